@@ -1,0 +1,3 @@
+//! The `layercast` command.
+
+fn main() {}

@@ -1,0 +1,7 @@
+//! The laboratory: scenario files in, tables, data and reports out.
+//!
+//! A [`scenario`] file is read and checked, run in replications over the simulator, and its
+//! measurements become [`results`]: a table, `summary.json`, `series.parquet` and `report.html`.
+
+pub mod results;
+pub mod scenario;

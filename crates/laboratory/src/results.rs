@@ -1,0 +1,1 @@
+//! What a run measured: statistics, files and the report.

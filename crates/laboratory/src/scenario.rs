@@ -1,0 +1,1 @@
+//! Scenario files: reading, checking, and what they describe.

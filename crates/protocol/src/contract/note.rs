@@ -1,0 +1,93 @@
+//! What endpoints tell about themselves.
+
+use core::fmt;
+
+use crate::units::{Layer, Level, Seq, Span};
+
+/// Something worth knowing that happened inside an endpoint. Plots and explanations come from notes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Note {
+    /// The level changed, and why.
+    LevelChanged {
+        /// Before.
+        from: Level,
+        /// After.
+        to: Level,
+        /// Why.
+        cause: Cause,
+    },
+    /// A new loss event began.
+    LossEvent {
+        /// The layer of the packet that triggered it.
+        layer: Layer,
+        /// The number of that packet on its layer.
+        first_lost: Seq,
+    },
+    /// Slow start ended at this level.
+    SlowStartEnded {
+        /// The level held then.
+        level: Level,
+    },
+    /// The first measured round-trip time.
+    FirstRoundTrip {
+        /// The sample.
+        rtt: Span,
+    },
+    /// A layer's sequence numbers made no sense and were learned anew.
+    Resynchronised {
+        /// The layer.
+        layer: Layer,
+    },
+    /// Nothing has been heard from the session for this long.
+    NothingHeard {
+        /// Time since the start or since the last packet.
+        waited: Span,
+    },
+    /// The source said that the session is over.
+    SessionEnded,
+}
+
+/// Why a level changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cause {
+    /// The session began.
+    Start,
+    /// Slow start went on to the next layer.
+    SlowStart,
+    /// The fair rate is above the next layer.
+    RateAbove,
+    /// The fair rate is below the layers held.
+    RateBelow,
+    /// Packets were lost.
+    Loss,
+    /// A synchronisation point allowed it.
+    SynchronisationPoint,
+    /// Nothing arrived any more.
+    Silence,
+    /// The layer joined carried nothing.
+    SilentLayer,
+    /// The host could not join.
+    JoinFailed,
+    /// The source ended the session.
+    SessionEnd,
+    /// The host stopped the endpoint.
+    Stop,
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Cause::Start => "start",
+            Cause::SlowStart => "slow start",
+            Cause::RateAbove => "rate above next layer",
+            Cause::RateBelow => "rate below level",
+            Cause::Loss => "loss",
+            Cause::SynchronisationPoint => "synchronisation point",
+            Cause::Silence => "silence",
+            Cause::SilentLayer => "silent layer",
+            Cause::JoinFailed => "join failed",
+            Cause::SessionEnd => "session ended",
+            Cause::Stop => "stopped",
+        })
+    }
+}

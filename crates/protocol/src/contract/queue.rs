@@ -1,0 +1,45 @@
+//! Actions waiting for the host.
+
+use alloc::collections::VecDeque;
+
+use crate::contract::{Action, Note, Send};
+use crate::units::Channel;
+
+/// The actions that an endpoint has asked for and its host has not yet taken, in order.
+///
+/// The room is kept when it drains, so it stops allocating once it has held its largest burst.
+#[derive(Clone, Debug)]
+pub struct ActionQueue<H>(VecDeque<Action<H>>);
+
+impl<H> Default for ActionQueue<H> {
+    fn default() -> Self {
+        ActionQueue(VecDeque::with_capacity(8))
+    }
+}
+
+impl<H> ActionQueue<H> {
+    /// Asks for a send.
+    pub fn send(&mut self, send: Send<H>) {
+        self.0.push_back(Action::Send(send));
+    }
+
+    /// Asks for a join.
+    pub fn join(&mut self, channel: Channel) {
+        self.0.push_back(Action::Join(channel));
+    }
+
+    /// Asks for a leave.
+    pub fn leave(&mut self, channel: Channel) {
+        self.0.push_back(Action::Leave(channel));
+    }
+
+    /// Tells a note.
+    pub fn note(&mut self, note: Note) {
+        self.0.push_back(Action::Note(note));
+    }
+
+    /// The oldest action.
+    pub fn pop(&mut self) -> Option<Action<H>> {
+        self.0.pop_front()
+    }
+}

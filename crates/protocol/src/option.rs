@@ -1,0 +1,332 @@
+//! Protocol options that document themselves.
+//!
+//! [`options!`](crate::options) makes a struct of options from one list: name, type, default,
+//! bounds and what it means. From the same list come the reader of scenario files and `--set`, the
+//! schema, and the tables in the documentation, so they cannot disagree.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::units::{Rate, Size, Span};
+
+/// A raw value as a scenario file or a command line gives it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RawValue<'a> {
+    /// An integer.
+    Integer(i64),
+    /// A number with a fraction or exponent.
+    Number(f64),
+    /// `true` or `false`.
+    Flag(bool),
+    /// Text: a quantity with its unit, or the name of a choice.
+    Text(&'a str),
+}
+
+/// What kind of value an option takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// A number.
+    Number,
+    /// A whole number.
+    Count,
+    /// `true` or `false`.
+    Flag,
+    /// A length of time such as `"25 s"`.
+    Span,
+    /// A rate such as `"128 kbit/s"`.
+    Rate,
+    /// A packet size such as `"1000 bytes"`.
+    Size,
+    /// One of a few names.
+    Choice(&'static [&'static str]),
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Number => write!(f, "a number"),
+            Kind::Count => write!(f, "a whole number"),
+            Kind::Flag => write!(f, "true or false"),
+            Kind::Span => write!(f, "a length of time such as \"250 ms\""),
+            Kind::Rate => write!(f, "a rate such as \"128 kbit/s\""),
+            Kind::Size => write!(f, "a size such as \"1000 bytes\""),
+            Kind::Choice(names) => write!(f, "one of {}", names.join(", ")),
+        }
+    }
+}
+
+/// One option as documentation and schema show it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OptionSpec {
+    /// The key in a scenario file.
+    pub name: &'static str,
+    /// What it means and where it comes from.
+    pub doc: String,
+    /// What it takes.
+    pub kind: Kind,
+    /// The default, as it would be written.
+    pub default: String,
+    /// The smallest and largest value allowed, as they would be written.
+    pub bounds: Option<(String, String)>,
+}
+
+/// Why an option was not set.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OptionError {
+    /// There is no option of that name.
+    Unknown,
+    /// The value is not what the option takes; the text says what is.
+    Value(String),
+}
+
+impl fmt::Display for OptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OptionError::Unknown => write!(f, "there is no such option"),
+            OptionError::Value(reason) => f.write_str(reason),
+        }
+    }
+}
+
+impl core::error::Error for OptionError {}
+
+/// A set of named options.
+pub trait Options: Default {
+    /// Every option, in the order of declaration.
+    fn specs() -> Vec<OptionSpec>;
+
+    /// Sets one option by name.
+    ///
+    /// # Errors
+    /// [`OptionError::Unknown`] if there is no such option, [`OptionError::Value`] if the value is
+    /// of the wrong kind or out of bounds; the options are then unchanged.
+    fn set(&mut self, name: &str, value: RawValue<'_>) -> Result<(), OptionError>;
+}
+
+/// A type that an option can have.
+pub trait OptionType: Sized + PartialOrd {
+    /// The kind of value it takes.
+    const KIND: Kind;
+    /// Reads a raw value; the error says what is wrong, without the option's name.
+    ///
+    /// # Errors
+    /// A sentence that says what is allowed.
+    fn read(value: RawValue<'_>) -> Result<Self, String>;
+    /// The value as it would be written in a scenario file.
+    fn show(&self) -> String;
+}
+
+fn expected(kind: Kind) -> String {
+    format!("expected {kind}")
+}
+
+impl OptionType for f64 {
+    const KIND: Kind = Kind::Number;
+    fn read(value: RawValue<'_>) -> Result<f64, String> {
+        match value {
+            RawValue::Number(number) if number.is_finite() => Ok(number),
+            RawValue::Integer(integer) => Ok(integer as f64),
+            _ => Err(expected(Self::KIND)),
+        }
+    }
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl OptionType for u32 {
+    const KIND: Kind = Kind::Count;
+    fn read(value: RawValue<'_>) -> Result<u32, String> {
+        match value {
+            RawValue::Integer(integer) => u32::try_from(integer).map_err(|_| expected(Self::KIND)),
+            _ => Err(expected(Self::KIND)),
+        }
+    }
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl OptionType for bool {
+    const KIND: Kind = Kind::Flag;
+    fn read(value: RawValue<'_>) -> Result<bool, String> {
+        match value {
+            RawValue::Flag(flag) => Ok(flag),
+            _ => Err(expected(Self::KIND)),
+        }
+    }
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+macro_rules! quantity {
+    ($type:ty, $kind:expr) => {
+        impl OptionType for $type {
+            const KIND: Kind = $kind;
+            fn read(value: RawValue<'_>) -> Result<$type, String> {
+                match value {
+                    RawValue::Text(text) => {
+                        text.parse().map_err(|error| format!("{}: {error}", expected(Self::KIND)))
+                    }
+                    _ => Err(expected(Self::KIND)),
+                }
+            }
+            fn show(&self) -> String {
+                self.to_string()
+            }
+        }
+    };
+}
+
+quantity!(Span, Kind::Span);
+quantity!(Rate, Kind::Rate);
+quantity!(Size, Kind::Size);
+
+/// Declares a struct of options; see the [module](crate::option).
+///
+/// `name: Type = default;` or, with bounds (both inclusive), `name: Type = default, low => high;`.
+#[macro_export]
+macro_rules! options {
+    (
+        $(#[doc = $struct_doc:literal])*
+        pub struct $name:ident {
+            $( $(#[doc = $doc:literal])* $field:ident : $type:ty = $default:expr $(, $low:expr => $high:expr)? ; )*
+        }
+    ) => {
+        $(#[doc = $struct_doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $name {
+            $( $(#[doc = $doc])* pub $field: $type, )*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                $name { $( $field: $default, )* }
+            }
+        }
+
+        impl $crate::option::Options for $name {
+            fn specs() -> ::alloc::vec::Vec<$crate::option::OptionSpec> {
+                use $crate::option::{OptionSpec, OptionType};
+                ::alloc::vec![ $( OptionSpec {
+                    name: stringify!($field),
+                    doc: ::alloc::string::String::from(concat!($($doc),*).trim()),
+                    kind: <$type as OptionType>::KIND,
+                    default: <$type as OptionType>::show(&$default),
+                    bounds: $crate::options!(@bounds $type $(, $low, $high)?),
+                }, )* ]
+            }
+
+            fn set(
+                &mut self,
+                name: &str,
+                value: $crate::option::RawValue<'_>,
+            ) -> Result<(), $crate::option::OptionError> {
+                use $crate::option::{OptionError, OptionType};
+                match name {
+                    $( stringify!($field) => {
+                        let read = <$type as OptionType>::read(value).map_err(OptionError::Value)?;
+                        $(
+                            let (low, high): ($type, $type) = ($low, $high);
+                            if !(read >= low && read <= high) {
+                                return Err(OptionError::Value(::alloc::format!(
+                                    "must be from {} to {}", low.show(), high.show()
+                                )));
+                            }
+                        )?
+                        self.$field = read;
+                        Ok(())
+                    } )*
+                    _ => Err(OptionError::Unknown),
+                }
+            }
+        }
+    };
+    (@bounds $type:ty) => { None };
+    (@bounds $type:ty, $low:expr, $high:expr) => {
+        Some((<$type as OptionType>::show(&$low), <$type as OptionType>::show(&$high)))
+    };
+}
+
+/// Declares an enum whose variants have names in scenario files, usable as an option.
+#[macro_export]
+macro_rules! choices {
+    (
+        $(#[doc = $enum_doc:literal])*
+        pub enum $name:ident {
+            $( $(#[doc = $doc:literal])* $variant:ident = $text:literal, )*
+        }
+    ) => {
+        $(#[doc = $enum_doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $name {
+            $( $(#[doc = $doc])* $variant, )*
+        }
+
+        impl $crate::option::OptionType for $name {
+            const KIND: $crate::option::Kind = $crate::option::Kind::Choice(&[$($text),*]);
+            fn read(value: $crate::option::RawValue<'_>) -> Result<Self, ::alloc::string::String> {
+                match value {
+                    $( $crate::option::RawValue::Text($text) => Ok($name::$variant), )*
+                    _ => Err(::alloc::format!("expected {}", Self::KIND)),
+                }
+            }
+            fn show(&self) -> ::alloc::string::String {
+                ::alloc::string::String::from(match self { $( $name::$variant => $text, )* })
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+#[allow(unreachable_pub)]
+mod tests {
+    use super::*;
+
+    choices! {
+        /// A colour.
+        pub enum Colour {
+            /// Red.
+            Red = "red",
+            /// Green.
+            Green = "green",
+        }
+    }
+
+    options! {
+        /// Some options.
+        pub struct Sample {
+            /// How heavy.
+            weight: f64 = 0.9, 0.0 => 1.0;
+            /// How long.
+            wait: Span = Span::from_secs(25);
+            /// Which one.
+            colour: Colour = Colour::Red;
+        }
+    }
+
+    #[test]
+    fn sets_by_name_and_keeps_the_old_value_on_error() {
+        let mut sample = Sample::default();
+        assert_eq!(sample.set("weight", RawValue::Number(0.5)), Ok(()));
+        assert_eq!(sample.set("wait", RawValue::Text("250 ms")), Ok(()));
+        assert_eq!(sample.set("colour", RawValue::Text("green")), Ok(()));
+        assert_eq!(sample.set("height", RawValue::Integer(1)), Err(OptionError::Unknown));
+        assert!(matches!(sample.set("weight", RawValue::Number(1.5)), Err(OptionError::Value(_))));
+        assert!(matches!(sample.set("colour", RawValue::Text("blue")), Err(OptionError::Value(_))));
+        let expected = Sample { weight: 0.5, wait: Span::from_ms(250), colour: Colour::Green };
+        assert_eq!(sample, expected);
+    }
+
+    #[test]
+    fn specs_show_what_a_file_would_hold() {
+        let specs = Sample::specs();
+        assert_eq!(specs[0].bounds, Some(("0".into(), "1".into())));
+        assert_eq!(specs[1].default, "25 s");
+        assert_eq!(specs[2].kind, Kind::Choice(&["red", "green"]));
+        assert_eq!(specs[2].doc, "Which one.");
+    }
+}

@@ -1,0 +1,178 @@
+//! Rates in bits per second, estimates of rates, and exact pacing.
+
+use core::fmt;
+use core::ops::{Add, Sub};
+use core::str::FromStr;
+
+use super::parse::{UnitError, split_number, trimmed};
+use super::{Size, Span, Time};
+
+/// A rate in bit/s: finite and not negative. It may be fractional, since some layer structures are.
+/// `kbit/s` is 1000 bit/s everywhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Rate(f64);
+
+impl Rate {
+    /// Nothing per second.
+    pub const ZERO: Rate = Rate(0.0);
+
+    /// A rate in bit/s. Negative and not-a-number become zero, infinity the largest finite number.
+    pub const fn from_bps(bps: f64) -> Rate {
+        Rate(if bps > 0.0 { if bps > f64::MAX { f64::MAX } else { bps } } else { 0.0 })
+    }
+
+    /// A rate in kbit/s.
+    pub const fn from_kbps(kbps: f64) -> Rate {
+        Rate::from_bps(kbps * 1e3)
+    }
+
+    /// A rate in Mbit/s.
+    pub const fn from_mbps(mbps: f64) -> Rate {
+        Rate::from_bps(mbps * 1e6)
+    }
+
+    /// A rate in byte/s, the unit of the throughput equations.
+    pub const fn from_bytes_per_s(bytes_per_s: f64) -> Rate {
+        Rate::from_bps(bytes_per_s * 8.0)
+    }
+
+    /// bit/s.
+    pub const fn as_bps(self) -> f64 {
+        self.0
+    }
+
+    /// kbit/s.
+    pub const fn as_kbps(self) -> f64 {
+        self.0 / 1e3
+    }
+
+    /// byte/s.
+    pub const fn as_bytes_per_s(self) -> f64 {
+        self.0 / 8.0
+    }
+
+    /// Whether nothing flows.
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0.0
+    }
+
+    /// How long a packet of `size` takes at this rate; the longest span at rate zero.
+    pub fn time_to_send(self, size: Size) -> Span {
+        if self.is_zero() {
+            return Span::MAX;
+        }
+        Span::from_ns((size.as_bits() as f64 * 1e9 / self.0 + 0.5) as u64)
+    }
+
+    /// This rate times a factor.
+    pub fn scaled(self, factor: f64) -> Rate {
+        Rate::from_bps(self.0 * factor)
+    }
+}
+
+impl Add for Rate {
+    type Output = Rate;
+    fn add(self, other: Rate) -> Rate {
+        Rate::from_bps(self.0 + other.0)
+    }
+}
+
+impl Sub for Rate {
+    type Output = Rate;
+    /// The difference, at least zero.
+    fn sub(self, other: Rate) -> Rate {
+        Rate::from_bps(self.0 - other.0)
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            bps if bps >= 1e9 => write!(f, "{} Gbit/s", trimmed(bps / 1e9)),
+            bps if bps >= 1e6 => write!(f, "{} Mbit/s", trimmed(bps / 1e6)),
+            bps if bps >= 1e3 => write!(f, "{} kbit/s", trimmed(bps / 1e3)),
+            bps => write!(f, "{} bit/s", trimmed(bps)),
+        }
+    }
+}
+
+impl FromStr for Rate {
+    type Err = UnitError;
+
+    /// Parses a number and one of `bit/s`, `kbit/s`, `Mbit/s`, `Gbit/s`.
+    fn from_str(text: &str) -> Result<Rate, UnitError> {
+        let (number, unit) = split_number(text)?;
+        let bps_per_unit = match unit {
+            "bit/s" => 1.0,
+            "kbit/s" => 1e3,
+            "Mbit/s" => 1e6,
+            "Gbit/s" => 1e9,
+            _ => return Err(UnitError::Unit { allowed: "bit/s, kbit/s, Mbit/s or Gbit/s" }),
+        };
+        Ok(Rate::from_bps(number * bps_per_unit))
+    }
+}
+
+/// What is known of a rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum RateEstimate {
+    /// Nothing is known yet, for want of a round-trip time.
+    #[default]
+    Unknown,
+    /// The estimate.
+    Known(Rate),
+    /// No congestion was seen, so nothing bounds the rate.
+    Unbounded,
+}
+
+impl RateEstimate {
+    /// The rate if it is known and bounded.
+    pub fn known(self) -> Option<Rate> {
+        match self {
+            RateEstimate::Known(rate) => Some(rate),
+            RateEstimate::Unknown | RateEstimate::Unbounded => None,
+        }
+    }
+}
+
+/// Departure times at a constant spacing, exact over any length of time: the fraction of a
+/// nanosecond that a spacing leaves over is carried to the next one.
+#[derive(Clone, Copy, Debug)]
+pub struct Pacer {
+    next: Time,
+    spacing_ns: f64,
+    carry_ns: f64,
+}
+
+impl Pacer {
+    /// A pacer whose first departure is at `first` and whose packets of `size` keep up `rate`.
+    /// The spacing is at least one microsecond, so that a wild rate cannot stall a host.
+    pub fn new(first: Time, size: Size, rate: Rate) -> Pacer {
+        let spacing_ns = if rate.is_zero() { 1e18 } else { size.as_bits() as f64 * 1e9 / rate.as_bps() };
+        Pacer { next: first, spacing_ns: spacing_ns.clamp(1e3, 1e18), carry_ns: 0.0 }
+    }
+
+    /// When the next packet leaves.
+    pub fn next(&self) -> Time {
+        self.next
+    }
+
+    /// The spacing between two packets, rounded to nanoseconds.
+    pub fn spacing(&self) -> Span {
+        Span::from_ns((self.spacing_ns + 0.5) as u64)
+    }
+
+    /// Takes the next departure and moves on by one spacing.
+    pub fn advance(&mut self) {
+        let exact = self.spacing_ns + self.carry_ns;
+        let whole = exact as u64;
+        self.carry_ns = exact - whole as f64;
+        self.next += Span::from_ns(whole);
+    }
+
+    /// Moves the next departure without changing the spacing.
+    pub fn reschedule(&mut self, next: Time) {
+        self.next = next;
+        self.carry_ns = 0.0;
+    }
+}

@@ -1,0 +1,223 @@
+//! Points and spans of time in integer nanoseconds.
+
+use core::fmt;
+use core::ops::{Add, AddAssign, Mul, Sub};
+use core::str::FromStr;
+
+use super::parse::{UnitError, split_number, trimmed};
+
+const NS_PER_S: f64 = 1e9;
+
+/// A point in time: nanoseconds since the start of the run or of the session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(u64);
+
+/// A length of time in nanoseconds, never negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span(u64);
+
+/// A difference of two times in nanoseconds, of either sign.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SignedSpan(i64);
+
+impl Time {
+    /// The start of the run or session.
+    pub const ZERO: Time = Time(0);
+    /// The last representable instant, some 584 years on.
+    pub const MAX: Time = Time(u64::MAX);
+
+    /// The time `ns` nanoseconds after the start.
+    pub const fn from_ns(ns: u64) -> Time {
+        Time(ns)
+    }
+
+    /// The time `seconds` after the start; negative and non-finite values give the start.
+    pub fn from_secs_f64(seconds: f64) -> Time {
+        Time(Span::from_secs_f64(seconds).0)
+    }
+
+    /// Nanoseconds since the start.
+    pub const fn as_ns(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds since the start.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / NS_PER_S
+    }
+
+    /// Microseconds since the start modulo 2^32, the form of time stamps on the wire.
+    pub const fn as_wire_us(self) -> u32 {
+        (self.0 / 1000) as u32
+    }
+
+    /// Time passed since `earlier`, or zero if `earlier` is later.
+    pub const fn since(self, earlier: Time) -> Span {
+        Span(self.0.saturating_sub(earlier.0))
+    }
+
+    /// The signed difference `self - other`, saturating.
+    pub fn signed_since(self, other: Time) -> SignedSpan {
+        let difference = i128::from(self.0) - i128::from(other.0);
+        SignedSpan(difference.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64)
+    }
+}
+
+impl Span {
+    /// No time at all.
+    pub const ZERO: Span = Span(0);
+    /// The longest span.
+    pub const MAX: Span = Span(u64::MAX);
+
+    /// A span of `ns` nanoseconds.
+    pub const fn from_ns(ns: u64) -> Span {
+        Span(ns)
+    }
+
+    /// A span of `us` microseconds.
+    pub const fn from_us(us: u64) -> Span {
+        Span(us.saturating_mul(1_000))
+    }
+
+    /// A span of `ms` milliseconds.
+    pub const fn from_ms(ms: u64) -> Span {
+        Span(ms.saturating_mul(1_000_000))
+    }
+
+    /// A span of `s` whole seconds.
+    pub const fn from_secs(s: u64) -> Span {
+        Span(s.saturating_mul(1_000_000_000))
+    }
+
+    /// A span of `seconds`, rounded to the nearest nanosecond; negative and not-a-number give zero.
+    pub fn from_secs_f64(seconds: f64) -> Span {
+        // A float-to-integer cast saturates and maps not-a-number to zero.
+        Span((seconds * NS_PER_S + 0.5) as u64)
+    }
+
+    /// Nanoseconds.
+    pub const fn as_ns(self) -> u64 {
+        self.0
+    }
+
+    /// Whole microseconds, rounded down.
+    pub const fn as_us(self) -> u64 {
+        self.0 / 1_000
+    }
+
+    /// Seconds.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / NS_PER_S
+    }
+
+    /// This span times a non-negative factor, rounded to the nearest nanosecond.
+    pub fn scaled(self, factor: f64) -> Span {
+        Span((self.0 as f64 * factor + 0.5) as u64)
+    }
+
+    /// `self - other`, or zero if `other` is longer.
+    pub const fn saturating_sub(self, other: Span) -> Span {
+        Span(self.0.saturating_sub(other.0))
+    }
+
+    /// Whether the span is empty.
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl SignedSpan {
+    /// A difference of `ns` nanoseconds.
+    pub const fn from_ns(ns: i64) -> SignedSpan {
+        SignedSpan(ns)
+    }
+
+    /// Nanoseconds.
+    pub const fn as_ns(self) -> i64 {
+        self.0
+    }
+
+    /// Seconds.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / NS_PER_S
+    }
+}
+
+impl Add<Span> for Time {
+    type Output = Time;
+    fn add(self, span: Span) -> Time {
+        Time(self.0.saturating_add(span.0))
+    }
+}
+
+impl AddAssign<Span> for Time {
+    fn add_assign(&mut self, span: Span) {
+        *self = *self + span;
+    }
+}
+
+impl Sub<Span> for Time {
+    type Output = Time;
+    /// The time `span` before, at the earliest the start.
+    fn sub(self, span: Span) -> Time {
+        Time(self.0.saturating_sub(span.0))
+    }
+}
+
+impl Add for Span {
+    type Output = Span;
+    fn add(self, other: Span) -> Span {
+        Span(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Span {
+    fn add_assign(&mut self, other: Span) {
+        *self = *self + other;
+    }
+}
+
+impl Mul<u64> for Span {
+    type Output = Span;
+    fn mul(self, count: u64) -> Span {
+        Span(self.0.saturating_mul(count))
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ns = self.0 as f64;
+        match self.0 {
+            0 => write!(f, "0 s"),
+            1..1_000 => write!(f, "{} ns", trimmed(ns)),
+            1_000..1_000_000 => write!(f, "{} us", trimmed(ns / 1e3)),
+            1_000_000..1_000_000_000 => write!(f, "{} ms", trimmed(ns / 1e6)),
+            _ => write!(f, "{} s", trimmed(ns / 1e9)),
+        }
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Span(self.0).fmt(f)
+    }
+}
+
+impl FromStr for Span {
+    type Err = UnitError;
+
+    /// Parses a number and one of `ns`, `us`, `ms`, `s`, `min`, `h`.
+    fn from_str(text: &str) -> Result<Span, UnitError> {
+        let (number, unit) = split_number(text)?;
+        let seconds_per_unit = match unit {
+            "ns" => 1e-9,
+            "us" | "µs" => 1e-6,
+            "ms" => 1e-3,
+            "s" => 1.0,
+            "min" => 60.0,
+            "h" => 3600.0,
+            _ => return Err(UnitError::Unit { allowed: "ns, us, ms, s, min or h" }),
+        };
+        Ok(Span::from_secs_f64(number * seconds_per_unit))
+    }
+}

@@ -1,0 +1,1 @@
+//! Test help: golden vectors. (The contract check lives here too.)
