@@ -17,6 +17,8 @@ extern crate alloc;
 extern crate std;
 
 pub mod contract;
+pub mod equation;
+pub mod estimator;
 pub mod math;
 pub mod option;
 pub mod stream;
