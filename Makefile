@@ -1,0 +1,57 @@
+# A newcomer needs two commands:
+#   make demo    build, run the thesis's simulation 2, print its table, write the report
+#   make test    everything that must hold before a change lands
+# The rest are parts of these, or long.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+CARGO ?= cargo
+LAYERCAST := target/release/layercast
+OUT ?= results
+
+.PHONY: help demo test toolchain build fmt clippy docs unit reproduce bench generated
+
+help: ## What can be made
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo: build ## Run the thesis's simulation 2 and write its report
+	$(LAYERCAST) run thesis/simulation-2 --out $(OUT)/simulation-2
+
+test: toolchain fmt clippy docs unit ## Everything that must hold before a change lands
+
+# Rust may be assumed, but say clearly what is missing and how to get it.
+toolchain:
+	@command -v $(CARGO) >/dev/null 2>&1 || { \
+	  echo "Rust is missing. Install it from https://rustup.rs, then run make again." >&2; exit 1; }
+	@command -v cc >/dev/null 2>&1 || { \
+	  echo "A C compiler is missing: Rust needs its linker. On Debian: apt-get install gcc" >&2; exit 1; }
+	@for part in fmt clippy; do $(CARGO) $$part --version >/dev/null 2>&1 || { \
+	  command -v rustup >/dev/null 2>&1 && rustup component add rustfmt clippy || { \
+	  echo "cargo $$part is missing. Install the rustfmt and clippy components." >&2; exit 1; }; }; done
+
+build: toolchain
+	$(CARGO) build --release --locked --package layercast
+
+fmt: toolchain
+	$(CARGO) fmt --all --check
+
+clippy: toolchain
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+docs: toolchain
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+
+# The command is built in release mode first: tests compare its results with those of a debug build.
+unit: build
+	$(CARGO) test --workspace --locked
+
+generated: toolchain ## Rewrite the pages and schemas that come from code
+	UPDATE_GENERATED=1 $(CARGO) test --workspace --locked generated
+
+reproduce: build ## Run every built-in scenario in full and write the tables (minutes)
+	@for scenario in $$($(LAYERCAST) list --scenarios --plain); do \
+	  $(LAYERCAST) run $$scenario --out $(OUT)/$$scenario || exit 1; done
+
+bench: toolchain ## Packet hops per CPU second of the engine
+	$(CARGO) run --release --locked --quiet --package layercast-simulator --example dumbbell
+	$(CARGO) run --release --locked --quiet --package layercast-simulator --example dumbbell -- 1000 1000 20

@@ -1,0 +1,166 @@
+//! The one list of protocols.
+//!
+//! From this list come the names in scenario files, the enum of all headers that simulated packets
+//! carry, and the enums of all sources and receivers, so that a host dispatches without a box. A
+//! protocol that is not in the list can still be hosted through the [`Endpoint`] trait.
+
+use alloc::vec::Vec;
+
+use crate::contract::{Action, Arrival, Belief, Endpoint, Input, Send};
+use crate::option::{OptionError, OptionSpec, Options as _, RawValue};
+use crate::session::SessionPlan;
+use crate::stream::Stream;
+use crate::units::Time;
+
+/// Makes the enums from the list. `Variant = "name" in module` stands for a module with `Options`,
+/// `Header`, `Source` and `Receiver`.
+macro_rules! protocols {
+    ($( $(#[doc = $doc:literal])* $variant:ident = $name:literal in $module:ident; )*) => {
+        /// A protocol together with its options.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Protocol {
+            $( $(#[doc = $doc])* $variant(crate::$module::Options), )*
+        }
+
+        /// The header of any protocol.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum Header {
+            $( $(#[doc = $doc])* $variant(crate::$module::Header), )*
+        }
+
+        /// The source of any protocol.
+        #[derive(Clone, Debug)]
+        pub enum Source {
+            $( $(#[doc = $doc])* $variant(crate::$module::Source), )*
+        }
+
+        /// The receiver of any protocol.
+        #[derive(Clone, Debug)]
+        pub enum Receiver {
+            $( $(#[doc = $doc])* $variant(crate::$module::Receiver), )*
+        }
+
+        /// The names of all protocols, as scenario files have them.
+        pub const NAMES: &[&str] = &[$($name),*];
+
+        impl Protocol {
+            /// The protocol of that name with its default options.
+            pub fn named(name: &str) -> Option<Protocol> {
+                match name {
+                    $( $name => Some(Protocol::$variant(Default::default())), )*
+                    _ => None,
+                }
+            }
+
+            /// The name in scenario files.
+            pub fn name(&self) -> &'static str {
+                match self { $( Protocol::$variant(_) => $name, )* }
+            }
+
+            /// The options it has.
+            pub fn option_specs(&self) -> Vec<OptionSpec> {
+                match self { $( Protocol::$variant(_) => crate::$module::Options::specs(), )* }
+            }
+
+            /// Sets an option.
+            ///
+            /// # Errors
+            /// As [`crate::option::Options::set`].
+            pub fn set(&mut self, name: &str, value: RawValue<'_>) -> Result<(), OptionError> {
+                match self { $( Protocol::$variant(options) => options.set(name, value), )* }
+            }
+
+            /// Makes the source of a session.
+            pub fn source(&self, plan: SessionPlan, stream: Stream) -> Source {
+                match self {
+                    $( Protocol::$variant(options) =>
+                        Source::$variant(crate::$module::Source::new(options, plan, stream)), )*
+                }
+            }
+
+            /// Makes a receiver of a session.
+            pub fn receiver(&self, plan: SessionPlan, stream: Stream) -> Receiver {
+                match self {
+                    $( Protocol::$variant(options) =>
+                        Receiver::$variant(crate::$module::Receiver::new(options, plan, stream)), )*
+                }
+            }
+        }
+
+        impl crate::contract::Header for Header {
+            fn nth(self, index: u16) -> Self {
+                match self { $( Header::$variant(header) => Header::$variant(header.nth(index)), )* }
+            }
+        }
+
+        protocols!(@endpoint Source; $($variant),*);
+        protocols!(@endpoint Receiver; $($variant),*);
+    };
+    (@endpoint $enum:ident; $($variant:ident),*) => {
+        impl Endpoint for $enum {
+            type Header = Header;
+
+            fn handle(&mut self, now: Time, input: Input<Header>) {
+                match self {
+                    $( $enum::$variant(endpoint) => {
+                        // A packet of another protocol is not this endpoint's business.
+                        let own = |header| match header {
+                            Header::$variant(header) => Some(header),
+                            #[allow(unreachable_patterns)]
+                            _ => None,
+                        };
+                        if let Some(input) = narrow(input, own) {
+                            endpoint.handle(now, input);
+                        }
+                    } )*
+                }
+            }
+
+            fn poll_action(&mut self) -> Option<Action<Header>> {
+                match self {
+                    $( $enum::$variant(endpoint) =>
+                        endpoint.poll_action().map(|action| widen(action, Header::$variant)), )*
+                }
+            }
+
+            fn deadline(&self) -> Option<Time> {
+                match self { $( $enum::$variant(endpoint) => endpoint.deadline(), )* }
+            }
+
+            fn belief(&self, now: Time) -> Belief {
+                match self { $( $enum::$variant(endpoint) => endpoint.belief(now), )* }
+            }
+        }
+    };
+}
+
+protocols! {
+    /// Layers at a fixed level: no congestion control, the yardstick for the others.
+    Fixed = "fixed" in fixed;
+}
+
+fn narrow<W, N>(input: Input<W>, own: impl Fn(W) -> Option<N>) -> Option<Input<N>> {
+    Some(match input {
+        Input::Start => Input::Start,
+        Input::Packet(Arrival { origin, size, ecn, header }) => {
+            Input::Packet(Arrival { origin, size, ecn, header: own(header)? })
+        }
+        Input::Timer => Input::Timer,
+        Input::JoinFailed(channel, error) => Input::JoinFailed(channel, error),
+        Input::SendRefused(channel) => Input::SendRefused(channel),
+        Input::DataExhausted => Input::DataExhausted,
+        Input::DataAvailable => Input::DataAvailable,
+        Input::Stop => Input::Stop,
+    })
+}
+
+fn widen<N, W>(action: Action<N>, wide: impl Fn(N) -> W) -> Action<W> {
+    match action {
+        Action::Send(Send { target, header, size, payload, count }) => {
+            Action::Send(Send { target, header: wide(header), size, payload, count })
+        }
+        Action::Join(channel) => Action::Join(channel),
+        Action::Leave(channel) => Action::Leave(channel),
+        Action::Note(note) => Action::Note(note),
+    }
+}

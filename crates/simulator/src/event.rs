@@ -1,0 +1,162 @@
+//! The event list: a 4-ary implicit heap ordered by time, then by order of insertion.
+
+use layercast_protocol::units::Time;
+
+/// When an event happens and its place among events of the same instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key {
+    pub(crate) time: Time,
+    pub(crate) order: u64,
+}
+
+/// What happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// The head of a link's wire reaches the far end.
+    Arrival(u32),
+    /// A link's transmitter becomes free while packets wait.
+    Free(u32),
+    /// An agent's deadline, or an older one of it that has become stale.
+    Timer(u32),
+    /// A scheduled change of membership comes into force.
+    Membership { route: u32, slot: u32 },
+    /// An agent starts.
+    Start(u32),
+    /// An agent stops.
+    Stop(u32),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    key: Key,
+    event: Event,
+}
+
+/// The pending events.
+#[derive(Debug, Default)]
+pub(crate) struct EventQueue {
+    heap: Vec<Entry>,
+    next_order: u64,
+}
+
+const ARITY: usize = 4;
+
+impl EventQueue {
+    /// Takes the next order number. Whoever causes an event takes its number at that moment, even
+    /// if the event enters the list later, so that ties fall as if it had been there all along.
+    pub(crate) fn next_order(&mut self) -> u64 {
+        self.next_order += 1;
+        self.next_order
+    }
+
+    /// A key at `time` with a fresh order number.
+    pub(crate) fn key_at(&mut self, time: Time) -> Key {
+        Key { time, order: self.next_order() }
+    }
+
+    /// Adds an event.
+    pub(crate) fn push(&mut self, key: Key, event: Event) {
+        self.heap.push(Entry { key, event });
+        self.sift_up(self.heap.len() - 1);
+    }
+
+    /// The first event, if it is not after `end`.
+    pub(crate) fn first(&self, end: Time) -> Option<(Key, Event)> {
+        self.heap.first().filter(|entry| entry.key.time <= end).map(|entry| (entry.key, entry.event))
+    }
+
+    /// Removes the first event.
+    pub(crate) fn remove_first(&mut self) {
+        if let Some(last) = self.heap.pop()
+            && !self.heap.is_empty()
+        {
+            self.sift_down_from_top(last);
+        }
+    }
+
+    /// Replaces the first event by another: cheaper than removing and adding.
+    pub(crate) fn replace_first(&mut self, key: Key, event: Event) {
+        self.sift_down_from_top(Entry { key, event });
+    }
+
+    fn sift_up(&mut self, mut at: usize) {
+        let entry = self.heap[at];
+        while at > 0 {
+            let parent = (at - 1) / ARITY;
+            if self.heap[parent].key <= entry.key {
+                break;
+            }
+            self.heap[at] = self.heap[parent];
+            at = parent;
+        }
+        self.heap[at] = entry;
+    }
+
+    /// Puts `entry` into the hole at the top and restores the order.
+    fn sift_down_from_top(&mut self, entry: Entry) {
+        let length = self.heap.len();
+        let mut at = 0;
+        loop {
+            let first_child = at * ARITY + 1;
+            if first_child >= length {
+                break;
+            }
+            let mut least = first_child;
+            for child in first_child + 1..(first_child + ARITY).min(length) {
+                if self.heap[child].key < self.heap[least].key {
+                    least = child;
+                }
+            }
+            if entry.key <= self.heap[least].key {
+                break;
+            }
+            self.heap[at] = self.heap[least];
+            at = least;
+        }
+        self.heap[at] = entry;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use layercast_protocol::stream::Stream;
+
+    #[test]
+    fn serves_by_time_then_by_insertion() {
+        let mut queue = EventQueue::default();
+        let mut stream = Stream::new(1, "events");
+        let mut expected = Vec::new();
+        for i in 0..1000 {
+            let key = queue.key_at(Time::from_ns(stream.bits() % 50));
+            queue.push(key, Event::Timer(i));
+            expected.push((key, Event::Timer(i)));
+        }
+        expected.sort_by_key(|&(key, _)| key);
+        let mut served = Vec::new();
+        while let Some(first) = queue.first(Time::MAX) {
+            queue.remove_first();
+            served.push(first);
+        }
+        assert_eq!(served, expected);
+    }
+
+    #[test]
+    fn replacing_the_first_keeps_the_order() {
+        let mut queue = EventQueue::default();
+        for i in 0..20 {
+            let key = queue.key_at(Time::from_ns(10 * i));
+            queue.push(key, Event::Free(i as u32));
+        }
+        let key = queue.key_at(Time::from_ns(55));
+        queue.replace_first(key, Event::Arrival(7));
+        let mut times = Vec::new();
+        while let Some((key, _)) = queue.first(Time::MAX) {
+            queue.remove_first();
+            times.push(key.time.as_ns());
+        }
+        assert_eq!(times.len(), 20);
+        assert!(times.is_sorted());
+        assert!(times.contains(&55));
+    }
+}

@@ -1,0 +1,133 @@
+//! The simulator's side of the contract: what endpoints and TCPs send through.
+
+use layercast_protocol::contract::{Host, Note, Peer, Send, Target};
+use layercast_protocol::registry::Header;
+use layercast_protocol::units::{Channel, Size, Span};
+
+use crate::core::Core;
+use crate::measure::LevelChange;
+use crate::multicast::Tree;
+use crate::network::LinkId;
+use crate::packet::{Body, Parcel};
+use crate::tcp::{Output, Segment};
+
+/// A unicast way through the network: the first link and the route that has the rest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    pub(crate) first: LinkId,
+    pub(crate) route: u32,
+}
+
+/// What a session's source sends through.
+pub(crate) struct SourceHost<'a> {
+    pub(crate) core: &'a mut Core,
+    pub(crate) tree: &'a Tree,
+    /// The ways to the receivers, by number of the peer.
+    pub(crate) to_peers: &'a [Way],
+}
+
+impl Host<Header> for SourceHost<'_> {
+    fn send(&mut self, send: Send<Header>) {
+        match send.target {
+            Target::Channel(channel) => {
+                // What nobody wants ends at the source's own node.
+                if self.tree.is_wanted(channel) {
+                    for index in 0..send.count {
+                        self.multicast(channel, nth(&send, index), send.size);
+                    }
+                }
+            }
+            Target::Peer(Peer(peer)) => {
+                if let Some(way) = self.to_peers.get(peer as usize) {
+                    for index in 0..send.count {
+                        let body = Body::Unicast { from: Peer(u32::MAX), header: nth(&send, index) };
+                        self.core.send(body, send.size, way.first, way.route, 0);
+                    }
+                }
+            }
+            Target::Source | Target::Children(_) => {
+                debug_assert!(false, "a source sends to channels and peers");
+            }
+        }
+    }
+
+    fn join(&mut self, _channel: Channel) {
+        debug_assert!(false, "a source joins nothing");
+    }
+
+    fn leave(&mut self, _channel: Channel) {
+        debug_assert!(false, "a source leaves nothing");
+    }
+
+    fn note(&mut self, _note: Note) {}
+}
+
+impl SourceHost<'_> {
+    fn multicast(&mut self, channel: Channel, header: Header, size: Size) {
+        let packet = self.core.slab.insert(Body::Channel { channel, header });
+        let parcel = Parcel { packet, route: 0, position: 0, size_bytes: size.as_bytes(), marked: false };
+        self.tree.forward(self.core, 0, channel, parcel);
+        self.core.slab.release(packet);
+    }
+}
+
+/// What a session's receiver sends through.
+pub(crate) struct ReceiverHost<'a> {
+    pub(crate) core: &'a mut Core,
+    pub(crate) tree: &'a mut Tree,
+    /// This receiver's number in the tree.
+    pub(crate) receiver: u32,
+    pub(crate) to_source: Way,
+    pub(crate) join_latency: Span,
+    pub(crate) leave_latency: Span,
+    pub(crate) level_changes: &'a mut Vec<LevelChange>,
+}
+
+impl Host<Header> for ReceiverHost<'_> {
+    fn send(&mut self, send: Send<Header>) {
+        match send.target {
+            Target::Source => {
+                for index in 0..send.count {
+                    let body = Body::Unicast { from: Peer(self.receiver), header: nth(&send, index) };
+                    self.core.send(body, send.size, self.to_source.first, self.to_source.route, 0);
+                }
+            }
+            Target::Channel(_) | Target::Peer(_) | Target::Children(_) => {
+                debug_assert!(false, "a receiver sends to its source");
+            }
+        }
+    }
+
+    fn join(&mut self, channel: Channel) {
+        self.tree.join(self.core, self.receiver, channel, self.join_latency);
+    }
+
+    fn leave(&mut self, channel: Channel) {
+        self.tree.leave(self.core, self.receiver, channel, self.leave_latency);
+    }
+
+    fn note(&mut self, note: Note) {
+        if let Note::LevelChanged { from, to, cause } = note {
+            self.level_changes.push(LevelChange { at: self.core.now(), from, to, cause });
+        }
+    }
+}
+
+fn nth(send: &Send<Header>, index: u16) -> Header {
+    use layercast_protocol::contract::Header as _;
+    if index == 0 { send.header } else { send.header.nth(index) }
+}
+
+/// What a TCP sender sends through.
+pub(crate) struct TcpOutput<'a> {
+    pub(crate) core: &'a mut Core,
+    pub(crate) way: Way,
+    pub(crate) sent_packets: &'a mut u64,
+}
+
+impl Output for TcpOutput<'_> {
+    fn send(&mut self, segment: Segment, size: Size) {
+        *self.sent_packets += 1;
+        self.core.send(Body::Segment(segment), size, self.way.first, self.way.route, 0);
+    }
+}

@@ -1,0 +1,33 @@
+//! What is counted for each flow.
+
+use layercast_protocol::contract::Cause;
+use layercast_protocol::units::{Level, Time};
+
+/// What a flow has received so far. A flow is one receiver's reception, or one TCP connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowCounters {
+    /// Bytes on the wire that reached the flow's receiver while it held the channel, each sequence
+    /// number once.
+    pub received_bytes: u64,
+    /// The packets of `received_bytes`.
+    pub received_packets: u64,
+    /// Packets that were to reach the receiver and were dropped on the way.
+    pub lost_packets: u64,
+    /// Packets sent towards the receiver: what it received or lost, and for TCP what is in flight.
+    pub sent_packets: u64,
+    /// Bytes that reached the node after the receiver had left their channel.
+    pub late_bytes: u64,
+}
+
+/// A change of level at a receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LevelChange {
+    /// When.
+    pub at: Time,
+    /// From which level.
+    pub from: Level,
+    /// To which level.
+    pub to: Level,
+    /// Why.
+    pub cause: Cause,
+}

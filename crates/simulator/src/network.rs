@@ -1,0 +1,159 @@
+//! Topology: nodes and duplex links.
+
+use layercast_protocol::units::Rate;
+
+use crate::link::LinkConfig;
+
+/// A node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+/// One direction of a link. Both directions are made together; [`LinkId::reverse`] is the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkId(pub u32);
+
+impl LinkId {
+    /// The other direction.
+    #[must_use]
+    pub fn reverse(self) -> LinkId {
+        LinkId(self.0 ^ 1)
+    }
+}
+
+/// Why a network or what is to run on it makes no sense.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NetworkError {
+    /// A link's rate is zero.
+    #[error("link {link} has rate zero; give it a rate above zero")]
+    ZeroRate {
+        /// The link's name.
+        link: String,
+    },
+    /// There is no path.
+    #[error("there is no path from {from} to {to}; connect them with links")]
+    NoPath {
+        /// Where from.
+        from: String,
+        /// Where to.
+        to: String,
+    },
+}
+
+/// One direction of a link in the plan of a network.
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedLink {
+    pub(crate) name: String,
+    pub(crate) to: NodeId,
+    pub(crate) config: LinkConfig,
+}
+
+/// Nodes and links, before a simulation runs on them.
+#[derive(Clone, Debug, Default)]
+pub struct Network {
+    node_names: Vec<String>,
+    links: Vec<PlannedLink>,
+    /// Outgoing links of each node, in ascending order.
+    outgoing: Vec<Vec<LinkId>>,
+}
+
+impl Network {
+    /// An empty network.
+    pub fn new() -> Network {
+        Network::default()
+    }
+
+    /// Adds a node.
+    pub fn add_node(&mut self, name: impl Into<String>) -> NodeId {
+        self.node_names.push(name.into());
+        self.outgoing.push(Vec::new());
+        NodeId((self.node_names.len() - 1) as u32)
+    }
+
+    /// Adds both directions of a link and returns the one from `a` to `b`. The name of a direction
+    /// names its random stream too, so it should not change when others are added.
+    ///
+    /// # Errors
+    /// [`NetworkError::ZeroRate`].
+    pub fn add_link(
+        &mut self,
+        a: NodeId,
+        b: NodeId,
+        forward: LinkConfig,
+        backward: LinkConfig,
+    ) -> Result<LinkId, NetworkError> {
+        let first = LinkId(self.links.len() as u32);
+        for (link, from, to, config) in [(first, a, b, forward), (first.reverse(), b, a, backward)] {
+            let name = format!("{}-{}", self.node_name(from), self.node_name(to));
+            if config.rate <= Rate::ZERO {
+                return Err(NetworkError::ZeroRate { link: name });
+            }
+            self.links.push(PlannedLink { name, to, config });
+            self.outgoing[from.0 as usize].push(link);
+        }
+        Ok(first)
+    }
+
+    /// The name of a node.
+    pub fn node_name(&self, node: NodeId) -> &str {
+        &self.node_names[node.0 as usize]
+    }
+
+    /// How many nodes there are.
+    pub fn node_count(&self) -> usize {
+        self.node_names.len()
+    }
+
+    pub(crate) fn links(&self) -> &[PlannedLink] {
+        &self.links
+    }
+
+    /// The shortest paths from `root` to every node, in hops, ties going to the lowest link: for
+    /// each node the link by which it is reached, and the nodes in the order in which they are.
+    pub(crate) fn shortest_paths(&self, root: NodeId) -> ShortestPaths {
+        let mut reached_by = vec![None; self.node_count()];
+        let mut order = vec![root];
+        let mut seen = vec![false; self.node_count()];
+        seen[root.0 as usize] = true;
+        let mut next = 0;
+        while let Some(&node) = order.get(next) {
+            next += 1;
+            for &link in &self.outgoing[node.0 as usize] {
+                let to = self.links[link.0 as usize].to;
+                if !seen[to.0 as usize] {
+                    seen[to.0 as usize] = true;
+                    reached_by[to.0 as usize] = Some(link);
+                    order.push(to);
+                }
+            }
+        }
+        ShortestPaths { root, reached_by }
+    }
+
+    /// The links of the path from the root to `to`.
+    ///
+    /// # Errors
+    /// [`NetworkError::NoPath`].
+    pub(crate) fn path(&self, paths: &ShortestPaths, to: NodeId) -> Result<Vec<LinkId>, NetworkError> {
+        let mut links = Vec::new();
+        let mut at = to;
+        while at != paths.root {
+            let Some(link) = paths.reached_by[at.0 as usize] else {
+                return Err(NetworkError::NoPath {
+                    from: self.node_name(paths.root).to_owned(),
+                    to: self.node_name(to).to_owned(),
+                });
+            };
+            links.push(link);
+            at = self.links[link.reverse().0 as usize].to;
+        }
+        links.reverse();
+        Ok(links)
+    }
+}
+
+/// Shortest paths from one node; see [`Network::shortest_paths`].
+#[derive(Clone, Debug)]
+pub(crate) struct ShortestPaths {
+    pub(crate) root: NodeId,
+    pub(crate) reached_by: Vec<Option<LinkId>>,
+}

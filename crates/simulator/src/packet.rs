@@ -1,0 +1,112 @@
+//! Packets, and the parcels that carry them over links.
+
+use layercast_protocol::contract::Peer;
+use layercast_protocol::registry::Header;
+use layercast_protocol::units::{Channel, Span};
+
+use crate::tcp::{Ack, Segment};
+
+/// What a packet is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Body {
+    /// TCP data.
+    Segment(Segment),
+    /// A TCP acknowledgement.
+    Ack(Ack),
+    /// A packet on a channel of a session.
+    Channel { channel: Channel, header: Header },
+    /// A unicast packet between members of a session.
+    Unicast { from: Peer, header: Header },
+    /// A change of membership on its way up the tree.
+    Membership(MembershipMessage),
+}
+
+/// A graft or prune of one channel below one edge of a session's tree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MembershipMessage {
+    pub(crate) edge: u32,
+    pub(crate) channel: Channel,
+    pub(crate) change: MembershipChange,
+}
+
+/// What a membership message asks of the router above.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MembershipChange {
+    /// Forward the channel.
+    Graft,
+    /// Stop forwarding the channel after this time.
+    Prune { after: Span },
+}
+
+/// A packet in the slab. Copies made at branching nodes share it.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    copies: u32,
+    body: Body,
+}
+
+/// A place in the slab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PacketId(u32);
+
+/// One copy of a packet as a link sees it. What differs between copies is here: where it is on its
+/// route, and whether a router on its own branch marked it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parcel {
+    pub(crate) packet: PacketId,
+    /// Which route it follows.
+    pub(crate) route: u32,
+    /// How far it has come: the hop on a path, or the edge of a tree.
+    pub(crate) position: u32,
+    pub(crate) size_bytes: u32,
+    pub(crate) marked: bool,
+}
+
+/// All packets in flight. A freed slot is used again, so it grows only to the largest number ever
+/// in flight.
+#[derive(Debug, Default)]
+pub(crate) struct Slab {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+}
+
+impl Slab {
+    /// Stores a packet with one copy.
+    pub(crate) fn insert(&mut self, body: Body) -> PacketId {
+        let slot = Slot { copies: 1, body };
+        match self.free.pop() {
+            Some(index) => {
+                self.slots[index as usize] = slot;
+                PacketId(index)
+            }
+            None => {
+                self.slots.push(slot);
+                PacketId((self.slots.len() - 1) as u32)
+            }
+        }
+    }
+
+    /// The packet's content.
+    pub(crate) fn body(&self, id: PacketId) -> &Body {
+        &self.slots[id.0 as usize].body
+    }
+
+    /// One more copy is on its way.
+    pub(crate) fn add_copy(&mut self, id: PacketId) {
+        self.slots[id.0 as usize].copies += 1;
+    }
+
+    /// A copy has ended; the last one frees the slot.
+    pub(crate) fn release(&mut self, id: PacketId) {
+        let slot = &mut self.slots[id.0 as usize];
+        slot.copies -= 1;
+        if slot.copies == 0 {
+            self.free.push(id.0);
+        }
+    }
+
+    /// How many packets are in flight.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}

@@ -1,0 +1,595 @@
+//! A simulation: a network, the sessions and connections on it, and the loop that serves events.
+
+use layercast_protocol::contract::{Arrival, Belief, Ecn, Endpoint, Input, Origin, settle};
+use layercast_protocol::registry::{Header, Receiver, Source};
+use layercast_protocol::stream::Stream;
+use layercast_protocol::units::{Channel, Size, Span, Time};
+
+use crate::core::{Core, Dropped};
+use crate::event::{Event, Key};
+use crate::host::{ReceiverHost, SourceHost, TcpOutput, Way};
+use crate::link::{Link, LinkCounters};
+use crate::measure::{FlowCounters, LevelChange};
+use crate::multicast::Tree;
+use crate::network::{LinkId, Network, NetworkError, NodeId};
+use crate::packet::{Body, Parcel};
+use crate::tcp::{Ack, Sender, Sink, TcpOptions, TcpState};
+
+/// A session to simulate.
+#[derive(Debug)]
+pub struct SessionConfig {
+    /// The node of the source.
+    pub source_node: NodeId,
+    /// The source's endpoint.
+    pub source: Source,
+    /// How many channels the session has.
+    pub channels: u16,
+    /// When the source starts.
+    pub start: Time,
+    /// When it stops, if before the end.
+    pub stop: Option<Time>,
+    /// The receivers.
+    pub receivers: Vec<ReceiverConfig>,
+}
+
+/// A receiver of a session.
+#[derive(Debug)]
+pub struct ReceiverConfig {
+    /// Its node.
+    pub node: NodeId,
+    /// Its endpoint.
+    pub receiver: Receiver,
+    /// When it starts.
+    pub start: Time,
+    /// When it stops, if before the end.
+    pub stop: Option<Time>,
+    /// How long a join takes before its graft sets out.
+    pub join_latency: Span,
+    /// How long the router above goes on forwarding after a leave.
+    pub leave_latency: Span,
+}
+
+/// A TCP connection with data without end.
+#[derive(Clone, Debug)]
+pub struct TcpConfig {
+    /// The node of the sender.
+    pub from: NodeId,
+    /// The node of the sink.
+    pub to: NodeId,
+    /// Its parameters.
+    pub options: TcpOptions,
+    /// When it starts to send.
+    pub start: Time,
+    /// When it stops, if before the end.
+    pub stop: Option<Time>,
+    /// What its random stream is named after; should be unique in the run.
+    pub name: String,
+}
+
+/// A session of this simulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionId(u32);
+
+/// A receiver of a session of this simulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiverId(u32);
+
+/// A TCP connection of this simulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpId {
+    sender: u32,
+    sink: u32,
+}
+
+/// How much work a simulation has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EngineCounters {
+    /// Events served.
+    pub events: u64,
+    /// Transmissions of a packet on a link, each counted once.
+    pub packet_hops: u64,
+}
+
+/// Where a route leads.
+#[derive(Debug)]
+enum Route {
+    /// Along these links to an agent.
+    Path { links: Vec<LinkId>, agent: u32 },
+    /// Down the tree of a session.
+    Data { session: u32 },
+    /// One hop up the tree of a session.
+    Membership { session: u32 },
+}
+
+/// What an event can wake. The endpoints are boxed to keep the table small.
+#[derive(Debug)]
+enum Agent {
+    Source { endpoint: Box<Source>, session: u32 },
+    Receiver(Box<ReceiverAgent>),
+    TcpSender { sender: Box<Sender>, way: Way, flow: u32, stopped: bool },
+    TcpSink { sink: Box<Sink>, way: Way, flow: u32 },
+}
+
+#[derive(Debug)]
+struct ReceiverAgent {
+    endpoint: Receiver,
+    session: u32,
+    /// Its number in the session's tree.
+    receiver: u32,
+    to_source: Way,
+    join_latency: Span,
+    leave_latency: Span,
+    counters: FlowCounters,
+    level_changes: Vec<LevelChange>,
+}
+
+#[derive(Debug)]
+struct Session {
+    tree: Tree,
+    /// Agents of the receivers, in tree order.
+    receivers: Vec<u32>,
+    /// Ways to the receivers, in tree order.
+    to_peers: Vec<Way>,
+}
+
+/// A network at work.
+#[derive(Debug)]
+pub struct Simulation {
+    network: Network,
+    seed: u64,
+    core: Core,
+    routes: Vec<Route>,
+    agents: Vec<Agent>,
+    sessions: Vec<Session>,
+    tcp_flows: Vec<FlowCounters>,
+    events_served: u64,
+}
+
+impl Simulation {
+    /// A simulation on `network`. `seed` should already tell replications apart.
+    pub fn new(network: Network, seed: u64) -> Simulation {
+        let link = |plan: &crate::network::PlannedLink| {
+            Link::new(plan.config.clone(), Stream::new(seed, &format!("link/{}", plan.name)))
+        };
+        let links = network.links().iter().map(link).collect();
+        Simulation {
+            network,
+            seed,
+            core: Core::new(links),
+            routes: Vec::new(),
+            agents: Vec::new(),
+            sessions: Vec::new(),
+            tcp_flows: Vec::new(),
+            events_served: 0,
+        }
+    }
+
+    /// Adds a TCP connection.
+    ///
+    /// # Errors
+    /// [`NetworkError::NoPath`].
+    pub fn add_tcp(&mut self, config: TcpConfig) -> Result<TcpId, NetworkError> {
+        let paths = self.network.shortest_paths(config.from);
+        let forward = self.network.path(&paths, config.to)?;
+        let backward = reversed(&forward);
+        let sender = self.agents.len() as u32;
+        let sink = sender + 1;
+        let flow = self.tcp_flows.len() as u32;
+        let data = self.add_path(forward, sink);
+        let acks = self.add_path(backward, sender);
+        let stream = Stream::new(self.seed, &format!("tcp/{}", config.name));
+        let machine = Box::new(Sender::new(config.options.clone(), stream));
+        self.add_agent(Agent::TcpSender { sender: machine, way: data, flow, stopped: false });
+        self.add_agent(Agent::TcpSink { sink: Box::new(Sink::new(&config.options)), way: acks, flow });
+        self.tcp_flows.push(FlowCounters::default());
+        self.schedule_life(sender, config.start, config.stop);
+        Ok(TcpId { sender, sink })
+    }
+
+    /// Adds a session. The receivers' ids are in the order given.
+    ///
+    /// # Errors
+    /// [`NetworkError::NoPath`].
+    pub fn add_session(&mut self, config: SessionConfig) -> Result<Vec<ReceiverId>, NetworkError> {
+        let session = self.sessions.len() as u32;
+        let nodes: Vec<NodeId> = config.receivers.iter().map(|receiver| receiver.node).collect();
+        let data_route = self.routes.len() as u32;
+        self.routes.push(Route::Data { session });
+        self.routes.push(Route::Membership { session });
+        let channels = usize::from(config.channels);
+        let (tree, order) =
+            Tree::new(&self.network, config.source_node, &nodes, channels, data_route, data_route + 1)?;
+
+        let source = self.agents.len() as u32;
+        self.add_agent(Agent::Source { endpoint: Box::new(config.source), session });
+        let paths = self.network.shortest_paths(config.source_node);
+        let count = config.receivers.len();
+        let (mut agents, mut to_peers, mut ids) = (vec![0; count], Vec::new(), Vec::with_capacity(count));
+        to_peers.resize(count, Way { first: LinkId(0), route: 0 });
+        let mut lives = Vec::with_capacity(count);
+        for (receiver, &in_tree) in config.receivers.into_iter().zip(&order) {
+            let agent = self.agents.len() as u32;
+            let down = self.network.path(&paths, receiver.node)?;
+            let up = reversed(&down);
+            to_peers[in_tree as usize] = self.add_path(down, agent);
+            agents[in_tree as usize] = agent;
+            let to_source = self.add_path(up, source);
+            self.add_agent(Agent::Receiver(Box::new(ReceiverAgent {
+                endpoint: receiver.receiver,
+                session,
+                receiver: in_tree,
+                to_source,
+                join_latency: receiver.join_latency,
+                leave_latency: receiver.leave_latency,
+                counters: FlowCounters::default(),
+                level_changes: Vec::new(),
+            })));
+            lives.push((agent, receiver.start, receiver.stop));
+            ids.push(ReceiverId(agent));
+        }
+        self.sessions.push(Session { tree, receivers: agents, to_peers });
+        self.schedule_life(source, config.start, config.stop);
+        for (agent, start, stop) in lives {
+            self.schedule_life(agent, start, stop);
+        }
+        Ok(ids)
+    }
+
+    /// Serves all events up to and including `end`.
+    pub fn run_until(&mut self, end: Time) {
+        while let Some((key, event)) = self.core.events.first(end) {
+            self.core.current = key;
+            self.events_served += 1;
+            match event {
+                Event::Arrival(link) => self.serve_arrival(link),
+                Event::Free(link) => {
+                    self.core.events.remove_first();
+                    self.core.transmitter_free(LinkId(link));
+                }
+                Event::Timer(agent) => {
+                    self.core.events.remove_first();
+                    self.serve_timer(agent, key);
+                }
+                Event::Membership { route, slot } => {
+                    self.core.events.remove_first();
+                    if let Route::Membership { session } = self.routes[route as usize] {
+                        self.sessions[session as usize].tree.serve_later(&mut self.core, slot);
+                    }
+                }
+                Event::Start(agent) => {
+                    self.core.events.remove_first();
+                    self.start_agent(agent);
+                }
+                Event::Stop(agent) => {
+                    self.core.events.remove_first();
+                    self.stop_agent(agent);
+                }
+            }
+            if !self.core.dropped.is_empty() {
+                self.account_drops();
+            }
+        }
+        // Nothing else happens at `end`, so whatever is added between runs comes after it.
+        let order = self.core.current.order;
+        self.core.current = Key { time: end.max(self.core.current.time), order };
+        for link in &mut self.core.links {
+            link.account_queue(end);
+        }
+    }
+
+    /// What a connection has received so far.
+    pub fn tcp_counters(&self, id: TcpId) -> FlowCounters {
+        match &self.agents[id.sink as usize] {
+            Agent::TcpSink { flow, .. } => self.tcp_flows[*flow as usize],
+            _ => FlowCounters::default(),
+        }
+    }
+
+    /// The state of a connection's sender.
+    pub fn tcp_state(&self, id: TcpId) -> Option<TcpState> {
+        match &self.agents[id.sender as usize] {
+            Agent::TcpSender { sender, .. } => Some(sender.state()),
+            _ => None,
+        }
+    }
+
+    /// What a receiver has received so far.
+    pub fn receiver_counters(&self, id: ReceiverId) -> FlowCounters {
+        self.receiver(id).map_or(FlowCounters::default(), |receiver| receiver.counters)
+    }
+
+    /// What a receiver believes now.
+    pub fn receiver_belief(&self, id: ReceiverId) -> Belief {
+        self.receiver(id).map_or(Belief::default(), |receiver| receiver.endpoint.belief(self.core.now()))
+    }
+
+    /// All changes of a receiver's level so far.
+    pub fn level_changes(&self, id: ReceiverId) -> &[LevelChange] {
+        self.receiver(id).map_or(&[], |receiver| &receiver.level_changes)
+    }
+
+    /// What a link has done so far.
+    pub fn link_counters(&self, id: LinkId) -> LinkCounters {
+        self.core.links[id.0 as usize].counters
+    }
+
+    /// How much work was done so far.
+    pub fn engine_counters(&self) -> EngineCounters {
+        EngineCounters {
+            events: self.events_served,
+            packet_hops: self.core.links.iter().map(|link| link.counters.packets).sum(),
+        }
+    }
+
+    /// Packets in flight now.
+    pub fn packets_in_flight(&self) -> usize {
+        self.core.slab.in_flight()
+    }
+
+    fn receiver(&self, id: ReceiverId) -> Option<&ReceiverAgent> {
+        match &self.agents[id.0 as usize] {
+            Agent::Receiver(receiver) => Some(receiver),
+            _ => None,
+        }
+    }
+
+    fn add_path(&mut self, links: Vec<LinkId>, agent: u32) -> Way {
+        let route = self.routes.len() as u32;
+        let first = links.first().copied().unwrap_or(LinkId(0));
+        self.routes.push(Route::Path { links, agent });
+        Way { first, route }
+    }
+
+    fn add_agent(&mut self, agent: Agent) {
+        self.agents.push(agent);
+        self.core.timers.push(Default::default());
+    }
+
+    fn schedule_life(&mut self, agent: u32, start: Time, stop: Option<Time>) {
+        let key = self.core.events.key_at(start);
+        self.core.events.push(key, Event::Start(agent));
+        if let Some(stop) = stop {
+            let key = self.core.events.key_at(stop);
+            self.core.events.push(key, Event::Stop(agent));
+        }
+    }
+
+    fn serve_arrival(&mut self, link: u32) {
+        match self.core.links[link as usize].land() {
+            Some((parcel, Some(next))) => {
+                self.core.events.replace_first(next, Event::Arrival(link));
+                self.serve_parcel(parcel);
+            }
+            Some((parcel, None)) => {
+                self.core.events.remove_first();
+                self.serve_parcel(parcel);
+            }
+            None => self.core.events.remove_first(),
+        }
+    }
+
+    /// A parcel has come to the far end of a link.
+    fn serve_parcel(&mut self, mut parcel: Parcel) {
+        match &self.routes[parcel.route as usize] {
+            Route::Path { links, agent } => {
+                parcel.position += 1;
+                match links.get(parcel.position as usize) {
+                    Some(&next) => self.core.offer(next, parcel),
+                    None => {
+                        let agent = *agent;
+                        let body = *self.core.slab.body(parcel.packet);
+                        self.core.slab.release(parcel.packet);
+                        self.deliver(agent, body, parcel);
+                    }
+                }
+            }
+            Route::Data { session } => self.serve_data(*session, parcel),
+            Route::Membership { session } => {
+                if let &Body::Membership(message) = self.core.slab.body(parcel.packet) {
+                    self.sessions[*session as usize].tree.serve_message(&mut self.core, message);
+                }
+                self.core.slab.release(parcel.packet);
+            }
+        }
+    }
+
+    /// A data parcel of a session has come to a node of its tree.
+    fn serve_data(&mut self, session: u32, parcel: Parcel) {
+        let node = parcel.position;
+        if let &Body::Channel { channel, header } = self.core.slab.body(parcel.packet) {
+            for receiver in self.sessions[session as usize].tree.receivers_at(node) {
+                self.deliver_data(session, receiver, channel, header, parcel);
+            }
+            self.sessions[session as usize].tree.forward(&mut self.core, node, channel, parcel);
+        }
+        self.core.slab.release(parcel.packet);
+    }
+
+    fn deliver_data(
+        &mut self,
+        session: u32,
+        receiver: u32,
+        channel: Channel,
+        header: Header,
+        parcel: Parcel,
+    ) {
+        let session = &mut self.sessions[session as usize];
+        let holds = session.tree.is_member(receiver, channel);
+        let agent = session.receivers[receiver as usize];
+        if let Agent::Receiver(receiver) = &mut self.agents[agent as usize] {
+            if holds {
+                receiver.counters.received_bytes += u64::from(parcel.size_bytes);
+                receiver.counters.received_packets += 1;
+                receiver.counters.sent_packets += 1;
+                let arrival = arrival(Origin::Channel(channel), header, parcel);
+                receiver.settle(agent, Input::Packet(arrival), &mut self.core, &mut session.tree);
+            } else {
+                receiver.counters.late_bytes += u64::from(parcel.size_bytes);
+            }
+        }
+    }
+
+    /// A unicast packet has come to its agent.
+    fn deliver(&mut self, agent: u32, body: Body, parcel: Parcel) {
+        match (&mut self.agents[agent as usize], body) {
+            (Agent::TcpSink { sink, way, flow }, Body::Segment(segment)) => {
+                let received = sink.receive(self.core.now(), segment.seq);
+                if received.is_new {
+                    let counters = &mut self.tcp_flows[*flow as usize];
+                    counters.received_bytes += u64::from(parcel.size_bytes);
+                    counters.received_packets += 1;
+                }
+                if let Some(ack) = received.ack {
+                    send_ack(&mut self.core, sink, *way, ack);
+                }
+                let deadline = sink.deadline();
+                self.core.set_timer(agent, deadline);
+            }
+            (Agent::TcpSender { sender, way, flow, stopped: false }, Body::Ack(ack)) => {
+                let now = self.core.now();
+                let sent_packets = &mut self.tcp_flows[*flow as usize].sent_packets;
+                sender.handle_ack(
+                    now,
+                    &ack,
+                    &mut TcpOutput { core: &mut self.core, way: *way, sent_packets },
+                );
+                let deadline = sender.deadline();
+                self.core.set_timer(agent, deadline);
+            }
+            (Agent::Source { .. }, Body::Unicast { from, header }) => {
+                let arrival = arrival(Origin::Peer(from), header, parcel);
+                self.settle_source(agent, Input::Packet(arrival));
+            }
+            (Agent::Receiver(receiver), Body::Unicast { from, header }) => {
+                let arrival = arrival(Origin::Peer(from), header, parcel);
+                let tree = &mut self.sessions[receiver.session as usize].tree;
+                receiver.settle(agent, Input::Packet(arrival), &mut self.core, tree);
+            }
+            _ => {}
+        }
+    }
+
+    fn serve_timer(&mut self, agent: u32, key: Key) {
+        if !self.core.timers[agent as usize].serve(agent, key, &mut self.core.events) {
+            return;
+        }
+        match &mut self.agents[agent as usize] {
+            Agent::Source { .. } => self.settle_source(agent, Input::Timer),
+            Agent::Receiver(receiver) => {
+                let tree = &mut self.sessions[receiver.session as usize].tree;
+                receiver.settle(agent, Input::Timer, &mut self.core, tree);
+            }
+            Agent::TcpSender { sender, way, flow, .. } => {
+                let now = self.core.now();
+                let sent_packets = &mut self.tcp_flows[*flow as usize].sent_packets;
+                sender.handle_timeout(now, &mut TcpOutput { core: &mut self.core, way: *way, sent_packets });
+                let deadline = sender.deadline();
+                self.core.set_timer(agent, deadline);
+            }
+            Agent::TcpSink { sink, way, .. } => {
+                if let Some(ack) = sink.take_due() {
+                    send_ack(&mut self.core, sink, *way, ack);
+                }
+            }
+        }
+    }
+
+    fn start_agent(&mut self, agent: u32) {
+        match &mut self.agents[agent as usize] {
+            Agent::Source { .. } => self.settle_source(agent, Input::Start),
+            Agent::Receiver(receiver) => {
+                let tree = &mut self.sessions[receiver.session as usize].tree;
+                receiver.settle(agent, Input::Start, &mut self.core, tree);
+            }
+            Agent::TcpSender { sender, way, flow, .. } => {
+                let now = self.core.now();
+                let sent_packets = &mut self.tcp_flows[*flow as usize].sent_packets;
+                sender.start(now, &mut TcpOutput { core: &mut self.core, way: *way, sent_packets });
+                let deadline = sender.deadline();
+                self.core.set_timer(agent, deadline);
+            }
+            Agent::TcpSink { .. } => {}
+        }
+    }
+
+    fn stop_agent(&mut self, agent: u32) {
+        match &mut self.agents[agent as usize] {
+            Agent::Source { .. } => self.settle_source(agent, Input::Stop),
+            Agent::Receiver(receiver) => {
+                let tree = &mut self.sessions[receiver.session as usize].tree;
+                receiver.settle(agent, Input::Stop, &mut self.core, tree);
+            }
+            Agent::TcpSender { stopped, .. } => {
+                *stopped = true;
+                self.core.set_timer(agent, None);
+            }
+            Agent::TcpSink { .. } => {}
+        }
+    }
+
+    fn settle_source(&mut self, agent: u32, input: Input<Header>) {
+        if let Agent::Source { endpoint, session } = &mut self.agents[agent as usize] {
+            let session = &self.sessions[*session as usize];
+            let now = self.core.now();
+            let mut host =
+                SourceHost { core: &mut self.core, tree: &session.tree, to_peers: &session.to_peers };
+            let deadline = settle(&mut **endpoint, now, input, &mut host);
+            self.core.set_timer(agent, deadline);
+        }
+    }
+
+    /// Books the parcels that links did not carry on the flows that were to get them.
+    fn account_drops(&mut self) {
+        while let Some(Dropped(parcel)) = self.core.dropped.pop() {
+            match (&self.routes[parcel.route as usize], self.core.slab.body(parcel.packet)) {
+                (Route::Path { agent, .. }, Body::Segment(_)) => {
+                    if let Agent::TcpSink { flow, .. } = &self.agents[*agent as usize] {
+                        self.tcp_flows[*flow as usize].lost_packets += 1;
+                    }
+                }
+                (Route::Data { session }, &Body::Channel { channel, .. }) => {
+                    let Session { tree, receivers, .. } = &self.sessions[*session as usize];
+                    tree.for_each_member_below(parcel.position, channel, &mut |receiver| {
+                        let agent = receivers[receiver as usize];
+                        if let Agent::Receiver(receiver) = &mut self.agents[agent as usize] {
+                            receiver.counters.lost_packets += 1;
+                            receiver.counters.sent_packets += 1;
+                        }
+                    });
+                }
+                _ => {}
+            }
+            self.core.slab.release(parcel.packet);
+        }
+    }
+}
+
+impl ReceiverAgent {
+    fn settle(&mut self, agent: u32, input: Input<Header>, core: &mut Core, tree: &mut Tree) {
+        let now = core.now();
+        let mut host = ReceiverHost {
+            core,
+            tree,
+            receiver: self.receiver,
+            to_source: self.to_source,
+            join_latency: self.join_latency,
+            leave_latency: self.leave_latency,
+            level_changes: &mut self.level_changes,
+        };
+        let deadline = settle(&mut self.endpoint, now, input, &mut host);
+        core.set_timer(agent, deadline);
+    }
+}
+
+fn reversed(links: &[LinkId]) -> Vec<LinkId> {
+    links.iter().rev().map(|link| link.reverse()).collect()
+}
+
+fn arrival(origin: Origin, header: Header, parcel: Parcel) -> Arrival<Header> {
+    let ecn = if parcel.marked { Ecn::Marked } else { Ecn::NotCapable };
+    Arrival { origin, size: Size::from_bytes(parcel.size_bytes), ecn, header }
+}
+
+fn send_ack(core: &mut Core, sink: &Sink, way: Way, ack: Ack) {
+    core.send(Body::Ack(ack), sink.ack_size(&ack), way.first, way.route, 0);
+}

@@ -1,0 +1,42 @@
+//! Unicast TCP, counting packets, in the manner of the papers' simulator.
+//!
+//! A sender is a state machine like a protocol endpoint: acknowledgements and timeouts go in,
+//! segments and one deadline come out. Rules and defaults are those of ns-2 2.35; [`TcpOptions`]
+//! has profiles for its eras. Sequence numbers count packets from 0; packet 0 plays the SYN.
+
+mod options;
+mod rto;
+mod scoreboard;
+mod sender;
+mod sink;
+
+pub use options::{TcpOptions, TcpProfile, TcpVariant};
+pub use sender::TcpState;
+pub(crate) use sender::{Output, Sender};
+pub(crate) use sink::Sink;
+
+/// A data packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    pub(crate) seq: i64,
+}
+
+/// Received packets [left, right) above the cumulative acknowledgement.
+pub(crate) type Block = (i64, i64);
+
+/// How many blocks an acknowledgement can carry.
+pub(crate) const MAX_BLOCKS: usize = 3;
+
+/// An acknowledgement: all packets up to `cumulative` have arrived (-1: none), and some blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ack {
+    pub(crate) cumulative: i64,
+    pub(crate) blocks: [Block; MAX_BLOCKS],
+    pub(crate) block_count: u8,
+}
+
+impl Ack {
+    pub(crate) fn blocks(&self) -> &[Block] {
+        &self.blocks[..usize::from(self.block_count)]
+    }
+}

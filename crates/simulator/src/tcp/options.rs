@@ -1,0 +1,80 @@
+//! What can be set on a TCP connection.
+
+use layercast_protocol::units::{Size, Span};
+
+/// Which TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TcpVariant {
+    /// Fast retransmit and fast recovery; a partial acknowledgement ends recovery.
+    Reno,
+    /// Selective acknowledgements with a counted pipe, the `Sack1` agent of ns-2.
+    Sack,
+}
+
+/// A named set of defaults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TcpProfile {
+    /// ns-2 2.35: window 20, minimum timeout 0.2 s, first timeout 3 s.
+    Ns2,
+    /// ns-2 of mid-2004, as the thesis ran it: minimum timeout 1 s, first timeout 6 s, and the
+    /// window limit raised out of the way.
+    Ns2Year2004,
+}
+
+/// The parameters of a connection, sender and sink.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TcpOptions {
+    /// Which TCP.
+    pub variant: TcpVariant,
+    /// Size of a data packet on the wire, headers included.
+    pub packet_size: Size,
+    /// Size of packet 0 and of an acknowledgement without blocks; each block adds 8 bytes.
+    pub header_size: Size,
+    /// The receiver's window in packets. It caps what is in flight, not the congestion window.
+    pub window: u32,
+    /// The congestion window after packet 0 is acknowledged, in packets.
+    pub initial_window: u32,
+    /// Granularity of round-trip time measurement.
+    pub tick: Span,
+    /// Smallest retransmission timeout, before back-off.
+    pub min_rto: Span,
+    /// Largest retransmission timeout.
+    pub max_rto: Span,
+    /// Retransmission timeout before the first measurement.
+    pub initial_rto: Span,
+    /// Whether the first two duplicate acknowledgements each release a new packet (RFC 3042).
+    pub limited_transmit: bool,
+    /// Whether the sink delays acknowledgements.
+    pub delayed_ack: bool,
+    /// How long it delays them at most.
+    pub ack_delay: Span,
+}
+
+impl TcpOptions {
+    /// The defaults of a profile.
+    pub fn new(variant: TcpVariant, profile: TcpProfile) -> TcpOptions {
+        let ns2 = TcpOptions {
+            variant,
+            packet_size: Size::from_bytes(1000),
+            header_size: Size::from_bytes(40),
+            window: 20,
+            initial_window: 2,
+            tick: Span::from_ms(10),
+            min_rto: Span::from_ms(200),
+            max_rto: Span::from_secs(60),
+            initial_rto: Span::from_secs(3),
+            limited_transmit: true,
+            delayed_ack: false,
+            ack_delay: Span::from_ms(100),
+        };
+        match profile {
+            TcpProfile::Ns2 => ns2,
+            TcpProfile::Ns2Year2004 => TcpOptions {
+                window: 10_000,
+                min_rto: Span::from_secs(1),
+                initial_rto: Span::from_secs(6),
+                ..ns2
+            },
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The receiving end of a TCP connection.
+
+use layercast_protocol::units::{Size, Span, Time};
+
+use super::{Ack, Block, MAX_BLOCKS, TcpOptions, TcpVariant};
+
+/// Receives packets and acknowledges them.
+#[derive(Clone, Debug)]
+pub(crate) struct Sink {
+    selective: bool,
+    header_size: Size,
+    ack_delay: Option<Span>,
+    ack_due: Option<Time>,
+    /// The lowest packet that has not arrived.
+    next: i64,
+    /// Arrived ranges above `next`, ascending.
+    ranges: Vec<Block>,
+    /// The blocks reported last, most recent first.
+    reported: Vec<Block>,
+}
+
+/// What became of an arriving packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Received {
+    /// Whether the packet had not arrived before.
+    pub(crate) is_new: bool,
+    /// The acknowledgement to send now, if it is not held back.
+    pub(crate) ack: Option<Ack>,
+}
+
+impl Sink {
+    pub(crate) fn new(options: &TcpOptions) -> Sink {
+        Sink {
+            selective: options.variant == TcpVariant::Sack,
+            header_size: options.header_size,
+            ack_delay: options.delayed_ack.then_some(options.ack_delay),
+            ack_due: None,
+            next: 0,
+            ranges: Vec::new(),
+            reported: Vec::with_capacity(MAX_BLOCKS + 1),
+        }
+    }
+
+    /// Packet `seq` arrived.
+    pub(crate) fn receive(&mut self, now: Time, seq: i64) -> Received {
+        let in_sequence = seq == self.next;
+        let gap_open = !self.ranges.is_empty();
+        let is_new = self.insert(seq);
+        self.update_blocks(seq);
+        if let Some(delay) = self.ack_delay
+            && in_sequence
+            && !gap_open
+            && seq != 0
+            && self.ack_due.is_none()
+        {
+            self.ack_due = Some(now + delay);
+            return Received { is_new, ack: None };
+        }
+        self.ack_due = None;
+        Received { is_new, ack: Some(self.ack()) }
+    }
+
+    /// When a held acknowledgement is due.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        self.ack_due
+    }
+
+    /// The deadline has come: the acknowledgement that was held.
+    pub(crate) fn take_due(&mut self) -> Option<Ack> {
+        self.ack_due.take().map(|_| self.ack())
+    }
+
+    /// The size of an acknowledgement on the wire.
+    pub(crate) fn ack_size(&self, ack: &Ack) -> Size {
+        Size::from_bytes(self.header_size.as_bytes() + 8 * u32::from(ack.block_count))
+    }
+
+    fn ack(&self) -> Ack {
+        let mut blocks = [(0, 0); MAX_BLOCKS];
+        let count = self.reported.len().min(MAX_BLOCKS);
+        blocks[..count].copy_from_slice(&self.reported[..count]);
+        Ack { cumulative: self.next - 1, blocks, block_count: count as u8 }
+    }
+
+    fn insert(&mut self, seq: i64) -> bool {
+        if seq < self.next {
+            return false;
+        }
+        let at = self.ranges.partition_point(|range| range.1 < seq);
+        match self.ranges.get_mut(at) {
+            Some(range) if range.0 <= seq && seq < range.1 => return false,
+            Some(range) if range.1 == seq => {
+                range.1 += 1;
+                let right = range.1;
+                if self.ranges.get(at + 1).is_some_and(|above| above.0 == right) {
+                    self.ranges[at].1 = self.ranges.remove(at + 1).1;
+                }
+            }
+            Some(range) if range.0 == seq + 1 => range.0 = seq,
+            _ if seq > self.next => self.ranges.insert(at, (seq, seq + 1)),
+            _ => {}
+        }
+        if seq == self.next {
+            self.next += 1;
+        }
+        while let Some(&(left, right)) = self.ranges.first().filter(|range| range.0 <= self.next) {
+            debug_assert!(left <= self.next);
+            self.next = self.next.max(right);
+            self.ranges.remove(0);
+        }
+        true
+    }
+
+    /// The block with the packet just received first, then the earlier ones that it does not cover.
+    fn update_blocks(&mut self, seq: i64) {
+        if !self.selective {
+            return;
+        }
+        let next = self.next;
+        let newest = self.ranges.iter().find(|range| range.0 <= seq && seq < range.1).copied();
+        self.reported.retain(|block| {
+            block.0 >= next && newest.is_none_or(|newest| block.1 <= newest.0 || block.0 >= newest.1)
+        });
+        if let Some(newest) = newest {
+            self.reported.insert(0, newest);
+            self.reported.truncate(MAX_BLOCKS);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::TcpProfile;
+    use layercast_testkit::golden;
+    use serde_json::json;
+
+    #[test]
+    fn golden_selective_acknowledgements() {
+        for id in ["sack-sink-01", "sack-sink-02"] {
+            let case = golden::vector("vectors-active-and-unicast.json", id);
+            let mut sink = Sink::new(&TcpOptions::new(TcpVariant::Sack, TcpProfile::Ns2));
+            let arrivals = case["input"]["arrivals"].as_array().unwrap();
+            let acks: Vec<_> = arrivals
+                .iter()
+                .map(|seq| {
+                    let ack = sink.receive(Time::ZERO, seq.as_i64().unwrap()).ack.unwrap();
+                    json!([ack.cumulative, ack.blocks()])
+                })
+                .collect();
+            assert_eq!(json!(acks), case["expected"]["acks"], "{id}");
+        }
+    }
+
+    #[test]
+    fn a_packet_counts_once() {
+        let mut sink = Sink::new(&TcpOptions::new(TcpVariant::Sack, TcpProfile::Ns2));
+        let new = [0, 2, 2, 1, 1, 4, 0, 3, 5].map(|seq| sink.receive(Time::ZERO, seq).is_new);
+        assert_eq!(new, [true, true, false, true, false, true, false, true, true]);
+        assert_eq!(sink.next, 6);
+        assert!(sink.ranges.is_empty());
+    }
+}

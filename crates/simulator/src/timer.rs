@@ -1,0 +1,102 @@
+//! One deadline for each agent.
+//!
+//! An agent may move its deadline at every packet. The event list then holds at most one entry that
+//! counts: a later deadline waits until the earlier entry comes up, and is entered then under the
+//! order number that it was given when it was set.
+
+use layercast_protocol::units::Time;
+
+use crate::event::{Event, EventQueue, Key};
+
+/// The deadline of one agent and its entry in the event list.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TimerSlot {
+    deadline: Option<Key>,
+    pending: Option<Key>,
+}
+
+impl TimerSlot {
+    /// Sets or clears the deadline of `agent`.
+    pub(crate) fn set(&mut self, agent: u32, at: Option<Time>, events: &mut EventQueue) {
+        let Some(at) = at else {
+            self.deadline = None;
+            return;
+        };
+        if self.deadline.is_some_and(|deadline| deadline.time == at) {
+            return;
+        }
+        let key = events.key_at(at);
+        self.deadline = Some(key);
+        if self.pending.is_none_or(|pending| pending > key) {
+            self.pending = Some(key);
+            events.push(key, Event::Timer(agent));
+        }
+    }
+
+    /// Serves an entry of `agent`. True if the deadline has come; it is then cleared.
+    pub(crate) fn serve(&mut self, agent: u32, key: Key, events: &mut EventQueue) -> bool {
+        if self.pending != Some(key) {
+            return false;
+        }
+        self.pending = None;
+        match self.deadline {
+            Some(deadline) if deadline == key => {
+                self.deadline = None;
+                true
+            }
+            Some(deadline) => {
+                self.pending = Some(deadline);
+                events.push(deadline, Event::Timer(agent));
+                false
+            }
+            None => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ns: u64) -> Option<Time> {
+        Some(Time::from_ns(ns))
+    }
+
+    /// Serves the list to its end and returns when agent 1 was really woken.
+    fn wakes(slot: &mut TimerSlot, events: &mut EventQueue) -> (Vec<u64>, usize) {
+        let (mut woken, mut entries) = (Vec::new(), 0);
+        while let Some((key, _)) = events.first(Time::MAX) {
+            events.remove_first();
+            entries += 1;
+            if slot.serve(1, key, events) {
+                woken.push(key.time.as_ns());
+            }
+        }
+        (woken, entries)
+    }
+
+    #[test]
+    fn a_deadline_pushed_back_often_costs_one_more_entry() {
+        let (mut slot, mut events) = (TimerSlot::default(), EventQueue::default());
+        for ns in 100..200 {
+            slot.set(1, at(ns), &mut events);
+        }
+        assert_eq!(wakes(&mut slot, &mut events), (vec![199], 2));
+    }
+
+    #[test]
+    fn an_earlier_deadline_wakes_once() {
+        let (mut slot, mut events) = (TimerSlot::default(), EventQueue::default());
+        slot.set(1, at(100), &mut events);
+        slot.set(1, at(50), &mut events);
+        assert_eq!(wakes(&mut slot, &mut events).0, vec![50]);
+    }
+
+    #[test]
+    fn a_cleared_deadline_does_not_wake() {
+        let (mut slot, mut events) = (TimerSlot::default(), EventQueue::default());
+        slot.set(1, at(100), &mut events);
+        slot.set(1, None, &mut events);
+        assert_eq!(wakes(&mut slot, &mut events).0, Vec::<u64>::new());
+    }
+}
