@@ -1,0 +1,104 @@
+//! Running a scenario: replications on all cores, each a world of its own.
+//!
+//! A replication depends on the scenario, the seed and its number alone, so the results are the same
+//! whatever the number of threads.
+
+mod build;
+mod levels;
+mod measure;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use layercast_protocol::stream::Stream;
+use layercast_simulator::NetworkError;
+use rayon::prelude::*;
+
+use crate::results::{Experiment, Replication};
+use crate::scenario::Scenario;
+
+pub use build::{BuildError, RegistryCatalogue};
+
+/// What is run, besides the scenario itself.
+#[derive(Clone, Debug, Default)]
+pub struct RunRequest {
+    /// The scenario's id (`thesis/simulation-2`) or file name.
+    pub id: String,
+    /// The scenario's text as it was run.
+    pub text: String,
+    /// The command line that repeats the run.
+    pub command: String,
+    /// How many threads; none for one per core.
+    pub jobs: Option<usize>,
+}
+
+/// What a run gave.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// What was run.
+    pub experiment: Experiment,
+    /// What each replication measured, in order.
+    pub replications: Vec<Replication>,
+    /// Time on the wall, in seconds.
+    pub wall_s: f64,
+}
+
+/// Why a scenario could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The scenario cannot be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The network does not connect what is to talk.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// Threads could not be started.
+    #[error("cannot start {jobs} threads; ask for fewer with --jobs")]
+    Threads {
+        /// How many were asked for.
+        jobs: usize,
+    },
+}
+
+/// Runs all replications of a scenario. `progress` hears the share done, from 0 to 1, from any
+/// thread.
+///
+/// # Errors
+/// [`RunError`].
+pub fn run(
+    scenario: &Scenario,
+    request: &RunRequest,
+    progress: &(dyn Fn(f64) + Sync),
+) -> Result<Outcome, RunError> {
+    let begun = Instant::now();
+    let experiment = build::experiment(scenario, request);
+    let jobs = request.jobs.unwrap_or(0);
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(jobs)
+        .build()
+        .map_err(|_| RunError::Threads { jobs })?;
+    let steps_done = AtomicU64::new(0);
+    let total = measure::step_count(scenario) as u64 * u64::from(scenario.replications);
+    let step = || {
+        let done = steps_done.fetch_add(1, Ordering::Relaxed) + 1;
+        progress(done as f64 / total.max(1) as f64);
+    };
+    let replications = pool.install(|| {
+        (1..=scenario.replications)
+            .into_par_iter()
+            .map(|number| replicate(scenario, number, &step))
+            .collect::<Result<Vec<_>, RunError>>()
+    })?;
+    Ok(Outcome { experiment, replications, wall_s: begun.elapsed().as_secs_f64() })
+}
+
+/// Runs one replication, counted from 1.
+fn replicate(scenario: &Scenario, number: u32, step: &dyn Fn()) -> Result<Replication, RunError> {
+    let seed = Stream::new(scenario.seed, &format!("replication/{number}")).bits();
+    let cpu = cpu_time::ThreadTime::now();
+    let mut world = build::world(scenario, seed)?;
+    let mut replication = measure::measure(scenario, &mut world, step);
+    replication.number = number;
+    replication.engine.cpu_s = cpu.elapsed().as_secs_f64();
+    Ok(replication)
+}

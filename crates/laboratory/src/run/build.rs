@@ -1,0 +1,310 @@
+//! From the plan of a scenario to a simulation that is ready to run.
+
+use layercast_protocol::layers::{LayerError, LayerTable};
+use layercast_protocol::option::{OptionError, OptionSpec, RawValue};
+use layercast_protocol::registry::{self, Protocol};
+use layercast_protocol::session::SessionPlan as Session;
+use layercast_protocol::stream::Stream;
+use layercast_protocol::units::{Span, Time};
+use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
+use layercast_simulator::{
+    LinkConfig, LinkId, LossModel, Network, NodeId, QueueConfig, QueueLimit as SimulatedLimit, ReceiverConfig,
+    ReceiverId, SessionConfig, Simulation, TcpConfig, TcpId,
+};
+
+use super::{RunError, RunRequest};
+use crate::results::{Experiment, FlowInfo, GroupInfo, LinkInfo, PaperValue, Relation, Role};
+use crate::scenario::{
+    self, Draw, FlowPlan, LinkDirection, ProtocolCatalogue, QueueLimit, QueuePlan, Scenario, SessionPlan,
+};
+
+/// Why a scenario that reads well cannot be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// The session's layers are impossible.
+    #[error("session {session}: {source}")]
+    Layers {
+        /// The session.
+        session: String,
+        /// What is wrong.
+        source: LayerError,
+    },
+    /// There is no such protocol.
+    #[error("there is no protocol {name}; `layercast list` names them")]
+    Protocol {
+        /// The name asked for.
+        name: String,
+    },
+    /// The protocol does not take the option.
+    #[error("session {session}: option {option}: {source}")]
+    Option {
+        /// The session.
+        session: String,
+        /// The option.
+        option: String,
+        /// What is wrong.
+        source: OptionError,
+    },
+}
+
+/// The real protocols, for the reader of scenario files.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RegistryCatalogue;
+
+impl ProtocolCatalogue for RegistryCatalogue {
+    fn names(&self) -> Vec<&str> {
+        registry::NAMES.to_vec()
+    }
+
+    fn options(&self, protocol: &str) -> Vec<OptionSpec> {
+        Protocol::named(protocol).map_or(Vec::new(), |protocol| protocol.option_specs())
+    }
+
+    fn check(&self, protocol: &str, name: &str, value: RawValue<'_>) -> Result<(), OptionError> {
+        Protocol::named(protocol).map_or(Err(OptionError::Unknown), |mut protocol| protocol.set(name, value))
+    }
+}
+
+/// A simulation and where its flows and links are.
+pub(super) struct World {
+    pub(super) simulation: Simulation,
+    /// In the order of the experiment's flows.
+    pub(super) flows: Vec<WorldFlow>,
+    /// In the order of the experiment's links.
+    pub(super) links: Vec<LinkId>,
+}
+
+/// One flow in the simulation, and when it starts.
+pub(super) struct WorldFlow {
+    pub(super) id: WorldFlowId,
+    pub(super) start: Time,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum WorldFlowId {
+    Receiver(ReceiverId),
+    Tcp(TcpId),
+}
+
+/// Builds the world of one replication.
+pub(super) fn world(scenario: &Scenario, seed: u64) -> Result<World, RunError> {
+    let (network, nodes, links) = network(scenario, seed)?;
+    let mut simulation = Simulation::new(network, seed);
+    let mut flows = Vec::new();
+    for session in &scenario.sessions {
+        add_session(session, seed, &nodes, &mut simulation, &mut flows)?;
+    }
+    for flow in &scenario.flows {
+        for place in &flow.to {
+            let start = draw_time(flow.start, seed, &format!("start/{}", place.flow));
+            let config = TcpConfig {
+                from: nodes[flow.from],
+                to: nodes[place.node],
+                options: tcp_options(flow),
+                start,
+                stop: flow.stop,
+                name: place.flow.clone(),
+            };
+            flows.push(WorldFlow { id: WorldFlowId::Tcp(simulation.add_tcp(config)?), start });
+        }
+    }
+    Ok(World { simulation, flows, links })
+}
+
+type Topology = (Network, Vec<NodeId>, Vec<LinkId>);
+
+fn network(scenario: &Scenario, seed: u64) -> Result<Topology, RunError> {
+    let mut network = Network::new();
+    let nodes: Vec<NodeId> = scenario.nodes.iter().map(|name| network.add_node(name)).collect();
+    let mut links = Vec::new();
+    for link in &scenario.links {
+        let forward_delay = draw_span(link.forward.delay, seed, &format!("delay/{}/forward", link.name));
+        let backward_delay = if link.shared_delay {
+            forward_delay
+        } else {
+            draw_span(link.backward.delay, seed, &format!("delay/{}/backward", link.name))
+        };
+        let forward = direction(&link.forward, forward_delay);
+        let backward = direction(&link.backward, backward_delay);
+        let id = network.add_link(nodes[link.from], nodes[link.to], forward, backward)?;
+        links.extend([id, id.reverse()]);
+    }
+    Ok((network, nodes, links))
+}
+
+fn direction(plan: &LinkDirection, delay: Span) -> LinkConfig {
+    let QueuePlan::DropTail { limit, ns2_compat } = plan.queue;
+    let limit = match limit {
+        QueueLimit::Unlimited => SimulatedLimit::Unlimited,
+        QueueLimit::Packets(packets) => SimulatedLimit::Packets(packets),
+        QueueLimit::Bytes(bytes) => SimulatedLimit::Bytes(bytes),
+    };
+    let loss = if plan.loss > 0.0 { LossModel::Bernoulli(plan.loss) } else { LossModel::None };
+    LinkConfig { rate: plan.rate, delay, queue: QueueConfig { limit, ns2_compat }, loss }
+}
+
+fn add_session(
+    plan: &SessionPlan,
+    seed: u64,
+    nodes: &[NodeId],
+    simulation: &mut Simulation,
+    flows: &mut Vec<WorldFlow>,
+) -> Result<(), RunError> {
+    let protocol = protocol(plan)?;
+    let layers = LayerTable::from_cumulative(plan.layers.cumulative())
+        .map_err(|source| BuildError::Layers { session: plan.name.clone(), source })?;
+    let channels = layers.count();
+    let session = Session { layers, packet_size: plan.packet_size };
+    let start = draw_time(plan.start, seed, &format!("start/{}", plan.name));
+    let stream = |part: &str| Stream::new(seed, &format!("session/{}/{part}", plan.name));
+    let mut receivers = Vec::new();
+    let mut starts = Vec::new();
+    for place in &plan.receivers {
+        let start = plan
+            .receivers_start
+            .map_or(start, |draw| draw_time(draw, seed, &format!("start/{}", place.flow)));
+        starts.push(start);
+        receivers.push(ReceiverConfig {
+            node: nodes[place.node],
+            receiver: protocol.receiver(session.clone(), stream(&place.flow)),
+            start,
+            stop: plan.stop,
+            join_latency: plan.join_latency,
+            leave_latency: plan.leave_latency,
+        });
+    }
+    let config = SessionConfig {
+        source_node: nodes[plan.source],
+        source: protocol.source(session, stream("source")),
+        channels,
+        start,
+        stop: plan.stop,
+        receivers,
+    };
+    let ids = simulation.add_session(config)?;
+    let ids = ids.into_iter().map(WorldFlowId::Receiver);
+    flows.extend(ids.zip(starts).map(|(id, start)| WorldFlow { id, start }));
+    Ok(())
+}
+
+fn protocol(plan: &SessionPlan) -> Result<Protocol, BuildError> {
+    let mut protocol = Protocol::named(&plan.protocol)
+        .ok_or_else(|| BuildError::Protocol { name: plan.protocol.clone() })?;
+    for (option, value) in &plan.options {
+        protocol.set(option, value.raw()).map_err(|source| BuildError::Option {
+            session: plan.name.clone(),
+            option: option.clone(),
+            source,
+        })?;
+    }
+    Ok(protocol)
+}
+
+fn tcp_options(plan: &FlowPlan) -> TcpOptions {
+    let variant = if plan.protocol == "tcp-reno" { TcpVariant::Reno } else { TcpVariant::Sack };
+    let profile = if plan.profile == "ns2" { TcpProfile::Ns2 } else { TcpProfile::Ns2Year2004 };
+    let defaults = TcpOptions::new(variant, profile);
+    TcpOptions {
+        packet_size: plan.packet_size,
+        header_size: plan.ack_size.unwrap_or(defaults.header_size),
+        window: plan.window.unwrap_or(defaults.window),
+        min_rto: plan.min_rto.unwrap_or(defaults.min_rto),
+        initial_rto: plan.initial_rto.unwrap_or(defaults.initial_rto),
+        tick: plan.tick.unwrap_or(defaults.tick),
+        delayed_ack: plan.delayed_ack.unwrap_or(defaults.delayed_ack),
+        limited_transmit: plan.limited_transmit.unwrap_or(defaults.limited_transmit),
+        ..defaults
+    }
+}
+
+fn draw_span(draw: Draw<Span>, seed: u64, name: &str) -> Span {
+    match draw {
+        Draw::Fixed(span) => span,
+        Draw::Uniform { low, high } => {
+            low + Stream::new(seed, name).uniform_span(high.saturating_sub(low))
+        }
+    }
+}
+
+fn draw_time(draw: Draw<Time>, seed: u64, name: &str) -> Time {
+    Time::ZERO + draw_span(draw.map(|time| time.since(Time::ZERO)), seed, name)
+}
+
+/// What the results need to know of the scenario.
+pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experiment {
+    let flows: Vec<FlowInfo> = scenario.flow_names().into_iter().map(|flow| flow_info(scenario, flow)).collect();
+    let index = |name: &String| flows.iter().position(|flow| &flow.name == name);
+    let groups = scenario
+        .groups
+        .iter()
+        .map(|group| GroupInfo {
+            name: group.name.clone(),
+            flows: group.flows.iter().filter_map(index).collect(),
+        })
+        .collect();
+    let links = scenario
+        .links
+        .iter()
+        .flat_map(|link| {
+            let (from, to) = (&scenario.nodes[link.from], &scenario.nodes[link.to]);
+            [
+                LinkInfo { name: format!("{from}-{to}"), rate_kbps: link.forward.rate.as_kbps() },
+                LinkInfo { name: format!("{to}-{from}"), rate_kbps: link.backward.rate.as_kbps() },
+            ]
+        })
+        .collect();
+    Experiment {
+        scenario: request.id.clone(),
+        title: scenario.name.clone(),
+        description: scenario.description.clone(),
+        scenario_hash: hash(&request.text),
+        scenario_text: request.text.clone(),
+        command: request.command.clone(),
+        world: "simulated",
+        seed: scenario.seed,
+        duration_s: scenario.duration.as_secs_f64(),
+        windows_s: scenario
+            .windows
+            .iter()
+            .map(|window| [window.start.as_secs_f64(), window.end.as_secs_f64()])
+            .collect(),
+        series_bin_s: scenario.series_bin.as_secs_f64(),
+        groups,
+        links,
+        paper: scenario.paper.iter().map(paper_value).collect(),
+        flows,
+    }
+}
+
+fn flow_info(scenario: &Scenario, flow: scenario::FlowName) -> FlowInfo {
+    let session = scenario.sessions.iter().find(|session| Some(&session.name) == flow.session.as_ref());
+    let kbps = |session: &SessionPlan| session.layers.cumulative().iter().map(|rate| rate.as_kbps()).collect();
+    FlowInfo {
+        name: flow.name,
+        protocol: flow.protocol,
+        role: if flow.session.is_some() { Role::Receiver } else { Role::Sink },
+        session: flow.session,
+        node: flow.node,
+        level_rates_kbps: session.map_or(Vec::new(), kbps),
+    }
+}
+
+fn paper_value(value: &scenario::PaperValue) -> PaperValue {
+    PaperValue {
+        subject: value.subject.clone(),
+        metric: value.metric.name().to_owned(),
+        value: value.value,
+        relation: match value.relation {
+            scenario::Relation::Equal => Relation::Equal,
+            scenario::Relation::About => Relation::About,
+            scenario::Relation::Below => Relation::Below,
+            scenario::Relation::Above => Relation::Above,
+        },
+    }
+}
+
+/// A digest of the scenario's text, so that merged files tell runs apart.
+fn hash(text: &str) -> String {
+    use sha2::{Digest, Sha256};
+    Sha256::digest(text.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,168 @@
+//! Running a world step by step and reading its counters on the way.
+
+use layercast_protocol::units::{RateEstimate, Time};
+use layercast_simulator::{FlowCounters, LinkCounters, Simulation};
+
+use super::build::{World, WorldFlow, WorldFlowId};
+use super::levels;
+use crate::results::{
+    EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, Replication, Series, WindowMeasures,
+};
+use crate::scenario::{Scenario, Window};
+
+/// How many steps a replication takes: one for each bin of the time series.
+pub(super) fn step_count(scenario: &Scenario) -> usize {
+    bin_ends(scenario).len()
+}
+
+fn bin_ends(scenario: &Scenario) -> Vec<Time> {
+    let (duration, bin) = (scenario.duration.as_ns(), scenario.series_bin.as_ns().max(1));
+    let count = duration.div_ceil(bin);
+    (1..=count).map(|number| Time::from_ns((number * bin).min(duration))).collect()
+}
+
+/// The counters of all flows and links at one moment.
+#[derive(Clone, Default)]
+struct Snapshot {
+    flows: Vec<FlowCounters>,
+    links: Vec<LinkCounters>,
+}
+
+impl Snapshot {
+    fn take(world: &World) -> Snapshot {
+        let simulation = &world.simulation;
+        Snapshot {
+            flows: world.flows.iter().map(|flow| counters(simulation, flow)).collect(),
+            links: world.links.iter().map(|&link| simulation.link_counters(link)).collect(),
+        }
+    }
+}
+
+fn counters(simulation: &Simulation, flow: &WorldFlow) -> FlowCounters {
+    match flow.id {
+        WorldFlowId::Receiver(id) => simulation.receiver_counters(id),
+        WorldFlowId::Tcp(id) => simulation.tcp_counters(id),
+    }
+}
+
+/// Runs the world to its end and measures it. Calls `step` after each bin.
+pub(super) fn measure(scenario: &Scenario, world: &mut World, step: &dyn Fn()) -> Replication {
+    let bins = bin_ends(scenario);
+    let edges = || scenario.windows.iter().flat_map(|window| [window.start, window.end]);
+    let mut stops: Vec<Time> = bins.iter().copied().chain(edges()).collect();
+    stops.sort_unstable();
+    stops.dedup();
+
+    let mut series = Series { flows: vec![FlowSeries::default(); world.flows.len()] };
+    let mut at_edges: Vec<(Time, Snapshot)> = vec![(Time::ZERO, Snapshot::take(world))];
+    let mut received_before = vec![0; world.flows.len()];
+    let (mut next_bin, mut bin_start) = (0, Time::ZERO);
+    for stop in stops {
+        world.simulation.run_until(stop);
+        if edges().any(|edge| edge == stop) {
+            at_edges.push((stop, Snapshot::take(world)));
+        }
+        if bins.get(next_bin) == Some(&stop) {
+            let length_s = stop.since(bin_start).as_secs_f64();
+            record_bin(world, stop, length_s, &mut received_before, &mut series);
+            (next_bin, bin_start) = (next_bin + 1, stop);
+            step();
+        }
+    }
+    let windows =
+        scenario.windows.iter().map(|window| measure_window(world, scenario, window, &at_edges)).collect();
+    let engine = world.simulation.engine_counters();
+    Replication {
+        number: 0,
+        windows,
+        series,
+        engine: EngineMeasures { events: engine.events, packet_hops: engine.packet_hops, cpu_s: 0.0 },
+    }
+}
+
+fn record_bin(world: &World, now: Time, length_s: f64, before: &mut [u64], series: &mut Series) {
+    let simulation = &world.simulation;
+    for ((flow, before), series) in world.flows.iter().zip(before).zip(&mut series.flows) {
+        let received = counters(simulation, flow).received_bytes;
+        let kbps = (received - *before) as f64 * 8.0 / length_s / 1e3;
+        *before = received;
+        series.throughput_kbps.push(if now < flow.start { f64::NAN } else { kbps });
+        match flow.id {
+            WorldFlowId::Receiver(id) => {
+                let belief = simulation.receiver_belief(id);
+                let level = levels::level_at(simulation.level_changes(id), now);
+                series.level.push((now >= flow.start).then_some(level.as_number()));
+                series.rate_kbps.push(kbps_or_nan(belief.rate));
+                series.smoothed_rate_kbps.push(kbps_or_nan(belief.smoothed_rate));
+                series.loss.push(belief.loss.unwrap_or(f64::NAN));
+                series.rtt_ms.push(belief.rtt.map_or(f64::NAN, |rtt| rtt.as_secs_f64() * 1e3));
+            }
+            WorldFlowId::Tcp(id) => {
+                let cwnd = simulation.tcp_state(id).map_or(f64::NAN, |state| state.cwnd);
+                series.cwnd_packets.push(if now < flow.start { f64::NAN } else { cwnd });
+            }
+        }
+    }
+}
+
+fn kbps_or_nan(rate: RateEstimate) -> f64 {
+    rate.known().map_or(f64::NAN, |rate| rate.as_kbps())
+}
+
+fn measure_window(
+    world: &World,
+    scenario: &Scenario,
+    window: &Window,
+    at_edges: &[(Time, Snapshot)],
+) -> WindowMeasures {
+    let snapshot = |at: Time| {
+        let found = at_edges.iter().rev().find(|(time, _)| *time <= at);
+        found.map_or(Snapshot::default(), |(_, snapshot)| snapshot.clone())
+    };
+    let (start, end) = (snapshot(window.start), snapshot(window.end));
+    let length_s = window.end.since(window.start).as_secs_f64();
+    let flows = world
+        .flows
+        .iter()
+        .zip(start.flows.iter().zip(&end.flows))
+        .map(|(flow, (start, end))| measure_flow(world, flow, window, start, end, length_s))
+        .collect();
+    let rates =
+        scenario.links.iter().flat_map(|link| [link.forward.rate, link.backward.rate]);
+    let links = rates
+        .zip(start.links.iter().zip(&end.links))
+        .map(|(rate, (start, end))| LinkMeasures {
+            utilisation: (end.bytes - start.bytes) as f64 * 8.0 / (rate.as_bps() * length_s),
+            drops: (end.queue_drops + end.losses) - (start.queue_drops + start.losses),
+            marks: end.marks - start.marks,
+            mean_queue_packets: (end.queue_packet_ns - start.queue_packet_ns) as f64 / 1e9 / length_s,
+        })
+        .collect();
+    WindowMeasures { flows, links }
+}
+
+fn measure_flow(
+    world: &World,
+    flow: &WorldFlow,
+    window: &Window,
+    start: &FlowCounters,
+    end: &FlowCounters,
+    length_s: f64,
+) -> FlowMeasures {
+    let sent = end.sent_packets - start.sent_packets;
+    let lost = end.lost_packets - start.lost_packets;
+    let mut measures = FlowMeasures {
+        throughput_kbps: (end.received_bytes - start.received_bytes) as f64 * 8.0 / length_s / 1e3,
+        loss_rate: if sent > 0 { lost as f64 / sent as f64 } else { f64::NAN },
+        level_changes: None,
+        mean_level: None,
+        settled_after_s: None,
+    };
+    if let WorldFlowId::Receiver(id) = flow.id {
+        let changes = world.simulation.level_changes(id);
+        measures.level_changes = Some(levels::joins_and_leaves(changes, window.end) as f64);
+        measures.mean_level = Some(levels::mean_level(changes, window.start, window.end));
+        measures.settled_after_s = levels::settled_after_s(changes, flow.start, window.end);
+    }
+    measures
+}
