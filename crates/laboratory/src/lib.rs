@@ -3,5 +3,8 @@
 //! A [`scenario`] file is read and checked, run in replications over the simulator, and its
 //! measurements become [`results`]: a table, `summary.json`, `series.parquet` and `report.html`.
 
+#[cfg(test)]
+extern crate alloc;
+
 pub mod results;
 pub mod scenario;

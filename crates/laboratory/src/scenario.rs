@@ -1,1 +1,36 @@
 //! Scenario files: reading, checking, and what they describe.
+//!
+//! A scenario file is TOML. [`read`] turns its text into a [`Scenario`], plain data that a runner
+//! builds worlds from, or into [`ScenarioErrors`]: everything that is wrong with it at once, each
+//! with line, column, what is allowed and the nearest known name. Overrides (`--set`) are worked
+//! in before. The keys of every table are described once, in [`tables`]; from that list come the
+//! reader, the [`schema`](mod@schema) and the [`reference`](mod@reference) in the documentation.
+
+pub mod catalogue;
+mod error;
+pub mod field;
+mod naming;
+mod nearest;
+mod overrides;
+mod plan;
+mod problems;
+pub mod protocols;
+mod read;
+pub mod reference;
+pub mod schema;
+pub mod tables;
+#[cfg(test)]
+#[allow(unreachable_pub)]
+mod testing;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use error::{ScenarioError, ScenarioErrors};
+pub use naming::{FlowName, Role};
+pub use plan::{
+    Draw, FlowPlan, GroupPlan, LayersPlan, LinkDirection, LinkPlan, Metric, OptionValue, PaperValue, Place,
+    QueueLimit, QueuePlan, Relation, Scenario, SessionPlan, Window,
+};
+pub use protocols::ProtocolCatalogue;
+pub use read::read;

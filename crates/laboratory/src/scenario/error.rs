@@ -1,0 +1,72 @@
+//! Errors of a scenario file, told as a compiler tells them.
+
+use std::fmt;
+
+/// All errors of a scenario file and its overrides, in the order of their places.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioErrors(pub Vec<ScenarioError>);
+
+/// One error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioError {
+    /// The file, or `--set` for an override.
+    pub origin: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// The dotted path of the key; empty if the text is not TOML.
+    pub path: String,
+    /// The value as it is written, if a value is wrong; long ones are cut.
+    pub value: Option<String>,
+    /// What is wrong.
+    pub message: String,
+    /// What is allowed.
+    pub allowed: Option<String>,
+    /// The known name most like the one given.
+    pub nearest: Option<String>,
+    /// The line as it is written.
+    pub source_line: String,
+    /// How many characters of that line are meant; at least one.
+    pub width: usize,
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: ")?;
+        if !self.path.is_empty() {
+            write!(f, "`{}`: ", self.path)?;
+        }
+        writeln!(f, "{}", self.message)?;
+        let line = self.line.to_string();
+        let margin = " ".repeat(line.len());
+        writeln!(f, "{margin}--> {}:{}:{}", self.origin, self.line, self.column)?;
+        writeln!(f, "{margin} |")?;
+        // A tab would move the line away from its caret.
+        writeln!(f, "{line} | {}", self.source_line.replace('\t', " "))?;
+        let (indent, carets) = (" ".repeat(self.column - 1), "^".repeat(self.width));
+        writeln!(f, "{margin} | {indent}{carets}")?;
+        if let Some(allowed) = &self.allowed {
+            writeln!(f, "{margin} = allowed: {allowed}")?;
+        }
+        if let Some(nearest) = &self.nearest {
+            writeln!(f, "{margin} = help: did you mean `{nearest}`?")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for ScenarioErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for error in &self.0 {
+            writeln!(f, "{error}")?;
+        }
+        match self.0.len() {
+            1 => write!(f, "1 error"),
+            count => write!(f, "{count} errors"),
+        }
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+impl std::error::Error for ScenarioErrors {}

@@ -1,0 +1,220 @@
+//! How a table of a scenario file is described: the one list that the reader, the schema, the
+//! override paths and the documentation come from.
+
+use super::nearest::nearest;
+
+/// A kind of table.
+#[derive(Debug)]
+pub struct TableSpec {
+    /// Its name in documentation and schema.
+    pub name: &'static str,
+    /// What it is for.
+    pub doc: &'static str,
+    /// How it may look where a value is expected.
+    pub example: &'static str,
+    /// The key whose value decides what the other keys mean, if there is one. A table that states
+    /// another choice than its defaults takes nothing else from them.
+    pub choice: Option<&'static str>,
+    /// Its keys.
+    pub fields: &'static [Field],
+}
+
+/// A key of a table.
+#[derive(Debug)]
+pub struct Field {
+    /// The key.
+    pub key: &'static str,
+    /// What it takes.
+    pub kind: FieldKind,
+    /// What it means.
+    pub doc: &'static str,
+    /// What happens if it is absent.
+    pub absent: Absent,
+}
+
+/// What happens if a key is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absent {
+    /// It must be given.
+    Required,
+    /// This value holds, written as in a file but without quotes.
+    Default(&'static str),
+    /// What holds is told in words.
+    Means(&'static str),
+}
+
+/// What a key takes.
+#[derive(Clone, Copy, Debug)]
+pub enum FieldKind {
+    /// Text that is not empty.
+    Text,
+    /// A whole number of up to 63 bits.
+    Seed,
+    /// A whole number of at least and at most this.
+    Count(u32, u32),
+    /// `true` or `false`.
+    Flag,
+    /// A length of time, or a time since the start of the run.
+    Span,
+    /// A length of time above zero.
+    Period,
+    /// A length of time, or a range that it is drawn from.
+    Draw,
+    /// A rate above zero.
+    Rate,
+    /// A list of rates, rising.
+    Rates,
+    /// A number above 1.
+    Factor,
+    /// The size of a packet.
+    Size,
+    /// A probability of loss, or one for each direction.
+    Loss,
+    /// The probability of loss in one direction.
+    Probability,
+    /// The limit of a queue.
+    Limit,
+    /// The two ends of a range of spans.
+    Range,
+    /// A list of measurement windows.
+    Windows,
+    /// The name of a node.
+    Node,
+    /// A list of nodes.
+    Nodes,
+    /// A node or a list of nodes.
+    NodeOrNodes,
+    /// A protocol of the catalogue.
+    Protocol,
+    /// One of a few names.
+    Choice(&'static [&'static str]),
+    /// Options of a protocol.
+    Options,
+    /// Lists of flows under names.
+    Groups,
+    /// A number of a paper.
+    Told,
+    /// A table.
+    Table(&'static TableSpec),
+    /// Tables under names.
+    Tables(&'static TableSpec),
+}
+
+/// The table form of a range that a value is drawn from.
+pub const UNIFORM: TableSpec = TableSpec {
+    name: "draw",
+    doc: "A value drawn anew in each replication.",
+    example: "{ uniform = [\"5 ms\", \"6 ms\"] }",
+    choice: None,
+    fields: &[Field {
+        key: "uniform",
+        kind: FieldKind::Range,
+        doc: "The two ends of the range; every value between them is equally likely.",
+        absent: Absent::Required,
+    }],
+};
+
+/// The table form of a link's loss.
+pub const LOSS: TableSpec = TableSpec {
+    name: "loss",
+    doc: "The probability that a packet is lost on a link, for each direction.",
+    example: "{ forward = 0.01, backward = 0.0 }",
+    choice: None,
+    fields: &[
+        Field {
+            key: "forward",
+            kind: FieldKind::Probability,
+            doc: "From the first node of the link's name to the second.",
+            absent: Absent::Default("0"),
+        },
+        Field {
+            key: "backward",
+            kind: FieldKind::Probability,
+            doc: "From the second node to the first.",
+            absent: Absent::Default("0"),
+        },
+    ],
+};
+
+impl TableSpec {
+    /// The description of a key.
+    pub fn field(&self, key: &str) -> Option<&'static Field> {
+        self.fields.iter().find(|field| field.key == key)
+    }
+
+    /// The known key most like another one.
+    pub fn nearest(&self, key: &str) -> Option<String> {
+        nearest(key, self.keys())
+    }
+
+    /// All keys, in order.
+    pub fn keys(&self) -> impl Iterator<Item = &'static str> {
+        self.fields.iter().map(|field| field.key)
+    }
+}
+
+impl Field {
+    /// The default, if there is one that can be written.
+    pub fn default(&self) -> Option<&'static str> {
+        match self.absent {
+            Absent::Default(text) => Some(text),
+            Absent::Required | Absent::Means(_) => None,
+        }
+    }
+}
+
+impl FieldKind {
+    /// The table whose keys may stand below this one in a path.
+    pub fn table(&self) -> Option<&'static TableSpec> {
+        match self {
+            FieldKind::Table(spec) => Some(spec),
+            FieldKind::Draw => Some(&UNIFORM),
+            FieldKind::Loss => Some(&LOSS),
+            _ => None,
+        }
+    }
+
+    /// What it takes, in words.
+    pub fn describe(&self) -> String {
+        let words = match self {
+            FieldKind::Text => "text that is not empty",
+            FieldKind::Seed => "a whole number, not negative",
+            FieldKind::Count(least, u32::MAX) => return format!("a whole number of at least {least}"),
+            FieldKind::Count(least, most) => return format!("a whole number from {least} to {most}"),
+            FieldKind::Flag => "true or false",
+            FieldKind::Span => "a time such as \"250 ms\" or \"10 s\"",
+            FieldKind::Period => "a time above zero, such as \"1 s\"",
+            FieldKind::Draw => {
+                "a time such as \"10 s\", or a range such as { uniform = [\"0 s\", \"20 s\"] }"
+            }
+            FieldKind::Rate => "a rate above zero, such as \"100 Mbit/s\"",
+            FieldKind::Rates => "a list of rising rates, such as [\"128 kbit/s\", \"256 kbit/s\"]",
+            FieldKind::Factor => "a number above 1",
+            FieldKind::Size => "a size above zero, such as \"1000 bytes\"",
+            FieldKind::Loss => "a number from 0 to below 1, or { forward = 0.01, backward = 0.0 }",
+            FieldKind::Probability => "a number from 0 to below 1",
+            FieldKind::Limit => "\"unlimited\", \"45000 bytes\" or \"50 packets\"",
+            FieldKind::Range => "two times, such as [\"0 s\", \"20 s\"]",
+            FieldKind::Windows => "a list such as [[\"30 s\", \"end\"], [\"10 s\", \"300 s\"]]",
+            FieldKind::Node => "the name of a node",
+            FieldKind::Nodes => "a list of nodes, such as [\"R1\", \"R2\"]",
+            FieldKind::NodeOrNodes => "a node such as \"R1\", or a list of nodes",
+            FieldKind::Protocol => "the name of a protocol",
+            FieldKind::Choice(names) => return format!("one of {}", quoted(names.iter().copied())),
+            FieldKind::Options => "a table of options, such as { strategy = \"lazy\" }",
+            FieldKind::Groups => {
+                "lists of flows under names, such as \"R1/elm\" = [\"elm@R1\", \"tcp-*@R1\"]"
+            }
+            FieldKind::Told => "a number, or text such as \"about 430\", \"< 10\" or \"> 300\"",
+            FieldKind::Table(spec) => return format!("a table such as {}", spec.example),
+            FieldKind::Tables(spec) => return format!("tables under names, each such as {}", spec.example),
+        };
+        words.to_owned()
+    }
+}
+
+/// Names in quotes, with commas between.
+pub(super) fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let quoted: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
+    quoted.join(", ")
+}

@@ -1,0 +1,130 @@
+//! How flows are named.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use super::plan::{Place, Scenario};
+
+/// What is known of a flow before anything runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowName {
+    /// Its name, `elm@R1`.
+    pub name: String,
+    /// Its protocol, `elm` or `tcp-sack`.
+    pub protocol: String,
+    /// What is measured.
+    pub role: Role,
+    /// The session that it belongs to, if it is a multicast receiver's.
+    pub session: Option<String>,
+    /// The node where it is measured.
+    pub node: String,
+}
+
+/// Which end of a flow is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The receiver of a multicast session.
+    Receiver,
+    /// The sink of a unicast flow.
+    Sink,
+}
+
+impl Role {
+    /// The name in `summary.json`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::Receiver => "receiver",
+            Role::Sink => "sink",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Scenario {
+    /// All flows in the order in which results tell them: receivers of sessions, then sinks.
+    pub fn flow_names(&self) -> Vec<FlowName> {
+        let node = |place: &Place| self.nodes.get(place.node).cloned().unwrap_or_default();
+        let receivers = self.sessions.iter().flat_map(|session| {
+            session.receivers.iter().map(move |place| FlowName {
+                name: place.flow.clone(),
+                protocol: session.protocol.clone(),
+                role: Role::Receiver,
+                session: Some(session.name.clone()),
+                node: node(place),
+            })
+        });
+        let sinks = self.flows.iter().flat_map(|flow| {
+            flow.to.iter().map(move |place| FlowName {
+                name: place.flow.clone(),
+                protocol: flow.protocol.clone(),
+                role: Role::Sink,
+                session: None,
+                node: node(place),
+            })
+        });
+        receivers.chain(sinks).collect()
+    }
+}
+
+/// The names of the flows of `name` that end at `nodes`, in order: numbered from 1 where there are
+/// several at a node.
+pub(super) fn flow_names(name: &str, nodes: &[&str]) -> Vec<String> {
+    let mut totals: HashMap<&str, usize> = HashMap::new();
+    nodes.iter().for_each(|node| *totals.entry(node).or_default() += 1);
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    let mut names = Vec::with_capacity(nodes.len());
+    for &node in nodes {
+        let number = seen.entry(node).or_default();
+        *number += 1;
+        names.push(match totals.get(node) {
+            Some(1) => format!("{name}@{node}"),
+            _ => format!("{name}-{number}@{node}"),
+        });
+    }
+    names
+}
+
+/// Whether a name fits a pattern, in which `*` stands for any characters, also none.
+pub(super) fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or("");
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else { return rest.is_empty() };
+    // The earliest place of each middle part leaves most room for what follows.
+    for part in parts {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{flow_names, matches};
+
+    #[test]
+    fn numbers_flows_only_where_there_are_several() {
+        let names = flow_names("elm", &["R1", "R2", "R1"]);
+        assert_eq!(names, ["elm-1@R1", "elm@R2", "elm-2@R1"]);
+        assert!(flow_names("elm", &[]).is_empty());
+    }
+
+    #[test]
+    fn patterns_stand_for_any_characters() {
+        assert!(matches("tcp-*@R1", "tcp-12@R1"));
+        assert!(matches("*@R1", "elm@R1"));
+        assert!(matches("*", ""));
+        assert!(matches("a*b*a", "abba"));
+        assert!(!matches("a*a", "a"));
+        assert!(!matches("tcp-*@R1", "tcp-1@R2"));
+        assert!(!matches("tcp", "tcp-1"));
+    }
+}

@@ -1,0 +1,361 @@
+//! What a scenario file describes, as plain data: the runner builds its worlds from this.
+
+use std::fmt;
+
+use layercast_protocol::option::RawValue;
+use layercast_protocol::units::{Rate, Size, Span, Time};
+
+/// One experiment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scenario {
+    /// What it is called in tables and reports.
+    pub name: String,
+    /// What it shows, in a sentence or more.
+    pub description: Option<String>,
+    /// How long one replication lasts.
+    pub duration: Span,
+    /// How many replications are run; at least one.
+    pub replications: u32,
+    /// The seed that all random streams of all replications come from.
+    pub seed: u64,
+    /// The measurement windows; at least one, the first is the main one.
+    pub windows: Vec<Window>,
+    /// The length of one bin of the time series.
+    pub series_bin: Span,
+    /// The names of the nodes in the order in which the links mention them.
+    pub nodes: Vec<String>,
+    /// The links, in the order of the file.
+    pub links: Vec<LinkPlan>,
+    /// The multicast sessions, in the order of the file.
+    pub sessions: Vec<SessionPlan>,
+    /// The unicast flows, in the order of the file.
+    pub flows: Vec<FlowPlan>,
+    /// The groups whose Jain index is told.
+    pub groups: Vec<GroupPlan>,
+    /// The numbers that the paper reports.
+    pub paper: Vec<PaperValue>,
+}
+
+/// A stretch of a run over which flows are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Where it starts.
+    pub start: Time,
+    /// Where it ends.
+    pub end: Time,
+}
+
+/// A value that is given, or drawn anew in each replication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Draw<T> {
+    /// The same in every replication.
+    Fixed(T),
+    /// Uniform in `[low, high]`.
+    Uniform {
+        /// The smallest value.
+        low: T,
+        /// The largest value.
+        high: T,
+    },
+}
+
+impl<T: Copy> Draw<T> {
+    /// The smallest value that may be drawn.
+    pub fn low(&self) -> T {
+        match self {
+            Draw::Fixed(value) => *value,
+            Draw::Uniform { low, .. } => *low,
+        }
+    }
+
+    /// The largest value that may be drawn.
+    pub fn high(&self) -> T {
+        match self {
+            Draw::Fixed(value) => *value,
+            Draw::Uniform { high, .. } => *high,
+        }
+    }
+
+    /// The same draw of another type.
+    pub fn map<U>(self, convert: impl Fn(T) -> U) -> Draw<U> {
+        match self {
+            Draw::Fixed(value) => Draw::Fixed(convert(value)),
+            Draw::Uniform { low, high } => Draw::Uniform { low: convert(low), high: convert(high) },
+        }
+    }
+}
+
+/// A link between two nodes, with its two directions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkPlan {
+    /// Its name, `G2-R1`.
+    pub name: String,
+    /// The node before the dash: an index into [`Scenario::nodes`].
+    pub from: usize,
+    /// The node after the dash.
+    pub to: usize,
+    /// From `from` to `to`.
+    pub forward: LinkDirection,
+    /// From `to` to `from`.
+    pub backward: LinkDirection,
+    /// Whether one draw of the delay serves both directions, since the file gives no
+    /// `delay_backward`.
+    pub shared_delay: bool,
+}
+
+/// One direction of a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkDirection {
+    /// How fast it transmits; never zero.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Draw<Span>,
+    /// What waits for transmission.
+    pub queue: QueuePlan,
+    /// The probability that a packet is lost, independently of all others; in `[0, 1)`.
+    pub loss: f64,
+}
+
+/// A queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueuePlan {
+    /// First in, first out; what finds no room is dropped.
+    DropTail {
+        /// How much it holds.
+        limit: QueueLimit,
+        /// Count and compare as ns-2 does.
+        ns2_compat: bool,
+    },
+}
+
+/// How much a queue holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// It never drops.
+    Unlimited,
+    /// So many packets.
+    Packets(u32),
+    /// So many bytes.
+    Bytes(u64),
+}
+
+/// A multicast session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionPlan {
+    /// Its name, the first part of the names of its flows.
+    pub name: String,
+    /// The protocol's name in the registry.
+    pub protocol: String,
+    /// The node of the source.
+    pub source: usize,
+    /// The receivers, in the order of the file.
+    pub receivers: Vec<Place>,
+    /// When the source starts.
+    pub start: Draw<Time>,
+    /// When all of it stops; the end of the run if absent.
+    pub stop: Option<Time>,
+    /// When the receivers start; if absent, at the very moment of the source.
+    pub receivers_start: Option<Draw<Time>>,
+    /// The layers.
+    pub layers: LayersPlan,
+    /// The size of data packets on the wire.
+    pub packet_size: Size,
+    /// What a router needs for a join, beside the links' delays.
+    pub join_latency: Span,
+    /// How long packets keep coming after a leave, beside the links' delays.
+    pub leave_latency: Span,
+    /// Options of the protocol that differ from its defaults, checked against the catalogue.
+    pub options: Vec<(String, OptionValue)>,
+}
+
+/// Where a flow ends, and what that flow is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The flow's name, `elm@R1`.
+    pub flow: String,
+    /// The node: an index into [`Scenario::nodes`].
+    pub node: usize,
+}
+
+/// The layers of a session.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LayersPlan {
+    /// The cumulative rate doubles from layer to layer.
+    Doubling {
+        /// The rate of the base layer.
+        base: Rate,
+        /// How many layers there are.
+        count: u32,
+    },
+    /// All layers have the rate of the base layer.
+    Equal {
+        /// The rate of each layer.
+        base: Rate,
+        /// How many layers there are.
+        count: u32,
+    },
+    /// The cumulative rate grows by a factor from layer to layer.
+    Multiplicative {
+        /// The rate of the base layer.
+        base: Rate,
+        /// The factor; above 1.
+        factor: f64,
+        /// How many layers there are.
+        count: u32,
+    },
+    /// A table of cumulative rates, rising.
+    Explicit {
+        /// The cumulative rates.
+        rates: Vec<Rate>,
+    },
+}
+
+impl LayersPlan {
+    /// The cumulative rates B_0, B_1, ... that the plan stands for.
+    pub fn cumulative(&self) -> Vec<Rate> {
+        let growing = |base: &Rate, factor: f64, count: u32| {
+            let layer = |rate: &Rate| Some(rate.scaled(factor));
+            std::iter::successors(Some(*base), layer).take(count as usize).collect()
+        };
+        match self {
+            LayersPlan::Doubling { base, count } => growing(base, 2.0, *count),
+            LayersPlan::Multiplicative { base, factor, count } => growing(base, *factor, *count),
+            LayersPlan::Equal { base, count } => (1..=*count).map(|n| base.scaled(f64::from(n))).collect(),
+            LayersPlan::Explicit { rates } => rates.clone(),
+        }
+    }
+}
+
+/// Unicast flows from one node to one or several others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowPlan {
+    /// Its name, the first part of the names of its flows.
+    pub name: String,
+    /// One of [`TCP_PROTOCOLS`](super::protocols::TCP_PROTOCOLS).
+    pub protocol: String,
+    /// One of [`TCP_PROFILES`](super::protocols::TCP_PROFILES): the defaults of all that follows.
+    pub profile: String,
+    /// The node of the senders.
+    pub from: usize,
+    /// The sinks: one flow each, in the order of the file, those of one node side by side.
+    pub to: Vec<Place>,
+    /// When a flow starts, drawn for each flow.
+    pub start: Draw<Time>,
+    /// When the flows stop; the end of the run if absent.
+    pub stop: Option<Time>,
+    /// The size of data packets on the wire.
+    pub packet_size: Size,
+    /// The size of acknowledgements on the wire, if not the profile's.
+    pub ack_size: Option<Size>,
+    /// The limit of the window in packets, if not the profile's.
+    pub window: Option<u32>,
+    /// The smallest retransmission timeout, if not the profile's.
+    pub min_rto: Option<Span>,
+    /// The retransmission timeout before the first measurement, if not the profile's.
+    pub initial_rto: Option<Span>,
+    /// The granularity of the retransmission timer, if not the profile's.
+    pub tick: Option<Span>,
+    /// Whether sinks acknowledge every second packet only, if not the profile's.
+    pub delayed_ack: Option<bool>,
+    /// The largest random delay before a packet leaves the sender, if not the profile's.
+    pub overhead: Option<Span>,
+}
+
+/// Flows whose fairness to each other is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupPlan {
+    /// Its name, `R1/elm`.
+    pub name: String,
+    /// The names of its flows, each once.
+    pub flows: Vec<String>,
+}
+
+/// A number that the paper reports.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PaperValue {
+    /// The flow or group that it is about.
+    pub subject: String,
+    /// What was measured.
+    pub metric: Metric,
+    /// The number.
+    pub value: f64,
+    /// How the paper puts it.
+    pub relation: Relation,
+}
+
+/// How exactly a paper reports a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// As a number.
+    Equal,
+    /// "Around", "about", "slightly over".
+    About,
+    /// "Less than".
+    Below,
+    /// "More than".
+    Above,
+}
+
+macro_rules! metrics {
+    ($( $(#[doc = $doc:literal])* $variant:ident = $name:literal, )*) => {
+        /// What is measured and may be compared with a paper; the names are those of `summary.json`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Metric { $( $(#[doc = $doc])* $variant, )* }
+
+        impl Metric {
+            /// All metrics, in the order of the documentation.
+            pub const ALL: &[Metric] = &[ $( Metric::$variant, )* ];
+
+            /// The name in scenario files and `summary.json`.
+            pub const fn name(self) -> &'static str {
+                match self { $( Metric::$variant => $name, )* }
+            }
+        }
+    };
+}
+
+metrics! {
+    /// Bytes that reached the receiver over the window, in kbit/s.
+    ThroughputKbps = "throughput_kbps",
+    /// Lost over sent.
+    LossRate = "loss_rate",
+    /// Joins and leaves after the first join of the base layer.
+    LevelChanges = "level_changes",
+    /// The time average of the level.
+    MeanLevel = "mean_level",
+    /// When the level came to rest, in seconds.
+    SettledAfterS = "settled_after_s",
+    /// Jain's fairness index of a group.
+    JainIndex = "jain_index",
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The value of a protocol's option, as the file gives it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OptionValue {
+    /// An integer.
+    Integer(i64),
+    /// A number with a fraction or exponent.
+    Number(f64),
+    /// `true` or `false`.
+    Flag(bool),
+    /// Text: a quantity with its unit, or the name of a choice.
+    Text(String),
+}
+
+impl OptionValue {
+    /// The value as protocols read it.
+    pub fn raw(&self) -> RawValue<'_> {
+        match self {
+            OptionValue::Integer(integer) => RawValue::Integer(*integer),
+            OptionValue::Number(number) => RawValue::Number(*number),
+            OptionValue::Flag(flag) => RawValue::Flag(*flag),
+            OptionValue::Text(text) => RawValue::Text(text),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! What the reader must know of protocols: their names and options.
+
+use layercast_protocol::option::{OptionError, OptionSpec, RawValue};
+
+/// The TCP variants that a flow may name.
+pub const TCP_PROTOCOLS: &[&str] = &["tcp-reno", "tcp-sack"];
+
+/// The sets of TCP defaults that a flow may name: ns-2 as of now, and ns-2 before 18 October 2004,
+/// whose smallest retransmission timeout was 1 s.
+pub const TCP_PROFILES: &[&str] = &["ns2", "ns2-2004"];
+
+/// The multicast protocols that sessions may name. Scenario files are checked against it, so that
+/// a wrong option is told before anything runs.
+pub trait ProtocolCatalogue {
+    /// The names of all protocols.
+    fn names(&self) -> Vec<&str>;
+
+    /// The options of a protocol; none if there is no such protocol.
+    fn options(&self, protocol: &str) -> Vec<OptionSpec>;
+
+    /// Whether a protocol's option may have a value.
+    ///
+    /// # Errors
+    /// As [`Options::set`](layercast_protocol::option::Options::set).
+    fn check(&self, protocol: &str, name: &str, value: RawValue<'_>) -> Result<(), OptionError>;
+}

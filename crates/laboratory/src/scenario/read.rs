@@ -1,0 +1,190 @@
+//! Reads a scenario: text and overrides in, a checked [`Scenario`] or all that is wrong out.
+
+mod compound;
+mod context;
+mod defaults;
+mod flows;
+mod groups;
+mod sessions;
+mod table;
+mod topology;
+mod values;
+
+use layercast_protocol::units::{Span, Time};
+
+use self::context::Context;
+use self::defaults::check_defaults;
+use self::flows::Timing;
+use self::groups::Known;
+use self::table::TableReader;
+use self::topology::Topology;
+use self::values::Read;
+use super::error::ScenarioErrors;
+use super::field::FieldKind;
+use super::overrides;
+use super::plan::{Scenario, Window};
+use super::problems::{Problem, Problems};
+use super::protocols::ProtocolCatalogue;
+use super::tables::{DEFAULTS, SCENARIO};
+use super::tree::{self, Entry, Node, Value};
+
+/// Reads the text of a scenario file. `name` is what errors call it. Each of `overrides` is a
+/// `KEY=VALUE` as `--set` takes it, worked into the file before it is read.
+///
+/// # Errors
+/// All that is wrong with file and overrides, in the order of their places.
+pub fn read(
+    name: &str,
+    text: &str,
+    overrides: &[String],
+    catalogue: &dyn ProtocolCatalogue,
+) -> Result<Scenario, ScenarioErrors> {
+    let file = (name.to_owned(), text.to_owned());
+    let settings = overrides.iter().map(|text| ("--set".to_owned(), text.clone()));
+    let mut problems = Problems::new(std::iter::once(file).chain(settings).collect());
+    let mut root = match tree::parse(text) {
+        Ok(root) => root,
+        Err(error) => {
+            problems.push(Problem::at(error.at, "", format!("this is not TOML: {}", error.message)));
+            return Err(problems.into_errors());
+        }
+    };
+    overrides::apply(&mut root, overrides, catalogue, &mut problems);
+    let mut context = Context { catalogue, problems };
+    match read_scenario(&root, &mut context) {
+        Some(scenario) if context.problems.is_empty() => Ok(scenario),
+        _ => Err(context.problems.into_errors()),
+    }
+}
+
+fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
+    let table = TableReader::open(root, &SCENARIO, context)?;
+    let duration: Option<Span> = table.get("duration", context);
+    let defaults = |key: &str| root.get("defaults").and_then(|defaults| defaults.get(key));
+    if let Some(node) = root.get("defaults") {
+        check_defaults(node, &DEFAULTS, context);
+    }
+    let topology = Topology::read(&table, defaults("link"), context);
+    let timing = Timing { duration };
+    let mut incomplete = Vec::new();
+    let mut sessions = Vec::new();
+    for entry in table.entries("sessions", context) {
+        check_name(entry, context);
+        let plan = sessions::read(entry, defaults("session"), &topology, timing, context);
+        if plan.as_ref().is_none_or(|plan| plan.receivers.is_empty()) {
+            incomplete.push(entry.key.clone());
+        }
+        sessions.extend(plan);
+    }
+    let mut flows = Vec::new();
+    for entry in table.entries("flows", context) {
+        check_name(entry, context);
+        let plan = flows::read(entry, defaults("flow"), &topology, timing, context);
+        if plan.as_ref().is_none_or(|plan| plan.to.is_empty()) {
+            incomplete.push(entry.key.clone());
+        }
+        flows.extend(plan);
+    }
+    let windows = match (table.node("windows"), duration) {
+        (Some(node), Some(duration)) => read_windows(node, duration, context),
+        (_, duration) => vec![Window { start: Time::ZERO, end: Time::ZERO + duration.unwrap_or_default() }],
+    };
+    let mut scenario = Scenario {
+        name: table.get("name", context).unwrap_or_default(),
+        description: table.get("description", context),
+        duration: duration.unwrap_or_default(),
+        replications: table.get("replications", context).unwrap_or_default(),
+        seed: table.get("seed", context).unwrap_or_default(),
+        windows,
+        series_bin: table.get("series_bin", context).unwrap_or_default(),
+        nodes: topology.nodes,
+        links: topology.links,
+        sessions,
+        flows,
+        groups: Vec::new(),
+        paper: Vec::new(),
+    };
+    let known = Known { flows: scenario.flow_names(), incomplete };
+    check_unique(root, &scenario, context);
+    for entry in table.entries("groups", context) {
+        check_group_name(entry, &known, context);
+        scenario.groups.push(groups::read_group(entry, &known, context));
+    }
+    for entry in table.entries("paper", context) {
+        let values = groups::read_paper(entry, &known, &scenario.groups, context);
+        scenario.paper.extend(values);
+    }
+    Some(scenario)
+}
+
+/// The name of a session or flow becomes part of names and paths.
+fn check_name(entry: &Entry, context: &mut Context<'_>) {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if entry.key.is_empty() || !entry.key.chars().all(fits) {
+        let problem = Problem::at(entry.key_at, &entry.node.path, "this name cannot be used");
+        context.problems.push(problem.allowed("letters, digits, `_` and `-`"));
+    }
+}
+
+fn check_group_name(entry: &Entry, known: &Known, context: &mut Context<'_>) {
+    let message = if entry.key.trim().is_empty() || entry.key.contains('.') {
+        "the name of a group is not empty and has no dot"
+    } else if known.flows.iter().any(|flow| flow.name == entry.key) {
+        "a flow has this name already"
+    } else {
+        return;
+    };
+    context.problems.push(Problem::at(entry.key_at, &entry.node.path, message));
+}
+
+/// Two sessions or flows may be named so that two of their flows have the same name.
+fn check_unique(root: &Node, scenario: &Scenario, context: &mut Context<'_>) {
+    let mut seen: Vec<(&str, &str)> = Vec::new();
+    let sessions = scenario.sessions.iter().map(|plan| ("sessions", &plan.name, &plan.receivers));
+    let flows = scenario.flows.iter().map(|plan| ("flows", &plan.name, &plan.to));
+    for (table, owner, places) in sessions.chain(flows) {
+        let clash = places.iter().find_map(|place| {
+            let (_, other) = seen.iter().find(|(name, _)| *name == place.flow)?;
+            Some((place, *other))
+        });
+        let entry = root.get(table).and_then(|node| node.entry(owner));
+        if let (Some((place, other)), Some(entry)) = (clash, entry) {
+            let message = format!("its flow `{}` has the same name as one of `{other}`", place.flow);
+            context.problems.push(Problem::at(entry.key_at, &entry.node.path, message));
+        }
+        seen.extend(places.iter().map(|place| (place.flow.as_str(), owner.as_str())));
+    }
+}
+
+fn read_windows(node: &Node, duration: Span, context: &mut Context<'_>) -> Vec<Window> {
+    let items = values::list(node, &FieldKind::Windows, context).unwrap_or_default();
+    items.iter().filter_map(|item| read_window(item, duration, context)).collect()
+}
+
+fn read_window(node: &Node, duration: Span, context: &mut Context<'_>) -> Option<Window> {
+    let Value::List(ends) = &node.value else {
+        context.wrong(node, &FieldKind::Range, None);
+        return None;
+    };
+    let [start_node, end_node] = ends.as_slice() else {
+        context.wrong(node, &FieldKind::Range, Some("a window has a start and an end".to_owned()));
+        return None;
+    };
+    let start = Span::read(start_node, &FieldKind::Span, context);
+    let end = match end_node.text() {
+        Some("end") => Some(duration),
+        _ => Span::read(end_node, &FieldKind::Span, context),
+    };
+    let (start, end) = (start?, end?);
+    let problem = if end > duration {
+        Problem::of(end_node, format!("the window ends at {end}, but the run at {duration}"))
+            .allowed("a time within the run, or \"end\"")
+    } else if start >= end {
+        Problem::of(start_node, format!("the window starts at {start}, but ends at {end}"))
+            .allowed("a start before the end")
+    } else {
+        return Some(Window { start: Time::ZERO + start, end: Time::ZERO + end });
+    };
+    context.problems.push(problem);
+    None
+}

@@ -1,0 +1,31 @@
+//! What every part of the reader needs: the protocols, and a place for what is wrong.
+
+use crate::scenario::field::FieldKind;
+use crate::scenario::problems::{Problem, Problems};
+use crate::scenario::protocols::ProtocolCatalogue;
+use crate::scenario::tree::{Node, Value};
+
+/// What every part of the reader needs.
+pub(super) struct Context<'c> {
+    pub(super) catalogue: &'c dyn ProtocolCatalogue,
+    pub(super) problems: Problems,
+}
+
+impl Context<'_> {
+    /// Tells that a value is not what its key takes.
+    pub(super) fn wrong(&mut self, node: &Node, kind: &FieldKind, reason: Option<String>) {
+        let written = self.problems.written(node);
+        let message = match (&node.value, reason) {
+            (Value::Table(_), _) if written.is_empty() => "a table is not allowed here".to_owned(),
+            (_, Some(reason)) => format!("{written} is not allowed: {reason}"),
+            (_, None) => format!("{written} is not allowed"),
+        };
+        self.problems.push(Problem::of(node, message).allowed(kind.describe()));
+    }
+
+    /// Tells that a value is none of the names that its key takes.
+    pub(super) fn wrong_name(&mut self, node: &Node, allowed: String, nearest: Option<String>) {
+        let message = format!("{} is not known", self.problems.written(node));
+        self.problems.push(Problem::of(node, message).allowed(allowed).nearest(nearest));
+    }
+}

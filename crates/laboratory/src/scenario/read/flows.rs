@@ -1,0 +1,112 @@
+//! Reads unicast flows, and what flows and sessions share: times and places.
+
+use layercast_protocol::units::{Span, Time};
+
+use super::context::Context;
+use super::defaults::merge;
+use super::table::TableReader;
+use super::topology::Topology;
+use super::values::Named;
+use crate::scenario::naming::flow_names;
+use crate::scenario::plan::{Draw, FlowPlan, Place};
+use crate::scenario::problems::Problem;
+use crate::scenario::tables::FLOW;
+use crate::scenario::tree::{Entry, Node};
+
+/// The length of the run, if it could be read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timing {
+    pub(super) duration: Option<Span>,
+}
+
+impl Timing {
+    /// When something stops.
+    pub(super) fn read_stop(
+        self,
+        table: &TableReader<'_>,
+        start: Draw<Time>,
+        context: &mut Context<'_>,
+    ) -> Option<Time> {
+        let stop: Span = table.get("stop", context)?;
+        let stop = Time::ZERO + stop;
+        if let Some(node) = table.node("stop").filter(|_| stop <= start.high()) {
+            let message = format!("it stops at {stop}, but may start as late as {}", start.high());
+            context.problems.push(Problem::of(node, message).allowed("a time after the start"));
+        }
+        Some(stop)
+    }
+}
+
+/// When something starts; the start of the run if that is wrong, which is then told.
+pub(super) fn read_start(
+    table: &TableReader<'_>,
+    key: &str,
+    timing: Timing,
+    context: &mut Context<'_>,
+) -> Draw<Time> {
+    let start: Option<Draw<Span>> = table.get(key, context);
+    let start = start.unwrap_or(Draw::Fixed(Span::ZERO));
+    if let (Some(node), Some(duration)) = (table.node(key), timing.duration)
+        && start.high() >= duration
+    {
+        let message = format!("it may start as late as {}, but the run ends at {duration}", start.high());
+        context.problems.push(Problem::of(node, message).allowed("a time before the end of the run"));
+    }
+    start.map(|span| Time::ZERO + span)
+}
+
+/// The places where the flows called `name` end, `count` at each of `nodes`.
+pub(super) fn place(
+    name: &str,
+    nodes: Vec<Named>,
+    count: usize,
+    source: Option<usize>,
+    topology: &Topology,
+    context: &mut Context<'_>,
+) -> Vec<Place> {
+    let mut places = Vec::new();
+    for node in &nodes {
+        let index = topology.find(node, context);
+        topology.check_way(source, index, node, context);
+        places.extend(std::iter::repeat_n((node.text.as_str(), index.unwrap_or_default()), count));
+    }
+    let texts: Vec<&str> = places.iter().map(|(text, _)| *text).collect();
+    let named = flow_names(name, &texts).into_iter().zip(&places);
+    named.map(|(flow, (_, node))| Place { flow, node: *node }).collect()
+}
+
+/// Reads one entry of `[flows]`. What is wrong is told and stands in for something plain.
+pub(super) fn read(
+    entry: &Entry,
+    defaults: Option<&Node>,
+    topology: &Topology,
+    timing: Timing,
+    context: &mut Context<'_>,
+) -> Option<FlowPlan> {
+    let node = merge(&entry.node, defaults, &FLOW);
+    let table = TableReader::open(&node, &FLOW, context)?;
+    let from: Option<Named> = table.get("from", context);
+    let from = from.and_then(|name| topology.find(&name, context));
+    let count: Option<u32> = table.get("count", context);
+    let to: Option<Vec<Named>> = table.get("to", context);
+    let count = count.unwrap_or(1) as usize;
+    let to = place(&entry.key, to.unwrap_or_default(), count, from, topology, context);
+    let start = read_start(&table, "start", timing, context);
+    Some(FlowPlan {
+        name: entry.key.clone(),
+        protocol: table.get("protocol", context).unwrap_or_default(),
+        profile: table.get("profile", context).unwrap_or_default(),
+        from: from.unwrap_or_default(),
+        to,
+        start,
+        stop: timing.read_stop(&table, start, context),
+        packet_size: table.get("packet_size", context).unwrap_or_default(),
+        ack_size: table.get("ack_size", context),
+        window: table.get("window", context),
+        min_rto: table.get("min_rto", context),
+        initial_rto: table.get("initial_rto", context),
+        tick: table.get("tick", context),
+        delayed_ack: table.get("delayed_ack", context),
+        overhead: table.get("overhead", context),
+    })
+}

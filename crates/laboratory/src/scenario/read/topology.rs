@@ -1,0 +1,173 @@
+//! Reads links, and finds nodes and ways between them.
+
+use layercast_protocol::units::Span;
+
+use super::compound::Loss;
+use super::context::Context;
+use super::defaults::merge;
+use super::table::TableReader;
+use super::values::Named;
+use crate::scenario::nearest::nearest;
+use crate::scenario::plan::{Draw, LinkDirection, LinkPlan, QueueLimit, QueuePlan};
+use crate::scenario::problems::Problem;
+use crate::scenario::tables::{LINK, QUEUE};
+use crate::scenario::tree::{Entry, Node};
+
+/// Nodes and links.
+#[derive(Debug, Default)]
+pub(super) struct Topology {
+    pub(super) nodes: Vec<String>,
+    pub(super) links: Vec<LinkPlan>,
+    /// Names of links from which the nodes could not be told.
+    malformed: Vec<String>,
+}
+
+impl Topology {
+    /// Reads all links.
+    pub(super) fn read(
+        root: &TableReader<'_>,
+        defaults: Option<&Node>,
+        context: &mut Context<'_>,
+    ) -> Topology {
+        let mut topology = Topology::default();
+        for entry in root.entries("links", context) {
+            topology.read_link(entry, defaults, context);
+        }
+        topology
+    }
+
+    fn read_link(&mut self, entry: &Entry, defaults: Option<&Node>, context: &mut Context<'_>) {
+        let node = merge(&entry.node, defaults, &LINK);
+        let plan = TableReader::open(&node, &LINK, context).and_then(|link| read_link(&link, context));
+        let ends = entry.key.split_once('-').filter(|(a, b)| is_node_name(a) && is_node_name(b));
+        let Some((from, to)) = ends else {
+            self.malformed.push(entry.key.clone());
+            let problem = Problem::at(entry.key_at, &entry.node.path, "this is not the name of a link")
+                .allowed("two different nodes with a dash between, such as `G2-R1`; nodes are letters, digits and `_`");
+            context.problems.push(problem);
+            return;
+        };
+        let (from_index, to_index) = (self.index(from), self.index(to));
+        let doubled = self.links.iter().find(|link| {
+            (link.from, link.to) == (from_index, to_index) || (link.to, link.from) == (from_index, to_index)
+        });
+        let message = match doubled {
+            Some(link) => format!("there is a link between `{from}` and `{to}` already: `{}`", link.name),
+            None if from_index == to_index => "a link goes from one node to another".to_owned(),
+            None => String::new(),
+        };
+        if !message.is_empty() {
+            context.problems.push(Problem::at(entry.key_at, &entry.node.path, message));
+            return;
+        }
+        let (forward, backward, shared_delay) = plan.unwrap_or((NOWHERE, NOWHERE, true));
+        let name = entry.key.clone();
+        self.links.push(LinkPlan { name, from: from_index, to: to_index, forward, backward, shared_delay });
+    }
+
+    fn index(&mut self, name: &str) -> usize {
+        self.nodes.iter().position(|node| node == name).unwrap_or_else(|| {
+            self.nodes.push(name.to_owned());
+            self.nodes.len() - 1
+        })
+    }
+
+    /// The node of a name; tells if there is none.
+    pub(super) fn find(&self, name: &Named, context: &mut Context<'_>) -> Option<usize> {
+        let found = self.nodes.iter().position(|node| *node == name.text);
+        // A link whose name is wrong has been told; that its nodes are unknown follows from that.
+        if found.is_none() && !self.malformed.iter().any(|link| link.contains(&name.text)) {
+            let nearest = nearest(&name.text, self.nodes.iter().map(String::as_str));
+            let allowed = match self.nodes.is_empty() {
+                true => "a node that a link mentions".to_owned(),
+                false => format!("a node that a link mentions: {}", self.nodes.join(", ")),
+            };
+            let problem = Problem::of(&name.node, format!("there is no node `{}`", name.text));
+            context.problems.push(problem.allowed(allowed).nearest(nearest));
+        }
+        found
+    }
+
+    /// Tells if `name` cannot be reached from `from`, or is `from` itself.
+    pub(super) fn check_way(
+        &self,
+        from: Option<usize>,
+        to: Option<usize>,
+        name: &Named,
+        context: &mut Context<'_>,
+    ) {
+        let (Some(from), Some(to)) = (from, to) else { return };
+        let message = if from == to {
+            "a flow goes from one node to another, but both ends are here"
+        } else if self.malformed.is_empty() && !self.reaches(from, to) {
+            "no links lead here from the source"
+        } else {
+            return;
+        };
+        context.problems.push(Problem::of(&name.node, message));
+    }
+
+    fn reaches(&self, from: usize, to: usize) -> bool {
+        let mut seen = vec![false; self.nodes.len()];
+        let mut waiting = vec![from];
+        while let Some(at) = waiting.pop() {
+            if at == to {
+                return true;
+            }
+            let fresh = seen.get_mut(at).is_some_and(|seen| !std::mem::replace(seen, true));
+            if fresh {
+                waiting.extend(self.links.iter().filter(|link| link.from == at).map(|link| link.to));
+                waiting.extend(self.links.iter().filter(|link| link.to == at).map(|link| link.from));
+            }
+        }
+        false
+    }
+}
+
+/// What stands for a direction that could not be read; the scenario is refused then.
+const NOWHERE: LinkDirection = LinkDirection {
+    rate: layercast_protocol::units::Rate::ZERO,
+    delay: Draw::Fixed(Span::ZERO),
+    queue: QueuePlan::DropTail { limit: QueueLimit::Unlimited, ns2_compat: true },
+    loss: 0.0,
+};
+
+fn is_node_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn read_link(
+    link: &TableReader<'_>,
+    context: &mut Context<'_>,
+) -> Option<(LinkDirection, LinkDirection, bool)> {
+    let rate = link.get("rate", context);
+    let delay = link.get("delay", context);
+    let loss: Option<Loss> = link.get("loss", context);
+    let own_rate = link.get("rate_backward", context);
+    let own_delay = link.get("delay_backward", context);
+    let queue = read_queue(link.node("queue"), context);
+    let queue_backward = match (link.node("queue_backward"), link.node("queue")) {
+        (Some(own), both) => read_queue(Some(&merge(own, both, &QUEUE)), context),
+        (None, _) => queue,
+    };
+    let (rate, delay, loss, queue) = (rate?, delay?, loss?, queue?);
+    let forward = LinkDirection { rate, delay, queue, loss: loss.forward };
+    let backward = LinkDirection {
+        rate: own_rate.unwrap_or(rate),
+        delay: own_delay.unwrap_or(delay),
+        queue: queue_backward?,
+        loss: loss.backward,
+    };
+    Some((forward, backward, own_delay.is_none()))
+}
+
+fn read_queue(node: Option<&Node>, context: &mut Context<'_>) -> Option<QueuePlan> {
+    let Some(node) = node else {
+        return Some(QueuePlan::DropTail { limit: QueueLimit::Unlimited, ns2_compat: true });
+    };
+    let table = TableReader::open(node, &QUEUE, context)?;
+    let kind: Option<String> = table.get("kind", context);
+    let (limit, ns2_compat) = (table.get("limit", context), table.get("ns2_compat", context));
+    kind?;
+    Some(QueuePlan::DropTail { limit: limit?, ns2_compat: ns2_compat? })
+}

@@ -1,0 +1,239 @@
+//! Reads single values: each type says what it takes and why a value is not one.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use layercast_protocol::units::{Rate, Size, Span};
+
+use super::context::Context;
+use crate::scenario::field::{FieldKind, quoted};
+use crate::scenario::nearest::nearest;
+use crate::scenario::plan::QueueLimit;
+use crate::scenario::tree::{Node, Value};
+
+/// A type that a value of a scenario file can have.
+pub(super) trait Read: Sized {
+    /// Reads a value as its key's kind asks; tells what is wrong otherwise.
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Self>;
+}
+
+/// A name and the place where it is written.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    pub(super) text: String,
+    pub(super) node: Node,
+}
+
+/// Text that a type parses, with a further condition.
+pub(super) fn parsed<T: FromStr<Err: Display>>(
+    node: &Node,
+    kind: &FieldKind,
+    context: &mut Context<'_>,
+    fits: impl Fn(&T) -> bool,
+) -> Option<T> {
+    let reason = match node.text().map(T::from_str) {
+        Some(Ok(value)) if fits(&value) => return Some(value),
+        Some(Err(reason)) => Some(reason.to_string()),
+        // A number without a unit is the commonest slip.
+        None if matches!(node.value, Value::Integer(_) | Value::Number(_)) => {
+            Some("it needs a unit, in quotes".to_owned())
+        }
+        _ => None,
+    };
+    context.wrong(node, kind, reason);
+    None
+}
+
+/// A number, with a further condition.
+pub(super) fn number(
+    node: &Node,
+    kind: &FieldKind,
+    context: &mut Context<'_>,
+    fits: impl Fn(f64) -> bool,
+) -> Option<f64> {
+    let value = match node.value {
+        Value::Integer(integer) => integer as f64,
+        Value::Number(number) => number,
+        _ => f64::NAN,
+    };
+    if value.is_finite() && fits(value) {
+        return Some(value);
+    }
+    context.wrong(node, kind, None);
+    None
+}
+
+impl Read for String {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<String> {
+        let text = node.text().filter(|text| !text.trim().is_empty());
+        let Some(text) = text else {
+            context.wrong(node, kind, None);
+            return None;
+        };
+        let names = match kind {
+            FieldKind::Choice(names) => names.to_vec(),
+            FieldKind::Protocol => context.catalogue.names(),
+            _ => return Some(text.to_owned()),
+        };
+        if names.contains(&text) {
+            return Some(text.to_owned());
+        }
+        let allowed = format!("one of {}", quoted(names.iter().copied()));
+        let nearest = nearest(text, names.iter().copied());
+        context.wrong_name(node, allowed, nearest);
+        None
+    }
+}
+
+impl Read for u64 {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<u64> {
+        if let Value::Integer(integer) = node.value
+            && let Ok(value) = u64::try_from(integer)
+        {
+            return Some(value);
+        }
+        context.wrong(node, kind, None);
+        None
+    }
+}
+
+impl Read for u32 {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<u32> {
+        let (least, most) = match kind {
+            FieldKind::Count(least, most) => (*least, *most),
+            _ => (0, u32::MAX),
+        };
+        if let Value::Integer(integer) = node.value
+            && let Ok(value) = u32::try_from(integer)
+            && (least..=most).contains(&value)
+        {
+            return Some(value);
+        }
+        context.wrong(node, kind, None);
+        None
+    }
+}
+
+impl Read for bool {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<bool> {
+        if let Value::Flag(flag) = node.value {
+            return Some(flag);
+        }
+        context.wrong(node, kind, None);
+        None
+    }
+}
+
+impl Read for f64 {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<f64> {
+        match kind {
+            FieldKind::Factor => number(node, kind, context, |factor| factor > 1.0),
+            _ => number(node, kind, context, |loss| (0.0..1.0).contains(&loss)),
+        }
+    }
+}
+
+impl Read for Span {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Span> {
+        let period = matches!(kind, FieldKind::Period);
+        parsed(node, kind, context, |span: &Span| !(period && span.is_zero()))
+    }
+}
+
+impl Read for Rate {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Rate> {
+        parsed(node, kind, context, |rate: &Rate| !rate.is_zero())
+    }
+}
+
+impl Read for Size {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Size> {
+        parsed(node, kind, context, |size: &Size| size.as_bytes() > 0)
+    }
+}
+
+impl Read for Vec<Rate> {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Vec<Rate>> {
+        let items = list(node, kind, context)?;
+        let rates: Vec<Option<Rate>> =
+            items.iter().map(|item| Rate::read(item, &FieldKind::Rate, context)).collect();
+        let rates: Vec<Rate> = rates.into_iter().collect::<Option<_>>()?;
+        let falls = rates.windows(2).position(|pair| pair[0].as_bps() >= pair[1].as_bps());
+        if let Some(item) = falls.and_then(|at| items.get(at + 1)) {
+            context.wrong(item, kind, Some("it is not above the rate before it".to_owned()));
+            return None;
+        }
+        Some(rates)
+    }
+}
+
+/// The items of a list that has at least one.
+pub(super) fn list<'n>(node: &'n Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<&'n [Node]> {
+    match &node.value {
+        Value::List(items) if !items.is_empty() => Some(items),
+        _ => {
+            context.wrong(node, kind, None);
+            None
+        }
+    }
+}
+
+impl Read for Named {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Named> {
+        String::read(node, kind, context).map(|text| Named { text, node: node.clone() })
+    }
+}
+
+impl Read for Vec<Named> {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Vec<Named>> {
+        if matches!(kind, FieldKind::NodeOrNodes) && node.text().is_some() {
+            return Named::read(node, kind, context).map(|name| vec![name]);
+        }
+        let items = list(node, kind, context)?;
+        let names: Vec<Option<Named>> =
+            items.iter().map(|item| Named::read(item, &FieldKind::Node, context)).collect();
+        names.into_iter().collect()
+    }
+}
+
+impl Read for QueueLimit {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<QueueLimit> {
+        if let Some(limit) = node.text().and_then(queue_limit) {
+            return Some(limit);
+        }
+        context.wrong(node, kind, None);
+        None
+    }
+}
+
+/// `unlimited`, a number of packets, or a size.
+fn queue_limit(text: &str) -> Option<QueueLimit> {
+    let text = text.trim();
+    if text == "unlimited" {
+        return Some(QueueLimit::Unlimited);
+    }
+    let packets = text.strip_suffix("packets").or_else(|| text.strip_suffix("packet"));
+    if let Some(packets) = packets {
+        let packets: u32 = packets.trim().parse().ok()?;
+        return (packets > 0).then_some(QueueLimit::Packets(packets));
+    }
+    let bytes = u64::from(text.parse::<Size>().ok()?.as_bytes());
+    (bytes > 0).then_some(QueueLimit::Bytes(bytes))
+}
+
+impl Read for (Span, Span) {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<(Span, Span)> {
+        let Some([low, high]) = list(node, kind, context)?.get(..).filter(|items| items.len() == 2) else {
+            context.wrong(node, kind, None);
+            return None;
+        };
+        let (first, second) =
+            (Span::read(low, &FieldKind::Span, context), Span::read(high, &FieldKind::Span, context));
+        let (first, second) = (first?, second?);
+        if first > second {
+            context.wrong(node, kind, Some("the range ends before it begins".to_owned()));
+            return None;
+        }
+        Some((first, second))
+    }
+}

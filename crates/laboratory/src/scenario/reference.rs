@@ -1,0 +1,38 @@
+//! The tables of keys in `docs/scenarios.md`.
+
+use std::fmt::Write;
+
+use super::field::{Absent, FieldKind, TableSpec};
+use super::tables::ALL;
+
+/// All tables of a scenario file as Markdown, in the order of [`ALL`].
+pub fn markdown() -> String {
+    let mut text = String::new();
+    for spec in ALL {
+        // Writing to a string cannot fail.
+        let _ = write_table(&mut text, spec);
+    }
+    text
+}
+
+fn write_table(text: &mut String, spec: &TableSpec) -> std::fmt::Result {
+    writeln!(text, "### {}\n\n{}\n", spec.name, spec.doc)?;
+    if spec.fields.len() > 1 {
+        writeln!(text, "Example: `{}`\n", spec.example)?;
+    }
+    writeln!(text, "| key | takes | if absent | meaning |\n| --- | --- | --- | --- |")?;
+    for field in spec.fields {
+        let absent = match field.absent {
+            Absent::Required => "required".to_owned(),
+            Absent::Default(value) => format!("`{value}`"),
+            Absent::Means(words) => words.to_owned(),
+        };
+        let takes = match field.kind {
+            FieldKind::Table(inner) => format!("a [{0}](#{0}) table", inner.name),
+            FieldKind::Tables(inner) => format!("[{0}](#{0}) tables under names", inner.name),
+            other => other.describe(),
+        };
+        writeln!(text, "| `{}` | {takes} | {absent} | {} |", field.key, field.doc)?;
+    }
+    writeln!(text)
+}

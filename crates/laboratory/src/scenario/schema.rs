@@ -1,0 +1,121 @@
+//! The JSON schema of scenario files, for editors and other tools.
+
+use serde_json::{Map, Value, json};
+
+use super::field::{Absent, Field, FieldKind, TableSpec};
+use super::protocols::ProtocolCatalogue;
+use super::tables::{ALL, SCENARIO};
+
+/// The schema, draft 2020-12. With a catalogue, the names of protocols are listed.
+pub fn schema(catalogue: Option<&dyn ProtocolCatalogue>) -> Value {
+    let protocols: Vec<&str> = catalogue.map(ProtocolCatalogue::names).unwrap_or_default();
+    let inner = ALL.iter().filter(|spec| spec.name != SCENARIO.name);
+    let definitions: Map<String, Value> =
+        inner.map(|spec| (spec.name.to_owned(), table(spec, &protocols, true))).collect();
+    let mut schema = table(&SCENARIO, &protocols, false);
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["title"] = json!("Layercast scenario");
+    schema["$defs"] = Value::Object(definitions);
+    schema
+}
+
+/// The schema of a table. Required keys may come from `[defaults]`, so that only the top of the
+/// file and tables without defaults can insist on them.
+fn table(spec: &TableSpec, protocols: &[&str], has_defaults: bool) -> Value {
+    let properties: Map<String, Value> =
+        spec.fields.iter().map(|field| (field.key.to_owned(), property(field, protocols))).collect();
+    let mut schema = json!({
+        "type": "object",
+        "description": spec.doc,
+        "properties": properties,
+        "additionalProperties": false,
+    });
+    let required: Vec<&str> =
+        spec.fields.iter().filter(|field| field.absent == Absent::Required).map(|field| field.key).collect();
+    if !has_defaults && !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
+}
+
+fn property(field: &Field, protocols: &[&str]) -> Value {
+    let mut schema = kind(&field.kind, protocols);
+    schema["description"] = json!(field.doc);
+    match field.absent {
+        Absent::Default(text) => schema["default"] = default(&field.kind, text),
+        Absent::Means(words) => schema["description"] = json!(format!("{} Default: {words}.", field.doc)),
+        Absent::Required => {}
+    }
+    schema
+}
+
+/// A default as JSON.
+fn default(kind: &FieldKind, text: &str) -> Value {
+    match kind {
+        FieldKind::Seed
+        | FieldKind::Count(..)
+        | FieldKind::Flag
+        | FieldKind::Loss
+        | FieldKind::Probability => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
+        _ => json!(text),
+    }
+}
+
+const NUMBER: &str = "[0-9][0-9_]*(\\.[0-9]+)?([eE][+-]?[0-9]+)?";
+
+/// Text that is a number and a unit.
+fn quantity(units: &str) -> Value {
+    json!({"type": "string", "pattern": format!("^ *{NUMBER} *({units}) *$")})
+}
+
+fn reference(spec: &TableSpec) -> Value {
+    json!({"$ref": format!("#/$defs/{}", spec.name)})
+}
+
+fn kind(kind: &FieldKind, protocols: &[&str]) -> Value {
+    let span = || quantity("ns|us|µs|ms|s|min|h");
+    let rate = || quantity("bit/s|kbit/s|Mbit/s|Gbit/s");
+    let nodes = || json!({"type": "array", "items": {"type": "string"}, "minItems": 1});
+    match kind {
+        FieldKind::Text => json!({"type": "string", "minLength": 1}),
+        FieldKind::Node => json!({"type": "string", "pattern": "^[A-Za-z0-9_]+$"}),
+        FieldKind::Seed => json!({"type": "integer", "minimum": 0}),
+        FieldKind::Count(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
+        FieldKind::Flag => json!({"type": "boolean"}),
+        FieldKind::Span | FieldKind::Period => span(),
+        FieldKind::Draw => json!({"anyOf": [span(), reference(&super::field::UNIFORM)]}),
+        FieldKind::Rate => rate(),
+        FieldKind::Rates => json!({"type": "array", "items": rate(), "minItems": 1}),
+        FieldKind::Factor => json!({"type": "number", "exclusiveMinimum": 1}),
+        FieldKind::Size => quantity("bytes|byte|B|kB|MB"),
+        FieldKind::Probability => json!({"type": "number", "minimum": 0, "exclusiveMaximum": 1}),
+        FieldKind::Loss => {
+            json!({"anyOf": [{"type": "number", "minimum": 0, "exclusiveMaximum": 1}, reference(&super::field::LOSS)]})
+        }
+        FieldKind::Limit => {
+            let units = "packets?|bytes|byte|B|kB|MB";
+            json!({"type": "string", "pattern": format!("^ *(unlimited|{NUMBER} *({units})) *$")})
+        }
+        FieldKind::Range => json!({"type": "array", "items": span(), "minItems": 2, "maxItems": 2}),
+        FieldKind::Windows => {
+            let end = json!({"anyOf": [{"const": "end"}, span()]});
+            let window = json!({"type": "array", "prefixItems": [span(), end], "minItems": 2, "maxItems": 2});
+            json!({"type": "array", "items": window, "minItems": 1})
+        }
+        FieldKind::Nodes => nodes(),
+        FieldKind::NodeOrNodes => json!({"anyOf": [{"type": "string"}, nodes()]}),
+        FieldKind::Protocol if protocols.is_empty() => json!({"type": "string"}),
+        FieldKind::Protocol => json!({"enum": protocols}),
+        FieldKind::Choice(names) => json!({"enum": names}),
+        FieldKind::Options => {
+            json!({"type": "object", "additionalProperties": {"type": ["number", "boolean", "string"]}})
+        }
+        FieldKind::Groups => json!({"type": "object", "additionalProperties": nodes()}),
+        FieldKind::Told => {
+            let text = json!({"type": "string", "pattern": "^ *(about|<|>) *[-+0-9.eE]+ *$"});
+            json!({"anyOf": [{"type": "number"}, text]})
+        }
+        FieldKind::Table(spec) => reference(spec),
+        FieldKind::Tables(spec) => json!({"type": "object", "additionalProperties": reference(spec)}),
+    }
+}

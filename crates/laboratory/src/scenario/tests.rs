@@ -1,0 +1,7 @@
+//! Tests of the whole reader.
+
+mod built_in;
+mod errors;
+mod generated;
+mod overrides;
+mod reading;

@@ -1,0 +1,58 @@
+//! What is generated from the descriptions of tables is fresh, and the descriptions are sound.
+
+use crate::scenario::Metric;
+use crate::scenario::field::{Absent, FieldKind};
+use crate::scenario::reference::markdown;
+use crate::scenario::schema::schema;
+use crate::scenario::tables::{ALL, PAPER};
+use crate::scenario::testing::{SMALL, check_generated, read_text, root};
+
+#[test]
+fn the_schema_is_fresh() {
+    let text = serde_json::to_string_pretty(&schema(None)).unwrap() + "\n";
+    check_generated(&root().join("docs/scenario.schema.json"), &text);
+}
+
+#[test]
+fn the_reference_is_fresh() {
+    const BEGIN: &str = "<!-- generated: keys -->\n";
+    const END: &str = "<!-- end of generated: keys -->\n";
+    let path = root().join("docs/scenarios.md");
+    let found = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = found.split_once(BEGIN).unwrap();
+    let (_, after) = rest.split_once(END).unwrap();
+    check_generated(&path, &format!("{before}{BEGIN}\n{}{END}{after}", markdown()));
+}
+
+#[test]
+fn the_example_in_the_documentation_reads() {
+    let text = std::fs::read_to_string(root().join("docs/scenarios.md")).unwrap();
+    let example = text.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    if let Err(errors) = read_text(example, &[]) {
+        panic!("{errors}");
+    }
+}
+
+#[test]
+fn keys_are_described_once_and_defaults_are_values() {
+    for spec in ALL {
+        let mut keys: Vec<&str> = spec.keys().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), spec.fields.len(), "{} has a key twice", spec.name);
+        for field in spec.fields {
+            assert!(field.doc.ends_with('.'), "{}.{} is described in a sentence", spec.name, field.key);
+            assert!(!field.doc.contains('|'), "a bar would break the table of keys");
+            let simple = !matches!(field.kind, FieldKind::Table(_) | FieldKind::Tables(_));
+            assert!(simple || !matches!(field.absent, Absent::Default(_)));
+        }
+    }
+    // Every default is read by this file, which gives no more than it must.
+    assert!(read_text(SMALL, &[]).is_ok());
+}
+
+#[test]
+fn the_paper_table_has_all_metrics() {
+    let metrics: Vec<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
+    assert_eq!(PAPER.keys().collect::<Vec<_>>(), metrics);
+}

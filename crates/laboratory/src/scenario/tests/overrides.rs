@@ -1,0 +1,66 @@
+//! What `--set` does.
+
+use layercast_protocol::units::{Rate, Span, Time};
+
+use crate::scenario::testing::{SMALL, read_text};
+use crate::scenario::{Draw, OptionValue, QueueLimit, QueuePlan};
+
+#[test]
+fn paths_lead_to_keys_in_the_singular_and_the_plural() {
+    let sets = [
+        "duration=90 s",
+        "replications = 3",
+        "link.G-R2.rate=\"8 Mbit/s\"",
+        "links.G-R1.queue.limit=9000 bytes",
+        "link.G-R2.loss.forward=0.25",
+        "link.S-G.loss.backward=0.5",
+        "defaults.link.delay=20 ms",
+        "session.elm.layers.count=3",
+        "flow.tcp.start.uniform=[\"1 s\", \"2 s\"]",
+        "flow.tcp.count=1",
+    ];
+    let scenario = read_text(SMALL, &sets).unwrap();
+    assert_eq!((scenario.duration, scenario.replications), (Span::from_secs(90), 3));
+    assert_eq!(scenario.links[2].forward.rate, Rate::from_mbps(8.0));
+    let QueuePlan::DropTail { limit, .. } = scenario.links[1].forward.queue;
+    assert_eq!(limit, QueueLimit::Bytes(9000));
+    assert_eq!(scenario.links[2].forward.loss, 0.25);
+    let first = &scenario.links[0];
+    assert_eq!((first.forward.loss, first.backward.loss), (0.01, 0.5));
+    assert_eq!(first.forward.delay, Draw::Fixed(Span::from_ms(20)));
+    assert_eq!(scenario.sessions[0].layers.cumulative().len(), 3);
+    let second = |s| Time::ZERO + Span::from_secs(s);
+    assert_eq!(scenario.flows[0].start, Draw::Uniform { low: second(1), high: second(2) });
+    assert_eq!(scenario.flows[0].to[0].flow, "tcp@R1");
+}
+
+#[test]
+fn options_of_the_protocol_need_no_table_name() {
+    let scenario = read_text(SMALL, &["session.elm.strategy=naive", "session.elm.t_join_max=5 s"]).unwrap();
+    let text = |name: &str, value: &str| (name.to_owned(), OptionValue::Text(value.to_owned()));
+    assert_eq!(scenario.sessions[0].options, [text("strategy", "naive"), text("t_join_max", "5 s")]);
+    let same = read_text(SMALL, &["sessions.elm.options.strategy=naive"]).unwrap();
+    assert_eq!(same.sessions[0].options, [text("strategy", "naive")]);
+}
+
+#[test]
+fn the_last_override_holds() {
+    let scenario = read_text(SMALL, &["seed=3", "seed=4"]).unwrap();
+    assert_eq!(scenario.seed, 4);
+}
+
+#[test]
+fn errors_point_into_the_override() {
+    let sets = [
+        "duration",
+        "durration=3 s",
+        "duration.length=3 s",
+        "link.G-R3.rate=1 Mbit/s",
+        "session.elm.stratgy=naive",
+        "session.elm.strategy=nave",
+        "link.G-R2.rate=6 Mbps",
+        "seed = 1\nname = \"other\"",
+    ];
+    let errors = read_text(SMALL, &sets).unwrap_err();
+    insta::assert_snapshot!(errors);
+}

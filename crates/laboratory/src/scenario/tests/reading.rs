@@ -1,0 +1,107 @@
+//! What a correct file means.
+
+use layercast_protocol::units::{Rate, Size, Span, Time};
+
+use crate::scenario::testing::{SMALL, read_text};
+use crate::scenario::{
+    Draw, LayersPlan, LinkDirection, Metric, OptionValue, QueueLimit, QueuePlan, Relation, Role, Window,
+};
+
+fn seconds(s: u64) -> Time {
+    Time::ZERO + Span::from_secs(s)
+}
+
+#[test]
+fn defaults_fill_what_entries_leave_out() {
+    let scenario = read_text(SMALL, &[]).unwrap();
+    assert_eq!(scenario.nodes, ["S", "G", "R1", "R2"]);
+    assert_eq!((scenario.replications, scenario.seed, scenario.series_bin), (1, 1, Span::from_secs(1)));
+    assert_eq!(scenario.windows, [Window { start: Time::ZERO, end: seconds(60) }]);
+    let queue = QueuePlan::DropTail { limit: QueueLimit::Packets(50), ns2_compat: true };
+    let delay = Draw::Fixed(Span::from_ms(10));
+    let forward = LinkDirection { rate: Rate::from_mbps(100.0), delay, queue, loss: 0.01 };
+    assert_eq!(scenario.links[0].forward, forward);
+    assert_eq!(scenario.links[0].backward, LinkDirection { loss: 0.0, ..forward });
+    assert!(scenario.links[0].shared_delay);
+    assert_eq!(scenario.links[2].backward.rate, Rate::from_mbps(6.0));
+    let session = &scenario.sessions[0];
+    assert_eq!(session.layers, LayersPlan::Doubling { base: Rate::from_kbps(128.0), count: 7 });
+    assert_eq!(session.start, Draw::Fixed(seconds(10)));
+    assert_eq!((session.stop, session.receivers_start), (None, None));
+    assert_eq!(session.packet_size, Size::from_bytes(1000));
+    assert_eq!(scenario.flows[0].start, Draw::Uniform { low: Time::ZERO, high: seconds(20) });
+    assert_eq!(scenario.flows[0].profile, "ns2");
+}
+
+#[test]
+fn flows_are_named_after_where_they_end() {
+    let scenario = read_text(SMALL, &[]).unwrap();
+    let flows = scenario.flow_names();
+    let names: Vec<&str> = flows.iter().map(|flow| flow.name.as_str()).collect();
+    assert_eq!(names, ["elm-1@R1", "elm@R2", "elm-2@R1", "tcp-1@R1", "tcp-2@R1", "tcp-1@R2", "tcp-2@R2"]);
+    assert_eq!((flows[0].role, flows[3].role), (Role::Receiver, Role::Sink));
+    assert_eq!(flows[1].session.as_deref(), Some("elm"));
+    assert_eq!((flows[3].protocol.as_str(), flows[6].node.as_str()), ("tcp-sack", "R2"));
+}
+
+#[test]
+fn directions_of_a_link_may_differ() {
+    let text = SMALL.replace(
+        "S-G = { loss = 0.01 }",
+        r#"S-G = { rate = "8 Mbit/s", rate_backward = "1 Mbit/s", delay = { uniform = ["5 ms", "6 ms"] }, delay_backward = "7 ms", queue_backward = { limit = "45000 bytes" }, loss = { backward = 0.5 } }"#,
+    );
+    let link = read_text(&text, &[]).unwrap().links.swap_remove(0);
+    assert_eq!((link.forward.rate, link.backward.rate), (Rate::from_mbps(8.0), Rate::from_mbps(1.0)));
+    assert_eq!(link.forward.delay, Draw::Uniform { low: Span::from_ms(5), high: Span::from_ms(6) });
+    assert_eq!(link.backward.delay, Draw::Fixed(Span::from_ms(7)));
+    assert!(!link.shared_delay);
+    let QueuePlan::DropTail { limit, .. } = link.backward.queue;
+    assert_eq!(limit, QueueLimit::Bytes(45_000));
+    assert_eq!((link.forward.loss, link.backward.loss), (0.0, 0.5));
+}
+
+#[test]
+fn layers_give_their_cumulative_rates() {
+    let layers = |text: &str| {
+        let set = format!("session.elm.layers={text}");
+        let scenario = read_text(SMALL, &[&set]).unwrap();
+        scenario.sessions[0].layers.cumulative().iter().map(|rate| rate.as_kbps()).collect::<Vec<_>>()
+    };
+    let multiplicative = r#"{ scheme = "multiplicative", base = "100 kbit/s", factor = 1.5, count = 3 }"#;
+    assert_eq!(layers(multiplicative), [100.0, 150.0, 225.0]);
+    assert_eq!(layers(r#"{ scheme = "equal", base = "16 kbit/s", count = 3 }"#), [16.0, 32.0, 48.0]);
+    assert_eq!(layers(r#"{ scheme = "explicit", rates = ["1 kbit/s", "3 kbit/s"] }"#), [1.0, 3.0]);
+    // A table with the same scheme, or none of its own, keeps what the defaults say.
+    assert_eq!(layers("{ count = 2 }"), [128.0, 256.0]);
+}
+
+#[test]
+fn groups_and_paper_refer_to_flows() {
+    let more = r#"
+        [groups]
+        "R1/elm" = ["elm-*@R1", "tcp-*@R1", "elm-1@*"]
+        [paper."R1/elm"]
+        jain_index = 0.99
+        [paper."elm@R2"]
+        level_changes = "about 430"
+        throughput_kbps = 783
+    "#;
+    let scenario = read_text(&format!("{SMALL}{more}"), &[]).unwrap();
+    assert_eq!(scenario.groups[0].flows, ["elm-1@R1", "elm-2@R1", "tcp-1@R1", "tcp-2@R1"]);
+    let told: Vec<_> =
+        scenario.paper.iter().map(|told| (&*told.subject, told.metric, told.relation, told.value)).collect();
+    let expected = [
+        ("R1/elm", Metric::JainIndex, Relation::Equal, 0.99),
+        ("elm@R2", Metric::ThroughputKbps, Relation::Equal, 783.0),
+        ("elm@R2", Metric::LevelChanges, Relation::About, 430.0),
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn options_of_the_protocol_are_kept_as_given() {
+    let text = SMALL.replace("start = \"10 s\"", "options = { strategy = \"naive\", weight = 0.5 }");
+    let options = read_text(&text, &[]).unwrap().sessions.swap_remove(0).options;
+    let strategy = ("strategy".to_owned(), OptionValue::Text("naive".to_owned()));
+    assert_eq!(options, [strategy, ("weight".to_owned(), OptionValue::Number(0.5))]);
+}
