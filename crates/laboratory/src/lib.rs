@@ -7,4 +7,5 @@
 extern crate alloc;
 
 pub mod results;
+pub mod run;
 pub mod scenario;

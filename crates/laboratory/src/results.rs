@@ -1,1 +1,89 @@
 //! What a run measured: statistics, files and the report.
+//!
+//! The runner fills an [`Experiment`] and one [`Replication`] per seed. [`Summary::new`] turns them
+//! into statistics; [`table::render`] prints those, and [`write_all`] leaves `summary.json`,
+//! `series.parquet` and `report.html` in a directory. `docs/results.md` tells users what is in them.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+mod error;
+mod experiment;
+mod json;
+pub mod paper;
+mod replication;
+pub mod report;
+pub mod series;
+pub mod statistics;
+pub mod summary;
+pub mod table;
+mod text;
+
+pub use error::ResultsError;
+pub use experiment::{Experiment, FlowInfo, GroupInfo, LinkInfo, PaperValue, Relation, Role};
+pub use replication::{
+    EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, Replication, Series, WindowMeasures,
+};
+pub use statistics::Statistic;
+pub use summary::{RunCost, Summary};
+
+/// The files that [`write_all`] wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The statistics as JSON.
+    pub summary: PathBuf,
+    /// The time series of every flow as Parquet.
+    pub series: PathBuf,
+    /// The report as one HTML page.
+    pub report: PathBuf,
+}
+
+/// Writes `summary.json`, `series.parquet` and `report.html` into `dir`, which is made when missing.
+///
+/// # Errors
+/// When a file cannot be written, or the replications do not fit the experiment.
+pub fn write_all(
+    dir: &Path,
+    experiment: &Experiment,
+    replications: &[Replication],
+    summary: &Summary,
+) -> Result<Written, ResultsError> {
+    fs::create_dir_all(dir).map_err(|source| ResultsError::Write { path: dir.to_owned(), source })?;
+    let written = Written {
+        summary: dir.join("summary.json"),
+        series: dir.join("series.parquet"),
+        report: dir.join("report.html"),
+    };
+    let page = report::html(experiment, replications, summary)?;
+    series::write(&written.series, experiment, replications)?;
+    write_whole(&written.report, page.as_bytes())?;
+    // Last, so that whoever waits for the summary finds the other two beside it.
+    write_whole(&written.summary, summary.to_json().as_bytes())?;
+    Ok(written)
+}
+
+/// Writes a file beside its final name and then renames it, so that nobody reads half a file.
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ResultsError> {
+    let partial = partial_name(path);
+    fs::write(&partial, bytes)
+        .and_then(|()| fs::rename(&partial, path))
+        .map_err(|source| ResultsError::Write { path: path.to_owned(), source })
+}
+
+/// The name that a file has while it is being written.
+fn partial_name(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".partial");
+    PathBuf::from(name)
+}
+
+/// Reads a `summary.json`.
+///
+/// # Errors
+/// When the file cannot be read or is not a summary of a known schema version.
+pub fn read_summary(path: &Path) -> Result<Summary, ResultsError> {
+    let text = fs::read_to_string(path)
+        .map_err(|source: io::Error| ResultsError::Read { path: path.to_owned(), source })?;
+    Summary::from_json(&text).map_err(|source| ResultsError::Json { path: path.to_owned(), source })
+}

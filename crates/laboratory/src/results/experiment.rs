@@ -1,0 +1,205 @@
+//! What was run: the part of the results that is the same in every replication.
+
+use serde::{Deserialize, Serialize};
+
+use super::error::ResultsError;
+use super::replication::Replication;
+
+/// An experiment as the results need to know it. The runner fills it from the scenario.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Experiment {
+    /// The scenario's id (`thesis/simulation-2`) or file name.
+    pub scenario: String,
+    /// The scenario's own name, a line of plain text.
+    pub title: String,
+    /// What the scenario is about, if it says so.
+    pub description: Option<String>,
+    /// The scenario file's text as it was run, shown in the report.
+    pub scenario_text: String,
+    /// A digest of everything that decides the numbers, so that merged files tell runs apart.
+    pub scenario_hash: String,
+    /// The command line that repeats the run, shown in the report.
+    pub command: String,
+    /// Where it ran: `simulated`, later also `emulated`.
+    pub world: &'static str,
+    /// The seed from which the replications' seeds come.
+    pub seed: u64,
+    /// How long each replication lasts, in seconds.
+    pub duration_s: f64,
+    /// The measurement windows, in seconds; the first is the main one.
+    pub windows_s: Vec<[f64; 2]>,
+    /// The length of a bin of the time series, in seconds.
+    pub series_bin_s: f64,
+    /// The flows, in the order of the tables.
+    pub flows: Vec<FlowInfo>,
+    /// The groups whose Jain index is told.
+    pub groups: Vec<GroupInfo>,
+    /// The links that are measured.
+    pub links: Vec<LinkInfo>,
+    /// The numbers that the paper reports.
+    pub paper: Vec<PaperValue>,
+}
+
+/// One flow: one receiver's reception of a session, or one unicast connection.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlowInfo {
+    /// `NAME@NODE`, or `NAME-1@NODE`, `NAME-2@NODE` where there are several.
+    pub name: String,
+    /// The protocol's id, for example `elm` or `tcp-sack`.
+    pub protocol: String,
+    /// Whether it receives a layered session or is a unicast sink.
+    pub role: Role,
+    /// The session, for receivers.
+    pub session: Option<String>,
+    /// The node where it is measured.
+    pub node: String,
+    /// Cumulative rates of the layers in kbit/s, lowest first; empty where there are no layers.
+    pub level_rates_kbps: Vec<f64>,
+}
+
+impl FlowInfo {
+    /// The name without the node and without a running number: `tcp` for `tcp-3@R1`.
+    #[must_use]
+    pub fn family(&self) -> &str {
+        let base = self.name.rsplit_once('@').map_or(self.name.as_str(), |(base, _)| base);
+        match base.rsplit_once('-') {
+            Some((stem, number)) if !stem.is_empty() && is_number(number) => stem,
+            _ => base,
+        }
+    }
+
+    /// Whether the flow has subscription levels.
+    #[must_use]
+    pub fn is_layered(&self) -> bool {
+        !self.level_rates_kbps.is_empty()
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// What a flow's measured end is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// A receiver of a multicast session.
+    Receiver,
+    /// The sink of a unicast connection.
+    Sink,
+}
+
+/// Flows that should share fairly.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupInfo {
+    /// The group's name, for example `R1/elm`.
+    pub name: String,
+    /// Indices into [`Experiment::flows`].
+    pub flows: Vec<usize>,
+}
+
+/// A measured link, in one direction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkInfo {
+    /// `FROM-TO`.
+    pub name: String,
+    /// The link's rate in kbit/s, infinite where it has none.
+    pub rate_kbps: f64,
+}
+
+/// A number that the paper reports.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PaperValue {
+    /// The flow or group it belongs to.
+    pub subject: String,
+    /// The field of the summary: `throughput_kbps`, `level_changes`, `jain_index`, ...
+    pub metric: String,
+    /// The value, in the metric's unit.
+    pub value: f64,
+    /// How the paper words it.
+    pub relation: Relation,
+}
+
+/// How a paper words a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Relation {
+    /// "is 783"
+    Equal,
+    /// "about 12"
+    About,
+    /// "less than 10"
+    Below,
+    /// "well over 300"
+    Above,
+}
+
+impl Experiment {
+    /// Checks that groups and replications fit this experiment, so that later code need not.
+    ///
+    /// # Errors
+    /// When a group points outside the flows or a replication has other flows, links or windows.
+    pub fn check(&self, replications: &[Replication]) -> Result<(), ResultsError> {
+        for group in &self.groups {
+            if let Some(&flow) = group.flows.iter().find(|&&flow| flow >= self.flows.len()) {
+                let (group, flows) = (group.name.clone(), self.flows.len());
+                return Err(ResultsError::Group { group, flow, flows });
+            }
+        }
+        replications.iter().try_for_each(|replication| replication.check(self))
+    }
+
+    /// The nodes in the order in which flows name them.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<&str> {
+        let mut nodes: Vec<&str> = Vec::new();
+        for flow in &self.flows {
+            if !nodes.contains(&flow.node.as_str()) {
+                nodes.push(&flow.node);
+            }
+        }
+        nodes
+    }
+
+    /// The main measurement window; the whole run if none is declared.
+    #[must_use]
+    pub fn main_window_s(&self) -> [f64; 2] {
+        self.windows_s.first().copied().unwrap_or([0.0, self.duration_s])
+    }
+
+    /// When a bin of the time series ends, in seconds. The last bin may be short.
+    #[must_use]
+    pub fn bin_end_s(&self, bin: usize) -> f64 {
+        ((bin + 1) as f64 * self.series_bin_s).min(self.duration_s)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(name: &str) -> FlowInfo {
+        FlowInfo {
+            name: name.to_owned(),
+            protocol: "tcp-sack".to_owned(),
+            role: Role::Sink,
+            session: None,
+            node: "R1".to_owned(),
+            level_rates_kbps: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_family_is_the_name_without_node_and_number() {
+        for (name, family) in [
+            ("tcp@R1", "tcp"),
+            ("tcp-3@R1", "tcp"),
+            ("tcp-burst-12@R-2", "tcp-burst"),
+            ("flid-dl@R1", "flid-dl"),
+            ("-1@R1", "-1"),
+            ("tcp-2", "tcp"),
+        ] {
+            assert_eq!(named(name).family(), family, "{name}");
+        }
+    }
+}

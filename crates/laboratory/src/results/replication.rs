@@ -1,0 +1,146 @@
+//! What one replication measured.
+
+use super::error::ResultsError;
+use super::experiment::Experiment;
+
+/// One run of the experiment with its own seed.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Replication {
+    /// Its number, from 1.
+    pub number: u32,
+    /// Counts and means per measurement window, in the order of [`Experiment::windows_s`].
+    pub windows: Vec<WindowMeasures>,
+    /// What changes over time.
+    pub series: Series,
+    /// What the run cost.
+    pub engine: EngineMeasures,
+}
+
+/// What was measured in one window.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct WindowMeasures {
+    /// In the order of [`Experiment::flows`].
+    pub flows: Vec<FlowMeasures>,
+    /// In the order of [`Experiment::links`].
+    pub links: Vec<LinkMeasures>,
+}
+
+/// What one flow did in one window.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FlowMeasures {
+    /// Bytes on the wire that reached the receiver, each sequence number once, over the window.
+    pub throughput_kbps: f64,
+    /// Lost over sent, of what the flow was to get; NaN if nothing was sent.
+    pub loss_rate: f64,
+    /// Joins and leaves after the base layer's first join; none for flows without layers.
+    pub level_changes: Option<f64>,
+    /// Time average of the level, no layer counting as -1.
+    pub mean_level: Option<f64>,
+    /// When the level came to stay within one of its final median; none if it never did.
+    pub settled_after_s: Option<f64>,
+}
+
+/// What one link did in one window.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LinkMeasures {
+    /// Busy time over the window, 0 to 1; NaN for a link without a rate.
+    pub utilisation: f64,
+    /// Packets that the queue dropped.
+    pub drops: u64,
+    /// Packets that the queue marked.
+    pub marks: u64,
+    /// Time average of the packets in the queue.
+    pub mean_queue_packets: f64,
+}
+
+/// What changed over time, flow by flow in the order of [`Experiment::flows`].
+///
+/// Bin k covers [k · bin, (k + 1) · bin). All flows have the same bins.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Series {
+    /// One entry per flow.
+    pub flows: Vec<FlowSeries>,
+}
+
+/// One flow's time series, column by column. A column that does not apply to the flow stays empty;
+/// a value that is not known is NaN. Both are nulls in the files.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FlowSeries {
+    /// Throughput of the bin in kbit/s; NaN while the flow does not exist.
+    pub throughput_kbps: Vec<f64>,
+    /// The level at the bin's end, -1 for no layer.
+    pub level: Vec<Option<i32>>,
+    /// The rate that the endpoint calculates, in kbit/s, at the bin's end.
+    pub rate_kbps: Vec<f64>,
+    /// The rate that the endpoint decides by, in kbit/s, at the bin's end.
+    pub smoothed_rate_kbps: Vec<f64>,
+    /// The loss (event) fraction that the endpoint believes, at the bin's end.
+    pub loss: Vec<f64>,
+    /// The round-trip time that the endpoint believes, in milliseconds, at the bin's end.
+    pub rtt_ms: Vec<f64>,
+    /// The congestion window in packets, at the bin's end.
+    pub cwnd_packets: Vec<f64>,
+}
+
+impl FlowSeries {
+    /// The columns of numbers by name, in the order of the files.
+    #[must_use]
+    pub fn columns(&self) -> [(&'static str, &[f64]); 6] {
+        [
+            ("throughput_kbps", &self.throughput_kbps),
+            ("rate_kbps", &self.rate_kbps),
+            ("smoothed_rate_kbps", &self.smoothed_rate_kbps),
+            ("loss", &self.loss),
+            ("rtt_ms", &self.rtt_ms),
+            ("cwnd_packets", &self.cwnd_packets),
+        ]
+    }
+
+    /// The number of bins: the length of the throughput column.
+    #[must_use]
+    pub fn bins(&self) -> usize {
+        self.throughput_kbps.len()
+    }
+}
+
+/// What a replication cost the engine.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct EngineMeasures {
+    /// Events served.
+    pub events: u64,
+    /// Transmissions of a packet on a link.
+    pub packet_hops: u64,
+    /// Processor time in seconds.
+    pub cpu_s: f64,
+}
+
+impl Replication {
+    /// Checks that the shape is the experiment's.
+    pub(super) fn check(&self, experiment: &Experiment) -> Result<(), ResultsError> {
+        self.equal("measurement windows", self.windows.len(), experiment.windows_s.len())?;
+        for window in &self.windows {
+            self.equal("measured flows", window.flows.len(), experiment.flows.len())?;
+            self.equal("measured links", window.links.len(), experiment.links.len())?;
+        }
+        self.equal("flows in the time series", self.series.flows.len(), experiment.flows.len())?;
+        for (flow, info) in self.series.flows.iter().zip(&experiment.flows) {
+            let bins = flow.bins();
+            for (column, len) in
+                flow.columns().iter().map(|(name, values)| (*name, values.len())).chain([("level", flow.level.len())])
+            {
+                if len != 0 {
+                    self.equal(&format!("values of {column} of {}", info.name), len, bins)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn equal(&self, what: &str, found: usize, expected: usize) -> Result<(), ResultsError> {
+        if found == expected {
+            return Ok(());
+        }
+        let what = format!("it has {found} {what}, not {expected}");
+        Err(ResultsError::Shape { replication: self.number, what })
+    }
+}

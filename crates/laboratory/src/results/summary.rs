@@ -1,0 +1,336 @@
+//! `summary.json`: the statistics over all replications, schema version 1.
+//!
+//! The contract is in `docs/architecture.md`, the published schema in `docs/summary.schema.json`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::ResultsError;
+use super::experiment::{Experiment, FlowInfo, GroupInfo, Role};
+use super::json;
+use super::replication::{FlowMeasures, LinkMeasures, Replication};
+use super::statistics::{Statistic, jain_index};
+
+/// The version of the schema that this code writes and reads.
+pub const SCHEMA: u32 = 1;
+
+/// The statistics of one experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The schema's version, [`SCHEMA`].
+    pub schema: u32,
+    /// The scenario's id or file name.
+    pub scenario: String,
+    /// The scenario's own name.
+    #[serde(default)]
+    pub title: String,
+    /// A digest of what decides the numbers.
+    #[serde(default)]
+    pub scenario_hash: String,
+    /// Where it ran.
+    pub world: String,
+    /// How many replications there are.
+    pub replications: usize,
+    /// The seed from which theirs come.
+    pub seed: u64,
+    /// How long each lasted.
+    pub duration_s: f64,
+    /// The main measurement window.
+    pub window_s: [f64; 2],
+    /// Every flow in the main window.
+    pub flows: Vec<FlowSummary>,
+    /// Every group in the main window.
+    pub groups: Vec<GroupSummary>,
+    /// Every measured link in the main window.
+    pub links: Vec<LinkSummary>,
+    /// The further windows.
+    pub windows: Vec<WindowSummary>,
+    /// What it cost; outside of what determinism compares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<EngineSummary>,
+}
+
+/// One flow: who it is and what it did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FlowSummary {
+    /// `NAME@NODE`.
+    pub name: String,
+    /// The protocol's id.
+    pub protocol: String,
+    /// Receiver or sink.
+    pub role: Role,
+    /// The session, for receivers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Where it was measured.
+    pub node: String,
+    /// What it did.
+    #[serde(flatten)]
+    pub measures: FlowStatistics,
+}
+
+/// What a flow did in a window. The last three are missing for flows without layers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FlowStatistics {
+    /// Throughput in kbit/s of wire bytes.
+    pub throughput_kbps: Statistic,
+    /// Lost over sent.
+    pub loss_rate: Statistic,
+    /// Joins and leaves after the base layer's first join.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level_changes: Option<Statistic>,
+    /// Time average of the level, no layer counting as -1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_level: Option<Statistic>,
+    /// When the level came to stay within one of its final median.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled_after_s: Option<Statistic>,
+}
+
+/// One group and how fairly its flows share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupSummary {
+    /// The group's name.
+    pub name: String,
+    /// The names of its flows.
+    pub flows: Vec<String>,
+    /// The Jain index of their throughputs, per replication.
+    pub jain_index: Statistic,
+}
+
+/// One link in one direction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LinkSummary {
+    /// `FROM-TO`.
+    pub name: String,
+    /// Busy time over the window, 0 to 1.
+    pub utilisation: Statistic,
+    /// Packets dropped by the queue.
+    pub drops: Statistic,
+    /// Packets marked by the queue.
+    pub marks: Statistic,
+    /// Time average of the packets in the queue.
+    pub mean_queue_packets: Statistic,
+}
+
+/// A further measurement window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WindowSummary {
+    /// From and to, in seconds.
+    pub window_s: [f64; 2],
+    /// Every flow by name.
+    pub flows: BTreeMap<String, FlowStatistics>,
+    /// Every group by name.
+    pub groups: BTreeMap<String, GroupStatistics>,
+}
+
+/// How fairly a group shares in a further window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupStatistics {
+    /// The Jain index of the throughputs, per replication.
+    pub jain_index: Statistic,
+}
+
+/// What the whole experiment cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EngineSummary {
+    /// Events served in all replications.
+    pub events: u64,
+    /// Transmissions of a packet on a link in all replications.
+    pub packet_hops: u64,
+    /// Seconds from start to end.
+    pub wall_s: f64,
+    /// Processor seconds of all replications.
+    pub cpu_s: f64,
+    /// The largest resident memory of the process, if the system tells.
+    pub peak_rss_bytes: Option<u64>,
+}
+
+/// What only the runner knows about the cost.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RunCost {
+    /// Seconds from start to end.
+    pub wall_s: f64,
+    /// The largest resident memory of the process, if the system tells.
+    pub peak_rss_bytes: Option<u64>,
+}
+
+impl Summary {
+    /// The statistics of these replications, which are sorted by number first: whoever ran first
+    /// must not show.
+    ///
+    /// # Errors
+    /// When a replication does not fit the experiment.
+    pub fn new(
+        experiment: &Experiment,
+        replications: &[Replication],
+        cost: RunCost,
+    ) -> Result<Self, ResultsError> {
+        experiment.check(replications)?;
+        let mut runs: Vec<&Replication> = replications.iter().collect();
+        runs.sort_by_key(|run| run.number);
+        let over = Over { experiment, runs: &runs };
+        Ok(Self {
+            schema: SCHEMA,
+            scenario: experiment.scenario.clone(),
+            title: experiment.title.clone(),
+            scenario_hash: experiment.scenario_hash.clone(),
+            world: experiment.world.to_owned(),
+            replications: runs.len(),
+            seed: experiment.seed,
+            duration_s: experiment.duration_s,
+            window_s: experiment.main_window_s(),
+            flows: over.flows(0),
+            groups: over.groups(0),
+            links: over.links(0),
+            windows: (1..experiment.windows_s.len()).map(|window| over.further(window)).collect(),
+            engine: Some(over.engine(cost)),
+        })
+    }
+
+    /// The same without what a run cost, which differs from run to run: for comparing.
+    #[must_use]
+    pub fn without_engine(&self) -> Self {
+        Self { engine: None, ..self.clone() }
+    }
+
+    /// The file's text. The same summary gives the same bytes.
+    ///
+    /// # Panics
+    /// Never: every field has a JSON form and keys are strings.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        json::to_string(self).expect("a summary always has a JSON form")
+    }
+
+    /// Reads the file's text.
+    ///
+    /// # Errors
+    /// When it is not JSON, lacks a field or has another schema version.
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        let summary: Self = serde_json::from_str(text)?;
+        if summary.schema == SCHEMA {
+            return Ok(summary);
+        }
+        let message = format!("schema version {} is not known", summary.schema);
+        Err(serde::de::Error::custom(message))
+    }
+}
+
+/// The replications in order, and the statistics over them.
+struct Over<'a> {
+    experiment: &'a Experiment,
+    runs: &'a [&'a Replication],
+}
+
+impl Over<'_> {
+    fn flow_statistic(
+        &self,
+        window: usize,
+        flow: usize,
+        measure: impl Fn(&FlowMeasures) -> Option<f64>,
+    ) -> Statistic {
+        Statistic::new(
+            self.runs.iter().map(|run| measure(run.windows.get(window).and_then(|w| w.flows.get(flow))?)),
+        )
+    }
+
+    fn link_statistic(
+        &self,
+        window: usize,
+        link: usize,
+        measure: impl Fn(&LinkMeasures) -> f64,
+    ) -> Statistic {
+        Statistic::new(
+            self.runs
+                .iter()
+                .map(|run| Some(measure(run.windows.get(window).and_then(|w| w.links.get(link))?))),
+        )
+    }
+
+    fn flow_measures(&self, window: usize, index: usize, flow: &FlowInfo) -> FlowStatistics {
+        let layered = |measure: fn(&FlowMeasures) -> Option<f64>| {
+            flow.is_layered().then(|| self.flow_statistic(window, index, measure))
+        };
+        FlowStatistics {
+            throughput_kbps: self.flow_statistic(window, index, |m| Some(m.throughput_kbps)),
+            loss_rate: self.flow_statistic(window, index, |m| Some(m.loss_rate)),
+            level_changes: layered(|m| m.level_changes),
+            mean_level: layered(|m| m.mean_level),
+            settled_after_s: layered(|m| m.settled_after_s),
+        }
+    }
+
+    fn flows(&self, window: usize) -> Vec<FlowSummary> {
+        let flows = self.experiment.flows.iter().enumerate();
+        flows
+            .map(|(index, flow)| FlowSummary {
+                name: flow.name.clone(),
+                protocol: flow.protocol.clone(),
+                role: flow.role,
+                session: flow.session.clone(),
+                node: flow.node.clone(),
+                measures: self.flow_measures(window, index, flow),
+            })
+            .collect()
+    }
+
+    fn jain(&self, window: usize, group: &GroupInfo) -> Statistic {
+        Statistic::new(self.runs.iter().map(|run| {
+            let flows = &run.windows.get(window)?.flows;
+            let throughputs: Vec<f64> =
+                group.flows.iter().filter_map(|&flow| flows.get(flow)).map(|m| m.throughput_kbps).collect();
+            jain_index(&throughputs)
+        }))
+    }
+
+    fn groups(&self, window: usize) -> Vec<GroupSummary> {
+        let name_of = |&flow: &usize| self.experiment.flows.get(flow).map(|flow| flow.name.clone());
+        let groups = self.experiment.groups.iter();
+        groups
+            .map(|group| GroupSummary {
+                name: group.name.clone(),
+                flows: group.flows.iter().filter_map(name_of).collect(),
+                jain_index: self.jain(window, group),
+            })
+            .collect()
+    }
+
+    fn links(&self, window: usize) -> Vec<LinkSummary> {
+        let links = self.experiment.links.iter().enumerate();
+        links
+            .map(|(index, link)| LinkSummary {
+                name: link.name.clone(),
+                utilisation: self.link_statistic(window, index, |m| m.utilisation),
+                drops: self.link_statistic(window, index, |m| m.drops as f64),
+                marks: self.link_statistic(window, index, |m| m.marks as f64),
+                mean_queue_packets: self.link_statistic(window, index, |m| m.mean_queue_packets),
+            })
+            .collect()
+    }
+
+    fn further(&self, window: usize) -> WindowSummary {
+        let flows = self.experiment.flows.iter().enumerate();
+        let groups = self.experiment.groups.iter();
+        WindowSummary {
+            window_s: self.experiment.windows_s[window],
+            flows: flows
+                .map(|(index, flow)| (flow.name.clone(), self.flow_measures(window, index, flow)))
+                .collect(),
+            groups: groups
+                .map(|group| (group.name.clone(), GroupStatistics { jain_index: self.jain(window, group) }))
+                .collect(),
+        }
+    }
+
+    fn engine(&self, cost: RunCost) -> EngineSummary {
+        EngineSummary {
+            events: self.runs.iter().map(|run| run.engine.events).sum(),
+            packet_hops: self.runs.iter().map(|run| run.engine.packet_hops).sum(),
+            wall_s: cost.wall_s,
+            cpu_s: self.runs.iter().map(|run| run.engine.cpu_s).sum(),
+            peak_rss_bytes: cost.peak_rss_bytes,
+        }
+    }
+}

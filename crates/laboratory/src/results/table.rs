@@ -1,0 +1,166 @@
+//! The table for the terminal: what each flow and group got, beside the paper's numbers.
+//!
+//! It is plain text that reads without colour and stays within [`WIDTH`] columns.
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+
+use super::experiment::Experiment;
+use super::paper::{self, Comparison};
+use super::statistics::Statistic;
+use super::summary::{FlowSummary, Summary};
+use super::text::{NONE, Style, counted, verdict, window};
+
+/// The widest line.
+pub const WIDTH: u16 = 120;
+
+/// The tables of an experiment as text.
+#[must_use]
+pub fn render(experiment: &Experiment, summary: &Summary) -> String {
+    let mut text = heading(experiment, summary);
+    text.push('\n');
+    text.push_str(&flows(experiment, summary));
+    if !summary.groups.is_empty() {
+        text.push('\n');
+        text.push_str(&groups(experiment, summary));
+    }
+    text.push_str(&notes(experiment, summary));
+    text
+}
+
+fn heading(experiment: &Experiment, summary: &Summary) -> String {
+    let interval = if summary.replications > 1 { ", mean ± 95 % interval" } else { "" };
+    format!(
+        "{}\n{} · {} · seed {} · measured over {}{interval}\n",
+        one_line(&experiment.title),
+        one_line(&experiment.scenario),
+        counted(summary.replications, "replication"),
+        summary.seed,
+        window(summary.window_s),
+    )
+}
+
+/// Strangers' text must not break the table's lines or steer the terminal.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// A column of the flow table: its heading and what stands in it.
+struct Measure {
+    heading: &'static str,
+    metric: &'static str,
+    of: fn(&FlowSummary) -> Option<&Statistic>,
+}
+
+const MEASURES: [Measure; 4] = [
+    Measure { heading: "kbit/s", metric: "throughput_kbps", of: |flow| Some(&flow.measures.throughput_kbps) },
+    Measure { heading: "loss", metric: "loss_rate", of: |flow| Some(&flow.measures.loss_rate) },
+    Measure {
+        heading: "level changes",
+        metric: "level_changes",
+        of: |flow| flow.measures.level_changes.as_ref(),
+    },
+    Measure { heading: "settled, s", metric: "settled_after_s", of: |flow| flow.measures.settled_after_s.as_ref() },
+];
+
+fn flows(experiment: &Experiment, summary: &Summary) -> String {
+    let mut heading = vec!["flow".to_owned()];
+    let mut rows: Vec<Vec<String>> = summary.flows.iter().map(|flow| vec![one_line(&flow.name)]).collect();
+    for measure in &MEASURES {
+        // A column of nothing but dashes only takes room.
+        if summary.flows.iter().all(|flow| (measure.of)(flow).is_none()) {
+            continue;
+        }
+        let style = Style::of(measure.metric);
+        heading.push(measure.heading.to_owned());
+        for (row, flow) in rows.iter_mut().zip(&summary.flows) {
+            row.push((measure.of)(flow).map_or_else(|| NONE.to_owned(), |statistic| style.statistic(statistic)));
+        }
+        let names = summary.flows.iter().map(|flow| flow.name.as_str());
+        add_paper(experiment, summary, names, measure.metric, &mut heading, &mut rows);
+    }
+    lay_out(heading, rows)
+}
+
+fn groups(experiment: &Experiment, summary: &Summary) -> String {
+    let mut heading = vec!["group".to_owned(), "flows".to_owned(), "Jain index".to_owned()];
+    let mut rows: Vec<Vec<String>> = summary
+        .groups
+        .iter()
+        .map(|group| {
+            vec![
+                one_line(&group.name),
+                group.flows.len().to_string(),
+                Style::Index.statistic(&group.jain_index),
+            ]
+        })
+        .collect();
+    let names = summary.groups.iter().map(|group| group.name.as_str());
+    add_paper(experiment, summary, names, "jain_index", &mut heading, &mut rows);
+    lay_out(heading, rows)
+}
+
+/// Adds the paper's numbers and the ratio, if the paper has any of this metric.
+fn add_paper<'a>(
+    experiment: &Experiment,
+    summary: &Summary,
+    subjects: impl Iterator<Item = &'a str>,
+    metric: &str,
+    heading: &mut Vec<String>,
+    rows: &mut [Vec<String>],
+) {
+    let found: Vec<Option<Comparison<'_>>> =
+        subjects.map(|subject| paper::find(experiment, summary, subject, metric)).collect();
+    if found.iter().all(Option::is_none) {
+        return;
+    }
+    heading.extend(["paper".to_owned(), "ratio".to_owned()]);
+    for (row, comparison) in rows.iter_mut().zip(found) {
+        match comparison {
+            Some(comparison) => {
+                row.extend([Style::of(metric).paper(comparison.paper), verdict(&comparison)]);
+            }
+            None => row.extend([String::new(), String::new()]),
+        }
+    }
+}
+
+fn lay_out(heading: Vec<String>, rows: Vec<Vec<String>>) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')))
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH)
+        .set_header(heading)
+        .add_rows(rows);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    if let Some(names) = table.column_mut(0) {
+        names.set_cell_alignment(CellAlignment::Left);
+    }
+    let mut text: String = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+fn notes(experiment: &Experiment, summary: &Summary) -> String {
+    let mut text = String::new();
+    let compared = paper::compare(experiment, summary);
+    if !compared.is_empty() {
+        let agree = compared.iter().filter(|comparison| comparison.agrees() == Some(true)).count();
+        text.push_str(&format!(
+            "\n{agree} of {} agree with the paper: exact ones within {:.0} %, approximate ones within {:.0} %.\n",
+            counted(compared.len(), "number"),
+            paper::CLOSE * 100.0,
+            paper::ROUGHLY * 100.0,
+        ));
+    }
+    if !summary.windows.is_empty() {
+        let windows: Vec<String> = summary.windows.iter().map(|further| window(further.window_s)).collect();
+        text.push_str(&format!("\nAlso measured over {}: see the report.\n", windows.join(", ")));
+    }
+    text
+}

@@ -1,0 +1,151 @@
+//! How numbers look in the table and in the report: the same in both.
+
+use super::experiment::{PaperValue, Relation};
+use super::paper::Comparison;
+use super::statistics::Statistic;
+
+/// What stands for a number that does not exist.
+pub(super) const NONE: &str = "–";
+
+/// How a measure is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    /// As many decimals as leave about three digits.
+    Amount,
+    /// A fraction told in percent.
+    Percent,
+    /// Four decimals, as papers give fairness indices.
+    Index,
+    /// One decimal.
+    Tenths,
+}
+
+impl Style {
+    /// The style of a metric of the summary.
+    pub(super) fn of(metric: &str) -> Self {
+        match metric {
+            "loss_rate" | "utilisation" => Self::Percent,
+            "jain_index" => Self::Index,
+            "level_changes" | "settled_after_s" | "mean_queue_packets" => Self::Tenths,
+            _ => Self::Amount,
+        }
+    }
+
+    fn scale(self) -> f64 {
+        if self == Self::Percent { 100.0 } else { 1.0 }
+    }
+
+    fn unit(self) -> &'static str {
+        if self == Self::Percent { " %" } else { "" }
+    }
+
+    fn decimals(self, value: f64) -> usize {
+        match self {
+            Self::Index => 4,
+            Self::Tenths => 1,
+            Self::Percent => 2,
+            Self::Amount if value.abs() >= 99.5 => 0,
+            Self::Amount if value.abs() >= 9.95 => 1,
+            Self::Amount => 2,
+        }
+    }
+
+    /// A bare number.
+    pub(super) fn number(self, value: f64) -> String {
+        format!("{}{}", decimal(value * self.scale(), self.decimals(value * self.scale())), self.unit())
+    }
+
+    /// The mean, its interval, and how many replications have a value if not all do.
+    pub(super) fn statistic(self, statistic: &Statistic) -> String {
+        let Some(mean) = statistic.mean.map(|mean| mean * self.scale()) else {
+            return NONE.to_owned();
+        };
+        let decimals = self.decimals(mean);
+        let mut text = decimal(mean, decimals);
+        if let Some(half_width) = statistic.ci95 {
+            text.push_str(" ± ");
+            text.push_str(&decimal(half_width * self.scale(), decimals));
+        }
+        text.push_str(self.unit());
+        if statistic.defined() < statistic.samples.len() {
+            text.push_str(&format!(" ({}/{})", statistic.defined(), statistic.samples.len()));
+        }
+        text
+    }
+
+    /// The paper's number as the paper words it. Trailing zeros go, since the paper did not print them.
+    pub(super) fn paper(self, paper: &PaperValue) -> String {
+        let value = self.number(paper.value);
+        let value = match self {
+            Self::Amount | Self::Tenths => {
+                let short = value.trim_end_matches('0').trim_end_matches('.');
+                if value.contains('.') { short.to_owned() } else { value }
+            }
+            Self::Percent | Self::Index => value,
+        };
+        match paper.relation {
+            Relation::Equal => value,
+            Relation::About => format!("≈ {value}"),
+            Relation::Below => format!("< {value}"),
+            Relation::Above => format!("> {value}"),
+        }
+    }
+}
+
+/// The ratio, or for a bound whether it holds.
+pub(super) fn verdict(comparison: &Comparison<'_>) -> String {
+    match (comparison.ratio(), comparison.agrees()) {
+        (Some(ratio), _) => decimal(ratio, if comparison.paper.metric == "jain_index" { 3 } else { 2 }),
+        (None, Some(true)) => "holds".to_owned(),
+        (None, Some(false)) => "no".to_owned(),
+        (None, None) => NONE.to_owned(),
+    }
+}
+
+/// A plain decimal without a negative zero.
+pub(super) fn decimal(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.bytes().all(|byte| matches!(byte, b'0' | b'.')) => rest.to_owned(),
+        _ => text,
+    }
+}
+
+/// A time or a length of time, without needless decimals.
+pub(super) fn seconds(value: f64) -> String {
+    format!("{value} s")
+}
+
+/// A window of time.
+pub(super) fn window([from, to]: [f64; 2]) -> String {
+    format!("{from}–{to} s")
+}
+
+/// `1 replication`, `2 replications`.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_about_three_digits() {
+        assert_eq!(Style::Amount.number(1429.4), "1429");
+        assert_eq!(Style::Amount.number(12.345), "12.3");
+        assert_eq!(Style::Amount.number(9.96), "10.0");
+        assert_eq!(Style::Amount.number(-0.001), "0.00");
+        assert_eq!(Style::Percent.number(0.0199), "1.99 %");
+        assert_eq!(Style::Index.number(1.0), "1.0000");
+    }
+
+    #[test]
+    fn a_statistic_tells_how_many_replications_have_it() {
+        let of = |samples: &[Option<f64>]| Style::Tenths.statistic(&Statistic::new(samples.iter().copied()));
+        assert_eq!(of(&[None, None]), NONE);
+        assert_eq!(of(&[Some(2.0)]), "2.0");
+        assert_eq!(of(&[Some(2.0), Some(2.0)]), "2.0 ± 0.0");
+        assert_eq!(of(&[Some(2.0), Some(2.0), None]), "2.0 ± 0.0 (2/3)");
+    }
+}
