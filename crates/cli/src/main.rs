@@ -1,3 +1,38 @@
-//! The `layercast` command.
+//! The `layercast` command: reads arguments, calls the laboratory, tells the user in words.
+//!
+//! Exit status 0: done. 1: failed. 2: wrong usage or input.
 
-fn main() {}
+mod arguments;
+mod commands;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+use commands::Failure;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let filter = tracing_subscriber::EnvFilter::try_from_env("LAYERCAST_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+
+    let done = match &arguments.command {
+        Command::Run(run) => commands::run(run),
+        Command::List(list) => commands::list(list),
+        Command::Check(check) => commands::check(check),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Input(message)) => {
+            eprintln!("{message}");
+            ExitCode::from(2)
+        }
+        Err(Failure::Other(error)) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -102,3 +102,11 @@ fn replicate(scenario: &Scenario, number: u32, step: &dyn Fn()) -> Result<Replic
     replication.engine.cpu_s = cpu.elapsed().as_secs_f64();
     Ok(replication)
 }
+
+/// The largest resident memory of this process so far, where the system tells (Linux does).
+pub fn peak_rss_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}

@@ -1,0 +1,86 @@
+//! What the command line can say.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Layered multicast whose receivers share the network fairly with TCP
+#[derive(Debug, Parser)]
+#[command(name = "layercast", version, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a scenario and print its table
+    Run(Run),
+    /// Name the built-in scenarios and the protocols, or show one protocol's options
+    List(List),
+    /// Say what is wrong with a scenario file
+    Check(Check),
+}
+
+/// Which scenario, and what to change in it.
+#[derive(Debug, Args)]
+pub(crate) struct Scenario {
+    /// A scenario file, or the name of a built-in scenario such as thesis/simulation-2
+    #[arg(value_name = "SCENARIO")]
+    pub(crate) name: String,
+
+    /// Set a value of the scenario, such as session.elm.strategy=naive; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) overrides: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) scenario: Scenario,
+
+    /// How many replications to run [default: what the scenario says]
+    #[arg(long, value_name = "N")]
+    pub(crate) replications: Option<u32>,
+
+    /// The seed of all random numbers [default: what the scenario says]
+    #[arg(long, value_name = "S")]
+    pub(crate) seed: Option<u64>,
+
+    /// How many threads to use [default: one per core]
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: Option<u32>,
+
+    /// Write summary.json, series.parquet and report.html to this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Show no progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Show the options of this protocol
+    #[arg(value_name = "PROTOCOL", conflicts_with_all = ["scenarios", "protocols"])]
+    pub(crate) protocol: Option<String>,
+
+    /// Name the built-in scenarios only
+    #[arg(long)]
+    pub(crate) scenarios: bool,
+
+    /// Name the protocols only
+    #[arg(long, conflicts_with = "scenarios")]
+    pub(crate) protocols: bool,
+
+    /// Names only, one a line
+    #[arg(long)]
+    pub(crate) plain: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) scenario: Scenario,
+}
