@@ -12,6 +12,7 @@ pub mod field;
 mod naming;
 mod nearest;
 mod overrides;
+mod paper;
 mod plan;
 mod problems;
 pub mod protocols;
@@ -28,9 +29,10 @@ mod tree;
 
 pub use error::{ScenarioError, ScenarioErrors};
 pub use naming::{FlowName, Role};
+pub use paper::{Metric, PaperValue, Relation};
 pub use plan::{
-    Draw, FlowPlan, GroupPlan, LayersPlan, LinkDirection, LinkPlan, Metric, OptionValue, PaperValue, Place,
-    QueueLimit, QueuePlan, Relation, Scenario, SessionPlan, Window,
+    Draw, FlowPlan, GroupPlan, LayersPlan, LinkDirection, LinkPlan, OptionValue, Place, QueueLimit,
+    QueuePlan, Scenario, SessionPlan, Window,
 };
 pub use protocols::ProtocolCatalogue;
 pub use read::read;

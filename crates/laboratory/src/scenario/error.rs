@@ -44,7 +44,7 @@ impl fmt::Display for ScenarioError {
         writeln!(f, "{margin} |")?;
         // A tab would move the line away from its caret.
         writeln!(f, "{line} | {}", self.source_line.replace('\t', " "))?;
-        let (indent, carets) = (" ".repeat(self.column - 1), "^".repeat(self.width));
+        let (indent, carets) = (" ".repeat(self.column.saturating_sub(1)), "^".repeat(self.width));
         writeln!(f, "{margin} | {indent}{carets}")?;
         if let Some(allowed) = &self.allowed {
             writeln!(f, "{margin} = allowed: {allowed}")?;

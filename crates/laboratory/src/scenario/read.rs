@@ -10,6 +10,8 @@ mod table;
 mod topology;
 mod values;
 
+use std::collections::HashMap;
+
 use layercast_protocol::units::{Span, Time};
 
 use self::context::Context;
@@ -106,6 +108,10 @@ fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
     };
     let known = Known { flows: scenario.flow_names(), incomplete };
     check_unique(root, &scenario, context);
+    if root.get("sessions").or(root.get("flows")).is_none() {
+        let problem = Problem::at(root.at, "", "there is nothing to measure");
+        context.problems.push(problem.allowed("at least one session or flow"));
+    }
     for entry in table.entries("groups", context) {
         check_group_name(entry, &known, context);
         scenario.groups.push(groups::read_group(entry, &known, context));
@@ -139,14 +145,12 @@ fn check_group_name(entry: &Entry, known: &Known, context: &mut Context<'_>) {
 
 /// Two sessions or flows may be named so that two of their flows have the same name.
 fn check_unique(root: &Node, scenario: &Scenario, context: &mut Context<'_>) {
-    let mut seen: Vec<(&str, &str)> = Vec::new();
+    let mut seen: HashMap<&str, &str> = HashMap::new();
     let sessions = scenario.sessions.iter().map(|plan| ("sessions", &plan.name, &plan.receivers));
     let flows = scenario.flows.iter().map(|plan| ("flows", &plan.name, &plan.to));
     for (table, owner, places) in sessions.chain(flows) {
-        let clash = places.iter().find_map(|place| {
-            let (_, other) = seen.iter().find(|(name, _)| *name == place.flow)?;
-            Some((place, *other))
-        });
+        let clash =
+            places.iter().find_map(|place| seen.get(place.flow.as_str()).map(|other| (place, *other)));
         let entry = root.get(table).and_then(|node| node.entry(owner));
         if let (Some((place, other)), Some(entry)) = (clash, entry) {
             let message = format!("its flow `{}` has the same name as one of `{other}`", place.flow);

@@ -17,7 +17,7 @@ pub fn markdown() -> String {
 
 fn write_table(text: &mut String, spec: &TableSpec) -> std::fmt::Result {
     writeln!(text, "### {}\n\n{}\n", spec.name, spec.doc)?;
-    if spec.fields.len() > 1 {
+    if !spec.example.is_empty() {
         writeln!(text, "Example: `{}`\n", spec.example)?;
     }
     writeln!(text, "| key | takes | if absent | meaning |\n| --- | --- | --- | --- |")?;

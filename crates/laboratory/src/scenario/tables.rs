@@ -18,7 +18,7 @@ const BY_SCHEME: Absent = Absent::Means("as the scheme needs");
 pub const SCENARIO: TableSpec = TableSpec {
     name: "scenario",
     doc: "The top of the file.",
-    example: "{}",
+    example: "",
     choice: None,
     fields: &[
         field("name", FieldKind::Text, REQUIRED, "What the experiment is called in tables and reports."),

@@ -34,7 +34,8 @@ pub(super) fn read(
     let start = read_start(&table, "start", timing, context);
     let receivers_start =
         table.node("receivers_start").map(|_| read_start(&table, "receivers_start", timing, context));
-    let stop = timing.read_stop(&table, start, context);
+    let latest = receivers_start.filter(|own| own.high() > start.high()).unwrap_or(start);
+    let stop = timing.read_stop(&table, latest, context);
     let layers = table.table("layers", &LAYERS, context).and_then(|layers| read_layers(&layers, context));
     let options = match (&protocol, table.node("options")) {
         (Some(protocol), Some(options)) => read_options(options, protocol, context),
@@ -140,7 +141,12 @@ fn read_option(
                 _ => &[],
             };
             let nearest = entry.node.text().and_then(|text| nearest(text, choices.iter().copied()));
-            let message = format!("{} is not allowed: {reason}", context.problems.written(&entry.node));
+            let written = context.problems.written(&entry.node);
+            // The allowed values follow on a line of their own.
+            let message = match spec.is_some_and(|spec| reason == format!("expected {}", spec.kind)) {
+                true => format!("{written} is not allowed"),
+                false => format!("{written} is not allowed: {reason}"),
+            };
             Problem::of(&entry.node, message).allowed(spec.map_or(String::new(), allowed)).nearest(nearest)
         }
     };

@@ -1,6 +1,8 @@
 //! Reads links, and finds nodes and ways between them.
 
-use layercast_protocol::units::Span;
+use std::collections::HashMap;
+
+use layercast_protocol::units::{Rate, Span};
 
 use super::compound::Loss;
 use super::context::Context;
@@ -18,6 +20,12 @@ use crate::scenario::tree::{Entry, Node};
 pub(super) struct Topology {
     pub(super) nodes: Vec<String>,
     pub(super) links: Vec<LinkPlan>,
+    /// The position of each node.
+    positions: HashMap<String, usize>,
+    /// The link between two nodes, the lower one first.
+    between: HashMap<(usize, usize), usize>,
+    /// Another node of the same connected part; a node that is its own stands for its part.
+    parents: Vec<usize>,
     /// Names of links from which the nodes could not be told.
     malformed: Vec<String>,
 }
@@ -48,9 +56,8 @@ impl Topology {
             return;
         };
         let (from_index, to_index) = (self.index(from), self.index(to));
-        let doubled = self.links.iter().find(|link| {
-            (link.from, link.to) == (from_index, to_index) || (link.to, link.from) == (from_index, to_index)
-        });
+        let pair = (from_index.min(to_index), from_index.max(to_index));
+        let doubled = self.between.get(&pair).and_then(|link| self.links.get(*link));
         let message = match doubled {
             Some(link) => format!("there is a link between `{from}` and `{to}` already: `{}`", link.name),
             None if from_index == to_index => "a link goes from one node to another".to_owned(),
@@ -62,19 +69,37 @@ impl Topology {
         }
         let (forward, backward, shared_delay) = plan.unwrap_or((NOWHERE, NOWHERE, true));
         let name = entry.key.clone();
+        self.between.insert(pair, self.links.len());
+        let (one, other) = (self.part(from_index), self.part(to_index));
+        // Files go from the source outward, so this way round the ways to the top stay short.
+        if let Some(parent) = self.parents.get_mut(other) {
+            *parent = one;
+        }
         self.links.push(LinkPlan { name, from: from_index, to: to_index, forward, backward, shared_delay });
     }
 
     fn index(&mut self, name: &str) -> usize {
-        self.nodes.iter().position(|node| node == name).unwrap_or_else(|| {
-            self.nodes.push(name.to_owned());
-            self.nodes.len() - 1
-        })
+        if let Some(index) = self.positions.get(name) {
+            return *index;
+        }
+        let index = self.nodes.len();
+        self.nodes.push(name.to_owned());
+        self.positions.insert(name.to_owned(), index);
+        self.parents.push(index);
+        index
+    }
+
+    /// The node that stands for the connected part that a node is in.
+    fn part(&self, mut node: usize) -> usize {
+        while let Some(&parent) = self.parents.get(node).filter(|parent| **parent != node) {
+            node = parent;
+        }
+        node
     }
 
     /// The node of a name; tells if there is none.
     pub(super) fn find(&self, name: &Named, context: &mut Context<'_>) -> Option<usize> {
-        let found = self.nodes.iter().position(|node| *node == name.text);
+        let found = self.positions.get(&name.text).copied();
         // A link whose name is wrong has been told; that its nodes are unknown follows from that.
         if found.is_none() && !self.malformed.iter().any(|link| link.contains(&name.text)) {
             let nearest = nearest(&name.text, self.nodes.iter().map(String::as_str));
@@ -99,34 +124,18 @@ impl Topology {
         let (Some(from), Some(to)) = (from, to) else { return };
         let message = if from == to {
             "a flow goes from one node to another, but both ends are here"
-        } else if self.malformed.is_empty() && !self.reaches(from, to) {
+        } else if self.malformed.is_empty() && self.part(from) != self.part(to) {
             "no links lead here from the source"
         } else {
             return;
         };
         context.problems.push(Problem::of(&name.node, message));
     }
-
-    fn reaches(&self, from: usize, to: usize) -> bool {
-        let mut seen = vec![false; self.nodes.len()];
-        let mut waiting = vec![from];
-        while let Some(at) = waiting.pop() {
-            if at == to {
-                return true;
-            }
-            let fresh = seen.get_mut(at).is_some_and(|seen| !std::mem::replace(seen, true));
-            if fresh {
-                waiting.extend(self.links.iter().filter(|link| link.from == at).map(|link| link.to));
-                waiting.extend(self.links.iter().filter(|link| link.to == at).map(|link| link.from));
-            }
-        }
-        false
-    }
 }
 
 /// What stands for a direction that could not be read; the scenario is refused then.
 const NOWHERE: LinkDirection = LinkDirection {
-    rate: layercast_protocol::units::Rate::ZERO,
+    rate: Rate::ZERO,
     delay: Draw::Fixed(Span::ZERO),
     queue: QueuePlan::DropTail { limit: QueueLimit::Unlimited, ns2_compat: true },
     loss: 0.0,

@@ -74,9 +74,18 @@ fn unknown_names_are_told_with_the_nearest() {
 }
 
 #[test]
+fn a_file_without_flows_measures_nothing() {
+    let text = SMALL.split("[sessions.elm]").next().unwrap_or_default();
+    let errors = read_text(text, &[]).unwrap_err();
+    assert!(errors.to_string().contains("nothing to measure"), "{errors}");
+}
+
+#[test]
 fn topology_is_checked() {
     let message = |from, to| only(from, to).1;
-    assert!(message("G-R2 = {", "R3-R2 = {").contains("no links lead here"), "unreachable");
+    let apart = errors("G-R2 = {", "R3-R2 = {");
+    assert_eq!(apart.0.len(), 2, "one for the session and one for the flow: {apart}");
+    assert!(apart.0.iter().all(|error| error.message.contains("no links lead here")), "{apart}");
     let doubled = message("G-R1 = {}", "G-R1 = {}\nR1-G = {}");
     assert!(doubled.contains("there is a link between `R1` and `G` already: `G-R1`"), "{doubled}");
     assert!(message("G-R1 = {}", "G-R1 = {}\nG-G = {}").contains("from one node to another"));
