@@ -1,1 +1,3 @@
 //! Test help: golden vectors. (The contract check lives here too.)
+
+pub mod golden;
