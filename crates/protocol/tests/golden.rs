@@ -6,6 +6,7 @@ mod golden {
     mod loss;
     mod path;
     mod rates;
+    mod rlc;
     mod sequence;
 }
 
