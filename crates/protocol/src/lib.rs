@@ -24,6 +24,7 @@ pub mod layers;
 pub mod math;
 pub mod option;
 pub mod registry;
+pub mod rlc;
 pub mod session;
 pub mod stream;
 pub mod units;

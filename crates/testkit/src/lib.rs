@@ -1,3 +1,3 @@
-//! Test help: golden vectors, and the contract check that runs over every endpoint.
+//! Test help: golden vectors. (The contract check lives here too.)
 
 pub mod golden;

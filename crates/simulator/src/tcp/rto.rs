@@ -97,12 +97,12 @@ mod tests {
     #[test]
     fn golden_integer_estimator() {
         let case = golden::vector("vectors-active-and-unicast.json", "rto-ns2-01");
-        let input = &case["input"];
+        let input = &case.input;
         let number = |v: &serde_json::Value| v.as_f64().unwrap();
         let min = number(&input["min_rto"]);
         let mut rto = RtoEstimator::new(&options(min, number(&input["tick"])), Span::ZERO);
         let ticks = input["rtt_ticks"].as_array().unwrap();
-        let rows = case["expected"]["rows"].as_array().unwrap();
+        let rows = case.expected["rows"].as_array().unwrap();
         assert_eq!(ticks.len(), rows.len());
         for (ticks, row) in ticks.iter().zip(rows) {
             rto.sample_ticks(ticks.as_u64().unwrap());
@@ -117,9 +117,9 @@ mod tests {
     fn golden_back_off() {
         let case = golden::vector("vectors-active-and-unicast.json", "rto-ns2-02");
         let mut rto = RtoEstimator::new(&options(0.2, 0.01), Span::ZERO);
-        rto.raw = Span::from_secs_f64(case["input"]["raw"].as_f64().unwrap());
-        let backoffs = case["input"]["backoff"].as_array().unwrap();
-        for (backoff, expected) in backoffs.iter().zip(case["expected"]["rto"].as_array().unwrap()) {
+        rto.raw = Span::from_secs_f64(case.input["raw"].as_f64().unwrap());
+        let backoffs = case.input["backoff"].as_array().unwrap();
+        for (backoff, expected) in backoffs.iter().zip(case.expected["rto"].as_array().unwrap()) {
             rto.backoff = backoff.as_u64().unwrap();
             assert_eq!(rto.timeout(), Span::from_secs_f64(expected.as_f64().unwrap()));
         }

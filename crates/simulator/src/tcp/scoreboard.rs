@@ -81,8 +81,8 @@ mod tests {
     fn golden_scoreboard() {
         let case = golden::vector("vectors-active-and-unicast.json", "sack-sb-01");
         let mut board = Scoreboard::default();
-        let steps = case["input"]["steps"].as_array().unwrap();
-        let rows = case["expected"]["rows"].as_array().unwrap();
+        let steps = case.input["steps"].as_array().unwrap();
+        let rows = case.expected["rows"].as_array().unwrap();
         assert_eq!(steps.len(), rows.len());
         for (step, row) in steps.iter().zip(rows) {
             let told = match step[0].as_str().unwrap() {

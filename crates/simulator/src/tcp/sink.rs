@@ -140,7 +140,7 @@ mod tests {
         for id in ["sack-sink-01", "sack-sink-02"] {
             let case = golden::vector("vectors-active-and-unicast.json", id);
             let mut sink = Sink::new(&TcpOptions::new(TcpVariant::Sack, TcpProfile::Ns2));
-            let arrivals = case["input"]["arrivals"].as_array().unwrap();
+            let arrivals = case.input["arrivals"].as_array().unwrap();
             let acks: Vec<_> = arrivals
                 .iter()
                 .map(|seq| {
@@ -148,7 +148,7 @@ mod tests {
                     json!([ack.cumulative, ack.blocks()])
                 })
                 .collect();
-            assert_eq!(json!(acks), case["expected"]["acks"], "{id}");
+            assert_eq!(json!(acks), case.expected["acks"], "{id}");
         }
     }
 
