@@ -17,6 +17,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod contract;
+pub mod elm;
 pub mod math;
 pub mod option;
 pub mod stream;
