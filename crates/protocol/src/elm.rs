@@ -8,10 +8,13 @@
 //! `docs/protocols/elm.md` has the tables.
 
 mod choices;
+mod codec;
 pub mod feedback;
 pub mod header;
 pub mod options;
+mod receiver;
 pub mod slow_start;
+mod source;
 pub mod strategy;
 mod wire;
 
@@ -20,3 +23,5 @@ mod vectors;
 
 pub use header::Header;
 pub use options::Options;
+pub use receiver::{Counters, Receiver};
+pub use source::{Source, SourceCounters};

@@ -87,3 +87,13 @@ choices! {
         Random = "random",
     }
 }
+
+choices! {
+    /// When a calculated rate enters the smoothing (spec 10).
+    pub enum SmoothingSampling {
+        /// With each packet.
+        PerPacket = "per-packet",
+        /// With the first packet after each `smoothing_interval`.
+        Interval = "interval",
+    }
+}
