@@ -18,7 +18,11 @@ extern crate std;
 
 pub mod contract;
 pub mod elm;
+pub mod equation;
+pub mod estimator;
+pub mod layers;
 pub mod math;
 pub mod option;
+pub mod session;
 pub mod stream;
 pub mod units;

@@ -78,6 +78,7 @@ pub struct Pair<S: Endpoint, R: Endpoint<Header = S::Header>> {
     now: Time,
     stream: Stream,
     tamper: Option<Tamper<S::Header>>,
+    duplicates: bool,
 }
 
 impl<S, R> Pair<S, R>
@@ -108,6 +109,7 @@ where
             now: start,
             stream: Stream::new(seed, "pair"),
             tamper: None,
+            duplicates: false,
         };
         pair.tell_source(Input::Start);
         for index in 0..pair.members.len() {
@@ -119,6 +121,11 @@ where
     /// Sets what changes packets on their way to receivers.
     pub fn set_tamper(&mut self, tamper: Tamper<S::Header>) {
         self.tamper = Some(tamper);
+    }
+
+    /// Sets whether every data packet arrives twice.
+    pub fn set_duplicates(&mut self, duplicates: bool) {
+        self.duplicates = duplicates;
     }
 
     /// The time on the driver's clock, which is the source's.
@@ -218,7 +225,8 @@ where
             Event::ToSource(arrival) => self.tell_source(Input::Packet(arrival)),
             Event::ToReceiver(index, mut arrival) => {
                 let keep = self.tamper.as_mut().is_none_or(|tamper| tamper(self.now, index, &mut arrival));
-                if keep {
+                let copies = if self.duplicates { 2 } else { 1 };
+                for _ in 0..if keep { copies } else { 0 } {
                     self.members[index].record.delivered += 1;
                     self.tell_receiver(index, Input::Packet(arrival));
                 }

@@ -1,8 +1,8 @@
 //! ELM's options with their defaults (spec 13.4). "CHOICE" marks what the thesis leaves open.
 
 pub use super::choices::{
-    DeafPeriod, EchoOrder, FirstSequence, JoinGapScope, SilentLayer, SlowStartPace, SmoothingSampling, Strategy,
-    TimerUpdate,
+    DeafPeriod, EchoOrder, FirstSequence, JoinGapScope, SilentLayer, SlowStartPace, SmoothingSampling,
+    Strategy, TimerUpdate,
 };
 
 use crate::equation::Formula;

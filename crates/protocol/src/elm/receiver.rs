@@ -29,7 +29,7 @@ use crate::contract::{
 };
 use crate::session::SessionPlan;
 use crate::stream::Stream;
-use crate::units::{Layer, Level, RateEstimate, Time};
+use crate::units::{Layer, Level, RateEstimate, Span, Time};
 
 /// What a receiver is about.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -119,7 +119,12 @@ impl Receiver {
         matches!(self.phase, Phase::SlowStart(_))
     }
 
-    /// The state of the estimators, for traces.
+    /// The feedback interval in force.
+    pub fn feedback_interval(&self) -> Span {
+        self.reports.interval()
+    }
+
+    /// The state of the loss estimator, for traces.
     pub fn loss_estimator(&self) -> &crate::estimator::LossEstimator {
         self.reception.loss_estimator()
     }

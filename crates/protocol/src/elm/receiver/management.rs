@@ -46,7 +46,7 @@ impl Receiver {
     pub(super) fn next_management(&self) -> Option<Time> {
         match self.phase {
             Phase::SlowStart(slow_start) => {
-                let rung = self.rung(self.last_heard)?;
+                let rung = self.table.rung(self.level)?;
                 slow_start.next_deadline(self.reception.smoothed_rate(), &rung, self.layers_above_base())
             }
             Phase::Managed => self.manager.next_deadline(),
@@ -56,7 +56,7 @@ impl Receiver {
 
     fn poll_slow_start(&mut self, now: Time) {
         while let Phase::SlowStart(slow_start) = self.phase {
-            let Some(rung) = self.rung(now) else { return };
+            let Some(rung) = self.table.rung(self.level) else { return };
             let rate = self.reception.smoothed_rate();
             match slow_start.poll(now, rate, &rung, self.layers_above_base()) {
                 Some(SlowStartStep::Join) => {
@@ -76,7 +76,7 @@ impl Receiver {
     }
 
     fn next_climb(&self, now: Time) -> Phase {
-        let Some(rung) = self.rung(now) else { return Phase::Managed };
+        let Some(rung) = self.table.rung(self.level) else { return Phase::Managed };
         let rtt = self.reception.rtt_or_initial();
         Phase::SlowStart(self.slow_start.after_join(now, rtt, self.table.base_rate(), rung.here))
     }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::Counters;
 use crate::contract::{ActionQueue, Note};
-use crate::elm::header::{Data, Echo, Header};
+use crate::elm::header::{Data, Echo, Header, MAX_LAYERS};
 use crate::elm::options::{Options, SmoothingSampling};
 use crate::equation::{Formula, Path};
 use crate::estimator::{
@@ -65,7 +65,7 @@ impl Reception {
         };
         let mut reception = Reception {
             clock: SenderClock::default(),
-            trackers: (0..layers.count()).map(Layer).map(tracker).collect(),
+            trackers: (0..layers.count().min(MAX_LAYERS)).map(Layer).map(tracker).collect(),
             waits_for_reordered: options.reorder > 1,
             loss: LossEstimator::new(&options.loss_config()),
             rtt: RttEstimator::new(options.rtt_filter, options.q, options.rtt_window),

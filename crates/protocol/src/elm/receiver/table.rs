@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::elm::header::{TableEntry, WireRate};
+use crate::elm::header::{MAX_LAYERS, TableEntry, WireRate};
 use crate::elm::strategy::Rung;
 use crate::layers::LayerTable;
 use crate::units::{Layer, Level, Rate, Size, Span};
@@ -16,7 +16,7 @@ pub(super) struct RateTable {
 
 impl RateTable {
     pub(super) fn new(layers: &LayerTable) -> RateTable {
-        let indices = || (0..layers.count()).map(Layer);
+        let indices = || (0..layers.count().min(MAX_LAYERS)).map(Layer);
         RateTable {
             own: indices().map(|layer| layers.rate(layer)).collect(),
             cumulative: indices().map(|layer| layers.cumulative(layer)).collect(),

@@ -82,7 +82,10 @@ impl Receiver {
         self.leave_down_to(now, Level::up_to(Layer::BASE), Cause::SessionEnd);
         self.reception.reset();
         self.newest_base = None;
-        self.begin_climbing(now);
+        self.no_join_before = now;
+        if self.phase != Phase::Waiting {
+            self.begin_climbing(now);
+        }
     }
 
     /// How long without packets is silence.

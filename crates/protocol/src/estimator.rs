@@ -1,0 +1,33 @@
+//! What a receiver learns from packets: round-trip time, timeouts, losses, loss rates, smoothed rates.
+//!
+//! The way of a packet: [`SenderClock`] unwraps its time stamp, the layer's [`SequenceTracker`]
+//! says what it is and which packets are lost, a [`LossEstimator`] turns both into a loss rate, a
+//! [`crate::equation::Formula`] turns that into a rate, and a [`Smoother`] calms it.
+//!
+//! Nothing here reads a clock, and nothing allocates per packet once its tables are full.
+
+mod flow_stat;
+mod lap;
+mod lip;
+mod loss_estimator;
+mod loss_intervals;
+mod loss_window;
+mod rto;
+mod rtt;
+mod send_time;
+mod sequence;
+mod smoother;
+
+pub use flow_stat::FlowStat;
+pub use lap::{Lap, LapConfig};
+pub use lip::{Lip, LipConfig};
+pub use loss_estimator::{
+    Boundary, FirstInterval, ImpactAverage, LossConfig, LossEstimator, LossMethod, LossOutcome, Packet,
+};
+pub use loss_intervals::{Interval, LossIntervals, interval_weights};
+pub use loss_window::{LossWindow, WindowDecision, WindowScope, window_decision};
+pub use rto::{RtoEstimator, RtoRule};
+pub use rtt::{MAX_RTT, RttEstimator, RttFilter, rtt_sample};
+pub use send_time::{ClockReading, SendTime, SenderClock};
+pub use sequence::{ArrivalClass, SequenceCounts, SequenceTracker, lost_send_time, max_gap_for};
+pub use smoother::{Smoother, Smoothing, SmoothingConfig};

@@ -1,0 +1,188 @@
+//! The layers of a session: the rate of each, and of all up to each.
+//!
+//! Layer 0 is the base. L_i is the rate of layer i alone, B_i = L_0 + ... + L_i the cumulative rate
+//! (thesis, section 2.3.1). A table is made by a scheme or from a list, and checked once.
+
+mod scheme;
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::units::{Layer, Level, Rate};
+
+/// The most layers that a table may have. Protocols may allow fewer.
+pub const MAX_LAYERS: usize = 1024;
+
+/// The checked rates of a session's layers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayerTable {
+    own: Vec<Rate>,
+    cumulative: Vec<Rate>,
+}
+
+/// Why rates are not a layer structure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LayerError {
+    /// There is no layer.
+    Empty,
+    /// There are more than [`MAX_LAYERS`].
+    TooMany {
+        /// How many were asked for.
+        count: usize,
+    },
+    /// A layer's rate is not positive and finite, or too small beside the layers below to matter.
+    Rate {
+        /// The layer.
+        layer: Layer,
+    },
+    /// A cumulative rate is not above the one below it.
+    NotIncreasing {
+        /// The layer.
+        layer: Layer,
+    },
+    /// The factor of a multiplicative scheme is not above 1 and finite.
+    Factor,
+}
+
+impl fmt::Display for LayerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LayerError::Empty => write!(f, "there must be at least one layer"),
+            LayerError::TooMany { count } => {
+                write!(f, "{count} layers are more than the {MAX_LAYERS} allowed")
+            }
+            LayerError::Rate { layer } => write!(f, "the rate of layer {} must be positive", layer.0),
+            LayerError::NotIncreasing { layer } => {
+                write!(f, "the cumulative rate of layer {} must be above that of the layer below", layer.0)
+            }
+            LayerError::Factor => write!(f, "the factor between layers must be above 1"),
+        }
+    }
+}
+
+impl core::error::Error for LayerError {}
+
+impl LayerTable {
+    /// A table from the rate of each layer alone.
+    ///
+    /// # Errors
+    /// [`LayerError`] if there is no layer, if there are too many, or if a rate is not positive.
+    pub fn from_rates(own: impl IntoIterator<Item = Rate>) -> Result<LayerTable, LayerError> {
+        let mut table = LayerTable { own: Vec::new(), cumulative: Vec::new() };
+        for rate in own {
+            table.push(rate, table.top_rate() + rate)?;
+        }
+        table.checked()
+    }
+
+    /// A table from cumulative rates: a "tailored" structure.
+    ///
+    /// # Errors
+    /// [`LayerError`] if there is no layer, if there are too many, or if the rates do not rise.
+    pub fn from_cumulative(cumulative: impl IntoIterator<Item = Rate>) -> Result<LayerTable, LayerError> {
+        let mut table = LayerTable { own: Vec::new(), cumulative: Vec::new() };
+        for rate in cumulative {
+            if !table.cumulative.is_empty() && rate <= table.top_rate() {
+                return Err(LayerError::NotIncreasing { layer: table.next_layer() });
+            }
+            table.push(rate - table.top_rate(), rate)?;
+        }
+        table.checked()
+    }
+
+    fn next_layer(&self) -> Layer {
+        Layer(self.own.len().min(usize::from(u16::MAX)) as u16)
+    }
+
+    fn push(&mut self, own: Rate, cumulative: Rate) -> Result<(), LayerError> {
+        if self.own.len() == MAX_LAYERS {
+            return Err(LayerError::TooMany { count: MAX_LAYERS + 1 });
+        }
+        // A rate that vanishes in the sum would give two equal cumulative rates; one at the end of
+        // the number range comes from an infinite input.
+        if own.is_zero() || cumulative <= self.top_rate() || cumulative.as_bps() >= f64::MAX {
+            return Err(LayerError::Rate { layer: self.next_layer() });
+        }
+        self.own.push(own);
+        self.cumulative.push(cumulative);
+        Ok(())
+    }
+
+    fn checked(self) -> Result<LayerTable, LayerError> {
+        if self.own.is_empty() { Err(LayerError::Empty) } else { Ok(self) }
+    }
+
+    /// How many layers there are, at least 1.
+    pub fn count(&self) -> u16 {
+        self.own.len() as u16
+    }
+
+    /// The highest layer.
+    pub fn top(&self) -> Layer {
+        Layer(self.count().saturating_sub(1))
+    }
+
+    /// The layers from the base up.
+    pub fn layers(&self) -> impl DoubleEndedIterator<Item = Layer> + ExactSizeIterator + use<> {
+        (0..self.count()).map(Layer)
+    }
+
+    /// Whether there is such a layer.
+    pub fn contains(&self, layer: Layer) -> bool {
+        layer.index() < self.own.len()
+    }
+
+    /// The rate of a layer alone; zero for one that does not exist.
+    pub fn rate(&self, layer: Layer) -> Rate {
+        self.own.get(layer.index()).copied().unwrap_or_default()
+    }
+
+    /// The rate of all layers up to this one; the full rate for one above the top.
+    pub fn cumulative(&self, layer: Layer) -> Rate {
+        self.cumulative.get(layer.index()).copied().unwrap_or_else(|| self.top_rate())
+    }
+
+    /// The rate that a level receives; zero for none.
+    pub fn rate_of(&self, level: Level) -> Rate {
+        level.top().map_or(Rate::ZERO, |top| self.cumulative(top))
+    }
+
+    /// The rate of all layers.
+    pub fn top_rate(&self) -> Rate {
+        self.cumulative.last().copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bps(rates: &[f64]) -> Vec<Rate> {
+        rates.iter().map(|&bps| Rate::from_bps(bps)).collect()
+    }
+
+    #[test]
+    fn both_ways_of_giving_rates_agree() {
+        let own = LayerTable::from_rates(bps(&[128.0, 128.0, 256.0])).unwrap();
+        let sums = LayerTable::from_cumulative(bps(&[128.0, 256.0, 512.0])).unwrap();
+        assert_eq!(own, sums);
+        assert_eq!(own.top(), Layer(2));
+        assert_eq!(own.rate_of(Level::NONE), Rate::ZERO);
+        assert_eq!(own.rate_of(Level::of_count(2)), Rate::from_bps(256.0));
+        assert_eq!(own.rate(Layer(9)), Rate::ZERO);
+    }
+
+    #[test]
+    fn what_is_not_a_structure_is_refused_by_name() {
+        assert_eq!(LayerTable::from_rates([]), Err(LayerError::Empty));
+        assert_eq!(LayerTable::from_rates(bps(&[1.0, 0.0])), Err(LayerError::Rate { layer: Layer(1) }));
+        assert_eq!(LayerTable::from_rates(bps(&[f64::INFINITY])), Err(LayerError::Rate { layer: Layer(0) }));
+        assert_eq!(LayerTable::from_rates(bps(&[1e30, 1.0])), Err(LayerError::Rate { layer: Layer(1) }));
+        assert_eq!(
+            LayerTable::from_cumulative(bps(&[2.0, 2.0])),
+            Err(LayerError::NotIncreasing { layer: Layer(1) })
+        );
+        let many = core::iter::repeat_n(Rate::from_bps(1.0), 2000);
+        assert!(matches!(LayerTable::from_rates(many), Err(LayerError::TooMany { .. })));
+    }
+}
