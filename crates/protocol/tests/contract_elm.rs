@@ -25,11 +25,12 @@ fn receiver_id() -> impl Strategy<Value = ReceiverId> {
 
 fn base(layer_count: u8) -> impl Strategy<Value = Base> {
     let echo = proptest::option::of((receiver_id(), any::<u32>(), any::<u32>()));
-    (any::<u32>(), 0..layer_count, 1..=u32::MAX, echo).prop_map(|(feedback_interval_ms, layer, rate, echo)| {
-        let echo =
-            echo.map(|(receiver, timestamp_us, hold_us)| Echo { receiver, timestamp_us, hold_us });
-        Base { feedback_interval_ms, entry: TableEntry { layer, rate: WireRate(rate) }, echo }
-    })
+    (any::<u32>(), 0..layer_count, 1..=u32::MAX, echo).prop_map(
+        |(feedback_interval_ms, layer, rate, echo)| {
+            let echo = echo.map(|(receiver, timestamp_us, hold_us)| Echo { receiver, timestamp_us, hold_us });
+            Base { feedback_interval_ms, entry: TableEntry { layer, rate: WireRate(rate) }, echo }
+        },
+    )
 }
 
 fn data() -> impl Strategy<Value = Data> {
@@ -52,8 +53,8 @@ fn report() -> impl Strategy<Value = Report> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
     let numbers = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>());
     let newest = proptest::option::of((any::<u32>(), any::<u32>()));
-    (flags, numbers, receiver_id(), 0u8..=32, newest).prop_map(|(flags, numbers, receiver, layers, newest)| {
-        Report {
+    (flags, numbers, receiver_id(), 0u8..=32, newest).prop_map(
+        |(flags, numbers, receiver, layers, newest)| Report {
             session: numbers.0,
             receiver,
             timestamp_us: numbers.1,
@@ -65,8 +66,8 @@ fn report() -> impl Strategy<Value = Report> {
             rate: WireRate(numbers.3),
             rtt_us: numbers.4,
             newest,
-        }
-    })
+        },
+    )
 }
 
 fn header() -> impl Strategy<Value = Header> {
@@ -75,27 +76,28 @@ fn header() -> impl Strategy<Value = Header> {
 
 /// Headers that are near the truth in some fields and anything in others.
 fn hostile() -> impl Strategy<Value = Header> {
-    let seven_layers = (data(), any::<[bool; 6]>(), 0u8..40, 0u8..40).prop_map(|(mut data, keep, layer, count)| {
-        if keep[0] {
-            data.session = 5;
-        }
-        if keep[1] {
-            data.layer_count = 7;
-        }
-        if keep[2] {
-            data.end_of_session = false;
-        }
-        if keep[3] {
-            data.layer = layer;
-        }
-        if keep[4] {
-            data.layer_count = count;
-        }
-        if keep[5] {
-            data.seq = WireSeq(data.seq.0 % 64);
-        }
-        Header::Data(data)
-    });
+    let seven_layers =
+        (data(), any::<[bool; 6]>(), 0u8..40, 0u8..40).prop_map(|(mut data, keep, layer, count)| {
+            if keep[0] {
+                data.session = 5;
+            }
+            if keep[1] {
+                data.layer_count = 7;
+            }
+            if keep[2] {
+                data.end_of_session = false;
+            }
+            if keep[3] {
+                data.layer = layer;
+            }
+            if keep[4] {
+                data.layer_count = count;
+            }
+            if keep[5] {
+                data.seq = WireSeq(data.seq.0 % 64);
+            }
+            Header::Data(data)
+        });
     prop_oneof![4 => seven_layers, 1 => header()]
 }
 
@@ -212,15 +214,27 @@ proptest! {
 
 #[test]
 fn headers_have_the_documented_bytes() {
-    let echo = Echo { receiver: ReceiverId(NonZeroU64::new(0x0102_0304_0506_0708).expect("not zero")), timestamp_us: 9, hold_us: 10 };
+    let echo = Echo {
+        receiver: ReceiverId(NonZeroU64::new(0x0102_0304_0506_0708).expect("not zero")),
+        timestamp_us: 9,
+        hold_us: 10,
+    };
     let entry = TableEntry { layer: 3, rate: WireRate(0x0A0B) };
     let base = Base { feedback_interval_ms: 1000, entry, echo: Some(echo) };
-    let data = Data { session: 0xAABB_CCDD, layer: 0, layer_count: 7, end_of_session: true, seq: WireSeq(5), timestamp_us: 6, base: Some(base) };
+    let data = Data {
+        session: 0xAABB_CCDD,
+        layer: 0,
+        layer_count: 7,
+        end_of_session: true,
+        seq: WireSeq(5),
+        timestamp_us: 6,
+        base: Some(base),
+    };
     let mut room = [0; MAX_HEADER];
     assert_eq!(Header::Data(data).encode(&mut room), 44);
     let expected = [
-        0x11, 3, 0, 7, 0xAA, 0xBB, 0xCC, 0xDD, 0, 0, 0, 5, 0, 0, 0, 6, 0, 0, 3, 0xE8, 3, 0, 0, 0, 0, 0, 0x0A, 0x0B,
-        1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 9, 0, 0, 0, 10,
+        0x11, 3, 0, 7, 0xAA, 0xBB, 0xCC, 0xDD, 0, 0, 0, 5, 0, 0, 0, 6, 0, 0, 3, 0xE8, 3, 0, 0, 0, 0, 0, 0x0A,
+        0x0B, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 9, 0, 0, 0, 10,
     ];
     assert_eq!(room, expected);
     assert_eq!(Header::decode(&[0x21]), Err(HeaderError::Version(2)));

@@ -36,6 +36,14 @@ fn mean_level(pair: &mut Pair<Source, Receiver>, index: usize, seconds: u64) -> 
     f64::from(sum) / samples as f64
 }
 
+/// What a receiver counted is what its path did. Losses just before the first packet of a layer or
+/// after its last cannot be seen.
+fn account(pair: &Pair<Source, Receiver>, index: usize) {
+    let (counters, record) = (pair.receiver(index).counters(), pair.record(index));
+    assert_eq!(counters.received + counters.stray, record.delivered);
+    assert!((0..=20).contains(&(record.lost - counters.lost)), "{counters:?}, {record:?}");
+}
+
 #[test]
 fn behind_one_per_cent_of_loss_the_level_is_what_the_equation_says() {
     // 60 ms and 1 % give about 187 kB/s, 1.5 Mbit/s: level 3 (1024 kbit/s) fits, level 4 does not.
@@ -49,8 +57,7 @@ fn behind_one_per_cent_of_loss_the_level_is_what_the_equation_says() {
     assert!((0.059..0.062).contains(&rtt), "round-trip time {rtt}");
     let loss = belief.loss.expect("known");
     assert!((0.004..0.025).contains(&loss), "loss {loss}");
-    assert_eq!(pair.receiver(0).counters().lost, pair.record(0).lost);
-    assert_eq!(pair.receiver(0).counters().received, pair.record(0).delivered);
+    account(&pair, 0);
 }
 
 #[test]
@@ -73,8 +80,7 @@ fn without_loss_slow_start_reaches_the_top() {
     assert_eq!(level(&pair, 0), 5);
     pair.run(Span::from_secs(10));
     assert_eq!(level(&pair, 0), 6);
-    let ended =
-        |(_, note): &(Time, Note)| *note == Note::SlowStartEnded { level: Level::of_count(7) };
+    let ended = |(_, note): &(Time, Note)| *note == Note::SlowStartEnded { level: Level::of_count(7) };
     assert!(pair.record(0).notes.iter().any(ended));
     assert_eq!(pair.receiver(0).belief(pair.now()).rate, RateEstimate::Unbounded);
     assert_eq!(pair.receiver(0).counters().join_silent, 0);
@@ -86,7 +92,8 @@ fn a_narrow_path_holds_the_level_below_it() {
     let mut pair = session(&Options::default(), &[path]);
     pair.run(Span::from_secs(100));
     let mean = mean_level(&mut pair, 0, 200);
-    assert!((1.5..2.6).contains(&mean), "mean level {mean}");
+    // Level 2 fits and shows no loss; each try of level 3 loses 40 % and leads far down.
+    assert!((0.6..2.2).contains(&mean), "mean level {mean}");
 }
 
 #[test]
@@ -165,7 +172,7 @@ fn time_stamps_and_numbers_may_wrap_and_clocks_may_differ() {
         assert!((0.059..0.062).contains(&rtt), "round-trip time {rtt}");
         let counters = pair.receiver(index).counters();
         assert_eq!((counters.suspect, counters.resync, counters.restarts), (0, 0, 0));
-        assert_eq!(counters.lost, pair.record(index).lost);
+        account(&pair, index);
     }
 }
 
@@ -183,13 +190,16 @@ fn duplicates_change_no_estimate() {
         assert_eq!(a, b);
     }
     assert_eq!(once.receiver(0).counters().duplicate, 0);
-    assert_eq!(twice.receiver(0).counters().duplicate, twice.record(0).delivered / 2);
+    let counters = twice.receiver(0).counters();
+    assert!(counters.duplicate > 1000);
+    assert_eq!(counters.received + counters.duplicate + counters.stray, twice.record(0).delivered);
 }
 
 #[test]
 fn reports_keep_near_their_target() {
     let paths = [Path::default(); 20];
-    let options = Options { slow_start: false, ..Options::default() };
+    let t_join = Span::from_secs(3600);
+    let options = Options { slow_start: false, strategy: Strategy::Skeptical, t_join, ..Options::default() };
     let mut pair = session(&options, &paths);
     // From 1 s the interval grows by a tenth per 5 s; 20 receivers need 20 s: 32 steps.
     pair.run(Span::from_secs(400));

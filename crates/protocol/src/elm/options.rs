@@ -5,8 +5,8 @@ pub use super::choices::{
     Strategy, TimerUpdate,
 };
 
-use crate::equation::Formula;
-use crate::estimator::{
+pub use crate::equation::Formula;
+pub use crate::estimator::{
     Boundary, FirstInterval, ImpactAverage, LossConfig, LossMethod, RtoRule, RttFilter, Smoothing,
     SmoothingConfig, WindowScope,
 };
