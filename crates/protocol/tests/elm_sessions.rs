@@ -266,3 +266,117 @@ fn the_thesis_s_lip_estimator_can_take_the_place_of_lap() {
     let mean = mean_level(&mut pair, 0, 100);
     assert!((1.5..=4.5).contains(&mean), "mean level {mean}");
 }
+
+/// Applies a change to the data headers on their way.
+fn tamper_data(
+    pair: &mut Pair<Source, Receiver>,
+    mut change: impl FnMut(&mut layercast_protocol::elm::header::Data) -> bool + 'static,
+) {
+    pair.set_tamper(Box::new(move |_, _, arrival: &mut Arrival<Header>| match &mut arrival.header {
+        Header::Data(data) => change(data),
+        Header::Report(_) => true,
+    }));
+}
+
+#[test]
+fn without_echoes_the_receiver_holds_two_layers_above_the_base() {
+    let mut pair = session(&Options::default(), &[Path { loss: 0.01, ..Path::default() }]);
+    tamper_data(&mut pair, |data| {
+        if let Some(base) = &mut data.base {
+            base.echo = None;
+        }
+        true
+    });
+    pair.run(Span::from_secs(60));
+    assert_eq!(level(&pair, 0), 2);
+    assert!(pair.receiver(0).in_slow_start());
+    assert_eq!(pair.receiver(0).belief(pair.now()).rate, RateEstimate::Unknown);
+    pair.set_tamper(Box::new(|_, _, _| true));
+    pair.run(Span::from_secs(5));
+    assert_eq!(level(&pair, 0), 3);
+}
+
+#[test]
+fn a_source_whose_clock_jumps_is_learned_anew_after_two_packets() {
+    let mut pair = session(&Options::default(), &[Path::default()]);
+    pair.run(Span::from_secs(20));
+    let mut count = 0;
+    tamper_data(&mut pair, move |data| {
+        count += 1;
+        if count == 100 {
+            data.timestamp_us = data.timestamp_us.wrapping_sub(15_000_000);
+        }
+        true
+    });
+    pair.run(Span::from_secs(3));
+    assert_eq!((pair.receiver(0).counters().suspect, pair.receiver(0).counters().restarts), (1, 0));
+    tamper_data(&mut pair, |data| {
+        data.timestamp_us = data.timestamp_us.wrapping_sub(15_000_000);
+        true
+    });
+    pair.run(Span::from_secs(3));
+    assert_eq!((pair.receiver(0).counters().suspect, pair.receiver(0).counters().restarts), (2, 1));
+    assert!(pair.receiver(0).in_slow_start());
+}
+
+#[test]
+fn a_layer_that_stays_silent_is_left_again() {
+    let mut pair = session(&Options::default(), &[Path::default()]);
+    tamper_data(&mut pair, |data| data.layer < 6);
+    pair.run(Span::from_secs(36));
+    assert_eq!(level(&pair, 0), 6);
+    assert_eq!(pair.receiver(0).counters().join_silent, 1);
+    pair.run(Span::from_secs(6));
+    assert_eq!(level(&pair, 0), 5);
+    let left =
+        |(_, note): &(Time, Note)| matches!(note, Note::LevelChanged { cause: Cause::SilentLayer, .. });
+    assert_eq!(pair.record(0).notes.iter().filter(|note| left(note)).count(), 1);
+}
+
+#[test]
+fn a_jump_of_numbers_is_no_loss() {
+    let mut pair = session(&Options::default(), &[Path::default()]);
+    pair.run(Span::from_secs(12));
+    tamper_data(&mut pair, |data| {
+        if data.layer == 1 {
+            data.seq = data.seq.plus(1_000_000);
+        }
+        true
+    });
+    pair.run(Span::from_secs(5));
+    let counters = pair.receiver(0).counters();
+    assert_eq!((counters.resync, counters.lost), (1, 0));
+}
+
+#[test]
+fn reordering_is_no_loss_when_three_later_packets_are_waited_for() {
+    let options = Options { reorder: 3, ..Options::default() };
+    let mut pair = session(&options, &[Path::default()]);
+    pair.run(Span::from_secs(12));
+    // Every second packet of layer 2 trades numbers with the one after it. Its spacing is well within
+    // the round-trip time after which a missing packet is lost in any case.
+    tamper_data(&mut pair, |data| {
+        if data.layer == 2 {
+            data.seq.0 ^= 1;
+        }
+        true
+    });
+    pair.run(Span::from_secs(20));
+    let counters = pair.receiver(0).counters();
+    assert!(counters.lost <= 1, "{counters:?}");
+}
+
+#[test]
+fn layer_rates_that_change_are_learned_from_base_packets() {
+    let mut pair = session(&Options::default(), &[Path { loss: 0.01, ..Path::default() }]);
+    // Every layer is said to have eight times its rate, so only the base layer fits.
+    tamper_data(&mut pair, |data| {
+        if let Some(base) = &mut data.base {
+            base.entry.rate.0 *= 8;
+        }
+        true
+    });
+    pair.run(Span::from_secs(100));
+    let mean = mean_level(&mut pair, 0, 100);
+    assert!(mean < 1.0, "mean level {mean}");
+}

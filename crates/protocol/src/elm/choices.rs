@@ -29,7 +29,7 @@ choices! {
     pub enum JoinGapScope {
         /// Those made because no loss bounds the rate.
         Unbounded = "unbounded",
-        /// Every join of the naive and the lazy strategy.
+        /// Every join of a strategy; slow start keeps its own pace.
         All = "all",
     }
 }

@@ -1,40 +1,4 @@
-//! ELM's headers as bytes (spec 13.1).
-//!
-//! All numbers are in network byte order. A data packet has 16 bytes, one of the base layer 28, and
-//! 16 more with an echo block. A report has 40. What follows a header is payload and is not looked at.
-//!
-//! ```text
-//! data        0        1        2        3
-//!         +--------+--------+--------+--------+
-//!       0 | ver 4  | flags  | layer  | layers |   ver/type: version 1 in the high half,
-//!         | type 4 |        |        |        |   1 = data, 2 = report in the low half
-//!       4 | session                           |   flags: 1 echo block, 2 end of session
-//!       8 | sequence number of the layer      |
-//!      12 | send time, us of the sender       |
-//!         +-----------------------------------+   layer 0 only, from here on:
-//!      16 | feedback interval, ms             |
-//!      20 | layer  | reserved, 0              |   one entry of the rate table, in rotation
-//!      24 | rate of that layer, 100 byte/s    |
-//!         +-----------------------------------+   with flag 1 only:
-//!      28 | receiver                          |
-//!      32 |                                   |
-//!      36 | time stamp echoed                 |
-//!      40 | how long it was held, us          |
-//!         +-----------------------------------+
-//!
-//! report  +--------+--------+--------+--------+
-//!       0 | ver/ty | flags  | level  | res. 0 |   flags: 1 has a round-trip time, 2 in slow start,
-//!       4 | session                           |          4 leaving, 8 has heard the base layer
-//!       8 | receiver                          |   level: 255 = none
-//!      12 |                                   |
-//!      16 | time stamp, us of the receiver    |
-//!      20 | loss rate, 2^32 - 1 = all         |
-//!      24 | fair rate, 100 byte/s             |   2^32 - 1 = unbounded, unknown without flag 1
-//!      28 | round-trip time, us               |
-//!      32 | newest send time heard (base)     |
-//!      36 | how long ago it came, us          |
-//!         +-----------------------------------+
-//! ```
+//! ELM's headers as bytes; the layout is in [`header`](super::header).
 
 use core::num::NonZeroU64;
 

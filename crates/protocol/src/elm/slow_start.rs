@@ -107,3 +107,6 @@ impl SlowStart {
 fn is_held(rate: RateEstimate, layers_above_base: u16) -> bool {
     rate == RateEstimate::Unknown && layers_above_base >= BLIND_LAYERS
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use crate::contract::{ActionQueue, Belief, Endpoint, Input, Payload, Send, Targe
 use crate::estimator::rtt_sample;
 use crate::session::SessionPlan;
 use crate::stream::Stream;
-use crate::units::{Layer, Level, Pacer, RateEstimate, Size, Span, Time, WireSeq};
+use crate::units::{Layer, Level, Pacer, RateEstimate, Span, Time, WireSeq};
 
 /// A layer that is further behind than this starts anew from now: a host that stalled does not
 /// make up for it with a burst.
@@ -221,11 +221,6 @@ impl Source {
             }
         }
         self.state = State::Stopped;
-    }
-
-    /// The size of this session's data packets.
-    pub fn packet_size(&self) -> Size {
-        self.plan.packet_size
     }
 }
 
