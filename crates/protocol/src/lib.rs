@@ -17,6 +17,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod contract;
+pub mod elm;
 pub mod equation;
 pub mod estimator;
 pub mod fixed;

@@ -135,6 +135,10 @@ macro_rules! protocols {
 }
 
 protocols! {
+    /// Equation-based layered multicast.
+    Elm = "elm" in elm;
+    /// Receiver-driven layered congestion control.
+    Rlc = "rlc" in rlc;
     /// Layers at a fixed level: no congestion control, the yardstick for the others.
     Fixed = "fixed" in fixed;
 }

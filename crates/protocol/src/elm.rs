@@ -1,0 +1,27 @@
+//! ELM, equation-based layered multicast (thesis chapter 6, spec 13).
+//!
+//! The source sends each layer at a constant rate. A receiver works out the rate that TCP would have
+//! on its path, from losses over all its layers and a round-trip time that the source helps it to
+//! measure, smooths it, and joins or leaves one layer at a time by a lazy strategy. Each receiver
+//! decides alone.
+//!
+//! `docs/protocols/elm.md` has the tables.
+
+mod choices;
+mod codec;
+pub mod feedback;
+pub mod header;
+pub mod options;
+mod receiver;
+pub mod slow_start;
+mod source;
+pub mod strategy;
+mod wire;
+
+#[cfg(test)]
+mod vectors;
+
+pub use header::Header;
+pub use options::Options;
+pub use receiver::{Counters, Receiver};
+pub use source::{Source, SourceCounters};

@@ -1,0 +1,167 @@
+use serde_json::Value;
+use std::vec::Vec;
+
+use super::lazy::delay;
+use super::*;
+use crate::elm::slow_start::deaf_period;
+use crate::elm::vectors::{cases, close, number};
+
+const TABLE_KBPS: [f64; 6] = [128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0];
+
+fn rung(level: usize) -> Rung {
+    let rate = |level: usize| TABLE_KBPS.get(level).map(|&kbps| Rate::from_kbps(kbps));
+    Rung {
+        below: level.checked_sub(1).and_then(rate),
+        here: rate(level).expect("a level of the table"),
+        above: rate(level + 1),
+    }
+}
+
+fn known(kbps: f64) -> RateEstimate {
+    RateEstimate::Known(Rate::from_kbps(kbps))
+}
+
+fn secs(seconds: f64) -> Time {
+    Time::from_secs_f64(seconds)
+}
+
+fn manager(strategy: Strategy) -> Manager {
+    Manager::new(&Options { strategy, ..Options::default() })
+}
+
+fn level_of(case: &Value) -> usize {
+    case["input"]["level"].as_u64().expect("a level") as usize
+}
+
+/// Compares an optional number; null means that the condition does not hold.
+fn same(value: Option<f64>, expected: &Value, case: &Value) {
+    match (value, expected.as_f64()) {
+        (Some(value), Some(expected)) => close(value, expected, case),
+        (value, expected) => assert_eq!(value, expected, "{}", case["id"]),
+    }
+}
+
+#[test]
+fn lazy_vectors() {
+    for case in cases("lazy") {
+        let (rung, rate) = (rung(level_of(&case)), known(number(&case["input"]["x"])));
+        let longest = |name: &str| Span::from_secs_f64(number(&case["input"][name]));
+        let up = rung.above.filter(|&bound| above(rate, bound)).map(|up| join_excess(rate, rung.here, up));
+        let down =
+            rung.below.filter(|_| below(rate, rung.here)).map(|down| leave_excess(rate, down, rung.here));
+        let joins = up.map(|excess| delay(longest("t_join_max"), excess, 1.0).as_secs_f64());
+        let leaves = down.map(|excess| delay(longest("t_leave_max"), excess, 0.5).as_secs_f64());
+        same(up, &case["expect"]["delta_join"], &case);
+        same(joins, &case["expect"]["join_delay"], &case);
+        same(down, &case["expect"]["delta_leave"], &case);
+        same(leaves, &case["expect"]["leave_delay"], &case);
+    }
+}
+
+/// Runs rate samples through a manager and returns the changes as (seconds, new level).
+fn run(
+    manager: &mut Manager,
+    mut level: usize,
+    samples: &[(f64, RateEstimate)],
+    end: f64,
+) -> Vec<(f64, usize)> {
+    let mut changes = Vec::new();
+    for (index, &(at, rate)) in samples.iter().enumerate() {
+        let until = samples.get(index + 1).map_or(secs(end), |&(next, _)| secs(next));
+        let mut now = secs(at);
+        manager.on_rate(now, rate, &rung(level));
+        loop {
+            if let Some(step) = manager.poll(now) {
+                level = if step == Step::Join { level + 1 } else { level - 1 };
+                manager.level_changed(now, step);
+                changes.push((now.as_secs_f64(), level));
+            }
+            match manager.next_deadline() {
+                Some(at) if at < until => now = at,
+                _ => break,
+            }
+        }
+    }
+    changes
+}
+
+#[test]
+fn lazy_timeline_vectors() {
+    for case in cases("lazy_timeline") {
+        let pairs = case["input"]["samples"].as_array().expect("samples");
+        let samples: Vec<_> = pairs.iter().map(|pair| (number(&pair[0]), known(number(&pair[1])))).collect();
+        let mut lazy = manager(Strategy::Lazy);
+        let changes = run(&mut lazy, level_of(&case), &samples, number(&case["input"]["end"]));
+        let expected = case["expect"].as_array().expect("changes");
+        assert_eq!(changes.len(), expected.len(), "{}", case["id"]);
+        for (change, expected) in changes.iter().zip(expected) {
+            close(change.0, number(&expected[0]), &case);
+            assert_eq!(change.1 as u64, expected[1].as_u64().expect("a level"), "{}", case["id"]);
+        }
+    }
+}
+
+#[test]
+fn naive_vectors() {
+    for case in cases("naive") {
+        let level = level_of(&case);
+        let rate = known(number(&case["input"]["x"]));
+        let changes = run(&mut manager(Strategy::Naive), level, &[(0.0, rate)], 1.0);
+        let after = changes.last().map_or(level, |change| change.1);
+        assert_eq!(after as u64, case["expect"].as_u64().expect("a level"), "{}", case["id"]);
+    }
+}
+
+#[test]
+fn deaf_period_vectors() {
+    for case in cases("slow_start_deaf") {
+        let interval = Span::from_secs_f64(number(&case["input"]["interval"]));
+        let level = Rate::from_kbps(TABLE_KBPS[level_of(&case)]);
+        let deaf = deaf_period(interval, Rate::from_kbps(TABLE_KBPS[0]), level);
+        close(deaf.as_secs_f64(), number(&case["expect"]), &case);
+    }
+}
+
+#[test]
+fn skeptical_waits_for_the_whole_time_and_equality_changes_nothing() {
+    let samples = [(0.0, known(1100.0)), (10.0, known(1024.0)), (20.0, known(1100.0)), (24.0, known(1030.0))];
+    assert_eq!(run(&mut manager(Strategy::Skeptical), 2, &samples, 60.0), [(25.0, 3)]);
+    let samples = [(0.0, known(1100.0)), (10.0, known(1023.0)), (20.0, known(1100.0))];
+    assert_eq!(run(&mut manager(Strategy::Skeptical), 2, &samples, 60.0), [(45.0, 3)]);
+    let samples = [(0.0, known(500.0)), (10.0, known(512.0)), (11.0, known(400.0))];
+    assert_eq!(run(&mut manager(Strategy::Skeptical), 2, &samples, 60.0), [(25.0, 1)]);
+}
+
+#[test]
+fn without_losses_joins_keep_their_distance() {
+    let samples: Vec<_> = (0..200).map(|i| (f64::from(i) * 0.1, RateEstimate::Unbounded)).collect();
+    let changes = run(&mut manager(Strategy::Lazy), 0, &samples, 20.0);
+    assert_eq!(changes, [(0.0, 1), (5.0, 2), (10.0, 3), (15.0, 4)]);
+}
+
+#[test]
+fn an_unknown_rate_stops_the_timers() {
+    let samples = [(0.0, known(1100.0)), (10.0, RateEstimate::Unknown)];
+    assert_eq!(run(&mut manager(Strategy::Lazy), 2, &samples, 100.0), []);
+}
+
+#[test]
+fn a_passive_zone_delays_the_start_but_not_the_cancelling() {
+    let options = Options { z_up: 0.5, z_down: 0.5, ..Options::default() };
+    let run = |level, samples: &[_]| run(&mut Manager::new(&options), level, samples, 100.0);
+    assert_eq!(run(2, &[(0.0, known(1200.0))]), []);
+    assert_eq!(run(2, &[(0.0, known(1300.0)), (1.0, known(1100.0))]).len(), 1);
+    assert_eq!(run(3, &[(0.0, known(800.0))]), []);
+    assert_eq!(run(3, &[(0.0, known(700.0)), (1.0, known(1000.0))]).len(), 1);
+}
+
+#[test]
+fn progress_counts_each_stretch_by_its_own_delay() {
+    let options =
+        Options { timer_update: super::super::options::TimerUpdate::Progress, ..Options::default() };
+    // Half of 12.5 s, then half of 25 * (1 - 76/512) s.
+    let changes = run(&mut Manager::new(&options), 2, &[(0.0, known(1280.0)), (6.25, known(1100.0))], 60.0);
+    let expected = 6.25 + 12.5 * (1.0 - 76.0 / 512.0);
+    assert_eq!(changes.len(), 1);
+    assert!((changes[0].0 - expected).abs() < 1e-6, "{changes:?}");
+}
