@@ -125,8 +125,11 @@ impl Replication {
         self.equal("flows in the time series", self.series.flows.len(), experiment.flows.len())?;
         for (flow, info) in self.series.flows.iter().zip(&experiment.flows) {
             let bins = flow.bins();
-            for (column, len) in
-                flow.columns().iter().map(|(name, values)| (*name, values.len())).chain([("level", flow.level.len())])
+            for (column, len) in flow
+                .columns()
+                .iter()
+                .map(|(name, values)| (*name, values.len()))
+                .chain([("level", flow.level.len())])
             {
                 if len != 0 {
                     self.equal(&format!("values of {column} of {}", info.name), len, bins)?;

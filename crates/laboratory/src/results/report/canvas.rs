@@ -9,8 +9,8 @@ use plotters::coord::Shift;
 use plotters::coord::ranged1d::Ranged;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::{
-    Cartesian2d, Circle, DrawingArea, DrawingAreaErrorKind, IntoDrawingArea, PathElement, Polygon,
-    Rectangle, SVGBackend, Text,
+    Cartesian2d, Circle, DrawingArea, DrawingAreaErrorKind, IntoDrawingArea, PathElement, Polygon, Rectangle,
+    SVGBackend, Text,
 };
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, RGBColor, ShapeStyle, TextStyle};
@@ -84,7 +84,10 @@ fn finish(svg: &str, label: &str, width: Width) -> String {
     let label = maud::html! { (label) }.into_string();
     let view = svg.split("viewBox=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or("0 0 1 1");
     let body = svg.split_once('>').map_or("", |(_, body)| body);
-    let body = body.replace(" opacity=\"1\"", "").replace(" font-family=\"sans-serif\"", "").replace(" \"/>", "\"/>");
+    let body = body
+        .replace(" opacity=\"1\"", "")
+        .replace(" font-family=\"sans-serif\"", "")
+        .replace(" \"/>", "\"/>");
     format!(
         "<svg class=\"{class}\" viewBox=\"{view}\" role=\"img\" aria-label=\"{label}\" \
          xmlns=\"http://www.w3.org/2000/svg\">{body}"
@@ -201,7 +204,14 @@ impl Plane<'_> {
     }
 
     /// A hollow diamond of this half height in pixels of the page.
-    pub(super) fn diamond(&self, sheet: &Sheet<'_>, point: (f64, f64), half: f64, ink: Ink, page: Ink) -> Drawn {
+    pub(super) fn diamond(
+        &self,
+        sheet: &Sheet<'_>,
+        point: (f64, f64),
+        half: f64,
+        ink: Ink,
+        page: Ink,
+    ) -> Drawn {
         let (x, y) = self.pixel(point);
         let corner = |dx: f64, dy: f64| (fine(x + dx * half), fine(y + dy * half));
         let corners = vec![corner(0.0, -1.0), corner(1.0, 0.0), corner(0.0, 1.0), corner(-1.0, 0.0)];

@@ -79,7 +79,8 @@ impl Palette {
     pub(super) fn new(experiment: &Experiment) -> Self {
         let mut protocols: Vec<(String, usize)> = Vec::new();
         let names = || experiment.flows.iter().map(|flow| flow.protocol.as_str());
-        let mut fixed: Vec<&str> = names().filter(|name| KNOWN.iter().any(|(known, _)| known == name)).collect();
+        let mut fixed: Vec<&str> =
+            names().filter(|name| KNOWN.iter().any(|(known, _)| known == name)).collect();
         fixed.extend(names().find(|name| name.starts_with("tcp")));
         for name in fixed {
             let hue = KNOWN.iter().find(|(known, _)| *known == name).map_or(0, |(_, hue)| *hue);

@@ -62,7 +62,7 @@ impl Tables<'_> {
     }
 
     fn name(&self, name: &str, protocol: &str) -> Markup {
-        html! { th scope="row" { i.dot class=(self.palette.class(protocol)) {} (name) } }
+        html! { th scope="row" { i.dot.(self.palette.class(protocol)) {} (name) } }
     }
 
     /// Every flow with all its measures.
@@ -125,6 +125,8 @@ impl Tables<'_> {
                             td { (index(further.flows.get(&flow.name).map(|f| &f.throughput_kbps), Style::Amount)) }
                         }
                     } }
+                }
+                tbody {
                     @for group in &self.summary.groups { tr {
                         (self.name(&group.name, leader(self.experiment, &group.flows)))
                         td { (Style::Index.statistic(&group.jain_index)) }
