@@ -17,6 +17,7 @@ use plotters::style::{Color, RGBColor, ShapeStyle, TextStyle};
 
 use super::palette::{AXIS, GRID, Ink, MUTED};
 use crate::results::error::ResultsError;
+use crate::results::text::decimal;
 
 /// Units of a sheet to one pixel of the page.
 pub(super) const FINE: f64 = 2.0;
@@ -121,9 +122,13 @@ pub(super) struct Tick {
     pub(super) text: String,
 }
 
-/// Round numbers that cover a range, about this many.
-pub(super) fn ticks(range: &Range<f64>, about: usize) -> Vec<f64> {
-    RangedCoordf64::from(range.clone()).key_points(about)
+/// Round numbers that cover a range, about this many, with as many decimals as tell them apart.
+pub(super) fn ticks(range: &Range<f64>, about: usize) -> Vec<Tick> {
+    let at = RangedCoordf64::from(range.clone()).key_points(about);
+    let whole = |value: f64| (value - value.round()).abs() < 1e-6;
+    let decimals = (0..9).find(|&power| at.iter().all(|at| whole(at * 10_f64.powi(power)))).unwrap_or(9);
+    let decimals = usize::try_from(decimals).unwrap_or(0);
+    at.into_iter().map(|at| Tick { at, text: decimal(at, decimals) }).collect()
 }
 
 /// A rectangle on the sheet with a scale in each direction.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::canvas::{Drawn, Sheet, Side, Tick, Width, both, line, ticks};
+use super::canvas::{Drawn, Sheet, Side, Width, both, line, ticks};
 use super::palette::{GRID, Ink, MUTED, PAGE, Palette, TEXT};
 use crate::results::error::ResultsError;
 use crate::results::experiment::{Experiment, Relation};
@@ -133,12 +133,7 @@ impl Dots<'_> {
         let across = width.pick(130.0..850.0, 96.0..286.0);
         let (middles, end) = self.middles();
         let plane = sheet.plane(across.clone(), TOP..TOP + ROW * end, self.scale.clone(), 0.0..end);
-        let decimals =
-            |at: f64| if self.style == Style::Index { format!("{at:.2}") } else { format!("{at}") };
-        let marks: Vec<Tick> = ticks(&self.scale, width.pick(8, 3))
-            .into_iter()
-            .map(|at| Tick { at, text: decimals(at) })
-            .collect();
+        let marks = ticks(&self.scale, width.pick(8, 3));
         for mark in &marks {
             plane.line([(mark.at, plane.y.start), (mark.at, plane.y.end)], line(GRID.color(), 1.0, 1.0))?;
         }

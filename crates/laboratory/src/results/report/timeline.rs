@@ -102,9 +102,10 @@ impl Timeline<'_> {
         let [from, to] = self.experiment.main_window_s();
         plane.band(0.0, from.min(plane.x.end), SHADE)?;
         plane.band(to, plane.x.end, SHADE)?;
-        let times = ticks(&plane.x, self.width.pick(10, 4));
-        let unit = |at: f64| if at == 0.0 { "0 s".to_owned() } else { format!("{at}") };
-        let times: Vec<Tick> = times.into_iter().map(|at| Tick { at, text: unit(at) }).collect();
+        let mut times = ticks(&plane.x, self.width.pick(10, 4));
+        if let Some(first) = times.first_mut() {
+            first.text.push_str(" s");
+        }
         plane.bottom(sheet, if last { &times } else { &[] })
     }
 
@@ -120,9 +121,7 @@ impl Timeline<'_> {
         let top = ceiling(curves.iter().flatten());
         let plane = sheet.plane(self.across.clone(), down.clone(), self.times(), 0.0..top);
         self.ground(sheet, &plane, last)?;
-        let rows: Vec<Tick> =
-            ticks(&plane.y, 5).into_iter().map(|at| Tick { at, text: format!("{at}") }).collect();
-        plane.rows(sheet, &rows)?;
+        plane.rows(sheet, &ticks(&plane.y, 5))?;
         sheet.text(
             "kbit/s",
             (self.across.start - 8.0, down.start - 14.0),
