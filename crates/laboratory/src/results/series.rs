@@ -17,7 +17,7 @@ use parquet::schema::parser::parse_message_type;
 
 use super::error::ResultsError;
 use super::experiment::{Experiment, FlowInfo};
-use super::partial_name;
+use super::files::partial_name;
 use super::replication::{FlowSeries, Replication};
 
 /// The columns. Required ones always have a value.
