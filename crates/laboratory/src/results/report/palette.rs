@@ -133,3 +133,19 @@ pub(super) fn stylesheet() -> String {
     let _ = writeln!(css, "@media screen and (prefers-color-scheme: dark) {{\n{dark}}}");
     css
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_ink_has_values_of_its_own() {
+        let inks = [TEXT, MUTED, GRID, AXIS, SHADE, PAGE];
+        let mut values: Vec<u32> =
+            inks.iter().chain(&HUES).flat_map(|ink| [ink.light, ink.light ^ 1]).collect();
+        let all = values.len();
+        values.sort_unstable();
+        values.dedup();
+        assert_eq!(values.len(), all, "the stylesheet finds inks by their value");
+    }
+}
