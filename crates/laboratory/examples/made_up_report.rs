@@ -13,7 +13,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, crowded) in [("plain", false), ("crowded", true)] {
         let experiment = made_up::experiment(crowded);
         let replications = made_up::replications(&experiment, 15);
-        let summary = Summary::new(&experiment, &replications, RunCost { wall_s: 4.0, peak_rss_bytes: None })?;
+        let summary =
+            Summary::new(&experiment, &replications, RunCost { wall_s: 4.0, peak_rss_bytes: None })?;
         println!("{}", table::render(&experiment, &summary));
         write_all(&dir.join(name), &experiment, &replications, &summary)?;
     }

@@ -10,11 +10,13 @@ use std::path::{Path, PathBuf};
 
 mod error;
 mod experiment;
+mod files;
 mod json;
 pub mod paper;
 mod replication;
 pub mod report;
 pub mod series;
+mod shape;
 pub mod statistics;
 pub mod summary;
 pub mod table;
@@ -57,25 +59,10 @@ pub fn write_all(
     };
     let page = report::html(experiment, replications, summary)?;
     series::write(&written.series, experiment, replications)?;
-    write_whole(&written.report, page.as_bytes())?;
+    files::write_whole(&written.report, page.as_bytes())?;
     // Last, so that whoever waits for the summary finds the other two beside it.
-    write_whole(&written.summary, summary.to_json().as_bytes())?;
+    files::write_whole(&written.summary, summary.to_json().as_bytes())?;
     Ok(written)
-}
-
-/// Writes a file beside its final name and then renames it, so that nobody reads half a file.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ResultsError> {
-    let partial = partial_name(path);
-    fs::write(&partial, bytes)
-        .and_then(|()| fs::rename(&partial, path))
-        .map_err(|source| ResultsError::Write { path: path.to_owned(), source })
-}
-
-/// The name that a file has while it is being written.
-fn partial_name(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".partial");
-    PathBuf::from(name)
 }
 
 /// Reads a `summary.json`.

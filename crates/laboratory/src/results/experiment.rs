@@ -2,9 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::error::ResultsError;
-use super::replication::Replication;
-
 /// An experiment as the results need to know it. The runner fills it from the scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Experiment {
@@ -135,20 +132,6 @@ pub enum Relation {
 }
 
 impl Experiment {
-    /// Checks that groups and replications fit this experiment, so that later code need not.
-    ///
-    /// # Errors
-    /// When a group points outside the flows or a replication has other flows, links or windows.
-    pub fn check(&self, replications: &[Replication]) -> Result<(), ResultsError> {
-        for group in &self.groups {
-            if let Some(&flow) = group.flows.iter().find(|&&flow| flow >= self.flows.len()) {
-                let (group, flows) = (group.name.clone(), self.flows.len());
-                return Err(ResultsError::Group { group, flow, flows });
-            }
-        }
-        replications.iter().try_for_each(|replication| replication.check(self))
-    }
-
     /// The nodes in the order in which flows name them.
     #[must_use]
     pub fn nodes(&self) -> Vec<&str> {

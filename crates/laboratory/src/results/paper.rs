@@ -8,6 +8,19 @@ use super::summary::{FlowStatistics, Summary};
 pub const CLOSE: f64 = 0.10;
 /// The same for a figure that the paper itself only gives as "about".
 pub const ROUGHLY: f64 = 0.25;
+/// A Jain index lies close under 1 whatever happens, so there we ask for this distance.
+pub const CLOSE_INDEX: f64 = 0.02;
+
+/// What we call agreeing, in words.
+#[must_use]
+pub fn criterion() -> String {
+    format!(
+        "figures within {:.0} %, approximate ones within {:.0} %, fairness indices within {CLOSE_INDEX}, \
+         bounds kept",
+        CLOSE * 100.0,
+        ROUGHLY * 100.0
+    )
+}
 
 /// One number of the paper and ours.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,12 +43,15 @@ impl Comparison<'_> {
         }
     }
 
-    /// Whether we agree: on the paper's side of a bound, or within [`CLOSE`] or [`ROUGHLY`] of a figure.
+    /// Whether we agree: on the paper's side of a bound, or as near to a figure as [`CLOSE`],
+    /// [`ROUGHLY`] and [`CLOSE_INDEX`] say.
     #[must_use]
     pub fn agrees(&self) -> Option<bool> {
         let (mean, value) = (self.ours.mean?, self.paper.value);
         let within = |fraction: f64| (mean - value).abs() <= fraction * value.abs();
+        let index = self.paper.metric == "jain_index";
         Some(match self.paper.relation {
+            Relation::Equal if index => (mean - value).abs() <= CLOSE_INDEX,
             Relation::Equal => within(CLOSE),
             Relation::About => within(ROUGHLY),
             Relation::Below => mean < value,

@@ -1,14 +1,11 @@
 //! What one replication measured.
 
-use super::error::ResultsError;
-use super::experiment::Experiment;
-
 /// One run of the experiment with its own seed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Replication {
     /// Its number, from 1.
     pub number: u32,
-    /// Counts and means per measurement window, in the order of [`Experiment::windows_s`].
+    /// Counts and means per measurement window, in the order of the experiment's.
     pub windows: Vec<WindowMeasures>,
     /// What changes over time.
     pub series: Series,
@@ -19,9 +16,9 @@ pub struct Replication {
 /// What was measured in one window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct WindowMeasures {
-    /// In the order of [`Experiment::flows`].
+    /// In the order of the experiment's flows.
     pub flows: Vec<FlowMeasures>,
-    /// In the order of [`Experiment::links`].
+    /// In the order of the experiment's links.
     pub links: Vec<LinkMeasures>,
 }
 
@@ -53,7 +50,7 @@ pub struct LinkMeasures {
     pub mean_queue_packets: f64,
 }
 
-/// What changed over time, flow by flow in the order of [`Experiment::flows`].
+/// What changed over time, flow by flow in the order of the experiment's flows.
 ///
 /// Bin k covers [k · bin, (k + 1) · bin). All flows have the same bins.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -112,35 +109,4 @@ pub struct EngineMeasures {
     pub packet_hops: u64,
     /// Processor time in seconds.
     pub cpu_s: f64,
-}
-
-impl Replication {
-    /// Checks that the shape is the experiment's.
-    pub(super) fn check(&self, experiment: &Experiment) -> Result<(), ResultsError> {
-        self.equal("measurement windows", self.windows.len(), experiment.windows_s.len())?;
-        for window in &self.windows {
-            self.equal("measured flows", window.flows.len(), experiment.flows.len())?;
-            self.equal("measured links", window.links.len(), experiment.links.len())?;
-        }
-        self.equal("flows in the time series", self.series.flows.len(), experiment.flows.len())?;
-        for (flow, info) in self.series.flows.iter().zip(&experiment.flows) {
-            let bins = flow.bins();
-            for (column, len) in
-                flow.columns().iter().map(|(name, values)| (*name, values.len())).chain([("level", flow.level.len())])
-            {
-                if len != 0 {
-                    self.equal(&format!("values of {column} of {}", info.name), len, bins)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn equal(&self, what: &str, found: usize, expected: usize) -> Result<(), ResultsError> {
-        if found == expected {
-            return Ok(());
-        }
-        let what = format!("it has {found} {what}, not {expected}");
-        Err(ResultsError::Shape { replication: self.number, what })
-    }
 }

@@ -11,7 +11,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::error::ResultsError;
 use super::experiment::Experiment;
-use super::paper::{self, CLOSE, ROUGHLY};
+use super::paper;
 use super::replication::Replication;
 use super::summary::Summary;
 use super::text::{Style, counted, seconds, window};
@@ -101,16 +101,20 @@ impl Page<'_> {
 
     /// The few numbers to take away: fairness if there are groups, else throughput.
     fn headline(&self) -> Markup {
-        let tile = |name: &str, class: String, style: Style, metric: &str, mean: Option<f64>, half: Option<f64>| {
+        let tile = |name: &str,
+                    class: String,
+                    style: Style,
+                    metric: &str,
+                    mean: Option<f64>,
+                    half: Option<f64>| {
             let paper = paper::find(self.experiment, self.summary, name, metric);
             html! {
                 div.tile {
-                    div.what { i.dot class=(class) {} (name) }
+                    div.what { i.dot.(class) {} (name) }
                     div.value { (mean.map_or_else(|| super::text::NONE.to_owned(), |mean| style.number(mean))) }
                     div.beside {
-                        @if let Some(half) = half { "± " (style.number(half)) }
-                        @if half.is_some() && paper.is_some() { " · " }
-                        @if let Some(paper) = paper { "paper " (style.paper(paper.paper)) }
+                        @if let Some(half) = half { div { "± " (style.number(half)) } }
+                        @if let Some(paper) = paper { div { "paper " (style.paper(paper.paper)) } }
                     }
                 }
             }
@@ -143,9 +147,8 @@ impl Page<'_> {
         let agree = compared.iter().filter(|comparison| comparison.agrees() == Some(true)).count();
         html! { @if !compared.is_empty() {
             p {
-                b { (agree) " of " (counted(compared.len(), "number")) } " agree with the paper: within "
-                (Style::Amount.number(CLOSE * 100.0)) " % of an exact one, within "
-                (Style::Amount.number(ROUGHLY * 100.0)) " % of an approximate one, or on the right side of a bound."
+                b { (agree) " of " (counted(compared.len(), "number")) } " agree with the paper: "
+                (paper::criterion()) "."
             }
         } }
     }
@@ -196,8 +199,9 @@ impl Page<'_> {
         Ok(html! {
             h2 { "Over time" }
             p.note {
-                "The first replication, " (seconds(point)) " to a point. Layered sessions are bold, dashed is the rate that "
-                "they calculate. Where several flows share a name, each is faint and their mean is strong. Beneath, the "
+                "The first replication, " (seconds(point)) " to a point. Layered sessions are bold"
+                @if self.calculates() { ", dashed is the rate that they calculate" }
+                ". Where several flows share a name, each is faint and their mean is strong. Beneath, the "
                 "subscription level with its cumulative rate in kbit/s"
                 @if self.runs.len() > 1 { ", the other replications faint behind it" }
                 ". The shaded time is not measured."
@@ -215,12 +219,21 @@ impl Page<'_> {
         })
     }
 
+    /// Whether any layered flow of the first replication calculates a rate.
+    fn calculates(&self) -> bool {
+        let known = |values: &[f64]| values.iter().any(|value| value.is_finite());
+        let series = self.runs.first().map(|run| run.series.flows.as_slice()).unwrap_or_default();
+        series.iter().zip(&self.experiment.flows).any(|(series, flow)| {
+            flow.is_layered() && (known(&series.rate_kbps) || known(&series.smoothed_rate_kbps))
+        })
+    }
+
     /// What each strand at a node got, in words.
     fn strands(&self, node: &str) -> Markup {
         html! {
             ul.strands { @for strand in strands::at(self.experiment, self.palette, node) {
                 li {
-                    i.dot class=(self.palette.class(&strand.protocol)) {}
+                    i.dot.(self.palette.class(&strand.protocol)) {}
                     (strand.label()) " "
                     (self.got(&strand))
                 }

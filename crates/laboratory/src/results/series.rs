@@ -17,7 +17,7 @@ use parquet::schema::parser::parse_message_type;
 
 use super::error::ResultsError;
 use super::experiment::{Experiment, FlowInfo};
-use super::partial_name;
+use super::files::partial_name;
 use super::replication::{FlowSeries, Replication};
 
 /// The columns. Required ones always have a value.
@@ -72,7 +72,10 @@ pub struct SeriesWriter<'a, W: Write + Send> {
 
 impl<W: Write + Send> std::fmt::Debug for SeriesWriter<'_, W> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("SeriesWriter").field("scenario", &self.experiment.scenario).finish_non_exhaustive()
+        formatter
+            .debug_struct("SeriesWriter")
+            .field("scenario", &self.experiment.scenario)
+            .finish_non_exhaustive()
     }
 }
 
@@ -96,9 +99,7 @@ impl<'a, W: Write + Send> SeriesWriter<'a, W> {
     /// # Errors
     /// When it cannot be written or its shape is not the experiment's.
     pub fn write(&mut self, replication: &Replication) -> Result<()> {
-        replication
-            .check(self.experiment)
-            .map_err(|error| ParquetError::General(error.to_string()))?;
+        replication.check(self.experiment).map_err(|error| ParquetError::General(error.to_string()))?;
         let rows = Rows { experiment: self.experiment, replication };
         let mut group = self.writer.next_row_group()?;
         let experiment = self.experiment;

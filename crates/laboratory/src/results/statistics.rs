@@ -59,12 +59,15 @@ pub fn half_width_95(values: &[f64]) -> Option<f64> {
     Some(t_quantile_975(n - 1)? * deviation / (n as f64).sqrt())
 }
 
-/// The Jain fairness index, from 1/n to 1; none for nothing or all zero.
+/// The Jain fairness index, from 1/n to 1; none for nothing, all zero, or an undefined throughput.
 #[must_use]
 pub fn jain_index(throughputs: &[f64]) -> Option<f64> {
+    if throughputs.iter().any(|x| !x.is_finite()) {
+        return None;
+    }
     // Scaled by the largest, so that the squares of huge or tiny rates stay in range.
     let largest = throughputs.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
-    if largest <= 0.0 || !largest.is_finite() {
+    if largest <= 0.0 {
         return None;
     }
     let sum: f64 = throughputs.iter().map(|x| x / largest).sum();

@@ -59,7 +59,11 @@ const MEASURES: [Measure; 4] = [
         metric: "level_changes",
         of: |flow| flow.measures.level_changes.as_ref(),
     },
-    Measure { heading: "settled, s", metric: "settled_after_s", of: |flow| flow.measures.settled_after_s.as_ref() },
+    Measure {
+        heading: "settled, s",
+        metric: "settled_after_s",
+        of: |flow| flow.measures.settled_after_s.as_ref(),
+    },
 ];
 
 fn flows(experiment: &Experiment, summary: &Summary) -> String {
@@ -73,7 +77,9 @@ fn flows(experiment: &Experiment, summary: &Summary) -> String {
         let style = Style::of(measure.metric);
         heading.push(measure.heading.to_owned());
         for (row, flow) in rows.iter_mut().zip(&summary.flows) {
-            row.push((measure.of)(flow).map_or_else(|| NONE.to_owned(), |statistic| style.statistic(statistic)));
+            row.push(
+                (measure.of)(flow).map_or_else(|| NONE.to_owned(), |statistic| style.statistic(statistic)),
+            );
         }
         let names = summary.flows.iter().map(|flow| flow.name.as_str());
         add_paper(experiment, summary, names, measure.metric, &mut heading, &mut rows);
@@ -152,10 +158,9 @@ fn notes(experiment: &Experiment, summary: &Summary) -> String {
     if !compared.is_empty() {
         let agree = compared.iter().filter(|comparison| comparison.agrees() == Some(true)).count();
         text.push_str(&format!(
-            "\n{agree} of {} agree with the paper: exact ones within {:.0} %, approximate ones within {:.0} %.\n",
+            "\n{agree} of {} agree with the paper:\n{}.\n",
             counted(compared.len(), "number"),
-            paper::CLOSE * 100.0,
-            paper::ROUGHLY * 100.0,
+            paper::criterion(),
         ));
     }
     if !summary.windows.is_empty() {

@@ -41,14 +41,15 @@ fn flow(name: &str, protocol: &str, session: Option<&str>, node: &str) -> FlowIn
 }
 
 /// An experiment with these replications. `crowded` adds four permanent TCP flows and a burst per node.
-pub fn experiment(crowded: bool) -> Experiment {
+pub(crate) fn experiment(crowded: bool) -> Experiment {
     let mut flows = Vec::new();
     let mut groups = Vec::new();
     for (node, _) in NODES {
         let first = flows.len();
         flows.push(flow("elm", "elm", Some("elm"), node));
         flows.push(flow("rlc", "rlc", Some("rlc"), node));
-        let tcps: Vec<String> = if crowded { (1..=4).map(|n| format!("tcp-{n}")).collect() } else { vec!["tcp".into()] };
+        let tcps: Vec<String> =
+            if crowded { (1..=4).map(|n| format!("tcp-{n}")).collect() } else { vec!["tcp".into()] };
         let all: Vec<usize> = (first + 2..first + 2 + tcps.len()).collect();
         flows.extend(tcps.iter().map(|name| flow(name, "tcp-sack", None, node)));
         if crowded {
@@ -112,7 +113,7 @@ fn paper(crowded: bool) -> Vec<PaperValue> {
 }
 
 /// This many replications of it.
-pub fn replications(experiment: &Experiment, count: u32) -> Vec<Replication> {
+pub(crate) fn replications(experiment: &Experiment, count: u32) -> Vec<Replication> {
     (1..=count).map(|number| replication(experiment, number)).collect()
 }
 
@@ -123,7 +124,12 @@ fn replication(experiment: &Experiment, number: u32) -> Replication {
         .windows_s
         .iter()
         .map(|window| WindowMeasures {
-            flows: experiment.flows.iter().zip(&flows).map(|(info, series)| measures(info, series, *window)).collect(),
+            flows: experiment
+                .flows
+                .iter()
+                .zip(&flows)
+                .map(|(info, series)| measures(info, series, *window))
+                .collect(),
             links: experiment
                 .links
                 .iter()
@@ -145,7 +151,10 @@ fn series(info: &FlowInfo, dice: &mut Dice) -> FlowSeries {
     let fair = NODES[place].1;
     match info.protocol.as_str() {
         "elm" => layered(dice, fair, 0.02, 12.0),
-        "rlc" => layered(dice, fair * 0.6, 0.6, 0.9),
+        "rlc" => {
+            let series = layered(dice, fair * 0.6, 0.6, 0.9);
+            FlowSeries { rate_kbps: Vec::new(), smoothed_rate_kbps: Vec::new(), ..series }
+        }
         _ if info.name.starts_with("burst") => tcp(dice, fair * 0.4, BURST[place]),
         _ => {
             let start = 20.0 * dice.roll();
@@ -200,7 +209,8 @@ fn tcp(dice: &mut Dice, fair: f64, (start, end): (f64, f64)) -> FlowSeries {
 
 fn measures(info: &FlowInfo, series: &FlowSeries, [from, to]: [f64; 2]) -> FlowMeasures {
     let bins = from as usize..to as usize;
-    let known: Vec<f64> = series.throughput_kbps[bins.clone()].iter().copied().filter(|x| x.is_finite()).collect();
+    let known: Vec<f64> =
+        series.throughput_kbps[bins.clone()].iter().copied().filter(|x| x.is_finite()).collect();
     let mut measures = FlowMeasures {
         throughput_kbps: known.iter().sum::<f64>() / (to - from),
         loss_rate: 0.02,
@@ -210,9 +220,10 @@ fn measures(info: &FlowInfo, series: &FlowSeries, [from, to]: [f64; 2]) -> FlowM
         let levels: Vec<i32> = series.level.iter().copied().flatten().collect();
         let changes = levels.windows(2).skip(11).map(|pair| f64::from((pair[1] - pair[0]).abs())).sum();
         measures.level_changes = Some(changes);
-        measures.mean_level = Some(levels[bins].iter().map(|level| f64::from(*level)).sum::<f64>() / (to - from));
+        measures.mean_level =
+            Some(levels[bins].iter().map(|level| f64::from(*level)).sum::<f64>() / (to - from));
         // Now and then it never settles.
-        measures.settled_after_s = (changes as u64 % 7 != 0).then_some(12.0 + changes * 0.5);
+        measures.settled_after_s = (!(changes as u64).is_multiple_of(7)).then_some(12.0 + changes * 0.5);
     }
     measures
 }

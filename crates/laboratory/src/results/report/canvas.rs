@@ -9,14 +9,15 @@ use plotters::coord::Shift;
 use plotters::coord::ranged1d::Ranged;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::{
-    Cartesian2d, Circle, DrawingArea, DrawingAreaErrorKind, IntoDrawingArea, PathElement, Polygon,
-    Rectangle, SVGBackend, Text,
+    Cartesian2d, Circle, DrawingArea, DrawingAreaErrorKind, IntoDrawingArea, PathElement, Polygon, Rectangle,
+    SVGBackend, Text,
 };
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, RGBColor, ShapeStyle, TextStyle};
 
 use super::palette::{AXIS, GRID, Ink, MUTED};
 use crate::results::error::ResultsError;
+use crate::results::text::decimal;
 
 /// Units of a sheet to one pixel of the page.
 pub(super) const FINE: f64 = 2.0;
@@ -84,7 +85,10 @@ fn finish(svg: &str, label: &str, width: Width) -> String {
     let label = maud::html! { (label) }.into_string();
     let view = svg.split("viewBox=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or("0 0 1 1");
     let body = svg.split_once('>').map_or("", |(_, body)| body);
-    let body = body.replace(" opacity=\"1\"", "").replace(" font-family=\"sans-serif\"", "").replace(" \"/>", "\"/>");
+    let body = body
+        .replace(" opacity=\"1\"", "")
+        .replace(" font-family=\"sans-serif\"", "")
+        .replace(" \"/>", "\"/>");
     format!(
         "<svg class=\"{class}\" viewBox=\"{view}\" role=\"img\" aria-label=\"{label}\" \
          xmlns=\"http://www.w3.org/2000/svg\">{body}"
@@ -118,9 +122,13 @@ pub(super) struct Tick {
     pub(super) text: String,
 }
 
-/// Round numbers that cover a range, about this many.
-pub(super) fn ticks(range: &Range<f64>, about: usize) -> Vec<f64> {
-    RangedCoordf64::from(range.clone()).key_points(about)
+/// Round numbers that cover a range, about this many, with as many decimals as tell them apart.
+pub(super) fn ticks(range: &Range<f64>, about: usize) -> Vec<Tick> {
+    let at = RangedCoordf64::from(range.clone()).key_points(about);
+    let whole = |value: f64| (value - value.round()).abs() < 1e-6;
+    let decimals = (0..9).find(|&power| at.iter().all(|at| whole(at * 10_f64.powi(power)))).unwrap_or(9);
+    let decimals = usize::try_from(decimals).unwrap_or(0);
+    at.into_iter().map(|at| Tick { at, text: decimal(at, decimals) }).collect()
 }
 
 /// A rectangle on the sheet with a scale in each direction.
@@ -201,7 +209,14 @@ impl Plane<'_> {
     }
 
     /// A hollow diamond of this half height in pixels of the page.
-    pub(super) fn diamond(&self, sheet: &Sheet<'_>, point: (f64, f64), half: f64, ink: Ink, page: Ink) -> Drawn {
+    pub(super) fn diamond(
+        &self,
+        sheet: &Sheet<'_>,
+        point: (f64, f64),
+        half: f64,
+        ink: Ink,
+        page: Ink,
+    ) -> Drawn {
         let (x, y) = self.pixel(point);
         let corner = |dx: f64, dy: f64| (fine(x + dx * half), fine(y + dy * half));
         let corners = vec![corner(0.0, -1.0), corner(1.0, 0.0), corner(0.0, 1.0), corner(-1.0, 0.0)];

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::canvas::{Drawn, Sheet, Side, Tick, Width, both, line, ticks};
+use super::canvas::{Drawn, Sheet, Side, Width, both, line, ticks};
 use super::palette::{GRID, Ink, MUTED, PAGE, Palette, TEXT};
 use crate::results::error::ResultsError;
 use crate::results::experiment::{Experiment, Relation};
@@ -13,6 +13,8 @@ use crate::results::text::Style;
 
 /// The height of a row.
 const ROW: f64 = 25.0;
+/// The space between the rows of one node and those of the next, in rows.
+const BREAK: f64 = 0.5;
 /// The space above the rows.
 const TOP: f64 = 6.0;
 /// The space for the numbers under the axis.
@@ -26,6 +28,8 @@ pub(super) struct Dot<'a> {
     ink: Ink,
     ours: &'a Statistic,
     paper: Option<f64>,
+    /// Whether it begins a new node.
+    fresh: bool,
 }
 
 /// What a plot of rows shows.
@@ -38,11 +42,13 @@ pub(super) struct Dots<'a> {
 
 /// The throughput of every flow.
 pub(super) fn throughput<'a>(experiment: &Experiment, summary: &'a Summary, palette: &Palette) -> Dots<'a> {
+    let mut node = summary.flows.first().map(|flow| flow.node.as_str());
     let rows: Vec<Dot<'a>> = summary
         .flows
         .iter()
         .take(MOST_ROWS)
         .map(|flow| Dot {
+            fresh: node.replace(&flow.node) != Some(&flow.node),
             name: &flow.name,
             ink: palette.ink(&flow.protocol),
             ours: &flow.measures.throughput_kbps,
@@ -61,6 +67,7 @@ pub(super) fn fairness<'a>(experiment: &Experiment, summary: &'a Summary, palett
         .iter()
         .take(MOST_ROWS)
         .map(|group| Dot {
+            fresh: false,
             name: &group.name,
             ink: palette.ink(leader(experiment, &group.flows)),
             ours: &group.jain_index,
@@ -104,29 +111,42 @@ impl Dots<'_> {
         self.rows.iter().any(|row| row.paper.is_some())
     }
 
+    /// The middle of each row, counted in rows from the top, and where the last one ends.
+    fn middles(&self) -> (Vec<f64>, f64) {
+        let mut end = 0.0;
+        let mut middles = Vec::with_capacity(self.rows.len());
+        for row in &self.rows {
+            end += if row.fresh { BREAK } else { 0.0 };
+            middles.push(end + 0.5);
+            end += 1.0;
+        }
+        (middles, end)
+    }
+
     /// Draws the rows as SVG for both page widths.
     pub(super) fn svg(&self) -> Result<String, ResultsError> {
-        let height = TOP + ROW * self.rows.len() as f64 + BOTTOM;
+        let height = TOP + ROW * self.middles().1 + BOTTOM;
         both(self.label, |width| (width.pick(1000.0, 400.0), height), |sheet, width| self.draw(sheet, width))
     }
 
     fn draw(&self, sheet: &Sheet<'_>, width: Width) -> Drawn {
         let across = width.pick(130.0..850.0, 96.0..286.0);
-        let down = TOP..TOP + ROW * self.rows.len() as f64;
-        let plane = sheet.plane(across.clone(), down, self.scale.clone(), 0.0..self.rows.len() as f64);
-        let decimals = |at: f64| if self.style == Style::Index { format!("{at:.2}") } else { format!("{at}") };
-        let marks: Vec<Tick> = ticks(&self.scale, width.pick(8, 3))
-            .into_iter()
-            .map(|at| Tick { at, text: decimals(at) })
-            .collect();
+        let (middles, end) = self.middles();
+        let plane = sheet.plane(across.clone(), TOP..TOP + ROW * end, self.scale.clone(), 0.0..end);
+        let marks = ticks(&self.scale, width.pick(8, 3));
         for mark in &marks {
             plane.line([(mark.at, plane.y.start), (mark.at, plane.y.end)], line(GRID.color(), 1.0, 1.0))?;
         }
         plane.bottom(sheet, &marks)?;
-        for (index, row) in self.rows.iter().enumerate() {
-            let height = self.rows.len() as f64 - index as f64 - 0.5;
+        for (row, middle) in self.rows.iter().zip(middles) {
+            let height = end - middle;
             let (_, y) = plane.pixel((self.scale.start, height));
-            sheet.text(&shortened(row.name, width.pick(18, 13)), (across.start - 12.0, y), Side::End, TEXT)?;
+            sheet.text(
+                &shortened(row.name, width.pick(18, 13)),
+                (across.start - 12.0, y),
+                Side::End,
+                TEXT,
+            )?;
             let value = if width == Width::Wide {
                 self.style.statistic(row.ours)
             } else {

@@ -79,7 +79,8 @@ impl Palette {
     pub(super) fn new(experiment: &Experiment) -> Self {
         let mut protocols: Vec<(String, usize)> = Vec::new();
         let names = || experiment.flows.iter().map(|flow| flow.protocol.as_str());
-        let mut fixed: Vec<&str> = names().filter(|name| KNOWN.iter().any(|(known, _)| known == name)).collect();
+        let mut fixed: Vec<&str> =
+            names().filter(|name| KNOWN.iter().any(|(known, _)| known == name)).collect();
         fixed.extend(names().find(|name| name.starts_with("tcp")));
         for name in fixed {
             let hue = KNOWN.iter().find(|(known, _)| *known == name).map_or(0, |(_, hue)| *hue);
@@ -131,4 +132,20 @@ pub(super) fn stylesheet() -> String {
     // Paper is white whatever the screen was.
     let _ = writeln!(css, "@media screen and (prefers-color-scheme: dark) {{\n{dark}}}");
     css
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_ink_has_values_of_its_own() {
+        let inks = [TEXT, MUTED, GRID, AXIS, SHADE, PAGE];
+        let mut values: Vec<u32> =
+            inks.iter().chain(&HUES).flat_map(|ink| [ink.light, ink.light ^ 1]).collect();
+        let all = values.len();
+        values.sort_unstable();
+        values.dedup();
+        assert_eq!(values.len(), all, "the stylesheet finds inks by their value");
+    }
 }

@@ -62,7 +62,7 @@ impl Tables<'_> {
     }
 
     fn name(&self, name: &str, protocol: &str) -> Markup {
-        html! { th scope="row" { i.dot class=(self.palette.class(protocol)) {} (name) } }
+        html! { th scope="row" { i.dot.(self.palette.class(protocol)) {} (name) } }
     }
 
     /// Every flow with all its measures.
@@ -75,7 +75,7 @@ impl Tables<'_> {
             .map(|column| (column, self.has_paper(names(), column.1)))
             .collect();
         html! {
-            div.scroll { table {
+            div.scroll tabindex="0" { table {
                 thead { tr {
                     th { "Flow" } th.word { "Protocol" }
                     @for (column, paper) in &columns { (Self::heading(column.0, *paper)) }
@@ -94,7 +94,7 @@ impl Tables<'_> {
         let groups = &self.summary.groups;
         let paper = self.has_paper(groups.iter().map(|group| group.name.as_str()), "jain_index");
         html! {
-            div.scroll { table {
+            div.scroll tabindex="0" { table {
                 thead { tr { th { "Group" } th.word { "Flows" } (Self::heading("Jain index", paper)) } }
                 tbody { @for group in groups { tr {
                     (self.name(&group.name, leader(self.experiment, &group.flows)))
@@ -112,7 +112,7 @@ impl Tables<'_> {
             statistic.map_or_else(|| NONE.to_owned(), |statistic| style.statistic(statistic))
         };
         html! {
-            div.scroll { table {
+            div.scroll tabindex="0" { table {
                 thead { tr {
                     th { "Measured over" } th { (window(self.summary.window_s)) }
                     @for further in windows { th { (window(further.window_s)) } }
@@ -125,6 +125,8 @@ impl Tables<'_> {
                             td { (index(further.flows.get(&flow.name).map(|f| &f.throughput_kbps), Style::Amount)) }
                         }
                     } }
+                }
+                tbody {
                     @for group in &self.summary.groups { tr {
                         (self.name(&group.name, leader(self.experiment, &group.flows)))
                         td { (Style::Index.statistic(&group.jain_index)) }
@@ -141,7 +143,7 @@ impl Tables<'_> {
     pub(super) fn links(&self) -> Markup {
         let rate = |kbps: f64| if kbps.is_finite() { decimal(kbps, 0) } else { NONE.to_owned() };
         html! {
-            div.scroll { table {
+            div.scroll tabindex="0" { table {
                 thead { tr {
                     th { "Link" } th { "Rate, kbit/s" } th { "Utilisation" } th { "Drops" } th { "Marks" }
                     th { "Mean queue, packets" }

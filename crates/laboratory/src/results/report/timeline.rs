@@ -22,6 +22,8 @@ const BOTTOM: f64 = 40.0;
 const MOST_BEHIND: usize = 24;
 /// More single flows than these, and only their mean is drawn.
 const MOST_THIN: usize = 16;
+/// A line that moves by more than this fraction of the scale at each point is drawn thin.
+const RESTLESS: f64 = 0.06;
 /// The closest that two labels at the right may stand.
 const LABEL_STEP: f64 = 16.0;
 
@@ -65,7 +67,11 @@ impl Timeline<'_> {
     /// The highest level that any replication ever held, and one more to show what was not taken.
     fn top_level(&self, strand: &Strand) -> i32 {
         let series = self.replications.iter().flat_map(|run| {
-            strand.flows.iter().filter_map(|&flow| run.series.flows.get(flow)).flat_map(|series| &series.level)
+            strand
+                .flows
+                .iter()
+                .filter_map(|&flow| run.series.flows.get(flow))
+                .flat_map(|series| &series.level)
         });
         let highest = series.flatten().copied().max().unwrap_or(0);
         let last = i32::try_from(strand.rates.len()).unwrap_or(i32::MAX) - 1;
@@ -96,9 +102,10 @@ impl Timeline<'_> {
         let [from, to] = self.experiment.main_window_s();
         plane.band(0.0, from.min(plane.x.end), SHADE)?;
         plane.band(to, plane.x.end, SHADE)?;
-        let times = ticks(&plane.x, self.width.pick(10, 4));
-        let unit = |at: f64| if at == 0.0 { "0 s".to_owned() } else { format!("{at}") };
-        let times: Vec<Tick> = times.into_iter().map(|at| Tick { at, text: unit(at) }).collect();
+        let mut times = ticks(&plane.x, self.width.pick(10, 4));
+        if let Some(first) = times.first_mut() {
+            first.text.push_str(" s");
+        }
         plane.bottom(sheet, if last { &times } else { &[] })
     }
 
@@ -114,25 +121,38 @@ impl Timeline<'_> {
         let top = ceiling(curves.iter().flatten());
         let plane = sheet.plane(self.across.clone(), down.clone(), self.times(), 0.0..top);
         self.ground(sheet, &plane, last)?;
-        let rows: Vec<Tick> =
-            ticks(&plane.y, 5).into_iter().map(|at| Tick { at, text: format!("{at}") }).collect();
-        plane.rows(sheet, &rows)?;
-        sheet.text("kbit/s", (self.across.start - 8.0, down.start - 14.0), Side::End, super::palette::MUTED)?;
+        plane.rows(sheet, &ticks(&plane.y, 5))?;
+        sheet.text(
+            "kbit/s",
+            (self.across.start - 8.0, down.start - 14.0),
+            Side::End,
+            super::palette::MUTED,
+        )?;
 
+        // What is studied lies over what it is measured against, and the calm over the restless.
+        let mut order: Vec<(&Strand, &Vec<Curve>)> = self.strands.iter().zip(&curves).collect();
+        order.sort_by_key(|(strand, curves)| {
+            (strand.is_layered(), std::cmp::Reverse((restlessness(curves, top) * 1e6) as u64))
+        });
         let mut labels = Vec::new();
-        // What is studied is drawn last, on top of what it is measured against.
-        for layered in [false, true] {
-            for (strand, curves) in
-                self.strands.iter().zip(&curves).filter(|(strand, _)| strand.is_layered() == layered)
-            {
-                labels.push(self.strand(&plane, strand, curves)?);
+        for (strand, curves) in order {
+            let mean = self.strand(&plane, strand, curves)?;
+            match last_sign(&mean) {
+                // Whoever left long before the end is named where it left.
+                Some((time, height)) if time < 0.9 * plane.x.end => {
+                    let (x, y) = plane.pixel((time, height.min(top)));
+                    sheet.text(&strand.label(), (x + 6.0, y), Side::Start, strand.ink)?;
+                }
+                last => {
+                    labels.push((plane.pixel((plane.x.end, last.map_or(0.0, |(_, y)| y.min(top)))).1, strand))
+                }
             }
         }
         self.labels(sheet, down, labels)
     }
 
-    /// Draws one strand and says where its label wants to stand.
-    fn strand<'s>(&self, plane: &Plane<'_>, strand: &'s Strand, curves: &[Curve]) -> Drawn<(f64, &'s Strand)> {
+    /// Draws one strand and returns its mean.
+    fn strand(&self, plane: &Plane<'_>, strand: &Strand, curves: &[Curve]) -> Drawn<Curve> {
         let color = strand.ink.color();
         if curves.len() > 1 && curves.len() <= MOST_THIN {
             for curve in curves {
@@ -142,16 +162,14 @@ impl Timeline<'_> {
         let mean = strands::mean_curve(curves);
         if strand.is_layered() {
             self.calculated(plane, strand)?;
-            plane.line(mean.iter().copied(), line(color, 1.0, 2.25))?;
+            // A bold line that jumps at every point would hide all others.
+            let restless = restlessness(curves, plane.y.end) > RESTLESS;
+            let (opacity, width) = if restless { (0.75, 1.25) } else { (1.0, 2.25) };
+            plane.line(mean.iter().copied(), line(color, opacity, width))?;
         } else {
             plane.line(mean.iter().copied(), line(color, if curves.len() > 1 { 0.95 } else { 0.8 }, 1.25))?;
         }
-        // Beside the last tenth of the run, since a single bin may be anywhere.
-        let tail = mean.len() - mean.len() / 10;
-        let known: Vec<f64> =
-            mean.iter().skip(tail).map(|&(_, value)| value).filter(|value| value.is_finite()).collect();
-        let height = crate::results::statistics::mean(&known).unwrap_or(0.0).clamp(plane.y.start, plane.y.end);
-        Ok((plane.pixel((plane.x.end, height)).1, strand))
+        Ok(mean)
     }
 
     /// The rate that the strand's first flow decides by, dashed.
@@ -197,6 +215,27 @@ impl Timeline<'_> {
         }
         Ok(())
     }
+}
+
+/// When a curve was last above nothing, and how high it was on average in the last tenth before that:
+/// a single bin may be anywhere.
+fn last_sign(curve: &Curve) -> Option<(f64, f64)> {
+    let last = curve.iter().rposition(|&(_, value)| value > 0.0)?;
+    let tail: Vec<f64> = curve[..=last]
+        .iter()
+        .rev()
+        .take(curve.len() / 10 + 1)
+        .map(|&(_, value)| value)
+        .filter(|value| value.is_finite())
+        .collect();
+    Some((curve[last].0, crate::results::statistics::mean(&tail)?))
+}
+
+/// How far a strand's first curve moves from point to point on average, as a fraction of the scale.
+fn restlessness(curves: &[Curve], top: f64) -> f64 {
+    let curve = curves.first().map(Vec::as_slice).unwrap_or_default();
+    let moves = curve.windows(2).map(|pair| (pair[1].1 - pair[0].1).abs()).filter(|step| step.is_finite());
+    moves.sum::<f64>() / (top * curve.len().max(1) as f64)
 }
 
 /// The scale's end: above nearly everything, so that one burst of a start does not flatten the rest.

@@ -1,0 +1,21 @@
+//! Writing files so that nobody reads half of one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::error::ResultsError;
+
+/// Writes a file beside its final name and then renames it, so that nobody reads half a file.
+pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ResultsError> {
+    let partial = partial_name(path);
+    fs::write(&partial, bytes)
+        .and_then(|()| fs::rename(&partial, path))
+        .map_err(|source| ResultsError::Write { path: path.to_owned(), source })
+}
+
+/// The name that a file has while it is being written.
+pub(super) fn partial_name(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".partial");
+    PathBuf::from(name)
+}
