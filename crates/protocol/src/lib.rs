@@ -23,6 +23,7 @@ pub mod estimator;
 pub mod layers;
 pub mod math;
 pub mod option;
+pub mod rlc;
 pub mod session;
 pub mod stream;
 pub mod units;

@@ -1,0 +1,16 @@
+//! Golden vectors for equations, estimators, layers, ELM and RLC. Every case of a group is run.
+
+mod golden {
+    mod elm;
+    mod equation;
+    mod layers;
+    mod loss;
+    mod path;
+    mod rates;
+    mod rlc;
+    mod sequence;
+}
+
+const EQUATION_BASED: &str = "vectors-equation-based.json";
+const JOIN_LEAVE: &str = "vectors-join-leave.json";
+const ACTIVE: &str = "vectors-active-and-unicast.json";
