@@ -18,9 +18,6 @@ mod source;
 pub mod strategy;
 mod wire;
 
-#[cfg(test)]
-mod vectors;
-
 pub use header::Header;
 pub use options::Options;
 pub use receiver::{Counters, Receiver};

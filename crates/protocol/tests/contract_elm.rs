@@ -124,7 +124,7 @@ fn operation() -> impl Strategy<Value = Operation<Header>> {
 }
 
 /// Packets of a seven-layer source for a receiver: one layer after the other, all of them known.
-fn stream_of_data() -> impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arrival<Header>> {
+fn stream_of_data(id: ReceiverId) -> impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arrival<Header>> {
     let mut sent = [0u32; 7];
     let mut turn = 0usize;
     move |now, held| {
@@ -133,7 +133,9 @@ fn stream_of_data() -> impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arrival<He
         let layer = if held.contains(&Channel(turn as u16)) || turn == 6 { turn } else { 0 };
         sent[layer] += 1;
         let entry = TableEntry { layer: layer as u8, rate: WireRate(160) };
-        let base = Base { feedback_interval_ms: 300, entry, echo: None };
+        let timestamp_us = now.as_wire_us().wrapping_sub(70_000);
+        let echo = sent[0].is_multiple_of(10).then_some(Echo { receiver: id, timestamp_us, hold_us: 10_000 });
+        let base = Base { feedback_interval_ms: 300, entry, echo };
         let header = Header::Data(Data {
             session: 5,
             layer: layer as u8,
@@ -163,7 +165,7 @@ proptest! {
         let options = Options {
             strategy, reorder, slow_start, join_silent, robust_feedback: slow_start, ..Options::default()
         };
-        check_endpoint(|| receiver(&options, 3), stream_of_data(), &operations);
+        check_endpoint(|| receiver(&options, 3), stream_of_data(receiver(&options, 3).id()), &operations);
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! Golden vectors for equations, estimators, layers and RLC. Every case of a group is run.
+//! Golden vectors for equations, estimators, layers, ELM and RLC. Every case of a group is run.
 
 mod golden {
+    mod elm;
     mod equation;
     mod layers;
     mod loss;

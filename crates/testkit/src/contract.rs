@@ -200,3 +200,6 @@ fn check_belief(belief: &Belief) {
         assert!((0.0..=1.0).contains(&loss), "believes in a loss rate of {loss}");
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-//! Test help: the check of the endpoint contract and a small driver for whole sessions.
+//! Test help: golden vectors, the check of the endpoint contract, and a small driver for whole sessions.
 
 pub mod contract;
 pub mod golden;

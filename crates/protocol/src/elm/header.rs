@@ -89,6 +89,13 @@ pub struct TableEntry {
     pub rate: WireRate,
 }
 
+impl TableEntry {
+    /// The entry for a layer. No layer has rate zero, so the least rate is one unit.
+    pub fn new(layer: Layer, rate: Rate) -> TableEntry {
+        TableEntry { layer: layer.0 as u8, rate: WireRate(WireRate::from_rate(rate).0.max(1)) }
+    }
+}
+
 /// What only packets of the base layer carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Base {

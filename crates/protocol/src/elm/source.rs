@@ -3,13 +3,13 @@
 use alloc::vec::Vec;
 
 use super::feedback::{EchoQueue, FeedbackControl, TokenBucket, Waiting};
-use super::header::{Base, Data, Echo, Header, MAX_LAYERS, Report, TableEntry, WireRate};
+use super::header::{Base, Data, Echo, Header, MAX_LAYERS, Report, TableEntry};
 use super::options::{EchoOrder, FirstSequence, Options};
 use crate::contract::{ActionQueue, Belief, Endpoint, Input, Payload, Send, Target};
 use crate::estimator::rtt_sample;
 use crate::session::SessionPlan;
 use crate::stream::Stream;
-use crate::units::{Layer, Level, Pacer, RateEstimate, Span, Time, WireSeq};
+use crate::units::{Layer, Level, Pacer, Rate, RateEstimate, Span, Time, WireSeq};
 
 /// A layer that is further behind than this starts anew from now: a host that stalled does not
 /// make up for it with a burst.
@@ -48,7 +48,7 @@ enum State {
 struct SendingLayer {
     pacer: Pacer,
     seq: WireSeq,
-    wire_rate: WireRate,
+    entry: TableEntry,
 }
 
 /// The source of an ELM session.
@@ -113,7 +113,7 @@ impl Source {
             let rate = self.plan.layers.rate(Layer(index));
             let pacer = Pacer::new(now, self.plan.packet_size, rate);
             let seq = WireSeq(if random_start { self.stream.bits() as u32 } else { 0 });
-            self.layers.push(SendingLayer { pacer, seq, wire_rate: WireRate::from_rate(rate) });
+            self.layers.push(SendingLayer { pacer, seq, entry: TableEntry::new(Layer(index), rate) });
         }
         self.control = FeedbackControl::new(&self.options, now);
         self.bucket = TokenBucket::new(10.0 * self.options.feedback_target, now);
@@ -182,12 +182,12 @@ impl Source {
     }
 
     fn base(&mut self, now: Time) -> Base {
-        let layer = self.table_next;
-        self.table_next = if layer + 1 < self.layers.len() { layer + 1 } else { 0 };
-        let rate = self.layers.get(layer).map_or(WireRate(1), |layer| layer.wire_rate);
+        let index = self.table_next;
+        self.table_next = if index + 1 < self.layers.len() { index + 1 } else { 0 };
+        let entry =
+            self.layers.get(index).map_or(TableEntry::new(Layer::BASE, Rate::ZERO), |layer| layer.entry);
         let echo: Option<Echo> = self.echoes.pop(now);
         self.counters.echoes += u64::from(echo.is_some());
-        let entry = TableEntry { layer: layer as u8, rate: WireRate(rate.0.max(1)) };
         Base { feedback_interval_ms: self.control.interval_ms(), entry, echo }
     }
 

@@ -56,10 +56,11 @@ impl FlowStat {
             }
         }
         if self.arrived.len() == self.capacity {
-            self.drop_oldest();
+            self.replace_oldest(bps);
+        } else {
+            let place = self.sorted_bps.partition_point(|&other| other < bps);
+            self.sorted_bps.insert(place, bps);
         }
-        let place = self.sorted_bps.partition_point(|&other| other < bps);
-        self.sorted_bps.insert(place, bps);
         self.arrived.push_back((bps, is_unbounded));
         self.unbounded += usize::from(is_unbounded);
         self.sum_bps += bps;
@@ -71,13 +72,25 @@ impl FlowStat {
         }
     }
 
-    fn drop_oldest(&mut self) {
-        if let Some((bps, is_unbounded)) = self.arrived.pop_front() {
-            let place = self.sorted_bps.partition_point(|&other| other < bps);
-            self.sorted_bps.remove(place);
-            self.unbounded -= usize::from(is_unbounded);
-            self.sum_bps -= bps;
+    /// Puts a new value in the place of the oldest among the sorted ones, moving only what lies
+    /// between the two: rates change little from packet to packet, so that is often nothing.
+    fn replace_oldest(&mut self, new_bps: f64) {
+        let Some((old_bps, was_unbounded)) = self.arrived.pop_front() else { return };
+        self.unbounded -= usize::from(was_unbounded);
+        self.sum_bps -= old_bps;
+        if old_bps == new_bps {
+            return;
         }
+        let from = self.sorted_bps.partition_point(|&other| other < old_bps);
+        let to = self.sorted_bps.partition_point(|&other| other < new_bps);
+        let place = if from < to {
+            self.sorted_bps.copy_within(from + 1..to, from);
+            to - 1
+        } else {
+            self.sorted_bps.copy_within(to..from, to + 1);
+            to
+        };
+        self.sorted_bps[place] = new_bps;
     }
 
     fn clear_values(&mut self) {
@@ -177,6 +190,22 @@ mod tests {
         stat.push(RateEstimate::Unbounded);
         stat.push(known(20.0));
         assert_eq!(stat.len(), 3);
+    }
+
+    #[test]
+    fn a_full_window_holds_the_last_values_in_order() {
+        let mut stat = FlowStat::new(7, LARGEST, false);
+        let mut state = 1u32;
+        let mut pushed = Vec::new();
+        for _ in 0..500 {
+            state = state.wrapping_mul(1_103_515_245).wrapping_add(12_345);
+            let bps = f64::from((state >> 16) % 12);
+            stat.push(known(bps));
+            pushed.push(bps);
+            let mut last: Vec<f64> = pushed.iter().rev().take(7).copied().collect();
+            last.sort_by(f64::total_cmp);
+            assert_eq!(stat.sorted_bps, last);
+        }
     }
 
     #[test]

@@ -1,17 +1,19 @@
 //! The receiver of RLC: joins at clean synchronisation points, leaves on loss, deaf in between.
 
+mod layer;
 mod losses;
 
 use alloc::vec::Vec;
 
+use self::layer::{LayerReceiver, NewLosses};
 use self::losses::RecentLosses;
 use super::points::spacing_factor;
 use super::{Header, MAX_LAYERS, Options};
 use crate::contract::{Action, ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Note, Origin, Timers};
-use crate::estimator::{ArrivalClass, Packet, SendTime, SequenceTracker, max_gap_for};
+use crate::estimator::{ArrivalClass, SendTime, SequenceTracker, max_gap_for};
 use crate::session::SessionPlan;
 use crate::stream::Stream;
-use crate::units::{Channel, Layer, Level, Seq, Span, Time, WireSeq};
+use crate::units::{Channel, Layer, Level, Span, Time, WireSeq};
 
 /// How long a session may be silent before the receiver says so.
 const SILENCE: Span = Span::from_secs(10);
@@ -45,42 +47,10 @@ enum Timer {
     Silence,
 }
 
-/// One layer of the receiver.
-#[derive(Clone, Debug)]
-struct LayerReceiver {
-    tracker: SequenceTracker,
-    /// First number and length of the newest burst.
-    burst: Option<(WireSeq, u32)>,
-    point_accepted: Option<Time>,
-}
-
-/// The losses that one input brought to light.
-#[derive(Clone, Copy, Debug, Default)]
-struct NewLosses {
-    in_burst: u32,
-    normal: u32,
-    first_normal: Option<(Layer, Seq)>,
-}
-
-impl NewLosses {
-    fn add(&mut self, lost: &Packet, burst: Option<(WireSeq, u32)>) {
-        let in_burst = burst.is_some_and(|(first, length)| {
-            u32::try_from(lost.seq.wire().distance(first)).is_ok_and(|place| place < length)
-        });
-        if in_burst {
-            self.in_burst += 1;
-        } else {
-            self.normal += 1;
-            self.first_normal = self.first_normal.or(Some((lost.layer, lost.seq)));
-        }
-    }
-}
-
 impl Receiver {
-    /// A receiver for the layers of `plan`, at most [`MAX_LAYERS`] of them. RLC's receiver needs no
-    /// randomness; `stream` is taken for the common shape.
-    pub fn new(options: &Options, plan: SessionPlan, stream: Stream) -> Receiver {
-        drop(stream);
+    /// A receiver for the layers of `plan`, at most [`MAX_LAYERS`] of them. It needs no randomness; the
+    /// stream is taken so that all receivers are made alike.
+    pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Receiver {
         let layer_receiver = |layer: Layer| {
             // Numbers have 16 bits, so a jump by more than a quarter of them is never taken for loss.
             let max_gap = max_gap_for(plan.layers.rate(layer), plan.packet_size).min(1 << 14);
@@ -272,23 +242,6 @@ impl Receiver {
             self.last_heard + SILENCE
         };
         self.timers.arm(Timer::Silence as usize, next);
-    }
-}
-
-impl LayerReceiver {
-    /// The wider form of a 16-bit number, nearest to the highest that arrived.
-    fn widen(&self, seq: u16) -> WireSeq {
-        // A start above zero leaves room for packets that are older than the first.
-        let near = self.tracker.highest().map_or((1 << 16) | u32::from(seq), |highest| highest.wire().0);
-        let distance = seq.wrapping_sub(near as u16) as i16;
-        WireSeq(near.wrapping_add_signed(i32::from(distance)))
-    }
-
-    fn learn_burst(&mut self, header: &Header, wire: WireSeq) -> Option<(WireSeq, u32)> {
-        if let Some((back, length)) = header.burst_range() {
-            self.burst = Some((WireSeq(wire.0.wrapping_sub(back)), length));
-        }
-        self.burst
     }
 }
 

@@ -1,13 +1,16 @@
 //! The source of RLC: layers at constant rates, synchronisation points, bursts.
 
+mod burst;
+
 use alloc::vec::Vec;
 
+use self::burst::{Burst, BurstWindow, Departure, burst_span};
 use super::points::{highest_point, newest_point};
 use super::{Header, MAX_LAYERS, Options};
 use crate::contract::{Action, ActionQueue, Belief, Endpoint, Input, Send};
 use crate::session::SessionPlan;
 use crate::stream::Stream;
-use crate::units::{Layer, Level, Pacer, Rate, Size, Span, Time, WireSeq};
+use crate::units::{Layer, Level, Pacer, Rate, Span, Time, WireSeq};
 
 /// A host that was away for longer than this does not have its packets sent late.
 const LONGEST_LAG: Span = Span::from_secs(1);
@@ -36,35 +39,6 @@ struct LayerSource {
     /// The burst packets that preceded the newest point.
     burst_before: u8,
     burst: Burst,
-}
-
-/// What is left of a layer's share in a burst: pairs, a single packet, and departures without one.
-#[derive(Clone, Copy, Debug, Default)]
-struct Burst {
-    /// The base interval at whose end the burst's point is.
-    interval: u64,
-    pairs: u32,
-    single: bool,
-    silent: u32,
-    place: u8,
-    length: u8,
-}
-
-/// The burst window of the current base interval.
-#[derive(Clone, Copy, Debug, Default)]
-struct BurstWindow {
-    interval: u64,
-    /// Layers 0 to this one take part.
-    top: Option<Layer>,
-    opens: Time,
-    closes: Time,
-}
-
-/// What a layer does at one of its departures.
-enum Departure {
-    Packet,
-    Pair,
-    Silence,
 }
 
 impl Source {
@@ -164,51 +138,6 @@ impl Source {
         let rate = top.map_or(Rate::ZERO, |top| self.plan.layers.cumulative(top));
         let length = burst_span(self.options.burst, self.plan.packet_size, rate);
         BurstWindow { interval, top, opens: closes - length.min(self.options.sp_spacing), closes }
-    }
-}
-
-/// How long a burst and the silence after it last: as long as twice the burst's packets take at the
-/// cumulative rate.
-fn burst_span(packets: u32, size: Size, rate: Rate) -> Span {
-    match packets {
-        0 => Span::ZERO,
-        packets => rate.time_to_send(size) * (2 * u64::from(packets)),
-    }
-}
-
-impl BurstWindow {
-    fn takes(&self, layer: Layer, at: Time) -> bool {
-        self.top.is_some_and(|top| layer <= top) && self.opens <= at && at < self.closes
-    }
-}
-
-impl Burst {
-    /// The share of a layer whose next departure is the pacer's: half of the departures before
-    /// `closes` become pairs, the last half fall silent, so the mean rate stays as it is.
-    fn over(interval: u64, mut pacer: Pacer, closes: Time) -> Burst {
-        let mut departures = 0u32;
-        while pacer.next() < closes && departures < 255 {
-            departures += 1;
-            pacer.advance();
-        }
-        let pairs = departures / 2;
-        let length = if pairs == 0 { 0 } else { departures as u8 };
-        Burst { interval, pairs, single: pairs > 0 && departures % 2 == 1, silent: pairs, place: 0, length }
-    }
-
-    fn depart(&mut self) -> Departure {
-        if self.pairs > 0 {
-            self.pairs -= 1;
-            Departure::Pair
-        } else if self.single {
-            self.single = false;
-            Departure::Packet
-        } else if self.silent > 0 {
-            self.silent -= 1;
-            Departure::Silence
-        } else {
-            Departure::Packet
-        }
     }
 }
 

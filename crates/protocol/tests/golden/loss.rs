@@ -162,7 +162,7 @@ fn periods_over_a_trace() {
 }
 
 fn check_decisions(case: &Case, decisions: &[(u64, &str)], expected: &Value) {
-    let expected = expected.as_array().unwrap();
+    let expected = expected.as_array().expect("a list");
     assert_eq!(decisions.len(), expected.len(), "{}", case.id);
     for (&(seq, decision), expected) in decisions.iter().zip(expected) {
         assert_eq!((seq, decision), (whole(&expected[0]), text(&expected[1]).as_str()), "{}", case.id);

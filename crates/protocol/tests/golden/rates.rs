@@ -9,7 +9,7 @@ fn known(bps: f64) -> RateEstimate {
 }
 
 fn bps(rate: RateEstimate) -> f64 {
-    rate.known().unwrap().as_bps()
+    rate.known().expect("a bounded rate").as_bps()
 }
 
 #[test]

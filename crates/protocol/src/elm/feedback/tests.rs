@@ -2,22 +2,6 @@ use core::num::NonZeroU64;
 
 use super::*;
 use crate::elm::header::ReceiverId;
-use crate::elm::vectors::{cases, close, number};
-
-#[test]
-fn interval_vectors() {
-    for case in cases("feedback_interval") {
-        let input = &case["input"];
-        let next = next_interval(
-            number(&input["t"]),
-            number(&input["r_current"]),
-            number(&input["r_target"]),
-            0.1,
-            600.0,
-        );
-        close(next, number(&case["expect"]), &case);
-    }
-}
 
 fn waiting(id: u64, at_ms: u64, has_rtt: bool) -> Waiting {
     let arrived = Time::ZERO + Span::from_ms(at_ms);

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::elm::header::{MAX_LAYERS, TableEntry, WireRate};
+use crate::elm::header::{MAX_LAYERS, TableEntry};
 use crate::elm::strategy::Rung;
 use crate::layers::LayerTable;
 use crate::units::{Layer, Level, Rate, Size, Span};
@@ -50,7 +50,7 @@ impl RateTable {
     /// of the wire, leaves the exact rate as it is.
     pub(super) fn learn(&mut self, entry: TableEntry) {
         let Some(own) = self.own.get_mut(usize::from(entry.layer)) else { return };
-        if WireRate::from_rate(*own) == entry.rate {
+        if TableEntry::new(Layer(u16::from(entry.layer)), *own) == entry {
             return;
         }
         *own = entry.rate.to_rate();
@@ -59,5 +59,26 @@ impl RateTable {
             sum = sum + *own;
             *cumulative = sum;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elm::header::WireRate;
+
+    #[test]
+    fn an_entry_that_says_the_same_keeps_the_exact_rate() {
+        let rates = [1_000_123.0, 10.0].map(Rate::from_bps);
+        let layers = LayerTable::from_rates(rates).expect("a layer structure");
+        let mut table = RateTable::new(&layers);
+        for (index, rate) in rates.into_iter().enumerate() {
+            table.learn(TableEntry::new(Layer(index as u16), rate));
+        }
+        assert_eq!(table.own, rates);
+        table.learn(TableEntry { layer: 1, rate: WireRate(10) });
+        assert_eq!(table.cumulative[1], Rate::from_bps(1_008_123.0));
+        table.learn(TableEntry { layer: 2, rate: WireRate(10) });
+        assert_eq!(table.layer_count(), 2);
     }
 }

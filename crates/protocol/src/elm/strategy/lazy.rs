@@ -39,7 +39,7 @@ fn reactivity(excess: f64, exponent: f64) -> f64 {
 
 /// The delay at an excess (thesis eq. 20, 21): laziness, which is one minus reactivity, times the
 /// longest delay.
-pub(super) fn delay(longest: Span, excess: f64, exponent: f64) -> Span {
+fn delay(longest: Span, excess: f64, exponent: f64) -> Span {
     longest.scaled(1.0 - reactivity(excess, exponent))
 }
 

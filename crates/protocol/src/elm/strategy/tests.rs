@@ -1,10 +1,6 @@
-use serde_json::Value;
 use std::vec::Vec;
 
-use super::lazy::delay;
 use super::*;
-use crate::elm::slow_start::deaf_period;
-use crate::elm::vectors::{cases, close, number};
 
 const TABLE_KBPS: [f64; 6] = [128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0];
 
@@ -27,35 +23,6 @@ fn secs(seconds: f64) -> Time {
 
 fn manager(strategy: Strategy) -> Manager {
     Manager::new(&Options { strategy, ..Options::default() })
-}
-
-fn level_of(case: &Value) -> usize {
-    case["input"]["level"].as_u64().expect("a level") as usize
-}
-
-/// Compares an optional number; null means that the condition does not hold.
-fn same(value: Option<f64>, expected: &Value, case: &Value) {
-    match (value, expected.as_f64()) {
-        (Some(value), Some(expected)) => close(value, expected, case),
-        (value, expected) => assert_eq!(value, expected, "{}", case["id"]),
-    }
-}
-
-#[test]
-fn lazy_vectors() {
-    for case in cases("lazy") {
-        let (rung, rate) = (rung(level_of(&case)), known(number(&case["input"]["x"])));
-        let longest = |name: &str| Span::from_secs_f64(number(&case["input"][name]));
-        let up = rung.above.filter(|&bound| above(rate, bound)).map(|up| join_excess(rate, rung.here, up));
-        let down =
-            rung.below.filter(|_| below(rate, rung.here)).map(|down| leave_excess(rate, down, rung.here));
-        let joins = up.map(|excess| delay(longest("t_join_max"), excess, 1.0).as_secs_f64());
-        let leaves = down.map(|excess| delay(longest("t_leave_max"), excess, 0.5).as_secs_f64());
-        same(up, &case["expect"]["delta_join"], &case);
-        same(joins, &case["expect"]["join_delay"], &case);
-        same(down, &case["expect"]["delta_leave"], &case);
-        same(leaves, &case["expect"]["leave_delay"], &case);
-    }
 }
 
 /// Runs rate samples through a manager and returns the changes as (seconds, new level).
@@ -83,43 +50,6 @@ fn run(
         }
     }
     changes
-}
-
-#[test]
-fn lazy_timeline_vectors() {
-    for case in cases("lazy_timeline") {
-        let pairs = case["input"]["samples"].as_array().expect("samples");
-        let samples: Vec<_> = pairs.iter().map(|pair| (number(&pair[0]), known(number(&pair[1])))).collect();
-        let mut lazy = manager(Strategy::Lazy);
-        let changes = run(&mut lazy, level_of(&case), &samples, number(&case["input"]["end"]));
-        let expected = case["expect"].as_array().expect("changes");
-        assert_eq!(changes.len(), expected.len(), "{}", case["id"]);
-        for (change, expected) in changes.iter().zip(expected) {
-            close(change.0, number(&expected[0]), &case);
-            assert_eq!(change.1 as u64, expected[1].as_u64().expect("a level"), "{}", case["id"]);
-        }
-    }
-}
-
-#[test]
-fn naive_vectors() {
-    for case in cases("naive") {
-        let level = level_of(&case);
-        let rate = known(number(&case["input"]["x"]));
-        let changes = run(&mut manager(Strategy::Naive), level, &[(0.0, rate)], 1.0);
-        let after = changes.last().map_or(level, |change| change.1);
-        assert_eq!(after as u64, case["expect"].as_u64().expect("a level"), "{}", case["id"]);
-    }
-}
-
-#[test]
-fn deaf_period_vectors() {
-    for case in cases("slow_start_deaf") {
-        let interval = Span::from_secs_f64(number(&case["input"]["interval"]));
-        let level = Rate::from_kbps(TABLE_KBPS[level_of(&case)]);
-        let deaf = deaf_period(interval, Rate::from_kbps(TABLE_KBPS[0]), level);
-        close(deaf.as_secs_f64(), number(&case["expect"]), &case);
-    }
 }
 
 #[test]

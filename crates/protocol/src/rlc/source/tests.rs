@@ -1,6 +1,7 @@
 use super::*;
 use crate::contract::{Header as _, Target};
 use crate::layers::LayerTable;
+use crate::units::Size;
 
 fn plan(layers: u16) -> SessionPlan {
     let layers = LayerTable::doubling(Rate::from_kbps(128.0), layers).unwrap();

@@ -1,0 +1,9 @@
+//! Properties that hold for any input.
+
+mod properties {
+    mod equation;
+    mod loss;
+    mod rates;
+    mod rlc;
+    mod sequence;
+}
