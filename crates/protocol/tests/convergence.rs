@@ -5,9 +5,12 @@
 //! standard error of about 0.01. These runs have the same length, so the two differ by a standard
 //! error of 0.014 to 0.02; three of those are allowed.
 
-use layercast_protocol::estimator::{ImpactAverage, LossConfig, LossEstimator, LossMethod, Packet, SendTime};
+use layercast_protocol::estimator::{
+    ImpactAverage, LossConfig, LossEstimator, LossMethod, Packet, SendTime, SequenceTracker,
+};
+use layercast_protocol::layers::LayerTable;
 use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Layer, Seq, Span};
+use layercast_protocol::units::{Layer, Pacer, Rate, Seq, Size, Span, Time, WireSeq};
 
 const RTT_US: u64 = 100_000;
 
@@ -91,5 +94,69 @@ fn an_insensitive_period_falls_with_the_rate_and_an_aggregating_one_does_not() {
         assert!(got / renewal > 0.97 && got / renewal < 1.11, "LIP at {per_rtt}: {got}, {renewal}");
         let got = mean_of_two(&config, 0.03, per_rtt);
         assert!(got > 0.96 && got < 1.11, "LAP at {per_rtt}: {got}");
+    }
+}
+
+/// The time average of the estimate over p for a receiver of all layers of a doubling structure,
+/// whose slow layers tell of their losses late.
+fn layered_estimate(config: &LossConfig, p: f64, reorder: u32, seed: u64) -> f64 {
+    let layers = LayerTable::doubling(Rate::from_kbps(128.0), 6).unwrap_or_else(|error| panic!("{error}"));
+    let size = Size::from_bytes(1000);
+    let mut stream = Stream::new(seed, "layers");
+    let mut pacers: Vec<Pacer> = layers
+        .layers()
+        .map(|layer| {
+            let spacing = layers.rate(layer).time_to_send(size);
+            Pacer::new(Time::ZERO + stream.uniform_span(spacing), size, layers.rate(layer))
+        })
+        .collect();
+    let mut trackers: Vec<SequenceTracker> =
+        layers.layers().map(|layer| SequenceTracker::new(layer, reorder, 1000)).collect();
+    let mut next = vec![WireSeq(0); trackers.len()];
+    let mut estimator = LossEstimator::new(config);
+    let (mut sum, mut count) = (0.0, 0.0);
+    for _ in 0..400_000 {
+        let due = pacers.iter().enumerate().min_by_key(|(_, pacer)| pacer.next());
+        let Some((index, now)) = due.map(|(index, pacer)| (index, pacer.next())) else { break };
+        pacers[index].advance();
+        let wire = next[index];
+        next[index] = wire.next();
+        if stream.chance(p) {
+            continue;
+        }
+        let sent = SendTime::from(now);
+        let (seq, class) = trackers[index].on_packet(wire, sent, now, |lost| {
+            estimator.on_lost(lost);
+        });
+        assert!(class.counts());
+        estimator.on_received(&Packet { layer: Layer(index as u16), seq, sent });
+        if reorder > 1 {
+            trackers[index].expire(now, config.initial_rtt, |lost| {
+                estimator.on_lost(lost);
+            });
+        }
+        if estimator.events() > 9 {
+            sum += estimator.loss_rate();
+            count += 1.0;
+        }
+    }
+    sum / count / p
+}
+
+#[test]
+fn losses_of_slow_layers_that_become_known_late_do_not_bias_the_estimate() {
+    for (p, rtt_ms) in [(0.01, 60), (0.03, 60), (0.03, 250), (0.1, 60)] {
+        for reorder in [1, 3] {
+            let initial_rtt = Span::from_ms(rtt_ms);
+            let config = LossConfig { discounting: None, window: 1, initial_rtt, ..LossConfig::default() };
+            // From one layer: 1.00 to 1.07, by how many losses a period has.
+            let got = layered_estimate(&config, p, reorder, 3);
+            assert!((0.95..1.11).contains(&got), "p {p}, {rtt_ms} ms, reorder {reorder}: {got}");
+            // The window ignores a loss that has another among the two packets before it.
+            let window = LossConfig { window: 3, ..config };
+            let kept = layered_estimate(&window, p, reorder, 3) / got;
+            let near = (1.0 - p) * (1.0 - p);
+            assert!((near - 0.04..1.01).contains(&kept), "p {p}, {rtt_ms} ms: {kept}, {near}");
+        }
     }
 }

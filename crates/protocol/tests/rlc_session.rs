@@ -108,7 +108,8 @@ fn a_clean_path_is_climbed_one_point_after_the_other() {
 fn the_steady_rate_falls_as_the_square_root_of_loss() {
     // Wei and Zhang's steady state with doubling layers, written for RLC, whose level i waits for
     // points 2^i base intervals apart: B = sqrt((1 + alpha) s B_0 / (t_0 p)), alpha from 0 to 1. It
-    // assumes one loss per climb at a fixed level, so only the order of size is expected to hold.
+    // assumes one loss for each climb, at an even pace; with independent losses and deaf times the
+    // measured rate was 0.86 to 1.00 of it with alpha = 1/2.
     let options = Options { sp_spacing: Span::from_ms(100), burst: 0, ..Options::default() };
     let mut rates = Vec::new();
     for p in [0.001, 0.004, 0.016f64] {
@@ -116,7 +117,7 @@ fn the_steady_rate_falls_as_the_square_root_of_loss() {
         let mean = |seed| run(&options, 7, 800, p, seed).mean_bps;
         let mean_bps = (mean(1) + mean(2)) / 2.0;
         let ratio = mean_bps / theory_bps;
-        assert!((0.4..2.0).contains(&ratio), "p {p}: {mean_bps} bit/s, {ratio} of theory");
+        assert!((0.8..1.1).contains(&ratio), "p {p}: {mean_bps} bit/s, {ratio} of theory");
         rates.push(mean_bps);
     }
     for pair in rates.windows(2) {

@@ -242,3 +242,6 @@ impl Lap {
         self.refresh_impact();
     }
 }
+
+#[cfg(test)]
+mod tests;
