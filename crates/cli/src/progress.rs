@@ -13,7 +13,8 @@ pub(crate) struct Progress(ProgressBar);
 impl Progress {
     pub(crate) fn new(what: String, quiet: bool) -> Progress {
         let silent = quiet || !std::io::stderr().is_terminal();
-        let target = if silent { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(10) };
+        let target =
+            if silent { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(10) };
         let bar = ProgressBar::with_draw_target(Some(STEPS), target);
         if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3} %  {eta} left") {
             bar.set_style(style);

@@ -73,10 +73,8 @@ pub fn run(
     let begun = Instant::now();
     let experiment = build::experiment(scenario, request);
     let jobs = request.jobs.unwrap_or(0);
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(jobs)
-        .build()
-        .map_err(|_| RunError::Threads { jobs })?;
+    let pool =
+        rayon::ThreadPoolBuilder::new().num_threads(jobs).build().map_err(|_| RunError::Threads { jobs })?;
     let steps_done = AtomicU64::new(0);
     let total = measure::step_count(scenario) as u64 * u64::from(scenario.replications);
     let step = || {

@@ -17,6 +17,8 @@ use crate::units::Time;
 macro_rules! protocols {
     ($( $(#[doc = $doc:literal])* $variant:ident = $name:literal in $module:ident; )*) => {
         /// A protocol together with its options.
+        // Made once and then left where it is: its size costs nothing.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Debug, PartialEq)]
         pub enum Protocol {
             $( $(#[doc = $doc])* $variant(crate::$module::Options), )*
@@ -29,12 +31,16 @@ macro_rules! protocols {
         }
 
         /// The source of any protocol.
+        // Made once and then left where it is: its size costs nothing.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Debug)]
         pub enum Source {
             $( $(#[doc = $doc])* $variant(crate::$module::Source), )*
         }
 
         /// The receiver of any protocol.
+        // Made once and then left where it is: its size costs nothing.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Debug)]
         pub enum Receiver {
             $( $(#[doc = $doc])* $variant(crate::$module::Receiver), )*

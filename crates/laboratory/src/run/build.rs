@@ -8,8 +8,8 @@ use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
-    LinkConfig, LinkId, LossModel, Network, NodeId, QueueConfig, QueueLimit as SimulatedLimit, ReceiverConfig,
-    ReceiverId, SessionConfig, Simulation, TcpConfig, TcpId,
+    LinkConfig, LinkId, LossModel, Network, NodeId, QueueConfig, QueueLimit as SimulatedLimit,
+    ReceiverConfig, ReceiverId, SessionConfig, Simulation, TcpConfig, TcpId,
 };
 
 use super::{RunError, RunRequest};
@@ -219,9 +219,7 @@ fn tcp_options(plan: &FlowPlan) -> TcpOptions {
 fn draw_span(draw: Draw<Span>, seed: u64, name: &str) -> Span {
     match draw {
         Draw::Fixed(span) => span,
-        Draw::Uniform { low, high } => {
-            low + Stream::new(seed, name).uniform_span(high.saturating_sub(low))
-        }
+        Draw::Uniform { low, high } => low + Stream::new(seed, name).uniform_span(high.saturating_sub(low)),
     }
 }
 
@@ -231,7 +229,8 @@ fn draw_time(draw: Draw<Time>, seed: u64, name: &str) -> Time {
 
 /// What the results need to know of the scenario.
 pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experiment {
-    let flows: Vec<FlowInfo> = scenario.flow_names().into_iter().map(|flow| flow_info(scenario, flow)).collect();
+    let flows: Vec<FlowInfo> =
+        scenario.flow_names().into_iter().map(|flow| flow_info(scenario, flow)).collect();
     let index = |name: &String| flows.iter().position(|flow| &flow.name == name);
     let groups = scenario
         .groups
@@ -277,7 +276,8 @@ pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experimen
 
 fn flow_info(scenario: &Scenario, flow: scenario::FlowName) -> FlowInfo {
     let session = scenario.sessions.iter().find(|session| Some(&session.name) == flow.session.as_ref());
-    let kbps = |session: &SessionPlan| session.layers.cumulative().iter().map(|rate| rate.as_kbps()).collect();
+    let kbps =
+        |session: &SessionPlan| session.layers.cumulative().iter().map(|rate| rate.as_kbps()).collect();
     FlowInfo {
         name: flow.name,
         protocol: flow.protocol,

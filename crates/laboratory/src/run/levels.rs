@@ -12,9 +12,8 @@ pub(super) fn level_at(changes: &[LevelChange], at: Time) -> Level {
 /// Joins and leaves up to `end`, after the base layer's first join.
 pub(super) fn joins_and_leaves(changes: &[LevelChange], end: Time) -> u64 {
     let up_to_end = changes.iter().take_while(|change| change.at <= end);
-    let layers = up_to_end.map(|change| {
-        u64::from(change.from.layer_count().abs_diff(change.to.layer_count()))
-    });
+    let layers =
+        up_to_end.map(|change| u64::from(change.from.layer_count().abs_diff(change.to.layer_count())));
     layers.sum::<u64>().saturating_sub(1)
 }
 

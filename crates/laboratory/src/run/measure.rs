@@ -127,8 +127,7 @@ fn measure_window(
         .zip(start.flows.iter().zip(&end.flows))
         .map(|(flow, (start, end))| measure_flow(world, flow, window, start, end, length_s))
         .collect();
-    let rates =
-        scenario.links.iter().flat_map(|link| [link.forward.rate, link.backward.rate]);
+    let rates = scenario.links.iter().flat_map(|link| [link.forward.rate, link.backward.rate]);
     let links = rates
         .zip(start.links.iter().zip(&end.links))
         .map(|(rate, (start, end))| LinkMeasures {
