@@ -54,13 +54,14 @@ pub struct Path {
 /// Why an equation has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EquationError {
-    /// The packet size is not positive and finite.
+    /// The packet size is not between 0.001 and 10^9 bytes.
     PacketSize,
-    /// The round-trip time is not positive and finite.
+    /// The round-trip time is not between 1 ns and 10^6 s.
     RoundTripTime,
-    /// The retransmission timeout is not positive and finite.
+    /// The retransmission timeout is not between 1 ns and 10^6 s.
     Timeout,
-    /// The packets per acknowledgement are not positive and finite, or the window is not positive.
+    /// The packets per acknowledgement are not between 0.001 and 1000, or the window is below 0.001
+    /// packets.
     Window,
     /// The loss rate is not a number.
     LossRate,
@@ -71,10 +72,12 @@ pub enum EquationError {
 impl fmt::Display for EquationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            EquationError::PacketSize => "the packet size must be positive",
-            EquationError::RoundTripTime => "the round-trip time must be positive",
-            EquationError::Timeout => "the retransmission timeout must be positive",
-            EquationError::Window => "packets per acknowledgement and window must be positive",
+            EquationError::PacketSize => "the packet size must be from 0.001 to 10^9 bytes",
+            EquationError::RoundTripTime => "the round-trip time must be from 1 ns to 10^6 s",
+            EquationError::Timeout => "the retransmission timeout must be from 1 ns to 10^6 s",
+            EquationError::Window => {
+                "packets per acknowledgement must be from 0.001 to 1000, the window at least 0.001"
+            }
             EquationError::LossRate => "the loss rate must be a number",
             EquationError::Rate => "the rate must be a number",
         })
@@ -95,18 +98,19 @@ impl Path {
     }
 
     fn check(&self) -> Result<(), EquationError> {
-        let positive = |x: f64| x > 0.0 && x.is_finite();
-        if !positive(self.packet_bytes) {
+        // Far outside of what a network has, quotients overflow and products have no value. Each
+        // comparison is false for not-a-number.
+        if !(1e-3..=1e9).contains(&self.packet_bytes) {
             return Err(EquationError::PacketSize);
         }
-        if !positive(self.rtt_s) {
+        if !(1e-9..=1e6).contains(&self.rtt_s) {
             return Err(EquationError::RoundTripTime);
         }
-        if !positive(self.rto_s) {
+        if !(1e-9..=1e6).contains(&self.rto_s) {
             return Err(EquationError::Timeout);
         }
-        // An infinite window is fine, not-a-number is not.
-        if !positive(self.packets_per_ack) || self.window_packets.is_nan() || self.window_packets <= 0.0 {
+        // An infinite window is fine.
+        if !((1e-3..=1e3).contains(&self.packets_per_ack) && self.window_packets >= 1e-3) {
             return Err(EquationError::Window);
         }
         Ok(())
@@ -120,7 +124,7 @@ impl Formula {
     /// [`MAX_RATE_BYTES_PER_S`].
     ///
     /// # Errors
-    /// [`EquationError`] if an input is not a positive finite number.
+    /// [`EquationError`] if `p` is not a number, or an input of the path is out of its range.
     pub fn rate(self, path: &Path, p: f64) -> Result<RateEstimate, EquationError> {
         path.check()?;
         if p.is_nan() {
@@ -129,7 +133,8 @@ impl Formula {
         if p <= 0.0 {
             return Ok(RateEstimate::Unbounded);
         }
-        let bytes_per_s = self.bytes_per_s(path, p.min(1.0)).clamp(0.0, MAX_RATE_BYTES_PER_S);
+        // At a p near the smallest number, 1/p would overflow; the rate is capped long before.
+        let bytes_per_s = self.bytes_per_s(path, p.clamp(1e-100, 1.0)).clamp(0.0, MAX_RATE_BYTES_PER_S);
         Ok(RateEstimate::Known(Rate::from_bytes_per_s(bytes_per_s)))
     }
 
@@ -139,7 +144,7 @@ impl Formula {
     /// gives that smallest one.
     ///
     /// # Errors
-    /// [`EquationError`] if an input is not a number, or the path's are not positive and finite.
+    /// [`EquationError`] if the rate is not a number, or an input of the path is out of its range.
     pub fn loss_rate(self, path: &Path, bytes_per_s: f64) -> Result<f64, EquationError> {
         path.check()?;
         if bytes_per_s.is_nan() {
@@ -189,6 +194,8 @@ mod tests {
         assert_eq!(formula.rate(&path, 0.1), Err(EquationError::Timeout));
         let path = Path { packet_bytes: f64::INFINITY, ..PATH };
         assert_eq!(formula.rate(&path, 0.1), Err(EquationError::PacketSize));
+        let path = Path { rtt_s: 1e-300, ..PATH };
+        assert_eq!(formula.loss_rate(&path, 1e300), Err(EquationError::RoundTripTime));
         let path = Path { window_packets: 0.0, ..PATH };
         assert_eq!(formula.rate(&path, 0.1), Err(EquationError::Window));
     }

@@ -19,8 +19,8 @@ mod sequence;
 mod smoother;
 
 pub use flow_stat::FlowStat;
-pub use lap::{Lap, LapConfig};
-pub use lip::{Lip, LipConfig};
+pub use lap::Lap;
+pub use lip::Lip;
 pub use loss_estimator::{
     Boundary, FirstInterval, ImpactAverage, LossConfig, LossEstimator, LossMethod, LossOutcome, Packet,
 };

@@ -10,9 +10,6 @@ use super::loss_estimator::{
 use super::{LossIntervals, LossWindow};
 use crate::units::Span;
 
-/// What a [`Lap`] needs to know; the same table serves all loss estimators.
-pub type LapConfig = LossConfig;
-
 /// The loss rate by aggregation periods.
 #[derive(Clone, Debug)]
 pub struct Lap {
@@ -41,7 +38,7 @@ struct OpenPeriod {
 
 impl Lap {
     /// An estimator that has seen nothing.
-    pub fn new(config: &LapConfig) -> Lap {
+    pub fn new(config: &LossConfig) -> Lap {
         Lap {
             intervals: LossIntervals::new(config.history as usize, config.discounting),
             window: LossWindow::new(config.window, config.scope),

@@ -7,9 +7,6 @@ use super::LossIntervals;
 use super::loss_estimator::{Boundary, FirstInterval, LossConfig, LossOutcome, Packet, Period};
 use crate::units::Span;
 
-/// What a [`Lip`] needs to know; the same table serves all loss estimators.
-pub type LipConfig = LossConfig;
-
 /// The loss event rate.
 #[derive(Clone, Debug)]
 pub struct Lip {
@@ -24,7 +21,7 @@ pub struct Lip {
 
 impl Lip {
     /// An estimator that has seen nothing.
-    pub fn new(config: &LipConfig) -> Lip {
+    pub fn new(config: &LossConfig) -> Lip {
         Lip {
             intervals: LossIntervals::new(config.history as usize, config.discounting),
             boundary: config.boundary,

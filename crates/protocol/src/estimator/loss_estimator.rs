@@ -172,8 +172,7 @@ impl LossEstimator {
         either!(self, estimator => estimator.on_received(packet));
     }
 
-    /// A packet was lost, or carried a congestion mark and was counted as received by
-    /// [`LossEstimator::on_marked`].
+    /// A packet was lost.
     pub fn on_lost(&mut self, packet: &Packet) -> LossOutcome {
         either!(self, estimator => estimator.on_lost(packet))
     }

@@ -137,7 +137,7 @@ impl SequenceTracker {
         self.wild = None;
         let seq = wire.expand(highest);
         if seq > highest {
-            self.on_higher(seq, sent);
+            self.on_higher(seq);
             if seq.0 - highest.0 > 1 {
                 self.holes.push(Hole {
                     first: highest.next(),
@@ -187,7 +187,7 @@ impl SequenceTracker {
         (Seq(u64::from(wire.0)), ArrivalClass::Wild)
     }
 
-    fn on_higher(&mut self, seq: Seq, _sent: SendTime) {
+    fn on_higher(&mut self, seq: Seq) {
         for hole in self.holes.iter_mut().filter(|hole| hole.end <= seq) {
             hole.higher += 1;
         }
@@ -195,7 +195,7 @@ impl SequenceTracker {
 
     /// Fills an open hole with a packet that came out of order. False if it lies in none.
     fn fill(&mut self, seq: Seq, sent: SendTime) -> bool {
-        self.on_higher(seq, sent);
+        self.on_higher(seq);
         let Some(index) = self.holes.iter().position(|hole| hole.first <= seq && seq < hole.end) else {
             return false;
         };

@@ -1,5 +1,5 @@
 use layercast_protocol::equation::{Formula, MIN_LOSS_RATE, Path};
-use layercast_protocol::units::RateEstimate;
+use layercast_protocol::units::{Rate, RateEstimate};
 use proptest::prelude::*;
 
 const ALL: [Formula; 4] =
@@ -51,6 +51,27 @@ proptest! {
         for formula in ALL {
             if let Ok(RateEstimate::Known(rate)) = formula.rate(&path, p) {
                 prop_assert!(rate.as_bps().is_finite());
+            }
+            if let Ok(p) = formula.loss_rate(&path, x) {
+                prop_assert!((MIN_LOSS_RATE..=1.0).contains(&p), "{formula:?} {path:?} {x} {p}");
+            }
+        }
+    }
+
+    /// The same at the edges of what a path may be.
+    #[test]
+    fn extreme_paths_give_rates(
+        s in -3.0..=9.0f64, rtt in -9.0..=6.0f64, rto in -9.0..=6.0f64, p in any::<f64>(), x in any::<f64>(),
+        window in -3.0..300.0f64, b in -3.0..=3.0f64,
+    ) {
+        let mut path = Path::from_secs(10f64.powf(s), 10f64.powf(rtt), 10f64.powf(rto));
+        path.window_packets = 10f64.powf(window);
+        path.packets_per_ack = 10f64.powf(b);
+        for formula in ALL {
+            if let Ok(rate) = formula.rate(&path, p) {
+                prop_assert!(rate != RateEstimate::Unknown);
+                let is_rate = |rate: Rate| rate.as_bps().is_finite() && !rate.is_zero();
+                prop_assert!(rate.known().is_none_or(is_rate), "{formula:?} {path:?} {p} {rate:?}");
             }
             if let Ok(p) = formula.loss_rate(&path, x) {
                 prop_assert!((MIN_LOSS_RATE..=1.0).contains(&p), "{formula:?} {path:?} {x} {p}");
