@@ -212,6 +212,7 @@ fn tcp_options(plan: &FlowPlan) -> TcpOptions {
         initial_rto: plan.initial_rto.unwrap_or(defaults.initial_rto),
         tick: plan.tick.unwrap_or(defaults.tick),
         delayed_ack: plan.delayed_ack.unwrap_or(defaults.delayed_ack),
+        limited_transmit: plan.limited_transmit.unwrap_or(defaults.limited_transmit),
         ..defaults
     }
 }

@@ -212,7 +212,12 @@ pub const FLOW: TableSpec = TableSpec {
         field("initial_rto", FieldKind::Period, PROFILE, "The timeout before the first measurement."),
         field("tick", FieldKind::Period, PROFILE, "The granularity of the retransmission timer."),
         field("delayed_ack", FieldKind::Flag, PROFILE, "Acknowledge every second packet only."),
-        field("overhead", FieldKind::Span, PROFILE, "The largest random delay before a packet leaves."),
+        field(
+            "limited_transmit",
+            FieldKind::Flag,
+            PROFILE,
+            "Whether the first two duplicate acknowledgements each release a new packet.",
+        ),
     ],
 };
 

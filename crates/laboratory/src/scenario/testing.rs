@@ -49,23 +49,6 @@ impl ProtocolCatalogue for Fake {
     }
 }
 
-/// The protocols of the built-in scenarios, with any option at all.
-pub(super) struct Permissive;
-
-impl ProtocolCatalogue for Permissive {
-    fn names(&self) -> Vec<&str> {
-        vec!["elm", "rlc"]
-    }
-
-    fn options(&self, _protocol: &str) -> Vec<OptionSpec> {
-        Vec::new()
-    }
-
-    fn check(&self, _protocol: &str, _name: &str, _value: RawValue<'_>) -> Result<(), OptionError> {
-        Ok(())
-    }
-}
-
 /// A small scenario without a mistake; everything that tests change is in it.
 pub(super) const SMALL: &str = r#"
 name = "small"
