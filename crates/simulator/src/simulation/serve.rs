@@ -82,7 +82,7 @@ impl Simulation {
                 receiver.counters.sent_packets += 1;
                 let arrival = arrival(Origin::Channel(channel), header, parcel);
                 receiver.settle(agent, Input::Packet(arrival), &mut self.core, &mut session.tree);
-            } else {
+            } else if session.tree.is_late(receiver.receiver, channel) {
                 receiver.counters.late_bytes += u64::from(parcel.size_bytes);
             }
         }
