@@ -257,8 +257,6 @@ pub struct FlowPlan {
     pub tick: Option<Span>,
     /// Whether sinks acknowledge every second packet only, if not the profile's.
     pub delayed_ack: Option<bool>,
-    /// The largest random delay before a packet leaves the sender, if not the profile's.
-    pub overhead: Option<Span>,
 }
 
 /// Flows whose fairness to each other is told.
