@@ -105,12 +105,3 @@ pub(super) fn toml_files(folder: &Path) -> Vec<PathBuf> {
     }
     found
 }
-
-/// Fails if a generated file is stale; with `UPDATE_GENERATED=1` it is written anew.
-pub(super) fn check_generated(path: &Path, expected: &str) {
-    if std::env::var_os("UPDATE_GENERATED").is_some_and(|value| value == "1") {
-        std::fs::write(path, expected).unwrap();
-    }
-    let found = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(found == expected, "{} is stale: run the tests with UPDATE_GENERATED=1", path.display());
-}
