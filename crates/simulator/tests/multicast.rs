@@ -93,11 +93,16 @@ fn data_flows_for_the_leave_latency_and_counts_as_late() {
         let counters = simulation.receiver_counters(ids[0]);
         // G forwards until the prune has come and the latency is over.
         let last_at_g = at(0.6) + UP_TO_G + Span::from_ms(leave_ms);
-        let count = |from: Time, to: Time| reference.iter().filter(|&&when| when > from && when <= to).count();
+        let count =
+            |from: Time, to: Time| reference.iter().filter(|&&when| when > from && when <= to).count();
         let received = count(Time::ZERO, at(0.6)) as u64;
         let late = count(at(0.6), last_at_g + LAST_HOP) as u64;
         // One packet more or less, since the reference is seen up to one step late.
-        assert!(counters.received_packets.abs_diff(received) <= 1, "{} {received}", counters.received_packets);
+        assert!(
+            counters.received_packets.abs_diff(received) <= 1,
+            "{} {received}",
+            counters.received_packets
+        );
         assert!((counters.late_bytes / 1000).abs_diff(late) <= 1, "{} {late}", counters.late_bytes);
         assert_eq!(counters.late_bytes % 1000, 0);
         assert_eq!(counters.received_bytes, counters.received_packets * 1000);
@@ -193,8 +198,7 @@ fn deep() -> Plan {
 
 #[test]
 fn each_of_many_receivers_gets_its_layers_and_no_others() {
-    const NODES: [(&str, f64); 6] =
-        [("A", 3.0), ("B", 7.0), ("C", 4.0), ("D", 9.0), ("E", 14.0), ("F", 9.0)];
+    const NODES: [(&str, f64); 6] = [("A", 3.0), ("B", 7.0), ("C", 4.0), ("D", 9.0), ("E", 14.0), ("F", 9.0)];
     // Packets per second of the layers: 250, 250, 500.
     const RATES: [f64; 3] = [2000.0, 4000.0, 8000.0];
     for seed in 0..20 {
@@ -252,8 +256,7 @@ fn a_loss_on_a_shared_link_counts_for_each_member_below_that_holds_the_channel()
         ])
     };
     // R holds both layers, Q the base layer alone, and Z is gone before the losses begin.
-    let members =
-        [Member { level: 1, ..member("R") }, member("Q"), Member { stop_s: 0.4, ..member("Z") }];
+    let members = [Member { level: 1, ..member("R") }, member("Q"), Member { stop_s: 0.4, ..member("Z") }];
     let run = |plan: &Plan| {
         let (mut simulation, ids) = fixed_session(plan, &[1000.0, 3000.0], &members);
         simulation.run_until(at(2.0));

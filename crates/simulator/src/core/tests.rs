@@ -56,7 +56,8 @@ fn golden_store_and_forward() {
     let case = golden::vector("vectors-active-and-unicast.json", "link-01");
     let rate = Rate::from_bps(case.number("rate_bps"));
     let mut core = one_link(rate, Span::from_secs_f64(case.number("prop")), QueueConfig::default());
-    let offers: Vec<_> = golden::numbers(&case.input["bytes"]).iter().map(|&b| (Time::ZERO, b as u32)).collect();
+    let offers: Vec<_> =
+        golden::numbers(&case.input["bytes"]).iter().map(|&b| (Time::ZERO, b as u32)).collect();
     let (arrived, counters) = carry(&mut core, &offers);
     let at: Vec<f64> = arrived.iter().map(|(_, at)| at.as_secs_f64()).collect();
     case.check_list("arrival", &at, &case.expected["arrival"]);
