@@ -11,8 +11,8 @@ use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Rate, Size, Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
-    LinkConfig, LinkId, LossModel, Network, NodeId, QueueConfig, ReceiverConfig, ReceiverId, SessionConfig,
-    Simulation, TcpConfig,
+    LinkConfig, LinkId, LossModel, Network, NodeId, QueueConfig, QueueLimit, ReceiverConfig, ReceiverId,
+    SessionConfig, Simulation, TcpConfig,
 };
 
 pub(crate) fn at(seconds: f64) -> Time {
@@ -148,4 +148,47 @@ pub(crate) fn tcp(plan: &Plan, variant: TcpVariant, from: &str, to: &str, name: 
         stop: None,
         name: name.to_owned(),
     }
+}
+
+/// Seven layers that double from 128 kbit/s, as in the thesis.
+pub(crate) const DOUBLING: [f64; 7] = [128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0, 8192.0];
+
+/// Adds a session of any protocol with its default options. `receivers` have a node and a start.
+pub(crate) fn add_session(
+    simulation: &mut Simulation,
+    plan: &Plan,
+    protocol: &Protocol,
+    seed: u64,
+    receivers: &[(&str, f64)],
+) -> Vec<ReceiverId> {
+    let session = session_plan(&DOUBLING);
+    let stream = |part: &str| Stream::new(seed, &format!("{}/{part}", protocol.name()));
+    let receiver = |(index, &(node, start_s)): (usize, &(&str, f64))| ReceiverConfig {
+        node: plan.node(node),
+        receiver: protocol.receiver(session.clone(), stream(&format!("{index}"))),
+        start: at(start_s),
+        stop: None,
+        join_latency: Span::from_ms(20),
+        leave_latency: Span::from_ms(200),
+    };
+    let config = SessionConfig {
+        source_node: plan.node("S"),
+        source: protocol.source(session.clone(), stream("source")),
+        channels: DOUBLING.len() as u16,
+        start: Time::ZERO,
+        stop: None,
+        receivers: receivers.iter().enumerate().map(receiver).collect(),
+    };
+    simulation.add_session(config).unwrap()
+}
+
+/// A tree with a bottleneck of `mbps`, and two receivers' nodes behind lossy links.
+pub(crate) fn bottleneck(mbps: f64) -> Plan {
+    let queue = QueueConfig { limit: QueueLimit::Packets(40), ns2_compat: true };
+    let lossy = |loss| LinkConfig { loss: LossModel::Bernoulli(loss), ..link(100.0, 10.0) };
+    Plan::new(&[
+        ("S-G", LinkConfig { queue, ..link(mbps, 10.0) }, link(mbps, 10.0)),
+        ("G-R", lossy(0.01), link(100.0, 10.0)),
+        ("G-Q", lossy(0.003), link(100.0, 10.0)),
+    ])
 }
