@@ -38,7 +38,7 @@ fmt: toolchain
 clippy: toolchain
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
-docs: toolchain
+docs: toolchain ## The reference of all crates, into target/doc
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
 # The command is built in release mode first: tests compare its results with those of a debug build.

@@ -54,7 +54,8 @@ fn prose(page: &Path) -> Vec<String> {
 /// The code blocks of a language in a page.
 fn blocks(page: &Path, language: &str) -> Vec<String> {
     let text = fs::read_to_string(page).unwrap();
-    let blocks = text.split(&format!("```{language}\n")).skip(1);
+    let fence = format!("```{language}\n");
+    let blocks = text.split(&fence).skip(1);
     blocks.map(|block| block.split("```").next().unwrap().to_owned()).collect()
 }
 
@@ -134,7 +135,9 @@ fn every_scenario_is_reproduced() {
     for file in files(&folder) {
         let name = file.strip_prefix(&folder).unwrap().with_extension("");
         let name = name.to_str().unwrap().replace('\\', "/");
-        if !page.contains(&format!("layercast run {name} ")) && !page.contains(&format!("layercast run {name}\n")) {
+        if !page.contains(&format!("layercast run {name} "))
+            && !page.contains(&format!("layercast run {name}\n"))
+        {
             missing.push(name);
         }
     }
@@ -163,7 +166,10 @@ fn every_dependency_has_its_reason() {
         files(&root().join("docs/decisions")).iter().map(|path| fs::read_to_string(path).unwrap()).collect();
     let mut missing = Vec::new();
     for name in table.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name.trim()) {
-        if !name.starts_with('#') && !name.starts_with("layercast-") && !decisions.contains(&format!("`{name}`")) {
+        if !name.starts_with('#')
+            && !name.starts_with("layercast-")
+            && !decisions.contains(&format!("`{name}`"))
+        {
             missing.push(name);
         }
     }
