@@ -156,6 +156,18 @@ fn nothing_asked_for_gives_help_and_counts_as_wrong_usage() {
 }
 
 #[test]
+fn the_scenario_in_the_readme_runs() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let readme = fs::read_to_string(readme).expect("the README is there");
+    let example = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+    let file = scratch("readme").join("shared.toml");
+    fs::write(&file, example.expect("the README has a scenario")).expect("the file can be written");
+    let output = run(&["run", file.to_str().expect("the path is text"), "--replications", "1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("elm@R"));
+}
+
+#[test]
 fn a_run_prints_a_table() {
     insta::assert_snapshot!(seen(&["run", "fixed.toml"]));
 }
