@@ -2,15 +2,14 @@
 
 use layercast_protocol::contract::{Arrival, Ecn, Input, Origin, settle};
 use layercast_protocol::registry::Header;
-use layercast_protocol::units::{Channel, Size};
+use layercast_protocol::units::{Channel, Size, Time};
 
-use super::{Agent, ReceiverAgent, Route, Session, Simulation};
+use super::{Agent, Route, Session, Simulation};
 use crate::core::{Core, Dropped};
 use crate::event::{Event, Key};
 use crate::host::{ReceiverHost, SourceHost, TcpOutput, Way};
-use crate::multicast::Tree;
 use crate::packet::{Body, Parcel};
-use crate::tcp::{Ack, Sink};
+use crate::tcp::{Ack, Segment, Sender, Sink};
 
 impl Simulation {
     pub(super) fn serve_arrival(&mut self, link: u32) {
@@ -72,59 +71,48 @@ impl Simulation {
         header: Header,
         parcel: Parcel,
     ) {
-        let session = &mut self.sessions[session as usize];
+        let session = &self.sessions[session as usize];
         let holds = session.tree.is_member(receiver, channel);
         let agent = session.receivers[receiver as usize];
-        if let Agent::Receiver(receiver) = &mut self.agents[agent as usize] {
+        if let Agent::Receiver(to) = &mut self.agents[agent as usize] {
             if holds {
-                receiver.counters.received_bytes += u64::from(parcel.size_bytes);
-                receiver.counters.received_packets += 1;
-                receiver.counters.sent_packets += 1;
-                let arrival = arrival(Origin::Channel(channel), header, parcel);
-                receiver.settle(agent, Input::Packet(arrival), &mut self.core, &mut session.tree);
-            } else if session.tree.is_late(receiver.receiver, channel) {
-                receiver.counters.late_bytes += u64::from(parcel.size_bytes);
+                to.counters.received_bytes += u64::from(parcel.size_bytes);
+                to.counters.received_packets += 1;
+                to.counters.sent_packets += 1;
+            } else if session.tree.is_late(receiver, channel) {
+                to.counters.late_bytes += u64::from(parcel.size_bytes);
             }
+        }
+        if holds {
+            self.tell(agent, Input::Packet(arrival(Origin::Channel(channel), header, parcel)));
         }
     }
 
     /// A unicast packet has come to its agent.
     fn deliver(&mut self, agent: u32, body: Body, parcel: Parcel) {
-        match (&mut self.agents[agent as usize], body) {
-            (Agent::TcpSink { sink, way, flow }, Body::Segment(segment)) => {
-                let received = sink.receive(self.core.now(), segment.seq);
-                if received.is_new {
-                    let counters = &mut self.tcp_flows[*flow as usize];
-                    counters.received_bytes += u64::from(parcel.size_bytes);
-                    counters.received_packets += 1;
-                }
-                if let Some(ack) = received.ack {
-                    send_ack(&mut self.core, sink, *way, ack);
-                }
-                let deadline = sink.deadline();
-                self.core.set_timer(agent, deadline);
+        match body {
+            Body::Segment(segment) => self.deliver_segment(agent, segment, parcel.size_bytes),
+            Body::Ack(ack) => self.drive_tcp(agent, |sender, now, out| sender.handle_ack(now, &ack, out)),
+            Body::Unicast { from, header } => {
+                self.tell(agent, Input::Packet(arrival(Origin::Peer(from), header, parcel)));
             }
-            (Agent::TcpSender { sender, way, flow, stopped: false }, Body::Ack(ack)) => {
-                let now = self.core.now();
-                let sent_packets = &mut self.tcp_flows[*flow as usize].sent_packets;
-                sender.handle_ack(
-                    now,
-                    &ack,
-                    &mut TcpOutput { core: &mut self.core, way: *way, sent_packets },
-                );
-                let deadline = sender.deadline();
-                self.core.set_timer(agent, deadline);
+            Body::Channel { .. } | Body::Membership(_) => {}
+        }
+    }
+
+    fn deliver_segment(&mut self, agent: u32, segment: Segment, size_bytes: u32) {
+        if let Agent::TcpSink { sink, way, flow } = &mut self.agents[agent as usize] {
+            let received = sink.receive(self.core.now(), segment.seq);
+            if received.is_new {
+                let counters = &mut self.tcp_flows[*flow as usize];
+                counters.received_bytes += u64::from(size_bytes);
+                counters.received_packets += 1;
             }
-            (Agent::Source { .. }, Body::Unicast { from, header }) => {
-                let arrival = arrival(Origin::Peer(from), header, parcel);
-                self.settle_source(agent, Input::Packet(arrival));
+            if let Some(ack) = received.ack {
+                send_ack(&mut self.core, sink, *way, ack);
             }
-            (Agent::Receiver(receiver), Body::Unicast { from, header }) => {
-                let arrival = arrival(Origin::Peer(from), header, parcel);
-                let tree = &mut self.sessions[receiver.session as usize].tree;
-                receiver.settle(agent, Input::Packet(arrival), &mut self.core, tree);
-            }
-            _ => {}
+            let deadline = sink.deadline();
+            self.core.set_timer(agent, deadline);
         }
     }
 
@@ -133,17 +121,9 @@ impl Simulation {
             return;
         }
         match &mut self.agents[agent as usize] {
-            Agent::Source { .. } => self.settle_source(agent, Input::Timer),
-            Agent::Receiver(receiver) => {
-                let tree = &mut self.sessions[receiver.session as usize].tree;
-                receiver.settle(agent, Input::Timer, &mut self.core, tree);
-            }
-            Agent::TcpSender { sender, way, flow, .. } => {
-                let now = self.core.now();
-                let sent_packets = &mut self.tcp_flows[*flow as usize].sent_packets;
-                sender.handle_timeout(now, &mut TcpOutput { core: &mut self.core, way: *way, sent_packets });
-                let deadline = sender.deadline();
-                self.core.set_timer(agent, deadline);
+            Agent::Source { .. } | Agent::Receiver(_) => self.tell(agent, Input::Timer),
+            Agent::TcpSender { .. } => {
+                self.drive_tcp(agent, |sender, now, out| sender.handle_timeout(now, out));
             }
             Agent::TcpSink { sink, way, .. } => {
                 if let Some(ack) = sink.take_due() {
@@ -154,30 +134,16 @@ impl Simulation {
     }
 
     pub(super) fn start_agent(&mut self, agent: u32) {
-        match &mut self.agents[agent as usize] {
-            Agent::Source { .. } => self.settle_source(agent, Input::Start),
-            Agent::Receiver(receiver) => {
-                let tree = &mut self.sessions[receiver.session as usize].tree;
-                receiver.settle(agent, Input::Start, &mut self.core, tree);
-            }
-            Agent::TcpSender { sender, way, flow, .. } => {
-                let now = self.core.now();
-                let sent_packets = &mut self.tcp_flows[*flow as usize].sent_packets;
-                sender.start(now, &mut TcpOutput { core: &mut self.core, way: *way, sent_packets });
-                let deadline = sender.deadline();
-                self.core.set_timer(agent, deadline);
-            }
+        match &self.agents[agent as usize] {
+            Agent::Source { .. } | Agent::Receiver(_) => self.tell(agent, Input::Start),
+            Agent::TcpSender { .. } => self.drive_tcp(agent, |sender, now, out| sender.start(now, out)),
             Agent::TcpSink { .. } => {}
         }
     }
 
     pub(super) fn stop_agent(&mut self, agent: u32) {
         match &mut self.agents[agent as usize] {
-            Agent::Source { .. } => self.settle_source(agent, Input::Stop),
-            Agent::Receiver(receiver) => {
-                let tree = &mut self.sessions[receiver.session as usize].tree;
-                receiver.settle(agent, Input::Stop, &mut self.core, tree);
-            }
+            Agent::Source { .. } | Agent::Receiver(_) => self.tell(agent, Input::Stop),
             Agent::TcpSender { stopped, .. } => {
                 *stopped = true;
                 self.core.set_timer(agent, None);
@@ -186,13 +152,39 @@ impl Simulation {
         }
     }
 
-    fn settle_source(&mut self, agent: u32, input: Input<Header>) {
-        if let Agent::Source { endpoint, session } = &mut self.agents[agent as usize] {
-            let session = &self.sessions[*session as usize];
+    /// Tells an endpoint one thing and does what it asks for. Other agents have no endpoint.
+    fn tell(&mut self, agent: u32, input: Input<Header>) {
+        let core = &mut self.core;
+        let now = core.now();
+        let deadline = match &mut self.agents[agent as usize] {
+            Agent::Source { endpoint, session } => {
+                let Session { tree, to_peers, .. } = &self.sessions[*session as usize];
+                settle(&mut **endpoint, now, input, &mut SourceHost { core, tree, to_peers })
+            }
+            Agent::Receiver(receiver) => {
+                let mut host = ReceiverHost {
+                    core,
+                    tree: &mut self.sessions[receiver.session as usize].tree,
+                    receiver: receiver.receiver,
+                    to_source: receiver.to_source,
+                    join_latency: receiver.join_latency,
+                    leave_latency: receiver.leave_latency,
+                    level_changes: &mut receiver.level_changes,
+                };
+                settle(&mut receiver.endpoint, now, input, &mut host)
+            }
+            Agent::TcpSender { .. } | Agent::TcpSink { .. } => return,
+        };
+        self.core.set_timer(agent, deadline);
+    }
+
+    /// Lets a TCP sender that has not stopped act, and reads its deadline.
+    fn drive_tcp(&mut self, agent: u32, act: impl FnOnce(&mut Sender, Time, &mut TcpOutput<'_>)) {
+        if let Agent::TcpSender { sender, way, flow, stopped: false } = &mut self.agents[agent as usize] {
+            let sent_packets = &mut self.tcp_flows[*flow as usize].sent_packets;
             let now = self.core.now();
-            let mut host =
-                SourceHost { core: &mut self.core, tree: &session.tree, to_peers: &session.to_peers };
-            let deadline = settle(&mut **endpoint, now, input, &mut host);
+            act(sender, now, &mut TcpOutput { core: &mut self.core, way: *way, sent_packets });
+            let deadline = sender.deadline();
             self.core.set_timer(agent, deadline);
         }
     }
@@ -220,23 +212,6 @@ impl Simulation {
             }
             self.core.slab.release(parcel.packet);
         }
-    }
-}
-
-impl ReceiverAgent {
-    fn settle(&mut self, agent: u32, input: Input<Header>, core: &mut Core, tree: &mut Tree) {
-        let now = core.now();
-        let mut host = ReceiverHost {
-            core,
-            tree,
-            receiver: self.receiver,
-            to_source: self.to_source,
-            join_latency: self.join_latency,
-            leave_latency: self.leave_latency,
-            level_changes: &mut self.level_changes,
-        };
-        let deadline = settle(&mut self.endpoint, now, input, &mut host);
-        core.set_timer(agent, deadline);
     }
 }
 
