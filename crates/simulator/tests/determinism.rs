@@ -5,6 +5,7 @@
 mod world;
 
 use layercast_protocol::registry::{NAMES, Protocol};
+use layercast_protocol::units::Span;
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
     FlowCounters, LevelChange, LinkCounters, ReceiverId, Simulation, TcpConfig, TcpId,
@@ -45,7 +46,10 @@ impl Run {
             receivers.extend(add_session(&mut simulation, &plan, &protocol, seed, &places));
         }
         for (name, variant) in [("reno", TcpVariant::Reno), ("sack", TcpVariant::Sack)] {
-            tcps.push(simulation.add_tcp(tcp(&plan, variant, "S", "R", name)).unwrap());
+            let mut config = tcp(&plan, variant, "S", "R", name);
+            // Timeouts that depend on what is measured, so that each draw can be seen.
+            config.options.min_rto = Span::from_ms(20);
+            tcps.push(simulation.add_tcp(config).unwrap());
         }
         Run { plan, simulation, receivers, tcps }
     }

@@ -255,8 +255,10 @@ fn a_loss_on_a_shared_link_counts_for_each_member_below_that_holds_the_channel()
             named("G-Z", clean()),
         ])
     };
-    // R holds both layers, Q the base layer alone, and Z is gone before the losses begin.
-    let members = [Member { level: 1, ..member("R") }, member("Q"), Member { stop_s: 0.4, ..member("Z") }];
+    // R holds both layers and has a neighbour with the base layer alone, as Q; Z is gone before the
+    // losses begin.
+    let leaver = Member { stop_s: 0.4, ..member("Z") };
+    let members = [Member { level: 1, ..member("R") }, member("Q"), leaver, member("R")];
     let run = |plan: &Plan| {
         let (mut simulation, ids) = fixed_session(plan, &[1000.0, 3000.0], &members);
         simulation.run_until(at(2.0));
@@ -273,6 +275,7 @@ fn a_loss_on_a_shared_link_counts_for_each_member_below_that_holds_the_channel()
     let of_base = counters[1].lost_packets;
     assert!((60..=74).contains(&of_base), "a third of the packets are of the base layer: {of_base}");
     assert_eq!(counters[2], clean[2], "Z had left");
+    assert_eq!(counters[3].lost_packets, of_base, "the neighbour of R as Q");
     for (lossy, clean) in counters.iter().zip(&clean) {
         assert_eq!(lossy.received_packets + lossy.lost_packets, clean.received_packets);
         assert_eq!(lossy.sent_packets, clean.sent_packets);

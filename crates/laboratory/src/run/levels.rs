@@ -71,6 +71,7 @@ pub(super) fn settled_after_s(changes: &[LevelChange], born: Time, end: Time) ->
 mod tests {
     use super::*;
     use layercast_protocol::contract::Cause;
+    use proptest::prelude::*;
 
     fn at(seconds: f64) -> Time {
         Time::from_secs_f64(seconds)
@@ -112,5 +113,72 @@ mod tests {
         assert_eq!(settled_after_s(&calm, at(10.0), at(100.0)), Some(0.0));
         let restless = log(&[(10.0, 5), (99.0, 1)]);
         assert_eq!(settled_after_s(&restless, at(10.0), at(100.0)), None);
+    }
+
+    /// A log of up to 30 steps within 100 s, and its steps.
+    fn any_log() -> impl Strategy<Value = Vec<LevelChange>> {
+        prop::collection::vec((0u32..100_000, 0u16..8), 0..30).prop_map(|mut steps| {
+            steps.sort_by_key(|&(ms, _)| ms);
+            let steps: Vec<_> = steps.iter().map(|&(ms, count)| (f64::from(ms) / 1e3, count)).collect();
+            log(&steps)
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_mean_is_that_of_many_looks(changes in any_log(), from in 0u32..50, length in 1u32..50) {
+            let (start, end) = (f64::from(from), f64::from(from + length));
+            // In the middle of each of the milliseconds between which levels change.
+            let looks = (from * 1000..(from + length) * 1000).map(|ms| (f64::from(ms) + 0.5) / 1e3);
+            let total: i64 = looks.map(|now| i64::from(level_at(&changes, at(now)).as_number())).sum();
+            let expected = total as f64 / f64::from(length) / 1e3;
+            prop_assert!((mean_level(&changes, at(start), at(end)) - expected).abs() < 1e-6);
+        }
+
+        #[test]
+        fn half_of_the_time_the_level_is_the_median_or_below(changes in any_log()) {
+            let (start, end) = (at(0.0), at(100.0));
+            let median = median_level(&changes, start, end);
+            let share = |below: &dyn Fn(Level) -> bool| {
+                let all = stretches(&changes, start, end);
+                all.iter().filter(|&&(level, _)| below(level)).map(|&(_, length_s)| length_s).sum::<f64>()
+            };
+            prop_assert!(share(&|level| level <= median) >= 50.0 - 1e-9);
+            prop_assert!(share(&|level| level < median) <= 50.0 + 1e-9);
+            prop_assert!((share(&|_| true) - 100.0).abs() < 1e-9);
+        }
+
+        #[test]
+        fn after_it_has_settled_the_level_stays_in_its_band(changes in any_log(), born in 0u32..50) {
+            let (born, end) = (at(f64::from(born)), at(100.0));
+            let half = born + end.since(born).scaled(0.5);
+            let median = median_level(&changes, half, end).as_number();
+            let within = |level: Level| (level.as_number() - median).abs() <= 1;
+            match settled_after_s(&changes, born, end) {
+                Some(after_s) => {
+                    let settled = born + layercast_protocol::units::Span::from_secs_f64(after_s);
+                    prop_assert!(after_s >= 0.0);
+                    prop_assert!(stretches(&changes, settled, end).iter().all(|&(level, _)| within(level)));
+                    // It did not do so before: at the change that ended it, it was outside.
+                    let ended = changes.iter().rfind(|change| change.at == settled && !within(change.from));
+                    prop_assert!(after_s == 0.0 || ended.is_some());
+                }
+                None => prop_assert!(!within(level_at(&changes, end))),
+            }
+        }
+
+        #[test]
+        fn moves_are_counted_layer_by_layer(changes in any_log(), until in 0u32..100) {
+            let end = at(f64::from(until));
+            let (mut held, mut moves) = (0i64, 0u64);
+            for change in changes.iter().filter(|change| change.at <= end) {
+                moves += held.abs_diff(i64::from(change.to.layer_count()));
+                held = i64::from(change.to.layer_count());
+            }
+            prop_assert_eq!(joins_and_leaves(&changes, end), moves.saturating_sub(1));
+            prop_assert_eq!(i64::from(level_at(&changes, end).layer_count()), held);
+        }
     }
 }

@@ -1,0 +1,69 @@
+//! Running scenarios in tests, as the command does.
+
+// Each test file uses a part of this.
+#![allow(dead_code, clippy::unwrap_used)]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use layercast_laboratory::results::Summary;
+use layercast_laboratory::results::summary::{FlowStatistics, RunCost};
+use layercast_laboratory::run::{self, Outcome, RegistryCatalogue, RunRequest};
+use layercast_laboratory::scenario::{self, Scenario, catalogue};
+
+pub(crate) struct Ran {
+    pub(crate) outcome: Outcome,
+    pub(crate) summary: Summary,
+}
+
+impl Ran {
+    /// The statistics of a flow in the main window.
+    pub(crate) fn flow(&self, name: &str) -> &FlowStatistics {
+        &self.summary.flows.iter().find(|flow| flow.name == name).unwrap().measures
+    }
+
+    /// The mean throughput of a flow in kbit/s.
+    pub(crate) fn kbps(&self, name: &str) -> f64 {
+        self.flow(name).throughput_kbps.mean.unwrap()
+    }
+
+    /// The mean number of level changes of a flow.
+    pub(crate) fn level_changes(&self, name: &str) -> f64 {
+        self.flow(name).level_changes.as_ref().unwrap().mean.unwrap()
+    }
+}
+
+/// The root of the project.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The text of a built-in scenario.
+pub(crate) fn built_in(name: &str) -> &'static str {
+    catalogue::find(name).unwrap().text
+}
+
+pub(crate) fn read(name: &str, text: &str, overrides: &[&str]) -> Option<Scenario> {
+    let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
+    scenario::read(name, text, &overrides, &RegistryCatalogue).ok()
+}
+
+/// Runs a scenario's text with overrides, on one thread.
+pub(crate) fn run_text(name: &str, text: &str, overrides: &[&str]) -> Ran {
+    run_with_jobs(name, text, overrides, 1)
+}
+
+/// Runs a scenario's text with overrides.
+pub(crate) fn run_with_jobs(name: &str, text: &str, overrides: &[&str], jobs: usize) -> Ran {
+    let plan =
+        read(name, text, overrides).unwrap_or_else(|| panic!("{name} with {overrides:?} does not read"));
+    let mut as_run = text.to_owned();
+    for set in overrides {
+        let _ = write!(as_run, "\n# --set {set}");
+    }
+    let request = RunRequest { id: name.to_owned(), text: as_run, command: String::new(), jobs: Some(jobs) };
+    let outcome = run::run(&plan, &request, &|_| {}).unwrap();
+    let cost = RunCost { wall_s: outcome.wall_s, peak_rss_bytes: None };
+    let summary = Summary::new(&outcome.experiment, &outcome.replications, cost).unwrap();
+    Ran { outcome, summary }
+}
