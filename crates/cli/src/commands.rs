@@ -96,12 +96,12 @@ fn prepare(directory: &Path) -> Result<(), Failure> {
 fn write(directory: &Path, outcome: &run::Outcome, summary: &Summary) -> Result<(), Failure> {
     let written = results::write_all(directory, &outcome.experiment, &outcome.replications, summary)
         .context("the results could not be written")?;
-    tell(&format!(
+    Ok(tell(&format!(
         "\nReport   {}\nSummary  {}\nSeries   {}\n",
         written.report.display(),
         written.summary.display(),
         written.series.display()
-    ))
+    ))?)
 }
 
 /// The command that repeats a run.
@@ -121,7 +121,7 @@ fn command_line(arguments: &Run) -> String {
 
 pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
     let (plan, _) = read(&arguments.scenario.name, &arguments.scenario.overrides)?;
-    tell(&format!(
+    Ok(tell(&format!(
         "{}: fine ({}, {}, {}, {} of {})\n",
         arguments.scenario.name,
         counted(plan.nodes.len(), "node"),
@@ -129,7 +129,7 @@ pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
         counted(plan.flow_names().len(), "flow"),
         counted(plan.replications as usize, "replication"),
         plan.duration,
-    ))
+    ))?)
 }
 
 fn counted(count: usize, what: &str) -> String {
@@ -141,7 +141,7 @@ pub(crate) fn list(arguments: &List) -> Result<(), Failure> {
         Some(name) => options(name, arguments.plain)?,
         None => names(arguments),
     };
-    tell(&text)
+    Ok(tell(&text)?)
 }
 
 fn names(arguments: &List) -> String {

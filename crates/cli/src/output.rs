@@ -4,15 +4,13 @@ use std::io::{self, Write};
 
 use anyhow::Context;
 
-use crate::commands::Failure;
-
 /// Writes to standard output. A reader that went away early (`layercast list | head -1`) has what it
 /// wanted, so that is no failure; a full disk is one.
-pub(crate) fn tell(text: &str) -> Result<(), Failure> {
+pub(crate) fn tell(text: &str) -> anyhow::Result<()> {
     let mut output = io::stdout().lock();
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        done => Ok(done.context("the output could not be written")?),
+        done => done.context("the output could not be written"),
     }
 }
 

@@ -68,13 +68,13 @@ fn golden_store_and_forward() {
 
 #[test]
 fn golden_queue_limits() {
-    let limits: [(&str, fn(u64) -> QueueLimit); 2] = [
-        ("queue-limit-droptail-packets", |limit| QueueLimit::Packets(limit as u32)),
-        ("queue-limit-droptail-bytes-mean1000", |limit| QueueLimit::Bytes(limit * 1000)),
-    ];
-    for (id, limit) in limits {
+    let packets = "queue-limit-droptail-packets";
+    for id in [packets, "queue-limit-droptail-bytes-mean1000"] {
         let case = golden::vector("vectors-active-and-unicast.json", id);
-        let queue = QueueConfig { limit: limit(case.whole("limit")), ns2_compat: true };
+        let limit = case.whole("limit");
+        let limit =
+            if id == packets { QueueLimit::Packets(limit as u32) } else { QueueLimit::Bytes(limit * 1000) };
+        let queue = QueueConfig { limit, ns2_compat: true };
         let mut core = one_link(Rate::from_mbps(0.8), Span::from_ms(1), queue);
         // From an access link of 100 Mbit/s a packet comes each 80 us.
         for arrival in 0..case.whole("arrivals") {
