@@ -68,13 +68,14 @@ fn golden_store_and_forward() {
 
 #[test]
 fn golden_queue_limits() {
-    let limits: [(&str, fn(u64) -> QueueLimit); 2] = [
-        ("queue-limit-droptail-packets", |limit| QueueLimit::Packets(limit as u32)),
-        ("queue-limit-droptail-bytes-mean1000", |limit| QueueLimit::Bytes(limit * 1000)),
-    ];
-    for (id, limit) in limits {
+    for (id, in_bytes) in
+        [("queue-limit-droptail-packets", false), ("queue-limit-droptail-bytes-mean1000", true)]
+    {
         let case = golden::vector("vectors-active-and-unicast.json", id);
-        let queue = QueueConfig { limit: limit(case.whole("limit")), ns2_compat: true };
+        let limit = case.whole("limit");
+        let limit =
+            if in_bytes { QueueLimit::Bytes(limit * 1000) } else { QueueLimit::Packets(limit as u32) };
+        let queue = QueueConfig { limit, ns2_compat: true };
         let mut core = one_link(Rate::from_mbps(0.8), Span::from_ms(1), queue);
         // From an access link of 100 Mbit/s a packet comes each 80 us.
         for arrival in 0..case.whole("arrivals") {
