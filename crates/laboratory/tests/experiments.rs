@@ -121,3 +121,18 @@ fn fixed_takes_what_its_level_takes() {
     let link = ran.summary.links.iter().find(|link| link.name == "S-G").unwrap();
     assert!((link.utilisation.mean.unwrap() - 0.2176).abs() < 0.0005, "{:?}", link.utilisation);
 }
+
+/// Options of a flow reach its TCP: the profile's own value changes nothing, another one does.
+#[test]
+fn limited_transmit_is_what_the_scenario_says() {
+    let samples = |more: &[&str]| {
+        let name = "thesis/simulation-2";
+        let sets = [&["duration=60 s", "replications=2"], more].concat();
+        let ran = run_text(name, built_in(name), &sets);
+        ["tcp@R1", "tcp@R2", "tcp@R3"].map(|flow| ran.flow(flow).throughput_kbps.samples.clone())
+    };
+    let plain = samples(&[]);
+    assert_eq!(samples(&["flow.tcp.limited_transmit=true"]), plain);
+    let without = samples(&["flow.tcp.limited_transmit=false"]);
+    assert!(plain.iter().zip(&without).all(|(plain, without)| plain != without), "{plain:?}");
+}

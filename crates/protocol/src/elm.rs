@@ -1,4 +1,4 @@
-//! ELM, equation-based layered multicast (thesis chapter 6, spec 13).
+//! ELM, equation-based layered multicast (thesis chapter 6).
 //!
 //! The source sends each layer at a constant rate. A receiver works out the rate that TCP would have
 //! on its path, from losses over all its layers and a round-trip time that the source helps it to

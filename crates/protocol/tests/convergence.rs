@@ -1,7 +1,7 @@
 //! What loss estimators converge to under independent loss.
 //!
 //! The expected values are time averages over the estimate divided by the true loss rate, from an
-//! independent computation (specification of the equation-based family, section 7.9), with a
+//! independent computation, with a
 //! standard error of about 0.01. These runs have the same length, so the two differ by a standard
 //! error of 0.014 to 0.02; three of those are allowed.
 

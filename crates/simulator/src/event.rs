@@ -9,6 +9,15 @@ pub(crate) struct Key {
     pub(crate) order: u64,
 }
 
+impl Key {
+    /// The key as one number of the same order. Comparing it takes no branch, which the processor
+    /// would guess wrong half of the time.
+    #[inline]
+    fn rank(self) -> u128 {
+        u128::from(self.time.as_ns()) << 64 | u128::from(self.order)
+    }
+}
+
 /// What happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
@@ -95,26 +104,37 @@ impl EventQueue {
     /// Puts `entry` into the hole at the top and restores the order.
     fn sift_down_from_top(&mut self, entry: Entry) {
         let length = self.heap.len();
+        let rank = entry.key.rank();
         let mut at = 0;
         loop {
             let first_child = at * ARITY + 1;
             if first_child >= length {
                 break;
             }
-            let mut least = first_child;
-            for child in first_child + 1..(first_child + ARITY).min(length) {
-                if self.heap[child].key < self.heap[least].key {
-                    least = child;
-                }
-            }
-            if entry.key <= self.heap[least].key {
+            let least = first_child + least_of(&self.heap[first_child..(first_child + ARITY).min(length)]);
+            let child = self.heap[least];
+            if rank <= child.key.rank() {
                 break;
             }
-            self.heap[at] = self.heap[least];
+            self.heap[at] = child;
             at = least;
         }
         self.heap[at] = entry;
     }
+}
+
+/// The index of the first of some siblings.
+#[inline]
+fn least_of(siblings: &[Entry]) -> usize {
+    if let [a, b, c, d] = siblings {
+        // In two rounds, so that the comparisons do not wait for each other.
+        let ranks = [a.key.rank(), b.key.rank(), c.key.rank(), d.key.rank()];
+        let left = usize::from(ranks[1] < ranks[0]);
+        let right = 2 + usize::from(ranks[3] < ranks[2]);
+        return if ranks[right] < ranks[left] { right } else { left };
+    }
+    let ranks = siblings.iter().map(|entry| entry.key.rank()).enumerate();
+    ranks.min_by_key(|&(_, rank)| rank).map_or(0, |(index, _)| index)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::choices;
 
 choices! {
-    /// When a receiver changes its level (spec 11.1 to 11.3).
+    /// When a receiver changes its level (thesis 6.1).
     pub enum Strategy {
         /// At once, whenever the fair rate crosses a bound.
         Naive = "naive",
@@ -15,7 +15,7 @@ choices! {
 }
 
 choices! {
-    /// What a new rate does to a running timer of the lazy strategy (spec 11.3).
+    /// What a new rate does to a running timer of the lazy strategy (thesis 6.1.3).
     pub enum TimerUpdate {
         /// The timer fires at its start plus the delay of the newest rate.
         Deadline = "deadline",
@@ -25,7 +25,7 @@ choices! {
 }
 
 choices! {
-    /// Which joins keep `join_min_gap` (spec 11.3).
+    /// Which joins keep `join_min_gap` (thesis 6.1.3).
     pub enum JoinGapScope {
         /// Those made because no loss bounds the rate.
         Unbounded = "unbounded",
@@ -35,7 +35,7 @@ choices! {
 }
 
 choices! {
-    /// What sets the pace of slow start (spec 11.1, 11.5).
+    /// What sets the pace of slow start (thesis 6.1.1 and 6.2.4).
     pub enum SlowStartPace {
         /// Round trips for the naive strategy, the interval for the others, as in the thesis.
         ByStrategy = "by-strategy",
@@ -47,7 +47,7 @@ choices! {
 }
 
 choices! {
-    /// How long rates are not consulted after a join of slow start (spec 11.5).
+    /// How long rates are not consulted after a join of slow start (thesis 6.2.4).
     pub enum DeafPeriod {
         /// The interval times the base rate over the cumulative rate.
         Scaled = "scaled",
@@ -59,7 +59,7 @@ choices! {
 }
 
 choices! {
-    /// Which echo goes into the next base layer packet (spec 12).
+    /// Which echo goes into the next base layer packet (thesis 6.2.3).
     pub enum EchoOrder {
         /// The one that waited longest.
         Arrival = "arrival",
@@ -69,7 +69,7 @@ choices! {
 }
 
 choices! {
-    /// What becomes of a joined layer that stays silent (spec 13.3).
+    /// What becomes of a joined layer that stays silent (thesis 6.2).
     pub enum SilentLayer {
         /// It counts as joined.
         Keep = "keep",
@@ -79,7 +79,7 @@ choices! {
 }
 
 choices! {
-    /// The number that the first packet of a layer carries (spec 6.1).
+    /// The number that the first packet of a layer carries (thesis 6.2.2).
     pub enum FirstSequence {
         /// Zero.
         Zero = "zero",
@@ -89,7 +89,7 @@ choices! {
 }
 
 choices! {
-    /// When a calculated rate enters the smoothing (spec 10).
+    /// When a calculated rate enters the smoothing (thesis 6.2.5).
     pub enum SmoothingSampling {
         /// With each packet.
         PerPacket = "per-packet",

@@ -1,4 +1,4 @@
-//! The source's side of feedback (spec 12): how often receivers report, and what is echoed.
+//! The source's side of feedback (thesis 6.2.3): how often receivers report, and what is echoed.
 
 mod bucket;
 mod echo;

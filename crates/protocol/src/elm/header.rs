@@ -1,4 +1,4 @@
-//! What ELM's packets carry (spec 13.1), as values and as bytes.
+//! What ELM's packets carry (docs/protocols/elm.md), as values and as bytes.
 //!
 //! All numbers are in network byte order. A data packet has 16 bytes, one of the base layer 28, and
 //! 16 more with an echo block. A report has 40. What follows a header is payload and is not looked at.
@@ -42,7 +42,7 @@ use core::num::NonZeroU64;
 use crate::contract;
 use crate::units::{Layer, Level, Rate, RateEstimate, Span, WireSeq};
 
-/// The most layers that a session may have (spec 1).
+/// The most layers that a session may have (this project's choice).
 pub const MAX_LAYERS: u16 = 32;
 /// The longest header in bytes.
 pub const MAX_HEADER: usize = 44;

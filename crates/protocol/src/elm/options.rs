@@ -1,4 +1,4 @@
-//! ELM's options with their defaults (spec 13.4). "CHOICE" marks what the thesis leaves open.
+//! ELM's options with their defaults (docs/protocols/elm.md). "CHOICE" marks what the thesis leaves open.
 
 pub use super::choices::{
     DeafPeriod, EchoOrder, FirstSequence, JoinGapScope, SilentLayer, SlowStartPace, SmoothingSampling,

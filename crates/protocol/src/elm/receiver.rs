@@ -1,4 +1,4 @@
-//! ELM's receiver (spec 13.3).
+//! ELM's receiver (thesis 6.2).
 //!
 //! A packet goes one way: the checks in this file, then `reception` (clock, sequence, losses,
 //! estimator, echo, rate, smoothing), then slow start or the manager in `management`. A step that

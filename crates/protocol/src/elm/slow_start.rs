@@ -1,10 +1,10 @@
-//! Slow start (spec 11.5, thesis 6.2.4): climb one layer per interval until the rate says stop.
+//! Slow start (thesis 6.2.4): climb one layer per interval until the rate says stop.
 
 use super::options::{DeafPeriod, Options, SlowStartPace, Strategy};
 use super::strategy::Rung;
 use crate::units::{Rate, RateEstimate, Span, Time};
 
-/// How many layers above the base a receiver climbs before its first round-trip time (spec 11.5).
+/// How many layers above the base a receiver climbs before its first round-trip time (thesis 6.2.4).
 const BLIND_LAYERS: u16 = 2;
 
 /// What slow start asks for.
@@ -34,7 +34,7 @@ pub struct SlowStartPlan {
 }
 
 /// The deaf period after joining a level: the interval, less by as much as the level is above the
-/// base layer (spec 11.5).
+/// base layer (thesis 6.2.4).
 pub fn deaf_period(interval: Span, base: Rate, level: Rate) -> Span {
     if level > base { interval.scaled(base.as_bps() / level.as_bps()) } else { interval }
 }

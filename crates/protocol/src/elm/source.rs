@@ -1,4 +1,4 @@
-//! ELM's source (spec 13.2): constant rates, a feedback interval, echoes. It never adapts to loss.
+//! ELM's source (thesis 6.2): constant rates, a feedback interval, echoes. It never adapts to loss.
 
 use alloc::vec::Vec;
 

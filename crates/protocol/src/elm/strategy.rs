@@ -1,4 +1,4 @@
-//! Subscription management (spec 11.1 to 11.3, 11.6): when a receiver changes its level.
+//! Subscription management (thesis 6.1): when a receiver changes its level.
 //!
 //! A manager is told every new fair rate and asks for at most one step at a time. It knows only the
 //! cumulative rates around the present level, so it works with any layer structure.

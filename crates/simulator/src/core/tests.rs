@@ -68,12 +68,13 @@ fn golden_store_and_forward() {
 
 #[test]
 fn golden_queue_limits() {
-    let packets = "queue-limit-droptail-packets";
-    for id in [packets, "queue-limit-droptail-bytes-mean1000"] {
+    for (id, in_bytes) in
+        [("queue-limit-droptail-packets", false), ("queue-limit-droptail-bytes-mean1000", true)]
+    {
         let case = golden::vector("vectors-active-and-unicast.json", id);
         let limit = case.whole("limit");
         let limit =
-            if id == packets { QueueLimit::Packets(limit as u32) } else { QueueLimit::Bytes(limit * 1000) };
+            if in_bytes { QueueLimit::Bytes(limit * 1000) } else { QueueLimit::Packets(limit as u32) };
         let queue = QueueConfig { limit, ns2_compat: true };
         let mut core = one_link(Rate::from_mbps(0.8), Span::from_ms(1), queue);
         // From an access link of 100 Mbit/s a packet comes each 80 us.

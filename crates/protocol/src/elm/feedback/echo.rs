@@ -5,9 +5,9 @@ use alloc::collections::VecDeque;
 use crate::elm::header::{Echo, ReceiverId};
 use crate::units::{Span, Time};
 
-/// The most entries that wait (spec 12).
+/// The most entries that wait (thesis 6.2.3).
 const MAX_WAITING: usize = 256;
-/// Entries older than this are dropped (spec 12).
+/// Entries older than this are dropped (thesis 6.2.3).
 const MAX_AGE: Span = Span::from_secs(2);
 
 /// A time stamp that waits to be echoed.

@@ -18,7 +18,7 @@ impl Receiver {
             let rate = self.reception.smoothed_rate();
             if rate == RateEstimate::Unknown {
                 // Before the first round-trip time a rate from the initial value may lead down,
-                // never up (spec 11.6).
+                // never up (docs/protocols/elm.md).
                 self.manager.on_rate(now, self.reception.rate(), &Rung { above: None, ..rung });
             } else {
                 self.manager.on_rate(now, rate, &rung);

@@ -1,4 +1,4 @@
-//! What a receiver makes of its packets: losses, round-trip time, the fair rate (spec 4 to 10).
+//! What a receiver makes of its packets: losses, round-trip time, the fair rate (thesis 4.2, 5.1 and 6.2).
 
 use alloc::vec::Vec;
 
@@ -14,7 +14,7 @@ use crate::estimator::{
 use crate::session::SessionPlan;
 use crate::units::{Layer, RateEstimate, Size, Span, Time};
 
-/// The longest time that a source may have held an echo (spec 13.5).
+/// The longest time that a source may have held an echo (docs/protocols/elm.md).
 const MAX_HOLD_US: u32 = 10_000_000;
 
 /// What a packet was.
@@ -219,7 +219,7 @@ impl Reception {
     }
 
     /// A layer was joined or left: its numbers are learned anew from its next packet. The loss
-    /// history stays, since the loss rate of a path does not depend on the level (spec 7.7).
+    /// history stays, since the loss rate of a path does not depend on the level (thesis 5.1).
     pub(super) fn layer_changed(&mut self, layer: Layer) {
         if let Some(tracker) = self.trackers.get_mut(layer.index()) {
             tracker.reset();

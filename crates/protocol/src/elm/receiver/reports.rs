@@ -1,10 +1,10 @@
-//! When a receiver reports (spec 12).
+//! When a receiver reports (thesis 6.2.3).
 
 use crate::elm::options::Options;
 use crate::stream::Stream;
 use crate::units::{Span, Time};
 
-/// The shortest and longest interval that is believed when announced (spec 13.5).
+/// The shortest and longest interval that is believed when announced (docs/protocols/elm.md).
 const BELIEVED: (Span, Span) = (Span::from_ms(10), Span::from_secs(3600));
 
 /// The schedule of a receiver's reports.

@@ -1,4 +1,4 @@
-//! A receiver's timers and what they do (spec 11.6, 13.3).
+//! A receiver's timers and what they do (docs/protocols/elm.md).
 
 use super::{Phase, Receiver};
 use crate::contract::{Cause, Note};

@@ -1,4 +1,4 @@
-//! The lazy strategy (spec 11.3): the further the rate is beyond the bound, the sooner the step.
+//! The lazy strategy (thesis 6.1.3): the further the rate is beyond the bound, the sooner the step.
 
 use super::{Manager, Rung, above, below};
 use crate::math;

@@ -1,4 +1,4 @@
-//! The naive strategy (spec 11.1): follow the rate, one step per evaluation.
+//! The naive strategy (thesis 6.1.1): follow the rate, one step per evaluation.
 
 use super::{Manager, Rung, Step, above, below};
 use crate::units::{RateEstimate, Time};

@@ -1,4 +1,4 @@
-//! The skeptical strategy (spec 11.2): the rate must stay beyond the bound for a fixed time.
+//! The skeptical strategy (thesis 6.1.2): the rate must stay beyond the bound for a fixed time.
 
 use super::{Manager, Rung, above, below};
 use crate::units::{RateEstimate, Time};
