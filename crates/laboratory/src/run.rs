@@ -73,6 +73,7 @@ pub fn run(
     let begun = Instant::now();
     let experiment = build::experiment(scenario, request);
     let jobs = request.jobs.unwrap_or(0);
+    tracing::info!(scenario = request.id, replications = scenario.replications, jobs, "run starts");
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(jobs).build().map_err(|_| RunError::Threads { jobs })?;
     let steps_done = AtomicU64::new(0);
@@ -95,9 +96,12 @@ fn replicate(scenario: &Scenario, number: u32, step: &dyn Fn()) -> Result<Replic
     let seed = Stream::new(scenario.seed, &format!("replication/{number}")).bits();
     let cpu = cpu_time::ThreadTime::now();
     let mut world = build::world(scenario, seed)?;
+    tracing::debug!(number, seed, "replication starts");
     let mut replication = measure::measure(scenario, &mut world, step);
     replication.number = number;
     replication.engine.cpu_s = cpu.elapsed().as_secs_f64();
+    let engine = &replication.engine;
+    tracing::debug!(number, engine.events, engine.packet_hops, engine.cpu_s, "replication done");
     Ok(replication)
 }
 
