@@ -6,4 +6,9 @@
 //!
 //! `docs/wire-format.md` has the bit tables. IPv4 only so far.
 
+pub mod error;
+pub mod object;
 pub mod packet;
+pub mod session;
+
+pub use error::Error;
