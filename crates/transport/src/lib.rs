@@ -7,8 +7,17 @@
 //! `docs/wire-format.md` has the bit tables. IPv4 only so far.
 
 pub mod error;
+pub mod host;
 pub mod object;
 pub mod packet;
+pub mod receive;
+pub mod send;
 pub mod session;
 
 pub use error::Error;
+
+/// A seed that nobody can guess easily: for numbers of receivers and sessions, not for secrets.
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+    RandomState::new().build_hasher().finish()
+}
