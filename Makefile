@@ -6,8 +6,11 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 CARGO ?= cargo
-LAYERCAST := target/release/layercast
+LAYERCAST := $(or $(CARGO_TARGET_DIR),target)/release/layercast
 OUT ?= results
+
+# Builds wait for each other anyway, and in order their words stay together.
+.NOTPARALLEL:
 
 .PHONY: help demo test toolchain build fmt clippy docs unit reproduce bench generated
 
@@ -18,6 +21,7 @@ demo: build ## Run the thesis's simulation 2 and write its report
 	$(LAYERCAST) run thesis/simulation-2 --out $(OUT)/simulation-2
 
 test: toolchain fmt clippy docs unit ## Everything that must hold before a change lands
+	@echo "Everything holds: format, lints, documentation, tests, licences."
 
 # Rust may be assumed, but say clearly what is missing and how to get it.
 toolchain:
@@ -38,7 +42,7 @@ fmt: toolchain
 clippy: toolchain
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
-docs: toolchain
+docs: toolchain ## The reference of all crates, into target/doc
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
 # The command is built in release mode first: tests compare its results with those of a debug build.

@@ -4,9 +4,19 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+const AFTER_HELP: &str = "\
+Examples:
+  layercast list                                  what can be run
+  layercast run thesis/simulation-2               run a built-in scenario and print its table
+  layercast run my.toml --out results             keep a report, a summary and time series
+  layercast run my.toml --set duration='60 s'     change a value for this run
+  layercast check my.toml                         what is wrong with a file, with line and column
+
+Exit status: 0 done, 1 failed, 2 wrong usage or input.";
+
 /// Layered multicast whose receivers share the network fairly with TCP
 #[derive(Debug, Parser)]
-#[command(name = "layercast", version, max_term_width = 100)]
+#[command(name = "layercast", version, max_term_width = 100, after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -29,7 +39,7 @@ pub(crate) struct Scenario {
     #[arg(value_name = "SCENARIO")]
     pub(crate) name: String,
 
-    /// Set a value of the scenario, such as session.elm.strategy=naive; may be repeated
+    /// Change a value of the scenario, such as session.elm.strategy=naive; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) overrides: Vec<String>,
 }
@@ -55,14 +65,14 @@ pub(crate) struct Run {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Show no progress
+    /// Show no progress (there is none anyway unless standard error is a terminal)
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Show the options of this protocol
+    /// Show the options of this protocol with their defaults
     #[arg(value_name = "PROTOCOL", conflicts_with_all = ["scenarios", "protocols"])]
     pub(crate) protocol: Option<String>,
 

@@ -6,10 +6,12 @@ use std::path::Path;
 use anyhow::Context;
 use layercast_laboratory::results::{self, RunCost, Summary};
 use layercast_laboratory::run::{self, RegistryCatalogue, RunRequest};
+use layercast_laboratory::scenario::field::Absent;
 use layercast_laboratory::scenario::{self, Scenario as Plan, catalogue};
 use layercast_protocol::registry::{self, Protocol};
 
 use crate::arguments::{Check, List, Run, Scenario};
+use crate::output::tell;
 use crate::progress::Progress;
 
 /// Why a command did not do what was asked.
@@ -29,7 +31,15 @@ impl From<anyhow::Error> for Failure {
 
 /// Reads and checks a scenario with its overrides. The text returned is what decides the numbers.
 fn read(name: &str, overrides: &[String]) -> Result<(Plan, String), Failure> {
-    let source = catalogue::load(name).map_err(|error| Failure::Input(format!("error: {error}")))?;
+    let source = catalogue::load(name).map_err(|error| {
+        let hint = match error {
+            catalogue::LoadError::Unknown { .. } => {
+                "\n  = help: `layercast list` names the built-in scenarios"
+            }
+            catalogue::LoadError::Unreadable { .. } => "",
+        };
+        Failure::Input(format!("error: {error}{hint}"))
+    })?;
     let plan = scenario::read(&source.name, &source.text, overrides, &RegistryCatalogue)
         .map_err(|errors| Failure::Input(errors.to_string()))?;
     let mut text = source.text;
@@ -49,33 +59,49 @@ fn overrides(scenario: &Scenario, run: &Run) -> Vec<String> {
 pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let overrides = overrides(&arguments.scenario, arguments);
     let (plan, text) = read(&arguments.scenario.name, &overrides)?;
+    if let Some(directory) = &arguments.out {
+        prepare(directory)?;
+    }
     let request = RunRequest {
         id: arguments.scenario.name.clone(),
         text,
         command: command_line(arguments),
         jobs: arguments.jobs.map(|jobs| jobs as usize),
     };
-    let progress = Progress::new(format!("{} replications", plan.replications), arguments.quiet);
+    let plural = if plan.replications == 1 { "" } else { "s" };
+    let progress = Progress::new(format!("{} replication{plural}", plan.replications), arguments.quiet);
     let outcome = run::run(&plan, &request, &|share| progress.tell(share)).context("the run failed")?;
     progress.finish();
 
     let cost = RunCost { wall_s: outcome.wall_s, peak_rss_bytes: run::peak_rss_bytes() };
     let summary = Summary::new(&outcome.experiment, &outcome.replications, cost)
         .context("the results do not fit the scenario")?;
-    print!("{}", results::table::render(&outcome.experiment, &summary));
-    if let Some(directory) = &arguments.out {
-        write(directory, &outcome, &summary)?;
+    tell(&results::table::render(&outcome.experiment, &summary))?;
+    match &arguments.out {
+        Some(directory) => write(directory, &outcome, &summary),
+        None => Ok(()),
     }
+}
+
+/// Whoever waits for a long run wants to know beforehand that its results cannot be kept.
+fn prepare(directory: &Path) -> Result<(), Failure> {
+    let probe = directory.join(".layercast-probe");
+    std::fs::create_dir_all(directory)
+        .and_then(|()| std::fs::write(&probe, ""))
+        .and_then(|()| std::fs::remove_file(&probe))
+        .with_context(|| format!("nothing can be written to the directory {}", directory.display()))?;
     Ok(())
 }
 
 fn write(directory: &Path, outcome: &run::Outcome, summary: &Summary) -> Result<(), Failure> {
     let written = results::write_all(directory, &outcome.experiment, &outcome.replications, summary)
         .context("the results could not be written")?;
-    println!("\nReport   {}", written.report.display());
-    println!("Summary  {}", written.summary.display());
-    println!("Series   {}", written.series.display());
-    Ok(())
+    Ok(tell(&format!(
+        "\nReport   {}\nSummary  {}\nSeries   {}\n",
+        written.report.display(),
+        written.summary.display(),
+        written.series.display()
+    ))?)
 }
 
 /// The command that repeats a run.
@@ -95,63 +121,87 @@ fn command_line(arguments: &Run) -> String {
 
 pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
     let (plan, _) = read(&arguments.scenario.name, &arguments.scenario.overrides)?;
-    println!(
-        "{}: fine ({} nodes, {} links, {} flows, {} replications of {})",
+    Ok(tell(&format!(
+        "{}: fine ({}, {}, {}, {} of {})\n",
         arguments.scenario.name,
-        plan.nodes.len(),
-        plan.links.len(),
-        plan.flow_names().len(),
-        plan.replications,
+        counted(plan.nodes.len(), "node"),
+        counted(plan.links.len(), "link"),
+        counted(plan.flow_names().len(), "flow"),
+        counted(plan.replications as usize, "replication"),
         plan.duration,
-    );
-    Ok(())
+    ))?)
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 pub(crate) fn list(arguments: &List) -> Result<(), Failure> {
-    if let Some(name) = &arguments.protocol {
-        return list_options(name);
-    }
+    let text = match &arguments.protocol {
+        Some(name) => options(name, arguments.plain)?,
+        None => names(arguments),
+    };
+    Ok(tell(&text)?)
+}
+
+fn names(arguments: &List) -> String {
+    let mut text = String::new();
+    let indent = if arguments.plain { "" } else { "  " };
     if !arguments.protocols {
         if !arguments.plain {
-            println!("Scenarios");
+            text.push_str("Scenarios\n");
         }
         for built_in in catalogue::BUILT_IN {
-            if arguments.plain {
-                println!("{}", built_in.name);
-            } else {
-                println!("  {:<28}{}", built_in.name, title(built_in.name));
-            }
+            let _ = match arguments.plain {
+                true => writeln!(text, "{}", built_in.name),
+                false => writeln!(text, "  {:<28}{}", built_in.name, title(built_in.name)),
+            };
         }
     }
     if !arguments.scenarios {
         if !arguments.plain {
-            println!("{}Protocols", if arguments.protocols { "" } else { "\n" });
+            let _ = writeln!(text, "{}Protocols", if arguments.protocols { "" } else { "\n" });
         }
-        for name in registry::NAMES {
-            println!("{}{name}", if arguments.plain { "" } else { "  " });
-        }
-        for name in scenario::protocols::TCP_PROTOCOLS {
-            println!("{}{name}", if arguments.plain { "" } else { "  " });
+        for name in registry::NAMES.iter().chain(scenario::protocols::TCP_PROTOCOLS) {
+            let _ = writeln!(text, "{indent}{name}");
         }
     }
-    Ok(())
+    text
 }
 
 fn title(name: &str) -> String {
     read(name, &[]).map_or(String::new(), |(plan, _)| plan.name)
 }
 
-fn list_options(name: &str) -> Result<(), Failure> {
-    let Some(protocol) = Protocol::named(name) else {
-        let known = registry::NAMES.join(", ");
-        return Err(Failure::Input(format!("error: there is no protocol `{name}`; there are {known}")));
+/// The options of a multicast protocol, or the keys of a flow for a TCP.
+fn options(name: &str, plain: bool) -> Result<String, Failure> {
+    let mut text = String::new();
+    let mut add = |name: &str, value: &str, takes: String, doc: &str| {
+        let _ = match plain {
+            true => writeln!(text, "{name}"),
+            false => writeln!(text, "{name} = {value}    ({takes})\n    {doc}"),
+        };
     };
-    for option in protocol.option_specs() {
-        print!("{} = {}    ({}", option.name, option.default, option.kind);
-        if let Some((low, high)) = &option.bounds {
-            print!(", {low} to {high}");
+    if let Some(protocol) = Protocol::named(name) {
+        for option in protocol.option_specs() {
+            let bounds = option.bounds.map_or(String::new(), |(low, high)| format!(", {low} to {high}"));
+            add(option.name, &option.default, format!("{}{bounds}", option.kind), &option.doc);
         }
-        println!(")\n    {}", option.doc);
+    } else if scenario::protocols::TCP_PROTOCOLS.contains(&name) {
+        for field in scenario::tables::FLOW.fields {
+            let absent = match field.absent {
+                Absent::Required => "required",
+                Absent::Default(value) | Absent::Means(value) => value,
+            };
+            add(field.key, absent, field.kind.describe(), field.doc);
+        }
+    } else {
+        let known: Vec<&str> =
+            registry::NAMES.iter().chain(scenario::protocols::TCP_PROTOCOLS).copied().collect();
+        return Err(Failure::Input(format!(
+            "error: there is no protocol `{name}`\n  = allowed: {}",
+            known.join(", ")
+        )));
     }
-    Ok(())
+    Ok(text)
 }

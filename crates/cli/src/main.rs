@@ -4,7 +4,10 @@
 
 mod arguments;
 mod commands;
+mod output;
 mod progress;
+#[cfg(test)]
+mod reference;
 
 use std::process::ExitCode;
 
@@ -27,11 +30,11 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Input(message)) => {
-            eprintln!("{message}");
+            output::complain(&message);
             ExitCode::from(2)
         }
         Err(Failure::Other(error)) => {
-            eprintln!("error: {error:#}");
+            output::complain(&format!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }

@@ -101,3 +101,6 @@ impl Core {
         self.timers[agent as usize].set(agent, at, &mut self.events);
     }
 }
+
+#[cfg(test)]
+mod tests;

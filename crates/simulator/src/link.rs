@@ -103,6 +103,11 @@ impl Link {
         Some((parcel, self.wire.front().map(|&(key, _)| key)))
     }
 
+    /// How many packets are in the queue and on the wire.
+    pub(crate) fn carried(&self) -> usize {
+        self.queue.len() + self.wire.len()
+    }
+
     /// Brings the time integral of the queue up to date; call before its length changes.
     pub(crate) fn account_queue(&mut self, now: Time) {
         let elapsed = now.since(self.queue_changed_at).as_ns();

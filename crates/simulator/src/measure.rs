@@ -15,7 +15,8 @@ pub struct FlowCounters {
     pub lost_packets: u64,
     /// Packets sent towards the receiver: what it received or lost, and for TCP what is in flight.
     pub sent_packets: u64,
-    /// Bytes that reached the node after the receiver had left their channel.
+    /// Bytes of a channel that reached the node after the receiver had left it as the last one there
+    /// and below: load that the leave did not yet take off the links.
     pub late_bytes: u64,
 }
 

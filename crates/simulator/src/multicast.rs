@@ -33,6 +33,15 @@ enum Forwarding {
     Leaving,
 }
 
+/// What a receiver has to do with a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Membership {
+    None,
+    Held,
+    /// It has left, and nobody at its node or below has wanted the channel since.
+    Left,
+}
+
 /// A change of membership that comes into force later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Later {
@@ -56,7 +65,7 @@ pub(crate) struct Tree {
     /// By node and channel: children forwarded to, and local members.
     holders: Vec<u32>,
     /// By receiver (in tree order) and channel.
-    members: Vec<bool>,
+    members: Vec<Membership>,
     /// By receiver in tree order.
     receiver_nodes: Vec<u32>,
     /// Changes to come: the slot that the event names, and by what it does, to take it back.
@@ -129,7 +138,7 @@ impl Tree {
             channels,
             forwarding: vec![Forwarding::Off; nodes.len() * channels],
             holders: vec![0; nodes.len() * channels],
-            members: vec![false; receivers.len() * channels],
+            members: vec![Membership::None; receivers.len() * channels],
             nodes,
             receiver_nodes,
             later: Vec::new(),
@@ -152,6 +161,15 @@ impl Tree {
 
     /// Whether a receiver holds the channel now.
     pub(crate) fn is_member(&self, receiver: u32, channel: Channel) -> bool {
+        self.membership(receiver, channel) == Membership::Held
+    }
+
+    /// Whether what still comes on the channel comes because this receiver had it last.
+    pub(crate) fn is_late(&self, receiver: u32, channel: Channel) -> bool {
+        self.membership(receiver, channel) == Membership::Left
+    }
+
+    fn membership(&self, receiver: u32, channel: Channel) -> Membership {
         self.members[receiver as usize * self.channels + channel.index()]
     }
 
@@ -202,9 +220,11 @@ impl Tree {
         }
         self.cancel(Later::Join { receiver, channel });
         let slot = receiver as usize * self.channels + channel.index();
-        if self.members[slot] {
-            self.members[slot] = false;
-            self.remove_holder(core, self.receiver_nodes[receiver as usize], channel, latency);
+        if self.members[slot] == Membership::Held {
+            let node = self.receiver_nodes[receiver as usize];
+            self.remove_holder(core, node, channel, latency);
+            let is_last = self.holders[self.slot(node, channel)] == 0;
+            self.members[slot] = if is_last { Membership::Left } else { Membership::None };
         }
     }
 
@@ -250,7 +270,7 @@ impl Tree {
     }
 
     fn add_member(&mut self, core: &mut Core, receiver: u32, channel: Channel) {
-        self.members[receiver as usize * self.channels + channel.index()] = true;
+        self.members[receiver as usize * self.channels + channel.index()] = Membership::Held;
         self.add_holder(core, self.receiver_nodes[receiver as usize], channel);
     }
 
@@ -258,6 +278,12 @@ impl Tree {
         let slot = self.slot(node, channel);
         self.holders[slot] += 1;
         if self.holders[slot] == 1 {
+            for receiver in self.receivers_at(node) {
+                let membership = &mut self.members[receiver as usize * self.channels + channel.index()];
+                if *membership == Membership::Left {
+                    *membership = Membership::None;
+                }
+            }
             self.tell_parent(core, node, channel, MembershipChange::Graft);
         }
     }

@@ -37,6 +37,12 @@ pub enum NetworkError {
         /// Where to.
         to: String,
     },
+    /// Both ends are at one node, where no link lies between them.
+    #[error("both ends are at {node}; put them on different nodes")]
+    SameNode {
+        /// The node.
+        node: String,
+    },
 }
 
 /// One direction of a link in the plan of a network.

@@ -105,6 +105,11 @@ impl Slab {
         }
     }
 
+    /// How many copies are in flight.
+    pub(crate) fn copies(&self) -> usize {
+        self.slots.iter().map(|slot| slot.copies as usize).sum()
+    }
+
     /// How many packets are in flight.
     pub(crate) fn in_flight(&self) -> usize {
         self.slots.len() - self.free.len()

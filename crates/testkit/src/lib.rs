@@ -1,6 +1,8 @@
-//! Test help: golden vectors, the check of the endpoint contract, and a small driver for whole sessions.
+//! Test help: golden vectors, the check of the endpoint contract, a small driver for whole sessions, and
+//! pages that come from code.
 
 pub mod contract;
+pub mod generated;
 pub mod golden;
 pub mod pair;
 

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why results could not be made, written or read.
+/// Why results could not be made, written or read. What the system said is the error's source.
 #[derive(Debug, Error)]
 pub enum ResultsError {
     /// A file or directory could not be written.
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
@@ -17,7 +17,7 @@ pub enum ResultsError {
         source: io::Error,
     },
     /// A file could not be read.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -25,7 +25,7 @@ pub enum ResultsError {
         source: io::Error,
     },
     /// A file is not a summary that this version understands.
-    #[error("{} is not a summary of schema version 1: {source}", path.display())]
+    #[error("{} is not a summary of schema version 1", path.display())]
     Json {
         /// The file.
         path: PathBuf,
@@ -33,7 +33,7 @@ pub enum ResultsError {
         source: serde_json::Error,
     },
     /// The Parquet file could not be written.
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}", path.display())]
     Parquet {
         /// The file.
         path: PathBuf,

@@ -22,7 +22,7 @@ use crate::scenario::{
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// The session's layers are impossible.
-    #[error("session {session}: {source}")]
+    #[error("the layers of session {session} are impossible")]
     Layers {
         /// The session.
         session: String,
@@ -36,7 +36,7 @@ pub enum BuildError {
         name: String,
     },
     /// The protocol does not take the option.
-    #[error("session {session}: option {option}: {source}")]
+    #[error("session {session} cannot take its option {option}")]
     Option {
         /// The session.
         session: String,
@@ -212,6 +212,7 @@ fn tcp_options(plan: &FlowPlan) -> TcpOptions {
         initial_rto: plan.initial_rto.unwrap_or(defaults.initial_rto),
         tick: plan.tick.unwrap_or(defaults.tick),
         delayed_ack: plan.delayed_ack.unwrap_or(defaults.delayed_ack),
+        limited_transmit: plan.limited_transmit.unwrap_or(defaults.limited_transmit),
         ..defaults
     }
 }

@@ -218,3 +218,18 @@ pub(super) fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let quoted: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
     quoted.join(", ")
 }
+
+/// Keys, and the options of a protocol behind them. Many options are shown by a command instead.
+pub(super) fn quoted_options<'a>(
+    keys: impl Iterator<Item = &'a str>,
+    protocol: &str,
+    options: &[&'a str],
+) -> String {
+    const MOST: usize = 20;
+    if options.len() <= MOST {
+        return quoted(keys.chain(options.iter().copied()));
+    }
+    let keys = quoted(keys);
+    let and = if keys.is_empty() { "" } else { ", and " };
+    format!("{keys}{and}the {} options that `layercast list {protocol}` shows", options.len())
+}

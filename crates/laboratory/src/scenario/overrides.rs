@@ -1,7 +1,7 @@
 //! `--set KEY=VALUE`: finds what a dotted path means and puts the value there, before the file is
 //! read, so that an override is checked as if it stood in the file.
 
-use super::field::{FieldKind, TableSpec, quoted};
+use super::field::{FieldKind, TableSpec, quoted, quoted_options};
 use super::nearest::nearest;
 use super::problems::{Problem, Problems};
 use super::protocols::ProtocolCatalogue;
@@ -159,7 +159,8 @@ impl Finder<'_> {
         let default = || self.root.get("defaults")?.get("session")?.get("protocol");
         let protocol = own.or_else(default).and_then(Node::text).filter(|_| spec.name == SESSION.name);
         let options = protocol.map(|protocol| self.catalogue.options(protocol)).unwrap_or_default();
-        let names = || spec.keys().chain(options.iter().map(|option| option.name));
+        let option_names: Vec<&str> = options.iter().map(|option| option.name).collect();
+        let names = || spec.keys().chain(option_names.iter().copied());
         if rest.is_empty() && options.iter().any(|option| option.name == name.text) {
             return Ok(vec!["options".to_owned(), name.text.to_owned()]);
         }
@@ -170,7 +171,7 @@ impl Finder<'_> {
             None => format!("a {} has no key `{}`", spec.name, name.text),
         };
         Err(Problem::at(name.at, &join(path, name.text), message)
-            .allowed(quoted(names()))
+            .allowed(quoted_options(spec.keys(), protocol.unwrap_or_default(), &option_names))
             .nearest(nearest(name.text, names()))
             .into())
     }

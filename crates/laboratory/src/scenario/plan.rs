@@ -257,8 +257,9 @@ pub struct FlowPlan {
     pub tick: Option<Span>,
     /// Whether sinks acknowledge every second packet only, if not the profile's.
     pub delayed_ack: Option<bool>,
-    /// The largest random delay before a packet leaves the sender, if not the profile's.
-    pub overhead: Option<Span>,
+    /// Whether the first two duplicate acknowledgements each release a new packet, if not the
+    /// profile's.
+    pub limited_transmit: Option<bool>,
 }
 
 /// Flows whose fairness to each other is told.

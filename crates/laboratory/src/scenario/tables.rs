@@ -1,5 +1,7 @@
 //! Every table of a scenario file and its keys.
 
+use layercast_protocol::layers::MAX_LAYERS;
+
 use super::field::{Absent, Field, FieldKind, TableSpec};
 use super::protocols::{TCP_PROFILES, TCP_PROTOCOLS};
 
@@ -180,7 +182,7 @@ pub const LAYERS: TableSpec = TableSpec {
             "How the cumulative rate grows: twofold, by the base rate, by a factor, or by a table.",
         ),
         field("base", FieldKind::Rate, BY_SCHEME, "The rate of the base layer."),
-        field("count", FieldKind::Count(1, 65_535), BY_SCHEME, "How many layers there are."),
+        field("count", FieldKind::Count(1, MAX_LAYERS as u32), BY_SCHEME, "How many layers there are."),
         field("factor", FieldKind::Factor, BY_SCHEME, "By how much the cumulative rate grows."),
         field("rates", FieldKind::Rates, BY_SCHEME, "The cumulative rates."),
     ],
@@ -212,7 +214,12 @@ pub const FLOW: TableSpec = TableSpec {
         field("initial_rto", FieldKind::Period, PROFILE, "The timeout before the first measurement."),
         field("tick", FieldKind::Period, PROFILE, "The granularity of the retransmission timer."),
         field("delayed_ack", FieldKind::Flag, PROFILE, "Acknowledge every second packet only."),
-        field("overhead", FieldKind::Span, PROFILE, "The largest random delay before a packet leaves."),
+        field(
+            "limited_transmit",
+            FieldKind::Flag,
+            PROFILE,
+            "Whether the first two duplicate acknowledgements each release a new packet.",
+        ),
     ],
 };
 

@@ -49,23 +49,6 @@ impl ProtocolCatalogue for Fake {
     }
 }
 
-/// The protocols of the built-in scenarios, with any option at all.
-pub(super) struct Permissive;
-
-impl ProtocolCatalogue for Permissive {
-    fn names(&self) -> Vec<&str> {
-        vec!["elm", "rlc"]
-    }
-
-    fn options(&self, _protocol: &str) -> Vec<OptionSpec> {
-        Vec::new()
-    }
-
-    fn check(&self, _protocol: &str, _name: &str, _value: RawValue<'_>) -> Result<(), OptionError> {
-        Ok(())
-    }
-}
-
 /// A small scenario without a mistake; everything that tests change is in it.
 pub(super) const SMALL: &str = r#"
 name = "small"
@@ -121,13 +104,4 @@ pub(super) fn toml_files(folder: &Path) -> Vec<PathBuf> {
         }
     }
     found
-}
-
-/// Fails if a generated file is stale; with `UPDATE_GENERATED=1` it is written anew.
-pub(super) fn check_generated(path: &Path, expected: &str) {
-    if std::env::var_os("UPDATE_GENERATED").is_some_and(|value| value == "1") {
-        std::fs::write(path, expected).unwrap();
-    }
-    let found = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(found == expected, "{} is stale: run the tests with UPDATE_GENERATED=1", path.display());
 }

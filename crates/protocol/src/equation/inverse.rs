@@ -3,16 +3,10 @@
 use super::{MIN_LOSS_RATE, Path};
 use crate::math::{cbrt, pow, sqrt};
 
-/// Within the range of the inverse. Inputs at the ends of the number range leave no number behind:
-/// there the terms of the path outweigh any rate, and the least loss rate is the answer.
-fn bounded(p: f64) -> f64 {
-    if p.is_nan() { MIN_LOSS_RATE } else { p.clamp(MIN_LOSS_RATE, 1.0) }
-}
-
 /// The square-root law solved for p.
 pub(super) fn simple(path: &Path, bytes_per_s: f64) -> f64 {
     let root = path.packet_bytes * sqrt(1.5 / path.packets_per_ack) / (path.rtt_s * bytes_per_s);
-    bounded(root * root)
+    (root * root).clamp(MIN_LOSS_RATE, 1.0)
 }
 
 /// The unclamped equation of TFRC solved for p by Newton's method in u = sqrt(p).
@@ -41,7 +35,7 @@ pub(super) fn simplified(path: &Path, bytes_per_s: f64) -> f64 {
             break;
         }
     }
-    bounded(u * u)
+    (u * u).clamp(MIN_LOSS_RATE, 1.0)
 }
 
 /// Any model that falls with p, solved by halving in u = sqrt(p): 60 steps exhaust an `f64`.
@@ -62,5 +56,5 @@ pub(super) fn bisect(bytes_per_s_at: impl Fn(f64) -> f64, bytes_per_s: f64) -> f
         }
     }
     let u = 0.5 * (low + high);
-    bounded(u * u)
+    (u * u).clamp(MIN_LOSS_RATE, 1.0)
 }

@@ -252,7 +252,8 @@ impl Sender {
         }
     }
 
-    /// A third duplicate cuts the window only once for each window of data.
+    /// A third duplicate cuts the window only once for each window of data. For Reno ns-2 has an
+    /// exception that never applies: any new acknowledgement takes it back.
     fn may_retransmit(&self) -> bool {
         self.highest_ack > self.recover || self.highest_ack == 0
     }

@@ -107,6 +107,6 @@ pub(super) fn read(
         initial_rto: table.get("initial_rto", context),
         tick: table.get("tick", context),
         delayed_ack: table.get("delayed_ack", context),
-        overhead: table.get("overhead", context),
+        limited_transmit: table.get("limited_transmit", context),
     })
 }

@@ -9,7 +9,7 @@ use super::flows::{Timing, place, read_start};
 use super::table::TableReader;
 use super::topology::Topology;
 use super::values::Named;
-use crate::scenario::field::{FieldKind, quoted};
+use crate::scenario::field::{FieldKind, quoted_options};
 use crate::scenario::nearest::nearest;
 use crate::scenario::plan::{LayersPlan, OptionValue, SessionPlan};
 use crate::scenario::problems::Problem;
@@ -130,10 +130,10 @@ fn read_option(
         Ok(()) => return Some((entry.key.clone(), value)),
         Err(OptionError::Unknown) => {
             let message = format!("the protocol \"{protocol}\" has no option `{}`", entry.key);
-            let names = || specs.iter().map(|spec| spec.name);
+            let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
             Problem::at(entry.key_at, &entry.node.path, message)
-                .allowed(quoted(names()))
-                .nearest(nearest(&entry.key, names()))
+                .allowed(quoted_options(std::iter::empty(), protocol, &names))
+                .nearest(nearest(&entry.key, names.iter().copied()))
         }
         Err(OptionError::Value(reason)) => {
             let choices: &[&str] = match spec.map(|spec| spec.kind) {

@@ -2,20 +2,20 @@
 
 use serde_json::Value as Json;
 
+use crate::run::RegistryCatalogue;
 use crate::scenario::catalogue::{BUILT_IN, find};
 use crate::scenario::schema::schema;
-use crate::scenario::testing::Permissive;
 use crate::scenario::tree::{self, Node, Value};
 use crate::scenario::{Scenario, read};
 
 fn built_in(name: &str) -> Scenario {
-    read(name, find(name).unwrap().text, &[], &Permissive).unwrap()
+    read(name, find(name).unwrap().text, &[], &RegistryCatalogue).unwrap()
 }
 
 #[test]
 fn every_one_reads_without_error() {
     for scenario in BUILT_IN {
-        let read = read(scenario.name, scenario.text, &[], &Permissive);
+        let read = read(scenario.name, scenario.text, &[], &RegistryCatalogue);
         let read = read.unwrap_or_else(|errors| panic!("{errors}"));
         assert_eq!(read.replications, 15, "{}", scenario.name);
         assert_eq!(read.nodes, ["S", "G1", "G2", "G3", "R1", "R2", "R3"], "{}", scenario.name);
@@ -27,7 +27,7 @@ fn every_one_reads_without_error() {
 fn every_one_can_be_cut_short() {
     for scenario in BUILT_IN.iter().filter(|scenario| !scenario.name.contains("simulation-5")) {
         let cut = ["duration=60 s".to_owned(), "replications=1".to_owned()];
-        assert!(read(scenario.name, scenario.text, &cut, &Permissive).is_ok(), "{}", scenario.name);
+        assert!(read(scenario.name, scenario.text, &cut, &RegistryCatalogue).is_ok(), "{}", scenario.name);
     }
 }
 
@@ -107,7 +107,7 @@ fn conforms(node: &Node, schema: &Json, root: &Json) -> bool {
 
 #[test]
 fn every_one_conforms_to_the_schema() {
-    let schema = schema(None);
+    let schema = schema(Some(&RegistryCatalogue));
     for scenario in BUILT_IN {
         let Ok(root) = tree::parse(scenario.text) else { panic!("{} is no TOML", scenario.name) };
         assert!(conforms(&root, &schema, &schema), "{}", scenario.name);

@@ -114,7 +114,8 @@ fn layers_are_checked() {
     assert!(message("{ scheme = \"equal\", base = \"1 kbit/s\", count = 0 }").contains("0 is not allowed"));
     let unused = "{ scheme = \"equal\", base = \"1 kbit/s\", count = 1, factor = 2 }";
     assert!(message(unused).contains("does not use `factor`"));
-    assert!(message("{ scheme = \"doubling\", base = \"1 kbit/s\", count = 9999 }").contains("the highest"));
+    assert!(message("{ scheme = \"doubling\", base = \"1 kbit/s\", count = 99 }").contains("the highest"));
+    assert!(message("{ scheme = \"equal\", base = \"1 kbit/s\", count = 1025 }").contains("1025 is not"));
     let falling = "{ scheme = \"explicit\", rates = [\"2 kbit/s\", \"1 kbit/s\"] }";
     assert!(message(falling).contains("not above the rate before it"));
 }

@@ -1,27 +1,25 @@
 //! What is generated from the descriptions of tables is fresh, and the descriptions are sound.
 
+use layercast_testkit::generated::{check, check_between, in_project};
+
+use crate::run::RegistryCatalogue;
 use crate::scenario::Metric;
 use crate::scenario::field::{Absent, FieldKind};
 use crate::scenario::reference::markdown;
 use crate::scenario::schema::schema;
 use crate::scenario::tables::{ALL, PAPER};
-use crate::scenario::testing::{SMALL, check_generated, read_text, root};
+use crate::scenario::testing::{SMALL, read_text, root};
 
 #[test]
 fn the_schema_is_fresh() {
-    let text = serde_json::to_string_pretty(&schema(None)).unwrap() + "\n";
-    check_generated(&root().join("docs/scenario.schema.json"), &text);
+    let text = serde_json::to_string_pretty(&schema(Some(&RegistryCatalogue))).unwrap() + "\n";
+    check(&in_project("docs/scenario.schema.json"), &text);
 }
 
 #[test]
 fn the_reference_is_fresh() {
-    const BEGIN: &str = "<!-- generated: keys -->\n";
-    const END: &str = "<!-- end of generated: keys -->\n";
-    let path = root().join("docs/scenarios.md");
-    let found = std::fs::read_to_string(&path).unwrap();
-    let (before, rest) = found.split_once(BEGIN).unwrap();
-    let (_, after) = rest.split_once(END).unwrap();
-    check_generated(&path, &format!("{before}{BEGIN}\n{}{END}{after}", markdown()));
+    let (begin, end) = ("<!-- generated: keys -->", "<!-- end of generated: keys -->");
+    check_between(&in_project("docs/scenarios.md"), begin, end, &format!("\n{}", markdown()));
 }
 
 #[test]

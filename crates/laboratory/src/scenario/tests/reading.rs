@@ -31,6 +31,14 @@ fn defaults_fill_what_entries_leave_out() {
     assert_eq!(session.packet_size, Size::from_bytes(1000));
     assert_eq!(scenario.flows[0].start, Draw::Uniform { low: Time::ZERO, high: seconds(20) });
     assert_eq!(scenario.flows[0].profile, "ns2");
+    assert_eq!(scenario.flows[0].limited_transmit, None);
+}
+
+#[test]
+fn what_a_flow_says_of_its_tcp_is_kept() {
+    let text = SMALL.replace("count = 2", "count = 2\nlimited_transmit = false\ndelayed_ack = true");
+    let flow = read_text(&text, &[]).unwrap().flows.swap_remove(0);
+    assert_eq!((flow.limited_transmit, flow.delayed_ack), (Some(false), Some(true)));
 }
 
 #[test]

@@ -1,0 +1,35 @@
+//! The reference of commands in `docs/cli.md`: what `--help` prints.
+
+use std::fmt::Write as _;
+
+use clap::CommandFactory;
+use layercast_testkit::generated::{check_between, in_project};
+
+use crate::arguments::Arguments;
+
+/// Each command under a heading, then its help.
+fn markdown() -> String {
+    let mut text = String::new();
+    let mut whole = Arguments::command().term_width(100);
+    whole.build();
+    let help = whole.render_help();
+    let _ = writeln!(text, "\n## layercast\n\n```text\n{}\n```", help.to_string().trim_end());
+    for command in whole.get_subcommands_mut().filter(|command| command.get_name() != "help") {
+        let name = command.get_name().to_owned();
+        let help = command.render_help().to_string();
+        let _ = writeln!(text, "\n## layercast {name}\n\n```text\n{}\n```", help.trim_end());
+    }
+    text.push('\n');
+    text
+}
+
+#[test]
+fn generated_command_reference_is_fresh() {
+    let (begin, end) = ("<!-- generated: commands -->", "<!-- end of generated: commands -->");
+    check_between(&in_project("docs/cli.md"), begin, end, &markdown());
+}
+
+#[test]
+fn the_arguments_are_sound() {
+    Arguments::command().debug_assert();
+}

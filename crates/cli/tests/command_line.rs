@@ -1,0 +1,260 @@
+//! The whole program: what it prints, where, and its exit status.
+//!
+//! The snapshots are what a user sees. After a change that is meant, look at the difference and run the
+//! tests with `INSTA_UPDATE=always`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A short run of a real scenario: 40 s, of which the last 10 are measured.
+const SHORT: &[&str] = &["--set", "duration=40 s", "--set", "windows=[[\"30 s\", \"end\"]]"];
+
+fn layercast() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_layercast"));
+    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures"));
+    command.env_remove("LAYERCAST_LOG").env_remove("COLUMNS");
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    layercast().args(arguments).output().expect("the program starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("the program speaks UTF-8")
+}
+
+/// All that a user sees of a command.
+fn seen(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    let mut seen = format!("exit status {}\n", output.status.code().expect("no signal ended it"));
+    for (name, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
+        if !bytes.is_empty() {
+            let _ = write!(seen, "--- {name}\n{}", text(bytes));
+        }
+    }
+    seen
+}
+
+/// An empty directory of a test's own.
+fn scratch(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).expect("the directory for tests can be made");
+    directory
+}
+
+#[test]
+fn five_mistakes_give_five_messages() {
+    let seen = seen(&["check", "five-mistakes.toml"]);
+    assert!(seen.starts_with("exit status 2\n"), "{seen}");
+    assert_eq!(seen.matches("error: ").count(), 5, "{seen}");
+    insta::assert_snapshot!(seen);
+}
+
+#[test]
+fn a_run_tells_mistakes_as_check_does() {
+    let check = run(&["check", "five-mistakes.toml"]);
+    assert_eq!(run(&["run", "five-mistakes.toml"]), check);
+}
+
+#[test]
+fn text_that_is_no_toml_is_told_with_its_place() {
+    insta::assert_snapshot!(seen(&["check", "no-toml.toml"]));
+}
+
+#[test]
+fn every_built_in_scenario_is_fine() {
+    let listed = run(&["list", "--scenarios", "--plain"]);
+    let listed = text(&listed.stdout);
+    assert!(listed.lines().count() > 0);
+    for name in listed.lines() {
+        let output = run(&["check", name]);
+        assert_eq!(output.status.code(), Some(0), "{name}: {}", text(&output.stderr));
+        assert!(text(&output.stdout).starts_with(&format!("{name}: fine (")));
+    }
+}
+
+#[test]
+fn lists_scenarios_and_protocols() {
+    insta::assert_snapshot!(seen(&["list"]));
+}
+
+#[test]
+fn lists_names_alone_for_scripts() {
+    insta::assert_snapshot!(seen(&["list", "--plain", "--scenarios"]));
+}
+
+#[test]
+fn lists_the_options_of_a_protocol() {
+    insta::assert_snapshot!(seen(&["list", "fixed"]));
+    let elm = text(&run(&["list", "elm"]).stdout);
+    assert!(elm.starts_with("strategy = lazy    (one of naive, skeptical, lazy)\n    When "), "{elm}");
+    let names = text(&run(&["list", "elm", "--plain"]).stdout);
+    assert_eq!(elm.lines().count(), 2 * names.lines().count());
+}
+
+#[test]
+fn lists_the_keys_of_a_tcp_flow() {
+    insta::assert_snapshot!(seen(&["list", "tcp-sack"]));
+}
+
+#[test]
+fn an_unknown_protocol_is_told() {
+    insta::assert_snapshot!(seen(&["list", "elmo"]));
+}
+
+#[test]
+fn an_unknown_scenario_is_told_with_the_nearest() {
+    insta::assert_snapshot!(seen(&["run", "thesis/simulaton-2"]));
+}
+
+#[test]
+fn a_directory_is_no_scenario() {
+    let output = run(&["check", "."]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).starts_with("error: `.` cannot be read: "));
+}
+
+#[test]
+fn an_unknown_option_is_told_with_the_nearest() {
+    insta::assert_snapshot!(seen(&["check", "thesis/simulation-2", "--set", "session.elm.stratgy=naive"]));
+}
+
+#[test]
+fn an_option_out_of_range_is_told() {
+    insta::assert_snapshot!(seen(&["check", "thesis/simulation-2", "--set", "session.elm.history=0"]));
+}
+
+#[test]
+fn an_override_without_a_value_is_told() {
+    insta::assert_snapshot!(seen(&["check", "thesis/simulation-2", "--set", "duration"]));
+}
+
+#[test]
+fn no_replications_are_told() {
+    insta::assert_snapshot!(seen(&["run", "thesis/simulation-2", "--replications", "0"]));
+}
+
+#[test]
+fn a_wrong_flag_is_told() {
+    insta::assert_snapshot!(seen(&["run", "thesis/simulation-2", "--replication", "3"]));
+}
+
+#[test]
+fn no_threads_are_told() {
+    insta::assert_snapshot!(seen(&["run", "thesis/simulation-2", "--jobs", "0"]));
+}
+
+#[test]
+fn nothing_asked_for_gives_help_and_counts_as_wrong_usage() {
+    let output = run(&[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("Usage: layercast <COMMAND>"));
+}
+
+#[test]
+fn the_scenario_in_the_readme_runs() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let readme = fs::read_to_string(readme).expect("the README is there");
+    let example = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+    let file = scratch("readme").join("shared.toml");
+    fs::write(&file, example.expect("the README has a scenario")).expect("the file can be written");
+    let output = run(&["run", file.to_str().expect("the path is text"), "--replications", "1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("elm@R"));
+}
+
+#[test]
+fn a_run_prints_a_table() {
+    insta::assert_snapshot!(seen(&["run", "fixed.toml"]));
+}
+
+#[test]
+fn a_short_run_of_a_built_in_scenario_prints_every_flow_and_group() {
+    let arguments = [&["run", "thesis/simulation-2", "--replications", "2", "--quiet"], SHORT].concat();
+    let output = run(&arguments);
+    let table = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), "");
+    assert!(table.contains("2 replications · seed 1 · measured over 30–40 s"), "{table}");
+    for name in ["elm@R1", "rlc@R2", "tcp@R3", "R1/elm", "R3/rlc"] {
+        assert!(table.lines().any(|line| line.starts_with(name)), "{name} is missing:\n{table}");
+    }
+}
+
+#[test]
+fn threads_change_nothing() {
+    let with = |jobs| {
+        let arguments =
+            [&["run", "thesis/simulation-2", "--replications", "3", "--jobs", jobs], SHORT].concat();
+        text(&run(&arguments).stdout)
+    };
+    assert_eq!(with("1"), with("3"));
+}
+
+#[test]
+fn progress_is_for_terminals() {
+    // Standard error is a pipe here, so even without --quiet there is none.
+    let output = run(&["run", "fixed.toml"]);
+    assert_eq!(text(&output.stderr), "");
+}
+
+#[test]
+fn out_leaves_three_files_and_names_them() {
+    let directory = scratch("three-files").join("made/on/the/way");
+    let out = directory.to_str().expect("the path is text");
+    let seen = seen(&["run", "fixed.toml", "--out", out]);
+    insta::assert_snapshot!(seen.replace(out, "DIR"));
+    let mut files: Vec<_> = fs::read_dir(&directory)
+        .expect("the directory is there")
+        .map(|entry| entry.expect("its entries can be read").file_name())
+        .collect();
+    files.sort();
+    assert_eq!(files, ["report.html", "series.parquet", "summary.json"]);
+
+    let summary = fs::read_to_string(directory.join("summary.json")).expect("the summary is there");
+    let summary: serde_json::Value = serde_json::from_str(&summary).expect("the summary is JSON");
+    assert_eq!(summary["schema"], 1);
+    assert_eq!(summary["flows"][0]["name"], "fixed@R");
+    let report = fs::read_to_string(directory.join("report.html")).expect("the report is there");
+    assert!(report.contains("layercast run fixed.toml"), "the report says how to repeat the run");
+    assert!(fs::read(directory.join("series.parquet")).expect("the series is there").starts_with(b"PAR1"));
+}
+
+#[test]
+fn out_that_cannot_be_written_fails_before_the_run() {
+    // A file where the directory should be: nobody can write there, whatever their rights.
+    let file = scratch("unwritable").join("file");
+    fs::write(&file, "").expect("the file can be made");
+    let out = file.join("results");
+    let output = run(&["run", "thesis/simulation-2", "--out", out.to_str().expect("the path is text")]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stdout), "", "it fails before the run, not after");
+    let told = text(&output.stderr);
+    let expected = format!("error: nothing can be written to the directory {}: ", out.display());
+    assert!(told.starts_with(&expected), "{told}");
+    assert_eq!(told.matches("os error").count(), 1, "the reason stands there once: {told}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    for arguments in [&["list"][..], &["list", "elm"], &["run", "fixed.toml"], &["run", "--help"]] {
+        let (reader, writer) = std::io::pipe().expect("there are pipes");
+        drop(reader);
+        let output = layercast().args(arguments).stdout(writer).output().expect("the program starts");
+        assert_eq!(text(&output.stderr), "", "{arguments:?}");
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_a_failure() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has /dev/full");
+    let output = layercast().arg("list").stdout(full).output().expect("the program starts");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).starts_with("error: the output could not be written: "));
+}

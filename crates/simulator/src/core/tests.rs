@@ -1,0 +1,168 @@
+use layercast_protocol::stream::Stream;
+use layercast_protocol::units::{Rate, Span};
+use layercast_testkit::golden;
+use proptest::prelude::*;
+
+use super::*;
+use crate::link::{LinkConfig, LinkCounters};
+use crate::loss::LossModel;
+use crate::queue::{QueueConfig, QueueLimit};
+use crate::tcp::Segment;
+
+const LINK: LinkId = LinkId(0);
+
+/// A core with one link.
+fn one_link(rate: Rate, delay: Span, queue: QueueConfig) -> Core {
+    let config = LinkConfig { rate, delay, queue, loss: LossModel::None };
+    Core::new(vec![Link::new(config, Stream::new(1, "link"))])
+}
+
+/// Serves the events up to `end` and adds the packets that arrive: their numbers and when.
+fn serve(core: &mut Core, end: Time, arrived: &mut Vec<(i64, Time)>) {
+    while let Some((key, event)) = core.events.first(end) {
+        core.events.remove_first();
+        core.current = key;
+        match event {
+            Event::Free(_) => core.transmitter_free(LINK),
+            Event::Arrival(_) => {
+                let (parcel, next) = core.links[0].land().unwrap();
+                let &Body::Segment(Segment { seq }) = core.slab.body(parcel.packet) else { panic!() };
+                arrived.push((seq, key.time));
+                core.slab.release(parcel.packet);
+                if let Some(next) = next {
+                    core.events.push(next, Event::Arrival(0));
+                }
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    core.current = Key { time: end, order: core.events.next_order() };
+    core.links[0].account_queue(end);
+}
+
+/// Offers numbered packets at their times and serves all. Returns the arrivals and the counters.
+fn carry(core: &mut Core, offers: &[(Time, u32)]) -> (Vec<(i64, Time)>, LinkCounters) {
+    let mut arrived = Vec::new();
+    for (seq, &(at, bytes)) in offers.iter().enumerate() {
+        serve(core, at, &mut arrived);
+        core.send(Body::Segment(Segment { seq: seq as i64 }), Size::from_bytes(bytes), LINK, 0, 0);
+    }
+    serve(core, Time::from_secs_f64(1e6), &mut arrived);
+    (arrived, core.links[0].counters)
+}
+
+#[test]
+fn golden_store_and_forward() {
+    let case = golden::vector("vectors-active-and-unicast.json", "link-01");
+    let rate = Rate::from_bps(case.number("rate_bps"));
+    let mut core = one_link(rate, Span::from_secs_f64(case.number("prop")), QueueConfig::default());
+    let offers: Vec<_> =
+        golden::numbers(&case.input["bytes"]).iter().map(|&b| (Time::ZERO, b as u32)).collect();
+    let (arrived, counters) = carry(&mut core, &offers);
+    let at: Vec<f64> = arrived.iter().map(|(_, at)| at.as_secs_f64()).collect();
+    case.check_list("arrival", &at, &case.expected["arrival"]);
+    assert_eq!((counters.packets, counters.bytes), (2, 2000));
+    // The second packet waited while the first was sent: 1 ms.
+    assert_eq!(counters.queue_packet_ns, 1_000_000);
+}
+
+#[test]
+fn golden_queue_limits() {
+    let packets = "queue-limit-droptail-packets";
+    for id in [packets, "queue-limit-droptail-bytes-mean1000"] {
+        let case = golden::vector("vectors-active-and-unicast.json", id);
+        let limit = case.whole("limit");
+        let limit =
+            if id == packets { QueueLimit::Packets(limit as u32) } else { QueueLimit::Bytes(limit * 1000) };
+        let queue = QueueConfig { limit, ns2_compat: true };
+        let mut core = one_link(Rate::from_mbps(0.8), Span::from_ms(1), queue);
+        // From an access link of 100 Mbit/s a packet comes each 80 us.
+        for arrival in 0..case.whole("arrivals") {
+            serve(&mut core, Time::from_ns(80_000 * arrival), &mut Vec::new());
+            core.send(Body::Segment(Segment { seq: 0 }), Size::from_bytes(1000), LINK, 0, 0);
+        }
+        let link = &core.links[0];
+        assert_eq!(link.queue.len() as u64, golden::whole(&case.expected["waiting"]), "{id}");
+        assert_eq!(link.counters.queue_drops, golden::whole(&case.expected["dropped"]), "{id}");
+        assert_eq!(link.counters.packets, 1, "{id}: one more is in transmission");
+    }
+}
+
+#[test]
+fn a_packet_that_comes_as_the_transmitter_frees_starts_at_once() {
+    let mut core = one_link(Rate::from_mbps(8.0), Span::ZERO, QueueConfig::default());
+    let millisecond = |ms: u64| Time::from_ns(ms * 1_000_000);
+    let (arrived, counters) = carry(&mut core, &[(millisecond(0), 1000), (millisecond(1), 1000)]);
+    assert_eq!(arrived, [(0, millisecond(1)), (1, millisecond(2))]);
+    assert_eq!(counters.queue_packet_ns, 0);
+}
+
+/// What a link does, packet by packet and without events: (arrivals, drops, integral of the queue).
+fn by_hand(
+    offers: &[(Time, u32)],
+    ns_per_byte: u64,
+    delay: u64,
+    queue: QueueConfig,
+) -> (Vec<(i64, Time)>, u64, u128) {
+    let (mut arrived, mut dropped, mut integral) = (Vec::new(), 0, 0);
+    // When each accepted packet leaves the queue, and its size.
+    let mut starts: Vec<(u64, u32)> = Vec::new();
+    let mut free = 0;
+    for (seq, &(at, bytes)) in offers.iter().enumerate() {
+        let at = at.as_ns();
+        let waiting = || starts.iter().filter(|&&(start, _)| start > at);
+        let (filled, limit) = match queue.limit {
+            QueueLimit::Unlimited => (0, u64::MAX),
+            QueueLimit::Packets(limit) => (waiting().count() as u64 + 1, u64::from(limit)),
+            QueueLimit::Bytes(limit) => {
+                (waiting().map(|&(_, bytes)| u64::from(bytes)).sum::<u64>() + u64::from(bytes), limit)
+            }
+        };
+        if filled > limit || (queue.ns2_compat && filled == limit) {
+            dropped += 1;
+            continue;
+        }
+        let start = free.max(at);
+        free = start + ns_per_byte * u64::from(bytes);
+        starts.push((start, bytes));
+        integral += u128::from(start - at);
+        arrived.push((seq as i64, Time::from_ns(free + delay)));
+    }
+    (arrived, dropped, integral)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Any load on any queue: arrivals, drops and queue are as counted by hand.
+    #[test]
+    fn a_link_does_what_a_count_by_hand_says(
+        gaps in prop::collection::vec((0u64..4000, 1u32..2000), 1..200),
+        delay in 0u64..1_000_000,
+        limit in prop_oneof![
+            Just(QueueLimit::Unlimited),
+            (2u32..12).prop_map(QueueLimit::Packets),
+            (2000u64..20_000).prop_map(QueueLimit::Bytes),
+        ],
+        ns2_compat in any::<bool>(),
+    ) {
+        let mut at = 0;
+        let offers: Vec<_> = gaps.iter().map(|&(gap, bytes)| {
+            at += gap;
+            (Time::from_ns(at), bytes)
+        }).collect();
+        let queue = QueueConfig { limit, ns2_compat };
+        let (expected, dropped, integral) = by_hand(&offers, 2, delay, queue);
+        let mut core = one_link(Rate::from_mbps(4000.0), Span::from_ns(delay), queue);
+        let (arrived, counters) = carry(&mut core, &offers);
+        prop_assert_eq!(arrived, expected);
+        prop_assert_eq!(counters.queue_drops, dropped);
+        prop_assert_eq!(counters.queue_packet_ns, integral);
+        prop_assert_eq!(counters.packets + counters.queue_drops, offers.len() as u64);
+        let bytes: u64 = offers.iter().map(|&(_, bytes)| u64::from(bytes)).sum();
+        prop_assert!(counters.bytes <= bytes);
+        // Dropped parcels are kept for whoever accounts for them; nothing else is left.
+        prop_assert_eq!(core.slab.copies(), core.dropped.len());
+        prop_assert_eq!(core.links[0].carried(), 0);
+    }
+}

@@ -1,0 +1,67 @@
+//! In the steady state nothing is allocated: not for a packet, not for an event.
+
+#![allow(clippy::unwrap_used)]
+
+mod world;
+
+use allocation_counter::{AllocationInfo, measure};
+use layercast_protocol::registry::{NAMES, Protocol};
+use layercast_simulator::tcp::TcpVariant;
+use layercast_simulator::{ReceiverId, Simulation};
+use world::{add_session, at, bottleneck, tcp};
+
+/// What a stretch of a second cost.
+struct Stretch {
+    hops: u64,
+    level_changes: usize,
+    allocations: AllocationInfo,
+}
+
+/// Every protocol at two nodes and both TCPs at one bottleneck, after a warm-up.
+fn stretches() -> Vec<Stretch> {
+    let plan = bottleneck(60.0);
+    let mut simulation = Simulation::new(plan.network.clone(), 1);
+    let mut receivers: Vec<ReceiverId> = Vec::new();
+    for name in NAMES {
+        let protocol = Protocol::named(name).unwrap();
+        receivers.extend(add_session(&mut simulation, &plan, &protocol, 1, &[("R", 0.0), ("Q", 0.0)]));
+    }
+    for (number, variant) in [TcpVariant::Reno, TcpVariant::Sack].into_iter().cycle().take(8).enumerate() {
+        let node = ["R", "Q"][number / 4];
+        simulation.add_tcp(tcp(&plan, variant, "S", node, &format!("tcp-{number}"))).unwrap();
+    }
+    // Long enough for every queue, log and board to have had its largest size, but for rare ones.
+    simulation.run_until(at(200.0));
+    let changes = |simulation: &Simulation| {
+        receivers.iter().map(|&id| simulation.level_changes(id).len()).sum::<usize>()
+    };
+    (201..400)
+        .map(|second| {
+            let (hops, before) = (simulation.engine_counters().packet_hops, changes(&simulation));
+            let allocations = measure(|| simulation.run_until(at(f64::from(second))));
+            Stretch {
+                hops: simulation.engine_counters().packet_hops - hops,
+                level_changes: changes(&simulation) - before,
+                allocations,
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn packets_allocate_nothing() {
+    assert_eq!(measure(|| drop(std::hint::black_box(vec![1]))).count_total, 1, "the count counts");
+    let stretches = stretches();
+    let calm: Vec<&Stretch> = stretches.iter().filter(|stretch| stretch.level_changes == 0).collect();
+    let hops: u64 = calm.iter().map(|stretch| stretch.hops).sum();
+    let allocations: u64 = calm.iter().map(|stretch| stretch.allocations.count_total).sum();
+    assert!(hops >= 100_000, "only {hops} packet hops");
+    assert_eq!(allocations, 0, "over {hops} packet hops");
+    // A level change goes into a log, which doubles when it is full. Over twice the time of the
+    // warm-up no log doubles more than twice, and nothing else grows.
+    let receivers = 2 * NAMES.len() as u64;
+    let changes: usize = stretches.iter().map(|stretch| stretch.level_changes).sum();
+    let allocations: u64 = stretches.iter().map(|stretch| stretch.allocations.count_total).sum();
+    assert!(changes > 100, "{changes} level changes");
+    assert!(allocations <= 2 * receivers, "{allocations} allocations");
+}

@@ -1,0 +1,39 @@
+//! Pages that come from code: a test fails when one is stale, and writes it anew when asked to.
+//!
+//! `make generated` runs every test that has "generated" in its name with `UPDATE_GENERATED=1`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A path from the root of the project.
+pub fn in_project(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+/// Fails if a generated file is stale; with `UPDATE_GENERATED=1` it is written anew.
+///
+/// # Panics
+/// When the file is stale or cannot be written.
+pub fn check(path: &Path, expected: &str) {
+    if std::env::var_os("UPDATE_GENERATED").is_some_and(|value| value == "1") {
+        fs::write(path, expected).unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
+    }
+    let found = fs::read_to_string(path).unwrap_or_default();
+    assert!(found == expected, "{} is stale: `make generated` writes it anew", path.display());
+}
+
+/// Does the same for the part of a page between two lines; the rest is written by hand.
+///
+/// # Panics
+/// Also when the page does not have both lines.
+pub fn check_between(path: &Path, begin: &str, end: &str, expected: &str) {
+    let page =
+        fs::read_to_string(path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
+    let parts = page
+        .split_once(&format!("{begin}\n"))
+        .and_then(|(before, rest)| rest.split_once(&format!("{end}\n")).map(|(_, after)| (before, after)));
+    let Some((before, after)) = parts else {
+        panic!("{} needs the lines {begin} and {end}", path.display());
+    };
+    check(path, &format!("{before}{begin}\n{expected}{end}\n{after}"));
+}
