@@ -25,8 +25,8 @@ use lab::{Lab, ROLE};
 const GROUP: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(239, 1, 2, 0), 5500);
 const LINKS_MBPS: [u32; 3] = [3, 6, 12];
 
-/// What the program does when a lab starts it again: `send FILE BASE_KBPS FACTOR COUNT` or
-/// `receive DIR`. It prints a line per half second.
+/// What the program does when a lab starts it again: `send FILE BASE_KBPS FACTOR COUNT`,
+/// `receive DIR`, or `receive-full DIR` with a directory without room. It prints a line per half second.
 #[test]
 #[ignore = "started by the other tests, in a namespace"]
 fn child() {
@@ -57,7 +57,14 @@ fn child() {
                 send(Path::new(file), &options, &stop, &mut |_| {}, &mut |told| println!("{told:?}"));
             println!("SENT {outcome:?}");
         }
-        ["receive", into] => {
+        ["receive", into] | ["receive-full", into] => {
+            if words[0] == "receive-full" {
+                // In a mount namespace of our own, which `ip netns exec` made.
+                let mounted = std::process::Command::new("mount")
+                    .args(["-t", "tmpfs", "-o", "size=64k", "none", into])
+                    .status();
+                assert!(mounted.unwrap().success());
+            }
             let options = ReceiveOptions {
                 known: Known::Group(GROUP, None),
                 interface: None,
@@ -190,6 +197,40 @@ fn three_links_late_comers_and_a_killed_one() {
         let link = f64::from(link) * 1e6;
         assert!((0.25 * link..=link).contains(mean), "{mean} of {link}: {means:?}");
     }
+}
+
+#[test]
+fn errors_of_networks_and_disks_say_what_is_wrong() {
+    let Some(lab) = Lab::new(&[10, 10]) else { return };
+    let place = Place::new("errors");
+    let file = place.0.join("file");
+    fs::write(&file, vec![7; 200_000]).unwrap();
+    let role = format!("send {} 1000 2 2", file.display());
+    let said = |namespace: &str, role: &str, name: &str| {
+        let log = place.0.join(name);
+        let mut child = lab.start(namespace, role, &log);
+        // Those that fail end by themselves.
+        let until = Instant::now() + Duration::from_secs(20);
+        while child.try_wait().unwrap().is_none() && Instant::now() < until {
+            thread::sleep(Duration::from_millis(50));
+        }
+        fs::read_to_string(log).unwrap()
+    };
+    // The bridge's namespace has no addresses, so no route.
+    let log = said("bridge", &role, "no-route");
+    assert!(log.contains("NoRoute"), "{log}");
+    lab.run("1", "ip route add prohibit 239.1.2.0/24");
+    let log = said("1", &role, "prohibited");
+    assert!(log.contains("NoPermission"), "{log}");
+    let log = said("1", &format!("receive {}", place.0.display()), "prohibited-too");
+    assert!(log.contains("FAILED no permission"), "{log}");
+
+    let source = lab.start("source", &role, &place.0.join("send.log"));
+    let full = place.0.join("full");
+    fs::create_dir(&full).unwrap();
+    let log = said("0", &format!("receive-full {}", full.display()), "full.log");
+    assert!(log.contains("FAILED the disk is full"), "{log}");
+    drop(source);
 }
 
 /// The run of the issue: `LAYERS='128 1.3 20'` tries others than doubling ones.

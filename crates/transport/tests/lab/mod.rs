@@ -112,6 +112,12 @@ impl Lab {
         }
     }
 
+    /// Runs a command in a namespace.
+    pub fn run(&self, namespace: &str, command: &str) {
+        let name = format!("{}{namespace}", self.prefix);
+        run(&format!("ip netns exec {name} {command}")).expect("a command in a namespace");
+    }
+
     /// Starts this test program again in a namespace, as the test `child` with a role. It ends when
     /// its standard input closes, so at the latest with us.
     pub fn start(&self, namespace: &str, role: &str, log: &Path) -> Child {
