@@ -9,6 +9,7 @@
 //! of one socket does not matter. Data packets are sent as ECN-capable; marks and arrival times are
 //! read from control messages of the kernel where it gives them.
 
+mod accept;
 mod clock;
 mod inbox;
 mod interface;
@@ -16,9 +17,10 @@ mod receiver;
 mod socket;
 mod source;
 
+pub use accept::{Accepted, ReceiverCounters, accept};
 pub use clock::Clock;
 pub use inbox::{Heard, Inbox};
 pub use interface::Interface;
-pub use receiver::{Accepted, ReceiverCounters, ReceiverHost, accept};
+pub use receiver::ReceiverHost;
 pub use socket::open_group;
 pub use source::{Load, SourceCounters, SourceHost, Supply};

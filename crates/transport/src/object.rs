@@ -1,14 +1,13 @@
 //! A file as source blocks and symbols of RaptorQ (RFC 6330), and back.
 //!
 //! [`Oti`] says how a file is cut. [`Schedule`] says which symbol the next packet of a layer takes.
-//! [`FileSource`] makes the symbols, [`Assembly`] puts them together. [`Table`] tells receivers of
+//! [`FileSource`](crate::file::FileSource) makes the symbols, [`Assembly`] puts them together. [`Table`] tells receivers of
 //! the file, its name, its hash and how it is cut.
 
 mod assembly;
 mod names;
 mod oti;
 mod schedule;
-mod source;
 mod table;
 mod table_reader;
 
@@ -16,7 +15,6 @@ pub use assembly::{Assembly, AssemblyCounters, Taken};
 pub use names::{NameError, safe_name};
 pub use oti::{MAX_BLOCK_SYMBOLS, Oti, OtiError};
 pub use schedule::Schedule;
-pub use source::FileSource;
 pub use table::{Table, TableError};
 pub use table_reader::{TABLE_MAX, TableReader, table_fti};
 

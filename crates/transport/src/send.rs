@@ -13,10 +13,11 @@ use layercast_protocol::registry::Protocol;
 use layercast_protocol::units::{Channel, Size, Span, Time};
 
 use crate::error::Error;
+use crate::file::FileSource;
 use crate::host::{Interface, Load, SourceCounters, SourceHost, Supply};
 use crate::object::{
-    FEC_NO_CODE, FEC_RAPTORQ, FileSource, Schedule, TABLE_MAX, TOI_FILE, TOI_TABLE, Table, TableError,
-    safe_name, table_fti,
+    FEC_NO_CODE, FEC_RAPTORQ, Schedule, TABLE_MAX, TOI_FILE, TOI_TABLE, Table, TableError, safe_name,
+    table_fti,
 };
 use crate::packet::{Fdt, Fti, MAX_HEADER, PayloadId};
 use crate::random_seed;

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 
 use layercast_protocol::units::Layer;
 use layercast_transport::Error;
+use layercast_transport::file::FileSource;
 use layercast_transport::object::{
-    Assembly, FileSource, MAX_BLOCK_SYMBOLS, Oti, OtiError, Schedule, Table, TableReader, Taken, safe_name,
-    sha256_of, table_fti,
+    Assembly, MAX_BLOCK_SYMBOLS, Oti, OtiError, Schedule, Table, TableReader, Taken, safe_name, sha256_of,
+    table_fti,
 };
 use layercast_transport::packet::{Fdt, PayloadId};
 use proptest::prelude::*;

@@ -159,7 +159,7 @@ impl Oti {
     }
 
     /// The same for the coder. All its assertions hold, since this was checked when it was made.
-    pub(super) fn for_coder(&self) -> ObjectTransmissionInformation {
+    pub(crate) fn for_coder(&self) -> ObjectTransmissionInformation {
         let [_, _, _, alignment] = self.scheme();
         ObjectTransmissionInformation::new(self.length, self.symbol, self.blocks, 1, alignment)
     }

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 /// The environment variable that tells a child what to be.
-pub const ROLE: &str = "LAYERCAST_LAB_ROLE";
+pub(crate) const ROLE: &str = "LAYERCAST_LAB_ROLE";
 
 /// How long a querier must run before a bridge trusts what it learnt, with the intervals set below.
 const SNOOPING_STARTS: Duration = Duration::from_secs(4);
@@ -21,7 +21,7 @@ const SNOOPING_STARTS: Duration = Duration::from_secs(4);
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// A network.
-pub struct Lab {
+pub(crate) struct Lab {
     prefix: String,
     guard: Child,
 }
@@ -39,7 +39,7 @@ fn run(command: &str) -> io::Result<()> {
 impl Lab {
     /// Makes a network with one receiver behind each rate in Mbit/s. None where that is not
     /// possible, and then it says so.
-    pub fn new(rates_mbps: &[u32]) -> Option<Lab> {
+    pub(crate) fn new(rates_mbps: &[u32]) -> Option<Lab> {
         match Lab::make(rates_mbps) {
             Ok(lab) => Some(lab),
             Err(error) => {
@@ -113,14 +113,14 @@ impl Lab {
     }
 
     /// Runs a command in a namespace.
-    pub fn run(&self, namespace: &str, command: &str) {
+    pub(crate) fn run(&self, namespace: &str, command: &str) {
         let name = format!("{}{namespace}", self.prefix);
         run(&format!("ip netns exec {name} {command}")).expect("a command in a namespace");
     }
 
     /// Starts this test program again in a namespace, as the test `child` with a role. It ends when
     /// its standard input closes, so at the latest with us.
-    pub fn start(&self, namespace: &str, role: &str, log: &Path) -> Child {
+    pub(crate) fn start(&self, namespace: &str, role: &str, log: &Path) -> Child {
         let log = File::create(log).expect("a log");
         Command::new("ip")
             .args(["netns", "exec", &format!("{}{namespace}", self.prefix)])

@@ -9,8 +9,8 @@ use std::thread;
 
 use raptorq::SourceBlockEncoder;
 
-use super::{Oti, Sha256, sha256_of};
 use crate::error::Error;
+use crate::object::{Oti, Sha256, sha256_of};
 use crate::packet::PayloadId;
 
 /// A file that is being sent.
