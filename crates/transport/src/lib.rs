@@ -1,7 +1,7 @@
 //! Layercast on real UDP multicast.
 //!
 //! From the ground up: [`packet`] (ALC/LCT packets as bytes) · [`object`] (a file as RaptorQ blocks
-//! and symbols, and back) · [`file`] (symbols from a file) · [`session`] (what a receiver must know
+//! and symbols, and back) · [`file`](mod@file) (symbols from a file) · [`session`] (what a receiver must know
 //! before it joins) · [`host`] (sockets for the endpoints of a protocol) · [`send`](mod@send) and
 //! [`receive`](mod@receive) (a file from here to there).
 //!
