@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::transfer_arguments::{Receive, Send};
+
 const AFTER_HELP: &str = "\
 Examples:
   layercast list                                  what can be run
@@ -11,6 +13,8 @@ Examples:
   layercast run my.toml --out results             keep a report, a summary and time series
   layercast run my.toml --set duration='60 s'     change a value for this run
   layercast check my.toml                         what is wrong with a file, with line and column
+  layercast send FILE --group 239.1.2.0           send a file to whoever receives, until interrupted
+  layercast receive --group 239.1.2.0 --into DIR  receive it
 
 Exit status: 0 done, 1 failed, 2 wrong usage or input.";
 
@@ -30,6 +34,10 @@ pub(crate) enum Command {
     List(List),
     /// Say what is wrong with a scenario file
     Check(Check),
+    /// Send a file to a multicast group, in layers
+    Send(Send),
+    /// Receive a file from a multicast group, at the rate that the path carries
+    Receive(Receive),
 }
 
 /// Which scenario, and what to change in it.

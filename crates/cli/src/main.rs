@@ -8,6 +8,8 @@ mod output;
 mod progress;
 #[cfg(test)]
 mod reference;
+mod transfer;
+mod transfer_arguments;
 
 use std::process::ExitCode;
 
@@ -26,6 +28,8 @@ fn main() -> ExitCode {
         Command::Run(run) => commands::run(run),
         Command::List(list) => commands::list(list),
         Command::Check(check) => commands::check(check),
+        Command::Send(send) => transfer::send(send),
+        Command::Receive(receive) => transfer::receive(receive),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

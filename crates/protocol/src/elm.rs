@@ -11,6 +11,7 @@ mod choices;
 mod codec;
 pub mod feedback;
 pub mod header;
+mod lct;
 pub mod options;
 mod receiver;
 pub mod slow_start;
@@ -19,6 +20,7 @@ pub mod strategy;
 mod wire;
 
 pub use header::Header;
+pub use lct::EXTENSION as LCT_EXTENSION;
 pub use options::Options;
 pub use receiver::{Counters, Receiver};
 pub use source::{Source, SourceCounters};

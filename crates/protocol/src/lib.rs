@@ -22,6 +22,7 @@ pub mod equation;
 pub mod estimator;
 pub mod fixed;
 pub mod layers;
+pub mod lct;
 pub mod math;
 pub mod option;
 pub mod registry;

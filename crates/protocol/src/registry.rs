@@ -4,7 +4,11 @@
 //! carry, and the enums of all sources and receivers, so that a host dispatches without a box. A
 //! protocol that is not in the list can still be hosted through the [`Endpoint`] trait.
 
+mod on_lct;
+
 use alloc::vec::Vec;
+
+pub use on_lct::{LctError, MAX_FEEDBACK};
 
 use crate::contract::{Action, Arrival, Belief, Endpoint, Input, Send};
 use crate::option::{OptionError, OptionSpec, Options as _, RawValue};

@@ -9,12 +9,14 @@
 //! The page `docs/protocols/rlc.md` tells it in full.
 
 mod header;
+mod lct;
 mod options;
 mod points;
 mod receiver;
 mod source;
 
 pub use header::{HEADER_BYTES, Header, HeaderError};
+pub use lct::EXTENSION as LCT_EXTENSION;
 pub use options::{DeafRule, Options, SpacingRule};
 pub use points::{highest_point, spacing_factor};
 pub use receiver::Receiver;

@@ -13,8 +13,12 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 const FLOORS: &[(&str, &[&str])] = &[
     ("layercast-protocol", &[]),
     ("layercast-simulator", &["layercast-protocol"]),
+    ("layercast-transport", &["layercast-protocol"]),
     ("layercast-laboratory", &["layercast-protocol", "layercast-simulator"]),
-    ("layercast", &["layercast-protocol", "layercast-simulator", "layercast-laboratory"]),
+    (
+        "layercast",
+        &["layercast-protocol", "layercast-simulator", "layercast-transport", "layercast-laboratory"],
+    ),
     ("layercast-testkit", &["layercast-protocol"]),
     ("layercast-tidy", &[]),
 ];

@@ -1,0 +1,206 @@
+//! `layercast send` and `layercast receive`: a file over multicast.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::Context;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use layercast_protocol::layers::LayerTable;
+use layercast_protocol::registry::{self, Protocol};
+use layercast_protocol::units::{Rate, RateEstimate, Span};
+use layercast_transport::Error;
+use layercast_transport::receive::{self, Known, ReceiveOptions, ReceiveProgress};
+use layercast_transport::send::{self, Ends, SendOptions, SendProgress, Stopped};
+use layercast_transport::session::Session;
+
+use crate::commands::Failure;
+use crate::output::tell;
+use crate::transfer_arguments::{Receive, Send};
+
+fn duration(span: Span) -> Duration {
+    Duration::from_nanos(span.as_ns())
+}
+
+/// A flag that SIGINT and SIGTERM set. A second SIGINT ends the process at once.
+fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    let flag = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(&flag))
+        .and_then(|_| signal_hook::flag::register(SIGINT, Arc::clone(&flag)))
+        .and_then(|_| signal_hook::flag::register(SIGTERM, Arc::clone(&flag)))
+        .context("signals cannot be caught")?;
+    Ok(flag)
+}
+
+/// A line that changes, on a terminal only.
+fn line(quiet: bool, length: Option<u64>) -> ProgressBar {
+    let silent = quiet || !std::io::stderr().is_terminal();
+    let target = if silent { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(10) };
+    let template = if length.is_some() { "{wide_bar} {percent:>3} %  {msg}" } else { "{spinner} {msg}" };
+    let bar = ProgressBar::with_draw_target(length, target);
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// What is wrong with what the user asked for is told apart from what failed later.
+fn failure(error: Error) -> Failure {
+    let is_input = matches!(
+        error,
+        Error::NoSuchInterface { .. }
+            | Error::WrongGroup { .. }
+            | Error::Session(_)
+            | Error::FileExists { .. }
+    );
+    if is_input { Failure::Input(format!("error: {error}")) } else { Failure::Other(error.into()) }
+}
+
+pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
+    let protocol = Protocol::named(&arguments.protocol).ok_or_else(|| {
+        let known = registry::NAMES.join(", ");
+        Failure::Input(format!("error: there is no protocol `{}`; there are {known}", arguments.protocol))
+    })?;
+    let layers = LayerTable::multiplicative(arguments.factor, arguments.base, arguments.layers)
+        .map_err(|error| Failure::Input(format!("error: {error}")))?;
+    let ends = Ends {
+        after: arguments.after.map(duration),
+        rounds: arguments.rounds,
+        completions: arguments.until_complete,
+    };
+    let options = SendOptions {
+        group: arguments.group,
+        interface: arguments.interface.clone(),
+        feedback_port: arguments.feedback_port,
+        protocol,
+        layers,
+        packet: arguments.packet,
+        ttl: arguments.ttl,
+        ends,
+        seed: None,
+    };
+    let stop = stop_flag()?;
+    let bar = line(arguments.quiet, None);
+    let mut described = Ok(());
+    let mut ready = |session: &Session| {
+        if let Some(path) = &arguments.describe {
+            described = std::fs::write(path, session.to_string())
+                .with_context(|| format!("the description cannot be written to {}", path.display()));
+        }
+        let told = tell(&format!(
+            "Sending {} to {} in {} layers of up to {} {}\n",
+            arguments.file.display(),
+            session.group,
+            session.layers.count(),
+            session.layers.top_rate(),
+            until(&ends),
+        ));
+        if described.is_ok() {
+            described = told;
+        }
+    };
+    let outcome =
+        send::send(&arguments.file, &options, &stop, &mut ready, &mut |told| bar.set_message(sending(told)));
+    bar.finish_and_clear();
+    described?;
+    let (stopped, told) = outcome.map_err(failure)?;
+    let why = match stopped {
+        Stopped::Time => "the time is over",
+        Stopped::Rounds => "the rounds are over",
+        Stopped::Completions => "as many receivers are complete as were asked for",
+        Stopped::Interrupted => "interrupted",
+    };
+    Ok(tell(&format!("Stopped: {why}. {}\n", sending(&told)))?)
+}
+
+/// The end of the session in words.
+fn until(ends: &Ends) -> String {
+    let mut parts = Vec::new();
+    parts.extend(ends.after.map(|after| format!("for {} s", after.as_secs_f64())));
+    parts.extend(ends.rounds.map(|rounds| format!("for {rounds} rounds")));
+    parts.extend(ends.completions.map(|count| format!("until {count} receivers are complete")));
+    if parts.is_empty() { "until interrupted".to_owned() } else { parts.join(", or ") }
+}
+
+fn sending(told: &SendProgress) -> String {
+    let mean = told.counters.bytes as f64 * 8.0 / told.elapsed.as_secs_f64().max(1e-3);
+    format!(
+        "{:.0} s, {:.2} rounds, {} on average, {} packets, {} refused, {} reports, {} complete",
+        told.elapsed.as_secs_f64(),
+        told.rounds,
+        rounded(mean),
+        told.counters.packets,
+        told.counters.refused,
+        told.counters.reports,
+        told.completions,
+    )
+}
+
+/// A rate with as many digits as anyone reads.
+fn rounded(bps: f64) -> Rate {
+    Rate::from_bps((bps / 1e4).round() * 1e4)
+}
+
+pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
+    let known = match (&arguments.session, arguments.group) {
+        (Some(path), _) => {
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| Failure::Input(format!("error: {}: {error}", path.display())))?;
+            let session: Session = text
+                .parse()
+                .map_err(|error| Failure::Input(format!("error: {}: {error}", path.display())))?;
+            Known::Session(Box::new(session))
+        }
+        (None, Some(group)) => Known::Group(group, arguments.source),
+        (None, None) => return Err(Failure::Input("error: name a group or a session".to_owned())),
+    };
+    let options = ReceiveOptions {
+        known,
+        interface: arguments.interface.clone(),
+        into: arguments.into.clone(),
+        replace: arguments.replace,
+        patience: duration(arguments.patience),
+        within: arguments.within.map(duration),
+        seed: None,
+    };
+    let stop = stop_flag()?;
+    let bar = line(arguments.quiet, Some(1));
+    bar.set_message("waiting for the session");
+    let mut progress = |told: &ReceiveProgress| {
+        bar.set_length(told.symbols.0.max(1));
+        bar.set_position(told.symbols.1);
+        bar.set_message(receiving(told));
+    };
+    let outcome = receive::receive(&options, &stop, &mut progress);
+    bar.finish_and_clear();
+    let (path, told) = outcome.map_err(failure)?;
+    let bytes = told.file.as_ref().map_or(0, |(_, length)| *length);
+    let mean = bytes as f64 * 8.0 / told.elapsed.as_secs_f64().max(1e-3);
+    Ok(tell(&format!(
+        "{}: complete, hash right. {bytes} bytes in {:.0} s, {} on average, {} blocks decoded\n",
+        path.display(),
+        told.elapsed.as_secs_f64(),
+        rounded(mean),
+        told.assembly.decoded,
+    ))?)
+}
+
+fn receiving(told: &ReceiveProgress) -> String {
+    let fair = match told.belief.smoothed_rate {
+        RateEstimate::Known(rate) => rounded(rate.as_bps()).to_string(),
+        RateEstimate::Unbounded => "unbounded".to_owned(),
+        RateEstimate::Unknown => "unknown".to_owned(),
+    };
+    let why = told.last_change.map_or(String::new(), |(_, cause)| format!(" ({cause})"));
+    let (needed, held) = told.symbols;
+    let mean = held as f64 / told.elapsed.as_secs_f64().max(1e-3);
+    let left_s = needed.saturating_sub(held) as f64 / mean.max(1e-3);
+    format!(
+        "level {}{why}, {} in, fair {fair}, loss {:.2} %, about {left_s:.0} s left",
+        told.belief.level,
+        rounded(told.goodput_bps),
+        told.belief.loss.unwrap_or(0.0) * 100.0,
+    )
+}

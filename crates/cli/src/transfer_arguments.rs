@@ -1,0 +1,118 @@
+//! What `layercast send` and `layercast receive` can be told.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::path::PathBuf;
+
+use clap::Args;
+use layercast_protocol::units::{Rate, Size, Span};
+
+/// The port of a group that is given without one.
+const PORT: u16 = 5500;
+
+#[derive(Debug, Args)]
+pub(crate) struct Send {
+    /// The file to send
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// The group of the base layer; each layer above is sent to the next address
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = group)]
+    pub(crate) group: SocketAddrV4,
+
+    /// The interface to send from, by name or address [default: that of the route to the group]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) interface: Option<String>,
+
+    /// The rate of the base layer
+    #[arg(long, value_name = "RATE", default_value = "128 kbit/s")]
+    pub(crate) base: Rate,
+
+    /// What each cumulative rate is times the one below
+    #[arg(long, value_name = "FACTOR", default_value_t = 2.0)]
+    pub(crate) factor: f64,
+
+    /// How many layers there are
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=32))]
+    pub(crate) layers: u16,
+
+    /// The size of packets with all headers
+    #[arg(long, value_name = "SIZE", default_value = "1000 bytes")]
+    pub(crate) packet: Size,
+
+    /// The congestion control: elm, rlc or fixed
+    #[arg(long, value_name = "NAME", default_value = "elm")]
+    pub(crate) protocol: String,
+
+    /// How many routers packets may pass
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u8).range(1..))]
+    pub(crate) ttl: u8,
+
+    /// The port on which reports are heard; 0 for any
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub(crate) feedback_port: u16,
+
+    /// Stop after this time
+    #[arg(long = "for", value_name = "TIME")]
+    pub(crate) after: Option<Span>,
+
+    /// Stop after so many symbols for each that the file has, over all layers
+    #[arg(long, value_name = "N")]
+    pub(crate) rounds: Option<u32>,
+
+    /// Stop when so many receivers have reported that they are complete
+    #[arg(long, value_name = "N")]
+    pub(crate) until_complete: Option<usize>,
+
+    /// Write the session description to this file, for receivers that cannot learn it from the group
+    #[arg(long, value_name = "FILE")]
+    pub(crate) describe: Option<PathBuf>,
+
+    /// Show no progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Receive {
+    /// The group of the base layer; the rest of the session is learnt from it
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = group, required_unless_present = "session")]
+    pub(crate) group: Option<SocketAddrV4>,
+
+    /// Take packets from this source only, and tell routers so
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "session")]
+    pub(crate) source: Option<Ipv4Addr>,
+
+    /// A session description that `layercast send --describe` wrote, instead of a group
+    #[arg(long, value_name = "FILE", conflicts_with = "group")]
+    pub(crate) session: Option<PathBuf>,
+
+    /// The interface to join on, by name or address [default: that of the route to the group]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) interface: Option<String>,
+
+    /// The directory for the file
+    #[arg(long, value_name = "DIR")]
+    pub(crate) into: PathBuf,
+
+    /// Replace a file of the same name
+    #[arg(long)]
+    pub(crate) replace: bool,
+
+    /// How long to wait while nothing of use comes
+    #[arg(long, value_name = "TIME", default_value = "30 s")]
+    pub(crate) patience: Span,
+
+    /// Give up after this time
+    #[arg(long, value_name = "TIME")]
+    pub(crate) within: Option<Span>,
+
+    /// Show no progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// A group with its port, or with the usual one.
+fn group(text: &str) -> Result<SocketAddrV4, String> {
+    let alone = text.parse().map(|address| SocketAddrV4::new(address, PORT));
+    text.parse().or(alone).map_err(|_| "an IPv4 address, with a port or without".to_owned())
+}

@@ -1,0 +1,112 @@
+//! Where a protocol's data header stands in an LCT packet (RFC 5651, section 5.1).
+//!
+//! A data header is cut into four pieces: the 32 bits of congestion control information, the session
+//! number (LCT's TSI), the end of the session (LCT's flag A), and one header extension of the
+//! protocol's own with all the rest. The transport puts the pieces into packets and does not look
+//! into them; only the protocol's module knows what they mean. `docs/wire-format.md` has the tables.
+
+use core::fmt;
+
+/// The most bytes of content that an extension of ours has: room for ELM's base layer with an echo.
+pub const MAX_CONTENT: usize = 34;
+
+/// The pieces of a data header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pieces {
+    /// The congestion control information (RFC 5651, section 5.1: C = 0).
+    pub cci: [u8; 4],
+    /// The session number that the header names; none if the protocol has none.
+    pub session: Option<u32>,
+    /// Whether the session ends (RFC 5651, section 5.1: flag A).
+    pub end_of_session: bool,
+    /// The header extension.
+    pub extension: Extension,
+}
+
+/// A header extension of variable length (RFC 5651, section 5.2.1): its type and its content
+/// without the two bytes of type and length. So a content of 2 bytes fills one word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Extension {
+    kind: u8,
+    len: u8,
+    content: [u8; MAX_CONTENT],
+}
+
+/// Why pieces are no extension of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContentError {
+    /// How many bytes of content there are.
+    pub len: usize,
+}
+
+impl fmt::Display for ContentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no extension of ours has {} bytes of content", self.len)
+    }
+}
+
+impl core::error::Error for ContentError {}
+
+impl fmt::Debug for Extension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Extension({}, {:02x?})", self.kind, self.content())
+    }
+}
+
+impl Extension {
+    /// An extension of a type below 128 with its content.
+    ///
+    /// # Errors
+    /// If the content is too long, or does not fill whole words together with type and length.
+    pub fn new(kind: u8, content: &[u8]) -> Result<Extension, ContentError> {
+        let mut room = [0; MAX_CONTENT];
+        let fits = content.len() % 4 == 2 && kind < 128;
+        match room.get_mut(..content.len()).filter(|_| fits) {
+            Some(part) => part.copy_from_slice(content),
+            None => return Err(ContentError { len: content.len() }),
+        }
+        Ok(Extension { kind, len: content.len() as u8, content: room })
+    }
+
+    /// The type.
+    pub fn kind(&self) -> u8 {
+        self.kind
+    }
+
+    /// The content.
+    pub fn content(&self) -> &[u8] {
+        self.content.get(..usize::from(self.len)).unwrap_or_default()
+    }
+}
+
+/// Puts content together, a piece at a time. What does not fit is lost, which a test of the
+/// longest header would show.
+#[derive(Clone, Copy, Debug)]
+pub struct Content {
+    bytes: [u8; MAX_CONTENT],
+    len: usize,
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Content { bytes: [0; MAX_CONTENT], len: 0 }
+    }
+}
+
+impl Content {
+    /// Adds some bytes.
+    #[must_use]
+    pub fn with(mut self, part: &[u8]) -> Content {
+        let end = self.len + part.len();
+        if let Some(room) = self.bytes.get_mut(self.len..end) {
+            room.copy_from_slice(part);
+            self.len = end;
+        }
+        self
+    }
+
+    /// The extension.
+    pub fn extension(self, kind: u8) -> Extension {
+        Extension { kind, len: self.len as u8, content: self.bytes }
+    }
+}

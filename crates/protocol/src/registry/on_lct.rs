@@ -1,0 +1,126 @@
+//! The headers of all protocols on LCT. The type of the extension tells the protocol.
+
+use core::fmt;
+
+use super::Header;
+use crate::lct::{Content, Pieces};
+use crate::units::{Layer, WireSeq};
+use crate::{elm, fixed, rlc};
+
+/// The type of the extension of the fixed protocol: the layer (16); the CCI is the number.
+const FIXED_EXTENSION: u8 = 82;
+
+/// The longest feedback packet in bytes.
+pub const MAX_FEEDBACK: usize = elm::header::MAX_HEADER;
+
+/// Why bytes from the network are not a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LctError {
+    /// The extension belongs to no protocol.
+    Extension(u8),
+    /// ELM does not take it.
+    Elm(elm::header::HeaderError),
+    /// RLC does not take it.
+    Rlc(rlc::HeaderError),
+    /// The fixed protocol does not take it.
+    Fixed,
+    /// It is not a report.
+    NoReport,
+}
+
+impl fmt::Display for LctError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LctError::Extension(kind) => write!(f, "extension {kind} belongs to no protocol"),
+            LctError::Elm(error) => write!(f, "elm: {error}"),
+            LctError::Rlc(error) => write!(f, "rlc: {error}"),
+            LctError::Fixed => write!(f, "fixed: an extension of wrong length"),
+            LctError::NoReport => write!(f, "not a report"),
+        }
+    }
+}
+
+impl core::error::Error for LctError {}
+
+impl Header {
+    /// The pieces of a data header; none for a header that travels by unicast.
+    pub fn to_lct(&self) -> Option<Pieces> {
+        match self {
+            Header::Elm(elm::Header::Data(data)) => Some(data.to_lct()),
+            Header::Elm(elm::Header::Report(_)) => None,
+            Header::Rlc(header) => Some(header.to_lct()),
+            Header::Fixed(header) => Some(Pieces {
+                cci: header.seq.0.to_be_bytes(),
+                session: None,
+                end_of_session: false,
+                extension: Content::default().with(&header.layer.0.to_be_bytes()).extension(FIXED_EXTENSION),
+            }),
+        }
+    }
+
+    /// Whether extensions of this type are a protocol's.
+    pub fn is_lct_extension(kind: u8) -> bool {
+        matches!(kind, elm::LCT_EXTENSION | rlc::LCT_EXTENSION | FIXED_EXTENSION)
+    }
+
+    /// A data header from its pieces. Never panics.
+    ///
+    /// # Errors
+    /// What the protocol finds wrong, or that there is no such protocol.
+    pub fn from_lct(pieces: &Pieces) -> Result<Header, LctError> {
+        match pieces.extension.kind() {
+            elm::LCT_EXTENSION => elm::header::Data::from_lct(pieces)
+                .map(|data| Header::Elm(elm::Header::Data(data)))
+                .map_err(LctError::Elm),
+            rlc::LCT_EXTENSION => rlc::Header::from_lct(pieces).map(Header::Rlc).map_err(LctError::Rlc),
+            FIXED_EXTENSION => match pieces.extension.content() {
+                &[high, low] => Ok(Header::Fixed(fixed::Header {
+                    layer: Layer(u16::from_be_bytes([high, low])),
+                    seq: WireSeq(u32::from_be_bytes(pieces.cci)),
+                })),
+                _ => Err(LctError::Fixed),
+            },
+            kind => Err(LctError::Extension(kind)),
+        }
+    }
+
+    /// The layer of a data header; none for feedback.
+    pub fn layer(&self) -> Option<Layer> {
+        match self {
+            Header::Elm(elm::Header::Data(data)) => Some(data.layer()),
+            Header::Elm(elm::Header::Report(_)) => None,
+            Header::Rlc(header) => Some(header.layer()),
+            Header::Fixed(header) => Some(header.layer),
+        }
+    }
+
+    /// Writes a feedback header and returns its length; none for a data header.
+    pub fn encode_feedback(&self, bytes: &mut [u8; MAX_FEEDBACK]) -> Option<usize> {
+        match self {
+            Header::Elm(header @ elm::Header::Report(_)) => Some(header.encode(bytes)),
+            _ => None,
+        }
+    }
+
+    /// Reads a feedback header. Never panics.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes.
+    pub fn decode_feedback(bytes: &[u8]) -> Result<Header, LctError> {
+        match elm::Header::decode(bytes) {
+            Ok((header @ elm::Header::Report(_), _)) => Ok(Header::Elm(header)),
+            Ok(_) => Err(LctError::NoReport),
+            Err(error) => Err(LctError::Elm(error)),
+        }
+    }
+}
+
+impl super::Source {
+    /// The session number that the source drew, where its protocol has one.
+    pub fn session(&self) -> Option<u32> {
+        match self {
+            super::Source::Elm(source) => Some(source.session()),
+            super::Source::Rlc(_) | super::Source::Fixed(_) => None,
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Symbols from a file.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+
+use raptorq::SourceBlockEncoder;
+
+use crate::error::Error;
+use crate::object::{Oti, Sha256, sha256_of};
+use crate::packet::PayloadId;
+
+/// A file that is being sent.
+///
+/// Source symbols are read from the file as they are needed. Repair symbols need a block in memory;
+/// a thread prepares the blocks in the background, so that pacing does not wait for it. When all are
+/// prepared the memory is about twice the file's size.
+#[derive(Debug)]
+pub struct FileSource {
+    path: PathBuf,
+    file: Arc<File>,
+    opened: Metadata,
+    oti: Oti,
+    sha256: Sha256,
+    blocks: Arc<[OnceLock<Option<SourceBlockEncoder>>]>,
+}
+
+impl FileSource {
+    /// Opens a file, reads it once for its hash, and plans how it is cut.
+    ///
+    /// # Errors
+    /// If it cannot be read, is not a plain file, or is too long for the symbol size.
+    pub fn open(path: &Path, symbol: u16) -> Result<FileSource, Error> {
+        let failed = |source| Error::file("read", path, source);
+        let file = File::open(path).map_err(failed)?;
+        let opened = file.metadata().map_err(failed)?;
+        if !opened.is_file() {
+            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file")));
+        }
+        let oti = Oti::plan(opened.len(), symbol)
+            .map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidInput, error)))?;
+        let sha256 = sha256_of(&file).map_err(failed)?;
+        let blocks = (0..oti.blocks()).map(|_| OnceLock::new()).collect();
+        let source = FileSource { path: path.to_owned(), file: Arc::new(file), opened, oti, sha256, blocks };
+        source.check()?;
+        Ok(source)
+    }
+
+    /// How the file is cut.
+    pub fn oti(&self) -> Oti {
+        self.oti
+    }
+
+    /// The file's hash.
+    pub fn sha256(&self) -> Sha256 {
+        self.sha256
+    }
+
+    /// Starts the thread that prepares blocks for repair. It ends by itself, early if this goes.
+    pub fn prepare(&self) {
+        let (file, oti) = (Arc::clone(&self.file), self.oti);
+        let blocks = Arc::downgrade(&self.blocks);
+        let work = move || {
+            for block in 0..oti.blocks() {
+                let Some(blocks) = blocks.upgrade() else { return };
+                if let Some(place) = blocks.get(usize::from(block)) {
+                    place.get_or_init(|| encoder(&file, oti, block).ok());
+                }
+            }
+        };
+        if let Err(error) = thread::Builder::new().name("raptorq".into()).spawn(work) {
+            // Blocks are then prepared when they are needed.
+            tracing::warn!(%error, "no thread to prepare repair symbols");
+        }
+    }
+
+    /// Puts a symbol into `room`, which has the size of a symbol.
+    ///
+    /// # Errors
+    /// If the file cannot be read any more.
+    pub fn symbol(&self, id: PayloadId, room: &mut [u8]) -> Result<(), Error> {
+        let source_symbols = self.oti.block_symbols(id.block);
+        if let Some(repair) = id.esi().checked_sub(source_symbols) {
+            return self.repair(id.block, repair, room);
+        }
+        let (start, length) = self.oti.place(id.block, id.esi());
+        let (data, padding) = room.split_at_mut(length.min(room.len()));
+        padding.fill(0);
+        self.file.read_exact_at(data, start).map_err(|source| self.lost(source))
+    }
+
+    fn repair(&self, block: u8, repair: u32, room: &mut [u8]) -> Result<(), Error> {
+        let prepared = self.blocks.get(usize::from(block));
+        let encoder = prepared
+            .and_then(|place| place.get_or_init(|| encoder(&self.file, self.oti, block).ok()).as_ref())
+            .ok_or_else(|| self.lost(io::ErrorKind::UnexpectedEof.into()))?;
+        for packet in encoder.repair_packets(repair, 1) {
+            if packet.data().len() == room.len() {
+                room.copy_from_slice(packet.data());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the file is still there and the same as when it was opened.
+    ///
+    /// # Errors
+    /// [`Error::FileVanished`] or [`Error::FileChanged`].
+    pub fn check(&self) -> Result<(), Error> {
+        let now = std::fs::metadata(&self.path).map_err(|source| self.lost(source))?;
+        let print = |of: &Metadata| (of.dev(), of.ino(), of.len(), of.mtime(), of.mtime_nsec());
+        if print(&now) == print(&self.opened) {
+            return Ok(());
+        }
+        Err(Error::FileChanged { path: self.path.clone() })
+    }
+
+    fn lost(&self, source: io::Error) -> Error {
+        match source.kind() {
+            io::ErrorKind::NotFound => Error::FileVanished { path: self.path.clone() },
+            io::ErrorKind::UnexpectedEof => Error::FileChanged { path: self.path.clone() },
+            _ => Error::file("read", &self.path, source),
+        }
+    }
+}
+
+/// A block in memory, ready to make repair symbols.
+fn encoder(file: &File, oti: Oti, block: u8) -> io::Result<SourceBlockEncoder> {
+    let mut data = vec![0; oti.block_symbols(block) as usize * oti.symbol_size()];
+    let (start, _) = oti.place(block, 0);
+    let length = oti.length().saturating_sub(start).min(data.len() as u64) as usize;
+    file.read_exact_at(data.get_mut(..length).unwrap_or_default(), start)?;
+    Ok(SourceBlockEncoder::new(block, &oti.for_coder(), &data))
+}

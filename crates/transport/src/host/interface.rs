@@ -1,0 +1,56 @@
+//! Which interface packets leave from and arrive at.
+
+use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+
+use nix::ifaddrs::getifaddrs;
+use nix::net::if_::if_nametoindex;
+
+use crate::error::Error;
+
+/// An interface with an IPv4 address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Its name.
+    pub name: String,
+    /// Its number.
+    pub index: u32,
+    /// Its address.
+    pub address: Ipv4Addr,
+}
+
+impl Interface {
+    /// The interface of that name or address; without one, that which the route to the group takes.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchInterface`] or [`Error::NoRoute`].
+    pub fn find(wanted: Option<&str>, group: SocketAddrV4) -> Result<Interface, Error> {
+        let all = Interface::all();
+        if let Some(wanted) = wanted {
+            let address = wanted.parse().ok();
+            let fits = |one: &&Interface| one.name == wanted || Some(one.address) == address;
+            return all.iter().find(fits).cloned().ok_or_else(|| {
+                let mut known: Vec<_> = all.iter().map(|one| one.name.clone()).collect();
+                known.dedup();
+                Error::NoSuchInterface { name: wanted.to_owned(), known }
+            });
+        }
+        // The kernel chooses an address when a socket is connected; no packet is sent.
+        let routed = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).and_then(|socket| {
+            socket.connect(group)?;
+            socket.local_addr()
+        });
+        let address = routed.map_err(|source| Error::socket("find a route to the group", group, source))?;
+        all.into_iter().find(|one| address.ip() == one.address).ok_or(Error::NoRoute { group })
+    }
+
+    /// All interfaces with an IPv4 address.
+    fn all() -> Vec<Interface> {
+        let addresses = getifaddrs().into_iter().flatten();
+        let named = addresses.filter_map(|entry| {
+            let address = entry.address?.as_sockaddr_in()?.ip();
+            let index = if_nametoindex(entry.interface_name.as_str()).ok()?;
+            Some(Interface { name: entry.interface_name, index, address })
+        });
+        named.collect()
+    }
+}

@@ -1,0 +1,277 @@
+//! A receiver on sockets.
+
+use std::net::{Ipv4Addr, UdpSocket};
+use std::os::fd::AsFd;
+
+use layercast_protocol::contract::{
+    Arrival, Belief, Cause, Endpoint, Host, Input, JoinError, Note, Origin, Send, Target, settle,
+};
+use layercast_protocol::registry::{Header, MAX_FEEDBACK, Protocol, Receiver};
+use layercast_protocol::stream::Stream;
+use layercast_protocol::units::{Channel, Level, Size, Time};
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+
+use super::clock::until;
+use super::socket::{open_group, open_reports};
+use super::{Accepted, Clock, Inbox, Interface, ReceiverCounters, accept};
+use crate::error::Error;
+use crate::packet::Completion;
+use crate::session::{IP_UDP_BYTES, MAX_LAYERS, Session};
+
+/// The sockets of a receiver, and what it does with them.
+#[derive(Debug)]
+struct Memberships {
+    interface: Interface,
+    session: Session,
+    /// The source to name in joins, if joins name one.
+    join_source: Option<Ipv4Addr>,
+    sockets: Vec<Option<UdpSocket>>,
+    reports: UdpSocket,
+    failed: Vec<(Channel, JoinError)>,
+    /// The base layer could not be joined: without it there is no session.
+    failure: Option<Error>,
+    ended: bool,
+    last_change: Option<(Level, Cause)>,
+    counters: ReceiverCounters,
+}
+
+/// Drives a receiver.
+#[derive(Debug)]
+pub struct ReceiverHost {
+    memberships: Memberships,
+    receiver: Receiver,
+    clock: Clock,
+    now: Time,
+    inbox: Inbox,
+    deadline: Option<Time>,
+}
+
+impl ReceiverHost {
+    /// Makes a receiver. `base` is a socket of the base layer that is open already, if there is one.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new(
+        interface: Interface,
+        protocol: &Protocol,
+        session: Session,
+        join_source: Option<Ipv4Addr>,
+        base: Option<UdpSocket>,
+        seed: u64,
+    ) -> Result<ReceiverHost, Error> {
+        let reports = open_reports(&interface, session.group)?;
+        let mut sockets: Vec<_> = session.layers.layers().map(|_| None).collect();
+        if let Some(first) = sockets.first_mut() {
+            *first = base;
+        }
+        Ok(ReceiverHost {
+            receiver: protocol.receiver(session.plan(), Stream::new(seed, "receiver")),
+            inbox: Inbox::new(session.packet.as_bytes() as usize),
+            memberships: Memberships {
+                interface,
+                session,
+                join_source,
+                sockets,
+                reports,
+                failed: Vec::new(),
+                failure: None,
+                ended: false,
+                last_change: None,
+                counters: ReceiverCounters::default(),
+            },
+            clock: Clock::default(),
+            now: Time::ZERO,
+            deadline: None,
+        })
+    }
+
+    /// The session description.
+    pub fn session(&self) -> &Session {
+        &self.memberships.session
+    }
+
+    /// What was counted.
+    pub fn counters(&self) -> &ReceiverCounters {
+        &self.memberships.counters
+    }
+
+    /// The receiver's clock.
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// What the receiver believes.
+    pub fn belief(&self) -> Belief {
+        self.receiver.belief(self.now)
+    }
+
+    /// Whether the source said that the session is over.
+    pub fn has_ended(&self) -> bool {
+        self.memberships.ended
+    }
+
+    /// The last change of level, and why it was made.
+    pub fn last_change(&self) -> Option<(Level, Cause)> {
+        self.memberships.last_change
+    }
+
+    /// Begins: joins the base layer.
+    ///
+    /// # Errors
+    /// If that is not possible.
+    pub fn start(&mut self) -> Result<(), Error> {
+        self.tell(self.clock.now(), Input::Start)
+    }
+
+    /// Leaves everything.
+    ///
+    /// # Errors
+    /// None that matters after it.
+    pub fn stop(&mut self) -> Result<(), Error> {
+        self.tell(self.clock.now(), Input::Stop)
+    }
+
+    /// Sends a completion to the source.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn complete(&self, completion: Completion) -> Result<(), Error> {
+        let to = self.memberships.session.feedback;
+        let sent = self.memberships.reports.send_to(&completion.to_bytes(), to);
+        sent.map(|_| ()).map_err(|source| Error::socket(format!("report to {to}"), to, source))
+    }
+
+    /// Waits for packets or the next deadline, not beyond `latest`, and does what is due. Packets
+    /// that pass all checks go to the receiver and then to `take`.
+    ///
+    /// # Errors
+    /// What ends the reception, from here or from `take`.
+    pub fn step(
+        &mut self,
+        latest: Time,
+        take: &mut dyn FnMut(Time, &Accepted<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let wake = self.deadline.map_or(latest, |deadline| deadline.min(latest));
+        self.wait(wake);
+        self.inbox.sort();
+        for index in 0..self.inbox.len() {
+            let Some((heard, bytes)) = self.inbox.get(index) else { break };
+            let session = &self.memberships.session;
+            let of = Some((session.source, session.tsi));
+            let Some(accepted) = accept(&heard, bytes, of, &mut self.memberships.counters) else { continue };
+            let Some(channel) = heard.channel else { continue };
+            let arrival = Arrival {
+                origin: Origin::Channel(channel),
+                size: Size::from_bytes(bytes.len() as u32 + IP_UDP_BYTES),
+                ecn: heard.ecn,
+                header: accepted.header,
+            };
+            self.memberships.counters.marked +=
+                u64::from(heard.ecn == layercast_protocol::contract::Ecn::Marked);
+            // Time never goes back for an endpoint.
+            self.now = self.now.max(heard.at);
+            self.deadline =
+                settle(&mut self.receiver, self.now, Input::Packet(arrival), &mut self.memberships);
+            take(self.now, &accepted)?;
+        }
+        let now = self.clock.now();
+        if self.deadline.is_some_and(|deadline| deadline <= now) {
+            self.tell(now, Input::Timer)?;
+        }
+        self.tell_failures()
+    }
+
+    /// Waits, and takes what came into the inbox.
+    fn wait(&mut self, wake: Time) {
+        let sockets = &self.memberships.sockets;
+        // The places of layers that are not held wait for nothing.
+        let idle = || PollFd::new(self.memberships.reports.as_fd(), PollFlags::empty());
+        let mut waits: [PollFd<'_>; MAX_LAYERS] = std::array::from_fn(|index| match sockets.get(index) {
+            Some(Some(socket)) => PollFd::new(socket.as_fd(), PollFlags::POLLIN),
+            _ => idle(),
+        });
+        self.inbox.clear();
+        let timeout = TimeSpec::from(until(self.clock.now(), wake));
+        // An interrupted wait is over: the caller looks whether it should stop.
+        if ppoll(&mut waits, Some(timeout), None).unwrap_or(0) == 0 {
+            return;
+        }
+        for (index, (wait, socket)) in waits.iter().zip(sockets).enumerate() {
+            let Some(socket) = socket.as_ref().filter(|_| wait.any().unwrap_or(false)) else { continue };
+            if let Err(error) = self.inbox.drain(socket, Some(Channel(index as u16)), &self.clock) {
+                tracing::warn!(%error, channel = index, "packets could not be read");
+            }
+        }
+    }
+
+    fn tell(&mut self, now: Time, input: Input<Header>) -> Result<(), Error> {
+        self.now = self.now.max(now);
+        self.deadline = settle(&mut self.receiver, self.now, input, &mut self.memberships);
+        self.tell_failures()
+    }
+
+    fn tell_failures(&mut self) -> Result<(), Error> {
+        while let Some((channel, error)) = self.memberships.failed.pop() {
+            let input = Input::JoinFailed(channel, error);
+            self.deadline = settle(&mut self.receiver, self.now, input, &mut self.memberships);
+        }
+        self.memberships.failure.take().map_or(Ok(()), Err)
+    }
+}
+
+impl Host<Header> for Memberships {
+    fn send(&mut self, send: Send<Header>) {
+        let mut bytes = [0; MAX_FEEDBACK];
+        let length = send.header.encode_feedback(&mut bytes).filter(|_| send.target == Target::Source);
+        let Some(report) = length.and_then(|length| bytes.get(..length)) else { return };
+        match self.reports.send_to(report, self.session.feedback) {
+            Ok(_) => self.counters.reports += 1,
+            Err(error) => {
+                self.counters.unsent_reports += 1;
+                tracing::debug!(%error, to = %self.session.feedback, "a report was not sent");
+            }
+        }
+    }
+
+    fn join(&mut self, channel: Channel) {
+        let Some(group) = self.session.address(channel) else { return };
+        let Some(place) = self.sockets.get_mut(channel.index()) else { return };
+        if place.is_some() {
+            return;
+        }
+        match open_group(&self.interface, group, self.join_source) {
+            Ok(socket) => *place = Some(socket),
+            Err(error) => {
+                tracing::warn!(%error, channel = channel.0, "join failed");
+                self.counters.failed_joins += 1;
+                let limit = matches!(&error, Error::Socket { source, .. }
+                    if source.raw_os_error() == Some(nix::libc::ENOBUFS));
+                self.failed.push((channel, if limit { JoinError::Limit } else { JoinError::Refused }));
+                if channel.0 == 0 {
+                    self.failure = Some(error);
+                }
+            }
+        }
+    }
+
+    fn leave(&mut self, channel: Channel) {
+        // Closing the socket is what tells the kernel; what waits in it is not wanted any more.
+        if let Some(place) = self.sockets.get_mut(channel.index()) {
+            *place = None;
+        }
+    }
+
+    fn note(&mut self, note: Note) {
+        tracing::debug!(?note, "receiver");
+        match note {
+            Note::LevelChanged { to, cause, .. } => {
+                self.counters.level_changes += 1;
+                self.last_change = Some((to, cause));
+            }
+            Note::LossEvent { .. } => self.counters.loss_events += 1,
+            Note::SessionEnded => self.ended = true,
+            _ => {}
+        }
+    }
+}

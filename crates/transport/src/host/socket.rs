@@ -1,0 +1,90 @@
+//! Sockets with the options that they need.
+
+use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+
+use nix::sys::socket::{setsockopt, sockopt};
+use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
+
+use super::Interface;
+use crate::error::Error;
+
+/// Room for packets that wait for us, while a block is decoded. The kernel may give less.
+const RECEIVE_BUFFER: usize = 2 << 20;
+
+/// ECN-capable transport (RFC 3168, section 5): the code point ECT(0).
+const ECT_0: u32 = 2;
+
+fn new() -> std::io::Result<Socket> {
+    let socket = Socket::new(Domain::IPV4, Type::DGRAM.nonblocking(), Some(Protocol::UDP))?;
+    if let Err(error) = socket.set_recv_buffer_size(RECEIVE_BUFFER) {
+        tracing::debug!(%error, "the receive buffer stays as it is");
+    }
+    // A kernel that does not tell them leaves time to our clock and marks unseen.
+    let stamps = setsockopt(&socket, sockopt::ReceiveTimestampns, &true);
+    let marks = setsockopt(&socket, sockopt::IpRecvTos, &true);
+    if let Err(error) = stamps.and(marks) {
+        tracing::warn!(%error, "arrival times or ECN marks are not told");
+    }
+    Ok(socket)
+}
+
+/// A socket that is a member of one group. With a source address the membership is for that source
+/// alone (RFC 4607), so that routers keep others away.
+///
+/// # Errors
+/// [`Error::NoRoute`], [`Error::NoPermission`] or what the system says.
+pub fn open_group(
+    interface: &Interface,
+    group: SocketAddrV4,
+    source: Option<Ipv4Addr>,
+) -> Result<UdpSocket, Error> {
+    let open = || {
+        let socket = new()?;
+        // Several receivers of one host get a copy each.
+        socket.set_reuse_address(true)?;
+        // Otherwise a socket hears groups that other sockets of this host joined.
+        socket.set_multicast_all_v4(false)?;
+        socket.bind(&group.into())?;
+        match source {
+            Some(source) => socket.join_ssm_v4(&source, group.ip(), &interface.address)?,
+            None => {
+                let interface = InterfaceIndexOrAddress::Index(interface.index);
+                socket.join_multicast_v4_n(group.ip(), &interface)?;
+            }
+        }
+        Ok(socket.into())
+    };
+    open().map_err(|source| Error::socket(format!("join {group}"), group, source))
+}
+
+/// The source's socket: sends to groups, and hears feedback on its port.
+pub(super) fn open_source(
+    interface: &Interface,
+    group: SocketAddrV4,
+    feedback_port: u16,
+    ttl: u8,
+) -> Result<UdpSocket, Error> {
+    let open = || {
+        let socket = new()?;
+        socket.bind(&SocketAddrV4::new(interface.address, feedback_port).into())?;
+        socket.set_multicast_if_v4(&interface.address)?;
+        socket.set_multicast_ttl_v4(u32::from(ttl))?;
+        // Receivers on the same host are receivers too.
+        socket.set_multicast_loop_v4(true)?;
+        socket.set_tos_v4(ECT_0)?;
+        Ok(socket.into())
+    };
+    open().map_err(|source| {
+        Error::socket(format!("open port {feedback_port} of {}", interface.address), group, source)
+    })
+}
+
+/// A socket for reports to the source.
+pub(super) fn open_reports(interface: &Interface, group: SocketAddrV4) -> Result<UdpSocket, Error> {
+    let open = || {
+        let socket = new()?;
+        socket.bind(&SocketAddrV4::new(interface.address, 0).into())?;
+        Ok(socket.into())
+    };
+    open().map_err(|source| Error::socket(format!("open a port of {}", interface.address), group, source))
+}

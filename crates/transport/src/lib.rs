@@ -1,0 +1,25 @@
+//! Layercast on real UDP multicast.
+//!
+//! From the ground up: [`packet`] (ALC/LCT packets as bytes) · [`object`] (a file as RaptorQ blocks
+//! and symbols, and back) · [`file`](mod@file) (symbols from a file) · [`session`] (what a receiver must know
+//! before it joins) · [`host`] (sockets for the endpoints of a protocol) · [`send`](mod@send) and
+//! [`receive`](mod@receive) (a file from here to there).
+//!
+//! `docs/wire-format.md` has the bit tables. IPv4 only so far.
+
+pub mod error;
+pub mod file;
+pub mod host;
+pub mod object;
+pub mod packet;
+pub mod receive;
+pub mod send;
+pub mod session;
+
+pub use error::Error;
+
+/// A seed that nobody can guess easily: for numbers of receivers and sessions, not for secrets.
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+    RandomState::new().build_hasher().finish()
+}

@@ -1,0 +1,49 @@
+//! A file as source blocks and symbols of RaptorQ (RFC 6330), and back.
+//!
+//! [`Oti`] says how a file is cut. [`Schedule`] says which symbol the next packet of a layer takes.
+//! [`FileSource`](crate::file::FileSource) makes the symbols, [`Assembly`] puts them together. [`Table`] tells receivers of
+//! the file, its name, its hash and how it is cut.
+
+mod assembly;
+mod names;
+mod oti;
+mod schedule;
+mod table;
+mod table_reader;
+
+pub use assembly::{Assembly, AssemblyCounters, Taken};
+pub use names::{NameError, safe_name};
+pub use oti::{MAX_BLOCK_SYMBOLS, Oti, OtiError};
+pub use schedule::Schedule;
+pub use table::{Table, TableError};
+pub use table_reader::{TABLE_MAX, TableReader, table_fti};
+
+/// The object number of the file delivery table (RFC 6726, section 3.1).
+pub const TOI_TABLE: u32 = 0;
+/// The object number of the file.
+pub const TOI_FILE: u32 = 1;
+/// The FEC encoding id of the table: no code (RFC 5445, section 3).
+pub const FEC_NO_CODE: u8 = 0;
+/// The FEC encoding id of the file: RaptorQ (RFC 6330, section 3.3.1).
+pub const FEC_RAPTORQ: u8 = 6;
+
+/// The hash of a file.
+pub type Sha256 = [u8; 32];
+
+/// The hash of what a reader gives.
+///
+/// # Errors
+/// What the reader says.
+pub fn sha256_of(mut reader: impl std::io::Read) -> std::io::Result<Sha256> {
+    use sha2::Digest as _;
+    let mut hasher = sha2::Sha256::new();
+    let mut room = vec![0; 1 << 16];
+    loop {
+        match reader.read(&mut room) {
+            Ok(0) => return Ok(hasher.finalize().into()),
+            Ok(length) => hasher.update(room.get(..length).unwrap_or_default()),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What receivers send to the source beside the reports of their protocol.
+//!
+//! A completion is told apart from a report by its first byte. Reports are in the protocol's module.
+//!
+//! ```text
+//!     0        1        2        3
+//!     +--------+--------+--------+--------+
+//!   0 |  0x13  | reserved, 0              |   version 1, type 3
+//!   4 | session (TSI)                     |
+//!   8 | object (TOI)                      |
+//!  12 | receiver, not 0                   |
+//!  16 |                                   |
+//!     +-----------------------------------+
+//! ```
+
+use core::num::NonZeroU64;
+
+use super::PacketError;
+
+/// The length of a completion in bytes.
+pub const COMPLETION_BYTES: usize = 20;
+
+/// Version 1, type 3: ELM's data and reports have types 1 and 2.
+const FIRST: u8 = 0x13;
+
+/// "I have the whole object, and its hash is right."
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The session.
+    pub tsi: u32,
+    /// The object.
+    pub toi: u32,
+    /// Who says so: a number drawn at random.
+    pub receiver: NonZeroU64,
+}
+
+impl Completion {
+    /// Whether bytes begin as a completion does.
+    pub fn is_one(bytes: &[u8]) -> bool {
+        bytes.first() == Some(&FIRST)
+    }
+
+    /// The message as bytes.
+    pub fn to_bytes(self) -> [u8; COMPLETION_BYTES] {
+        let mut bytes = [0; COMPLETION_BYTES];
+        bytes[0] = FIRST;
+        bytes[4..8].copy_from_slice(&self.tsi.to_be_bytes());
+        bytes[8..12].copy_from_slice(&self.toi.to_be_bytes());
+        bytes[12..].copy_from_slice(&self.receiver.get().to_be_bytes());
+        bytes
+    }
+
+    /// The message from bytes; more bytes than needed are not looked at. Never panics.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Completion, PacketError> {
+        let need = COMPLETION_BYTES;
+        let have = bytes.len();
+        let word = |at: usize| match bytes.get(at..).and_then(<[u8]>::first_chunk) {
+            Some(word) => Ok(u32::from_be_bytes(*word)),
+            None => Err(PacketError::Truncated { need, have }),
+        };
+        let first = word(0)?.to_be_bytes()[0];
+        if first != FIRST {
+            return Err(PacketError::Feedback(first));
+        }
+        let receiver = u64::from(word(12)?) << 32 | u64::from(word(16)?);
+        let receiver = NonZeroU64::new(receiver).ok_or(PacketError::Receiver)?;
+        Ok(Completion { tsi: word(4)?, toi: word(8)?, receiver })
+    }
+}

@@ -1,0 +1,147 @@
+//! A packet of ours as a value.
+
+use core::fmt;
+
+use layercast_protocol::lct::{ContentError, Extension, MAX_CONTENT, Pieces};
+use layercast_protocol::registry;
+
+use super::view::VERSION;
+use super::{Fdt, HET_FDT, HET_FTI, View};
+
+/// First word, CCI, TSI and TOI.
+const FIXED: usize = 16;
+
+/// The longest LCT header of ours: all extensions at once.
+pub const MAX_HEADER: usize = FIXED + 2 + MAX_CONTENT + 4 + 16;
+
+/// FEC object transmission information as a packet carries it (RFC 5775, section 4.2): 14 bytes
+/// whose meaning depends on the FEC encoding. The transport reads them in `object`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fti(pub [u8; 14]);
+
+/// The LCT header of a packet of ours, as a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repr {
+    /// The protocol's header in pieces: CCI, TSI, flag A and the protocol's extension. A session
+    /// number of none is written as that of the field `tsi`.
+    pub pieces: Pieces,
+    /// The session (TSI).
+    pub tsi: u32,
+    /// The object (TOI).
+    pub toi: u32,
+    /// Whether the object ends (flag B).
+    pub close_object: bool,
+    /// The FEC encoding id, as codepoint (RFC 6726, section 5.1).
+    pub codepoint: u8,
+    /// Of which instance of the file delivery table the packet is a part; with object 0 only.
+    pub fdt: Option<Fdt>,
+    /// FEC object transmission information of this object.
+    pub fti: Option<Fti>,
+}
+
+/// Why a sound packet is not one of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotOurs {
+    /// Congestion control information of more than 32 bits.
+    Cci {
+        /// Its length in bytes.
+        len: usize,
+    },
+    /// A session or object number that does not have 32 bits.
+    Ids {
+        /// Lengths of the two in bytes.
+        lengths: (usize, usize),
+    },
+    /// It carries no extension of a protocol of ours.
+    NoProtocol,
+    /// The protocol's extension is too long.
+    Extension(ContentError),
+    /// The extension with FEC information has a wrong length, or the FDT extension a wrong version.
+    Flute,
+}
+
+impl fmt::Display for NotOurs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotOurs::Cci { len } => write!(f, "congestion control information of {len} bytes"),
+            NotOurs::Ids { lengths: (tsi, toi) } => {
+                write!(f, "session and object numbers of {tsi} and {toi} bytes")
+            }
+            NotOurs::NoProtocol => write!(f, "no extension of a known protocol"),
+            NotOurs::Extension(error) => write!(f, "{error}"),
+            NotOurs::Flute => write!(f, "an FTI or FDT extension that is not understood"),
+        }
+    }
+}
+
+impl core::error::Error for NotOurs {}
+
+impl Repr {
+    /// Writes the header to the start of `room` and returns its length.
+    pub fn write(&self, room: &mut [u8; MAX_HEADER]) -> usize {
+        let mut at = FIXED;
+        let mut put = |part: &[u8]| {
+            // The room holds the longest header, so nothing is ever cut.
+            if let Some(space) = room.get_mut(at..at + part.len()) {
+                space.copy_from_slice(part);
+            }
+            at += part.len();
+        };
+        let extension = &self.pieces.extension;
+        put(&[extension.kind(), ((extension.content().len() + 2) / 4) as u8]);
+        put(extension.content());
+        if let Some(fdt) = self.fdt {
+            put(&[HET_FDT]);
+            put(&fdt.content());
+        }
+        if let Some(Fti(content)) = &self.fti {
+            put(&[HET_FTI, 4]);
+            put(content);
+        }
+        // C = 0, PSI = 0 (RaptorQ has one form of payload id), S = 1, O = 1, H = 0.
+        let flags = 0b1010_0000 | u8::from(self.pieces.end_of_session) << 1 | u8::from(self.close_object);
+        let mut fixed = [0; FIXED];
+        fixed[..4].copy_from_slice(&[VERSION << 4, flags, (at / 4) as u8, self.codepoint]);
+        fixed[4..8].copy_from_slice(&self.pieces.cci);
+        fixed[8..12].copy_from_slice(&self.pieces.session.unwrap_or(self.tsi).to_be_bytes());
+        fixed[12..].copy_from_slice(&self.toi.to_be_bytes());
+        room[..FIXED].copy_from_slice(&fixed);
+        at
+    }
+
+    /// What a packet says, if it is one of ours. Extensions that are not understood are passed over
+    /// (RFC 5651, section 5.2.1).
+    ///
+    /// # Errors
+    /// Why it is not one of ours.
+    pub fn read(view: &View<'_>) -> Result<Repr, NotOurs> {
+        let cci = view.cci().try_into().map_err(|_| NotOurs::Cci { len: view.cci().len() })?;
+        let lengths = view.id_lengths();
+        let (Some(tsi), Some(toi), (4, 4)) = (view.tsi(), view.toi(), lengths) else {
+            return Err(NotOurs::Ids { lengths });
+        };
+        let (mut own, mut fdt, mut fti) = (None, None, None);
+        for extension in view.extensions() {
+            match extension.kind {
+                HET_FTI => fti = Some(Fti(extension.content.try_into().map_err(|_| NotOurs::Flute)?)),
+                HET_FDT => fdt = Some(Fdt::read(extension.content).ok_or(NotOurs::Flute)?),
+                kind if registry::Header::is_lct_extension(kind) => {
+                    own = Some(Extension::new(kind, extension.content).map_err(NotOurs::Extension)?);
+                }
+                _ => {}
+            }
+        }
+        let extension = own.ok_or(NotOurs::NoProtocol)?;
+        let tsi = tsi as u32;
+        let end_of_session = view.close_session();
+        Ok(Repr {
+            pieces: Pieces { cci, session: Some(tsi), end_of_session, extension },
+            tsi,
+            toi: toi as u32,
+            close_object: view.close_object(),
+            codepoint: view.codepoint(),
+            fdt,
+            fti,
+        })
+    }
+}

@@ -1,0 +1,279 @@
+//! Receiving a file.
+
+mod discovery;
+mod place;
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use layercast_protocol::contract::{Belief, Cause};
+use layercast_protocol::registry::Protocol;
+use layercast_protocol::units::{Level, Span};
+
+use crate::error::Error;
+use crate::host::{Interface, ReceiverCounters, ReceiverHost};
+use crate::object::{
+    Assembly, AssemblyCounters, FEC_RAPTORQ, TOI_FILE, TOI_TABLE, Table, TableReader, sha256_of,
+};
+use crate::packet::{Completion, PayloadId};
+use crate::random_seed;
+use crate::session::Session;
+
+use discovery::Found;
+use place::Place;
+
+/// How often progress is told.
+const PROGRESS_EVERY: Span = Span::from_ms(500);
+/// How often a file is tried whose hash is wrong.
+const HASH_TRIES: u32 = 3;
+/// The longest delay before a completion is sent, so that those of a crowd spread.
+const COMPLETION_SPREAD: Duration = Duration::from_secs(1);
+/// How many copies of a completion are sent, since no answer comes.
+const COMPLETION_COPIES: u32 = 3;
+
+/// What is known of the session beforehand.
+#[derive(Clone, Debug)]
+pub enum Known {
+    /// The base layer's group and port, and the source if it is known. The rest comes with the file
+    /// delivery table. With a source, joins name it (RFC 4607).
+    Group(SocketAddrV4, Option<Ipv4Addr>),
+    /// The whole description.
+    Session(Box<Session>),
+}
+
+/// What to receive with.
+#[derive(Clone, Debug)]
+pub struct ReceiveOptions {
+    /// What is known of the session.
+    pub known: Known,
+    /// The interface by name or address; by the route to the group if none.
+    pub interface: Option<String>,
+    /// The directory for the file.
+    pub into: PathBuf,
+    /// Whether a file of the same name is replaced.
+    pub replace: bool,
+    /// How long to wait when nothing of use comes.
+    pub patience: Duration,
+    /// When to give up; never if none.
+    pub within: Option<Duration>,
+    /// The seed of the receiver's random numbers; any if none.
+    pub seed: Option<u64>,
+}
+
+/// How receiving goes.
+#[derive(Clone, Debug)]
+pub struct ReceiveProgress {
+    /// Time since the start.
+    pub elapsed: Duration,
+    /// The file's name and length, once they are known.
+    pub file: Option<(String, u64)>,
+    /// Symbols that are needed at least, and how many of them are here.
+    pub symbols: (u64, u64),
+    /// Bytes of the file per second over the last interval.
+    pub goodput_bps: f64,
+    /// What the receiver believes: level, fair rate, loss, round-trip time.
+    pub belief: Belief,
+    /// The last change of level, and its cause.
+    pub last_change: Option<(Level, Cause)>,
+    /// What the sockets counted.
+    pub counters: ReceiverCounters,
+    /// What became of the symbols.
+    pub assembly: AssemblyCounters,
+}
+
+/// Receives a file and moves it to its place when its hash is right. Returns where that is.
+///
+/// # Errors
+/// What prevented it.
+pub fn receive(
+    options: &ReceiveOptions,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(&ReceiveProgress),
+) -> Result<(PathBuf, ReceiveProgress), Error> {
+    let begin = Instant::now();
+    let seed = options.seed.unwrap_or_else(random_seed);
+    place::check_directory(&options.into)?;
+    let group = match &options.known {
+        Known::Group(group, _) => *group,
+        Known::Session(session) => session.group,
+    };
+    let interface = Interface::find(options.interface.as_deref(), group)?;
+    let found = discovery::find(options, &interface, stop, begin)?;
+    let Found { session, table, base, join_source } = found;
+    let protocol = deployed(&session)?;
+    let mut place = Place::open(&options.into, &table, options.replace)?;
+    let file = place.file()?;
+    let mut reception = Reception {
+        assembly: Assembly::new(table.oti, file),
+        reader: TableReader::default(),
+        table,
+        last_useful: Instant::now(),
+        changed: false,
+    };
+    let mut host = ReceiverHost::new(interface, &protocol, session, join_source, Some(base), seed)?;
+    host.start()?;
+    let outcome = reception.run(&mut host, options, stop, begin, progress);
+    // Whatever came of it, the source hears that we leave.
+    let _ = host.stop();
+    let told = outcome?;
+    let path = place.finish(reception.assembly.file())?;
+    if reception.table.wants_completions {
+        report_completion(&host, seed, stop);
+    }
+    Ok((path, told))
+}
+
+/// The protocol with its defaults, and with what real networks need.
+fn deployed(session: &Session) -> Result<Protocol, Error> {
+    let wrong = || crate::session::SessionError::Protocol(session.protocol.clone());
+    let mut protocol = Protocol::named(&session.protocol).ok_or_else(wrong)?;
+    if let Protocol::Elm(options) = &mut protocol {
+        // The thesis takes the first packet out of order for a loss. Real networks reorder.
+        options.reorder = 3;
+    }
+    Ok(protocol)
+}
+
+struct Reception {
+    assembly: Assembly,
+    reader: TableReader,
+    table: Table,
+    last_useful: Instant,
+    /// The table that comes now describes another file.
+    changed: bool,
+}
+
+impl Reception {
+    fn run(
+        &mut self,
+        host: &mut ReceiverHost,
+        options: &ReceiveOptions,
+        stop: &AtomicBool,
+        begin: Instant,
+        progress: &mut dyn FnMut(&ReceiveProgress),
+    ) -> Result<ReceiveProgress, Error> {
+        let clock = host.clock();
+        let mut next_progress = clock.now() + PROGRESS_EVERY;
+        let mut told_at = (Instant::now(), 0);
+        let mut tries = 0;
+        loop {
+            host.step(next_progress, &mut |_, packet| self.take(packet))?;
+            let complete = self.assembly.is_complete();
+            if complete || clock.now() >= next_progress {
+                next_progress = clock.now() + PROGRESS_EVERY;
+                let told = self.told(host, begin, &mut told_at);
+                progress(&told);
+                if complete {
+                    tries += 1;
+                    if self.has_right_hash(options)? {
+                        return Ok(told);
+                    }
+                    tracing::warn!(tries, "the file is complete and its hash is wrong: it begins anew");
+                    if tries >= HASH_TRIES {
+                        return Err(Error::Hash { tries });
+                    }
+                    self.assembly.restart();
+                }
+            }
+            self.check(host, options, stop, begin)?;
+        }
+    }
+
+    /// Takes what a packet carries.
+    fn take(&mut self, packet: &crate::host::Accepted<'_>) -> Result<(), Error> {
+        match (packet.repr.toi, packet.repr.codepoint) {
+            (TOI_FILE, FEC_RAPTORQ) => {
+                let Ok((id, symbol)) = PayloadId::split(packet.payload) else { return Ok(()) };
+                self.last_useful = Instant::now();
+                let taken = self.assembly.take(id, symbol);
+                let path = std::path::Path::new(&self.table.name);
+                taken.map(|_| ()).map_err(|source| Error::file("write", path, source))
+            }
+            (TOI_TABLE, _) => {
+                if let (Some(fdt), Some(fti)) = (packet.repr.fdt, packet.repr.fti)
+                    && let Some(table) = self.reader.take(fdt, fti, packet.payload)
+                    && let Ok(table) = Table::from_xml(table)
+                    && (table.oti, table.sha256) != (self.table.oti, self.table.sha256)
+                    && !self.changed
+                {
+                    self.changed = true;
+                    tracing::warn!(name = table.name, "the source's table describes another file now");
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check(
+        &self,
+        host: &ReceiverHost,
+        options: &ReceiveOptions,
+        stop: &AtomicBool,
+        begin: Instant,
+    ) -> Result<(), Error> {
+        let (needed, held) = self.assembly.symbols();
+        if stop.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        if host.has_ended() && !self.assembly.is_complete() {
+            return Err(Error::SessionEnded { held, needed });
+        }
+        if let Some(after) = options.within.filter(|&within| begin.elapsed() >= within) {
+            return Err(Error::TimeOver { after, held, needed });
+        }
+        let waited = self.last_useful.elapsed();
+        if waited >= options.patience {
+            let group = host.session().group;
+            let reasons = discovery::reasons(host.counters(), true);
+            return Err(Error::NothingHeard { group, waited, reasons });
+        }
+        Ok(())
+    }
+
+    fn told(&self, host: &ReceiverHost, begin: Instant, told_at: &mut (Instant, u64)) -> ReceiveProgress {
+        let symbols = self.assembly.symbols();
+        let useful = self.assembly.counters().useful;
+        let (then, before) = std::mem::replace(told_at, (Instant::now(), useful));
+        let bytes = (useful - before) as f64 * self.table.oti.symbol_size() as f64;
+        ReceiveProgress {
+            elapsed: begin.elapsed(),
+            file: Some((self.table.name.clone(), self.table.oti.length())),
+            symbols,
+            goodput_bps: bytes * 8.0 / then.elapsed().as_secs_f64().max(1e-3),
+            belief: host.belief(),
+            last_change: host.last_change(),
+            counters: *host.counters(),
+            assembly: *self.assembly.counters(),
+        }
+    }
+
+    fn has_right_hash(&self, options: &ReceiveOptions) -> Result<bool, Error> {
+        use std::io::Seek as _;
+        let path = options.into.join(&self.table.name);
+        let mut file = self.assembly.file();
+        let hash = file.rewind().and_then(|()| sha256_of(file));
+        hash.map(|hash| hash == self.table.sha256).map_err(|source| Error::file("read", &path, source))
+    }
+}
+
+/// Tells the source that the file is here: a few copies, spread so that a crowd does not speak at
+/// once. What is lost is lost: the file is here all the same.
+fn report_completion(host: &ReceiverHost, seed: u64, stop: &AtomicBool) {
+    let receiver = NonZeroU64::new(seed).unwrap_or(NonZeroU64::MIN);
+    let completion = Completion { tsi: host.session().tsi, toi: TOI_FILE, receiver };
+    for _ in 0..COMPLETION_COPIES {
+        let share = (random_seed() >> 11) as f64 / (1u64 << 53) as f64;
+        thread::sleep(COMPLETION_SPREAD.mul_f64(share));
+        if let Err(error) = host.complete(completion) {
+            tracing::debug!(%error, "a completion was not sent");
+        }
+        if stop.load(Ordering::Relaxed) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! From a group's address to a session: the file delivery table on the base layer tells the rest.
+
+use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use layercast_protocol::units::Channel;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+
+use super::{Known, ReceiveOptions};
+use crate::error::Error;
+use crate::host::{Clock, Heard, Inbox, Interface, ReceiverCounters, accept, open_group};
+use crate::object::{TOI_TABLE, Table, TableReader};
+use crate::session::{PACKET_BYTES, Session, is_usable_group};
+
+/// Sources whose tables are put together at the same time. What others send is left.
+const SOURCES_MAX: usize = 8;
+
+/// How often the user's wish to stop is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// A session and its file.
+pub(super) struct Found {
+    pub(super) session: Session,
+    pub(super) table: Table,
+    /// The base layer's socket, joined.
+    pub(super) base: UdpSocket,
+    /// The source that joins name.
+    pub(super) join_source: Option<Ipv4Addr>,
+}
+
+/// Joins the base layer and waits for the table.
+pub(super) fn find(
+    options: &ReceiveOptions,
+    interface: &Interface,
+    stop: &AtomicBool,
+    begin: Instant,
+) -> Result<Found, Error> {
+    let (group, source) = match &options.known {
+        Known::Group(group, source) => (*group, *source),
+        Known::Session(session) => (session.group, Some(session.source)),
+    };
+    if !is_usable_group(*group.ip()) {
+        return Err(Error::WrongGroup { address: *group.ip(), layers: 1 });
+    }
+    let base = open_group(interface, group, source)?;
+    let mut search =
+        Search { options, group, source, tables: Vec::new(), counters: ReceiverCounters::default() };
+    let clock = Clock::default();
+    let mut inbox = Inbox::new(*PACKET_BYTES.end() as usize);
+    let waited = Instant::now();
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        if let Some(after) = options.within.filter(|&within| begin.elapsed() >= within) {
+            return Err(Error::TimeOver { after, held: 0, needed: 0 });
+        }
+        if waited.elapsed() >= options.patience {
+            let reasons = reasons(&search.counters, false);
+            return Err(Error::NothingHeard { group, waited: options.patience, reasons });
+        }
+        let mut waits = [PollFd::new(base.as_fd(), PollFlags::POLLIN)];
+        if ppoll(&mut waits, Some(TimeSpec::from(LOOK_EVERY)), None).unwrap_or(0) == 0 {
+            continue;
+        }
+        inbox.clear();
+        inbox
+            .drain(&base, Some(Channel(0)), &clock)
+            .map_err(|error| Error::socket("read from the group", group, error.into()))?;
+        for index in 0..inbox.len() {
+            let Some((heard, bytes)) = inbox.get(index) else { break };
+            if let Some((session, table)) = search.look(&heard, bytes) {
+                return Ok(Found { session, table, base, join_source: source });
+            }
+        }
+    }
+}
+
+struct Search<'a> {
+    options: &'a ReceiveOptions,
+    group: SocketAddrV4,
+    source: Option<Ipv4Addr>,
+    tables: Vec<((Ipv4Addr, u32), TableReader)>,
+    counters: ReceiverCounters,
+}
+
+impl Search<'_> {
+    /// Looks at a packet; returns the session when its table is complete and fits it.
+    fn look(&mut self, heard: &Heard, bytes: &[u8]) -> Option<(Session, Table)> {
+        let from = *heard.from.ip();
+        if self.source.is_some_and(|source| source != from) {
+            self.counters.other_source += 1;
+            return None;
+        }
+        let known = match &self.options.known {
+            Known::Group(..) => None,
+            Known::Session(session) => Some((session.source, session.tsi)),
+        };
+        let packet = accept(heard, bytes, known, &mut self.counters)?;
+        let (TOI_TABLE, Some(fdt), Some(fti)) = (packet.repr.toi, packet.repr.fdt, packet.repr.fti) else {
+            return None;
+        };
+        let key = (from, packet.repr.tsi);
+        if !self.tables.iter().any(|(of, _)| *of == key) && self.tables.len() < SOURCES_MAX {
+            self.tables.push((key, TableReader::default()));
+        }
+        let (_, reader) = self.tables.iter_mut().find(|(of, _)| *of == key)?;
+        let table = reader.take(fdt, fti, packet.payload)?;
+        match fitting(&self.options.known, self.group, table, key) {
+            Ok(found) => Some(found),
+            Err(error) => {
+                tracing::warn!(%error, source = %from, "a file delivery table is not taken");
+                self.counters.malformed += 1;
+                None
+            }
+        }
+    }
+}
+
+/// A table and its session, if they are of the packets that brought them.
+fn fitting(
+    known: &Known,
+    group: SocketAddrV4,
+    table: &[u8],
+    (from, tsi): (Ipv4Addr, u32),
+) -> Result<(Session, Table), Error> {
+    let table = Table::from_xml(table)?;
+    let session: Session = match known {
+        Known::Session(session) => (**session).clone(),
+        Known::Group(..) => table.session.parse()?,
+    };
+    let is_same = session.source == from && session.tsi == tsi && session.group == group;
+    // A symbol that does not fit a packet could never come.
+    if !is_same || table.oti.symbol_size() > session.packet.as_bytes() as usize {
+        return Err(crate::session::SessionError::Key("source, session or group").into());
+    }
+    Ok((session, table))
+}
+
+/// Why nothing of use came, from what did come.
+pub(super) fn reasons(counters: &ReceiverCounters, began: bool) -> String {
+    let mut seen = Vec::new();
+    let mut say = |count: u64, what: &str| {
+        if count > 0 {
+            seen.push(format!("{count} {what}"));
+        }
+    };
+    say(counters.other_session, "packets of another session (was the source started again?)");
+    say(counters.other_source, "packets from another source");
+    say(counters.malformed, "packets that are none of ours (is another program on this group and port?)");
+    say(counters.misplaced, "packets on the wrong group");
+    if !began {
+        say(counters.packets, "packets of a session without a file delivery table that could be used");
+    }
+    if !seen.is_empty() {
+        return format!("There were {}", seen.join(", "));
+    }
+    if began {
+        return "The source may have stopped without a word, or the path to it is cut".to_owned();
+    }
+    "Likely reasons: the source is not sending, or to another group or port; this is the wrong interface; \
+     a firewall drops UDP; or no router forwards the group here (on a snooping switch without a querier \
+     a group also stays silent)"
+        .to_owned()
+}

@@ -1,0 +1,216 @@
+//! The session description: what a receiver must know to take part (RFC 5651, section 6; RFC 5775,
+//! section 2.4).
+//!
+//! It is a short text that reads as TOML:
+//!
+//! ```text
+//! layercast = 1
+//! session = 305419896
+//! protocol = "elm"
+//! source = "192.0.2.1"
+//! group = "239.1.2.0:5500"
+//! feedback = "192.0.2.1:5501"
+//! packet = 1000
+//! layers = [128000, 128000, 256000]
+//! ```
+//!
+//! `group` is the base layer's; layer i is sent to the address i higher, to the same port. `packet`
+//! is the size in bytes with IP and UDP headers, `layers` are the rates of the layers, each alone,
+//! in bit/s, from the base up. Keys that are not known are passed over.
+
+use core::fmt;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::str::FromStr;
+
+use layercast_protocol::layers::{LayerError, LayerTable};
+use layercast_protocol::registry;
+use layercast_protocol::session::SessionPlan;
+use layercast_protocol::units::{Channel, Rate, Size};
+use toml_edit::{Document, Item, Value};
+
+/// The most layers of a session: what ELM can number.
+pub const MAX_LAYERS: usize = 32;
+/// The smallest and the largest packet in bytes. The smallest leaves room for symbols beside the
+/// longest header, the largest is what jumbo frames carry.
+pub const PACKET_BYTES: core::ops::RangeInclusive<u32> = 256..=9000;
+/// The headers of IPv4 (RFC 791, without options) and UDP (RFC 768).
+pub const IP_UDP_BYTES: u32 = 28;
+
+/// A session description.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Session {
+    /// The session number (TSI).
+    pub tsi: u32,
+    /// The congestion control protocol, by its name in the registry.
+    pub protocol: String,
+    /// Where data packets come from; all others are refused.
+    pub source: Ipv4Addr,
+    /// The group and port of the base layer.
+    pub group: SocketAddrV4,
+    /// Where reports and completions go.
+    pub feedback: SocketAddrV4,
+    /// The size of a packet with all headers.
+    pub packet: Size,
+    /// The layers.
+    pub layers: LayerTable,
+}
+
+/// Why a text is not a session description.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SessionError {
+    /// It is not TOML.
+    Text(String),
+    /// A key is missing, or its value makes no sense.
+    Key(&'static str),
+    /// A version that is not understood.
+    Version(i64),
+    /// There is no such protocol.
+    Protocol(String),
+    /// The layers make no structure.
+    Layers(LayerError),
+    /// There are more than [`MAX_LAYERS`].
+    TooManyLayers(usize),
+    /// The groups are not all multicast addresses that a session may use.
+    Group(Ipv4Addr),
+    /// The size of packets is not in [`PACKET_BYTES`].
+    Packet(i64),
+}
+
+impl fmt::Display for SessionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "session description: ")?;
+        match self {
+            SessionError::Text(error) => write!(f, "{}", error.trim_end()),
+            SessionError::Key(key) => write!(f, "`{key}` is missing or makes no sense"),
+            SessionError::Version(version) => write!(f, "version {version} is not understood"),
+            SessionError::Protocol(name) => {
+                write!(f, "there is no protocol `{name}`; there are {}", registry::NAMES.join(", "))
+            }
+            SessionError::Layers(error) => write!(f, "{error}"),
+            SessionError::TooManyLayers(count) => write!(f, "{count} layers are more than {MAX_LAYERS}"),
+            SessionError::Group(group) => write!(
+                f,
+                "{group} is not a multicast group for a session, or one of the layers above would not be: \
+                 take one from 224.0.1.0 to 239.255.255.255"
+            ),
+            SessionError::Packet(bytes) => write!(
+                f,
+                "packets of {bytes} bytes; they must have {} to {}",
+                PACKET_BYTES.start(),
+                PACKET_BYTES.end()
+            ),
+        }
+    }
+}
+
+impl core::error::Error for SessionError {}
+
+/// Whether a session may use this group: multicast, and not for one link only (RFC 5771, section 4).
+pub fn is_usable_group(group: Ipv4Addr) -> bool {
+    group.is_multicast() && group.octets()[..3] != [224, 0, 0]
+}
+
+impl Session {
+    /// Whether it can be held.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn check(&self) -> Result<(), SessionError> {
+        let count = usize::from(self.layers.count());
+        if count > MAX_LAYERS {
+            return Err(SessionError::TooManyLayers(count));
+        }
+        let last = u32::from(*self.group.ip()).saturating_add(count as u32 - 1);
+        if !is_usable_group(*self.group.ip()) || !is_usable_group(Ipv4Addr::from(last)) {
+            return Err(SessionError::Group(*self.group.ip()));
+        }
+        if !PACKET_BYTES.contains(&self.packet.as_bytes()) {
+            return Err(SessionError::Packet(i64::from(self.packet.as_bytes())));
+        }
+        if self.group.port() == 0 {
+            return Err(SessionError::Key("group"));
+        }
+        if self.feedback.port() == 0
+            || self.feedback.ip().is_unspecified()
+            || self.feedback.ip().is_multicast()
+        {
+            return Err(SessionError::Key("feedback"));
+        }
+        if registry::NAMES.contains(&self.protocol.as_str()) {
+            return Ok(());
+        }
+        Err(SessionError::Protocol(self.protocol.clone()))
+    }
+
+    /// Where packets of a channel go; none for a channel that the session does not have.
+    pub fn address(&self, channel: Channel) -> Option<SocketAddrV4> {
+        let base = u32::from(*self.group.ip());
+        let group = base.checked_add(u32::from(channel.0)).filter(|_| channel.0 < self.layers.count())?;
+        Some(SocketAddrV4::new(Ipv4Addr::from(group), self.group.port()))
+    }
+
+    /// What the endpoints of the protocol must know.
+    pub fn plan(&self) -> SessionPlan {
+        SessionPlan { layers: self.layers.clone(), packet_size: self.packet }
+    }
+}
+
+/// Rounds the rates of layers to whole bit/s, as a description gives them.
+///
+/// # Errors
+/// If a layer is left without a rate.
+pub fn whole_rates(layers: &LayerTable) -> Result<LayerTable, LayerError> {
+    let whole = |layer| Rate::from_bps((layers.rate(layer).as_bps() + 0.5).floor());
+    LayerTable::from_rates(layers.layers().map(whole))
+}
+
+impl fmt::Display for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "layercast = 1")?;
+        writeln!(f, "session = {}", self.tsi)?;
+        writeln!(f, "protocol = \"{}\"", self.protocol)?;
+        writeln!(f, "source = \"{}\"", self.source)?;
+        writeln!(f, "group = \"{}\"", self.group)?;
+        writeln!(f, "feedback = \"{}\"", self.feedback)?;
+        writeln!(f, "packet = {}", self.packet.as_bytes())?;
+        write!(f, "layers = [")?;
+        for (place, layer) in self.layers.layers().enumerate() {
+            let comma = if place == 0 { "" } else { ", " };
+            write!(f, "{comma}{}", self.layers.rate(layer).as_bps() as u64)?;
+        }
+        writeln!(f, "]")
+    }
+}
+
+impl FromStr for Session {
+    type Err = SessionError;
+
+    fn from_str(text: &str) -> Result<Session, SessionError> {
+        let document = Document::parse(text).map_err(|error| SessionError::Text(error.to_string()))?;
+        let root = document.as_table();
+        let value = |key: &'static str| root.get(key).and_then(Item::as_value).ok_or(SessionError::Key(key));
+        let integer = |key| value(key)?.as_integer().ok_or(SessionError::Key(key));
+        let word = |key| value(key)?.as_str().ok_or(SessionError::Key(key));
+        let version = integer("layercast")?;
+        if version != 1 {
+            return Err(SessionError::Version(version));
+        }
+        let packet = integer("packet")?;
+        let rates = value("layers")?.as_array().ok_or(SessionError::Key("layers"))?;
+        if rates.len() > MAX_LAYERS {
+            return Err(SessionError::TooManyLayers(rates.len()));
+        }
+        let rate = |value: &Value| value.as_integer().map_or(Rate::ZERO, |bps| Rate::from_bps(bps as f64));
+        let session = Session {
+            tsi: u32::try_from(integer("session")?).map_err(|_| SessionError::Key("session"))?,
+            protocol: word("protocol")?.to_owned(),
+            source: word("source")?.parse().map_err(|_| SessionError::Key("source"))?,
+            group: word("group")?.parse().map_err(|_| SessionError::Key("group"))?,
+            feedback: word("feedback")?.parse().map_err(|_| SessionError::Key("feedback"))?,
+            packet: Size::from_bytes(u32::try_from(packet).map_err(|_| SessionError::Packet(packet))?),
+            layers: LayerTable::from_rates(rates.iter().map(rate)).map_err(SessionError::Layers)?,
+        };
+        session.check()?;
+        Ok(session)
+    }
+}

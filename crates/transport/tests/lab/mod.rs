@@ -1,0 +1,143 @@
+//! A small network of namespaces: one source, one snooping bridge, receivers behind slow links.
+//!
+//! Everything is made in namespaces of our own and goes with them. A guard process waits on a pipe:
+//! when this process ends, however it ends, the pipe closes and the guard removes the namespaces and
+//! whatever still runs in them.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// The environment variable that tells a child what to be.
+pub(crate) const ROLE: &str = "LAYERCAST_LAB_ROLE";
+
+/// How long a querier must run before a bridge trusts what it learnt, with the intervals set below.
+const SNOOPING_STARTS: Duration = Duration::from_secs(4);
+
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+/// A network.
+pub(crate) struct Lab {
+    prefix: String,
+    guard: Child,
+}
+
+/// Runs a command; what it complains of is the error.
+fn run(command: &str) -> io::Result<()> {
+    let done = Command::new("sh").arg("-c").arg(command).stdin(Stdio::null()).output()?;
+    if done.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&done.stderr).trim().to_owned();
+    Err(io::Error::other(format!("{command}: {said}")))
+}
+
+impl Lab {
+    /// Makes a network with one receiver behind each rate in Mbit/s. None where that is not
+    /// possible, and then it says so.
+    pub(crate) fn new(rates_mbps: &[u32]) -> Option<Lab> {
+        match Lab::make(rates_mbps) {
+            Ok(lab) => Some(lab),
+            Err(error) => {
+                eprintln!(
+                    "SKIPPED: no network of namespaces here (it needs root, iproute2, veth, bridge and tbf): {error}"
+                );
+                None
+            }
+        }
+    }
+
+    fn make(rates_mbps: &[u32]) -> io::Result<Lab> {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let prefix = format!("lc{}-{number}-", std::process::id());
+        run("ip -V && tc -V")?;
+        let mut names = vec![format!("{prefix}bridge"), format!("{prefix}source")];
+        names.extend((0..rates_mbps.len()).map(|place| format!("{prefix}{place}")));
+        // The guard comes first, so that nothing is ever there without it.
+        let remove = names.iter().map(|name| {
+            format!("ip netns pids {name} 2>/dev/null | xargs -r kill -9 2>/dev/null; ip netns del {name} 2>/dev/null;")
+        });
+        let guard = Command::new("setsid")
+            .args(["sh", "-c", &format!("cat >/dev/null; {} true", remove.collect::<String>())])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let lab = Lab { prefix, guard };
+        for name in &names {
+            run(&format!("ip netns add {name} && ip -n {name} link set lo up"))?;
+        }
+        lab.bridge()?;
+        lab.plug("source", "source", 1, None)?;
+        for (place, rate) in rates_mbps.iter().enumerate() {
+            lab.plug(&place.to_string(), &format!("r{place}"), place + 2, Some(*rate))?;
+        }
+        thread::sleep(SNOOPING_STARTS);
+        Ok(lab)
+    }
+
+    /// A bridge that snoops and asks, and prunes a tenth of a second after the last one left. It
+    /// becomes the querier last: it then waits for one response interval before it trusts what it
+    /// learnt, and floods until then. The usual interval is ten seconds.
+    fn bridge(&self) -> io::Result<()> {
+        let name = format!("{}bridge", self.prefix);
+        run(&format!(
+            "ip -n {name} link add br0 type bridge mcast_snooping 1 mcast_igmp_version 3 \
+             mcast_query_response_interval 100 mcast_startup_query_interval 100 \
+             mcast_last_member_interval 10 mcast_last_member_count 1 && ip -n {name} link set br0 up && \
+             ip -n {name} link set br0 type bridge mcast_querier 1"
+        ))
+    }
+
+    /// Joins a namespace to the bridge. `rate_mbps` limits what flows to it.
+    fn plug(&self, namespace: &str, port: &str, address: usize, rate_mbps: Option<u32>) -> io::Result<()> {
+        let (bridge, end) = (format!("{}bridge", self.prefix), format!("{}{namespace}", self.prefix));
+        run(&format!(
+            "ip -n {bridge} link add {port} type veth peer name up0 netns {end} && \
+             ip -n {bridge} link set {port} master br0 up && \
+             ip -n {end} addr add 10.77.0.{address}/24 dev up0 && ip -n {end} link set up0 up && \
+             ip -n {end} route add 224.0.0.0/4 dev up0"
+        ))?;
+        match rate_mbps {
+            // A tenth of a second of queue.
+            Some(rate) => run(&format!(
+                "tc -n {bridge} qdisc add dev {port} root tbf rate {rate}mbit burst 5kb limit {}",
+                rate * 12_500
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs a command in a namespace.
+    pub(crate) fn run(&self, namespace: &str, command: &str) {
+        let name = format!("{}{namespace}", self.prefix);
+        run(&format!("ip netns exec {name} {command}")).expect("a command in a namespace");
+    }
+
+    /// Starts this test program again in a namespace, as the test `child` with a role. It ends when
+    /// its standard input closes, so at the latest with us.
+    pub(crate) fn start(&self, namespace: &str, role: &str, log: &Path) -> Child {
+        let log = File::create(log).expect("a log");
+        Command::new("ip")
+            .args(["netns", "exec", &format!("{}{namespace}", self.prefix)])
+            .arg(std::env::current_exe().expect("a program"))
+            .args(["--ignored", "--exact", "child", "--nocapture"])
+            .env(ROLE, role)
+            .stdin(Stdio::piped())
+            .stdout(log.try_clone().expect("a log"))
+            .stderr(log)
+            .spawn()
+            .expect("ip netns exec")
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        drop(self.guard.stdin.take());
+        let _ = self.guard.wait();
+    }
+}

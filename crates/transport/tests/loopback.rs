@@ -1,0 +1,318 @@
+//! A file over multicast on the loopback interface, source and receivers in one process.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use layercast_protocol::layers::LayerTable;
+use layercast_protocol::registry::Protocol;
+use layercast_protocol::units::{Rate, Size};
+use layercast_transport::Error;
+use layercast_transport::receive::{Known, ReceiveOptions, ReceiveProgress, receive};
+use layercast_transport::send::{Ends, SendOptions, SendProgress, Stopped, send};
+use layercast_transport::session::Session;
+
+/// A directory that goes when it is dropped.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Place {
+        let path = std::env::temp_dir().join(format!("layercast-loopback-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Place(path)
+    }
+
+    fn with(&self, name: &str, content: &[u8]) -> PathBuf {
+        let path = self.0.join(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    fn directory(&self, name: &str) -> PathBuf {
+        let path = self.0.join(name);
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Whether a multicast packet comes back on the loopback interface here. Says so if not.
+fn works_here() -> bool {
+    let group = Ipv4Addr::new(239, 255, 77, 1);
+    let tried = || {
+        let hear = UdpSocket::bind((group, 0))?;
+        hear.join_multicast_v4(&group, &Ipv4Addr::LOCALHOST)?;
+        hear.set_read_timeout(Some(Duration::from_secs(1)))?;
+        let say = socket2::Socket::from(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?);
+        say.set_multicast_if_v4(&Ipv4Addr::LOCALHOST)?;
+        say.send_to(b"x", &SocketAddrV4::new(group, hear.local_addr()?.port()).into())?;
+        hear.recv(&mut [0; 8])
+    };
+    match tried() {
+        Ok(_) => true,
+        Err(error) => {
+            eprintln!("SKIPPED: multicast does not work on the loopback interface here: {error}");
+            false
+        }
+    }
+}
+
+fn content(length: usize) -> Vec<u8> {
+    (0..length as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 11) as u8).collect()
+}
+
+/// Each test has a group of its own.
+fn group(number: u8) -> SocketAddrV4 {
+    SocketAddrV4::new(Ipv4Addr::new(239, 255, 78, number), 20_000 + (std::process::id() % 20_000) as u16)
+}
+
+fn sending(number: u8, protocol: &str, ends: Ends) -> SendOptions {
+    SendOptions {
+        group: group(number),
+        interface: Some("127.0.0.1".to_owned()),
+        feedback_port: 0,
+        protocol: Protocol::named(protocol).unwrap(),
+        layers: LayerTable::doubling(Rate::from_mbps(4.0), 3).unwrap(),
+        packet: Size::from_bytes(1000),
+        ttl: 1,
+        ends,
+        seed: Some(u64::from(number) + 1),
+    }
+}
+
+fn receiving(number: u8, into: PathBuf) -> ReceiveOptions {
+    ReceiveOptions {
+        known: Known::Group(group(number), None),
+        interface: Some("127.0.0.1".to_owned()),
+        into,
+        replace: false,
+        patience: Duration::from_secs(5),
+        within: Some(Duration::from_secs(60)),
+        seed: None,
+    }
+}
+
+/// A source in a thread, until it ends or is told to.
+struct Source {
+    stop: Arc<AtomicBool>,
+    session: std::sync::mpsc::Receiver<Session>,
+    thread: thread::JoinHandle<Result<(Stopped, SendProgress), Error>>,
+}
+
+fn start(path: PathBuf, options: SendOptions) -> Source {
+    let stop = Arc::new(AtomicBool::new(false));
+    let (tell, session) = std::sync::mpsc::channel();
+    let flag = Arc::clone(&stop);
+    let mut ready = move |session: &Session| tell.send(session.clone()).unwrap_or_default();
+    let thread = thread::spawn(move || send(&path, &options, &flag, &mut ready, &mut |_| {}));
+    Source { stop, session, thread }
+}
+
+impl Source {
+    fn session(&self) -> Session {
+        self.session.recv_timeout(Duration::from_secs(10)).unwrap()
+    }
+
+    fn end(self) -> Result<(Stopped, SendProgress), Error> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap()
+    }
+}
+
+fn get(options: &ReceiveOptions) -> Result<(PathBuf, ReceiveProgress), Error> {
+    receive(options, &AtomicBool::new(false), &mut |_| {})
+}
+
+#[test]
+fn two_receivers_get_the_file_and_the_source_hears_of_it() {
+    if !works_here() {
+        return;
+    }
+    let place = Place::new("two");
+    let data = content(1_500_000);
+    let ends = Ends { completions: Some(2), after: Some(Duration::from_secs(60)), ..Ends::default() };
+    let source = start(place.with("a file.bin", &data), sending(1, "elm", ends));
+    source.session();
+    let other = receiving(1, place.directory("other"));
+    let other = thread::spawn(move || get(&other));
+    let (path, told) = get(&receiving(1, place.directory("one"))).unwrap();
+    assert_eq!(path, place.0.join("one/a file.bin"));
+    assert_eq!(fs::read(path).unwrap(), data);
+    assert_eq!(fs::read(other.join().unwrap().unwrap().0).unwrap(), data);
+    assert!(told.counters.reports > 0, "{told:?}");
+    assert!(told.belief.rtt.is_some(), "{told:?}");
+    assert_eq!(told.counters.malformed + told.counters.other_session + told.counters.misplaced, 0);
+    assert!(!place.0.join("one/a file.bin.partial").exists());
+    let (stopped, sent) = source.thread.join().unwrap().unwrap();
+    assert_eq!(stopped, Stopped::Completions);
+    assert_eq!(sent.completions, 2);
+    assert_eq!(sent.counters.bad_feedback, 0);
+}
+
+#[test]
+fn the_other_protocols_carry_files_too() {
+    if !works_here() {
+        return;
+    }
+    let place = Place::new("others");
+    for (number, protocol) in [(2, "rlc"), (3, "fixed")] {
+        let data = content(400_000);
+        let source = start(place.with(protocol, &data), sending(number, protocol, Ends::default()));
+        let session = source.session();
+        let known = Known::Session(Box::new(session));
+        let options = ReceiveOptions { known, ..receiving(number, place.directory("into")) };
+        let (path, told) = get(&options).unwrap();
+        assert_eq!(fs::read(path).unwrap(), data);
+        assert_eq!(told.counters.malformed, 0);
+        assert_eq!(source.end().unwrap().0, Stopped::Interrupted);
+    }
+}
+
+#[test]
+fn strange_packets_change_nothing_but_counters() {
+    if !works_here() {
+        return;
+    }
+    let place = Place::new("strange");
+    let data = content(1_000_000);
+    let source = start(place.with("file", &data), sending(4, "elm", Ends::default()));
+    let session = source.session();
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    let to = session.group;
+    let attack = thread::spawn(move || {
+        // From the source's own address, as another program on its host could.
+        let say = socket2::Socket::from(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
+        say.set_multicast_if_v4(&Ipv4Addr::LOCALHOST).unwrap();
+        let hear =
+            UdpSocket::from(socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None).unwrap());
+        let hear = socket2::Socket::from(hear);
+        hear.set_reuse_address(true).unwrap();
+        hear.bind(&to.into()).unwrap();
+        hear.join_multicast_v4(to.ip(), &Ipv4Addr::LOCALHOST).unwrap();
+        hear.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+        let hear = UdpSocket::from(hear);
+        let mut packet = [0; 2000];
+        let mut number = 0u32;
+        while !flag.load(Ordering::Relaxed) {
+            let Ok(length) = hear.recv(&mut packet) else { continue };
+            number += 1;
+            let heard = &packet[..length];
+            // Ours come back to us too: answer only some.
+            if !number.is_multiple_of(16) {
+                continue;
+            }
+            let mut other = heard.to_vec();
+            if let Some(tsi) = other.get_mut(8..12) {
+                tsi.copy_from_slice(&[1, 2, 3, 4]);
+            }
+            let random: Vec<u8> = (0..number % 1400).map(|at| ((at * number) >> 3) as u8).collect();
+            for bytes in [&heard[..length / 3], &random, &other, heard] {
+                say.send_to(bytes, &to.into()).unwrap();
+            }
+        }
+    });
+    let outcome = get(&receiving(4, place.directory("into")));
+    stop.store(true, Ordering::Relaxed);
+    attack.join().unwrap();
+    let (path, told) = outcome.unwrap();
+    assert_eq!(fs::read(path).unwrap(), data);
+    assert!(told.counters.malformed > 0, "{told:?}");
+    assert!(told.counters.other_session > 0, "{told:?}");
+    assert!(told.assembly.needless > 0, "{told:?}");
+    source.end().unwrap();
+}
+
+#[test]
+fn errors_say_what_is_wrong() {
+    if !works_here() {
+        return;
+    }
+    let place = Place::new("errors");
+    let file = place.with("file", &content(100_000));
+    let into = place.directory("into");
+    let never = AtomicBool::new(false);
+    let try_send = |options: &SendOptions, path: &PathBuf| {
+        send(path, options, &never, &mut |_| {}, &mut |_| {}).map(|_| ()).unwrap_err()
+    };
+
+    let wrong = SendOptions { interface: Some("nosuch0".to_owned()), ..sending(5, "elm", Ends::default()) };
+    let error = try_send(&wrong, &file);
+    assert!(
+        matches!(&error, Error::NoSuchInterface { name, known } if name == "nosuch0" && known.contains(&"lo".to_owned())),
+        "{error}"
+    );
+
+    let unicast = SocketAddrV4::new(Ipv4Addr::new(10, 1, 2, 3), 5000);
+    let wrong = SendOptions { group: unicast, ..sending(5, "elm", Ends::default()) };
+    assert!(matches!(try_send(&wrong, &file), Error::Session(_)));
+    let wrong = ReceiveOptions { known: Known::Group(unicast, None), ..receiving(5, into.clone()) };
+    assert!(matches!(get(&wrong), Err(Error::WrongGroup { .. })));
+
+    let gone = place.0.join("nosuch");
+    assert!(matches!(try_send(&sending(5, "elm", Ends::default()), &gone), Error::File { .. }));
+
+    let silent = ReceiveOptions { patience: Duration::from_millis(600), ..receiving(6, into.clone()) };
+    let error = get(&silent).unwrap_err();
+    assert!(matches!(&error, Error::NothingHeard { reasons, .. } if reasons.contains("querier")), "{error}");
+
+    let nowhere = receiving(5, place.0.join("no/such/directory"));
+    assert!(matches!(get(&nowhere), Err(Error::File { .. })));
+
+    // The file goes while it is sent; the receiver hears that the session is over.
+    let source = start(place.with("going", &content(50_000_000)), sending(7, "elm", Ends::default()));
+    source.session();
+    let options = receiving(7, into.clone());
+    let receiver = thread::spawn(move || get(&options));
+    thread::sleep(Duration::from_millis(1200));
+    fs::remove_file(place.0.join("going")).unwrap();
+    let outcome = source.thread.join().unwrap();
+    assert!(matches!(outcome, Err(Error::FileVanished { .. })), "{outcome:?}");
+    let outcome = receiver.join().unwrap();
+    assert!(matches!(outcome, Err(Error::SessionEnded { .. })), "{outcome:?}");
+    assert_eq!(fs::read_dir(&into).unwrap().count(), 0, "nothing is left behind");
+
+    // A file of that name is there, and then another receiver is at work.
+    fs::write(into.join("file"), b"mine").unwrap();
+    let source = start(file, sending(8, "elm", Ends::default()));
+    source.session();
+    assert!(matches!(get(&receiving(8, into.clone())), Err(Error::FileExists { .. })));
+    assert_eq!(fs::read(into.join("file")).unwrap(), b"mine");
+    let held = fs::File::create(into.join("file.partial")).unwrap();
+    let held = nix::fcntl::Flock::lock(held, nix::fcntl::FlockArg::LockExclusive).unwrap();
+    let replacing = ReceiveOptions { replace: true, ..receiving(8, into.clone()) };
+    assert!(matches!(get(&replacing), Err(Error::FileBusy { .. })));
+    drop(held);
+    get(&replacing).unwrap();
+    assert_eq!(fs::read(into.join("file")).unwrap(), content(100_000));
+    source.end().unwrap();
+}
+
+#[test]
+fn sending_ends_by_rounds_and_by_time() {
+    if !works_here() {
+        return;
+    }
+    let place = Place::new("ends");
+    let file = place.with("file", &content(300_000));
+    let rounds = Ends { rounds: Some(2), ..Ends::default() };
+    let (stopped, told) = start(file.clone(), sending(9, "elm", rounds)).thread.join().unwrap().unwrap();
+    assert_eq!(stopped, Stopped::Rounds);
+    assert!((2.0..2.1).contains(&told.rounds), "{}", told.rounds);
+    let time = Ends { after: Some(Duration::from_secs(1)), ..Ends::default() };
+    let (stopped, told) = start(file, sending(10, "elm", time)).thread.join().unwrap().unwrap();
+    assert_eq!(stopped, Stopped::Time);
+    // Sixteen Mbit/s of packets of a thousand bytes, some a little smaller than that.
+    assert!((1500..2100).contains(&told.counters.packets), "{told:?}");
+}

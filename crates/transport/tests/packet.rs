@@ -1,0 +1,172 @@
+//! Packets: what is written is read again, and whatever comes is read or refused, never a panic.
+
+#![allow(clippy::unwrap_used)]
+
+use std::num::NonZeroU64;
+
+use layercast_protocol::elm::header::{Base, Data, Echo, ReceiverId, TableEntry, WireRate};
+use layercast_protocol::registry::Header;
+use layercast_protocol::units::{Layer, WireSeq};
+use layercast_protocol::{elm, fixed, rlc};
+use layercast_transport::packet::{
+    Completion, Fdt, Fti, MAX_HEADER, NotOurs, PacketError, PayloadId, Repr, View,
+};
+use proptest::prelude::*;
+
+fn echo() -> impl Strategy<Value = Echo> {
+    (1u64.., any::<u32>(), any::<u32>()).prop_map(|(receiver, timestamp_us, hold_us)| Echo {
+        receiver: ReceiverId(NonZeroU64::new(receiver).unwrap()),
+        timestamp_us,
+        hold_us,
+    })
+}
+
+fn elm_header() -> impl Strategy<Value = Header> {
+    let base = (any::<u32>(), any::<u8>(), 1u32.., proptest::option::of(echo()));
+    let numbers = (any::<u32>(), any::<bool>(), any::<u32>(), any::<u32>());
+    (1u8..=32, any::<u8>(), numbers, base).prop_map(|(layer_count, layer, numbers, base)| {
+        let layer = layer % layer_count;
+        let (session, end_of_session, seq, timestamp_us) = numbers;
+        let (feedback_interval_ms, entry, rate, echo) = base;
+        let entry = TableEntry { layer: entry % layer_count, rate: WireRate(rate) };
+        let base = (layer == 0).then_some(Base { feedback_interval_ms, entry, echo });
+        let seq = WireSeq(seq);
+        let data = Data { session, layer, layer_count, end_of_session, seq, timestamp_us, base };
+        Header::Elm(elm::Header::Data(data))
+    })
+}
+
+fn rlc_header() -> impl Strategy<Value = Header> {
+    (any::<u8>(), any::<u16>(), any::<bool>(), any::<u8>(), any::<u32>(), any::<[u8; 2]>()).prop_map(
+        |(layer, seq, is_point, copy, point, burst)| {
+            let burst_length = burst[0].max(burst[1]);
+            Header::Rlc(rlc::Header {
+                layer,
+                seq,
+                is_point,
+                copy: if is_point { copy } else { 0 },
+                point: WireSeq(point),
+                burst_place: if is_point { 0 } else { burst[0].min(burst[1]) },
+                burst_length,
+            })
+        },
+    )
+}
+
+fn fixed_header() -> impl Strategy<Value = Header> {
+    (any::<u16>(), any::<u32>())
+        .prop_map(|(layer, seq)| Header::Fixed(fixed::Header { layer: Layer(layer), seq: WireSeq(seq) }))
+}
+
+fn repr() -> impl Strategy<Value = (Header, Repr)> {
+    let header = prop_oneof![3 => elm_header(), 1 => rlc_header(), 1 => fixed_header()];
+    let options = (proptest::option::of(any::<u32>()), proptest::option::of(any::<[u8; 14]>()));
+    (header, any::<u32>(), any::<u32>(), any::<bool>(), any::<u8>(), options).prop_map(
+        |(header, tsi, toi, close_object, codepoint, (fdt, fti))| {
+            let mut pieces = header.to_lct().unwrap();
+            let tsi = *pieces.session.get_or_insert(tsi);
+            let (fdt, fti) = (fdt.map(Fdt::new), fti.map(Fti));
+            (header, Repr { pieces, tsi, toi, close_object, codepoint, fdt, fti })
+        },
+    )
+}
+
+fn written(repr: &Repr, payload: &[u8]) -> Vec<u8> {
+    let mut room = [0; MAX_HEADER];
+    let length = repr.write(&mut room);
+    [&room[..length], payload].concat()
+}
+
+/// Reads all that can be read; returns whether it was a packet of ours.
+fn read_all(bytes: &[u8]) -> bool {
+    let _ = Completion::from_bytes(bytes);
+    let _ = Header::decode_feedback(bytes);
+    let Ok(view) = View::new(bytes) else { return false };
+    let _ = (view.tsi(), view.toi(), view.close_object(), view.extensions().count());
+    let _ = PayloadId::split(view.payload());
+    let Ok(repr) = Repr::read(&view) else { return false };
+    Header::from_lct(&repr.pieces).is_ok()
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read((header, repr) in repr(), payload in proptest::collection::vec(any::<u8>(), 0..40)) {
+        let bytes = written(&repr, &payload);
+        let view = View::new(&bytes).unwrap();
+        let read = Repr::read(&view).unwrap();
+        prop_assert_eq!(read, repr);
+        prop_assert_eq!(Header::from_lct(&read.pieces), Ok(header));
+        prop_assert_eq!(view.payload(), &payload[..]);
+    }
+
+    #[test]
+    fn every_truncation_is_refused((_, repr) in repr()) {
+        let bytes = written(&repr, &[]);
+        for length in 0..bytes.len() {
+            prop_assert!(View::new(&bytes[..length]).is_err(), "{length} of {}", bytes.len());
+        }
+    }
+
+    #[test]
+    fn flipped_bits_never_panic((_, repr) in repr()) {
+        let bytes = written(&repr, &[1, 2, 3, 4, 5]);
+        for bit in 0..bytes.len() * 8 {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            read_all(&flipped);
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(mut bytes in proptest::collection::vec(any::<u8>(), 0..200), version in any::<bool>()) {
+        if let Some(first) = bytes.first_mut().filter(|_| version) {
+            *first = *first & 15 | 0x10;
+        }
+        read_all(&bytes);
+    }
+
+    #[test]
+    fn ids_and_completions_come_back(block in any::<u8>(), esi in 0u32..1 << 24, tsi in any::<u32>(), toi in any::<u32>(), receiver in 1u64..) {
+        let id = PayloadId::new(block, esi).unwrap();
+        prop_assert_eq!(PayloadId::from_bytes(id.to_bytes()), id);
+        let done = Completion { tsi, toi, receiver: NonZeroU64::new(receiver).unwrap() };
+        prop_assert_eq!(Completion::from_bytes(&done.to_bytes()), Ok(done));
+        for length in 0..20 {
+            prop_assert!(Completion::from_bytes(&done.to_bytes()[..length]).is_err());
+        }
+    }
+}
+
+/// A header put together by hand: version 1, C = 1, H = 1, S = 1, O = 0, one word of extension.
+#[test]
+fn every_shape_that_the_rfc_allows_is_seen() {
+    let bytes = [
+        0x14, 0x93, 7, 6, // V = 1, C = 1; S = 1, O = 0, H = 1, A, B; 7 words; codepoint 6
+        1, 2, 3, 4, 5, 6, 7, 8, // CCI of 64 bits
+        0, 0, 0, 9, 1, 0, // TSI of 48 bits
+        0, 5, // TOI of 16 bits
+        0, 1, 0xaa, 0xbb, // EXT_NOP
+        200, 1, 2, 3, // a word that nobody knows
+        0, 0, 0, 7, // payload id
+    ];
+    let view = View::new(&bytes).unwrap();
+    assert_eq!(view.cci(), [1, 2, 3, 4, 5, 6, 7, 8]);
+    assert_eq!((view.tsi(), view.toi()), (Some(0x9_0100), Some(5)));
+    assert!(view.close_session() && view.close_object());
+    assert_eq!(view.extensions().map(|extension| extension.kind).collect::<Vec<_>>(), [0, 200]);
+    assert_eq!(PayloadId::split(view.payload()).unwrap().0.esi(), 7);
+    assert_eq!(Repr::read(&view), Err(NotOurs::Cci { len: 8 }));
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    assert_eq!(View::new(&[]).err(), Some(PacketError::Truncated { need: 4, have: 0 }));
+    assert_eq!(View::new(&[0x20; 40]).err(), Some(PacketError::Version(2)));
+    assert_eq!(View::new(&[0x10, 0, 1, 0, 0]).err(), Some(PacketError::HeaderLength { words: 1 }));
+    let no_length = [0x10, 0, 3, 0, 0, 0, 0, 0, 5, 0, 0, 0];
+    assert_eq!(View::new(&no_length).err(), Some(PacketError::ExtensionLength { kind: 5 }));
+    let too_long = [0x10, 0, 3, 0, 0, 0, 0, 0, 5, 2, 0, 0];
+    assert_eq!(View::new(&too_long).err(), Some(PacketError::ExtensionLength { kind: 5 }));
+    let nobodys = [0x10, 0xa0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1];
+    assert_eq!(Repr::read(&View::new(&nobodys).unwrap()), Err(NotOurs::NoProtocol));
+}

@@ -1,0 +1,82 @@
+//! Session descriptions: what is printed is read again, and what is wrong is named.
+
+#![allow(clippy::unwrap_used)]
+
+use layercast_protocol::layers::LayerTable;
+use layercast_protocol::units::{Channel, Rate, Size};
+use layercast_transport::session::{Session, SessionError, whole_rates};
+use proptest::prelude::*;
+
+const TEXT: &str = r#"layercast = 1
+session = 305419896
+protocol = "elm"
+source = "192.0.2.1"
+group = "239.1.2.0:5500"
+feedback = "192.0.2.1:5501"
+packet = 1000
+layers = [128000, 128000, 256000]
+"#;
+
+#[test]
+fn the_text_of_the_page_is_read() {
+    let session: Session = TEXT.parse().unwrap();
+    assert_eq!(session.to_string(), TEXT);
+    assert_eq!(session.layers.top_rate(), Rate::from_kbps(512.0));
+    assert_eq!(session.address(Channel(2)).unwrap().to_string(), "239.1.2.2:5500");
+    assert_eq!(session.address(Channel(3)), None);
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let with = |from: &str, to: &str| TEXT.replace(from, to).parse::<Session>().unwrap_err();
+    assert_eq!(with("layercast = 1", "layercast = 2"), SessionError::Version(2));
+    assert_eq!(with("session = 305419896", "session = -1"), SessionError::Key("session"));
+    assert_eq!(with("\"elm\"", "\"xyz\""), SessionError::Protocol("xyz".into()));
+    assert_eq!(with("packet = 1000", "packet = 100"), SessionError::Packet(100));
+    assert_eq!(with("239.1.2.0", "10.1.2.0"), SessionError::Group([10, 1, 2, 0].into()));
+    assert_eq!(with("239.1.2.0", "224.0.0.5"), SessionError::Group([224, 0, 0, 5].into()));
+    assert_eq!(with("239.1.2.0", "239.255.255.254"), SessionError::Group([239, 255, 255, 254].into()));
+    assert_eq!(with("5501", "0"), SessionError::Key("feedback"));
+    assert_eq!(
+        with("[128000, 128000, 256000]", "[1, 0]").to_string(),
+        "session description: the rate of layer 1 must be positive"
+    );
+    assert_eq!(with("[128000", &format!("[{}128000", "1, ".repeat(40))), SessionError::TooManyLayers(43));
+    assert!(matches!(with("packet = 1000", "packet = ="), SessionError::Text(_)));
+    assert_eq!("".parse::<Session>(), Err(SessionError::Key("layercast")));
+}
+
+proptest! {
+    #[test]
+    fn what_is_printed_is_read(tsi in any::<u32>(), rates in proptest::collection::vec(1u64..10_000_000_000, 1..=32), packet in 256u32..=9000, octets in any::<[u8; 3]>(), port in 1u16..) {
+        let rates = rates.iter().map(|&bps| Rate::from_bps(bps as f64));
+        let session = Session {
+            tsi,
+            protocol: "rlc".to_owned(),
+            source: [10, 0, 0, 1].into(),
+            group: std::net::SocketAddrV4::new([232, octets[0], octets[1], octets[2]].into(), port),
+            feedback: std::net::SocketAddrV4::new([10, 0, 0, 1].into(), port),
+            packet: Size::from_bytes(packet),
+            layers: LayerTable::from_rates(rates).unwrap(),
+        };
+        prop_assert_eq!(session.to_string().parse(), Ok(session));
+    }
+
+    #[test]
+    fn layers_of_any_scheme_are_told_in_whole_bits(factor in 1.1f64..3.0, count in 1u16..20) {
+        let layers = LayerTable::multiplicative(factor, Rate::from_kbps(128.0), count).unwrap();
+        let whole = whole_rates(&layers).unwrap();
+        for layer in layers.layers() {
+            prop_assert!((layers.rate(layer).as_bps() - whole.rate(layer).as_bps()).abs() <= 0.5);
+            prop_assert_eq!(whole.rate(layer).as_bps().fract(), 0.0);
+        }
+    }
+
+    #[test]
+    fn no_text_panics(at in 0usize..200, with in "\\PC{0,3}") {
+        let mut text = TEXT.to_owned();
+        let at = at % text.len();
+        text.replace_range(at..at + 1, &with);
+        let _ = text.parse::<Session>();
+    }
+}
