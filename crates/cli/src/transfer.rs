@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use layercast_protocol::layers::LayerTable;
+use layercast_protocol::option::RawValue;
 use layercast_protocol::registry::{self, Protocol};
 use layercast_protocol::units::{Rate, RateEstimate, Span};
 use layercast_transport::Error;
@@ -54,15 +55,22 @@ fn failure(error: Error) -> Failure {
             | Error::WrongGroup { .. }
             | Error::Session(_)
             | Error::FileExists { .. }
+            | Error::Option { .. }
     );
     if is_input { Failure::Input(format!("error: {error}")) } else { Failure::Other(error.into()) }
 }
 
 pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
-    let protocol = Protocol::named(&arguments.protocol).ok_or_else(|| {
+    let mut protocol = Protocol::named(&arguments.protocol).ok_or_else(|| {
         let known = registry::NAMES.join(", ");
         Failure::Input(format!("error: there is no protocol `{}`; there are {known}", arguments.protocol))
     })?;
+    for (option, value) in &arguments.options {
+        protocol.set(option, RawValue::of_text(value)).map_err(|error| {
+            let name = &arguments.protocol;
+            Failure::Input(format!("error: option {option}: {error}; `layercast list {name}` names them"))
+        })?;
+    }
     let layers = LayerTable::multiplicative(arguments.factor, arguments.base, arguments.layers)
         .map_err(|error| Failure::Input(format!("error: {error}")))?;
     let ends = Ends {
@@ -163,6 +171,7 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
         replace: arguments.replace,
         patience: duration(arguments.patience),
         within: arguments.within.map(duration),
+        protocol_options: arguments.options.clone(),
         seed: None,
     };
     let stop = stop_flag()?;

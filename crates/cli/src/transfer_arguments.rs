@@ -67,6 +67,10 @@ pub(crate) struct Send {
     #[arg(long, value_name = "FILE")]
     pub(crate) describe: Option<PathBuf>,
 
+    /// Set an option of the protocol on this side, such as t_join_max="10 s"; may be repeated
+    #[arg(long = "set", value_name = "OPTION=VALUE", value_parser = option)]
+    pub(crate) options: Vec<(String, String)>,
+
     /// Show no progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -106,6 +110,10 @@ pub(crate) struct Receive {
     #[arg(long, value_name = "TIME")]
     pub(crate) within: Option<Span>,
 
+    /// Set an option of the protocol on this side, such as t_join_max="10 s"; may be repeated
+    #[arg(long = "set", value_name = "OPTION=VALUE", value_parser = option)]
+    pub(crate) options: Vec<(String, String)>,
+
     /// Show no progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -115,4 +123,10 @@ pub(crate) struct Receive {
 fn group(text: &str) -> Result<SocketAddrV4, String> {
     let alone = text.parse().map(|address| SocketAddrV4::new(address, PORT));
     text.parse().or(alone).map_err(|_| "an IPv4 address, with a port or without".to_owned())
+}
+
+/// An option of a protocol and its value.
+fn option(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("an option, `=`, and its value")?;
+    Ok((name.trim().to_owned(), value.trim().trim_matches('"').to_owned()))
 }

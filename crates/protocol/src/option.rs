@@ -24,6 +24,21 @@ pub enum RawValue<'a> {
     Text(&'a str),
 }
 
+impl<'a> RawValue<'a> {
+    /// What a text on a command line means: `true` and `false`, a number, or else the text itself.
+    pub fn of_text(text: &'a str) -> RawValue<'a> {
+        match text {
+            "true" => RawValue::Flag(true),
+            "false" => RawValue::Flag(false),
+            _ => {
+                let integer = || text.parse().ok().map(RawValue::Integer);
+                let number = || text.parse().ok().map(RawValue::Number);
+                integer().or_else(number).unwrap_or(RawValue::Text(text))
+            }
+        }
+    }
+}
+
 /// What kind of value an option takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
@@ -319,6 +334,14 @@ mod tests {
         assert!(matches!(sample.set("colour", RawValue::Text("blue")), Err(OptionError::Value(_))));
         let expected = Sample { weight: 0.5, wait: Span::from_ms(250), colour: Colour::Green };
         assert_eq!(sample, expected);
+    }
+
+    #[test]
+    fn text_of_a_command_line_is_what_it_looks_like() {
+        assert_eq!(RawValue::of_text("3"), RawValue::Integer(3));
+        assert_eq!(RawValue::of_text("0.5"), RawValue::Number(0.5));
+        assert_eq!(RawValue::of_text("false"), RawValue::Flag(false));
+        assert_eq!(RawValue::of_text("25 s"), RawValue::Text("25 s"));
     }
 
     #[test]

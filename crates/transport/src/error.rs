@@ -5,6 +5,8 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use layercast_protocol::option::OptionError;
+
 use crate::object::{NameError, TableError};
 
 /// Why a transfer could not begin or go on.
@@ -47,6 +49,16 @@ pub enum Error {
         address: Ipv4Addr,
         /// How many groups are needed.
         layers: usize,
+    },
+    /// The protocol does not take an option.
+    #[error("option {option} of {protocol}: {source}; `layercast list {protocol}` names them")]
+    Option {
+        /// The protocol.
+        protocol: String,
+        /// The option.
+        option: String,
+        /// What is wrong.
+        source: OptionError,
     },
     /// Nothing of use came for too long.
     #[error("nothing heard from {group} for {} s. {reasons}", waited.as_secs())]

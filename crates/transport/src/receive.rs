@@ -11,6 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use layercast_protocol::contract::{Belief, Cause};
+use layercast_protocol::elm::options::JoinGapScope;
+use layercast_protocol::option::RawValue;
 use layercast_protocol::registry::Protocol;
 use layercast_protocol::units::{Level, Span};
 
@@ -60,6 +62,8 @@ pub struct ReceiveOptions {
     pub patience: Duration,
     /// When to give up; never if none.
     pub within: Option<Duration>,
+    /// Options of the protocol, by name and as text, that are not as [`deployed`] has them.
+    pub protocol_options: Vec<(String, String)>,
     /// The seed of the receiver's random numbers; any if none.
     pub seed: Option<u64>,
 }
@@ -104,7 +108,7 @@ pub fn receive(
     let interface = Interface::find(options.interface.as_deref(), group)?;
     let found = discovery::find(options, &interface, stop, begin)?;
     let Found { session, table, base, join_source } = found;
-    let protocol = deployed(&session)?;
+    let protocol = configured(&session.protocol, &options.protocol_options)?;
     let mut place = Place::open(&options.into, &table, options.replace)?;
     let file = place.file()?;
     let mut reception = Reception {
@@ -127,13 +131,29 @@ pub fn receive(
     Ok((path, told))
 }
 
-/// The protocol with its defaults, and with what real networks need.
-fn deployed(session: &Session) -> Result<Protocol, Error> {
-    let wrong = || crate::session::SessionError::Protocol(session.protocol.clone());
-    let mut protocol = Protocol::named(&session.protocol).ok_or_else(wrong)?;
+/// The protocol of that name with its defaults, but for what real networks need.
+pub fn deployed(name: &str) -> Option<Protocol> {
+    let mut protocol = Protocol::named(name)?;
     if let Protocol::Elm(options) = &mut protocol {
         // The thesis takes the first packet out of order for a loss. Real networks reorder.
         options.reorder = 3;
+        // On a path of a few milliseconds the fair rate is far above the link until its queue is
+        // full, and a receiver would climb several layers before it hears of a loss.
+        options.join_gap_scope = JoinGapScope::All;
+    }
+    Some(protocol)
+}
+
+/// The protocol as [`deployed`], with options of the user's.
+fn configured(name: &str, options: &[(String, String)]) -> Result<Protocol, Error> {
+    let wrong = || crate::session::SessionError::Protocol(name.to_owned());
+    let mut protocol = deployed(name).ok_or_else(wrong)?;
+    for (option, value) in options {
+        protocol.set(option, RawValue::of_text(value)).map_err(|source| Error::Option {
+            protocol: name.to_owned(),
+            option: option.clone(),
+            source,
+        })?;
     }
     Ok(protocol)
 }

@@ -99,6 +99,7 @@ fn receiving(number: u8, into: PathBuf) -> ReceiveOptions {
         replace: false,
         patience: Duration::from_secs(5),
         within: Some(Duration::from_secs(60)),
+        protocol_options: Vec::new(),
         seed: None,
     }
 }

@@ -72,6 +72,7 @@ fn child() {
                 replace: true,
                 patience: Duration::from_secs(20),
                 within: None,
+                protocol_options: Vec::new(),
                 seed: None,
             };
             let mut last = 0.0f64;
@@ -233,7 +234,7 @@ fn errors_of_networks_and_disks_say_what_is_wrong() {
     drop(source);
 }
 
-/// The run of the issue: `LAYERS='128 1.3 20'` tries others than doubling ones.
+/// The large run of docs/transport.md: `LAYERS='128 1.3 20'` tries others than doubling ones.
 #[test]
 #[ignore = "some minutes"]
 fn fifty_megabytes() {
@@ -249,4 +250,42 @@ fn fifty_megabytes() {
             mean / 1e4 / f64::from(link)
         );
     }
+}
+
+/// The three receivers alone, from 60 to 180 s, to set beside `scenarios/transport/three-links.toml`.
+#[test]
+#[ignore = "some minutes"]
+fn alone_for_three_minutes() {
+    let layers = std::env::var("LAYERS").unwrap_or_else(|_| "128 2 8".to_owned());
+    let Some(lab) = Lab::new(&LINKS_MBPS) else { return };
+    let place = Place::new("alone");
+    let file = place.0.join("file");
+    fs::write(&file, vec![7; 250_000_000]).unwrap();
+    let source = lab.start("source", &format!("send {} {layers}", file.display()), &place.0.join("send.log"));
+    let receivers: Vec<_> =
+        (0..3).map(|number| receiver(&lab, &place, number, &format!("r{number}"))).collect();
+    thread::sleep(Duration::from_secs(182));
+    for (mut one, link) in receivers.into_iter().zip(LINKS_MBPS) {
+        one.child.kill().unwrap();
+        one.child.wait().unwrap();
+        let log = fs::read_to_string(&one.log).unwrap();
+        let (mut count, mut goodput, mut level, mut loss) = (0.0, 0.0, 0.0, 0.0);
+        for line in log.lines().filter(|line| line.starts_with("AT")) {
+            let words: Vec<_> = line.split(' ').collect();
+            let number = |place: usize| words[place].parse::<f64>().unwrap_or(-1.0);
+            if (60.0..180.0).contains(&number(1)) {
+                count += 1.0;
+                goodput += number(5);
+                level += number(3);
+                loss += number(9);
+            }
+        }
+        println!(
+            "{link} Mbit/s: goodput {:.0} kbit/s, mean level {:.2}, loss believed {:.2} %",
+            goodput / count / 1e3,
+            level / count,
+            loss / count * 100.0
+        );
+    }
+    drop(source);
 }
