@@ -33,6 +33,7 @@ built_in![
     "thesis/simulation-4-rlc",
     "thesis/simulation-5-elm",
     "thesis/simulation-5-rlc",
+    "transport/three-links",
 ];
 
 /// The text of a scenario and what errors call it.

@@ -17,16 +17,18 @@ fn every_one_reads_without_error() {
     for scenario in BUILT_IN {
         let read = read(scenario.name, scenario.text, &[], &RegistryCatalogue);
         let read = read.unwrap_or_else(|errors| panic!("{errors}"));
-        assert_eq!(read.replications, 15, "{}", scenario.name);
-        assert_eq!(read.nodes, ["S", "G1", "G2", "G3", "R1", "R2", "R3"], "{}", scenario.name);
-        assert!(scenario.text.starts_with("# Simulation "), "{} says what it shows", scenario.name);
+        assert!(scenario.text.starts_with("# "), "{} says what it shows", scenario.name);
+        if scenario.name.starts_with("thesis/") {
+            assert_eq!(read.replications, 15, "{}", scenario.name);
+            assert_eq!(read.nodes, ["S", "G1", "G2", "G3", "R1", "R2", "R3"], "{}", scenario.name);
+        }
     }
 }
 
 #[test]
 fn every_one_can_be_cut_short() {
     for scenario in BUILT_IN.iter().filter(|scenario| !scenario.name.contains("simulation-5")) {
-        let cut = ["duration=60 s".to_owned(), "replications=1".to_owned()];
+        let cut = ["duration=90 s".to_owned(), "replications=1".to_owned()];
         assert!(read(scenario.name, scenario.text, &cut, &RegistryCatalogue).is_ok(), "{}", scenario.name);
     }
 }
