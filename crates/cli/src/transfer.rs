@@ -57,7 +57,11 @@ fn failure(error: Error) -> Failure {
             | Error::FileExists { .. }
             | Error::Option { .. }
     );
-    if is_input { Failure::Input(format!("error: {error}")) } else { Failure::Other(error.into()) }
+    if is_input {
+        return Failure::Input(format!("error: {error}"));
+    }
+    // The words have the system's reason in them: a chain would tell it twice.
+    Failure::Other(anyhow::Error::msg(error.to_string()))
 }
 
 pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
