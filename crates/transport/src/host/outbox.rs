@@ -69,7 +69,9 @@ impl Outbox {
             calls += 1;
             let sent = match others {
                 [] => socket.send_to(bytes(&self.room, first), first.to).map(|_| 1),
-                _ => send(socket, &self.room, due),
+                // Headers are laid out anew for each call; most batches are small.
+                [_] | [_, _] | [_, _, _] => send::<4>(socket, &self.room, due),
+                _ => send::<BATCH>(socket, &self.room, due),
             };
             // The kernel goes on to the first packet that it refuses, and tells why when that one
             // is the first of a call.
@@ -94,14 +96,13 @@ fn bytes<'a>(room: &'a [u8], due: &Due) -> &'a [u8] {
     room.get(due.start..due.start + due.length).unwrap_or_default()
 }
 
-/// Sends packets by one system call; returns how many went.
-fn send(socket: &UdpSocket, room: &[u8], due: &[Due]) -> io::Result<usize> {
+/// Sends up to `MOST` packets by one system call; returns how many went.
+fn send<const MOST: usize>(socket: &UdpSocket, room: &[u8], due: &[Due]) -> io::Result<usize> {
     let Some(last) = due.last() else { return Ok(0) };
     let at = |index: usize| due.get(index).unwrap_or(last);
     // All on the stack. Places beyond the last packet repeat it and are not given to the kernel.
-    let parts: [[IoSlice<'_>; 1]; BATCH] =
-        std::array::from_fn(|index| [IoSlice::new(bytes(room, at(index)))]);
-    let mut controls: [SendAncillaryBuffer<'_, '_, '_>; BATCH] =
+    let parts: [[IoSlice<'_>; 1]; MOST] = std::array::from_fn(|index| [IoSlice::new(bytes(room, at(index)))]);
+    let mut controls: [SendAncillaryBuffer<'_, '_, '_>; MOST] =
         std::array::from_fn(|_| SendAncillaryBuffer::default());
     let mut places = parts.iter().enumerate();
     let mut messages = controls.each_mut().map(|control| {
@@ -109,7 +110,7 @@ fn send(socket: &UdpSocket, room: &[u8], due: &[Due]) -> io::Result<usize> {
             places.next().map_or((0, &[]), |(index, part)| (index, part));
         MMsgHdr::new_with_addr(&at(index).address, part, control)
     });
-    let messages = messages.get_mut(..due.len()).unwrap_or_default();
+    let messages = messages.get_mut(..due.len().min(MOST)).unwrap_or_default();
     Ok(sendmmsg(socket, messages, SendFlags::empty())?)
 }
 
