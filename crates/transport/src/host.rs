@@ -7,12 +7,15 @@
 //! Each layer is a multicast group. A receiver has one socket for each group that it holds, bound to
 //! the group's address: so a packet's socket tells its layer, and the kernel's limit on memberships
 //! of one socket does not matter. Data packets are sent as ECN-capable; marks and arrival times are
-//! read from control messages of the kernel where it gives them.
+//! read from control messages of the kernel where it gives them. What waits at a socket is read by one
+//! system call, and what is due at once is sent by one.
 
 mod accept;
 mod clock;
 mod inbox;
 mod interface;
+mod outbox;
+mod outlet;
 mod receiver;
 mod socket;
 mod source;
@@ -21,6 +24,7 @@ pub use accept::{Accepted, ReceiverCounters, accept};
 pub use clock::Clock;
 pub use inbox::{Heard, Inbox};
 pub use interface::Interface;
+pub use outlet::{Load, SourceCounters, Supply};
 pub use receiver::ReceiverHost;
 pub use socket::open_group;
-pub use source::{Load, SourceCounters, SourceHost, Supply};
+pub use source::SourceHost;

@@ -61,7 +61,8 @@ fn transfer(
     let mut assembly = Assembly::new(oti, empty(into, oti.length()));
     let mut symbol = vec![0; oti.symbol_size()];
     let mut taken = 0;
-    for number in 0..100 * oti.symbols() + 1000 {
+    // One packet of a hundred may be kept, so ten times as many is far beyond chance.
+    for number in 0..1000 * oti.symbols() + 10_000 {
         let layer = layers[number as usize % layers.len()];
         let id = schedule.next(Layer(layer)).unwrap();
         if keep(number, layer) {

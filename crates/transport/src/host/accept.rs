@@ -15,6 +15,8 @@ pub struct ReceiverCounters {
     pub packets: u64,
     /// Their bytes with all headers.
     pub bytes: u64,
+    /// System calls that read from groups.
+    pub read_calls: u64,
     /// Packets that routers marked.
     pub marked: u64,
     /// Packets from another address than the source's.

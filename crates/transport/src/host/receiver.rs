@@ -184,9 +184,9 @@ impl ReceiverHost {
 
     /// Waits, and takes what came into the inbox.
     fn wait(&mut self, wake: Time) {
-        let sockets = &self.memberships.sockets;
+        let Memberships { sockets, reports, counters, .. } = &mut self.memberships;
         // The places of layers that are not held wait for nothing.
-        let idle = || PollFd::new(self.memberships.reports.as_fd(), PollFlags::empty());
+        let idle = || PollFd::new(reports.as_fd(), PollFlags::empty());
         let mut waits: [PollFd<'_>; MAX_LAYERS] = std::array::from_fn(|index| match sockets.get(index) {
             Some(Some(socket)) => PollFd::new(socket.as_fd(), PollFlags::POLLIN),
             _ => idle(),
@@ -197,8 +197,9 @@ impl ReceiverHost {
         if ppoll(&mut waits, Some(timeout), None).unwrap_or(0) == 0 {
             return;
         }
-        for (index, (wait, socket)) in waits.iter().zip(sockets).enumerate() {
+        for (index, (wait, socket)) in waits.iter().zip(&*sockets).enumerate() {
             let Some(socket) = socket.as_ref().filter(|_| wait.any().unwrap_or(false)) else { continue };
+            counters.read_calls += 1;
             if let Err(error) = self.inbox.drain(socket, Some(Channel(index as u16)), &self.clock) {
                 tracing::warn!(%error, channel = index, "packets could not be read");
             }

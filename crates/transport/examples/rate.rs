@@ -1,0 +1,63 @@
+//! What packets cost the hosts: `rate send MBPS SECONDS` and `rate receive MBPS SECONDS` on the loopback
+//! interface, with four doubling layers, packets of 1000 bytes and no congestion control. Run it under
+//! `perf stat` or `strace -c -f`; `docs/transport.md` tells what was measured.
+
+use std::error::Error;
+use std::net::{Ipv4Addr, SocketAddrV4};
+
+use layercast_protocol::fixed;
+use layercast_protocol::layers::LayerTable;
+use layercast_protocol::registry::Protocol;
+use layercast_protocol::units::{Channel, Rate, Size, Span, Time};
+use layercast_transport::host::{Interface, Load, ReceiverHost, SourceHost, Supply};
+use layercast_transport::object::{FEC_RAPTORQ, TOI_FILE};
+use layercast_transport::session::Session;
+
+const GROUP: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(239, 255, 75, 0), 5500);
+
+/// The same bytes for every packet: sockets are measured here, not coding.
+struct Constant;
+
+impl Supply for Constant {
+    fn next(&mut self, _: Channel, _: Time, room: &mut [u8]) -> Result<Load, layercast_transport::Error> {
+        let length = room.len().min(900);
+        room[..length].fill(0x5a);
+        Ok(Load { toi: TOI_FILE, codepoint: FEC_RAPTORQ, fdt: None, fti: None, length })
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let words: Vec<String> = std::env::args().collect();
+    let [_, role, mbps, seconds] = words.as_slice() else {
+        return Err("rate send|receive MBPS SECONDS".into());
+    };
+    let layers = LayerTable::doubling(Rate::from_mbps(mbps.parse::<f64>()? / 8.0), 4)?;
+    let session = Session {
+        tsi: 75,
+        protocol: "fixed".to_owned(),
+        source: Ipv4Addr::LOCALHOST,
+        group: GROUP,
+        feedback: SocketAddrV4::new(Ipv4Addr::LOCALHOST, 9),
+        packet: Size::from_bytes(1000),
+        layers,
+    };
+    let protocol = Protocol::Fixed(fixed::Options { level: 3 });
+    let interface = Interface::find(Some("127.0.0.1"), GROUP)?;
+    let until = Time::ZERO + Span::from_ms(seconds.parse::<u64>()? * 1000);
+    if role == "send" {
+        let mut host = SourceHost::new(&interface, &protocol, session, 0, 1, 1)?;
+        host.start(&mut Constant)?;
+        while host.clock().now() < until {
+            host.step(until, &mut Constant)?;
+        }
+        println!("{:?}", host.counters());
+    } else {
+        let mut host = ReceiverHost::new(interface, &protocol, session, None, None, 2)?;
+        host.start()?;
+        while host.clock().now() < until {
+            host.step(until, &mut |_, _| Ok(()))?;
+        }
+        println!("{:?}", host.counters());
+    }
+    Ok(())
+}

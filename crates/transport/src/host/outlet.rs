@@ -1,0 +1,188 @@
+//! What a source's host does for its endpoint: packets are made, gathered and sent.
+
+use std::io;
+use std::net::{SocketAddrV4, UdpSocket};
+
+use layercast_protocol::contract::{Header as _, Host, Note, Payload, Send, Target};
+use layercast_protocol::registry::Header;
+use layercast_protocol::units::{Channel, Span, Time};
+
+use super::Clock;
+use super::outbox::Outbox;
+use crate::error::Error;
+use crate::packet::{Fdt, Fti, MAX_HEADER, Repr};
+use crate::session::{IP_UDP_BYTES, Session};
+
+/// How long a packet that is due waits for others of the same wake. Making a repair symbol takes tens
+/// of microseconds, so without a limit the first of a large batch would be late.
+const LONGEST_HOLD: Span = Span::from_us(200);
+
+/// What the application put into a packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// Of which object (TOI).
+    pub toi: u32,
+    /// In which FEC encoding.
+    pub codepoint: u8,
+    /// If it is a part of the file delivery table.
+    pub fdt: Option<Fdt>,
+    /// FEC information for a receiver that has none.
+    pub fti: Option<Fti>,
+    /// How many bytes: FEC payload id and symbol.
+    pub length: usize,
+}
+
+/// Where a source's payload comes from.
+pub trait Supply {
+    /// Puts the next payload for a channel into `room`.
+    ///
+    /// # Errors
+    /// Why there is none; this ends the session.
+    fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<Load, Error>;
+}
+
+/// What a source's host counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SourceCounters {
+    /// Packets sent.
+    pub packets: u64,
+    /// Their bytes with all headers.
+    pub bytes: u64,
+    /// System calls that sent them.
+    pub send_calls: u64,
+    /// Packets that the kernel had no room for.
+    pub refused: u64,
+    /// Reports taken.
+    pub reports: u64,
+    /// Completions taken, copies included.
+    pub completions: u64,
+    /// Feedback that made no sense or was of another session.
+    pub bad_feedback: u64,
+}
+
+/// A source's socket, and what goes through it.
+#[derive(Debug)]
+pub(super) struct Outlet {
+    pub(super) socket: UdpSocket,
+    pub(super) session: Session,
+    pub(super) clock: Clock,
+    outbox: Outbox,
+    /// When the first packet in the outbox was begun.
+    since: Time,
+    /// Channels whose packets the kernel had no room for.
+    pub(super) refused: Vec<Channel>,
+    /// What ends the session.
+    pub(super) failure: Option<Error>,
+    pub(super) counters: SourceCounters,
+}
+
+impl Outlet {
+    pub(super) fn new(socket: UdpSocket, session: Session) -> Outlet {
+        Outlet {
+            socket,
+            // A packet is built behind room for the longest header.
+            outbox: Outbox::new(session.packet.as_bytes() as usize),
+            session,
+            clock: Clock::default(),
+            since: Time::ZERO,
+            refused: Vec::new(),
+            failure: None,
+            counters: SourceCounters::default(),
+        }
+    }
+
+    /// Sends what was gathered.
+    pub(super) fn flush(&mut self) {
+        let (counters, refused, failure) = (&mut self.counters, &mut self.refused, &mut self.failure);
+        let calls = self.outbox.flush(&self.socket, |channel, to, sent| match sent {
+            Ok(length) => {
+                counters.packets += 1;
+                counters.bytes += length as u64 + u64::from(IP_UDP_BYTES);
+            }
+            Err(error) if is_passing(&error) => {
+                counters.refused += 1;
+                refused.push(channel);
+            }
+            Err(error) => {
+                failure.get_or_insert_with(|| Error::socket(format!("send to {to}"), to, error));
+            }
+        });
+        counters.send_calls += calls;
+    }
+}
+
+/// What a source's host does for it. Packets that are due at once are gathered: the caller flushes the
+/// outlet when the endpoint has settled.
+pub(super) struct SendingHost<'a, S> {
+    pub(super) outlet: &'a mut Outlet,
+    pub(super) supply: &'a mut S,
+}
+
+impl<S: Supply> Host<Header> for SendingHost<'_, S> {
+    fn send(&mut self, send: Send<Header>) {
+        let Target::Channel(channel) = send.target else { return };
+        let Some(address) = self.outlet.session.address(channel) else { return };
+        for index in 0..send.count {
+            if self.outlet.failure.is_some() {
+                return;
+            }
+            let header = if index == 0 { send.header } else { send.header.nth(index) };
+            if let Err(error) = self.one(channel, address, header, send.payload) {
+                self.outlet.failure = Some(error);
+            }
+        }
+    }
+
+    fn join(&mut self, _channel: Channel) {}
+
+    fn leave(&mut self, _channel: Channel) {}
+
+    fn note(&mut self, note: Note) {
+        tracing::debug!(?note, "source");
+    }
+}
+
+impl<S: Supply> SendingHost<'_, S> {
+    fn one(
+        &mut self,
+        channel: Channel,
+        to: SocketAddrV4,
+        header: Header,
+        payload: Payload,
+    ) -> Result<(), Error> {
+        let Some(pieces) = header.to_lct() else { return Ok(()) };
+        let outlet = &mut *self.outlet;
+        let now = outlet.clock.now();
+        if outlet.outbox.is_full() || (!outlet.outbox.is_empty() && now.since(outlet.since) > LONGEST_HOLD) {
+            outlet.flush();
+        }
+        if outlet.outbox.is_empty() {
+            outlet.since = now;
+        }
+        // The payload goes behind the longest header, and then the header right before it.
+        let Some((front, back)) = outlet.outbox.room().split_first_chunk_mut::<MAX_HEADER>() else {
+            return Ok(());
+        };
+        let load = match payload {
+            Payload::Next => Some(self.supply.next(channel, now, back)?),
+            Payload::None | Payload::Stored(_) => None,
+        };
+        let empty = Load { toi: 0, codepoint: 0, fdt: None, fti: None, length: 0 };
+        let Load { toi, codepoint, fdt, fti, length } = load.unwrap_or(empty);
+        let tsi = outlet.session.tsi;
+        let repr = Repr { pieces, tsi, toi, close_object: false, codepoint, fdt, fti };
+        let header_length = repr.write(front);
+        let start = MAX_HEADER - header_length;
+        front.copy_within(..header_length, start);
+        outlet.outbox.add(channel, to, start, header_length + length);
+        Ok(())
+    }
+}
+
+/// Whether the kernel only lacked room, or the link was away for a moment.
+fn is_passing(error: &io::Error) -> bool {
+    use nix::libc::{ECONNREFUSED, ENETDOWN, ENOBUFS};
+    error.kind() == io::ErrorKind::WouldBlock
+        || error.kind() == io::ErrorKind::Interrupted
+        || matches!(error.raw_os_error(), Some(ENOBUFS | ENETDOWN | ECONNREFUSED))
+}

@@ -1,0 +1,184 @@
+//! In the steady state the hosts allocate nothing for a packet: not the source's, not the receiver's.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fs::{self, File};
+use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use allocation_counter::{AllocationInfo, measure};
+use layercast_protocol::layers::LayerTable;
+use layercast_protocol::registry::Protocol;
+use layercast_protocol::units::{Channel, Layer, Rate, Size, Span, Time};
+use layercast_transport::Error;
+use layercast_transport::file::FileSource;
+use layercast_transport::host::{Interface, Load, ReceiverHost, SourceHost, Supply};
+use layercast_transport::object::{Assembly, FEC_RAPTORQ, Schedule, TOI_FILE};
+use layercast_transport::packet::PayloadId;
+use layercast_transport::session::Session;
+
+/// How long the endpoints run before anything counts, and then.
+const WARM_UP: Duration = Duration::from_secs(3);
+const MEASURED: Duration = Duration::from_secs(3);
+/// Long enough for all that time.
+const LENGTH: usize = 60_000_000;
+const SYMBOL: u16 = 900;
+
+/// A directory that goes when it is dropped.
+struct Place(PathBuf);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn place(name: &str) -> Place {
+    let path = std::env::temp_dir().join(format!("layercast-allocations-{name}-{}", std::process::id()));
+    fs::create_dir_all(&path).unwrap();
+    Place(path)
+}
+
+/// Whether a multicast packet comes back on the loopback interface here. Says so if not.
+fn works_here() -> bool {
+    let group = Ipv4Addr::new(239, 255, 76, 1);
+    let tried = || {
+        let hear = UdpSocket::bind((group, 0))?;
+        hear.join_multicast_v4(&group, &Ipv4Addr::LOCALHOST)?;
+        hear.set_read_timeout(Some(Duration::from_secs(1)))?;
+        let say = socket2::Socket::from(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?);
+        say.set_multicast_if_v4(&Ipv4Addr::LOCALHOST)?;
+        say.send_to(b"x", &SocketAddrV4::new(group, hear.local_addr()?.port()).into())?;
+        hear.recv(&mut [0; 8])
+    };
+    tried()
+        .map_err(|error| eprintln!("SKIPPED: no multicast on the loopback interface here: {error}"))
+        .is_ok()
+}
+
+/// Symbols of a file, as sending takes them.
+struct Symbols {
+    file: FileSource,
+    schedule: Schedule,
+}
+
+impl Supply for Symbols {
+    fn next(&mut self, channel: Channel, _: Time, room: &mut [u8]) -> Result<Load, Error> {
+        let id = self.schedule.next(Layer(channel.0)).unwrap();
+        let length = PayloadId::BYTES + self.file.oti().symbol_size();
+        let (head, symbol) = room[..length].split_first_chunk_mut().unwrap();
+        *head = id.to_bytes();
+        self.file.symbol(id, symbol)?;
+        Ok(Load { toi: TOI_FILE, codepoint: FEC_RAPTORQ, fdt: None, fti: None, length })
+    }
+}
+
+/// What was allocated in the steps of one side.
+#[derive(Debug, Default)]
+struct Cost {
+    steps: u64,
+    allocations: u64,
+    bytes: u64,
+}
+
+impl Cost {
+    fn add(&mut self, info: &AllocationInfo) {
+        self.steps += 1;
+        self.allocations += info.count_total;
+        self.bytes += info.bytes_total;
+    }
+}
+
+#[test]
+fn packets_allocate_nothing() {
+    assert_eq!(measure(|| drop(std::hint::black_box(vec![1]))).count_total, 1, "the count counts");
+    if !works_here() {
+        return;
+    }
+    let place = place("hosts");
+    fs::write(place.0.join("a"), vec![7; LENGTH]).unwrap();
+    let file = FileSource::open(&place.0.join("a"), SYMBOL).unwrap();
+    let port = 20_000 + (std::process::id() % 20_000) as u16;
+    let session = Session {
+        tsi: 1,
+        protocol: "elm".to_owned(),
+        source: Ipv4Addr::LOCALHOST,
+        group: SocketAddrV4::new(Ipv4Addr::new(239, 255, 76, 2), port),
+        feedback: SocketAddrV4::new(Ipv4Addr::LOCALHOST, 9),
+        packet: Size::from_bytes(1000),
+        layers: LayerTable::doubling(Rate::from_mbps(8.0), 4).unwrap(),
+    };
+    let interface = Interface::find(Some("127.0.0.1"), session.group).unwrap();
+    let elm = Protocol::named("elm").unwrap();
+    let mut source = SourceHost::new(&interface, &elm, session, 0, 1, 1).unwrap();
+    let session = source.session().clone();
+    let mut assembly = Assembly::new(file.oti(), File::create_new(place.0.join("b")).unwrap());
+    let mut supply = Symbols { schedule: Schedule::new(file.oti(), session.layers.count()), file };
+    let mut receiver = ReceiverHost::new(interface, &elm, session, None, None, 2).unwrap();
+    source.start(&mut supply).unwrap();
+    receiver.start().unwrap();
+
+    let begin = Instant::now();
+    let (mut sending, mut receiving, mut changing) = (Cost::default(), Cost::default(), Cost::default());
+    let mut packets = (0, 0);
+    while begin.elapsed() < WARM_UP + MEASURED {
+        let until = source.clock().now() + Span::from_ms(1);
+        let sent = measure(|| source.step(until, &mut supply).unwrap());
+        // Both on one thread, so that the counts are apart; the receiver never waits.
+        let changes = receiver.counters().level_changes;
+        let now = receiver.clock().now();
+        let received = measure(|| {
+            let mut take = |_: Time, packet: &layercast_transport::host::Accepted<'_>| {
+                let (id, symbol) = PayloadId::split(packet.payload).unwrap();
+                assembly.take(id, symbol).unwrap();
+                Ok(())
+            };
+            receiver.step(now, &mut take).unwrap();
+        });
+        if begin.elapsed() < WARM_UP {
+            packets = (source.counters().packets, receiver.counters().packets);
+            continue;
+        }
+        sending.add(&sent);
+        // A change of level opens a socket, whose error messages and addresses cost something.
+        let is_change = receiver.counters().level_changes != changes;
+        if is_change { changing.add(&received) } else { receiving.add(&received) }
+    }
+    let packets = (source.counters().packets - packets.0, receiver.counters().packets - packets.1);
+    println!("{packets:?} packets; source {sending:?}, receiver {receiving:?}, changes {changing:?}");
+    println!("source {:?}\nreceiver {:?}", source.counters(), receiver.counters());
+    assert_eq!(assembly.counters().refused, 0);
+    assert!(source.counters().reports > 0, "feedback was part of it");
+    assert!(packets.0 > 3000 && packets.1 > 1000, "{packets:?} packets");
+    assert_eq!(sending.allocations, 0, "the source's over {} packets", packets.0);
+    assert_eq!(receiving.allocations, 0, "the receiver's over {} packets", packets.1);
+}
+
+/// What the coder allocates for a repair symbol, as `docs/transport.md` tells it.
+#[test]
+fn a_repair_symbol_costs_a_few_allocations() {
+    let place = place("repair");
+    fs::write(place.0.join("a"), vec![7; 1024 * usize::from(SYMBOL)]).unwrap();
+    let file = FileSource::open(&place.0.join("a"), SYMBOL).unwrap();
+    let mut room = vec![0; file.oti().symbol_size()];
+    let source = measure(|| {
+        for esi in 0..1000 {
+            file.symbol(PayloadId::new(0, esi).unwrap(), &mut room).unwrap();
+        }
+    });
+    assert_eq!(source.count_total, 0, "source symbols");
+    let first = file.oti().block_symbols(0);
+    // The first one makes the block's encoder.
+    let encoder = measure(|| file.symbol(PayloadId::new(0, first).unwrap(), &mut room).unwrap());
+    println!("encoder: {encoder:?}");
+    let begin = Instant::now();
+    let repair = measure(|| {
+        for esi in first + 1..first + 1001 {
+            file.symbol(PayloadId::new(0, esi).unwrap(), &mut room).unwrap();
+        }
+    });
+    println!("1000 repair symbols in {:?}: {repair:?}", begin.elapsed());
+    assert!(repair.count_total <= 10 * 1000, "{repair:?}");
+    assert_eq!(repair.count_current, 0, "nothing stays");
+}

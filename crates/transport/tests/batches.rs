@@ -1,0 +1,99 @@
+//! What is due at once goes by one system call, and nothing waits long for others.
+
+#![allow(clippy::unwrap_used)]
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use layercast_protocol::layers::LayerTable;
+use layercast_protocol::registry::Protocol;
+use layercast_protocol::units::{Channel, Rate, Size, Span, Time};
+use layercast_transport::Error;
+use layercast_transport::host::{Interface, Load, SourceCounters, SourceHost, Supply};
+use layercast_transport::object::{FEC_RAPTORQ, TOI_FILE};
+use layercast_transport::session::Session;
+
+/// Payload that takes some time to make.
+struct Slow(Duration);
+
+impl Supply for Slow {
+    fn next(&mut self, _: Channel, _: Time, room: &mut [u8]) -> Result<Load, Error> {
+        let begin = Instant::now();
+        while begin.elapsed() < self.0 {
+            std::hint::spin_loop();
+        }
+        let length = 100.min(room.len());
+        room[..length].fill(1);
+        Ok(Load { toi: TOI_FILE, codepoint: FEC_RAPTORQ, fdt: None, fti: None, length })
+    }
+}
+
+/// A source of three layers with 400 packets per second together, 100, 100 and 200.
+fn source(number: u8) -> Option<SourceHost> {
+    let session = Session {
+        tsi: 1,
+        protocol: "elm".to_owned(),
+        source: Ipv4Addr::LOCALHOST,
+        group: SocketAddrV4::new(Ipv4Addr::new(239, 255, 74, number), 5500),
+        feedback: SocketAddrV4::new(Ipv4Addr::LOCALHOST, 9),
+        packet: Size::from_bytes(500),
+        layers: LayerTable::doubling(Rate::from_kbps(400.0), 3).unwrap(),
+    };
+    let protocol = Protocol::named("elm").unwrap();
+    let made = Interface::find(Some("127.0.0.1"), session.group).and_then(|interface| {
+        let mut host = SourceHost::new(&interface, &protocol, session, 0, 1, 1)?;
+        host.start(&mut Slow(Duration::ZERO))?;
+        Ok(host)
+    });
+    made.map_err(|error| eprintln!("SKIPPED: no multicast on the loopback interface here: {error}")).ok()
+}
+
+/// What one wake sends after the source was kept from its work. A busy machine may keep it so long that
+/// it catches up no more, so it is tried again.
+fn late_wake(host: &mut SourceHost, supply: &mut Slow) -> SourceCounters {
+    for _ in 0..20 {
+        let before = *host.counters();
+        thread::sleep(Duration::from_millis(60));
+        let now = host.clock().now();
+        host.step(now, supply).unwrap();
+        let after = *host.counters();
+        assert_eq!(after.refused, before.refused);
+        let (packets, send_calls) = (after.packets - before.packets, after.send_calls - before.send_calls);
+        if packets >= 10 {
+            return SourceCounters { packets, send_calls, ..after };
+        }
+    }
+    panic!("never late by less than a tenth of a second: {:?}", host.counters());
+}
+
+#[test]
+fn what_is_due_at_once_goes_by_one_call() {
+    let Some(mut host) = source(0) else { return };
+    let sent = late_wake(&mut host, &mut Slow(Duration::ZERO));
+    assert!(sent.send_calls <= sent.packets / 4, "{sent:?}");
+    let before = *host.counters();
+    host.stop(&mut Slow(Duration::ZERO)).unwrap();
+    let after = *host.counters();
+    let (packets, send_calls) = (after.packets - before.packets, after.send_calls - before.send_calls);
+    assert!(packets > 1 && send_calls < packets, "the end, {packets} times by {send_calls} calls");
+}
+
+#[test]
+fn a_packet_does_not_wait_for_slow_ones() {
+    let Some(mut host) = source(1) else { return };
+    let sent = late_wake(&mut host, &mut Slow(Duration::from_micros(300)));
+    assert_eq!(sent.send_calls, sent.packets);
+}
+
+#[test]
+fn nothing_goes_before_it_is_due() {
+    let Some(mut host) = source(2) else { return };
+    let begin = host.clock().now();
+    let until = begin + Span::from_ms(500);
+    while host.clock().now() < until {
+        host.step(until, &mut Slow(Duration::ZERO)).unwrap();
+    }
+    let packets = host.counters().packets;
+    assert!(packets <= 203, "{packets} packets in half a second of 400 packets per second");
+}

@@ -1,0 +1,217 @@
+//! A foreign reader: the dissector of Wireshark finds LCT, ALC and FLUTE in our packets, and no fault.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::net::Ipv4Addr;
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+use std::process::Command;
+
+use layercast_protocol::elm;
+use layercast_protocol::elm::header::{Base, Data, Echo, ReceiverId, TableEntry, WireRate};
+use layercast_protocol::registry::Header;
+use layercast_protocol::units::{Layer, WireSeq};
+use layercast_protocol::{fixed, rlc};
+use layercast_transport::object::{FEC_NO_CODE, FEC_RAPTORQ, Oti, TOI_FILE, TOI_TABLE, Table, table_fti};
+use layercast_transport::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Repr};
+
+const TSI: u32 = 0x89ab_cdef;
+const PORT: u16 = 5500;
+const SYMBOL: usize = 900;
+
+/// A packet, and what the dissector is to find in it.
+struct Sent {
+    bytes: Vec<u8>,
+    layer: u8,
+    repr: Repr,
+    id: Option<PayloadId>,
+}
+
+fn sent(header: Header, toi: u32, codepoint: u8, flute: (Option<Fdt>, Option<Fti>), payload: &[u8]) -> Sent {
+    let pieces = header.to_lct().unwrap();
+    let (fdt, fti) = flute;
+    let repr = Repr { pieces, tsi: TSI, toi, close_object: false, codepoint, fdt, fti };
+    let mut room = [0; MAX_HEADER];
+    let length = repr.write(&mut room);
+    let id = PayloadId::split(payload).ok().map(|(id, _)| id);
+    Sent { bytes: [&room[..length], payload].concat(), layer: header.layer().unwrap().0 as u8, repr, id }
+}
+
+fn elm(layer: u8, end_of_session: bool, echo: Option<Echo>) -> Header {
+    let entry = TableEntry { layer: 2, rate: WireRate(0x1234) };
+    let base = (layer == 0).then_some(Base { feedback_interval_ms: 1000, entry, echo });
+    let seq = WireSeq(0xffff_fff0 + u32::from(layer));
+    let (session, timestamp_us) = (TSI, 0x0102_0304);
+    Header::Elm(elm::Header::Data(Data {
+        session,
+        layer,
+        layer_count: 3,
+        end_of_session,
+        seq,
+        timestamp_us,
+        base,
+    }))
+}
+
+/// The packets of a session: a table, source and repair symbols on all layers, an end; then packets of
+/// the two other protocols.
+fn packets() -> Vec<Sent> {
+    let table = Table {
+        name: "a file".to_owned(),
+        oti: Oti::plan(1_000_000, SYMBOL as u16).unwrap(),
+        sha256: [7; 32],
+        expires_s: 4_000_000_000,
+        wants_completions: false,
+        session: String::new(),
+    };
+    let table = table.to_xml().into_bytes();
+    let flute = (Some(Fdt::new(0)), Some(table_fti(table.len(), table.len() as u16)));
+    let table = [&[0; 4], table.as_slice()].concat();
+    let echo = Echo { receiver: ReceiverId(NonZeroU64::MIN), timestamp_us: 1, hold_us: 2 };
+    let symbol = |block, esi| {
+        let id = PayloadId::new(block, esi).unwrap();
+        [&id.to_bytes()[..], &[0xa5; SYMBOL]].concat()
+    };
+    let file = |header, payload: &[u8]| sent(header, TOI_FILE, FEC_RAPTORQ, (None, None), payload);
+    let rlc = rlc::Header {
+        layer: 1,
+        seq: 9,
+        is_point: false,
+        copy: 0,
+        point: WireSeq(3),
+        burst_place: 1,
+        burst_length: 4,
+    };
+    vec![
+        sent(elm(0, false, Some(echo)), TOI_TABLE, FEC_NO_CODE, flute, &table),
+        file(elm(0, false, None), &symbol(0, 0)),
+        file(elm(1, false, None), &symbol(1, 555)),
+        file(elm(2, false, None), &symbol(1, 0x00ab_cdef)),
+        file(elm(0, false, Some(echo)), &symbol(0, 1)),
+        sent(elm(0, true, None), TOI_TABLE, FEC_NO_CODE, (None, None), &[]),
+        file(Header::Rlc(rlc), &symbol(0, 2)),
+        file(Header::Fixed(fixed::Header { layer: Layer(2), seq: WireSeq(77) }), &symbol(0, 3)),
+    ]
+}
+
+/// A capture file of raw IPv4 packets (link type 228), one second apart.
+fn capture(packets: &[Sent]) -> Vec<u8> {
+    let mut file = Vec::new();
+    for word in [0xa1b2_c3d4, 0x0002_0004, 0, 0, 65_535, 228u32] {
+        file.extend(word.to_be_bytes());
+    }
+    for (second, packet) in (0u32..).zip(packets) {
+        let udp = 8 + packet.bytes.len() as u16;
+        let mut ip = [0; 20];
+        (ip[0], ip[1], ip[8], ip[9]) = (0x45, 2, 4, 17);
+        ip[2..4].copy_from_slice(&(20 + udp).to_be_bytes());
+        ip[12..16].copy_from_slice(&Ipv4Addr::new(10, 77, 0, 1).octets());
+        ip[16..20].copy_from_slice(&Ipv4Addr::new(239, 1, 2, packet.layer).octets());
+        let sum: u32 = ip.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
+        ip[10..12].copy_from_slice(&(!((sum >> 16) + (sum & 0xffff)) as u16).to_be_bytes());
+        for word in [second, 0, u32::from(20 + udp), u32::from(20 + udp)] {
+            file.extend(word.to_be_bytes());
+        }
+        file.extend(ip);
+        // A UDP checksum of zero is none (RFC 768).
+        for half in [40_000, PORT, udp, 0] {
+            file.extend(half.to_be_bytes());
+        }
+        file.extend(&packet.bytes);
+    }
+    file
+}
+
+/// A file that goes when it is dropped.
+struct Capture(PathBuf);
+
+impl Drop for Capture {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Fields of every packet, as the dissector tells them: numbers in decimal, bytes in hexadecimal.
+fn dissected(file: &Capture, fields: &[&str]) -> Option<Vec<Vec<String>>> {
+    let mut command = Command::new("tshark");
+    command.arg("-n").arg("-r").arg(&file.0).args(["-d", &format!("udp.port=={PORT},alc"), "-T", "fields"]);
+    command.args(fields.iter().flat_map(|field| ["-e", field]));
+    match command.output() {
+        Ok(done) => {
+            assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+            let lines = String::from_utf8(done.stdout).unwrap();
+            Some(lines.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect())
+        }
+        Err(error) => {
+            eprintln!("SKIPPED: no tshark here, which would read our packets: {error}");
+            None
+        }
+    }
+}
+
+fn number(text: &str) -> u64 {
+    let hex = text.strip_prefix("0x").map(|hex| u64::from_str_radix(hex, 16).unwrap());
+    hex.unwrap_or_else(|| text.parse().unwrap_or_else(|_| panic!("{text:?} is no number")))
+}
+
+#[test]
+fn wireshark_reads_our_packets_as_alc() {
+    let packets = packets();
+    let name = format!("layercast-dissector-{}.pcap", std::process::id());
+    let file = Capture(std::env::temp_dir().join(name));
+    fs::write(&file.0, capture(&packets)).unwrap();
+    let fields = [
+        "frame.protocols",
+        "alc.version",
+        "rmt-lct.cci",
+        "rmt-lct.tsi",
+        "rmt-lct.toi",
+        "rmt-lct.codepoint",
+        "rmt-lct.flags.close_session",
+        "rmt-lct.fdt_instance_id",
+        "rmt-fec.sbn",
+        "rmt-fec.esi",
+        "rmt-lct.hec.type",
+        "_ws.malformed",
+        "_ws.expert.message",
+    ];
+    let Some(told) = dissected(&file, &fields) else { return };
+    assert_eq!(told.len(), packets.len());
+    for (line, packet) in told.iter().zip(&packets) {
+        let [protocols, version, cci, tsi, toi, codepoint, close, fdt, block, esi, kinds, malformed, expert] =
+            line.as_slice()
+        else {
+            panic!("{line:?}")
+        };
+        let repr = &packet.repr;
+        assert!(protocols.contains("udp:alc:rmt-lct"), "{line:?}");
+        assert_eq!((malformed.as_str(), expert.as_str()), ("", ""), "{line:?}");
+        assert_eq!(number(version), 1);
+        let hex: String = repr.pieces.cci.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(cci.replace(':', ""), hex);
+        assert_eq!(number(tsi), u64::from(repr.pieces.session.unwrap_or(TSI)));
+        assert_eq!((number(toi), number(codepoint)), (u64::from(repr.toi), u64::from(repr.codepoint)));
+        assert_eq!(number(close), u64::from(repr.pieces.end_of_session));
+        assert_eq!(fdt.is_empty(), repr.fdt.is_none());
+        let own = repr.pieces.extension.kind().to_string();
+        assert!(kinds.split(',').any(|kind| kind == own), "{line:?}");
+        if let Some(id) = packet.id {
+            assert!(protocols.contains("rmt-fec"), "{line:?}");
+            assert_eq!((number(block), number(esi)), (u64::from(id.block), u64::from(id.esi())));
+        }
+    }
+}
+
+/// So that "no fault" means something.
+#[test]
+fn wireshark_finds_fault_with_a_cut_packet() {
+    let mut packets = packets();
+    packets.truncate(1);
+    packets[0].bytes.truncate(30);
+    let name = format!("layercast-dissector-cut-{}.pcap", std::process::id());
+    let file = Capture(std::env::temp_dir().join(name));
+    fs::write(&file.0, capture(&packets)).unwrap();
+    let Some(told) = dissected(&file, &["_ws.malformed", "_ws.expert.message"]) else { return };
+    assert!(told[0].iter().any(|field| !field.is_empty()), "{told:?}");
+}
