@@ -7,7 +7,7 @@ use layercast_protocol::units::Channel;
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmmsg};
 
 /// The most packets in one go.
-const BATCH: usize = 32;
+pub(super) const BATCH: usize = 32;
 
 /// A packet that is due.
 #[derive(Clone, Debug)]

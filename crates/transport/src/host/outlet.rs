@@ -8,7 +8,7 @@ use layercast_protocol::registry::Header;
 use layercast_protocol::units::{Channel, Span, Time};
 
 use super::Clock;
-use super::outbox::Outbox;
+use super::outbox::{BATCH, Outbox};
 use crate::error::Error;
 use crate::packet::{Fdt, Fti, MAX_HEADER, Repr};
 use crate::session::{IP_UDP_BYTES, Session};
@@ -85,7 +85,7 @@ impl Outlet {
             session,
             clock: Clock::default(),
             since: Time::ZERO,
-            refused: Vec::new(),
+            refused: Vec::with_capacity(BATCH),
             failure: None,
             counters: SourceCounters::default(),
         }
