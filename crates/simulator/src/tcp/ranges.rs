@@ -54,7 +54,7 @@ impl Ranges {
     }
 
     /// The packet that has `count` - 1 others above it, if it holds so many.
-    pub(super) fn from_top(&self, mut count: i64) -> Option<i64> {
+    pub(super) fn nth_from_top(&self, mut count: i64) -> Option<i64> {
         for &(left, right) in self.0.iter().rev() {
             if count <= right - left {
                 return Some(right - count);

@@ -56,7 +56,7 @@ impl RfcBoard {
 
     /// Holes below this are lost: at least three packets above them have arrived.
     fn lost_below(&self) -> i64 {
-        self.arrived.from_top(DUPLICATES).unwrap_or(self.una)
+        self.arrived.nth_from_top(DUPLICATES).unwrap_or(self.una)
     }
 
     /// The packets not arrived among those from the first not acknowledged to below `end`.
@@ -73,7 +73,7 @@ impl RfcBoard {
 
     pub(super) fn next_segment(&self, new_allowed: bool) -> Option<NextSegment> {
         let hole = self.arrived.gap_from((self.resent_to + 1).max(self.una));
-        let has_arrived_above = self.arrived.from_top(1).is_some_and(|top| hole < top);
+        let has_arrived_above = self.arrived.nth_from_top(1).is_some_and(|top| hole < top);
         if has_arrived_above && hole < self.lost_below() {
             Some(NextSegment::Lost(hole))
         } else if new_allowed {
