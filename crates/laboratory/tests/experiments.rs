@@ -5,6 +5,7 @@
 
 mod running;
 
+use layercast_laboratory::scenario::protocols::TCP_PROTOCOLS;
 use running::{Ran, built_in, run_text};
 
 const SEEDS: [&str; 3] = ["seed=1", "seed=2", "seed=3"];
@@ -122,7 +123,7 @@ fn fixed_takes_what_its_level_takes() {
     assert!((link.utilisation.mean.unwrap() - 0.2176).abs() < 0.0005, "{:?}", link.utilisation);
 }
 
-/// Options of a flow reach its TCP: the profile's own value changes nothing, another one does.
+/// Options of a flow reach its TCP: the scenario's own value, which is no, changes nothing; yes does.
 #[test]
 fn limited_transmit_is_what_the_scenario_says() {
     let samples = |more: &[&str]| {
@@ -132,7 +133,22 @@ fn limited_transmit_is_what_the_scenario_says() {
         ["tcp@R1", "tcp@R2", "tcp@R3"].map(|flow| ran.flow(flow).throughput_kbps.samples.clone())
     };
     let plain = samples(&[]);
-    assert_eq!(samples(&["flow.tcp.limited_transmit=true"]), plain);
-    let without = samples(&["flow.tcp.limited_transmit=false"]);
-    assert!(plain.iter().zip(&without).all(|(plain, without)| plain != without), "{plain:?}");
+    assert_eq!(samples(&["flow.tcp.limited_transmit=false"]), plain);
+    let with = samples(&["flow.tcp.limited_transmit=true"]);
+    assert!(plain.iter().zip(&with).all(|(plain, with)| plain != with), "{plain:?}");
+}
+
+/// Every name is a TCP of its own: no two get the same over the same random losses.
+#[test]
+fn each_tcp_is_another() {
+    let name = "thesis/simulation-2";
+    let mut told: Vec<Vec<Option<f64>>> = Vec::new();
+    for protocol in TCP_PROTOCOLS {
+        let set = format!("flow.tcp.protocol={protocol}");
+        let ran = run_text(name, built_in(name), &["duration=60 s", "replications=2", &set]);
+        let samples = &ran.flow("tcp@R1").throughput_kbps.samples;
+        assert!(samples.iter().all(|kbps| kbps.is_some_and(|kbps| kbps > 100.0)), "{protocol}: {samples:?}");
+        assert!(!told.contains(samples), "{protocol}: {samples:?}");
+        told.push(samples.clone());
+    }
 }

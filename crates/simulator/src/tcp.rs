@@ -3,16 +3,30 @@
 //! A sender is a state machine like a protocol endpoint: acknowledgements and timeouts go in,
 //! segments and one deadline come out. Rules and defaults are those of ns-2 2.35; [`TcpOptions`]
 //! has profiles for its eras. Sequence numbers count packets from 0; packet 0 plays the SYN.
+//!
+//! `connection` holds what all variants share, and each variant is a file of its own: start with
+//! `tahoe`, then `reno`. `rfc_sack` recovers losses for RFC 6675 and CUBIC alike.
 
+mod connection;
+mod cubic;
+mod newreno;
 mod options;
+mod ranges;
+mod reno;
+mod rfc_board;
+mod rfc_sack;
 mod rto;
+mod sack1;
 mod scoreboard;
 mod sender;
 mod sink;
+mod tahoe;
+mod vegas;
 
+pub(crate) use connection::Output;
 pub use options::{TcpOptions, TcpProfile, TcpVariant};
+pub(crate) use sender::Sender;
 pub use sender::TcpState;
-pub(crate) use sender::{Output, Sender};
 pub(crate) use sink::Sink;
 
 /// A data packet.

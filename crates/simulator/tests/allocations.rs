@@ -17,7 +17,7 @@ struct Stretch {
     allocations: AllocationInfo,
 }
 
-/// Every protocol at two nodes and both TCPs at one bottleneck, after a warm-up.
+/// Every protocol and every TCP at two nodes behind one bottleneck, after a warm-up.
 fn stretches() -> Vec<Stretch> {
     let plan = bottleneck(60.0);
     let mut simulation = Simulation::new(plan.network.clone(), 1);
@@ -26,8 +26,8 @@ fn stretches() -> Vec<Stretch> {
         let protocol = Protocol::named(name).unwrap();
         receivers.extend(add_session(&mut simulation, &plan, &protocol, 1, &[("R", 0.0), ("Q", 0.0)]));
     }
-    for (number, variant) in [TcpVariant::Reno, TcpVariant::Sack].into_iter().cycle().take(8).enumerate() {
-        let node = ["R", "Q"][number / 4];
+    for (number, variant) in TcpVariant::ALL.into_iter().cycle().take(14).enumerate() {
+        let node = ["R", "Q"][number / 7];
         simulation.add_tcp(tcp(&plan, variant, "S", node, &format!("tcp-{number}"))).unwrap();
     }
     // Long enough for every queue, log and board to have had its largest size, but for rare ones.

@@ -32,7 +32,7 @@ fn dropped(simulation: &Simulation, link: LinkId) -> u64 {
 
 #[test]
 fn what_tcp_sends_arrives_or_is_lost_at_some_link() {
-    for variant in [TcpVariant::Reno, TcpVariant::Sack] {
+    for variant in TcpVariant::ALL {
         let plan = chain();
         let mut simulation = plan.simulation();
         let flows: Vec<_> = (0..3)

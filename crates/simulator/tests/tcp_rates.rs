@@ -45,21 +45,58 @@ fn sack_gets_what_it_gets_in_ns2_with_a_minimum_timeout_of_one_second() {
 }
 
 /// Packets per round trip of 100 ms from 20 s to 220 s; minimum timeout 0.2 s.
-///
+fn packets_per_rtt(variant: TcpVariant) -> [f64; 4] {
+    let mut options = TcpOptions::new(variant, TcpProfile::Ns2);
+    options.window = 5000;
+    [0.001, 0.01, 0.03, 0.1].map(|loss| mean_kbps(&options, 50.0, loss, 20.0, 220.0, 20) * 1e3 / 8000.0 * 0.1)
+}
+
 /// The measurements are printed with two or three digits (up to 2.5 % off) and are means of 5 runs:
 /// at 0.1 % with its 80 losses in a run the spread of that mean is some 2.5 %, elsewhere 1 %. Ours are
 /// means of 20. 10 % is beyond all that.
 #[test]
-fn reno_and_sack_get_what_they_get_in_ns2() {
-    let cases = [(TcpVariant::Reno, [37.8, 10.5, 5.3, 2.1]), (TcpVariant::Sack, [38.6, 11.5, 6.0, 2.3])];
-    for (variant, measured) in cases {
-        let mut options = TcpOptions::new(variant, TcpProfile::Ns2);
-        options.window = 5000;
-        for (loss, measured) in [0.001, 0.01, 0.03, 0.1].into_iter().zip(measured) {
-            let kbps = mean_kbps(&options, 50.0, loss, 20.0, 220.0, 20);
-            let packets_per_rtt = kbps * 1e3 / 8000.0 * 0.1;
-            let ratio = packets_per_rtt / measured;
-            assert!((ratio - 1.0).abs() < 0.10, "{variant:?} at {loss}: {packets_per_rtt}, ns-2 {measured}");
+fn each_variant_gets_what_it_gets_in_ns2() {
+    let cases = [
+        (TcpVariant::Tahoe, [33.6, 9.5, 5.1, 2.2]),
+        (TcpVariant::Reno, [37.8, 10.5, 5.3, 2.1]),
+        (TcpVariant::NewReno, [38.6, 11.5, 6.1, 2.4]),
+        (TcpVariant::Sack, [38.6, 11.5, 6.0, 2.3]),
+    ];
+    for (variant, expected) in cases {
+        assert_near(variant, expected, 0.10);
+    }
+}
+
+/// The figures are those of a model, for ns-2 has no such TCP. What it halves is not known exactly:
+/// with the packets of limited transmit in the flight size, which RFC 5681 forbids, we get 41.4, 12.6,
+/// 6.8 and 2.8; without them 40.4, 11.5, 5.8 and 2.4. The model lies between; 15 % holds both.
+#[test]
+fn rfc_6675_gets_about_what_a_model_of_it_gets() {
+    assert_near(TcpVariant::Sack6675, [39.0, 12.2, 6.6, 2.6], 0.15);
+}
+
+fn assert_near(variant: TcpVariant, expected: [f64; 4], tolerance: f64) {
+    let measured = packets_per_rtt(variant);
+    println!("{variant:?} {measured:.1?}");
+    for (measured, expected) in measured.into_iter().zip(expected) {
+        let ratio = measured / expected;
+        assert!((ratio - 1.0).abs() < tolerance, "{variant:?}: {measured} packets per RTT, not {expected}");
+    }
+}
+
+/// Nothing printed to compare with. CUBIC in its Reno-friendly region, where 100 ms and these loss
+/// rates put it, must get about what RFC 6675 gets, and at 0.1 % its cubic may give more: between 0.9
+/// and 1.5 times. Vegas holds back when it sees a queue; on a path without one it only sees losses,
+/// which cut it by a quarter instead of a half.
+#[test]
+fn cubic_and_vegas_are_in_the_same_range() {
+    let standard = packets_per_rtt(TcpVariant::Sack6675);
+    for (variant, low, high) in [(TcpVariant::Cubic, 0.9, 1.5), (TcpVariant::Vegas, 0.6, 2.0)] {
+        let measured = packets_per_rtt(variant);
+        println!("{variant:?} {measured:.1?}");
+        for (measured, standard) in measured.into_iter().zip(standard) {
+            let ratio = measured / standard;
+            assert!(low < ratio && ratio < high, "{variant:?}: {measured} beside {standard}");
         }
     }
 }

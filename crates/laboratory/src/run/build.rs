@@ -201,7 +201,16 @@ fn protocol(plan: &SessionPlan) -> Result<Protocol, BuildError> {
 }
 
 fn tcp_options(plan: &FlowPlan) -> TcpOptions {
-    let variant = if plan.protocol == "tcp-reno" { TcpVariant::Reno } else { TcpVariant::Sack };
+    let variant = match plan.protocol.as_str() {
+        "tcp-tahoe" => TcpVariant::Tahoe,
+        "tcp-reno" => TcpVariant::Reno,
+        "tcp-newreno" => TcpVariant::NewReno,
+        "tcp-sack-6675" => TcpVariant::Sack6675,
+        "tcp-vegas" => TcpVariant::Vegas,
+        "tcp-cubic" => TcpVariant::Cubic,
+        // The reader takes no other name than those above and `tcp-sack`.
+        _ => TcpVariant::Sack,
+    };
     let profile = if plan.profile == "ns2" { TcpProfile::Ns2 } else { TcpProfile::Ns2Year2004 };
     let defaults = TcpOptions::new(variant, profile);
     TcpOptions {

@@ -5,10 +5,38 @@ use layercast_protocol::units::{Size, Span};
 /// Which TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpVariant {
+    /// Fast retransmit, and a window of one packet after every loss.
+    Tahoe,
     /// Fast retransmit and fast recovery; a partial acknowledgement ends recovery.
     Reno,
+    /// As Reno, but a partial acknowledgement resends the next loss and recovery goes on.
+    NewReno,
     /// Selective acknowledgements with a counted pipe, the `Sack1` agent of ns-2.
     Sack,
+    /// Selective acknowledgements with a pipe read off the board (RFC 6675).
+    Sack6675,
+    /// A window that follows the queueing delay (Brakmo and Peterson 1995), as ns-2 has it.
+    Vegas,
+    /// A window that grows with the cube of time (RFC 9438), loss recovery by RFC 6675.
+    Cubic,
+}
+
+impl TcpVariant {
+    /// All of them.
+    pub const ALL: [TcpVariant; 7] = [
+        TcpVariant::Tahoe,
+        TcpVariant::Reno,
+        TcpVariant::NewReno,
+        TcpVariant::Sack,
+        TcpVariant::Sack6675,
+        TcpVariant::Vegas,
+        TcpVariant::Cubic,
+    ];
+
+    /// Whether its receiver reports blocks of packets (RFC 2018).
+    pub fn is_selective(self) -> bool {
+        matches!(self, TcpVariant::Sack | TcpVariant::Sack6675 | TcpVariant::Cubic)
+    }
 }
 
 /// A named set of defaults.
@@ -48,6 +76,8 @@ pub struct TcpOptions {
     pub delayed_ack: bool,
     /// How long it delays them at most.
     pub ack_delay: Span,
+    /// Whether Vegas takes the clock for its first round-trip time, as ns-2 does.
+    pub ns2_compat: bool,
 }
 
 impl TcpOptions {
@@ -66,6 +96,7 @@ impl TcpOptions {
             limited_transmit: true,
             delayed_ack: false,
             ack_delay: Span::from_ms(100),
+            ns2_compat: true,
         };
         match profile {
             TcpProfile::Ns2 => ns2,

@@ -59,6 +59,11 @@ impl RtoEstimator {
         (self.raw.max(self.min) * self.backoff).min(self.max)
     }
 
+    /// The smoothed round-trip time, to the tick.
+    pub(crate) fn smoothed(&self) -> Span {
+        self.tick.scaled(self.srtt as f64 / 8.0)
+    }
+
     /// Doubles the back-off.
     pub(crate) fn back_off(&mut self) {
         if self.backoff < 64 || self.timeout() < self.max {

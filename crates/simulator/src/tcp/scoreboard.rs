@@ -1,11 +1,12 @@
-//! The sender's record of selectively acknowledged packets.
+//! The record of selectively acknowledged packets of [`Sack1`](super::sack1).
 
 use super::Block;
+use super::ranges::Ranges;
 
 /// Ranges above the cumulative acknowledgement that have arrived, and how far holes were resent.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Scoreboard {
-    ranges: Vec<Block>,
+pub(super) struct Scoreboard {
+    ranges: Ranges,
     /// The lowest packet not yet acknowledged.
     una: i64,
     /// Holes below this were resent in this recovery.
@@ -15,42 +16,21 @@ pub(crate) struct Scoreboard {
 impl Scoreboard {
     /// Takes an acknowledgement of everything up to `cumulative` and of `blocks`. True if it told
     /// something new: only then does a repeated acknowledgement count as a duplicate.
-    pub(crate) fn update(&mut self, cumulative: i64, blocks: &[Block]) -> bool {
-        let before = self.total();
-        let passed = cumulative >= self.una && !self.ranges.is_empty();
+    pub(super) fn update(&mut self, cumulative: i64, blocks: &[Block]) -> bool {
+        let before = self.ranges.total();
+        let passed = cumulative >= self.una && !self.ranges.blocks().is_empty();
         self.una = cumulative + 1;
-        self.ranges.retain_mut(|range| {
-            range.0 = range.0.max(self.una);
-            range.0 < range.1
-        });
+        self.ranges.raise(self.una);
         for &(left, right) in blocks {
-            self.insert((left.max(self.una), right));
+            self.ranges.insert((left.max(self.una), right));
         }
-        passed || self.total() != before
-    }
-
-    fn insert(&mut self, (mut left, mut right): Block) {
-        if left >= right {
-            return;
-        }
-        let first = self.ranges.partition_point(|range| range.1 < left);
-        let mut end = first;
-        while let Some(range) = self.ranges.get(end).filter(|range| range.0 <= right) {
-            left = left.min(range.0);
-            right = right.max(range.1);
-            end += 1;
-        }
-        self.ranges.splice(first..end, [(left, right)]);
-    }
-
-    fn total(&self) -> i64 {
-        self.ranges.iter().map(|range| range.1 - range.0).sum()
+        passed || self.ranges.total() != before
     }
 
     /// The lowest packet that has not arrived, was not resent, and has an arrived one above it.
-    pub(crate) fn next_hole(&mut self) -> Option<i64> {
+    pub(super) fn next_hole(&mut self) -> Option<i64> {
         let mut hole = self.resent_below.max(self.una);
-        for &(left, right) in &self.ranges {
+        for &(left, right) in self.ranges.blocks() {
             if hole < left {
                 self.resent_below = hole;
                 return Some(hole);
@@ -61,11 +41,11 @@ impl Scoreboard {
     }
 
     /// Packet `seq` was resent.
-    pub(crate) fn mark_resent(&mut self, seq: i64) {
+    pub(super) fn mark_resent(&mut self, seq: i64) {
         self.resent_below = self.resent_below.max(seq + 1);
     }
 
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.ranges.clear();
         self.resent_below = 0;
     }
@@ -89,7 +69,7 @@ mod tests {
                 "ack" => {
                     let blocks: Vec<Block> = step[2].as_array().unwrap().iter().map(block).collect();
                     let changed = board.update(step[1].as_i64().unwrap(), &blocks);
-                    json!(["changed", changed, board.ranges.clone()])
+                    json!(["changed", changed, board.ranges.blocks()])
                 }
                 "mark" => {
                     board.mark_resent(step[1].as_i64().unwrap());

@@ -1,14 +1,17 @@
-//! The sending end: window rules, loss recovery, the retransmission timer.
+//! The sending end: a connection and its variant.
 
 use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Size, Time};
+use layercast_protocol::units::Time;
 
-use super::rto::RtoEstimator;
-use super::scoreboard::Scoreboard;
-use super::{Ack, Segment, TcpOptions, TcpVariant};
-
-/// Duplicate acknowledgements that trigger a retransmission.
-const DUPLICATES: i64 = 3;
+use super::connection::{Connection, Output};
+use super::cubic::Cubic;
+use super::newreno::NewReno;
+use super::reno::Reno;
+use super::rfc_sack::{Halving, RfcSack};
+use super::sack1::Sack1;
+use super::tahoe::Tahoe;
+use super::vegas::Vegas;
+use super::{Ack, TcpOptions, TcpVariant};
 
 /// What a sender can be seen doing, for traces.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,325 +32,100 @@ pub struct TcpState {
     pub backoff: u64,
 }
 
-/// Where a sender puts its segments.
-pub(crate) trait Output {
-    fn send(&mut self, segment: Segment, size: Size);
+/// How a variant answers what happens. It keeps what is its own and works on the connection.
+pub(super) trait Variant {
+    /// Sends the first packet.
+    fn start(&mut self, connection: &mut Connection, now: Time, out: &mut impl Output) {
+        connection.send_next(now, out);
+    }
+
+    /// An acknowledgement arrived.
+    fn ack(&mut self, connection: &mut Connection, now: Time, ack: &Ack, out: &mut impl Output);
+
+    /// The retransmission timer expired.
+    fn timeout(&mut self, connection: &mut Connection, now: Time, out: &mut impl Output);
 }
 
-/// How losses are repaired.
+/// The variants. One match for each event, and all below it is compiled for one variant.
 #[derive(Clone, Debug)]
-enum Recovery {
-    /// Reno: in recovery the window is inflated by the duplicates; otherwise by 0.
-    Reno { inflation: i64 },
-    /// Sack1: a count of the packets in flight while in recovery.
-    Sack { board: Scoreboard, pipe: Option<i64>, ignore_duplicates: bool },
+enum Machine {
+    Tahoe(Tahoe),
+    Reno(Reno),
+    NewReno(NewReno),
+    Sack1(Sack1),
+    RfcSack(RfcSack<Halving>),
+    Vegas(Vegas),
+    Cubic(RfcSack<Cubic>),
+}
+
+macro_rules! dispatch {
+    ($machine:expr, $variant:ident => $act:expr) => {
+        match $machine {
+            Machine::Tahoe($variant) => $act,
+            Machine::Reno($variant) => $act,
+            Machine::NewReno($variant) => $act,
+            Machine::Sack1($variant) => $act,
+            Machine::RfcSack($variant) => $act,
+            Machine::Vegas($variant) => $act,
+            Machine::Cubic($variant) => $act,
+        }
+    };
 }
 
 /// A sender with data without end.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
-    options: TcpOptions,
-    recovery: Recovery,
-    rto: RtoEstimator,
-    timeout_at: Option<Time>,
-    cwnd: f64,
-    ssthresh: i64,
-    initial_window: u32,
-    next: i64,
-    highest_sent: i64,
-    last_ack: i64,
-    highest_ack: i64,
-    duplicates: i64,
-    recover: i64,
-    /// The packet being timed, and when it was sent.
-    timed: Option<Time>,
-    timed_seq: i64,
+    connection: Connection,
+    machine: Machine,
 }
 
 impl Sender {
     pub(crate) fn new(options: TcpOptions, mut stream: Stream) -> Sender {
         let boot = stream.uniform_span(options.tick);
-        let recovery = match options.variant {
-            TcpVariant::Reno => Recovery::Reno { inflation: 0 },
-            TcpVariant::Sack => {
-                Recovery::Sack { board: Scoreboard::default(), pipe: None, ignore_duplicates: false }
-            }
+        let machine = match options.variant {
+            TcpVariant::Tahoe => Machine::Tahoe(Tahoe),
+            TcpVariant::Reno => Machine::Reno(Reno::default()),
+            TcpVariant::NewReno => Machine::NewReno(NewReno::default()),
+            TcpVariant::Sack => Machine::Sack1(Sack1::default()),
+            TcpVariant::Sack6675 => Machine::RfcSack(RfcSack::default()),
+            TcpVariant::Vegas => Machine::Vegas(Vegas::default()),
+            TcpVariant::Cubic => Machine::Cubic(RfcSack::default()),
         };
-        Sender {
-            rto: RtoEstimator::new(&options, boot),
-            recovery,
-            timeout_at: None,
-            cwnd: 1.0,
-            ssthresh: i64::from(options.window),
-            initial_window: options.initial_window,
-            next: 0,
-            highest_sent: -1,
-            last_ack: -1,
-            highest_ack: -1,
-            duplicates: 0,
-            recover: 0,
-            timed: None,
-            timed_seq: -1,
-            options,
-        }
+        Sender { connection: Connection::new(options, boot), machine }
     }
 
     /// Starts to send.
     pub(crate) fn start(&mut self, now: Time, out: &mut impl Output) {
-        self.send_window(now, out);
+        dispatch!(&mut self.machine, variant => variant.start(&mut self.connection, now, out));
     }
 
     /// When to call [`Sender::handle_timeout`].
     pub(crate) fn deadline(&self) -> Option<Time> {
-        self.timeout_at
+        self.connection.timeout_at
     }
 
     pub(crate) fn state(&self) -> TcpState {
+        let connection = &self.connection;
         TcpState {
-            cwnd: self.cwnd,
-            ssthresh: self.ssthresh,
-            highest_ack: self.highest_ack,
-            duplicates: self.duplicates,
-            highest_sent: self.highest_sent,
-            next: self.next,
-            backoff: self.rto.backoff(),
+            cwnd: connection.cwnd,
+            ssthresh: connection.ssthresh,
+            highest_ack: connection.highest_ack,
+            duplicates: connection.duplicates,
+            highest_sent: connection.highest_sent,
+            next: connection.next,
+            backoff: connection.rto.backoff(),
         }
     }
 
-    /// An acknowledgement arrived.
+    /// An acknowledgement arrived. One of a packet never sent is ignored.
     pub(crate) fn handle_ack(&mut self, now: Time, ack: &Ack, out: &mut impl Output) {
-        match self.recovery {
-            Recovery::Reno { .. } => self.reno_ack(now, ack, out),
-            Recovery::Sack { pipe: None, .. } => self.sack_ack(now, ack, out),
-            Recovery::Sack { pipe: Some(pipe), .. } => self.sack_recovery_ack(now, ack, pipe - 1, out),
+        if ack.cumulative <= self.connection.highest_sent {
+            dispatch!(&mut self.machine, variant => variant.ack(&mut self.connection, now, ack, out));
         }
     }
 
     /// The retransmission timer expired: go back to the first packet not acknowledged.
     pub(crate) fn handle_timeout(&mut self, now: Time, out: &mut impl Output) {
-        self.recover = self.highest_sent;
-        if self.highest_ack == -1 {
-            self.initial_window = self.initial_window.min(1);
-        }
-        // An inflated window does not count when a timeout cuts it.
-        self.set_inflation(0);
-        if self.highest_ack != self.highest_sent {
-            self.ssthresh = ((self.cut_window() / 2.0) as i64).max(2);
-            self.rto.back_off();
-        }
-        self.cwnd = 1.0;
-        if let Recovery::Sack { board, pipe, ignore_duplicates } = &mut self.recovery {
-            board.clear();
-            *pipe = None;
-            *ignore_duplicates = true;
-            self.last_ack = self.highest_ack;
-        }
-        self.duplicates = 0;
-        self.restart_timer(now);
-        self.next = self.highest_ack + 1;
-        self.timed = None;
-        self.send_window(now, out);
-    }
-
-    fn reno_ack(&mut self, now: Time, ack: &Ack, out: &mut impl Output) {
-        if ack.cumulative > self.last_ack {
-            self.set_inflation(0);
-            self.new_ack(now, ack.cumulative);
-            self.open_window();
-        } else if ack.cumulative == self.last_ack {
-            self.duplicates += 1;
-            if self.duplicates == DUPLICATES {
-                if self.may_retransmit() {
-                    self.enter_recovery(now);
-                    self.transmit(now, self.last_ack + 1, out);
-                    self.set_inflation(DUPLICATES);
-                }
-            } else if self.duplicates < DUPLICATES {
-                self.limited_transmit(now, out);
-            } else if self.inflation() > 0 {
-                self.set_inflation(self.inflation() + 1);
-            }
-        }
-        if self.duplicates == 0 || self.duplicates >= DUPLICATES {
-            self.send_window(now, out);
-        }
-    }
-
-    fn sack_ack(&mut self, now: Time, ack: &Ack, out: &mut impl Output) {
-        let Recovery::Sack { board, ignore_duplicates, .. } = &mut self.recovery else { return };
-        if ack.cumulative > self.last_ack {
-            board.clear();
-            *ignore_duplicates = false;
-            self.new_ack(now, ack.cumulative);
-            self.open_window();
-        } else if ack.cumulative == self.last_ack
-            && !*ignore_duplicates
-            && board.update(ack.cumulative, ack.blocks())
-        {
-            self.duplicates += 1;
-            if self.duplicates == DUPLICATES && self.may_retransmit() {
-                self.enter_sack_recovery(now, out);
-            } else if self.duplicates < DUPLICATES {
-                self.limited_transmit(now, out);
-            }
-        }
-        if self.duplicates == 0 {
-            self.send_window(now, out);
-        }
-    }
-
-    fn enter_sack_recovery(&mut self, now: Time, out: &mut impl Output) {
-        let in_flight = self.highest_sent - self.highest_ack - DUPLICATES;
-        self.enter_recovery(now);
-        let lost = self.last_ack + 1;
-        if let Recovery::Sack { board, pipe, .. } = &mut self.recovery {
-            board.mark_resent(lost);
-            *pipe = Some(in_flight);
-        }
-        self.transmit(now, lost, out);
-    }
-
-    fn sack_recovery_ack(&mut self, now: Time, ack: &Ack, mut in_flight: i64, out: &mut impl Output) {
-        let Recovery::Sack { board, pipe, .. } = &mut self.recovery else { return };
-        if ack.cumulative >= self.recover {
-            board.clear();
-            *pipe = None;
-            self.recover = 0;
-            self.new_ack(now, ack.cumulative);
-            self.send_window(now, out);
-            return;
-        }
-        if ack.cumulative > self.highest_ack {
-            self.highest_ack = ack.cumulative;
-            board.update(ack.cumulative, ack.blocks());
-            in_flight -= 1;
-            self.rto.reset_back_off();
-            self.restart_timer(now);
-        } else {
-            board.update(ack.cumulative, ack.blocks());
-            self.duplicates += 1;
-        }
-        self.send_in_sack_recovery(now, in_flight, out);
-    }
-
-    /// Holes first, then new data, while fewer packets are in flight than the window allows.
-    fn send_in_sack_recovery(&mut self, now: Time, mut in_flight: i64, out: &mut impl Output) {
-        let limit = self.highest_ack + i64::from(self.options.window);
-        while in_flight < self.cwnd as i64 {
-            let Recovery::Sack { board, .. } = &mut self.recovery else { return };
-            let seq = match board.next_hole() {
-                Some(hole) if hole <= limit => {
-                    board.mark_resent(hole);
-                    hole
-                }
-                None if self.next <= limit => self.next,
-                _ => break,
-            };
-            self.next = self.next.max(seq + 1);
-            self.transmit(now, seq, out);
-            in_flight += 1;
-        }
-        if let Recovery::Sack { pipe, .. } = &mut self.recovery {
-            *pipe = Some(in_flight);
-        }
-    }
-
-    /// A third duplicate cuts the window only once for each window of data. For Reno ns-2 has an
-    /// exception that never applies: any new acknowledgement takes it back.
-    fn may_retransmit(&self) -> bool {
-        self.highest_ack > self.recover || self.highest_ack == 0
-    }
-
-    fn enter_recovery(&mut self, now: Time) {
-        self.recover = self.highest_sent;
-        let half = self.cut_window() / 2.0;
-        self.ssthresh = (half as i64).max(2);
-        self.cwnd = half.max(1.0);
-        self.restart_timer(now);
-        self.timed = None;
-    }
-
-    /// The window that a cut halves.
-    fn cut_window(&self) -> f64 {
-        (self.cwnd + self.inflation() as f64).min(f64::from(self.options.window))
-    }
-
-    fn inflation(&self) -> i64 {
-        match self.recovery {
-            Recovery::Reno { inflation } => inflation,
-            Recovery::Sack { .. } => 0,
-        }
-    }
-
-    fn set_inflation(&mut self, packets: i64) {
-        if let Recovery::Reno { inflation } = &mut self.recovery {
-            *inflation = packets;
-        }
-    }
-
-    fn new_ack(&mut self, now: Time, cumulative: i64) {
-        self.duplicates = 0;
-        self.last_ack = cumulative;
-        self.highest_ack = cumulative;
-        self.next = self.next.max(cumulative + 1);
-        if let Some(sent) = self.timed
-            && cumulative >= self.timed_seq
-        {
-            self.timed = None;
-            self.rto.reset_back_off();
-            self.rto.sample(sent, now.since(sent));
-        }
-        self.restart_timer(now);
-    }
-
-    /// Grows the window by a new acknowledgement.
-    fn open_window(&mut self) {
-        if self.last_ack == 0 {
-            self.cwnd = f64::from(self.initial_window);
-        } else if self.cwnd < self.ssthresh as f64 {
-            self.cwnd += 1.0;
-        } else {
-            self.cwnd += 1.0 / self.cwnd;
-        }
-    }
-
-    fn limited_transmit(&mut self, now: Time, out: &mut impl Output) {
-        let within_window = self.next <= self.highest_ack + i64::from(self.options.window);
-        let within_cwnd = self.next <= self.highest_ack + self.cwnd as i64 + self.duplicates;
-        if self.options.limited_transmit && within_window && within_cwnd {
-            let seq = self.next;
-            self.next += 1;
-            self.transmit(now, seq, out);
-        }
-    }
-
-    /// Sends what the window allows.
-    fn send_window(&mut self, now: Time, out: &mut impl Output) {
-        let window = self.cut_window() as i64;
-        while self.next <= self.highest_ack + window {
-            let seq = self.next;
-            self.next += 1;
-            self.transmit(now, seq, out);
-        }
-    }
-
-    fn transmit(&mut self, now: Time, seq: i64, out: &mut impl Output) {
-        let nothing_outstanding = self.highest_ack == self.highest_sent;
-        let size = if seq == 0 { self.options.header_size } else { self.options.packet_size };
-        out.send(Segment { seq }, size);
-        if seq > self.highest_sent {
-            self.highest_sent = seq;
-            if self.timed.is_none() && seq > self.timed_seq {
-                self.timed = Some(now);
-                self.timed_seq = seq;
-            }
-        }
-        if self.timeout_at.is_none() || nothing_outstanding {
-            self.restart_timer(now);
-        }
-    }
-
-    fn restart_timer(&mut self, now: Time) {
-        self.timeout_at = Some(now + self.rto.timeout());
+        dispatch!(&mut self.machine, variant => variant.timeout(&mut self.connection, now, out));
     }
 }

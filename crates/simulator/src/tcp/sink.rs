@@ -2,7 +2,7 @@
 
 use layercast_protocol::units::{Size, Span, Time};
 
-use super::{Ack, Block, MAX_BLOCKS, TcpOptions, TcpVariant};
+use super::{Ack, Block, MAX_BLOCKS, TcpOptions};
 
 /// Receives packets and acknowledges them.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Received {
 impl Sink {
     pub(crate) fn new(options: &TcpOptions) -> Sink {
         Sink {
-            selective: options.variant == TcpVariant::Sack,
+            selective: options.variant.is_selective(),
             header_size: options.header_size,
             ack_delay: options.delayed_ack.then_some(options.ack_delay),
             ack_due: None,
@@ -131,7 +131,7 @@ impl Sink {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::TcpProfile;
+    use crate::tcp::{TcpProfile, TcpVariant};
     use layercast_testkit::golden;
     use serde_json::json;
 

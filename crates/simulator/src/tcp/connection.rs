@@ -1,0 +1,220 @@
+//! What all senders share: sequence numbers, the timer, the timed packet, the plain window rules.
+
+use layercast_protocol::units::{Size, Span, Time};
+
+use super::rto::RtoEstimator;
+use super::{Segment, TcpOptions, TcpVariant};
+
+/// Duplicate acknowledgements that trigger a retransmission.
+pub(super) const DUPLICATES: i64 = 3;
+
+/// Where a sender puts its segments.
+pub(crate) trait Output {
+    fn send(&mut self, segment: Segment, size: Size);
+}
+
+/// The state of a connection with data without end, whatever its variant.
+#[derive(Clone, Debug)]
+pub(super) struct Connection {
+    pub(super) options: TcpOptions,
+    pub(super) rto: RtoEstimator,
+    /// When the retransmission timer expires.
+    pub(super) timeout_at: Option<Time>,
+    pub(super) cwnd: f64,
+    pub(super) ssthresh: i64,
+    /// The packet to send next.
+    pub(super) next: i64,
+    pub(super) highest_sent: i64,
+    /// The acknowledgement that a duplicate repeats.
+    pub(super) last_ack: i64,
+    pub(super) highest_ack: i64,
+    pub(super) duplicates: i64,
+    /// The highest packet sent when the window was cut last.
+    pub(super) recover: i64,
+    initial_window: u32,
+    /// The size of packet 0.
+    first_size: Size,
+    /// When the packet being timed was sent.
+    timed: Option<Time>,
+    timed_seq: i64,
+}
+
+impl Connection {
+    pub(super) fn new(options: TcpOptions, boot: Span) -> Connection {
+        // Vegas of ns-2 has no small first packet.
+        let small_first = options.variant != TcpVariant::Vegas;
+        Connection {
+            rto: RtoEstimator::new(&options, boot),
+            timeout_at: None,
+            cwnd: 1.0,
+            ssthresh: i64::from(options.window),
+            next: 0,
+            highest_sent: -1,
+            last_ack: -1,
+            highest_ack: -1,
+            duplicates: 0,
+            recover: 0,
+            initial_window: options.initial_window,
+            first_size: if small_first { options.header_size } else { options.packet_size },
+            timed: None,
+            timed_seq: -1,
+            options,
+        }
+    }
+
+    /// Takes a new acknowledgement: the timer starts again, a covered timed packet is a sample.
+    pub(super) fn new_ack(&mut self, now: Time, cumulative: i64) {
+        self.duplicates = 0;
+        self.advance(cumulative);
+        if let Some(sent) = self.timed
+            && cumulative >= self.timed_seq
+        {
+            self.timed = None;
+            self.rto.reset_back_off();
+            self.rto.sample(sent, now.since(sent));
+        }
+        self.restart_timer(now);
+    }
+
+    /// Moves on to an acknowledgement.
+    pub(super) fn advance(&mut self, cumulative: i64) {
+        self.last_ack = cumulative;
+        self.highest_ack = cumulative;
+        self.next = self.next.max(cumulative + 1);
+    }
+
+    /// Drops the measurement under way if the acknowledgement covers its packet: during recovery it
+    /// would measure the repair. It does show that packets get through, so the back-off ends.
+    pub(super) fn discard_covered_sample(&mut self, cumulative: i64) {
+        if self.timed.is_some() && cumulative >= self.timed_seq {
+            self.timed = None;
+            self.rto.reset_back_off();
+        }
+    }
+
+    pub(super) fn stop_timing(&mut self) {
+        self.timed = None;
+    }
+
+    pub(super) fn is_timed(&self, seq: i64) -> bool {
+        self.timed.is_some() && self.timed_seq == seq
+    }
+
+    /// The window when packet 0 has been acknowledged.
+    pub(super) fn initial_window(&self) -> f64 {
+        f64::from(self.initial_window)
+    }
+
+    /// Grows the window by a new acknowledgement.
+    pub(super) fn open_window(&mut self) {
+        if self.last_ack == 0 {
+            self.cwnd = self.initial_window();
+        } else if self.cwnd < self.ssthresh as f64 {
+            self.cwnd += 1.0;
+        } else {
+            self.cwnd += 1.0 / self.cwnd;
+        }
+    }
+
+    /// The congestion window within the receiver's.
+    pub(super) fn window(&self) -> f64 {
+        self.cwnd.min(f64::from(self.options.window))
+    }
+
+    /// The highest packet that the receiver's window allows.
+    pub(super) fn limit(&self) -> i64 {
+        self.highest_ack + i64::from(self.options.window)
+    }
+
+    /// A third duplicate cuts the window only once for each window of data. For Reno ns-2 has an
+    /// exception that never applies: any new acknowledgement takes it back.
+    pub(super) fn may_retransmit(&self) -> bool {
+        self.highest_ack > self.recover || self.highest_ack == 0
+    }
+
+    /// Halves `window` at the start of fast recovery.
+    pub(super) fn halve(&mut self, now: Time, window: f64) {
+        let half = window / 2.0;
+        self.ssthresh = (half as i64).max(2);
+        self.cwnd = half.max(1.0);
+        self.mark_recovery(now);
+    }
+
+    /// What is in flight now belongs to the loss just seen.
+    pub(super) fn mark_recovery(&mut self, now: Time) {
+        self.recover = self.highest_sent;
+        self.restart_timer(now);
+        self.timed = None;
+    }
+
+    /// The timer expired: back to the first packet not acknowledged with a window of one.
+    pub(super) fn go_back(&mut self, now: Time) {
+        if self.outstanding() {
+            self.ssthresh = ((self.window() / 2.0) as i64).max(2);
+        }
+        self.cwnd = 1.0;
+        self.restart_from_first(now);
+    }
+
+    /// What a timeout does to all but the window.
+    pub(super) fn restart_from_first(&mut self, now: Time) {
+        self.recover = self.highest_sent;
+        if self.highest_ack == -1 {
+            self.initial_window = self.initial_window.min(1);
+        }
+        if self.outstanding() {
+            self.rto.back_off();
+        }
+        self.restart_timer(now);
+        self.next = self.highest_ack + 1;
+        self.timed = None;
+    }
+
+    pub(super) fn outstanding(&self) -> bool {
+        self.highest_ack != self.highest_sent
+    }
+
+    /// The first two duplicates each release a new packet (RFC 3042).
+    pub(super) fn limited_transmit(&mut self, now: Time, out: &mut impl Output) {
+        let within_cwnd = self.next <= self.highest_ack + self.cwnd as i64 + self.duplicates;
+        if self.options.limited_transmit && self.next <= self.limit() && within_cwnd {
+            self.send_next(now, out);
+        }
+    }
+
+    /// Sends what `window` allows, at most `burst` packets.
+    pub(super) fn send_window(&mut self, now: Time, window: f64, burst: usize, out: &mut impl Output) {
+        let last = self.highest_ack + window as i64;
+        let mut sent = 0;
+        while self.next <= last && sent < burst {
+            self.send_next(now, out);
+            sent += 1;
+        }
+    }
+
+    pub(super) fn send_next(&mut self, now: Time, out: &mut impl Output) {
+        let seq = self.next;
+        self.next += 1;
+        self.transmit(now, seq, out);
+    }
+
+    pub(super) fn transmit(&mut self, now: Time, seq: i64, out: &mut impl Output) {
+        let nothing_outstanding = !self.outstanding();
+        let size = if seq == 0 { self.first_size } else { self.options.packet_size };
+        out.send(Segment { seq }, size);
+        if seq > self.highest_sent {
+            self.highest_sent = seq;
+            if self.timed.is_none() && seq > self.timed_seq {
+                self.timed = Some(now);
+                self.timed_seq = seq;
+            }
+        }
+        if self.timeout_at.is_none() || nothing_outstanding {
+            self.restart_timer(now);
+        }
+    }
+
+    pub(super) fn restart_timer(&mut self, now: Time) {
+        self.timeout_at = Some(now + self.rto.timeout());
+    }
+}

@@ -1,0 +1,157 @@
+//! Loss recovery by RFC 6675, for whatever rule moves the window.
+//!
+//! The packets in flight are read off the board at each acknowledgement, so that a lost
+//! acknowledgement or a partial one needs no rule of its own. After a timeout what has arrived is
+//! not sent again; recovery starts no second time for packets sent before the last loss.
+
+use layercast_protocol::units::Time;
+
+use super::Ack;
+use super::connection::{Connection, DUPLICATES, Output};
+use super::rfc_board::{NextSegment, RfcBoard};
+use super::sender::Variant;
+
+/// What moves the congestion window.
+pub(super) trait WindowRule {
+    /// `acked` packets were acknowledged outside recovery.
+    fn open(&mut self, connection: &mut Connection, now: Time, acked: i64);
+
+    /// A loss was seen with `flight` packets not acknowledged.
+    fn cut(&mut self, connection: &mut Connection, flight: i64);
+
+    /// The timer expired with `flight` packets not acknowledged.
+    fn timeout(&mut self, connection: &mut Connection, flight: i64);
+}
+
+/// The rule of RFC 5681: one packet more in a round trip, half after a loss.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Halving;
+
+impl WindowRule for Halving {
+    fn open(&mut self, c: &mut Connection, _: Time, _: i64) {
+        c.open_window();
+    }
+
+    fn cut(&mut self, c: &mut Connection, flight: i64) {
+        // The RFC counts bytes: half a packet is not rounded away.
+        c.cwnd = (flight as f64 / 2.0).max(2.0);
+        c.ssthresh = c.cwnd as i64;
+    }
+
+    fn timeout(&mut self, c: &mut Connection, flight: i64) {
+        c.ssthresh = (flight / 2).max(2);
+        c.cwnd = 1.0;
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct RfcSack<W> {
+    rule: W,
+    board: RfcBoard,
+    in_recovery: bool,
+    /// The packet up to which a rescue was sent in this recovery (`RescueRxt` of the RFC).
+    rescued_to: i64,
+    /// Packets that limited transmit released since the last new acknowledgement.
+    released: i64,
+    /// The highest acknowledgement when the timer last expired.
+    timed_out_at: Option<i64>,
+}
+
+impl<W: WindowRule> Variant for RfcSack<W> {
+    fn ack(&mut self, c: &mut Connection, now: Time, ack: &Ack, out: &mut impl Output) {
+        if ack.cumulative < c.highest_ack {
+            return;
+        }
+        let acked = ack.cumulative - c.highest_ack;
+        let news = self.board.update(ack.cumulative, ack.blocks(), c.highest_sent);
+        if acked > 0 {
+            c.new_ack(now, ack.cumulative);
+            self.released = 0;
+            if !self.in_recovery {
+                self.rule.open(c, now, acked);
+            } else if ack.cumulative >= c.recover {
+                self.in_recovery = false;
+            }
+        } else if news {
+            c.duplicates += 1;
+            let lost = c.duplicates >= DUPLICATES || self.board.first_is_lost();
+            if lost && !self.in_recovery && c.highest_ack >= c.recover {
+                self.enter_recovery(c, now, out);
+            }
+        }
+        if self.in_recovery {
+            self.fill(c, now, out);
+        } else if c.duplicates == 0 || c.options.limited_transmit || c.highest_ack < c.recover {
+            self.send(c, now, out);
+        }
+    }
+
+    /// A second timeout for the same packet leaves the threshold as it is (RFC 5681).
+    fn timeout(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+        if self.timed_out_at == Some(c.highest_ack) {
+            c.cwnd = 1.0;
+        } else {
+            self.rule.timeout(c, c.next - c.highest_ack - 1 - self.released);
+        }
+        self.timed_out_at = Some(c.highest_ack);
+        self.in_recovery = false;
+        self.released = 0;
+        c.duplicates = 0;
+        c.restart_from_first(now);
+        self.send(c, now, out);
+    }
+}
+
+impl<W: WindowRule> RfcSack<W> {
+    fn enter_recovery(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+        self.rule.cut(c, c.highest_sent - c.highest_ack - self.released);
+        c.mark_recovery(now);
+        self.in_recovery = true;
+        self.board.begin_recovery();
+        self.rescued_to = c.highest_ack + 1;
+        self.resend(c, now, c.highest_ack + 1, out);
+    }
+
+    /// While fewer packets are in flight than the window allows: holes, new data, doubtful holes,
+    /// and once the highest packet outstanding, lest the loss of a tail wait for the timer.
+    fn fill(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+        let mut pipe = self.board.pipe(c.highest_sent + 1);
+        while pipe < c.cwnd as i64 {
+            match self.board.next_segment(c.next <= c.limit()) {
+                Some(NextSegment::Lost(seq) | NextSegment::Doubtful(seq)) => self.resend(c, now, seq, out),
+                Some(NextSegment::New) => c.send_next(now, out),
+                None => {
+                    let missing = self.board.highest_missing(c.highest_sent + 1);
+                    let Some(seq) = missing.filter(|_| c.highest_ack > self.rescued_to) else { return };
+                    self.rescued_to = c.recover;
+                    c.transmit(now, seq, out);
+                }
+            }
+            pipe += 1;
+        }
+    }
+
+    fn resend(&mut self, c: &mut Connection, now: Time, seq: i64, out: &mut impl Output) {
+        self.board.mark_resent(seq);
+        // Its acknowledgement could be that of either copy (Karn).
+        if c.is_timed(seq) {
+            c.stop_timing();
+        }
+        c.transmit(now, seq, out);
+    }
+
+    /// Outside recovery: what the window allows, leaving out what has arrived. With duplicates this
+    /// is limited transmit, for each tells of a packet less in flight.
+    fn send(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+        c.next = self.board.missing_from(c.next);
+        let mut in_flight = self.board.holes_below(c.next);
+        while c.next <= c.limit() && in_flight < c.cwnd as i64 {
+            if c.duplicates > 0 && c.next > c.highest_sent {
+                self.released += 1;
+            }
+            c.send_next(now, out);
+            c.next = self.board.missing_from(c.next);
+            in_flight += 1;
+        }
+    }
+}

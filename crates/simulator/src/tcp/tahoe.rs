@@ -1,0 +1,38 @@
+//! Tahoe: a loss, however seen, sends the window back to one packet.
+//!
+//! Source: Jacobson 1988, as ns-2 2.35's agent has it.
+
+use layercast_protocol::units::Time;
+
+use super::Ack;
+use super::connection::{Connection, DUPLICATES, Output};
+use super::sender::Variant;
+
+#[derive(Clone, Debug)]
+pub(super) struct Tahoe;
+
+impl Variant for Tahoe {
+    fn ack(&mut self, c: &mut Connection, now: Time, ack: &Ack, out: &mut impl Output) {
+        if ack.cumulative > c.last_ack {
+            c.new_ack(now, ack.cumulative);
+            c.open_window();
+        } else if ack.cumulative == c.last_ack {
+            c.duplicates += 1;
+            if c.duplicates == DUPLICATES && c.may_retransmit() {
+                let window = c.window();
+                c.halve(now, window);
+                c.cwnd = 1.0;
+                c.next = c.highest_ack + 1;
+            } else if c.duplicates < DUPLICATES {
+                c.limited_transmit(now, out);
+            }
+        }
+        c.send_window(now, c.window(), usize::MAX, out);
+    }
+
+    /// The count of duplicates stays: a third one after a timeout starts nothing.
+    fn timeout(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+        c.go_back(now);
+        c.send_window(now, c.window(), usize::MAX, out);
+    }
+}

@@ -1,0 +1,250 @@
+//! Vegas: the window follows the packets that a flow keeps in queues.
+//!
+//! Once a round trip it compares the rate it gets with the rate it would get with no queue, and a
+//! loss may be told by the age of a packet before the third duplicate. Source: Brakmo and Peterson
+//! 1995, as ns-2 2.35's agent has it with alpha 1, beta 3, gamma 1 packets.
+
+use std::collections::VecDeque;
+
+use layercast_protocol::units::{Size, Span, Time};
+
+use super::connection::{Connection, DUPLICATES, Output};
+use super::sender::Variant;
+use super::{Ack, Segment};
+
+/// With fewer packets in queues the window grows.
+const ALPHA: i64 = 1;
+/// With more it shrinks.
+const BETA: i64 = 3;
+/// With more slow start ends.
+const GAMMA: i64 = 1;
+
+/// When a packet was sent last, and how often it was sent.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    at: Time,
+    times: u32,
+}
+
+/// Books packets on their way out.
+struct Recorder<'a, O> {
+    sent: &'a mut VecDeque<Sent>,
+    /// The packet that the first entry is about.
+    first: i64,
+    now: Time,
+    out: &'a mut O,
+}
+
+impl<O: Output> Output for Recorder<'_, O> {
+    fn send(&mut self, segment: Segment, size: Size) {
+        match self.sent.get_mut((segment.seq - self.first) as usize) {
+            Some(entry) => *entry = Sent { at: self.now, times: entry.times + 1 },
+            None => self.sent.push_back(Sent { at: self.now, times: 1 }),
+        }
+        self.out.send(segment, size);
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Vegas {
+    /// The packets not acknowledged, from the lowest.
+    sent: VecDeque<Sent>,
+    /// The smallest round-trip time, in seconds; infinite before the first acknowledgement.
+    base: Option<f64>,
+    /// Eight times the smoothed round-trip time, four times its variation, and the age at which a
+    /// packet is taken for lost, all in seconds.
+    smoothed: f64,
+    variation: f64,
+    expiry: f64,
+    /// Round-trip times since the last comparison.
+    sum: f64,
+    samples: u32,
+    /// The next comparison is when this packet is acknowledged.
+    begin: i64,
+    begun: Time,
+    /// By how much each acknowledgement opens the window.
+    increment: f64,
+    /// Slow start grows in every second round trip.
+    resting: bool,
+    /// The window that duplicates inflate, and when it was cut.
+    deflated: f64,
+    cut_at: Option<Time>,
+    /// So many more new acknowledgements look at the age of the first packet.
+    worried: i64,
+    timed_out: bool,
+}
+
+impl Variant for Vegas {
+    fn start(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+        c.send_next(now, &mut self.record(c, now, out));
+    }
+
+    fn ack(&mut self, c: &mut Connection, now: Time, ack: &Ack, out: &mut impl Output) {
+        if self.base.is_none() {
+            self.first_ack(c, now);
+        }
+        if ack.cumulative > c.last_ack {
+            self.new_ack(c, now, ack.cumulative, out);
+        } else if ack.cumulative == c.last_ack && c.outstanding() {
+            self.duplicate(c, now, out);
+        }
+        if c.duplicates == 0 || c.duplicates >= DUPLICATES {
+            c.send_window(now, c.window(), usize::MAX, &mut self.record(c, now, out));
+        }
+    }
+
+    fn timeout(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+        c.duplicates = 0;
+        c.go_back(now);
+        c.cwnd = 2.0;
+        self.deflated = 0.0;
+        self.cut_at = Some(now);
+        self.timed_out = true;
+        c.send_window(now, c.window(), usize::MAX, &mut self.record(c, now, out));
+    }
+}
+
+impl Vegas {
+    fn record<'a, O: Output>(&'a mut self, c: &Connection, now: Time, out: &'a mut O) -> Recorder<'a, O> {
+        Recorder { sent: &mut self.sent, first: c.last_ack + 1, now, out }
+    }
+
+    /// ns-2 starts from the time of the clock as if the simulation had begun with this flow.
+    fn first_ack(&mut self, c: &Connection, now: Time) {
+        let began = if c.options.ns2_compat { Time::ZERO } else { self.sent.front().map_or(now, |s| s.at) };
+        self.begun = began;
+        let rtt = now.since(began).as_secs_f64();
+        self.base = Some(rtt);
+        self.smoothed = 8.0 * rtt;
+        self.variation = rtt;
+        self.expiry = (self.smoothed / 4.0 + self.variation) / 2.0;
+    }
+
+    fn new_ack(&mut self, c: &mut Connection, now: Time, cumulative: i64, out: &mut impl Output) {
+        if c.last_ack == 0 {
+            c.cwnd = c.initial_window();
+        }
+        if c.duplicates > DUPLICATES && c.cwnd > self.deflated {
+            c.cwnd = self.deflated;
+            // In Vegas this only says that slow start is over.
+            c.ssthresh = 2;
+        }
+        let acked = (cumulative - c.last_ack) as usize;
+        c.new_ack(now, cumulative);
+        self.timed_out = false;
+        if cumulative >= self.begin {
+            self.compare(c, now);
+        }
+        if self.increment == 1.0 && c.cwnd >= c.ssthresh as f64 {
+            self.increment = 0.0;
+        }
+        // A window that is not used does not grow.
+        if self.increment > 0.0 && c.cwnd - (c.next - c.last_ack) as f64 <= 2.0 {
+            c.cwnd += self.increment;
+        }
+        let covered = self.sent.drain(..acked.min(self.sent.len())).next_back();
+        if let Some(Sent { at, times: 1 }) = covered {
+            self.sample(now.since(at));
+        }
+        if self.worried > 0 {
+            self.worried -= 1;
+            if self.first_expired(now) {
+                c.duplicates = DUPLICATES;
+                c.transmit(now, c.last_ack + 1, &mut self.record(c, now, out));
+            } else {
+                self.worried = 0;
+            }
+        }
+    }
+
+    /// Once a round trip: how many packets of ours are in queues, and where that drives the window.
+    fn compare(&mut self, c: &mut Connection, now: Time) {
+        let rtt = if self.samples > 0 {
+            self.sum / f64::from(self.samples)
+        } else {
+            now.since(self.begun).as_secs_f64()
+        };
+        (self.sum, self.samples) = (0.0, 0);
+        let length = c.next - self.begin;
+        if rtt > 0.0 {
+            let old = self.base.unwrap_or(rtt);
+            let base = if rtt < old || length <= 1 { rtt } else { old };
+            self.base = Some(base);
+            let expected = (c.next - c.last_ack) as f64 / base;
+            let actual = length as f64 / rtt;
+            self.steer(c, ((expected - actual) * base + 0.5) as i64);
+        }
+        self.begin = c.next;
+        self.begun = now;
+    }
+
+    fn steer(&mut self, c: &mut Connection, queued: i64) {
+        self.increment = 0.0;
+        if c.cwnd < c.ssthresh as f64 {
+            self.resting = !self.resting;
+            if !self.resting && queued > GAMMA {
+                c.ssthresh = 2;
+                c.cwnd = (c.cwnd - c.cwnd / 8.0).max(2.0);
+            } else if !self.resting {
+                self.increment = 1.0;
+            }
+        } else if queued > BETA {
+            c.cwnd = (c.cwnd - 1.0).max(2.0);
+        } else if queued < ALPHA {
+            self.increment = 1.0 / c.cwnd;
+        }
+    }
+
+    fn sample(&mut self, rtt: Span) {
+        let rtt = rtt.as_secs_f64();
+        self.sum += rtt;
+        self.samples += 1;
+        self.base = self.base.map(|base| base.min(rtt));
+        let error = rtt - self.smoothed / 8.0;
+        self.smoothed += error;
+        self.variation += error.abs() - self.variation / 4.0;
+        self.expiry = (self.smoothed / 4.0 + self.variation) / 2.0 * (17.0 / 16.0);
+    }
+
+    fn first_expired(&self, now: Time) -> bool {
+        self.sent.front().is_some_and(|first| now.since(first.at).as_secs_f64() >= self.expiry)
+    }
+
+    fn duplicate(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+        c.duplicates += 1;
+        let lost = self.first_expired(now) || c.duplicates == DUPLICATES;
+        if let Some(&first) = self.sent.front().filter(|_| lost) {
+            if c.highest_ack > c.recover || !self.timed_out {
+                self.resend_first(c, now, first, out);
+            }
+        } else if c.duplicates > DUPLICATES {
+            c.cwnd += 1.0;
+        }
+    }
+
+    fn resend_first(&mut self, c: &mut Connection, now: Time, first: Sent, out: &mut impl Output) {
+        self.timed_out = false;
+        c.recover = c.highest_sent;
+        self.expiry *= if first.times > 1 { 2.0 } else { 9.0 / 8.0 };
+        // One cut for the losses of one window: those sent before the last cut are of that window.
+        if self.cut_at.is_none_or(|cut| cut < first.at) {
+            let window = c.window() as i64;
+            let cut = match window {
+                ..=3 => 2,
+                _ if first.times > 1 => window / 2,
+                _ => window - window / 4,
+            };
+            self.deflated = cut as f64;
+            c.cwnd = (cut + c.duplicates) as f64;
+            self.cut_at = Some(now);
+        }
+        c.rto.back_off();
+        c.restart_timer(now);
+        c.stop_timing();
+        c.transmit(now, c.last_ack + 1, &mut self.record(c, now, out));
+        if first.times == 1 {
+            c.duplicates = DUPLICATES;
+        }
+        self.worried = (c.next - c.last_ack).min(2);
+    }
+}
