@@ -8,7 +8,7 @@ use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
-    LinkConfig, LinkId, LossModel, Network, NodeId, QueueConfig, QueueLimit as SimulatedLimit,
+    LinkConfig, LinkId, LossModel, LossPlace, Network, NodeId, QueueConfig, QueueLimit as SimulatedLimit,
     ReceiverConfig, ReceiverId, SessionConfig, Simulation, TcpConfig, TcpId,
 };
 
@@ -140,7 +140,8 @@ fn direction(plan: &LinkDirection, delay: Span) -> LinkConfig {
         QueueLimit::Bytes(bytes) => SimulatedLimit::Bytes(bytes),
     };
     let loss = if plan.loss > 0.0 { LossModel::Bernoulli(plan.loss) } else { LossModel::None };
-    LinkConfig { rate: plan.rate, delay, queue: QueueConfig { limit, ns2_compat }, loss }
+    let queue = QueueConfig::DropTail { limit, ns2_compat };
+    LinkConfig { rate: plan.rate, delay, queue, loss, loss_place: LossPlace::BeforeQueue }
 }
 
 fn add_session(
