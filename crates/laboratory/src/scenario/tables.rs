@@ -15,6 +15,8 @@ const PROFILE: Absent = Absent::Means("the profile's");
 const NONE: Absent = Absent::Means("none");
 const END: Absent = Absent::Means("the end of the run");
 const BY_SCHEME: Absent = Absent::Means("as the scheme needs");
+const BY_MODEL: Absent = Absent::Means("as the model needs");
+const BY_KIND: Absent = Absent::Means("the kind's");
 
 /// The whole file.
 pub const SCENARIO: TableSpec = TableSpec {
@@ -107,7 +109,8 @@ pub const LINK: TableSpec = TableSpec {
             "loss",
             FieldKind::Loss,
             Absent::Default("0"),
-            "Probability that a packet is lost, independently of others. A plain number is forward only.",
+            "What it loses beside the queues: the probability that a packet is lost, independently of \
+             others, or a model for each direction. A plain number is forward only.",
         ),
     ],
 };
@@ -115,17 +118,212 @@ pub const LINK: TableSpec = TableSpec {
 /// A queue.
 pub const QUEUE: TableSpec = TableSpec {
     name: "queue",
-    doc: "What waits for transmission on a link.",
+    doc: "What waits for transmission on a link. The kinds and their defaults: `docs/queues.md`.",
     example: "{ kind = \"drop-tail\", limit = \"50 packets\" }",
     choice: Some("kind"),
     fields: &[
-        field("kind", FieldKind::Choice(&["drop-tail"]), Absent::Default("drop-tail"), "What it drops."),
-        field("limit", FieldKind::Limit, Absent::Default("unlimited"), "How much it holds."),
+        field(
+            "kind",
+            FieldKind::Choice(&["drop-tail", "red", "codel", "rem", "pie"]),
+            Absent::Default("drop-tail"),
+            "What it drops, and when.",
+        ),
+        field(
+            "limit",
+            FieldKind::Limit,
+            Absent::Means("50 packets of red and rem (in bytes with `average_bytes`), otherwise unlimited"),
+            "How much it holds.",
+        ),
         field(
             "ns2_compat",
             FieldKind::Flag,
             Absent::Default("true"),
-            "Compare with the limit as ns-2 does, the simulator of the papers.",
+            "Of `drop-tail`: compare with the limit as ns-2 does, the simulator of the papers.",
+        ),
+        field(
+            "profile",
+            FieldKind::Choice(&["ns2", "classic"]),
+            Absent::Default("ns2"),
+            "Of `red`: where its defaults come from; `classic` is what papers before 2001 mean.",
+        ),
+        field(
+            "min_threshold",
+            FieldKind::Positive,
+            BY_KIND,
+            "Of `red`: the average queue from which packets are dropped, in packets of `mean_packet`.",
+        ),
+        field(
+            "max_threshold",
+            FieldKind::Positive,
+            BY_KIND,
+            "Of `red`: the average queue at which `max_probability` is reached; above `min_threshold`.",
+        ),
+        field(
+            "weight",
+            FieldKind::Share,
+            BY_KIND,
+            "Of `red`: the weight of the newest sample in the average.",
+        ),
+        field(
+            "max_probability",
+            FieldKind::Share,
+            BY_KIND,
+            "Of `red`: the probability of a drop at `max_threshold`.",
+        ),
+        field(
+            "gentle",
+            FieldKind::Flag,
+            BY_KIND,
+            "Of `red`: let the probability rise to 1 between `max_threshold` and twice of it, not at once.",
+        ),
+        field("wait", FieldKind::Flag, BY_KIND, "Of `red`: leave at least one mean distance between drops."),
+        field("average_bytes", FieldKind::Flag, BY_KIND, "Of `red`: average the queue in bytes."),
+        field(
+            "adaptive",
+            FieldKind::Flag,
+            BY_KIND,
+            "Of `red`: move `max_probability` so that the average stays in the middle.",
+        ),
+        field(
+            "victim",
+            FieldKind::Choice(&["last", "random", "front"]),
+            BY_KIND,
+            "Of `red`: which packet goes when one must.",
+        ),
+        field(
+            "byte_mode",
+            FieldKind::Flag,
+            BY_KIND,
+            "Of `red`, `rem`: scale the probability by a packet's size.",
+        ),
+        field(
+            "mean_packet",
+            FieldKind::Size,
+            BY_KIND,
+            "Of `red`, `rem`, `pie`: the size of packets that they reckon with.",
+        ),
+        field(
+            "target",
+            FieldKind::Period,
+            BY_KIND,
+            "Of `codel`, `pie`: the delay that is aimed at; of `red`: that of the automatic `min_threshold`.",
+        ),
+        field(
+            "interval",
+            FieldKind::Period,
+            BY_KIND,
+            "Of `codel`: how long the wait may stay above the target; about the longest round-trip time.",
+        ),
+        field(
+            "max_packet",
+            FieldKind::Size,
+            BY_KIND,
+            "Of `codel`: with no more than this left behind it, no packet is dropped.",
+        ),
+        field("update", FieldKind::Period, BY_KIND, "Of `rem`, `pie`: the time between two updates."),
+        field("gamma", FieldKind::Positive, BY_KIND, "Of `rem`: how fast the price follows."),
+        field("phi", FieldKind::Factor, BY_KIND, "Of `rem`: the base of the exponent."),
+        field(
+            "input_weight",
+            FieldKind::Share,
+            BY_KIND,
+            "Of `rem`: the weight of the newest interval in the average of arrivals.",
+        ),
+        field(
+            "target_packets",
+            FieldKind::Positive,
+            BY_KIND,
+            "Of `rem`: the queue that is aimed at, in packets.",
+        ),
+        field("max_burst", FieldKind::Span, BY_KIND, "Of `pie`: how long a burst passes after calm."),
+        field(
+            "alpha",
+            FieldKind::Positive,
+            BY_KIND,
+            "Of `pie`: the weight of the distance from the target, per second.",
+        ),
+        field(
+            "beta",
+            FieldKind::Positive,
+            BY_KIND,
+            "Of `pie`: the weight of the delay's change, per second.",
+        ),
+    ],
+};
+
+/// A model of loss in one direction.
+pub const LOSS_MODEL: TableSpec = TableSpec {
+    name: "loss-model",
+    doc: "A model of what one direction of a link loses beside its queue; see `docs/queues.md`.",
+    example: "{ model = \"gilbert-elliott\", to_bad = 0.01, to_good = 0.25 }",
+    choice: Some("model"),
+    fields: &[
+        field(
+            "model",
+            FieldKind::Choice(&["bernoulli", "bernoulli-per-byte", "gilbert-elliott", "periodic", "list"]),
+            REQUIRED,
+            "Independent losses by packet or by byte, losses in bursts, at regular distances, or of given \
+             packets.",
+        ),
+        field(
+            "probability",
+            FieldKind::Probability,
+            BY_MODEL,
+            "Of `bernoulli`: that a packet is lost; of `bernoulli-per-byte`: a byte, and the packet with it.",
+        ),
+        field(
+            "to_bad",
+            FieldKind::Chance,
+            BY_MODEL,
+            "Of `gilbert-elliott`: from the good state to the bad one, at each packet.",
+        ),
+        field(
+            "to_good",
+            FieldKind::Chance,
+            BY_MODEL,
+            "Of `gilbert-elliott`: from the bad state to the good one; the mean burst is 1 over it.",
+        ),
+        field(
+            "bad_loss",
+            FieldKind::Chance,
+            Absent::Default("1"),
+            "Of `gilbert-elliott`: that a packet is lost in the bad state.",
+        ),
+        field(
+            "good_loss",
+            FieldKind::Chance,
+            Absent::Default("0"),
+            "Of `gilbert-elliott`: that a packet is lost in the good state.",
+        ),
+        field(
+            "period",
+            FieldKind::Count(1, u32::MAX),
+            BY_MODEL,
+            "Of `periodic`: from one loss to the next, in packets.",
+        ),
+        field(
+            "offset",
+            FieldKind::Count(0, u32::MAX),
+            Absent::Default("0"),
+            "Of `periodic`: the first packet lost, counted from 1; 0 is as good as 1.",
+        ),
+        field(
+            "burst",
+            FieldKind::Count(0, u32::MAX),
+            Absent::Default("0"),
+            "Of `periodic`: how many are lost in a row; 0 is as good as 1.",
+        ),
+        field(
+            "packets",
+            FieldKind::Arrivals,
+            BY_MODEL,
+            "Of `list`: the packets lost, counted from 0 as they come.",
+        ),
+        field(
+            "place",
+            FieldKind::Choice(&["before-queue", "after-link"]),
+            Absent::Default("before-queue"),
+            "Whether a lost packet is gone before the queue, or has used queue and link.",
         ),
     ],
 };
@@ -247,6 +445,7 @@ pub const ALL: &[&TableSpec] = &[
     &LINK,
     &QUEUE,
     &super::field::LOSS,
+    &LOSS_MODEL,
     &super::field::UNIFORM,
     &SESSION,
     &LAYERS,
