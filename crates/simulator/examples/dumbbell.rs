@@ -8,7 +8,9 @@ use cpu_time::ProcessTime;
 use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Rate, Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
-use layercast_simulator::{LinkConfig, LossModel, Network, QueueConfig, QueueLimit, Simulation, TcpConfig};
+use layercast_simulator::{
+    LinkConfig, LossModel, LossPlace, Network, QueueConfig, QueueLimit, Simulation, TcpConfig,
+};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -17,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let bottleneck = Rate::from_mbps(mbps);
     // One bandwidth-delay product of the 100 ms round trip.
-    let queue = QueueConfig {
+    let queue = QueueConfig::DropTail {
         limit: QueueLimit::Bytes((bottleneck.as_bytes_per_s() * 0.1) as u64),
         ns2_compat: true,
     };
@@ -26,6 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         delay: Span::from_ms(delay_ms),
         queue,
         loss: LossModel::None,
+        loss_place: LossPlace::BeforeQueue,
     };
     let access = link(Rate::from_mbps(1000.0), 5, QueueConfig::default());
     let shared = link(bottleneck, 40, queue);

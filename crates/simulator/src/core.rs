@@ -5,12 +5,9 @@ use layercast_protocol::units::{Size, Time};
 use crate::event::{Event, EventQueue, Key};
 use crate::link::Link;
 use crate::network::LinkId;
-use crate::packet::{Body, Parcel, Slab};
+use crate::packet::{Body, Dropped, EcnField, Parcel, Slab};
+use crate::queue::Queue;
 use crate::timer::TimerSlot;
-
-/// A parcel that a link did not carry. Whoever owns the route accounts for it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Dropped(pub(crate) Parcel);
 
 #[derive(Debug)]
 pub(crate) struct Core {
@@ -42,7 +39,8 @@ impl Core {
     /// Sends a new packet on its first link.
     pub(crate) fn send(&mut self, body: Body, size: Size, link: LinkId, route: u32, position: u32) {
         let packet = self.slab.insert(body);
-        let parcel = Parcel { packet, route, position, size_bytes: size.as_bytes(), marked: false };
+        let (size_bytes, ecn) = (size.as_bytes(), EcnField::NotCapable);
+        let parcel = Parcel { packet, route, position, size_bytes, ecn, marked: false };
         self.offer(link, parcel);
     }
 
@@ -50,22 +48,57 @@ impl Core {
     pub(crate) fn offer(&mut self, id: LinkId, parcel: Parcel) {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
-        if link.loss.loses() {
+        if link.loss.loses(parcel.size_bytes) {
             link.counters.losses += 1;
             self.dropped.push(Dropped(parcel));
-        } else if !link.queue.admits(parcel.size_bytes) {
+            return;
+        }
+        let Queue::DropTail(queue) = &mut link.queue else {
+            return self.offer_managed(id, parcel);
+        };
+        if !queue.admits(parcel.size_bytes) {
             link.counters.queue_drops += 1;
             self.dropped.push(Dropped(parcel));
-        } else if link.queue.is_empty() && !link.is_busy(self.current) {
+        } else if queue.is_empty() && !link.is_busy(self.current) {
             self.transmit(id, parcel);
         } else {
-            link.account_queue(now);
-            link.queue.push(parcel);
+            link.push(now, parcel);
             if !link.free_pending {
                 link.free_pending = true;
                 self.events.push(link.free_at(), Event::Free(id.0));
             }
         }
+    }
+
+    /// Offers a parcel to a link with a managed queue. One that meets an idle transmitter goes
+    /// through the queue too, which may drop it on either side.
+    fn offer_managed(&mut self, id: LinkId, parcel: Parcel) {
+        let now = self.current.time;
+        let link = &mut self.links[id.0 as usize];
+        // Packets wait only for a busy transmitter, or for the event that is to free it.
+        let idle = link.queue.is_empty() && !link.is_busy(self.current);
+        link.account_queue(now);
+        link.offer(now, idle, parcel, &mut self.dropped);
+        if idle {
+            if let Some(parcel) = link.take(now, &mut self.dropped) {
+                self.transmit(id, parcel);
+            }
+        } else if !link.free_pending && !link.queue.is_empty() {
+            link.free_pending = true;
+            self.events.push(link.free_at(), Event::Free(id.0));
+        }
+    }
+
+    /// The error model of a link that loses packets at its far end: whether this one is lost.
+    #[inline]
+    pub(crate) fn loses_on_arrival(&mut self, link: u32, parcel: Parcel) -> bool {
+        let link = &mut self.links[link as usize];
+        let lost = link.loss_after.loses(parcel.size_bytes);
+        if lost {
+            link.counters.losses += 1;
+            self.dropped.push(Dropped(parcel));
+        }
+        lost
     }
 
     /// The transmitter of a link has become free: the next waiting packet starts.
@@ -74,7 +107,7 @@ impl Core {
         let link = &mut self.links[id.0 as usize];
         link.free_pending = false;
         link.account_queue(now);
-        if let Some(parcel) = link.queue.pop() {
+        if let Some(parcel) = link.take(now, &mut self.dropped) {
             self.transmit(id, parcel);
         }
     }

@@ -8,7 +8,7 @@ use crate::core::Core;
 use crate::measure::LevelChange;
 use crate::multicast::Tree;
 use crate::network::LinkId;
-use crate::packet::{Body, Parcel};
+use crate::packet::{Body, EcnField, Parcel};
 use crate::tcp::{Output, Segment};
 
 /// A unicast way through the network: the first link and the route that has the rest.
@@ -65,7 +65,14 @@ impl Host<Header> for SourceHost<'_> {
 impl SourceHost<'_> {
     fn multicast(&mut self, channel: Channel, header: Header, size: Size) {
         let packet = self.core.slab.insert(Body::Channel { channel, header });
-        let parcel = Parcel { packet, route: 0, position: 0, size_bytes: size.as_bytes(), marked: false };
+        let parcel = Parcel {
+            packet,
+            route: 0,
+            position: 0,
+            size_bytes: size.as_bytes(),
+            ecn: EcnField::NotCapable,
+            marked: false,
+        };
         self.tree.forward(self.core, 0, channel, parcel);
         self.core.slab.release(packet);
     }

@@ -27,11 +27,13 @@ mod simulation;
 pub mod tcp;
 mod timer;
 
-pub use link::{LinkConfig, LinkCounters};
-pub use loss::LossModel;
-pub use measure::{FlowCounters, LevelChange};
+pub use link::LinkConfig;
+pub use loss::{GilbertElliott, LossModel, LossPlace, PeriodicLoss};
+pub use measure::{FlowCounters, LevelChange, LinkCounters};
 pub use network::{LinkId, Network, NetworkError, NodeId};
-pub use queue::{QueueConfig, QueueLimit};
+pub use queue::{
+    CoDelConfig, PieConfig, QueueConfig, QueueLimit, RedConfig, RedVictim, RedWeight, RemConfig,
+};
 pub use simulation::{
     EngineCounters, ReceiverConfig, ReceiverId, SessionConfig, SessionId, Simulation, TcpConfig, TcpId,
 };

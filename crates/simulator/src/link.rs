@@ -6,9 +6,10 @@ use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Rate, Span, Time};
 
 use crate::event::Key;
-use crate::loss::{LossModel, LossProcess};
-use crate::packet::Parcel;
-use crate::queue::{DropTail, QueueConfig};
+use crate::loss::{LossModel, LossPlace, LossProcess};
+use crate::measure::LinkCounters;
+use crate::packet::{Dropped, Parcel};
+use crate::queue::{Queue, QueueConfig, Visit};
 
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,31 +22,19 @@ pub struct LinkConfig {
     pub queue: QueueConfig,
     /// Losses that are not the queue's.
     pub loss: LossModel,
-}
-
-/// What a link has done so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LinkCounters {
-    /// Packets whose transmission began.
-    pub packets: u64,
-    /// Bytes of those packets.
-    pub bytes: u64,
-    /// Packets that the queue dropped.
-    pub queue_drops: u64,
-    /// Packets that the error model lost.
-    pub losses: u64,
-    /// Packets marked instead of dropped.
-    pub marks: u64,
-    /// Time integral of the number of waiting packets, in packets times nanoseconds.
-    pub queue_packet_ns: u128,
+    /// Where those losses happen.
+    pub loss_place: LossPlace,
 }
 
 #[derive(Debug)]
 pub(crate) struct Link {
     delay: Span,
     ns_per_byte: f64,
-    pub(crate) queue: DropTail,
+    pub(crate) queue: Queue,
+    /// Draws where packets are offered.
     pub(crate) loss: LossProcess,
+    /// Draws where packets arrive.
+    pub(crate) loss_after: LossProcess,
     /// When the transmitter is done with what it sends, and the place of that among equal times.
     free_at: Key,
     /// Whether that moment is in the event list. It is there only while packets wait for it.
@@ -56,18 +45,50 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    pub(crate) fn new(config: LinkConfig, stream: Stream) -> Link {
+    /// A link with a stream for its losses and one for its queue.
+    pub(crate) fn new(config: LinkConfig, losses: Stream, queue: Stream) -> Link {
+        let (before, after) = match config.loss_place {
+            LossPlace::BeforeQueue => (config.loss, LossModel::None),
+            LossPlace::AfterLink => (LossModel::None, config.loss),
+        };
         Link {
             delay: config.delay,
             ns_per_byte: 8e9 / config.rate.as_bps(),
-            queue: DropTail::new(config.queue),
-            loss: LossProcess::new(config.loss, stream),
+            queue: Queue::new(config.queue, config.rate, config.delay, queue),
+            loss: LossProcess::new(before, losses.clone()),
+            loss_after: LossProcess::new(after, losses),
             free_at: Key { time: Time::ZERO, order: 0 },
             free_pending: false,
             wire: VecDeque::new(),
             counters: LinkCounters::default(),
             queue_changed_at: Time::ZERO,
         }
+    }
+
+    /// Lets a packet that a drop-tail queue has admitted wait.
+    #[inline]
+    pub(crate) fn push(&mut self, now: Time, parcel: Parcel) {
+        self.account_queue(now);
+        if let Queue::DropTail(queue) = &mut self.queue {
+            queue.push(parcel);
+        }
+    }
+
+    /// Offers a packet to a managed queue. `idle` tells that the transmitter has nothing to do.
+    pub(crate) fn offer(&mut self, now: Time, idle: bool, parcel: Parcel, dropped: &mut Vec<Dropped>) {
+        let idle_since = idle.then_some(self.free_at.time);
+        let mut visit = Visit { now, idle_since, counters: &mut self.counters, dropped };
+        self.queue.offer(parcel, &mut visit);
+    }
+
+    /// The packet to transmit next. The queue may drop some on the way to it.
+    #[inline]
+    pub(crate) fn take(&mut self, now: Time, dropped: &mut Vec<Dropped>) -> Option<Parcel> {
+        if let Queue::DropTail(queue) = &mut self.queue {
+            return queue.pop();
+        }
+        let mut visit = Visit { now, idle_since: None, counters: &mut self.counters, dropped };
+        self.queue.take(&mut visit)
     }
 
     /// Whether the transmitter is still sending at the event being served.

@@ -2,8 +2,7 @@
 
 use layercast_protocol::stream::Stream;
 
-/// Which packets a link loses by itself. The model is asked when a packet is offered to the link,
-/// before the queue.
+/// Which packets a link loses by itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum LossModel {
     /// Loses nothing.
@@ -11,38 +10,135 @@ pub enum LossModel {
     None,
     /// Loses each packet independently with this probability, whatever its size.
     Bernoulli(f64),
+    /// Loses each byte independently with this probability, and a packet with any of its bytes.
+    BernoulliPerByte(f64),
+    /// Losses in bursts.
+    GilbertElliott(GilbertElliott),
+    /// Losses at regular distances, as ns-2 has them.
+    Periodic(PeriodicLoss),
     /// Loses the packets with these arrival numbers, counted from 0.
     List(Vec<u64>),
 }
 
-/// A loss model at work: its own random stream and its count of arrivals.
+/// Where the losses of an error model happen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LossPlace {
+    /// Before the queue: a lost packet takes no place there and no time on the link. ns-2's
+    /// `lossmodel`.
+    #[default]
+    BeforeQueue,
+    /// At the far end: a lost packet has used the queue and the link. ns-2's `link-lossmodel`.
+    AfterLink,
+}
+
+/// A chain of a good and a bad state (Gilbert, 1960; Elliott, 1963). With each packet it may change
+/// its state, and then draws the loss by the state it is in. It starts in a state drawn from its
+/// stationary law.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GilbertElliott {
+    /// The probability of going from good to bad.
+    pub to_bad: f64,
+    /// The probability of going from bad to good.
+    pub to_good: f64,
+    /// The probability that a packet is lost in the bad state.
+    pub bad_loss: f64,
+    /// The probability that a packet is lost in the good state.
+    pub good_loss: f64,
+}
+
+impl GilbertElliott {
+    /// The share of packets that meet the bad state.
+    pub fn bad_share(&self) -> f64 {
+        // A chain that never moves has no stationary law; it stays good.
+        let moves = self.to_bad + self.to_good;
+        if moves > 0.0 { self.to_bad / moves } else { 0.0 }
+    }
+
+    /// The share of packets that are lost.
+    pub fn loss_rate(&self) -> f64 {
+        let bad = self.bad_share();
+        bad * self.bad_loss + (1.0 - bad) * self.good_loss
+    }
+
+    /// How many packets in a row meet the bad state, on average.
+    pub fn mean_bad_run(&self) -> f64 {
+        1.0 / self.to_good
+    }
+}
+
+/// Every so many packets some in a row are lost. Packets are numbered from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeriodicLoss {
+    /// From the first loss of a row to the first of the next, in packets.
+    pub period: u64,
+    /// The first packet lost; 0 is as good as 1.
+    pub offset: u64,
+    /// How many are lost in a row; 0 is as good as 1.
+    pub burst: u64,
+}
+
+impl PeriodicLoss {
+    fn loses(&self, number: u64) -> bool {
+        let first = self.offset.max(1);
+        number >= first && (number - first) % self.period.max(1) < self.burst.max(1)
+    }
+}
+
+/// A loss model at work: its own random stream, its count of arrivals, its state.
 #[derive(Debug)]
 pub(crate) struct LossProcess {
     model: LossModel,
     stream: Stream,
     arrivals: u64,
+    is_bad: bool,
 }
 
 impl LossProcess {
-    pub(crate) fn new(mut model: LossModel, stream: Stream) -> LossProcess {
-        if let LossModel::List(numbers) = &mut model {
-            numbers.sort_unstable();
-            numbers.dedup();
+    pub(crate) fn new(mut model: LossModel, mut stream: Stream) -> LossProcess {
+        let mut is_bad = false;
+        match &mut model {
+            LossModel::List(numbers) => {
+                numbers.sort_unstable();
+                numbers.dedup();
+            }
+            LossModel::GilbertElliott(chain) => is_bad = stream.chance(chain.bad_share()),
+            _ => {}
         }
-        LossProcess { model, stream, arrivals: 0 }
+        LossProcess { model, stream, arrivals: 0, is_bad }
     }
 
-    /// Whether the packet offered now is lost.
+    /// Whether the next packet, of this size, is lost.
     #[inline]
-    pub(crate) fn loses(&mut self) -> bool {
+    pub(crate) fn loses(&mut self, size_bytes: u32) -> bool {
         match &self.model {
             LossModel::None => false,
             LossModel::Bernoulli(probability) => self.stream.chance(*probability),
-            LossModel::List(numbers) => {
-                let arrival = self.arrivals;
-                self.arrivals += 1;
-                numbers.binary_search(&arrival).is_ok()
+            _ => self.loses_otherwise(size_bytes),
+        }
+    }
+
+    fn loses_otherwise(&mut self, size_bytes: u32) -> bool {
+        let arrival = self.arrivals;
+        self.arrivals += 1;
+        match &self.model {
+            LossModel::None => false,
+            LossModel::Bernoulli(probability) => self.stream.chance(*probability),
+            LossModel::BernoulliPerByte(probability) => {
+                self.stream.chance(1.0 - libm::pow(1.0 - probability, f64::from(size_bytes)))
             }
+            LossModel::GilbertElliott(chain) => {
+                // Both numbers are drawn for each packet, so that other probabilities meet the same.
+                let (turn, hit) = (self.stream.uniform(), self.stream.uniform());
+                if turn < if self.is_bad { chain.to_good } else { chain.to_bad } {
+                    self.is_bad = !self.is_bad;
+                }
+                hit < if self.is_bad { chain.bad_loss } else { chain.good_loss }
+            }
+            LossModel::Periodic(periodic) => periodic.loses(arrival + 1),
+            LossModel::List(numbers) => numbers.binary_search(&arrival).is_ok(),
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

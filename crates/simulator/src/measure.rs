@@ -1,4 +1,4 @@
-//! What is counted for each flow.
+//! What is counted for each flow and link.
 
 use layercast_protocol::contract::Cause;
 use layercast_protocol::units::{Level, Time};
@@ -18,6 +18,25 @@ pub struct FlowCounters {
     /// Bytes of a channel that reached the node after the receiver had left it as the last one there
     /// and below: load that the leave did not yet take off the links.
     pub late_bytes: u64,
+}
+
+/// What a link has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCounters {
+    /// Packets whose transmission began.
+    pub packets: u64,
+    /// Bytes of those packets.
+    pub bytes: u64,
+    /// Packets that the queue dropped, for whatever reason.
+    pub queue_drops: u64,
+    /// Those of `queue_drops` that the queue's management chose although there was room.
+    pub chosen_drops: u64,
+    /// Packets that the error model lost.
+    pub losses: u64,
+    /// Packets marked instead of dropped.
+    pub marks: u64,
+    /// Time integral of the number of waiting packets, in packets times nanoseconds.
+    pub queue_packet_ns: u128,
 }
 
 /// A change of level at a receiver.

@@ -49,6 +49,25 @@ struct Slot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PacketId(u32);
 
+#[cfg(test)]
+impl PacketId {
+    /// For tests of what only passes packets on.
+    pub(crate) fn of_number(number: u32) -> PacketId {
+        PacketId(number)
+    }
+}
+
+/// What a packet's sender says of marks (the ECN field of RFC 3168; RFC 9331 for the third).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum EcnField {
+    /// It does not understand marks.
+    #[default]
+    NotCapable,
+    /// A mark is as good as a loss: ECT(0).
+    #[allow(dead_code, reason = "no sender asks for marks yet")]
+    Classic,
+}
+
 /// One copy of a packet as a link sees it. What differs between copies is here: where it is on its
 /// route, and whether a router on its own branch marked it.
 #[derive(Clone, Copy, Debug)]
@@ -59,8 +78,22 @@ pub(crate) struct Parcel {
     /// How far it has come: the hop on a path, or the edge of a tree.
     pub(crate) position: u32,
     pub(crate) size_bytes: u32,
+    /// Whether it may be marked where it would be dropped.
+    pub(crate) ecn: EcnField,
+    /// Whether a router has marked it.
     pub(crate) marked: bool,
 }
+
+impl Parcel {
+    /// Whether a mark will be understood.
+    pub(crate) fn takes_marks(&self) -> bool {
+        self.ecn != EcnField::NotCapable
+    }
+}
+
+/// A parcel that a link did not carry. Whoever owns the route accounts for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dropped(pub(crate) Parcel);
 
 /// All packets in flight. A freed slot is used again, so it grows only to the largest number ever
 /// in flight.

@@ -1,10 +1,39 @@
-//! Queues in front of transmitters.
+//! Queues in front of transmitters: what waits, what is dropped, what is marked.
+//!
+//! A drop-tail queue is asked on arrival only and knows no time. All others are *managed*: an
+//! arriving packet is offered to the queue, also when the transmitter is idle, and the transmitter
+//! then asks the queue for a packet, which may drop some before it hands one out. What a managed
+//! queue needs to know, and where it books what it did, is a [`Visit`].
+//!
+//! A queue that works by the clock (REM, PIE, DualPI2) has no events: between two visits nothing in
+//! it changes, so the updates that fell due are made up for at the next visit, each with the state
+//! that it would have seen ([`ticker`]).
 
-use std::collections::VecDeque;
+mod codel;
+mod drop_tail;
+mod fifo;
+mod pie;
+mod red;
+mod rem;
+mod ticker;
+mod visit;
 
+use layercast_protocol::stream::Stream;
+use layercast_protocol::units::{Rate, Span};
+
+pub use self::codel::CoDelConfig;
+use self::codel::CoDelQueue;
+use self::drop_tail::DropTail;
+pub use self::pie::PieConfig;
+use self::pie::PieQueue;
+use self::red::RedQueue;
+pub use self::red::{RedConfig, RedVictim, RedWeight};
+pub use self::rem::RemConfig;
+use self::rem::RemQueue;
+pub(crate) use self::visit::Visit;
 use crate::packet::Parcel;
 
-/// How much a queue holds.
+/// How much a queue holds. The packet in transmission is never part of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueLimit {
     /// Everything.
@@ -15,62 +44,98 @@ pub enum QueueLimit {
     Bytes(u64),
 }
 
-/// A drop-tail queue's configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueueConfig {
-    /// How much it holds. The packet in transmission is never part of the queue.
-    pub limit: QueueLimit,
-    /// Count as the papers' simulator does: an arrival is dropped when the queue *with it* would
-    /// reach the limit, so one packet (or byte) less waits than the limit says. Otherwise an
-    /// arrival is dropped when the queue with it would exceed the limit.
-    pub ns2_compat: bool,
+/// The queue of one direction of a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum QueueConfig {
+    /// First in, first out; arrivals that do not fit are dropped.
+    DropTail {
+        /// How much it holds.
+        limit: QueueLimit,
+        /// Count as the papers' simulator does: an arrival is dropped when the queue *with it*
+        /// would reach the limit, so one packet (or byte) less waits than the limit says.
+        /// Otherwise an arrival is dropped when the queue with it would exceed the limit.
+        ns2_compat: bool,
+    },
+    /// Random early detection.
+    Red(RedConfig),
+    /// Controlled delay.
+    CoDel(CoDelConfig),
+    /// Random exponential marking.
+    Rem(RemConfig),
+    /// Proportional integral controller, enhanced.
+    Pie(PieConfig),
 }
 
 impl Default for QueueConfig {
     fn default() -> Self {
-        QueueConfig { limit: QueueLimit::Unlimited, ns2_compat: true }
+        QueueConfig::DropTail { limit: QueueLimit::Unlimited, ns2_compat: true }
     }
 }
 
-/// First in, first out; arrivals that do not fit are dropped.
+/// Any queue. The managed ones are boxed to keep a link small.
 #[derive(Debug)]
-pub(crate) struct DropTail {
-    config: QueueConfig,
-    waiting: VecDeque<Parcel>,
-    waiting_bytes: u64,
+pub(crate) enum Queue {
+    DropTail(DropTail),
+    Red(Box<RedQueue>),
+    CoDel(Box<CoDelQueue>),
+    Rem(Box<RemQueue>),
+    Pie(Box<PieQueue>),
 }
 
-impl DropTail {
-    pub(crate) fn new(config: QueueConfig) -> DropTail {
-        DropTail { config, waiting: VecDeque::new(), waiting_bytes: 0 }
+impl Queue {
+    /// The queue of a link of this rate and delay. `stream` is the queue's own.
+    pub(crate) fn new(config: QueueConfig, rate: Rate, delay: Span, stream: Stream) -> Queue {
+        match config {
+            QueueConfig::DropTail { limit, ns2_compat } => Queue::DropTail(DropTail::new(limit, ns2_compat)),
+            QueueConfig::Red(config) => Queue::Red(Box::new(RedQueue::new(config, rate, delay, stream))),
+            QueueConfig::CoDel(config) => Queue::CoDel(Box::new(CoDelQueue::new(config))),
+            QueueConfig::Rem(config) => Queue::Rem(Box::new(RemQueue::new(config, rate, stream))),
+            QueueConfig::Pie(config) => Queue::Pie(Box::new(PieQueue::new(config, stream))),
+        }
     }
 
-    /// Whether a packet of this size may enter now. A packet that meets an idle link is asked too.
-    pub(crate) fn admits(&self, size_bytes: u32) -> bool {
-        let (filled, limit) = match self.config.limit {
-            QueueLimit::Unlimited => return true,
-            QueueLimit::Packets(limit) => (self.waiting.len() as u64 + 1, u64::from(limit)),
-            QueueLimit::Bytes(limit) => (self.waiting_bytes + u64::from(size_bytes), limit),
-        };
-        if self.config.ns2_compat { filled < limit } else { filled <= limit }
+    /// Takes in a packet, or drops one: this one or another. For managed queues; a drop-tail queue
+    /// is asked with [`DropTail::admits`] where the packet does not wait.
+    pub(crate) fn offer(&mut self, parcel: Parcel, visit: &mut Visit<'_>) {
+        match self {
+            Queue::DropTail(queue) if queue.admits(parcel.size_bytes) => queue.push(parcel),
+            Queue::DropTail(_) => visit.drop_for_room(parcel),
+            Queue::Red(queue) => queue.offer(parcel, visit),
+            Queue::CoDel(queue) => queue.offer(parcel, visit),
+            Queue::Rem(queue) => queue.offer(parcel, visit),
+            Queue::Pie(queue) => queue.offer(parcel, visit),
+        }
     }
 
-    pub(crate) fn push(&mut self, parcel: Parcel) {
-        self.waiting_bytes += u64::from(parcel.size_bytes);
-        self.waiting.push_back(parcel);
+    /// Hands out the packet to transmit next. None if there is none, or all that waited was dropped.
+    pub(crate) fn take(&mut self, visit: &mut Visit<'_>) -> Option<Parcel> {
+        match self {
+            Queue::DropTail(queue) => queue.pop(),
+            Queue::Red(queue) => queue.take(),
+            Queue::CoDel(queue) => queue.take(visit),
+            Queue::Rem(queue) => queue.take(visit),
+            Queue::Pie(queue) => queue.take(visit),
+        }
     }
 
-    pub(crate) fn pop(&mut self) -> Option<Parcel> {
-        let parcel = self.waiting.pop_front()?;
-        self.waiting_bytes -= u64::from(parcel.size_bytes);
-        Some(parcel)
-    }
-
+    /// How many packets wait.
+    #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.waiting.len()
+        match self {
+            Queue::DropTail(queue) => queue.len(),
+            Queue::Red(queue) => queue.len(),
+            Queue::CoDel(queue) => queue.len(),
+            Queue::Rem(queue) => queue.len(),
+            Queue::Pie(queue) => queue.len(),
+        }
     }
 
+    /// Whether none waits.
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+        self.len() == 0
     }
 }
+
+#[cfg(test)]
+pub(crate) mod testing;

@@ -8,8 +8,8 @@ use layercast_protocol::units::{Span, Time};
 use crate::core::Core;
 use crate::event::{Event, Key};
 use crate::host::Way;
-use crate::link::{Link, LinkCounters};
-use crate::measure::{FlowCounters, LevelChange};
+use crate::link::Link;
+use crate::measure::{FlowCounters, LevelChange, LinkCounters};
 use crate::multicast::Tree;
 use crate::network::{LinkId, Network, NetworkError, NodeId, ShortestPaths};
 use crate::tcp::{Sender, Sink, TcpOptions, TcpState};
@@ -150,7 +150,8 @@ impl Simulation {
     /// A simulation on `network`. `seed` should already tell replications apart.
     pub fn new(network: Network, seed: u64) -> Simulation {
         let link = |plan: &crate::network::PlannedLink| {
-            Link::new(plan.config.clone(), Stream::new(seed, &format!("link/{}", plan.name)))
+            let stream = |part: &str| Stream::new(seed, &format!("{part}/{}", plan.name));
+            Link::new(plan.config.clone(), stream("link"), stream("queue"))
         };
         let links = network.links().iter().map(link).collect();
         Simulation {

@@ -7,8 +7,10 @@ mod world;
 use allocation_counter::{AllocationInfo, measure};
 use layercast_protocol::registry::{NAMES, Protocol};
 use layercast_simulator::tcp::TcpVariant;
-use layercast_simulator::{ReceiverId, Simulation};
-use world::{add_session, at, bottleneck, tcp};
+use layercast_simulator::{
+    CoDelConfig, LinkConfig, PieConfig, QueueConfig, QueueLimit, ReceiverId, RedConfig, RemConfig, Simulation,
+};
+use world::{Plan, add_session, at, bottleneck, link, tcp};
 
 /// What a stretch of a second cost.
 struct Stretch {
@@ -64,4 +66,27 @@ fn packets_allocate_nothing() {
     let allocations: u64 = stretches.iter().map(|stretch| stretch.allocations.count_total).sum();
     assert!(changes > 100, "{changes} level changes");
     assert!(allocations <= 2 * receivers, "{allocations} allocations");
+}
+
+#[test]
+fn managed_queues_allocate_nothing() {
+    let limit = QueueLimit::Packets(100);
+    for queue in [
+        QueueConfig::Red(RedConfig { limit: Some(limit), ..RedConfig::classic() }),
+        QueueConfig::CoDel(CoDelConfig { limit, ..CoDelConfig::default() }),
+        QueueConfig::Rem(RemConfig { limit, ..RemConfig::default() }),
+        QueueConfig::Pie(PieConfig { limit, ..PieConfig::default() }),
+    ] {
+        let plan = Plan::new(&[("S-R", LinkConfig { queue, ..link(10.0, 20.0) }, link(10.0, 20.0))]);
+        let mut simulation = plan.simulation();
+        for number in 0..8 {
+            simulation.add_tcp(tcp(&plan, TcpVariant::Sack, "S", "R", &format!("tcp-{number}"))).unwrap();
+        }
+        simulation.run_until(at(200.0));
+        let before = simulation.link_counters(plan.link("S-R"));
+        let allocations = measure(|| simulation.run_until(at(300.0)));
+        let after = simulation.link_counters(plan.link("S-R"));
+        assert!(after.queue_drops > before.queue_drops, "{queue:?} drops");
+        assert_eq!(allocations.count_total, 0, "{queue:?}");
+    }
 }

@@ -6,15 +6,16 @@ mod world;
 
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
-    LinkConfig, LinkId, LossModel, NetworkError, QueueConfig, QueueLimit, Simulation, TcpConfig,
+    LinkConfig, LinkId, LossModel, LossPlace, NetworkError, QueueConfig, QueueLimit, Simulation, TcpConfig,
 };
 use world::{Member, Plan, add_fixed, at, fixed_session, link, member, tcp};
 
 /// Two links with small queues and losses of their own, in both directions.
 fn chain() -> Plan {
     let poor = |mbps, loss| LinkConfig {
-        queue: QueueConfig { limit: QueueLimit::Packets(8), ns2_compat: true },
+        queue: QueueConfig::DropTail { limit: QueueLimit::Packets(8), ns2_compat: true },
         loss: LossModel::Bernoulli(loss),
+        loss_place: LossPlace::BeforeQueue,
         ..link(mbps, 10.0)
     };
     Plan::new(&[("S-G", poor(5.0, 0.02), poor(5.0, 0.03)), ("G-R", poor(2.0, 0.01), poor(2.0, 0.0))])
@@ -88,7 +89,7 @@ fn what_a_session_sends_arrives_is_late_or_is_lost_at_some_link() {
 
 #[test]
 fn a_full_link_is_busy_all_the_time_and_its_queue_full() {
-    let queue = QueueConfig { limit: QueueLimit::Packets(21), ns2_compat: true };
+    let queue = QueueConfig::DropTail { limit: QueueLimit::Packets(21), ns2_compat: true };
     let plan = Plan::new(&[("S-R", LinkConfig { queue, ..link(8.0, 5.0) }, link(8.0, 5.0))]);
     let (mut simulation, ids) = fixed_session(&plan, &[16_000.0], &[member("R")]);
     simulation.run_until(at(1.0));

@@ -4,7 +4,7 @@
 
 use layercast_protocol::units::{Rate, Size, Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
-use layercast_simulator::{LinkConfig, LossModel, Network, QueueConfig, Simulation, TcpConfig};
+use layercast_simulator::{LinkConfig, LossModel, LossPlace, Network, QueueConfig, Simulation, TcpConfig};
 use layercast_testkit::golden;
 use serde_json::Value;
 
@@ -76,6 +76,7 @@ fn single_connection(input: &Value) -> (Simulation, layercast_simulator::TcpId) 
         delay: Span::from_secs_f64(input["one_way_prop_s"].as_f64().unwrap()),
         queue: QueueConfig::default(),
         loss: LossModel::None,
+        loss_place: LossPlace::BeforeQueue,
     };
     let forward = LinkConfig { loss: LossModel::List(drops), ..backward.clone() };
     let mut network = Network::new();

@@ -8,15 +8,13 @@ use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
-    LinkConfig, LinkId, LossModel, Network, NodeId, QueueConfig, QueueLimit as SimulatedLimit,
-    ReceiverConfig, ReceiverId, SessionConfig, Simulation, TcpConfig, TcpId,
+    LinkConfig, LinkId, Network, NodeId, ReceiverConfig, ReceiverId, SessionConfig, Simulation, TcpConfig,
+    TcpId,
 };
 
 use super::{RunError, RunRequest};
 use crate::results::{Experiment, FlowInfo, GroupInfo, LinkInfo, PaperValue, Relation, Role};
-use crate::scenario::{
-    self, Draw, FlowPlan, LinkDirection, ProtocolCatalogue, QueueLimit, QueuePlan, Scenario, SessionPlan,
-};
+use crate::scenario::{self, Draw, FlowPlan, LinkDirection, ProtocolCatalogue, Scenario, SessionPlan};
 
 /// Why a scenario that reads well cannot be built.
 #[derive(Debug, thiserror::Error)]
@@ -133,14 +131,13 @@ fn network(scenario: &Scenario, seed: u64) -> Result<Topology, RunError> {
 }
 
 fn direction(plan: &LinkDirection, delay: Span) -> LinkConfig {
-    let QueuePlan::DropTail { limit, ns2_compat } = plan.queue;
-    let limit = match limit {
-        QueueLimit::Unlimited => SimulatedLimit::Unlimited,
-        QueueLimit::Packets(packets) => SimulatedLimit::Packets(packets),
-        QueueLimit::Bytes(bytes) => SimulatedLimit::Bytes(bytes),
-    };
-    let loss = if plan.loss > 0.0 { LossModel::Bernoulli(plan.loss) } else { LossModel::None };
-    LinkConfig { rate: plan.rate, delay, queue: QueueConfig { limit, ns2_compat }, loss }
+    LinkConfig {
+        rate: plan.rate,
+        delay,
+        queue: plan.queue,
+        loss: plan.loss.clone(),
+        loss_place: plan.loss_place,
+    }
 }
 
 fn add_session(

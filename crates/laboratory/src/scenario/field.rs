@@ -70,8 +70,18 @@ pub enum FieldKind {
     Size,
     /// A probability of loss, or one for each direction.
     Loss,
-    /// The probability of loss in one direction.
+    /// The probability of loss in one direction, or a model of it.
+    DirectionLoss,
+    /// A probability below 1.
     Probability,
+    /// A probability that may be 1.
+    Chance,
+    /// A number above 0 and up to 1.
+    Share,
+    /// A number above 0.
+    Positive,
+    /// Numbers of packets.
+    Arrivals,
     /// The limit of a queue.
     Limit,
     /// The two ends of a range of spans.
@@ -117,19 +127,19 @@ pub const UNIFORM: TableSpec = TableSpec {
 /// The table form of a link's loss.
 pub const LOSS: TableSpec = TableSpec {
     name: "loss",
-    doc: "The probability that a packet is lost on a link, for each direction.",
+    doc: "What a link loses beside its queues, for each direction.",
     example: "{ forward = 0.01, backward = 0.0 }",
     choice: None,
     fields: &[
         Field {
             key: "forward",
-            kind: FieldKind::Probability,
+            kind: FieldKind::DirectionLoss,
             doc: "From the first node of the link's name to the second.",
             absent: Absent::Default("0"),
         },
         Field {
             key: "backward",
-            kind: FieldKind::Probability,
+            kind: FieldKind::DirectionLoss,
             doc: "From the second node to the first.",
             absent: Absent::Default("0"),
         },
@@ -170,6 +180,7 @@ impl FieldKind {
             FieldKind::Table(spec) => Some(spec),
             FieldKind::Draw => Some(&UNIFORM),
             FieldKind::Loss => Some(&LOSS),
+            FieldKind::DirectionLoss => Some(&super::tables::LOSS_MODEL),
             _ => None,
         }
     }
@@ -192,7 +203,14 @@ impl FieldKind {
             FieldKind::Factor => "a number above 1",
             FieldKind::Size => "a size above zero, such as \"1000 bytes\"",
             FieldKind::Loss => "a number from 0 to below 1, or { forward = 0.01, backward = 0.0 }",
+            FieldKind::DirectionLoss => {
+                "a number from 0 to below 1, or a model such as { model = \"periodic\", period = 100 }"
+            }
             FieldKind::Probability => "a number from 0 to below 1",
+            FieldKind::Chance => "a number from 0 to 1",
+            FieldKind::Share => "a number above 0 and up to 1",
+            FieldKind::Positive => "a number above 0",
+            FieldKind::Arrivals => "a list of whole numbers, such as [10, 11, 40]",
             FieldKind::Limit => "\"unlimited\", \"45000 bytes\" or \"50 packets\"",
             FieldKind::Range => "two times, such as [\"0 s\", \"20 s\"]",
             FieldKind::Windows => "a list such as [[\"30 s\", \"end\"], [\"10 s\", \"300 s\"]]",

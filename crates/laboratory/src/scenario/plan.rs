@@ -3,6 +3,8 @@
 use layercast_protocol::option::RawValue;
 use layercast_protocol::units::{Rate, Size, Span, Time};
 
+pub use layercast_simulator::{LossModel, LossPlace, QueueConfig as QueuePlan, QueueLimit};
+
 use super::paper::PaperValue;
 
 /// One experiment.
@@ -104,7 +106,7 @@ pub struct LinkPlan {
 }
 
 /// One direction of a link.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LinkDirection {
     /// How fast it transmits; never zero.
     pub rate: Rate,
@@ -112,31 +114,10 @@ pub struct LinkDirection {
     pub delay: Draw<Span>,
     /// What waits for transmission.
     pub queue: QueuePlan,
-    /// The probability that a packet is lost, independently of all others; in `[0, 1)`.
-    pub loss: f64,
-}
-
-/// A queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueuePlan {
-    /// First in, first out; what finds no room is dropped.
-    DropTail {
-        /// How much it holds.
-        limit: QueueLimit,
-        /// Count and compare as ns-2 does.
-        ns2_compat: bool,
-    },
-}
-
-/// How much a queue holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueLimit {
-    /// It never drops.
-    Unlimited,
-    /// So many packets.
-    Packets(u32),
-    /// So many bytes.
-    Bytes(u64),
+    /// What is lost beside the queue.
+    pub loss: LossModel,
+    /// Where that is lost.
+    pub loss_place: LossPlace,
 }
 
 /// A multicast session.

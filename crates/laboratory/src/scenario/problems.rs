@@ -56,6 +56,11 @@ impl Problems {
         self.found.push(problem);
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.found.len()
+    }
+
     /// Whether there is none.
     pub(super) fn is_empty(&self) -> bool {
         self.found.is_empty()

@@ -5,6 +5,7 @@ mod context;
 mod defaults;
 mod flows;
 mod groups;
+mod queues;
 mod sessions;
 mod table;
 mod topology;

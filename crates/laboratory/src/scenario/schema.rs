@@ -56,6 +56,8 @@ fn default(kind: &FieldKind, text: &str) -> Value {
         | FieldKind::Count(..)
         | FieldKind::Flag
         | FieldKind::Loss
+        | FieldKind::DirectionLoss
+        | FieldKind::Chance
         | FieldKind::Probability => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
         _ => json!(text),
     }
@@ -89,6 +91,16 @@ fn kind(kind: &FieldKind, protocols: &[&str]) -> Value {
         FieldKind::Factor => json!({"type": "number", "exclusiveMinimum": 1}),
         FieldKind::Size => quantity("bytes|byte|B|kB|MB"),
         FieldKind::Probability => json!({"type": "number", "minimum": 0, "exclusiveMaximum": 1}),
+        FieldKind::Chance => json!({"type": "number", "minimum": 0, "maximum": 1}),
+        FieldKind::Share => json!({"type": "number", "exclusiveMinimum": 0, "maximum": 1}),
+        FieldKind::Positive => json!({"type": "number", "exclusiveMinimum": 0}),
+        FieldKind::Arrivals => {
+            json!({"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1})
+        }
+        FieldKind::DirectionLoss => {
+            let plain = json!({"type": "number", "minimum": 0, "exclusiveMaximum": 1});
+            json!({"anyOf": [plain, reference(&super::tables::LOSS_MODEL)]})
+        }
         FieldKind::Loss => {
             json!({"anyOf": [{"type": "number", "minimum": 0, "exclusiveMaximum": 1}, reference(&super::field::LOSS)]})
         }

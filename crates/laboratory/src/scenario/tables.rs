@@ -2,8 +2,11 @@
 
 use layercast_protocol::layers::MAX_LAYERS;
 
+pub use self::links::{LINK, LOSS_MODEL, QUEUE};
 use super::field::{Absent, Field, FieldKind, TableSpec};
 use super::protocols::{TCP_PROFILES, TCP_PROTOCOLS};
+
+mod links;
 
 const fn field(key: &'static str, kind: FieldKind, absent: Absent, doc: &'static str) -> Field {
     Field { key, kind, doc, absent }
@@ -77,56 +80,6 @@ pub const DEFAULTS: TableSpec = TableSpec {
         field("link", FieldKind::Table(&LINK), NONE, "For each link."),
         field("session", FieldKind::Table(&SESSION), NONE, "For each session."),
         field("flow", FieldKind::Table(&FLOW), NONE, "For each flow."),
-    ],
-};
-
-/// A link.
-pub const LINK: TableSpec = TableSpec {
-    name: "link",
-    doc: "A link `A-B` between two nodes. Forward is from A to B.",
-    example: "{ rate = \"100 Mbit/s\", delay = \"10 ms\" }",
-    choice: None,
-    fields: &[
-        field("rate", FieldKind::Rate, REQUIRED, "How fast it transmits, in both directions."),
-        field("rate_backward", FieldKind::Rate, Absent::Means("as `rate`"), "The rate from B to A."),
-        field("delay", FieldKind::Draw, REQUIRED, "Propagation delay, the same in both directions."),
-        field("delay_backward", FieldKind::Draw, Absent::Means("as `delay`"), "The delay from B to A."),
-        field(
-            "queue",
-            FieldKind::Table(&QUEUE),
-            Absent::Means("unlimited"),
-            "The queues of both directions.",
-        ),
-        field(
-            "queue_backward",
-            FieldKind::Table(&QUEUE),
-            Absent::Means("as `queue`"),
-            "The queue from B to A, key by key.",
-        ),
-        field(
-            "loss",
-            FieldKind::Loss,
-            Absent::Default("0"),
-            "Probability that a packet is lost, independently of others. A plain number is forward only.",
-        ),
-    ],
-};
-
-/// A queue.
-pub const QUEUE: TableSpec = TableSpec {
-    name: "queue",
-    doc: "What waits for transmission on a link.",
-    example: "{ kind = \"drop-tail\", limit = \"50 packets\" }",
-    choice: Some("kind"),
-    fields: &[
-        field("kind", FieldKind::Choice(&["drop-tail"]), Absent::Default("drop-tail"), "What it drops."),
-        field("limit", FieldKind::Limit, Absent::Default("unlimited"), "How much it holds."),
-        field(
-            "ns2_compat",
-            FieldKind::Flag,
-            Absent::Default("true"),
-            "Compare with the limit as ns-2 does, the simulator of the papers.",
-        ),
     ],
 };
 
@@ -247,6 +200,7 @@ pub const ALL: &[&TableSpec] = &[
     &LINK,
     &QUEUE,
     &super::field::LOSS,
+    &LOSS_MODEL,
     &super::field::UNIFORM,
     &SESSION,
     &LAYERS,

@@ -4,4 +4,5 @@ mod built_in;
 mod errors;
 mod generated;
 mod overrides;
+mod queues;
 mod reading;

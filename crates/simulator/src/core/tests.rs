@@ -4,17 +4,20 @@ use layercast_testkit::golden;
 use proptest::prelude::*;
 
 use super::*;
-use crate::link::{LinkConfig, LinkCounters};
-use crate::loss::LossModel;
-use crate::queue::{QueueConfig, QueueLimit};
+use crate::link::LinkConfig;
+use crate::loss::{LossModel, LossPlace};
+use crate::measure::LinkCounters;
+use crate::queue::{
+    CoDelConfig, PieConfig, QueueConfig, QueueLimit, RedConfig, RedVictim, RedWeight, RemConfig,
+};
 use crate::tcp::Segment;
 
 const LINK: LinkId = LinkId(0);
 
 /// A core with one link.
 fn one_link(rate: Rate, delay: Span, queue: QueueConfig) -> Core {
-    let config = LinkConfig { rate, delay, queue, loss: LossModel::None };
-    Core::new(vec![Link::new(config, Stream::new(1, "link"))])
+    let config = LinkConfig { rate, delay, queue, loss: LossModel::None, loss_place: LossPlace::BeforeQueue };
+    Core::new(vec![Link::new(config, Stream::new(1, "link"), Stream::new(1, "queue"))])
 }
 
 /// Serves the events up to `end` and adds the packets that arrive: their numbers and when.
@@ -68,14 +71,28 @@ fn golden_store_and_forward() {
 
 #[test]
 fn golden_queue_limits() {
-    for (id, in_bytes) in
-        [("queue-limit-droptail-packets", false), ("queue-limit-droptail-bytes-mean1000", true)]
-    {
+    let drop_tail = |limit| QueueConfig::DropTail { limit, ns2_compat: true };
+    let out_of_reach = |packets| RedConfig {
+        limit: Some(QueueLimit::Packets(packets)),
+        min_threshold: Some(1000.0),
+        ..RedConfig::classic()
+    };
+    let out_of_reach = |packets| RedConfig { max_threshold: Some(3000.0), ..out_of_reach(packets) };
+    let rem = |packets| RemConfig { limit: QueueLimit::Packets(packets), gamma: 0.0, ..RemConfig::default() };
+    let queue = |id: &str, limit: u32| match id {
+        "queue-limit-droptail-packets" => drop_tail(QueueLimit::Packets(limit)),
+        "queue-limit-droptail-bytes-mean1000" => drop_tail(QueueLimit::Bytes(u64::from(limit) * 1000)),
+        "queue-limit-rem-gamma0" => QueueConfig::Rem(rem(limit)),
+        _ => QueueConfig::Red(out_of_reach(limit)),
+    };
+    for id in [
+        "queue-limit-droptail-packets",
+        "queue-limit-droptail-bytes-mean1000",
+        "queue-limit-red-packets-thresholds-out-of-reach",
+        "queue-limit-rem-gamma0",
+    ] {
         let case = golden::vector("vectors-active-and-unicast.json", id);
-        let limit = case.whole("limit");
-        let limit =
-            if in_bytes { QueueLimit::Bytes(limit * 1000) } else { QueueLimit::Packets(limit as u32) };
-        let queue = QueueConfig { limit, ns2_compat: true };
+        let queue = queue(id, case.whole("limit") as u32);
         let mut core = one_link(Rate::from_mbps(0.8), Span::from_ms(1), queue);
         // From an access link of 100 Mbit/s a packet comes each 80 us.
         for arrival in 0..case.whole("arrivals") {
@@ -103,7 +120,7 @@ fn by_hand(
     offers: &[(Time, u32)],
     ns_per_byte: u64,
     delay: u64,
-    queue: QueueConfig,
+    (limit, ns2_compat): (QueueLimit, bool),
 ) -> (Vec<(i64, Time)>, u64, u128) {
     let (mut arrived, mut dropped, mut integral) = (Vec::new(), 0, 0);
     // When each accepted packet leaves the queue, and its size.
@@ -112,14 +129,14 @@ fn by_hand(
     for (seq, &(at, bytes)) in offers.iter().enumerate() {
         let at = at.as_ns();
         let waiting = || starts.iter().filter(|&&(start, _)| start > at);
-        let (filled, limit) = match queue.limit {
+        let (filled, limit) = match limit {
             QueueLimit::Unlimited => (0, u64::MAX),
             QueueLimit::Packets(limit) => (waiting().count() as u64 + 1, u64::from(limit)),
             QueueLimit::Bytes(limit) => {
                 (waiting().map(|&(_, bytes)| u64::from(bytes)).sum::<u64>() + u64::from(bytes), limit)
             }
         };
-        if filled > limit || (queue.ns2_compat && filled == limit) {
+        if filled > limit || (ns2_compat && filled == limit) {
             dropped += 1;
             continue;
         }
@@ -152,8 +169,8 @@ proptest! {
             at += gap;
             (Time::from_ns(at), bytes)
         }).collect();
-        let queue = QueueConfig { limit, ns2_compat };
-        let (expected, dropped, integral) = by_hand(&offers, 2, delay, queue);
+        let queue = QueueConfig::DropTail { limit, ns2_compat };
+        let (expected, dropped, integral) = by_hand(&offers, 2, delay, (limit, ns2_compat));
         let mut core = one_link(Rate::from_mbps(4000.0), Span::from_ns(delay), queue);
         let (arrived, counters) = carry(&mut core, &offers);
         prop_assert_eq!(arrived, expected);
@@ -165,5 +182,69 @@ proptest! {
         // Dropped parcels are kept for whoever accounts for them; nothing else is left.
         prop_assert_eq!(core.slab.copies(), core.dropped.len());
         prop_assert_eq!(core.links[0].carried(), 0);
+    }
+}
+
+/// Every managed queue, with bounds that a short test reaches.
+fn managed() -> Vec<QueueConfig> {
+    let limit = QueueLimit::Packets(12);
+    vec![
+        QueueConfig::Red(RedConfig { weight: RedWeight::Fixed(0.1), ..RedConfig::classic() }),
+        QueueConfig::Red(RedConfig {
+            min_threshold: Some(2.0),
+            victim: RedVictim::Random,
+            limit: Some(limit),
+            adaptive: true,
+            ..RedConfig::ns2()
+        }),
+        QueueConfig::CoDel(CoDelConfig {
+            limit,
+            target: Span::from_us(5),
+            interval: Span::from_us(50),
+            ..CoDelConfig::default()
+        }),
+        QueueConfig::Rem(RemConfig { gamma: 10.0, update: Span::from_us(10), limit, ..RemConfig::default() }),
+        QueueConfig::Pie(PieConfig {
+            target: Span::from_us(5),
+            update: Span::from_us(5),
+            max_burst: Span::from_us(10),
+            alpha: 1e3,
+            beta: 1e4,
+            limit,
+            ..PieConfig::default()
+        }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Any load on any managed queue: each packet is carried or dropped and counted, once, in order,
+    /// and the link is never idle while packets wait.
+    #[test]
+    fn a_managed_link_carries_or_drops_each_packet(
+        gaps in prop::collection::vec((0u64..4000, 1u32..2000), 1..300),
+        kind in 0..managed().len(),
+    ) {
+        let mut at = 0;
+        let offers: Vec<_> = gaps.iter().map(|&(gap, bytes)| {
+            at += gap;
+            (Time::from_ns(at), bytes)
+        }).collect();
+        let mut core = one_link(Rate::from_mbps(4000.0), Span::from_us(3), managed()[kind]);
+        let (arrived, counters) = carry(&mut core, &offers);
+        prop_assert_eq!(arrived.len() as u64, counters.packets);
+        prop_assert_eq!(counters.packets + counters.queue_drops, offers.len() as u64);
+        prop_assert!(counters.chosen_drops <= counters.queue_drops);
+        prop_assert!(arrived.windows(2).all(|pair| pair[0].0 < pair[1].0), "in order");
+        prop_assert_eq!(core.dropped.len() as u64, counters.queue_drops);
+        prop_assert_eq!(core.slab.copies(), core.dropped.len());
+        prop_assert_eq!(core.links[0].carried(), 0);
+        // Whoever does not find the link busy is sent at once; so no packet arrives later than all
+        // before it take, one after the other, from the first on.
+        let total: u64 = gaps.iter().map(|&(_, bytes)| u64::from(bytes) * 2).sum();
+        if let Some(&(_, last)) = arrived.last() {
+            prop_assert!(last.as_ns() <= at + total + 3000);
+        }
     }
 }

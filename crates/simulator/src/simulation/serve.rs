@@ -5,10 +5,10 @@ use layercast_protocol::registry::Header;
 use layercast_protocol::units::{Channel, Size, Time};
 
 use super::{Agent, Route, Session, Simulation};
-use crate::core::{Core, Dropped};
+use crate::core::Core;
 use crate::event::{Event, Key};
 use crate::host::{ReceiverHost, SourceHost, TcpOutput, Way};
-use crate::packet::{Body, Parcel};
+use crate::packet::{Body, Dropped, Parcel};
 use crate::tcp::{Ack, Segment, Sender, Sink};
 
 impl Simulation {
@@ -16,17 +16,25 @@ impl Simulation {
         match self.core.links[link as usize].land() {
             Some((parcel, Some(next))) => {
                 self.core.events.replace_first(next, Event::Arrival(link));
-                self.serve_parcel(parcel);
+                self.serve_landed(link, parcel);
             }
             Some((parcel, None)) => {
                 self.core.events.remove_first();
-                self.serve_parcel(parcel);
+                self.serve_landed(link, parcel);
             }
             None => self.core.events.remove_first(),
         }
     }
 
-    /// A parcel has come to the far end of a link.
+    /// A parcel has come to the far end of a link, where an error model may lose it yet.
+    #[inline]
+    fn serve_landed(&mut self, link: u32, parcel: Parcel) {
+        if !self.core.loses_on_arrival(link, parcel) {
+            self.serve_parcel(parcel);
+        }
+    }
+
+    /// A parcel has come to a node.
     fn serve_parcel(&mut self, mut parcel: Parcel) {
         match &self.routes[parcel.route as usize] {
             Route::Path { links, agent } => {

@@ -11,8 +11,8 @@ use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Rate, Size, Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
-    LinkConfig, LinkId, LossModel, Network, NodeId, QueueConfig, QueueLimit, ReceiverConfig, ReceiverId,
-    SessionConfig, Simulation, TcpConfig,
+    LinkConfig, LinkId, LossModel, LossPlace, Network, NodeId, QueueConfig, QueueLimit, ReceiverConfig,
+    ReceiverId, SessionConfig, Simulation, TcpConfig,
 };
 
 pub(crate) fn at(seconds: f64) -> Time {
@@ -26,6 +26,7 @@ pub(crate) fn link(mbps: f64, delay_ms: f64) -> LinkConfig {
         delay: Span::from_secs_f64(delay_ms / 1e3),
         queue: QueueConfig::default(),
         loss: LossModel::None,
+        loss_place: LossPlace::BeforeQueue,
     }
 }
 
@@ -184,7 +185,7 @@ pub(crate) fn add_session(
 
 /// A tree with a bottleneck of `mbps`, and two receivers' nodes behind lossy links.
 pub(crate) fn bottleneck(mbps: f64) -> Plan {
-    let queue = QueueConfig { limit: QueueLimit::Packets(40), ns2_compat: true };
+    let queue = QueueConfig::DropTail { limit: QueueLimit::Packets(40), ns2_compat: true };
     let lossy = |loss| LinkConfig { loss: LossModel::Bernoulli(loss), ..link(100.0, 10.0) };
     Plan::new(&[
         ("S-G", LinkConfig { queue, ..link(mbps, 10.0) }, link(mbps, 10.0)),

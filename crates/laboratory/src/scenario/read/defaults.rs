@@ -2,11 +2,11 @@
 
 use layercast_protocol::units::{Rate, Size, Span};
 
-use super::compound::Loss;
+use super::compound::{DirectionLoss, Loss};
 use super::context::Context;
 use super::table::TableReader;
 use super::values::{Named, Read};
-use crate::scenario::field::{FieldKind, LOSS, TableSpec};
+use crate::scenario::field::{Field, FieldKind, LOSS, TableSpec};
 use crate::scenario::plan::{Draw, QueueLimit};
 use crate::scenario::tree::{Entry, Node, Value};
 
@@ -28,7 +28,8 @@ pub(super) fn merge(own: &Node, defaults: Option<&Node>, spec: &'static TableSpe
 fn merge_value(own: &Node, default: &Node, kind: &FieldKind) -> Node {
     match kind {
         FieldKind::Table(spec) => {
-            let (chosen, usual) = (choice(own, spec), choice(default, spec));
+            let unstated = spec.choice.and_then(|key| spec.field(key)).and_then(Field::default);
+            let (chosen, usual) = (choice(own, spec), choice(default, spec).or(unstated));
             let differs = chosen.is_some() && usual.is_some() && chosen != usual;
             if differs { own.clone() } else { merge(own, Some(default), spec) }
         }
@@ -89,7 +90,13 @@ fn check(node: &Node, kind: &FieldKind, context: &mut Context<'_>) {
         FieldKind::Draw => drop(Draw::<Span>::read(node, kind, context)),
         FieldKind::Rate => drop(Rate::read(node, kind, context)),
         FieldKind::Rates => drop(Vec::<Rate>::read(node, kind, context)),
-        FieldKind::Factor | FieldKind::Probability => drop(f64::read(node, kind, context)),
+        FieldKind::Factor
+        | FieldKind::Probability
+        | FieldKind::Chance
+        | FieldKind::Share
+        | FieldKind::Positive => drop(f64::read(node, kind, context)),
+        FieldKind::DirectionLoss => drop(DirectionLoss::read(node, kind, context)),
+        FieldKind::Arrivals => drop(Vec::<u64>::read(node, kind, context)),
         FieldKind::Size => drop(Size::read(node, kind, context)),
         FieldKind::Loss => drop(Loss::read(node, kind, context)),
         FieldKind::Limit => drop(QueueLimit::read(node, kind, context)),

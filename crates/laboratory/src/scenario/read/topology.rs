@@ -7,10 +7,11 @@ use layercast_protocol::units::{Rate, Span};
 use super::compound::Loss;
 use super::context::Context;
 use super::defaults::merge;
+use super::queues::read_queue;
 use super::table::TableReader;
 use super::values::Named;
 use crate::scenario::nearest::nearest;
-use crate::scenario::plan::{Draw, LinkDirection, LinkPlan, QueueLimit, QueuePlan};
+use crate::scenario::plan::{Draw, LinkDirection, LinkPlan, LossModel, LossPlace, QueueLimit, QueuePlan};
 use crate::scenario::problems::Problem;
 use crate::scenario::tables::{LINK, QUEUE};
 use crate::scenario::tree::{Entry, Node};
@@ -138,7 +139,8 @@ const NOWHERE: LinkDirection = LinkDirection {
     rate: Rate::ZERO,
     delay: Draw::Fixed(Span::ZERO),
     queue: QueuePlan::DropTail { limit: QueueLimit::Unlimited, ns2_compat: true },
-    loss: 0.0,
+    loss: LossModel::None,
+    loss_place: LossPlace::BeforeQueue,
 };
 
 fn is_node_name(name: &str) -> bool {
@@ -160,23 +162,14 @@ fn read_link(
         (None, _) => queue,
     };
     let (rate, delay, loss, queue) = (rate?, delay?, loss?, queue?);
-    let forward = LinkDirection { rate, delay, queue, loss: loss.forward };
+    let forward =
+        LinkDirection { rate, delay, queue, loss: loss.forward.model, loss_place: loss.forward.place };
     let backward = LinkDirection {
         rate: own_rate.unwrap_or(rate),
         delay: own_delay.unwrap_or(delay),
         queue: queue_backward?,
-        loss: loss.backward,
+        loss: loss.backward.model,
+        loss_place: loss.backward.place,
     };
     Some((forward, backward, own_delay.is_none()))
-}
-
-fn read_queue(node: Option<&Node>, context: &mut Context<'_>) -> Option<QueuePlan> {
-    let Some(node) = node else {
-        return Some(QueuePlan::DropTail { limit: QueueLimit::Unlimited, ns2_compat: true });
-    };
-    let table = TableReader::open(node, &QUEUE, context)?;
-    let kind: Option<String> = table.get("kind", context);
-    let (limit, ns2_compat) = (table.get("limit", context), table.get("ns2_compat", context));
-    kind?;
-    Some(QueuePlan::DropTail { limit: limit?, ns2_compat: ns2_compat? })
 }

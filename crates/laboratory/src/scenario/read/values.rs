@@ -128,6 +128,9 @@ impl Read for f64 {
     fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<f64> {
         match kind {
             FieldKind::Factor => number(node, kind, context, |factor| factor > 1.0),
+            FieldKind::Positive => number(node, kind, context, |number| number > 0.0),
+            FieldKind::Chance => number(node, kind, context, |chance| (0.0..=1.0).contains(&chance)),
+            FieldKind::Share => number(node, kind, context, |share| share > 0.0 && share <= 1.0),
             _ => number(node, kind, context, |loss| (0.0..1.0).contains(&loss)),
         }
     }

@@ -3,7 +3,7 @@
 use layercast_protocol::units::{Rate, Span, Time};
 
 use crate::scenario::testing::{SMALL, read_text};
-use crate::scenario::{Draw, OptionValue, QueueLimit, QueuePlan};
+use crate::scenario::{Draw, LossModel, OptionValue, QueueLimit, QueuePlan};
 
 #[test]
 fn paths_lead_to_keys_in_the_singular_and_the_plural() {
@@ -22,11 +22,14 @@ fn paths_lead_to_keys_in_the_singular_and_the_plural() {
     let scenario = read_text(SMALL, &sets).unwrap();
     assert_eq!((scenario.duration, scenario.replications), (Span::from_secs(90), 3));
     assert_eq!(scenario.links[2].forward.rate, Rate::from_mbps(8.0));
-    let QueuePlan::DropTail { limit, .. } = scenario.links[1].forward.queue;
+    let QueuePlan::DropTail { limit, .. } = scenario.links[1].forward.queue else { panic!() };
     assert_eq!(limit, QueueLimit::Bytes(9000));
-    assert_eq!(scenario.links[2].forward.loss, 0.25);
+    assert_eq!(scenario.links[2].forward.loss, LossModel::Bernoulli(0.25));
     let first = &scenario.links[0];
-    assert_eq!((first.forward.loss, first.backward.loss), (0.01, 0.5));
+    assert_eq!(
+        (first.forward.loss.clone(), first.backward.loss.clone()),
+        (LossModel::Bernoulli(0.01), LossModel::Bernoulli(0.5))
+    );
     assert_eq!(first.forward.delay, Draw::Fixed(Span::from_ms(20)));
     assert_eq!(scenario.sessions[0].layers.cumulative().len(), 3);
     let second = |s| Time::ZERO + Span::from_secs(s);

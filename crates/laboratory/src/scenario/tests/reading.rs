@@ -4,7 +4,8 @@ use layercast_protocol::units::{Rate, Size, Span, Time};
 
 use crate::scenario::testing::{SMALL, read_text};
 use crate::scenario::{
-    Draw, LayersPlan, LinkDirection, Metric, OptionValue, QueueLimit, QueuePlan, Relation, Role, Window,
+    Draw, LayersPlan, LinkDirection, LossModel, LossPlace, Metric, OptionValue, QueueLimit, QueuePlan,
+    Relation, Role, Window,
 };
 
 fn seconds(s: u64) -> Time {
@@ -19,9 +20,15 @@ fn defaults_fill_what_entries_leave_out() {
     assert_eq!(scenario.windows, [Window { start: Time::ZERO, end: seconds(60) }]);
     let queue = QueuePlan::DropTail { limit: QueueLimit::Packets(50), ns2_compat: true };
     let delay = Draw::Fixed(Span::from_ms(10));
-    let forward = LinkDirection { rate: Rate::from_mbps(100.0), delay, queue, loss: 0.01 };
+    let forward = LinkDirection {
+        rate: Rate::from_mbps(100.0),
+        delay,
+        queue,
+        loss: LossModel::Bernoulli(0.01),
+        loss_place: LossPlace::BeforeQueue,
+    };
     assert_eq!(scenario.links[0].forward, forward);
-    assert_eq!(scenario.links[0].backward, LinkDirection { loss: 0.0, ..forward });
+    assert_eq!(scenario.links[0].backward, LinkDirection { loss: LossModel::None, ..forward });
     assert!(scenario.links[0].shared_delay);
     assert_eq!(scenario.links[2].backward.rate, Rate::from_mbps(6.0));
     let session = &scenario.sessions[0];
@@ -63,9 +70,12 @@ fn directions_of_a_link_may_differ() {
     assert_eq!(link.forward.delay, Draw::Uniform { low: Span::from_ms(5), high: Span::from_ms(6) });
     assert_eq!(link.backward.delay, Draw::Fixed(Span::from_ms(7)));
     assert!(!link.shared_delay);
-    let QueuePlan::DropTail { limit, .. } = link.backward.queue;
+    let QueuePlan::DropTail { limit, .. } = link.backward.queue else { panic!() };
     assert_eq!(limit, QueueLimit::Bytes(45_000));
-    assert_eq!((link.forward.loss, link.backward.loss), (0.0, 0.5));
+    assert_eq!(
+        (link.forward.loss.clone(), link.backward.loss.clone()),
+        (LossModel::None, LossModel::Bernoulli(0.5))
+    );
 }
 
 #[test]

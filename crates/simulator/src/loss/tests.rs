@@ -1,0 +1,72 @@
+use layercast_testkit::golden;
+
+use super::*;
+
+fn process(model: LossModel) -> LossProcess {
+    LossProcess::new(model, Stream::new(1, "loss"))
+}
+
+#[test]
+fn golden_periodic_losses() {
+    for id in ["err-periodic-01", "err-periodic-02", "err-periodic-03"] {
+        let case = golden::vector("vectors-active-and-unicast.json", id);
+        let mut losses = process(LossModel::Periodic(PeriodicLoss {
+            period: case.whole("period"),
+            offset: case.whole("offset"),
+            burst: case.whole("burst"),
+        }));
+        let lost: Vec<u64> = (1..=case.whole("n")).filter(|_| losses.loses(1000)).collect();
+        assert_eq!(lost, golden::wholes(&case.expected["lost"]), "{id}");
+    }
+}
+
+#[test]
+fn golden_gilbert_elliott() {
+    for id in ["err-ge-01", "err-ge-02"] {
+        let case = golden::vector("vectors-active-and-unicast.json", id);
+        let chain = GilbertElliott {
+            to_bad: case.number("p"),
+            to_good: case.number("r"),
+            bad_loss: case.number("loss_bad"),
+            good_loss: case.number("loss_good"),
+        };
+        let expected = |name: &str| golden::number(&case.expected[name]);
+        case.check("pi_bad", chain.bad_share(), expected("pi_bad"));
+        case.check("loss", chain.loss_rate(), expected("loss"));
+        case.check("run", chain.mean_bad_run(), expected("mean_bad_run_pkts"));
+    }
+}
+
+/// With losses in the bad state only and there always, a run of losses is a stay in that state: its
+/// length is geometric with mean 1/r and standard deviation sqrt(1-r)/r. Over a million packets
+/// there are about 9600 stays, so the mean run of 4 has a standard error of 3.46/98 = 0.035; the
+/// share of losses s has variance s(1-s)(1+c)/(1-c) over the packets, where c = 1-p-r is how states
+/// in a row correlate: a standard error of 0.0005. Allowed are four of either.
+#[test]
+fn gilbert_elliott_is_what_its_stationary_law_says() {
+    let chain = GilbertElliott { to_bad: 0.01, to_good: 0.25, bad_loss: 1.0, good_loss: 0.0 };
+    let mut losses = process(LossModel::GilbertElliott(chain));
+    let packets = 1_000_000;
+    let (mut lost, mut runs, mut before) = (0_u64, 0_u64, false);
+    for _ in 0..packets {
+        let now = losses.loses(1000);
+        lost += u64::from(now);
+        runs += u64::from(now && !before);
+        before = now;
+    }
+    let rate = lost as f64 / f64::from(packets);
+    assert!((rate - chain.loss_rate()).abs() < 4.0 * 0.0005, "loss {rate}");
+    let run = lost as f64 / runs as f64;
+    assert!((run - chain.mean_bad_run()).abs() < 4.0 * 0.035, "run {run}");
+}
+
+/// 1 - (1 - 1e-4)^1000 = 0.0952 and 1 - (1 - 1e-4)^100 = 0.00995; 100,000 packets have a standard
+/// error of at most 0.00093. Allowed are four of it.
+#[test]
+fn losses_by_the_byte_grow_with_the_packet() {
+    for (bytes, expected) in [(1000, 0.095_167), (100, 0.009_950_7)] {
+        let mut losses = process(LossModel::BernoulliPerByte(1e-4));
+        let lost = (0..100_000).filter(|_| losses.loses(bytes)).count();
+        assert!((lost as f64 / 1e5 - expected).abs() < 4.0 * 0.000_93, "{bytes} bytes: {lost}");
+    }
+}

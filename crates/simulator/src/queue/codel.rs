@@ -1,0 +1,167 @@
+//! CoDel, controlled delay (RFC 8289): packets are dropped on departure, ever more often while the
+//! time that they waited stays above a target.
+
+use layercast_protocol::units::{Span, Time};
+
+use super::fifo::Fifo;
+use super::{QueueLimit, Visit};
+use crate::packet::Parcel;
+
+/// CoDel's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoDelConfig {
+    /// How much it holds; what does not fit is dropped on arrival.
+    pub limit: QueueLimit,
+    /// The wait that is acceptable in the long run.
+    pub target: Span,
+    /// How long the wait may stay above the target before the first drop: about the longest
+    /// round-trip time of the flows.
+    pub interval: Span,
+    /// With no more bytes than this left behind it, a packet is not dropped: the largest packet.
+    pub max_packet_bytes: u32,
+    /// Mark packets that take marks instead of dropping them.
+    pub ecn: bool,
+}
+
+impl Default for CoDelConfig {
+    /// RFC 8289, sections 4.3 and 4.4; no limit.
+    fn default() -> CoDelConfig {
+        CoDelConfig {
+            limit: QueueLimit::Unlimited,
+            target: Span::from_ms(5),
+            interval: Span::from_ms(100),
+            max_packet_bytes: 1500,
+            ecn: false,
+        }
+    }
+}
+
+/// The state of the control law, apart from the packets.
+#[derive(Debug)]
+pub(super) struct CoDel {
+    target: Span,
+    interval: Span,
+    max_packet_bytes: u64,
+    ecn: bool,
+    /// When a drop is allowed, if the wait stays above the target until then.
+    first_above: Option<Time>,
+    dropping: bool,
+    drop_next: Time,
+    /// Drops since dropping began.
+    count: u32,
+    /// That count when dropping last began.
+    last_count: u32,
+}
+
+impl CoDel {
+    pub(super) fn new(config: &CoDelConfig) -> CoDel {
+        CoDel {
+            target: config.target,
+            interval: config.interval,
+            max_packet_bytes: u64::from(config.max_packet_bytes),
+            ecn: config.ecn,
+            first_above: None,
+            dropping: false,
+            drop_next: Time::ZERO,
+            count: 0,
+            last_count: 0,
+        }
+    }
+
+    /// The time of the next drop after one at `at` (RFC 8289, section 5.3).
+    fn next_drop(&self, at: Time) -> Time {
+        let wait = self.interval.as_ns() as f64 / f64::from(self.count.max(1)).sqrt();
+        at + Span::from_ns((wait + 0.5) as u64)
+    }
+
+    /// The first packet of the queue, and whether it may be dropped (`dodequeue` of the RFC).
+    fn pop(&mut self, fifo: &mut Fifo, now: Time) -> Option<(Parcel, bool)> {
+        let Some((since, parcel)) = fifo.pop() else {
+            self.first_above = None;
+            return None;
+        };
+        if now.since(since) < self.target || fifo.bytes() <= self.max_packet_bytes {
+            self.first_above = None;
+            return Some((parcel, false));
+        }
+        let first_above = *self.first_above.get_or_insert(now + self.interval);
+        Some((parcel, now >= first_above))
+    }
+
+    /// Takes the next packet out of a queue and drops what the law says on the way.
+    pub(super) fn take(&mut self, fifo: &mut Fifo, visit: &mut Visit<'_>) -> Option<Parcel> {
+        let now = visit.now;
+        let mut next = self.pop(fifo, now);
+        if self.dropping {
+            while let Some((mut parcel, true)) = next
+                && now >= self.drop_next
+            {
+                self.count = self.count.saturating_add(1);
+                if self.ecn && visit.mark_if_capable(&mut parcel) {
+                    self.drop_next = self.next_drop(self.drop_next);
+                    return Some(parcel);
+                }
+                visit.drop_by_choice(parcel);
+                next = self.pop(fifo, now);
+                if let Some((_, true)) = next {
+                    self.drop_next = self.next_drop(self.drop_next);
+                }
+            }
+            self.dropping = matches!(next, Some((_, true)));
+        } else if let Some((mut parcel, true)) = next {
+            let marked = self.ecn && visit.mark_if_capable(&mut parcel);
+            if !marked {
+                visit.drop_by_choice(parcel);
+            }
+            self.begin_dropping(now);
+            if marked {
+                return Some(parcel);
+            }
+            next = self.pop(fifo, now);
+        }
+        next.map(|(parcel, _)| parcel)
+    }
+
+    /// Where dropping has stopped only a while ago, it goes on at the pace that it had found.
+    fn begin_dropping(&mut self, now: Time) {
+        self.dropping = true;
+        let delta = self.count.saturating_sub(self.last_count);
+        let recent = now.since(self.drop_next).as_ns() < 16 * self.interval.as_ns();
+        self.count = if delta > 1 && recent { delta } else { 1 };
+        self.drop_next = self.next_drop(now);
+        self.last_count = self.count;
+    }
+}
+
+/// One queue under CoDel.
+#[derive(Debug)]
+pub(crate) struct CoDelQueue {
+    limit: QueueLimit,
+    law: CoDel,
+    fifo: Fifo,
+}
+
+impl CoDelQueue {
+    pub(super) fn new(config: CoDelConfig) -> CoDelQueue {
+        CoDelQueue { limit: config.limit, law: CoDel::new(&config), fifo: Fifo::default() }
+    }
+
+    pub(super) fn offer(&mut self, parcel: Parcel, visit: &mut Visit<'_>) {
+        if self.fifo.is_at(self.limit) {
+            visit.drop_for_room(parcel);
+        } else {
+            self.fifo.push(visit.now, parcel);
+        }
+    }
+
+    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<Parcel> {
+        self.law.take(&mut self.fifo, visit)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.fifo.len()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! What managed queues keep their packets in: first in, first out, each with the time it came.
+
+use std::collections::VecDeque;
+
+use layercast_protocol::units::{Span, Time};
+
+use super::QueueLimit;
+use crate::packet::Parcel;
+
+/// Packets in their order, and when each entered.
+#[derive(Debug, Default)]
+pub(super) struct Fifo {
+    waiting: VecDeque<(Time, Parcel)>,
+    bytes: u64,
+}
+
+impl Fifo {
+    pub(super) fn push(&mut self, now: Time, parcel: Parcel) {
+        self.bytes += u64::from(parcel.size_bytes);
+        self.waiting.push_back((now, parcel));
+    }
+
+    /// The first packet, and when it entered.
+    pub(super) fn pop(&mut self) -> Option<(Time, Parcel)> {
+        self.remove(0)
+    }
+
+    /// Takes out the packet at a place, counted from the front.
+    pub(super) fn remove(&mut self, index: usize) -> Option<(Time, Parcel)> {
+        let taken = if index == 0 { self.waiting.pop_front() } else { self.waiting.remove(index) }?;
+        self.bytes -= u64::from(taken.1.size_bytes);
+        Some(taken)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// How long the first packet has waited; zero if there is none.
+    pub(super) fn head_wait(&self, now: Time) -> Span {
+        self.waiting.front().map_or(Span::ZERO, |&(since, _)| now.since(since))
+    }
+
+    /// Whether the queue has reached the limit, so that one packet more exceeds it.
+    pub(super) fn is_at(&self, limit: QueueLimit) -> bool {
+        match limit {
+            QueueLimit::Unlimited => false,
+            QueueLimit::Packets(packets) => self.len() as u64 >= u64::from(packets),
+            QueueLimit::Bytes(bytes) => self.bytes >= bytes,
+        }
+    }
+}

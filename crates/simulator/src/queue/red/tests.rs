@@ -1,0 +1,197 @@
+use layercast_protocol::units::{Rate, Size, Span};
+use layercast_testkit::golden::{self, Case};
+
+use super::law::{Arrival, Law, Verdict};
+use super::{RedConfig, RedWeight};
+
+fn case(id: &str) -> Case {
+    golden::vector("vectors-active-and-unicast.json", id)
+}
+
+fn law(config: RedConfig) -> Law {
+    Law::new(&config, Rate::from_mbps(1.0), Span::ZERO)
+}
+
+fn weighted(weight: f64) -> Law {
+    law(RedConfig { weight: RedWeight::Fixed(weight), ..RedConfig::classic() })
+}
+
+#[test]
+fn golden_averages() {
+    for id in ["red-avg-01", "red-avg-02"] {
+        let case = case(id);
+        let mut law = weighted(case.number("w_q"));
+        let samples = golden::numbers(&case.input["queue_samples"]);
+        let averages: Vec<f64> = samples
+            .iter()
+            .map(|&queue| {
+                law.sample(queue);
+                law.average
+            })
+            .collect();
+        case.check_list("averages", &averages, &case.expected["averages"]);
+        if id == "red-avg-01" {
+            law.decay(case.number("idle_m"));
+            law.sample(case.number("idle_sample"));
+            case.check("after idle", law.average, golden::number(&case.expected["after_idle"]));
+        }
+    }
+}
+
+#[test]
+fn golden_automatic_parameters() {
+    for id in ["red-auto-01", "red-auto-02", "red-auto-03"] {
+        let case = case(id);
+        let (rate, delay) =
+            (Rate::from_bps(case.number("bandwidth_bps")), Span::from_secs_f64(case.number("delay_s")));
+        let config = RedConfig {
+            mean_packet: Size::from_bytes(case.whole("mean_pktsize") as u32),
+            target_delay: Span::from_secs_f64(case.number("target_delay")),
+            average_bytes: false,
+            ..RedConfig::ns2()
+        };
+        let law = Law::new(&config, rate, delay);
+        let expected = |name: &str| golden::number(&case.expected[name]);
+        case.check("ptc", config.packets_per_s(rate), expected("ptc"));
+        case.check("w_q", law.weight, expected("w_q"));
+        case.check("min_th", law.min, expected("min_th_pkts"));
+        case.check("max_th", law.max, expected("max_th_pkts"));
+        case.check("bottom", law.adaptive_bottom, expected("adaptive_bottom"));
+        let in_bytes = Law::new(&RedConfig { average_bytes: true, ..config }, rate, delay);
+        case.check("min_th", in_bytes.min, expected("min_th_pkts") * case.number("mean_pktsize"));
+    }
+}
+
+#[test]
+fn golden_base_probabilities() {
+    for number in 1..=10 {
+        let case = case(&format!("red-pb-{number:02}"));
+        for (name, gentle) in [("gentle", true), ("not_gentle", false)] {
+            let mut law = law(RedConfig {
+                min_threshold: Some(case.number("min_th")),
+                max_threshold: Some(case.number("max_th")),
+                max_probability: case.number("max_p"),
+                gentle,
+                ..RedConfig::classic()
+            });
+            law.average = case.number("avg");
+            case.check(name, law.base_probability(), golden::number(&case.expected[name]));
+        }
+    }
+}
+
+#[test]
+fn golden_probabilities_by_count() {
+    let case = case("red-pa-01");
+    for (name, wait) in [("wait", true), ("no_wait", false)] {
+        let mut law = law(RedConfig { wait, ..RedConfig::classic() });
+        let counts = golden::wholes(&case.input["counts"]);
+        let probabilities: Vec<f64> = counts
+            .into_iter()
+            .map(|count| {
+                law.count = count;
+                law.probability(case.number("p_b"), 1000)
+            })
+            .collect();
+        case.check_list(name, &probabilities, &case.expected[name]);
+    }
+}
+
+#[test]
+fn golden_probabilities_by_bytes() {
+    let case = case("red-pa-02");
+    for (name, wait) in [("wait", true), ("no_wait", false)] {
+        let mut law = law(RedConfig {
+            wait,
+            byte_mode: true,
+            mean_packet: Size::from_bytes(case.whole("mean_pktsize") as u32),
+            ..RedConfig::classic()
+        });
+        law.count_bytes = case.whole("count_bytes");
+        let sizes = golden::wholes(&case.input["sizes"]);
+        let probabilities: Vec<f64> =
+            sizes.iter().map(|&size| law.probability(case.number("p_b"), size as u32)).collect();
+        case.check_list(name, &probabilities, &case.expected[name]);
+    }
+}
+
+#[test]
+fn golden_decisions() {
+    let case = case("red-run-01");
+    let mut law = law(RedConfig {
+        min_threshold: Some(case.number("min_th")),
+        max_threshold: Some(case.number("max_th")),
+        max_probability: case.number("max_p"),
+        weight: RedWeight::Fixed(1.0),
+        gentle: true,
+        wait: false,
+        ..RedConfig::classic()
+    });
+    let mut uniforms = golden::numbers(&case.input["uniforms"]).into_iter();
+    let rows = case.expected["decision_pa_count"].as_array().unwrap();
+    let queues = golden::numbers(&case.input["queue"]);
+    assert_eq!(rows.len(), queues.len());
+    for (row, &queue) in rows.iter().zip(&queues) {
+        law.sample(queue);
+        let is_full = queue >= case.number("limit");
+        let arrival = Arrival { queue, size_bytes: 1000, takes_marks: false, is_full };
+        let verdict = match law.judge(&arrival, || uniforms.next().unwrap()) {
+            Verdict::Accept => "enqueue",
+            Verdict::Mark => "mark",
+            Verdict::Early => "early",
+            Verdict::Forced => "forced",
+        };
+        assert_eq!(verdict, golden::text(&row[0]), "queue {queue}");
+        case.check("p_a", law.tested, golden::number(&row[1]));
+        assert_eq!(law.count, golden::whole(&row[2]), "queue {queue}");
+    }
+    assert_eq!(uniforms.next(), None, "a number is drawn only when the early test runs");
+}
+
+/// A law whose average is the queue and far above its lower threshold.
+fn crossed(config: RedConfig) -> Law {
+    let mut law = law(RedConfig { weight: RedWeight::Fixed(1.0), wait: false, ..config });
+    let arrival = Arrival { queue: 10.0, size_bytes: 1000, takes_marks: true, is_full: false };
+    law.sample(10.0);
+    assert_eq!(law.judge(&arrival, || 0.0), Verdict::Accept, "the first above is spared");
+    law
+}
+
+#[test]
+fn marks_up_to_a_probability_and_drops_above() {
+    let judge = |queue: f64, takes_marks: bool, mark_probability: Option<f64>| {
+        let mut law = crossed(RedConfig { gentle: true, mark_probability, ..RedConfig::classic() });
+        law.sample(queue);
+        law.judge(&Arrival { queue, size_bytes: 1000, takes_marks, is_full: false }, || 0.0)
+    };
+    assert_eq!(judge(12.0, true, Some(0.1)), Verdict::Mark);
+    assert_eq!(judge(12.0, false, Some(0.1)), Verdict::Early);
+    assert_eq!(judge(20.0, true, Some(0.1)), Verdict::Early, "p_b is 0.4");
+    assert_eq!(judge(20.0, true, None), Verdict::Mark);
+    assert_eq!(judge(30.0, true, None), Verdict::Forced, "twice the upper threshold");
+}
+
+#[test]
+fn a_full_queue_overrides() {
+    let mut law = crossed(RedConfig::classic());
+    let arrival = Arrival { queue: 10.0, size_bytes: 1000, takes_marks: true, is_full: true };
+    assert_eq!(law.judge(&arrival, || 0.0), Verdict::Forced);
+    assert_eq!((law.count, law.count_bytes), (0, 0));
+}
+
+#[test]
+fn adapts_towards_the_middle() {
+    let mut law = weighted(1.0);
+    law.sample(6.0);
+    law.adapt();
+    assert!((law.max_probability - 0.09).abs() < 1e-12, "too little queue: 0.9 times");
+    law.sample(10.0);
+    law.adapt();
+    assert!((law.max_probability - 0.09).abs() < 1e-12, "in the middle: as it is");
+    law.sample(14.0);
+    law.adapt();
+    assert!((law.max_probability - 0.10).abs() < 1e-12, "too much: 0.01 more");
+    law.max_probability = 0.02;
+    law.adapt();
+    assert!((law.max_probability - 0.025).abs() < 1e-12, "too much: a quarter more");
+}

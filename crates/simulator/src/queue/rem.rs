@@ -1,0 +1,174 @@
+//! REM, random exponential marking (Athuraliya, Low, Li and Yin, IEEE Network 15(3), 2001), as ns-2
+//! has it: a price rises with the queue and with the excess of the load over the capacity.
+
+use layercast_protocol::stream::Stream;
+use layercast_protocol::units::{Rate, Size, Span};
+
+use super::fifo::Fifo;
+use super::ticker::Ticker;
+use super::{QueueLimit, Visit};
+use crate::packet::Parcel;
+
+/// REM's parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RemConfig {
+    /// How much it holds. As in ns-2, an arrival is dropped that would make it reach the limit.
+    pub limit: QueueLimit,
+    /// How fast the price follows.
+    pub gamma: f64,
+    /// The base of the exponent; above 1.
+    pub phi: f64,
+    /// The weight of the newest interval in the average of arrivals; 1 for no average.
+    pub input_weight: f64,
+    /// The queue that is aimed at, in packets.
+    pub target_packets: f64,
+    /// The time between two updates of the price.
+    pub update: Span,
+    /// The size of packets that the capacity is counted in.
+    pub mean_packet: Size,
+    /// Count the queue and scale the probability by bytes instead of packets.
+    pub byte_mode: bool,
+    /// Mark packets on departure that take marks, and drop none but what finds no room.
+    pub ecn: bool,
+}
+
+impl Default for RemConfig {
+    /// The defaults of ns-2.
+    fn default() -> RemConfig {
+        RemConfig {
+            limit: QueueLimit::Packets(50),
+            gamma: 0.001,
+            phi: 1.001,
+            input_weight: 1.0,
+            target_packets: 20.0,
+            update: Span::from_ms(2),
+            mean_packet: Size::from_bytes(1000),
+            byte_mode: false,
+            ecn: false,
+        }
+    }
+}
+
+/// The weight of the queue against that of the rate: alpha of the paper, fixed in ns-2.
+const QUEUE_WEIGHT: f64 = 0.1;
+
+/// The price of a link and the probability that follows from it.
+#[derive(Debug)]
+struct Price {
+    config: RemConfig,
+    /// Packets that the link carries between two updates.
+    capacity: f64,
+    input: f64,
+    price: f64,
+    probability: f64,
+}
+
+impl Price {
+    fn new(config: RemConfig, capacity: f64) -> Price {
+        Price { config, capacity, input: 0.0, price: 0.0, probability: 0.0 }
+    }
+
+    /// One update: what has arrived since the last one, and what waits now, in packets.
+    fn update(&mut self, arrived: f64, queue: f64) {
+        let weight = self.config.input_weight;
+        self.input = (1.0 - weight) * self.input + weight * arrived;
+        let mismatch = self.input + QUEUE_WEIGHT * (queue - self.config.target_packets) - self.capacity;
+        self.price = (self.price + self.config.gamma * mismatch).max(0.0);
+        self.probability = probability(self.price, self.config.phi);
+    }
+
+    /// Whether an update without arrivals and queue changes nothing that a packet could notice.
+    fn is_at_rest(&self) -> bool {
+        self.price == 0.0 && self.input < 1e-12
+    }
+}
+
+/// The probability of a mark at a price. Since the exponents add, the marks over several links
+/// follow the sum of their prices.
+fn probability(price: f64, phi: f64) -> f64 {
+    1.0 - libm::pow(phi, -price)
+}
+
+/// A queue under REM.
+#[derive(Debug)]
+pub(crate) struct RemQueue {
+    price: Price,
+    ticker: Ticker,
+    arrived: f64,
+    fifo: Fifo,
+    stream: Stream,
+}
+
+impl RemQueue {
+    pub(super) fn new(config: RemConfig, rate: Rate, stream: Stream) -> RemQueue {
+        let per_second = rate.as_bytes_per_s() / f64::from(config.mean_packet.as_bytes());
+        let capacity = per_second * config.update.as_secs_f64();
+        RemQueue {
+            price: Price::new(config, capacity),
+            ticker: Ticker::new(config.update),
+            arrived: 0.0,
+            fifo: Fifo::default(),
+            stream,
+        }
+    }
+
+    fn catch_up(&mut self, visit: &Visit<'_>) {
+        while self.ticker.due(visit.now).is_some() {
+            let config = &self.price.config;
+            let queue = if config.byte_mode {
+                self.fifo.bytes() as f64 / f64::from(config.mean_packet.as_bytes())
+            } else {
+                self.fifo.len() as f64
+            };
+            self.price.update(self.arrived, queue);
+            self.arrived = 0.0;
+            if self.fifo.is_empty() && self.price.is_at_rest() {
+                self.ticker.skip(visit.now);
+            }
+        }
+    }
+
+    /// Draws whether a packet is to be marked, or dropped.
+    fn strikes(&mut self, parcel: &Parcel) -> bool {
+        let mut probability = self.price.probability;
+        if self.price.config.byte_mode {
+            probability *= f64::from(parcel.size_bytes) / f64::from(self.price.config.mean_packet.as_bytes());
+        }
+        self.stream.uniform() <= probability
+    }
+
+    pub(super) fn offer(&mut self, parcel: Parcel, visit: &mut Visit<'_>) {
+        self.catch_up(visit);
+        let config = self.price.config;
+        let mean = f64::from(config.mean_packet.as_bytes());
+        self.arrived += if config.byte_mode { f64::from(parcel.size_bytes) / mean } else { 1.0 };
+        let full = match config.limit {
+            QueueLimit::Unlimited => false,
+            QueueLimit::Packets(packets) => self.fifo.len() as u64 + 1 >= u64::from(packets),
+            QueueLimit::Bytes(bytes) => self.fifo.bytes() + u64::from(parcel.size_bytes) >= bytes,
+        };
+        if !config.ecn && self.strikes(&parcel) {
+            visit.drop_by_choice(parcel);
+        } else if full {
+            visit.drop_for_room(parcel);
+        } else {
+            self.fifo.push(visit.now, parcel);
+        }
+    }
+
+    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<Parcel> {
+        self.catch_up(visit);
+        let (_, mut parcel) = self.fifo.pop()?;
+        if self.price.config.ecn && parcel.takes_marks() && self.strikes(&parcel) {
+            visit.mark(&mut parcel);
+        }
+        Some(parcel)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.fifo.len()
+    }
+}
+
+#[cfg(test)]
+mod tests;
