@@ -1,0 +1,99 @@
+//! A session whose headers travel as values, as in the simulator, and the same session with every
+//! header written to bytes and read again, as on the wire: both must do the same, event by event.
+
+#![allow(clippy::unwrap_used)]
+
+use layercast_protocol::contract::{Action, Belief, Endpoint, Input, Origin};
+use layercast_protocol::layers::LayerTable;
+use layercast_protocol::registry::{Header, MAX_FEEDBACK, NAMES, Protocol};
+use layercast_protocol::session::SessionPlan;
+use layercast_protocol::stream::Stream;
+use layercast_protocol::units::{Rate, Size, Span, Time};
+use layercast_testkit::{Pair, Path};
+use layercast_transport::packet::{MAX_HEADER, Repr, View};
+
+/// An endpoint that hears headers as bytes if `on_wire`, else as values.
+struct Hearing<E> {
+    endpoint: E,
+    on_wire: bool,
+    heard: u64,
+}
+
+/// A data header through a whole packet, and a report through its own form.
+fn through_bytes(origin: Origin, header: Header) -> Header {
+    match origin {
+        Origin::Channel(_) => {
+            let pieces = header.to_lct().unwrap();
+            let tsi = pieces.session.unwrap_or(7);
+            let repr = Repr { pieces, tsi, toi: 1, close_object: false, codepoint: 6, fdt: None, fti: None };
+            let mut room = [0; MAX_HEADER];
+            let length = repr.write(&mut room);
+            let packet = [&room[..length], &[0; 4]].concat();
+            Header::from_lct(&Repr::read(&View::new(&packet).unwrap()).unwrap().pieces).unwrap()
+        }
+        Origin::Peer(_) | Origin::Child(_) => {
+            let mut room = [0; MAX_FEEDBACK];
+            let length = header.encode_feedback(&mut room).unwrap();
+            Header::decode_feedback(&room[..length]).unwrap()
+        }
+    }
+}
+
+impl<E: Endpoint<Header = Header>> Endpoint for Hearing<E> {
+    type Header = Header;
+
+    fn handle(&mut self, now: Time, mut input: Input<Header>) {
+        if let Input::Packet(arrival) = &mut input {
+            self.heard += 1;
+            if self.on_wire {
+                arrival.header = through_bytes(arrival.origin, arrival.header);
+            }
+        }
+        self.endpoint.handle(now, input);
+    }
+
+    fn poll_action(&mut self) -> Option<Action<Header>> {
+        self.endpoint.poll_action()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.endpoint.deadline()
+    }
+
+    fn belief(&self, now: Time) -> Belief {
+        self.endpoint.belief(now)
+    }
+}
+
+/// What two receivers of a session did in a minute, on paths of 3 % loss and of 600 kbit/s, and how
+/// much they and the source heard.
+fn minute(name: &str, on_wire: bool) -> (Vec<String>, u64, u64) {
+    let protocol = Protocol::named(name).unwrap();
+    let layers = LayerTable::doubling(Rate::from_kbps(128.0), 6).unwrap();
+    let plan = SessionPlan { layers, packet_size: Size::from_bytes(1000) };
+    let hear = |seed| {
+        let endpoint = protocol.receiver(plan.clone(), Stream::new(seed, "receiver"));
+        Hearing { endpoint, on_wire, heard: 0 }
+    };
+    let lossy = Path { loss: 0.03, ..Path::default() };
+    let narrow = Path { rate: Some(Rate::from_kbps(600.0)), ..Path::default() };
+    let source =
+        Hearing { endpoint: protocol.source(plan.clone(), Stream::new(3, "source")), on_wire, heard: 0 };
+    let mut pair = Pair::new(source, vec![(hear(1), lossy), (hear(2), narrow)], Time::from_ns(5_000), 9);
+    pair.run(Span::from_secs(60));
+    let told = (0..2)
+        .map(|index| format!("{:?} {:?}", pair.record(index), pair.receiver(index).belief(pair.now())))
+        .collect();
+    let heard = (0..2).map(|index| pair.receiver(index).heard).sum();
+    (told, heard, pair.source().heard)
+}
+
+#[test]
+fn every_protocol_does_the_same_with_values_and_with_bytes() {
+    for name in NAMES {
+        let (values, heard, reports) = minute(name, false);
+        assert_eq!(minute(name, true), (values, heard, reports), "{name}");
+        assert!(heard > 1000, "{name}: {heard} packets");
+        assert!(reports > 10 || *name != "elm", "{reports} reports");
+    }
+}
