@@ -8,13 +8,12 @@ use std::time::Duration;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use layercast_protocol::layers::LayerTable;
-use layercast_protocol::option::RawValue;
 use layercast_protocol::registry::{self, Protocol};
 use layercast_protocol::units::{Rate, RateEstimate, Span};
-use layercast_transport::Error;
 use layercast_transport::receive::{self, Known, ReceiveOptions, ReceiveProgress};
 use layercast_transport::send::{self, Ends, SendOptions, SendProgress, Stopped};
 use layercast_transport::session::Session;
+use layercast_transport::{Error, set_options};
 
 use crate::commands::Failure;
 use crate::output::tell;
@@ -69,12 +68,7 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
         let known = registry::NAMES.join(", ");
         Failure::Input(format!("error: there is no protocol `{}`; there are {known}", arguments.protocol))
     })?;
-    for (option, value) in &arguments.options {
-        protocol.set(option, RawValue::of_text(value)).map_err(|error| {
-            let name = &arguments.protocol;
-            Failure::Input(format!("error: option {option}: {error}; `layercast list {name}` names them"))
-        })?;
-    }
+    set_options(&mut protocol, &arguments.options).map_err(failure)?;
     let layers = LayerTable::multiplicative(arguments.factor, arguments.base, arguments.layers)
         .map_err(|error| Failure::Input(format!("error: {error}")))?;
     let ends = Ends {

@@ -18,6 +18,24 @@ pub mod session;
 
 pub use error::Error;
 
+use layercast_protocol::option::RawValue;
+use layercast_protocol::registry::Protocol;
+
+/// Sets options of a protocol, given by name and as text.
+///
+/// # Errors
+/// [`Error::Option`] at the first that the protocol does not take; those before it are set.
+pub fn set_options(protocol: &mut Protocol, options: &[(String, String)]) -> Result<(), Error> {
+    for (option, value) in options {
+        protocol.set(option, RawValue::of_text(value)).map_err(|source| Error::Option {
+            protocol: protocol.name().to_owned(),
+            option: option.clone(),
+            source,
+        })?;
+    }
+    Ok(())
+}
+
 /// A seed that nobody can guess easily: for numbers of receivers and sessions, not for secrets.
 fn random_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _, RandomState};

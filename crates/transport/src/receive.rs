@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 
 use layercast_protocol::contract::{Belief, Cause};
 use layercast_protocol::elm::options::JoinGapScope;
-use layercast_protocol::option::RawValue;
 use layercast_protocol::registry::Protocol;
 use layercast_protocol::units::{Level, Span};
 
@@ -22,8 +21,8 @@ use crate::object::{
     Assembly, AssemblyCounters, FEC_RAPTORQ, TOI_FILE, TOI_TABLE, Table, TableReader, sha256_of,
 };
 use crate::packet::{Completion, PayloadId};
-use crate::random_seed;
 use crate::session::Session;
+use crate::{random_seed, set_options};
 
 use discovery::Found;
 use place::Place;
@@ -148,13 +147,7 @@ pub fn deployed(name: &str) -> Option<Protocol> {
 fn configured(name: &str, options: &[(String, String)]) -> Result<Protocol, Error> {
     let wrong = || crate::session::SessionError::Protocol(name.to_owned());
     let mut protocol = deployed(name).ok_or_else(wrong)?;
-    for (option, value) in options {
-        protocol.set(option, RawValue::of_text(value)).map_err(|source| Error::Option {
-            protocol: name.to_owned(),
-            option: option.clone(),
-            source,
-        })?;
-    }
+    set_options(&mut protocol, options)?;
     Ok(protocol)
 }
 

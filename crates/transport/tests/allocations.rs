@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod lo;
+
 use std::fs::{self, File};
-use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,6 +20,8 @@ use layercast_transport::host::{Interface, Load, ReceiverHost, SourceHost, Suppl
 use layercast_transport::object::{Assembly, FEC_RAPTORQ, Schedule, TOI_FILE};
 use layercast_transport::packet::PayloadId;
 use layercast_transport::session::Session;
+
+use lo::works_here;
 
 /// How long the endpoints run before anything counts, and then.
 const WARM_UP: Duration = Duration::from_secs(3);
@@ -39,23 +43,6 @@ fn place(name: &str) -> Place {
     let path = std::env::temp_dir().join(format!("layercast-allocations-{name}-{}", std::process::id()));
     fs::create_dir_all(&path).unwrap();
     Place(path)
-}
-
-/// Whether a multicast packet comes back on the loopback interface here. Says so if not.
-fn works_here() -> bool {
-    let group = Ipv4Addr::new(239, 255, 76, 1);
-    let tried = || {
-        let hear = UdpSocket::bind((group, 0))?;
-        hear.join_multicast_v4(&group, &Ipv4Addr::LOCALHOST)?;
-        hear.set_read_timeout(Some(Duration::from_secs(1)))?;
-        let say = socket2::Socket::from(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?);
-        say.set_multicast_if_v4(&Ipv4Addr::LOCALHOST)?;
-        say.send_to(b"x", &SocketAddrV4::new(group, hear.local_addr()?.port()).into())?;
-        hear.recv(&mut [0; 8])
-    };
-    tried()
-        .map_err(|error| eprintln!("SKIPPED: no multicast on the loopback interface here: {error}"))
-        .is_ok()
 }
 
 /// Symbols of a file, as sending takes them.

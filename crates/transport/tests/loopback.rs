@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod lo;
+
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::path::PathBuf;
@@ -17,6 +19,8 @@ use layercast_transport::Error;
 use layercast_transport::receive::{Known, ReceiveOptions, ReceiveProgress, receive};
 use layercast_transport::send::{Ends, SendOptions, SendProgress, Stopped, send};
 use layercast_transport::session::Session;
+
+use lo::works_here;
 
 /// A directory that goes when it is dropped.
 struct Place(PathBuf);
@@ -44,27 +48,6 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Whether a multicast packet comes back on the loopback interface here. Says so if not.
-fn works_here() -> bool {
-    let group = Ipv4Addr::new(239, 255, 77, 1);
-    let tried = || {
-        let hear = UdpSocket::bind((group, 0))?;
-        hear.join_multicast_v4(&group, &Ipv4Addr::LOCALHOST)?;
-        hear.set_read_timeout(Some(Duration::from_secs(1)))?;
-        let say = socket2::Socket::from(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?);
-        say.set_multicast_if_v4(&Ipv4Addr::LOCALHOST)?;
-        say.send_to(b"x", &SocketAddrV4::new(group, hear.local_addr()?.port()).into())?;
-        hear.recv(&mut [0; 8])
-    };
-    match tried() {
-        Ok(_) => true,
-        Err(error) => {
-            eprintln!("SKIPPED: multicast does not work on the loopback interface here: {error}");
-            false
-        }
     }
 }
 
