@@ -10,11 +10,11 @@ use alloc::vec::Vec;
 
 pub use on_lct::{LctError, MAX_FEEDBACK};
 
-use crate::contract::{Action, Arrival, Belief, Endpoint, Input, Send};
+use crate::contract::{Action, Arrival, Belief, Endpoint, Host, Input, Note, Send, settle};
 use crate::option::{OptionError, OptionSpec, Options as _, RawValue};
 use crate::session::SessionPlan;
 use crate::stream::Stream;
-use crate::units::Time;
+use crate::units::{Channel, Time};
 
 /// Makes the enums from the list. `Variant = "name" in module` stands for a module with `Options`,
 /// `Header`, `Source` and `Receiver`.
@@ -105,6 +105,82 @@ macro_rules! protocols {
 
         protocols!(@endpoint Source; $($variant),*);
         protocols!(@endpoint Receiver; $($variant),*);
+
+        /// Many receivers of one protocol, side by side in memory, each with the room that its own
+        /// protocol needs and not that of the largest one.
+        #[derive(Clone, Debug)]
+        pub enum Receivers {
+            $( $(#[doc = $doc])* $variant(Vec<crate::$module::Receiver>), )*
+        }
+
+        impl Receivers {
+            /// A list of one.
+            pub fn of(receiver: Receiver) -> Receivers {
+                match receiver {
+                    $( Receiver::$variant(receiver) => Receivers::$variant(alloc::vec![receiver]), )*
+                }
+            }
+
+            /// Adds a receiver. Returns whether its protocol is that of the others.
+            #[must_use]
+            pub fn push(&mut self, receiver: Receiver) -> bool {
+                match (self, receiver) {
+                    $( (Receivers::$variant(list), Receiver::$variant(receiver)) => {
+                        list.push(receiver);
+                        true
+                    } )*
+                    #[allow(unreachable_patterns)]
+                    _ => false,
+                }
+            }
+
+            /// How many there are.
+            pub fn len(&self) -> usize {
+                match self { $( Receivers::$variant(list) => list.len(), )* }
+            }
+
+            /// Whether there is none.
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+
+            /// Puts the receiver at each place `i` at place `places[i]`, which are all different.
+            pub fn reorder(&mut self, places: &[u32]) {
+                match self { $( Receivers::$variant(list) => reorder(list, places), )* }
+            }
+
+            /// [`settle`] for the receiver at `index`. There must be one.
+            pub fn settle(
+                &mut self,
+                index: usize,
+                now: Time,
+                input: Input<Header>,
+                host: &mut impl Host<Header>,
+            ) -> Option<Time> {
+                match self {
+                    $( Receivers::$variant(list) => {
+                        // A packet of another protocol is not this endpoint's business.
+                        let own = |header| match header {
+                            Header::$variant(header) => Some(header),
+                            #[allow(unreachable_patterns)]
+                            _ => None,
+                        };
+                        let endpoint = &mut list[index];
+                        match narrow(input, own) {
+                            Some(input) => {
+                                settle(endpoint, now, input, &mut Widening(host, Header::$variant))
+                            }
+                            None => endpoint.deadline(),
+                        }
+                    } )*
+                }
+            }
+
+            /// What the receiver at `index` believes. There must be one.
+            pub fn belief(&self, index: usize, now: Time) -> Belief {
+                match self { $( Receivers::$variant(list) => list[index].belief(now), )* }
+            }
+        }
     };
     (@endpoint $enum:ident; $($variant:ident),*) => {
         impl Endpoint for $enum {
@@ -177,4 +253,36 @@ fn widen<N, W>(action: Action<N>, wide: impl Fn(N) -> W) -> Action<W> {
         Action::Leave(channel) => Action::Leave(channel),
         Action::Note(note) => Action::Note(note),
     }
+}
+
+/// A host of all protocols as the host of one.
+struct Widening<'a, H, F>(&'a mut H, F);
+
+impl<N, W, H: Host<W>, F: Fn(N) -> W> Host<N> for Widening<'_, H, F> {
+    fn send(&mut self, send: Send<N>) {
+        let Send { target, header, size, payload, count } = send;
+        self.0.send(Send { target, header: (self.1)(header), size, payload, count });
+    }
+
+    fn join(&mut self, channel: Channel) {
+        self.0.join(channel);
+    }
+
+    fn leave(&mut self, channel: Channel) {
+        self.0.leave(channel);
+    }
+
+    fn note(&mut self, note: Note) {
+        self.0.note(note);
+    }
+}
+
+/// Puts what is at each place `i` at place `places[i]`.
+fn reorder<T>(list: &mut Vec<T>, places: &[u32]) {
+    if places.is_sorted() {
+        return;
+    }
+    let mut placed: Vec<(u32, T)> = places.iter().copied().zip(core::mem::take(list)).collect();
+    placed.sort_unstable_by_key(|&(place, _)| place);
+    list.extend(placed.into_iter().map(|(_, item)| item));
 }

@@ -2,13 +2,14 @@
 
 use layercast_protocol::contract::{Host, Note, Peer, Send, Target};
 use layercast_protocol::registry::Header;
-use layercast_protocol::units::{Channel, Size, Span};
+use layercast_protocol::units::{Channel, Size};
 
 use crate::core::Core;
 use crate::measure::LevelChange;
 use crate::multicast::Tree;
 use crate::network::LinkId;
 use crate::packet::{Body, EcnField, Parcel};
+use crate::simulation::Latencies;
 use crate::tcp::{Output, Segment};
 
 /// A unicast way through the network: the first link and the route that has the rest.
@@ -22,8 +23,8 @@ pub(crate) struct Way {
 pub(crate) struct SourceHost<'a> {
     pub(crate) core: &'a mut Core,
     pub(crate) tree: &'a Tree,
-    /// The ways to the receivers, by number of the peer.
-    pub(crate) to_peers: &'a [Way],
+    /// How many receivers there are.
+    pub(crate) receivers: u32,
 }
 
 impl Host<Header> for SourceHost<'_> {
@@ -38,10 +39,14 @@ impl Host<Header> for SourceHost<'_> {
                 }
             }
             Target::Peer(Peer(peer)) => {
-                if let Some(way) = self.to_peers.get(peer as usize) {
+                if peer >= self.receivers {
+                    return;
+                }
+                let route = self.tree.routes().down;
+                if let Some(first) = self.tree.down_towards(peer, None) {
                     for index in 0..send.count {
                         let body = Body::Unicast { from: Peer(u32::MAX), header: nth(&send, index) };
-                        self.core.send(body, send.size, way.first, way.route, 0);
+                        self.core.send(body, send.size, first, route, peer);
                     }
                 }
             }
@@ -84,9 +89,7 @@ pub(crate) struct ReceiverHost<'a> {
     pub(crate) tree: &'a mut Tree,
     /// This receiver's number in the tree.
     pub(crate) receiver: u32,
-    pub(crate) to_source: Way,
-    pub(crate) join_latency: Span,
-    pub(crate) leave_latency: Span,
+    pub(crate) latencies: Latencies,
     pub(crate) level_changes: &'a mut Vec<LevelChange>,
 }
 
@@ -94,9 +97,11 @@ impl Host<Header> for ReceiverHost<'_> {
     fn send(&mut self, send: Send<Header>) {
         match send.target {
             Target::Source => {
+                let route = self.tree.routes().up;
+                let (first, above) = self.tree.up_from(self.tree.node_of(self.receiver));
                 for index in 0..send.count {
                     let body = Body::Unicast { from: Peer(self.receiver), header: nth(&send, index) };
-                    self.core.send(body, send.size, self.to_source.first, self.to_source.route, 0);
+                    self.core.send(body, send.size, first, route, above);
                 }
             }
             Target::Channel(_) | Target::Peer(_) | Target::Children(_) => {
@@ -106,11 +111,11 @@ impl Host<Header> for ReceiverHost<'_> {
     }
 
     fn join(&mut self, channel: Channel) {
-        self.tree.join(self.core, self.receiver, channel, self.join_latency);
+        self.tree.join(self.core, self.receiver, channel, self.latencies.join);
     }
 
     fn leave(&mut self, channel: Channel) {
-        self.tree.leave(self.core, self.receiver, channel, self.leave_latency);
+        self.tree.leave(self.core, self.receiver, channel, self.latencies.leave);
     }
 
     fn note(&mut self, note: Note) {

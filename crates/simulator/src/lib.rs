@@ -35,5 +35,5 @@ pub use queue::{
     CoDelConfig, PieConfig, QueueConfig, QueueLimit, RedConfig, RedVictim, RedWeight, RemConfig,
 };
 pub use simulation::{
-    EngineCounters, ReceiverConfig, ReceiverId, SessionConfig, SessionId, Simulation, TcpConfig, TcpId,
+    EngineCounters, ReceiverConfig, ReceiverId, ReceiverList, SessionConfig, Simulation, TcpConfig, TcpId,
 };

@@ -51,13 +51,23 @@ enum Later {
     Expire { node: u32, channel: Channel },
 }
 
+/// The numbers of a session's routes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Routes {
+    /// Of data: position is the tree node that a parcel is on its way to.
+    pub(crate) data: u32,
+    /// Of membership messages: position is the tree node that sent them.
+    pub(crate) membership: u32,
+    /// To the source: position is the tree node that a parcel is on its way to.
+    pub(crate) up: u32,
+    /// To one receiver: position is its number.
+    pub(crate) down: u32,
+}
+
 /// The tree of one session.
 #[derive(Debug)]
 pub(crate) struct Tree {
-    /// Route of data parcels: position is the tree node they are on their way to.
-    data_route: u32,
-    /// Route of membership messages: position is the tree node that sent them.
-    membership_route: u32,
+    routes: Routes,
     channels: usize,
     nodes: Vec<TreeNode>,
     /// By node and channel.
@@ -82,14 +92,18 @@ impl Tree {
         source: NodeId,
         receivers: &[NodeId],
         channels: usize,
-        data_route: u32,
-        membership_route: u32,
+        routes: Routes,
     ) -> Result<(Tree, Vec<u32>), NetworkError> {
         let paths = network.shortest_paths(source);
         let mut needed = vec![false; network.node_count()];
         for &receiver in receivers {
-            for link in network.path(&paths, receiver)? {
-                needed[network.links()[link.0 as usize].to.0 as usize] = true;
+            if receiver == source {
+                return Err(NetworkError::SameNode { node: network.node_name(source).to_owned() });
+            }
+            // What lies above a node that is needed is needed already.
+            let mut at = receiver;
+            while at != source && !std::mem::replace(&mut needed[at.0 as usize], true) {
+                at = network.node_above(&paths, at).ok_or_else(|| network.no_path(source, receiver))?;
             }
         }
         let mut children = vec![Vec::new(); network.node_count()];
@@ -133,8 +147,7 @@ impl Tree {
             next += 1;
         }
         let tree = Tree {
-            data_route,
-            membership_route,
+            routes,
             channels,
             forwarding: vec![Forwarding::Off; nodes.len() * channels],
             holders: vec![0; nodes.len() * channels],
@@ -159,6 +172,38 @@ impl Tree {
         node.first_receiver..node.first_receiver + node.receiver_count
     }
 
+    /// Which way a packet for the source sets out from a tree node: the link and the node above.
+    pub(crate) fn up_from(&self, node: u32) -> (LinkId, u32) {
+        let node = &self.nodes[node as usize];
+        (node.link_in.reverse(), node.parent)
+    }
+
+    /// The node of a receiver.
+    pub(crate) fn node_of(&self, receiver: u32) -> u32 {
+        self.receiver_nodes[receiver as usize]
+    }
+
+    /// The next link of a packet for one receiver that has come by the link `from`, or is at the
+    /// source. None if it is there.
+    pub(crate) fn down_towards(&self, receiver: u32, from: Option<LinkId>) -> Option<LinkId> {
+        let mut node = &self.nodes[self.node_of(receiver) as usize];
+        if from == Some(node.link_in) {
+            return None;
+        }
+        loop {
+            let above = &self.nodes[node.parent as usize];
+            if node.parent == 0 || from == Some(above.link_in) {
+                return Some(node.link_in);
+            }
+            node = above;
+        }
+    }
+
+    /// The numbers of the routes.
+    pub(crate) fn routes(&self) -> Routes {
+        self.routes
+    }
+
     /// Whether a receiver holds the channel now.
     pub(crate) fn is_member(&self, receiver: u32, channel: Channel) -> bool {
         self.membership(receiver, channel) == Membership::Held
@@ -180,7 +225,7 @@ impl Tree {
         for child in at.first_child..at.first_child + at.child_count {
             if self.forwarding[self.slot(child, channel)] != Forwarding::Off {
                 core.slab.add_copy(parcel.packet);
-                let copy = Parcel { route: self.data_route, position: child, ..parcel };
+                let copy = Parcel { route: self.routes.data, position: child, ..parcel };
                 core.offer(self.nodes[child as usize].link_in, copy);
             }
         }
@@ -307,7 +352,7 @@ impl Tree {
         if node != 0 {
             let up = self.nodes[node as usize].link_in.reverse();
             let body = Body::Membership(MembershipMessage { edge: node, channel, change });
-            core.send(body, MEMBERSHIP_SIZE, up, self.membership_route, node);
+            core.send(body, MEMBERSHIP_SIZE, up, self.routes.membership, node);
         }
     }
 
@@ -323,7 +368,7 @@ impl Tree {
         self.later_slots.insert(later, slot);
         let at: Time = core.now() + after;
         let key = core.events.key_at(at);
-        core.events.push(key, Event::Membership { route: self.membership_route, slot });
+        core.events.push(key, Event::Membership { route: self.routes.membership, slot });
     }
 
     fn cancel(&mut self, later: Later) {

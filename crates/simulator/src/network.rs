@@ -37,6 +37,9 @@ pub enum NetworkError {
         /// Where to.
         to: String,
     },
+    /// The receivers of a session are not all of one protocol.
+    #[error("the receivers of a session are of different protocols; give each protocol a session of its own")]
+    MixedProtocols,
     /// Both ends are at one node, where no link lies between them.
     #[error("both ends are at {node}; put them on different nodes")]
     SameNode {
@@ -143,17 +146,24 @@ impl Network {
         let mut links = Vec::new();
         let mut at = to;
         while at != paths.root {
-            let Some(link) = paths.reached_by[at.0 as usize] else {
-                return Err(NetworkError::NoPath {
-                    from: self.node_name(paths.root).to_owned(),
-                    to: self.node_name(to).to_owned(),
-                });
-            };
+            let link = paths.reached_by[at.0 as usize].ok_or_else(|| self.no_path(paths.root, to))?;
             links.push(link);
             at = self.links[link.reverse().0 as usize].to;
         }
         links.reverse();
         Ok(links)
+    }
+
+    /// The node before `node` on the path to it. None if it is the root or cannot be reached.
+    pub(crate) fn node_above(&self, paths: &ShortestPaths, node: NodeId) -> Option<NodeId> {
+        let link = paths.reached_by[node.0 as usize]?;
+        Some(self.links[link.reverse().0 as usize].to)
+    }
+
+    /// The error of nodes that no path connects.
+    pub(crate) fn no_path(&self, from: NodeId, to: NodeId) -> NetworkError {
+        let name = |node| self.node_name(node).to_owned();
+        NetworkError::NoPath { from: name(from), to: name(to) }
     }
 }
 

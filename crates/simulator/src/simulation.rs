@@ -1,54 +1,23 @@
 //! A simulation: a network, the sessions and connections on it, and the loop that serves events.
 
-use layercast_protocol::contract::{Belief, Endpoint};
-use layercast_protocol::registry::{Receiver, Source};
+use layercast_protocol::registry::Source;
 use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Span, Time};
+use layercast_protocol::units::Time;
 
 use crate::core::Core;
 use crate::event::{Event, Key};
 use crate::host::Way;
 use crate::link::Link;
-use crate::measure::{FlowCounters, LevelChange, LinkCounters};
-use crate::multicast::Tree;
+use crate::measure::{FlowCounters, LinkCounters};
 use crate::network::{LinkId, Network, NetworkError, NodeId, ShortestPaths};
 use crate::tcp::{Sender, Sink, TcpOptions, TcpState};
 
 mod serve;
+mod session;
 
-/// A session to simulate.
-#[derive(Debug)]
-pub struct SessionConfig {
-    /// The node of the source.
-    pub source_node: NodeId,
-    /// The source's endpoint.
-    pub source: Source,
-    /// How many channels the session has.
-    pub channels: u16,
-    /// When the source starts.
-    pub start: Time,
-    /// When it stops, if before the end.
-    pub stop: Option<Time>,
-    /// The receivers.
-    pub receivers: Vec<ReceiverConfig>,
-}
-
-/// A receiver of a session.
-#[derive(Debug)]
-pub struct ReceiverConfig {
-    /// Its node.
-    pub node: NodeId,
-    /// Its endpoint.
-    pub receiver: Receiver,
-    /// When it starts.
-    pub start: Time,
-    /// When it stops, if before the end.
-    pub stop: Option<Time>,
-    /// How long a join takes before its graft sets out.
-    pub join_latency: Span,
-    /// How long the router above goes on forwarding after a leave.
-    pub leave_latency: Span,
-}
+pub(crate) use self::session::Latencies;
+use self::session::Session;
+pub use self::session::{ReceiverConfig, ReceiverId, ReceiverList, SessionConfig};
 
 /// A TCP connection with data without end.
 #[derive(Clone, Debug)]
@@ -66,14 +35,6 @@ pub struct TcpConfig {
     /// What its random stream is named after; should be unique in the run.
     pub name: String,
 }
-
-/// A session of this simulation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SessionId(u32);
-
-/// A receiver of a session of this simulation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReceiverId(u32);
 
 /// A TCP connection of this simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,41 +57,24 @@ pub struct EngineCounters {
 enum Route {
     /// Along these links to an agent.
     Path { links: Vec<LinkId>, agent: u32 },
-    /// Down the tree of a session.
+    /// Down the tree of a session, to all who want it.
     Data { session: u32 },
     /// One hop up the tree of a session.
     Membership { session: u32 },
+    /// Up the tree of a session to its source; position is the tree node that is reached next.
+    Up { session: u32 },
+    /// Down the tree of a session to one receiver; position is its number.
+    Down { session: u32 },
 }
 
-/// What an event can wake. The endpoints are boxed to keep the table small.
+/// What an event can wake. Large machines are boxed, and receivers are with their session, to keep
+/// the table small.
 #[derive(Debug)]
 enum Agent {
     Source { endpoint: Box<Source>, session: u32 },
-    Receiver(Box<ReceiverAgent>),
+    Receiver { session: u32, receiver: u32 },
     TcpSender { sender: Box<Sender>, way: Way, flow: u32, stopped: bool },
     TcpSink { sink: Box<Sink>, way: Way, flow: u32 },
-}
-
-#[derive(Debug)]
-struct ReceiverAgent {
-    endpoint: Receiver,
-    session: u32,
-    /// Its number in the session's tree.
-    receiver: u32,
-    to_source: Way,
-    join_latency: Span,
-    leave_latency: Span,
-    counters: FlowCounters,
-    level_changes: Vec<LevelChange>,
-}
-
-#[derive(Debug)]
-struct Session {
-    tree: Tree,
-    /// Agents of the receivers, in tree order.
-    receivers: Vec<u32>,
-    /// Ways to the receivers, in tree order.
-    to_peers: Vec<Way>,
 }
 
 /// A network at work.
@@ -186,56 +130,6 @@ impl Simulation {
         self.tcp_flows.push(FlowCounters::default());
         self.schedule_life(sender, config.start, config.stop);
         Ok(TcpId { sender, sink })
-    }
-
-    /// Adds a session. The receivers' ids are in the order given.
-    ///
-    /// # Errors
-    /// [`NetworkError::NoPath`], [`NetworkError::SameNode`].
-    pub fn add_session(&mut self, config: SessionConfig) -> Result<Vec<ReceiverId>, NetworkError> {
-        let paths = self.network.shortest_paths(config.source_node);
-        let downs = config.receivers.iter().map(|receiver| self.way_between(&paths, receiver.node));
-        let downs = downs.collect::<Result<Vec<_>, _>>()?;
-        let session = self.sessions.len() as u32;
-        let nodes: Vec<NodeId> = config.receivers.iter().map(|receiver| receiver.node).collect();
-        let data_route = self.routes.len() as u32;
-        self.routes.push(Route::Data { session });
-        self.routes.push(Route::Membership { session });
-        let channels = usize::from(config.channels);
-        let (tree, order) =
-            Tree::new(&self.network, config.source_node, &nodes, channels, data_route, data_route + 1)?;
-
-        let source = self.agents.len() as u32;
-        self.add_agent(Agent::Source { endpoint: Box::new(config.source), session });
-        let count = config.receivers.len();
-        let (mut agents, mut to_peers, mut ids) = (vec![0; count], Vec::new(), Vec::with_capacity(count));
-        to_peers.resize(count, Way { first: LinkId(0), route: 0 });
-        let mut lives = Vec::with_capacity(count);
-        for ((receiver, down), &in_tree) in config.receivers.into_iter().zip(downs).zip(&order) {
-            let agent = self.agents.len() as u32;
-            let up = reversed(&down);
-            to_peers[in_tree as usize] = self.add_path(down, agent);
-            agents[in_tree as usize] = agent;
-            let to_source = self.add_path(up, source);
-            self.add_agent(Agent::Receiver(Box::new(ReceiverAgent {
-                endpoint: receiver.receiver,
-                session,
-                receiver: in_tree,
-                to_source,
-                join_latency: receiver.join_latency,
-                leave_latency: receiver.leave_latency,
-                counters: FlowCounters::default(),
-                level_changes: Vec::new(),
-            })));
-            lives.push((agent, receiver.start, receiver.stop));
-            ids.push(ReceiverId(agent));
-        }
-        self.sessions.push(Session { tree, receivers: agents, to_peers });
-        self.schedule_life(source, config.start, config.stop);
-        for (agent, start, stop) in lives {
-            self.schedule_life(agent, start, stop);
-        }
-        Ok(ids)
     }
 
     /// Serves all events up to and including `end`.
@@ -302,21 +196,6 @@ impl Simulation {
         }
     }
 
-    /// What a receiver has received so far.
-    pub fn receiver_counters(&self, id: ReceiverId) -> FlowCounters {
-        self.receiver(id).map_or(FlowCounters::default(), |receiver| receiver.counters)
-    }
-
-    /// What a receiver believes now.
-    pub fn receiver_belief(&self, id: ReceiverId) -> Belief {
-        self.receiver(id).map_or(Belief::default(), |receiver| receiver.endpoint.belief(self.core.now()))
-    }
-
-    /// All changes of a receiver's level so far.
-    pub fn level_changes(&self, id: ReceiverId) -> &[LevelChange] {
-        self.receiver(id).map_or(&[], |receiver| &receiver.level_changes)
-    }
-
     /// What a link has done so far.
     pub fn link_counters(&self, id: LinkId) -> LinkCounters {
         self.core.links[id.0 as usize].counters
@@ -333,13 +212,6 @@ impl Simulation {
     /// Packets in flight now.
     pub fn packets_in_flight(&self) -> usize {
         self.core.slab.in_flight()
-    }
-
-    fn receiver(&self, id: ReceiverId) -> Option<&ReceiverAgent> {
-        match &self.agents[id.0 as usize] {
-            Agent::Receiver(receiver) => Some(receiver),
-            _ => None,
-        }
     }
 
     /// The links of the path to `to`: at least one.

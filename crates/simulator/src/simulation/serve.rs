@@ -4,10 +4,11 @@ use layercast_protocol::contract::{Arrival, Ecn, Input, Origin, settle};
 use layercast_protocol::registry::Header;
 use layercast_protocol::units::{Channel, Size, Time};
 
-use super::{Agent, Route, Session, Simulation};
+use super::{Agent, Route, Simulation};
 use crate::core::Core;
 use crate::event::{Event, Key};
 use crate::host::{ReceiverHost, SourceHost, TcpOutput, Way};
+use crate::network::LinkId;
 use crate::packet::{Body, Dropped, Parcel};
 use crate::tcp::{Ack, Segment, Sender, Sink};
 
@@ -30,12 +31,12 @@ impl Simulation {
     #[inline]
     fn serve_landed(&mut self, link: u32, parcel: Parcel) {
         if !self.core.loses_on_arrival(link, parcel) {
-            self.serve_parcel(parcel);
+            self.serve_parcel(LinkId(link), parcel);
         }
     }
 
     /// A parcel has come to a node.
-    fn serve_parcel(&mut self, mut parcel: Parcel) {
+    fn serve_parcel(&mut self, link: LinkId, mut parcel: Parcel) {
         match &self.routes[parcel.route as usize] {
             Route::Path { links, agent } => {
                 parcel.position += 1;
@@ -43,9 +44,7 @@ impl Simulation {
                     Some(&next) => self.core.offer(next, parcel),
                     None => {
                         let agent = *agent;
-                        let body = *self.core.slab.body(parcel.packet);
-                        self.core.slab.release(parcel.packet);
-                        self.deliver(agent, body, parcel);
+                        self.deliver(agent, parcel);
                     }
                 }
             }
@@ -55,6 +54,27 @@ impl Simulation {
                     self.sessions[*session as usize].tree.serve_message(&mut self.core, message);
                 }
                 self.core.slab.release(parcel.packet);
+            }
+            &Route::Up { session } => {
+                let session = &self.sessions[session as usize];
+                if parcel.position == 0 {
+                    let source = session.source;
+                    self.deliver(source, parcel);
+                } else {
+                    let (next, above) = session.tree.up_from(parcel.position);
+                    parcel.position = above;
+                    self.core.offer(next, parcel);
+                }
+            }
+            &Route::Down { session } => {
+                let session = &self.sessions[session as usize];
+                match session.tree.down_towards(parcel.position, Some(link)) {
+                    Some(next) => self.core.offer(next, parcel),
+                    None => {
+                        let agent = session.first_agent + parcel.position;
+                        self.deliver(agent, parcel);
+                    }
+                }
             }
         }
     }
@@ -79,25 +99,26 @@ impl Simulation {
         header: Header,
         parcel: Parcel,
     ) {
-        let session = &self.sessions[session as usize];
-        let holds = session.tree.is_member(receiver, channel);
-        let agent = session.receivers[receiver as usize];
-        if let Agent::Receiver(to) = &mut self.agents[agent as usize] {
-            if holds {
-                to.counters.received_bytes += u64::from(parcel.size_bytes);
-                to.counters.received_packets += 1;
-                to.counters.sent_packets += 1;
-            } else if session.tree.is_late(receiver, channel) {
-                to.counters.late_bytes += u64::from(parcel.size_bytes);
-            }
-        }
-        if holds {
-            self.tell(agent, Input::Packet(arrival(Origin::Channel(channel), header, parcel)));
+        let to = &mut self.sessions[session as usize];
+        let counters = &mut to.counters[receiver as usize];
+        if to.tree.is_member(receiver, channel) {
+            counters.received_bytes += u64::from(parcel.size_bytes);
+            counters.received_packets += 1;
+            counters.sent_packets += 1;
+            self.tell_receiver(
+                session,
+                receiver,
+                Input::Packet(arrival(Origin::Channel(channel), header, parcel)),
+            );
+        } else if to.tree.is_late(receiver, channel) {
+            counters.late_bytes += u64::from(parcel.size_bytes);
         }
     }
 
     /// A unicast packet has come to its agent.
-    fn deliver(&mut self, agent: u32, body: Body, parcel: Parcel) {
+    fn deliver(&mut self, agent: u32, parcel: Parcel) {
+        let body = *self.core.slab.body(parcel.packet);
+        self.core.slab.release(parcel.packet);
         match body {
             Body::Segment(segment) => self.deliver_segment(agent, segment, parcel.size_bytes),
             Body::Ack(ack) => self.drive_tcp(agent, |sender, now, out| sender.handle_ack(now, &ack, out)),
@@ -129,7 +150,7 @@ impl Simulation {
             return;
         }
         match &mut self.agents[agent as usize] {
-            Agent::Source { .. } | Agent::Receiver(_) => self.tell(agent, Input::Timer),
+            Agent::Source { .. } | Agent::Receiver { .. } => self.tell(agent, Input::Timer),
             Agent::TcpSender { .. } => {
                 self.drive_tcp(agent, |sender, now, out| sender.handle_timeout(now, out));
             }
@@ -143,7 +164,7 @@ impl Simulation {
 
     pub(super) fn start_agent(&mut self, agent: u32) {
         match &self.agents[agent as usize] {
-            Agent::Source { .. } | Agent::Receiver(_) => self.tell(agent, Input::Start),
+            Agent::Source { .. } | Agent::Receiver { .. } => self.tell(agent, Input::Start),
             Agent::TcpSender { .. } => self.drive_tcp(agent, |sender, now, out| sender.start(now, out)),
             Agent::TcpSink { .. } => {}
         }
@@ -151,7 +172,7 @@ impl Simulation {
 
     pub(super) fn stop_agent(&mut self, agent: u32) {
         match &mut self.agents[agent as usize] {
-            Agent::Source { .. } | Agent::Receiver(_) => self.tell(agent, Input::Stop),
+            Agent::Source { .. } | Agent::Receiver { .. } => self.tell(agent, Input::Stop),
             Agent::TcpSender { stopped, .. } => {
                 *stopped = true;
                 self.core.set_timer(agent, None);
@@ -162,28 +183,35 @@ impl Simulation {
 
     /// Tells an endpoint one thing and does what it asks for. Other agents have no endpoint.
     fn tell(&mut self, agent: u32, input: Input<Header>) {
-        let core = &mut self.core;
-        let now = core.now();
-        let deadline = match &mut self.agents[agent as usize] {
+        match &mut self.agents[agent as usize] {
             Agent::Source { endpoint, session } => {
-                let Session { tree, to_peers, .. } = &self.sessions[*session as usize];
-                settle(&mut **endpoint, now, input, &mut SourceHost { core, tree, to_peers })
+                let session = &self.sessions[*session as usize];
+                let receivers = session.counters.len() as u32;
+                let core = &mut self.core;
+                let now = core.now();
+                let mut host = SourceHost { core, tree: &session.tree, receivers };
+                let deadline = settle(&mut **endpoint, now, input, &mut host);
+                self.core.set_timer(agent, deadline);
             }
-            Agent::Receiver(receiver) => {
-                let mut host = ReceiverHost {
-                    core,
-                    tree: &mut self.sessions[receiver.session as usize].tree,
-                    receiver: receiver.receiver,
-                    to_source: receiver.to_source,
-                    join_latency: receiver.join_latency,
-                    leave_latency: receiver.leave_latency,
-                    level_changes: &mut receiver.level_changes,
-                };
-                settle(&mut receiver.endpoint, now, input, &mut host)
-            }
-            Agent::TcpSender { .. } | Agent::TcpSink { .. } => return,
-        };
-        self.core.set_timer(agent, deadline);
+            &mut Agent::Receiver { session, receiver } => self.tell_receiver(session, receiver, input),
+            Agent::TcpSender { .. } | Agent::TcpSink { .. } => {}
+        }
+    }
+
+    fn tell_receiver(&mut self, session: u32, receiver: u32, input: Input<Header>) {
+        let now = self.core.now();
+        let to = &mut self.sessions[session as usize];
+        if let Some(endpoints) = &mut to.endpoints {
+            let mut host = ReceiverHost {
+                core: &mut self.core,
+                tree: &mut to.tree,
+                receiver,
+                latencies: to.latencies[receiver as usize],
+                level_changes: &mut to.level_changes[receiver as usize],
+            };
+            let deadline = endpoints.settle(receiver as usize, now, input, &mut host);
+            self.core.set_timer(to.first_agent + receiver, deadline);
+        }
     }
 
     /// Lets a TCP sender that has not stopped act, and reads its deadline.
@@ -207,13 +235,11 @@ impl Simulation {
                     }
                 }
                 (Route::Data { session }, &Body::Channel { channel, .. }) => {
-                    let Session { tree, receivers, .. } = &self.sessions[*session as usize];
-                    tree.for_each_member_below(parcel.position, channel, &mut |receiver| {
-                        let agent = receivers[receiver as usize];
-                        if let Agent::Receiver(receiver) = &mut self.agents[agent as usize] {
-                            receiver.counters.lost_packets += 1;
-                            receiver.counters.sent_packets += 1;
-                        }
+                    let session = &mut self.sessions[*session as usize];
+                    session.tree.for_each_member_below(parcel.position, channel, &mut |receiver| {
+                        let counters = &mut session.counters[receiver as usize];
+                        counters.lost_packets += 1;
+                        counters.sent_packets += 1;
                     });
                 }
                 _ => {}
