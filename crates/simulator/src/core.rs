@@ -44,35 +44,47 @@ impl Core {
         self.offer(link, parcel);
     }
 
-    /// Offers a parcel to a link: error model, then drop test, then transmitter or queue.
+    /// Offers a parcel to a link.
+    #[inline]
     pub(crate) fn offer(&mut self, id: LinkId, parcel: Parcel) {
+        if let Some(arrival) = self.accept(id, parcel) {
+            self.events.push(arrival, Event::Arrival(id.0));
+        }
+    }
+
+    /// Offers a parcel to a link: error model, then drop test, then transmitter or queue. Returns
+    /// an arrival that the caller has to enter in the event list.
+    #[must_use]
+    pub(crate) fn accept(&mut self, id: LinkId, parcel: Parcel) -> Option<Key> {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
-        if link.loss.loses(parcel.size_bytes) {
+        if link.loses_before(parcel.size_bytes) {
             link.counters.losses += 1;
             self.dropped.push(Dropped(parcel));
-            return;
+            return None;
         }
         let Queue::DropTail(queue) = &mut link.queue else {
-            return self.offer_managed(id, parcel);
+            return self.accept_managed(id, parcel);
         };
         if !queue.admits(parcel.size_bytes) {
             link.counters.queue_drops += 1;
             self.dropped.push(Dropped(parcel));
-        } else if queue.is_empty() && !link.is_busy(self.current) {
-            self.transmit(id, parcel);
-        } else {
-            link.push(now, parcel);
-            if !link.free_pending {
-                link.free_pending = true;
-                self.events.push(link.free_at(), Event::Free(id.0));
-            }
+            return None;
         }
+        if queue.is_empty() && !link.is_busy(self.current) {
+            return self.transmit(id, parcel);
+        }
+        link.push(now, parcel);
+        if !link.free_pending {
+            link.free_pending = true;
+            self.events.push(link.free_at(), Event::Free(id.0));
+        }
+        None
     }
 
     /// Offers a parcel to a link with a managed queue. One that meets an idle transmitter goes
     /// through the queue too, which may drop it on either side.
-    fn offer_managed(&mut self, id: LinkId, parcel: Parcel) {
+    fn accept_managed(&mut self, id: LinkId, parcel: Parcel) -> Option<Key> {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
         // Packets wait only for a busy transmitter, or for the event that is to free it.
@@ -80,20 +92,21 @@ impl Core {
         link.account_queue(now);
         link.offer(now, idle, parcel, &mut self.dropped);
         if idle {
-            if let Some(parcel) = link.take(now, &mut self.dropped) {
-                self.transmit(id, parcel);
-            }
-        } else if !link.free_pending && !link.queue.is_empty() {
+            let parcel = link.take(now, &mut self.dropped)?;
+            return self.transmit(id, parcel);
+        }
+        if !link.free_pending && !link.queue.is_empty() {
             link.free_pending = true;
             self.events.push(link.free_at(), Event::Free(id.0));
         }
+        None
     }
 
     /// The error model of a link that loses packets at its far end: whether this one is lost.
     #[inline]
     pub(crate) fn loses_on_arrival(&mut self, link: u32, parcel: Parcel) -> bool {
         let link = &mut self.links[link as usize];
-        let lost = link.loss_after.loses(parcel.size_bytes);
+        let lost = link.loses_after(parcel.size_bytes);
         if lost {
             link.counters.losses += 1;
             self.dropped.push(Dropped(parcel));
@@ -107,12 +120,16 @@ impl Core {
         let link = &mut self.links[id.0 as usize];
         link.free_pending = false;
         link.account_queue(now);
-        if let Some(parcel) = link.take(now, &mut self.dropped) {
-            self.transmit(id, parcel);
+        if let Some(parcel) = link.take(now, &mut self.dropped)
+            && let Some(arrival) = self.transmit(id, parcel)
+        {
+            self.events.push(arrival, Event::Arrival(id.0));
         }
     }
 
-    fn transmit(&mut self, id: LinkId, parcel: Parcel) {
+    /// Puts a parcel on the wire. Returns its arrival if that has to be entered.
+    #[must_use]
+    fn transmit(&mut self, id: LinkId, parcel: Parcel) -> Option<Key> {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
         let (transmission, total) = link.spans(parcel.size_bytes);
@@ -120,13 +137,12 @@ impl Core {
         // links without delay.
         let arrival = self.events.key_at(now + total);
         let free_at = self.events.key_at(now + transmission);
-        if link.launch(parcel, arrival, free_at) {
-            self.events.push(arrival, Event::Arrival(id.0));
-        }
+        let alone = link.launch(parcel, arrival, free_at);
         if !link.queue.is_empty() {
             link.free_pending = true;
             self.events.push(free_at, Event::Free(id.0));
         }
+        alone.then_some(arrival)
     }
 
     /// Sets or clears an agent's deadline.

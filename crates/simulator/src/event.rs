@@ -23,6 +23,9 @@ impl Key {
 pub(crate) enum Event {
     /// The head of a link's wire reaches the far end.
     Arrival(u32),
+    /// The same at a run of links, each two numbers after the one before, at the same instant and
+    /// with order numbers that go up by two.
+    Arrivals { first: u32, count: u32 },
     /// A link's transmitter becomes free while packets wait.
     Free(u32),
     /// An agent's deadline, or an older one of it that has become stale.
@@ -33,6 +36,56 @@ pub(crate) enum Event {
     Start(u32),
     /// An agent stops.
     Stop(u32),
+}
+
+/// Arrivals to be entered in the event list, one entry for as many as follow each other. A packet
+/// that sets out to all children of a node at once takes one entry, not one for each.
+#[derive(Debug)]
+pub(crate) struct ArrivalRun {
+    key: Key,
+    first: u32,
+    count: u32,
+}
+
+impl ArrivalRun {
+    /// How far apart the links of a run are: both directions of a link stand together.
+    const LINK_STEP: u32 = 2;
+    /// How far apart their order numbers are: a transmission takes one for the arrival and one for
+    /// the release of the transmitter.
+    const ORDER_STEP: u64 = 2;
+
+    /// No arrivals yet.
+    pub(crate) fn new() -> ArrivalRun {
+        ArrivalRun { key: Key { time: Time::ZERO, order: 0 }, first: 0, count: 0 }
+    }
+
+    /// The link and the key of arrival `index` of the run that starts with these.
+    #[inline]
+    pub(crate) fn nth(first: u32, key: Key, index: u32) -> (u32, Key) {
+        let order = key.order + Self::ORDER_STEP * u64::from(index);
+        (first + Self::LINK_STEP * index, Key { time: key.time, order })
+    }
+
+    /// Adds an arrival; what does not go on with it is entered.
+    #[inline]
+    pub(crate) fn add(&mut self, events: &mut EventQueue, link: u32, key: Key) {
+        if self.count > 0 && Self::nth(self.first, self.key, self.count) == (link, key) {
+            self.count += 1;
+        } else {
+            self.enter(events);
+            *self = ArrivalRun { key, first: link, count: 1 };
+        }
+    }
+
+    /// Enters what was added.
+    #[inline]
+    pub(crate) fn enter(&mut self, events: &mut EventQueue) {
+        match std::mem::take(&mut self.count) {
+            0 => {}
+            1 => events.push(self.key, Event::Arrival(self.first)),
+            count => events.push(self.key, Event::Arrivals { first: self.first, count }),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

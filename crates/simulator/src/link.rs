@@ -30,39 +30,61 @@ pub struct LinkConfig {
 pub(crate) struct Link {
     delay: Span,
     ns_per_byte: f64,
-    pub(crate) queue: Queue,
-    /// Draws where packets are offered.
-    pub(crate) loss: LossProcess,
-    /// Draws where packets arrive.
-    pub(crate) loss_after: LossProcess,
+    /// Most links have none.
+    errors: Option<Box<Errors>>,
     /// When the transmitter is done with what it sends, and the place of that among equal times.
     free_at: Key,
     /// Whether that moment is in the event list. It is there only while packets wait for it.
     pub(crate) free_pending: bool,
-    wire: VecDeque<(Key, Parcel)>,
+    wire: Wire,
+    pub(crate) queue: Queue,
     pub(crate) counters: LinkCounters,
     queue_changed_at: Time,
+}
+
+/// The error models of a link.
+#[derive(Debug)]
+struct Errors {
+    /// Draws where packets are offered.
+    before: LossProcess,
+    /// Draws where packets arrive.
+    after: LossProcess,
 }
 
 impl Link {
     /// A link with a stream for its losses and one for its queue.
     pub(crate) fn new(config: LinkConfig, losses: Stream, queue: Stream) -> Link {
-        let (before, after) = match config.loss_place {
-            LossPlace::BeforeQueue => (config.loss, LossModel::None),
-            LossPlace::AfterLink => (LossModel::None, config.loss),
-        };
+        let errors = (config.loss != LossModel::None).then(|| {
+            let (before, after) = match config.loss_place {
+                LossPlace::BeforeQueue => (config.loss, LossModel::None),
+                LossPlace::AfterLink => (LossModel::None, config.loss),
+            };
+            let before = LossProcess::new(before, losses.clone());
+            Box::new(Errors { before, after: LossProcess::new(after, losses) })
+        });
         Link {
             delay: config.delay,
             ns_per_byte: 8e9 / config.rate.as_bps(),
             queue: Queue::new(config.queue, config.rate, config.delay, queue),
-            loss: LossProcess::new(before, losses.clone()),
-            loss_after: LossProcess::new(after, losses),
+            errors,
             free_at: Key { time: Time::ZERO, order: 0 },
             free_pending: false,
-            wire: VecDeque::new(),
+            wire: Wire::default(),
             counters: LinkCounters::default(),
             queue_changed_at: Time::ZERO,
         }
+    }
+
+    /// Whether the error model loses a packet of this size that is offered.
+    #[inline]
+    pub(crate) fn loses_before(&mut self, size_bytes: u32) -> bool {
+        self.errors.as_mut().is_some_and(|errors| errors.before.loses(size_bytes))
+    }
+
+    /// Whether the error model loses a packet of this size that arrives.
+    #[inline]
+    pub(crate) fn loses_after(&mut self, size_bytes: u32) -> bool {
+        self.errors.as_mut().is_some_and(|errors| errors.after.loses(size_bytes))
     }
 
     /// Lets a packet that a drop-tail queue has admitted wait.
@@ -114,14 +136,13 @@ impl Link {
         self.counters.bytes += u64::from(parcel.size_bytes);
         self.free_at = free_at;
         self.free_pending = false;
-        self.wire.push_back((arrival, parcel));
-        self.wire.len() == 1
+        self.wire.push(arrival, parcel)
     }
 
     /// Takes the packet that arrives and tells when the next one will.
     pub(crate) fn land(&mut self) -> Option<(Parcel, Option<Key>)> {
-        let (_, parcel) = self.wire.pop_front()?;
-        Some((parcel, self.wire.front().map(|&(key, _)| key)))
+        let parcel = self.wire.pop()?;
+        Some((parcel, self.wire.next_arrival()))
     }
 
     /// How many packets are in the queue and on the wire.
@@ -134,5 +155,43 @@ impl Link {
         let elapsed = now.since(self.queue_changed_at).as_ns();
         self.counters.queue_packet_ns += u128::from(elapsed) * self.queue.len() as u128;
         self.queue_changed_at = now;
+    }
+}
+
+/// The packets in flight, in order. The first has a place of its own: on most links of a large tree
+/// there is never another.
+#[derive(Debug, Default)]
+struct Wire {
+    first: Option<(Key, Parcel)>,
+    others: VecDeque<(Key, Parcel)>,
+}
+
+impl Wire {
+    /// Adds a packet. Returns whether it is alone.
+    #[inline]
+    fn push(&mut self, arrival: Key, parcel: Parcel) -> bool {
+        let alone = self.first.is_none();
+        if alone {
+            self.first = Some((arrival, parcel));
+        } else {
+            self.others.push_back((arrival, parcel));
+        }
+        alone
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<Parcel> {
+        let (_, parcel) = self.first?;
+        self.first = self.others.pop_front();
+        Some(parcel)
+    }
+
+    #[inline]
+    fn next_arrival(&self) -> Option<Key> {
+        self.first.map(|(key, _)| key)
+    }
+
+    fn len(&self) -> usize {
+        usize::from(self.first.is_some()) + self.others.len()
     }
 }

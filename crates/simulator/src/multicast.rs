@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use layercast_protocol::units::{Channel, Size, Span, Time};
 
 use crate::core::Core;
-use crate::event::Event;
+use crate::event::{ArrivalRun, Event};
 use crate::network::{LinkId, Network, NetworkError, NodeId};
 use crate::packet::{Body, MembershipChange, MembershipMessage, Parcel};
 
@@ -109,7 +109,7 @@ impl Tree {
         let mut children = vec![Vec::new(); network.node_count()];
         for (node, link) in paths.reached_by.iter().enumerate() {
             if let Some(link) = link.filter(|_| needed[node]) {
-                let parent = network.links()[link.reverse().0 as usize].to;
+                let parent = network.end(link.reverse());
                 children[parent.0 as usize].push((link, NodeId(node as u32)));
             }
         }
@@ -222,13 +222,18 @@ impl Tree {
     /// the caller.
     pub(crate) fn forward(&self, core: &mut Core, node: u32, channel: Channel, parcel: Parcel) {
         let at = &self.nodes[node as usize];
+        let mut arrivals = ArrivalRun::new();
         for child in at.first_child..at.first_child + at.child_count {
             if self.forwarding[self.slot(child, channel)] != Forwarding::Off {
                 core.slab.add_copy(parcel.packet);
                 let copy = Parcel { route: self.routes.data, position: child, ..parcel };
-                core.offer(self.nodes[child as usize].link_in, copy);
+                let link = self.nodes[child as usize].link_in;
+                if let Some(arrival) = core.accept(link, copy) {
+                    arrivals.add(&mut core.events, link.0, arrival);
+                }
             }
         }
+        arrivals.enter(&mut core.events);
     }
 
     /// Calls `lost` for each receiver that would have got a parcel dropped on its way to `node`.

@@ -48,19 +48,16 @@ pub enum NetworkError {
     },
 }
 
-/// One direction of a link in the plan of a network.
-#[derive(Clone, Debug)]
-pub(crate) struct PlannedLink {
-    pub(crate) name: String,
-    pub(crate) to: NodeId,
-    pub(crate) config: LinkConfig,
-}
-
 /// Nodes and links, before a simulation runs on them.
 #[derive(Clone, Debug, Default)]
 pub struct Network {
     node_names: Vec<String>,
-    links: Vec<PlannedLink>,
+    /// Where each direction of a link leads.
+    ends: Vec<NodeId>,
+    /// What each is like: an index into `kinds`.
+    kind_of: Vec<u32>,
+    /// Large networks have few kinds of links.
+    kinds: Vec<LinkConfig>,
     /// Outgoing links of each node, in ascending order.
     outgoing: Vec<Vec<LinkId>>,
 }
@@ -90,15 +87,20 @@ impl Network {
         forward: LinkConfig,
         backward: LinkConfig,
     ) -> Result<LinkId, NetworkError> {
-        let first = LinkId(self.links.len() as u32);
-        for (link, from, to, config) in [(first, a, b, forward), (first.reverse(), b, a, backward)] {
-            let name = format!("{}-{}", self.node_name(from), self.node_name(to));
+        let first = LinkId(self.ends.len() as u32);
+        for (from, to, config) in [(a, b, &forward), (b, a, &backward)] {
             if config.rate <= Rate::ZERO {
-                return Err(NetworkError::ZeroRate { link: name });
+                let link = format!("{}-{}", self.node_name(from), self.node_name(to));
+                return Err(NetworkError::ZeroRate { link });
             }
-            self.links.push(PlannedLink { name, to, config });
-            self.outgoing[from.0 as usize].push(link);
         }
+        self.ends.extend([b, a]);
+        for config in [forward, backward] {
+            let kind = self.kind(config);
+            self.kind_of.push(kind);
+        }
+        self.outgoing[a.0 as usize].push(first);
+        self.outgoing[b.0 as usize].push(first.reverse());
         Ok(first)
     }
 
@@ -112,8 +114,30 @@ impl Network {
         self.node_names.len()
     }
 
-    pub(crate) fn links(&self) -> &[PlannedLink] {
-        &self.links
+    /// Where a link leads.
+    pub(crate) fn end(&self, link: LinkId) -> NodeId {
+        self.ends[link.0 as usize]
+    }
+
+    /// The name of a link's direction: `A-B`.
+    pub(crate) fn link_name(&self, link: LinkId) -> String {
+        format!("{}-{}", self.node_name(self.end(link.reverse())), self.node_name(self.end(link)))
+    }
+
+    /// What each link is like, in their order.
+    pub(crate) fn configs(&self) -> impl Iterator<Item = &LinkConfig> {
+        self.kind_of.iter().map(|&kind| &self.kinds[kind as usize])
+    }
+
+    /// The number of a configuration: a known one if it was among the last few.
+    fn kind(&mut self, config: LinkConfig) -> u32 {
+        let recent = self.kinds.len().saturating_sub(4);
+        let known = self.kinds[recent..].iter().position(|known| *known == config);
+        let kind = known.map_or(self.kinds.len(), |place| recent + place);
+        if known.is_none() {
+            self.kinds.push(config);
+        }
+        kind as u32
     }
 
     /// The shortest paths from `root` to every node, in hops, ties going to the lowest link: for
@@ -127,7 +151,7 @@ impl Network {
         while let Some(&node) = order.get(next) {
             next += 1;
             for &link in &self.outgoing[node.0 as usize] {
-                let to = self.links[link.0 as usize].to;
+                let to = self.end(link);
                 if !seen[to.0 as usize] {
                     seen[to.0 as usize] = true;
                     reached_by[to.0 as usize] = Some(link);
@@ -148,7 +172,7 @@ impl Network {
         while at != paths.root {
             let link = paths.reached_by[at.0 as usize].ok_or_else(|| self.no_path(paths.root, to))?;
             links.push(link);
-            at = self.links[link.reverse().0 as usize].to;
+            at = self.end(link.reverse());
         }
         links.reverse();
         Ok(links)
@@ -157,7 +181,7 @@ impl Network {
     /// The node before `node` on the path to it. None if it is the root or cannot be reached.
     pub(crate) fn node_above(&self, paths: &ShortestPaths, node: NodeId) -> Option<NodeId> {
         let link = paths.reached_by[node.0 as usize]?;
-        Some(self.links[link.reverse().0 as usize].to)
+        Some(self.end(link.reverse()))
     }
 
     /// The error of nodes that no path connects.

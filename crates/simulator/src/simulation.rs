@@ -93,11 +93,19 @@ pub struct Simulation {
 impl Simulation {
     /// A simulation on `network`. `seed` should already tell replications apart.
     pub fn new(network: Network, seed: u64) -> Simulation {
-        let link = |plan: &crate::network::PlannedLink| {
-            let stream = |part: &str| Stream::new(seed, &format!("{part}/{}", plan.name));
-            Link::new(plan.config.clone(), stream("link"), stream("queue"))
+        let mut name = String::new();
+        let mut stream = |part: &str, link: &str| {
+            name.clear();
+            name.extend([part, "/", link]);
+            Stream::new(seed, &name)
         };
-        let links = network.links().iter().map(link).collect();
+        let configs = network.configs().zip(0..);
+        let links = configs
+            .map(|(config, number)| {
+                let link = network.link_name(LinkId(number));
+                Link::new(config.clone(), stream("link", &link), stream("queue", &link))
+            })
+            .collect();
         Simulation {
             network,
             seed,
@@ -139,6 +147,10 @@ impl Simulation {
             self.events_served += 1;
             match event {
                 Event::Arrival(link) => self.serve_arrival(link),
+                Event::Arrivals { first, count } => {
+                    self.core.events.remove_first();
+                    self.serve_arrivals(key, first, count);
+                }
                 Event::Free(link) => {
                     self.core.events.remove_first();
                     self.core.transmitter_free(LinkId(link));

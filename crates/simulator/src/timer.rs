@@ -9,48 +9,56 @@ use layercast_protocol::units::Time;
 use crate::event::{Event, EventQueue, Key};
 
 /// The deadline of one agent and its entry in the event list.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct TimerSlot {
-    deadline: Option<Key>,
-    pending: Option<Key>,
+    /// [`NEVER`] if there is none.
+    deadline: Key,
+    /// [`NEVER`] if there is none.
+    pending: Key,
+}
+
+const NEVER: Key = Key { time: Time::MAX, order: u64::MAX };
+
+impl Default for TimerSlot {
+    fn default() -> TimerSlot {
+        TimerSlot { deadline: NEVER, pending: NEVER }
+    }
 }
 
 impl TimerSlot {
     /// Sets or clears the deadline of `agent`.
+    #[inline]
     pub(crate) fn set(&mut self, agent: u32, at: Option<Time>, events: &mut EventQueue) {
         let Some(at) = at else {
-            self.deadline = None;
+            self.deadline = NEVER;
             return;
         };
-        if self.deadline.is_some_and(|deadline| deadline.time == at) {
+        if self.deadline.time == at {
             return;
         }
         let key = events.key_at(at);
-        self.deadline = Some(key);
-        if self.pending.is_none_or(|pending| pending > key) {
-            self.pending = Some(key);
+        self.deadline = key;
+        if key < self.pending {
+            self.pending = key;
             events.push(key, Event::Timer(agent));
         }
     }
 
     /// Serves an entry of `agent`. True if the deadline has come; it is then cleared.
     pub(crate) fn serve(&mut self, agent: u32, key: Key, events: &mut EventQueue) -> bool {
-        if self.pending != Some(key) {
+        if self.pending != key {
             return false;
         }
-        self.pending = None;
-        match self.deadline {
-            Some(deadline) if deadline == key => {
-                self.deadline = None;
-                true
-            }
-            Some(deadline) => {
-                self.pending = Some(deadline);
-                events.push(deadline, Event::Timer(agent));
-                false
-            }
-            None => false,
+        self.pending = NEVER;
+        if self.deadline == key {
+            self.deadline = NEVER;
+            return true;
         }
+        if self.deadline != NEVER {
+            self.pending = self.deadline;
+            events.push(self.deadline, Event::Timer(agent));
+        }
+        false
     }
 }
 

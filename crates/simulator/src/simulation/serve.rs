@@ -6,7 +6,7 @@ use layercast_protocol::units::{Channel, Size, Time};
 
 use super::{Agent, Route, Simulation};
 use crate::core::Core;
-use crate::event::{Event, Key};
+use crate::event::{ArrivalRun, Event, Key};
 use crate::host::{ReceiverHost, SourceHost, TcpOutput, Way};
 use crate::network::LinkId;
 use crate::packet::{Body, Dropped, Parcel};
@@ -25,6 +25,34 @@ impl Simulation {
             }
             None => self.core.events.remove_first(),
         }
+    }
+
+    /// A run of arrivals at one instant, of which the first is counted as served already. What comes
+    /// in between by its order number is served in between.
+    pub(super) fn serve_arrivals(&mut self, key: Key, first: u32, count: u32) {
+        let mut next_arrivals = ArrivalRun::new();
+        for index in 0..count {
+            let (link, key_here) = ArrivalRun::nth(first, key, index);
+            if index > 0 {
+                self.account_drops();
+                if self.core.events.first(key_here.time).is_some_and(|(other, _)| other < key_here) {
+                    for index in index..count {
+                        let (link, key) = ArrivalRun::nth(first, key, index);
+                        next_arrivals.add(&mut self.core.events, link, key);
+                    }
+                    break;
+                }
+                self.core.current = key_here;
+                self.events_served += 1;
+            }
+            if let Some((parcel, next)) = self.core.links[link as usize].land() {
+                if let Some(next) = next {
+                    next_arrivals.add(&mut self.core.events, link, next);
+                }
+                self.serve_landed(link, parcel);
+            }
+        }
+        next_arrivals.enter(&mut self.core.events);
     }
 
     /// A parcel has come to the far end of a link, where an error model may lose it yet.
