@@ -23,6 +23,7 @@ mod multicast;
 mod network;
 mod packet;
 mod queue;
+mod routing;
 mod simulation;
 pub mod tcp;
 mod timer;

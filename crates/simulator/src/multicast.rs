@@ -8,6 +8,7 @@ use crate::core::Core;
 use crate::event::{ArrivalRun, Event};
 use crate::network::{LinkId, Network, NetworkError, NodeId};
 use crate::packet::{Body, MembershipChange, MembershipMessage, Parcel};
+use crate::routing::Routing;
 
 /// Size of a graft or prune on the wire.
 pub(crate) const MEMBERSHIP_SIZE: Size = Size::from_bytes(64);
@@ -89,12 +90,13 @@ impl Tree {
     /// each receiver, as given, to its number in tree order.
     pub(crate) fn new(
         network: &Network,
+        routing: &Routing,
         source: NodeId,
         receivers: &[NodeId],
         channels: usize,
         routes: Routes,
     ) -> Result<(Tree, Vec<u32>), NetworkError> {
-        let paths = network.shortest_paths(source);
+        let paths = routing.shortest_paths(network, source);
         let mut needed = vec![false; network.node_count()];
         for &receiver in receivers {
             if receiver == source {
@@ -103,7 +105,7 @@ impl Tree {
             // What lies above a node that is needed is needed already.
             let mut at = receiver;
             while at != source && !std::mem::replace(&mut needed[at.0 as usize], true) {
-                at = network.node_above(&paths, at).ok_or_else(|| network.no_path(source, receiver))?;
+                at = paths.node_above(network, at).ok_or_else(|| network.no_path(source, receiver))?;
             }
         }
         let mut children = vec![Vec::new(); network.node_count()];

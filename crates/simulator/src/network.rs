@@ -58,8 +58,6 @@ pub struct Network {
     kind_of: Vec<u32>,
     /// Large networks have few kinds of links.
     kinds: Vec<LinkConfig>,
-    /// Outgoing links of each node, in ascending order.
-    outgoing: Vec<Vec<LinkId>>,
 }
 
 impl Network {
@@ -71,7 +69,6 @@ impl Network {
     /// Adds a node.
     pub fn add_node(&mut self, name: impl Into<String>) -> NodeId {
         self.node_names.push(name.into());
-        self.outgoing.push(Vec::new());
         NodeId((self.node_names.len() - 1) as u32)
     }
 
@@ -99,8 +96,6 @@ impl Network {
             let kind = self.kind(config);
             self.kind_of.push(kind);
         }
-        self.outgoing[a.0 as usize].push(first);
-        self.outgoing[b.0 as usize].push(first.reverse());
         Ok(first)
     }
 
@@ -117,6 +112,11 @@ impl Network {
     /// Where a link leads.
     pub(crate) fn end(&self, link: LinkId) -> NodeId {
         self.ends[link.0 as usize]
+    }
+
+    /// How many directions of links there are.
+    pub(crate) fn link_count(&self) -> usize {
+        self.ends.len()
     }
 
     /// The name of a link's direction: `A-B`.
@@ -140,60 +140,9 @@ impl Network {
         kind as u32
     }
 
-    /// The shortest paths from `root` to every node, in hops, ties going to the lowest link: for
-    /// each node the link by which it is reached, and the nodes in the order in which they are.
-    pub(crate) fn shortest_paths(&self, root: NodeId) -> ShortestPaths {
-        let mut reached_by = vec![None; self.node_count()];
-        let mut order = vec![root];
-        let mut seen = vec![false; self.node_count()];
-        seen[root.0 as usize] = true;
-        let mut next = 0;
-        while let Some(&node) = order.get(next) {
-            next += 1;
-            for &link in &self.outgoing[node.0 as usize] {
-                let to = self.end(link);
-                if !seen[to.0 as usize] {
-                    seen[to.0 as usize] = true;
-                    reached_by[to.0 as usize] = Some(link);
-                    order.push(to);
-                }
-            }
-        }
-        ShortestPaths { root, reached_by }
-    }
-
-    /// The links of the path from the root to `to`.
-    ///
-    /// # Errors
-    /// [`NetworkError::NoPath`].
-    pub(crate) fn path(&self, paths: &ShortestPaths, to: NodeId) -> Result<Vec<LinkId>, NetworkError> {
-        let mut links = Vec::new();
-        let mut at = to;
-        while at != paths.root {
-            let link = paths.reached_by[at.0 as usize].ok_or_else(|| self.no_path(paths.root, to))?;
-            links.push(link);
-            at = self.end(link.reverse());
-        }
-        links.reverse();
-        Ok(links)
-    }
-
-    /// The node before `node` on the path to it. None if it is the root or cannot be reached.
-    pub(crate) fn node_above(&self, paths: &ShortestPaths, node: NodeId) -> Option<NodeId> {
-        let link = paths.reached_by[node.0 as usize]?;
-        Some(self.end(link.reverse()))
-    }
-
     /// The error of nodes that no path connects.
     pub(crate) fn no_path(&self, from: NodeId, to: NodeId) -> NetworkError {
         let name = |node| self.node_name(node).to_owned();
         NetworkError::NoPath { from: name(from), to: name(to) }
     }
-}
-
-/// Shortest paths from one node; see [`Network::shortest_paths`].
-#[derive(Clone, Debug)]
-pub(crate) struct ShortestPaths {
-    pub(crate) root: NodeId,
-    pub(crate) reached_by: Vec<Option<LinkId>>,
 }

@@ -9,7 +9,8 @@ use crate::event::{Event, Key};
 use crate::host::Way;
 use crate::link::Link;
 use crate::measure::{FlowCounters, LinkCounters};
-use crate::network::{LinkId, Network, NetworkError, NodeId, ShortestPaths};
+use crate::network::{LinkId, Network, NetworkError, NodeId};
+use crate::routing::Routing;
 use crate::tcp::{Sender, Sink, TcpOptions, TcpState};
 
 mod serve;
@@ -81,6 +82,7 @@ enum Agent {
 #[derive(Debug)]
 pub struct Simulation {
     network: Network,
+    routing: Routing,
     seed: u64,
     core: Core,
     routes: Vec<Route>,
@@ -107,6 +109,7 @@ impl Simulation {
             })
             .collect();
         Simulation {
+            routing: Routing::new(&network),
             network,
             seed,
             core: Core::new(links),
@@ -123,8 +126,10 @@ impl Simulation {
     /// # Errors
     /// [`NetworkError::NoPath`], [`NetworkError::SameNode`].
     pub fn add_tcp(&mut self, config: TcpConfig) -> Result<TcpId, NetworkError> {
-        let paths = self.network.shortest_paths(config.from);
-        let forward = self.way_between(&paths, config.to)?;
+        if config.from == config.to {
+            return Err(NetworkError::SameNode { node: self.network.node_name(config.to).to_owned() });
+        }
+        let forward = self.routing.path(&self.network, config.from, config.to)?;
         let backward = reversed(&forward);
         let sender = self.agents.len() as u32;
         let sink = sender + 1;
@@ -224,14 +229,6 @@ impl Simulation {
     /// Packets in flight now.
     pub fn packets_in_flight(&self) -> usize {
         self.core.slab.in_flight()
-    }
-
-    /// The links of the path to `to`: at least one.
-    fn way_between(&self, paths: &ShortestPaths, to: NodeId) -> Result<Vec<LinkId>, NetworkError> {
-        if to == paths.root {
-            return Err(NetworkError::SameNode { node: self.network.node_name(to).to_owned() });
-        }
-        self.network.path(paths, to)
     }
 
     fn add_path(&mut self, links: Vec<LinkId>, agent: u32) -> Way {

@@ -125,8 +125,14 @@ impl Simulation {
         let session = self.sessions.len() as u32;
         let nodes: Vec<NodeId> = places.iter().map(|place| place.node).collect();
         let routes = self.add_session_routes(session);
-        let (tree, order) =
-            Tree::new(&self.network, config.source_node, &nodes, usize::from(config.channels), routes)?;
+        let (tree, order) = Tree::new(
+            &self.network,
+            &self.routing,
+            config.source_node,
+            &nodes,
+            usize::from(config.channels),
+            routes,
+        )?;
 
         let source = self.agents.len() as u32;
         self.add_agent(Agent::Source { endpoint: Box::new(config.source), session });
