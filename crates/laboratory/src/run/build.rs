@@ -8,8 +8,8 @@ use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
-    LinkConfig, LinkId, Network, NodeId, ReceiverConfig, ReceiverId, SessionConfig, Simulation, TcpConfig,
-    TcpId,
+    LinkConfig, LinkId, Network, NodeId, ReceiverConfig, ReceiverId, ReceiverList, SessionConfig, Simulation,
+    TcpConfig, TcpId,
 };
 
 use super::{RunError, RunRequest};
@@ -154,7 +154,7 @@ fn add_session(
     let session = Session { layers, packet_size: plan.packet_size };
     let start = draw_time(plan.start, seed, &format!("start/{}", plan.name));
     let stream = |part: &str| Stream::new(seed, &format!("session/{}/{part}", plan.name));
-    let mut receivers = Vec::new();
+    let mut receivers = ReceiverList::default();
     let mut starts = Vec::new();
     for place in &plan.receivers {
         let start = plan
