@@ -7,6 +7,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 CARGO ?= cargo
 LAYERCAST := $(or $(CARGO_TARGET_DIR),target)/release/layercast
+BENCH := $(or $(CARGO_TARGET_DIR),target)/release/layercast-bench
 OUT ?= results
 
 # Builds wait for each other anyway, and in order their words stay together.
@@ -56,6 +57,6 @@ reproduce: build ## Run every built-in scenario in full and write the tables (mi
 	@for scenario in $$($(LAYERCAST) list --scenarios --plain); do \
 	  $(LAYERCAST) run $$scenario --out $(OUT)/$$scenario || exit 1; done
 
-bench: toolchain ## Packet hops per CPU second of the engine
-	$(CARGO) run --release --locked --quiet --package layercast-simulator --example dumbbell
-	$(CARGO) run --release --locked --quiet --package layercast-simulator --example dumbbell -- 1000 1000 20
+bench: toolchain ## Packet hops per CPU second and instructions a hop, added to the history
+	$(CARGO) build --release --locked --quiet --package layercast-bench
+	$(BENCH) run --history docs/performance-history.tsv $(BENCH_OPTIONS)

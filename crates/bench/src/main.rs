@@ -1,0 +1,46 @@
+//! How fast the simulator is: packet hops per CPU second, instructions a hop, memory.
+//!
+//! `layercast-bench run` measures all cases, each in a process of its own, and adds them to the
+//! history. `layercast-bench run --peer` runs ns-2 on the same dumbbells, in turn. `layercast-bench
+//! case ...` runs one.
+
+mod case;
+mod history;
+mod instructions;
+mod memory;
+mod networks;
+mod peer;
+mod report;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::case::Case;
+
+#[derive(Parser)]
+#[command(about = "How fast the simulator is, and against whom")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run all cases and print what they take.
+    Run(report::Options),
+    /// Run one case and print what it took as JSON.
+    Case {
+        #[command(subcommand)]
+        case: Case,
+    },
+}
+
+fn main() -> Result<()> {
+    match Arguments::parse().command {
+        Command::Run(options) => report::run(&options),
+        Command::Case { case } => {
+            println!("{}", serde_json::to_string(&case.run()?)?);
+            Ok(())
+        }
+    }
+}

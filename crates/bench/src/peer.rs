@@ -1,0 +1,52 @@
+//! ns-2 on the same dumbbell.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+
+use crate::memory;
+
+/// What ns-2 took for a whole process: it does not tell the set-up apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PeerTaken {
+    pub(crate) cpu_s: f64,
+    pub(crate) hops: u64,
+    pub(crate) peak_bytes: Option<u64>,
+}
+
+/// Whether ns-2 is there.
+pub(crate) fn available() -> bool {
+    Command::new("sh").args(["-c", "command -v ns"]).stdout(Stdio::null()).status().is_ok_and(|s| s.success())
+}
+
+/// Runs `validation/dumbbell.tcl` below `root`.
+pub(crate) fn dumbbell(root: &Path, connections: u32, mbps: u32, seconds: u32) -> Result<PeerTaken> {
+    let before = children_cpu_s()?;
+    let mut child = Command::new("ns")
+        .arg(root.join("validation/dumbbell.tcl"))
+        .args([connections, mbps, seconds].map(|number| number.to_string()))
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cannot start ns; install ns-2 (on Debian: apt-get install ns2)")?;
+    // The system tells the peak only while the process lives.
+    let mut peak_bytes = None;
+    while child.try_wait()?.is_none() {
+        peak_bytes = memory::peak(&child.id().to_string()).or(peak_bytes);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let output = child.wait_with_output()?;
+    let told = String::from_utf8_lossy(&output.stdout);
+    let Some(hops) = told.split_whitespace().last().and_then(|word| word.parse().ok()) else {
+        bail!("ns told no hops: {told:?}");
+    };
+    Ok(PeerTaken { cpu_s: children_cpu_s()? - before, hops, peak_bytes })
+}
+
+fn children_cpu_s() -> Result<f64> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    Ok((usage.user_time() + usage.system_time()).num_microseconds() as f64 / 1e6)
+}

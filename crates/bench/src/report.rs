@@ -1,0 +1,198 @@
+//! All cases, and what is told of them.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use comfy_table::{CellAlignment, Table, presets};
+
+use crate::case::{Case, Taken};
+use crate::peer::PeerTaken;
+use crate::{history, instructions, peer};
+
+/// How all cases are run.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// The project's folder.
+    #[arg(long, default_value = ".")]
+    root: PathBuf,
+    /// Runs of each case; the fastest is told, since all else is other programs' doing.
+    #[arg(long, default_value_t = 3)]
+    runs: u32,
+    /// Simulated seconds of the dumbbells.
+    #[arg(long, default_value_t = 60)]
+    seconds: u32,
+    /// Also the tree of a million receivers, which takes minutes and gigabytes.
+    #[arg(long)]
+    large: bool,
+    /// Also ns-2 on the same dumbbells, in turn with ours.
+    #[arg(long)]
+    peer: bool,
+    /// Where to add the results.
+    #[arg(long)]
+    history: Option<PathBuf>,
+}
+
+/// What was measured of a case.
+pub(crate) struct Row {
+    pub(crate) case: Case,
+    /// The fastest run.
+    pub(crate) taken: Taken,
+    pub(crate) instructions_per_hop: Option<f64>,
+    /// The fastest run of the peer.
+    peer: Option<PeerTaken>,
+}
+
+impl Row {
+    /// Packet hops per second of processor time.
+    pub(crate) fn hops_per_s(&self) -> f64 {
+        self.taken.hops as f64 / self.taken.run_s
+    }
+}
+
+fn dumbbells(seconds: u32) -> impl Iterator<Item = Case> {
+    let sizes = [(100, 100), (100, 1000), (1000, 100), (1000, 1000)];
+    sizes.into_iter().map(move |(connections, mbps)| Case::Dumbbell { connections, mbps, seconds })
+}
+
+fn trees(large: bool) -> impl Iterator<Item = Case> {
+    let alone = [1_000, 10_000, 100_000].into_iter().chain(large.then_some(1_000_000));
+    let alone = alone.map(|leaves| (leaves, 1));
+    let together = [(100, 100), (100, 1_000)].into_iter().chain(large.then_some((1_000, 1_000)));
+    alone.chain(together).map(|(leaves, per_leaf)| Case::Tree { leaves, per_leaf, seconds: 10 })
+}
+
+/// What is counted in instructions: long enough to tell, short enough for a machine that is emulated.
+fn counted(case: Case) -> Option<Case> {
+    match case {
+        Case::Dumbbell { connections: 100, mbps: 100, .. } => Some(case.lasting(10)),
+        Case::Tree { leaves: 1_000, per_leaf: 1, .. } => Some(case),
+        _ => None,
+    }
+}
+
+/// Runs all cases.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    if options.peer && !peer::available() {
+        bail!("ns is missing; install ns-2 (on Debian: apt-get install ns2) or leave --peer out");
+    }
+    let counting = instructions::available();
+    if !counting {
+        eprintln!(
+            "valgrind is missing, so instructions are not counted (on Debian: apt-get install valgrind)"
+        );
+    }
+    let mut rows = Vec::new();
+    for case in dumbbells(options.seconds).chain(trees(options.large)) {
+        eprintln!("{case} ...");
+        rows.push(measure(case, options, counting)?);
+    }
+    println!("{}", table(&rows));
+    if options.peer {
+        println!("{}", peer_table(&rows));
+    }
+    if let Some(file) = &options.history {
+        history::add(&options.root, file, &rows)?;
+    }
+    Ok(())
+}
+
+/// Ours and the peer in turn, so that both meet the same machine.
+fn measure(case: Case, options: &Options, counting: bool) -> Result<Row> {
+    let (mut best, mut best_peer) = (None::<Taken>, None::<PeerTaken>);
+    for _ in 0..options.runs.max(1) {
+        let taken = case.run_apart()?;
+        if best.is_none_or(|best| taken.run_s < best.run_s) {
+            best = Some(taken);
+        }
+        if let (Case::Dumbbell { connections, mbps, seconds }, true) = (case, options.peer) {
+            let taken = peer::dumbbell(&options.root, connections, mbps, seconds)?;
+            if best_peer.is_none_or(|best| taken.cpu_s < best.cpu_s) {
+                best_peer = Some(taken);
+            }
+        }
+    }
+    let Some(taken) = best else { bail!("{case} was not run") };
+    let counted = counted(case).filter(|_| counting);
+    let instructions_per_hop = counted.map(instructions::per_hop).transpose()?;
+    Ok(Row { case, taken, instructions_per_hop, peer: best_peer })
+}
+
+fn plain_table(head: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN);
+    table.set_header(head);
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+fn megabytes(bytes: Option<u64>) -> String {
+    bytes.map_or("?".to_owned(), |bytes| format!("{:.1}", bytes as f64 / 1e6))
+}
+
+fn table(rows: &[Row]) -> Table {
+    let mut table = plain_table(&[
+        "case",
+        "M hops / CPU s",
+        "ns a hop",
+        "instructions a hop",
+        "M deliveries / CPU s",
+        "set-up, s",
+        "memory, MB",
+        "bytes a receiver",
+    ]);
+    for row in rows {
+        let taken = &row.taken;
+        let receivers = match row.case {
+            Case::Tree { leaves, per_leaf, .. } => Some(f64::from(leaves) * f64::from(per_leaf)),
+            Case::Dumbbell { .. } => None,
+        };
+        let each = receivers.zip(taken.peak_bytes).map(|(count, bytes)| bytes as f64 / count);
+        let deliveries = receivers.map(|_| taken.deliveries as f64 / taken.run_s / 1e6);
+        let or_blank = |value: Option<f64>, digits: usize| {
+            value.map_or(String::new(), |value| format!("{value:.digits$}"))
+        };
+        table.add_row([
+            row.case.to_string(),
+            format!("{:.2}", row.hops_per_s() / 1e6),
+            format!("{:.0}", 1e9 / row.hops_per_s()),
+            or_blank(row.instructions_per_hop, 0),
+            or_blank(deliveries, 1),
+            format!("{:.3}", taken.set_up_s),
+            megabytes(taken.peak_bytes),
+            or_blank(each, 0),
+        ]);
+    }
+    table
+}
+
+/// Whole processes against whole processes: the peer's set-up is part of its time, and so is ours.
+fn peer_table(rows: &[Row]) -> Table {
+    let mut table = plain_table(&[
+        "case",
+        "ours, M hops / CPU s",
+        "ns-2, M hops / CPU s",
+        "ratio",
+        "ours, MB",
+        "ns-2, MB",
+        "ratio",
+    ]);
+    for row in rows {
+        let Some(peer) = row.peer else { continue };
+        let ours = row.taken.hops as f64 / (row.taken.run_s + row.taken.set_up_s);
+        let theirs = peer.hops as f64 / peer.cpu_s;
+        let memory = row.taken.peak_bytes.zip(peer.peak_bytes);
+        table.add_row([
+            row.case.to_string(),
+            format!("{:.2}", ours / 1e6),
+            format!("{:.2}", theirs / 1e6),
+            format!("{:.1}", ours / theirs),
+            megabytes(row.taken.peak_bytes),
+            megabytes(peer.peak_bytes),
+            memory.map_or("?".to_owned(), |(ours, theirs)| format!("{:.3}", ours as f64 / theirs as f64)),
+        ]);
+    }
+    table
+}
