@@ -40,7 +40,7 @@ impl Core {
     pub(crate) fn send(&mut self, body: Body, size: Size, link: LinkId, route: u32, position: u32) {
         let packet = self.slab.insert(body);
         let (size_bytes, ecn) = (size.as_bytes(), EcnField::NotCapable);
-        let parcel = Parcel { packet, route, position, size_bytes, ecn, marked: false };
+        let parcel = Parcel { packet, route, position, size_bytes, ecn, marked: false, channel: 0 };
         self.offer(link, parcel);
     }
 

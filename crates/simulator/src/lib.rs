@@ -32,7 +32,8 @@ pub use loss::{GilbertElliott, LossModel, LossPlace, PeriodicLoss};
 pub use measure::{FlowCounters, LevelChange, LinkCounters};
 pub use network::{LinkId, Network, NetworkError, NodeId};
 pub use queue::{
-    CoDelConfig, PieConfig, QueueConfig, QueueLimit, RedConfig, RedVictim, RedWeight, RemConfig,
+    CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, PieConfig, QueueConfig, QueueLimit, RedConfig,
+    RedVictim, RedWeight, RemConfig,
 };
 pub use simulation::{
     EngineCounters, ReceiverConfig, ReceiverId, SessionConfig, SessionId, Simulation, TcpConfig, TcpId,

@@ -8,7 +8,8 @@ use crate::link::LinkConfig;
 use crate::loss::{LossModel, LossPlace};
 use crate::measure::LinkCounters;
 use crate::queue::{
-    CoDelConfig, PieConfig, QueueConfig, QueueLimit, RedConfig, RedVictim, RedWeight, RemConfig,
+    CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, PieConfig, QueueConfig, QueueLimit, RedConfig,
+    RedVictim, RedWeight, RemConfig,
 };
 use crate::tcp::Segment;
 
@@ -213,6 +214,22 @@ fn managed() -> Vec<QueueConfig> {
             limit,
             ..PieConfig::default()
         }),
+        QueueConfig::DropFront { limit: QueueLimit::Bytes(9000), ns2_compat: false },
+        QueueConfig::FqCoDel(FqCoDelConfig {
+            target: Span::from_us(5),
+            interval: Span::from_us(50),
+            limit,
+            ..FqCoDelConfig::default()
+        }),
+        QueueConfig::DualPi2(DualPi2Config {
+            target: Span::from_us(5),
+            update: Span::from_us(5),
+            alpha: 1e3,
+            beta: 1e4,
+            limit: Some(limit),
+            ..DualPi2Config::default()
+        }),
+        QueueConfig::Fair(FairConfig { limit, ..FairConfig::default() }),
     ]
 }
 
