@@ -29,6 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         queue,
         loss: LossModel::None,
         loss_place: LossPlace::BeforeQueue,
+        loss_marks: false,
     };
     let access = link(Rate::from_mbps(1000.0), 5, QueueConfig::default());
     let shared = link(bottleneck, 40, queue);

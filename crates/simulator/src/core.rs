@@ -45,11 +45,10 @@ impl Core {
     }
 
     /// Offers a parcel to a link: error model, then drop test, then transmitter or queue.
-    pub(crate) fn offer(&mut self, id: LinkId, parcel: Parcel) {
+    pub(crate) fn offer(&mut self, id: LinkId, mut parcel: Parcel) {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
-        if link.loss.loses(parcel.size_bytes) {
-            link.counters.losses += 1;
+        if link.loss.loses(parcel.size_bytes) && link.strike(&mut parcel) {
             self.dropped.push(Dropped(parcel));
             return;
         }
@@ -91,12 +90,11 @@ impl Core {
 
     /// The error model of a link that loses packets at its far end: whether this one is lost.
     #[inline]
-    pub(crate) fn loses_on_arrival(&mut self, link: u32, parcel: Parcel) -> bool {
+    pub(crate) fn loses_on_arrival(&mut self, link: u32, parcel: &mut Parcel) -> bool {
         let link = &mut self.links[link as usize];
-        let lost = link.loss_after.loses(parcel.size_bytes);
+        let lost = link.loss_after.loses(parcel.size_bytes) && link.strike(parcel);
         if lost {
-            link.counters.losses += 1;
-            self.dropped.push(Dropped(parcel));
+            self.dropped.push(Dropped(*parcel));
         }
         lost
     }

@@ -28,7 +28,7 @@ pub mod tcp;
 mod timer;
 
 pub use link::LinkConfig;
-pub use loss::{GilbertElliott, LossModel, LossPlace, PeriodicLoss};
+pub use loss::{GilbertElliott, LengthLaw, LossModel, LossPlace, LossUnit, PeriodicLoss, TwoStateLoss};
 pub use measure::{FlowCounters, LevelChange, LinkCounters};
 pub use network::{LinkId, Network, NetworkError, NodeId};
 pub use queue::{

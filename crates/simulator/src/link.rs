@@ -24,6 +24,8 @@ pub struct LinkConfig {
     pub loss: LossModel,
     /// Where those losses happen.
     pub loss_place: LossPlace,
+    /// Mark packets that take marks instead of losing them.
+    pub loss_marks: bool,
 }
 
 #[derive(Debug)]
@@ -35,6 +37,7 @@ pub(crate) struct Link {
     pub(crate) loss: LossProcess,
     /// Draws where packets arrive.
     pub(crate) loss_after: LossProcess,
+    loss_marks: bool,
     /// When the transmitter is done with what it sends, and the place of that among equal times.
     free_at: Key,
     /// Whether that moment is in the event list. It is there only while packets wait for it.
@@ -57,12 +60,25 @@ impl Link {
             queue: Queue::new(config.queue, config.rate, config.delay, queue),
             loss: LossProcess::new(before, losses.clone()),
             loss_after: LossProcess::new(after, losses),
+            loss_marks: config.loss_marks,
             free_at: Key { time: Time::ZERO, order: 0 },
             free_pending: false,
             wire: VecDeque::new(),
             counters: LinkCounters::default(),
             queue_changed_at: Time::ZERO,
         }
+    }
+
+    /// The error model has struck a packet: whether it is lost. Otherwise it is marked now.
+    pub(crate) fn strike(&mut self, parcel: &mut Parcel) -> bool {
+        let is_lost = !(self.loss_marks && parcel.takes_marks());
+        if is_lost {
+            self.counters.losses += 1;
+        } else {
+            self.counters.marks += 1;
+            parcel.marked = true;
+        }
+        is_lost
     }
 
     /// Lets a packet that a drop-tail queue has admitted wait.
