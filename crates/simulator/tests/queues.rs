@@ -10,7 +10,7 @@ use layercast_simulator::{
     CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkConfig, LinkCounters, PieConfig, QueueConfig,
     QueueLimit, RedConfig, RemConfig, Simulation,
 };
-use world::{Plan, at, fixed_session, link, member, tcp};
+use world::{Member, Plan, at, fixed_session, link, member, tcp};
 
 const MBPS: f64 = 10.0;
 const PACKETS_PER_S: f64 = MBPS * 1e6 / 8000.0;
@@ -118,9 +118,10 @@ fn rem_clears_the_excess_and_keeps_its_target_queue() {
     assert!(measured.utilisation > 0.85, "{}", measured.utilisation);
 }
 
-/// A session of one layer that sends 20 Mbit/s, whatever is lost, and a SACK TCP with a round-trip
-/// time of 60 ms share the bottleneck of 10 Mbit/s. What each got from 20 s to 120 s, in Mbit/s.
-fn beside_a_flood(queue: QueueConfig) -> (f64, f64) {
+/// A session that sends layers of these cumulative rates, whatever is lost, and a SACK TCP with a
+/// round-trip time of 60 ms share the bottleneck of 10 Mbit/s. What each got from 20 s to 120 s, in
+/// Mbit/s.
+fn beside_a_flood(queue: QueueConfig, cumulative_kbps: &[f64]) -> (f64, f64) {
     let shared = LinkConfig { queue, ..link(MBPS, 20.0) };
     let access = link(100.0, 5.0);
     let plan = Plan::new(&[
@@ -128,7 +129,8 @@ fn beside_a_flood(queue: QueueConfig) -> (f64, f64) {
         ("S-G", access.clone(), access.clone()),
         ("H-R", access.clone(), access),
     ]);
-    let (mut simulation, receivers) = fixed_session(&plan, &[20_000.0], &[member("R")]);
+    let everything = Member { level: cumulative_kbps.len() as i64 - 1, ..member("R") };
+    let (mut simulation, receivers) = fixed_session(&plan, cumulative_kbps, &[everything]);
     let flow = simulation.add_tcp(tcp(&plan, TcpVariant::Sack, "S", "R", "tcp")).unwrap();
     let received = |simulation: &Simulation| {
         let flood = simulation.receiver_counters(receivers[0]).received_bytes;
@@ -151,14 +153,23 @@ fn beside_a_flood(queue: QueueConfig) -> (f64, f64) {
 /// Drop-tail shows that this is the queues' doing: there the flood leaves next to nothing.
 #[test]
 fn a_queue_for_each_flow_keeps_a_flood_off_tcp() {
-    let (flood, tcp) = beside_a_flood(QueueConfig::DropTail { limit: ROOM, ns2_compat: true });
+    let (flood, tcp) = beside_a_flood(QueueConfig::DropTail { limit: ROOM, ns2_compat: true }, &[20_000.0]);
     assert!(tcp < 0.5 && flood > 9.0, "drop-tail: {flood} and {tcp} Mbit/s");
     let fair = FairConfig { limit: ROOM, ..FairConfig::default() };
-    let (flood, tcp) = beside_a_flood(QueueConfig::Fair(fair));
+    let (flood, tcp) = beside_a_flood(QueueConfig::Fair(fair), &[20_000.0]);
     assert!((4.5..5.1).contains(&tcp) && (flood + tcp) > 9.9, "fair: {flood} and {tcp} Mbit/s");
     let fq_codel = FqCoDelConfig::default();
-    let (flood, tcp) = beside_a_flood(QueueConfig::FqCoDel(fq_codel));
+    let (flood, tcp) = beside_a_flood(QueueConfig::FqCoDel(fq_codel), &[20_000.0]);
     assert!((3.75..5.1).contains(&tcp) && (flood + tcp) > 9.9, "FQ-CoDel: {flood} and {tcp} Mbit/s");
+}
+
+/// Two channels of a session that both send more than a third are two flows beside TCP: it gets a third,
+/// within the same tenth.
+#[test]
+fn each_channel_of_a_session_is_a_flow() {
+    let fair = FairConfig { limit: ROOM, ..FairConfig::default() };
+    let (flood, tcp) = beside_a_flood(QueueConfig::Fair(fair), &[10_000.0, 20_000.0]);
+    assert!((3.0..3.4).contains(&tcp) && (flood + tcp) > 9.9, "{flood} and {tcp} Mbit/s");
 }
 
 /// Each flow's queue is held as short as CoDel holds a single one, to a small multiple of its target,

@@ -86,6 +86,28 @@ fn turns_are_counted_only_while_the_other_queue_waits() {
     assert_eq!(next, [true, true, false, true]);
 }
 
+/// Scalable packets that wait 2 ms, longer than the ramp is high, one or many at a time: how many of 20
+/// are marked. The controller's first update is at 16 ms.
+#[test]
+fn the_ramp_marks_all_that_wait_long_but_not_one_alone() {
+    let marked = |burst: u64| {
+        let (mut queue, mut driver) = (queue(DualPi2Config::default()), Driver::default());
+        for number in 0..20 / burst {
+            let now = Time::ZERO + Span::from_us(10 * number);
+            for _ in 0..burst {
+                driver.offer(&mut queue, now, parcel(0, 1000, EcnField::Scalable));
+            }
+            for _ in 0..burst {
+                driver.take(&mut queue, now + Span::from_ms(2));
+            }
+        }
+        driver.counters.marks
+    };
+    assert_eq!(marked(1), 0);
+    // The last of a burst is alone, and the first strike takes more than one packet to come together.
+    assert_eq!(marked(20), 18);
+}
+
 #[test]
 fn holds_what_the_link_sends_in_250_ms() {
     let (mut queue, mut driver) = (queue(DualPi2Config::default()), Driver::default());
