@@ -15,7 +15,14 @@ use layercast_simulator::{
 
 fn link(rate: Rate, delay_ms: u64, queue: QueueConfig) -> LinkConfig {
     let delay = Span::from_ms(delay_ms);
-    LinkConfig { rate, delay, queue, loss: LossModel::None, loss_place: LossPlace::BeforeQueue }
+    LinkConfig {
+        rate,
+        delay,
+        queue,
+        loss: LossModel::None,
+        loss_place: LossPlace::BeforeQueue,
+        loss_marks: false,
+    }
 }
 
 /// Long SACK connections over one bottleneck of 40 ms with a queue of one bandwidth-delay product,

@@ -40,7 +40,7 @@ impl Core {
     pub(crate) fn send(&mut self, body: Body, size: Size, link: LinkId, route: u32, position: u32) {
         let packet = self.slab.insert(body);
         let (size_bytes, ecn) = (size.as_bytes(), EcnField::NotCapable);
-        let parcel = Parcel { packet, route, position, size_bytes, ecn, marked: false };
+        let parcel = Parcel { packet, route, position, size_bytes, ecn, marked: false, channel: 0 };
         self.offer(link, parcel);
     }
 
@@ -55,11 +55,10 @@ impl Core {
     /// Offers a parcel to a link: error model, then drop test, then transmitter or queue. Returns
     /// an arrival that the caller has to enter in the event list.
     #[must_use]
-    pub(crate) fn accept(&mut self, id: LinkId, parcel: Parcel) -> Option<Key> {
+    pub(crate) fn accept(&mut self, id: LinkId, mut parcel: Parcel) -> Option<Key> {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
-        if link.loses_before(parcel.size_bytes) {
-            link.counters.losses += 1;
+        if link.loses_before(&mut parcel) {
             self.dropped.push(Dropped(parcel));
             return None;
         }
@@ -104,12 +103,11 @@ impl Core {
 
     /// The error model of a link that loses packets at its far end: whether this one is lost.
     #[inline]
-    pub(crate) fn loses_on_arrival(&mut self, link: u32, parcel: Parcel) -> bool {
+    pub(crate) fn loses_on_arrival(&mut self, link: u32, parcel: &mut Parcel) -> bool {
         let link = &mut self.links[link as usize];
-        let lost = link.loses_after(parcel.size_bytes);
+        let lost = link.loses_after(parcel);
         if lost {
-            link.counters.losses += 1;
-            self.dropped.push(Dropped(parcel));
+            self.dropped.push(Dropped(*parcel));
         }
         lost
     }

@@ -77,6 +77,7 @@ impl SourceHost<'_> {
             size_bytes: size.as_bytes(),
             ecn: EcnField::NotCapable,
             marked: false,
+            channel: channel.0,
         };
         self.tree.forward(self.core, 0, channel, parcel);
         self.core.slab.release(packet);

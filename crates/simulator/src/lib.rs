@@ -29,11 +29,12 @@ pub mod tcp;
 mod timer;
 
 pub use link::LinkConfig;
-pub use loss::{GilbertElliott, LossModel, LossPlace, PeriodicLoss};
+pub use loss::{GilbertElliott, LengthLaw, LossModel, LossPlace, LossUnit, PeriodicLoss, TwoStateLoss};
 pub use measure::{FlowCounters, LevelChange, LinkCounters};
 pub use network::{LinkId, Network, NetworkError, NodeId};
 pub use queue::{
-    CoDelConfig, PieConfig, QueueConfig, QueueLimit, RedConfig, RedVictim, RedWeight, RemConfig,
+    CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, PieConfig, QueueConfig, QueueLimit, RedConfig,
+    RedVictim, RedWeight, RemConfig,
 };
 pub use simulation::{
     EngineCounters, ReceiverConfig, ReceiverId, ReceiverList, SessionConfig, Simulation, TcpConfig, TcpId,

@@ -24,6 +24,8 @@ pub struct LinkConfig {
     pub loss: LossModel,
     /// Where those losses happen.
     pub loss_place: LossPlace,
+    /// Mark packets that take marks instead of losing them.
+    pub loss_marks: bool,
 }
 
 #[derive(Debug)]
@@ -49,6 +51,22 @@ struct Errors {
     before: LossProcess,
     /// Draws where packets arrive.
     after: LossProcess,
+    /// Whether packets that take marks are marked instead of lost.
+    marks: bool,
+}
+
+impl Errors {
+    /// A packet is struck: whether it is lost. Otherwise it is marked now.
+    fn strike(&self, parcel: &mut Parcel, counters: &mut LinkCounters) -> bool {
+        let is_lost = !(self.marks && parcel.takes_marks());
+        if is_lost {
+            counters.losses += 1;
+        } else {
+            counters.marks += 1;
+            parcel.marked = true;
+        }
+        is_lost
+    }
 }
 
 impl Link {
@@ -60,7 +78,8 @@ impl Link {
                 LossPlace::AfterLink => (LossModel::None, config.loss),
             };
             let before = LossProcess::new(before, losses.clone());
-            Box::new(Errors { before, after: LossProcess::new(after, losses) })
+            let after = LossProcess::new(after, losses);
+            Box::new(Errors { before, after, marks: config.loss_marks })
         });
         Link {
             delay: config.delay,
@@ -75,16 +94,18 @@ impl Link {
         }
     }
 
-    /// Whether the error model loses a packet of this size that is offered.
+    /// Whether the error model loses a packet that is offered. It may mark it instead.
     #[inline]
-    pub(crate) fn loses_before(&mut self, size_bytes: u32) -> bool {
-        self.errors.as_mut().is_some_and(|errors| errors.before.loses(size_bytes))
+    pub(crate) fn loses_before(&mut self, parcel: &mut Parcel) -> bool {
+        let Some(errors) = &mut self.errors else { return false };
+        errors.before.loses(parcel.size_bytes) && errors.strike(parcel, &mut self.counters)
     }
 
-    /// Whether the error model loses a packet of this size that arrives.
+    /// Whether the error model loses a packet that arrives. It may mark it instead.
     #[inline]
-    pub(crate) fn loses_after(&mut self, size_bytes: u32) -> bool {
-        self.errors.as_mut().is_some_and(|errors| errors.after.loses(size_bytes))
+    pub(crate) fn loses_after(&mut self, parcel: &mut Parcel) -> bool {
+        let Some(errors) = &mut self.errors else { return false };
+        errors.after.loses(parcel.size_bytes) && errors.strike(parcel, &mut self.counters)
     }
 
     /// Lets a packet that a drop-tail queue has admitted wait.

@@ -1,4 +1,4 @@
-//! Error models: losses that are not the queue's.
+//! Error models: losses, or marks, that are not the queue's.
 
 use layercast_protocol::stream::Stream;
 
@@ -14,6 +14,8 @@ pub enum LossModel {
     BernoulliPerByte(f64),
     /// Losses in bursts.
     GilbertElliott(GilbertElliott),
+    /// Losses in periods of a length that is drawn, as ns-2 has them.
+    TwoState(TwoStateLoss),
     /// Losses at regular distances, as ns-2 has them.
     Periodic(PeriodicLoss),
     /// Loses the packets with these arrival numbers, counted from 0.
@@ -66,6 +68,50 @@ impl GilbertElliott {
     }
 }
 
+/// Periods without losses and periods in which all is lost follow each other: the two-state error
+/// model of ns-2. It begins with a good one. A packet that reaches the end of a period, or goes
+/// beyond it, is in the next one too, and is lost if any of its periods is bad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TwoStateLoss {
+    /// What lengths are counted in. ns-2 knows time too, by which it means that of transmission: at a
+    /// fixed rate that is bytes.
+    pub unit: LossUnit,
+    /// How lengths are drawn.
+    pub law: LengthLaw,
+    /// The mean length of a good period; 0 counts as 1.
+    pub good: u32,
+    /// The mean length of a bad period; 0 counts as 1.
+    pub bad: u32,
+}
+
+/// What the periods of an error model are counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossUnit {
+    /// Packets.
+    Packets,
+    /// Bytes on the wire.
+    Bytes,
+}
+
+/// How the lengths of periods are distributed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LengthLaw {
+    /// Each has the mean length.
+    Constant,
+    /// Exponentially.
+    Exponential,
+}
+
+impl TwoStateLoss {
+    fn length(&self, is_bad: bool, stream: &mut Stream) -> f64 {
+        let mean = f64::from(if is_bad { self.bad } else { self.good }.max(1));
+        match self.law {
+            LengthLaw::Constant => mean,
+            LengthLaw::Exponential => -mean * libm::log(1.0 - stream.uniform()),
+        }
+    }
+}
+
 /// Every so many packets some in a row are lost. Packets are numbered from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeriodicLoss {
@@ -91,20 +137,23 @@ pub(crate) struct LossProcess {
     stream: Stream,
     arrivals: u64,
     is_bad: bool,
+    /// What is left of a period, in its unit.
+    left: f64,
 }
 
 impl LossProcess {
     pub(crate) fn new(mut model: LossModel, mut stream: Stream) -> LossProcess {
-        let mut is_bad = false;
+        let (mut is_bad, mut left) = (false, 0.0);
         match &mut model {
             LossModel::List(numbers) => {
                 numbers.sort_unstable();
                 numbers.dedup();
             }
             LossModel::GilbertElliott(chain) => is_bad = stream.chance(chain.bad_share()),
+            LossModel::TwoState(periods) => left = periods.length(false, &mut stream),
             _ => {}
         }
-        LossProcess { model, stream, arrivals: 0, is_bad }
+        LossProcess { model, stream, arrivals: 0, is_bad, left }
     }
 
     /// Whether the next packet, of this size, is lost.
@@ -133,6 +182,19 @@ impl LossProcess {
                     self.is_bad = !self.is_bad;
                 }
                 hit < if self.is_bad { chain.bad_loss } else { chain.good_loss }
+            }
+            LossModel::TwoState(periods) => {
+                let mut is_hit = self.is_bad;
+                self.left -= match periods.unit {
+                    LossUnit::Packets => 1.0,
+                    LossUnit::Bytes => f64::from(size_bytes),
+                };
+                while self.left <= 0.0 {
+                    self.is_bad = !self.is_bad;
+                    self.left += periods.length(self.is_bad, &mut self.stream);
+                    is_hit |= self.is_bad;
+                }
+                is_hit
             }
             LossModel::Periodic(periodic) => periodic.loses(arrival + 1),
             LossModel::List(numbers) => numbers.binary_search(&arrival).is_ok(),

@@ -33,7 +33,7 @@ pub struct LinkCounters {
     pub chosen_drops: u64,
     /// Packets that the error model lost.
     pub losses: u64,
-    /// Packets marked instead of dropped.
+    /// Packets marked instead of dropped or lost.
     pub marks: u64,
     /// Time integral of the number of waiting packets, in packets times nanoseconds.
     pub queue_packet_ns: u128,

@@ -66,6 +66,9 @@ pub(crate) enum EcnField {
     /// A mark is as good as a loss: ECT(0).
     #[allow(dead_code, reason = "no sender asks for marks yet")]
     Classic,
+    /// Marks come often and are answered by their share: ECT(1).
+    #[allow(dead_code, reason = "no sender answers such marks yet")]
+    Scalable,
 }
 
 /// One copy of a packet as a link sees it. What differs between copies is here: where it is on its
@@ -82,9 +85,16 @@ pub(crate) struct Parcel {
     pub(crate) ecn: EcnField,
     /// Whether a router has marked it.
     pub(crate) marked: bool,
+    /// The channel of a multicast packet, otherwise 0: what queues tell flows of a route apart by.
+    pub(crate) channel: u16,
 }
 
 impl Parcel {
+    /// What flow it belongs to: a unicast way, or a channel of a session.
+    pub(crate) fn flow(&self) -> (u32, u16) {
+        (self.route, self.channel)
+    }
+
     /// Whether a mark will be understood.
     pub(crate) fn takes_marks(&self) -> bool {
         self.ecn != EcnField::NotCapable

@@ -11,7 +11,11 @@
 
 mod codel;
 mod drop_tail;
+mod dualpi2;
+mod fair;
 mod fifo;
+mod flows;
+mod fq_codel;
 mod pie;
 mod red;
 mod rem;
@@ -23,7 +27,13 @@ use layercast_protocol::units::{Rate, Span};
 
 pub use self::codel::CoDelConfig;
 use self::codel::CoDelQueue;
-use self::drop_tail::DropTail;
+use self::drop_tail::{DropFront, DropTail};
+pub use self::dualpi2::DualPi2Config;
+use self::dualpi2::DualPi2Queue;
+pub use self::fair::FairConfig;
+use self::fair::FairQueue;
+pub use self::fq_codel::FqCoDelConfig;
+use self::fq_codel::FqCoDelQueue;
 pub use self::pie::PieConfig;
 use self::pie::PieQueue;
 use self::red::RedQueue;
@@ -44,6 +54,26 @@ pub enum QueueLimit {
     Bytes(u64),
 }
 
+impl QueueLimit {
+    /// Whether what waits has reached the limit, so that one packet more exceeds it.
+    fn is_reached(self, packets: usize, bytes: u64) -> bool {
+        match self {
+            QueueLimit::Unlimited => false,
+            QueueLimit::Packets(limit) => packets as u64 >= u64::from(limit),
+            QueueLimit::Bytes(limit) => bytes >= limit,
+        }
+    }
+
+    /// Whether what waits is more than the limit.
+    fn is_exceeded(self, packets: usize, bytes: u64) -> bool {
+        match self {
+            QueueLimit::Unlimited => false,
+            QueueLimit::Packets(limit) => packets as u64 > u64::from(limit),
+            QueueLimit::Bytes(limit) => bytes > limit,
+        }
+    }
+}
+
 /// The queue of one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum QueueConfig {
@@ -56,6 +86,14 @@ pub enum QueueConfig {
         /// Otherwise an arrival is dropped when the queue with it would exceed the limit.
         ns2_compat: bool,
     },
+    /// First in, first out; an arrival that does not fit takes the place of the first that waits, or
+    /// of as many as it needs. The fields are those of `DropTail`.
+    DropFront {
+        /// How much it holds.
+        limit: QueueLimit,
+        /// What counts as reaching the limit.
+        ns2_compat: bool,
+    },
     /// Random early detection.
     Red(RedConfig),
     /// Controlled delay.
@@ -64,6 +102,12 @@ pub enum QueueConfig {
     Rem(RemConfig),
     /// Proportional integral controller, enhanced.
     Pie(PieConfig),
+    /// A queue under controlled delay for each flow.
+    FqCoDel(FqCoDelConfig),
+    /// Two coupled queues, for scalable and for classic senders.
+    DualPi2(DualPi2Config),
+    /// A queue for each flow, in turns of equal bytes.
+    Fair(FairConfig),
 }
 
 impl Default for QueueConfig {
@@ -76,10 +120,14 @@ impl Default for QueueConfig {
 #[derive(Debug)]
 pub(crate) enum Queue {
     DropTail(DropTail),
+    DropFront(Box<DropFront>),
     Red(Box<RedQueue>),
     CoDel(Box<CoDelQueue>),
     Rem(Box<RemQueue>),
     Pie(Box<PieQueue>),
+    FqCoDel(Box<FqCoDelQueue>),
+    DualPi2(Box<DualPi2Queue>),
+    Fair(Box<FairQueue>),
 }
 
 impl Queue {
@@ -87,10 +135,16 @@ impl Queue {
     pub(crate) fn new(config: QueueConfig, rate: Rate, delay: Span, stream: Stream) -> Queue {
         match config {
             QueueConfig::DropTail { limit, ns2_compat } => Queue::DropTail(DropTail::new(limit, ns2_compat)),
+            QueueConfig::DropFront { limit, ns2_compat } => {
+                Queue::DropFront(Box::new(DropFront::new(limit, ns2_compat)))
+            }
             QueueConfig::Red(config) => Queue::Red(Box::new(RedQueue::new(config, rate, delay, stream))),
             QueueConfig::CoDel(config) => Queue::CoDel(Box::new(CoDelQueue::new(config))),
             QueueConfig::Rem(config) => Queue::Rem(Box::new(RemQueue::new(config, rate, stream))),
             QueueConfig::Pie(config) => Queue::Pie(Box::new(PieQueue::new(config, stream))),
+            QueueConfig::FqCoDel(config) => Queue::FqCoDel(Box::new(FqCoDelQueue::new(config, stream))),
+            QueueConfig::DualPi2(config) => Queue::DualPi2(Box::new(DualPi2Queue::new(config, rate))),
+            QueueConfig::Fair(config) => Queue::Fair(Box::new(FairQueue::new(config))),
         }
     }
 
@@ -100,10 +154,14 @@ impl Queue {
         match self {
             Queue::DropTail(queue) if queue.admits(parcel.size_bytes) => queue.push(parcel),
             Queue::DropTail(_) => visit.drop_for_room(parcel),
+            Queue::DropFront(queue) => queue.offer(parcel, visit),
             Queue::Red(queue) => queue.offer(parcel, visit),
             Queue::CoDel(queue) => queue.offer(parcel, visit),
             Queue::Rem(queue) => queue.offer(parcel, visit),
             Queue::Pie(queue) => queue.offer(parcel, visit),
+            Queue::FqCoDel(queue) => queue.offer(parcel, visit),
+            Queue::DualPi2(queue) => queue.offer(parcel, visit),
+            Queue::Fair(queue) => queue.offer(parcel, visit),
         }
     }
 
@@ -111,10 +169,14 @@ impl Queue {
     pub(crate) fn take(&mut self, visit: &mut Visit<'_>) -> Option<Parcel> {
         match self {
             Queue::DropTail(queue) => queue.pop(),
+            Queue::DropFront(queue) => queue.take(),
             Queue::Red(queue) => queue.take(),
             Queue::CoDel(queue) => queue.take(visit),
             Queue::Rem(queue) => queue.take(visit),
             Queue::Pie(queue) => queue.take(visit),
+            Queue::FqCoDel(queue) => queue.take(visit),
+            Queue::DualPi2(queue) => queue.take(visit),
+            Queue::Fair(queue) => queue.take(),
         }
     }
 
@@ -123,10 +185,14 @@ impl Queue {
     pub(crate) fn len(&self) -> usize {
         match self {
             Queue::DropTail(queue) => queue.len(),
+            Queue::DropFront(queue) => queue.len(),
             Queue::Red(queue) => queue.len(),
             Queue::CoDel(queue) => queue.len(),
             Queue::Rem(queue) => queue.len(),
             Queue::Pie(queue) => queue.len(),
+            Queue::FqCoDel(queue) => queue.len(),
+            Queue::DualPi2(queue) => queue.len(),
+            Queue::Fair(queue) => queue.len(),
         }
     }
 
@@ -139,3 +205,5 @@ impl Queue {
 
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod tests;

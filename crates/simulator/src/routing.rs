@@ -153,6 +153,7 @@ mod tests {
             queue: QueueConfig::default(),
             loss: LossModel::None,
             loss_place: LossPlace::BeforeQueue,
+            loss_marks: false,
         };
         for &(a, b) in links {
             let ends = (ids[(a % nodes) as usize], ids[(b % nodes) as usize]);

@@ -8,7 +8,8 @@ use allocation_counter::{AllocationInfo, measure};
 use layercast_protocol::registry::{NAMES, Protocol};
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
-    CoDelConfig, LinkConfig, PieConfig, QueueConfig, QueueLimit, ReceiverId, RedConfig, RemConfig, Simulation,
+    CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkConfig, PieConfig, QueueConfig, QueueLimit,
+    ReceiverId, RedConfig, RemConfig, Simulation,
 };
 use world::{Plan, add_session, at, bottleneck, link, tcp};
 
@@ -76,6 +77,10 @@ fn managed_queues_allocate_nothing() {
         QueueConfig::CoDel(CoDelConfig { limit, ..CoDelConfig::default() }),
         QueueConfig::Rem(RemConfig { limit, ..RemConfig::default() }),
         QueueConfig::Pie(PieConfig { limit, ..PieConfig::default() }),
+        QueueConfig::DropFront { limit, ns2_compat: true },
+        QueueConfig::FqCoDel(FqCoDelConfig { limit, ..FqCoDelConfig::default() }),
+        QueueConfig::DualPi2(DualPi2Config { limit: Some(limit), ..DualPi2Config::default() }),
+        QueueConfig::Fair(FairConfig { limit, ..FairConfig::default() }),
     ] {
         let plan = Plan::new(&[("S-R", LinkConfig { queue, ..link(10.0, 20.0) }, link(10.0, 20.0))]);
         let mut simulation = plan.simulation();

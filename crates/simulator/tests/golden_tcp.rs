@@ -77,6 +77,7 @@ fn single_connection(input: &Value) -> (Simulation, layercast_simulator::TcpId) 
         queue: QueueConfig::default(),
         loss: LossModel::None,
         loss_place: LossPlace::BeforeQueue,
+        loss_marks: false,
     };
     let forward = LinkConfig { loss: LossModel::List(drops), ..backward.clone() };
     let mut network = Network::new();

@@ -7,9 +7,10 @@ mod world;
 use layercast_protocol::units::Span;
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
-    CoDelConfig, LinkConfig, LinkCounters, PieConfig, QueueConfig, QueueLimit, RedConfig, RemConfig,
+    CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkConfig, LinkCounters, PieConfig, QueueConfig,
+    QueueLimit, RedConfig, RemConfig, Simulation,
 };
-use world::{Plan, at, link, tcp};
+use world::{Member, Plan, at, fixed_session, link, member, tcp};
 
 const MBPS: f64 = 10.0;
 const PACKETS_PER_S: f64 = MBPS * 1e6 / 8000.0;
@@ -115,4 +116,91 @@ fn rem_clears_the_excess_and_keeps_its_target_queue() {
     let measured = eight_tcps(QueueConfig::Rem(config));
     assert!((10.0..30.0).contains(&measured.mean_packets), "{} packets", measured.mean_packets);
     assert!(measured.utilisation > 0.85, "{}", measured.utilisation);
+}
+
+/// A session that sends layers of these cumulative rates, whatever is lost, and a SACK TCP with a
+/// round-trip time of 60 ms share the bottleneck of 10 Mbit/s. What each got from 20 s to 120 s, in
+/// Mbit/s.
+fn beside_a_flood(queue: QueueConfig, cumulative_kbps: &[f64]) -> (f64, f64) {
+    let shared = LinkConfig { queue, ..link(MBPS, 20.0) };
+    let access = link(100.0, 5.0);
+    let plan = Plan::new(&[
+        ("G-H", shared, link(MBPS, 20.0)),
+        ("S-G", access.clone(), access.clone()),
+        ("H-R", access.clone(), access),
+    ]);
+    let everything = Member { level: cumulative_kbps.len() as i64 - 1, ..member("R") };
+    let (mut simulation, receivers) = fixed_session(&plan, cumulative_kbps, &[everything]);
+    let flow = simulation.add_tcp(tcp(&plan, TcpVariant::Sack, "S", "R", "tcp")).unwrap();
+    let received = |simulation: &Simulation| {
+        let flood = simulation.receiver_counters(receivers[0]).received_bytes;
+        (flood, simulation.tcp_counters(flow).received_bytes)
+    };
+    simulation.run_until(at(20.0));
+    let start = received(&simulation);
+    simulation.run_until(at(120.0));
+    let end = received(&simulation);
+    let mbps = |bytes: u64| bytes as f64 * 8.0 / 100.0 / 1e6;
+    (mbps(end.0 - start.0), mbps(end.1 - start.1))
+}
+
+/// With a queue for each flow, the flood cannot take more than what TCP leaves: half, if TCP always
+/// has a packet waiting. A single SACK flow with room for 75 packets, more than its share of the
+/// bandwidth-delay product (5 Mbit/s times 60 ms, 38 packets), keeps its part busy after each halving;
+/// under fair queueing it gets its half but for what loss recovery costs: a tenth. Under FQ-CoDel a
+/// halving at a wait of about 5 ms leaves a window below that product; a sawtooth from half of it has a
+/// mean of three quarters: a quarter less at the worst, and the flood has the rest.
+/// Drop-tail shows that this is the queues' doing: there the flood leaves next to nothing.
+#[test]
+fn a_queue_for_each_flow_keeps_a_flood_off_tcp() {
+    let (flood, tcp) = beside_a_flood(QueueConfig::DropTail { limit: ROOM, ns2_compat: true }, &[20_000.0]);
+    assert!(tcp < 0.5 && flood > 9.0, "drop-tail: {flood} and {tcp} Mbit/s");
+    let fair = FairConfig { limit: ROOM, ..FairConfig::default() };
+    let (flood, tcp) = beside_a_flood(QueueConfig::Fair(fair), &[20_000.0]);
+    assert!((4.5..5.1).contains(&tcp) && (flood + tcp) > 9.9, "fair: {flood} and {tcp} Mbit/s");
+    let fq_codel = FqCoDelConfig::default();
+    let (flood, tcp) = beside_a_flood(QueueConfig::FqCoDel(fq_codel), &[20_000.0]);
+    assert!((3.75..5.1).contains(&tcp) && (flood + tcp) > 9.9, "FQ-CoDel: {flood} and {tcp} Mbit/s");
+}
+
+/// Two channels of a session that both send more than a third are two flows beside TCP: it gets a third,
+/// within the same tenth.
+#[test]
+fn each_channel_of_a_session_is_a_flow() {
+    let fair = FairConfig { limit: ROOM, ..FairConfig::default() };
+    let (flood, tcp) = beside_a_flood(QueueConfig::Fair(fair), &[10_000.0, 20_000.0]);
+    assert!((3.0..3.4).contains(&tcp) && (flood + tcp) > 9.9, "{flood} and {tcp} Mbit/s");
+}
+
+/// Each flow's queue is held as short as CoDel holds a single one, to a small multiple of its target,
+/// and the flows that CoDel has just reduced leave the link to the others.
+#[test]
+fn fq_codel_keeps_the_standing_queue_near_its_target() {
+    let config = FqCoDelConfig { limit: ROOM, ..FqCoDelConfig::default() };
+    let measured = eight_tcps(QueueConfig::FqCoDel(config));
+    let wait_ms = measured.mean_wait_s() * 1e3;
+    assert!((1.0..15.0).contains(&wait_ms), "{wait_ms} ms");
+    assert!(measured.utilisation > 0.9, "{}", measured.utilisation);
+    assert!(measured.end.chosen_drops > 0);
+}
+
+/// Classic TCPs alone are under a proportional integral controller, as with PIE: half and twice the
+/// target bound the mean.
+#[test]
+fn dualpi2_steers_the_delay_of_classic_tcps_to_its_target() {
+    let config = DualPi2Config { limit: Some(ROOM), ..DualPi2Config::default() };
+    let measured = eight_tcps(QueueConfig::DualPi2(config));
+    let wait_s = measured.mean_wait_s();
+    assert!((0.5..2.0).contains(&(wait_s / config.target.as_secs_f64())), "{wait_s} s");
+    assert!(measured.utilisation > 0.85, "{}", measured.utilisation);
+    assert!(measured.end.chosen_drops > 0);
+}
+
+/// TCPs fill whatever room fair queueing gives them, as they do with drop-tail: more than half of it on
+/// average.
+#[test]
+fn fair_queueing_alone_keeps_no_queue_short() {
+    let measured = eight_tcps(QueueConfig::Fair(FairConfig { limit: ROOM, ..FairConfig::default() }));
+    assert!(measured.mean_packets > 75.0, "{} packets", measured.mean_packets);
+    assert_eq!(measured.end.chosen_drops, 0);
 }

@@ -137,6 +137,7 @@ fn direction(plan: &LinkDirection, delay: Span) -> LinkConfig {
         queue: plan.queue,
         loss: plan.loss.clone(),
         loss_place: plan.loss_place,
+        loss_marks: plan.loss_marks,
     }
 }
 

@@ -118,6 +118,8 @@ pub struct LinkDirection {
     pub loss: LossModel,
     /// Where that is lost.
     pub loss_place: LossPlace,
+    /// Mark packets that take marks instead of losing them.
+    pub loss_marks: bool,
 }
 
 /// A multicast session.

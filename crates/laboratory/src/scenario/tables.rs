@@ -2,11 +2,13 @@
 
 use layercast_protocol::layers::MAX_LAYERS;
 
-pub use self::links::{LINK, LOSS_MODEL, QUEUE};
+pub use self::links::{LINK, LOSS_MODEL};
+pub use self::queues::QUEUE;
 use super::field::{Absent, Field, FieldKind, TableSpec};
 use super::protocols::{TCP_PROFILES, TCP_PROTOCOLS};
 
 mod links;
+mod queues;
 
 const fn field(key: &'static str, kind: FieldKind, absent: Absent, doc: &'static str) -> Field {
     Field { key, kind, doc, absent }

@@ -5,10 +5,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::link::LinkConfig;
-use crate::loss::{LossModel, LossPlace};
+use crate::loss::{LossModel, LossPlace, PeriodicLoss};
 use crate::measure::LinkCounters;
 use crate::queue::{
-    CoDelConfig, PieConfig, QueueConfig, QueueLimit, RedConfig, RedVictim, RedWeight, RemConfig,
+    CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, PieConfig, QueueConfig, QueueLimit, RedConfig,
+    RedVictim, RedWeight, RemConfig,
 };
 use crate::tcp::Segment;
 
@@ -16,7 +17,8 @@ const LINK: LinkId = LinkId(0);
 
 /// A core with one link.
 fn one_link(rate: Rate, delay: Span, queue: QueueConfig) -> Core {
-    let config = LinkConfig { rate, delay, queue, loss: LossModel::None, loss_place: LossPlace::BeforeQueue };
+    let (loss, loss_place, loss_marks) = (LossModel::None, LossPlace::BeforeQueue, false);
+    let config = LinkConfig { rate, delay, queue, loss, loss_place, loss_marks };
     Core::new(vec![Link::new(config, Stream::new(1, "link"), Stream::new(1, "queue"))])
 }
 
@@ -213,6 +215,22 @@ fn managed() -> Vec<QueueConfig> {
             limit,
             ..PieConfig::default()
         }),
+        QueueConfig::DropFront { limit: QueueLimit::Bytes(9000), ns2_compat: false },
+        QueueConfig::FqCoDel(FqCoDelConfig {
+            target: Span::from_us(5),
+            interval: Span::from_us(50),
+            limit,
+            ..FqCoDelConfig::default()
+        }),
+        QueueConfig::DualPi2(DualPi2Config {
+            target: Span::from_us(5),
+            update: Span::from_us(5),
+            alpha: 1e3,
+            beta: 1e4,
+            limit: Some(limit),
+            ..DualPi2Config::default()
+        }),
+        QueueConfig::Fair(FairConfig { limit, ..FairConfig::default() }),
     ]
 }
 
@@ -245,6 +263,42 @@ proptest! {
         let total: u64 = gaps.iter().map(|&(_, bytes)| u64::from(bytes) * 2).sum();
         if let Some(&(_, last)) = arrived.last() {
             prop_assert!(last.as_ns() <= at + total + 3000);
+        }
+    }
+}
+
+/// Every third packet is struck: of those that take marks it is marked, of the others lost, on either
+/// side of the link.
+#[test]
+fn an_error_model_marks_where_packets_take_marks() {
+    let every_third = LossModel::Periodic(PeriodicLoss { period: 3, offset: 1, burst: 1 });
+    for loss_place in [LossPlace::BeforeQueue, LossPlace::AfterLink] {
+        for (ecn, loss_marks) in
+            [(EcnField::Classic, true), (EcnField::NotCapable, true), (EcnField::Classic, false)]
+        {
+            let (rate, queue, loss) = (Rate::from_mbps(8.0), QueueConfig::default(), every_third.clone());
+            let config = LinkConfig { rate, delay: Span::ZERO, queue, loss, loss_place, loss_marks };
+            let link = Link::new(config, Stream::new(1, "link"), Stream::new(1, "queue"));
+            let mut core = Core::new(vec![link]);
+            let mut marked = Vec::new();
+            for seq in 0..9 {
+                let packet = core.slab.insert(Body::Segment(Segment { seq }));
+                let (size_bytes, route, position, channel) = (1000, 0, 0, 0);
+                core.offer(LINK, Parcel { packet, route, position, size_bytes, ecn, marked: false, channel });
+                core.current.time += Span::from_ms(2);
+                if let Some((mut parcel, _)) = core.links[0].land()
+                    && !core.loses_on_arrival(0, &mut parcel)
+                {
+                    marked.push(parcel.marked);
+                }
+            }
+            let counters = core.links[0].counters;
+            let is_marking = ecn == EcnField::Classic && loss_marks;
+            let expected = if is_marking { (0, 3, 9, 0) } else { (3, 0, 6, 3) };
+            let dropped = core.dropped.len();
+            assert_eq!((counters.losses, counters.marks, marked.len(), dropped), expected, "{ecn:?}");
+            assert_eq!(marked[0], is_marking, "{ecn:?}");
+            assert_eq!(marked.iter().filter(|&&marked| marked).count() as u64, counters.marks);
         }
     }
 }

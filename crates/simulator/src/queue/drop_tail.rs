@@ -1,8 +1,8 @@
-//! First in, first out; arrivals that do not fit are dropped.
+//! First in, first out; what does not fit is dropped at the tail, or at the front.
 
 use std::collections::VecDeque;
 
-use super::QueueLimit;
+use super::{QueueLimit, Visit};
 use crate::packet::Parcel;
 
 /// A drop-tail queue. It has no stamps and no clock, so that it costs as little as it can.
@@ -51,5 +51,83 @@ impl DropTail {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
+    }
+}
+
+/// Drops at the front: senders hear of a full queue as much earlier as it is long.
+#[derive(Debug)]
+pub(crate) struct DropFront {
+    queue: DropTail,
+}
+
+impl DropFront {
+    pub(super) fn new(limit: QueueLimit, ns2_compat: bool) -> DropFront {
+        DropFront { queue: DropTail::new(limit, ns2_compat) }
+    }
+
+    /// In packets, one goes for one that comes, as in ns-2. There one goes in bytes too, even if the
+    /// arrival needs more room; here as many as it needs.
+    pub(super) fn offer(&mut self, parcel: Parcel, visit: &mut Visit<'_>) {
+        let empty = DropTail::new(self.queue.limit, self.queue.ns2_compat);
+        if !empty.admits(parcel.size_bytes) {
+            return visit.drop_for_room(parcel);
+        }
+        while !self.queue.admits(parcel.size_bytes) {
+            if let Some(first) = self.queue.pop() {
+                visit.drop_for_room(first);
+            }
+        }
+        self.queue.push(parcel);
+    }
+
+    pub(super) fn take(&mut self) -> Option<Parcel> {
+        self.queue.pop()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.queue.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use layercast_protocol::units::Time;
+
+    use super::*;
+    use crate::packet::{EcnField, PacketId};
+    use crate::queue::Queue;
+    use crate::queue::testing::{Driver, parcel};
+
+    /// Offers packets of these sizes; what was dropped, in order, and what is left.
+    fn offered(limit: QueueLimit, sizes: &[u32]) -> (Vec<PacketId>, Vec<PacketId>) {
+        let mut queue = Queue::DropFront(Box::new(DropFront::new(limit, true)));
+        let mut driver = Driver::default();
+        for (number, &size) in sizes.iter().enumerate() {
+            driver.offer(&mut queue, Time::ZERO, parcel(number as u32, size, EcnField::NotCapable));
+        }
+        let left = std::iter::from_fn(|| driver.take(&mut queue, Time::ZERO)).map(|left| left.packet);
+        let left = left.collect();
+        assert_eq!(driver.counters.queue_drops, driver.dropped.len() as u64);
+        assert_eq!(driver.counters.chosen_drops, 0);
+        (driver.dropped.iter().map(|dropped| dropped.0.packet).collect(), left)
+    }
+
+    fn numbers(numbers: impl IntoIterator<Item = u32>) -> Vec<PacketId> {
+        numbers.into_iter().map(PacketId::of_number).collect()
+    }
+
+    #[test]
+    fn an_arrival_takes_the_place_of_the_first() {
+        // A limit of 5 packets in ns-2 lets 4 wait.
+        assert_eq!(offered(QueueLimit::Packets(5), &[1000; 7]), (numbers(0..3), numbers(3..7)));
+    }
+
+    #[test]
+    fn in_bytes_as_many_go_as_the_arrival_needs() {
+        // 2500 bytes wait when 1500 come; with less than 3000 in all, two of 500 must go.
+        let sizes = [500, 500, 500, 500, 500, 1500];
+        assert_eq!(offered(QueueLimit::Bytes(3001), &sizes), (numbers(0..2), numbers(2..6)));
+        // What would not fit into an empty queue drives nobody out.
+        assert_eq!(offered(QueueLimit::Bytes(3001), &[500, 4000]), (numbers([1]), numbers([0])));
     }
 }

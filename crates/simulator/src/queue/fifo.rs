@@ -44,6 +44,11 @@ impl Fifo {
         self.bytes
     }
 
+    /// The size of the first packet.
+    pub(super) fn head_bytes(&self) -> Option<u32> {
+        self.waiting.front().map(|(_, parcel)| parcel.size_bytes)
+    }
+
     /// How long the first packet has waited; zero if there is none.
     pub(super) fn head_wait(&self, now: Time) -> Span {
         self.waiting.front().map_or(Span::ZERO, |&(since, _)| now.since(since))
@@ -51,10 +56,6 @@ impl Fifo {
 
     /// Whether the queue has reached the limit, so that one packet more exceeds it.
     pub(super) fn is_at(&self, limit: QueueLimit) -> bool {
-        match limit {
-            QueueLimit::Unlimited => false,
-            QueueLimit::Packets(packets) => self.len() as u64 >= u64::from(packets),
-            QueueLimit::Bytes(bytes) => self.bytes >= bytes,
-        }
+        limit.is_reached(self.len(), self.bytes)
     }
 }

@@ -9,7 +9,12 @@ use crate::packet::{Dropped, EcnField, PacketId, Parcel};
 /// A parcel that is told from others by its packet.
 pub(crate) fn parcel(number: u32, size_bytes: u32, ecn: EcnField) -> Parcel {
     let packet = PacketId::of_number(number);
-    Parcel { packet, route: 0, position: 0, size_bytes, marked: false, ecn }
+    Parcel { packet, route: 0, position: 0, size_bytes, marked: false, ecn, channel: 0 }
+}
+
+/// The same on a route of its own, or a channel of it.
+pub(crate) fn parcel_of((route, channel): (u32, u16), number: u32, size_bytes: u32) -> Parcel {
+    Parcel { route, channel, ..parcel(number, size_bytes, EcnField::NotCapable) }
 }
 
 /// Drives a queue without a link.

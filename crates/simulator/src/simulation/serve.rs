@@ -57,8 +57,8 @@ impl Simulation {
 
     /// A parcel has come to the far end of a link, where an error model may lose it yet.
     #[inline]
-    fn serve_landed(&mut self, link: u32, parcel: Parcel) {
-        if !self.core.loses_on_arrival(link, parcel) {
+    fn serve_landed(&mut self, link: u32, mut parcel: Parcel) {
+        if !self.core.loses_on_arrival(link, &mut parcel) {
             self.serve_parcel(LinkId(link), parcel);
         }
     }

@@ -27,6 +27,7 @@ pub(crate) fn link(mbps: f64, delay_ms: f64) -> LinkConfig {
         queue: QueueConfig::default(),
         loss: LossModel::None,
         loss_place: LossPlace::BeforeQueue,
+        loss_marks: false,
     }
 }
 

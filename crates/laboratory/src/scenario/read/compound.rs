@@ -1,7 +1,7 @@
 //! Values that may be plain or a small table: draws and losses.
 
 use layercast_protocol::units::Span;
-use layercast_simulator::{GilbertElliott, PeriodicLoss};
+use layercast_simulator::{GilbertElliott, LengthLaw, LossUnit, PeriodicLoss, TwoStateLoss};
 
 use super::context::Context;
 use super::table::TableReader;
@@ -24,6 +24,7 @@ pub(super) struct Loss {
 pub(super) struct DirectionLoss {
     pub(super) model: LossModel,
     pub(super) place: LossPlace,
+    pub(super) marks: bool,
 }
 
 impl Read for Draw<Span> {
@@ -52,7 +53,7 @@ impl Read for Loss {
 fn plain_loss(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<DirectionLoss> {
     let probability = number(node, kind, context, |loss| (0.0..1.0).contains(&loss))?;
     let model = if probability > 0.0 { LossModel::Bernoulli(probability) } else { LossModel::None };
-    Some(DirectionLoss { model, place: LossPlace::BeforeQueue })
+    Some(DirectionLoss { model, ..DirectionLoss::default() })
 }
 
 impl Read for DirectionLoss {
@@ -62,12 +63,13 @@ impl Read for DirectionLoss {
         }
         let table = TableReader::open(node, &LOSS_MODEL, context)?;
         let place: Option<String> = table.get("place", context);
+        let marks: Option<bool> = table.get("mark", context);
         let model = loss_model(node, &table, context);
         let place = match place?.as_str() {
             "after-link" => LossPlace::AfterLink,
             _ => LossPlace::BeforeQueue,
         };
-        Some(DirectionLoss { model: model?, place })
+        Some(DirectionLoss { model: model?, place, marks: marks? })
     }
 }
 
@@ -75,11 +77,12 @@ fn loss_model(node: &Node, table: &TableReader<'_>, context: &mut Context<'_>) -
     let name: String = table.get("model", context)?;
     let keys: &[&str] = match name.as_str() {
         "gilbert-elliott" => &["to_bad", "to_good", "bad_loss", "good_loss"],
+        "two-state" => &["good_length", "bad_length", "unit", "law"],
         "periodic" => &["period", "offset", "burst"],
         "list" => &["packets"],
         _ => &["probability"],
     };
-    check_keys(node, &name, &["model", "place"], keys, context);
+    check_keys(node, &name, &["model", "place", "mark"], keys, context);
     match name.as_str() {
         "gilbert-elliott" => {
             let (to_bad, to_good) = (needed(table, "to_bad", context), needed(table, "to_good", context));
@@ -90,6 +93,14 @@ fn loss_model(node: &Node, table: &TableReader<'_>, context: &mut Context<'_>) -
                 bad_loss: bad_loss?,
                 good_loss: good_loss?,
             }))
+        }
+        "two-state" => {
+            let (good, bad) = (needed(table, "good_length", context), needed(table, "bad_length", context));
+            let unit: Option<String> = table.get("unit", context);
+            let law: Option<String> = table.get("law", context);
+            let unit = if unit? == "bytes" { LossUnit::Bytes } else { LossUnit::Packets };
+            let law = if law? == "constant" { LengthLaw::Constant } else { LengthLaw::Exponential };
+            Some(LossModel::TwoState(TwoStateLoss { unit, law, good: good?, bad: bad? }))
         }
         "periodic" => {
             let period: Option<u32> = needed(table, "period", context);

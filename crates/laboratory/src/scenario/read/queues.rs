@@ -1,7 +1,10 @@
 //! Reads the queues of links.
 
 use layercast_protocol::units::Size;
-use layercast_simulator::{CoDelConfig, PieConfig, RedConfig, RedVictim, RedWeight, RemConfig};
+use layercast_simulator::{
+    CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, PieConfig, RedConfig, RedVictim, RedWeight,
+    RemConfig,
+};
 
 use super::compound::check_keys;
 use super::context::Context;
@@ -25,10 +28,10 @@ pub(super) fn read_queue(node: Option<&Node>, context: &mut Context<'_>) -> Opti
         "codel" => QueuePlan::CoDel(codel(&keys, context)),
         "rem" => QueuePlan::Rem(rem(&keys, context)),
         "pie" => QueuePlan::Pie(pie(&keys, context)),
-        _ => QueuePlan::DropTail {
-            limit: keys.or("limit", QueueLimit::Unlimited, context),
-            ns2_compat: keys.or("ns2_compat", true, context),
-        },
+        "fq-codel" => QueuePlan::FqCoDel(fq_codel(&keys, context)),
+        "dualpi2" => QueuePlan::DualPi2(dualpi2(&keys, context)),
+        "fair" => QueuePlan::Fair(fair(&keys, context)),
+        _ => drop_tail(&keys, context),
     };
     (context.problems.len() == given_wrong).then_some(plan)
 }
@@ -49,11 +52,21 @@ fn own_keys(kind: &str) -> &'static [&'static str] {
             "target",
             "adaptive",
             "victim",
+            "ecn",
+            "mark_probability",
+            "use_mark_probability",
         ],
-        "codel" => &["target", "interval", "max_packet"],
-        "rem" => &["gamma", "phi", "input_weight", "target_packets", "update", "mean_packet", "byte_mode"],
-        "pie" => &["target", "update", "max_burst", "alpha", "beta", "mean_packet"],
-        _ => &["ns2_compat"],
+        "codel" => &["target", "interval", "max_packet", "ecn"],
+        "rem" => {
+            &["gamma", "phi", "input_weight", "target_packets", "update", "mean_packet", "byte_mode", "ecn"]
+        }
+        "pie" => &["target", "update", "max_burst", "alpha", "beta", "mean_packet", "ecn"],
+        "fq-codel" => &["target", "interval", "max_packet", "quantum", "queues", "ecn"],
+        "dualpi2" => {
+            &["target", "update", "alpha", "beta", "coupling", "ramp_start", "ramp_range", "low_delay_weight"]
+        }
+        "fair" => &["quantum"],
+        _ => &["ns2_compat", "drop_front"],
     }
 }
 
@@ -73,10 +86,22 @@ impl Keys<'_> {
     }
 }
 
+fn drop_tail(keys: &Keys<'_>, context: &mut Context<'_>) -> QueuePlan {
+    let limit = keys.or("limit", QueueLimit::Unlimited, context);
+    let ns2_compat = keys.or("ns2_compat", true, context);
+    if keys.or("drop_front", false, context) {
+        QueuePlan::DropFront { limit, ns2_compat }
+    } else {
+        QueuePlan::DropTail { limit, ns2_compat }
+    }
+}
+
 fn red(node: &Node, keys: &Keys<'_>, context: &mut Context<'_>) -> RedConfig {
     let profile: Option<String> = keys.maybe("profile", context);
     let usual = if profile.as_deref() == Some("classic") { RedConfig::classic() } else { RedConfig::ns2() };
     let victim: Option<String> = keys.maybe("victim", context);
+    let mark_probability: Option<f64> = keys.maybe("mark_probability", context);
+    let use_mark_probability = keys.or("use_mark_probability", true, context);
     let config = RedConfig {
         limit: keys.maybe("limit", context),
         min_threshold: keys.maybe("min_threshold", context).or(usual.min_threshold),
@@ -90,12 +115,13 @@ fn red(node: &Node, keys: &Keys<'_>, context: &mut Context<'_>) -> RedConfig {
         mean_packet: keys.or("mean_packet", usual.mean_packet, context),
         target_delay: keys.or("target", usual.target_delay, context),
         adaptive: keys.or("adaptive", usual.adaptive, context),
+        ecn: keys.or("ecn", usual.ecn, context),
+        mark_probability: mark_probability.filter(|_| use_mark_probability),
         victim: match victim.as_deref() {
             Some("random") => RedVictim::Random,
             Some("front") => RedVictim::Front,
             _ => RedVictim::Last,
         },
-        ..usual
     };
     // An automatic lower threshold depends on the link, and might pass a given upper one.
     if let Some(max) = config.max_threshold
@@ -116,7 +142,7 @@ fn codel(keys: &Keys<'_>, context: &mut Context<'_>) -> CoDelConfig {
         target: keys.or("target", usual.target, context),
         interval: keys.or("interval", usual.interval, context),
         max_packet_bytes: max_packet.map_or(usual.max_packet_bytes, Size::as_bytes),
-        ..usual
+        ecn: keys.or("ecn", usual.ecn, context),
     }
 }
 
@@ -131,7 +157,7 @@ fn rem(keys: &Keys<'_>, context: &mut Context<'_>) -> RemConfig {
         update: keys.or("update", usual.update, context),
         mean_packet: keys.or("mean_packet", usual.mean_packet, context),
         byte_mode: keys.or("byte_mode", usual.byte_mode, context),
-        ..usual
+        ecn: keys.or("ecn", usual.ecn, context),
     }
 }
 
@@ -145,6 +171,43 @@ fn pie(keys: &Keys<'_>, context: &mut Context<'_>) -> PieConfig {
         alpha: keys.or("alpha", usual.alpha, context),
         beta: keys.or("beta", usual.beta, context),
         mean_packet: keys.or("mean_packet", usual.mean_packet, context),
-        ..usual
+        ecn: keys.or("ecn", usual.ecn, context),
+    }
+}
+
+fn fq_codel(keys: &Keys<'_>, context: &mut Context<'_>) -> FqCoDelConfig {
+    let usual = FqCoDelConfig::default();
+    let max_packet: Option<Size> = keys.maybe("max_packet", context);
+    FqCoDelConfig {
+        limit: keys.or("limit", usual.limit, context),
+        queues: keys.or("queues", usual.queues, context),
+        quantum: keys.or("quantum", usual.quantum, context),
+        target: keys.or("target", usual.target, context),
+        interval: keys.or("interval", usual.interval, context),
+        max_packet_bytes: max_packet.map_or(usual.max_packet_bytes, Size::as_bytes),
+        ecn: keys.or("ecn", usual.ecn, context),
+    }
+}
+
+fn dualpi2(keys: &Keys<'_>, context: &mut Context<'_>) -> DualPi2Config {
+    let usual = DualPi2Config::default();
+    DualPi2Config {
+        limit: keys.maybe("limit", context),
+        target: keys.or("target", usual.target, context),
+        update: keys.or("update", usual.update, context),
+        alpha: keys.or("alpha", usual.alpha, context),
+        beta: keys.or("beta", usual.beta, context),
+        coupling: keys.or("coupling", usual.coupling, context),
+        ramp_start: keys.or("ramp_start", usual.ramp_start, context),
+        ramp_range: keys.or("ramp_range", usual.ramp_range, context),
+        low_delay_weight: keys.or("low_delay_weight", usual.low_delay_weight, context),
+    }
+}
+
+fn fair(keys: &Keys<'_>, context: &mut Context<'_>) -> FairConfig {
+    let usual = FairConfig::default();
+    FairConfig {
+        limit: keys.or("limit", usual.limit, context),
+        quantum: keys.or("quantum", usual.quantum, context),
     }
 }

@@ -141,6 +141,7 @@ const NOWHERE: LinkDirection = LinkDirection {
     queue: QueuePlan::DropTail { limit: QueueLimit::Unlimited, ns2_compat: true },
     loss: LossModel::None,
     loss_place: LossPlace::BeforeQueue,
+    loss_marks: false,
 };
 
 fn is_node_name(name: &str) -> bool {
@@ -162,14 +163,21 @@ fn read_link(
         (None, _) => queue,
     };
     let (rate, delay, loss, queue) = (rate?, delay?, loss?, queue?);
-    let forward =
-        LinkDirection { rate, delay, queue, loss: loss.forward.model, loss_place: loss.forward.place };
+    let forward = LinkDirection {
+        rate,
+        delay,
+        queue,
+        loss: loss.forward.model,
+        loss_place: loss.forward.place,
+        loss_marks: loss.forward.marks,
+    };
     let backward = LinkDirection {
         rate: own_rate.unwrap_or(rate),
         delay: own_delay.unwrap_or(delay),
         queue: queue_backward?,
         loss: loss.backward.model,
         loss_place: loss.backward.place,
+        loss_marks: loss.backward.marks,
     };
     Some((forward, backward, own_delay.is_none()))
 }

@@ -1,10 +1,9 @@
-//! The tables of links: rates, queues, losses.
+//! The tables of links: rates and losses.
 
-use super::{REQUIRED, field};
+use super::{QUEUE, REQUIRED, field};
 use crate::scenario::field::{Absent, FieldKind, TableSpec};
 
 const BY_MODEL: Absent = Absent::Means("as the model needs");
-const BY_KIND: Absent = Absent::Means("the kind's");
 
 /// A link.
 pub const LINK: TableSpec = TableSpec {
@@ -39,142 +38,6 @@ pub const LINK: TableSpec = TableSpec {
     ],
 };
 
-/// A queue.
-pub const QUEUE: TableSpec = TableSpec {
-    name: "queue",
-    doc: "What waits for transmission on a link. The kinds and their defaults: `docs/queues.md`.",
-    example: "{ kind = \"drop-tail\", limit = \"50 packets\" }",
-    choice: Some("kind"),
-    fields: &[
-        field(
-            "kind",
-            FieldKind::Choice(&["drop-tail", "red", "codel", "rem", "pie"]),
-            Absent::Default("drop-tail"),
-            "What it drops, and when.",
-        ),
-        field(
-            "limit",
-            FieldKind::Limit,
-            Absent::Means("50 packets of red and rem (in bytes with `average_bytes`), otherwise unlimited"),
-            "How much it holds.",
-        ),
-        field(
-            "ns2_compat",
-            FieldKind::Flag,
-            Absent::Default("true"),
-            "Of `drop-tail`: compare with the limit as ns-2 does, the simulator of the papers.",
-        ),
-        field(
-            "profile",
-            FieldKind::Choice(&["ns2", "classic"]),
-            Absent::Default("ns2"),
-            "Of `red`: where its defaults come from; `classic` is what papers before 2001 mean.",
-        ),
-        field(
-            "min_threshold",
-            FieldKind::Positive,
-            BY_KIND,
-            "Of `red`: the average queue from which packets are dropped, in packets of `mean_packet`.",
-        ),
-        field(
-            "max_threshold",
-            FieldKind::Positive,
-            BY_KIND,
-            "Of `red`: the average queue at which `max_probability` is reached; above `min_threshold`.",
-        ),
-        field(
-            "weight",
-            FieldKind::Share,
-            BY_KIND,
-            "Of `red`: the weight of the newest sample in the average.",
-        ),
-        field(
-            "max_probability",
-            FieldKind::Share,
-            BY_KIND,
-            "Of `red`: the probability of a drop at `max_threshold`.",
-        ),
-        field(
-            "gentle",
-            FieldKind::Flag,
-            BY_KIND,
-            "Of `red`: let the probability rise to 1 between `max_threshold` and twice of it, not at once.",
-        ),
-        field("wait", FieldKind::Flag, BY_KIND, "Of `red`: leave at least one mean distance between drops."),
-        field("average_bytes", FieldKind::Flag, BY_KIND, "Of `red`: average the queue in bytes."),
-        field(
-            "adaptive",
-            FieldKind::Flag,
-            BY_KIND,
-            "Of `red`: move `max_probability` so that the average stays in the middle.",
-        ),
-        field(
-            "victim",
-            FieldKind::Choice(&["last", "random", "front"]),
-            BY_KIND,
-            "Of `red`: which packet goes when one must.",
-        ),
-        field(
-            "byte_mode",
-            FieldKind::Flag,
-            BY_KIND,
-            "Of `red`, `rem`: scale the probability by a packet's size.",
-        ),
-        field(
-            "mean_packet",
-            FieldKind::Size,
-            BY_KIND,
-            "Of `red`, `rem`, `pie`: the size of packets that they reckon with.",
-        ),
-        field(
-            "target",
-            FieldKind::Period,
-            BY_KIND,
-            "Of `codel`, `pie`: the delay that is aimed at; of `red`: that of the automatic `min_threshold`.",
-        ),
-        field(
-            "interval",
-            FieldKind::Period,
-            BY_KIND,
-            "Of `codel`: how long the wait may stay above the target; about the longest round-trip time.",
-        ),
-        field(
-            "max_packet",
-            FieldKind::Size,
-            BY_KIND,
-            "Of `codel`: with no more than this left behind it, no packet is dropped.",
-        ),
-        field("update", FieldKind::Period, BY_KIND, "Of `rem`, `pie`: the time between two updates."),
-        field("gamma", FieldKind::Positive, BY_KIND, "Of `rem`: how fast the price follows."),
-        field("phi", FieldKind::Factor, BY_KIND, "Of `rem`: the base of the exponent."),
-        field(
-            "input_weight",
-            FieldKind::Share,
-            BY_KIND,
-            "Of `rem`: the weight of the newest interval in the average of arrivals.",
-        ),
-        field(
-            "target_packets",
-            FieldKind::Positive,
-            BY_KIND,
-            "Of `rem`: the queue that is aimed at, in packets.",
-        ),
-        field("max_burst", FieldKind::Span, BY_KIND, "Of `pie`: how long a burst passes after calm."),
-        field(
-            "alpha",
-            FieldKind::Positive,
-            BY_KIND,
-            "Of `pie`: the weight of the distance from the target, per second.",
-        ),
-        field(
-            "beta",
-            FieldKind::Positive,
-            BY_KIND,
-            "Of `pie`: the weight of the delay's change, per second.",
-        ),
-    ],
-};
-
 /// A model of loss in one direction.
 pub const LOSS_MODEL: TableSpec = TableSpec {
     name: "loss-model",
@@ -184,10 +47,17 @@ pub const LOSS_MODEL: TableSpec = TableSpec {
     fields: &[
         field(
             "model",
-            FieldKind::Choice(&["bernoulli", "bernoulli-per-byte", "gilbert-elliott", "periodic", "list"]),
+            FieldKind::Choice(&[
+                "bernoulli",
+                "bernoulli-per-byte",
+                "gilbert-elliott",
+                "two-state",
+                "periodic",
+                "list",
+            ]),
             REQUIRED,
-            "Independent losses by packet or by byte, losses in bursts, at regular distances, or of given \
-             packets.",
+            "Independent losses by packet or by byte, losses in bursts or in periods, at regular distances, \
+             or of given packets.",
         ),
         field(
             "probability",
@@ -220,6 +90,30 @@ pub const LOSS_MODEL: TableSpec = TableSpec {
             "Of `gilbert-elliott`: that a packet is lost in the good state.",
         ),
         field(
+            "good_length",
+            FieldKind::Count(1, u32::MAX),
+            BY_MODEL,
+            "Of `two-state`: the mean length of a period without losses, in `unit`.",
+        ),
+        field(
+            "bad_length",
+            FieldKind::Count(1, u32::MAX),
+            BY_MODEL,
+            "Of `two-state`: the mean length of a period in which all is lost, in `unit`.",
+        ),
+        field(
+            "unit",
+            FieldKind::Choice(&["packets", "bytes"]),
+            Absent::Default("packets"),
+            "Of `two-state`: what lengths are counted in.",
+        ),
+        field(
+            "law",
+            FieldKind::Choice(&["exponential", "constant"]),
+            Absent::Default("exponential"),
+            "Of `two-state`: how lengths are distributed.",
+        ),
+        field(
             "period",
             FieldKind::Count(1, u32::MAX),
             BY_MODEL,
@@ -248,6 +142,12 @@ pub const LOSS_MODEL: TableSpec = TableSpec {
             FieldKind::Choice(&["before-queue", "after-link"]),
             Absent::Default("before-queue"),
             "Whether a lost packet is gone before the queue, or has used queue and link.",
+        ),
+        field(
+            "mark",
+            FieldKind::Flag,
+            Absent::Default("false"),
+            "Mark packets whose senders take marks instead of losing them.",
         ),
     ],
 };

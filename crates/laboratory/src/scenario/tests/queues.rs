@@ -2,7 +2,8 @@
 
 use layercast_protocol::units::{Size, Span};
 use layercast_simulator::{
-    CoDelConfig, GilbertElliott, PeriodicLoss, PieConfig, RedConfig, RedVictim, RedWeight, RemConfig,
+    CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, GilbertElliott, LengthLaw, LossUnit, PeriodicLoss,
+    PieConfig, RedConfig, RedVictim, RedWeight, RemConfig, TwoStateLoss,
 };
 
 use crate::scenario::testing::{SMALL, read_text};
@@ -33,6 +34,9 @@ fn each_kind_has_its_own_defaults() {
     assert_eq!(queue(r#"kind = "codel""#), QueuePlan::CoDel(CoDelConfig::default()));
     assert_eq!(queue(r#"kind = "rem""#), QueuePlan::Rem(RemConfig::default()));
     assert_eq!(queue(r#"kind = "pie""#), QueuePlan::Pie(PieConfig::default()));
+    assert_eq!(queue(r#"kind = "fq-codel""#), QueuePlan::FqCoDel(FqCoDelConfig::default()));
+    assert_eq!(queue(r#"kind = "dualpi2""#), QueuePlan::DualPi2(DualPi2Config::default()));
+    assert_eq!(queue(r#"kind = "fair""#), QueuePlan::Fair(FairConfig::default()));
 }
 
 #[test]
@@ -96,7 +100,74 @@ fn keys_reach_their_queue() {
 }
 
 #[test]
+fn keys_reach_queues_with_several_parts() {
+    let fq_codel = queue(
+        r#"kind = "fq-codel", limit = "100 packets", queues = 16, quantum = "300 bytes", target = "3 ms",
+           interval = "60 ms", max_packet = "500 bytes", ecn = false"#,
+    );
+    let expected = FqCoDelConfig {
+        limit: QueueLimit::Packets(100),
+        queues: 16,
+        quantum: Size::from_bytes(300),
+        target: Span::from_ms(3),
+        interval: Span::from_ms(60),
+        max_packet_bytes: 500,
+        ecn: false,
+    };
+    assert_eq!(fq_codel, QueuePlan::FqCoDel(expected));
+    let dualpi2 = queue(
+        r#"kind = "dualpi2", limit = "100 packets", target = "20 ms", update = "10 ms", alpha = 0.2, beta = 2,
+           coupling = 1.5, ramp_start = "1 ms", ramp_range = "0 s", low_delay_weight = 9"#,
+    );
+    let expected = DualPi2Config {
+        limit: Some(QueueLimit::Packets(100)),
+        target: Span::from_ms(20),
+        update: Span::from_ms(10),
+        alpha: 0.2,
+        beta: 2.0,
+        coupling: 1.5,
+        ramp_start: Span::from_ms(1),
+        ramp_range: Span::ZERO,
+        low_delay_weight: 9,
+    };
+    assert_eq!(dualpi2, QueuePlan::DualPi2(expected));
+    let (limit, quantum) = (QueueLimit::Bytes(20_000), Size::from_bytes(3000));
+    let fair = queue(r#"kind = "fair", limit = "20000 bytes", quantum = "3000 bytes""#);
+    assert_eq!(fair, QueuePlan::Fair(FairConfig { limit, quantum }));
+    // Without `kind` it is drop-tail, which takes the file's limit.
+    let front = queue("drop_front = true, ns2_compat = false");
+    let expected = QueuePlan::DropFront { limit: QueueLimit::Packets(50), ns2_compat: false };
+    assert_eq!(front, expected);
+}
+
+#[test]
+fn queues_mark_if_they_are_told_to() {
+    let red = |keys: &str| queue(&format!(r#"kind = "red", profile = "classic", ecn = true{keys}"#));
+    let marking = RedConfig { ecn: true, ..RedConfig::classic() };
+    assert_eq!(red(""), QueuePlan::Red(marking));
+    let expected = RedConfig { mark_probability: Some(0.3), ..marking };
+    assert_eq!(red(", mark_probability = 0.3"), QueuePlan::Red(expected));
+    let expected = RedConfig { mark_probability: None, ..marking };
+    assert_eq!(red(", use_mark_probability = false"), QueuePlan::Red(expected));
+    let marking = CoDelConfig { ecn: true, ..CoDelConfig::default() };
+    assert_eq!(queue(r#"kind = "codel", ecn = true"#), QueuePlan::CoDel(marking));
+    let marking = RemConfig { ecn: true, ..RemConfig::default() };
+    assert_eq!(queue(r#"kind = "rem", ecn = true"#), QueuePlan::Rem(marking));
+    let marking = PieConfig { ecn: true, ..PieConfig::default() };
+    assert_eq!(queue(r#"kind = "pie", ecn = true"#), QueuePlan::Pie(marking));
+}
+
+#[test]
 fn wrong_queues_are_refused() {
+    refused(r#"queue = { kind = "dualpi2", ecn = true }"#, "`dualpi2` does not use `ecn`");
+    refused(r#"queue = { kind = "fair", target = "5 ms" }"#, "`fair` does not use `target`");
+    refused(r#"queue = { kind = "codel", drop_front = true }"#, "`codel` does not use `drop_front`");
+    refused(r#"queue = { kind = "red", ecn = "yes" }"#, "true or false");
+    refused(r#"queue = { kind = "red", mark_probability = 0 }"#, "a number above 0 and up to 1");
+    refused(r#"queue = { kind = "fq-codel", queues = 0 }"#, "a whole number from 1 to 65536");
+    refused(r#"queue = { kind = "fair", quantum = "0 bytes" }"#, "1000 bytes");
+    refused(r#"queue = { kind = "dualpi2", coupling = 0 }"#, "a number above 0");
+    refused(r#"queue = { kind = "dualpi" }"#, "did you mean `dualpi2`?");
     refused(r#"queue = { kind = "codel", weight = 0.1 }"#, "`codel` does not use `weight`");
     refused(r#"queue = { interval = "1 s" }"#, "`drop-tail` does not use `interval`");
     refused(r#"queue = { kind = "red", min_threshold = 5, max_threshold = 5 }"#, "no room between them");
@@ -121,6 +192,24 @@ fn loss_models_stand_for_each_direction() {
     assert_eq!(model(r#""bernoulli", probability = 0.1"#), LossModel::Bernoulli(0.1));
     let per_byte = LossModel::BernoulliPerByte(1e-5);
     assert_eq!(model(r#""bernoulli-per-byte", probability = 1e-5"#), per_byte);
+    let periods = |unit, law| LossModel::TwoState(TwoStateLoss { unit, law, good: 900, bad: 7 });
+    let (bytes, constant) = (r#", unit = "bytes""#, r#", law = "constant""#);
+    let two_state = r#""two-state", good_length = 900, bad_length = 7"#;
+    assert_eq!(model(two_state), periods(LossUnit::Packets, LengthLaw::Exponential));
+    let told = model(&format!("{two_state}{bytes}{constant}"));
+    assert_eq!(told, periods(LossUnit::Bytes, LengthLaw::Constant));
+}
+
+#[test]
+fn loss_models_mark_in_the_direction_that_says_so() {
+    let link =
+        r#"{ rate = "6 Mbit/s", loss = { DIRECTION = { model = "list", packets = [1], mark = true } } }"#;
+    for direction in ["forward", "backward"] {
+        let text = SMALL.replace(r#"{ rate = "6 Mbit/s" }"#, &link.replace("DIRECTION", direction));
+        let scenario = read_text(&text, &[]).unwrap();
+        let marks = (scenario.links[2].forward.loss_marks, scenario.links[2].backward.loss_marks);
+        assert_eq!(marks, (direction == "forward", direction == "backward"));
+    }
 }
 
 #[test]
@@ -134,6 +223,12 @@ fn wrong_loss_models_are_refused() {
         &model(r#"model = "bernoulli", probability = 0.1, period = 4"#),
         "`bernoulli` does not use `period`",
     );
+    refused(&model(r#"model = "two-state", good_length = 9"#), "`bad_length` is missing");
+    refused(
+        &model(r#"model = "two-state", good_length = 0, bad_length = 1"#),
+        "a whole number of at least 1",
+    );
+    refused(&model(r#"model = "list", packets = [1], mark = 1"#), "true or false");
     refused(&model("to_bad = 0.1"), "`model` is missing");
 }
 

@@ -26,6 +26,7 @@ fn defaults_fill_what_entries_leave_out() {
         queue,
         loss: LossModel::Bernoulli(0.01),
         loss_place: LossPlace::BeforeQueue,
+        loss_marks: false,
     };
     assert_eq!(scenario.links[0].forward, forward);
     assert_eq!(scenario.links[0].backward, LinkDirection { loss: LossModel::None, ..forward });

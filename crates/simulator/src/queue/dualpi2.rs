@@ -1,0 +1,248 @@
+//! DualPI2 (RFC 9332, appendix A): two queues with one controller. Packets of scalable senders wait
+//! in a short queue of their own and are marked often; the others are dropped, or marked, with the
+//! square of the same probability, so that both kinds of sender get about the same.
+
+use layercast_protocol::units::{Rate, Span, Time};
+
+use super::fifo::Fifo;
+use super::ticker::Ticker;
+use super::{QueueLimit, Visit};
+use crate::packet::{EcnField, Parcel};
+
+/// DualPI2's parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DualPi2Config {
+    /// How much both queues hold together. `None` is what the link sends in 250 ms.
+    pub limit: Option<QueueLimit>,
+    /// The delay of the classic queue that is aimed at.
+    pub target: Span,
+    /// The time between two updates of the probability.
+    pub update: Span,
+    /// The weight of the distance from the target at an update, per second.
+    pub alpha: f64,
+    /// The weight of the delay's change at an update, per second.
+    pub beta: f64,
+    /// How many times the base probability the low-delay queue is marked with: k of the RFC.
+    pub coupling: f64,
+    /// The wait in the low-delay queue from which its packets are marked, whatever the controller
+    /// says.
+    pub ramp_start: Span,
+    /// By how much longer a wait marks all of them.
+    pub ramp_range: Span,
+    /// How many packets of the low-delay queue go for one of the classic queue while both wait.
+    pub low_delay_weight: u32,
+}
+
+impl Default for DualPi2Config {
+    /// RFC 9332, appendix A.1, with the constants that are stated for an update each 16 ms.
+    fn default() -> DualPi2Config {
+        DualPi2Config {
+            limit: None,
+            target: Span::from_ms(15),
+            update: Span::from_ms(16),
+            alpha: 0.16,
+            beta: 3.2,
+            coupling: 2.0,
+            ramp_start: Span::from_us(800),
+            ramp_range: Span::from_us(400),
+            low_delay_weight: 15,
+        }
+    }
+}
+
+impl DualPi2Config {
+    fn limit_on(&self, rate: Rate) -> QueueLimit {
+        const SECONDS: f64 = 0.25;
+        self.limit.unwrap_or(QueueLimit::Bytes((rate.as_bytes_per_s() * SECONDS) as u64))
+    }
+
+    /// The probability of a mark by the wait in the low-delay queue alone.
+    fn ramp(&self, wait: Span) -> f64 {
+        if wait >= self.ramp_start + self.ramp_range {
+            1.0
+        } else if wait > self.ramp_start {
+            wait.saturating_sub(self.ramp_start).as_secs_f64() / self.ramp_range.as_secs_f64()
+        } else {
+            0.0
+        }
+    }
+}
+
+/// The controller, apart from the packets.
+#[derive(Debug)]
+struct Controller {
+    config: DualPi2Config,
+    /// The base probability: p' of the RFC.
+    base: f64,
+    /// The delay at the last update, in seconds.
+    old_delay: f64,
+}
+
+impl Controller {
+    fn new(config: DualPi2Config) -> Controller {
+        Controller { config, base: 0.0, old_delay: 0.0 }
+    }
+
+    /// One update with the delay in seconds (RFC 9332, figure 8).
+    fn update(&mut self, delay: f64) {
+        let target = self.config.target.as_secs_f64();
+        let step = self.config.alpha * (delay - target) + self.config.beta * (delay - self.old_delay);
+        self.base = (self.base + step).clamp(0.0, 1.0);
+        self.old_delay = delay;
+    }
+
+    /// The probability of a drop, or a mark, in the classic queue.
+    fn classic(&self) -> f64 {
+        self.base * self.base
+    }
+
+    /// The probability of a mark in the low-delay queue.
+    fn coupled(&self) -> f64 {
+        (self.config.coupling * self.base).min(1.0)
+    }
+
+    /// Whether marks alone do not help any more.
+    fn is_overloaded(&self) -> bool {
+        let most = (1.0 / (self.config.coupling * self.config.coupling)).min(1.0);
+        self.classic() >= most
+    }
+
+    /// Whether updates of empty queues change nothing any more.
+    fn is_at_rest(&self) -> bool {
+        self.base == 0.0 && self.old_delay == 0.0
+    }
+}
+
+/// Says yes with a likelihood, evenly spread and without luck (`recur` of RFC 9332, figure 4).
+#[derive(Debug, Default)]
+struct Recurrence {
+    sum: f64,
+}
+
+impl Recurrence {
+    fn strikes(&mut self, likelihood: f64) -> bool {
+        self.sum += likelihood;
+        let strikes = self.sum > 1.0;
+        if strikes {
+            self.sum -= 1.0;
+        }
+        strikes
+    }
+}
+
+/// Two coupled queues.
+#[derive(Debug)]
+pub(crate) struct DualPi2Queue {
+    controller: Controller,
+    limit: QueueLimit,
+    ticker: Ticker,
+    low_delay: Fifo,
+    classic: Fifo,
+    low_delay_strikes: Recurrence,
+    classic_strikes: Recurrence,
+    /// Packets of the low-delay queue that have gone since one of the classic queue waits.
+    passed: u32,
+}
+
+impl DualPi2Queue {
+    pub(super) fn new(config: DualPi2Config, rate: Rate) -> DualPi2Queue {
+        DualPi2Queue {
+            controller: Controller::new(config),
+            limit: config.limit_on(rate),
+            ticker: Ticker::new(config.update),
+            low_delay: Fifo::default(),
+            classic: Fifo::default(),
+            low_delay_strikes: Recurrence::default(),
+            classic_strikes: Recurrence::default(),
+            passed: 0,
+        }
+    }
+
+    fn catch_up(&mut self, now: Time) {
+        while let Some(at) = self.ticker.due(now) {
+            // With the classic delay alone, a load of the other queue that does not yield would never
+            // be dropped.
+            let delay = self.classic.head_wait(at).max(self.low_delay.head_wait(at));
+            self.controller.update(delay.as_secs_f64());
+            if self.len() == 0 && self.controller.is_at_rest() {
+                self.ticker.skip(now);
+            }
+        }
+    }
+
+    pub(super) fn offer(&mut self, parcel: Parcel, visit: &mut Visit<'_>) {
+        self.catch_up(visit.now);
+        let bytes = self.low_delay.bytes() + self.classic.bytes();
+        if self.limit.is_reached(self.len(), bytes) {
+            visit.drop_for_room(parcel);
+        } else if parcel.ecn == EcnField::Scalable || parcel.marked {
+            // Who marked a packet has written over what its sender said.
+            self.low_delay.push(visit.now, parcel);
+        } else {
+            self.classic.push(visit.now, parcel);
+        }
+    }
+
+    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<Parcel> {
+        self.catch_up(visit.now);
+        while self.len() > 0 {
+            let taken = if self.is_low_delay_next() {
+                self.passed += u32::from(!self.classic.is_empty());
+                self.take_low_delay(visit)
+            } else {
+                self.passed = 0;
+                self.take_classic(visit)
+            };
+            if taken.is_some() {
+                return taken;
+            }
+        }
+        self.passed = 0;
+        None
+    }
+
+    /// Weighted round robin, in packets. Only turns that the other queue waits for are counted.
+    fn is_low_delay_next(&self) -> bool {
+        let is_turn = self.classic.is_empty() || self.passed < self.controller.config.low_delay_weight;
+        !self.low_delay.is_empty() && is_turn
+    }
+
+    /// The first packet of the low-delay queue, unless it is dropped.
+    fn take_low_delay(&mut self, visit: &mut Visit<'_>) -> Option<Parcel> {
+        let (since, mut parcel) = self.low_delay.pop()?;
+        let mut likelihood = self.controller.coupled();
+        if self.controller.is_overloaded() {
+            if self.low_delay_strikes.strikes(self.controller.classic()) {
+                visit.drop_by_choice(parcel);
+                return None;
+            }
+        } else if !self.low_delay.is_empty() {
+            // A packet alone has waited for the transmitter only, which on a slow link takes long.
+            likelihood = likelihood.max(self.controller.config.ramp(visit.now.since(since)));
+        }
+        if self.low_delay_strikes.strikes(likelihood) {
+            visit.mark(&mut parcel);
+        }
+        Some(parcel)
+    }
+
+    /// The first packet of the classic queue, unless it is dropped.
+    fn take_classic(&mut self, visit: &mut Visit<'_>) -> Option<Parcel> {
+        let (_, mut parcel) = self.classic.pop()?;
+        if self.classic_strikes.strikes(self.controller.classic()) {
+            let may_mark = !self.controller.is_overloaded();
+            if !(may_mark && visit.mark_if_capable(&mut parcel)) {
+                visit.drop_by_choice(parcel);
+                return None;
+            }
+        }
+        Some(parcel)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.low_delay.len() + self.classic.len()
+    }
+}
+
+#[cfg(test)]
+mod tests;

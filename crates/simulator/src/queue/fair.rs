@@ -1,0 +1,127 @@
+//! Fair queueing: a queue for each flow, served by deficit round robin (Shreedhar and Varghese,
+//! IEEE/ACM Transactions on Networking 4(3), 1996), with room taken from the longest queue (McKenney,
+//! INFOCOM 1990).
+
+use std::collections::VecDeque;
+
+use layercast_protocol::units::Size;
+
+use super::flows::FlowQueues;
+use super::{QueueLimit, Visit};
+use crate::packet::Parcel;
+
+/// The parameters of fair queueing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FairConfig {
+    /// How much all queues hold together. When it is exceeded, the last packet of the longest queue
+    /// goes.
+    pub limit: QueueLimit,
+    /// What each flow may send in a round.
+    pub quantum: Size,
+}
+
+impl Default for FairConfig {
+    /// No limit, and rounds of one large packet.
+    fn default() -> FairConfig {
+        FairConfig { limit: QueueLimit::Unlimited, quantum: Size::from_bytes(1500) }
+    }
+}
+
+/// Queues of flows in a round.
+#[derive(Debug)]
+pub(crate) struct FairQueue {
+    limit: QueueLimit,
+    quantum: i64,
+    flows: FlowQueues,
+    /// The queue of each flow plus one, by route and channel; 0 for a flow not seen yet. Unlike with
+    /// a hash, no two flows share one.
+    numbers: Vec<Vec<u32>>,
+    /// The queues that hold packets, in the order of their turns.
+    round: VecDeque<u32>,
+    /// Whether the first in the round has had its quantum.
+    is_served: bool,
+}
+
+impl FairQueue {
+    pub(super) fn new(config: FairConfig) -> FairQueue {
+        FairQueue {
+            limit: config.limit,
+            quantum: i64::from(config.quantum.as_bytes().max(1)),
+            flows: FlowQueues::default(),
+            numbers: Vec::new(),
+            round: VecDeque::new(),
+            is_served: false,
+        }
+    }
+
+    /// The queue of a packet's flow.
+    fn classify(&mut self, parcel: &Parcel) -> u32 {
+        let (route, channel) = parcel.flow();
+        let number = slot(slot(&mut self.numbers, route as usize), channel as usize);
+        if *number == 0 {
+            *number = self.flows.add() + 1;
+        }
+        *number - 1
+    }
+
+    pub(super) fn offer(&mut self, parcel: Parcel, visit: &mut Visit<'_>) {
+        let flow = self.classify(&parcel);
+        self.flows.push(flow, visit.now, parcel);
+        if self.flows.enlist(flow, 0) {
+            self.round.push_back(flow);
+        }
+        while self.flows.exceeds(self.limit)
+            && let Some(longest) = self.flows.longest(self.round.iter().copied())
+        {
+            self.flows.drop_one(longest, |length| length - 1, visit);
+        }
+    }
+
+    pub(super) fn take(&mut self) -> Option<Parcel> {
+        loop {
+            let flow = *self.round.front()?;
+            let Some(size_bytes) = self.flows.fifo(flow).head_bytes() else {
+                self.leave_round(flow);
+                continue;
+            };
+            let size = i64::from(size_bytes);
+            let credit = self.flows.credit(flow);
+            if !self.is_served {
+                self.is_served = true;
+                *credit += self.quantum;
+            }
+            if size <= *credit {
+                *credit -= size;
+                let taken = self.flows.drain(flow, |fifo| fifo.pop());
+                if self.flows.fifo(flow).is_empty() {
+                    self.leave_round(flow);
+                }
+                return taken.map(|(_, parcel)| parcel);
+            }
+            self.round.rotate_left(1);
+            self.is_served = false;
+        }
+    }
+
+    /// The first in the round has nothing left. Credit is not kept for later.
+    fn leave_round(&mut self, flow: u32) {
+        self.round.pop_front();
+        self.is_served = false;
+        self.flows.delist(flow);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.flows.len()
+    }
+}
+
+/// An element of a vector that grows to have it.
+fn slot<T: Default + Clone>(of: &mut Vec<T>, index: usize) -> &mut T {
+    if of.len() <= index {
+        of.resize(index + 1, T::default());
+    }
+    &mut of[index]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! What queues that treat flows apart have in common: a first-in, first-out queue for each, and what
+//! all of them hold together.
+
+use layercast_protocol::units::Time;
+
+use super::fifo::Fifo;
+use super::{QueueLimit, Visit};
+use crate::packet::Parcel;
+
+/// The queue of one flow, or of the flows that share a number.
+#[derive(Debug, Default)]
+struct FlowQueue {
+    fifo: Fifo,
+    /// Bytes that it may send before it is another's turn.
+    credit: i64,
+    /// Whether it is in a list of those that are served.
+    is_listed: bool,
+}
+
+/// The queues of flows, by number.
+#[derive(Debug, Default)]
+pub(super) struct FlowQueues {
+    queues: Vec<FlowQueue>,
+    packets: usize,
+    bytes: u64,
+}
+
+impl FlowQueues {
+    pub(super) fn new(count: u32) -> FlowQueues {
+        let queues = (0..count).map(|_| FlowQueue::default()).collect();
+        FlowQueues { queues, ..FlowQueues::default() }
+    }
+
+    /// One queue more; returns its number.
+    pub(super) fn add(&mut self) -> u32 {
+        self.queues.push(FlowQueue::default());
+        (self.queues.len() - 1) as u32
+    }
+
+    pub(super) fn push(&mut self, flow: u32, now: Time, parcel: Parcel) {
+        self.packets += 1;
+        self.bytes += u64::from(parcel.size_bytes);
+        self.queues[flow as usize].fifo.push(now, parcel);
+    }
+
+    /// Lets something take packets out of a queue.
+    pub(super) fn drain<T>(&mut self, flow: u32, take: impl FnOnce(&mut Fifo) -> T) -> T {
+        let fifo = &mut self.queues[flow as usize].fifo;
+        let (packets, bytes) = (fifo.len(), fifo.bytes());
+        let taken = take(fifo);
+        self.packets -= packets - fifo.len();
+        self.bytes -= bytes - fifo.bytes();
+        taken
+    }
+
+    pub(super) fn fifo(&self, flow: u32) -> &Fifo {
+        &self.queues[flow as usize].fifo
+    }
+
+    pub(super) fn credit(&mut self, flow: u32) -> &mut i64 {
+        &mut self.queues[flow as usize].credit
+    }
+
+    /// Notes that a queue is in a list, with this credit. Returns whether it was in none.
+    pub(super) fn enlist(&mut self, flow: u32, credit: i64) -> bool {
+        let queue = &mut self.queues[flow as usize];
+        if queue.is_listed {
+            return false;
+        }
+        queue.is_listed = true;
+        queue.credit = credit;
+        true
+    }
+
+    /// Notes that a queue is in no list any more.
+    pub(super) fn delist(&mut self, flow: u32) {
+        self.queues[flow as usize].is_listed = false;
+    }
+
+    /// The queue with the most bytes; the first of equals.
+    pub(super) fn longest(&self, among: impl Iterator<Item = u32>) -> Option<u32> {
+        let mut longest = None;
+        let mut most = 0;
+        for flow in among {
+            let bytes = self.fifo(flow).bytes();
+            if bytes > most {
+                (longest, most) = (Some(flow), bytes);
+            }
+        }
+        longest
+    }
+
+    /// Drops a packet of a queue, of which `index` tells the place by the number that it holds.
+    /// Returns its size.
+    pub(super) fn drop_one(
+        &mut self,
+        flow: u32,
+        index: impl FnOnce(usize) -> usize,
+        visit: &mut Visit<'_>,
+    ) -> u64 {
+        let dropped = self.drain(flow, |fifo| fifo.remove(index(fifo.len())));
+        dropped.map_or(0, |(_, parcel)| {
+            visit.drop_for_room(parcel);
+            u64::from(parcel.size_bytes)
+        })
+    }
+
+    pub(super) fn exceeds(&self, limit: QueueLimit) -> bool {
+        limit.is_exceeded(self.packets, self.bytes)
+    }
+
+    /// How many packets all queues hold.
+    pub(super) fn len(&self) -> usize {
+        self.packets
+    }
+}

@@ -1,0 +1,160 @@
+//! FQ-CoDel (RFC 8290): flows are hashed into queues, each under CoDel, and served by turns of equal
+//! bytes. A flow that keeps no queue goes first.
+
+use std::collections::VecDeque;
+
+use layercast_protocol::stream::Stream;
+use layercast_protocol::units::{Size, Span};
+
+use super::codel::{CoDel, CoDelConfig};
+use super::flows::FlowQueues;
+use super::{QueueLimit, Visit};
+use crate::packet::Parcel;
+
+/// FQ-CoDel's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FqCoDelConfig {
+    /// How much all queues hold together. What exceeds it is dropped from the longest one.
+    pub limit: QueueLimit,
+    /// How many queues there are.
+    pub queues: u32,
+    /// What a queue may send before it is another's turn.
+    pub quantum: Size,
+    /// The wait in a queue that is acceptable in the long run.
+    pub target: Span,
+    /// How long the wait in a queue may stay above the target before the first drop.
+    pub interval: Span,
+    /// With no more bytes than this left behind it in its queue, a packet is not dropped.
+    pub max_packet_bytes: u32,
+    /// Mark packets that take marks instead of dropping them.
+    pub ecn: bool,
+}
+
+impl Default for FqCoDelConfig {
+    /// RFC 8290, section 5.2.
+    fn default() -> FqCoDelConfig {
+        FqCoDelConfig {
+            limit: QueueLimit::Packets(10_240),
+            queues: 1024,
+            quantum: Size::from_bytes(1514),
+            target: Span::from_ms(5),
+            interval: Span::from_ms(100),
+            max_packet_bytes: 1500,
+            ecn: true,
+        }
+    }
+}
+
+/// At most this many packets go at once when there is no room (RFC 8290, section 4.1).
+const MOST_DROPS: usize = 64;
+
+/// Queues of flows under FQ-CoDel.
+#[derive(Debug)]
+pub(crate) struct FqCoDelQueue {
+    limit: QueueLimit,
+    quantum: i64,
+    /// Decides which flows meet in a queue.
+    salt: u64,
+    flows: FlowQueues,
+    /// CoDel of each queue.
+    laws: Vec<CoDel>,
+    /// Queues that were empty a short while ago; they are served first.
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+}
+
+impl FqCoDelQueue {
+    pub(super) fn new(config: FqCoDelConfig, mut stream: Stream) -> FqCoDelQueue {
+        let queues = config.queues.max(1);
+        let law = CoDelConfig {
+            limit: QueueLimit::Unlimited,
+            target: config.target,
+            interval: config.interval,
+            max_packet_bytes: config.max_packet_bytes,
+            ecn: config.ecn,
+        };
+        FqCoDelQueue {
+            limit: config.limit,
+            quantum: i64::from(config.quantum.as_bytes().max(1)),
+            salt: stream.bits(),
+            flows: FlowQueues::new(queues),
+            laws: (0..queues).map(|_| CoDel::new(&law)).collect(),
+            new: VecDeque::with_capacity(queues as usize),
+            old: VecDeque::with_capacity(queues as usize),
+        }
+    }
+
+    /// The queue of a packet's flow.
+    fn classify(&self, parcel: &Parcel) -> u32 {
+        let (route, channel) = parcel.flow();
+        let hash = mixed(self.salt ^ (u64::from(route) << 16 | u64::from(channel)));
+        // The upper bits times the number of queues: without the bias of a remainder's low bits.
+        (((hash >> 32) * self.laws.len() as u64) >> 32) as u32
+    }
+
+    pub(super) fn offer(&mut self, parcel: Parcel, visit: &mut Visit<'_>) {
+        let flow = self.classify(&parcel);
+        self.flows.push(flow, visit.now, parcel);
+        if self.flows.enlist(flow, self.quantum) {
+            self.new.push_back(flow);
+        }
+        while self.flows.exceeds(self.limit) && self.make_room(visit) {}
+    }
+
+    /// Drops from the front of the longest queue: up to half of its bytes. Whether there was any.
+    fn make_room(&mut self, visit: &mut Visit<'_>) -> bool {
+        let listed = self.new.iter().chain(&self.old).copied();
+        let Some(longest) = self.flows.longest(listed) else { return false };
+        let half = self.flows.fifo(longest).bytes() / 2;
+        let mut freed = 0;
+        for _ in 0..MOST_DROPS {
+            freed += self.flows.drop_one(longest, |_| 0, visit);
+            if freed >= half {
+                break;
+            }
+        }
+        true
+    }
+
+    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<Parcel> {
+        loop {
+            let is_new = !self.new.is_empty();
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            let flow = *list.front()?;
+            let credit = self.flows.credit(flow);
+            if *credit <= 0 {
+                *credit += self.quantum;
+                list.pop_front();
+                self.old.push_back(flow);
+                continue;
+            }
+            let law = &mut self.laws[flow as usize];
+            if let Some(parcel) = self.flows.drain(flow, |fifo| law.take(fifo, visit)) {
+                *self.flows.credit(flow) -= i64::from(parcel.size_bytes);
+                return Some(parcel);
+            }
+            list.pop_front();
+            if is_new {
+                // All old queues have their turn before this one can be new again.
+                self.old.push_back(flow);
+            } else {
+                self.flows.delist(flow);
+            }
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.flows.len()
+    }
+}
+
+/// Spreads a number over 64 bits: the finish of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
+fn mixed(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! What holds for all queues, whatever is done to them.
+
+use std::collections::BTreeMap;
+
+use layercast_protocol::stream::Stream;
+use layercast_protocol::units::{Rate, Size, Span, Time};
+use proptest::prelude::*;
+
+use super::testing::{Driver, parcel_of};
+use super::*;
+use crate::packet::EcnField;
+
+/// Every kind of queue, with bounds that a short test reaches, that marks where it can.
+fn kinds(limit: QueueLimit) -> Vec<QueueConfig> {
+    let (short, long) = (Span::from_us(5), Span::from_us(50));
+    let ecn = true;
+    vec![
+        QueueConfig::DropTail { limit, ns2_compat: false },
+        QueueConfig::DropFront { limit, ns2_compat: false },
+        QueueConfig::Red(RedConfig {
+            limit: Some(limit),
+            min_threshold: Some(2.0),
+            max_threshold: Some(6.0),
+            weight: RedWeight::Fixed(0.2),
+            ecn,
+            ..RedConfig::classic()
+        }),
+        QueueConfig::CoDel(CoDelConfig {
+            limit,
+            target: short,
+            interval: long,
+            ecn,
+            ..CoDelConfig::default()
+        }),
+        QueueConfig::Rem(RemConfig { limit, gamma: 10.0, update: short, ecn, ..RemConfig::default() }),
+        QueueConfig::Pie(PieConfig {
+            limit,
+            target: short,
+            update: short,
+            max_burst: Span::ZERO,
+            alpha: 1e3,
+            beta: 1e4,
+            ecn,
+            ..PieConfig::default()
+        }),
+        QueueConfig::FqCoDel(FqCoDelConfig {
+            limit,
+            // Fewer than there are flows, so that some share one.
+            queues: 4,
+            quantum: Size::from_bytes(300),
+            target: short,
+            interval: long,
+            ..FqCoDelConfig::default()
+        }),
+        QueueConfig::DualPi2(DualPi2Config {
+            limit: Some(limit),
+            target: short,
+            update: short,
+            alpha: 1e3,
+            beta: 1e4,
+            ramp_start: short,
+            ramp_range: short,
+            low_delay_weight: 3,
+            ..DualPi2Config::default()
+        }),
+        QueueConfig::Fair(FairConfig { limit, quantum: Size::from_bytes(300) }),
+    ]
+}
+
+/// One operation: so much later, a packet of a flow comes, or one is asked for.
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    Offer { gap_ns: u64, flow: (u32, u16), size_bytes: u32, ecn: EcnField, marked: bool },
+    Take { gap_ns: u64 },
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let ecn = prop_oneof![Just(EcnField::NotCapable), Just(EcnField::Classic), Just(EcnField::Scalable)];
+    let flow = (0u32..3, 0u16..3);
+    prop_oneof![
+        3 => (0u64..3000, flow, 1u32..2000, ecn, any::<bool>()).prop_map(
+            |(gap_ns, flow, size_bytes, ecn, marked)| {
+                let marked = marked && ecn != EcnField::NotCapable;
+                Operation::Offer { gap_ns, flow, size_bytes, ecn, marked }
+            }
+        ),
+        2 => (0u64..6000).prop_map(|gap_ns| Operation::Take { gap_ns }),
+    ]
+}
+
+/// Counts packets that left, and holds them against what came: each once, those of a flow that say the
+/// same of marks in order, and marked only where marks are taken.
+#[derive(Debug, Default)]
+struct Ledger {
+    came: Vec<Parcel>,
+    gone: usize,
+    /// The last one out of each flow and queue of it.
+    last: BTreeMap<((u32, u16), u8), usize>,
+    is_out: Vec<bool>,
+}
+
+impl Ledger {
+    fn offer(&mut self, parcel: Parcel) {
+        self.came.push(parcel);
+        self.is_out.push(false);
+    }
+
+    /// The number of a packet is in its position, which queues leave alone.
+    fn leave(&mut self, parcel: &Parcel) {
+        let number = parcel.position as usize;
+        assert!(!self.is_out[number], "{parcel:?} twice");
+        self.is_out[number] = true;
+        self.gone += 1;
+        assert_eq!(parcel.flow(), self.came[number].flow());
+        assert_eq!(parcel.size_bytes, self.came[number].size_bytes);
+        assert!(!parcel.marked || parcel.takes_marks());
+    }
+
+    fn take(&mut self, parcel: &Parcel) {
+        self.leave(parcel);
+        let number = parcel.position as usize;
+        let came = &self.came[number];
+        let class = u8::from(came.marked || came.ecn == EcnField::Scalable);
+        let last = self.last.insert((parcel.flow(), class), number);
+        assert!(last.is_none_or(|last| last < number), "{parcel:?} after {last:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_came_waits_was_taken_or_was_dropped(
+        operations in prop::collection::vec(operation(), 1..400),
+        limit in prop_oneof![
+            Just(QueueLimit::Unlimited),
+            (2u32..20).prop_map(QueueLimit::Packets),
+            (2000u64..20_000).prop_map(QueueLimit::Bytes),
+        ],
+    ) {
+        for config in kinds(limit) {
+            let stream = Stream::new(1, "queue");
+            let mut queue = Queue::new(config, Rate::from_mbps(4000.0), Span::from_us(3), stream);
+            let (mut driver, mut ledger) = (Driver::default(), Ledger::default());
+            let mut now = Time::ZERO;
+            for &operation in &operations {
+                let marks = driver.counters.marks;
+                match operation {
+                    Operation::Offer { gap_ns, flow, size_bytes, ecn, marked } => {
+                        now += Span::from_ns(gap_ns);
+                        let number = ledger.came.len() as u32;
+                        let parcel = parcel_of(flow, number, size_bytes);
+                        let parcel = Parcel { position: number, ecn, marked, ..parcel };
+                        ledger.offer(parcel);
+                        driver.offer(&mut queue, now, parcel);
+                    }
+                    Operation::Take { gap_ns } => {
+                        now += Span::from_ns(gap_ns);
+                        match driver.take(&mut queue, now) {
+                            Some(parcel) => ledger.take(&parcel),
+                            None => prop_assert!(queue.is_empty(), "{config:?} withholds packets"),
+                        }
+                    }
+                }
+                for dropped in std::mem::take(&mut driver.dropped) {
+                    ledger.leave(&dropped.0);
+                }
+                prop_assert_eq!(queue.len(), ledger.came.len() - ledger.gone, "{:?}", config);
+                prop_assert!(driver.counters.marks <= marks + 1, "one packet, one mark");
+                if let QueueLimit::Packets(limit) = limit {
+                    prop_assert!(queue.len() <= limit as usize, "{config:?}");
+                }
+            }
+            while let Some(parcel) = driver.take(&mut queue, now) {
+                ledger.take(&parcel);
+            }
+            for dropped in std::mem::take(&mut driver.dropped) {
+                ledger.leave(&dropped.0);
+            }
+            prop_assert_eq!(ledger.gone, ledger.came.len(), "{:?}", config);
+            prop_assert_eq!(queue.len(), 0);
+            prop_assert!(driver.counters.chosen_drops <= driver.counters.queue_drops);
+        }
+    }
+}
