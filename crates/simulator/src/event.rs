@@ -33,6 +33,8 @@ pub(crate) enum Event {
     Start(u32),
     /// An agent stops.
     Stop(u32),
+    /// An agent is gone all of a sudden.
+    Crash(u32),
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -2,11 +2,11 @@
 
 use layercast_protocol::contract::{Host, Note, Peer, Send, Target};
 use layercast_protocol::registry::Header;
-use layercast_protocol::units::{Channel, Size, Span};
+use layercast_protocol::units::{Channel, Size};
 
 use crate::core::Core;
 use crate::measure::LevelChange;
-use crate::multicast::Tree;
+use crate::multicast::{Latency, Tree};
 use crate::network::LinkId;
 use crate::packet::{Body, EcnField, Parcel};
 use crate::tcp::{Output, Segment};
@@ -24,6 +24,8 @@ pub(crate) struct SourceHost<'a> {
     pub(crate) tree: &'a Tree,
     /// The ways to the receivers, by number of the peer.
     pub(crate) to_peers: &'a [Way],
+    /// What its data says of marks.
+    pub(crate) ecn: EcnField,
 }
 
 impl Host<Header> for SourceHost<'_> {
@@ -70,7 +72,7 @@ impl SourceHost<'_> {
             route: 0,
             position: 0,
             size_bytes: size.as_bytes(),
-            ecn: EcnField::NotCapable,
+            ecn: self.ecn,
             marked: false,
         };
         self.tree.forward(self.core, 0, channel, parcel);
@@ -85,8 +87,8 @@ pub(crate) struct ReceiverHost<'a> {
     /// This receiver's number in the tree.
     pub(crate) receiver: u32,
     pub(crate) to_source: Way,
-    pub(crate) join_latency: Span,
-    pub(crate) leave_latency: Span,
+    pub(crate) join_latency: Latency,
+    pub(crate) leave_latency: Latency,
     pub(crate) level_changes: &'a mut Vec<LevelChange>,
 }
 

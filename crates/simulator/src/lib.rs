@@ -30,6 +30,7 @@ mod timer;
 pub use link::LinkConfig;
 pub use loss::{GilbertElliott, LossModel, LossPlace, PeriodicLoss};
 pub use measure::{FlowCounters, LevelChange, LinkCounters};
+pub use multicast::{EdgeConfig, Latency, LeaveRule, QuerierProfile};
 pub use network::{LinkId, Network, NetworkError, NodeId};
 pub use queue::{
     CoDelConfig, PieConfig, QueueConfig, QueueLimit, RedConfig, RedVictim, RedWeight, RemConfig,

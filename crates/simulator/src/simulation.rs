@@ -1,19 +1,23 @@
 //! A simulation: a network, the sessions and connections on it, and the loop that serves events.
 
+use std::collections::BTreeMap;
+
 use layercast_protocol::contract::{Belief, Endpoint};
 use layercast_protocol::registry::{Receiver, Source};
 use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Span, Time};
+use layercast_protocol::units::Time;
 
 use crate::core::Core;
 use crate::event::{Event, Key};
 use crate::host::Way;
 use crate::link::Link;
 use crate::measure::{FlowCounters, LevelChange, LinkCounters};
-use crate::multicast::Tree;
+use crate::multicast::{Latency, Tree};
 use crate::network::{LinkId, Network, NetworkError, NodeId, ShortestPaths};
+use crate::packet::EcnField;
 use crate::tcp::{Sender, Sink, TcpOptions, TcpState};
 
+mod membership;
 mod serve;
 
 /// A session to simulate.
@@ -25,6 +29,8 @@ pub struct SessionConfig {
     pub source: Source,
     /// How many channels the session has.
     pub channels: u16,
+    /// Whether its data may be marked where it would be dropped: ECT(0) of RFC 3168.
+    pub ecn: bool,
     /// When the source starts.
     pub start: Time,
     /// When it stops, if before the end.
@@ -45,9 +51,10 @@ pub struct ReceiverConfig {
     /// When it stops, if before the end.
     pub stop: Option<Time>,
     /// How long a join takes before its graft sets out.
-    pub join_latency: Span,
-    /// How long the router above goes on forwarding after a leave.
-    pub leave_latency: Span,
+    pub join_latency: Latency,
+    /// How long the router above goes on forwarding after a leave. An edge at the node may have a
+    /// rule of its own.
+    pub leave_latency: Latency,
 }
 
 /// A TCP connection with data without end.
@@ -118,8 +125,10 @@ struct ReceiverAgent {
     /// Its number in the session's tree.
     receiver: u32,
     to_source: Way,
-    join_latency: Span,
-    leave_latency: Span,
+    join_latency: Latency,
+    leave_latency: Latency,
+    /// Whether it hears and says nothing any more.
+    crashed: bool,
     counters: FlowCounters,
     level_changes: Vec<LevelChange>,
 }
@@ -131,6 +140,8 @@ struct Session {
     receivers: Vec<u32>,
     /// Ways to the receivers, in tree order.
     to_peers: Vec<Way>,
+    /// What the source's data says of marks.
+    ecn: EcnField,
 }
 
 /// A network at work.
@@ -143,6 +154,8 @@ pub struct Simulation {
     agents: Vec<Agent>,
     sessions: Vec<Session>,
     tcp_flows: Vec<FlowCounters>,
+    /// The numbers of the edges in the core.
+    edges: BTreeMap<NodeId, u32>,
     events_served: u64,
 }
 
@@ -162,6 +175,7 @@ impl Simulation {
             agents: Vec::new(),
             sessions: Vec::new(),
             tcp_flows: Vec::new(),
+            edges: BTreeMap::new(),
             events_served: 0,
         }
     }
@@ -197,13 +211,10 @@ impl Simulation {
         let downs = config.receivers.iter().map(|receiver| self.way_between(&paths, receiver.node));
         let downs = downs.collect::<Result<Vec<_>, _>>()?;
         let session = self.sessions.len() as u32;
-        let nodes: Vec<NodeId> = config.receivers.iter().map(|receiver| receiver.node).collect();
         let data_route = self.routes.len() as u32;
         self.routes.push(Route::Data { session });
         self.routes.push(Route::Membership { session });
-        let channels = usize::from(config.channels);
-        let (tree, order) =
-            Tree::new(&self.network, config.source_node, &nodes, channels, data_route, data_route + 1)?;
+        let (tree, order) = self.plant(&config, data_route)?;
 
         let source = self.agents.len() as u32;
         self.add_agent(Agent::Source { endpoint: Box::new(config.source), session });
@@ -224,13 +235,15 @@ impl Simulation {
                 to_source,
                 join_latency: receiver.join_latency,
                 leave_latency: receiver.leave_latency,
+                crashed: false,
                 counters: FlowCounters::default(),
                 level_changes: Vec::new(),
             })));
             lives.push((agent, receiver.start, receiver.stop));
             ids.push(ReceiverId(agent));
         }
-        self.sessions.push(Session { tree, receivers: agents, to_peers });
+        let ecn = if config.ecn { EcnField::Classic } else { EcnField::NotCapable };
+        self.sessions.push(Session { tree, receivers: agents, to_peers, ecn });
         self.schedule_life(source, config.start, config.stop);
         for (agent, start, stop) in lives {
             self.schedule_life(agent, start, stop);
@@ -255,9 +268,7 @@ impl Simulation {
                 }
                 Event::Membership { route, slot } => {
                     self.core.events.remove_first();
-                    if let Route::Membership { session } = self.routes[route as usize] {
-                        self.sessions[session as usize].tree.serve_later(&mut self.core, slot);
-                    }
+                    self.serve_membership(route, slot);
                 }
                 Event::Start(agent) => {
                     self.core.events.remove_first();
@@ -266,6 +277,10 @@ impl Simulation {
                 Event::Stop(agent) => {
                     self.core.events.remove_first();
                     self.stop_agent(agent);
+                }
+                Event::Crash(agent) => {
+                    self.core.events.remove_first();
+                    self.crash_agent(agent);
                 }
             }
             if !self.core.dropped.is_empty() {

@@ -166,14 +166,15 @@ fn add_session(
             receiver: protocol.receiver(session.clone(), stream(&place.flow)),
             start,
             stop: plan.stop,
-            join_latency: plan.join_latency,
-            leave_latency: plan.leave_latency,
+            join_latency: plan.join_latency.into(),
+            leave_latency: plan.leave_latency.into(),
         });
     }
     let config = SessionConfig {
         source_node: nodes[plan.source],
         source: protocol.source(session, stream("source")),
         channels,
+        ecn: false,
         start,
         stop: plan.stop,
         receivers,

@@ -86,6 +86,7 @@ impl Simulation {
             if holds {
                 to.counters.received_bytes += u64::from(parcel.size_bytes);
                 to.counters.received_packets += 1;
+                to.counters.marked_packets += u64::from(parcel.marked);
                 to.counters.sent_packets += 1;
             } else if session.tree.is_late(receiver, channel) {
                 to.counters.late_bytes += u64::from(parcel.size_bytes);
@@ -161,14 +162,15 @@ impl Simulation {
     }
 
     /// Tells an endpoint one thing and does what it asks for. Other agents have no endpoint.
-    fn tell(&mut self, agent: u32, input: Input<Header>) {
+    pub(super) fn tell(&mut self, agent: u32, input: Input<Header>) {
         let core = &mut self.core;
         let now = core.now();
         let deadline = match &mut self.agents[agent as usize] {
             Agent::Source { endpoint, session } => {
-                let Session { tree, to_peers, .. } = &self.sessions[*session as usize];
-                settle(&mut **endpoint, now, input, &mut SourceHost { core, tree, to_peers })
+                let Session { tree, to_peers, ecn, .. } = &self.sessions[*session as usize];
+                settle(&mut **endpoint, now, input, &mut SourceHost { core, tree, to_peers, ecn: *ecn })
             }
+            Agent::Receiver(receiver) if receiver.crashed => return,
             Agent::Receiver(receiver) => {
                 let mut host = ReceiverHost {
                     core,
@@ -216,6 +218,9 @@ impl Simulation {
                         }
                     });
                 }
+                (Route::Membership { session }, &Body::Membership(message)) => {
+                    self.sessions[*session as usize].tree.message_lost(&mut self.core, message);
+                }
                 _ => {}
             }
             self.core.slab.release(parcel.packet);
@@ -224,10 +229,35 @@ impl Simulation {
 }
 
 fn arrival(origin: Origin, header: Header, parcel: Parcel) -> Arrival<Header> {
-    let ecn = if parcel.marked { Ecn::Marked } else { Ecn::NotCapable };
-    Arrival { origin, size: Size::from_bytes(parcel.size_bytes), ecn, header }
+    Arrival { origin, size: Size::from_bytes(parcel.size_bytes), ecn: marks_on(&parcel), header }
+}
+
+/// What an endpoint hears of a packet's marks.
+fn marks_on(parcel: &Parcel) -> Ecn {
+    match (parcel.marked, parcel.takes_marks()) {
+        (true, _) => Ecn::Marked,
+        (false, true) => Ecn::Capable,
+        (false, false) => Ecn::NotCapable,
+    }
 }
 
 fn send_ack(core: &mut Core, sink: &Sink, way: Way, ack: Ack) {
     core.send(Body::Ack(ack), sink.ack_size(&ack), way.first, way.route, 0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{EcnField, PacketId};
+
+    #[test]
+    fn endpoints_hear_of_capability_and_marks() {
+        let parcel = |ecn, marked| {
+            let packet = PacketId::of_number(0);
+            Parcel { packet, route: 0, position: 0, size_bytes: 1, ecn, marked }
+        };
+        assert_eq!(marks_on(&parcel(EcnField::NotCapable, false)), Ecn::NotCapable);
+        assert_eq!(marks_on(&parcel(EcnField::Classic, false)), Ecn::Capable);
+        assert_eq!(marks_on(&parcel(EcnField::Classic, true)), Ecn::Marked);
+    }
 }
