@@ -31,6 +31,8 @@ pub struct SessionConfig {
     pub channels: u16,
     /// Whether its data may be marked where it would be dropped: ECT(0) of RFC 3168.
     pub ecn: bool,
+    /// What the random streams of its tree are named after; should be unique in the run.
+    pub name: String,
     /// When the source starts.
     pub start: Time,
     /// When it stops, if before the end.

@@ -34,7 +34,6 @@ impl Simulation {
         config: &SessionConfig,
         data_route: u32,
     ) -> Result<(Tree, Vec<u32>), NetworkError> {
-        let session = self.sessions.len();
         let receivers: Vec<NodeId> = config.receivers.iter().map(|receiver| receiver.node).collect();
         let (shape, origins) = Shape::new(&self.network, config.source_node, &receivers)?;
         let mut tree = Tree::new(shape, usize::from(config.channels), data_route);
@@ -42,7 +41,7 @@ impl Simulation {
         let is_drawn =
             |config: &ReceiverConfig| config.join_latency.is_drawn() || config.leave_latency.is_drawn();
         if tree.has_edges() || config.receivers.iter().any(is_drawn) {
-            let name = |node: NodeId| format!("membership/{session}/{}", self.network.node_name(node));
+            let name = |node: NodeId| format!("membership/{}/{}", config.name, self.network.node_name(node));
             tree.set_streams(origins.nodes.iter().map(|&node| Stream::new(self.seed, &name(node))).collect());
         }
         Ok((tree, origins.receivers))
