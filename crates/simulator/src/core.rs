@@ -2,9 +2,9 @@
 
 use layercast_protocol::units::{Size, Time};
 
+use crate::edge::EdgeRouter;
 use crate::event::{Event, EventQueue, Key};
 use crate::link::Link;
-use crate::multicast::EdgeRouter;
 use crate::network::LinkId;
 use crate::packet::{Body, Dropped, EcnField, Parcel, Slab};
 use crate::queue::Queue;

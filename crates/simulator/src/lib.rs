@@ -14,6 +14,7 @@
 //! Start at [`Network`] (nodes and links), then [`Simulation`].
 
 mod core;
+mod edge;
 mod event;
 mod host;
 mod link;
@@ -27,10 +28,11 @@ mod simulation;
 pub mod tcp;
 mod timer;
 
+pub use edge::{EdgeConfig, LeaveRule, QuerierProfile};
 pub use link::LinkConfig;
 pub use loss::{GilbertElliott, LossModel, LossPlace, PeriodicLoss};
 pub use measure::{FlowCounters, LevelChange, LinkCounters};
-pub use multicast::{EdgeConfig, Latency, LeaveRule, QuerierProfile};
+pub use multicast::Latency;
 pub use network::{LinkId, Network, NetworkError, NodeId};
 pub use queue::{
     CoDelConfig, PieConfig, QueueConfig, QueueLimit, RedConfig, RedVictim, RedWeight, RemConfig,

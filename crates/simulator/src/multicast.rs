@@ -3,7 +3,6 @@
 //! Here is what packets meet: where a channel is forwarded, who gets it. `membership` changes it,
 //! `lan` stands between the hosts at a node and the tree where an edge router is modelled.
 
-mod edge;
 mod lan;
 mod latency;
 mod later;
@@ -13,8 +12,6 @@ mod shape;
 use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Channel, Size};
 
-pub(crate) use self::edge::EdgeRouter;
-pub use self::edge::{EdgeConfig, LeaveRule, QuerierProfile};
 use self::lan::Lans;
 pub use self::latency::Latency;
 use self::later::Agenda;

@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 
 use layercast_protocol::units::{Channel, Span, Time};
 
-use super::edge::LeaveRule;
 use super::later::Later;
 use super::{Membership, Tree};
 use crate::core::Core;
+use crate::edge::LeaveRule;
 use crate::network::NodeId;
 
 /// What an edge does with a channel.

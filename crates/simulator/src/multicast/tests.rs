@@ -4,9 +4,10 @@ mod random;
 use layercast_protocol::units::Span;
 
 use self::bed::{Bed, C0, bed, lossless, lossy_up};
+use super::Latency;
 use super::later::Later;
 use super::membership::Refusal;
-use super::{EdgeConfig, Latency, LeaveRule, QuerierProfile};
+use crate::edge::{EdgeConfig, LeaveRule, QuerierProfile};
 use crate::loss::LossModel;
 
 /// One hop up: 64 bytes at 100 Mbit/s and 10 ms.

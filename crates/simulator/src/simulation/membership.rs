@@ -5,8 +5,9 @@ use layercast_protocol::stream::Stream;
 use layercast_protocol::units::Time;
 
 use super::{Agent, ReceiverConfig, ReceiverId, Route, Session, SessionConfig, Simulation};
+use crate::edge::{EdgeConfig, EdgeRouter};
 use crate::event::Event;
-use crate::multicast::{EdgeConfig, EdgeRouter, Shape, Tree};
+use crate::multicast::{Shape, Tree};
 use crate::network::{NetworkError, NodeId};
 
 impl Simulation {

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Channel, Rate, Span, Time};
 
-use super::super::{EdgeConfig, EdgeRouter, Forwarding, Latency, Shape, Tree};
+use super::super::{Forwarding, Latency, Shape, Tree};
 use crate::core::Core;
+use crate::edge::{EdgeConfig, EdgeRouter};
 use crate::event::{Event, Key};
 use crate::link::{Link, LinkConfig};
 use crate::loss::{LossModel, LossPlace};

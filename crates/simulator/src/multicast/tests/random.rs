@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use layercast_protocol::units::{Channel, Span};
 use proptest::prelude::*;
 
-use super::super::{EdgeConfig, Forwarding, LeaveRule, Membership, Tree};
+use super::super::{Forwarding, Membership, Tree};
 use super::bed::{Bed, CHANNELS, lossy_up};
+use crate::edge::{EdgeConfig, LeaveRule};
 use crate::loss::LossModel;
 
 /// Nodes with two receivers each; those at B, D and E are behind edges.

@@ -144,7 +144,7 @@ pub(crate) struct EdgeRouter {
 
 impl EdgeRouter {
     /// Whether it has no room for another channel.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.config.group_limit.is_some_and(|limit| self.groups >= limit)
     }
 }
