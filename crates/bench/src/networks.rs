@@ -9,8 +9,8 @@ use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Rate, Size, Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
-    LinkConfig, LossModel, LossPlace, Network, NetworkError, NodeId, QueueConfig, QueueLimit, ReceiverConfig,
-    ReceiverId, SessionConfig, Simulation, TcpConfig,
+    Latency, LinkConfig, LossModel, LossPlace, Network, NetworkError, NodeId, QueueConfig, QueueLimit,
+    ReceiverConfig, ReceiverId, SessionConfig, Simulation, TcpConfig,
 };
 
 fn link(rate: Rate, delay_ms: u64, queue: QueueConfig) -> LinkConfig {
@@ -81,14 +81,16 @@ pub(crate) fn tree(leaves: u32, per_leaf: u32) -> Result<(Simulation, Vec<Receiv
         receiver: protocol.receiver(session.clone(), Stream::new(1, "receiver")),
         start: Time::ZERO,
         stop: None,
-        join_latency: Span::ZERO,
-        leave_latency: Span::ZERO,
+        join_latency: Latency::NONE,
+        leave_latency: Latency::NONE,
     };
     let nodes = leaf_nodes.iter().flat_map(|&node| (0..per_leaf).map(move |_| node));
     let config = SessionConfig {
         source_node,
         source: protocol.source(session.clone(), Stream::new(1, "source")),
         channels: LAYERS_KBPS.len() as u16,
+        ecn: false,
+        name: "session".to_owned(),
         start: Time::ZERO,
         stop: None,
         receivers: nodes.map(receiver).collect(),

@@ -2,6 +2,7 @@
 
 use layercast_protocol::units::{Size, Time};
 
+use crate::edge::EdgeRouter;
 use crate::event::{Event, EventQueue, Key};
 use crate::link::Link;
 use crate::network::LinkId;
@@ -18,6 +19,8 @@ pub(crate) struct Core {
     pub(crate) slab: Slab,
     pub(crate) timers: Vec<TimerSlot>,
     pub(crate) dropped: Vec<Dropped>,
+    /// The edge routers of all nodes that have one.
+    pub(crate) edges: Vec<EdgeRouter>,
 }
 
 impl Core {
@@ -29,6 +32,7 @@ impl Core {
             slab: Slab::default(),
             timers: Vec::new(),
             dropped: Vec::with_capacity(16),
+            edges: Vec::new(),
         }
     }
 

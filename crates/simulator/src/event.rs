@@ -36,6 +36,8 @@ pub(crate) enum Event {
     Start(u32),
     /// An agent stops.
     Stop(u32),
+    /// An agent is gone all of a sudden.
+    Crash(u32),
 }
 
 /// Arrivals to be entered in the event list, one entry for as many as follow each other. A packet

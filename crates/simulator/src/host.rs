@@ -25,6 +25,8 @@ pub(crate) struct SourceHost<'a> {
     pub(crate) tree: &'a Tree,
     /// How many receivers there are.
     pub(crate) receivers: u32,
+    /// What its data says of marks.
+    pub(crate) ecn: EcnField,
 }
 
 impl Host<Header> for SourceHost<'_> {
@@ -75,7 +77,7 @@ impl SourceHost<'_> {
             route: 0,
             position: 0,
             size_bytes: size.as_bytes(),
-            ecn: EcnField::NotCapable,
+            ecn: self.ecn,
             marked: false,
             channel: channel.0,
         };

@@ -14,6 +14,7 @@
 //! Start at [`Network`] (nodes and links), then [`Simulation`].
 
 mod core;
+mod edge;
 mod event;
 mod host;
 mod link;
@@ -28,9 +29,11 @@ mod simulation;
 pub mod tcp;
 mod timer;
 
+pub use edge::{EdgeConfig, LeaveRule, QuerierProfile};
 pub use link::LinkConfig;
 pub use loss::{GilbertElliott, LengthLaw, LossModel, LossPlace, LossUnit, PeriodicLoss, TwoStateLoss};
 pub use measure::{FlowCounters, LevelChange, LinkCounters};
+pub use multicast::Latency;
 pub use network::{LinkId, Network, NetworkError, NodeId};
 pub use queue::{
     CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, PieConfig, QueueConfig, QueueLimit, RedConfig,

@@ -11,6 +11,8 @@ pub struct FlowCounters {
     pub received_bytes: u64,
     /// The packets of `received_bytes`.
     pub received_packets: u64,
+    /// Those of `received_packets` that a router had marked (RFC 3168); multicast only.
+    pub marked_packets: u64,
     /// Packets that were to reach the receiver and were dropped on the way.
     pub lost_packets: u64,
     /// Packets sent towards the receiver: what it received or lost, and for TCP what is in flight.

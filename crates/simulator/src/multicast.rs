@@ -1,29 +1,28 @@
 //! A session's multicast tree and who holds which channel where.
+//!
+//! Here is what packets meet: where a channel is forwarded, who gets it. `membership` changes it,
+//! `lan` stands between the hosts at a node and the tree where an edge router is modelled.
 
-use std::collections::BTreeMap;
+mod lan;
+mod latency;
+mod later;
+mod membership;
+mod shape;
 
-use layercast_protocol::units::{Channel, Size, Span, Time};
+use layercast_protocol::stream::Stream;
+use layercast_protocol::units::{Channel, Size};
 
+use self::lan::Lans;
+pub use self::latency::Latency;
+use self::later::Agenda;
+pub(crate) use self::shape::Shape;
 use crate::core::Core;
-use crate::event::{ArrivalRun, Event};
-use crate::network::{LinkId, Network, NetworkError, NodeId};
-use crate::packet::{Body, MembershipChange, MembershipMessage, Parcel};
-use crate::routing::Routing;
+use crate::event::ArrivalRun;
+use crate::network::LinkId;
+use crate::packet::Parcel;
 
 /// Size of a graft or prune on the wire.
 pub(crate) const MEMBERSHIP_SIZE: Size = Size::from_bytes(64);
-
-/// A node of the tree. Children of a node stand together, in ascending order of their links.
-#[derive(Clone, Debug)]
-struct TreeNode {
-    /// The link from the parent; meaningless at the root.
-    link_in: LinkId,
-    parent: u32,
-    first_child: u32,
-    child_count: u32,
-    first_receiver: u32,
-    receiver_count: u32,
-}
 
 /// Whether a channel is forwarded over the link into a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,18 +37,11 @@ enum Forwarding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Membership {
     None,
+    /// It wants the channel, but the edge at its node does not know that, and forwards nothing.
+    Waiting,
     Held,
     /// It has left, and nobody at its node or below has wanted the channel since.
     Left,
-}
-
-/// A change of membership that comes into force later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Later {
-    /// A receiver's join reaches its node.
-    Join { receiver: u32, channel: Channel },
-    /// The router above a node stops forwarding to it.
-    Expire { node: u32, channel: Channel },
 }
 
 /// The numbers of a session's routes.
@@ -70,97 +62,40 @@ pub(crate) struct Routes {
 pub(crate) struct Tree {
     routes: Routes,
     channels: usize,
-    nodes: Vec<TreeNode>,
+    shape: Shape,
     /// By node and channel.
     forwarding: Vec<Forwarding>,
-    /// By node and channel: children forwarded to, and local members.
+    /// By node and channel: children forwarded to, and local members; where there is an edge, the
+    /// local members count as one while the edge forwards to them.
     holders: Vec<u32>,
     /// By receiver (in tree order) and channel.
     members: Vec<Membership>,
-    /// By receiver in tree order.
-    receiver_nodes: Vec<u32>,
-    /// Changes to come: the slot that the event names, and by what it does, to take it back.
-    later: Vec<Option<Later>>,
-    later_free: Vec<u32>,
-    later_slots: BTreeMap<Later, u32>,
+    agenda: Agenda,
+    /// By node; empty if nothing is drawn.
+    streams: Vec<Stream>,
+    lans: Lans,
 }
 
 impl Tree {
-    /// The tree of shortest paths from `source` to the nodes of `receivers`. The second value maps
-    /// each receiver, as given, to its number in tree order.
-    pub(crate) fn new(
-        network: &Network,
-        routing: &Routing,
-        source: NodeId,
-        receivers: &[NodeId],
-        channels: usize,
-        routes: Routes,
-    ) -> Result<(Tree, Vec<u32>), NetworkError> {
-        let paths = routing.shortest_paths(network, source);
-        let mut needed = vec![false; network.node_count()];
-        for &receiver in receivers {
-            if receiver == source {
-                return Err(NetworkError::SameNode { node: network.node_name(source).to_owned() });
-            }
-            // What lies above a node that is needed is needed already.
-            let mut at = receiver;
-            while at != source && !std::mem::replace(&mut needed[at.0 as usize], true) {
-                at = paths.node_above(network, at).ok_or_else(|| network.no_path(source, receiver))?;
-            }
-        }
-        let mut children = vec![Vec::new(); network.node_count()];
-        for (node, link) in paths.reached_by.iter().enumerate() {
-            if let Some(link) = link.filter(|_| needed[node]) {
-                let parent = network.end(link.reverse());
-                children[parent.0 as usize].push((link, NodeId(node as u32)));
-            }
-        }
-        let mut at_node = vec![Vec::new(); network.node_count()];
-        for (number, &receiver) in receivers.iter().enumerate() {
-            at_node[receiver.0 as usize].push(number as u32);
-        }
-        let mut nodes = vec![TreeNode {
-            link_in: LinkId(0),
-            parent: 0,
-            first_child: 0,
-            child_count: 0,
-            first_receiver: 0,
-            receiver_count: 0,
-        }];
-        let mut network_nodes = vec![source];
-        let mut receiver_nodes = Vec::with_capacity(receivers.len());
-        let mut order = vec![0; receivers.len()];
-        let mut next = 0;
-        while let Some(&node) = network_nodes.get(next) {
-            let below = &mut children[node.0 as usize];
-            below.sort_unstable();
-            nodes[next].first_child = network_nodes.len() as u32;
-            nodes[next].child_count = below.len() as u32;
-            nodes[next].first_receiver = receiver_nodes.len() as u32;
-            nodes[next].receiver_count = at_node[node.0 as usize].len() as u32;
-            for &number in &at_node[node.0 as usize] {
-                order[number as usize] = receiver_nodes.len() as u32;
-                receiver_nodes.push(next as u32);
-            }
-            for &(link, child) in below.iter() {
-                nodes.push(TreeNode { link_in: link, parent: next as u32, ..nodes[0].clone() });
-                network_nodes.push(child);
-            }
-            next += 1;
-        }
-        let tree = Tree {
+    /// The tree of a session with this many channels.
+    pub(crate) fn new(shape: Shape, channels: usize, routes: Routes) -> Tree {
+        let (nodes, receivers) = (shape.nodes.len(), shape.receiver_nodes.len());
+        Tree {
             routes,
             channels,
-            forwarding: vec![Forwarding::Off; nodes.len() * channels],
-            holders: vec![0; nodes.len() * channels],
-            members: vec![Membership::None; receivers.len() * channels],
-            nodes,
-            receiver_nodes,
-            later: Vec::new(),
-            later_free: Vec::new(),
-            later_slots: BTreeMap::new(),
-        };
-        Ok((tree, order))
+            forwarding: vec![Forwarding::Off; nodes * channels],
+            holders: vec![0; nodes * channels],
+            members: vec![Membership::None; receivers * channels],
+            agenda: Agenda::default(),
+            streams: Vec::new(),
+            lans: Lans::default(),
+            shape,
+        }
+    }
+
+    /// Gives each node a random stream.
+    pub(crate) fn set_streams(&mut self, streams: Vec<Stream>) {
+        self.streams = streams;
     }
 
     /// Whether anyone below or at the source wants the channel.
@@ -170,35 +105,23 @@ impl Tree {
 
     /// The receivers at a tree node, by number in tree order.
     pub(crate) fn receivers_at(&self, node: u32) -> std::ops::Range<u32> {
-        let node = &self.nodes[node as usize];
-        node.first_receiver..node.first_receiver + node.receiver_count
+        self.shape.receivers_at(node)
     }
 
     /// Which way a packet for the source sets out from a tree node: the link and the node above.
     pub(crate) fn up_from(&self, node: u32) -> (LinkId, u32) {
-        let node = &self.nodes[node as usize];
-        (node.link_in.reverse(), node.parent)
+        self.shape.up_from(node)
     }
 
     /// The node of a receiver.
     pub(crate) fn node_of(&self, receiver: u32) -> u32 {
-        self.receiver_nodes[receiver as usize]
+        self.shape.receiver_nodes[receiver as usize]
     }
 
     /// The next link of a packet for one receiver that has come by the link `from`, or is at the
     /// source. None if it is there.
     pub(crate) fn down_towards(&self, receiver: u32, from: Option<LinkId>) -> Option<LinkId> {
-        let mut node = &self.nodes[self.node_of(receiver) as usize];
-        if from == Some(node.link_in) {
-            return None;
-        }
-        loop {
-            let above = &self.nodes[node.parent as usize];
-            if node.parent == 0 || from == Some(above.link_in) {
-                return Some(node.link_in);
-            }
-            node = above;
-        }
+        self.shape.down_towards(self.node_of(receiver), from)
     }
 
     /// The numbers of the routes.
@@ -216,20 +139,15 @@ impl Tree {
         self.membership(receiver, channel) == Membership::Left
     }
 
-    fn membership(&self, receiver: u32, channel: Channel) -> Membership {
-        self.members[receiver as usize * self.channels + channel.index()]
-    }
-
     /// Sends one copy over each subscribed child link of `node`. The parcel's own copy stays with
     /// the caller.
     pub(crate) fn forward(&self, core: &mut Core, node: u32, channel: Channel, parcel: Parcel) {
-        let at = &self.nodes[node as usize];
         let mut arrivals = ArrivalRun::new();
-        for child in at.first_child..at.first_child + at.child_count {
+        for child in self.shape.children_of(node) {
             if self.forwarding[self.slot(child, channel)] != Forwarding::Off {
                 core.slab.add_copy(parcel.packet);
                 let copy = Parcel { route: self.routes.data, position: child, ..parcel };
-                let link = self.nodes[child as usize].link_in;
+                let link = self.shape.nodes[child as usize].link_in;
                 if let Some(arrival) = core.accept(link, copy) {
                     arrivals.add(&mut core.events, link.0, arrival);
                 }
@@ -245,142 +163,25 @@ impl Tree {
                 lost(receiver);
             }
         }
-        let at = &self.nodes[node as usize];
-        for child in at.first_child..at.first_child + at.child_count {
+        for child in self.shape.children_of(node) {
             if self.forwarding[self.slot(child, channel)] != Forwarding::Off {
                 self.for_each_member_below(child, channel, lost);
             }
         }
     }
 
-    /// A receiver joins a channel; the join reaches its node after `latency`.
-    pub(crate) fn join(&mut self, core: &mut Core, receiver: u32, channel: Channel, latency: Span) {
-        if channel.index() >= self.channels || self.is_member(receiver, channel) {
-            return;
-        }
-        if latency.is_zero() {
-            self.add_member(core, receiver, channel);
-        } else {
-            self.schedule(core, Later::Join { receiver, channel }, latency);
-        }
+    fn membership(&self, receiver: u32, channel: Channel) -> Membership {
+        self.members[self.member_slot(receiver, channel)]
     }
 
-    /// A receiver leaves a channel; the router above its node forwards for `latency` longer.
-    pub(crate) fn leave(&mut self, core: &mut Core, receiver: u32, channel: Channel, latency: Span) {
-        if channel.index() >= self.channels {
-            return;
-        }
-        self.cancel(Later::Join { receiver, channel });
-        let slot = receiver as usize * self.channels + channel.index();
-        if self.members[slot] == Membership::Held {
-            let node = self.receiver_nodes[receiver as usize];
-            self.remove_holder(core, node, channel, latency);
-            let is_last = self.holders[self.slot(node, channel)] == 0;
-            self.members[slot] = if is_last { Membership::Left } else { Membership::None };
-        }
-    }
-
-    /// A scheduled change comes into force.
-    pub(crate) fn serve_later(&mut self, core: &mut Core, slot: u32) {
-        let later = self.later[slot as usize].take();
-        self.later_free.push(slot);
-        if let Some(later) = later {
-            self.later_slots.remove(&later);
-            match later {
-                Later::Join { receiver, channel } => self.add_member(core, receiver, channel),
-                Later::Expire { node, channel } => self.stop_forwarding(core, node, channel),
-            }
-        }
-    }
-
-    /// A membership message from tree node `message.edge` reaches the router above it.
-    pub(crate) fn serve_message(&mut self, core: &mut Core, message: MembershipMessage) {
-        let (node, channel) = (message.edge, message.channel);
-        let slot = self.slot(node, channel);
-        match message.change {
-            MembershipChange::Graft => {
-                self.cancel(Later::Expire { node, channel });
-                let before = std::mem::replace(&mut self.forwarding[slot], Forwarding::On);
-                if before == Forwarding::Off {
-                    self.add_holder(core, self.nodes[node as usize].parent, channel);
-                }
-            }
-            MembershipChange::Prune { after } if self.forwarding[slot] == Forwarding::On => {
-                self.forwarding[slot] = Forwarding::Leaving;
-                if after.is_zero() {
-                    self.stop_forwarding(core, node, channel);
-                } else {
-                    self.schedule(core, Later::Expire { node, channel }, after);
-                }
-            }
-            MembershipChange::Prune { .. } => {}
-        }
+    fn member_slot(&self, receiver: u32, channel: Channel) -> usize {
+        receiver as usize * self.channels + channel.index()
     }
 
     fn slot(&self, node: u32, channel: Channel) -> usize {
         node as usize * self.channels + channel.index()
     }
-
-    fn add_member(&mut self, core: &mut Core, receiver: u32, channel: Channel) {
-        self.members[receiver as usize * self.channels + channel.index()] = Membership::Held;
-        self.add_holder(core, self.receiver_nodes[receiver as usize], channel);
-    }
-
-    fn add_holder(&mut self, core: &mut Core, node: u32, channel: Channel) {
-        let slot = self.slot(node, channel);
-        self.holders[slot] += 1;
-        if self.holders[slot] == 1 {
-            for receiver in self.receivers_at(node) {
-                let membership = &mut self.members[receiver as usize * self.channels + channel.index()];
-                if *membership == Membership::Left {
-                    *membership = Membership::None;
-                }
-            }
-            self.tell_parent(core, node, channel, MembershipChange::Graft);
-        }
-    }
-
-    fn remove_holder(&mut self, core: &mut Core, node: u32, channel: Channel, latency: Span) {
-        let slot = self.slot(node, channel);
-        self.holders[slot] -= 1;
-        if self.holders[slot] == 0 {
-            self.tell_parent(core, node, channel, MembershipChange::Prune { after: latency });
-        }
-    }
-
-    /// The wait is at the last hop only: routers above prune at once.
-    fn stop_forwarding(&mut self, core: &mut Core, node: u32, channel: Channel) {
-        let slot = self.slot(node, channel);
-        self.forwarding[slot] = Forwarding::Off;
-        self.remove_holder(core, self.nodes[node as usize].parent, channel, Span::ZERO);
-    }
-
-    fn tell_parent(&self, core: &mut Core, node: u32, channel: Channel, change: MembershipChange) {
-        if node != 0 {
-            let up = self.nodes[node as usize].link_in.reverse();
-            let body = Body::Membership(MembershipMessage { edge: node, channel, change });
-            core.send(body, MEMBERSHIP_SIZE, up, self.routes.membership, node);
-        }
-    }
-
-    fn schedule(&mut self, core: &mut Core, later: Later, after: Span) {
-        if self.later_slots.contains_key(&later) {
-            return;
-        }
-        let slot = self.later_free.pop().unwrap_or_else(|| {
-            self.later.push(None);
-            (self.later.len() - 1) as u32
-        });
-        self.later[slot as usize] = Some(later);
-        self.later_slots.insert(later, slot);
-        let at: Time = core.now() + after;
-        let key = core.events.key_at(at);
-        core.events.push(key, Event::Membership { route: self.routes.membership, slot });
-    }
-
-    fn cancel(&mut self, later: Later) {
-        if let Some(slot) = self.later_slots.remove(&later) {
-            self.later[slot as usize] = None;
-        }
-    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,9 @@
 //! Topology: nodes and duplex links.
 
+use layercast_protocol::stream::Stream;
 use layercast_protocol::units::Rate;
 
-use crate::link::LinkConfig;
+use crate::link::{Link, LinkConfig};
 
 /// A node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -124,9 +125,14 @@ impl Network {
         format!("{}-{}", self.node_name(self.end(link.reverse())), self.node_name(self.end(link)))
     }
 
-    /// What each link is like, in their order.
-    pub(crate) fn configs(&self) -> impl Iterator<Item = &LinkConfig> {
-        self.kind_of.iter().map(|&kind| &self.kinds[kind as usize])
+    /// The links in their order, with streams named after them.
+    pub(crate) fn build_links(&self, seed: u64) -> Vec<Link> {
+        let link = |(&kind, number): (&u32, u32)| {
+            let name = self.link_name(LinkId(number));
+            let stream = |part: &str| Stream::new(seed, &format!("{part}/{name}"));
+            Link::new(self.kinds[kind as usize].clone(), stream("link"), stream("queue"))
+        };
+        self.kind_of.iter().zip(0..).map(link).collect()
     }
 
     /// The number of a configuration: a known one if it was among the last few.

@@ -64,7 +64,6 @@ pub(crate) enum EcnField {
     #[default]
     NotCapable,
     /// A mark is as good as a loss: ECT(0).
-    #[allow(dead_code, reason = "no sender asks for marks yet")]
     Classic,
     /// Marks come often and are answered by their share: ECT(1).
     #[allow(dead_code, reason = "no sender answers such marks yet")]

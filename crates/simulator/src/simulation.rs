@@ -1,5 +1,7 @@
 //! A simulation: a network, the sessions and connections on it, and the loop that serves events.
 
+use std::collections::BTreeMap;
+
 use layercast_protocol::registry::Source;
 use layercast_protocol::stream::Stream;
 use layercast_protocol::units::Time;
@@ -13,6 +15,7 @@ use crate::network::{LinkId, Network, NetworkError, NodeId};
 use crate::routing::Routing;
 use crate::tcp::{Sender, Sink, TcpOptions, TcpState};
 
+mod membership;
 mod serve;
 mod session;
 
@@ -89,25 +92,15 @@ pub struct Simulation {
     agents: Vec<Agent>,
     sessions: Vec<Session>,
     tcp_flows: Vec<FlowCounters>,
+    /// The numbers of the edges in the core.
+    edges: BTreeMap<NodeId, u32>,
     events_served: u64,
 }
 
 impl Simulation {
     /// A simulation on `network`. `seed` should already tell replications apart.
     pub fn new(network: Network, seed: u64) -> Simulation {
-        let mut name = String::new();
-        let mut stream = |part: &str, link: &str| {
-            name.clear();
-            name.extend([part, "/", link]);
-            Stream::new(seed, &name)
-        };
-        let configs = network.configs().zip(0..);
-        let links = configs
-            .map(|(config, number)| {
-                let link = network.link_name(LinkId(number));
-                Link::new(config.clone(), stream("link", &link), stream("queue", &link))
-            })
-            .collect();
+        let links = network.build_links(seed);
         Simulation {
             routing: Routing::new(&network),
             network,
@@ -117,6 +110,7 @@ impl Simulation {
             agents: Vec::new(),
             sessions: Vec::new(),
             tcp_flows: Vec::new(),
+            edges: BTreeMap::new(),
             events_served: 0,
         }
     }
@@ -166,9 +160,7 @@ impl Simulation {
                 }
                 Event::Membership { route, slot } => {
                     self.core.events.remove_first();
-                    if let Route::Membership { session } = self.routes[route as usize] {
-                        self.sessions[session as usize].tree.serve_later(&mut self.core, slot);
-                    }
+                    self.serve_membership(route, slot);
                 }
                 Event::Start(agent) => {
                     self.core.events.remove_first();
@@ -177,6 +169,10 @@ impl Simulation {
                 Event::Stop(agent) => {
                     self.core.events.remove_first();
                     self.stop_agent(agent);
+                }
+                Event::Crash(agent) => {
+                    self.core.events.remove_first();
+                    self.crash_agent(agent);
                 }
             }
             if !self.core.dropped.is_empty() {

@@ -29,6 +29,9 @@ pub struct FlowMeasures {
     pub throughput_kbps: f64,
     /// Lost over sent, of what the flow was to get; NaN if nothing was sent.
     pub loss_rate: f64,
+    /// What came over the window of channels that the receiver had left as the last one at its node and
+    /// below; none for flows without layers.
+    pub late_kbps: Option<f64>,
     /// Joins and leaves after the base layer's first join; none for flows without layers.
     pub level_changes: Option<f64>,
     /// Time average of the level, no layer counting as -1.

@@ -70,13 +70,17 @@ pub struct FlowSummary {
     pub measures: FlowStatistics,
 }
 
-/// What a flow did in a window. The last three are missing for flows without layers.
+/// What a flow did in a window. The last four are missing for flows without layers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FlowStatistics {
     /// Throughput in kbit/s of wire bytes.
     pub throughput_kbps: Statistic,
     /// Lost over sent.
     pub loss_rate: Statistic,
+    /// What still came of channels that the receiver had left, in kbit/s of wire bytes: load of the
+    /// links that the leave had not yet taken off. It counts for the last one that left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_kbps: Option<Statistic>,
     /// Joins and leaves after the base layer's first join.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level_changes: Option<Statistic>,
@@ -256,6 +260,7 @@ impl Over<'_> {
         FlowStatistics {
             throughput_kbps: self.flow_statistic(window, index, |m| Some(m.throughput_kbps)),
             loss_rate: self.flow_statistic(window, index, |m| Some(m.loss_rate)),
+            late_kbps: layered(|m| m.late_kbps),
             level_changes: layered(|m| m.level_changes),
             mean_level: layered(|m| m.mean_level),
             settled_after_s: layered(|m| m.settled_after_s),

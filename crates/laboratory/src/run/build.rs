@@ -1,5 +1,7 @@
 //! From the plan of a scenario to a simulation that is ready to run.
 
+use std::collections::BTreeMap;
+
 use layercast_protocol::layers::{LayerError, LayerTable};
 use layercast_protocol::option::{OptionError, OptionSpec, RawValue};
 use layercast_protocol::registry::{self, Protocol};
@@ -8,8 +10,8 @@ use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
-    LinkConfig, LinkId, Network, NodeId, ReceiverConfig, ReceiverId, ReceiverList, SessionConfig, Simulation,
-    TcpConfig, TcpId,
+    Latency, LinkConfig, LinkId, Network, NodeId, ReceiverConfig, ReceiverId, ReceiverList, SessionConfig,
+    Simulation, TcpConfig, TcpId,
 };
 
 use super::{RunError, RunRequest};
@@ -88,10 +90,14 @@ pub(super) enum WorldFlowId {
 pub(super) fn world(scenario: &Scenario, seed: u64) -> Result<World, RunError> {
     let (network, nodes, links) = network(scenario, seed)?;
     let mut simulation = Simulation::new(network, seed);
+    for edge in &scenario.edges {
+        simulation.set_edge(nodes[edge.node], edge.config);
+    }
     let mut flows = Vec::new();
     for session in &scenario.sessions {
         add_session(session, seed, &nodes, &mut simulation, &mut flows)?;
     }
+    schedule_crashes(scenario, &flows, &mut simulation);
     for flow in &scenario.flows {
         for place in &flow.to {
             let start = draw_time(flow.start, seed, &format!("start/{}", place.flow));
@@ -107,6 +113,18 @@ pub(super) fn world(scenario: &Scenario, seed: u64) -> Result<World, RunError> {
         }
     }
     Ok(World { simulation, flows, links })
+}
+
+/// Lets the hosts of edges crash. `flows` are those of the sessions.
+fn schedule_crashes(scenario: &Scenario, flows: &[WorldFlow], simulation: &mut Simulation) {
+    let crashes: BTreeMap<usize, Time> =
+        scenario.edges.iter().filter_map(|edge| Some((edge.node, edge.crash?))).collect();
+    let places = scenario.sessions.iter().flat_map(|session| &session.receivers);
+    for (flow, place) in flows.iter().zip(places) {
+        if let (WorldFlowId::Receiver(id), Some(&at)) = (flow.id, crashes.get(&place.node)) {
+            simulation.crash_receiver(id, at);
+        }
+    }
 }
 
 type Topology = (Network, Vec<NodeId>, Vec<LinkId>);
@@ -167,14 +185,16 @@ fn add_session(
             receiver: protocol.receiver(session.clone(), stream(&place.flow)),
             start,
             stop: plan.stop,
-            join_latency: plan.join_latency,
-            leave_latency: plan.leave_latency,
+            join_latency: latency(plan.join_latency),
+            leave_latency: latency(plan.leave_latency),
         });
     }
     let config = SessionConfig {
         source_node: nodes[plan.source],
         source: protocol.source(session, stream("source")),
         channels,
+        ecn: plan.ecn,
+        name: plan.name.clone(),
         start,
         stop: plan.stop,
         receivers,
@@ -228,6 +248,13 @@ fn draw_span(draw: Draw<Span>, seed: u64, name: &str) -> Span {
     match draw {
         Draw::Fixed(span) => span,
         Draw::Uniform { low, high } => low + Stream::new(seed, name).uniform_span(high.saturating_sub(low)),
+    }
+}
+
+fn latency(draw: Draw<Span>) -> Latency {
+    match draw {
+        Draw::Fixed(span) => span.into(),
+        Draw::Uniform { low, high } => Latency::uniform(low, high),
     }
 }
 

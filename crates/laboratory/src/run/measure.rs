@@ -150,15 +150,18 @@ fn measure_flow(
 ) -> FlowMeasures {
     let sent = end.sent_packets - start.sent_packets;
     let lost = end.lost_packets - start.lost_packets;
+    let kbps = |bytes: u64| bytes as f64 * 8.0 / length_s / 1e3;
     let mut measures = FlowMeasures {
-        throughput_kbps: (end.received_bytes - start.received_bytes) as f64 * 8.0 / length_s / 1e3,
+        throughput_kbps: kbps(end.received_bytes - start.received_bytes),
         loss_rate: if sent > 0 { lost as f64 / sent as f64 } else { f64::NAN },
+        late_kbps: None,
         level_changes: None,
         mean_level: None,
         settled_after_s: None,
     };
     if let WorldFlowId::Receiver(id) = flow.id {
         let changes = world.simulation.level_changes(id);
+        measures.late_kbps = Some(kbps(end.late_bytes - start.late_bytes));
         measures.level_changes = Some(levels::joins_and_leaves(changes, window.end) as f64);
         measures.mean_level = Some(levels::mean_level(changes, window.start, window.end));
         measures.settled_after_s = levels::settled_after_s(changes, flow.start, window.end);

@@ -113,7 +113,7 @@ pub enum FieldKind {
 /// The table form of a range that a value is drawn from.
 pub const UNIFORM: TableSpec = TableSpec {
     name: "draw",
-    doc: "A value drawn anew in each replication.",
+    doc: "A value drawn anew in each replication, or as often as its key says.",
     example: "{ uniform = [\"5 ms\", \"6 ms\"] }",
     choice: None,
     fields: &[Field {

@@ -3,6 +3,7 @@
 use layercast_protocol::option::RawValue;
 use layercast_protocol::units::{Rate, Size, Span, Time};
 
+use layercast_simulator::EdgeConfig;
 pub use layercast_simulator::{LossModel, LossPlace, QueueConfig as QueuePlan, QueueLimit};
 
 use super::paper::PaperValue;
@@ -32,6 +33,8 @@ pub struct Scenario {
     pub sessions: Vec<SessionPlan>,
     /// The unicast flows, in the order of the file.
     pub flows: Vec<FlowPlan>,
+    /// The edge routers: at most one at a node.
+    pub edges: Vec<EdgePlan>,
     /// The groups whose Jain index is told.
     pub groups: Vec<GroupPlan>,
     /// The numbers that the paper reports.
@@ -143,12 +146,25 @@ pub struct SessionPlan {
     pub layers: LayersPlan,
     /// The size of data packets on the wire.
     pub packet_size: Size,
-    /// What a router needs for a join, beside the links' delays.
-    pub join_latency: Span,
-    /// How long packets keep coming after a leave, beside the links' delays.
-    pub leave_latency: Span,
+    /// What a router needs for a join, beside the links' delays; drawn for each join.
+    pub join_latency: Draw<Span>,
+    /// How long packets keep coming after a leave, beside the links' delays; drawn for each leave.
+    pub leave_latency: Draw<Span>,
+    /// Whether its data may be marked.
+    pub ecn: bool,
     /// Options of the protocol that differ from its defaults, checked against the catalogue.
     pub options: Vec<(String, OptionValue)>,
+}
+
+/// An edge router at a node with receivers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EdgePlan {
+    /// The node: an index into [`Scenario::nodes`].
+    pub node: usize,
+    /// What it does.
+    pub config: EdgeConfig,
+    /// When all hosts there crash.
+    pub crash: Option<Time>,
 }
 
 /// Where a flow ends, and what that flow is called.

@@ -3,6 +3,7 @@
 mod compound;
 mod context;
 mod defaults;
+mod edges;
 mod flows;
 mod groups;
 mod queues;
@@ -88,6 +89,8 @@ fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
         }
         flows.extend(plan);
     }
+    let edges =
+        edges::read(table.entries("edges", context), defaults("edge"), &sessions, &topology, timing, context);
     let windows = match (table.node("windows"), duration) {
         (Some(node), Some(duration)) => read_windows(node, duration, context),
         (_, duration) => vec![Window { start: Time::ZERO, end: Time::ZERO + duration.unwrap_or_default() }],
@@ -104,6 +107,7 @@ fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
         links: topology.links,
         sessions,
         flows,
+        edges,
         groups: Vec::new(),
         paper: Vec::new(),
     };

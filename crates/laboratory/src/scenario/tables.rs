@@ -2,11 +2,13 @@
 
 use layercast_protocol::layers::MAX_LAYERS;
 
+pub use self::edges::EDGE;
 pub use self::links::{LINK, LOSS_MODEL};
 pub use self::queues::QUEUE;
 use super::field::{Absent, Field, FieldKind, TableSpec};
 use super::protocols::{TCP_PROFILES, TCP_PROTOCOLS};
 
+mod edges;
 mod links;
 mod queues;
 
@@ -46,7 +48,12 @@ pub const SCENARIO: TableSpec = TableSpec {
              `\"end\"` is the end of the run.",
         ),
         field("series_bin", FieldKind::Period, Absent::Default("1 s"), "The bin of the time series."),
-        field("defaults", FieldKind::Table(&DEFAULTS), NONE, "What holds for all links, sessions, flows."),
+        field(
+            "defaults",
+            FieldKind::Table(&DEFAULTS),
+            NONE,
+            "What holds for all links, sessions, flows, edges.",
+        ),
         field(
             "links",
             FieldKind::Tables(&LINK),
@@ -56,6 +63,13 @@ pub const SCENARIO: TableSpec = TableSpec {
         ),
         field("sessions", FieldKind::Tables(&SESSION), NONE, "The multicast sessions, under their names."),
         field("flows", FieldKind::Tables(&FLOW), NONE, "The unicast flows, under their names."),
+        field(
+            "edges",
+            FieldKind::Tables(&EDGE),
+            NONE,
+            "The edge routers, under the names of their nodes. Without one, hosts are known one by one, and \
+             nothing is lost between them and the network.",
+        ),
         field(
             "groups",
             FieldKind::Groups,
@@ -74,7 +88,7 @@ pub const SCENARIO: TableSpec = TableSpec {
 /// `[defaults]`.
 pub const DEFAULTS: TableSpec = TableSpec {
     name: "defaults",
-    doc: "What holds for all links, sessions or flows unless they say otherwise. `queue`, `layers`, \
+    doc: "What holds for all links, sessions, flows or edges unless they say otherwise. `queue`, `layers`, \
           `options` and `loss` are taken over key by key, all else as a whole.",
     example: "{ link = { rate = \"100 Mbit/s\" } }",
     choice: None,
@@ -82,6 +96,12 @@ pub const DEFAULTS: TableSpec = TableSpec {
         field("link", FieldKind::Table(&LINK), NONE, "For each link."),
         field("session", FieldKind::Table(&SESSION), NONE, "For each session."),
         field("flow", FieldKind::Table(&FLOW), NONE, "For each flow."),
+        field(
+            "edge",
+            FieldKind::Table(&EDGE),
+            NONE,
+            "For each edge; if it is given, every node with receivers has one.",
+        ),
     ],
 };
 
@@ -108,15 +128,23 @@ pub const SESSION: TableSpec = TableSpec {
         field("packet_size", FieldKind::Size, Absent::Default("1000 bytes"), "Data packets on the wire."),
         field(
             "join_latency",
-            FieldKind::Span,
+            FieldKind::Draw,
             ZERO,
-            "What a router needs for a join, beside the delays of the links that the join travels.",
+            "What a router needs for a join, beside the delays of the links that the join travels; a range is \
+             drawn from for each join.",
         ),
         field(
             "leave_latency",
-            FieldKind::Span,
+            FieldKind::Draw,
             ZERO,
-            "How long a router keeps forwarding after a leave, beside the delays of the links.",
+            "How long a router keeps forwarding after a leave, beside the delays of the links; a range is drawn \
+             from for each leave. Where an edge has a querier, that decides instead.",
+        ),
+        field(
+            "ecn",
+            FieldKind::Flag,
+            Absent::Default("false"),
+            "Whether queues may mark its data instead of dropping it, as ECT(0) of RFC 3168 allows.",
         ),
         field("options", FieldKind::Options, Absent::Means("the protocol's"), "Options of the protocol."),
     ],
@@ -207,5 +235,6 @@ pub const ALL: &[&TableSpec] = &[
     &SESSION,
     &LAYERS,
     &FLOW,
+    &EDGE,
     &PAPER,
 ];

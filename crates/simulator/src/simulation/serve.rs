@@ -132,6 +132,7 @@ impl Simulation {
         if to.tree.is_member(receiver, channel) {
             counters.received_bytes += u64::from(parcel.size_bytes);
             counters.received_packets += 1;
+            counters.marked_packets += u64::from(parcel.marked);
             counters.sent_packets += 1;
             self.tell_receiver(
                 session,
@@ -210,14 +211,14 @@ impl Simulation {
     }
 
     /// Tells an endpoint one thing and does what it asks for. Other agents have no endpoint.
-    fn tell(&mut self, agent: u32, input: Input<Header>) {
+    pub(super) fn tell(&mut self, agent: u32, input: Input<Header>) {
         match &mut self.agents[agent as usize] {
             Agent::Source { endpoint, session } => {
                 let session = &self.sessions[*session as usize];
                 let receivers = session.counters.len() as u32;
                 let core = &mut self.core;
                 let now = core.now();
-                let mut host = SourceHost { core, tree: &session.tree, receivers };
+                let mut host = SourceHost { core, tree: &session.tree, receivers, ecn: session.ecn };
                 let deadline = settle(&mut **endpoint, now, input, &mut host);
                 self.core.set_timer(agent, deadline);
             }
@@ -226,9 +227,12 @@ impl Simulation {
         }
     }
 
-    fn tell_receiver(&mut self, session: u32, receiver: u32, input: Input<Header>) {
+    pub(super) fn tell_receiver(&mut self, session: u32, receiver: u32, input: Input<Header>) {
         let now = self.core.now();
         let to = &mut self.sessions[session as usize];
+        if to.is_crashed(receiver) {
+            return;
+        }
         if let Some(endpoints) = &mut to.endpoints {
             let mut host = ReceiverHost {
                 core: &mut self.core,
@@ -270,6 +274,9 @@ impl Simulation {
                         counters.sent_packets += 1;
                     });
                 }
+                (Route::Membership { session }, &Body::Membership(message)) => {
+                    self.sessions[*session as usize].tree.message_lost(&mut self.core, message);
+                }
                 _ => {}
             }
             self.core.slab.release(parcel.packet);
@@ -278,10 +285,35 @@ impl Simulation {
 }
 
 fn arrival(origin: Origin, header: Header, parcel: Parcel) -> Arrival<Header> {
-    let ecn = if parcel.marked { Ecn::Marked } else { Ecn::NotCapable };
-    Arrival { origin, size: Size::from_bytes(parcel.size_bytes), ecn, header }
+    Arrival { origin, size: Size::from_bytes(parcel.size_bytes), ecn: marks_on(&parcel), header }
+}
+
+/// What an endpoint hears of a packet's marks.
+fn marks_on(parcel: &Parcel) -> Ecn {
+    match (parcel.marked, parcel.takes_marks()) {
+        (true, _) => Ecn::Marked,
+        (false, true) => Ecn::Capable,
+        (false, false) => Ecn::NotCapable,
+    }
 }
 
 fn send_ack(core: &mut Core, sink: &Sink, way: Way, ack: Ack) {
     core.send(Body::Ack(ack), sink.ack_size(&ack), way.first, way.route, 0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{EcnField, PacketId};
+
+    #[test]
+    fn endpoints_hear_of_capability_and_marks() {
+        let parcel = |ecn, marked| {
+            let packet = PacketId::of_number(0);
+            Parcel { packet, route: 0, position: 0, size_bytes: 1, ecn, marked, channel: 0 }
+        };
+        assert_eq!(marks_on(&parcel(EcnField::NotCapable, false)), Ecn::NotCapable);
+        assert_eq!(marks_on(&parcel(EcnField::Classic, false)), Ecn::Capable);
+        assert_eq!(marks_on(&parcel(EcnField::Classic, true)), Ecn::Marked);
+    }
 }

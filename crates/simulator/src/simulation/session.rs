@@ -2,12 +2,13 @@
 
 use layercast_protocol::contract::Belief;
 use layercast_protocol::registry::{Receiver, Receivers, Source};
-use layercast_protocol::units::{Span, Time};
+use layercast_protocol::units::Time;
 
 use super::{Agent, Route, Simulation};
 use crate::measure::{FlowCounters, LevelChange};
-use crate::multicast::{Routes, Tree};
+use crate::multicast::{Latency, Routes, Tree};
 use crate::network::{NetworkError, NodeId};
+use crate::packet::EcnField;
 
 /// A session to simulate.
 #[derive(Debug)]
@@ -18,6 +19,10 @@ pub struct SessionConfig {
     pub source: Source,
     /// How many channels the session has.
     pub channels: u16,
+    /// Whether its data may be marked where it would be dropped: ECT(0) of RFC 3168.
+    pub ecn: bool,
+    /// What the random streams of its tree are named after; should be unique in the run.
+    pub name: String,
     /// When the source starts.
     pub start: Time,
     /// When it stops, if before the end.
@@ -38,9 +43,10 @@ pub struct ReceiverConfig {
     /// When it stops, if before the end.
     pub stop: Option<Time>,
     /// How long a join takes before its graft sets out.
-    pub join_latency: Span,
-    /// How long the router above goes on forwarding after a leave.
-    pub leave_latency: Span,
+    pub join_latency: Latency,
+    /// How long the router above goes on forwarding after a leave. An edge at the node may have a
+    /// rule of its own.
+    pub leave_latency: Latency,
 }
 
 /// The receivers of a session, collected from their configurations. A receiver takes here what its
@@ -55,18 +61,25 @@ pub struct ReceiverList {
 
 /// What is known of a receiver beside its endpoint.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    node: NodeId,
+pub(super) struct Place {
+    pub(super) node: NodeId,
     start: Time,
     stop: Option<Time>,
-    latencies: Latencies,
+    pub(super) latencies: Latencies,
 }
 
 /// How long membership takes at the edge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Latencies {
-    pub(crate) join: Span,
-    pub(crate) leave: Span,
+    pub(crate) join: Latency,
+    pub(crate) leave: Latency,
+}
+
+impl Latencies {
+    /// Whether operations differ.
+    pub(super) fn are_drawn(self) -> bool {
+        self.join.is_drawn() || self.leave.is_drawn()
+    }
 }
 
 impl ReceiverList {
@@ -93,9 +106,9 @@ impl FromIterator<ReceiverConfig> for ReceiverList {
 /// A receiver of a session of this simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverId {
-    session: u32,
+    pub(super) session: u32,
     /// Its number in the session's tree.
-    receiver: u32,
+    pub(super) receiver: u32,
 }
 
 /// A session at work. What there is by receiver is in the order of the tree.
@@ -110,6 +123,23 @@ pub(super) struct Session {
     pub(super) latencies: Vec<Latencies>,
     pub(super) counters: Vec<FlowCounters>,
     pub(super) level_changes: Vec<Vec<LevelChange>>,
+    /// Which hosts hear and say nothing any more; empty until the first one crashes.
+    crashed: Vec<bool>,
+    /// What the source's data says of marks.
+    pub(super) ecn: EcnField,
+}
+
+impl Session {
+    /// A receiver's host hears and says nothing any more.
+    pub(super) fn crash(&mut self, receiver: u32) {
+        self.crashed.resize(self.counters.len(), false);
+        self.crashed[receiver as usize] = true;
+    }
+
+    #[inline]
+    pub(super) fn is_crashed(&self, receiver: u32) -> bool {
+        !self.crashed.is_empty() && self.crashed[receiver as usize]
+    }
 }
 
 impl Simulation {
@@ -123,16 +153,9 @@ impl Simulation {
             return Err(NetworkError::MixedProtocols);
         }
         let session = self.sessions.len() as u32;
-        let nodes: Vec<NodeId> = places.iter().map(|place| place.node).collect();
         let routes = self.add_session_routes(session);
-        let (tree, order) = Tree::new(
-            &self.network,
-            &self.routing,
-            config.source_node,
-            &nodes,
-            usize::from(config.channels),
-            routes,
-        )?;
+        let root = (config.name.as_str(), config.source_node);
+        let (tree, order) = self.plant(root, &places, config.channels, routes)?;
 
         let source = self.agents.len() as u32;
         self.add_agent(Agent::Source { endpoint: Box::new(config.source), session });
@@ -141,7 +164,7 @@ impl Simulation {
         for receiver in 0..places.len() as u32 {
             self.add_agent(Agent::Receiver { session, receiver });
         }
-        let mut latencies = vec![Latencies { join: Span::ZERO, leave: Span::ZERO }; places.len()];
+        let mut latencies = vec![Latencies { join: Latency::NONE, leave: Latency::NONE }; places.len()];
         for (place, &receiver) in places.iter().zip(&order) {
             latencies[receiver as usize] = place.latencies;
             self.schedule_life(first_agent + receiver, place.start, place.stop);
@@ -158,6 +181,8 @@ impl Simulation {
             latencies,
             counters: vec![FlowCounters::default(); places.len()],
             level_changes: vec![Vec::new(); places.len()],
+            crashed: Vec::new(),
+            ecn: if config.ecn { EcnField::Classic } else { EcnField::NotCapable },
         });
         Ok(order.into_iter().map(|receiver| ReceiverId { session, receiver }).collect())
     }

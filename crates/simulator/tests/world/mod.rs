@@ -104,6 +104,17 @@ pub(crate) fn add_fixed(
     cumulative_kbps: &[f64],
     members: &[Member],
 ) -> Vec<ReceiverId> {
+    add_fixed_with(simulation, plan, cumulative_kbps, members, false)
+}
+
+/// The same, with data that may be marked if `ecn` says so.
+pub(crate) fn add_fixed_with(
+    simulation: &mut Simulation,
+    plan: &Plan,
+    cumulative_kbps: &[f64],
+    members: &[Member],
+    ecn: bool,
+) -> Vec<ReceiverId> {
     let session = session_plan(cumulative_kbps);
     let fixed = |level: i64| {
         let mut protocol = Protocol::named("fixed").unwrap();
@@ -115,13 +126,15 @@ pub(crate) fn add_fixed(
         receiver: fixed(member.level).receiver(session.clone(), Stream::new(1, "receiver")),
         start: at(member.start_s),
         stop: Some(at(member.stop_s)),
-        join_latency: Span::from_ms(member.join_ms),
-        leave_latency: Span::from_ms(member.leave_ms),
+        join_latency: Span::from_ms(member.join_ms).into(),
+        leave_latency: Span::from_ms(member.leave_ms).into(),
     });
     let config = SessionConfig {
         source_node: plan.node("S"),
         source: fixed(0).source(session.clone(), Stream::new(1, "source")),
         channels: cumulative_kbps.len() as u16,
+        ecn,
+        name: "fixed".to_owned(),
         start: Time::ZERO,
         stop: None,
         receivers: receivers.collect(),
@@ -170,13 +183,15 @@ pub(crate) fn add_session(
         receiver: protocol.receiver(session.clone(), stream(&format!("{index}"))),
         start: at(start_s),
         stop: None,
-        join_latency: Span::from_ms(20),
-        leave_latency: Span::from_ms(200),
+        join_latency: Span::from_ms(20).into(),
+        leave_latency: Span::from_ms(200).into(),
     };
     let config = SessionConfig {
         source_node: plan.node("S"),
         source: protocol.source(session.clone(), stream("source")),
         channels: DOUBLING.len() as u16,
+        ecn: false,
+        name: protocol.name().to_owned(),
         start: Time::ZERO,
         stop: None,
         receivers: receivers.iter().enumerate().map(receiver).collect(),

@@ -1,7 +1,7 @@
 //! Reads sessions: their receivers, layers and options.
 
 use layercast_protocol::option::{OptionError, OptionSpec};
-use layercast_protocol::units::Rate;
+use layercast_protocol::units::{Rate, Span};
 
 use super::context::Context;
 use super::defaults::merge;
@@ -11,10 +11,13 @@ use super::topology::Topology;
 use super::values::Named;
 use crate::scenario::field::{FieldKind, quoted_options};
 use crate::scenario::nearest::nearest;
-use crate::scenario::plan::{LayersPlan, OptionValue, SessionPlan};
+use crate::scenario::plan::{Draw, LayersPlan, OptionValue, SessionPlan};
 use crate::scenario::problems::Problem;
 use crate::scenario::tables::{LAYERS, SESSION};
 use crate::scenario::tree::{Entry, Node, Value};
+
+/// What stands for a latency that could not be read; the scenario is refused then.
+const NO_TIME: Draw<Span> = Draw::Fixed(Span::ZERO);
 
 /// Reads one session. What is wrong is told and stands in for something plain.
 pub(super) fn read(
@@ -51,8 +54,9 @@ pub(super) fn read(
         receivers_start,
         layers: layers.unwrap_or(LayersPlan::Explicit { rates: Vec::new() }),
         packet_size: table.get("packet_size", context).unwrap_or_default(),
-        join_latency: table.get("join_latency", context).unwrap_or_default(),
-        leave_latency: table.get("leave_latency", context).unwrap_or_default(),
+        join_latency: table.get("join_latency", context).unwrap_or(NO_TIME),
+        leave_latency: table.get("leave_latency", context).unwrap_or(NO_TIME),
+        ecn: table.get("ecn", context).unwrap_or_default(),
         options,
     })
 }

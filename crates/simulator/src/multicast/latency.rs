@@ -1,0 +1,44 @@
+//! Latencies of joins and leaves.
+
+use layercast_protocol::stream::Stream;
+use layercast_protocol::units::Span;
+
+/// How long a join or a leave takes beside the delays of links: always the same, or drawn from a
+/// range for each operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Latency {
+    low: Span,
+    spread: Span,
+}
+
+impl Latency {
+    /// No time at all.
+    pub const NONE: Latency = Latency { low: Span::ZERO, spread: Span::ZERO };
+
+    /// Every value from `low` to `high` is equally likely. A `high` below `low` counts as `low`.
+    #[must_use]
+    pub fn uniform(low: Span, high: Span) -> Latency {
+        Latency { low, spread: high.saturating_sub(low) }
+    }
+
+    /// Whether operations differ.
+    #[must_use]
+    pub fn is_drawn(self) -> bool {
+        !self.spread.is_zero()
+    }
+
+    /// The latency of one operation. Draws a number only if operations differ.
+    pub(super) fn draw(self, stream: Option<&mut Stream>) -> Span {
+        match stream {
+            Some(stream) if self.is_drawn() => self.low + stream.uniform_span(self.spread),
+            _ => self.low,
+        }
+    }
+}
+
+impl From<Span> for Latency {
+    /// Always the same.
+    fn from(span: Span) -> Latency {
+        Latency { low: span, spread: Span::ZERO }
+    }
+}

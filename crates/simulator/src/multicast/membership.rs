@@ -1,0 +1,204 @@
+//! Joins and leaves, and the grafts and prunes that carry them up the tree.
+//!
+//! A graft or prune is a packet. The router above acknowledges it, as PIM does for grafts (RFC 3973,
+//! section 4.4), and the node sends it again when no acknowledgement comes. Acknowledgements are not
+//! simulated: who loses a message tells the tree so, which costs nothing while none is lost.
+
+use layercast_protocol::units::{Channel, Span};
+
+use super::later::Later;
+use super::{Forwarding, Latency, MEMBERSHIP_SIZE, Membership, Tree};
+use crate::core::Core;
+use crate::packet::{Body, MembershipChange, MembershipMessage};
+
+/// After what time a lost message is sent again: the graft retry period of RFC 3973, section 4.8.
+const RESEND_AFTER: Span = Span::from_secs(3);
+
+/// A join that an edge had no room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) receiver: u32,
+    pub(crate) channel: Channel,
+}
+
+impl Tree {
+    /// A receiver joins a channel; the join reaches its node after `latency`.
+    pub(crate) fn join(&mut self, core: &mut Core, receiver: u32, channel: Channel, latency: Latency) {
+        let join = Later::Join { receiver, channel };
+        if channel.index() >= self.channels || self.wants(receiver, channel) || self.agenda.holds(join) {
+            return;
+        }
+        let latency = self.draw(receiver, latency);
+        if latency.is_zero() {
+            self.add_member(core, receiver, channel);
+        } else {
+            self.schedule(core, join, latency);
+        }
+    }
+
+    /// A receiver leaves a channel; it is forwarded for `latency` longer, unless there is an edge
+    /// that has a rule of its own.
+    pub(crate) fn leave(&mut self, core: &mut Core, receiver: u32, channel: Channel, latency: Latency) {
+        if channel.index() >= self.channels {
+            return;
+        }
+        self.agenda.cancel(Later::Join { receiver, channel });
+        self.agenda.cancel(Later::Refuse { receiver, channel });
+        if !self.wants(receiver, channel) {
+            return;
+        }
+        let latency = self.draw(receiver, latency);
+        if let Some(spot) = self.spot_of(receiver, channel) {
+            return self.host_leaves(core, spot, receiver, latency);
+        }
+        let node = self.shape.receiver_nodes[receiver as usize];
+        self.remove_holder(core, node, channel, latency);
+        self.mark_gone(receiver, channel, self.holders[self.slot(node, channel)] == 0);
+    }
+
+    /// A receiver falls silent in all channels without leaving them. Where no edge is modelled,
+    /// nobody ever notices, and what it held is forwarded on.
+    pub(crate) fn crash(&mut self, core: &mut Core, receiver: u32) {
+        for index in 0..self.channels {
+            let channel = Channel(index as u16);
+            self.agenda.cancel(Later::Join { receiver, channel });
+            self.agenda.cancel(Later::Refuse { receiver, channel });
+            if !self.wants(receiver, channel) {
+                continue;
+            }
+            if let Some(spot) = self.spot_of(receiver, channel) {
+                self.host_falls_silent(core, spot, receiver);
+            } else {
+                let node = self.shape.receiver_nodes[receiver as usize];
+                self.mark_gone(receiver, channel, self.holders[self.slot(node, channel)] == 1);
+            }
+        }
+    }
+
+    /// A scheduled change comes into force. What it refuses is for the caller to tell.
+    pub(crate) fn serve_later(&mut self, core: &mut Core, slot: u32) -> Option<Refusal> {
+        match self.agenda.take(slot)? {
+            Later::Join { receiver, channel } => self.add_member(core, receiver, channel),
+            Later::Expire { node, channel } => self.stop_forwarding(core, node, channel),
+            Later::Resend { node, channel, after } => {
+                let wanted = self.holders[self.slot(node, channel)] > 0;
+                let change = if wanted { MembershipChange::Graft } else { MembershipChange::Prune { after } };
+                self.tell_parent(core, node, channel, change);
+            }
+            Later::Refuse { receiver, channel } => return Some(Refusal { receiver, channel }),
+            other => self.serve_edge(core, other),
+        }
+        None
+    }
+
+    /// A membership message from tree node `message.edge` reaches the router above it.
+    pub(crate) fn serve_message(&mut self, core: &mut Core, message: MembershipMessage) {
+        let (node, channel) = (message.edge, message.channel);
+        let slot = self.slot(node, channel);
+        match message.change {
+            MembershipChange::Graft => {
+                self.agenda.cancel(Later::Expire { node, channel });
+                let before = std::mem::replace(&mut self.forwarding[slot], Forwarding::On);
+                if before == Forwarding::Off {
+                    self.add_holder(core, self.shape.nodes[node as usize].parent, channel);
+                }
+            }
+            MembershipChange::Prune { after } if self.forwarding[slot] == Forwarding::On => {
+                self.forwarding[slot] = Forwarding::Leaving;
+                if after.is_zero() {
+                    self.stop_forwarding(core, node, channel);
+                } else {
+                    self.schedule(core, Later::Expire { node, channel }, after);
+                }
+            }
+            MembershipChange::Prune { .. } => {}
+        }
+    }
+
+    /// A membership message was lost on its way up. It is sent again, as things are then.
+    pub(crate) fn message_lost(&mut self, core: &mut Core, message: MembershipMessage) {
+        let (node, channel) = (message.edge, message.channel);
+        let after = match message.change {
+            MembershipChange::Graft => Span::ZERO,
+            MembershipChange::Prune { after } => after,
+        };
+        self.agenda.cancel_any(Later::any_resend(node, channel));
+        self.schedule(core, Later::Resend { node, channel, after }, RESEND_AFTER);
+    }
+
+    /// Whether a receiver has joined the channel, and the join has got as far as its node.
+    pub(super) fn wants(&self, receiver: u32, channel: Channel) -> bool {
+        matches!(self.membership(receiver, channel), Membership::Held | Membership::Waiting)
+    }
+
+    fn draw(&mut self, receiver: u32, latency: Latency) -> Span {
+        let node = self.shape.receiver_nodes[receiver as usize];
+        latency.draw(self.streams.get_mut(node as usize))
+    }
+
+    fn add_member(&mut self, core: &mut Core, receiver: u32, channel: Channel) {
+        if let Some(spot) = self.spot_of(receiver, channel) {
+            return self.host_joins(core, spot, receiver);
+        }
+        let slot = self.member_slot(receiver, channel);
+        self.members[slot] = Membership::Held;
+        self.add_holder(core, self.shape.receiver_nodes[receiver as usize], channel);
+    }
+
+    /// A receiver has the channel no more. What still comes is late if nobody else wants it there.
+    pub(super) fn mark_gone(&mut self, receiver: u32, channel: Channel, is_last: bool) {
+        let slot = self.member_slot(receiver, channel);
+        self.members[slot] = if is_last { Membership::Left } else { Membership::None };
+    }
+
+    /// Somebody at a node or below wants the channel: what comes there is not late any more.
+    pub(super) fn clear_late(&mut self, node: u32, channel: Channel) {
+        for receiver in self.receivers_at(node) {
+            let slot = self.member_slot(receiver, channel);
+            if self.members[slot] == Membership::Left {
+                self.members[slot] = Membership::None;
+            }
+        }
+    }
+
+    pub(super) fn add_holder(&mut self, core: &mut Core, node: u32, channel: Channel) {
+        let slot = self.slot(node, channel);
+        self.holders[slot] += 1;
+        let is_first = self.holders[slot] == 1;
+        // An edge holds the channel for a while after its last host has left.
+        if is_first || self.lans.any() {
+            self.clear_late(node, channel);
+        }
+        if is_first {
+            self.tell_parent(core, node, channel, MembershipChange::Graft);
+        }
+    }
+
+    pub(super) fn remove_holder(&mut self, core: &mut Core, node: u32, channel: Channel, latency: Span) {
+        let slot = self.slot(node, channel);
+        self.holders[slot] -= 1;
+        if self.holders[slot] == 0 {
+            self.tell_parent(core, node, channel, MembershipChange::Prune { after: latency });
+        }
+    }
+
+    /// The wait is at the last hop only: routers above prune at once.
+    fn stop_forwarding(&mut self, core: &mut Core, node: u32, channel: Channel) {
+        let slot = self.slot(node, channel);
+        self.forwarding[slot] = Forwarding::Off;
+        self.remove_holder(core, self.shape.nodes[node as usize].parent, channel, Span::ZERO);
+    }
+
+    fn tell_parent(&mut self, core: &mut Core, node: u32, channel: Channel, change: MembershipChange) {
+        if node != 0 {
+            self.agenda.cancel_any(Later::any_resend(node, channel));
+            let up = self.shape.nodes[node as usize].link_in.reverse();
+            let body = Body::Membership(MembershipMessage { edge: node, channel, change });
+            core.send(body, MEMBERSHIP_SIZE, up, self.routes.membership, node);
+        }
+    }
+
+    pub(super) fn schedule(&mut self, core: &mut Core, later: Later, after: Span) {
+        self.agenda.schedule(core, self.routes.membership, later, after);
+    }
+}

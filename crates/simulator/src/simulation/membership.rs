@@ -1,0 +1,75 @@
+//! Trees and edge routers of a simulation, and what happens to memberships over time.
+
+use layercast_protocol::contract::{Input, JoinError};
+use layercast_protocol::stream::Stream;
+use layercast_protocol::units::Time;
+
+use super::session::Place;
+use super::{Agent, ReceiverId, Route, Simulation};
+use crate::edge::{EdgeConfig, EdgeRouter};
+use crate::event::Event;
+use crate::multicast::{Routes, Shape, Tree};
+use crate::network::{NetworkError, NodeId};
+
+impl Simulation {
+    /// Puts an edge router between the network and the receivers at a node, for all sessions added
+    /// after it. A second one at the same node takes the place of the first.
+    pub fn set_edge(&mut self, node: NodeId, config: EdgeConfig) {
+        let edges = &mut self.core.edges;
+        let number = *self.edges.entry(node).or_insert(edges.len() as u32) as usize;
+        match edges.get_mut(number) {
+            Some(known) => known.config = config,
+            None => edges.push(EdgeRouter { config, groups: 0 }),
+        }
+    }
+
+    /// Lets a receiver's host crash: it hears and says nothing from then on. The edge at its node
+    /// notices after its membership interval; where there is none, nobody ever does.
+    pub fn crash_receiver(&mut self, id: ReceiverId, at: Time) {
+        let key = self.core.events.key_at(at);
+        self.core
+            .events
+            .push(key, Event::Crash(self.sessions[id.session as usize].first_agent + id.receiver));
+    }
+
+    /// The tree of the session that takes these routes, and the number in it of each receiver, as
+    /// given.
+    pub(super) fn plant(
+        &self,
+        (session, source): (&str, NodeId),
+        places: &[Place],
+        channels: u16,
+        routes: Routes,
+    ) -> Result<(Tree, Vec<u32>), NetworkError> {
+        let receivers: Vec<NodeId> = places.iter().map(|place| place.node).collect();
+        let (shape, origins) = Shape::new(&self.network, &self.routing, source, &receivers)?;
+        let mut tree = Tree::new(shape, usize::from(channels), routes);
+        tree.open_edges(&self.edges, &origins.nodes);
+        if tree.has_edges() || places.iter().any(|place| place.latencies.are_drawn()) {
+            let name = |node: NodeId| format!("membership/{session}/{}", self.network.node_name(node));
+            tree.set_streams(origins.nodes.iter().map(|&node| Stream::new(self.seed, &name(node))).collect());
+        }
+        Ok((tree, origins.receivers))
+    }
+
+    /// A host is gone: nothing wakes its endpoint again, and its memberships are left as they are.
+    pub(super) fn crash_agent(&mut self, agent: u32) {
+        if let Agent::Receiver { session, receiver } = self.agents[agent as usize] {
+            let session = &mut self.sessions[session as usize];
+            session.crash(receiver);
+            session.tree.crash(&mut self.core, receiver);
+            self.core.set_timer(agent, None);
+        }
+    }
+
+    /// A scheduled change of membership comes into force.
+    pub(super) fn serve_membership(&mut self, route: u32, slot: u32) {
+        if let Route::Membership { session } = self.routes[route as usize] {
+            let tree = &mut self.sessions[session as usize].tree;
+            if let Some(refusal) = tree.serve_later(&mut self.core, slot) {
+                let failed = Input::JoinFailed(refusal.channel, JoinError::Limit);
+                self.tell_receiver(session, refusal.receiver, failed);
+            }
+        }
+    }
+}
