@@ -50,6 +50,9 @@ impl Core {
         let link = &mut self.links[id.0 as usize];
         if link.loss.loses(parcel.size_bytes) {
             link.counters.losses += 1;
+            if let Queue::Watched(queue) = &mut link.queue {
+                queue.lose_before(now, parcel, *self.slab.body(parcel.packet));
+            }
             self.dropped.push(Dropped(parcel));
             return;
         }
@@ -75,6 +78,9 @@ impl Core {
     fn offer_managed(&mut self, id: LinkId, parcel: Parcel) {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
+        if let Queue::Watched(queue) = &mut link.queue {
+            queue.meet(parcel.packet, *self.slab.body(parcel.packet));
+        }
         // Packets wait only for a busy transmitter, or for the event that is to free it.
         let idle = link.queue.is_empty() && !link.is_busy(self.current);
         link.account_queue(now);
@@ -92,10 +98,14 @@ impl Core {
     /// The error model of a link that loses packets at its far end: whether this one is lost.
     #[inline]
     pub(crate) fn loses_on_arrival(&mut self, link: u32, parcel: Parcel) -> bool {
+        let now = self.current.time;
         let link = &mut self.links[link as usize];
         let lost = link.loss_after.loses(parcel.size_bytes);
         if lost {
             link.counters.losses += 1;
+            if let Queue::Watched(queue) = &mut link.queue {
+                queue.lose_after(now, parcel);
+            }
             self.dropped.push(Dropped(parcel));
         }
         lost

@@ -29,11 +29,13 @@ mod timer;
 
 pub use link::LinkConfig;
 pub use loss::{GilbertElliott, LossModel, LossPlace, PeriodicLoss};
-pub use measure::{FlowCounters, LevelChange, LinkCounters};
+pub use measure::{FlowCounters, LevelChange, LinkCounters, QueueState, ReceiverDeed, ReceiverEntry};
 pub use network::{LinkId, Network, NetworkError, NodeId};
+pub use packet::MembershipChange;
 pub use queue::{
-    CoDelConfig, PieConfig, QueueConfig, QueueLimit, RedConfig, RedVictim, RedWeight, RemConfig,
+    CoDelConfig, LinkEvent, PieConfig, QueueConfig, QueueLimit, RedConfig, RedVictim, RedWeight, RemConfig,
 };
 pub use simulation::{
-    EngineCounters, ReceiverConfig, ReceiverId, SessionConfig, SessionId, Simulation, TcpConfig, TcpId,
+    Carried, EngineCounters, LinkRecord, ReceiverConfig, ReceiverId, SessionConfig, SessionId, Simulation,
+    TcpConfig, TcpId,
 };

@@ -17,6 +17,7 @@ mod red;
 mod rem;
 mod ticker;
 mod visit;
+mod watched;
 
 use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Rate, Span};
@@ -31,6 +32,8 @@ pub use self::red::{RedConfig, RedVictim, RedWeight};
 pub use self::rem::RemConfig;
 use self::rem::RemQueue;
 pub(crate) use self::visit::Visit;
+pub use self::watched::LinkEvent;
+pub(crate) use self::watched::{RawRecord, Watched, transmission};
 use crate::packet::Parcel;
 
 /// How much a queue holds. The packet in transmission is never part of the queue.
@@ -80,6 +83,8 @@ pub(crate) enum Queue {
     CoDel(Box<CoDelQueue>),
     Rem(Box<RemQueue>),
     Pie(Box<PieQueue>),
+    /// Any of the others, on a link with a tap.
+    Watched(Box<Watched>),
 }
 
 impl Queue {
@@ -104,6 +109,7 @@ impl Queue {
             Queue::CoDel(queue) => queue.offer(parcel, visit),
             Queue::Rem(queue) => queue.offer(parcel, visit),
             Queue::Pie(queue) => queue.offer(parcel, visit),
+            Queue::Watched(queue) => queue.offer(parcel, visit),
         }
     }
 
@@ -115,6 +121,7 @@ impl Queue {
             Queue::CoDel(queue) => queue.take(visit),
             Queue::Rem(queue) => queue.take(visit),
             Queue::Pie(queue) => queue.take(visit),
+            Queue::Watched(queue) => queue.take(visit),
         }
     }
 
@@ -127,6 +134,29 @@ impl Queue {
             Queue::CoDel(queue) => queue.len(),
             Queue::Rem(queue) => queue.len(),
             Queue::Pie(queue) => queue.len(),
+            Queue::Watched(queue) => queue.inner().len(),
+        }
+    }
+
+    /// How many bytes wait.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Queue::DropTail(queue) => queue.bytes(),
+            Queue::Red(queue) => queue.bytes(),
+            Queue::CoDel(queue) => queue.bytes(),
+            Queue::Rem(queue) => queue.bytes(),
+            Queue::Pie(queue) => queue.bytes(),
+            Queue::Watched(queue) => queue.inner().bytes(),
+        }
+    }
+
+    /// The average that the queue decides by, if it keeps one: in packets, or in bytes if it is told
+    /// to count those. It is as of the last arrival.
+    pub(crate) fn average(&self) -> Option<f64> {
+        match self {
+            Queue::Red(queue) => Some(queue.average()),
+            Queue::Watched(queue) => queue.inner().average(),
+            Queue::DropTail(_) | Queue::CoDel(_) | Queue::Rem(_) | Queue::Pie(_) => None,
         }
     }
 

@@ -9,12 +9,15 @@ use crate::core::Core;
 use crate::event::{Event, Key};
 use crate::host::Way;
 use crate::link::Link;
-use crate::measure::{FlowCounters, LevelChange, LinkCounters};
+use crate::measure::{FlowCounters, LevelChange, LinkCounters, ReceiverLog};
 use crate::multicast::Tree;
 use crate::network::{LinkId, Network, NetworkError, NodeId, ShortestPaths};
 use crate::tcp::{Sender, Sink, TcpOptions, TcpState};
 
+mod observe;
 mod serve;
+
+pub use observe::{Carried, LinkRecord};
 
 /// A session to simulate.
 #[derive(Debug)]
@@ -121,7 +124,7 @@ struct ReceiverAgent {
     join_latency: Span,
     leave_latency: Span,
     counters: FlowCounters,
-    level_changes: Vec<LevelChange>,
+    log: ReceiverLog,
 }
 
 #[derive(Debug)]
@@ -225,7 +228,7 @@ impl Simulation {
                 join_latency: receiver.join_latency,
                 leave_latency: receiver.leave_latency,
                 counters: FlowCounters::default(),
-                level_changes: Vec::new(),
+                log: ReceiverLog::default(),
             })));
             lives.push((agent, receiver.start, receiver.stop));
             ids.push(ReceiverId(agent));
@@ -314,7 +317,7 @@ impl Simulation {
 
     /// All changes of a receiver's level so far.
     pub fn level_changes(&self, id: ReceiverId) -> &[LevelChange] {
-        self.receiver(id).map_or(&[], |receiver| &receiver.level_changes)
+        self.receiver(id).map_or(&[], |receiver| &receiver.log.level_changes)
     }
 
     /// What a link has done so far.

@@ -177,7 +177,7 @@ impl Simulation {
                     to_source: receiver.to_source,
                     join_latency: receiver.join_latency,
                     leave_latency: receiver.leave_latency,
-                    level_changes: &mut receiver.level_changes,
+                    log: &mut receiver.log,
                 };
                 settle(&mut receiver.endpoint, now, input, &mut host)
             }
