@@ -11,6 +11,7 @@ use layercast_laboratory::scenario::{self, Scenario as Plan, catalogue};
 use layercast_protocol::registry::{self, Protocol};
 
 use crate::arguments::{Check, List, Run, Scenario};
+use crate::observe;
 use crate::output::tell;
 use crate::progress::Progress;
 
@@ -59,14 +60,18 @@ fn overrides(scenario: &Scenario, run: &Run) -> Vec<String> {
 pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let overrides = overrides(&arguments.scenario, arguments);
     let (plan, text) = read(&arguments.scenario.name, &overrides)?;
+    let observation = observe::observation(arguments, &plan)?;
     if let Some(directory) = &arguments.out {
         prepare(directory)?;
     }
+    let observed =
+        observation.as_ref().map(|observation| observe::files(observation, &plan)).unwrap_or_default();
     let request = RunRequest {
         id: arguments.scenario.name.clone(),
         text,
         command: command_line(arguments),
         jobs: arguments.jobs.map(|jobs| jobs as usize),
+        observation,
     };
     let plural = if plan.replications == 1 { "" } else { "s" };
     let progress = Progress::new(format!("{} replication{plural}", plan.replications), arguments.quiet);
@@ -78,7 +83,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         .context("the results do not fit the scenario")?;
     tell(&results::table::render(&outcome.experiment, &summary))?;
     match &arguments.out {
-        Some(directory) => write(directory, &outcome, &summary),
+        Some(directory) => write(directory, &outcome, &summary, &observed),
         None => Ok(()),
     }
 }
@@ -93,11 +98,11 @@ fn prepare(directory: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write(directory: &Path, outcome: &run::Outcome, summary: &Summary) -> Result<(), Failure> {
+fn write(directory: &Path, outcome: &run::Outcome, summary: &Summary, observed: &str) -> Result<(), Failure> {
     let written = results::write_all(directory, &outcome.experiment, &outcome.replications, summary)
         .context("the results could not be written")?;
     Ok(tell(&format!(
-        "\nReport   {}\nSummary  {}\nSeries   {}\n",
+        "\nReport   {}\nSummary  {}\nSeries   {}\n{observed}",
         written.report.display(),
         written.summary.display(),
         written.series.display()

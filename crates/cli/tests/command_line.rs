@@ -225,6 +225,47 @@ fn out_leaves_three_files_and_names_them() {
 }
 
 #[test]
+fn captures_and_notes_are_written_and_change_nothing_else() {
+    let (plain, observed) = (scratch("plain-run"), scratch("observed-run"));
+    let path = |directory: &Path| directory.to_str().expect("the path is text").to_owned();
+    assert_eq!(run(&["run", "fixed.toml", "--out", &path(&plain)]).status.code(), Some(0));
+    let seen = seen(&[
+        "run",
+        "fixed.toml",
+        "--out",
+        &path(&observed),
+        "--notes",
+        "--capture",
+        "S-R:both",
+        "--capture",
+        "R-S",
+    ]);
+    insta::assert_snapshot!(seen.replace(&path(&observed), "DIR"));
+    for file in ["series.parquet", "report.html"] {
+        let read = |directory: &Path| fs::read(directory.join(file)).expect("the file is there");
+        assert!(read(&plain) == read(&observed), "{file} differs");
+    }
+    let capture = fs::read(observed.join("capture-S-R.pcap")).expect("the capture is there");
+    assert!(capture.starts_with(&[0x4d, 0x3c, 0xb2, 0xa1]), "pcap with nanoseconds");
+    assert!(observed.join("capture-R-S.pcap").exists());
+    let notes = fs::read_to_string(observed.join("notes.jsonl")).expect("the notes are there");
+    assert!(notes.lines().count() > 1, "{notes}");
+    let left = fs::read_dir(&observed).expect("the directory is there");
+    assert_eq!(left.count(), 6, "nothing partial is left");
+}
+
+#[test]
+fn what_cannot_be_captured_is_told() {
+    let out = scratch("no-capture");
+    let out = out.to_str().expect("the path is text");
+    let tell = |arguments: &[&str]| seen(&[&["run", "thesis/simulation-2"], arguments].concat());
+    insta::assert_snapshot!(tell(&["--capture", "G1-G2"]));
+    insta::assert_snapshot!(tell(&["--out", out, "--capture", "G1-G22"]));
+    insta::assert_snapshot!(tell(&["--out", out, "--capture", "G1-G2:backwards"]));
+    insta::assert_snapshot!(tell(&["--out", out, "--capture", "G1-G2", "--capture-replication", "99"]));
+}
+
+#[test]
 fn out_that_cannot_be_written_fails_before_the_run() {
     // A file where the directory should be: nobody can write there, whatever their rights.
     let file = scratch("unwritable").join("file");

@@ -24,6 +24,7 @@ mod text;
 
 pub use error::ResultsError;
 pub use experiment::{Experiment, FlowInfo, GroupInfo, LinkInfo, PaperValue, Relation, Role};
+pub(crate) use files::partial_name;
 pub use replication::{
     EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, Replication, Series, WindowMeasures,
 };

@@ -29,6 +29,7 @@ mod tree;
 
 pub use error::{ScenarioError, ScenarioErrors};
 pub use naming::{FlowName, Role};
+pub use nearest::nearest;
 pub use paper::{Metric, PaperValue, Relation};
 pub use plan::{
     Draw, FlowPlan, GroupPlan, LayersPlan, LinkDirection, LinkPlan, LossModel, LossPlace, OptionValue, Place,

@@ -75,11 +75,11 @@ pub struct TcpConfig {
 pub struct SessionId(u32);
 
 /// A receiver of a session of this simulation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReceiverId(u32);
 
 /// A TCP connection of this simulation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TcpId {
     sender: u32,
     sink: u32,

@@ -197,7 +197,7 @@ fn protocol(plan: &SessionPlan) -> Result<Protocol, BuildError> {
     Ok(protocol)
 }
 
-fn tcp_options(plan: &FlowPlan) -> TcpOptions {
+pub(super) fn tcp_options(plan: &FlowPlan) -> TcpOptions {
     let variant = match plan.protocol.as_str() {
         "tcp-tahoe" => TcpVariant::Tahoe,
         "tcp-reno" => TcpVariant::Reno,
@@ -247,16 +247,12 @@ pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experimen
             flows: group.flows.iter().filter_map(index).collect(),
         })
         .collect();
+    let rates = scenario.links.iter().flat_map(|link| [link.forward.rate, link.backward.rate]);
     let links = scenario
-        .links
-        .iter()
-        .flat_map(|link| {
-            let (from, to) = (&scenario.nodes[link.from], &scenario.nodes[link.to]);
-            [
-                LinkInfo { name: format!("{from}-{to}"), rate_kbps: link.forward.rate.as_kbps() },
-                LinkInfo { name: format!("{to}-{from}"), rate_kbps: link.backward.rate.as_kbps() },
-            ]
-        })
+        .link_names()
+        .into_iter()
+        .zip(rates)
+        .map(|(name, rate)| LinkInfo { name, rate_kbps: rate.as_kbps() })
         .collect();
     Experiment {
         scenario: request.id.clone(),

@@ -5,8 +5,9 @@ use layercast_simulator::{FlowCounters, LinkCounters, Simulation};
 
 use super::build::{World, WorldFlow, WorldFlowId};
 use super::levels;
+use super::observe::Observer;
 use crate::results::{
-    EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, Replication, Series, WindowMeasures,
+    EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, Replication, ResultsError, Series, WindowMeasures,
 };
 use crate::scenario::{Scenario, Window};
 
@@ -46,7 +47,12 @@ fn counters(simulation: &Simulation, flow: &WorldFlow) -> FlowCounters {
 }
 
 /// Runs the world to its end and measures it. Calls `step` after each bin.
-pub(super) fn measure(scenario: &Scenario, world: &mut World, step: &dyn Fn()) -> Replication {
+pub(super) fn measure(
+    scenario: &Scenario,
+    world: &mut World,
+    observer: &mut Observer,
+    step: &dyn Fn(),
+) -> Result<Replication, ResultsError> {
     let bins = bin_ends(scenario);
     let edges = || scenario.windows.iter().flat_map(|window| [window.start, window.end]);
     let mut stops: Vec<Time> = bins.iter().copied().chain(edges()).collect();
@@ -59,6 +65,7 @@ pub(super) fn measure(scenario: &Scenario, world: &mut World, step: &dyn Fn()) -
     let (mut next_bin, mut bin_start) = (0, Time::ZERO);
     for stop in stops {
         world.simulation.run_until(stop);
+        observer.collect(world)?;
         if edges().any(|edge| edge == stop) {
             at_edges.push((stop, Snapshot::take(world)));
         }
@@ -72,12 +79,12 @@ pub(super) fn measure(scenario: &Scenario, world: &mut World, step: &dyn Fn()) -
     let windows =
         scenario.windows.iter().map(|window| measure_window(world, scenario, window, &at_edges)).collect();
     let engine = world.simulation.engine_counters();
-    Replication {
+    Ok(Replication {
         number: 0,
         windows,
         series,
         engine: EngineMeasures { events: engine.events, packet_hops: engine.packet_hops, cpu_s: 0.0 },
-    }
+    })
 }
 
 fn record_bin(world: &World, now: Time, length_s: f64, before: &mut [u64], series: &mut Series) {
