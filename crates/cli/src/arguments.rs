@@ -74,6 +74,11 @@ pub(crate) struct Run {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
+    /// Keep values over time in DIR/probes.parquet and plot them, such as
+    /// 'link G1-G2:queue_packets,queue_bytes@10 ms' or 'flow elm@R1:level'; may be repeated
+    #[arg(long = "probe", value_name = "OF:WHAT[@EVERY]", requires = "out")]
+    pub(crate) probes: Vec<String>,
+
     /// Write what a link transmits to DIR/capture-A-B.pcap; LINK is A-B or B-A, DIRECTION forward
     /// (as LINK is written), backward or both; may be repeated
     #[arg(long = "capture", value_name = "LINK[:DIRECTION]", requires = "out")]

@@ -30,8 +30,9 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-/// Reads and checks a scenario with its overrides. The text returned is what decides the numbers.
-fn read(name: &str, overrides: &[String]) -> Result<(Plan, String), Failure> {
+/// Reads and checks a scenario with its overrides and those that add probes. The text returned is what
+/// decides the numbers, which probes do not.
+fn read(name: &str, overrides: &[String], probes: &[String]) -> Result<(Plan, String), Failure> {
     let source = catalogue::load(name).map_err(|error| {
         let hint = match error {
             catalogue::LoadError::Unknown { .. } => {
@@ -41,7 +42,7 @@ fn read(name: &str, overrides: &[String]) -> Result<(Plan, String), Failure> {
         };
         Failure::Input(format!("error: {error}{hint}"))
     })?;
-    let plan = scenario::read(&source.name, &source.text, overrides, &RegistryCatalogue)
+    let plan = scenario::read(&source.name, &source.text, &[overrides, probes].concat(), &RegistryCatalogue)
         .map_err(|errors| Failure::Input(errors.to_string()))?;
     let mut text = source.text;
     for set in overrides {
@@ -59,7 +60,8 @@ fn overrides(scenario: &Scenario, run: &Run) -> Vec<String> {
 
 pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let overrides = overrides(&arguments.scenario, arguments);
-    let (plan, text) = read(&arguments.scenario.name, &overrides)?;
+    let probes = observe::probes(&arguments.probes)?;
+    let (plan, text) = read(&arguments.scenario.name, &overrides, &probes)?;
     let observation = observe::observation(arguments, &plan)?;
     if let Some(directory) = &arguments.out {
         prepare(directory)?;
@@ -101,8 +103,10 @@ fn prepare(directory: &Path) -> Result<(), Failure> {
 fn write(directory: &Path, outcome: &run::Outcome, summary: &Summary, observed: &str) -> Result<(), Failure> {
     let written = results::write_all(directory, &outcome.experiment, &outcome.replications, summary)
         .context("the results could not be written")?;
+    let probes =
+        written.probes.as_ref().map_or(String::new(), |path| format!("Probes   {}\n", path.display()));
     Ok(tell(&format!(
-        "\nReport   {}\nSummary  {}\nSeries   {}\n{observed}",
+        "\nReport   {}\nSummary  {}\nSeries   {}\n{probes}{observed}",
         written.report.display(),
         written.summary.display(),
         written.series.display()
@@ -125,7 +129,7 @@ fn command_line(arguments: &Run) -> String {
 }
 
 pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
-    let (plan, _) = read(&arguments.scenario.name, &arguments.scenario.overrides)?;
+    let (plan, _) = read(&arguments.scenario.name, &arguments.scenario.overrides, &[])?;
     Ok(tell(&format!(
         "{}: fine ({}, {}, {}, {} of {})\n",
         arguments.scenario.name,
@@ -175,7 +179,7 @@ fn names(arguments: &List) -> String {
 }
 
 fn title(name: &str) -> String {
-    read(name, &[]).map_or(String::new(), |(plan, _)| plan.name)
+    read(name, &[], &[]).map_or(String::new(), |(plan, _)| plan.name)
 }
 
 /// The options of a multicast protocol, or the keys of a flow for a TCP.

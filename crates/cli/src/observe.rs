@@ -36,6 +36,27 @@ pub(crate) fn observation(arguments: &Run, plan: &Scenario) -> Result<Option<Obs
     Ok(Some(observation).filter(|observation| observation.notes || !observation.captures.is_empty()))
 }
 
+/// What `--probe OF:WHAT[,WHAT][@EVERY]` means in the scenario: overrides that add `probe-1`, `probe-2`, ...
+pub(crate) fn probes(texts: &[String]) -> Result<Vec<String>, Failure> {
+    let mut overrides = Vec::new();
+    for (number, text) in (1..).zip(texts) {
+        // The name of a flow has an `@`, the last part another.
+        let Some((of, rest)) = text.rsplit_once(':') else {
+            let message = format!(
+                "error: `--probe {text}`: it does not say what is to be kept\n  = allowed: such as \
+                 'link G1-G2:queue_packets@10 ms' or 'flow elm@R1:level,rate_kbps'"
+            );
+            return Err(Failure::Input(message));
+        };
+        let (what, every) = rest.split_once('@').map_or((rest, None), |(what, every)| (what, Some(every)));
+        let what: Vec<String> = what.split(',').map(|what| format!("\"{}\"", what.trim())).collect();
+        overrides.push(format!("probes.probe-{number}.of={of}"));
+        overrides.push(format!("probes.probe-{number}.what=[{}]", what.join(", ")));
+        overrides.extend(every.map(|every| format!("probes.probe-{number}.every={every}")));
+    }
+    Ok(overrides)
+}
+
 /// The numbers of the directions that `LINK[:DIRECTION]` means.
 fn links(text: &str, plan: &Scenario) -> Result<Vec<usize>, Failure> {
     const DIRECTIONS: [&str; 3] = ["forward", "backward", "both"];

@@ -7,6 +7,7 @@ mod build;
 mod levels;
 mod measure;
 mod observe;
+mod probe;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;

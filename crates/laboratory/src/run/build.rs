@@ -13,8 +13,10 @@ use layercast_simulator::{
 };
 
 use super::{RunError, RunRequest};
-use crate::results::{Experiment, FlowInfo, GroupInfo, LinkInfo, PaperValue, Relation, Role};
-use crate::scenario::{self, Draw, FlowPlan, LinkDirection, ProtocolCatalogue, Scenario, SessionPlan};
+use crate::results::{Experiment, FlowInfo, GroupInfo, LinkInfo, PaperValue, ProbeInfo, Relation, Role};
+use crate::scenario::{
+    self, Draw, FlowPlan, LinkDirection, ProbePlan, ProtocolCatalogue, Scenario, SessionPlan, Subject,
+};
 
 /// Why a scenario that reads well cannot be built.
 #[derive(Debug, thiserror::Error)]
@@ -234,6 +236,19 @@ fn draw_time(draw: Draw<Time>, seed: u64, name: &str) -> Time {
     Time::ZERO + draw_span(draw.map(|time| time.since(Time::ZERO)), seed, name)
 }
 
+fn probe_info(scenario: &Scenario, plan: &ProbePlan) -> ProbeInfo {
+    let (kind, name) = match plan.subject {
+        Subject::Link(link) => ("link", scenario.link_names().swap_remove(link)),
+        Subject::Flow(flow) => ("flow", scenario.flow_names().swap_remove(flow).name),
+    };
+    ProbeInfo {
+        name: plan.name.clone(),
+        subject: format!("{kind} {name}"),
+        quantities: plan.what.iter().map(|quantity| quantity.name()).collect(),
+        every_ns: plan.every.as_ns(),
+    }
+}
+
 /// What the results need to know of the scenario.
 pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experiment {
     let flows: Vec<FlowInfo> =
@@ -273,6 +288,7 @@ pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experimen
         groups,
         links,
         paper: scenario.paper.iter().map(paper_value).collect(),
+        probes: scenario.probes.iter().map(|plan| probe_info(scenario, plan)).collect(),
         flows,
     }
 }

@@ -6,6 +6,7 @@ use layercast_simulator::{FlowCounters, LinkCounters, Simulation};
 use super::build::{World, WorldFlow, WorldFlowId};
 use super::levels;
 use super::observe::Observer;
+use super::probe::Probes;
 use crate::results::{
     EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, Replication, ResultsError, Series, WindowMeasures,
 };
@@ -39,7 +40,7 @@ impl Snapshot {
     }
 }
 
-fn counters(simulation: &Simulation, flow: &WorldFlow) -> FlowCounters {
+pub(super) fn counters(simulation: &Simulation, flow: &WorldFlow) -> FlowCounters {
     match flow.id {
         WorldFlowId::Receiver(id) => simulation.receiver_counters(id),
         WorldFlowId::Tcp(id) => simulation.tcp_counters(id),
@@ -63,7 +64,12 @@ pub(super) fn measure(
     let mut at_edges: Vec<(Time, Snapshot)> = vec![(Time::ZERO, Snapshot::take(world))];
     let mut received_before = vec![0; world.flows.len()];
     let (mut next_bin, mut bin_start) = (0, Time::ZERO);
+    let mut probes = Probes::new(scenario);
     for stop in stops {
+        while let Some(look) = probes.next().filter(|&look| look <= stop) {
+            world.simulation.run_until(look);
+            probes.look(world, look);
+        }
         world.simulation.run_until(stop);
         observer.collect(world)?;
         if edges().any(|edge| edge == stop) {
@@ -83,6 +89,7 @@ pub(super) fn measure(
         number: 0,
         windows,
         series,
+        probes: probes.into_values(),
         engine: EngineMeasures { events: engine.events, packet_hops: engine.packet_hops, cpu_s: 0.0 },
     })
 }
@@ -112,7 +119,7 @@ fn record_bin(world: &World, now: Time, length_s: f64, before: &mut [u64], serie
     }
 }
 
-fn kbps_or_nan(rate: RateEstimate) -> f64 {
+pub(super) fn kbps_or_nan(rate: RateEstimate) -> f64 {
     rate.known().map_or(f64::NAN, |rate| rate.as_kbps())
 }
 

@@ -127,7 +127,7 @@ impl Finder<'_> {
         Ok(found)
     }
 
-    /// Links, sessions and flows can be changed but not made by an override; what a paper says can.
+    /// Links, sessions and flows can be changed but not made by an override; what a paper says and probes can.
     fn check_entry(
         &self,
         node: Option<&Node>,
@@ -136,7 +136,7 @@ impl Finder<'_> {
         name: Segment<'_>,
     ) -> Result<(), Box<Problem>> {
         let names = || node.map(Node::entries).unwrap_or_default().iter().map(|entry| entry.key.as_str());
-        if spec.name == "paper" || names().any(|known| known == name.text) {
+        if matches!(spec.name, "paper" | "probe") || names().any(|known| known == name.text) {
             return Ok(());
         }
         let message = format!("there is no {} called `{}`", spec.name, name.text);
