@@ -60,9 +60,9 @@ fn overrides(scenario: &Scenario, run: &Run) -> Vec<String> {
 
 pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let overrides = overrides(&arguments.scenario, arguments);
-    let probes = observe::probes(&arguments.probes)?;
+    let probes = observe::probes(&arguments.probes).map_err(Failure::Input)?;
     let (plan, text) = read(&arguments.scenario.name, &overrides, &probes)?;
-    let observation = observe::observation(arguments, &plan)?;
+    let observation = observe::observation(arguments, &plan).map_err(Failure::Input)?;
     if let Some(directory) = &arguments.out {
         prepare(directory)?;
     }

@@ -6,10 +6,9 @@ use layercast_laboratory::run::Observation;
 use layercast_laboratory::scenario::{Scenario, nearest};
 
 use crate::arguments::Run;
-use crate::commands::Failure;
 
-/// What the arguments ask to observe; nothing is none.
-pub(crate) fn observation(arguments: &Run, plan: &Scenario) -> Result<Option<Observation>, Failure> {
+/// What the arguments ask to observe; nothing is none. The error is told to the user as it is.
+pub(crate) fn observation(arguments: &Run, plan: &Scenario) -> Result<Option<Observation>, String> {
     let Some(directory) = &arguments.out else { return Ok(None) };
     let mut captures: Vec<usize> = Vec::new();
     for text in &arguments.captures {
@@ -25,7 +24,7 @@ pub(crate) fn observation(arguments: &Run, plan: &Scenario) -> Result<Option<Obs
             "error: `--capture-replication {number}`: there is no such replication\n  = allowed: 1 to {}",
             plan.replications
         );
-        return Err(Failure::Input(message));
+        return Err(message);
     }
     let observation = Observation {
         directory: directory.clone(),
@@ -37,7 +36,7 @@ pub(crate) fn observation(arguments: &Run, plan: &Scenario) -> Result<Option<Obs
 }
 
 /// What `--probe OF:WHAT[,WHAT][@EVERY]` means in the scenario: overrides that add `probe-1`, `probe-2`, ...
-pub(crate) fn probes(texts: &[String]) -> Result<Vec<String>, Failure> {
+pub(crate) fn probes(texts: &[String]) -> Result<Vec<String>, String> {
     let mut overrides = Vec::new();
     for (number, text) in (1..).zip(texts) {
         // The name of a flow has an `@`, the last part another.
@@ -46,7 +45,7 @@ pub(crate) fn probes(texts: &[String]) -> Result<Vec<String>, Failure> {
                 "error: `--probe {text}`: it does not say what is to be kept\n  = allowed: such as \
                  'link G1-G2:queue_packets@10 ms' or 'flow elm@R1:level,rate_kbps'"
             );
-            return Err(Failure::Input(message));
+            return Err(message);
         };
         let (what, every) = rest.split_once('@').map_or((rest, None), |(what, every)| (what, Some(every)));
         let what: Vec<String> = what.split(',').map(|what| format!("\"{}\"", what.trim())).collect();
@@ -58,7 +57,7 @@ pub(crate) fn probes(texts: &[String]) -> Result<Vec<String>, Failure> {
 }
 
 /// The numbers of the directions that `LINK[:DIRECTION]` means.
-fn links(text: &str, plan: &Scenario) -> Result<Vec<usize>, Failure> {
+fn links(text: &str, plan: &Scenario) -> Result<Vec<usize>, String> {
     const DIRECTIONS: [&str; 3] = ["forward", "backward", "both"];
     let (name, direction) = text.split_once(':').unwrap_or((text, "forward"));
     let known = plan.link_names();
@@ -67,7 +66,7 @@ fn links(text: &str, plan: &Scenario) -> Result<Vec<usize>, Failure> {
         if let Some(meant) = meant {
             let _ = write!(message, "\n  = help: did you mean `{meant}`?");
         }
-        Failure::Input(message)
+        message
     };
     let Some(forward) = known.iter().position(|known| known == name) else {
         const MOST: usize = 12;

@@ -8,6 +8,8 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use layercast_laboratory::results::{probes, series};
+use layercast_laboratory::run::RegistryCatalogue;
+use layercast_laboratory::scenario;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use running::{Ran, run_text, run_with_jobs};
 
@@ -125,6 +127,32 @@ fn probes_of_flows_agree_with_the_series() {
     assert_eq!(cwnd.len(), 85, "60 s have 85 whole intervals of 0.7 s");
     assert!(cwnd.iter().any(|&cwnd| cwnd > 2.0) && flight.iter().any(|&flight| flight > 2.0));
     assert!(values(&ran, 0, "tcp", "ssthresh_packets").iter().any(|&threshold| threshold >= 2.0));
+}
+
+#[test]
+fn mistakes_in_probes_are_told_all_at_once() {
+    let wrong = r#"
+[probes.a]
+of = "R1"
+what = ["level"]
+
+[probes.b]
+of = "link R1-G"
+what = ["drops", "drops", "level"]
+
+[probes.c]
+of = "flow elm@R2"
+what = []
+every = "0 s"
+
+[probes.d]
+of = "link G-R1"
+what = ["marks"]
+every = "1 ns"
+"#;
+    let text = format!("{SCENARIO}\n{wrong}");
+    let errors = scenario::read(NAME, &text, &[], &RegistryCatalogue).unwrap_err();
+    insta::assert_snapshot!(errors);
 }
 
 #[test]

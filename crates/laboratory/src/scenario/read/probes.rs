@@ -14,6 +14,9 @@ use crate::scenario::problems::Problem;
 use crate::scenario::tables::PROBE;
 use crate::scenario::tree::{Entry, Node};
 
+/// The most looks of a probe in a run: their values are kept until its end, 8 bytes each.
+const MOST_LOOKS: u64 = 10_000_000;
+
 /// Reads one probe of a scenario whose links, sessions and flows are read. None if it is wrong, or
 /// about a flow that could not be read.
 pub(super) fn read(
@@ -38,8 +41,17 @@ pub(super) fn read(
         let allowed = quoted(kind.quantities().map(Quantity::name));
         context.problems.push(Problem::of(node, message).allowed(allowed));
     }
+    let every = every?;
+    let looks = scenario.duration.as_ns() / every.as_ns().max(1);
+    if looks > MOST_LOOKS {
+        let least = Span::from_ns(scenario.duration.as_ns().div_ceil(MOST_LOOKS));
+        let message = format!("a probe every {every} looks {looks} times in {}", scenario.duration);
+        let place = table.node("every").unwrap_or(&entry.node);
+        let problem = Problem::of(place, message);
+        context.problems.push(problem.allowed(format!("at most {MOST_LOOKS} times: every {least} or more")));
+    }
     let what = what.into_iter().map(|(quantity, _)| quantity).collect();
-    Some(ProbePlan { name: entry.key.clone(), subject, what, every: every? })
+    Some(ProbePlan { name: entry.key.clone(), subject, what, every })
 }
 
 /// The quantities of a list, each with its place.
