@@ -12,6 +12,7 @@ Examples:
   layercast run thesis/simulation-2               run a built-in scenario and print its table
   layercast run my.toml --out results             keep a report, a summary and time series
   layercast run my.toml --set duration='60 s'     change a value for this run
+  layercast run my.toml --out results --capture G-R  keep the packets of a link for Wireshark
   layercast check my.toml                         what is wrong with a file, with line and column
   layercast send FILE --group 239.1.2.0           send a file to whoever receives, until interrupted
   layercast receive --group 239.1.2.0 --into DIR  receive it
@@ -72,6 +73,24 @@ pub(crate) struct Run {
     /// Write summary.json, series.parquet and report.html to this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+
+    /// Keep values over time in DIR/probes.parquet and plot them, such as
+    /// 'link G1-G2:queue_packets,queue_bytes@10 ms' or 'flow elm@R1:level'; may be repeated
+    #[arg(long = "probe", value_name = "OF:WHAT[@EVERY]", requires = "out")]
+    pub(crate) probes: Vec<String>,
+
+    /// Write what a link transmits to DIR/capture-A-B.pcap; LINK is A-B or B-A, DIRECTION forward
+    /// (as LINK is written), backward or both; may be repeated
+    #[arg(long = "capture", value_name = "LINK[:DIRECTION]", requires = "out")]
+    pub(crate) captures: Vec<String>,
+
+    /// The replication that is captured
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "captures")]
+    pub(crate) capture_replication: u32,
+
+    /// Write every join, leave, level change and note of the receivers to DIR/notes.jsonl
+    #[arg(long, requires = "out")]
+    pub(crate) notes: bool,
 
     /// Show no progress (there is none anyway unless standard error is a terminal)
     #[arg(long, short)]

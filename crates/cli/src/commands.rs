@@ -11,6 +11,7 @@ use layercast_laboratory::scenario::{self, Scenario as Plan, catalogue};
 use layercast_protocol::registry::{self, Protocol};
 
 use crate::arguments::{Check, List, Run, Scenario};
+use crate::observe;
 use crate::output::tell;
 use crate::progress::Progress;
 
@@ -29,8 +30,9 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-/// Reads and checks a scenario with its overrides. The text returned is what decides the numbers.
-fn read(name: &str, overrides: &[String]) -> Result<(Plan, String), Failure> {
+/// Reads and checks a scenario with its overrides and those that add probes. The text returned is what
+/// decides the numbers, which probes do not.
+fn read(name: &str, overrides: &[String], probes: &[String]) -> Result<(Plan, String), Failure> {
     let source = catalogue::load(name).map_err(|error| {
         let hint = match error {
             catalogue::LoadError::Unknown { .. } => {
@@ -40,7 +42,7 @@ fn read(name: &str, overrides: &[String]) -> Result<(Plan, String), Failure> {
         };
         Failure::Input(format!("error: {error}{hint}"))
     })?;
-    let plan = scenario::read(&source.name, &source.text, overrides, &RegistryCatalogue)
+    let plan = scenario::read(&source.name, &source.text, &[overrides, probes].concat(), &RegistryCatalogue)
         .map_err(|errors| Failure::Input(errors.to_string()))?;
     let mut text = source.text;
     for set in overrides {
@@ -58,15 +60,20 @@ fn overrides(scenario: &Scenario, run: &Run) -> Vec<String> {
 
 pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let overrides = overrides(&arguments.scenario, arguments);
-    let (plan, text) = read(&arguments.scenario.name, &overrides)?;
+    let probes = observe::probes(&arguments.probes).map_err(Failure::Input)?;
+    let (plan, text) = read(&arguments.scenario.name, &overrides, &probes)?;
+    let observation = observe::observation(arguments, &plan).map_err(Failure::Input)?;
     if let Some(directory) = &arguments.out {
         prepare(directory)?;
     }
+    let observed =
+        observation.as_ref().map(|observation| observe::files(observation, &plan)).unwrap_or_default();
     let request = RunRequest {
         id: arguments.scenario.name.clone(),
         text,
         command: command_line(arguments),
         jobs: arguments.jobs.map(|jobs| jobs as usize),
+        observation,
     };
     let plural = if plan.replications == 1 { "" } else { "s" };
     let progress = Progress::new(format!("{} replication{plural}", plan.replications), arguments.quiet);
@@ -78,7 +85,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         .context("the results do not fit the scenario")?;
     tell(&results::table::render(&outcome.experiment, &summary))?;
     match &arguments.out {
-        Some(directory) => write(directory, &outcome, &summary),
+        Some(directory) => write(directory, &outcome, &summary, &observed),
         None => Ok(()),
     }
 }
@@ -93,11 +100,13 @@ fn prepare(directory: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write(directory: &Path, outcome: &run::Outcome, summary: &Summary) -> Result<(), Failure> {
+fn write(directory: &Path, outcome: &run::Outcome, summary: &Summary, observed: &str) -> Result<(), Failure> {
     let written = results::write_all(directory, &outcome.experiment, &outcome.replications, summary)
         .context("the results could not be written")?;
+    let probes =
+        written.probes.as_ref().map_or(String::new(), |path| format!("Probes   {}\n", path.display()));
     Ok(tell(&format!(
-        "\nReport   {}\nSummary  {}\nSeries   {}\n",
+        "\nReport   {}\nSummary  {}\nSeries   {}\n{probes}{observed}",
         written.report.display(),
         written.summary.display(),
         written.series.display()
@@ -120,7 +129,7 @@ fn command_line(arguments: &Run) -> String {
 }
 
 pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
-    let (plan, _) = read(&arguments.scenario.name, &arguments.scenario.overrides)?;
+    let (plan, _) = read(&arguments.scenario.name, &arguments.scenario.overrides, &[])?;
     Ok(tell(&format!(
         "{}: fine ({}, {}, {}, {} of {})\n",
         arguments.scenario.name,
@@ -170,7 +179,7 @@ fn names(arguments: &List) -> String {
 }
 
 fn title(name: &str) -> String {
-    read(name, &[]).map_or(String::new(), |(plan, _)| plan.name)
+    read(name, &[], &[]).map_or(String::new(), |(plan, _)| plan.name)
 }
 
 /// The options of a multicast protocol, or the keys of a flow for a TCP.

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod commands;
+mod observe;
 mod output;
 mod progress;
 #[cfg(test)]

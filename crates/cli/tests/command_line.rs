@@ -225,6 +225,81 @@ fn out_leaves_three_files_and_names_them() {
 }
 
 #[test]
+fn captures_and_notes_are_written_and_change_nothing_else() {
+    let (plain, observed) = (scratch("plain-run"), scratch("observed-run"));
+    let path = |directory: &Path| directory.to_str().expect("the path is text").to_owned();
+    assert_eq!(run(&["run", "fixed.toml", "--out", &path(&plain)]).status.code(), Some(0));
+    let seen = seen(&[
+        "run",
+        "fixed.toml",
+        "--out",
+        &path(&observed),
+        "--notes",
+        "--capture",
+        "S-R:both",
+        "--capture",
+        "R-S",
+    ]);
+    insta::assert_snapshot!(seen.replace(&path(&observed), "DIR"));
+    for file in ["series.parquet", "report.html"] {
+        let read = |directory: &Path| fs::read(directory.join(file)).expect("the file is there");
+        assert!(read(&plain) == read(&observed), "{file} differs");
+    }
+    let capture = fs::read(observed.join("capture-S-R.pcap")).expect("the capture is there");
+    assert!(capture.starts_with(&[0x4d, 0x3c, 0xb2, 0xa1]), "pcap with nanoseconds");
+    assert!(observed.join("capture-R-S.pcap").exists());
+    let notes = fs::read_to_string(observed.join("notes.jsonl")).expect("the notes are there");
+    assert!(notes.lines().count() > 1, "{notes}");
+    let left = fs::read_dir(&observed).expect("the directory is there");
+    assert_eq!(left.count(), 6, "nothing partial is left");
+}
+
+#[test]
+fn probes_are_written_and_change_no_number() {
+    let (plain, probed) = (scratch("not-probed"), scratch("probed"));
+    let path = |directory: &Path| directory.to_str().expect("the path is text").to_owned();
+    assert_eq!(run(&["run", "fixed.toml", "--out", &path(&plain)]).status.code(), Some(0));
+    let link = ["--probe", "link S-R:queue_packets,sent_kbps@10 ms"];
+    let flow = ["--probe", "flow fixed@R:level"];
+    let seen = seen(&[&["run", "fixed.toml", "--out", &path(&probed)][..], &link, &flow].concat());
+    assert!(seen.contains("probes.parquet\n"), "{seen}");
+    let read = |directory: &Path, file: &str| fs::read(directory.join(file)).expect("the file is there");
+    assert!(read(&plain, "series.parquet") == read(&probed, "series.parquet"), "the series differ");
+    let summary = |directory: &Path| {
+        let mut summary: serde_json::Value =
+            serde_json::from_slice(&read(directory, "summary.json")).expect("the summary is JSON");
+        summary["engine"].take();
+        summary
+    };
+    assert_eq!(summary(&plain), summary(&probed));
+    assert!(read(&probed, "probes.parquet").starts_with(b"PAR1"));
+    let report = text(&read(&probed, "report.html"));
+    assert!(report.contains("link S-R, every 0.01 s"), "the report plots the probe");
+    assert!(!plain.join("probes.parquet").exists());
+}
+
+#[test]
+fn what_cannot_be_probed_is_told() {
+    let out = scratch("no-probe");
+    let out = out.to_str().expect("the path is text");
+    let tell = |probe: &str| seen(&["run", "thesis/simulation-2", "--out", out, "--probe", probe]);
+    insta::assert_snapshot!(tell("link G1-G2"));
+    insta::assert_snapshot!(tell("link G1-G22:queue_packts,cwnd_packets@10"));
+    insta::assert_snapshot!(tell("flow elm@R1:queue_packets"));
+}
+
+#[test]
+fn what_cannot_be_captured_is_told() {
+    let out = scratch("no-capture");
+    let out = out.to_str().expect("the path is text");
+    let tell = |arguments: &[&str]| seen(&[&["run", "thesis/simulation-2"], arguments].concat());
+    insta::assert_snapshot!(tell(&["--capture", "G1-G2"]));
+    insta::assert_snapshot!(tell(&["--out", out, "--capture", "G1-G22"]));
+    insta::assert_snapshot!(tell(&["--out", out, "--capture", "G1-G2:backwards"]));
+    insta::assert_snapshot!(tell(&["--out", out, "--capture", "G1-G2", "--capture-replication", "99"]));
+}
+
+#[test]
 fn out_that_cannot_be_written_fails_before_the_run() {
     // A file where the directory should be: nobody can write there, whatever their rights.
     let file = scratch("unwritable").join("file");

@@ -2,17 +2,19 @@
 //!
 //! The runner fills an [`Experiment`] and one [`Replication`] per seed. [`Summary::new`] turns them
 //! into statistics; [`table::render`] prints those, and [`write_all`] leaves `summary.json`,
-//! `series.parquet` and `report.html` in a directory. `docs/results.md` tells users what is in them.
+//! `series.parquet` and `report.html` in a directory, and `probes.parquet` if there are probes. `docs/results.md` tells users what is in them.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+mod columns;
 mod error;
 mod experiment;
 mod files;
 mod json;
 pub mod paper;
+pub mod probes;
 mod replication;
 pub mod report;
 pub mod series;
@@ -23,7 +25,8 @@ pub mod table;
 mod text;
 
 pub use error::ResultsError;
-pub use experiment::{Experiment, FlowInfo, GroupInfo, LinkInfo, PaperValue, Relation, Role};
+pub use experiment::{Experiment, FlowInfo, GroupInfo, LinkInfo, PaperValue, ProbeInfo, Relation, Role};
+pub(crate) use files::partial_name;
 pub use replication::{
     EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, Replication, Series, WindowMeasures,
 };
@@ -37,6 +40,8 @@ pub struct Written {
     pub summary: PathBuf,
     /// The time series of every flow as Parquet.
     pub series: PathBuf,
+    /// What probes kept as Parquet, if there are any.
+    pub probes: Option<PathBuf>,
     /// The report as one HTML page.
     pub report: PathBuf,
 }
@@ -55,12 +60,16 @@ pub fn write_all(
     let written = Written {
         summary: dir.join("summary.json"),
         series: dir.join("series.parquet"),
+        probes: (!experiment.probes.is_empty()).then(|| dir.join("probes.parquet")),
         report: dir.join("report.html"),
     };
     let page = report::html(experiment, replications, summary)?;
     series::write(&written.series, experiment, replications)?;
+    if let Some(path) = &written.probes {
+        probes::write(path, experiment, replications)?;
+    }
     files::write_whole(&written.report, page.as_bytes())?;
-    // Last, so that whoever waits for the summary finds the other two beside it.
+    // Last, so that whoever waits for the summary finds the others beside it.
     files::write_whole(&written.summary, summary.to_json().as_bytes())?;
     Ok(written)
 }

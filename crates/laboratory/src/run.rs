@@ -6,6 +6,8 @@
 mod build;
 mod levels;
 mod measure;
+mod observe;
+mod probe;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -14,10 +16,12 @@ use layercast_protocol::stream::Stream;
 use layercast_simulator::NetworkError;
 use rayon::prelude::*;
 
-use crate::results::{Experiment, Replication};
+use crate::results::{Experiment, Replication, ResultsError};
 use crate::scenario::Scenario;
 
 pub use build::{BuildError, RegistryCatalogue};
+pub use observe::Observation;
+use observe::Observer;
 
 /// What is run, besides the scenario itself.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +34,8 @@ pub struct RunRequest {
     pub command: String,
     /// How many threads; none for one per core.
     pub jobs: Option<usize>,
+    /// What is written while it runs; nothing if absent.
+    pub observation: Option<Observation>,
 }
 
 /// What a run gave.
@@ -52,6 +58,9 @@ pub enum RunError {
     /// The network does not connect what is to talk.
     #[error(transparent)]
     Network(#[from] NetworkError),
+    /// What is observed could not be written.
+    #[error(transparent)]
+    Observe(#[from] ResultsError),
     /// Threads could not be started.
     #[error("cannot start {jobs} threads; ask for fewer with --jobs")]
     Threads {
@@ -85,19 +94,29 @@ pub fn run(
     let replications = pool.install(|| {
         (1..=scenario.replications)
             .into_par_iter()
-            .map(|number| replicate(scenario, number, &step))
+            .map(|number| replicate(scenario, number, request.observation.as_ref(), &step))
             .collect::<Result<Vec<_>, RunError>>()
     })?;
+    if let Some(observation) = request.observation.as_ref().filter(|observation| observation.notes) {
+        observe::join_notes(&observation.directory, scenario.replications)?;
+    }
     Ok(Outcome { experiment, replications, wall_s: begun.elapsed().as_secs_f64() })
 }
 
 /// Runs one replication, counted from 1.
-fn replicate(scenario: &Scenario, number: u32, step: &dyn Fn()) -> Result<Replication, RunError> {
+fn replicate(
+    scenario: &Scenario,
+    number: u32,
+    observation: Option<&Observation>,
+    step: &dyn Fn(),
+) -> Result<Replication, RunError> {
     let seed = Stream::new(scenario.seed, &format!("replication/{number}")).bits();
     let cpu = cpu_time::ThreadTime::now();
     let mut world = build::world(scenario, seed)?;
     tracing::debug!(number, seed, "replication starts");
-    let mut replication = measure::measure(scenario, &mut world, step);
+    let mut observer = Observer::start(scenario, &mut world, number, observation)?;
+    let mut replication = measure::measure(scenario, &mut world, &mut observer, step)?;
+    observer.finish()?;
     replication.number = number;
     replication.engine.cpu_s = cpu.elapsed().as_secs_f64();
     let engine = &replication.engine;

@@ -14,6 +14,7 @@ mod nearest;
 mod overrides;
 mod paper;
 mod plan;
+mod probe;
 mod problems;
 pub mod protocols;
 mod read;
@@ -29,10 +30,12 @@ mod tree;
 
 pub use error::{ScenarioError, ScenarioErrors};
 pub use naming::{FlowName, Role};
+pub use nearest::nearest;
 pub use paper::{Metric, PaperValue, Relation};
 pub use plan::{
     Draw, FlowPlan, GroupPlan, LayersPlan, LinkDirection, LinkPlan, LossModel, LossPlace, OptionValue, Place,
     QueueLimit, QueuePlan, Scenario, SessionPlan, Window,
 };
+pub use probe::{ProbePlan, Quantity, Subject, SubjectKind};
 pub use protocols::ProtocolCatalogue;
 pub use read::read;

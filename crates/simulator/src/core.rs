@@ -63,6 +63,9 @@ impl Core {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
         if link.loses_before(&mut parcel) {
+            if let Queue::Watched(queue) = &mut link.queue {
+                queue.lose_before(now, parcel, *self.slab.body(parcel.packet));
+            }
             self.dropped.push(Dropped(parcel));
             return None;
         }
@@ -90,6 +93,9 @@ impl Core {
     fn accept_managed(&mut self, id: LinkId, parcel: Parcel) -> Option<Key> {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
+        if let Queue::Watched(queue) = &mut link.queue {
+            queue.meet(parcel.packet, *self.slab.body(parcel.packet));
+        }
         // Packets wait only for a busy transmitter, or for the event that is to free it.
         let idle = link.queue.is_empty() && !link.is_busy(self.current);
         link.account_queue(now);
@@ -108,9 +114,13 @@ impl Core {
     /// The error model of a link that loses packets at its far end: whether this one is lost.
     #[inline]
     pub(crate) fn loses_on_arrival(&mut self, link: u32, parcel: &mut Parcel) -> bool {
+        let now = self.current.time;
         let link = &mut self.links[link as usize];
         let lost = link.loses_after(parcel);
         if lost {
+            if let Queue::Watched(queue) = &mut link.queue {
+                queue.lose_after(now, *parcel);
+            }
             self.dropped.push(Dropped(*parcel));
         }
         lost

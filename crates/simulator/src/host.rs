@@ -5,7 +5,7 @@ use layercast_protocol::registry::Header;
 use layercast_protocol::units::{Channel, Size};
 
 use crate::core::Core;
-use crate::measure::LevelChange;
+use crate::measure::{LevelChange, ReceiverDeed, ReceiverLog};
 use crate::multicast::Tree;
 use crate::network::LinkId;
 use crate::packet::{Body, EcnField, Parcel};
@@ -93,7 +93,7 @@ pub(crate) struct ReceiverHost<'a> {
     /// This receiver's number in the tree.
     pub(crate) receiver: u32,
     pub(crate) latencies: Latencies,
-    pub(crate) level_changes: &'a mut Vec<LevelChange>,
+    pub(crate) log: &'a mut ReceiverLog,
 }
 
 impl Host<Header> for ReceiverHost<'_> {
@@ -114,17 +114,20 @@ impl Host<Header> for ReceiverHost<'_> {
     }
 
     fn join(&mut self, channel: Channel) {
+        self.log.tell(self.core.now(), ReceiverDeed::Join(channel));
         self.tree.join(self.core, self.receiver, channel, self.latencies.join);
     }
 
     fn leave(&mut self, channel: Channel) {
+        self.log.tell(self.core.now(), ReceiverDeed::Leave(channel));
         self.tree.leave(self.core, self.receiver, channel, self.latencies.leave);
     }
 
     fn note(&mut self, note: Note) {
         if let Note::LevelChanged { from, to, cause } = note {
-            self.level_changes.push(LevelChange { at: self.core.now(), from, to, cause });
+            self.log.level_changes.push(LevelChange { at: self.core.now(), from, to, cause });
         }
+        self.log.tell(self.core.now(), ReceiverDeed::Note(note));
     }
 }
 

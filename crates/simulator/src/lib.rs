@@ -32,13 +32,15 @@ mod timer;
 pub use edge::{EdgeConfig, LeaveRule, QuerierProfile};
 pub use link::LinkConfig;
 pub use loss::{GilbertElliott, LengthLaw, LossModel, LossPlace, LossUnit, PeriodicLoss, TwoStateLoss};
-pub use measure::{FlowCounters, LevelChange, LinkCounters};
+pub use measure::{FlowCounters, LevelChange, LinkCounters, QueueState, ReceiverDeed, ReceiverEntry};
 pub use multicast::Latency;
 pub use network::{LinkId, Network, NetworkError, NodeId};
+pub use packet::MembershipChange;
 pub use queue::{
-    CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, PieConfig, QueueConfig, QueueLimit, RedConfig,
-    RedVictim, RedWeight, RemConfig,
+    CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkEvent, PieConfig, QueueConfig, QueueLimit,
+    RedConfig, RedVictim, RedWeight, RemConfig,
 };
 pub use simulation::{
-    EngineCounters, ReceiverConfig, ReceiverId, ReceiverList, SessionConfig, Simulation, TcpConfig, TcpId,
+    Carried, EngineCounters, LinkRecord, ReceiverConfig, ReceiverId, ReceiverList, SessionConfig, SessionId,
+    Simulation, TcpConfig, TcpId,
 };

@@ -9,7 +9,7 @@ use crate::event::Key;
 use crate::loss::{LossModel, LossPlace, LossProcess};
 use crate::measure::LinkCounters;
 use crate::packet::{Dropped, Parcel};
-use crate::queue::{Queue, QueueConfig, Visit};
+use crate::queue::{Queue, QueueConfig, Visit, transmission};
 
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq)]
@@ -146,7 +146,7 @@ impl Link {
 
     /// How long the transmitter takes for a packet, and when its last bit arrives after that.
     pub(crate) fn spans(&self, size_bytes: u32) -> (Span, Span) {
-        let transmission = Span::from_ns((f64::from(size_bytes) * self.ns_per_byte + 0.5) as u64);
+        let transmission = transmission(size_bytes, self.ns_per_byte);
         (transmission, transmission + self.delay)
     }
 
@@ -169,6 +169,11 @@ impl Link {
     /// How many packets are in the queue and on the wire.
     pub(crate) fn carried(&self) -> usize {
         self.queue.len() + self.wire.len()
+    }
+
+    /// Puts a tap on the link.
+    pub(crate) fn watch(&mut self) {
+        self.queue.watch(self.ns_per_byte, self.delay);
     }
 
     /// Brings the time integral of the queue up to date; call before its length changes.

@@ -1,7 +1,7 @@
 //! What is counted for each flow and link.
 
-use layercast_protocol::contract::Cause;
-use layercast_protocol::units::{Level, Time};
+use layercast_protocol::contract::{Cause, Note};
+use layercast_protocol::units::{Channel, Level, Time};
 
 /// What a flow has received so far. A flow is one receiver's reception, or one TCP connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,4 +52,52 @@ pub struct LevelChange {
     pub to: Level,
     /// Why.
     pub cause: Cause,
+}
+
+/// What a receiver did or noted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ReceiverDeed {
+    /// It joined a channel.
+    Join(Channel),
+    /// It left a channel.
+    Leave(Channel),
+    /// It told something about itself: a change of level, a loss event.
+    Note(Note),
+}
+
+/// When a receiver did what.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReceiverEntry {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub deed: ReceiverDeed,
+}
+
+/// What is kept of a receiver.
+#[derive(Debug, Default)]
+pub(crate) struct ReceiverLog {
+    pub(crate) level_changes: Vec<LevelChange>,
+    /// All that it did and noted, if somebody wants to know.
+    pub(crate) entries: Option<Vec<ReceiverEntry>>,
+}
+
+impl ReceiverLog {
+    pub(crate) fn tell(&mut self, at: Time, deed: ReceiverDeed) {
+        if let Some(entries) = &mut self.entries {
+            entries.push(ReceiverEntry { at, deed });
+        }
+    }
+}
+
+/// What waits at a link now, without the packet in transmission.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct QueueState {
+    /// Packets.
+    pub packets: usize,
+    /// Bytes.
+    pub bytes: u64,
+    /// The average that the queue decides by, as of the last arrival; none if it keeps none. In
+    /// packets, or in bytes where the queue counts those.
+    pub average: Option<f64>,
 }

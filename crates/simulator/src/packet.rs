@@ -30,12 +30,15 @@ pub(crate) struct MembershipMessage {
 }
 
 /// What a membership message asks of the router above.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum MembershipChange {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MembershipChange {
     /// Forward the channel.
     Graft,
-    /// Stop forwarding the channel after this time.
-    Prune { after: Span },
+    /// Stop forwarding the channel.
+    Prune {
+        /// How long it is still to be forwarded.
+        after: Span,
+    },
 }
 
 /// A packet in the slab. Copies made at branching nodes share it.
@@ -46,7 +49,7 @@ struct Slot {
 }
 
 /// A place in the slab.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PacketId(u32);
 
 #[cfg(test)]
@@ -92,6 +95,16 @@ impl Parcel {
     /// What flow it belongs to: a unicast way, or a channel of a session.
     pub(crate) fn flow(&self) -> (u32, u16) {
         (self.route, self.channel)
+    }
+
+    /// The field of the IP header (RFC 3168, section 5; RFC 9331).
+    pub(crate) fn ecn_bits(&self) -> u8 {
+        match self.ecn {
+            _ if self.marked => 3,
+            EcnField::NotCapable => 0,
+            EcnField::Classic => 2,
+            EcnField::Scalable => 1,
+        }
     }
 
     /// Whether a mark will be understood.

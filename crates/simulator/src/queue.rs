@@ -21,6 +21,7 @@ mod red;
 mod rem;
 mod ticker;
 mod visit;
+mod watched;
 
 use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Rate, Span};
@@ -41,6 +42,8 @@ pub use self::red::{RedConfig, RedVictim, RedWeight};
 pub use self::rem::RemConfig;
 use self::rem::RemQueue;
 pub(crate) use self::visit::Visit;
+pub use self::watched::LinkEvent;
+pub(crate) use self::watched::{RawRecord, Watched, transmission};
 use crate::packet::Parcel;
 
 /// How much a queue holds. The packet in transmission is never part of the queue.
@@ -128,6 +131,8 @@ pub(crate) enum Queue {
     FqCoDel(Box<FqCoDelQueue>),
     DualPi2(Box<DualPi2Queue>),
     Fair(Box<FairQueue>),
+    /// Any of the others, on a link with a tap.
+    Watched(Box<Watched>),
 }
 
 impl Queue {
@@ -162,6 +167,7 @@ impl Queue {
             Queue::FqCoDel(queue) => queue.offer(parcel, visit),
             Queue::DualPi2(queue) => queue.offer(parcel, visit),
             Queue::Fair(queue) => queue.offer(parcel, visit),
+            Queue::Watched(queue) => queue.offer(parcel, visit),
         }
     }
 
@@ -177,6 +183,7 @@ impl Queue {
             Queue::FqCoDel(queue) => queue.take(visit),
             Queue::DualPi2(queue) => queue.take(visit),
             Queue::Fair(queue) => queue.take(),
+            Queue::Watched(queue) => queue.take(visit),
         }
     }
 
@@ -193,6 +200,33 @@ impl Queue {
             Queue::FqCoDel(queue) => queue.len(),
             Queue::DualPi2(queue) => queue.len(),
             Queue::Fair(queue) => queue.len(),
+            Queue::Watched(queue) => queue.inner().len(),
+        }
+    }
+
+    /// How many bytes wait.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Queue::DropTail(queue) => queue.bytes(),
+            Queue::DropFront(queue) => queue.bytes(),
+            Queue::Red(queue) => queue.bytes(),
+            Queue::CoDel(queue) => queue.bytes(),
+            Queue::Rem(queue) => queue.bytes(),
+            Queue::Pie(queue) => queue.bytes(),
+            Queue::FqCoDel(queue) => queue.bytes(),
+            Queue::DualPi2(queue) => queue.bytes(),
+            Queue::Fair(queue) => queue.bytes(),
+            Queue::Watched(queue) => queue.inner().bytes(),
+        }
+    }
+
+    /// The average that the queue decides by, if it keeps one: in packets, or in bytes if it is told
+    /// to count those. It is as of the last arrival.
+    pub(crate) fn average(&self) -> Option<f64> {
+        match self {
+            Queue::Red(queue) => Some(queue.average()),
+            Queue::Watched(queue) => queue.inner().average(),
+            _ => None,
         }
     }
 

@@ -10,18 +10,21 @@ use crate::core::Core;
 use crate::event::{Event, Key};
 use crate::host::Way;
 use crate::link::Link;
-use crate::measure::{FlowCounters, LinkCounters};
+use crate::measure::FlowCounters;
+use crate::measure::LinkCounters;
 use crate::network::{LinkId, Network, NetworkError, NodeId};
 use crate::routing::Routing;
 use crate::tcp::{Sender, Sink, TcpOptions, TcpState};
 
 mod membership;
+mod observe;
 mod serve;
 mod session;
 
+pub use self::observe::{Carried, LinkRecord};
 pub(crate) use self::session::Latencies;
 use self::session::Session;
-pub use self::session::{ReceiverConfig, ReceiverId, ReceiverList, SessionConfig};
+pub use self::session::{ReceiverConfig, ReceiverId, ReceiverList, SessionConfig, SessionId};
 
 /// A TCP connection with data without end.
 #[derive(Clone, Debug)]
@@ -41,7 +44,7 @@ pub struct TcpConfig {
 }
 
 /// A TCP connection of this simulation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TcpId {
     sender: u32,
     sink: u32,

@@ -40,6 +40,14 @@ pub enum ResultsError {
         /// What the Parquet library said.
         source: parquet::errors::ParquetError,
     },
+    /// A packet capture could not be written.
+    #[error("cannot write {}", path.display())]
+    Capture {
+        /// The file.
+        path: PathBuf,
+        /// What the library for captures said.
+        source: pcap_file::PcapError,
+    },
     /// A plot could not be drawn.
     #[error("cannot draw the plot \"{plot}\": {reason}")]
     Plot {

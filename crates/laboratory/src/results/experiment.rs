@@ -35,6 +35,8 @@ pub struct Experiment {
     pub links: Vec<LinkInfo>,
     /// The numbers that the paper reports.
     pub paper: Vec<PaperValue>,
+    /// What was probed.
+    pub probes: Vec<ProbeInfo>,
 }
 
 /// One flow: one receiver's reception of a session, or one unicast connection.
@@ -102,6 +104,27 @@ pub struct LinkInfo {
     pub name: String,
     /// The link's rate in kbit/s, infinite where it has none.
     pub rate_kbps: f64,
+}
+
+/// What was kept over time at an interval of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProbeInfo {
+    /// The probe's name.
+    pub name: String,
+    /// What it looked at: `link G1-G2`, `flow elm@R1`.
+    pub subject: String,
+    /// What it kept: `queue_packets`, ...
+    pub quantities: Vec<&'static str>,
+    /// How often, in nanoseconds, so that times are exact.
+    pub every_ns: u64,
+}
+
+impl ProbeInfo {
+    /// When value `index` was taken, in seconds.
+    #[must_use]
+    pub fn time_s(&self, index: usize) -> f64 {
+        ((index as u64 + 1) * self.every_ns) as f64 / 1e9
+    }
 }
 
 /// A number that the paper reports.

@@ -14,7 +14,7 @@ pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ResultsError>
 }
 
 /// The name that a file has while it is being written.
-pub(super) fn partial_name(path: &Path) -> PathBuf {
+pub(crate) fn partial_name(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".partial");
     PathBuf::from(name)

@@ -9,6 +9,8 @@ pub struct Replication {
     pub windows: Vec<WindowMeasures>,
     /// What changes over time.
     pub series: Series,
+    /// What probes kept: by probe, then by quantity, a value for each look. NaN where unknown.
+    pub probes: Vec<Vec<Vec<f64>>>,
     /// What the run cost.
     pub engine: EngineMeasures,
 }

@@ -3,6 +3,7 @@
 mod canvas;
 mod dots;
 mod palette;
+mod probes;
 mod strands;
 mod tables;
 mod timeline;
@@ -71,6 +72,7 @@ impl Page<'_> {
                     (self.fairness()?)
                     (self.throughput()?)
                     (self.nodes()?)
+                    (self.probes()?)
                     (self.tables(&tables))
                     (self.settings())
                 } }
@@ -215,6 +217,30 @@ impl Page<'_> {
             }
             @if nodes.len() > MOST_NODES {
                 p.note { "The first " (MOST_NODES) " of " (nodes.len()) " nodes; all are in the tables and in series.parquet." }
+            }
+        })
+    }
+
+    fn probes(&self) -> Result<Markup, ResultsError> {
+        let Some(run) = self.runs.first().filter(|_| !self.experiment.probes.is_empty()) else {
+            return Ok(html! {});
+        };
+        let mut plots = Vec::new();
+        for (number, info) in self.experiment.probes.iter().enumerate() {
+            plots.push((info, probes::plot(self.experiment, run, number)?));
+        }
+        Ok(html! {
+            h2 { "Probes" }
+            p.note {
+                "The first replication. Where many values share a point the line is their mean, and the faint ones "
+                "are the least and the greatest. The shaded time is not measured."
+            }
+            @for (info, svg) in &plots {
+                section {
+                    h3 { (info.name) }
+                    p.note { (info.subject) ", every " (seconds(info.every_ns as f64 / 1e9)) }
+                    figure { (PreEscaped(svg)) }
+                }
             }
         })
     }

@@ -3,21 +3,16 @@
 //! The rows carry the scenario, its hash and the seed, so that files of many runs merge by being read
 //! together. Each replication is a row group. Nothing in the file depends on when or where it was written.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
 
-use parquet::basic::Compression;
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use parquet::data_type::{DoubleType, Int32Type, Int64Type};
 use parquet::errors::{ParquetError, Result};
-use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::parser::parse_message_type;
 
+use super::columns::{self, optional, required, text};
 use super::error::ResultsError;
 use super::experiment::{Experiment, FlowInfo};
-use super::files::partial_name;
 use super::replication::{FlowSeries, Replication};
 
 /// The columns. Required ones always have a value.
@@ -49,10 +44,8 @@ pub fn write(
     experiment: &Experiment,
     replications: &[Replication],
 ) -> std::result::Result<(), ResultsError> {
-    let cannot = |source: io::Error| ResultsError::Write { path: path.to_owned(), source };
     let failed = |source| ResultsError::Parquet { path: path.to_owned(), source };
-    let partial = partial_name(path);
-    let file = BufWriter::new(File::create(&partial).map_err(cannot)?);
+    let file = columns::create(path)?;
     let mut writer = SeriesWriter::new(file, experiment).map_err(failed)?;
     let mut replications: Vec<&Replication> = replications.iter().collect();
     replications.sort_by_key(|replication| replication.number);
@@ -60,8 +53,7 @@ pub fn write(
         replication.check(experiment)?;
         writer.write(replication).map_err(failed)?;
     }
-    let mut file = writer.finish().map_err(failed)?;
-    file.flush().and_then(|()| fs::rename(&partial, path)).map_err(cannot)
+    columns::complete(path, writer.finish().map_err(failed)?)
 }
 
 /// Writes replication after replication, for a runner that does not want to keep them all.
@@ -85,13 +77,7 @@ impl<'a, W: Write + Send> SeriesWriter<'a, W> {
     /// # Errors
     /// When the first bytes cannot be written.
     pub fn new(sink: W, experiment: &'a Experiment) -> Result<Self> {
-        let schema = Arc::new(parse_message_type(SCHEMA)?);
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .set_created_by("layercast".to_owned())
-            .build();
-        let writer = SerializedFileWriter::new(sink, schema, Arc::new(properties))?;
-        Ok(Self { experiment, writer })
+        Ok(Self { experiment, writer: columns::writer(sink, SCHEMA)? })
     }
 
     /// Adds one replication.
@@ -103,14 +89,14 @@ impl<'a, W: Write + Send> SeriesWriter<'a, W> {
         let rows = Rows { experiment: self.experiment, replication };
         let mut group = self.writer.next_row_group()?;
         let experiment = self.experiment;
-        text(&mut group, &rows.map(|_, _, _| &experiment.scenario))?;
-        text(&mut group, &rows.map(|_, _, _| &experiment.scenario_hash))?;
+        text(&mut group, &rows.map(|_, _, _| experiment.scenario.as_str()))?;
+        text(&mut group, &rows.map(|_, _, _| experiment.scenario_hash.as_str()))?;
         // Parquet keeps an unsigned number in the signed one of the same bits.
         required::<Int64Type, _>(&mut group, &rows.map(|_, _, _| experiment.seed.cast_signed()))?;
         required::<Int32Type, _>(&mut group, &rows.map(|_, _, _| replication.number.cast_signed()))?;
-        text(&mut group, &rows.map(|flow, _, _| &flow.name))?;
-        text(&mut group, &rows.map(|flow, _, _| &flow.protocol))?;
-        text(&mut group, &rows.map(|flow, _, _| &flow.node))?;
+        text(&mut group, &rows.map(|flow, _, _| flow.name.as_str()))?;
+        text(&mut group, &rows.map(|flow, _, _| flow.protocol.as_str()))?;
+        text(&mut group, &rows.map(|flow, _, _| flow.node.as_str()))?;
         required::<DoubleType, _>(&mut group, &rows.map(|_, _, bin| experiment.bin_end_s(bin)))?;
         number(&mut group, &rows, |series| &series.throughput_kbps)?;
         optional::<Int32Type, _>(
@@ -151,11 +137,6 @@ impl<'a> Rows<'a> {
     }
 }
 
-fn text<W: Write + Send>(group: &mut SerializedRowGroupWriter<'_, W>, values: &[&String]) -> Result<()> {
-    let values: Vec<ByteArray> = values.iter().map(|value| ByteArray::from(value.as_str())).collect();
-    required::<ByteArrayType, _>(group, &values)
-}
-
 fn number<W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     rows: &Rows<'_>,
@@ -163,32 +144,4 @@ fn number<W: Write + Send>(
 ) -> Result<()> {
     let finite = |series, bin: usize| column(series).get(bin).copied().filter(|value| value.is_finite());
     optional::<DoubleType, _>(group, &rows.map(|_, series, bin| finite(series, bin)))
-}
-
-fn required<T: DataType, W: Write + Send>(
-    group: &mut SerializedRowGroupWriter<'_, W>,
-    values: &[T::T],
-) -> Result<()> {
-    put::<T, W>(group, values, None)
-}
-
-fn optional<T: DataType, W: Write + Send>(
-    group: &mut SerializedRowGroupWriter<'_, W>,
-    values: &[Option<T::T>],
-) -> Result<()> {
-    let defined: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
-    let values: Vec<T::T> = values.iter().flatten().cloned().collect();
-    put::<T, W>(group, &values, Some(&defined))
-}
-
-fn put<T: DataType, W: Write + Send>(
-    group: &mut SerializedRowGroupWriter<'_, W>,
-    values: &[T::T],
-    defined: Option<&[i16]>,
-) -> Result<()> {
-    let Some(mut column) = group.next_column()? else {
-        return Err(ParquetError::General("the schema has fewer columns than are written".to_owned()));
-    };
-    column.typed::<T>().write_batch(values, defined, None)?;
-    column.close()
 }

@@ -42,6 +42,14 @@ impl Replication {
                 }
             }
         }
+        self.equal("probes", self.probes.len(), experiment.probes.len())?;
+        for (values, info) in self.probes.iter().zip(&experiment.probes) {
+            self.equal(&format!("quantities of probe {}", info.name), values.len(), info.quantities.len())?;
+            let looks = values.first().map_or(0, Vec::len);
+            for values in values {
+                self.equal(&format!("values of probe {}", info.name), values.len(), looks)?;
+            }
+        }
         Ok(())
     }
 

@@ -15,8 +15,10 @@ use layercast_simulator::{
 };
 
 use super::{RunError, RunRequest};
-use crate::results::{Experiment, FlowInfo, GroupInfo, LinkInfo, PaperValue, Relation, Role};
-use crate::scenario::{self, Draw, FlowPlan, LinkDirection, ProtocolCatalogue, Scenario, SessionPlan};
+use crate::results::{Experiment, FlowInfo, GroupInfo, LinkInfo, PaperValue, ProbeInfo, Relation, Role};
+use crate::scenario::{
+    self, Draw, FlowPlan, LinkDirection, ProbePlan, ProtocolCatalogue, Scenario, SessionPlan, Subject,
+};
 
 /// Why a scenario that reads well cannot be built.
 #[derive(Debug, thiserror::Error)]
@@ -218,7 +220,7 @@ fn protocol(plan: &SessionPlan) -> Result<Protocol, BuildError> {
     Ok(protocol)
 }
 
-fn tcp_options(plan: &FlowPlan) -> TcpOptions {
+pub(super) fn tcp_options(plan: &FlowPlan) -> TcpOptions {
     let variant = match plan.protocol.as_str() {
         "tcp-tahoe" => TcpVariant::Tahoe,
         "tcp-reno" => TcpVariant::Reno,
@@ -262,6 +264,19 @@ fn draw_time(draw: Draw<Time>, seed: u64, name: &str) -> Time {
     Time::ZERO + draw_span(draw.map(|time| time.since(Time::ZERO)), seed, name)
 }
 
+fn probe_info(scenario: &Scenario, plan: &ProbePlan) -> ProbeInfo {
+    let (kind, name) = match plan.subject {
+        Subject::Link(link) => ("link", scenario.link_names().swap_remove(link)),
+        Subject::Flow(flow) => ("flow", scenario.flow_names().swap_remove(flow).name),
+    };
+    ProbeInfo {
+        name: plan.name.clone(),
+        subject: format!("{kind} {name}"),
+        quantities: plan.what.iter().map(|quantity| quantity.name()).collect(),
+        every_ns: plan.every.as_ns(),
+    }
+}
+
 /// What the results need to know of the scenario.
 pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experiment {
     let flows: Vec<FlowInfo> =
@@ -275,16 +290,12 @@ pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experimen
             flows: group.flows.iter().filter_map(index).collect(),
         })
         .collect();
+    let rates = scenario.links.iter().flat_map(|link| [link.forward.rate, link.backward.rate]);
     let links = scenario
-        .links
-        .iter()
-        .flat_map(|link| {
-            let (from, to) = (&scenario.nodes[link.from], &scenario.nodes[link.to]);
-            [
-                LinkInfo { name: format!("{from}-{to}"), rate_kbps: link.forward.rate.as_kbps() },
-                LinkInfo { name: format!("{to}-{from}"), rate_kbps: link.backward.rate.as_kbps() },
-            ]
-        })
+        .link_names()
+        .into_iter()
+        .zip(rates)
+        .map(|(name, rate)| LinkInfo { name, rate_kbps: rate.as_kbps() })
         .collect();
     Experiment {
         scenario: request.id.clone(),
@@ -305,6 +316,7 @@ pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experimen
         groups,
         links,
         paper: scenario.paper.iter().map(paper_value).collect(),
+        probes: scenario.probes.iter().map(|plan| probe_info(scenario, plan)).collect(),
         flows,
     }
 }

@@ -5,8 +5,10 @@ use layercast_simulator::{FlowCounters, LinkCounters, Simulation};
 
 use super::build::{World, WorldFlow, WorldFlowId};
 use super::levels;
+use super::observe::Observer;
+use super::probe::Probes;
 use crate::results::{
-    EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, Replication, Series, WindowMeasures,
+    EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, Replication, ResultsError, Series, WindowMeasures,
 };
 use crate::scenario::{Scenario, Window};
 
@@ -38,7 +40,7 @@ impl Snapshot {
     }
 }
 
-fn counters(simulation: &Simulation, flow: &WorldFlow) -> FlowCounters {
+pub(super) fn counters(simulation: &Simulation, flow: &WorldFlow) -> FlowCounters {
     match flow.id {
         WorldFlowId::Receiver(id) => simulation.receiver_counters(id),
         WorldFlowId::Tcp(id) => simulation.tcp_counters(id),
@@ -46,7 +48,12 @@ fn counters(simulation: &Simulation, flow: &WorldFlow) -> FlowCounters {
 }
 
 /// Runs the world to its end and measures it. Calls `step` after each bin.
-pub(super) fn measure(scenario: &Scenario, world: &mut World, step: &dyn Fn()) -> Replication {
+pub(super) fn measure(
+    scenario: &Scenario,
+    world: &mut World,
+    observer: &mut Observer,
+    step: &dyn Fn(),
+) -> Result<Replication, ResultsError> {
     let bins = bin_ends(scenario);
     let edges = || scenario.windows.iter().flat_map(|window| [window.start, window.end]);
     let mut stops: Vec<Time> = bins.iter().copied().chain(edges()).collect();
@@ -57,8 +64,14 @@ pub(super) fn measure(scenario: &Scenario, world: &mut World, step: &dyn Fn()) -
     let mut at_edges: Vec<(Time, Snapshot)> = vec![(Time::ZERO, Snapshot::take(world))];
     let mut received_before = vec![0; world.flows.len()];
     let (mut next_bin, mut bin_start) = (0, Time::ZERO);
+    let mut probes = Probes::new(scenario);
     for stop in stops {
+        while let Some(look) = probes.next().filter(|&look| look <= stop) {
+            world.simulation.run_until(look);
+            probes.look(world, look);
+        }
         world.simulation.run_until(stop);
+        observer.collect(world)?;
         if edges().any(|edge| edge == stop) {
             at_edges.push((stop, Snapshot::take(world)));
         }
@@ -72,12 +85,13 @@ pub(super) fn measure(scenario: &Scenario, world: &mut World, step: &dyn Fn()) -
     let windows =
         scenario.windows.iter().map(|window| measure_window(world, scenario, window, &at_edges)).collect();
     let engine = world.simulation.engine_counters();
-    Replication {
+    Ok(Replication {
         number: 0,
         windows,
         series,
+        probes: probes.into_values(),
         engine: EngineMeasures { events: engine.events, packet_hops: engine.packet_hops, cpu_s: 0.0 },
-    }
+    })
 }
 
 fn record_bin(world: &World, now: Time, length_s: f64, before: &mut [u64], series: &mut Series) {
@@ -105,7 +119,7 @@ fn record_bin(world: &World, now: Time, length_s: f64, before: &mut [u64], serie
     }
 }
 
-fn kbps_or_nan(rate: RateEstimate) -> f64 {
+pub(super) fn kbps_or_nan(rate: RateEstimate) -> f64 {
     rate.known().map_or(f64::NAN, |rate| rate.as_kbps())
 }
 

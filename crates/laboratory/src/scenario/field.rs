@@ -104,6 +104,10 @@ pub enum FieldKind {
     Groups,
     /// A number of a paper.
     Told,
+    /// What a probe looks at.
+    Subject,
+    /// What a probe keeps.
+    Quantities,
     /// A table.
     Table(&'static TableSpec),
     /// Tables under names.
@@ -224,6 +228,8 @@ impl FieldKind {
                 "lists of flows under names, such as \"R1/elm\" = [\"elm@R1\", \"tcp-*@R1\"]"
             }
             FieldKind::Told => "a number, or text such as \"about 430\", \"< 10\" or \"> 300\"",
+            FieldKind::Subject => "a link or a flow, such as \"link G1-G2\" or \"flow elm@R1\"",
+            FieldKind::Quantities => "a list of quantities, such as [\"queue_packets\", \"queue_bytes\"]",
             FieldKind::Table(spec) => return format!("a table such as {}", spec.example),
             FieldKind::Tables(spec) => return format!("tables under names, each such as {}", spec.example),
         };

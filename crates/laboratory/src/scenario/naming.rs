@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::plan::{Place, Scenario};
+use super::plan::{LinkPlan, Place, Scenario};
 
 /// What is known of a flow before anything runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +68,17 @@ impl Scenario {
             })
         });
         receivers.chain(sinks).collect()
+    }
+
+    /// The names of the links' directions, `FROM-TO`, in the order in which results tell them: each
+    /// link forward, then backward.
+    pub fn link_names(&self) -> Vec<String> {
+        let node = |node: usize| self.nodes.get(node).map_or("", String::as_str);
+        let both = |link: &LinkPlan| {
+            let (from, to) = (node(link.from), node(link.to));
+            [format!("{from}-{to}"), format!("{to}-{from}")]
+        };
+        self.links.iter().flat_map(both).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! "Did you mean ...?"
 
 /// The name most like `name`, if any is like enough that a slip of the fingers explains it.
-pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let wanted = name.to_lowercase();
     // A third of the letters may be wrong; of short names one letter. Text of any length may come
     // in, and the distance takes quadratic time, so very long names have no neighbours.

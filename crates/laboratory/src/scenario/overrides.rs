@@ -127,8 +127,8 @@ impl Finder<'_> {
         Ok(found)
     }
 
-    /// Links, sessions and flows can be changed but not made by an override; what a paper
-    /// says and edges can.
+    /// Links, sessions and flows can be changed but not made by an override; what a paper says,
+    /// edges and probes can.
     fn check_entry(
         &self,
         node: Option<&Node>,
@@ -137,7 +137,8 @@ impl Finder<'_> {
         name: Segment<'_>,
     ) -> Result<(), Box<Problem>> {
         let names = || node.map(Node::entries).unwrap_or_default().iter().map(|entry| entry.key.as_str());
-        if matches!(spec.name, "paper" | "network-edge") || names().any(|known| known == name.text) {
+        if matches!(spec.name, "paper" | "network-edge" | "probe") || names().any(|known| known == name.text)
+        {
             return Ok(());
         }
         let message = format!("there is no {} called `{}`", spec.name, name.text);

@@ -7,6 +7,7 @@ use layercast_simulator::EdgeConfig;
 pub use layercast_simulator::{LossModel, LossPlace, QueueConfig as QueuePlan, QueueLimit};
 
 use super::paper::PaperValue;
+use super::probe::ProbePlan;
 
 /// One experiment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,6 +40,8 @@ pub struct Scenario {
     pub groups: Vec<GroupPlan>,
     /// The numbers that the paper reports.
     pub paper: Vec<PaperValue>,
+    /// What is probed while it runs.
+    pub probes: Vec<ProbePlan>,
 }
 
 /// A stretch of a run over which flows are measured.

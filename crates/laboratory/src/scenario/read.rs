@@ -6,6 +6,7 @@ mod defaults;
 mod edges;
 mod flows;
 mod groups;
+mod probes;
 mod queues;
 mod sessions;
 mod table;
@@ -110,6 +111,7 @@ fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
         edges,
         groups: Vec::new(),
         paper: Vec::new(),
+        probes: Vec::new(),
     };
     let known = Known { flows: scenario.flow_names(), incomplete };
     check_unique(root, &scenario, context);
@@ -125,10 +127,15 @@ fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
         let values = groups::read_paper(entry, &known, &scenario.groups, context);
         scenario.paper.extend(values);
     }
+    for entry in table.entries("probes", context) {
+        check_name(entry, context);
+        let plan = probes::read(entry, &scenario, &known, context);
+        scenario.probes.extend(plan);
+    }
     Some(scenario)
 }
 
-/// The name of a session or flow becomes part of names and paths.
+/// The name of a session, flow or probe becomes part of names and paths.
 fn check_name(entry: &Entry, context: &mut Context<'_>) {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if entry.key.is_empty() || !entry.key.chars().all(fits) {

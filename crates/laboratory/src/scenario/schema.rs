@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::field::{Absent, Field, FieldKind, TableSpec};
+use super::probe::Quantity;
 use super::protocols::ProtocolCatalogue;
 use super::tables::{ALL, SCENARIO};
 
@@ -126,6 +127,11 @@ fn kind(kind: &FieldKind, protocols: &[&str]) -> Value {
         FieldKind::Told => {
             let text = json!({"type": "string", "pattern": "^ *(about|<|>) *[-+0-9.eE]+ *$"});
             json!({"anyOf": [{"type": "number"}, text]})
+        }
+        FieldKind::Subject => json!({"type": "string", "pattern": "^ *(link|flow) +[^ ]+ *$"}),
+        FieldKind::Quantities => {
+            let names: Vec<&str> = Quantity::ALL.iter().map(|quantity| quantity.name()).collect();
+            json!({"type": "array", "items": {"enum": names}, "minItems": 1})
         }
         FieldKind::Table(spec) => reference(spec),
         FieldKind::Tables(spec) => json!({"type": "object", "additionalProperties": reference(spec)}),

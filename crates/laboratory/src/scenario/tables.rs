@@ -82,6 +82,12 @@ pub const SCENARIO: TableSpec = TableSpec {
             NONE,
             "The numbers that the paper reports, under the name of a flow or group.",
         ),
+        field(
+            "probes",
+            FieldKind::Tables(&PROBE),
+            NONE,
+            "What is kept over time at an interval of its own, under names. Probes change no result.",
+        ),
     ],
 };
 
@@ -223,6 +229,27 @@ pub const PAPER: TableSpec = TableSpec {
     ],
 };
 
+/// A probe.
+pub const PROBE: TableSpec = TableSpec {
+    name: "probe",
+    doc: "Values over time: `probes.parquet` has them and the report plots them. A link has `queue_packets`, \
+          `queue_bytes`, `queue_average` (RED's), `sent_kbps`, `drops` and `marks`; a TCP connection \
+          `throughput_kbps`, `cwnd_packets`, `ssthresh_packets` and `flight_packets`; a receiver `throughput_kbps`, \
+          `level`, `rate_kbps`, `smoothed_rate_kbps`, `loss` and `rtt_ms`.",
+    example: "{ of = \"link G1-G2\", what = [\"queue_packets\"], every = \"10 ms\" }",
+    choice: None,
+    fields: &[
+        field("of", FieldKind::Subject, REQUIRED, "A link in the direction of its name, or a flow."),
+        field("what", FieldKind::Quantities, REQUIRED, "What is kept."),
+        field(
+            "every",
+            FieldKind::Period,
+            Absent::Default("100 ms"),
+            "How often. Rates, `drops` and `marks` are over such a stretch, all else is as it is at its end.",
+        ),
+    ],
+};
+
 /// All tables, in the order of the documentation.
 pub const ALL: &[&TableSpec] = &[
     &SCENARIO,
@@ -237,4 +264,5 @@ pub const ALL: &[&TableSpec] = &[
     &FLOW,
     &EDGE,
     &PAPER,
+    &PROBE,
 ];

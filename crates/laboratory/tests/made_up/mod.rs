@@ -77,6 +77,7 @@ pub(crate) fn experiment(crowded: bool) -> Experiment {
         duration_s: 300.0,
         windows_s: vec![[30.0, 300.0], [10.0, 300.0]],
         series_bin_s: 1.0,
+        probes: Vec::new(),
         flows,
         groups,
         links: ["G1-G2", "G1-G3", "G2-R1"].iter().map(|name| LinkInfo { name: (*name).to_owned(), rate_kbps: 100_000.0 }).collect(),
@@ -143,7 +144,7 @@ fn replication(experiment: &Experiment, number: u32) -> Replication {
         })
         .collect();
     let engine = EngineMeasures { events: 1_000_000, packet_hops: 400_000, cpu_s: 0.25 };
-    Replication { number, windows, series: Series { flows }, engine }
+    Replication { number, windows, series: Series { flows }, probes: Vec::new(), engine }
 }
 
 fn series(info: &FlowInfo, dice: &mut Dice) -> FlowSeries {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use layercast_laboratory::results::Summary;
 use layercast_laboratory::results::summary::{FlowStatistics, RunCost};
-use layercast_laboratory::run::{self, Outcome, RegistryCatalogue, RunRequest};
+use layercast_laboratory::run::{self, Observation, Outcome, RegistryCatalogue, RunRequest};
 use layercast_laboratory::scenario::{self, Scenario, catalogue};
 
 pub(crate) struct Ran {
@@ -55,13 +55,30 @@ pub(crate) fn run_text(name: &str, text: &str, overrides: &[&str]) -> Ran {
 
 /// Runs a scenario's text with overrides.
 pub(crate) fn run_with_jobs(name: &str, text: &str, overrides: &[&str], jobs: usize) -> Ran {
+    run_observed(name, text, overrides, jobs, None)
+}
+
+/// Runs a scenario's text with overrides and looks on.
+pub(crate) fn run_observed(
+    name: &str,
+    text: &str,
+    overrides: &[&str],
+    jobs: usize,
+    observation: Option<Observation>,
+) -> Ran {
     let plan =
         read(name, text, overrides).unwrap_or_else(|| panic!("{name} with {overrides:?} does not read"));
     let mut as_run = text.to_owned();
     for set in overrides {
         let _ = write!(as_run, "\n# --set {set}");
     }
-    let request = RunRequest { id: name.to_owned(), text: as_run, command: String::new(), jobs: Some(jobs) };
+    let request = RunRequest {
+        id: name.to_owned(),
+        text: as_run,
+        command: String::new(),
+        jobs: Some(jobs),
+        observation,
+    };
     let outcome = run::run(&plan, &request, &|_| {}).unwrap();
     let cost = RunCost { wall_s: outcome.wall_s, peak_rss_bytes: None };
     let summary = Summary::new(&outcome.experiment, &outcome.replications, cost).unwrap();

@@ -161,6 +161,10 @@ impl CoDelQueue {
     pub(super) fn len(&self) -> usize {
         self.fifo.len()
     }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.fifo.bytes()
+    }
 }
 
 #[cfg(test)]

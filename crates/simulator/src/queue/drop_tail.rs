@@ -48,6 +48,10 @@ impl DropTail {
         self.waiting.len()
     }
 
+    pub(super) fn bytes(&self) -> u64 {
+        self.waiting_bytes
+    }
+
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
@@ -86,6 +90,10 @@ impl DropFront {
 
     pub(super) fn len(&self) -> usize {
         self.queue.len()
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.queue.bytes()
     }
 }
 

@@ -172,8 +172,7 @@ impl DualPi2Queue {
 
     pub(super) fn offer(&mut self, parcel: Parcel, visit: &mut Visit<'_>) {
         self.catch_up(visit.now);
-        let bytes = self.low_delay.bytes() + self.classic.bytes();
-        if self.limit.is_reached(self.len(), bytes) {
+        if self.limit.is_reached(self.len(), self.bytes()) {
             visit.drop_for_room(parcel);
         } else if parcel.ecn == EcnField::Scalable || parcel.marked {
             // Who marked a packet has written over what its sender said.
@@ -241,6 +240,10 @@ impl DualPi2Queue {
 
     pub(super) fn len(&self) -> usize {
         self.low_delay.len() + self.classic.len()
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.low_delay.bytes() + self.classic.bytes()
     }
 }
 

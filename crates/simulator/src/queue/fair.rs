@@ -113,6 +113,10 @@ impl FairQueue {
     pub(super) fn len(&self) -> usize {
         self.flows.len()
     }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.flows.bytes()
+    }
 }
 
 /// An element of a vector that grows to have it.

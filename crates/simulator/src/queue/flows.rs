@@ -113,4 +113,9 @@ impl FlowQueues {
     pub(super) fn len(&self) -> usize {
         self.packets
     }
+
+    /// How many bytes they hold.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
 }

@@ -146,6 +146,10 @@ impl FqCoDelQueue {
     pub(super) fn len(&self) -> usize {
         self.flows.len()
     }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.flows.bytes()
+    }
 }
 
 /// Spreads a number over 64 bits: the finish of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).

@@ -162,6 +162,10 @@ impl PieQueue {
     pub(super) fn len(&self) -> usize {
         self.fifo.len()
     }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.fifo.bytes()
+    }
 }
 
 #[cfg(test)]

@@ -94,6 +94,14 @@ impl RedQueue {
     pub(super) fn len(&self) -> usize {
         self.fifo.len()
     }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.fifo.bytes()
+    }
+
+    pub(super) fn average(&self) -> f64 {
+        self.law.average
+    }
 }
 
 #[cfg(test)]

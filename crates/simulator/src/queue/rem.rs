@@ -168,6 +168,10 @@ impl RemQueue {
     pub(super) fn len(&self) -> usize {
         self.fifo.len()
     }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.fifo.bytes()
+    }
 }
 
 #[cfg(test)]

@@ -239,7 +239,7 @@ impl Simulation {
                 tree: &mut to.tree,
                 receiver,
                 latencies: to.latencies[receiver as usize],
-                level_changes: &mut to.level_changes[receiver as usize],
+                log: &mut to.logs[receiver as usize],
             };
             let deadline = endpoints.settle(receiver as usize, now, input, &mut host);
             self.core.set_timer(to.first_agent + receiver, deadline);

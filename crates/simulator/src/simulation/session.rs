@@ -5,7 +5,7 @@ use layercast_protocol::registry::{Receiver, Receivers, Source};
 use layercast_protocol::units::Time;
 
 use super::{Agent, Route, Simulation};
-use crate::measure::{FlowCounters, LevelChange};
+use crate::measure::{FlowCounters, LevelChange, ReceiverLog};
 use crate::multicast::{Latency, Routes, Tree};
 use crate::network::{NetworkError, NodeId};
 use crate::packet::EcnField;
@@ -103,8 +103,12 @@ impl FromIterator<ReceiverConfig> for ReceiverList {
     }
 }
 
-/// A receiver of a session of this simulation.
+/// A session of this simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionId(pub(super) u32);
+
+/// A receiver of a session of this simulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReceiverId {
     pub(super) session: u32,
     /// Its number in the session's tree.
@@ -122,7 +126,7 @@ pub(super) struct Session {
     pub(super) endpoints: Option<Receivers>,
     pub(super) latencies: Vec<Latencies>,
     pub(super) counters: Vec<FlowCounters>,
-    pub(super) level_changes: Vec<Vec<LevelChange>>,
+    pub(super) logs: Vec<ReceiverLog>,
     /// Which hosts hear and say nothing any more; empty until the first one crashes.
     crashed: Vec<bool>,
     /// What the source's data says of marks.
@@ -180,7 +184,7 @@ impl Simulation {
             endpoints,
             latencies,
             counters: vec![FlowCounters::default(); places.len()],
-            level_changes: vec![Vec::new(); places.len()],
+            logs: std::iter::repeat_with(ReceiverLog::default).take(places.len()).collect(),
             crashed: Vec::new(),
             ecn: if config.ecn { EcnField::Classic } else { EcnField::NotCapable },
         });
@@ -212,6 +216,6 @@ impl Simulation {
 
     /// All changes of a receiver's level so far.
     pub fn level_changes(&self, id: ReceiverId) -> &[LevelChange] {
-        &self.sessions[id.session as usize].level_changes[id.receiver as usize]
+        &self.sessions[id.session as usize].logs[id.receiver as usize].level_changes
     }
 }

@@ -239,7 +239,7 @@ fn restlessness(curves: &[Curve], top: f64) -> f64 {
 }
 
 /// The scale's end: above nearly everything, so that one burst of a start does not flatten the rest.
-fn ceiling<'a>(curves: impl Iterator<Item = &'a Curve>) -> f64 {
+pub(super) fn ceiling<'a>(curves: impl Iterator<Item = &'a Curve>) -> f64 {
     let mut values: Vec<f64> =
         curves.flatten().map(|&(_, value)| value).filter(|value| value.is_finite()).collect();
     values.sort_by(f64::total_cmp);

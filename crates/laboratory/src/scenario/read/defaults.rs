@@ -108,6 +108,8 @@ fn check(node: &Node, kind: &FieldKind, context: &mut Context<'_>) {
         | FieldKind::Groups
         | FieldKind::Told
         | FieldKind::Table(_)
+        | FieldKind::Subject
+        | FieldKind::Quantities
         | FieldKind::Tables(_) => {}
     }
 }

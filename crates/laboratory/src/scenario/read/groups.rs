@@ -25,14 +25,14 @@ impl Known {
     }
 
     /// Whether a name may belong to a flow that could not be read.
-    fn may_be_missing(&self, name: &str) -> bool {
+    pub(super) fn may_be_missing(&self, name: &str) -> bool {
         let stem = name.split('@').next().unwrap_or(name);
         let fits = |known: &String| stem.contains('*') || stem.starts_with(known.as_str());
         self.incomplete.iter().any(fits)
     }
 
     /// What is allowed where a flow is named.
-    fn allowed(&self) -> String {
+    pub(super) fn allowed(&self) -> String {
         const MOST: usize = 12;
         let shown: Vec<&str> = self.names().take(MOST).collect();
         let more = if self.flows.len() > MOST { ", ..." } else { "" };

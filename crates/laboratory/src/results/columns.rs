@@ -1,0 +1,77 @@
+//! Writing Parquet files column by column.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use parquet::basic::Compression;
+use parquet::data_type::{ByteArray, ByteArrayType, DataType};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+
+use super::error::ResultsError;
+use super::files::partial_name;
+
+/// Starts a file under a partial name.
+pub(super) fn create(path: &Path) -> std::result::Result<BufWriter<File>, ResultsError> {
+    let file = File::create(partial_name(path));
+    Ok(BufWriter::new(file.map_err(|source| ResultsError::Write { path: path.to_owned(), source })?))
+}
+
+/// Gives a whole file its name.
+pub(super) fn complete(path: &Path, mut file: BufWriter<File>) -> std::result::Result<(), ResultsError> {
+    let done = file.flush().and_then(|()| fs::rename(partial_name(path), path));
+    done.map_err(|source| ResultsError::Write { path: path.to_owned(), source })
+}
+
+/// A writer for these columns. Nothing in the file depends on when or where it was written.
+pub(super) fn writer<W: Write + Send>(sink: W, schema: &str) -> Result<SerializedFileWriter<W>> {
+    let schema = Arc::new(parse_message_type(schema)?);
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_created_by("layercast".to_owned())
+        .build();
+    SerializedFileWriter::new(sink, schema, Arc::new(properties))
+}
+
+/// Writes a column of text.
+pub(super) fn text<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    values: &[&str],
+) -> Result<()> {
+    let values: Vec<ByteArray> = values.iter().map(|value| ByteArray::from(*value)).collect();
+    required::<ByteArrayType, _>(group, &values)
+}
+
+/// Writes a column that has a value in each row.
+pub(super) fn required<T: DataType, W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    values: &[T::T],
+) -> Result<()> {
+    put::<T, W>(group, values, None)
+}
+
+/// Writes a column that may lack values.
+pub(super) fn optional<T: DataType, W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    values: &[Option<T::T>],
+) -> Result<()> {
+    let defined: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
+    let values: Vec<T::T> = values.iter().flatten().cloned().collect();
+    put::<T, W>(group, &values, Some(&defined))
+}
+
+fn put<T: DataType, W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    values: &[T::T],
+    defined: Option<&[i16]>,
+) -> Result<()> {
+    let Some(mut column) = group.next_column()? else {
+        return Err(ParquetError::General("the schema has fewer columns than are written".to_owned()));
+    };
+    column.typed::<T>().write_batch(values, defined, None)?;
+    column.close()
+}

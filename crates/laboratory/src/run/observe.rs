@@ -1,0 +1,80 @@
+//! What is written of a run while it goes on: captures of links and the notes of receivers.
+//!
+//! Everything is collected between the steps of the run and goes to files at once, so that no more
+//! than a step's worth is held. Observing changes no result.
+
+mod addresses;
+mod capture;
+mod notes;
+
+use std::path::PathBuf;
+
+use super::build::World;
+use crate::results::ResultsError;
+use crate::scenario::Scenario;
+
+use self::addresses::Addresses;
+use self::capture::Capture;
+use self::notes::NoteFile;
+
+pub(super) use self::notes::join as join_notes;
+
+/// What is to be written of a run beside its results.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Observation {
+    /// Where files go; the directory exists.
+    pub directory: PathBuf,
+    /// The links to capture, by their numbers in [`crate::results::Experiment::links`]: each has two
+    /// directions. The file of the link `A-B` is `capture-A-B.pcap`.
+    pub captures: Vec<usize>,
+    /// The replication that is captured, from 1.
+    pub capture_replication: u32,
+    /// Whether `notes.jsonl` is written.
+    pub notes: bool,
+}
+
+/// The files of one replication.
+pub(super) struct Observer {
+    captures: Vec<Capture>,
+    notes: Option<NoteFile>,
+}
+
+impl Observer {
+    /// Opens the files of a replication and starts to look.
+    pub(super) fn start(
+        scenario: &Scenario,
+        world: &mut World,
+        number: u32,
+        observation: Option<&Observation>,
+    ) -> Result<Observer, ResultsError> {
+        let mut observer = Observer { captures: Vec::new(), notes: None };
+        let Some(observation) = observation else { return Ok(observer) };
+        if observation.notes {
+            world.simulation.keep_logs();
+            observer.notes = Some(NoteFile::create(&observation.directory, number, scenario)?);
+        }
+        if observation.capture_replication == number {
+            for &link in &observation.captures {
+                let Some(&id) = world.links.get(link) else { continue };
+                world.simulation.watch_link(id);
+                let addresses = Addresses::new(scenario, world, link);
+                observer.captures.push(Capture::create(&observation.directory, id, addresses)?);
+            }
+        }
+        Ok(observer)
+    }
+
+    /// Writes what happened since the last call.
+    pub(super) fn collect(&mut self, world: &mut World) -> Result<(), ResultsError> {
+        for capture in &mut self.captures {
+            capture.collect(&mut world.simulation)?;
+        }
+        self.notes.as_mut().map_or(Ok(()), |notes| notes.collect(world))
+    }
+
+    /// Completes the files.
+    pub(super) fn finish(self) -> Result<(), ResultsError> {
+        self.captures.into_iter().try_for_each(Capture::finish)?;
+        self.notes.map_or(Ok(()), NoteFile::finish)
+    }
+}

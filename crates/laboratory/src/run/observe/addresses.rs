@@ -1,0 +1,124 @@
+//! Which addresses and ports stand for the nodes, sessions and connections of a scenario.
+
+use layercast_protocol::units::Channel;
+use layercast_simulator::tcp::TcpVariant;
+use layercast_simulator::{ReceiverId, SessionId, TcpId};
+
+use super::super::build::{World, WorldFlowId, tcp_options};
+use crate::scenario::{Place, Scenario};
+
+/// An IPv4 address.
+pub(super) type Address = [u8; 4];
+
+/// Where a connection runs, and how its packets become bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Connection {
+    pub(super) id: TcpId,
+    pub(super) from: Address,
+    pub(super) to: Address,
+    pub(super) from_port: u16,
+    pub(super) to_port: u16,
+    /// The bytes of payload of a full packet.
+    pub(super) payload: u32,
+    /// Whether packet 0 is a SYN without payload; otherwise it is data as all others.
+    pub(super) has_syn: bool,
+}
+
+/// A session: where its source is, and where its channels begin.
+#[derive(Clone, Debug)]
+struct Session {
+    source: Address,
+    first_channel: u32,
+}
+
+/// The names on the packets of one link.
+#[derive(Clone, Debug)]
+pub(super) struct Addresses {
+    /// The link's name.
+    pub(super) link: String,
+    /// The node that sends on it.
+    pub(super) near: Address,
+    /// The node at its far end.
+    pub(super) far: Address,
+    /// In ascending order, as ids are given out.
+    connections: Vec<Connection>,
+    sessions: Vec<Session>,
+    /// In ascending order, with the session's number and the node.
+    receivers: Vec<(ReceiverId, usize, Address)>,
+}
+
+/// Node n, counted from 0 in the order in which the links mention them, is 10.0.0.0 and n + 1.
+fn node_address(node: usize) -> Address {
+    let [_, high, middle, low] = (node as u32 + 1).to_be_bytes();
+    [10, high, middle, low]
+}
+
+impl Addresses {
+    /// The names on a link, given by its number among the directions of all links.
+    pub(super) fn new(scenario: &Scenario, world: &World, link: usize) -> Addresses {
+        let plan = &scenario.links[link / 2];
+        let (near, far) = if link.is_multiple_of(2) { (plan.from, plan.to) } else { (plan.to, plan.from) };
+        let mut ids = world.flows.iter().map(|flow| flow.id);
+        let (mut sessions, mut receivers, mut first_channel) = (Vec::new(), Vec::new(), 0);
+        for (number, session) in scenario.sessions.iter().enumerate() {
+            sessions.push(Session { source: node_address(session.source), first_channel });
+            first_channel += session.layers.cumulative().len() as u32;
+            for (place, id) in session.receivers.iter().zip(&mut ids) {
+                if let WorldFlowId::Receiver(id) = id {
+                    receivers.push((id, number, node_address(place.node)));
+                }
+            }
+        }
+        let places = scenario.flows.iter().flat_map(|flow| flow.to.iter().map(move |place| (flow, place)));
+        let mut connections = Vec::new();
+        for (number, ((flow, Place { node, .. }), id)) in places.zip(ids).enumerate() {
+            if let WorldFlowId::Tcp(id) = id {
+                let options = tcp_options(flow);
+                let (packet, header) = (options.packet_size.as_bytes(), options.header_size.as_bytes());
+                connections.push(Connection {
+                    id,
+                    from: node_address(flow.from),
+                    to: node_address(*node),
+                    // Ports above the well-known ones; with very many connections the far port turns too.
+                    from_port: 1024 + (number % 64_000) as u16,
+                    to_port: 5001 + (number / 64_000) as u16,
+                    payload: packet.saturating_sub(header).max(1),
+                    has_syn: options.variant != TcpVariant::Vegas,
+                });
+            }
+        }
+        let name = |node: usize| scenario.nodes[node].as_str();
+        let link = format!("{}-{}", name(near), name(far));
+        let (near, far) = (node_address(near), node_address(far));
+        Addresses { link, near, far, connections, sessions, receivers }
+    }
+
+    /// A connection and its number.
+    pub(super) fn connection(&self, id: TcpId) -> Option<(usize, &Connection)> {
+        let number = self.connections.binary_search_by_key(&id, |connection| connection.id).ok()?;
+        Some((number, &self.connections[number]))
+    }
+
+    /// How many connections there are.
+    pub(super) fn connection_count(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// The node of a session's source.
+    pub(super) fn source(&self, session: SessionId) -> Option<Address> {
+        Some(self.sessions.get(session.index())?.source)
+    }
+
+    /// The group of a channel: all channels of all sessions follow each other from 239.1.0.0 on.
+    pub(super) fn group(&self, session: SessionId, channel: Channel) -> Option<Address> {
+        let first = self.sessions.get(session.index())?.first_channel;
+        Some((0xef01_0000 + first + u32::from(channel.0)).to_be_bytes())
+    }
+
+    /// The node of a receiver, and that of its session's source.
+    pub(super) fn receiver(&self, id: ReceiverId) -> Option<(Address, Address)> {
+        let number = self.receivers.binary_search_by_key(&id, |&(known, ..)| known).ok()?;
+        let (_, session, node) = self.receivers[number];
+        Some((node, self.sessions.get(session)?.source))
+    }
+}

@@ -1,0 +1,101 @@
+//! Packets of a session: data and feedback in UDP, changes of membership as PIM.
+
+use etherparse::checksum::Sum16BitWords;
+use etherparse::{IpNumber, UdpHeader};
+use layercast_protocol::lct::Pieces;
+use layercast_protocol::registry::{Header, MAX_FEEDBACK};
+use layercast_simulator::MembershipChange;
+
+use super::super::addresses::Address;
+use super::packet::{Packet, payload_length};
+
+/// The port of data, as `layercast send` has it.
+const DATA_PORT: u16 = 5500;
+/// The port of feedback.
+const FEEDBACK_PORT: u16 = 5501;
+const TTL: u8 = 64;
+/// The FEC encoding of data (docs/wire-format.md): RaptorQ.
+const CODEPOINT: u8 = 6;
+/// The object of data; 0 would be a file delivery table.
+const OBJECT: u32 = 1;
+
+/// A packet on a channel: LCT and a FEC payload id as in docs/wire-format.md, the symbol cut off.
+pub(super) fn data(
+    source: Address,
+    group: Address,
+    session: u32,
+    header: &Header,
+    size: u32,
+    ecn: u8,
+) -> Packet {
+    let content = header.to_lct().map(|pieces| lct(&pieces, session)).unwrap_or_default();
+    udp((source, group), DATA_PORT, &content, size, ecn)
+}
+
+/// A packet between a receiver and the source.
+pub(super) fn unicast(from: Address, to: Address, header: &Header, size: u32, ecn: u8) -> Packet {
+    let mut room = [0; MAX_FEEDBACK];
+    let length = header.encode_feedback(&mut room).unwrap_or(0);
+    udp((from, to), FEEDBACK_PORT, &room[..length], size, ecn)
+}
+
+/// An LCT header (RFC 5651, section 5.1) and the payload id. No file is sent in a simulation: the
+/// symbol's number is the low 24 bits of the congestion control information.
+fn lct(pieces: &Pieces, session: u32) -> Vec<u8> {
+    let content = pieces.extension.content();
+    let words = 4 + (content.len() + 2) / 4;
+    let close = if pieces.end_of_session { 2 } else { 0 };
+    let mut bytes = vec![0x10, 0xa0 | close, words as u8, CODEPOINT];
+    bytes.extend(pieces.cci);
+    bytes.extend(pieces.session.unwrap_or(session).to_be_bytes());
+    bytes.extend(OBJECT.to_be_bytes());
+    bytes.extend([pieces.extension.kind(), ((content.len() + 2) / 4) as u8]);
+    bytes.extend(content);
+    if !pieces.end_of_session {
+        let [_, symbol @ ..] = pieces.cci;
+        bytes.push(0);
+        bytes.extend(symbol);
+    }
+    bytes
+}
+
+fn udp(ends: (Address, Address), port: u16, content: &[u8], size: u32, ecn: u8) -> Packet {
+    let payload = payload_length(UdpHeader::LEN + content.len(), size);
+    // A checksum of zero is none (RFC 768).
+    let length = (UdpHeader::LEN + content.len() + payload) as u16;
+    let header = UdpHeader { source_port: port, destination_port: port, length, checksum: 0 };
+    let headers = [&header.to_bytes()[..], content].concat();
+    Packet::new(ends, IpNumber::UDP, TTL, ecn, &headers, size)
+}
+
+/// A graft or prune: a PIM Join/Prune message (RFC 7761, section 4.9.5) of one source and group from
+/// the router below to the one above. It is shorter than the simulator's message of 64 bytes.
+pub(super) fn membership(
+    (below, above): (Address, Address),
+    source: Address,
+    group: Address,
+    change: MembershipChange,
+    ecn: u8,
+) -> Packet {
+    const ALL_PIM_ROUTERS: Address = [224, 0, 0, 13];
+    const HOLD_TIME_S: u16 = 210;
+    let (joins, prunes): (u16, u16) = match change {
+        MembershipChange::Graft => (1, 0),
+        MembershipChange::Prune { .. } => (0, 1),
+    };
+    // Version 2, type 3; the checksum comes below. Then family 1 (IPv4) with native encoding.
+    let mut bytes = vec![0x23, 0, 0, 0, 1, 0];
+    bytes.extend(above);
+    bytes.extend([0, 1]);
+    bytes.extend(HOLD_TIME_S.to_be_bytes());
+    bytes.extend([1, 0, 0, 32]);
+    bytes.extend(group);
+    bytes.extend(joins.to_be_bytes());
+    bytes.extend(prunes.to_be_bytes());
+    // The sparse bit: PIM's own, for sources of shortest path trees.
+    bytes.extend([1, 0, 4, 32]);
+    bytes.extend(source);
+    let sum = Sum16BitWords::new().add_slice(&bytes).ones_complement().to_ne_bytes();
+    bytes[2..4].copy_from_slice(&sum);
+    Packet::new((below, ALL_PIM_ROUTERS), IpNumber::PIM, 1, ecn, &bytes, 0)
+}

@@ -1,0 +1,134 @@
+//! `notes.jsonl`: what receivers did and noted, a line each.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use layercast_protocol::contract::Note;
+use layercast_protocol::units::Time;
+use layercast_simulator::{ReceiverDeed, ReceiverEntry};
+use serde::Serialize;
+
+use super::super::build::{World, WorldFlowId};
+use crate::results::{ResultsError, partial_name};
+use crate::scenario::Scenario;
+
+/// One line. The order of the fields is that of the file.
+#[derive(Debug, Serialize)]
+struct Line<'a> {
+    replication: u32,
+    time_s: f64,
+    flow: &'a str,
+    #[serde(flatten)]
+    what: What,
+}
+
+/// What happened, under the name that `event` has in the file.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+enum What {
+    Join { channel: u16 },
+    Leave { channel: u16 },
+    LevelChanged { from: i32, to: i32, cause: String },
+    LossEvent { layer: u16, first_lost: u64 },
+    SlowStartEnded { level: i32 },
+    FirstRoundTrip { rtt_ms: f64 },
+    Resynchronised { layer: u16 },
+    NothingHeard { waited_s: f64 },
+    SessionEnded,
+}
+
+impl From<ReceiverDeed> for What {
+    fn from(deed: ReceiverDeed) -> What {
+        let note = match deed {
+            ReceiverDeed::Join(channel) => return What::Join { channel: channel.0 },
+            ReceiverDeed::Leave(channel) => return What::Leave { channel: channel.0 },
+            ReceiverDeed::Note(note) => note,
+        };
+        match note {
+            Note::LevelChanged { from, to, cause } => {
+                What::LevelChanged { from: from.as_number(), to: to.as_number(), cause: cause.to_string() }
+            }
+            Note::LossEvent { layer, first_lost } => {
+                What::LossEvent { layer: layer.0, first_lost: first_lost.0 }
+            }
+            Note::SlowStartEnded { level } => What::SlowStartEnded { level: level.as_number() },
+            Note::FirstRoundTrip { rtt } => What::FirstRoundTrip { rtt_ms: rtt.as_secs_f64() * 1e3 },
+            Note::Resynchronised { layer } => What::Resynchronised { layer: layer.0 },
+            Note::NothingHeard { waited } => What::NothingHeard { waited_s: waited.as_secs_f64() },
+            Note::SessionEnded => What::SessionEnded,
+        }
+    }
+}
+
+/// The notes of one replication, being written to a file of its own: replications run side by side.
+pub(super) struct NoteFile {
+    path: PathBuf,
+    number: u32,
+    flows: Vec<String>,
+    writer: BufWriter<File>,
+    /// The entries of one step, by time and flow.
+    entries: Vec<(Time, usize, ReceiverDeed)>,
+}
+
+/// The file of one replication, until all are joined.
+fn part(directory: &Path, number: u32) -> PathBuf {
+    partial_name(&directory.join(format!("notes-{number}.jsonl")))
+}
+
+impl NoteFile {
+    pub(super) fn create(
+        directory: &Path,
+        number: u32,
+        scenario: &Scenario,
+    ) -> Result<NoteFile, ResultsError> {
+        let path = part(directory, number);
+        let file =
+            File::create(&path).map_err(|source| ResultsError::Write { path: path.clone(), source })?;
+        let flows = scenario.flow_names().into_iter().map(|flow| flow.name).collect();
+        Ok(NoteFile { path, number, flows, writer: BufWriter::new(file), entries: Vec::new() })
+    }
+
+    pub(super) fn collect(&mut self, world: &mut World) -> Result<(), ResultsError> {
+        for (flow, known) in world.flows.iter().enumerate() {
+            if let WorldFlowId::Receiver(id) = known.id {
+                let entries = &mut self.entries;
+                let mut keep = |ReceiverEntry { at, deed }| entries.push((at, flow, deed));
+                world.simulation.drain_log(id, &mut keep);
+            }
+        }
+        // The sort is stable, so what a flow did at one moment stays in its order.
+        self.entries.sort_by_key(|&(at, flow, _)| (at, flow));
+        for (at, flow, deed) in self.entries.drain(..) {
+            let name = self.flows.get(flow).map_or("", String::as_str);
+            let line =
+                Line { replication: self.number, time_s: at.as_secs_f64(), flow: name, what: deed.into() };
+            serde_json::to_writer(&mut self.writer, &line)
+                .map_err(io::Error::from)
+                .and_then(|()| self.writer.write_all(b"\n"))
+                .map_err(|source| ResultsError::Write { path: self.path.clone(), source })?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<(), ResultsError> {
+        self.writer.flush().map_err(|source| ResultsError::Write { path: self.path, source })
+    }
+}
+
+/// Puts the files of all replications behind each other into `notes.jsonl`.
+pub(in crate::run) fn join(directory: &Path, replications: u32) -> Result<(), ResultsError> {
+    let path = directory.join("notes.jsonl");
+    let partial = partial_name(&path);
+    let join = || -> io::Result<()> {
+        let mut whole = BufWriter::new(File::create(&partial)?);
+        for number in 1..=replications {
+            let part = part(directory, number);
+            io::copy(&mut File::open(&part)?, &mut whole)?;
+            fs::remove_file(part)?;
+        }
+        whole.flush()?;
+        fs::rename(&partial, &path)
+    };
+    join().map_err(|source| ResultsError::Write { path: path.clone(), source })
+}

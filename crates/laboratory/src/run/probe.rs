@@ -1,0 +1,139 @@
+//! Probes at work: looking at links and flows between the steps of a run.
+
+use layercast_protocol::units::{Span, Time};
+use layercast_simulator::{LinkId, Simulation, TcpId};
+
+use super::build::{World, WorldFlow, WorldFlowId};
+use super::levels;
+use super::measure::{counters, kbps_or_nan};
+use crate::scenario::{ProbePlan, Quantity, Scenario, Subject};
+
+/// All probes of a replication and what they have kept.
+pub(super) struct Probes<'s> {
+    probes: Vec<Probe<'s>>,
+    duration: Span,
+}
+
+struct Probe<'s> {
+    plan: &'s ProbePlan,
+    /// When it looks next.
+    next: Time,
+    /// What was counted up to the last look, by quantity.
+    counted: Vec<u64>,
+    values: Vec<Vec<f64>>,
+}
+
+impl<'s> Probes<'s> {
+    pub(super) fn new(scenario: &'s Scenario) -> Probes<'s> {
+        let probe = |plan: &'s ProbePlan| Probe {
+            plan,
+            next: Time::ZERO + plan.every,
+            counted: vec![0; plan.what.len()],
+            values: vec![Vec::new(); plan.what.len()],
+        };
+        Probes { probes: scenario.probes.iter().map(probe).collect(), duration: scenario.duration }
+    }
+
+    /// When one of them looks next, if that is within the run.
+    pub(super) fn next(&self) -> Option<Time> {
+        let next = self.probes.iter().map(|probe| probe.next).min();
+        next.filter(|&next| next.since(Time::ZERO) <= self.duration)
+    }
+
+    /// Lets those look whose time is now.
+    pub(super) fn look(&mut self, world: &World, now: Time) {
+        for probe in self.probes.iter_mut().filter(|probe| probe.next == now) {
+            probe.look(world, now);
+            probe.next = now + probe.plan.every;
+        }
+    }
+
+    /// What they kept: by probe, then by quantity.
+    pub(super) fn into_values(self) -> Vec<Vec<Vec<f64>>> {
+        self.probes.into_iter().map(|probe| probe.values).collect()
+    }
+}
+
+impl Probe<'_> {
+    fn look(&mut self, world: &World, now: Time) {
+        let every_s = self.plan.every.as_secs_f64();
+        for ((&what, counted), values) in self.plan.what.iter().zip(&mut self.counted).zip(&mut self.values) {
+            let mut gained = |count: u64| {
+                let gained = count - *counted;
+                *counted = count;
+                gained as f64
+            };
+            let value = match self.plan.subject {
+                Subject::Link(link) => {
+                    of_link(&world.simulation, world.links[link], what, every_s, &mut gained)
+                }
+                Subject::Flow(flow) => {
+                    let flow = &world.flows[flow];
+                    let value = of_flow(&world.simulation, flow, what, now, every_s, &mut gained);
+                    // A flow that does not exist yet has no values.
+                    if now < flow.start { f64::NAN } else { value }
+                }
+            };
+            values.push(value);
+        }
+    }
+}
+
+fn of_link(
+    simulation: &Simulation,
+    link: LinkId,
+    what: Quantity,
+    every_s: f64,
+    gained: &mut impl FnMut(u64) -> f64,
+) -> f64 {
+    let (queue, counters) = (simulation.queue_state(link), simulation.link_counters(link));
+    match what {
+        Quantity::QueuePackets => queue.packets as f64,
+        Quantity::QueueBytes => queue.bytes as f64,
+        Quantity::QueueAverage => queue.average.unwrap_or(f64::NAN),
+        Quantity::Sent => gained(counters.bytes) * 8.0 / every_s / 1e3,
+        Quantity::Drops => gained(counters.queue_drops + counters.losses),
+        Quantity::Marks => gained(counters.marks),
+        // The reader gives a link nothing else.
+        _ => f64::NAN,
+    }
+}
+
+fn of_flow(
+    simulation: &Simulation,
+    flow: &WorldFlow,
+    what: Quantity,
+    now: Time,
+    every_s: f64,
+    gained: &mut impl FnMut(u64) -> f64,
+) -> f64 {
+    if what == Quantity::Throughput {
+        return gained(counters(simulation, flow).received_bytes) * 8.0 / every_s / 1e3;
+    }
+    match flow.id {
+        WorldFlowId::Tcp(id) => of_tcp(simulation, id, what),
+        WorldFlowId::Receiver(id) => {
+            let belief = simulation.receiver_belief(id);
+            match what {
+                Quantity::Level => f64::from(levels::level_at(simulation.level_changes(id), now).as_number()),
+                Quantity::Rate => kbps_or_nan(belief.rate),
+                Quantity::SmoothedRate => kbps_or_nan(belief.smoothed_rate),
+                Quantity::Loss => belief.loss.unwrap_or(f64::NAN),
+                Quantity::Rtt => belief.rtt.map_or(f64::NAN, |rtt| rtt.as_secs_f64() * 1e3),
+                // The reader gives a receiver nothing else.
+                _ => f64::NAN,
+            }
+        }
+    }
+}
+
+fn of_tcp(simulation: &Simulation, id: TcpId, what: Quantity) -> f64 {
+    let Some(state) = simulation.tcp_state(id) else { return f64::NAN };
+    match what {
+        Quantity::Cwnd => state.cwnd,
+        Quantity::Ssthresh => state.ssthresh as f64,
+        Quantity::Flight => (state.highest_sent - state.highest_ack) as f64,
+        // The reader gives a connection nothing else.
+        _ => f64::NAN,
+    }
+}

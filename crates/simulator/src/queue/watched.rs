@@ -1,0 +1,161 @@
+//! A queue with a tap on its link: it does what the queue inside does and keeps a log.
+//!
+//! The link of a watched queue takes the way of managed queues, so that one which nobody watches
+//! never asks whether somebody does. For a drop-tail queue both ways have the same outcome.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use layercast_protocol::units::{Span, Time};
+
+use super::drop_tail::DropTail;
+use super::{Queue, QueueLimit, Visit};
+use crate::packet::{Body, PacketId, Parcel};
+
+/// What happened to a packet at a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkEvent {
+    /// It came to the link. What becomes of it is told by a later record.
+    Offered,
+    /// The queue dropped it, on arrival or later.
+    Dropped,
+    /// The error model lost it, before the queue or at the far end.
+    Lost,
+    /// The queue marked it (RFC 3168).
+    Marked,
+    /// Its transmission began.
+    Sent,
+    /// Its last bit reached the far end.
+    Arrived,
+}
+
+/// A record as the link knows it; the simulation knows whose the packet is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawRecord {
+    pub(crate) at: Time,
+    pub(crate) event: LinkEvent,
+    pub(crate) parcel: Parcel,
+    pub(crate) body: Body,
+}
+
+/// How long a transmitter takes for a packet.
+pub(crate) fn transmission(size_bytes: u32, ns_per_byte: f64) -> Span {
+    Span::from_ns((f64::from(size_bytes) * ns_per_byte + 0.5) as u64)
+}
+
+/// A queue and the log of its link.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    inner: Queue,
+    ns_per_byte: f64,
+    delay: Span,
+    /// What the waiting packets are.
+    bodies: BTreeMap<PacketId, Body>,
+    /// What is on the wire, with the time of arrival. An arrival is no event here: it becomes a
+    /// record when its time has passed.
+    wire: VecDeque<RawRecord>,
+    records: Vec<RawRecord>,
+}
+
+impl Watched {
+    /// The content of a packet that is about to be offered.
+    pub(crate) fn meet(&mut self, packet: PacketId, body: Body) {
+        self.bodies.insert(packet, body);
+    }
+
+    /// The error model lost a packet before the queue.
+    pub(crate) fn lose_before(&mut self, now: Time, parcel: Parcel, body: Body) {
+        self.record(now, LinkEvent::Offered, parcel, body);
+        self.record(now, LinkEvent::Lost, parcel, body);
+    }
+
+    /// The error model lost a packet at the far end. Those ahead of it have arrived.
+    pub(crate) fn lose_after(&mut self, now: Time, parcel: Parcel) {
+        while let Some(ahead) = self.wire.pop_front() {
+            let lost = ahead.parcel.packet == parcel.packet && ahead.at == now;
+            let event = if lost { LinkEvent::Lost } else { LinkEvent::Arrived };
+            self.records.push(RawRecord { event, ..ahead });
+            if lost {
+                break;
+            }
+        }
+    }
+
+    /// Takes out all records up to and including `now`, in the order of their times.
+    pub(crate) fn drain(&mut self, now: Time, sink: &mut impl FnMut(RawRecord)) {
+        self.land(|at| at <= now);
+        self.records.drain(..).for_each(sink);
+    }
+
+    pub(super) fn offer(&mut self, parcel: Parcel, visit: &mut Visit<'_>) {
+        if let Some(&body) = self.bodies.get(&parcel.packet) {
+            self.record(visit.now, LinkEvent::Offered, parcel, body);
+        }
+        let before = (visit.dropped.len(), visit.counters.marks);
+        self.inner.offer(parcel, visit);
+        self.note_choices(before, Some(parcel), visit);
+    }
+
+    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<Parcel> {
+        let before = (visit.dropped.len(), visit.counters.marks);
+        let taken = self.inner.take(visit);
+        self.note_choices(before, taken, visit);
+        let parcel = taken?;
+        // A packet that was there before the tap has no content to tell.
+        if let Some(body) = self.bodies.remove(&parcel.packet) {
+            self.record(visit.now, LinkEvent::Sent, parcel, body);
+            let at = visit.now + (transmission(parcel.size_bytes, self.ns_per_byte) + self.delay);
+            self.wire.push_back(RawRecord { at, event: LinkEvent::Arrived, parcel, body });
+        }
+        Some(parcel)
+    }
+
+    pub(super) fn inner(&self) -> &Queue {
+        &self.inner
+    }
+
+    /// What the queue inside did since `before`. It marks only the packet that it takes in or hands
+    /// out.
+    fn note_choices(&mut self, before: (usize, u64), at_hand: Option<Parcel>, visit: &Visit<'_>) {
+        let (drops, marks) = before;
+        for dropped in visit.dropped.get(drops..).unwrap_or_default() {
+            if let Some(body) = self.bodies.remove(&dropped.0.packet) {
+                self.record(visit.now, LinkEvent::Dropped, dropped.0, body);
+            }
+        }
+        if visit.counters.marks > marks
+            && let Some(parcel) = at_hand
+            && let Some(&body) = self.bodies.get(&parcel.packet)
+        {
+            self.record(visit.now, LinkEvent::Marked, Parcel { marked: true, ..parcel }, body);
+        }
+    }
+
+    fn record(&mut self, at: Time, event: LinkEvent, parcel: Parcel, body: Body) {
+        // One that arrives now may yet be lost by the error model, if its event is still to come.
+        self.land(|arrival| arrival < at);
+        self.records.push(RawRecord { at, event, parcel, body });
+    }
+
+    fn land(&mut self, has_arrived: impl Fn(Time) -> bool) {
+        let landed = self.wire.iter().take_while(|record| has_arrived(record.at)).count();
+        self.records.extend(self.wire.drain(..landed));
+    }
+}
+
+impl Queue {
+    /// Puts a tap on the queue of a link of this speed and delay. A second one changes nothing.
+    pub(crate) fn watch(&mut self, ns_per_byte: f64, delay: Span) {
+        if !matches!(self, Queue::Watched(_)) {
+            let stand_in = Queue::DropTail(DropTail::new(QueueLimit::Unlimited, true));
+            let inner = std::mem::replace(self, stand_in);
+            *self = Queue::Watched(Box::new(Watched {
+                inner,
+                ns_per_byte,
+                delay,
+                bodies: BTreeMap::new(),
+                wire: VecDeque::new(),
+                records: Vec::new(),
+            }));
+        }
+    }
+}

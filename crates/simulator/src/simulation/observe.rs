@@ -1,0 +1,169 @@
+//! Looking at a run without changing it: taps on links, logs of receivers, queues.
+
+use layercast_protocol::contract::Peer;
+use layercast_protocol::registry::Header;
+use layercast_protocol::units::{Channel, Size, Time};
+
+use super::{ReceiverId, Route, SessionId, Simulation, TcpId};
+use crate::measure::{QueueState, ReceiverEntry};
+use crate::network::LinkId;
+use crate::packet::{Body, MembershipChange, Parcel};
+use crate::queue::{LinkEvent, Queue, RawRecord};
+
+/// What happened to one packet at a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkRecord {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub event: LinkEvent,
+    /// The packet's size on the wire.
+    pub size: Size,
+    /// The ECN field of its IP header (RFC 3168, section 5): 0 not capable, 1 ECT(1), 2 ECT(0),
+    /// 3 congestion experienced.
+    pub ecn: u8,
+    /// What the packet is.
+    pub carried: Carried,
+}
+
+/// What a packet is, and whose.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Carried {
+    /// Data of a TCP connection.
+    TcpData {
+        /// The connection.
+        connection: TcpId,
+        /// The number of the packet, from 0.
+        seq: i64,
+    },
+    /// An acknowledgement of a TCP connection.
+    TcpAck {
+        /// The connection.
+        connection: TcpId,
+        /// All packets up to this one have arrived; -1 for none.
+        cumulative: i64,
+        /// Ranges [left, right) of packets that have arrived beyond.
+        blocks: Vec<(i64, i64)>,
+    },
+    /// A packet on a channel of a session.
+    Data {
+        /// The session.
+        session: SessionId,
+        /// The channel.
+        channel: Channel,
+        /// The protocol's header.
+        header: Header,
+    },
+    /// A unicast packet between the source of a session and a receiver.
+    Unicast {
+        /// The receiver.
+        receiver: ReceiverId,
+        /// Whether it is on its way to the source.
+        to_source: bool,
+        /// The protocol's header.
+        header: Header,
+    },
+    /// A change of membership on its way up a session's tree.
+    Membership {
+        /// The session.
+        session: SessionId,
+        /// The channel.
+        channel: Channel,
+        /// What is asked of the router above.
+        change: MembershipChange,
+    },
+}
+
+impl SessionId {
+    /// The number of the session, from 0 in the order in which sessions were added.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Simulation {
+    /// Puts a tap on one direction of a link: from now on it keeps a record of all that happens to
+    /// packets there, until [`Simulation::drain_link`] takes them. The run is the same with it. A
+    /// link without a tap does not pay for others having one. What waits at the link already stays
+    /// unseen.
+    pub fn watch_link(&mut self, id: LinkId) {
+        self.core.links[id.0 as usize].watch();
+    }
+
+    /// Hands out the records of a tap since the last call, in the order of their times. Call it
+    /// between runs, often enough that they fit into memory: a packet leaves three or four. A link
+    /// without a tap has none.
+    pub fn drain_link(&mut self, id: LinkId, sink: &mut impl FnMut(LinkRecord)) {
+        let now = self.core.now();
+        let mut raw = Vec::new();
+        if let Queue::Watched(queue) = &mut self.core.links[id.0 as usize].queue {
+            queue.drain(now, &mut |record| raw.push(record));
+        }
+        raw.into_iter().filter_map(|record| self.link_record(record)).for_each(sink);
+    }
+
+    /// Keeps a log of what all receivers that there are do from now on, until
+    /// [`Simulation::drain_log`] takes it.
+    pub fn keep_logs(&mut self) {
+        for log in self.sessions.iter_mut().flat_map(|session| &mut session.logs) {
+            log.entries.get_or_insert_default();
+        }
+    }
+
+    /// Hands out a receiver's log since the last call, in the order of time.
+    pub fn drain_log(&mut self, id: ReceiverId, sink: &mut impl FnMut(ReceiverEntry)) {
+        let log = &mut self.sessions[id.session as usize].logs[id.receiver as usize];
+        if let Some(entries) = &mut log.entries {
+            entries.drain(..).for_each(sink);
+        }
+    }
+
+    /// What waits at a link now.
+    pub fn queue_state(&self, id: LinkId) -> QueueState {
+        let queue = &self.core.links[id.0 as usize].queue;
+        QueueState { packets: queue.len(), bytes: queue.bytes(), average: queue.average() }
+    }
+
+    fn link_record(&self, raw: RawRecord) -> Option<LinkRecord> {
+        let RawRecord { at, event, parcel, body } = raw;
+        let carried = self.carried(&parcel, body)?;
+        Some(LinkRecord {
+            at,
+            event,
+            size: Size::from_bytes(parcel.size_bytes),
+            ecn: parcel.ecn_bits(),
+            carried,
+        })
+    }
+
+    /// What a packet is. None for a packet that is not on a route of its kind, which there is not.
+    fn carried(&self, parcel: &Parcel, body: Body) -> Option<Carried> {
+        match (&self.routes[parcel.route as usize], body) {
+            (&Route::Path { agent, .. }, Body::Segment(segment)) => {
+                // A connection's agents stand together, the sender first.
+                let connection = TcpId { sender: agent.checked_sub(1)?, sink: agent };
+                Some(Carried::TcpData { connection, seq: segment.seq })
+            }
+            (&Route::Path { agent, .. }, Body::Ack(ack)) => {
+                let connection = TcpId { sender: agent, sink: agent + 1 };
+                let (cumulative, blocks) = (ack.cumulative, ack.blocks().to_vec());
+                Some(Carried::TcpAck { connection, cumulative, blocks })
+            }
+            (&Route::Up { session }, Body::Unicast { from: Peer(receiver), header }) => {
+                Some(Carried::Unicast { receiver: ReceiverId { session, receiver }, to_source: true, header })
+            }
+            (&Route::Down { session }, Body::Unicast { header, .. }) => {
+                let receiver = ReceiverId { session, receiver: parcel.position };
+                Some(Carried::Unicast { receiver, to_source: false, header })
+            }
+            (&Route::Data { session }, Body::Channel { channel, header }) => {
+                Some(Carried::Data { session: SessionId(session), channel, header })
+            }
+            (&Route::Membership { session }, Body::Membership(message)) => {
+                let (session, channel, change) = (SessionId(session), message.channel, message.change);
+                Some(Carried::Membership { session, channel, change })
+            }
+            _ => None,
+        }
+    }
+}

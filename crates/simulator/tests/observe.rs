@@ -1,0 +1,123 @@
+//! Looking changes nothing, and what is seen adds up.
+
+#![allow(clippy::unwrap_used)]
+
+mod world;
+
+use layercast_protocol::registry::Protocol;
+use layercast_simulator::tcp::TcpVariant;
+use layercast_simulator::{
+    Carried, LinkConfig, LinkEvent, LinkId, LinkRecord, LossModel, LossPlace, MembershipChange, QueueConfig,
+    QueueLimit, ReceiverDeed, ReceiverEntry, ReceiverId, RedConfig, Simulation,
+};
+use world::{Plan, add_session, at, link, tcp};
+
+/// A bottleneck with this queue that loses packets before it or at its end, and all that crosses it.
+fn build(queue: QueueConfig, loss_place: LossPlace) -> (Simulation, LinkId, Vec<ReceiverId>) {
+    let bottleneck = LinkConfig { queue, loss: LossModel::Bernoulli(0.01), loss_place, ..link(2.0, 10.0) };
+    let plan = Plan::new(&[("S-G", bottleneck, link(2.0, 10.0)), ("G-R", link(10.0, 5.0), link(10.0, 5.0))]);
+    let mut simulation = plan.simulation();
+    let elm = Protocol::named("elm").unwrap();
+    let receivers = add_session(&mut simulation, &plan, &elm, 1, &[("R", 0.0)]);
+    simulation.add_tcp(tcp(&plan, TcpVariant::Sack, "S", "R", "tcp")).unwrap();
+    (simulation, plan.link("S-G"), receivers)
+}
+
+fn queues() -> [QueueConfig; 2] {
+    let limit = QueueLimit::Packets(12);
+    [
+        QueueConfig::DropTail { limit, ns2_compat: true },
+        QueueConfig::Red(RedConfig { limit: Some(limit), ..RedConfig::classic() }),
+    ]
+}
+
+fn watched(queue: QueueConfig, place: LossPlace) -> (Simulation, LinkId, Vec<LinkRecord>) {
+    let (mut simulation, id, _) = build(queue, place);
+    simulation.watch_link(id);
+    simulation.watch_link(id.reverse());
+    let mut records = Vec::new();
+    for second in 1..=60 {
+        simulation.run_until(at(f64::from(second)));
+        simulation.drain_link(id, &mut |record| records.push(record));
+    }
+    (simulation, id, records)
+}
+
+#[test]
+fn a_tap_changes_nothing_and_counts_as_the_link_does() {
+    for queue in queues() {
+        for place in [LossPlace::BeforeQueue, LossPlace::AfterLink] {
+            let (mut plain, id, receivers) = build(queue, place);
+            plain.run_until(at(60.0));
+            let (seen, _, records) = watched(queue, place);
+            let counters = plain.link_counters(id);
+            assert_eq!(seen.link_counters(id), counters, "{queue:?}");
+            assert_eq!(seen.link_counters(id.reverse()), plain.link_counters(id.reverse()), "{queue:?}");
+            assert_eq!(seen.engine_counters(), plain.engine_counters(), "{queue:?}");
+            assert_eq!(seen.receiver_counters(receivers[0]), plain.receiver_counters(receivers[0]));
+
+            let count = |event| records.iter().filter(|record| record.event == event).count() as u64;
+            assert!(counters.queue_drops > 0 && counters.losses > 0, "{counters:?}");
+            assert_eq!(count(LinkEvent::Sent), counters.packets);
+            assert_eq!(count(LinkEvent::Dropped), counters.queue_drops);
+            assert_eq!(count(LinkEvent::Lost), counters.losses);
+            // What was offered was dropped, lost, has arrived, or is still there.
+            let there = plain.queue_state(id).packets as u64;
+            let lost_first = if place == LossPlace::BeforeQueue { counters.losses } else { 0 };
+            assert_eq!(
+                count(LinkEvent::Offered),
+                counters.packets + counters.queue_drops + lost_first + there
+            );
+            let on_wire = counters.packets - count(LinkEvent::Arrived) - (counters.losses - lost_first);
+            assert!(on_wire <= 4, "{on_wire} on a wire that takes 14 ms, 4 ms for each");
+            assert!(records.is_sorted_by_key(|record| record.at), "records are in the order of time");
+            let bytes: u64 = records
+                .iter()
+                .filter(|record| record.event == LinkEvent::Sent)
+                .map(|record| u64::from(record.size.as_bytes()))
+                .sum();
+            assert_eq!(bytes, counters.bytes);
+        }
+    }
+}
+
+#[test]
+fn a_tap_tells_what_each_packet_is() {
+    let (mut simulation, id, records) = watched(queues()[0], LossPlace::BeforeQueue);
+    let has = |fits: &dyn Fn(&Carried) -> bool| records.iter().any(|record| fits(&record.carried));
+    assert!(has(&|carried| matches!(carried, Carried::TcpData { seq: 0, .. })));
+    assert!(has(&|carried| matches!(carried, Carried::Data { channel, .. } if channel.0 == 2)));
+    let mut back = Vec::new();
+    simulation.drain_link(id.reverse(), &mut |record| back.push(record.carried));
+    let has = |fits: &dyn Fn(&Carried) -> bool| back.iter().any(fits);
+    assert!(has(&|carried| matches!(carried, Carried::TcpAck { blocks, .. } if !blocks.is_empty())));
+    assert!(has(&|carried| matches!(carried, Carried::Unicast { to_source: true, .. })));
+    let graft = MembershipChange::Graft;
+    assert!(has(&|carried| matches!(carried, Carried::Membership { change, .. } if *change == graft)));
+    // All is handed out once.
+    let mut again = 0;
+    simulation.drain_link(id, &mut |_| again += 1);
+    assert_eq!(again, 0);
+}
+
+#[test]
+fn a_log_has_every_join_and_change_of_level() {
+    let (mut simulation, _, receivers) = build(queues()[0], LossPlace::BeforeQueue);
+    simulation.keep_logs();
+    simulation.run_until(at(60.0));
+    let mut log: Vec<ReceiverEntry> = Vec::new();
+    simulation.drain_log(receivers[0], &mut |entry| log.push(entry));
+    assert!(log.is_sorted_by_key(|entry| entry.at));
+    let changes = simulation.level_changes(receivers[0]);
+    let noted = log.iter().filter(|entry| {
+        matches!(entry.deed, ReceiverDeed::Note(layercast_protocol::contract::Note::LevelChanged { .. }))
+    });
+    assert!(changes.len() > 1);
+    assert_eq!(noted.count(), changes.len());
+    let held = log.iter().fold(0i64, |held, entry| match entry.deed {
+        ReceiverDeed::Join(_) => held + 1,
+        ReceiverDeed::Leave(_) => held - 1,
+        ReceiverDeed::Note(_) => held,
+    });
+    assert_eq!(held, i64::from(changes.last().unwrap().to.layer_count()));
+}
