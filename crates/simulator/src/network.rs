@@ -1,8 +1,11 @@
 //! Topology: nodes and duplex links.
 
+use std::sync::Arc;
+
 use layercast_protocol::units::Rate;
 
 use crate::link::LinkConfig;
+use crate::variation::{LinkVariation, VariationError};
 
 /// A node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,6 +31,14 @@ pub enum NetworkError {
     ZeroRate {
         /// The link's name.
         link: String,
+    },
+    /// A link cannot change as it should.
+    #[error("link {link} cannot change so")]
+    Variation {
+        /// The link's name.
+        link: String,
+        /// What is wrong.
+        source: VariationError,
     },
     /// There is no path.
     #[error("there is no path from {from} to {to}; connect them with links")]
@@ -58,6 +69,8 @@ pub struct Network {
     kind_of: Vec<u32>,
     /// Large networks have few kinds of links.
     kinds: Vec<LinkConfig>,
+    /// How some change, each link once at most.
+    variations: Vec<(LinkId, Arc<LinkVariation>)>,
 }
 
 impl Network {
@@ -99,6 +112,19 @@ impl Network {
         Ok(first)
     }
 
+    /// Lets one direction of a link change over time. The last call for a direction holds.
+    ///
+    /// # Errors
+    /// [`NetworkError::Variation`].
+    pub fn vary_link(&mut self, link: LinkId, variation: LinkVariation) -> Result<(), NetworkError> {
+        variation.check().map_err(|source| NetworkError::Variation { link: self.link_name(link), source })?;
+        self.variations.retain(|(known, _)| *known != link);
+        if !variation.is_nothing() {
+            self.variations.push((link, Arc::new(variation)));
+        }
+        Ok(())
+    }
+
     /// The name of a node.
     pub fn node_name(&self, node: NodeId) -> &str {
         &self.node_names[node.0 as usize]
@@ -127,6 +153,11 @@ impl Network {
     /// What each link is like, in their order.
     pub(crate) fn configs(&self) -> impl Iterator<Item = &LinkConfig> {
         self.kind_of.iter().map(|&kind| &self.kinds[kind as usize])
+    }
+
+    /// The links that change, and how.
+    pub(crate) fn variations(&self) -> impl Iterator<Item = (LinkId, Arc<LinkVariation>)> {
+        self.variations.iter().map(|(link, variation)| (*link, Arc::clone(variation)))
     }
 
     /// The number of a configuration: a known one if it was among the last few.

@@ -108,11 +108,15 @@ impl Simulation {
                 Link::new(config.clone(), stream("link", &link), stream("queue", &link))
             })
             .collect();
+        let mut core = Core::new(links);
+        for (link, variation) in network.variations() {
+            core.vary(link, variation, stream("link", &network.link_name(link)));
+        }
         Simulation {
             routing: Routing::new(&network),
             network,
             seed,
-            core: Core::new(links),
+            core,
             routes: Vec::new(),
             agents: Vec::new(),
             sessions: Vec::new(),
@@ -159,6 +163,10 @@ impl Simulation {
                 Event::Free(link) => {
                     self.core.events.remove_first();
                     self.core.transmitter_free(LinkId(link));
+                }
+                Event::Change(link) => {
+                    self.core.events.remove_first();
+                    self.core.change_link(LinkId(link));
                 }
                 Event::Timer(agent) => {
                     self.core.events.remove_first();
@@ -216,6 +224,13 @@ impl Simulation {
     /// What a link has done so far.
     pub fn link_counters(&self, id: LinkId) -> LinkCounters {
         self.core.links[id.0 as usize].counters
+    }
+
+    /// What a link that changes could have carried so far, in bytes: the integral of its rate while it
+    /// was up, or [`OPPORTUNITY_BYTES`](crate::OPPORTUNITY_BYTES) for each opportunity of its trace.
+    /// None if the link never changes.
+    pub fn link_capacity_bytes(&self, id: LinkId) -> Option<f64> {
+        self.core.links[id.0 as usize].capacity_bytes(self.core.now())
     }
 
     /// How much work was done so far.
