@@ -125,6 +125,8 @@ fn network(scenario: &Scenario, seed: u64) -> Result<Topology, RunError> {
         let forward = direction(&link.forward, forward_delay);
         let backward = direction(&link.backward, backward_delay);
         let id = network.add_link(nodes[link.from], nodes[link.to], forward, backward)?;
+        network.vary_link(id, link.forward.variation.clone())?;
+        network.vary_link(id.reverse(), link.backward.variation.clone())?;
         links.extend([id, id.reverse()]);
     }
     Ok((network, nodes, links))
@@ -262,7 +264,7 @@ pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experimen
         scenario: request.id.clone(),
         title: scenario.name.clone(),
         description: scenario.description.clone(),
-        scenario_hash: hash(&request.text),
+        scenario_hash: hash(&request.text, scenario),
         scenario_text: request.text.clone(),
         command: request.command.clone(),
         world: "simulated",
@@ -309,8 +311,14 @@ fn paper_value(value: &scenario::PaperValue) -> PaperValue {
     }
 }
 
-/// A digest of the scenario's text, so that merged files tell runs apart.
-fn hash(text: &str) -> String {
+/// A digest of the scenario's text and of the traces that it names, so that merged files tell runs
+/// apart.
+fn hash(text: &str, scenario: &Scenario) -> String {
     use sha2::{Digest, Sha256};
-    Sha256::digest(text.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    let mut digest = Sha256::new_with_prefix(text.as_bytes());
+    let directions = scenario.links.iter().flat_map(|link| [&link.forward, &link.backward]);
+    for trace in directions.filter_map(|direction| direction.variation.trace.as_ref()) {
+        trace.times_ms().iter().for_each(|time| digest.update(time.to_le_bytes()));
+    }
+    digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

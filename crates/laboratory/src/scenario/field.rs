@@ -104,6 +104,10 @@ pub enum FieldKind {
     Groups,
     /// A number of a paper.
     Told,
+    /// Stretches of time, rising and without overlap.
+    Outages,
+    /// A list of tables.
+    TableList(&'static TableSpec),
     /// A table.
     Table(&'static TableSpec),
     /// Tables under names.
@@ -224,6 +228,10 @@ impl FieldKind {
                 "lists of flows under names, such as \"R1/elm\" = [\"elm@R1\", \"tcp-*@R1\"]"
             }
             FieldKind::Told => "a number, or text such as \"about 430\", \"< 10\" or \"> 300\"",
+            FieldKind::Outages => {
+                "a list of rising times without overlap, such as [[\"10 s\", \"12 s\"], [\"20 s\", \"21 s\"]]"
+            }
+            FieldKind::TableList(spec) => return format!("a list such as [{}]", spec.example),
             FieldKind::Table(spec) => return format!("a table such as {}", spec.example),
             FieldKind::Tables(spec) => return format!("tables under names, each such as {}", spec.example),
         };

@@ -3,7 +3,10 @@
 use layercast_protocol::option::RawValue;
 use layercast_protocol::units::{Rate, Size, Span, Time};
 
-pub use layercast_simulator::{LossModel, LossPlace, QueueConfig as QueuePlan, QueueLimit};
+pub use layercast_simulator::{
+    DeliveryTrace, LinkChange, LinkVariation, LossModel, LossPlace, Outage, QueueConfig as QueuePlan,
+    QueueLimit,
+};
 
 use super::paper::PaperValue;
 
@@ -108,7 +111,7 @@ pub struct LinkPlan {
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkDirection {
-    /// How fast it transmits; never zero.
+    /// How fast it transmits at the start, or a trace's mean; never zero.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Draw<Span>,
@@ -118,6 +121,8 @@ pub struct LinkDirection {
     pub loss: LossModel,
     /// Where that is lost.
     pub loss_place: LossPlace,
+    /// How it changes.
+    pub variation: LinkVariation,
 }
 
 /// A multicast session.

@@ -127,6 +127,11 @@ fn kind(kind: &FieldKind, protocols: &[&str]) -> Value {
             let text = json!({"type": "string", "pattern": "^ *(about|<|>) *[-+0-9.eE]+ *$"});
             json!({"anyOf": [{"type": "number"}, text]})
         }
+        FieldKind::Outages => {
+            let outage = json!({"type": "array", "items": span(), "minItems": 2, "maxItems": 2});
+            json!({"type": "array", "items": outage, "minItems": 1})
+        }
+        FieldKind::TableList(spec) => json!({"type": "array", "items": reference(spec), "minItems": 1}),
         FieldKind::Table(spec) => reference(spec),
         FieldKind::Tables(spec) => json!({"type": "object", "additionalProperties": reference(spec)}),
     }

@@ -2,7 +2,7 @@
 
 use layercast_protocol::layers::MAX_LAYERS;
 
-pub use self::links::{LINK, LOSS_MODEL, QUEUE};
+pub use self::links::{CHANGE, LINK, LOSS_MODEL, QUEUE};
 use super::field::{Absent, Field, FieldKind, TableSpec};
 use super::protocols::{TCP_PROFILES, TCP_PROTOCOLS};
 
@@ -201,6 +201,7 @@ pub const ALL: &[&TableSpec] = &[
     &QUEUE,
     &super::field::LOSS,
     &LOSS_MODEL,
+    &CHANGE,
     &super::field::UNIFORM,
     &SESSION,
     &LAYERS,

@@ -3,6 +3,7 @@
 mod built_in;
 mod errors;
 mod generated;
+mod links;
 mod overrides;
 mod queues;
 mod reading;
