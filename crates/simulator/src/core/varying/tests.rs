@@ -9,6 +9,8 @@ use crate::queue::{QueueConfig, QueueLimit};
 use crate::tcp::Segment;
 use crate::variation::{DeliveryTrace, LinkChange, Outage};
 
+mod traces;
+
 const LINK: LinkId = LinkId(0);
 
 fn us(us: u64) -> Time {
@@ -174,46 +176,6 @@ fn an_outage_within_a_transmission_ends_with_it() {
     // What was on the wire is lost even if it arrives after the link is up again.
     let mut core = varied(down(3_000, 3_500), QueueConfig::default());
     assert_eq!(carry(&mut core, &[(0, 1000), (4_000, 1000)]), [(1, 10_000)]);
-}
-
-#[test]
-fn golden_deliveries_of_a_trace_counted_by_hand() {
-    // Opportunities at 1, 2, 2, 7 and 10 ms, then at 11, 12, 12, 17 and 20 ms, and so on.
-    let mut core = varied(trace("1\n2\n2\n7\n10\n"), QueueConfig::default());
-    let offers = [
-        (0, 1500),      // all of 1 ms
-        (0, 700),       // 2 ms
-        (0, 700),       // 2 ms
-        (0, 700),       // 100 bytes left of the first of 2 ms, 600 of the second
-        (3_000, 1500),  // 7 ms: what was left of 2 ms is gone
-        (3_000, 2000),  // 10 ms and 500 bytes of 11 ms
-        (3_000, 1000),  // the rest of 11 ms
-        (12_000, 40),   // 17 ms: both of 12 ms are gone
-        (17_500, 1460), // 20 ms
-        (19_000, 4000), // 40 bytes of 20 ms, 1500 of 21 and of 22 ms, 960 of the second of 22 ms
-    ];
-    let expected = [1, 2, 2, 2, 7, 11, 11, 17, 20, 22];
-    let arrived = carry(&mut core, &offers);
-    let at: Vec<(i64, u64)> = expected.iter().zip(0..).map(|(at, seq)| (seq, (at + 5) * 1000)).collect();
-    assert_eq!(arrived, at);
-    // Until 22 ms: five in each pass of 10 ms, and three more.
-    assert_eq!(core.links[0].capacity_bytes(us(22_000)), Some(13.0 * 1500.0));
-}
-
-#[test]
-fn a_trace_of_one_opportunity_a_millisecond_is_a_link_of_12_mbps() {
-    let mut by_trace = varied(trace("1"), QueueConfig::default());
-    let mut by_rate = varied(changes(vec![change(0, Some(12.0), None)]), QueueConfig::default());
-    // Half of an opportunity each.
-    let offers = [(0, 750); 3000];
-    let (trace, rate) = (carry(&mut by_trace, &offers), carry(&mut by_rate, &offers));
-    assert_eq!(trace.len(), 3000);
-    for (trace, rate) in trace.iter().zip(&rate) {
-        // A packet is delivered with the opportunity that its last byte is in: the second half when the
-        // link at a rate delivers it too, the first half with it.
-        let early = trace.0 % 2 == 0;
-        assert_eq!((trace.0, trace.1), (rate.0, rate.1 + if early { 500 } else { 0 }));
-    }
 }
 
 /// Anything that a variation may have, within 40 ms.
