@@ -81,7 +81,7 @@ fn a_trace_is_filled_as_a_link_of_its_rate() {
 }
 
 #[test]
-fn results_depend_on_the_trace_and_not_on_the_number_of_threads() {
+fn results_depend_on_files_and_not_on_the_number_of_threads() {
     let folder = std::env::temp_dir().join(format!("layercast-trace-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let name = folder.join("test.toml");
@@ -91,7 +91,14 @@ fn results_depend_on_the_trace_and_not_on_the_number_of_threads() {
         run_with_jobs(name.to_str().unwrap(), &text, &[], jobs).summary.without_engine()
     };
     let summaries = [run("1\n2\n9\n", 1), run("1\n2\n9\n", 2), run("1\n3\n9\n", 2)];
+    let text = scenario(r#"rates = "cell", rate = "6 Mbit/s", delay = "9 ms""#);
+    let hash = |rates: &str| {
+        std::fs::write(folder.join("cell"), rates).unwrap();
+        run_text(name.to_str().unwrap(), &text, &[]).summary.scenario_hash
+    };
+    let hashes = [hash("1 s 2 Mbit/s"), hash("1 s 2 Mbit/s\n"), hash("1 s 3 Mbit/s")];
     std::fs::remove_dir_all(&folder).unwrap();
+    assert!(hashes[0] == hashes[1] && hashes[1] != hashes[2], "{hashes:?}");
     assert_eq!(summaries[0].to_json(), summaries[1].to_json());
     assert_ne!(summaries[0].scenario_hash, summaries[2].scenario_hash, "the text is the same");
 }

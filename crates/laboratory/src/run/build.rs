@@ -5,7 +5,7 @@ use layercast_protocol::option::{OptionError, OptionSpec, RawValue};
 use layercast_protocol::registry::{self, Protocol};
 use layercast_protocol::session::SessionPlan as Session;
 use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Span, Time};
+use layercast_protocol::units::{Rate, Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
     LinkConfig, LinkId, Network, NodeId, ReceiverConfig, ReceiverId, ReceiverList, SessionConfig, Simulation,
@@ -311,14 +311,21 @@ fn paper_value(value: &scenario::PaperValue) -> PaperValue {
     }
 }
 
-/// A digest of the scenario's text and of the traces that it names, so that merged files tell runs
-/// apart.
+/// A digest of the scenario's text and of the traces and rates in files that it names, so that merged
+/// files tell runs apart.
 fn hash(text: &str, scenario: &Scenario) -> String {
     use sha2::{Digest, Sha256};
     let mut digest = Sha256::new_with_prefix(text.as_bytes());
-    let directions = scenario.links.iter().flat_map(|link| [&link.forward, &link.backward]);
-    for trace in directions.filter_map(|direction| direction.variation.trace.as_ref()) {
-        trace.times_ms().iter().for_each(|time| digest.update(time.to_le_bytes()));
+    for variation in
+        scenario.links.iter().flat_map(|link| [&link.forward.variation, &link.backward.variation])
+    {
+        for time in variation.trace.iter().flat_map(|trace| trace.times_ms()) {
+            digest.update(time.to_le_bytes());
+        }
+        for change in &variation.changes {
+            digest.update(change.at.as_ns().to_le_bytes());
+            digest.update(change.rate.map_or(0.0, Rate::as_bps).to_le_bytes());
+        }
     }
     digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -16,8 +16,12 @@ use crate::scenario::problems::Problem;
 use crate::scenario::tables::CHANGE;
 use crate::scenario::tree::Node;
 
-/// The largest file of a trace, in bytes.
-const LARGEST_TRACE: u64 = 32_000_000;
+mod rates;
+
+use self::rates::read_rates;
+
+/// The largest file that a link takes, in bytes.
+const LARGEST_FILE: u64 = 32_000_000;
 
 /// The trace that a key names.
 pub(super) fn read_trace(
@@ -41,13 +45,19 @@ pub(super) fn read_trace(
 }
 
 fn load_trace(path: &Path) -> Result<Arc<DeliveryTrace>, String> {
+    let text = load(path)?;
+    DeliveryTrace::parse(&text).map(Arc::new).map_err(|error| error.to_string())
+}
+
+/// The text of a file, or why there is none.
+fn load(path: &Path) -> Result<String, String> {
     let mut text = String::new();
     let file = std::fs::File::open(path).map_err(|reason| reason.to_string())?;
-    file.take(LARGEST_TRACE + 1).read_to_string(&mut text).map_err(|reason| reason.to_string())?;
-    if text.len() as u64 > LARGEST_TRACE {
-        return Err(format!("it has more than {LARGEST_TRACE} bytes; cut it, it repeats from its end"));
+    file.take(LARGEST_FILE + 1).read_to_string(&mut text).map_err(|reason| reason.to_string())?;
+    if text.len() as u64 > LARGEST_FILE {
+        return Err(format!("it has more than {LARGEST_FILE} bytes; cut it"));
     }
-    DeliveryTrace::parse(&text).map(Arc::new).map_err(|error| error.to_string())
+    Ok(text)
 }
 
 /// How both directions of a link change. What is wrong is told.
@@ -57,7 +67,10 @@ pub(super) fn read_variations(
     trace_backward: Option<Arc<DeliveryTrace>>,
     context: &mut Context<'_>,
 ) -> (LinkVariation, LinkVariation) {
-    let both = read_changes(link, context);
+    let mut both = read_changes(link, context);
+    both.extend(read_rates(link, context));
+    // Changes that are given are in order; at one time those of the table come first.
+    both.sort_by_key(|(change, _)| change.at);
     let repeat = read_repeat(link, both.last().map(|(change, _)| change.at), context);
     let (mut changes, mut changes_backward): (Vec<_>, Vec<_>) = both.into_iter().unzip();
     for changes in [&mut changes, &mut changes_backward] {
@@ -88,7 +101,7 @@ fn read_repeat(link: &TableReader<'_>, last: Option<Time>, context: &mut Context
         Some(last) if last < Time::ZERO + repeat => return Some(repeat),
         Some(last) => format!("the changes repeat after {repeat}, but the last is at {last}"),
         // Changes that are wrong have been told.
-        None if link.node("changes").is_some() => return None,
+        None if link.node("changes").is_some() || link.node("rates").is_some() => return None,
         None => "there is nothing to repeat".to_owned(),
     };
     context.problems.push(Problem::of(node, message).allowed("a time after the last of `changes`"));

@@ -49,10 +49,17 @@ pub const LINK: TableSpec = TableSpec {
             "How it changes during the run, in the order of time; see `docs/links.md`.",
         ),
         field(
+            "rates",
+            FieldKind::Text,
+            NONE,
+            "A file of rates for both directions, beside `changes`: a time and a rate a line, \
+             `10 s 2 Mbit/s`. The path is relative to the scenario file.",
+        ),
+        field(
             "changes_repeat",
             FieldKind::Period,
             Absent::Means("once"),
-            "After how long all `changes` happen again, and again; after the last of them.",
+            "After how long all `changes` and `rates` happen again, and again; after the last of them.",
         ),
         field(
             "avoid_reordering",

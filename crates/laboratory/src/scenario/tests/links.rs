@@ -134,3 +134,22 @@ fn wrong_traces_are_refused() {
         "the link has no `rate`, since `trace` says when it delivers",
     );
 }
+
+#[test]
+fn a_file_of_rates_stands_beside_the_changes() {
+    let link = link(
+        r#"rates = "fixtures/traces/rates", changes = [{ at = "2 s", delay = "1 ms" }], changes_repeat = "5 s""#,
+    )
+    .unwrap();
+    for direction in [link.forward, link.backward] {
+        let changes = &direction.variation.changes;
+        let at: Vec<(Time, Option<Rate>)> = changes.iter().map(|change| (change.at, change.rate)).collect();
+        let rate = |mbps| Some(Rate::from_mbps(mbps));
+        assert_eq!(at, [(seconds(1), rate(2.0)), (seconds(2), None), (seconds(3), rate(4.0))]);
+        assert_eq!(direction.variation.repeat, Some(Span::from_secs(5)));
+    }
+    refused(r#"rates = "fixtures/traces/rates", changes_repeat = "3 s""#, "but the last is at 3 s");
+    refused(r#"rates = "fixtures/traces/small.down""#, "line 1 is not a time and a rate");
+    let traced = r#"trace = "fixtures/traces/small.down""#;
+    refused(&format!(r#"{traced}, rates = "fixtures/traces/rates""#), "the link has no rate to change");
+}
