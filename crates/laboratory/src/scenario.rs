@@ -33,8 +33,8 @@ pub use naming::{FlowName, Role};
 pub use nearest::nearest;
 pub use paper::{Metric, PaperValue, Relation};
 pub use plan::{
-    Draw, FlowPlan, GroupPlan, LayersPlan, LinkDirection, LinkPlan, LossModel, LossPlace, OptionValue, Place,
-    QueueLimit, QueuePlan, Scenario, SessionPlan, Window,
+    DeliveryTrace, Draw, FlowPlan, GroupPlan, LayersPlan, LinkChange, LinkDirection, LinkPlan, LinkVariation,
+    LossModel, LossPlace, OptionValue, Outage, Place, QueueLimit, QueuePlan, Scenario, SessionPlan, Window,
 };
 pub use probe::{ProbePlan, Quantity, Subject, SubjectKind};
 pub use protocols::ProtocolCatalogue;

@@ -10,6 +10,8 @@ use crate::packet::{Body, Dropped, EcnField, Parcel, Slab};
 use crate::queue::Queue;
 use crate::timer::TimerSlot;
 
+mod varying;
+
 #[derive(Debug)]
 pub(crate) struct Core {
     /// The event being served.
@@ -111,12 +113,13 @@ impl Core {
         None
     }
 
-    /// The error model of a link that loses packets at its far end: whether this one is lost.
+    /// Whether a packet that arrives is lost: by an error model at the far end of the link, or since the
+    /// link went down under it.
     #[inline]
     pub(crate) fn loses_on_arrival(&mut self, link: u32, parcel: &mut Parcel) -> bool {
         let now = self.current.time;
         let link = &mut self.links[link as usize];
-        let lost = link.loses_after(parcel);
+        let lost = link.loses_after(parcel, self.current.order);
         if lost {
             if let Queue::Watched(queue) = &mut link.queue {
                 queue.lose_after(now, *parcel);
@@ -131,6 +134,9 @@ impl Core {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
         link.free_pending = false;
+        if link.is_down() {
+            return;
+        }
         link.account_queue(now);
         if let Some(parcel) = link.take(now, &mut self.dropped)
             && let Some(arrival) = self.transmit(id, parcel)
@@ -144,6 +150,9 @@ impl Core {
     fn transmit(&mut self, id: LinkId, parcel: Parcel) -> Option<Key> {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
+        if link.varies() {
+            return self.transmit_varying(id, parcel);
+        }
         let (transmission, total) = link.spans(parcel.size_bytes);
         // The arrival takes its number before the release of the transmitter: this decides ties on
         // links without delay.

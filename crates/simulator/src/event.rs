@@ -28,6 +28,8 @@ pub(crate) enum Event {
     Arrivals { first: u32, count: u32 },
     /// A link's transmitter becomes free while packets wait.
     Free(u32),
+    /// A link changes.
+    Change(u32),
     /// An agent's deadline, or an older one of it that has become stale.
     Timer(u32),
     /// A scheduled change of membership comes into force.

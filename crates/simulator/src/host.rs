@@ -6,10 +6,9 @@ use layercast_protocol::units::{Channel, Size};
 
 use crate::core::Core;
 use crate::measure::{LevelChange, ReceiverDeed, ReceiverLog};
-use crate::multicast::Tree;
+use crate::multicast::{Latencies, Tree};
 use crate::network::LinkId;
 use crate::packet::{Body, EcnField, Parcel};
-use crate::simulation::Latencies;
 use crate::tcp::{Output, Segment};
 
 /// A unicast way through the network: the first link and the route that has the rest.

@@ -9,7 +9,8 @@
 //! or delivered to an agent.
 //!
 //! The packet path holds no maps and allocates nothing in the steady state: packets live in a slab,
-//! ids index vectors, and a link costs at most two pending events however many packets it carries.
+//! ids index vectors, and a link costs at most two pending events however many packets it carries
+//! (one that changes may cost more).
 //!
 //! Start at [`Network`] (nodes and links), then [`Simulation`].
 
@@ -28,6 +29,7 @@ mod routing;
 mod simulation;
 pub mod tcp;
 mod timer;
+mod variation;
 
 pub use edge::{EdgeConfig, LeaveRule, QuerierProfile};
 pub use link::LinkConfig;
@@ -43,4 +45,7 @@ pub use queue::{
 pub use simulation::{
     Carried, EngineCounters, LinkRecord, ReceiverConfig, ReceiverId, ReceiverList, SessionConfig, SessionId,
     Simulation, TcpConfig, TcpId,
+};
+pub use variation::{
+    DeliveryTrace, LinkChange, LinkVariation, OPPORTUNITY_BYTES, Outage, TraceError, VariationError,
 };

@@ -11,6 +11,11 @@ use crate::measure::LinkCounters;
 use crate::packet::{Dropped, Parcel};
 use crate::queue::{Queue, QueueConfig, Visit, transmission};
 
+mod varying;
+
+pub(crate) use self::varying::Step;
+use self::varying::Varying;
+
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkConfig {
@@ -33,7 +38,7 @@ pub(crate) struct Link {
     delay: Span,
     ns_per_byte: f64,
     /// Most links have none.
-    errors: Option<Box<Errors>>,
+    extras: Option<Box<Extras>>,
     /// When the transmitter is done with what it sends, and the place of that among equal times.
     free_at: Key,
     /// Whether that moment is in the event list. It is there only while packets wait for it.
@@ -44,19 +49,37 @@ pub(crate) struct Link {
     queue_changed_at: Time,
 }
 
-/// The error models of a link.
+/// What a link does beside carrying packets.
 #[derive(Debug)]
-struct Errors {
-    /// Draws where packets are offered.
+struct Extras {
+    /// The error model that draws where packets are offered.
     before: LossProcess,
-    /// Draws where packets arrive.
+    /// The error model that draws where packets arrive.
     after: LossProcess,
     /// Whether packets that take marks are marked instead of lost.
     marks: bool,
+    /// How the link changes.
+    varying: Option<Varying>,
 }
 
-impl Errors {
-    /// A packet is struck: whether it is lost. Otherwise it is marked now.
+impl Extras {
+    fn without_losses(losses: Stream) -> Box<Extras> {
+        let before = LossProcess::new(LossModel::None, losses.clone());
+        let after = LossProcess::new(LossModel::None, losses);
+        Box::new(Extras { before, after, marks: false, varying: None })
+    }
+
+    /// Sets the model of one place and takes away that of the other.
+    fn set_losses(&mut self, model: LossModel, place: LossPlace) {
+        let (before, after) = match place {
+            LossPlace::BeforeQueue => (model, LossModel::None),
+            LossPlace::AfterLink => (LossModel::None, model),
+        };
+        self.before.set_model(before);
+        self.after.set_model(after);
+    }
+
+    /// An error model has struck a packet: whether it is lost. Otherwise it is marked now.
     fn strike(&self, parcel: &mut Parcel, counters: &mut LinkCounters) -> bool {
         let is_lost = !(self.marks && parcel.takes_marks());
         if is_lost {
@@ -72,20 +95,17 @@ impl Errors {
 impl Link {
     /// A link with a stream for its losses and one for its queue.
     pub(crate) fn new(config: LinkConfig, losses: Stream, queue: Stream) -> Link {
-        let errors = (config.loss != LossModel::None).then(|| {
-            let (before, after) = match config.loss_place {
-                LossPlace::BeforeQueue => (config.loss, LossModel::None),
-                LossPlace::AfterLink => (LossModel::None, config.loss),
-            };
-            let before = LossProcess::new(before, losses.clone());
-            let after = LossProcess::new(after, losses);
-            Box::new(Errors { before, after, marks: config.loss_marks })
+        let extras = (config.loss != LossModel::None).then(|| {
+            let mut extras = Extras::without_losses(losses);
+            extras.set_losses(config.loss, config.loss_place);
+            extras.marks = config.loss_marks;
+            extras
         });
         Link {
             delay: config.delay,
-            ns_per_byte: 8e9 / config.rate.as_bps(),
+            ns_per_byte: ns_per_byte(config.rate),
             queue: Queue::new(config.queue, config.rate, config.delay, queue),
-            errors,
+            extras,
             free_at: Key { time: Time::ZERO, order: 0 },
             free_pending: false,
             wire: Wire::default(),
@@ -94,18 +114,28 @@ impl Link {
         }
     }
 
-    /// Whether the error model loses a packet that is offered. It may mark it instead.
+    /// Whether a packet is lost that is offered: by the error model, which may mark it instead, or
+    /// because the link is down.
     #[inline]
     pub(crate) fn loses_before(&mut self, parcel: &mut Parcel) -> bool {
-        let Some(errors) = &mut self.errors else { return false };
-        errors.before.loses(parcel.size_bytes) && errors.strike(parcel, &mut self.counters)
+        let Some(extras) = &mut self.extras else { return false };
+        if extras.varying.as_ref().is_some_and(|varying| varying.is_down) {
+            self.counters.losses += 1;
+            return true;
+        }
+        extras.before.loses(parcel.size_bytes) && extras.strike(parcel, &mut self.counters)
     }
 
-    /// Whether the error model loses a packet that arrives. It may mark it instead.
+    /// Whether a packet is lost that arrives under this order number: by the error model, which may
+    /// mark it instead, or because the link went down under it.
     #[inline]
-    pub(crate) fn loses_after(&mut self, parcel: &mut Parcel) -> bool {
-        let Some(errors) = &mut self.errors else { return false };
-        errors.after.loses(parcel.size_bytes) && errors.strike(parcel, &mut self.counters)
+    pub(crate) fn loses_after(&mut self, parcel: &mut Parcel, order: u64) -> bool {
+        let Some(extras) = &mut self.extras else { return false };
+        if extras.varying.as_ref().is_some_and(|varying| order < varying.lost_below) {
+            self.counters.losses += 1;
+            return true;
+        }
+        extras.after.loses(parcel.size_bytes) && extras.strike(parcel, &mut self.counters)
     }
 
     /// Lets a packet that a drop-tail queue has admitted wait.
@@ -153,17 +183,23 @@ impl Link {
     /// Puts a packet on the wire. The keys of its arrival and of the transmitter's release were
     /// taken in that order. Returns whether it is alone on the wire.
     pub(crate) fn launch(&mut self, parcel: Parcel, arrival: Key, free_at: Key) -> bool {
+        self.count_launch(parcel, free_at);
+        self.wire.push(arrival, parcel)
+    }
+
+    #[inline]
+    fn count_launch(&mut self, parcel: Parcel, free_at: Key) {
         self.counters.packets += 1;
         self.counters.bytes += u64::from(parcel.size_bytes);
         self.free_at = free_at;
         self.free_pending = false;
-        self.wire.push(arrival, parcel)
     }
 
-    /// Takes the packet that arrives and tells when the next one will.
+    /// Takes the packet that arrives, and the arrival to enter in the event list after it.
     pub(crate) fn land(&mut self) -> Option<(Parcel, Option<Key>)> {
         let parcel = self.wire.pop()?;
-        Some((parcel, self.wire.next_arrival()))
+        let next = self.wire.next_arrival();
+        Some((parcel, if self.extras.is_some() { self.next_to_enter(next) } else { next }))
     }
 
     /// How many packets are in the queue and on the wire.
@@ -182,6 +218,11 @@ impl Link {
         self.counters.queue_packet_ns += u128::from(elapsed) * self.queue.len() as u128;
         self.queue_changed_at = now;
     }
+}
+
+/// How long a transmitter takes for a byte.
+fn ns_per_byte(rate: Rate) -> f64 {
+    8e9 / rate.as_bps()
 }
 
 /// The packets in flight, in order. The first has a place of its own: on most links of a large tree
@@ -203,6 +244,26 @@ impl Wire {
             self.others.push_back((arrival, parcel));
         }
         alone
+    }
+
+    /// Adds a packet where its arrival belongs. Returns how many arrive before it.
+    fn insert(&mut self, arrival: Key, parcel: Parcel) -> usize {
+        match self.first {
+            None => {
+                self.first = Some((arrival, parcel));
+                0
+            }
+            Some(first) if arrival < first.0 => {
+                self.others.push_front(first);
+                self.first = Some((arrival, parcel));
+                0
+            }
+            Some(_) => {
+                let place = self.others.partition_point(|(key, _)| *key < arrival);
+                self.others.insert(place, (arrival, parcel));
+                place + 1
+            }
+        }
     }
 
     #[inline]

@@ -142,18 +142,26 @@ pub(crate) struct LossProcess {
 }
 
 impl LossProcess {
-    pub(crate) fn new(mut model: LossModel, mut stream: Stream) -> LossProcess {
-        let (mut is_bad, mut left) = (false, 0.0);
+    pub(crate) fn new(model: LossModel, stream: Stream) -> LossProcess {
+        let mut process =
+            LossProcess { model: LossModel::None, stream, arrivals: 0, is_bad: false, left: 0.0 };
+        process.set_model(model);
+        process
+    }
+
+    /// Starts another model, with the numbers of the stream that come next.
+    pub(crate) fn set_model(&mut self, mut model: LossModel) {
+        (self.arrivals, self.is_bad, self.left) = (0, false, 0.0);
         match &mut model {
             LossModel::List(numbers) => {
                 numbers.sort_unstable();
                 numbers.dedup();
             }
-            LossModel::GilbertElliott(chain) => is_bad = stream.chance(chain.bad_share()),
-            LossModel::TwoState(periods) => left = periods.length(false, &mut stream),
+            LossModel::GilbertElliott(chain) => self.is_bad = self.stream.chance(chain.bad_share()),
+            LossModel::TwoState(periods) => self.left = periods.length(false, &mut self.stream),
             _ => {}
         }
-        LossProcess { model, stream, arrivals: 0, is_bad, left }
+        self.model = model;
     }
 
     /// Whether the next packet, of this size, is lost.

@@ -13,6 +13,7 @@ use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Channel, Size};
 
 use self::lan::Lans;
+pub(crate) use self::latency::Latencies;
 pub use self::latency::Latency;
 use self::later::Agenda;
 pub(crate) use self::shape::Shape;

@@ -1,9 +1,12 @@
 //! Topology: nodes and duplex links.
 
+use std::sync::Arc;
+
 use layercast_protocol::stream::Stream;
 use layercast_protocol::units::Rate;
 
 use crate::link::{Link, LinkConfig};
+use crate::variation::{LinkVariation, VariationError};
 
 /// A node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,6 +32,14 @@ pub enum NetworkError {
     ZeroRate {
         /// The link's name.
         link: String,
+    },
+    /// A link cannot change as it should.
+    #[error("link {link} cannot change so")]
+    Variation {
+        /// The link's name.
+        link: String,
+        /// What is wrong.
+        source: VariationError,
     },
     /// There is no path.
     #[error("there is no path from {from} to {to}; connect them with links")]
@@ -59,6 +70,8 @@ pub struct Network {
     kind_of: Vec<u32>,
     /// Large networks have few kinds of links.
     kinds: Vec<LinkConfig>,
+    /// How some change, each link once at most.
+    variations: Vec<(LinkId, Arc<LinkVariation>)>,
 }
 
 impl Network {
@@ -100,6 +113,19 @@ impl Network {
         Ok(first)
     }
 
+    /// Lets one direction of a link change over time. The last call for a direction holds.
+    ///
+    /// # Errors
+    /// [`NetworkError::Variation`].
+    pub fn vary_link(&mut self, link: LinkId, variation: LinkVariation) -> Result<(), NetworkError> {
+        variation.check().map_err(|source| NetworkError::Variation { link: self.link_name(link), source })?;
+        self.variations.retain(|(known, _)| *known != link);
+        if !variation.is_nothing() {
+            self.variations.push((link, Arc::new(variation)));
+        }
+        Ok(())
+    }
+
     /// The name of a node.
     pub fn node_name(&self, node: NodeId) -> &str {
         &self.node_names[node.0 as usize]
@@ -133,6 +159,11 @@ impl Network {
             Link::new(self.kinds[kind as usize].clone(), stream("link"), stream("queue"))
         };
         self.kind_of.iter().zip(0..).map(link).collect()
+    }
+
+    /// The links that change, and how.
+    pub(crate) fn variations(&self) -> impl Iterator<Item = (LinkId, Arc<LinkVariation>)> {
+        self.variations.iter().map(|(link, variation)| (*link, Arc::clone(variation)))
     }
 
     /// The number of a configuration: a known one if it was among the last few.

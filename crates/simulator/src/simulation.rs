@@ -22,7 +22,6 @@ mod serve;
 mod session;
 
 pub use self::observe::{Carried, LinkRecord};
-pub(crate) use self::session::Latencies;
 use self::session::Session;
 pub use self::session::{ReceiverConfig, ReceiverId, ReceiverList, SessionConfig, SessionId};
 
@@ -103,12 +102,16 @@ pub struct Simulation {
 impl Simulation {
     /// A simulation on `network`. `seed` should already tell replications apart.
     pub fn new(network: Network, seed: u64) -> Simulation {
-        let links = network.build_links(seed);
+        let mut core = Core::new(network.build_links(seed));
+        for (link, variation) in network.variations() {
+            let losses = Stream::new(seed, &format!("link/{}", network.link_name(link)));
+            core.vary(link, variation, losses);
+        }
         Simulation {
             routing: Routing::new(&network),
             network,
             seed,
-            core: Core::new(links),
+            core,
             routes: Vec::new(),
             agents: Vec::new(),
             sessions: Vec::new(),
@@ -156,6 +159,10 @@ impl Simulation {
                 Event::Free(link) => {
                     self.core.events.remove_first();
                     self.core.transmitter_free(LinkId(link));
+                }
+                Event::Change(link) => {
+                    self.core.events.remove_first();
+                    self.core.change_link(LinkId(link));
                 }
                 Event::Timer(agent) => {
                     self.core.events.remove_first();
@@ -215,6 +222,13 @@ impl Simulation {
     /// What a link has done so far.
     pub fn link_counters(&self, id: LinkId) -> LinkCounters {
         self.core.links[id.0 as usize].counters
+    }
+
+    /// What a link that changes could have carried so far, in bytes: the integral of its rate while it
+    /// was up, or [`OPPORTUNITY_BYTES`](crate::OPPORTUNITY_BYTES) for each opportunity of its trace.
+    /// None if the link never changes.
+    pub fn link_capacity_bytes(&self, id: LinkId) -> Option<f64> {
+        self.core.links[id.0 as usize].capacity_bytes(self.core.now())
     }
 
     /// How much work was done so far.

@@ -45,7 +45,8 @@ pub struct FlowMeasures {
 /// What one link did in one window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LinkMeasures {
-    /// Busy time over the window, 0 to 1; NaN for a link without a rate.
+    /// Busy time over the window, 0 to 1, or what was carried of what could be where the link changes;
+    /// NaN for a link without a rate.
     pub utilisation: f64,
     /// Packets that the queue dropped.
     pub drops: u64,

@@ -7,7 +7,7 @@ use layercast_protocol::option::{OptionError, OptionSpec, RawValue};
 use layercast_protocol::registry::{self, Protocol};
 use layercast_protocol::session::SessionPlan as Session;
 use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Span, Time};
+use layercast_protocol::units::{Rate, Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
     Latency, LinkConfig, LinkId, Network, NodeId, ReceiverConfig, ReceiverId, ReceiverList, SessionConfig,
@@ -145,6 +145,8 @@ fn network(scenario: &Scenario, seed: u64) -> Result<Topology, RunError> {
         let forward = direction(&link.forward, forward_delay);
         let backward = direction(&link.backward, backward_delay);
         let id = network.add_link(nodes[link.from], nodes[link.to], forward, backward)?;
+        network.vary_link(id, link.forward.variation.clone())?;
+        network.vary_link(id.reverse(), link.backward.variation.clone())?;
         links.extend([id, id.reverse()]);
     }
     Ok((network, nodes, links))
@@ -301,7 +303,7 @@ pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experimen
         scenario: request.id.clone(),
         title: scenario.name.clone(),
         description: scenario.description.clone(),
-        scenario_hash: hash(&request.text),
+        scenario_hash: hash(&request.text, scenario),
         scenario_text: request.text.clone(),
         command: request.command.clone(),
         world: "simulated",
@@ -349,8 +351,21 @@ fn paper_value(value: &scenario::PaperValue) -> PaperValue {
     }
 }
 
-/// A digest of the scenario's text, so that merged files tell runs apart.
-fn hash(text: &str) -> String {
+/// A digest of the scenario's text and of the traces and rates in files that it names, so that merged
+/// files tell runs apart.
+fn hash(text: &str, scenario: &Scenario) -> String {
     use sha2::{Digest, Sha256};
-    Sha256::digest(text.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    let mut digest = Sha256::new_with_prefix(text.as_bytes());
+    for variation in
+        scenario.links.iter().flat_map(|link| [&link.forward.variation, &link.backward.variation])
+    {
+        for time in variation.trace.iter().flat_map(|trace| trace.times_ms()) {
+            digest.update(time.to_le_bytes());
+        }
+        for change in &variation.changes {
+            digest.update(change.at.as_ns().to_le_bytes());
+            digest.update(change.rate.map_or(0.0, Rate::as_bps).to_le_bytes());
+        }
+    }
+    digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -28,6 +28,8 @@ fn bin_ends(scenario: &Scenario) -> Vec<Time> {
 struct Snapshot {
     flows: Vec<FlowCounters>,
     links: Vec<LinkCounters>,
+    /// What each link could have carried, in bytes, if it changes.
+    capacities: Vec<Option<f64>>,
 }
 
 impl Snapshot {
@@ -36,6 +38,7 @@ impl Snapshot {
         Snapshot {
             flows: world.flows.iter().map(|flow| counters(simulation, flow)).collect(),
             links: world.links.iter().map(|&link| simulation.link_counters(link)).collect(),
+            capacities: world.links.iter().map(|&link| simulation.link_capacity_bytes(link)).collect(),
         }
     }
 }
@@ -142,16 +145,26 @@ fn measure_window(
         .map(|(flow, (start, end))| measure_flow(world, flow, window, start, end, length_s))
         .collect();
     let rates = scenario.links.iter().flat_map(|link| [link.forward.rate, link.backward.rate]);
-    let links = rates
+    let capacities = start.capacities.iter().zip(&end.capacities);
+    let could_carry = rates.zip(capacities).map(|(rate, capacities)| match capacities {
+        (Some(start), Some(end)) => (end - start) * 8.0,
+        _ => rate.as_bps() * length_s,
+    });
+    let links = could_carry
         .zip(start.links.iter().zip(&end.links))
-        .map(|(rate, (start, end))| LinkMeasures {
-            utilisation: (end.bytes - start.bytes) as f64 * 8.0 / (rate.as_bps() * length_s),
+        .map(|(could_carry_bits, (start, end))| LinkMeasures {
+            utilisation: share((end.bytes - start.bytes) as f64 * 8.0, could_carry_bits),
             drops: (end.queue_drops + end.losses) - (start.queue_drops + start.losses),
             marks: end.marks - start.marks,
             mean_queue_packets: (end.queue_packet_ns - start.queue_packet_ns) as f64 / 1e9 / length_s,
         })
         .collect();
     WindowMeasures { flows, links }
+}
+
+/// A share of what is; unknown of nothing.
+fn share(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { f64::NAN }
 }
 
 fn measure_flow(

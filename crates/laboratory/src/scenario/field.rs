@@ -108,6 +108,10 @@ pub enum FieldKind {
     Subject,
     /// What a probe keeps.
     Quantities,
+    /// Stretches of time, rising and without overlap.
+    Outages,
+    /// A list of tables.
+    TableList(&'static TableSpec),
     /// A table.
     Table(&'static TableSpec),
     /// Tables under names.
@@ -230,6 +234,10 @@ impl FieldKind {
             FieldKind::Told => "a number, or text such as \"about 430\", \"< 10\" or \"> 300\"",
             FieldKind::Subject => "a link or a flow, such as \"link G1-G2\" or \"flow elm@R1\"",
             FieldKind::Quantities => "a list of quantities, such as [\"queue_packets\", \"queue_bytes\"]",
+            FieldKind::Outages => {
+                "a list of rising times without overlap, such as [[\"10 s\", \"12 s\"], [\"20 s\", \"21 s\"]]"
+            }
+            FieldKind::TableList(spec) => return format!("a list such as [{}]", spec.example),
             FieldKind::Table(spec) => return format!("a table such as {}", spec.example),
             FieldKind::Tables(spec) => return format!("tables under names, each such as {}", spec.example),
         };

@@ -4,7 +4,10 @@ use layercast_protocol::option::RawValue;
 use layercast_protocol::units::{Rate, Size, Span, Time};
 
 use layercast_simulator::EdgeConfig;
-pub use layercast_simulator::{LossModel, LossPlace, QueueConfig as QueuePlan, QueueLimit};
+pub use layercast_simulator::{
+    DeliveryTrace, LinkChange, LinkVariation, LossModel, LossPlace, Outage, QueueConfig as QueuePlan,
+    QueueLimit,
+};
 
 use super::paper::PaperValue;
 use super::probe::ProbePlan;
@@ -114,7 +117,7 @@ pub struct LinkPlan {
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkDirection {
-    /// How fast it transmits; never zero.
+    /// How fast it transmits at the start, or a trace's mean; never zero.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Draw<Span>,
@@ -126,6 +129,8 @@ pub struct LinkDirection {
     pub loss_place: LossPlace,
     /// Mark packets that take marks instead of losing them.
     pub loss_marks: bool,
+    /// How it changes.
+    pub variation: LinkVariation,
 }
 
 /// A multicast session.

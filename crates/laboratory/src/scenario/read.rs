@@ -12,8 +12,10 @@ mod sessions;
 mod table;
 mod topology;
 mod values;
+mod variation;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 
 use layercast_protocol::units::{Span, Time};
 
@@ -33,7 +35,8 @@ use super::protocols::ProtocolCatalogue;
 use super::tables::{DEFAULTS, SCENARIO};
 use super::tree::{self, Entry, Node, Value};
 
-/// Reads the text of a scenario file. `name` is what errors call it. Each of `overrides` is a
+/// Reads the text of a scenario file. `name` is what errors call it, and what paths in it are relative
+/// to. Each of `overrides` is a
 /// `KEY=VALUE` as `--set` takes it, worked into the file before it is read.
 ///
 /// # Errors
@@ -55,7 +58,8 @@ pub fn read(
         }
     };
     overrides::apply(&mut root, overrides, catalogue, &mut problems);
-    let mut context = Context { catalogue, problems };
+    let folder = Path::new(name).parent().unwrap_or(Path::new("")).to_owned();
+    let mut context = Context { catalogue, problems, folder, traces: BTreeMap::new() };
     match read_scenario(&root, &mut context) {
         Some(scenario) if context.problems.is_empty() => Ok(scenario),
         _ => Err(context.problems.into_errors()),

@@ -29,6 +29,7 @@ fn write_table(text: &mut String, spec: &TableSpec) -> std::fmt::Result {
         };
         let takes = match field.kind {
             FieldKind::Table(inner) => format!("a [{0}](#{0}) table", inner.name),
+            FieldKind::TableList(inner) => format!("a list of [{0}](#{0}) tables", inner.name),
             FieldKind::Tables(inner) => format!("[{0}](#{0}) tables under names", inner.name),
             other => other.describe(),
         };

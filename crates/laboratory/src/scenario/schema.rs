@@ -133,6 +133,11 @@ fn kind(kind: &FieldKind, protocols: &[&str]) -> Value {
             let names: Vec<&str> = Quantity::ALL.iter().map(|quantity| quantity.name()).collect();
             json!({"type": "array", "items": {"enum": names}, "minItems": 1})
         }
+        FieldKind::Outages => {
+            let outage = json!({"type": "array", "items": span(), "minItems": 2, "maxItems": 2});
+            json!({"type": "array", "items": outage, "minItems": 1})
+        }
+        FieldKind::TableList(spec) => json!({"type": "array", "items": reference(spec), "minItems": 1}),
         FieldKind::Table(spec) => reference(spec),
         FieldKind::Tables(spec) => json!({"type": "object", "additionalProperties": reference(spec)}),
     }

@@ -3,7 +3,7 @@
 use layercast_protocol::layers::MAX_LAYERS;
 
 pub use self::edges::EDGE;
-pub use self::links::{LINK, LOSS_MODEL};
+pub use self::links::{CHANGE, LINK, LOSS_MODEL};
 pub use self::queues::QUEUE;
 use super::field::{Absent, Field, FieldKind, TableSpec};
 use super::protocols::{TCP_PROFILES, TCP_PROTOCOLS};
@@ -258,6 +258,7 @@ pub const ALL: &[&TableSpec] = &[
     &QUEUE,
     &super::field::LOSS,
     &LOSS_MODEL,
+    &CHANGE,
     &super::field::UNIFORM,
     &SESSION,
     &LAYERS,

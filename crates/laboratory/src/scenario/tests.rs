@@ -4,6 +4,7 @@ mod built_in;
 mod edges;
 mod errors;
 mod generated;
+mod links;
 mod overrides;
 mod queues;
 mod reading;

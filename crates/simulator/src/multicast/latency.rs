@@ -42,3 +42,17 @@ impl From<Span> for Latency {
         Latency { low: span, spread: Span::ZERO }
     }
 }
+
+/// How long membership takes at the edge.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Latencies {
+    pub(crate) join: Latency,
+    pub(crate) leave: Latency,
+}
+
+impl Latencies {
+    /// Whether operations differ.
+    pub(crate) fn are_drawn(self) -> bool {
+        self.join.is_drawn() || self.leave.is_drawn()
+    }
+}

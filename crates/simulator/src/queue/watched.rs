@@ -80,6 +80,22 @@ impl Watched {
         }
     }
 
+    /// The packet sent last arrives at another time than a link that does not change would have it.
+    pub(crate) fn arrives_at(&mut self, at: Time) {
+        if let Some(sent) = self.wire.pop_back() {
+            let place = self.wire.partition_point(|record| record.at <= at);
+            self.wire.insert(place, RawRecord { at, ..sent });
+        }
+    }
+
+    /// The packet taken last is lost before its transmission begins.
+    pub(crate) fn lose_taken(&mut self) {
+        self.wire.pop_back();
+        if let Some(sent) = self.records.last_mut() {
+            sent.event = LinkEvent::Lost;
+        }
+    }
+
     /// Takes out all records up to and including `now`, in the order of their times.
     pub(crate) fn drain(&mut self, now: Time, sink: &mut impl FnMut(RawRecord)) {
         self.land(|at| at <= now);

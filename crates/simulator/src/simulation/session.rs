@@ -6,7 +6,7 @@ use layercast_protocol::units::Time;
 
 use super::{Agent, Route, Simulation};
 use crate::measure::{FlowCounters, LevelChange, ReceiverLog};
-use crate::multicast::{Latency, Routes, Tree};
+use crate::multicast::{Latencies, Latency, Routes, Tree};
 use crate::network::{NetworkError, NodeId};
 use crate::packet::EcnField;
 
@@ -66,20 +66,6 @@ pub(super) struct Place {
     start: Time,
     stop: Option<Time>,
     pub(super) latencies: Latencies,
-}
-
-/// How long membership takes at the edge.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Latencies {
-    pub(crate) join: Latency,
-    pub(crate) leave: Latency,
-}
-
-impl Latencies {
-    /// Whether operations differ.
-    pub(super) fn are_drawn(self) -> bool {
-        self.join.is_drawn() || self.leave.is_drawn()
-    }
 }
 
 impl ReceiverList {

@@ -1,6 +1,11 @@
 //! What every part of the reader needs: the protocols, and a place for what is wrong.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use crate::scenario::field::FieldKind;
+use crate::scenario::plan::DeliveryTrace;
 use crate::scenario::problems::{Problem, Problems};
 use crate::scenario::protocols::ProtocolCatalogue;
 use crate::scenario::tree::{Node, Value};
@@ -9,6 +14,10 @@ use crate::scenario::tree::{Node, Value};
 pub(super) struct Context<'c> {
     pub(super) catalogue: &'c dyn ProtocolCatalogue,
     pub(super) problems: Problems,
+    /// What the paths of files are relative to.
+    pub(super) folder: PathBuf,
+    /// The traces that were read, each once, or why they cannot be.
+    pub(super) traces: BTreeMap<PathBuf, Result<Arc<DeliveryTrace>, String>>,
 }
 
 impl Context<'_> {

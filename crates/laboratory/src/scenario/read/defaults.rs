@@ -5,9 +5,9 @@ use layercast_protocol::units::{Rate, Size, Span};
 use super::compound::{DirectionLoss, Loss};
 use super::context::Context;
 use super::table::TableReader;
-use super::values::{Named, Read};
+use super::values::{Named, Read, list};
 use crate::scenario::field::{Field, FieldKind, LOSS, TableSpec};
-use crate::scenario::plan::{Draw, QueueLimit};
+use crate::scenario::plan::{Draw, Outage, QueueLimit};
 use crate::scenario::tree::{Entry, Node, Value};
 
 /// A table with what it does not say taken from its defaults. Tables within are merged key by key
@@ -72,6 +72,10 @@ pub(super) fn check_defaults(node: &Node, spec: &'static TableSpec, context: &mu
         let Some(value) = node.get(field.key) else { continue };
         match field.kind {
             FieldKind::Table(inner) => check_defaults(value, inner, context),
+            FieldKind::TableList(inner) => {
+                let items = list(value, &field.kind, context).unwrap_or_default();
+                items.iter().for_each(|item| check_defaults(item, inner, context));
+            }
             _ => check(value, &field.kind, context),
         }
     }
@@ -100,6 +104,7 @@ fn check(node: &Node, kind: &FieldKind, context: &mut Context<'_>) {
         FieldKind::Size => drop(Size::read(node, kind, context)),
         FieldKind::Loss => drop(Loss::read(node, kind, context)),
         FieldKind::Limit => drop(QueueLimit::read(node, kind, context)),
+        FieldKind::Outages => drop(Vec::<Outage>::read(node, kind, context)),
         FieldKind::Range => drop(<(Span, Span)>::read(node, kind, context)),
         FieldKind::Nodes | FieldKind::NodeOrNodes => drop(Vec::<Named>::read(node, kind, context)),
         // Options are checked where the protocol is known; the others do not occur in defaults.
@@ -107,6 +112,7 @@ fn check(node: &Node, kind: &FieldKind, context: &mut Context<'_>) {
         | FieldKind::Windows
         | FieldKind::Groups
         | FieldKind::Told
+        | FieldKind::TableList(_)
         | FieldKind::Table(_)
         | FieldKind::Subject
         | FieldKind::Quantities

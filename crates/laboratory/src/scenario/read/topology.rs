@@ -10,8 +10,11 @@ use super::defaults::merge;
 use super::queues::read_queue;
 use super::table::TableReader;
 use super::values::Named;
+use super::variation::{read_trace, read_variations};
 use crate::scenario::nearest::nearest;
-use crate::scenario::plan::{Draw, LinkDirection, LinkPlan, LossModel, LossPlace, QueueLimit, QueuePlan};
+use crate::scenario::plan::{
+    Draw, LinkDirection, LinkPlan, LinkVariation, LossModel, LossPlace, QueueLimit, QueuePlan,
+};
 use crate::scenario::problems::Problem;
 use crate::scenario::tables::{LINK, QUEUE};
 use crate::scenario::tree::{Entry, Node};
@@ -142,6 +145,14 @@ const NOWHERE: LinkDirection = LinkDirection {
     loss: LossModel::None,
     loss_place: LossPlace::BeforeQueue,
     loss_marks: false,
+    variation: LinkVariation {
+        changes: Vec::new(),
+        repeat: None,
+        avoid_reordering: false,
+        trace: None,
+        outages: Vec::new(),
+        flushes_queue: false,
+    },
 };
 
 fn is_node_name(name: &str) -> bool {
@@ -152,7 +163,13 @@ fn read_link(
     link: &TableReader<'_>,
     context: &mut Context<'_>,
 ) -> Option<(LinkDirection, LinkDirection, bool)> {
-    let rate = link.get("rate", context);
+    let trace = read_trace(link, "trace", context);
+    let trace_backward = read_trace(link, "trace_backward", context);
+    // With traces there may be nothing left that needs a rate.
+    let needs_rate = link.node("trace").is_none()
+        || (link.node("trace_backward").is_none() && link.node("rate_backward").is_none());
+    let rate: Option<Rate> =
+        if needs_rate || link.node("rate").is_some() { link.get("rate", context) } else { Some(Rate::ZERO) };
     let delay = link.get("delay", context);
     let loss: Option<Loss> = link.get("loss", context);
     let own_rate = link.get("rate_backward", context);
@@ -162,22 +179,26 @@ fn read_link(
         (Some(own), both) => read_queue(Some(&merge(own, both, &QUEUE)), context),
         (None, _) => queue,
     };
+    let (variation, variation_backward) = read_variations(link, trace, trace_backward, context);
     let (rate, delay, loss, queue) = (rate?, delay?, loss?, queue?);
+    let mean = |variation: &LinkVariation| variation.trace.as_ref().map(|trace| trace.mean_rate());
     let forward = LinkDirection {
-        rate,
+        rate: mean(&variation).unwrap_or(rate),
         delay,
         queue,
         loss: loss.forward.model,
         loss_place: loss.forward.place,
         loss_marks: loss.forward.marks,
+        variation,
     };
     let backward = LinkDirection {
-        rate: own_rate.unwrap_or(rate),
+        rate: mean(&variation_backward).or(own_rate).unwrap_or(rate),
         delay: own_delay.unwrap_or(delay),
         queue: queue_backward?,
         loss: loss.backward.model,
         loss_place: loss.backward.place,
         loss_marks: loss.backward.marks,
+        variation: variation_backward,
     };
     Some((forward, backward, own_delay.is_none()))
 }

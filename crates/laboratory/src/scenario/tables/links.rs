@@ -1,8 +1,9 @@
 //! The tables of links: rates and losses.
 
-use super::{QUEUE, REQUIRED, field};
+use super::{NONE, QUEUE, REQUIRED, field};
 use crate::scenario::field::{Absent, FieldKind, TableSpec};
 
+const SAME: Absent = Absent::Means("as it was");
 const BY_MODEL: Absent = Absent::Means("as the model needs");
 
 /// A link.
@@ -12,7 +13,12 @@ pub const LINK: TableSpec = TableSpec {
     example: "{ rate = \"100 Mbit/s\", delay = \"10 ms\" }",
     choice: None,
     fields: &[
-        field("rate", FieldKind::Rate, REQUIRED, "How fast it transmits, in both directions."),
+        field(
+            "rate",
+            FieldKind::Rate,
+            REQUIRED,
+            "How fast it transmits, in both directions; not needed where `trace` says when.",
+        ),
         field("rate_backward", FieldKind::Rate, Absent::Means("as `rate`"), "The rate from B to A."),
         field("delay", FieldKind::Draw, REQUIRED, "Propagation delay, the same in both directions."),
         field("delay_backward", FieldKind::Draw, Absent::Means("as `delay`"), "The delay from B to A."),
@@ -35,6 +41,62 @@ pub const LINK: TableSpec = TableSpec {
             "What it loses beside the queues: the probability that a packet is lost, independently of \
              others, or a model for each direction. A plain number is forward only.",
         ),
+        field(
+            "changes",
+            FieldKind::TableList(&CHANGE),
+            NONE,
+            "How it changes during the run, in the order of time; see `docs/links.md`.",
+        ),
+        field(
+            "rates",
+            FieldKind::Text,
+            NONE,
+            "A file of rates for both directions, beside `changes`: a time and a rate a line, \
+             `10 s 2 Mbit/s`. The path is relative to the scenario file.",
+        ),
+        field(
+            "changes_repeat",
+            FieldKind::Period,
+            Absent::Means("once"),
+            "After how long all `changes` and `rates` happen again, and again; after the last of them.",
+        ),
+        field(
+            "avoid_reordering",
+            FieldKind::Flag,
+            Absent::Default("false"),
+            "Whether packets arrive in order where the delay falls; otherwise one may overtake another.",
+        ),
+        field("down", FieldKind::Outages, NONE, "When it is down, in both directions."),
+        field(
+            "down_queue",
+            FieldKind::Choice(&["keep", "flush"]),
+            Absent::Default("keep"),
+            "Whether what waits when it goes down waits on or is lost.",
+        ),
+        field(
+            "trace",
+            FieldKind::Text,
+            NONE,
+            "A file of delivery times for the direction forward, in place of a rate: one time in ms a line, \
+             each for 1500 bytes, as mahimahi has them. The path is relative to the scenario file.",
+        ),
+        field("trace_backward", FieldKind::Text, NONE, "The same from B to A."),
+    ],
+};
+
+/// A change of a link.
+pub const CHANGE: TableSpec = TableSpec {
+    name: "change",
+    doc: "A change of a link during the run. What it does not give stays as it is.",
+    example: "{ at = \"10 s\", rate = \"2 Mbit/s\" }",
+    choice: None,
+    fields: &[
+        field("at", FieldKind::Span, REQUIRED, "When, from the start of the run."),
+        field("rate", FieldKind::Rate, SAME, "The rate from then on, in both directions."),
+        field("rate_backward", FieldKind::Rate, Absent::Means("as `rate`"), "The rate from B to A."),
+        field("delay", FieldKind::Span, SAME, "The delay from then on, in both directions."),
+        field("delay_backward", FieldKind::Span, Absent::Means("as `delay`"), "The delay from B to A."),
+        field("loss", FieldKind::Loss, SAME, "What it loses from then on, as a link's `loss`."),
     ],
 };
 

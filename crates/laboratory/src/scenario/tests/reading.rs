@@ -4,8 +4,8 @@ use layercast_protocol::units::{Rate, Size, Span, Time};
 
 use crate::scenario::testing::{SMALL, read_text};
 use crate::scenario::{
-    Draw, LayersPlan, LinkDirection, LossModel, LossPlace, Metric, OptionValue, QueueLimit, QueuePlan,
-    Relation, Role, Window,
+    Draw, LayersPlan, LinkDirection, LinkVariation, LossModel, LossPlace, Metric, OptionValue, QueueLimit,
+    QueuePlan, Relation, Role, Window,
 };
 
 fn seconds(s: u64) -> Time {
@@ -21,6 +21,7 @@ fn defaults_fill_what_entries_leave_out() {
     let queue = QueuePlan::DropTail { limit: QueueLimit::Packets(50), ns2_compat: true };
     let delay = Draw::Fixed(Span::from_ms(10));
     let forward = LinkDirection {
+        variation: LinkVariation::default(),
         rate: Rate::from_mbps(100.0),
         delay,
         queue,

@@ -1,0 +1,91 @@
+//! Links that change: the events of their changes, and transmissions over them.
+
+use std::sync::Arc;
+
+use layercast_protocol::stream::Stream;
+use layercast_protocol::units::Time;
+
+use super::Core;
+use crate::event::{Event, Key};
+use crate::link::Step;
+use crate::network::LinkId;
+use crate::packet::{Dropped, Parcel};
+use crate::queue::Queue;
+use crate::variation::LinkVariation;
+
+impl Core {
+    /// Lets a link change as planned. `losses` is the stream of its error models.
+    pub(crate) fn vary(&mut self, id: LinkId, plan: Arc<LinkVariation>, losses: Stream) {
+        self.links[id.0 as usize].vary(plan, losses);
+        self.enter_next_change(id);
+    }
+
+    /// Makes the changes of a link that are due.
+    pub(crate) fn change_link(&mut self, id: LinkId) {
+        let now = self.current.time;
+        while let Some(step) = self.links[id.0 as usize].take_step(now) {
+            match step {
+                Step::Change(change) => self.links[id.0 as usize].change(change),
+                Step::Down => self.go_down(id, now),
+                Step::Up => self.come_up(id),
+            }
+        }
+        self.enter_next_change(id);
+    }
+
+    /// What the link carries is found missing where it would have arrived; what waits may wait on.
+    fn go_down(&mut self, id: LinkId, now: Time) {
+        let order = self.events.next_order();
+        let link = &mut self.links[id.0 as usize];
+        link.go_down(order);
+        if link.flushes_queue() {
+            link.account_queue(now);
+            while let Some(parcel) = link.take(now, &mut self.dropped) {
+                link.counters.losses += 1;
+                if let Queue::Watched(queue) = &mut link.queue {
+                    queue.lose_taken();
+                }
+                self.dropped.push(Dropped(parcel));
+            }
+        }
+    }
+
+    fn come_up(&mut self, id: LinkId) {
+        let link = &mut self.links[id.0 as usize];
+        link.come_up();
+        // A transmission that the outage cut may still keep the transmitter; then it goes on from
+        // there.
+        if !link.free_pending && !link.queue.is_empty() {
+            self.transmitter_free(id);
+        }
+    }
+
+    /// A change comes before whatever packets do at that instant: no event has a lower order number.
+    fn enter_next_change(&mut self, id: LinkId) {
+        if let Some(time) = self.links[id.0 as usize].next_step_at() {
+            self.events.push(Key { time, order: 0 }, Event::Change(id.0));
+        }
+    }
+
+    /// Puts a parcel on the wire of a link that changes, as [`Core::transmit`].
+    #[cold]
+    pub(super) fn transmit_varying(&mut self, id: LinkId, parcel: Parcel) -> Option<Key> {
+        let now = self.current.time;
+        let link = &mut self.links[id.0 as usize];
+        let (transmission, total) = link.varying_spans(self.current, parcel.size_bytes);
+        let arrival = self.events.key_at(now + total);
+        let free_at = self.events.key_at(now + transmission);
+        let enters = link.launch_varying(parcel, arrival, free_at);
+        if let Queue::Watched(queue) = &mut link.queue {
+            queue.arrives_at(arrival.time);
+        }
+        if !link.queue.is_empty() {
+            link.free_pending = true;
+            self.events.push(free_at, Event::Free(id.0));
+        }
+        enters.then_some(arrival)
+    }
+}
+
+#[cfg(test)]
+mod tests;
