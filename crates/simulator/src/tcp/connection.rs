@@ -159,7 +159,8 @@ impl Connection {
     /// What a timeout does to all but the window.
     pub(super) fn restart_from_first(&mut self, now: Time) {
         self.recover = self.highest_sent;
-        if self.highest_ack == -1 {
+        // Vegas of ns-2 does not mind that its first packet was lost.
+        if self.highest_ack == -1 && self.options.variant != TcpVariant::Vegas {
             self.initial_window = self.initial_window.min(1);
         }
         if self.outstanding() {

@@ -76,8 +76,6 @@ pub struct TcpOptions {
     pub delayed_ack: bool,
     /// How long it delays them at most.
     pub ack_delay: Span,
-    /// Whether Vegas takes the clock for its first round-trip time, as ns-2 does.
-    pub ns2_compat: bool,
 }
 
 impl TcpOptions {
@@ -96,7 +94,6 @@ impl TcpOptions {
             limited_transmit: true,
             delayed_ack: false,
             ack_delay: Span::from_ms(100),
-            ns2_compat: true,
         };
         match profile {
             TcpProfile::Ns2 => ns2,

@@ -2,6 +2,7 @@
 
 use layercast_protocol::units::{Size, Span, Time};
 
+use super::ranges::ROOM;
 use super::{Ack, Block, MAX_BLOCKS, TcpOptions};
 
 /// Receives packets and acknowledges them.
@@ -36,7 +37,7 @@ impl Sink {
             ack_delay: options.delayed_ack.then_some(options.ack_delay),
             ack_due: None,
             next: 0,
-            ranges: Vec::new(),
+            ranges: Vec::with_capacity(ROOM),
             reported: Vec::with_capacity(MAX_BLOCKS + 1),
         }
     }

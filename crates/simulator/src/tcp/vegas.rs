@@ -81,7 +81,7 @@ impl Variant for Vegas {
 
     fn ack(&mut self, c: &mut Connection, now: Time, ack: &Ack, out: &mut impl Output) {
         if self.base.is_none() {
-            self.first_ack(c, now);
+            self.first_ack(now);
         }
         if ack.cumulative > c.last_ack {
             self.new_ack(c, now, ack.cumulative, out);
@@ -109,11 +109,10 @@ impl Vegas {
         Recorder { sent: &mut self.sent, first: c.last_ack + 1, now, out }
     }
 
-    /// ns-2 starts from the time of the clock as if the simulation had begun with this flow.
-    fn first_ack(&mut self, c: &Connection, now: Time) {
-        let began = if c.options.ns2_compat { Time::ZERO } else { self.sent.front().map_or(now, |s| s.at) };
-        self.begun = began;
-        let rtt = now.since(began).as_secs_f64();
+    /// The estimates start from packet 0, however often it was sent.
+    fn first_ack(&mut self, now: Time) {
+        self.begun = self.sent.front().map_or(now, |first| first.at);
+        let rtt = now.since(self.begun).as_secs_f64();
         self.base = Some(rtt);
         self.smoothed = 8.0 * rtt;
         self.variation = rtt;
@@ -131,7 +130,6 @@ impl Vegas {
         }
         let acked = (cumulative - c.last_ack) as usize;
         c.new_ack(now, cumulative);
-        self.timed_out = false;
         if cumulative >= self.begin {
             self.compare(c, now);
         }
@@ -143,7 +141,8 @@ impl Vegas {
             c.cwnd += self.increment;
         }
         let covered = self.sent.drain(..acked.min(self.sent.len())).next_back();
-        if let Some(Sent { at, times: 1 }) = covered {
+        // What packet 0 tells is known already.
+        if let Some(Sent { at, times: 1 }) = covered.filter(|_| cumulative > 0) {
             self.sample(now.since(at));
         }
         if self.worried > 0 {
@@ -207,7 +206,7 @@ impl Vegas {
     }
 
     fn first_expired(&self, now: Time) -> bool {
-        self.sent.front().is_some_and(|first| now.since(first.at).as_secs_f64() >= self.expiry)
+        self.sent.front().is_none_or(|first| now.since(first.at).as_secs_f64() >= self.expiry)
     }
 
     fn duplicate(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
