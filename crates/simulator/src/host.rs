@@ -41,7 +41,7 @@ impl Host<Header> for SourceHost<'_> {
                 if let Some(way) = self.to_peers.get(peer as usize) {
                     for index in 0..send.count {
                         let body = Body::Unicast { from: Peer(u32::MAX), header: nth(&send, index) };
-                        self.core.send(body, send.size, way.first, way.route, 0);
+                        self.core.send(body, send.size, EcnField::NotCapable, way.first, way.route, 0);
                     }
                 }
             }
@@ -96,7 +96,8 @@ impl Host<Header> for ReceiverHost<'_> {
             Target::Source => {
                 for index in 0..send.count {
                     let body = Body::Unicast { from: Peer(self.receiver), header: nth(&send, index) };
-                    self.core.send(body, send.size, self.to_source.first, self.to_source.route, 0);
+                    let Way { first, route } = self.to_source;
+                    self.core.send(body, send.size, EcnField::NotCapable, first, route, 0);
                 }
             }
             Target::Channel(_) | Target::Peer(_) | Target::Children(_) => {
@@ -133,8 +134,9 @@ pub(crate) struct TcpOutput<'a> {
 }
 
 impl Output for TcpOutput<'_> {
-    fn send(&mut self, segment: Segment, size: Size) {
+    fn send(&mut self, segment: Segment, size: Size, takes_marks: bool) {
+        let ecn = if takes_marks { EcnField::Classic } else { EcnField::NotCapable };
         *self.sent_packets += 1;
-        self.core.send(Body::Segment(segment), size, self.way.first, self.way.route, 0);
+        self.core.send(Body::Segment(segment), size, ecn, self.way.first, self.way.route, 0);
     }
 }

@@ -7,7 +7,7 @@ use layercast_protocol::units::{Channel, Size, Span, Time};
 use crate::core::Core;
 use crate::event::Event;
 use crate::network::{LinkId, Network, NetworkError, NodeId};
-use crate::packet::{Body, MembershipChange, MembershipMessage, Parcel};
+use crate::packet::{Body, EcnField, MembershipChange, MembershipMessage, Parcel};
 
 /// Size of a graft or prune on the wire.
 pub(crate) const MEMBERSHIP_SIZE: Size = Size::from_bytes(64);
@@ -307,7 +307,7 @@ impl Tree {
         if node != 0 {
             let up = self.nodes[node as usize].link_in.reverse();
             let body = Body::Membership(MembershipMessage { edge: node, channel, change });
-            core.send(body, MEMBERSHIP_SIZE, up, self.membership_route, node);
+            core.send(body, MEMBERSHIP_SIZE, EcnField::NotCapable, up, self.membership_route, node);
         }
     }
 

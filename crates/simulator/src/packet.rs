@@ -64,7 +64,6 @@ pub(crate) enum EcnField {
     #[default]
     NotCapable,
     /// A mark is as good as a loss: ECT(0).
-    #[allow(dead_code, reason = "no sender asks for marks yet")]
     Classic,
 }
 

@@ -241,6 +241,8 @@ pub struct FlowPlan {
     /// Whether the first two duplicate acknowledgements each release a new packet, if not the
     /// profile's.
     pub limited_transmit: Option<bool>,
+    /// Whether data asks for marks in place of drops.
+    pub ecn: bool,
 }
 
 /// Flows whose fairness to each other is told.

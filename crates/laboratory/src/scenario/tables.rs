@@ -173,6 +173,12 @@ pub const FLOW: TableSpec = TableSpec {
             PROFILE,
             "Whether the first two duplicate acknowledgements each release a new packet.",
         ),
+        field(
+            "ecn",
+            FieldKind::Flag,
+            Absent::Default("false"),
+            "Whether data asks queues for marks in place of drops, and senders answer them.",
+        ),
     ],
 };
 

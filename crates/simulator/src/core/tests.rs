@@ -14,6 +14,10 @@ use crate::tcp::Segment;
 
 const LINK: LinkId = LinkId(0);
 
+fn segment(seq: i64) -> Body {
+    Body::Segment(Segment { seq, reduced: false })
+}
+
 /// A core with one link.
 fn one_link(rate: Rate, delay: Span, queue: QueueConfig) -> Core {
     let config = LinkConfig { rate, delay, queue, loss: LossModel::None, loss_place: LossPlace::BeforeQueue };
@@ -29,7 +33,7 @@ fn serve(core: &mut Core, end: Time, arrived: &mut Vec<(i64, Time)>) {
             Event::Free(_) => core.transmitter_free(LINK),
             Event::Arrival(_) => {
                 let (parcel, next) = core.links[0].land().unwrap();
-                let &Body::Segment(Segment { seq }) = core.slab.body(parcel.packet) else { panic!() };
+                let &Body::Segment(Segment { seq, .. }) = core.slab.body(parcel.packet) else { panic!() };
                 arrived.push((seq, key.time));
                 core.slab.release(parcel.packet);
                 if let Some(next) = next {
@@ -48,7 +52,7 @@ fn carry(core: &mut Core, offers: &[(Time, u32)]) -> (Vec<(i64, Time)>, LinkCoun
     let mut arrived = Vec::new();
     for (seq, &(at, bytes)) in offers.iter().enumerate() {
         serve(core, at, &mut arrived);
-        core.send(Body::Segment(Segment { seq: seq as i64 }), Size::from_bytes(bytes), LINK, 0, 0);
+        core.send(segment(seq as i64), Size::from_bytes(bytes), EcnField::NotCapable, LINK, 0, 0);
     }
     serve(core, Time::from_secs_f64(1e6), &mut arrived);
     (arrived, core.links[0].counters)
@@ -97,7 +101,7 @@ fn golden_queue_limits() {
         // From an access link of 100 Mbit/s a packet comes each 80 us.
         for arrival in 0..case.whole("arrivals") {
             serve(&mut core, Time::from_ns(80_000 * arrival), &mut Vec::new());
-            core.send(Body::Segment(Segment { seq: 0 }), Size::from_bytes(1000), LINK, 0, 0);
+            core.send(segment(0), Size::from_bytes(1000), EcnField::NotCapable, LINK, 0, 0);
         }
         let link = &core.links[0];
         assert_eq!(link.queue.len() as u64, golden::whole(&case.expected["waiting"]), "{id}");

@@ -8,7 +8,7 @@ use super::{Agent, Route, Session, Simulation};
 use crate::core::Core;
 use crate::event::{Event, Key};
 use crate::host::{ReceiverHost, SourceHost, TcpOutput, Way};
-use crate::packet::{Body, Dropped, Parcel};
+use crate::packet::{Body, Dropped, EcnField, Parcel};
 use crate::tcp::{Ack, Segment, Sender, Sink};
 
 impl Simulation {
@@ -99,7 +99,7 @@ impl Simulation {
     /// A unicast packet has come to its agent.
     fn deliver(&mut self, agent: u32, body: Body, parcel: Parcel) {
         match body {
-            Body::Segment(segment) => self.deliver_segment(agent, segment, parcel.size_bytes),
+            Body::Segment(segment) => self.deliver_segment(agent, segment, parcel),
             Body::Ack(ack) => self.drive_tcp(agent, |sender, now, out| sender.handle_ack(now, &ack, out)),
             Body::Unicast { from, header } => {
                 self.tell(agent, Input::Packet(arrival(Origin::Peer(from), header, parcel)));
@@ -108,12 +108,12 @@ impl Simulation {
         }
     }
 
-    fn deliver_segment(&mut self, agent: u32, segment: Segment, size_bytes: u32) {
+    fn deliver_segment(&mut self, agent: u32, segment: Segment, parcel: Parcel) {
         if let Agent::TcpSink { sink, way, flow } = &mut self.agents[agent as usize] {
-            let received = sink.receive(self.core.now(), segment.seq);
+            let received = sink.receive(self.core.now(), segment, parcel.marked);
             if received.is_new {
                 let counters = &mut self.tcp_flows[*flow as usize];
-                counters.received_bytes += u64::from(size_bytes);
+                counters.received_bytes += u64::from(parcel.size_bytes);
                 counters.received_packets += 1;
             }
             if let Some(ack) = received.ack {
@@ -229,5 +229,5 @@ fn arrival(origin: Origin, header: Header, parcel: Parcel) -> Arrival<Header> {
 }
 
 fn send_ack(core: &mut Core, sink: &Sink, way: Way, ack: Ack) {
-    core.send(Body::Ack(ack), sink.ack_size(&ack), way.first, way.route, 0);
+    core.send(Body::Ack(ack), sink.ack_size(&ack), EcnField::NotCapable, way.first, way.route, 0);
 }

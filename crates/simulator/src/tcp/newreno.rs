@@ -63,6 +63,10 @@ impl Variant for NewReno {
         }
     }
 
+    fn mark(&mut self, c: &mut Connection, cumulative: i64) {
+        c.answer_mark(cumulative, inflated(c, self.inflation));
+    }
+
     fn timeout(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         *self = NewReno::default();
         c.duplicates = 0;

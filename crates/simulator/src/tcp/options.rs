@@ -72,6 +72,8 @@ pub struct TcpOptions {
     pub initial_rto: Span,
     /// Whether the first two duplicate acknowledgements each release a new packet (RFC 3042).
     pub limited_transmit: bool,
+    /// Whether data asks for marks in place of drops, and the sender answers them (RFC 3168).
+    pub ecn: bool,
     /// Whether the sink delays acknowledgements.
     pub delayed_ack: bool,
     /// How long it delays them at most.
@@ -92,6 +94,7 @@ impl TcpOptions {
             max_rto: Span::from_secs(60),
             initial_rto: Span::from_secs(3),
             limited_transmit: true,
+            ecn: false,
             delayed_ack: false,
             ack_delay: Span::from_ms(100),
         };

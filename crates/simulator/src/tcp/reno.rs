@@ -33,6 +33,10 @@ impl Variant for Reno {
         }
     }
 
+    fn mark(&mut self, c: &mut Connection, cumulative: i64) {
+        c.answer_mark(cumulative, inflated(c, self.inflation));
+    }
+
     /// An inflated window does not count when a timeout cuts it.
     fn timeout(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         self.inflation = 0;
@@ -48,8 +52,7 @@ pub(super) fn duplicate(inflation: i64, c: &mut Connection, now: Time, out: &mut
     c.duplicates += 1;
     if c.duplicates < DUPLICATES {
         c.limited_transmit(now, out);
-    } else if c.duplicates == DUPLICATES && c.may_retransmit() {
-        c.halve(now, inflated(c, inflation));
+    } else if c.duplicates == DUPLICATES && c.begin_repair(now, inflated(c, inflation)) {
         c.transmit(now, c.last_ack + 1, out);
         return DUPLICATES;
     } else if c.duplicates > DUPLICATES && inflation > 0 {

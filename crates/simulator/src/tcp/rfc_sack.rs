@@ -7,7 +7,7 @@
 use layercast_protocol::units::Time;
 
 use super::Ack;
-use super::connection::{Connection, DUPLICATES, Output};
+use super::connection::{Connection, DUPLICATES, LastCut, Output};
 use super::rfc_board::{NextSegment, RfcBoard};
 use super::sender::Variant;
 
@@ -68,21 +68,38 @@ impl<W: WindowRule> Variant for RfcSack<W> {
             c.new_ack(now, ack.cumulative);
             self.released = 0;
             if !self.in_recovery {
-                self.rule.open(c, now, acked);
+                if !c.echo {
+                    self.rule.open(c, now, acked);
+                }
             } else if ack.cumulative >= c.recover {
                 self.in_recovery = false;
             }
         } else if news {
             c.duplicates += 1;
             let lost = c.duplicates >= DUPLICATES || self.board.first_is_lost();
-            if lost && !self.in_recovery && c.highest_ack >= c.recover {
-                self.enter_recovery(c, now, out);
+            if lost && !self.in_recovery {
+                if c.highest_ack >= c.recover {
+                    self.rule.cut(c, c.highest_sent - c.highest_ack - self.released);
+                    self.enter_recovery(c, now, out);
+                } else if c.last_cut == LastCut::Mark {
+                    // The window was cut for these packets already.
+                    self.enter_recovery(c, now, out);
+                }
             }
         }
         if self.in_recovery {
             self.fill(c, now, out);
         } else if c.duplicates == 0 || c.options.limited_transmit || c.highest_ack < c.recover {
             self.send(c, now, out);
+        }
+    }
+
+    /// RFC 3168 and RFC 9438 cut alike for a loss and a mark, and never for packets sent before the last
+    /// cut, a timeout's included.
+    fn mark(&mut self, c: &mut Connection, cumulative: i64) {
+        if cumulative > c.recover {
+            self.rule.cut(c, c.highest_sent - c.highest_ack - self.released);
+            c.note_mark();
         }
     }
 
@@ -104,7 +121,6 @@ impl<W: WindowRule> Variant for RfcSack<W> {
 
 impl<W: WindowRule> RfcSack<W> {
     fn enter_recovery(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
-        self.rule.cut(c, c.highest_sent - c.highest_ack - self.released);
         c.mark_recovery(now);
         self.in_recovery = true;
         self.board.begin_recovery();

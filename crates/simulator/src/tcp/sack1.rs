@@ -50,7 +50,7 @@ impl Sack1 {
             && self.board.update(ack.cumulative, ack.blocks())
         {
             c.duplicates += 1;
-            if c.duplicates == DUPLICATES && c.may_retransmit() {
+            if c.duplicates == DUPLICATES && c.begin_repair(now, c.window()) {
                 self.enter_recovery(c, now, out);
             } else if c.duplicates < DUPLICATES {
                 c.limited_transmit(now, out);
@@ -63,7 +63,6 @@ impl Sack1 {
 
     fn enter_recovery(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         self.pipe = Some(first_pipe(c.highest_sent, c.highest_ack));
-        c.halve(now, c.window());
         let lost = c.last_ack + 1;
         self.board.mark_resent(lost);
         c.transmit(now, lost, out);

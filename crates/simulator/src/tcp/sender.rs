@@ -42,6 +42,11 @@ pub(super) trait Variant {
     /// An acknowledgement arrived.
     fn ack(&mut self, connection: &mut Connection, now: Time, ack: &Ack, out: &mut impl Output);
 
+    /// An acknowledgement of packets up to `cumulative`, to be served next, echoes a mark.
+    fn mark(&mut self, connection: &mut Connection, cumulative: i64) {
+        connection.answer_mark(cumulative, connection.window());
+    }
+
     /// The retransmission timer expired.
     fn timeout(&mut self, connection: &mut Connection, now: Time, out: &mut impl Output);
 }
@@ -119,9 +124,15 @@ impl Sender {
 
     /// An acknowledgement arrived. One of a packet never sent is ignored.
     pub(crate) fn handle_ack(&mut self, now: Time, ack: &Ack, out: &mut impl Output) {
-        if ack.cumulative <= self.connection.highest_sent {
-            dispatch!(&mut self.machine, variant => variant.ack(&mut self.connection, now, ack, out));
+        let connection = &mut self.connection;
+        if ack.cumulative > connection.highest_sent {
+            return;
         }
+        connection.echo = ack.echo && connection.options.ecn;
+        if connection.echo {
+            dispatch!(&mut self.machine, variant => variant.mark(connection, ack.cumulative));
+        }
+        dispatch!(&mut self.machine, variant => variant.ack(connection, now, ack, out));
     }
 
     /// The retransmission timer expired: go back to the first packet not acknowledged.
@@ -129,3 +140,6 @@ impl Sender {
         dispatch!(&mut self.machine, variant => variant.timeout(&mut self.connection, now, out));
     }
 }
+
+#[cfg(test)]
+mod tests;

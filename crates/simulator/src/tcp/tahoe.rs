@@ -18,9 +18,7 @@ impl Variant for Tahoe {
             c.open_window();
         } else if ack.cumulative == c.last_ack {
             c.duplicates += 1;
-            if c.duplicates == DUPLICATES && c.may_retransmit() {
-                let window = c.window();
-                c.halve(now, window);
+            if c.duplicates == DUPLICATES && c.begin_repair(now, c.window()) {
                 c.cwnd = 1.0;
                 c.next = c.highest_ack + 1;
             } else if c.duplicates < DUPLICATES {

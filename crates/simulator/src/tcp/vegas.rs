@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use layercast_protocol::units::{Size, Span, Time};
 
-use super::connection::{Connection, DUPLICATES, Output};
+use super::connection::{Connection, DUPLICATES, LastCut, Output};
 use super::sender::Variant;
 use super::{Ack, Segment};
 
@@ -36,12 +36,12 @@ struct Recorder<'a, O> {
 }
 
 impl<O: Output> Output for Recorder<'_, O> {
-    fn send(&mut self, segment: Segment, size: Size) {
+    fn send(&mut self, segment: Segment, size: Size, takes_marks: bool) {
         match self.sent.get_mut((segment.seq - self.first) as usize) {
             Some(entry) => *entry = Sent { at: self.now, times: entry.times + 1 },
             None => self.sent.push_back(Sent { at: self.now, times: 1 }),
         }
-        self.out.send(segment, size);
+        self.out.send(segment, size, takes_marks);
     }
 }
 
@@ -71,7 +71,6 @@ pub(super) struct Vegas {
     cut_at: Option<Time>,
     /// So many more new acknowledgements look at the age of the first packet.
     worried: i64,
-    timed_out: bool,
 }
 
 impl Variant for Vegas {
@@ -99,7 +98,6 @@ impl Variant for Vegas {
         c.cwnd = 2.0;
         self.deflated = 0.0;
         self.cut_at = Some(now);
-        self.timed_out = true;
         c.send_window(now, c.window(), usize::MAX, &mut self.record(c, now, out));
     }
 }
@@ -213,7 +211,7 @@ impl Vegas {
         c.duplicates += 1;
         let lost = self.first_expired(now) || c.duplicates == DUPLICATES;
         if let Some(&first) = self.sent.front().filter(|_| lost) {
-            if c.highest_ack > c.recover || !self.timed_out {
+            if c.highest_ack > c.recover || c.last_cut != LastCut::Timeout {
                 self.resend_first(c, now, first, out);
             }
         } else if c.duplicates > DUPLICATES {
@@ -222,8 +220,8 @@ impl Vegas {
     }
 
     fn resend_first(&mut self, c: &mut Connection, now: Time, first: Sent, out: &mut impl Output) {
-        self.timed_out = false;
         c.recover = c.highest_sent;
+        c.note_cut(LastCut::Loss);
         self.expiry *= if first.times > 1 { 2.0 } else { 9.0 / 8.0 };
         // One cut for the losses of one window: those sent before the last cut are of that window.
         if self.cut_at.is_none_or(|cut| cut < first.at) {

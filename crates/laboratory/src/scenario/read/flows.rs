@@ -108,5 +108,6 @@ pub(super) fn read(
         tick: table.get("tick", context),
         delayed_ack: table.get("delayed_ack", context),
         limited_transmit: table.get("limited_transmit", context),
+        ecn: table.get("ecn", context).unwrap_or_default(),
     })
 }
