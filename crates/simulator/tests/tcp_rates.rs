@@ -6,7 +6,7 @@ mod world;
 
 use layercast_protocol::units::Span;
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
-use layercast_simulator::{LinkConfig, LossModel, Simulation, TcpConfig};
+use layercast_simulator::{LinkConfig, LossModel, QueueConfig, QueueLimit, Simulation, TcpConfig};
 use world::{Plan, at, link, tcp};
 
 /// The mean rate in kbit/s of a single connection between `from_s` and `to_s`, over so many seeds.
@@ -110,4 +110,35 @@ fn reno_gets_less_than_sack_where_losses_come_in_one_window() {
     let (reno, sack) = (kbps(TcpVariant::Reno), kbps(TcpVariant::Sack));
     assert!(reno < 0.95 * sack, "{reno} {sack}");
     assert!(reno > 0.4 * sack, "{reno} {sack}");
+}
+
+/// Two connections whose round-trip times of 120 and 150 ms are whole numbers of the 10 ms that a packet
+/// takes on the bottleneck. In lockstep, one of them meets the drop-tail queue full again and again.
+#[test]
+fn a_random_delay_breaks_the_lockstep_of_flows() {
+    let queue = QueueConfig::DropTail { limit: QueueLimit::Packets(16), ns2_compat: true };
+    let plan = Plan::new(&[
+        ("A-L", link(8.0, 10.0), link(8.0, 10.0)),
+        ("B-L", link(8.0, 25.0), link(8.0, 25.0)),
+        ("L-R", LinkConfig { queue, ..link(0.8, 50.0) }, link(0.8, 50.0)),
+    ]);
+    let share_of_a = |overhead| {
+        let mut simulation = plan.simulation();
+        let flows = ["A", "B"].map(|node| {
+            let options = TcpOptions::new(TcpVariant::Reno, TcpProfile::Ns2);
+            let options = TcpOptions { overhead, window: 32, ..options };
+            simulation
+                .add_tcp(TcpConfig { options, ..tcp(&plan, TcpVariant::Reno, node, "R", node) })
+                .unwrap()
+        });
+        let received = |simulation: &Simulation| flows.map(|id| simulation.tcp_counters(id).received_bytes);
+        simulation.run_until(at(100.0));
+        let before = received(&simulation);
+        simulation.run_until(at(600.0));
+        let [a, b] = received(&simulation);
+        (a - before[0]) as f64 / (a + b - before[0] - before[1]) as f64
+    };
+    let (without, with) = (share_of_a(Span::ZERO), share_of_a(Span::from_ms(10)));
+    assert!(without < 0.2, "{without}");
+    assert!((0.35..0.55).contains(&with), "{with}");
 }

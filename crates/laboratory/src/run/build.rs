@@ -219,6 +219,8 @@ fn tcp_options(plan: &FlowPlan) -> TcpOptions {
         tick: plan.tick.unwrap_or(defaults.tick),
         delayed_ack: plan.delayed_ack.unwrap_or(defaults.delayed_ack),
         limited_transmit: plan.limited_transmit.unwrap_or(defaults.limited_transmit),
+        overhead: plan.overhead,
+        max_burst: plan.max_burst,
         ecn: plan.ecn,
         ..defaults
     }

@@ -241,6 +241,10 @@ pub struct FlowPlan {
     /// Whether the first two duplicate acknowledgements each release a new packet, if not the
     /// profile's.
     pub limited_transmit: Option<bool>,
+    /// How long senders may wait before they use their window.
+    pub overhead: Span,
+    /// How many packets may answer one acknowledgement; 0 for no limit.
+    pub max_burst: u32,
     /// Whether data asks for marks in place of drops.
     pub ecn: bool,
 }

@@ -174,6 +174,19 @@ pub const FLOW: TableSpec = TableSpec {
             "Whether the first two duplicate acknowledgements each release a new packet.",
         ),
         field(
+            "overhead",
+            FieldKind::Span,
+            ZERO,
+            "Senders wait for a random time below this before they use their window; about a packet's time \
+             on the bottleneck breaks the rhythm of equal flows.",
+        ),
+        field(
+            "max_burst",
+            FieldKind::Count(0, u32::MAX),
+            Absent::Default("0"),
+            "At most so many packets answer one acknowledgement; 0 for no limit.",
+        ),
+        field(
             "ecn",
             FieldKind::Flag,
             Absent::Default("false"),

@@ -1,5 +1,6 @@
 //! What all senders share: sequence numbers, the timer, the timed packet, the plain window rules.
 
+use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Size, Span, Time};
 
 use super::rto::RtoEstimator;
@@ -29,6 +30,11 @@ pub(super) struct Connection {
     pub(super) rto: RtoEstimator,
     /// When the retransmission timer expires.
     pub(super) timeout_at: Option<Time>,
+    /// When sending goes on that waits for its random delay.
+    pub(super) send_at: Option<Time>,
+    /// The random delay is over.
+    delay_over: bool,
+    stream: Stream,
     pub(super) cwnd: f64,
     pub(super) ssthresh: i64,
     /// The packet to send next.
@@ -56,12 +62,16 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(options: TcpOptions, boot: Span) -> Connection {
+    pub(super) fn new(options: TcpOptions, mut stream: Stream) -> Connection {
+        let boot = stream.uniform_span(options.tick);
         // Vegas of ns-2 has no small first packet.
         let small_first = options.variant != TcpVariant::Vegas;
         Connection {
             rto: RtoEstimator::new(&options, boot),
             timeout_at: None,
+            send_at: None,
+            delay_over: false,
+            stream,
             cwnd: 1.0,
             ssthresh: i64::from(options.window),
             next: 0,
@@ -257,11 +267,35 @@ impl Connection {
     /// Sends what `window` allows, at most `burst` packets.
     pub(super) fn send_window(&mut self, now: Time, window: f64, burst: usize, out: &mut impl Output) {
         let last = self.highest_ack + window as i64;
+        let burst = burst.min(self.burst());
         let mut sent = 0;
-        while self.next <= last && sent < burst {
+        while self.next <= last && sent < burst && !self.holds_back(now) {
             self.send_next(now, out);
             sent += 1;
         }
+    }
+
+    /// How many packets may answer one acknowledgement.
+    pub(super) fn burst(&self) -> usize {
+        if self.options.max_burst == 0 { usize::MAX } else { self.options.max_burst as usize }
+    }
+
+    /// Whether what the window allows has to wait for a random delay. One wait is under way at a time,
+    /// so that packets keep their order.
+    pub(super) fn holds_back(&mut self, now: Time) -> bool {
+        if self.options.overhead == Span::ZERO || self.delay_over {
+            return false;
+        }
+        if self.send_at.is_none() {
+            self.send_at = Some(now + self.stream.uniform_span(self.options.overhead));
+        }
+        true
+    }
+
+    /// The random delay ends with the sending that follows, or begins anew.
+    pub(super) fn set_delay_over(&mut self, over: bool) {
+        self.delay_over = over;
+        self.send_at = None;
     }
 
     pub(super) fn send_next(&mut self, now: Time, out: &mut impl Output) {

@@ -29,8 +29,12 @@ impl Variant for Reno {
             self.inflation = duplicate(self.inflation, c, now, out);
         }
         if c.duplicates == 0 || c.duplicates >= DUPLICATES {
-            c.send_window(now, inflated(c, self.inflation), usize::MAX, out);
+            self.send(c, now, out);
         }
+    }
+
+    fn send(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+        c.send_window(now, inflated(c, self.inflation), usize::MAX, out);
     }
 
     fn mark(&mut self, c: &mut Connection, cumulative: i64) {
@@ -42,7 +46,7 @@ impl Variant for Reno {
         self.inflation = 0;
         c.duplicates = 0;
         c.go_back(now);
-        c.send_window(now, c.window(), usize::MAX, out);
+        self.send(c, now, out);
     }
 }
 

@@ -87,10 +87,16 @@ impl<W: WindowRule> Variant for RfcSack<W> {
                 }
             }
         }
+        if self.in_recovery || c.duplicates == 0 || c.options.limited_transmit || c.highest_ack < c.recover {
+            self.send(c, now, out);
+        }
+    }
+
+    fn send(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         if self.in_recovery {
             self.fill(c, now, out);
-        } else if c.duplicates == 0 || c.options.limited_transmit || c.highest_ack < c.recover {
-            self.send(c, now, out);
+        } else {
+            self.send_missing(c, now, out);
         }
     }
 
@@ -132,7 +138,8 @@ impl<W: WindowRule> RfcSack<W> {
     /// and once the highest packet outstanding, lest the loss of a tail wait for the timer.
     fn fill(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         let mut pipe = self.board.pipe(c.highest_sent + 1);
-        while pipe < c.cwnd as i64 {
+        let (first, burst) = (pipe, c.burst());
+        while pipe < c.cwnd as i64 && ((pipe - first) as usize) < burst && !c.holds_back(now) {
             match self.board.next_segment(c.next <= c.limit()) {
                 Some(NextSegment::Lost(seq) | NextSegment::Doubtful(seq)) => self.resend(c, now, seq, out),
                 Some(NextSegment::New) => c.send_next(now, out),
@@ -158,10 +165,15 @@ impl<W: WindowRule> RfcSack<W> {
 
     /// Outside recovery: what the window allows, leaving out what has arrived. With duplicates this
     /// is limited transmit, for each tells of a packet less in flight.
-    fn send(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+    fn send_missing(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         c.next = self.board.missing_from(c.next);
         let mut in_flight = self.board.holes_below(c.next);
-        while c.next <= c.limit() && in_flight < c.cwnd as i64 {
+        let (first, burst) = (in_flight, c.burst());
+        while c.next <= c.limit()
+            && in_flight < c.cwnd as i64
+            && ((in_flight - first) as usize) < burst
+            && !c.holds_back(now)
+        {
             if c.duplicates > 0 && c.next > c.highest_sent {
                 self.released += 1;
             }

@@ -27,6 +27,13 @@ impl Variant for Sack1 {
         }
     }
 
+    fn send(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+        match self.pipe {
+            Some(pipe) => self.fill(c, now, pipe, out),
+            None => c.send_window(now, c.window(), usize::MAX, out),
+        }
+    }
+
     fn timeout(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         self.board.clear();
         self.pipe = None;
@@ -34,7 +41,7 @@ impl Variant for Sack1 {
         c.last_ack = c.highest_ack;
         c.duplicates = 0;
         c.go_back(now);
-        c.send_window(now, c.window(), usize::MAX, out);
+        self.send(c, now, out);
     }
 }
 
@@ -57,7 +64,7 @@ impl Sack1 {
             }
         }
         if c.duplicates == 0 {
-            c.send_window(now, c.window(), usize::MAX, out);
+            self.send(c, now, out);
         }
     }
 
@@ -81,7 +88,7 @@ impl Sack1 {
             self.pipe = None;
             c.recover = 0;
             c.new_ack(now, ack.cumulative);
-            c.send_window(now, c.window(), usize::MAX, out);
+            self.send(c, now, out);
             return;
         }
         self.board.update(ack.cumulative, ack.blocks());
@@ -98,7 +105,8 @@ impl Sack1 {
 
     /// Holes first, then new data, while fewer packets are in flight than the window allows.
     fn fill(&mut self, c: &mut Connection, now: Time, mut pipe: i64, out: &mut impl Output) {
-        while pipe < c.cwnd as i64 {
+        let (first, burst) = (pipe, c.burst());
+        while pipe < c.cwnd as i64 && ((pipe - first) as usize) < burst && !c.holds_back(now) {
             let seq = match self.board.next_hole() {
                 Some(hole) if hole <= c.limit() => {
                     self.board.mark_resent(hole);

@@ -47,6 +47,9 @@ pub(super) trait Variant {
         connection.answer_mark(cumulative, connection.window());
     }
 
+    /// Sends what the window allows.
+    fn send(&mut self, connection: &mut Connection, now: Time, out: &mut impl Output);
+
     /// The retransmission timer expired.
     fn timeout(&mut self, connection: &mut Connection, now: Time, out: &mut impl Output);
 }
@@ -85,8 +88,7 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub(crate) fn new(options: TcpOptions, mut stream: Stream) -> Sender {
-        let boot = stream.uniform_span(options.tick);
+    pub(crate) fn new(options: TcpOptions, stream: Stream) -> Sender {
         let machine = match options.variant {
             TcpVariant::Tahoe => Machine::Tahoe(Tahoe),
             TcpVariant::Reno => Machine::Reno(Reno::default()),
@@ -96,7 +98,7 @@ impl Sender {
             TcpVariant::Vegas => Machine::Vegas(Vegas::default()),
             TcpVariant::Cubic => Machine::Cubic(RfcSack::default()),
         };
-        Sender { connection: Connection::new(options, boot), machine }
+        Sender { connection: Connection::new(options, stream), machine }
     }
 
     /// Starts to send.
@@ -106,7 +108,11 @@ impl Sender {
 
     /// When to call [`Sender::handle_timeout`].
     pub(crate) fn deadline(&self) -> Option<Time> {
-        self.connection.timeout_at
+        let Connection { timeout_at, send_at, .. } = self.connection;
+        match (timeout_at, send_at) {
+            (Some(timeout), Some(send)) => Some(timeout.min(send)),
+            (timeout, send) => timeout.or(send),
+        }
     }
 
     pub(crate) fn state(&self) -> TcpState {
@@ -135,9 +141,17 @@ impl Sender {
         dispatch!(&mut self.machine, variant => variant.ack(connection, now, ack, out));
     }
 
-    /// The retransmission timer expired: go back to the first packet not acknowledged.
+    /// The deadline has come.
     pub(crate) fn handle_timeout(&mut self, now: Time, out: &mut impl Output) {
-        dispatch!(&mut self.machine, variant => variant.timeout(&mut self.connection, now, out));
+        let connection = &mut self.connection;
+        if connection.send_at.is_some_and(|send| send <= now) {
+            connection.set_delay_over(true);
+            dispatch!(&mut self.machine, variant => variant.send(connection, now, out));
+            connection.set_delay_over(false);
+        }
+        if connection.timeout_at.is_some_and(|timeout| timeout <= now) {
+            dispatch!(&mut self.machine, variant => variant.timeout(connection, now, out));
+        }
     }
 }
 

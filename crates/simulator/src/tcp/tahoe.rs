@@ -25,12 +25,16 @@ impl Variant for Tahoe {
                 c.limited_transmit(now, out);
             }
         }
+        self.send(c, now, out);
+    }
+
+    fn send(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         c.send_window(now, c.window(), usize::MAX, out);
     }
 
     /// The count of duplicates stays: a third one after a timeout starts nothing.
     fn timeout(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         c.go_back(now);
-        c.send_window(now, c.window(), usize::MAX, out);
+        self.send(c, now, out);
     }
 }

@@ -88,8 +88,12 @@ impl Variant for Vegas {
             self.duplicate(c, now, out);
         }
         if c.duplicates == 0 || c.duplicates >= DUPLICATES {
-            c.send_window(now, c.window(), usize::MAX, &mut self.record(c, now, out));
+            self.send(c, now, out);
         }
+    }
+
+    fn send(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+        c.send_window(now, c.window(), usize::MAX, &mut self.record(c, now, out));
     }
 
     fn timeout(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
@@ -98,7 +102,7 @@ impl Variant for Vegas {
         c.cwnd = 2.0;
         self.deflated = 0.0;
         self.cut_at = Some(now);
-        c.send_window(now, c.window(), usize::MAX, &mut self.record(c, now, out));
+        self.send(c, now, out);
     }
 }
 

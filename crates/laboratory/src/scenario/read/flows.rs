@@ -108,6 +108,8 @@ pub(super) fn read(
         tick: table.get("tick", context),
         delayed_ack: table.get("delayed_ack", context),
         limited_transmit: table.get("limited_transmit", context),
+        overhead: table.get("overhead", context).unwrap_or_default(),
+        max_burst: table.get("max_burst", context).unwrap_or_default(),
         ecn: table.get("ecn", context).unwrap_or_default(),
     })
 }

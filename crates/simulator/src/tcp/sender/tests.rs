@@ -147,3 +147,42 @@ fn marks_at_a_window_of_one_packet_make_the_sender_wait_longer() {
     assert!(driver.sender.state().cwnd < 1.0);
     assert!(waits[5] >= 4.0 * waits[1], "{waits:?}");
 }
+
+#[test]
+fn a_sender_waits_for_its_random_delay_and_keeps_the_order() {
+    for variant in TcpVariant::ALL {
+        let overhead = Span::from_ms(3);
+        let mut driver = Driver::start(TcpOptions { overhead, ecn: false, ..with_marks(variant) });
+        let mut waits = Vec::new();
+        let mut expected = 1;
+        for packet in 0..30 {
+            driver.ack(packet, &[], false);
+            assert!(driver.sent.0.is_empty(), "{variant:?} sends at once");
+            let wait = driver.sender.deadline().unwrap().since(driver.now);
+            if wait >= overhead {
+                continue;
+            }
+            waits.push(wait);
+            driver.sender.handle_timeout(driver.now + wait, &mut driver.sent);
+            for (segment, _) in &driver.sent.0 {
+                assert_eq!(segment.seq, expected, "{variant:?}");
+                expected += 1;
+            }
+        }
+        assert!(expected > 30, "{variant:?}: {expected}");
+        waits.sort_unstable();
+        waits.dedup();
+        assert!(waits.len() > 20, "{variant:?}: {waits:?}");
+    }
+}
+
+#[test]
+fn a_burst_has_its_limit() {
+    for variant in TcpVariant::ALL {
+        let mut driver = Driver::start(TcpOptions { max_burst: 3, ..with_marks(variant) });
+        driver.acks(0..30, false);
+        // The acknowledgements of all others were lost.
+        driver.ack(driver.sender.state().highest_sent, &[], false);
+        assert_eq!(driver.sent.0.len(), 3, "{variant:?}");
+    }
+}
