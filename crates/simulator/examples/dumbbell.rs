@@ -9,7 +9,7 @@ use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Rate, Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
-    LinkConfig, LossModel, LossPlace, Network, QueueConfig, QueueLimit, Simulation, TcpConfig,
+    Demand, LinkConfig, LossModel, LossPlace, Network, QueueConfig, QueueLimit, Simulation, TcpConfig,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -53,6 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             from,
             to,
             options,
+            demand: Demand::Endless,
             start,
             stop: None,
             name: format!("tcp-{i}"),

@@ -26,6 +26,7 @@ mod queue;
 mod simulation;
 pub mod tcp;
 mod timer;
+mod traffic;
 
 pub use link::LinkConfig;
 pub use loss::{GilbertElliott, LossModel, LossPlace, PeriodicLoss};
@@ -35,5 +36,7 @@ pub use queue::{
     CoDelConfig, PieConfig, QueueConfig, QueueLimit, RedConfig, RedVictim, RedWeight, RemConfig,
 };
 pub use simulation::{
-    EngineCounters, ReceiverConfig, ReceiverId, SessionConfig, SessionId, Simulation, TcpConfig, TcpId,
+    ArrivalsConfig, EngineCounters, ReceiverConfig, ReceiverId, SessionConfig, SessionId, Simulation,
+    TcpConfig, TcpId, UdpConfig, UdpId,
 };
+pub use traffic::{Demand, Law};

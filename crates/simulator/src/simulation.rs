@@ -13,8 +13,12 @@ use crate::measure::{FlowCounters, LevelChange, LinkCounters};
 use crate::multicast::Tree;
 use crate::network::{LinkId, Network, NetworkError, NodeId, ShortestPaths};
 use crate::tcp::{Sender, Sink, TcpOptions, TcpState};
+use crate::traffic::{Application, Arrivals, Demand, UdpSource};
 
 mod serve;
+mod traffic;
+
+pub use traffic::{ArrivalsConfig, UdpConfig, UdpId};
 
 /// A session to simulate.
 #[derive(Debug)]
@@ -50,7 +54,7 @@ pub struct ReceiverConfig {
     pub leave_latency: Span,
 }
 
-/// A TCP connection with data without end.
+/// A TCP connection, or several one after another between the same ends.
 #[derive(Clone, Debug)]
 pub struct TcpConfig {
     /// The node of the sender.
@@ -59,6 +63,8 @@ pub struct TcpConfig {
     pub to: NodeId,
     /// Its parameters.
     pub options: TcpOptions,
+    /// What it has to send.
+    pub demand: Demand,
     /// When it starts to send.
     pub start: Time,
     /// When it stops, if before the end.
@@ -105,10 +111,35 @@ enum Route {
 /// What an event can wake. The endpoints are boxed to keep the table small.
 #[derive(Debug)]
 enum Agent {
-    Source { endpoint: Box<Source>, session: u32 },
+    Source {
+        endpoint: Box<Source>,
+        session: u32,
+    },
     Receiver(Box<ReceiverAgent>),
-    TcpSender { sender: Box<Sender>, way: Way, flow: u32, stopped: bool },
-    TcpSink { sink: Box<Sink>, way: Way, flow: u32 },
+    TcpSender {
+        sender: Box<Sender>,
+        way: Way,
+        flow: u32,
+        stopped: bool,
+        /// None for data without end.
+        application: Option<Box<Application>>,
+        /// The arrivals that start its transfers.
+        arrivals: Option<u32>,
+    },
+    TcpSink {
+        sink: Box<Sink>,
+        way: Way,
+        flow: u32,
+    },
+    Arrivals(Box<Arrivals>),
+    UdpSource {
+        source: Box<UdpSource>,
+        way: Way,
+        flow: u32,
+    },
+    UdpSink {
+        flow: u32,
+    },
 }
 
 #[derive(Debug)]
@@ -181,7 +212,15 @@ impl Simulation {
         let acks = self.add_path(backward, sender);
         let stream = Stream::new(self.seed, &format!("tcp/{}", config.name));
         let machine = Box::new(Sender::new(config.options.clone(), stream));
-        self.add_agent(Agent::TcpSender { sender: machine, way: data, flow, stopped: false });
+        let stream = Stream::new(self.seed, &format!("application/{}", config.name));
+        self.add_agent(Agent::TcpSender {
+            sender: machine,
+            way: data,
+            flow,
+            stopped: false,
+            application: Application::new(config.demand, stream),
+            arrivals: None,
+        });
         self.add_agent(Agent::TcpSink { sink: Box::new(Sink::new(&config.options)), way: acks, flow });
         self.tcp_flows.push(FlowCounters::default());
         self.schedule_life(sender, config.start, config.stop);

@@ -8,8 +8,8 @@ use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
-    LinkConfig, LinkId, Network, NodeId, ReceiverConfig, ReceiverId, SessionConfig, Simulation, TcpConfig,
-    TcpId,
+    Demand, LinkConfig, LinkId, Network, NodeId, ReceiverConfig, ReceiverId, SessionConfig, Simulation,
+    TcpConfig, TcpId,
 };
 
 use super::{RunError, RunRequest};
@@ -99,6 +99,7 @@ pub(super) fn world(scenario: &Scenario, seed: u64) -> Result<World, RunError> {
                 from: nodes[flow.from],
                 to: nodes[place.node],
                 options: tcp_options(flow),
+                demand: Demand::Endless,
                 start,
                 stop: flow.stop,
                 name: place.flow.clone(),

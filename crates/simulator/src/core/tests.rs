@@ -15,7 +15,7 @@ use crate::tcp::Segment;
 const LINK: LinkId = LinkId(0);
 
 fn segment(seq: i64) -> Body {
-    Body::Segment(Segment { seq, reduced: false })
+    Body::Segment(Segment { seq, incarnation: 0, reduced: false })
 }
 
 /// A core with one link.

@@ -104,6 +104,7 @@ impl Simulation {
             Body::Unicast { from, header } => {
                 self.tell(agent, Input::Packet(arrival(Origin::Peer(from), header, parcel)));
             }
+            Body::Datagram => self.deliver_datagram(agent, parcel.size_bytes),
             Body::Channel { .. } | Body::Membership(_) => {}
         }
     }
@@ -130,22 +131,28 @@ impl Simulation {
         }
         match &mut self.agents[agent as usize] {
             Agent::Source { .. } | Agent::Receiver(_) => self.tell(agent, Input::Timer),
-            Agent::TcpSender { .. } => {
-                self.drive_tcp(agent, |sender, now, out| sender.handle_timeout(now, out));
-            }
+            Agent::TcpSender { .. } => self.serve_sender_timer(agent),
             Agent::TcpSink { sink, way, .. } => {
                 if let Some(ack) = sink.take_due() {
                     send_ack(&mut self.core, sink, *way, ack);
                 }
             }
+            Agent::Arrivals(_) => self.serve_arrivals(agent, true),
+            Agent::UdpSource { .. } => self.send_datagram(agent),
+            Agent::UdpSink { .. } => {}
         }
     }
 
     pub(super) fn start_agent(&mut self, agent: u32) {
-        match &self.agents[agent as usize] {
+        match &mut self.agents[agent as usize] {
             Agent::Source { .. } | Agent::Receiver(_) => self.tell(agent, Input::Start),
-            Agent::TcpSender { .. } => self.drive_tcp(agent, |sender, now, out| sender.start(now, out)),
-            Agent::TcpSink { .. } => {}
+            Agent::TcpSender { .. } => self.start_application(agent),
+            Agent::Arrivals(_) => self.serve_arrivals(agent, false),
+            Agent::UdpSource { source, .. } => {
+                source.start(self.core.now());
+                self.send_datagram(agent);
+            }
+            Agent::TcpSink { .. } | Agent::UdpSink { .. } => {}
         }
     }
 
@@ -156,7 +163,8 @@ impl Simulation {
                 *stopped = true;
                 self.core.set_timer(agent, None);
             }
-            Agent::TcpSink { .. } => {}
+            Agent::Arrivals(_) | Agent::UdpSource { .. } => self.core.set_timer(agent, None),
+            Agent::TcpSink { .. } | Agent::UdpSink { .. } => {}
         }
     }
 
@@ -181,17 +189,22 @@ impl Simulation {
                 };
                 settle(&mut receiver.endpoint, now, input, &mut host)
             }
-            Agent::TcpSender { .. } | Agent::TcpSink { .. } => return,
+            _ => return,
         };
         self.core.set_timer(agent, deadline);
     }
 
     /// Lets a TCP sender that has not stopped act, and reads its deadline.
-    fn drive_tcp(&mut self, agent: u32, act: impl FnOnce(&mut Sender, Time, &mut TcpOutput<'_>)) {
-        if let Agent::TcpSender { sender, way, flow, stopped: false } = &mut self.agents[agent as usize] {
+    pub(super) fn drive_tcp(&mut self, agent: u32, act: impl FnOnce(&mut Sender, Time, &mut TcpOutput<'_>)) {
+        if let Agent::TcpSender { sender, way, flow, stopped: false, application, .. } =
+            &mut self.agents[agent as usize]
+        {
             let sent_packets = &mut self.tcp_flows[*flow as usize].sent_packets;
             let now = self.core.now();
             act(sender, now, &mut TcpOutput { core: &mut self.core, way: *way, sent_packets });
+            if application.is_some() {
+                return self.attend_application(agent);
+            }
             let deadline = sender.deadline();
             self.core.set_timer(agent, deadline);
         }
@@ -203,6 +216,11 @@ impl Simulation {
             match (&self.routes[parcel.route as usize], self.core.slab.body(parcel.packet)) {
                 (Route::Path { agent, .. }, Body::Segment(_)) => {
                     if let Agent::TcpSink { flow, .. } = &self.agents[*agent as usize] {
+                        self.tcp_flows[*flow as usize].lost_packets += 1;
+                    }
+                }
+                (Route::Path { agent, .. }, Body::Datagram) => {
+                    if let Agent::UdpSink { flow } = &self.agents[*agent as usize] {
                         self.tcp_flows[*flow as usize].lost_packets += 1;
                     }
                 }

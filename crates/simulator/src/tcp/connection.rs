@@ -39,6 +39,9 @@ pub(super) struct Connection {
     pub(super) ssthresh: i64,
     /// The packet to send next.
     pub(super) next: i64,
+    /// There is no data from this packet on.
+    pub(super) end: i64,
+    pub(super) incarnation: u32,
     pub(super) highest_sent: i64,
     /// The acknowledgement that a duplicate repeats.
     pub(super) last_ack: i64,
@@ -75,6 +78,8 @@ impl Connection {
             cwnd: 1.0,
             ssthresh: i64::from(options.window),
             next: 0,
+            end: i64::MAX,
+            incarnation: 0,
             highest_sent: -1,
             last_ack: -1,
             highest_ack: -1,
@@ -90,6 +95,19 @@ impl Connection {
             timed_seq: -1,
             options,
         }
+    }
+
+    /// Starts from nothing as the next connection between the same ends, with data for so many packets.
+    pub(super) fn restart(&mut self, packets: i64) {
+        let first = i64::from(self.first_size != self.options.packet_size);
+        let fresh = Connection::new(self.options.clone(), self.stream.clone());
+        let incarnation = self.incarnation.wrapping_add(1);
+        *self = Connection { end: first + packets, incarnation, ..fresh };
+    }
+
+    /// Whether all there is has been acknowledged.
+    pub(super) fn is_done(&self) -> bool {
+        self.highest_ack + 1 >= self.end
     }
 
     /// Takes a new acknowledgement: the timer starts again, a covered timed packet is a sample.
@@ -153,9 +171,9 @@ impl Connection {
         self.cwnd.min(f64::from(self.options.window))
     }
 
-    /// The highest packet that the receiver's window allows.
+    /// The highest packet that there is and that the receiver's window allows.
     pub(super) fn limit(&self) -> i64 {
-        self.highest_ack + i64::from(self.options.window)
+        (self.highest_ack + i64::from(self.options.window)).min(self.end - 1)
     }
 
     /// A third duplicate cuts the window only once for each window of data. For Reno ns-2 has an
@@ -266,7 +284,7 @@ impl Connection {
 
     /// Sends what `window` allows, at most `burst` packets.
     pub(super) fn send_window(&mut self, now: Time, window: f64, burst: usize, out: &mut impl Output) {
-        let last = self.highest_ack + window as i64;
+        let last = (self.highest_ack + window as i64).min(self.end - 1);
         let burst = burst.min(self.burst());
         let mut sent = 0;
         while self.next <= last && sent < burst && !self.holds_back(now) {
@@ -311,7 +329,7 @@ impl Connection {
         // Neither the packet that opens the connection nor a resent one may be marked.
         let takes_marks = self.options.ecn && is_new && seq > 0;
         let reduced = self.options.ecn && std::mem::take(&mut self.untold_cut);
-        out.send(Segment { seq, reduced }, size, takes_marks);
+        out.send(Segment { seq, incarnation: self.incarnation, reduced }, size, takes_marks);
         if is_new {
             self.highest_sent = seq;
             if self.timed.is_none() && seq > self.timed_seq {

@@ -65,6 +65,10 @@ impl Variant for NewReno {
         c.send_window(now, inflated(c, self.inflation), burst, out);
     }
 
+    fn reset(&mut self) {
+        *self = NewReno::default();
+    }
+
     fn mark(&mut self, c: &mut Connection, cumulative: i64) {
         c.answer_mark(cumulative, inflated(c, self.inflation));
     }

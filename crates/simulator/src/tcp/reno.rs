@@ -37,6 +37,10 @@ impl Variant for Reno {
         c.send_window(now, inflated(c, self.inflation), usize::MAX, out);
     }
 
+    fn reset(&mut self) {
+        *self = Reno::default();
+    }
+
     fn mark(&mut self, c: &mut Connection, cumulative: i64) {
         c.answer_mark(cumulative, inflated(c, self.inflation));
     }

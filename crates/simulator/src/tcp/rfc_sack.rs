@@ -12,7 +12,7 @@ use super::rfc_board::{NextSegment, RfcBoard};
 use super::sender::Variant;
 
 /// What moves the congestion window.
-pub(super) trait WindowRule {
+pub(super) trait WindowRule: Default {
     /// `acked` packets were acknowledged outside recovery.
     fn open(&mut self, connection: &mut Connection, now: Time, acked: i64);
 
@@ -107,6 +107,15 @@ impl<W: WindowRule> Variant for RfcSack<W> {
             self.rule.cut(c, c.highest_sent - c.highest_ack - self.released);
             c.note_mark();
         }
+    }
+
+    fn reset(&mut self) {
+        self.board.clear();
+        self.rule = W::default();
+        self.in_recovery = false;
+        self.rescued_to = 0;
+        self.released = 0;
+        self.timed_out_at = None;
     }
 
     /// A second timeout for the same packet leaves the threshold as it is (RFC 5681).

@@ -34,6 +34,12 @@ impl Variant for Sack1 {
         }
     }
 
+    fn reset(&mut self) {
+        self.board.clear();
+        self.pipe = None;
+        self.ignore_duplicates = false;
+    }
+
     fn timeout(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         self.board.clear();
         self.pipe = None;

@@ -1,7 +1,7 @@
 //! The sending end: a connection and its variant.
 
 use layercast_protocol::stream::Stream;
-use layercast_protocol::units::Time;
+use layercast_protocol::units::{Span, Time};
 
 use super::connection::{Connection, Output};
 use super::cubic::Cubic;
@@ -50,6 +50,9 @@ pub(super) trait Variant {
     /// Sends what the window allows.
     fn send(&mut self, connection: &mut Connection, now: Time, out: &mut impl Output);
 
+    /// Forgets all: another connection begins.
+    fn reset(&mut self);
+
     /// The retransmission timer expired.
     fn timeout(&mut self, connection: &mut Connection, now: Time, out: &mut impl Output);
 }
@@ -80,7 +83,7 @@ macro_rules! dispatch {
     };
 }
 
-/// A sender with data without end.
+/// A sender, with data without end unless it is told otherwise.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
     connection: Connection,
@@ -104,6 +107,41 @@ impl Sender {
     /// Starts to send.
     pub(crate) fn start(&mut self, now: Time, out: &mut impl Output) {
         dispatch!(&mut self.machine, variant => variant.start(&mut self.connection, now, out));
+    }
+
+    /// Starts the next connection between the same ends, with data for so many bytes. Packets of the
+    /// last one that are still on their way count no more. Gives the number of the new one.
+    pub(crate) fn restart(&mut self, bytes: f64) -> u32 {
+        let packets = (bytes / f64::from(self.connection.options.packet_size.as_bytes())).ceil() as i64;
+        self.connection.restart(packets.max(1));
+        dispatch!(&mut self.machine, variant => variant.reset());
+        self.connection.incarnation
+    }
+
+    /// There is no data beyond what was sent.
+    pub(crate) fn end_data(&mut self) {
+        self.connection.end = self.connection.highest_sent + 1;
+        self.connection.next = self.connection.next.min(self.connection.end);
+    }
+
+    /// There is data without end again, after none for `pause`.
+    pub(crate) fn resume_data(&mut self, now: Time, pause: Span, out: &mut impl Output) {
+        let connection = &mut self.connection;
+        if connection.is_done() && pause > connection.rto.timeout() {
+            connection.cwnd = connection.cwnd.min(connection.initial_window());
+        }
+        connection.end = i64::MAX;
+        dispatch!(&mut self.machine, variant => variant.send(connection, now, out));
+    }
+
+    /// Whether all data has been acknowledged. There is nothing to wait for then.
+    pub(crate) fn is_done(&mut self) -> bool {
+        let done = self.connection.is_done();
+        if done {
+            self.connection.timeout_at = None;
+            self.connection.send_at = None;
+        }
+        done
     }
 
     /// When to call [`Sender::handle_timeout`].
@@ -131,7 +169,7 @@ impl Sender {
     /// An acknowledgement arrived. One of a packet never sent is ignored.
     pub(crate) fn handle_ack(&mut self, now: Time, ack: &Ack, out: &mut impl Output) {
         let connection = &mut self.connection;
-        if ack.cumulative > connection.highest_sent {
+        if ack.cumulative > connection.highest_sent || ack.incarnation != connection.incarnation {
             return;
         }
         connection.echo = ack.echo && connection.options.ecn;

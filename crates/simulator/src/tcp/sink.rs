@@ -20,6 +20,7 @@ pub(crate) struct Sink {
     reported: Vec<Block>,
     /// A mark came after the sender's last word of a cut.
     echo: bool,
+    incarnation: u32,
 }
 
 /// What became of an arriving packet.
@@ -42,11 +43,26 @@ impl Sink {
             ranges: Vec::with_capacity(ROOM),
             reported: Vec::with_capacity(MAX_BLOCKS + 1),
             echo: false,
+            incarnation: 0,
         }
     }
 
-    /// A packet arrived, with or without a router's mark.
+    /// The next connection between the same ends begins.
+    pub(crate) fn restart(&mut self, incarnation: u32) {
+        self.incarnation = incarnation;
+        self.ack_due = None;
+        self.next = 0;
+        self.ranges.clear();
+        self.reported.clear();
+        self.echo = false;
+    }
+
+    /// A packet arrived. One of an earlier connection is ignored. It came with or
+    /// without a router's mark.
     pub(crate) fn receive(&mut self, now: Time, segment: Segment, marked: bool) -> Received {
+        if segment.incarnation != self.incarnation {
+            return Received { is_new: false, ack: None };
+        }
         let seq = segment.seq;
         self.echo = marked || self.echo && !segment.reduced;
         let in_sequence = seq == self.next;
@@ -85,7 +101,13 @@ impl Sink {
         let mut blocks = [(0, 0); MAX_BLOCKS];
         let count = self.reported.len().min(MAX_BLOCKS);
         blocks[..count].copy_from_slice(&self.reported[..count]);
-        Ack { cumulative: self.next - 1, blocks, block_count: count as u8, echo: self.echo }
+        Ack {
+            cumulative: self.next - 1,
+            blocks,
+            block_count: count as u8,
+            incarnation: self.incarnation,
+            echo: self.echo,
+        }
     }
 
     fn insert(&mut self, seq: i64) -> bool {
@@ -142,7 +164,7 @@ mod tests {
     use serde_json::json;
 
     fn receive(sink: &mut Sink, seq: i64) -> Received {
-        sink.receive(Time::ZERO, Segment { seq, reduced: false }, false)
+        sink.receive(Time::ZERO, Segment { seq, incarnation: 0, reduced: false }, false)
     }
 
     #[test]
@@ -151,7 +173,10 @@ mod tests {
         let arrivals =
             [(false, false), (true, false), (false, false), (false, true), (false, false), (true, true)];
         let echoes = arrivals.into_iter().enumerate().map(|(seq, (marked, reduced))| {
-            sink.receive(Time::ZERO, Segment { seq: seq as i64, reduced }, marked).ack.unwrap().echo
+            sink.receive(Time::ZERO, Segment { seq: seq as i64, incarnation: 0, reduced }, marked)
+                .ack
+                .unwrap()
+                .echo
         });
         assert_eq!(echoes.collect::<Vec<_>>(), [false, true, true, false, false, true]);
     }

@@ -32,6 +32,8 @@ impl Variant for Tahoe {
         c.send_window(now, c.window(), usize::MAX, out);
     }
 
+    fn reset(&mut self) {}
+
     /// The count of duplicates stays: a third one after a timeout starts nothing.
     fn timeout(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         c.go_back(now);

@@ -96,6 +96,12 @@ impl Variant for Vegas {
         c.send_window(now, c.window(), usize::MAX, &mut self.record(c, now, out));
     }
 
+    fn reset(&mut self) {
+        let mut sent = std::mem::take(&mut self.sent);
+        sent.clear();
+        *self = Vegas { sent, ..Vegas::default() };
+    }
+
     fn timeout(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         c.duplicates = 0;
         c.go_back(now);
@@ -149,7 +155,7 @@ impl Vegas {
         }
         if self.worried > 0 {
             self.worried -= 1;
-            if self.first_expired(now) {
+            if self.first_expired(now) && c.last_ack + 1 < c.end {
                 c.duplicates = DUPLICATES;
                 c.transmit(now, c.last_ack + 1, &mut self.record(c, now, out));
             } else {

@@ -1,4 +1,4 @@
-use layercast_protocol::units::{Size, Span};
+use layercast_protocol::units::Size;
 
 use super::*;
 use crate::tcp::{MAX_BLOCKS, Segment, TcpProfile};
@@ -34,7 +34,7 @@ impl Driver {
         all[..blocks.len()].copy_from_slice(blocks);
         self.now += Span::from_ms(10);
         self.sent.0.clear();
-        let ack = Ack { cumulative, blocks: all, block_count: blocks.len() as u8, echo };
+        let ack = Ack { cumulative, blocks: all, block_count: blocks.len() as u8, incarnation: 0, echo };
         self.sender.handle_ack(self.now, &ack, &mut self.sent);
     }
 
