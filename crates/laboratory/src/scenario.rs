@@ -31,8 +31,8 @@ pub use error::{ScenarioError, ScenarioErrors};
 pub use naming::{FlowName, Role};
 pub use paper::{Metric, PaperValue, Relation};
 pub use plan::{
-    Draw, FlowPlan, GroupPlan, LayersPlan, LinkDirection, LinkPlan, LossModel, LossPlace, OptionValue, Place,
-    QueueLimit, QueuePlan, Scenario, SessionPlan, Window,
+    DemandPlan, Draw, FlowPlan, GroupPlan, Law, LayersPlan, LinkDirection, LinkPlan, LossModel, LossPlace,
+    OptionValue, Place, QueueLimit, QueuePlan, Scenario, SessionPlan, Window,
 };
 pub use protocols::ProtocolCatalogue;
 pub use read::read;

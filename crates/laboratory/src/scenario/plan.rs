@@ -3,7 +3,7 @@
 use layercast_protocol::option::RawValue;
 use layercast_protocol::units::{Rate, Size, Span, Time};
 
-pub use layercast_simulator::{LossModel, LossPlace, QueueConfig as QueuePlan, QueueLimit};
+pub use layercast_simulator::{Law, LossModel, LossPlace, QueueConfig as QueuePlan, QueueLimit};
 
 use super::paper::PaperValue;
 
@@ -212,7 +212,7 @@ impl LayersPlan {
 pub struct FlowPlan {
     /// Its name, the first part of the names of its flows.
     pub name: String,
-    /// One of [`TCP_PROTOCOLS`](super::protocols::TCP_PROTOCOLS).
+    /// One of [`FLOW_PROTOCOLS`](super::protocols::FLOW_PROTOCOLS).
     pub protocol: String,
     /// One of [`TCP_PROFILES`](super::protocols::TCP_PROFILES): the defaults of all that follows.
     pub profile: String,
@@ -247,6 +247,51 @@ pub struct FlowPlan {
     pub max_burst: u32,
     /// Whether data asks for marks in place of drops.
     pub ecn: bool,
+    /// What the flows have to send.
+    pub demand: DemandPlan,
+}
+
+/// What flows have to send. Sizes in bytes, times in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum DemandPlan {
+    /// TCP data without end.
+    #[default]
+    Endless,
+    /// Each flow makes one transfer after another.
+    Transfers {
+        /// The size of a transfer.
+        size: Law,
+        /// From the end of one to the start of the next.
+        gap: Law,
+    },
+    /// Transfers start by themselves, on whichever of the flows is free.
+    Arrivals {
+        /// The size of a transfer.
+        size: Law,
+        /// From one start to the next.
+        gap: Law,
+    },
+    /// TCP data for a while, then none for a while.
+    OnOff {
+        /// How long there is data.
+        on: Law,
+        /// How long there is none.
+        off: Law,
+    },
+    /// Packets at a constant rate that nobody answers.
+    Constant {
+        /// The rate.
+        rate: Rate,
+        /// How long it sends and how long it pauses; always if absent.
+        pauses: Option<(Law, Law)>,
+    },
+}
+
+impl DemandPlan {
+    /// Whether transfers are made, whose times are told.
+    pub fn has_transfers(&self) -> bool {
+        matches!(self, DemandPlan::Transfers { .. } | DemandPlan::Arrivals { .. })
+    }
 }
 
 /// Flows whose fairness to each other is told.

@@ -3,6 +3,7 @@
 mod compound;
 mod context;
 mod defaults;
+mod demand;
 mod flows;
 mod groups;
 mod queues;
