@@ -173,7 +173,8 @@ pub struct Simulation {
     routes: Vec<Route>,
     agents: Vec<Agent>,
     sessions: Vec<Session>,
-    tcp_flows: Vec<FlowCounters>,
+    /// Of all unicast flows.
+    unicast_flows: Vec<FlowCounters>,
     events_served: u64,
 }
 
@@ -192,7 +193,7 @@ impl Simulation {
             routes: Vec::new(),
             agents: Vec::new(),
             sessions: Vec::new(),
-            tcp_flows: Vec::new(),
+            unicast_flows: Vec::new(),
             events_served: 0,
         }
     }
@@ -207,7 +208,7 @@ impl Simulation {
         let backward = reversed(&forward);
         let sender = self.agents.len() as u32;
         let sink = sender + 1;
-        let flow = self.tcp_flows.len() as u32;
+        let flow = self.unicast_flows.len() as u32;
         let data = self.add_path(forward, sink);
         let acks = self.add_path(backward, sender);
         let stream = Stream::new(self.seed, &format!("tcp/{}", config.name));
@@ -222,7 +223,7 @@ impl Simulation {
             arrivals: None,
         });
         self.add_agent(Agent::TcpSink { sink: Box::new(Sink::new(&config.options)), way: acks, flow });
-        self.tcp_flows.push(FlowCounters::default());
+        self.unicast_flows.push(FlowCounters::default());
         self.schedule_life(sender, config.start, config.stop);
         Ok(TcpId { sender, sink })
     }
@@ -328,7 +329,7 @@ impl Simulation {
     /// What a connection has received so far.
     pub fn tcp_counters(&self, id: TcpId) -> FlowCounters {
         match &self.agents[id.sink as usize] {
-            Agent::TcpSink { flow, .. } => self.tcp_flows[*flow as usize],
+            Agent::TcpSink { flow, .. } => self.unicast_flows[*flow as usize],
             _ => FlowCounters::default(),
         }
     }

@@ -113,7 +113,7 @@ impl Simulation {
         if let Agent::TcpSink { sink, way, flow } = &mut self.agents[agent as usize] {
             let received = sink.receive(self.core.now(), segment, parcel.marked);
             if received.is_new {
-                let counters = &mut self.tcp_flows[*flow as usize];
+                let counters = &mut self.unicast_flows[*flow as usize];
                 counters.received_bytes += u64::from(parcel.size_bytes);
                 counters.received_packets += 1;
             }
@@ -199,7 +199,7 @@ impl Simulation {
         if let Agent::TcpSender { sender, way, flow, stopped: false, application, .. } =
             &mut self.agents[agent as usize]
         {
-            let sent_packets = &mut self.tcp_flows[*flow as usize].sent_packets;
+            let sent_packets = &mut self.unicast_flows[*flow as usize].sent_packets;
             let now = self.core.now();
             act(sender, now, &mut TcpOutput { core: &mut self.core, way: *way, sent_packets });
             if application.is_some() {
@@ -216,12 +216,12 @@ impl Simulation {
             match (&self.routes[parcel.route as usize], self.core.slab.body(parcel.packet)) {
                 (Route::Path { agent, .. }, Body::Segment(_)) => {
                     if let Agent::TcpSink { flow, .. } = &self.agents[*agent as usize] {
-                        self.tcp_flows[*flow as usize].lost_packets += 1;
+                        self.unicast_flows[*flow as usize].lost_packets += 1;
                     }
                 }
                 (Route::Path { agent, .. }, Body::Datagram) => {
                     if let Agent::UdpSink { flow } = &self.agents[*agent as usize] {
-                        self.tcp_flows[*flow as usize].lost_packets += 1;
+                        self.unicast_flows[*flow as usize].lost_packets += 1;
                     }
                 }
                 (Route::Data { session }, &Body::Channel { channel, .. }) => {

@@ -62,13 +62,13 @@ impl Simulation {
         let links = self.way_between(&paths, config.to)?;
         let source = self.agents.len() as u32;
         let sink = source + 1;
-        let flow = self.tcp_flows.len() as u32;
+        let flow = self.unicast_flows.len() as u32;
         let way = self.add_path(links, sink);
         let stream = Stream::new(self.seed, &format!("udp/{}", config.name));
         let machine = UdpSource::new(config.rate, config.packet_size, config.pauses, stream);
         self.add_agent(Agent::UdpSource { source: Box::new(machine), way, flow });
         self.add_agent(Agent::UdpSink { flow });
-        self.tcp_flows.push(FlowCounters::default());
+        self.unicast_flows.push(FlowCounters::default());
         self.schedule_life(source, config.start, config.stop);
         Ok(UdpId(sink))
     }
@@ -90,7 +90,7 @@ impl Simulation {
     /// What a constant-rate flow has received so far.
     pub fn udp_counters(&self, id: UdpId) -> FlowCounters {
         match &self.agents[id.0 as usize] {
-            Agent::UdpSink { flow } => self.tcp_flows[*flow as usize],
+            Agent::UdpSink { flow } => self.unicast_flows[*flow as usize],
             _ => FlowCounters::default(),
         }
     }
@@ -98,7 +98,7 @@ impl Simulation {
     /// A packet of a constant-rate flow has come to its sink.
     pub(super) fn deliver_datagram(&mut self, agent: u32, size_bytes: u32) {
         if let Agent::UdpSink { flow } = &self.agents[agent as usize] {
-            let counters = &mut self.tcp_flows[*flow as usize];
+            let counters = &mut self.unicast_flows[*flow as usize];
             counters.received_bytes += u64::from(size_bytes);
             counters.received_packets += 1;
         }
@@ -108,7 +108,7 @@ impl Simulation {
     pub(super) fn send_datagram(&mut self, agent: u32) {
         let now = self.core.now();
         if let Agent::UdpSource { source, way, flow } = &mut self.agents[agent as usize] {
-            self.tcp_flows[*flow as usize].sent_packets += 1;
+            self.unicast_flows[*flow as usize].sent_packets += 1;
             self.core.send(Body::Datagram, source.size, EcnField::NotCapable, way.first, way.route, 0);
             let next = source.next(now);
             self.core.set_timer(agent, Some(next));
@@ -172,7 +172,7 @@ impl Simulation {
         else {
             return;
         };
-        let sent_packets = &mut self.tcp_flows[*flow as usize].sent_packets;
+        let sent_packets = &mut self.unicast_flows[*flow as usize].sent_packets;
         let out = &mut TcpOutput { core: &mut self.core, way: *way, sent_packets };
         let silent_since = application.silent_since;
         match application.act(now) {
@@ -203,7 +203,7 @@ impl Simulation {
         if sender.is_done()
             && let Some(took) = application.finish(now)
         {
-            let counters = &mut self.tcp_flows[*flow as usize];
+            let counters = &mut self.unicast_flows[*flow as usize];
             counters.transfers += 1;
             counters.transfer_ns += u128::from(took.as_ns());
             freed = *arrivals;
