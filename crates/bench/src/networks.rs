@@ -9,8 +9,8 @@ use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Rate, Size, Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
-    Latency, LinkConfig, LossModel, LossPlace, Network, NetworkError, NodeId, QueueConfig, QueueLimit,
-    ReceiverConfig, ReceiverId, SessionConfig, Simulation, TcpConfig,
+    Demand, Latency, LinkConfig, LossModel, LossPlace, Network, NetworkError, NodeId, QueueConfig,
+    QueueLimit, ReceiverConfig, ReceiverId, SessionConfig, Simulation, TcpConfig,
 };
 
 fn link(rate: Rate, delay_ms: u64, queue: QueueConfig) -> LinkConfig {
@@ -55,6 +55,7 @@ pub(crate) fn dumbbell(connections: u32, mbps: f64) -> Result<Simulation> {
             from,
             to,
             options,
+            demand: Demand::Endless,
             start,
             stop: None,
             name: format!("tcp-{number}"),

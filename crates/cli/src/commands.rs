@@ -171,7 +171,7 @@ fn names(arguments: &List) -> String {
         if !arguments.plain {
             let _ = writeln!(text, "{}Protocols", if arguments.protocols { "" } else { "\n" });
         }
-        for name in registry::NAMES.iter().chain(scenario::protocols::TCP_PROTOCOLS) {
+        for name in registry::NAMES.iter().chain(scenario::protocols::FLOW_PROTOCOLS) {
             let _ = writeln!(text, "{indent}{name}");
         }
     }
@@ -196,7 +196,7 @@ fn options(name: &str, plain: bool) -> Result<String, Failure> {
             let bounds = option.bounds.map_or(String::new(), |(low, high)| format!(", {low} to {high}"));
             add(option.name, &option.default, format!("{}{bounds}", option.kind), &option.doc);
         }
-    } else if scenario::protocols::TCP_PROTOCOLS.contains(&name) {
+    } else if scenario::protocols::FLOW_PROTOCOLS.contains(&name) {
         for field in scenario::tables::FLOW.fields {
             let absent = match field.absent {
                 Absent::Required => "required",
@@ -206,7 +206,7 @@ fn options(name: &str, plain: bool) -> Result<String, Failure> {
         }
     } else {
         let known: Vec<&str> =
-            registry::NAMES.iter().chain(scenario::protocols::TCP_PROTOCOLS).copied().collect();
+            registry::NAMES.iter().chain(scenario::protocols::FLOW_PROTOCOLS).copied().collect();
         return Err(Failure::Input(format!(
             "error: there is no protocol `{name}`\n  = allowed: {}",
             known.join(", ")

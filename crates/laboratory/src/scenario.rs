@@ -33,8 +33,9 @@ pub use naming::{FlowName, Role};
 pub use nearest::nearest;
 pub use paper::{Metric, PaperValue, Relation};
 pub use plan::{
-    DeliveryTrace, Draw, FlowPlan, GroupPlan, LayersPlan, LinkChange, LinkDirection, LinkPlan, LinkVariation,
-    LossModel, LossPlace, OptionValue, Outage, Place, QueueLimit, QueuePlan, Scenario, SessionPlan, Window,
+    DeliveryTrace, DemandPlan, Draw, FlowPlan, GroupPlan, Law, LayersPlan, LinkChange, LinkDirection,
+    LinkPlan, LinkVariation, LossModel, LossPlace, OptionValue, Outage, Place, QueueLimit, QueuePlan,
+    Scenario, SessionPlan, Window,
 };
 pub use probe::{ProbePlan, Quantity, Subject, SubjectKind};
 pub use protocols::ProtocolCatalogue;

@@ -5,7 +5,7 @@
 
 mod running;
 
-use layercast_laboratory::scenario::protocols::TCP_PROTOCOLS;
+use layercast_laboratory::scenario::protocols::{FLOW_PROTOCOLS, UDP};
 use running::{Ran, built_in, run_text};
 
 const SEEDS: [&str; 3] = ["seed=1", "seed=2", "seed=3"];
@@ -143,7 +143,7 @@ fn limited_transmit_is_what_the_scenario_says() {
 fn each_tcp_is_another() {
     let name = "thesis/simulation-2";
     let mut told: Vec<Vec<Option<f64>>> = Vec::new();
-    for protocol in TCP_PROTOCOLS {
+    for protocol in FLOW_PROTOCOLS.iter().filter(|&&protocol| protocol != UDP) {
         let set = format!("flow.tcp.protocol={protocol}");
         let ran = run_text(name, built_in(name), &["duration=60 s", "replications=2", &set]);
         let samples = &ran.flow("tcp@R1").throughput_kbps.samples;
@@ -151,4 +151,38 @@ fn each_tcp_is_another() {
         assert!(!told.contains(samples), "{protocol}: {samples:?}");
         told.push(samples.clone());
     }
+}
+
+const BACKGROUND: &str = r#"
+name = "Background"
+duration = "200 s"
+windows = [["20 s", "end"]]
+[links]
+A-B = { rate = "10 Mbit/s", delay = "20 ms", queue = { limit = "50 packets" } }
+[flows]
+web = { protocol = "tcp-sack", from = "A", to = "B", count = 20, size = { law = "pareto", mean = "20 kB", shape = 1.5 }, arrivals = { law = "exponential", mean = "100 ms" } }
+back = { protocol = "tcp-reno", from = "B", to = "A", count = 2, size = "50 kB", gap = "1 s" }
+video = { protocol = "udp", from = "A", to = "B", rate = "1 Mbit/s", on = "2 s", off = { law = "uniform", low = "1 s", high = "3 s" } }
+bulk = { protocol = "tcp-newreno", from = "A", to = "B", on = { law = "weibull", mean = "3 s", shape = 0.7 }, off = { law = "log-normal", mean = "3 s", sigma = 1.0 } }
+"#;
+
+#[test]
+fn background_traffic_comes_and_goes_both_ways() {
+    let ran = run_text("background", BACKGROUND, &[]);
+    let mean = |flow: &str| ran.flow(flow).throughput_kbps.samples[0].unwrap();
+    let transfers = |flow: &str| ran.flow(flow).transfers.as_ref().map(|told| told.samples[0].unwrap());
+    let web: Vec<String> = (1..=20).map(|number| format!("web-{number}@B")).collect();
+    // Ten in a second; a Poisson number of mean 1800 is spread by 42.
+    let arrived: f64 = web.iter().filter_map(|name| transfers(name)).sum();
+    assert!((1_650.0..1_950.0).contains(&arrived), "{arrived}");
+    for name in ["back-1@A", "back-2@A"] {
+        // Each takes less than a second and waits for one.
+        assert!((90.0..170.0).contains(&transfers(name).unwrap()), "{name}");
+        let took = ran.flow(name).completion_s.as_ref().unwrap().samples[0].unwrap();
+        assert!((0.2..1.0).contains(&took), "{name}: {took} s");
+    }
+    // Half of the time, but for what the queue drops.
+    assert!((400.0..600.0).contains(&mean("video@B")), "{}", mean("video@B"));
+    assert!((1_000.0..8_000.0).contains(&mean("bulk@B")), "{}", mean("bulk@B"));
+    assert_eq!((transfers("video@B"), transfers("bulk@B")), (None, None));
 }

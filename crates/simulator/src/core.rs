@@ -43,9 +43,17 @@ impl Core {
     }
 
     /// Sends a new packet on its first link.
-    pub(crate) fn send(&mut self, body: Body, size: Size, link: LinkId, route: u32, position: u32) {
+    pub(crate) fn send(
+        &mut self,
+        body: Body,
+        size: Size,
+        ecn: EcnField,
+        link: LinkId,
+        route: u32,
+        position: u32,
+    ) {
         let packet = self.slab.insert(body);
-        let (size_bytes, ecn) = (size.as_bytes(), EcnField::NotCapable);
+        let size_bytes = size.as_bytes();
         let parcel = Parcel { packet, route, position, size_bytes, ecn, marked: false, channel: 0 };
         self.offer(link, parcel);
     }

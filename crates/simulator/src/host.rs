@@ -47,7 +47,7 @@ impl Host<Header> for SourceHost<'_> {
                 if let Some(first) = self.tree.down_towards(peer, None) {
                     for index in 0..send.count {
                         let body = Body::Unicast { from: Peer(u32::MAX), header: nth(&send, index) };
-                        self.core.send(body, send.size, first, route, peer);
+                        self.core.send(body, send.size, EcnField::NotCapable, first, route, peer);
                     }
                 }
             }
@@ -103,7 +103,7 @@ impl Host<Header> for ReceiverHost<'_> {
                 let (first, above) = self.tree.up_from(self.tree.node_of(self.receiver));
                 for index in 0..send.count {
                     let body = Body::Unicast { from: Peer(self.receiver), header: nth(&send, index) };
-                    self.core.send(body, send.size, first, route, above);
+                    self.core.send(body, send.size, EcnField::NotCapable, first, route, above);
                 }
             }
             Target::Channel(_) | Target::Peer(_) | Target::Children(_) => {
@@ -143,8 +143,9 @@ pub(crate) struct TcpOutput<'a> {
 }
 
 impl Output for TcpOutput<'_> {
-    fn send(&mut self, segment: Segment, size: Size) {
+    fn send(&mut self, segment: Segment, size: Size, takes_marks: bool) {
+        let ecn = if takes_marks { EcnField::Classic } else { EcnField::NotCapable };
         *self.sent_packets += 1;
-        self.core.send(Body::Segment(segment), size, self.way.first, self.way.route, 0);
+        self.core.send(Body::Segment(segment), size, ecn, self.way.first, self.way.route, 0);
     }
 }

@@ -29,6 +29,7 @@ mod routing;
 mod simulation;
 pub mod tcp;
 mod timer;
+mod traffic;
 mod variation;
 
 pub use edge::{EdgeConfig, LeaveRule, QuerierProfile};
@@ -43,9 +44,10 @@ pub use queue::{
     RedConfig, RedVictim, RedWeight, RemConfig,
 };
 pub use simulation::{
-    Carried, EngineCounters, LinkRecord, ReceiverConfig, ReceiverId, ReceiverList, SessionConfig, SessionId,
-    Simulation, TcpConfig, TcpId,
+    ArrivalsConfig, Carried, EngineCounters, LinkRecord, ReceiverConfig, ReceiverId, ReceiverList,
+    SessionConfig, SessionId, Simulation, TcpConfig, TcpId, UdpConfig, UdpId,
 };
+pub use traffic::{Demand, Law};
 pub use variation::{
     DeliveryTrace, LinkChange, LinkVariation, OPPORTUNITY_BYTES, Outage, TraceError, VariationError,
 };

@@ -20,6 +20,10 @@ pub struct FlowCounters {
     /// Bytes of a channel that reached the node after the receiver had left it as the last one there
     /// and below: load that the leave did not yet take off the links.
     pub late_bytes: u64,
+    /// Transfers whose last packet was acknowledged, of a flow that makes transfers.
+    pub transfers: u64,
+    /// How long those transfers took together, in nanoseconds.
+    pub transfer_ns: u128,
 }
 
 /// What a link has done so far.

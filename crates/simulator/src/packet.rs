@@ -11,6 +11,8 @@ use crate::tcp::{Ack, Segment};
 pub(crate) enum Body {
     /// TCP data.
     Segment(Segment),
+    /// A packet that nobody answers.
+    Datagram,
     /// A TCP acknowledgement.
     Ack(Ack),
     /// A packet on a channel of a session.

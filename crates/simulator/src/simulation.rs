@@ -10,22 +10,24 @@ use crate::core::Core;
 use crate::event::{Event, Key};
 use crate::host::Way;
 use crate::link::Link;
-use crate::measure::FlowCounters;
-use crate::measure::LinkCounters;
+use crate::measure::{FlowCounters, LinkCounters};
 use crate::network::{LinkId, Network, NetworkError, NodeId};
 use crate::routing::Routing;
 use crate::tcp::{Sender, Sink, TcpOptions, TcpState};
+use crate::traffic::{Application, Arrivals, Demand, UdpSource};
 
 mod membership;
 mod observe;
 mod serve;
 mod session;
+mod traffic;
 
 pub use self::observe::{Carried, LinkRecord};
 use self::session::Session;
 pub use self::session::{ReceiverConfig, ReceiverId, ReceiverList, SessionConfig, SessionId};
+pub use self::traffic::{ArrivalsConfig, UdpConfig, UdpId};
 
-/// A TCP connection with data without end.
+/// A TCP connection, or several one after another between the same ends.
 #[derive(Clone, Debug)]
 pub struct TcpConfig {
     /// The node of the sender.
@@ -34,6 +36,8 @@ pub struct TcpConfig {
     pub to: NodeId,
     /// Its parameters.
     pub options: TcpOptions,
+    /// What it has to send.
+    pub demand: Demand,
     /// When it starts to send.
     pub start: Time,
     /// When it stops, if before the end.
@@ -77,10 +81,38 @@ enum Route {
 /// the table small.
 #[derive(Debug)]
 enum Agent {
-    Source { endpoint: Box<Source>, session: u32 },
-    Receiver { session: u32, receiver: u32 },
-    TcpSender { sender: Box<Sender>, way: Way, flow: u32, stopped: bool },
-    TcpSink { sink: Box<Sink>, way: Way, flow: u32 },
+    Source {
+        endpoint: Box<Source>,
+        session: u32,
+    },
+    Receiver {
+        session: u32,
+        receiver: u32,
+    },
+    TcpSender {
+        sender: Box<Sender>,
+        way: Way,
+        flow: u32,
+        stopped: bool,
+        /// None for data without end.
+        application: Option<Box<Application>>,
+        /// The arrivals that start its transfers.
+        arrivals: Option<u32>,
+    },
+    TcpSink {
+        sink: Box<Sink>,
+        way: Way,
+        flow: u32,
+    },
+    Arrivals(Box<Arrivals>),
+    UdpSource {
+        source: Box<UdpSource>,
+        way: Way,
+        flow: u32,
+    },
+    UdpSink {
+        flow: u32,
+    },
 }
 
 /// A network at work.
@@ -93,7 +125,8 @@ pub struct Simulation {
     routes: Vec<Route>,
     agents: Vec<Agent>,
     sessions: Vec<Session>,
-    tcp_flows: Vec<FlowCounters>,
+    /// Of all unicast flows.
+    unicast_flows: Vec<FlowCounters>,
     /// The numbers of the edges in the core.
     edges: BTreeMap<NodeId, u32>,
     events_served: u64,
@@ -115,7 +148,7 @@ impl Simulation {
             routes: Vec::new(),
             agents: Vec::new(),
             sessions: Vec::new(),
-            tcp_flows: Vec::new(),
+            unicast_flows: Vec::new(),
             edges: BTreeMap::new(),
             events_served: 0,
         }
@@ -126,21 +159,26 @@ impl Simulation {
     /// # Errors
     /// [`NetworkError::NoPath`], [`NetworkError::SameNode`].
     pub fn add_tcp(&mut self, config: TcpConfig) -> Result<TcpId, NetworkError> {
-        if config.from == config.to {
-            return Err(NetworkError::SameNode { node: self.network.node_name(config.to).to_owned() });
-        }
-        let forward = self.routing.path(&self.network, config.from, config.to)?;
+        let forward = self.way_between(config.from, config.to)?;
         let backward = reversed(&forward);
         let sender = self.agents.len() as u32;
         let sink = sender + 1;
-        let flow = self.tcp_flows.len() as u32;
+        let flow = self.unicast_flows.len() as u32;
         let data = self.add_path(forward, sink);
         let acks = self.add_path(backward, sender);
         let stream = Stream::new(self.seed, &format!("tcp/{}", config.name));
         let machine = Box::new(Sender::new(config.options.clone(), stream));
-        self.add_agent(Agent::TcpSender { sender: machine, way: data, flow, stopped: false });
+        let stream = Stream::new(self.seed, &format!("application/{}", config.name));
+        self.add_agent(Agent::TcpSender {
+            sender: machine,
+            way: data,
+            flow,
+            stopped: false,
+            application: Application::new(config.demand, stream),
+            arrivals: None,
+        });
         self.add_agent(Agent::TcpSink { sink: Box::new(Sink::new(&config.options)), way: acks, flow });
-        self.tcp_flows.push(FlowCounters::default());
+        self.unicast_flows.push(FlowCounters::default());
         self.schedule_life(sender, config.start, config.stop);
         Ok(TcpId { sender, sink })
     }
@@ -154,7 +192,7 @@ impl Simulation {
                 Event::Arrival(link) => self.serve_arrival(link),
                 Event::Arrivals { first, count } => {
                     self.core.events.remove_first();
-                    self.serve_arrivals(key, first, count);
+                    self.serve_arrival_run(key, first, count);
                 }
                 Event::Free(link) => {
                     self.core.events.remove_first();
@@ -206,7 +244,7 @@ impl Simulation {
     /// What a connection has received so far.
     pub fn tcp_counters(&self, id: TcpId) -> FlowCounters {
         match &self.agents[id.sink as usize] {
-            Agent::TcpSink { flow, .. } => self.tcp_flows[*flow as usize],
+            Agent::TcpSink { flow, .. } => self.unicast_flows[*flow as usize],
             _ => FlowCounters::default(),
         }
     }
@@ -242,6 +280,14 @@ impl Simulation {
     /// Packets in flight now.
     pub fn packets_in_flight(&self) -> usize {
         self.core.slab.in_flight()
+    }
+
+    /// The links of the path between two nodes: at least one.
+    fn way_between(&mut self, from: NodeId, to: NodeId) -> Result<Vec<LinkId>, NetworkError> {
+        if from == to {
+            return Err(NetworkError::SameNode { node: self.network.node_name(to).to_owned() });
+        }
+        self.routing.path(&self.network, from, to)
     }
 
     fn add_path(&mut self, links: Vec<LinkId>, agent: u32) -> Way {

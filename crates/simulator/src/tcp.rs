@@ -33,6 +33,10 @@ pub(crate) use sink::Sink;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) seq: i64,
+    /// Which of the connections that these ends have had one after another.
+    pub(crate) incarnation: u32,
+    /// The window was cut since the last one that said so (CWR of RFC 3168).
+    pub(crate) reduced: bool,
 }
 
 /// Received packets [left, right) above the cumulative acknowledgement.
@@ -47,6 +51,10 @@ pub(crate) struct Ack {
     pub(crate) cumulative: i64,
     pub(crate) blocks: [Block; MAX_BLOCKS],
     pub(crate) block_count: u8,
+    /// As that of the segments.
+    pub(crate) incarnation: u32,
+    /// A mark came, and no word yet that the window was cut for it (ECE of RFC 3168).
+    pub(crate) echo: bool,
 }
 
 impl Ack {

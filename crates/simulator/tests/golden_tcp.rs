@@ -4,7 +4,9 @@
 
 use layercast_protocol::units::{Rate, Size, Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
-use layercast_simulator::{LinkConfig, LossModel, LossPlace, Network, QueueConfig, Simulation, TcpConfig};
+use layercast_simulator::{
+    Demand, LinkConfig, LossModel, LossPlace, Network, QueueConfig, Simulation, TcpConfig,
+};
 use layercast_testkit::golden;
 use serde_json::Value;
 
@@ -84,7 +86,15 @@ fn single_connection(input: &Value) -> (Simulation, layercast_simulator::TcpId) 
     let (a, b) = (network.add_node("A"), network.add_node("B"));
     network.add_link(a, b, forward, backward).unwrap();
     let mut simulation = Simulation::new(network, 1);
-    let config = TcpConfig { from: a, to: b, options, start: Time::ZERO, stop: None, name: "tcp".into() };
+    let config = TcpConfig {
+        from: a,
+        to: b,
+        options,
+        demand: Demand::Endless,
+        start: Time::ZERO,
+        stop: None,
+        name: "tcp".into(),
+    };
     let tcp = simulation.add_tcp(config).unwrap();
     (simulation, tcp)
 }

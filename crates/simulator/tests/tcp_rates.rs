@@ -6,7 +6,7 @@ mod world;
 
 use layercast_protocol::units::Span;
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
-use layercast_simulator::{LinkConfig, LossModel, Simulation, TcpConfig};
+use layercast_simulator::{LinkConfig, LossModel, QueueConfig, QueueLimit, Simulation, TcpConfig};
 use world::{Plan, at, link, tcp};
 
 /// The mean rate in kbit/s of a single connection between `from_s` and `to_s`, over so many seeds.
@@ -51,19 +51,20 @@ fn packets_per_rtt(variant: TcpVariant) -> [f64; 4] {
     [0.001, 0.01, 0.03, 0.1].map(|loss| mean_kbps(&options, 50.0, loss, 20.0, 220.0, 20) * 1e3 / 8000.0 * 0.1)
 }
 
-/// The measurements are printed with two or three digits (up to 2.5 % off) and are means of 5 runs:
-/// at 0.1 % with its 80 losses in a run the spread of that mean is some 2.5 %, elsewhere 1 %. Ours are
-/// means of 20. 10 % is beyond all that.
+/// Means of 40 runs of ns-2, `validation/shares.tcl`. At 0.1 % with its 80 losses in a run one run is
+/// spread by 6 to 7 %, so its mean by 1 % and that of our 20 runs by 1.5 %: 5 % is close to three spreads
+/// of the difference. That a variant does the same packet by packet is held by `tcp_lists`.
 #[test]
 fn each_variant_gets_what_it_gets_in_ns2() {
     let cases = [
-        (TcpVariant::Tahoe, [33.6, 9.5, 5.1, 2.2]),
-        (TcpVariant::Reno, [37.8, 10.5, 5.3, 2.1]),
-        (TcpVariant::NewReno, [38.6, 11.5, 6.1, 2.4]),
-        (TcpVariant::Sack, [38.6, 11.5, 6.0, 2.3]),
+        (TcpVariant::Tahoe, [35.41, 9.60, 5.07, 2.27]),
+        (TcpVariant::Reno, [39.57, 10.57, 5.30, 2.20]),
+        (TcpVariant::NewReno, [40.76, 11.53, 6.04, 2.49]),
+        (TcpVariant::Sack, [40.77, 11.52, 5.94, 2.34]),
+        (TcpVariant::Vegas, [60.28, 16.84, 8.14, 2.22]),
     ];
     for (variant, expected) in cases {
-        assert_near(variant, expected, 0.10);
+        assert_near(variant, expected, 0.05);
     }
 }
 
@@ -84,20 +85,17 @@ fn assert_near(variant: TcpVariant, expected: [f64; 4], tolerance: f64) {
     }
 }
 
-/// Nothing printed to compare with. CUBIC in its Reno-friendly region, where 100 ms and these loss
-/// rates put it, must get about what RFC 6675 gets, and at 0.1 % its cubic may give more: between 0.9
-/// and 1.5 times. Vegas holds back when it sees a queue; on a path without one it only sees losses,
-/// which cut it by a quarter instead of a half.
+/// Nothing measured to compare with. In its Reno-friendly region, where 100 ms and these loss rates put
+/// it, CUBIC must get about what RFC 6675 gets, and at 0.1 % its cubic may give more: between 0.9 and 1.5
+/// times.
 #[test]
-fn cubic_and_vegas_are_in_the_same_range() {
+fn cubic_is_in_the_same_range() {
     let standard = packets_per_rtt(TcpVariant::Sack6675);
-    for (variant, low, high) in [(TcpVariant::Cubic, 0.9, 1.5), (TcpVariant::Vegas, 0.6, 2.0)] {
-        let measured = packets_per_rtt(variant);
-        println!("{variant:?} {measured:.1?}");
-        for (measured, standard) in measured.into_iter().zip(standard) {
-            let ratio = measured / standard;
-            assert!(low < ratio && ratio < high, "{variant:?}: {measured} beside {standard}");
-        }
+    let measured = packets_per_rtt(TcpVariant::Cubic);
+    println!("Cubic {measured:.1?}");
+    for (measured, standard) in measured.into_iter().zip(standard) {
+        let ratio = measured / standard;
+        assert!(0.9 < ratio && ratio < 1.5, "{measured} beside {standard}");
     }
 }
 
@@ -112,4 +110,35 @@ fn reno_gets_less_than_sack_where_losses_come_in_one_window() {
     let (reno, sack) = (kbps(TcpVariant::Reno), kbps(TcpVariant::Sack));
     assert!(reno < 0.95 * sack, "{reno} {sack}");
     assert!(reno > 0.4 * sack, "{reno} {sack}");
+}
+
+/// Two connections whose round-trip times of 120 and 150 ms are whole numbers of the 10 ms that a packet
+/// takes on the bottleneck. In lockstep, one of them meets the drop-tail queue full again and again.
+#[test]
+fn a_random_delay_breaks_the_lockstep_of_flows() {
+    let queue = QueueConfig::DropTail { limit: QueueLimit::Packets(16), ns2_compat: true };
+    let plan = Plan::new(&[
+        ("A-L", link(8.0, 10.0), link(8.0, 10.0)),
+        ("B-L", link(8.0, 25.0), link(8.0, 25.0)),
+        ("L-R", LinkConfig { queue, ..link(0.8, 50.0) }, link(0.8, 50.0)),
+    ]);
+    let share_of_a = |overhead| {
+        let mut simulation = plan.simulation();
+        let flows = ["A", "B"].map(|node| {
+            let options = TcpOptions::new(TcpVariant::Reno, TcpProfile::Ns2);
+            let options = TcpOptions { overhead, window: 32, ..options };
+            simulation
+                .add_tcp(TcpConfig { options, ..tcp(&plan, TcpVariant::Reno, node, "R", node) })
+                .unwrap()
+        });
+        let received = |simulation: &Simulation| flows.map(|id| simulation.tcp_counters(id).received_bytes);
+        simulation.run_until(at(100.0));
+        let before = received(&simulation);
+        simulation.run_until(at(600.0));
+        let [a, b] = received(&simulation);
+        (a - before[0]) as f64 / (a + b - before[0] - before[1]) as f64
+    };
+    let (without, with) = (share_of_a(Span::ZERO), share_of_a(Span::from_ms(10)));
+    assert!(without < 0.2, "{without}");
+    assert!((0.35..0.55).contains(&with), "{with}");
 }

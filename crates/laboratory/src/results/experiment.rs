@@ -54,6 +54,8 @@ pub struct FlowInfo {
     pub node: String,
     /// Cumulative rates of the layers in kbit/s, lowest first; empty where there are no layers.
     pub level_rates_kbps: Vec<f64>,
+    /// Whether it makes transfers, whose times are told.
+    pub has_transfers: bool,
 }
 
 impl FlowInfo {
@@ -192,6 +194,7 @@ mod tests {
             session: None,
             node: "R1".to_owned(),
             level_rates_kbps: Vec::new(),
+            has_transfers: false,
         }
     }
 

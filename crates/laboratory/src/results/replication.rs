@@ -40,6 +40,10 @@ pub struct FlowMeasures {
     pub mean_level: Option<f64>,
     /// When the level came to stay within one of its final median; none if it never did.
     pub settled_after_s: Option<f64>,
+    /// Transfers that ended; none for flows that make none.
+    pub transfers: Option<f64>,
+    /// How long those took on average, in seconds; none if there were none.
+    pub completion_s: Option<f64>,
 }
 
 /// What one link did in one window.

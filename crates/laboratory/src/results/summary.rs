@@ -70,7 +70,8 @@ pub struct FlowSummary {
     pub measures: FlowStatistics,
 }
 
-/// What a flow did in a window. The last four are missing for flows without layers.
+/// What a flow did in a window. Lateness and the three of levels are missing for flows without layers,
+/// the two of transfers for flows that make none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FlowStatistics {
     /// Throughput in kbit/s of wire bytes.
@@ -90,6 +91,12 @@ pub struct FlowStatistics {
     /// When the level came to stay within one of its final median.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled_after_s: Option<Statistic>,
+    /// Transfers that ended, of a flow that makes transfers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfers: Option<Statistic>,
+    /// How long those took on average, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion_s: Option<Statistic>,
 }
 
 /// One group and how fairly its flows share.
@@ -257,6 +264,9 @@ impl Over<'_> {
         let layered = |measure: fn(&FlowMeasures) -> Option<f64>| {
             flow.is_layered().then(|| self.flow_statistic(window, index, measure))
         };
+        let transferring = |measure: fn(&FlowMeasures) -> Option<f64>| {
+            flow.has_transfers.then(|| self.flow_statistic(window, index, measure))
+        };
         FlowStatistics {
             throughput_kbps: self.flow_statistic(window, index, |m| Some(m.throughput_kbps)),
             loss_rate: self.flow_statistic(window, index, |m| Some(m.loss_rate)),
@@ -264,6 +274,8 @@ impl Over<'_> {
             level_changes: layered(|m| m.level_changes),
             mean_level: layered(|m| m.mean_level),
             settled_after_s: layered(|m| m.settled_after_s),
+            transfers: transferring(|m| m.transfers),
+            completion_s: transferring(|m| m.completion_s),
         }
     }
 

@@ -10,14 +10,15 @@ use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Rate, Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
-    Latency, LinkConfig, LinkId, Network, NodeId, ReceiverConfig, ReceiverId, ReceiverList, SessionConfig,
-    Simulation, TcpConfig, TcpId,
+    ArrivalsConfig, Demand, Latency, LinkConfig, LinkId, Network, NodeId, ReceiverConfig, ReceiverId,
+    ReceiverList, SessionConfig, Simulation, TcpConfig, TcpId, UdpConfig, UdpId,
 };
 
 use super::{RunError, RunRequest};
 use crate::results::{Experiment, FlowInfo, GroupInfo, LinkInfo, PaperValue, ProbeInfo, Relation, Role};
 use crate::scenario::{
-    self, Draw, FlowPlan, LinkDirection, ProbePlan, ProtocolCatalogue, Scenario, SessionPlan, Subject,
+    self, DemandPlan, Draw, FlowPlan, LinkDirection, ProbePlan, ProtocolCatalogue, Scenario, SessionPlan,
+    Subject,
 };
 
 /// Why a scenario that reads well cannot be built.
@@ -86,6 +87,7 @@ pub(super) struct WorldFlow {
 pub(super) enum WorldFlowId {
     Receiver(ReceiverId),
     Tcp(TcpId),
+    Udp(UdpId),
 }
 
 /// Builds the world of one replication.
@@ -101,18 +103,7 @@ pub(super) fn world(scenario: &Scenario, seed: u64) -> Result<World, RunError> {
     }
     schedule_crashes(scenario, &flows, &mut simulation);
     for flow in &scenario.flows {
-        for place in &flow.to {
-            let start = draw_time(flow.start, seed, &format!("start/{}", place.flow));
-            let config = TcpConfig {
-                from: nodes[flow.from],
-                to: nodes[place.node],
-                options: tcp_options(flow),
-                start,
-                stop: flow.stop,
-                name: place.flow.clone(),
-            };
-            flows.push(WorldFlow { id: WorldFlowId::Tcp(simulation.add_tcp(config)?), start });
-        }
+        add_flows(flow, seed, &nodes, &mut simulation, &mut flows)?;
     }
     Ok(World { simulation, flows, links })
 }
@@ -126,6 +117,49 @@ fn schedule_crashes(scenario: &Scenario, flows: &[WorldFlow], simulation: &mut S
         if let (WorldFlowId::Receiver(id), Some(&at)) = (flow.id, crashes.get(&place.node)) {
             simulation.crash_receiver(id, at);
         }
+    }
+}
+
+/// Adds the flows of one table and what starts their transfers.
+fn add_flows(
+    plan: &FlowPlan,
+    seed: u64,
+    nodes: &[NodeId],
+    simulation: &mut Simulation,
+    flows: &mut Vec<WorldFlow>,
+) -> Result<(), RunError> {
+    let mut senders = Vec::new();
+    for place in &plan.to {
+        let start = draw_time(plan.start, seed, &format!("start/{}", place.flow));
+        let (from, to, stop, name) = (nodes[plan.from], nodes[place.node], plan.stop, place.flow.clone());
+        let id = if let DemandPlan::Constant { rate, pauses } = plan.demand {
+            let packet_size = plan.packet_size;
+            let config = UdpConfig { from, to, rate, packet_size, pauses, start, stop, name };
+            WorldFlowId::Udp(simulation.add_udp(config)?)
+        } else {
+            let options = tcp_options(plan);
+            let demand = demand(plan.demand);
+            let config = TcpConfig { from, to, options, demand, start, stop, name };
+            let id = simulation.add_tcp(config)?;
+            senders.push(id);
+            WorldFlowId::Tcp(id)
+        };
+        flows.push(WorldFlow { id, start });
+    }
+    if let DemandPlan::Arrivals { gap, .. } = plan.demand {
+        let start = draw_time(plan.start, seed, &format!("start/{}", plan.name));
+        let (stop, name) = (plan.stop, plan.name.clone());
+        simulation.add_arrivals(ArrivalsConfig { gap_s: gap, flows: senders, start, stop, name });
+    }
+    Ok(())
+}
+
+fn demand(plan: DemandPlan) -> Demand {
+    match plan {
+        DemandPlan::Transfers { size, gap } => Demand::Transfers { bytes: size, gap_s: Some(gap) },
+        DemandPlan::Arrivals { size, .. } => Demand::Transfers { bytes: size, gap_s: None },
+        DemandPlan::OnOff { on, off } => Demand::OnOff { on_s: on, off_s: off },
+        DemandPlan::Endless | DemandPlan::Constant { .. } => Demand::Endless,
     }
 }
 
@@ -244,6 +278,9 @@ pub(super) fn tcp_options(plan: &FlowPlan) -> TcpOptions {
         tick: plan.tick.unwrap_or(defaults.tick),
         delayed_ack: plan.delayed_ack.unwrap_or(defaults.delayed_ack),
         limited_transmit: plan.limited_transmit.unwrap_or(defaults.limited_transmit),
+        overhead: plan.overhead,
+        max_burst: plan.max_burst,
+        ecn: plan.ecn,
         ..defaults
     }
 }
@@ -327,7 +364,10 @@ fn flow_info(scenario: &Scenario, flow: scenario::FlowName) -> FlowInfo {
     let session = scenario.sessions.iter().find(|session| Some(&session.name) == flow.session.as_ref());
     let kbps =
         |session: &SessionPlan| session.layers.cumulative().iter().map(|rate| rate.as_kbps()).collect();
+    // The flows of a table that is no session are called after the table.
+    let plan = scenario.flows.iter().find(|plan| plan.to.iter().any(|place| place.flow == flow.name));
     FlowInfo {
+        has_transfers: plan.is_some_and(|plan| plan.demand.has_transfers()),
         name: flow.name,
         protocol: flow.protocol,
         role: if flow.session.is_some() { Role::Receiver } else { Role::Sink },

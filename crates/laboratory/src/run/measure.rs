@@ -47,6 +47,7 @@ pub(super) fn counters(simulation: &Simulation, flow: &WorldFlow) -> FlowCounter
     match flow.id {
         WorldFlowId::Receiver(id) => simulation.receiver_counters(id),
         WorldFlowId::Tcp(id) => simulation.tcp_counters(id),
+        WorldFlowId::Udp(id) => simulation.udp_counters(id),
     }
 }
 
@@ -118,6 +119,7 @@ fn record_bin(world: &World, now: Time, length_s: f64, before: &mut [u64], serie
                 let cwnd = simulation.tcp_state(id).map_or(f64::NAN, |state| state.cwnd);
                 series.cwnd_packets.push(if now < flow.start { f64::NAN } else { cwnd });
             }
+            WorldFlowId::Udp(_) => {}
         }
     }
 }
@@ -185,7 +187,15 @@ fn measure_flow(
         level_changes: None,
         mean_level: None,
         settled_after_s: None,
+        transfers: None,
+        completion_s: None,
     };
+    if let WorldFlowId::Tcp(_) = flow.id {
+        let transfers = end.transfers - start.transfers;
+        let took_s = (end.transfer_ns - start.transfer_ns) as f64 / 1e9;
+        measures.transfers = Some(transfers as f64);
+        measures.completion_s = (transfers > 0).then(|| took_s / transfers as f64);
+    }
     if let WorldFlowId::Receiver(id) = flow.id {
         let changes = world.simulation.level_changes(id);
         measures.late_kbps = Some(kbps(end.late_bytes - start.late_bytes));

@@ -112,6 +112,8 @@ fn of_flow(
     }
     match flow.id {
         WorldFlowId::Tcp(id) => of_tcp(simulation, id, what),
+        // The reader gives a constant-rate flow nothing but its throughput.
+        WorldFlowId::Udp(_) => f64::NAN,
         WorldFlowId::Receiver(id) => {
             let belief = simulation.receiver_belief(id);
             match what {

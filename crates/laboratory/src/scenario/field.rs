@@ -82,6 +82,10 @@ pub enum FieldKind {
     Positive,
     /// Numbers of packets.
     Arrivals,
+    /// A size, or a law that it is drawn from.
+    SizeLaw,
+    /// A time, or a law that it is drawn from.
+    TimeLaw,
     /// The limit of a queue.
     Limit,
     /// The two ends of a range of spans.
@@ -189,6 +193,8 @@ impl FieldKind {
             FieldKind::Draw => Some(&UNIFORM),
             FieldKind::Loss => Some(&LOSS),
             FieldKind::DirectionLoss => Some(&super::tables::LOSS_MODEL),
+            FieldKind::SizeLaw => Some(&super::tables::SIZE_LAW),
+            FieldKind::TimeLaw => Some(&super::tables::TIME_LAW),
             _ => None,
         }
     }
@@ -219,6 +225,12 @@ impl FieldKind {
             FieldKind::Share => "a number above 0 and up to 1",
             FieldKind::Positive => "a number above 0",
             FieldKind::Arrivals => "a list of whole numbers, such as [10, 11, 40]",
+            FieldKind::SizeLaw => {
+                "a size such as \"20 kB\", or a law such as { law = \"exponential\", mean = \"20 kB\" }"
+            }
+            FieldKind::TimeLaw => {
+                "a time above zero such as \"1 s\", or a law such as { law = \"exponential\", mean = \"1 s\" }"
+            }
             FieldKind::Limit => "\"unlimited\", \"45000 bytes\" or \"50 packets\"",
             FieldKind::Range => "two times, such as [\"0 s\", \"20 s\"]",
             FieldKind::Windows => "a list such as [[\"30 s\", \"end\"], [\"10 s\", \"300 s\"]]",

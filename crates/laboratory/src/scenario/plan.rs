@@ -5,7 +5,7 @@ use layercast_protocol::units::{Rate, Size, Span, Time};
 
 use layercast_simulator::EdgeConfig;
 pub use layercast_simulator::{
-    DeliveryTrace, LinkChange, LinkVariation, LossModel, LossPlace, Outage, QueueConfig as QueuePlan,
+    DeliveryTrace, Law, LinkChange, LinkVariation, LossModel, LossPlace, Outage, QueueConfig as QueuePlan,
     QueueLimit,
 };
 
@@ -238,7 +238,7 @@ impl LayersPlan {
 pub struct FlowPlan {
     /// Its name, the first part of the names of its flows.
     pub name: String,
-    /// One of [`TCP_PROTOCOLS`](super::protocols::TCP_PROTOCOLS).
+    /// One of [`FLOW_PROTOCOLS`](super::protocols::FLOW_PROTOCOLS).
     pub protocol: String,
     /// One of [`TCP_PROFILES`](super::protocols::TCP_PROFILES): the defaults of all that follows.
     pub profile: String,
@@ -267,6 +267,57 @@ pub struct FlowPlan {
     /// Whether the first two duplicate acknowledgements each release a new packet, if not the
     /// profile's.
     pub limited_transmit: Option<bool>,
+    /// How long senders may wait before they use their window.
+    pub overhead: Span,
+    /// How many packets may answer one acknowledgement; 0 for no limit.
+    pub max_burst: u32,
+    /// Whether data asks for marks in place of drops.
+    pub ecn: bool,
+    /// What the flows have to send.
+    pub demand: DemandPlan,
+}
+
+/// What flows have to send. Sizes in bytes, times in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum DemandPlan {
+    /// TCP data without end.
+    #[default]
+    Endless,
+    /// Each flow makes one transfer after another.
+    Transfers {
+        /// The size of a transfer.
+        size: Law,
+        /// From the end of one to the start of the next.
+        gap: Law,
+    },
+    /// Transfers start by themselves, on whichever of the flows is free.
+    Arrivals {
+        /// The size of a transfer.
+        size: Law,
+        /// From one start to the next.
+        gap: Law,
+    },
+    /// TCP data for a while, then none for a while.
+    OnOff {
+        /// How long there is data.
+        on: Law,
+        /// How long there is none.
+        off: Law,
+    },
+    /// Packets at a constant rate that nobody answers.
+    Constant {
+        /// The rate.
+        rate: Rate,
+        /// How long it sends and how long it pauses; always if absent.
+        pauses: Option<(Law, Law)>,
+    },
+}
+
+impl DemandPlan {
+    /// Whether transfers are made, whose times are told.
+    pub fn has_transfers(&self) -> bool {
+        matches!(self, DemandPlan::Transfers { .. } | DemandPlan::Arrivals { .. })
+    }
 }
 
 /// Flows whose fairness to each other is told.

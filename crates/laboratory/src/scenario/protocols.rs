@@ -2,9 +2,13 @@
 
 use layercast_protocol::option::{OptionError, OptionSpec, RawValue};
 
-/// The TCP variants that a flow may name. `tcp-sack` is the `Sack1` agent of ns-2.
-pub const TCP_PROTOCOLS: &[&str] =
-    &["tcp-tahoe", "tcp-reno", "tcp-newreno", "tcp-sack", "tcp-sack-6675", "tcp-vegas", "tcp-cubic"];
+/// What a flow may be: the TCP variants, of which `tcp-sack` is the `Sack1` agent of ns-2, and `udp`, a
+/// constant rate that nobody answers.
+pub const FLOW_PROTOCOLS: &[&str] =
+    &["tcp-tahoe", "tcp-reno", "tcp-newreno", "tcp-sack", "tcp-sack-6675", "tcp-vegas", "tcp-cubic", UDP];
+
+/// The flow that is no TCP.
+pub const UDP: &str = "udp";
 
 /// The sets of TCP defaults that a flow may name: ns-2 as of now, and ns-2 before 18 October 2004,
 /// whose smallest retransmission timeout was 1 s.

@@ -3,6 +3,7 @@
 mod compound;
 mod context;
 mod defaults;
+mod demand;
 mod edges;
 mod flows;
 mod groups;

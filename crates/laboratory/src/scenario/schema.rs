@@ -98,6 +98,10 @@ fn kind(kind: &FieldKind, protocols: &[&str]) -> Value {
         FieldKind::Arrivals => {
             json!({"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1})
         }
+        FieldKind::SizeLaw => {
+            json!({"anyOf": [quantity("bytes|byte|B|kB|MB"), reference(&super::tables::SIZE_LAW)]})
+        }
+        FieldKind::TimeLaw => json!({"anyOf": [span(), reference(&super::tables::TIME_LAW)]}),
         FieldKind::DirectionLoss => {
             let plain = json!({"type": "number", "minimum": 0, "exclusiveMaximum": 1});
             json!({"anyOf": [plain, reference(&super::tables::LOSS_MODEL)]})

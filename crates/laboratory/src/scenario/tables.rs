@@ -3,12 +3,14 @@
 use layercast_protocol::layers::MAX_LAYERS;
 
 pub use self::edges::EDGE;
+pub use self::laws::{SIZE_LAW, TIME_LAW};
 pub use self::links::{CHANGE, LINK, LOSS_MODEL};
 pub use self::queues::QUEUE;
 use super::field::{Absent, Field, FieldKind, TableSpec};
-use super::protocols::{TCP_PROFILES, TCP_PROTOCOLS};
+use super::protocols::{FLOW_PROTOCOLS, TCP_PROFILES};
 
 mod edges;
+mod laws;
 mod links;
 mod queues;
 
@@ -180,18 +182,29 @@ pub const LAYERS: TableSpec = TableSpec {
 /// A flow.
 pub const FLOW: TableSpec = TableSpec {
     name: "flow",
-    doc: "TCP connections with unlimited data. Their names are made as those of sessions.",
+    doc: "TCP connections, with data without end unless they make transfers or pause, or constant-rate flows. \
+          Their names are made as those of sessions.",
     example: "{ protocol = \"tcp-sack\", from = \"S\", to = \"R1\" }",
     choice: None,
     fields: &[
-        field("protocol", FieldKind::Choice(TCP_PROTOCOLS), REQUIRED, "Which TCP."),
+        field(
+            "protocol",
+            FieldKind::Choice(FLOW_PROTOCOLS),
+            REQUIRED,
+            "Which TCP, or `udp`: packets at a constant rate.",
+        ),
         field(
             "profile",
             FieldKind::Choice(TCP_PROFILES),
             Absent::Default("ns2"),
             "Where its defaults come from; `ns2-2004` is ns-2 before 18 October 2004.",
         ),
-        field("from", FieldKind::Node, REQUIRED, "The node of the senders."),
+        field(
+            "from",
+            FieldKind::Node,
+            REQUIRED,
+            "The node of the senders; any node, so flows may go either way.",
+        ),
         field("to", FieldKind::NodeOrNodes, REQUIRED, "The nodes of the sinks."),
         field("count", FieldKind::Count(1, 100_000), Absent::Default("1"), "How many flows go to each node."),
         field("start", FieldKind::Draw, ZERO, "When a flow starts, drawn for each flow."),
@@ -208,6 +221,53 @@ pub const FLOW: TableSpec = TableSpec {
             FieldKind::Flag,
             PROFILE,
             "Whether the first two duplicate acknowledgements each release a new packet.",
+        ),
+        field(
+            "overhead",
+            FieldKind::Span,
+            ZERO,
+            "Senders wait for a random time below this before they use their window; about a packet's time \
+             on the bottleneck breaks the rhythm of equal flows.",
+        ),
+        field(
+            "max_burst",
+            FieldKind::Count(0, u32::MAX),
+            Absent::Default("0"),
+            "At most so many packets answer one acknowledgement; 0 for no limit.",
+        ),
+        field(
+            "ecn",
+            FieldKind::Flag,
+            Absent::Default("false"),
+            "Whether data asks queues for marks in place of drops, and senders answer them.",
+        ),
+        field(
+            "size",
+            FieldKind::SizeLaw,
+            Absent::Means("data without end"),
+            "The flows make transfers of this size, each from a new connection's start; needs `gap` or \
+             `arrivals`.",
+        ),
+        field("gap", FieldKind::TimeLaw, NONE, "From the end of a flow's transfer to the start of its next."),
+        field(
+            "arrivals",
+            FieldKind::TimeLaw,
+            NONE,
+            "From one start of a transfer to the next, on whichever of the flows is free; one that finds none \
+             waits. An exponential law makes a Poisson process.",
+        ),
+        field(
+            "on",
+            FieldKind::TimeLaw,
+            Absent::Means("always"),
+            "How long a flow has data before it pauses for `off`.",
+        ),
+        field("off", FieldKind::TimeLaw, NONE, "How long a flow pauses; needs `on`."),
+        field(
+            "rate",
+            FieldKind::Rate,
+            Absent::Means("needed by `udp`"),
+            "Of `udp`: the rate while it sends.",
         ),
     ],
 };
@@ -264,6 +324,8 @@ pub const ALL: &[&TableSpec] = &[
     &LAYERS,
     &FLOW,
     &EDGE,
+    &SIZE_LAW,
+    &TIME_LAW,
     &PAPER,
     &PROBE,
 ];

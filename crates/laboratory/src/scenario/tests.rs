@@ -1,6 +1,7 @@
 //! Tests of the whole reader.
 
 mod built_in;
+mod demand;
 mod edges;
 mod errors;
 mod generated;

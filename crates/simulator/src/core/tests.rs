@@ -15,6 +15,10 @@ use crate::tcp::Segment;
 
 const LINK: LinkId = LinkId(0);
 
+fn segment(seq: i64) -> Body {
+    Body::Segment(Segment { seq, incarnation: 0, reduced: false })
+}
+
 /// A core with one link.
 fn one_link(rate: Rate, delay: Span, queue: QueueConfig) -> Core {
     let (loss, loss_place, loss_marks) = (LossModel::None, LossPlace::BeforeQueue, false);
@@ -31,7 +35,7 @@ fn serve(core: &mut Core, end: Time, arrived: &mut Vec<(i64, Time)>) {
             Event::Free(_) => core.transmitter_free(LINK),
             Event::Arrival(_) => {
                 let (parcel, next) = core.links[0].land().unwrap();
-                let &Body::Segment(Segment { seq }) = core.slab.body(parcel.packet) else { panic!() };
+                let &Body::Segment(Segment { seq, .. }) = core.slab.body(parcel.packet) else { panic!() };
                 arrived.push((seq, key.time));
                 core.slab.release(parcel.packet);
                 if let Some(next) = next {
@@ -50,7 +54,7 @@ fn carry(core: &mut Core, offers: &[(Time, u32)]) -> (Vec<(i64, Time)>, LinkCoun
     let mut arrived = Vec::new();
     for (seq, &(at, bytes)) in offers.iter().enumerate() {
         serve(core, at, &mut arrived);
-        core.send(Body::Segment(Segment { seq: seq as i64 }), Size::from_bytes(bytes), LINK, 0, 0);
+        core.send(segment(seq as i64), Size::from_bytes(bytes), EcnField::NotCapable, LINK, 0, 0);
     }
     serve(core, Time::from_secs_f64(1e6), &mut arrived);
     (arrived, core.links[0].counters)
@@ -99,7 +103,7 @@ fn golden_queue_limits() {
         // From an access link of 100 Mbit/s a packet comes each 80 us.
         for arrival in 0..case.whole("arrivals") {
             serve(&mut core, Time::from_ns(80_000 * arrival), &mut Vec::new());
-            core.send(Body::Segment(Segment { seq: 0 }), Size::from_bytes(1000), LINK, 0, 0);
+            core.send(segment(0), Size::from_bytes(1000), EcnField::NotCapable, LINK, 0, 0);
         }
         let link = &core.links[0];
         assert_eq!(link.queue.len() as u64, golden::whole(&case.expected["waiting"]), "{id}");
@@ -282,7 +286,7 @@ fn an_error_model_marks_where_packets_take_marks() {
             let mut core = Core::new(vec![link]);
             let mut marked = Vec::new();
             for seq in 0..9 {
-                let packet = core.slab.insert(Body::Segment(Segment { seq }));
+                let packet = core.slab.insert(segment(seq));
                 let (size_bytes, route, position, channel) = (1000, 0, 0, 0);
                 core.offer(LINK, Parcel { packet, route, position, size_bytes, ecn, marked: false, channel });
                 core.current.time += Span::from_ms(2);

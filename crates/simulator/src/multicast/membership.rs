@@ -9,7 +9,7 @@ use layercast_protocol::units::{Channel, Span};
 use super::later::Later;
 use super::{Forwarding, Latency, MEMBERSHIP_SIZE, Membership, Tree};
 use crate::core::Core;
-use crate::packet::{Body, MembershipChange, MembershipMessage};
+use crate::packet::{Body, EcnField, MembershipChange, MembershipMessage};
 
 /// After what time a lost message is sent again: the graft retry period of RFC 3973, section 4.8.
 const RESEND_AFTER: Span = Span::from_secs(3);
@@ -194,7 +194,7 @@ impl Tree {
             self.agenda.cancel_any(Later::any_resend(node, channel));
             let up = self.shape.nodes[node as usize].link_in.reverse();
             let body = Body::Membership(MembershipMessage { edge: node, channel, change });
-            core.send(body, MEMBERSHIP_SIZE, up, self.routes.membership, node);
+            core.send(body, MEMBERSHIP_SIZE, EcnField::NotCapable, up, self.routes.membership, node);
         }
     }
 

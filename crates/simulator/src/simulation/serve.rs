@@ -9,7 +9,7 @@ use crate::core::Core;
 use crate::event::{ArrivalRun, Event, Key};
 use crate::host::{ReceiverHost, SourceHost, TcpOutput, Way};
 use crate::network::LinkId;
-use crate::packet::{Body, Dropped, Parcel};
+use crate::packet::{Body, Dropped, EcnField, Parcel};
 use crate::tcp::{Ack, Segment, Sender, Sink};
 
 impl Simulation {
@@ -29,7 +29,7 @@ impl Simulation {
 
     /// A run of arrivals at one instant, of which the first is counted as served already. What comes
     /// in between by its order number is served in between.
-    pub(super) fn serve_arrivals(&mut self, key: Key, first: u32, count: u32) {
+    pub(super) fn serve_arrival_run(&mut self, key: Key, first: u32, count: u32) {
         let mut next_arrivals = ArrivalRun::new();
         for index in 0..count {
             let (link, key_here) = ArrivalRun::nth(first, key, index);
@@ -149,21 +149,22 @@ impl Simulation {
         let body = *self.core.slab.body(parcel.packet);
         self.core.slab.release(parcel.packet);
         match body {
-            Body::Segment(segment) => self.deliver_segment(agent, segment, parcel.size_bytes),
+            Body::Segment(segment) => self.deliver_segment(agent, segment, parcel),
             Body::Ack(ack) => self.drive_tcp(agent, |sender, now, out| sender.handle_ack(now, &ack, out)),
             Body::Unicast { from, header } => {
                 self.tell(agent, Input::Packet(arrival(Origin::Peer(from), header, parcel)));
             }
+            Body::Datagram => self.deliver_datagram(agent, parcel.size_bytes),
             Body::Channel { .. } | Body::Membership(_) => {}
         }
     }
 
-    fn deliver_segment(&mut self, agent: u32, segment: Segment, size_bytes: u32) {
+    fn deliver_segment(&mut self, agent: u32, segment: Segment, parcel: Parcel) {
         if let Agent::TcpSink { sink, way, flow } = &mut self.agents[agent as usize] {
-            let received = sink.receive(self.core.now(), segment.seq);
+            let received = sink.receive(self.core.now(), segment, parcel.marked);
             if received.is_new {
-                let counters = &mut self.tcp_flows[*flow as usize];
-                counters.received_bytes += u64::from(size_bytes);
+                let counters = &mut self.unicast_flows[*flow as usize];
+                counters.received_bytes += u64::from(parcel.size_bytes);
                 counters.received_packets += 1;
             }
             if let Some(ack) = received.ack {
@@ -180,22 +181,28 @@ impl Simulation {
         }
         match &mut self.agents[agent as usize] {
             Agent::Source { .. } | Agent::Receiver { .. } => self.tell(agent, Input::Timer),
-            Agent::TcpSender { .. } => {
-                self.drive_tcp(agent, |sender, now, out| sender.handle_timeout(now, out));
-            }
+            Agent::TcpSender { .. } => self.serve_sender_timer(agent),
             Agent::TcpSink { sink, way, .. } => {
                 if let Some(ack) = sink.take_due() {
                     send_ack(&mut self.core, sink, *way, ack);
                 }
             }
+            Agent::Arrivals(_) => self.serve_arrivals(agent, true),
+            Agent::UdpSource { .. } => self.send_datagram(agent),
+            Agent::UdpSink { .. } => {}
         }
     }
 
     pub(super) fn start_agent(&mut self, agent: u32) {
-        match &self.agents[agent as usize] {
+        match &mut self.agents[agent as usize] {
             Agent::Source { .. } | Agent::Receiver { .. } => self.tell(agent, Input::Start),
-            Agent::TcpSender { .. } => self.drive_tcp(agent, |sender, now, out| sender.start(now, out)),
-            Agent::TcpSink { .. } => {}
+            Agent::TcpSender { .. } => self.start_application(agent),
+            Agent::Arrivals(_) => self.serve_arrivals(agent, false),
+            Agent::UdpSource { source, .. } => {
+                source.start(self.core.now());
+                self.send_datagram(agent);
+            }
+            Agent::TcpSink { .. } | Agent::UdpSink { .. } => {}
         }
     }
 
@@ -206,7 +213,8 @@ impl Simulation {
                 *stopped = true;
                 self.core.set_timer(agent, None);
             }
-            Agent::TcpSink { .. } => {}
+            Agent::Arrivals(_) | Agent::UdpSource { .. } => self.core.set_timer(agent, None),
+            Agent::TcpSink { .. } | Agent::UdpSink { .. } => {}
         }
     }
 
@@ -223,7 +231,7 @@ impl Simulation {
                 self.core.set_timer(agent, deadline);
             }
             &mut Agent::Receiver { session, receiver } => self.tell_receiver(session, receiver, input),
-            Agent::TcpSender { .. } | Agent::TcpSink { .. } => {}
+            _ => {}
         }
     }
 
@@ -247,11 +255,16 @@ impl Simulation {
     }
 
     /// Lets a TCP sender that has not stopped act, and reads its deadline.
-    fn drive_tcp(&mut self, agent: u32, act: impl FnOnce(&mut Sender, Time, &mut TcpOutput<'_>)) {
-        if let Agent::TcpSender { sender, way, flow, stopped: false } = &mut self.agents[agent as usize] {
-            let sent_packets = &mut self.tcp_flows[*flow as usize].sent_packets;
+    pub(super) fn drive_tcp(&mut self, agent: u32, act: impl FnOnce(&mut Sender, Time, &mut TcpOutput<'_>)) {
+        if let Agent::TcpSender { sender, way, flow, stopped: false, application, .. } =
+            &mut self.agents[agent as usize]
+        {
+            let sent_packets = &mut self.unicast_flows[*flow as usize].sent_packets;
             let now = self.core.now();
             act(sender, now, &mut TcpOutput { core: &mut self.core, way: *way, sent_packets });
+            if application.is_some() {
+                return self.attend_application(agent);
+            }
             let deadline = sender.deadline();
             self.core.set_timer(agent, deadline);
         }
@@ -263,7 +276,12 @@ impl Simulation {
             match (&self.routes[parcel.route as usize], self.core.slab.body(parcel.packet)) {
                 (Route::Path { agent, .. }, Body::Segment(_)) => {
                     if let Agent::TcpSink { flow, .. } = &self.agents[*agent as usize] {
-                        self.tcp_flows[*flow as usize].lost_packets += 1;
+                        self.unicast_flows[*flow as usize].lost_packets += 1;
+                    }
+                }
+                (Route::Path { agent, .. }, Body::Datagram) => {
+                    if let Agent::UdpSink { flow } = &self.agents[*agent as usize] {
+                        self.unicast_flows[*flow as usize].lost_packets += 1;
                     }
                 }
                 (Route::Data { session }, &Body::Channel { channel, .. }) => {
@@ -298,13 +316,13 @@ fn marks_on(parcel: &Parcel) -> Ecn {
 }
 
 fn send_ack(core: &mut Core, sink: &Sink, way: Way, ack: Ack) {
-    core.send(Body::Ack(ack), sink.ack_size(&ack), way.first, way.route, 0);
+    core.send(Body::Ack(ack), sink.ack_size(&ack), EcnField::NotCapable, way.first, way.route, 0);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{EcnField, PacketId};
+    use crate::packet::PacketId;
 
     #[test]
     fn endpoints_hear_of_capability_and_marks() {

@@ -1,5 +1,6 @@
 //! What all senders share: sequence numbers, the timer, the timed packet, the plain window rules.
 
+use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Size, Span, Time};
 
 use super::rto::RtoEstimator;
@@ -10,7 +11,16 @@ pub(super) const DUPLICATES: i64 = 3;
 
 /// Where a sender puts its segments.
 pub(crate) trait Output {
-    fn send(&mut self, segment: Segment, size: Size);
+    fn send(&mut self, segment: Segment, size: Size, takes_marks: bool);
+}
+
+/// What cut the window last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LastCut {
+    None,
+    Loss,
+    Mark,
+    Timeout,
 }
 
 /// The state of a connection with data without end, whatever its variant.
@@ -20,10 +30,18 @@ pub(super) struct Connection {
     pub(super) rto: RtoEstimator,
     /// When the retransmission timer expires.
     pub(super) timeout_at: Option<Time>,
+    /// When sending goes on that waits for its random delay.
+    pub(super) send_at: Option<Time>,
+    /// The random delay is over.
+    delay_over: bool,
+    stream: Stream,
     pub(super) cwnd: f64,
     pub(super) ssthresh: i64,
     /// The packet to send next.
     pub(super) next: i64,
+    /// There is no data from this packet on.
+    pub(super) end: i64,
+    pub(super) incarnation: u32,
     pub(super) highest_sent: i64,
     /// The acknowledgement that a duplicate repeats.
     pub(super) last_ack: i64,
@@ -31,6 +49,13 @@ pub(super) struct Connection {
     pub(super) duplicates: i64,
     /// The highest packet sent when the window was cut last.
     pub(super) recover: i64,
+    pub(super) last_cut: LastCut,
+    /// The acknowledgement being served echoes a mark.
+    pub(super) echo: bool,
+    /// The receiver has not been told of the last cut.
+    untold_cut: bool,
+    /// The last mark came with a window of one packet or less, which cannot be cut.
+    marked_at_floor: bool,
     initial_window: u32,
     /// The size of packet 0.
     first_size: Size,
@@ -40,26 +65,49 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(options: TcpOptions, boot: Span) -> Connection {
+    pub(super) fn new(options: TcpOptions, mut stream: Stream) -> Connection {
+        let boot = stream.uniform_span(options.tick);
         // Vegas of ns-2 has no small first packet.
         let small_first = options.variant != TcpVariant::Vegas;
         Connection {
             rto: RtoEstimator::new(&options, boot),
             timeout_at: None,
+            send_at: None,
+            delay_over: false,
+            stream,
             cwnd: 1.0,
             ssthresh: i64::from(options.window),
             next: 0,
+            end: i64::MAX,
+            incarnation: 0,
             highest_sent: -1,
             last_ack: -1,
             highest_ack: -1,
             duplicates: 0,
             recover: 0,
+            last_cut: LastCut::None,
+            echo: false,
+            untold_cut: false,
+            marked_at_floor: false,
             initial_window: options.initial_window,
             first_size: if small_first { options.header_size } else { options.packet_size },
             timed: None,
             timed_seq: -1,
             options,
         }
+    }
+
+    /// Starts from nothing as the next connection between the same ends, with data for so many packets.
+    pub(super) fn restart(&mut self, packets: i64) {
+        let first = i64::from(self.first_size != self.options.packet_size);
+        let fresh = Connection::new(self.options.clone(), self.stream.clone());
+        let incarnation = self.incarnation.wrapping_add(1);
+        *self = Connection { end: first + packets, incarnation, ..fresh };
+    }
+
+    /// Whether all there is has been acknowledged.
+    pub(super) fn is_done(&self) -> bool {
+        self.highest_ack + 1 >= self.end
     }
 
     /// Takes a new acknowledgement: the timer starts again, a covered timed packet is a sample.
@@ -70,7 +118,11 @@ impl Connection {
             && cumulative >= self.timed_seq
         {
             self.timed = None;
-            self.rto.reset_back_off();
+            // Marks in spite of a window of one packet: only waiting longer can help.
+            if !(self.echo && self.marked_at_floor) {
+                self.rto.reset_back_off();
+                self.marked_at_floor = false;
+            }
             self.rto.sample(sent, now.since(sent));
         }
         self.restart_timer(now);
@@ -105,14 +157,12 @@ impl Connection {
         f64::from(self.initial_window)
     }
 
-    /// Grows the window by a new acknowledgement.
+    /// Grows the window by a new acknowledgement, unless it echoes a mark.
     pub(super) fn open_window(&mut self) {
         if self.last_ack == 0 {
             self.cwnd = self.initial_window();
-        } else if self.cwnd < self.ssthresh as f64 {
-            self.cwnd += 1.0;
-        } else {
-            self.cwnd += 1.0 / self.cwnd;
+        } else if !self.echo {
+            self.cwnd += if self.cwnd < self.ssthresh as f64 { 1.0 } else { 1.0 / self.cwnd };
         }
     }
 
@@ -121,15 +171,60 @@ impl Connection {
         self.cwnd.min(f64::from(self.options.window))
     }
 
-    /// The highest packet that the receiver's window allows.
+    /// The highest packet that there is and that the receiver's window allows.
     pub(super) fn limit(&self) -> i64 {
-        self.highest_ack + i64::from(self.options.window)
+        (self.highest_ack + i64::from(self.options.window)).min(self.end - 1)
     }
 
     /// A third duplicate cuts the window only once for each window of data. For Reno ns-2 has an
     /// exception that never applies: any new acknowledgement takes it back.
     pub(super) fn may_retransmit(&self) -> bool {
         self.highest_ack > self.recover || self.highest_ack == 0
+    }
+
+    /// A third duplicate came: cuts `window` by half if it has not been cut for this window of data. If
+    /// a mark has cut it already, the loss is repaired all the same. Returns whether to repair.
+    pub(super) fn begin_repair(&mut self, now: Time, window: f64) -> bool {
+        if self.may_retransmit() {
+            self.halve(now, window);
+            return true;
+        }
+        let marked = self.last_cut == LastCut::Mark;
+        if marked {
+            self.last_cut = LastCut::Loss;
+            self.restart_timer(now);
+            self.timed = None;
+        }
+        marked
+    }
+
+    /// Halves `window` for the mark that an acknowledgement echoes: once for each window of data, since
+    /// all acknowledgements echo it until word of the cut has come. What remains may be less than a
+    /// packet: nothing is sent then until the timer expires, and the next mark makes that last longer.
+    pub(super) fn answer_mark(&mut self, cumulative: i64, window: f64) {
+        if cumulative <= self.recover && self.last_cut != LastCut::Timeout {
+            return;
+        }
+        if self.cwnd <= 1.0 && self.marked_at_floor {
+            self.rto.back_off();
+        }
+        self.marked_at_floor = self.cwnd <= 1.0;
+        let half = window / 2.0;
+        self.ssthresh = (half as i64).max(2);
+        self.cwnd = half;
+        self.note_mark();
+    }
+
+    /// The window was cut for a mark.
+    pub(super) fn note_mark(&mut self) {
+        self.recover = self.highest_sent;
+        self.note_cut(LastCut::Mark);
+    }
+
+    /// The window was cut, which the next packet tells the receiver.
+    pub(super) fn note_cut(&mut self, cut: LastCut) {
+        self.last_cut = cut;
+        self.untold_cut = true;
     }
 
     /// Halves `window` at the start of fast recovery.
@@ -143,13 +238,16 @@ impl Connection {
     /// What is in flight now belongs to the loss just seen.
     pub(super) fn mark_recovery(&mut self, now: Time) {
         self.recover = self.highest_sent;
+        self.note_cut(LastCut::Loss);
         self.restart_timer(now);
         self.timed = None;
     }
 
     /// The timer expired: back to the first packet not acknowledged with a window of one.
     pub(super) fn go_back(&mut self, now: Time) {
-        if self.outstanding() {
+        // A mark has lowered the threshold for these packets already.
+        let answered = self.last_cut == LastCut::Mark && self.highest_ack < self.recover;
+        if self.outstanding() && !answered {
             self.ssthresh = ((self.window() / 2.0) as i64).max(2);
         }
         self.cwnd = 1.0;
@@ -159,7 +257,9 @@ impl Connection {
     /// What a timeout does to all but the window.
     pub(super) fn restart_from_first(&mut self, now: Time) {
         self.recover = self.highest_sent;
-        if self.highest_ack == -1 {
+        self.note_cut(LastCut::Timeout);
+        // Vegas of ns-2 does not mind that its first packet was lost.
+        if self.highest_ack == -1 && self.options.variant != TcpVariant::Vegas {
             self.initial_window = self.initial_window.min(1);
         }
         if self.outstanding() {
@@ -184,12 +284,36 @@ impl Connection {
 
     /// Sends what `window` allows, at most `burst` packets.
     pub(super) fn send_window(&mut self, now: Time, window: f64, burst: usize, out: &mut impl Output) {
-        let last = self.highest_ack + window as i64;
+        let last = (self.highest_ack + window as i64).min(self.end - 1);
+        let burst = burst.min(self.burst());
         let mut sent = 0;
-        while self.next <= last && sent < burst {
+        while self.next <= last && sent < burst && !self.holds_back(now) {
             self.send_next(now, out);
             sent += 1;
         }
+    }
+
+    /// How many packets may answer one acknowledgement.
+    pub(super) fn burst(&self) -> usize {
+        if self.options.max_burst == 0 { usize::MAX } else { self.options.max_burst as usize }
+    }
+
+    /// Whether what the window allows has to wait for a random delay. One wait is under way at a time,
+    /// so that packets keep their order.
+    pub(super) fn holds_back(&mut self, now: Time) -> bool {
+        if self.options.overhead == Span::ZERO || self.delay_over {
+            return false;
+        }
+        if self.send_at.is_none() {
+            self.send_at = Some(now + self.stream.uniform_span(self.options.overhead));
+        }
+        true
+    }
+
+    /// The random delay ends with the sending that follows, or begins anew.
+    pub(super) fn set_delay_over(&mut self, over: bool) {
+        self.delay_over = over;
+        self.send_at = None;
     }
 
     pub(super) fn send_next(&mut self, now: Time, out: &mut impl Output) {
@@ -201,8 +325,12 @@ impl Connection {
     pub(super) fn transmit(&mut self, now: Time, seq: i64, out: &mut impl Output) {
         let nothing_outstanding = !self.outstanding();
         let size = if seq == 0 { self.first_size } else { self.options.packet_size };
-        out.send(Segment { seq }, size);
-        if seq > self.highest_sent {
+        let is_new = seq > self.highest_sent;
+        // Neither the packet that opens the connection nor a resent one may be marked.
+        let takes_marks = self.options.ecn && is_new && seq > 0;
+        let reduced = self.options.ecn && std::mem::take(&mut self.untold_cut);
+        out.send(Segment { seq, incarnation: self.incarnation, reduced }, size, takes_marks);
+        if is_new {
             self.highest_sent = seq;
             if self.timed.is_none() && seq > self.timed_seq {
                 self.timed = Some(now);

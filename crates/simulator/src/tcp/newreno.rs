@@ -55,18 +55,28 @@ impl Variant for NewReno {
         } else if ack.cumulative == c.last_ack {
             self.inflation = duplicate(self.inflation, c, now, out);
         }
-        let window = inflated(c, self.inflation);
-        if c.duplicates == 0 {
-            c.send_window(now, window, usize::MAX, out);
-        } else if c.duplicates >= DUPLICATES {
-            c.send_window(now, window, RECOVERY_BURST, out);
+        if c.duplicates == 0 || c.duplicates >= DUPLICATES {
+            self.send(c, now, out);
         }
+    }
+
+    fn send(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+        let burst = if c.duplicates == 0 { usize::MAX } else { RECOVERY_BURST };
+        c.send_window(now, inflated(c, self.inflation), burst, out);
+    }
+
+    fn reset(&mut self) {
+        *self = NewReno::default();
+    }
+
+    fn mark(&mut self, c: &mut Connection, cumulative: i64) {
+        c.answer_mark(cumulative, inflated(c, self.inflation));
     }
 
     fn timeout(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         *self = NewReno::default();
         c.duplicates = 0;
         c.go_back(now);
-        c.send_window(now, c.window(), usize::MAX, out);
+        self.send(c, now, out);
     }
 }

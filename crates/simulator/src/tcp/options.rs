@@ -72,12 +72,17 @@ pub struct TcpOptions {
     pub initial_rto: Span,
     /// Whether the first two duplicate acknowledgements each release a new packet (RFC 3042).
     pub limited_transmit: bool,
+    /// Each time the window allows to send, the sender waits for a random time below this first. It
+    /// breaks the rhythm in which flows of one period find a queue full or not.
+    pub overhead: Span,
+    /// At most so many packets answer one acknowledgement; 0 for no limit.
+    pub max_burst: u32,
+    /// Whether data asks for marks in place of drops, and the sender answers them (RFC 3168).
+    pub ecn: bool,
     /// Whether the sink delays acknowledgements.
     pub delayed_ack: bool,
     /// How long it delays them at most.
     pub ack_delay: Span,
-    /// Whether Vegas takes the clock for its first round-trip time, as ns-2 does.
-    pub ns2_compat: bool,
 }
 
 impl TcpOptions {
@@ -94,9 +99,11 @@ impl TcpOptions {
             max_rto: Span::from_secs(60),
             initial_rto: Span::from_secs(3),
             limited_transmit: true,
+            overhead: Span::ZERO,
+            max_burst: 0,
+            ecn: false,
             delayed_ack: false,
             ack_delay: Span::from_ms(100),
-            ns2_compat: true,
         };
         match profile {
             TcpProfile::Ns2 => ns2,

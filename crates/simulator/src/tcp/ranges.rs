@@ -2,9 +2,18 @@
 
 use super::Block;
 
+/// Room for so many ranges is made at once, lest a connection allocate at its first bad moment.
+pub(super) const ROOM: usize = 64;
+
 /// The packets above the cumulative acknowledgement that have arrived.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Ranges(Vec<Block>);
+
+impl Default for Ranges {
+    fn default() -> Ranges {
+        Ranges(Vec::with_capacity(ROOM))
+    }
+}
 
 impl Ranges {
     pub(super) fn clear(&mut self) {

@@ -29,8 +29,20 @@ impl Variant for Reno {
             self.inflation = duplicate(self.inflation, c, now, out);
         }
         if c.duplicates == 0 || c.duplicates >= DUPLICATES {
-            c.send_window(now, inflated(c, self.inflation), usize::MAX, out);
+            self.send(c, now, out);
         }
+    }
+
+    fn send(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+        c.send_window(now, inflated(c, self.inflation), usize::MAX, out);
+    }
+
+    fn reset(&mut self) {
+        *self = Reno::default();
+    }
+
+    fn mark(&mut self, c: &mut Connection, cumulative: i64) {
+        c.answer_mark(cumulative, inflated(c, self.inflation));
     }
 
     /// An inflated window does not count when a timeout cuts it.
@@ -38,7 +50,7 @@ impl Variant for Reno {
         self.inflation = 0;
         c.duplicates = 0;
         c.go_back(now);
-        c.send_window(now, c.window(), usize::MAX, out);
+        self.send(c, now, out);
     }
 }
 
@@ -48,8 +60,7 @@ pub(super) fn duplicate(inflation: i64, c: &mut Connection, now: Time, out: &mut
     c.duplicates += 1;
     if c.duplicates < DUPLICATES {
         c.limited_transmit(now, out);
-    } else if c.duplicates == DUPLICATES && c.may_retransmit() {
-        c.halve(now, inflated(c, inflation));
+    } else if c.duplicates == DUPLICATES && c.begin_repair(now, inflated(c, inflation)) {
         c.transmit(now, c.last_ack + 1, out);
         return DUPLICATES;
     } else if c.duplicates > DUPLICATES && inflation > 0 {

@@ -40,6 +40,13 @@ impl RfcBoard {
         self.arrived.total() != before
     }
 
+    /// Starts from nothing, with its room.
+    pub(super) fn clear(&mut self) {
+        self.arrived.clear();
+        self.una = 0;
+        self.resent_to = 0;
+    }
+
     /// Nothing has been resent in the recovery that starts now.
     pub(super) fn begin_recovery(&mut self) {
         self.resent_to = self.una - 1;

@@ -7,12 +7,12 @@
 use layercast_protocol::units::Time;
 
 use super::Ack;
-use super::connection::{Connection, DUPLICATES, Output};
+use super::connection::{Connection, DUPLICATES, LastCut, Output};
 use super::rfc_board::{NextSegment, RfcBoard};
 use super::sender::Variant;
 
 /// What moves the congestion window.
-pub(super) trait WindowRule {
+pub(super) trait WindowRule: Default {
     /// `acked` packets were acknowledged outside recovery.
     fn open(&mut self, connection: &mut Connection, now: Time, acked: i64);
 
@@ -68,22 +68,54 @@ impl<W: WindowRule> Variant for RfcSack<W> {
             c.new_ack(now, ack.cumulative);
             self.released = 0;
             if !self.in_recovery {
-                self.rule.open(c, now, acked);
+                if !c.echo {
+                    self.rule.open(c, now, acked);
+                }
             } else if ack.cumulative >= c.recover {
                 self.in_recovery = false;
             }
         } else if news {
             c.duplicates += 1;
             let lost = c.duplicates >= DUPLICATES || self.board.first_is_lost();
-            if lost && !self.in_recovery && c.highest_ack >= c.recover {
-                self.enter_recovery(c, now, out);
+            if lost && !self.in_recovery {
+                if c.highest_ack >= c.recover {
+                    self.rule.cut(c, c.highest_sent - c.highest_ack - self.released);
+                    self.enter_recovery(c, now, out);
+                } else if c.last_cut == LastCut::Mark {
+                    // The window was cut for these packets already.
+                    self.enter_recovery(c, now, out);
+                }
             }
         }
-        if self.in_recovery {
-            self.fill(c, now, out);
-        } else if c.duplicates == 0 || c.options.limited_transmit || c.highest_ack < c.recover {
+        if self.in_recovery || c.duplicates == 0 || c.options.limited_transmit || c.highest_ack < c.recover {
             self.send(c, now, out);
         }
+    }
+
+    fn send(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+        if self.in_recovery {
+            self.fill(c, now, out);
+        } else {
+            self.send_missing(c, now, out);
+        }
+    }
+
+    /// RFC 3168 and RFC 9438 cut alike for a loss and a mark, and never for packets sent before the last
+    /// cut, a timeout's included.
+    fn mark(&mut self, c: &mut Connection, cumulative: i64) {
+        if cumulative > c.recover {
+            self.rule.cut(c, c.highest_sent - c.highest_ack - self.released);
+            c.note_mark();
+        }
+    }
+
+    fn reset(&mut self) {
+        self.board.clear();
+        self.rule = W::default();
+        self.in_recovery = false;
+        self.rescued_to = 0;
+        self.released = 0;
+        self.timed_out_at = None;
     }
 
     /// A second timeout for the same packet leaves the threshold as it is (RFC 5681).
@@ -104,7 +136,6 @@ impl<W: WindowRule> Variant for RfcSack<W> {
 
 impl<W: WindowRule> RfcSack<W> {
     fn enter_recovery(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
-        self.rule.cut(c, c.highest_sent - c.highest_ack - self.released);
         c.mark_recovery(now);
         self.in_recovery = true;
         self.board.begin_recovery();
@@ -116,7 +147,8 @@ impl<W: WindowRule> RfcSack<W> {
     /// and once the highest packet outstanding, lest the loss of a tail wait for the timer.
     fn fill(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         let mut pipe = self.board.pipe(c.highest_sent + 1);
-        while pipe < c.cwnd as i64 {
+        let (first, burst) = (pipe, c.burst());
+        while pipe < c.cwnd as i64 && ((pipe - first) as usize) < burst && !c.holds_back(now) {
             match self.board.next_segment(c.next <= c.limit()) {
                 Some(NextSegment::Lost(seq) | NextSegment::Doubtful(seq)) => self.resend(c, now, seq, out),
                 Some(NextSegment::New) => c.send_next(now, out),
@@ -142,10 +174,15 @@ impl<W: WindowRule> RfcSack<W> {
 
     /// Outside recovery: what the window allows, leaving out what has arrived. With duplicates this
     /// is limited transmit, for each tells of a packet less in flight.
-    fn send(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+    fn send_missing(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         c.next = self.board.missing_from(c.next);
         let mut in_flight = self.board.holes_below(c.next);
-        while c.next <= c.limit() && in_flight < c.cwnd as i64 {
+        let (first, burst) = (in_flight, c.burst());
+        while c.next <= c.limit()
+            && in_flight < c.cwnd as i64
+            && ((in_flight - first) as usize) < burst
+            && !c.holds_back(now)
+        {
             if c.duplicates > 0 && c.next > c.highest_sent {
                 self.released += 1;
             }

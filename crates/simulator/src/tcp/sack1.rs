@@ -27,6 +27,19 @@ impl Variant for Sack1 {
         }
     }
 
+    fn send(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+        match self.pipe {
+            Some(pipe) => self.fill(c, now, pipe, out),
+            None => c.send_window(now, c.window(), usize::MAX, out),
+        }
+    }
+
+    fn reset(&mut self) {
+        self.board.clear();
+        self.pipe = None;
+        self.ignore_duplicates = false;
+    }
+
     fn timeout(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         self.board.clear();
         self.pipe = None;
@@ -34,7 +47,7 @@ impl Variant for Sack1 {
         c.last_ack = c.highest_ack;
         c.duplicates = 0;
         c.go_back(now);
-        c.send_window(now, c.window(), usize::MAX, out);
+        self.send(c, now, out);
     }
 }
 
@@ -50,20 +63,19 @@ impl Sack1 {
             && self.board.update(ack.cumulative, ack.blocks())
         {
             c.duplicates += 1;
-            if c.duplicates == DUPLICATES && c.may_retransmit() {
+            if c.duplicates == DUPLICATES && c.begin_repair(now, c.window()) {
                 self.enter_recovery(c, now, out);
             } else if c.duplicates < DUPLICATES {
                 c.limited_transmit(now, out);
             }
         }
         if c.duplicates == 0 {
-            c.send_window(now, c.window(), usize::MAX, out);
+            self.send(c, now, out);
         }
     }
 
     fn enter_recovery(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         self.pipe = Some(first_pipe(c.highest_sent, c.highest_ack));
-        c.halve(now, c.window());
         let lost = c.last_ack + 1;
         self.board.mark_resent(lost);
         c.transmit(now, lost, out);
@@ -82,7 +94,7 @@ impl Sack1 {
             self.pipe = None;
             c.recover = 0;
             c.new_ack(now, ack.cumulative);
-            c.send_window(now, c.window(), usize::MAX, out);
+            self.send(c, now, out);
             return;
         }
         self.board.update(ack.cumulative, ack.blocks());
@@ -99,7 +111,8 @@ impl Sack1 {
 
     /// Holes first, then new data, while fewer packets are in flight than the window allows.
     fn fill(&mut self, c: &mut Connection, now: Time, mut pipe: i64, out: &mut impl Output) {
-        while pipe < c.cwnd as i64 {
+        let (first, burst) = (pipe, c.burst());
+        while pipe < c.cwnd as i64 && ((pipe - first) as usize) < burst && !c.holds_back(now) {
             let seq = match self.board.next_hole() {
                 Some(hole) if hole <= c.limit() => {
                     self.board.mark_resent(hole);

@@ -1,7 +1,7 @@
 //! The sending end: a connection and its variant.
 
 use layercast_protocol::stream::Stream;
-use layercast_protocol::units::Time;
+use layercast_protocol::units::{Span, Time};
 
 use super::connection::{Connection, Output};
 use super::cubic::Cubic;
@@ -42,6 +42,17 @@ pub(super) trait Variant {
     /// An acknowledgement arrived.
     fn ack(&mut self, connection: &mut Connection, now: Time, ack: &Ack, out: &mut impl Output);
 
+    /// An acknowledgement of packets up to `cumulative`, to be served next, echoes a mark.
+    fn mark(&mut self, connection: &mut Connection, cumulative: i64) {
+        connection.answer_mark(cumulative, connection.window());
+    }
+
+    /// Sends what the window allows.
+    fn send(&mut self, connection: &mut Connection, now: Time, out: &mut impl Output);
+
+    /// Forgets all: another connection begins.
+    fn reset(&mut self);
+
     /// The retransmission timer expired.
     fn timeout(&mut self, connection: &mut Connection, now: Time, out: &mut impl Output);
 }
@@ -72,7 +83,7 @@ macro_rules! dispatch {
     };
 }
 
-/// A sender with data without end.
+/// A sender, with data without end unless it is told otherwise.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
     connection: Connection,
@@ -80,8 +91,7 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub(crate) fn new(options: TcpOptions, mut stream: Stream) -> Sender {
-        let boot = stream.uniform_span(options.tick);
+    pub(crate) fn new(options: TcpOptions, stream: Stream) -> Sender {
         let machine = match options.variant {
             TcpVariant::Tahoe => Machine::Tahoe(Tahoe),
             TcpVariant::Reno => Machine::Reno(Reno::default()),
@@ -91,7 +101,7 @@ impl Sender {
             TcpVariant::Vegas => Machine::Vegas(Vegas::default()),
             TcpVariant::Cubic => Machine::Cubic(RfcSack::default()),
         };
-        Sender { connection: Connection::new(options, boot), machine }
+        Sender { connection: Connection::new(options, stream), machine }
     }
 
     /// Starts to send.
@@ -99,9 +109,48 @@ impl Sender {
         dispatch!(&mut self.machine, variant => variant.start(&mut self.connection, now, out));
     }
 
+    /// Starts the next connection between the same ends, with data for so many bytes. Packets of the
+    /// last one that are still on their way count no more. Gives the number of the new one.
+    pub(crate) fn restart(&mut self, bytes: f64) -> u32 {
+        let packets = (bytes / f64::from(self.connection.options.packet_size.as_bytes())).ceil() as i64;
+        self.connection.restart(packets.max(1));
+        dispatch!(&mut self.machine, variant => variant.reset());
+        self.connection.incarnation
+    }
+
+    /// There is no data beyond what was sent.
+    pub(crate) fn end_data(&mut self) {
+        self.connection.end = self.connection.highest_sent + 1;
+        self.connection.next = self.connection.next.min(self.connection.end);
+    }
+
+    /// There is data without end again, after none for `pause`.
+    pub(crate) fn resume_data(&mut self, now: Time, pause: Span, out: &mut impl Output) {
+        let connection = &mut self.connection;
+        if connection.is_done() && pause > connection.rto.timeout() {
+            connection.cwnd = connection.cwnd.min(connection.initial_window());
+        }
+        connection.end = i64::MAX;
+        dispatch!(&mut self.machine, variant => variant.send(connection, now, out));
+    }
+
+    /// Whether all data has been acknowledged. There is nothing to wait for then.
+    pub(crate) fn is_done(&mut self) -> bool {
+        let done = self.connection.is_done();
+        if done {
+            self.connection.timeout_at = None;
+            self.connection.send_at = None;
+        }
+        done
+    }
+
     /// When to call [`Sender::handle_timeout`].
     pub(crate) fn deadline(&self) -> Option<Time> {
-        self.connection.timeout_at
+        let Connection { timeout_at, send_at, .. } = self.connection;
+        match (timeout_at, send_at) {
+            (Some(timeout), Some(send)) => Some(timeout.min(send)),
+            (timeout, send) => timeout.or(send),
+        }
     }
 
     pub(crate) fn state(&self) -> TcpState {
@@ -119,13 +168,30 @@ impl Sender {
 
     /// An acknowledgement arrived. One of a packet never sent is ignored.
     pub(crate) fn handle_ack(&mut self, now: Time, ack: &Ack, out: &mut impl Output) {
-        if ack.cumulative <= self.connection.highest_sent {
-            dispatch!(&mut self.machine, variant => variant.ack(&mut self.connection, now, ack, out));
+        let connection = &mut self.connection;
+        if ack.cumulative > connection.highest_sent || ack.incarnation != connection.incarnation {
+            return;
         }
+        connection.echo = ack.echo && connection.options.ecn;
+        if connection.echo {
+            dispatch!(&mut self.machine, variant => variant.mark(connection, ack.cumulative));
+        }
+        dispatch!(&mut self.machine, variant => variant.ack(connection, now, ack, out));
     }
 
-    /// The retransmission timer expired: go back to the first packet not acknowledged.
+    /// The deadline has come.
     pub(crate) fn handle_timeout(&mut self, now: Time, out: &mut impl Output) {
-        dispatch!(&mut self.machine, variant => variant.timeout(&mut self.connection, now, out));
+        let connection = &mut self.connection;
+        if connection.send_at.is_some_and(|send| send <= now) {
+            connection.set_delay_over(true);
+            dispatch!(&mut self.machine, variant => variant.send(connection, now, out));
+            connection.set_delay_over(false);
+        }
+        if connection.timeout_at.is_some_and(|timeout| timeout <= now) {
+            dispatch!(&mut self.machine, variant => variant.timeout(connection, now, out));
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,8 @@
 
 use layercast_protocol::units::{Size, Span, Time};
 
-use super::{Ack, Block, MAX_BLOCKS, TcpOptions};
+use super::ranges::ROOM;
+use super::{Ack, Block, MAX_BLOCKS, Segment, TcpOptions};
 
 /// Receives packets and acknowledges them.
 #[derive(Clone, Debug)]
@@ -17,6 +18,9 @@ pub(crate) struct Sink {
     ranges: Vec<Block>,
     /// The blocks reported last, most recent first.
     reported: Vec<Block>,
+    /// A mark came after the sender's last word of a cut.
+    echo: bool,
+    incarnation: u32,
 }
 
 /// What became of an arriving packet.
@@ -36,13 +40,31 @@ impl Sink {
             ack_delay: options.delayed_ack.then_some(options.ack_delay),
             ack_due: None,
             next: 0,
-            ranges: Vec::new(),
+            ranges: Vec::with_capacity(ROOM),
             reported: Vec::with_capacity(MAX_BLOCKS + 1),
+            echo: false,
+            incarnation: 0,
         }
     }
 
-    /// Packet `seq` arrived.
-    pub(crate) fn receive(&mut self, now: Time, seq: i64) -> Received {
+    /// The next connection between the same ends begins.
+    pub(crate) fn restart(&mut self, incarnation: u32) {
+        self.incarnation = incarnation;
+        self.ack_due = None;
+        self.next = 0;
+        self.ranges.clear();
+        self.reported.clear();
+        self.echo = false;
+    }
+
+    /// A packet arrived. One of an earlier connection is ignored. It came with or
+    /// without a router's mark.
+    pub(crate) fn receive(&mut self, now: Time, segment: Segment, marked: bool) -> Received {
+        if segment.incarnation != self.incarnation {
+            return Received { is_new: false, ack: None };
+        }
+        let seq = segment.seq;
+        self.echo = marked || self.echo && !segment.reduced;
         let in_sequence = seq == self.next;
         let gap_open = !self.ranges.is_empty();
         let is_new = self.insert(seq);
@@ -79,7 +101,13 @@ impl Sink {
         let mut blocks = [(0, 0); MAX_BLOCKS];
         let count = self.reported.len().min(MAX_BLOCKS);
         blocks[..count].copy_from_slice(&self.reported[..count]);
-        Ack { cumulative: self.next - 1, blocks, block_count: count as u8 }
+        Ack {
+            cumulative: self.next - 1,
+            blocks,
+            block_count: count as u8,
+            incarnation: self.incarnation,
+            echo: self.echo,
+        }
     }
 
     fn insert(&mut self, seq: i64) -> bool {
@@ -135,6 +163,24 @@ mod tests {
     use layercast_testkit::golden;
     use serde_json::json;
 
+    fn receive(sink: &mut Sink, seq: i64) -> Received {
+        sink.receive(Time::ZERO, Segment { seq, incarnation: 0, reduced: false }, false)
+    }
+
+    #[test]
+    fn a_mark_is_echoed_until_the_sender_has_cut_its_window() {
+        let mut sink = Sink::new(&TcpOptions::new(TcpVariant::Reno, TcpProfile::Ns2));
+        let arrivals =
+            [(false, false), (true, false), (false, false), (false, true), (false, false), (true, true)];
+        let echoes = arrivals.into_iter().enumerate().map(|(seq, (marked, reduced))| {
+            sink.receive(Time::ZERO, Segment { seq: seq as i64, incarnation: 0, reduced }, marked)
+                .ack
+                .unwrap()
+                .echo
+        });
+        assert_eq!(echoes.collect::<Vec<_>>(), [false, true, true, false, false, true]);
+    }
+
     #[test]
     fn golden_selective_acknowledgements() {
         for id in ["sack-sink-01", "sack-sink-02"] {
@@ -144,7 +190,7 @@ mod tests {
             let acks: Vec<_> = arrivals
                 .iter()
                 .map(|seq| {
-                    let ack = sink.receive(Time::ZERO, seq.as_i64().unwrap()).ack.unwrap();
+                    let ack = receive(&mut sink, seq.as_i64().unwrap()).ack.unwrap();
                     json!([ack.cumulative, ack.blocks()])
                 })
                 .collect();
@@ -155,7 +201,7 @@ mod tests {
     #[test]
     fn a_packet_counts_once() {
         let mut sink = Sink::new(&TcpOptions::new(TcpVariant::Sack, TcpProfile::Ns2));
-        let new = [0, 2, 2, 1, 1, 4, 0, 3, 5].map(|seq| sink.receive(Time::ZERO, seq).is_new);
+        let new = [0, 2, 2, 1, 1, 4, 0, 3, 5].map(|seq| receive(&mut sink, seq).is_new);
         assert_eq!(new, [true, true, false, true, false, true, false, true, true]);
         assert_eq!(sink.next, 6);
         assert!(sink.ranges.is_empty());

@@ -18,21 +18,25 @@ impl Variant for Tahoe {
             c.open_window();
         } else if ack.cumulative == c.last_ack {
             c.duplicates += 1;
-            if c.duplicates == DUPLICATES && c.may_retransmit() {
-                let window = c.window();
-                c.halve(now, window);
+            if c.duplicates == DUPLICATES && c.begin_repair(now, c.window()) {
                 c.cwnd = 1.0;
                 c.next = c.highest_ack + 1;
             } else if c.duplicates < DUPLICATES {
                 c.limited_transmit(now, out);
             }
         }
+        self.send(c, now, out);
+    }
+
+    fn send(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         c.send_window(now, c.window(), usize::MAX, out);
     }
+
+    fn reset(&mut self) {}
 
     /// The count of duplicates stays: a third one after a timeout starts nothing.
     fn timeout(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         c.go_back(now);
-        c.send_window(now, c.window(), usize::MAX, out);
+        self.send(c, now, out);
     }
 }

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use layercast_protocol::units::{Size, Span, Time};
 
-use super::connection::{Connection, DUPLICATES, Output};
+use super::connection::{Connection, DUPLICATES, LastCut, Output};
 use super::sender::Variant;
 use super::{Ack, Segment};
 
@@ -36,12 +36,12 @@ struct Recorder<'a, O> {
 }
 
 impl<O: Output> Output for Recorder<'_, O> {
-    fn send(&mut self, segment: Segment, size: Size) {
+    fn send(&mut self, segment: Segment, size: Size, takes_marks: bool) {
         match self.sent.get_mut((segment.seq - self.first) as usize) {
             Some(entry) => *entry = Sent { at: self.now, times: entry.times + 1 },
             None => self.sent.push_back(Sent { at: self.now, times: 1 }),
         }
-        self.out.send(segment, size);
+        self.out.send(segment, size, takes_marks);
     }
 }
 
@@ -71,7 +71,6 @@ pub(super) struct Vegas {
     cut_at: Option<Time>,
     /// So many more new acknowledgements look at the age of the first packet.
     worried: i64,
-    timed_out: bool,
 }
 
 impl Variant for Vegas {
@@ -81,7 +80,7 @@ impl Variant for Vegas {
 
     fn ack(&mut self, c: &mut Connection, now: Time, ack: &Ack, out: &mut impl Output) {
         if self.base.is_none() {
-            self.first_ack(c, now);
+            self.first_ack(now);
         }
         if ack.cumulative > c.last_ack {
             self.new_ack(c, now, ack.cumulative, out);
@@ -89,8 +88,18 @@ impl Variant for Vegas {
             self.duplicate(c, now, out);
         }
         if c.duplicates == 0 || c.duplicates >= DUPLICATES {
-            c.send_window(now, c.window(), usize::MAX, &mut self.record(c, now, out));
+            self.send(c, now, out);
         }
+    }
+
+    fn send(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+        c.send_window(now, c.window(), usize::MAX, &mut self.record(c, now, out));
+    }
+
+    fn reset(&mut self) {
+        let mut sent = std::mem::take(&mut self.sent);
+        sent.clear();
+        *self = Vegas { sent, ..Vegas::default() };
     }
 
     fn timeout(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
@@ -99,8 +108,7 @@ impl Variant for Vegas {
         c.cwnd = 2.0;
         self.deflated = 0.0;
         self.cut_at = Some(now);
-        self.timed_out = true;
-        c.send_window(now, c.window(), usize::MAX, &mut self.record(c, now, out));
+        self.send(c, now, out);
     }
 }
 
@@ -109,11 +117,10 @@ impl Vegas {
         Recorder { sent: &mut self.sent, first: c.last_ack + 1, now, out }
     }
 
-    /// ns-2 starts from the time of the clock as if the simulation had begun with this flow.
-    fn first_ack(&mut self, c: &Connection, now: Time) {
-        let began = if c.options.ns2_compat { Time::ZERO } else { self.sent.front().map_or(now, |s| s.at) };
-        self.begun = began;
-        let rtt = now.since(began).as_secs_f64();
+    /// The estimates start from packet 0, however often it was sent.
+    fn first_ack(&mut self, now: Time) {
+        self.begun = self.sent.front().map_or(now, |first| first.at);
+        let rtt = now.since(self.begun).as_secs_f64();
         self.base = Some(rtt);
         self.smoothed = 8.0 * rtt;
         self.variation = rtt;
@@ -131,7 +138,6 @@ impl Vegas {
         }
         let acked = (cumulative - c.last_ack) as usize;
         c.new_ack(now, cumulative);
-        self.timed_out = false;
         if cumulative >= self.begin {
             self.compare(c, now);
         }
@@ -143,12 +149,13 @@ impl Vegas {
             c.cwnd += self.increment;
         }
         let covered = self.sent.drain(..acked.min(self.sent.len())).next_back();
-        if let Some(Sent { at, times: 1 }) = covered {
+        // What packet 0 tells is known already.
+        if let Some(Sent { at, times: 1 }) = covered.filter(|_| cumulative > 0) {
             self.sample(now.since(at));
         }
         if self.worried > 0 {
             self.worried -= 1;
-            if self.first_expired(now) {
+            if self.first_expired(now) && c.last_ack + 1 < c.end {
                 c.duplicates = DUPLICATES;
                 c.transmit(now, c.last_ack + 1, &mut self.record(c, now, out));
             } else {
@@ -207,14 +214,14 @@ impl Vegas {
     }
 
     fn first_expired(&self, now: Time) -> bool {
-        self.sent.front().is_some_and(|first| now.since(first.at).as_secs_f64() >= self.expiry)
+        self.sent.front().is_none_or(|first| now.since(first.at).as_secs_f64() >= self.expiry)
     }
 
     fn duplicate(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         c.duplicates += 1;
         let lost = self.first_expired(now) || c.duplicates == DUPLICATES;
         if let Some(&first) = self.sent.front().filter(|_| lost) {
-            if c.highest_ack > c.recover || !self.timed_out {
+            if c.highest_ack > c.recover || c.last_cut != LastCut::Timeout {
                 self.resend_first(c, now, first, out);
             }
         } else if c.duplicates > DUPLICATES {
@@ -223,8 +230,8 @@ impl Vegas {
     }
 
     fn resend_first(&mut self, c: &mut Connection, now: Time, first: Sent, out: &mut impl Output) {
-        self.timed_out = false;
         c.recover = c.highest_sent;
+        c.note_cut(LastCut::Loss);
         self.expiry *= if first.times > 1 { 2.0 } else { 9.0 / 8.0 };
         // One cut for the losses of one window: those sent before the last cut are of that window.
         if self.cut_at.is_none_or(|cut| cut < first.at) {

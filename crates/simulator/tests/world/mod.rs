@@ -11,8 +11,8 @@ use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Rate, Size, Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
-    LinkConfig, LinkId, LossModel, LossPlace, Network, NodeId, QueueConfig, QueueLimit, ReceiverConfig,
-    ReceiverId, SessionConfig, Simulation, TcpConfig,
+    Demand, LinkConfig, LinkId, LossModel, LossPlace, Network, NodeId, QueueConfig, QueueLimit,
+    ReceiverConfig, ReceiverId, SessionConfig, Simulation, TcpConfig,
 };
 
 pub(crate) fn at(seconds: f64) -> Time {
@@ -159,6 +159,7 @@ pub(crate) fn tcp(plan: &Plan, variant: TcpVariant, from: &str, to: &str, name: 
         from: plan.node(from),
         to: plan.node(to),
         options: TcpOptions::new(variant, TcpProfile::Ns2Year2004),
+        demand: Demand::Endless,
         start: Time::ZERO,
         stop: None,
         name: name.to_owned(),

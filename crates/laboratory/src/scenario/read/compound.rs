@@ -116,7 +116,7 @@ fn loss_model(node: &Node, table: &TableReader<'_>, context: &mut Context<'_>) -
 }
 
 /// A value that a model cannot do without, though others can.
-fn needed<T: Read>(table: &TableReader<'_>, key: &str, context: &mut Context<'_>) -> Option<T> {
+pub(super) fn needed<T: Read>(table: &TableReader<'_>, key: &str, context: &mut Context<'_>) -> Option<T> {
     if table.node(key).is_none() {
         table.missing(key, context);
     }

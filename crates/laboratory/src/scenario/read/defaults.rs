@@ -7,7 +7,7 @@ use super::context::Context;
 use super::table::TableReader;
 use super::values::{Named, Read, list};
 use crate::scenario::field::{Field, FieldKind, LOSS, TableSpec};
-use crate::scenario::plan::{Draw, Outage, QueueLimit};
+use crate::scenario::plan::{Draw, Law, Outage, QueueLimit};
 use crate::scenario::tree::{Entry, Node, Value};
 
 /// A table with what it does not say taken from its defaults. Tables within are merged key by key
@@ -100,6 +100,7 @@ fn check(node: &Node, kind: &FieldKind, context: &mut Context<'_>) {
         | FieldKind::Share
         | FieldKind::Positive => drop(f64::read(node, kind, context)),
         FieldKind::DirectionLoss => drop(DirectionLoss::read(node, kind, context)),
+        FieldKind::SizeLaw | FieldKind::TimeLaw => drop(Law::read(node, kind, context)),
         FieldKind::Arrivals => drop(Vec::<u64>::read(node, kind, context)),
         FieldKind::Size => drop(Size::read(node, kind, context)),
         FieldKind::Loss => drop(Loss::read(node, kind, context)),

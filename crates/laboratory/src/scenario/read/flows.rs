@@ -4,6 +4,7 @@ use layercast_protocol::units::{Span, Time};
 
 use super::context::Context;
 use super::defaults::merge;
+use super::demand::read_demand;
 use super::table::TableReader;
 use super::topology::Topology;
 use super::values::Named;
@@ -108,5 +109,9 @@ pub(super) fn read(
         tick: table.get("tick", context),
         delayed_ack: table.get("delayed_ack", context),
         limited_transmit: table.get("limited_transmit", context),
+        overhead: table.get("overhead", context).unwrap_or_default(),
+        max_burst: table.get("max_burst", context).unwrap_or_default(),
+        ecn: table.get("ecn", context).unwrap_or_default(),
+        demand: read_demand(&table, &entry.node, context),
     })
 }

@@ -4,12 +4,16 @@ use proptest::prelude::*;
 use super::*;
 use crate::link::{Link, LinkConfig};
 use crate::loss::{LossModel, LossPlace};
-use crate::packet::Body;
+use crate::packet::{Body, EcnField};
 use crate::queue::{QueueConfig, QueueLimit};
 use crate::tcp::Segment;
 use crate::variation::{DeliveryTrace, LinkChange, Outage};
 
 mod traces;
+
+fn segment(seq: i64) -> Body {
+    Body::Segment(Segment { seq, incarnation: 0, reduced: false })
+}
 
 const LINK: LinkId = LinkId(0);
 
@@ -52,7 +56,7 @@ fn serve(core: &mut Core, end: Time, arrived: &mut Arrived) {
                     core.events.push(next, Event::Arrival(0));
                 }
                 if !core.loses_on_arrival(0, &mut { parcel }) {
-                    let &Body::Segment(Segment { seq }) = core.slab.body(parcel.packet) else { panic!() };
+                    let &Body::Segment(Segment { seq, .. }) = core.slab.body(parcel.packet) else { panic!() };
                     arrived.push((seq, key.time.as_ns() / 1000));
                     core.slab.release(parcel.packet);
                 }
@@ -68,7 +72,7 @@ fn carry(core: &mut Core, offers: &[(u64, u32)]) -> Arrived {
     let mut arrived = Vec::new();
     for (seq, &(at, bytes)) in offers.iter().enumerate() {
         serve(core, us(at), &mut arrived);
-        core.send(Body::Segment(Segment { seq: seq as i64 }), Size::from_bytes(bytes), LINK, 0, 0);
+        core.send(segment(seq as i64), Size::from_bytes(bytes), EcnField::NotCapable, LINK, 0, 0);
     }
     serve(core, Time::from_secs_f64(1000.0), &mut arrived);
     arrived
@@ -239,7 +243,7 @@ proptest! {
         for (seq, &(gap, bytes)) in gaps.iter().enumerate() {
             at += gap;
             serve(&mut core, us(at), &mut arrived);
-            core.send(Body::Segment(Segment { seq: seq as i64 }), Size::from_bytes(bytes), LINK, 0, 0);
+            core.send(segment(seq as i64), Size::from_bytes(bytes), EcnField::NotCapable, LINK, 0, 0);
             let counters = core.links[0].counters;
             let gone = arrived.len() as u64 + counters.losses + counters.queue_drops;
             prop_assert_eq!(gone + core.links[0].carried() as u64, seq as u64 + 1);

@@ -1,0 +1,138 @@
+//! Reads what flows have to send: laws, and the demand that they make up.
+
+use layercast_protocol::units::{Rate, Size, Span};
+
+use super::compound::{check_keys, needed};
+use super::context::Context;
+use super::table::TableReader;
+use super::values::{Read, parsed};
+use crate::scenario::field::{FieldKind, TableSpec};
+use crate::scenario::plan::{DemandPlan, Law};
+use crate::scenario::problems::Problem;
+use crate::scenario::protocols::UDP;
+use crate::scenario::tables::{SIZE_LAW, TIME_LAW};
+use crate::scenario::tree::{Node, Value};
+
+/// The keys of a flow that `udp` uses.
+const UDP_KEYS: [&str; 10] =
+    ["protocol", "from", "to", "count", "start", "stop", "packet_size", "rate", "on", "off"];
+
+impl Read for Law {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Law> {
+        let sizes = matches!(kind, FieldKind::SizeLaw);
+        if !matches!(node.value, Value::Table(_)) {
+            let size =
+                |context: &mut Context<'_>| parsed(node, kind, context, |size: &Size| size.as_bytes() > 0);
+            let fixed = if sizes {
+                f64::from(size(context)?.as_bytes())
+            } else {
+                parsed(node, kind, context, |span: &Span| !span.is_zero())?.as_secs_f64()
+            };
+            return Some(Law::Fixed(fixed));
+        }
+        read_law(node, if sizes { &SIZE_LAW } else { &TIME_LAW }, sizes, context)
+    }
+}
+
+fn read_law(node: &Node, spec: &'static TableSpec, sizes: bool, context: &mut Context<'_>) -> Option<Law> {
+    let table = TableReader::open(node, spec, context)?;
+    let name: String = table.get("law", context)?;
+    let own: &[&str] = match name.as_str() {
+        "uniform" => &["low", "high"],
+        "pareto" | "weibull" => &["mean", "shape"],
+        "log-normal" => &["mean", "sigma"],
+        _ => &["mean"],
+    };
+    check_keys(node, &name, &["law"], own, context);
+    let quantity = |key: &str, context: &mut Context<'_>| {
+        if sizes {
+            needed::<Size>(&table, key, context).map(|size| f64::from(size.as_bytes()))
+        } else {
+            needed::<Span>(&table, key, context).map(Span::as_secs_f64)
+        }
+    };
+    if name == "uniform" {
+        let (low, high) = (quantity("low", context), quantity("high", context));
+        let (low, high) = (low?, high?);
+        if low > high {
+            let at = table.node("high").unwrap_or(node);
+            context
+                .problems
+                .push(Problem::of(at, "the range ends before it begins").allowed("`high` above `low`"));
+            return None;
+        }
+        return Some(Law::Uniform { low, high });
+    }
+    let mean = quantity("mean", context);
+    match name.as_str() {
+        "log-normal" => {
+            let sigma = needed(&table, "sigma", context);
+            Some(Law::LogNormal { mean: mean?, sigma: sigma? })
+        }
+        "pareto" => {
+            let shape: f64 = needed(&table, "shape", context)?;
+            if shape <= 1.0 {
+                let at = table.node("shape").unwrap_or(node);
+                let problem = Problem::of(at, format!("a `pareto` of shape {shape} has no mean"));
+                context.problems.push(problem.allowed("a number above 1"));
+                return None;
+            }
+            Some(Law::Pareto { mean: mean?, shape })
+        }
+        "weibull" => {
+            let shape = needed(&table, "shape", context);
+            Some(Law::Weibull { mean: mean?, shape: shape? })
+        }
+        _ => Some(Law::Exponential { mean: mean? }),
+    }
+}
+
+/// What the flows of a table have to send. A wrong combination is told.
+pub(super) fn read_demand(table: &TableReader<'_>, node: &Node, context: &mut Context<'_>) -> DemandPlan {
+    let law = |key: &str, context: &mut Context<'_>| -> Option<Law> { table.get(key, context) };
+    let (size, gap, arrivals) = (law("size", context), law("gap", context), law("arrivals", context));
+    let (on, off) = (law("on", context), law("off", context));
+    let rate: Option<Rate> = table.get("rate", context);
+    let protocol = table.node("protocol").and_then(Node::text);
+    if protocol == Some(UDP) {
+        check_keys(node, UDP, &UDP_KEYS, &[], context);
+        if table.node("rate").is_none() {
+            table.missing("rate", context);
+        }
+    } else if let (Some(protocol), Some(rate)) = (protocol, table.node("rate")) {
+        let problem = Problem::of(rate, format!("`{protocol}` does not use `rate`"));
+        context.problems.push(problem.allowed("`rate` with `protocol = \"udp\"`"));
+    }
+    let has = |key: &str| table.node(key).is_some();
+    let told = |key: &str, message: &str, allowed: &str, context: &mut Context<'_>| {
+        if let Some(at) = table.node(key) {
+            context.problems.push(Problem::of(at, message.to_owned()).allowed(allowed.to_owned()));
+        }
+    };
+    if has("size") && has("gap") == has("arrivals") {
+        told(
+            "size",
+            "when transfers start is not told, or told twice",
+            "`size` with either `gap` or `arrivals`",
+            context,
+        );
+    }
+    for key in ["gap", "arrivals"].into_iter().filter(|_| !has("size")) {
+        told(key, "there are no transfers whose starts this could tell", "it with `size`", context);
+    }
+    for (key, other) in [("on", "off"), ("off", "on")] {
+        if !has(other) {
+            told(key, "`on` and `off` need each other", "both or none", context);
+        }
+    }
+    if has("size") {
+        told("on", "flows that make transfers do not pause", "`on` and `off` without `size`", context);
+    }
+    match (rate, size, gap, arrivals, on.zip(off)) {
+        (Some(rate), _, _, _, pauses) => DemandPlan::Constant { rate, pauses },
+        (_, Some(size), Some(gap), _, _) => DemandPlan::Transfers { size, gap },
+        (_, Some(size), _, Some(gap), _) => DemandPlan::Arrivals { size, gap },
+        (_, _, _, _, Some((on, off))) => DemandPlan::OnOff { on, off },
+        _ => DemandPlan::Endless,
+    }
+}

@@ -1,0 +1,76 @@
+//! What flows have to send, as files give it.
+
+use layercast_protocol::units::Rate;
+
+use crate::scenario::testing::{SMALL, read_text};
+use crate::scenario::{DemandPlan, Law};
+
+/// The small scenario with more keys of its flows; their demand, or what is wrong.
+fn demand(protocol: &str, keys: &str) -> Result<DemandPlan, String> {
+    let text = SMALL.replace(r#"protocol = "tcp-sack""#, &format!("protocol = \"{protocol}\"\n{keys}"));
+    assert_ne!(text, SMALL);
+    read_text(&text, &[]).map(|scenario| scenario.flows[0].demand).map_err(|e| e.to_string())
+}
+
+#[track_caller]
+fn refused(protocol: &str, keys: &str, why: &str) {
+    let told = demand(protocol, keys).unwrap_err();
+    assert!(told.contains(why), "{told}");
+}
+
+#[test]
+fn laws_and_demands_are_read() {
+    let tcp = |keys: &str| demand("tcp-sack", keys).unwrap();
+    assert_eq!(tcp(""), DemandPlan::Endless);
+    assert_eq!(
+        tcp("size = \"20 kB\"\ngap = { law = \"exponential\", mean = \"500 ms\" }"),
+        DemandPlan::Transfers { size: Law::Fixed(20_000.0), gap: Law::Exponential { mean: 0.5 } }
+    );
+    assert_eq!(
+        tcp("size = { law = \"pareto\", mean = \"20 kB\", shape = 1.2 }\narrivals = \"100 ms\""),
+        DemandPlan::Arrivals { size: Law::Pareto { mean: 20_000.0, shape: 1.2 }, gap: Law::Fixed(0.1) }
+    );
+    assert_eq!(
+        tcp(
+            "on = { law = \"log-normal\", mean = \"1 s\", sigma = 2 }\noff = { law = \"weibull\", mean = \"1 s\", shape = 0.5 }"
+        ),
+        DemandPlan::OnOff {
+            on: Law::LogNormal { mean: 1.0, sigma: 2.0 },
+            off: Law::Weibull { mean: 1.0, shape: 0.5 }
+        }
+    );
+    let uniform = Law::Uniform { low: 0.0, high: 2.0 };
+    assert_eq!(
+        demand(
+            "udp",
+            "rate = \"1 Mbit/s\"\non = { law = \"uniform\", low = \"0 s\", high = \"2 s\" }\noff = \"1 s\""
+        )
+        .unwrap(),
+        DemandPlan::Constant { rate: Rate::from_mbps(1.0), pauses: Some((uniform, Law::Fixed(1.0))) }
+    );
+}
+
+#[test]
+fn demands_that_make_no_sense_are_refused() {
+    refused("tcp-sack", "size = \"20 kB\"", "when transfers start is not told");
+    refused("tcp-sack", "size = \"20 kB\"\ngap = \"1 s\"\narrivals = \"1 s\"", "told twice");
+    refused("tcp-sack", "gap = \"1 s\"", "there are no transfers");
+    refused("tcp-sack", "on = \"1 s\"", "need each other");
+    refused("tcp-sack", "rate = \"1 Mbit/s\"", "does not use `rate`");
+    refused("tcp-sack", "size = \"1 kB\"\ngap = \"1 s\"\non = \"1 s\"\noff = \"1 s\"", "do not pause");
+    refused("udp", "", "`rate` is missing");
+    refused("udp", "rate = \"1 Mbit/s\"\nwindow = 20", "`udp` does not use `window`");
+    refused("udp", "rate = \"1 Mbit/s\"\nsize = \"1 kB\"\ngap = \"1 s\"", "`udp` does not use `size`");
+}
+
+#[test]
+fn laws_that_make_no_sense_are_refused() {
+    let sized = |law: &str, why: &str| refused("tcp-sack", &format!("gap = \"1 s\"\nsize = {law}"), why);
+    sized("{ law = \"pareto\", mean = \"1 kB\" }", "`shape` is missing");
+    sized("{ law = \"pareto\", mean = \"1 kB\", shape = 1 }", "has no mean");
+    sized("{ law = \"exponential\", mean = \"1 kB\", shape = 2 }", "does not use `shape`");
+    sized("{ law = \"uniform\", low = \"2 kB\", high = \"1 kB\" }", "ends before it begins");
+    sized("{ law = \"normal\", mean = \"1 kB\" }", "is not known");
+    sized("{ law = \"exponential\", mean = \"1 s\" }", "is not allowed");
+    sized("\"0 bytes\"", "is not allowed");
+}

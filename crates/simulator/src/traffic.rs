@@ -1,0 +1,275 @@
+//! How much applications send, and when: laws of random numbers, and what they are laws of.
+
+use layercast_protocol::stream::Stream;
+use layercast_protocol::units::{Rate, Size, Span, Time};
+
+/// The law of a random number that is not negative: a size in bytes or a time in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Law {
+    /// Always this.
+    Fixed(f64),
+    /// Anything from `low` to `high` alike.
+    Uniform {
+        /// The smallest.
+        low: f64,
+        /// The largest.
+        high: f64,
+    },
+    /// As times between independent arrivals are (a Poisson process).
+    Exponential {
+        /// Its mean.
+        mean: f64,
+    },
+    /// Many small ones and few huge ones: the tail falls as x to the power of -`shape`.
+    Pareto {
+        /// Its mean.
+        mean: f64,
+        /// Above 1; up to 2 the variance is infinite.
+        shape: f64,
+    },
+    /// Its logarithm is normal.
+    LogNormal {
+        /// Its mean, not that of the logarithm.
+        mean: f64,
+        /// The standard deviation of the natural logarithm.
+        sigma: f64,
+    },
+    /// A shape below 1 has a heavier tail than the exponential, a shape above 1 a lighter one.
+    Weibull {
+        /// Its mean.
+        mean: f64,
+        /// Above 0.
+        shape: f64,
+    },
+}
+
+impl Law {
+    /// Draws a number.
+    pub fn draw(&self, stream: &mut Stream) -> f64 {
+        match *self {
+            Law::Fixed(value) => value,
+            Law::Uniform { low, high } => stream.uniform_in(low, high),
+            Law::Exponential { mean } => -mean * ln_of_rest(stream),
+            Law::Pareto { mean, shape } => {
+                mean * (shape - 1.0) / shape * libm::exp(-ln_of_rest(stream) / shape)
+            }
+            Law::LogNormal { mean, sigma } => {
+                // Box and Muller 1958, one of the pair.
+                let radius = libm::sqrt(-2.0 * ln_of_rest(stream));
+                let normal = radius * libm::cos(std::f64::consts::TAU * stream.uniform());
+                mean * libm::exp(sigma * normal - sigma * sigma / 2.0)
+            }
+            Law::Weibull { mean, shape } => {
+                mean / libm::tgamma(1.0 + 1.0 / shape) * libm::pow(-ln_of_rest(stream), 1.0 / shape)
+            }
+        }
+    }
+
+    /// Draws a time.
+    pub(crate) fn draw_span(&self, stream: &mut Stream) -> Span {
+        Span::from_secs_f64(self.draw(stream))
+    }
+}
+
+/// The logarithm of a number from above 0 to 1.
+fn ln_of_rest(stream: &mut Stream) -> f64 {
+    libm::log(1.0 - stream.uniform())
+}
+
+/// What the application of a TCP connection has to send.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Demand {
+    /// Data without end.
+    #[default]
+    Endless,
+    /// One transfer after another, each a connection of its own that starts from nothing.
+    Transfers {
+        /// The size of each in bytes on the wire, rounded up to whole packets.
+        bytes: Law,
+        /// The time from the end of one to the start of the next. `None` leaves the starts to
+        /// [`Simulation::add_arrivals`](crate::Simulation::add_arrivals).
+        gap_s: Option<Law>,
+    },
+    /// Data without end for a while, then none for a while, over one connection. After a pause longer
+    /// than the retransmission timeout the window is no larger than the initial one (RFC 5681).
+    OnOff {
+        /// How long there is data, in seconds.
+        on_s: Law,
+        /// How long there is none, in seconds.
+        off_s: Law,
+    },
+}
+
+/// The application of one TCP connection at work.
+#[derive(Debug)]
+pub(crate) struct Application {
+    demand: Demand,
+    stream: Stream,
+    /// When it acts next by itself.
+    pub(crate) next: Option<Time>,
+    /// When its transfer began, if one is under way.
+    pub(crate) began: Option<Time>,
+    /// When it fell silent, while it is.
+    pub(crate) silent_since: Option<Time>,
+}
+
+/// What an application wants of its connection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Wish {
+    /// A new connection for so many bytes.
+    Transfer(f64),
+    /// No more data for now.
+    Silence,
+    /// Data again.
+    Data,
+}
+
+impl Application {
+    /// None for data without end, which needs no care.
+    pub(crate) fn new(demand: Demand, stream: Stream) -> Option<Box<Application>> {
+        let application = Application { demand, stream, next: None, began: None, silent_since: None };
+        (demand != Demand::Endless).then(|| Box::new(application))
+    }
+
+    /// The flow starts. True if it has data at once.
+    pub(crate) fn start(&mut self, now: Time) -> bool {
+        match self.demand {
+            Demand::Endless => true,
+            Demand::Transfers { gap_s, .. } => {
+                self.next = gap_s.map(|_| now);
+                false
+            }
+            Demand::OnOff { on_s, .. } => {
+                self.next = Some(now + on_s.draw_span(&mut self.stream));
+                true
+            }
+        }
+    }
+
+    /// Its moment has come, or a transfer is asked of it.
+    pub(crate) fn act(&mut self, now: Time) -> Wish {
+        match self.demand {
+            Demand::Transfers { bytes, .. } => {
+                self.next = None;
+                self.began = Some(now);
+                Wish::Transfer(bytes.draw(&mut self.stream))
+            }
+            Demand::OnOff { on_s, off_s } => {
+                let law = if self.silent_since.is_some() { on_s } else { off_s };
+                self.next = Some(now + law.draw_span(&mut self.stream));
+                if self.silent_since.take().is_some() {
+                    return Wish::Data;
+                }
+                self.silent_since = Some(now);
+                Wish::Silence
+            }
+            Demand::Endless => Wish::Data,
+        }
+    }
+
+    /// The connection has delivered all. Gives how long the transfer took, if one was under way.
+    pub(crate) fn finish(&mut self, now: Time) -> Option<Span> {
+        let took = now.since(self.began.take()?);
+        if let Demand::Transfers { gap_s: Some(gap_s), .. } = self.demand {
+            self.next = Some(now + gap_s.draw_span(&mut self.stream));
+        }
+        Some(took)
+    }
+
+    /// Whether it waits for an arrival.
+    pub(crate) fn is_free(&self) -> bool {
+        self.began.is_none() && self.next.is_none()
+    }
+}
+
+/// Starts transfers on flows that are free.
+#[derive(Debug)]
+pub(crate) struct Arrivals {
+    gap_s: Law,
+    stream: Stream,
+    /// The senders.
+    pub(crate) agents: Vec<u32>,
+    /// Arrivals that found no flow free. They wait for the next one that is.
+    pub(crate) waiting: u64,
+}
+
+impl Arrivals {
+    pub(crate) fn new(gap_s: Law, stream: Stream, agents: Vec<u32>) -> Arrivals {
+        Arrivals { gap_s, stream, agents, waiting: 0 }
+    }
+
+    pub(crate) fn next(&mut self, now: Time) -> Time {
+        now + self.gap_s.draw_span(&mut self.stream)
+    }
+}
+
+/// Sends packets of one size at one rate, always or with pauses, and hears nothing back.
+#[derive(Debug)]
+pub(crate) struct UdpSource {
+    pub(crate) size: Size,
+    interval: Span,
+    /// How long it sends and how long it pauses.
+    pauses: Option<(Law, Law)>,
+    stream: Stream,
+    pause_at: Time,
+}
+
+impl UdpSource {
+    pub(crate) fn new(rate: Rate, size: Size, pauses: Option<(Law, Law)>, stream: Stream) -> UdpSource {
+        let interval = Span::from_secs_f64(f64::from(size.as_bytes()) / rate.as_bytes_per_s());
+        // Time must pass between two packets.
+        let interval = interval.max(Span::from_ns(1));
+        UdpSource { size, interval, pauses, stream, pause_at: Time::MAX }
+    }
+
+    pub(crate) fn start(&mut self, now: Time) {
+        if let Some((on_s, _)) = self.pauses {
+            self.pause_at = now + on_s.draw_span(&mut self.stream);
+        }
+    }
+
+    /// When the packet after the one sent now is due.
+    pub(crate) fn next(&mut self, now: Time) -> Time {
+        let mut next = now + self.interval;
+        if let Some((on_s, off_s)) = self.pauses
+            && next >= self.pause_at
+        {
+            next = next.max(self.pause_at + off_s.draw_span(&mut self.stream));
+            self.pause_at = next + on_s.draw_span(&mut self.stream);
+        }
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Mean and share above the mean of 200 000 draws.
+    fn drawn(law: Law) -> (f64, f64) {
+        let mut stream = Stream::new(1, "law");
+        let draws: Vec<f64> = (0..200_000).map(|_| law.draw(&mut stream)).collect();
+        assert!(draws.iter().all(|&draw| draw >= 0.0 && draw.is_finite()), "{law:?}");
+        let above = draws.iter().filter(|&&draw| draw > 3.0).count();
+        (draws.iter().sum::<f64>() / draws.len() as f64, above as f64 / draws.len() as f64)
+    }
+
+    /// The shares above the mean follow from the distribution functions.
+    #[test]
+    fn laws_have_their_mean_and_their_shape() {
+        let cases = [
+            (Law::Fixed(3.0), 0.0),
+            (Law::Uniform { low: 1.0, high: 5.0 }, 0.5),
+            (Law::Exponential { mean: 3.0 }, (-1.0f64).exp()),
+            (Law::Pareto { mean: 3.0, shape: 2.5 }, (1.5f64 / 2.5).powf(2.5)),
+            // The normal law above sigma/2.
+            (Law::LogNormal { mean: 3.0, sigma: 1.0 }, 0.308_54),
+            (Law::Weibull { mean: 3.0, shape: 2.0 }, (-std::f64::consts::FRAC_PI_4).exp()),
+        ];
+        for (law, share) in cases {
+            let (mean, above) = drawn(law);
+            assert!((mean / 3.0 - 1.0).abs() < 0.02, "{law:?}: {mean}");
+            assert!((above - share).abs() < 0.005, "{law:?}: {above} not {share}");
+        }
+    }
+}
