@@ -4,13 +4,15 @@
 //! loss may be told by the age of a packet before the third duplicate. Source: Brakmo and Peterson
 //! 1995, as ns-2 2.35's agent has it with alpha 1, beta 3, gamma 1 packets.
 
-use std::collections::VecDeque;
-
 use layercast_protocol::units::{Size, Span, Time};
 
 use super::connection::{Connection, DUPLICATES, Output};
 use super::sender::Variant;
 use super::{Ack, Segment};
+
+mod records;
+
+use records::{Records, Sent};
 
 /// With fewer packets in queues the window grows.
 const ALPHA: i64 = 1;
@@ -19,36 +21,26 @@ const BETA: i64 = 3;
 /// With more slow start ends.
 const GAMMA: i64 = 1;
 
-/// When a packet was sent last, and how often it was sent.
-#[derive(Clone, Copy, Debug)]
-struct Sent {
-    at: Time,
-    times: u32,
-}
-
 /// Books packets on their way out.
 struct Recorder<'a, O> {
-    sent: &'a mut VecDeque<Sent>,
-    /// The packet that the first entry is about.
+    records: &'a mut Records,
+    /// The lowest packet not acknowledged.
     first: i64,
     now: Time,
+    ns2_compat: bool,
     out: &'a mut O,
 }
 
 impl<O: Output> Output for Recorder<'_, O> {
     fn send(&mut self, segment: Segment, size: Size) {
-        match self.sent.get_mut((segment.seq - self.first) as usize) {
-            Some(entry) => *entry = Sent { at: self.now, times: entry.times + 1 },
-            None => self.sent.push_back(Sent { at: self.now, times: 1 }),
-        }
+        self.records.book(segment.seq, self.first, self.now, self.ns2_compat);
         self.out.send(segment, size);
     }
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Vegas {
-    /// The packets not acknowledged, from the lowest.
-    sent: VecDeque<Sent>,
+    records: Records,
     /// The smallest round-trip time, in seconds; infinite before the first acknowledgement.
     base: Option<f64>,
     /// Eight times the smoothed round-trip time, four times its variation, and the age at which a
@@ -85,7 +77,7 @@ impl Variant for Vegas {
         }
         if ack.cumulative > c.last_ack {
             self.new_ack(c, now, ack.cumulative, out);
-        } else if ack.cumulative == c.last_ack && c.outstanding() {
+        } else if ack.cumulative == c.last_ack && (c.outstanding() || c.options.ns2_compat) {
             self.duplicate(c, now, out);
         }
         if c.duplicates == 0 || c.duplicates >= DUPLICATES {
@@ -106,12 +98,14 @@ impl Variant for Vegas {
 
 impl Vegas {
     fn record<'a, O: Output>(&'a mut self, c: &Connection, now: Time, out: &'a mut O) -> Recorder<'a, O> {
-        Recorder { sent: &mut self.sent, first: c.last_ack + 1, now, out }
+        let ns2_compat = c.options.ns2_compat;
+        Recorder { records: &mut self.records, first: c.last_ack + 1, now, ns2_compat, out }
     }
 
     /// ns-2 starts from the time of the clock as if the simulation had begun with this flow.
     fn first_ack(&mut self, c: &Connection, now: Time) {
-        let began = if c.options.ns2_compat { Time::ZERO } else { self.sent.front().map_or(now, |s| s.at) };
+        let sent = self.records.first(c.last_ack + 1).at.unwrap_or(now);
+        let began = if c.options.ns2_compat { Time::ZERO } else { sent };
         self.begun = began;
         let rtt = now.since(began).as_secs_f64();
         self.base = Some(rtt);
@@ -122,14 +116,16 @@ impl Vegas {
 
     fn new_ack(&mut self, c: &mut Connection, now: Time, cumulative: i64, out: &mut impl Output) {
         if c.last_ack == 0 {
-            c.cwnd = c.initial_window();
+            // The loss of packet 0 does not shrink it in ns-2.
+            let whole = f64::from(c.options.initial_window);
+            c.cwnd = if c.options.ns2_compat { whole } else { c.initial_window() };
         }
         if c.duplicates > DUPLICATES && c.cwnd > self.deflated {
             c.cwnd = self.deflated;
             // In Vegas this only says that slow start is over.
             c.ssthresh = 2;
         }
-        let acked = (cumulative - c.last_ack) as usize;
+        let lowest = c.last_ack + 1;
         c.new_ack(now, cumulative);
         self.timed_out = false;
         if cumulative >= self.begin {
@@ -142,13 +138,17 @@ impl Vegas {
         if self.increment > 0.0 && c.cwnd - (c.next - c.last_ack) as f64 <= 2.0 {
             c.cwnd += self.increment;
         }
-        let covered = self.sent.drain(..acked.min(self.sent.len())).next_back();
-        if let Some(Sent { at, times: 1 }) = covered {
+        let array = c.options.ns2_compat.then_some(i64::from(c.options.window.max(1)));
+        let covered = self.records.acknowledge(lowest, cumulative, array);
+        if let Sent { at: Some(at), times: 1 } = covered
+            // ns-2 takes a packet that was sent at 0 s for one that was never sent.
+            && !(c.options.ns2_compat && at == Time::ZERO)
+        {
             self.sample(now.since(at));
         }
         if self.worried > 0 {
             self.worried -= 1;
-            if self.first_expired(now) {
+            if self.has_expired(c, self.records.first(c.last_ack + 1), now) {
                 c.duplicates = DUPLICATES;
                 c.transmit(now, c.last_ack + 1, &mut self.record(c, now, out));
             } else {
@@ -206,14 +206,21 @@ impl Vegas {
         self.expiry = (self.smoothed / 4.0 + self.variation) / 2.0 * (17.0 / 16.0);
     }
 
-    fn first_expired(&self, now: Time) -> bool {
-        self.sent.front().is_some_and(|first| now.since(first.at).as_secs_f64() >= self.expiry)
+    /// Whether the age of a packet tells that it is lost. ns-2 takes one that was not sent for one that was
+    /// sent a second before the simulation began; what it resends then is new.
+    fn has_expired(&self, c: &Connection, packet: Sent, now: Time) -> bool {
+        let age_s = match packet.at {
+            Some(at) => now.since(at).as_secs_f64(),
+            None if c.options.ns2_compat => now.as_secs_f64() + 1.0,
+            None => return false,
+        };
+        age_s >= self.expiry
     }
 
     fn duplicate(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         c.duplicates += 1;
-        let lost = self.first_expired(now) || c.duplicates == DUPLICATES;
-        if let Some(&first) = self.sent.front().filter(|_| lost) {
+        let first = self.records.first(c.last_ack + 1);
+        if self.has_expired(c, first, now) || c.duplicates == DUPLICATES {
             if c.highest_ack > c.recover || !self.timed_out {
                 self.resend_first(c, now, first, out);
             }
@@ -227,7 +234,7 @@ impl Vegas {
         c.recover = c.highest_sent;
         self.expiry *= if first.times > 1 { 2.0 } else { 9.0 / 8.0 };
         // One cut for the losses of one window: those sent before the last cut are of that window.
-        if self.cut_at.is_none_or(|cut| cut < first.at) {
+        if first.at.is_some_and(|sent| self.cut_at.is_none_or(|cut| cut < sent)) {
             let window = c.window() as i64;
             let cut = match window {
                 ..=3 => 2,
