@@ -51,19 +51,19 @@ fn packets_per_rtt(variant: TcpVariant) -> [f64; 4] {
     [0.001, 0.01, 0.03, 0.1].map(|loss| mean_kbps(&options, 50.0, loss, 20.0, 220.0, 20) * 1e3 / 8000.0 * 0.1)
 }
 
-/// The measurements are printed with two or three digits (up to 2.5 % off) and are means of 5 runs:
-/// at 0.1 % with its 80 losses in a run the spread of that mean is some 2.5 %, elsewhere 1 %. Ours are
-/// means of 20. 10 % is beyond all that.
+/// ns-2's means of 20 runs of 1000 s, as docs/validation.md has them, half a percent to 1.5 % wide. Ours are
+/// means of 20 runs of 200 s: at 0.1 % with its 80 losses in a run some 3 % wide, elsewhere 2 %. 5 % holds both.
 #[test]
 fn each_variant_gets_what_it_gets_in_ns2() {
     let cases = [
-        (TcpVariant::Tahoe, [33.6, 9.5, 5.1, 2.2]),
-        (TcpVariant::Reno, [37.8, 10.5, 5.3, 2.1]),
-        (TcpVariant::NewReno, [38.6, 11.5, 6.1, 2.4]),
-        (TcpVariant::Sack, [38.6, 11.5, 6.0, 2.3]),
+        (TcpVariant::Tahoe, [34.56, 9.59, 5.11, 2.28]),
+        (TcpVariant::Reno, [39.31, 10.72, 5.31, 2.21]),
+        (TcpVariant::NewReno, [39.77, 11.69, 6.07, 2.50]),
+        (TcpVariant::Sack, [40.23, 11.71, 5.99, 2.36]),
+        (TcpVariant::Vegas, [59.93, 17.15, 8.21, 2.23]),
     ];
     for (variant, expected) in cases {
-        assert_near(variant, expected, 0.10);
+        assert_near(variant, expected, 0.05);
     }
 }
 
@@ -77,27 +77,23 @@ fn rfc_6675_gets_about_what_a_model_of_it_gets() {
 
 fn assert_near(variant: TcpVariant, expected: [f64; 4], tolerance: f64) {
     let measured = packets_per_rtt(variant);
-    println!("{variant:?} {measured:.1?}");
+    println!("{variant:?} {measured:.2?}");
     for (measured, expected) in measured.into_iter().zip(expected) {
         let ratio = measured / expected;
         assert!((ratio - 1.0).abs() < tolerance, "{variant:?}: {measured} packets per RTT, not {expected}");
     }
 }
 
-/// Nothing printed to compare with. CUBIC in its Reno-friendly region, where 100 ms and these loss
-/// rates put it, must get about what RFC 6675 gets, and at 0.1 % its cubic may give more: between 0.9
-/// and 1.5 times. Vegas holds back when it sees a queue; on a path without one it only sees losses,
-/// which cut it by a quarter instead of a half.
+/// Nothing printed to compare with. In its Reno-friendly region, where 100 ms and these loss rates put it,
+/// CUBIC must get about what RFC 6675 gets, and at 0.1 % its cubic may give more: between 0.9 and 1.5 times.
 #[test]
-fn cubic_and_vegas_are_in_the_same_range() {
+fn cubic_is_in_the_same_range() {
     let standard = packets_per_rtt(TcpVariant::Sack6675);
-    for (variant, low, high) in [(TcpVariant::Cubic, 0.9, 1.5), (TcpVariant::Vegas, 0.6, 2.0)] {
-        let measured = packets_per_rtt(variant);
-        println!("{variant:?} {measured:.1?}");
-        for (measured, standard) in measured.into_iter().zip(standard) {
-            let ratio = measured / standard;
-            assert!(low < ratio && ratio < high, "{variant:?}: {measured} beside {standard}");
-        }
+    let measured = packets_per_rtt(TcpVariant::Cubic);
+    println!("{measured:.1?}");
+    for (measured, standard) in measured.into_iter().zip(standard) {
+        let ratio = measured / standard;
+        assert!(0.9 < ratio && ratio < 1.5, "{measured} beside {standard}");
     }
 }
 
