@@ -68,6 +68,9 @@ pub(super) struct Vegas {
 
 impl Variant for Vegas {
     fn start(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+        if c.options.ns2_compat {
+            self.records.prepare();
+        }
         c.send_next(now, &mut self.record(c, now, out));
     }
 

@@ -22,7 +22,15 @@ pub(super) struct Records {
     leftovers: VecDeque<(i64, Sent)>,
 }
 
+/// More than this stay behind at once only in wide windows after long recoveries.
+const ROOM: usize = 64;
+
 impl Records {
+    /// Makes room for what a flow may leave behind, so that nothing is allocated later.
+    pub(super) fn prepare(&mut self) {
+        self.leftovers.reserve(ROOM);
+    }
+
     /// Packet `seq` is sent; `first` is the lowest not acknowledged.
     pub(super) fn book(&mut self, seq: i64, first: i64, now: Time, ns2_compat: bool) {
         if seq == 0 && ns2_compat {
