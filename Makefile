@@ -13,7 +13,7 @@ OUT ?= results
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test toolchain build fmt clippy docs unit reproduce bench generated
+.PHONY: help demo test toolchain build fmt clippy docs unit reproduce bench validate ns2 generated
 
 help: ## What can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -60,3 +60,14 @@ reproduce: build ## Run every built-in scenario in full and write the tables (mi
 bench: toolchain ## Packet hops per CPU second and instructions a hop, added to the history
 	$(CARGO) build --release --locked --quiet --package layercast-bench
 	$(BENCH) run --history docs/performance-history.tsv $(BENCH_OPTIONS)
+
+validate: toolchain ns2 ## Run ns-2 and the simulator on the same set-ups and write docs/validation.md (minutes)
+	$(CARGO) run --release --locked --quiet --package layercast-validation -- \
+	  --page docs/validation.md --raw $(OUT)/validation.json
+
+# Installs ns-2 where that is possible without a question, and says what is missing otherwise.
+ns2:
+	@command -v ns >/dev/null 2>&1 || { \
+	  sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; \
+	  command -v apt-get >/dev/null 2>&1 && $$sudo apt-get install --yes ns2 || { \
+	  echo "ns-2 2.35 is missing and could not be installed. On Debian, as root: apt-get install ns2" >&2; exit 1; }; }

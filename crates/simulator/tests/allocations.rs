@@ -34,11 +34,11 @@ fn stretches() -> Vec<Stretch> {
         simulation.add_tcp(tcp(&plan, variant, "S", node, &format!("tcp-{number}"))).unwrap();
     }
     // Long enough for every queue, log and board to have had its largest size, but for rare ones.
-    simulation.run_until(at(200.0));
+    simulation.run_until(at(400.0));
     let changes = |simulation: &Simulation| {
         receivers.iter().map(|&id| simulation.level_changes(id).len()).sum::<usize>()
     };
-    (201..400)
+    (401..600)
         .map(|second| {
             let (hops, before) = (simulation.engine_counters().packet_hops, changes(&simulation));
             let allocations = measure(|| simulation.run_until(at(f64::from(second))));
@@ -60,13 +60,13 @@ fn packets_allocate_nothing() {
     let allocations: u64 = calm.iter().map(|stretch| stretch.allocations.count_total).sum();
     assert!(hops >= 100_000, "only {hops} packet hops");
     assert_eq!(allocations, 0, "over {hops} packet hops");
-    // A level change goes into a log, which doubles when it is full. Over twice the time of the
-    // warm-up no log doubles more than twice, and nothing else grows.
+    // A level change goes into a log, which doubles when it is full. Over half the time of the
+    // warm-up no log doubles more than once, and nothing else grows.
     let receivers = 2 * NAMES.len() as u64;
     let changes: usize = stretches.iter().map(|stretch| stretch.level_changes).sum();
     let allocations: u64 = stretches.iter().map(|stretch| stretch.allocations.count_total).sum();
     assert!(changes > 100, "{changes} level changes");
-    assert!(allocations <= 2 * receivers, "{allocations} allocations");
+    assert!(allocations <= receivers, "{allocations} allocations");
 }
 
 #[test]

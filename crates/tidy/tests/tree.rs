@@ -19,6 +19,7 @@ const FLOORS: &[(&str, &[&str])] = &[
         "layercast",
         &["layercast-protocol", "layercast-simulator", "layercast-transport", "layercast-laboratory"],
     ),
+    ("layercast-validation", &["layercast-protocol", "layercast-simulator", "layercast-laboratory"]),
     ("layercast-testkit", &["layercast-protocol"]),
     ("layercast-bench", &["layercast-protocol", "layercast-simulator"]),
     ("layercast-tidy", &[]),

@@ -83,6 +83,9 @@ pub struct TcpOptions {
     pub delayed_ack: bool,
     /// How long it delays them at most.
     pub ack_delay: Span,
+    /// Whether Vegas and the delayed acknowledgements keep faults of ns-2 that single connections
+    /// show.
+    pub ns2_compat: bool,
 }
 
 impl TcpOptions {
@@ -104,6 +107,7 @@ impl TcpOptions {
             ecn: false,
             delayed_ack: false,
             ack_delay: Span::from_ms(100),
+            ns2_compat: true,
         };
         match profile {
             TcpProfile::Ns2 => ns2,

@@ -11,6 +11,8 @@ pub(crate) struct Sink {
     selective: bool,
     header_size: Size,
     ack_delay: Option<Span>,
+    /// Whether the acknowledgement of a repetition of the last packet in sequence is held too, as ns-2 does.
+    holds_repetitions: bool,
     ack_due: Option<Time>,
     /// The lowest packet that has not arrived.
     next: i64,
@@ -38,6 +40,7 @@ impl Sink {
             selective: options.variant.is_selective(),
             header_size: options.header_size,
             ack_delay: options.delayed_ack.then_some(options.ack_delay),
+            holds_repetitions: options.ns2_compat,
             ack_due: None,
             next: 0,
             ranges: Vec::with_capacity(ROOM),
@@ -65,13 +68,13 @@ impl Sink {
         }
         let seq = segment.seq;
         self.echo = marked || self.echo && !segment.reduced;
-        let in_sequence = seq == self.next;
-        let gap_open = !self.ranges.is_empty();
         let is_new = self.insert(seq);
         self.update_blocks(seq);
+        // One that fills a gap is no longer the last in sequence, or others wait above it.
+        let is_last = seq + 1 == self.next && self.ranges.is_empty();
         if let Some(delay) = self.ack_delay
-            && in_sequence
-            && !gap_open
+            && is_last
+            && (is_new || self.holds_repetitions)
             && seq != 0
             && self.ack_due.is_none()
         {
@@ -196,6 +199,32 @@ mod tests {
                 .collect();
             assert_eq!(json!(acks), case.expected["acks"], "{id}");
         }
+    }
+
+    /// A sender that goes back repeats packets that have arrived. RFC 5681, section 4.2, wants each of
+    /// them acknowledged at once; ns-2 takes the last of them for one in sequence.
+    #[test]
+    fn a_repetition_of_the_last_packet_is_held_only_as_ns2_does() {
+        for ns2_compat in [true, false] {
+            let mut options = TcpOptions::new(TcpVariant::Tahoe, TcpProfile::Ns2);
+            (options.delayed_ack, options.ns2_compat) = (true, ns2_compat);
+            let mut sink = Sink::new(&options);
+            let mut held = |seq| receive(&mut sink, seq).ack.is_none();
+            // The first is never held, then every other one.
+            assert_eq!([0, 1, 2, 3, 4].map(&mut held), [false, true, false, true, false]);
+            // 3 is not the last, 4 is; 5 comes while the timer runs, if it does.
+            assert_eq!([3, 4, 5].map(held), [false, ns2_compat, !ns2_compat]);
+        }
+    }
+
+    /// What fills a gap is acknowledged at once, wholly or in part.
+    #[test]
+    fn what_fills_a_gap_is_never_held() {
+        let mut options = TcpOptions::new(TcpVariant::Reno, TcpProfile::Ns2);
+        options.delayed_ack = true;
+        let mut sink = Sink::new(&options);
+        let held = [0, 2, 1, 4, 6, 3, 5].map(|seq| receive(&mut sink, seq).ack.is_none());
+        assert_eq!(held, [false; 7]);
     }
 
     #[test]

@@ -4,13 +4,15 @@
 //! loss may be told by the age of a packet before the third duplicate. Source: Brakmo and Peterson
 //! 1995, as ns-2 2.35's agent has it with alpha 1, beta 3, gamma 1 packets.
 
-use std::collections::VecDeque;
-
 use layercast_protocol::units::{Size, Span, Time};
 
 use super::connection::{Connection, DUPLICATES, LastCut, Output};
 use super::sender::Variant;
 use super::{Ack, Segment};
+
+mod records;
+
+use records::{Records, Sent};
 
 /// With fewer packets in queues the window grows.
 const ALPHA: i64 = 1;
@@ -19,36 +21,32 @@ const BETA: i64 = 3;
 /// With more slow start ends.
 const GAMMA: i64 = 1;
 
-/// When a packet was sent last, and how often it was sent.
-#[derive(Clone, Copy, Debug)]
-struct Sent {
-    at: Time,
-    times: u32,
-}
-
 /// Books packets on their way out.
 struct Recorder<'a, O> {
-    sent: &'a mut VecDeque<Sent>,
-    /// The packet that the first entry is about.
+    records: &'a mut Records,
+    zero: &'a mut Time,
+    /// The lowest packet not acknowledged.
     first: i64,
     now: Time,
+    ns2_compat: bool,
     out: &'a mut O,
 }
 
 impl<O: Output> Output for Recorder<'_, O> {
     fn send(&mut self, segment: Segment, size: Size, takes_marks: bool) {
-        match self.sent.get_mut((segment.seq - self.first) as usize) {
-            Some(entry) => *entry = Sent { at: self.now, times: entry.times + 1 },
-            None => self.sent.push_back(Sent { at: self.now, times: 1 }),
+        if segment.seq == 0 {
+            *self.zero = self.now;
         }
+        self.records.book(segment.seq, self.first, self.now, self.ns2_compat);
         self.out.send(segment, size, takes_marks);
     }
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Vegas {
-    /// The packets not acknowledged, from the lowest.
-    sent: VecDeque<Sent>,
+    records: Records,
+    /// When packet 0 was sent last: there ns-2 starts its clock.
+    zero: Time,
     /// The smallest round-trip time, in seconds; infinite before the first acknowledgement.
     base: Option<f64>,
     /// Eight times the smoothed round-trip time, four times its variation, and the age at which a
@@ -66,15 +64,18 @@ pub(super) struct Vegas {
     increment: f64,
     /// Slow start grows in every second round trip.
     resting: bool,
-    /// The window that duplicates inflate, and when it was cut.
+    /// The window that duplicates inflate, and when it was cut, by the clock of then.
     deflated: f64,
-    cut_at: Option<Time>,
+    cut_at: Option<Span>,
     /// So many more new acknowledgements look at the age of the first packet.
     worried: i64,
 }
 
 impl Variant for Vegas {
     fn start(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+        if c.options.ns2_compat {
+            self.records.prepare();
+        }
         c.send_next(now, &mut self.record(c, now, out));
     }
 
@@ -84,7 +85,7 @@ impl Variant for Vegas {
         }
         if ack.cumulative > c.last_ack {
             self.new_ack(c, now, ack.cumulative, out);
-        } else if ack.cumulative == c.last_ack && c.outstanding() {
+        } else if ack.cumulative == c.last_ack && (c.outstanding() || c.options.ns2_compat) {
             self.duplicate(c, now, out);
         }
         if c.duplicates == 0 || c.duplicates >= DUPLICATES {
@@ -97,9 +98,9 @@ impl Variant for Vegas {
     }
 
     fn reset(&mut self) {
-        let mut sent = std::mem::take(&mut self.sent);
-        sent.clear();
-        *self = Vegas { sent, ..Vegas::default() };
+        let mut records = std::mem::take(&mut self.records);
+        records.clear();
+        *self = Vegas { records, ..Vegas::default() };
     }
 
     fn timeout(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
@@ -107,19 +108,21 @@ impl Variant for Vegas {
         c.go_back(now);
         c.cwnd = 2.0;
         self.deflated = 0.0;
-        self.cut_at = Some(now);
+        self.cut_at = Some(now.since(self.zero));
         self.send(c, now, out);
     }
 }
 
 impl Vegas {
     fn record<'a, O: Output>(&'a mut self, c: &Connection, now: Time, out: &'a mut O) -> Recorder<'a, O> {
-        Recorder { sent: &mut self.sent, first: c.last_ack + 1, now, out }
+        let ns2_compat = c.options.ns2_compat;
+        let (records, zero, first) = (&mut self.records, &mut self.zero, c.last_ack + 1);
+        Recorder { records, zero, first, now, ns2_compat, out }
     }
 
     /// The estimates start from packet 0, however often it was sent.
     fn first_ack(&mut self, now: Time) {
-        self.begun = self.sent.front().map_or(now, |first| first.at);
+        self.begun = self.zero;
         let rtt = now.since(self.begun).as_secs_f64();
         self.base = Some(rtt);
         self.smoothed = 8.0 * rtt;
@@ -129,14 +132,16 @@ impl Vegas {
 
     fn new_ack(&mut self, c: &mut Connection, now: Time, cumulative: i64, out: &mut impl Output) {
         if c.last_ack == 0 {
-            c.cwnd = c.initial_window();
+            // The loss of packet 0 does not shrink it in ns-2.
+            let whole = f64::from(c.options.initial_window);
+            c.cwnd = if c.options.ns2_compat { whole } else { c.initial_window() };
         }
         if c.duplicates > DUPLICATES && c.cwnd > self.deflated {
             c.cwnd = self.deflated;
             // In Vegas this only says that slow start is over.
             c.ssthresh = 2;
         }
-        let acked = (cumulative - c.last_ack) as usize;
+        let lowest = c.last_ack + 1;
         c.new_ack(now, cumulative);
         if cumulative >= self.begin {
             self.compare(c, now);
@@ -148,14 +153,17 @@ impl Vegas {
         if self.increment > 0.0 && c.cwnd - (c.next - c.last_ack) as f64 <= 2.0 {
             c.cwnd += self.increment;
         }
-        let covered = self.sent.drain(..acked.min(self.sent.len())).next_back();
-        // What packet 0 tells is known already.
-        if let Some(Sent { at, times: 1 }) = covered.filter(|_| cumulative > 0) {
+        let array = c.options.ns2_compat.then_some(i64::from(c.options.window.max(1)));
+        let covered = self.records.acknowledge(lowest, cumulative, array);
+        if let Sent { at: Some(at), times: 1 } = covered
+            // ns-2 takes a packet that was sent at 0 s of its clock for one that was never sent.
+            && !(c.options.ns2_compat && at == self.zero)
+        {
             self.sample(now.since(at));
         }
         if self.worried > 0 {
             self.worried -= 1;
-            if self.first_expired(now) && c.last_ack + 1 < c.end {
+            if self.has_expired(c, self.records.first(c.last_ack + 1), now) && c.last_ack + 1 < c.end {
                 c.duplicates = DUPLICATES;
                 c.transmit(now, c.last_ack + 1, &mut self.record(c, now, out));
             } else {
@@ -213,14 +221,21 @@ impl Vegas {
         self.expiry = (self.smoothed / 4.0 + self.variation) / 2.0 * (17.0 / 16.0);
     }
 
-    fn first_expired(&self, now: Time) -> bool {
-        self.sent.front().is_none_or(|first| now.since(first.at).as_secs_f64() >= self.expiry)
+    /// Whether the age of a packet tells that it is lost. ns-2 takes one that was not sent for one that was
+    /// sent a second before its clock began; what it resends then is new.
+    fn has_expired(&self, c: &Connection, packet: Sent, now: Time) -> bool {
+        let age_s = match packet.at {
+            Some(at) => now.since(at).as_secs_f64(),
+            None if c.options.ns2_compat => now.since(self.zero).as_secs_f64() + 1.0,
+            None => return false,
+        };
+        age_s >= self.expiry
     }
 
     fn duplicate(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         c.duplicates += 1;
-        let lost = self.first_expired(now) || c.duplicates == DUPLICATES;
-        if let Some(&first) = self.sent.front().filter(|_| lost) {
+        let first = self.records.first(c.last_ack + 1);
+        if self.has_expired(c, first, now) || c.duplicates == DUPLICATES {
             if c.highest_ack > c.recover || c.last_cut != LastCut::Timeout {
                 self.resend_first(c, now, first, out);
             }
@@ -234,7 +249,7 @@ impl Vegas {
         c.note_cut(LastCut::Loss);
         self.expiry *= if first.times > 1 { 2.0 } else { 9.0 / 8.0 };
         // One cut for the losses of one window: those sent before the last cut are of that window.
-        if self.cut_at.is_none_or(|cut| cut < first.at) {
+        if first.at.is_some_and(|sent| self.cut_at.is_none_or(|cut| cut < sent.since(self.zero))) {
             let window = c.window() as i64;
             let cut = match window {
                 ..=3 => 2,
@@ -243,7 +258,7 @@ impl Vegas {
             };
             self.deflated = cut as f64;
             c.cwnd = (cut + c.duplicates) as f64;
-            self.cut_at = Some(now);
+            self.cut_at = Some(now.since(self.zero));
         }
         c.rto.back_off();
         c.restart_timer(now);

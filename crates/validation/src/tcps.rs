@@ -1,0 +1,41 @@
+//! The TCPs that are compared, by the names that scenario files and the scripts for ns-2 give them.
+
+use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
+
+/// Those that ns-2 has.
+pub(crate) const IN_NS: [TcpVariant; 5] =
+    [TcpVariant::Tahoe, TcpVariant::Reno, TcpVariant::NewReno, TcpVariant::Sack, TcpVariant::Vegas];
+
+/// Those that it has not.
+pub(crate) const OURS_ALONE: [TcpVariant; 2] = [TcpVariant::Sack6675, TcpVariant::Cubic];
+
+/// What the scripts call it.
+pub(crate) fn name(tcp: TcpVariant) -> &'static str {
+    match tcp {
+        TcpVariant::Tahoe => "tahoe",
+        TcpVariant::Reno => "reno",
+        TcpVariant::NewReno => "newreno",
+        TcpVariant::Sack => "sack",
+        TcpVariant::Sack6675 => "sack-6675",
+        TcpVariant::Vegas => "vegas",
+        TcpVariant::Cubic => "cubic",
+    }
+}
+
+/// What people call it.
+pub(crate) fn title(tcp: TcpVariant) -> &'static str {
+    match tcp {
+        TcpVariant::Tahoe => "Tahoe",
+        TcpVariant::Reno => "Reno",
+        TcpVariant::NewReno => "NewReno",
+        TcpVariant::Sack => "Sack1",
+        TcpVariant::Sack6675 => "RFC 6675",
+        TcpVariant::Vegas => "Vegas",
+        TcpVariant::Cubic => "CUBIC",
+    }
+}
+
+/// The options that the scripts set too: ns-2's defaults with another window.
+pub(crate) fn options(tcp: TcpVariant, window: u32) -> TcpOptions {
+    TcpOptions { window, ..TcpOptions::new(tcp, TcpProfile::Ns2) }
+}

@@ -1,0 +1,3 @@
+# Which ns this is.
+puts [ns-version]
+exit 0
