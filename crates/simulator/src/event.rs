@@ -1,6 +1,12 @@
-//! The event list: a 4-ary implicit heap ordered by time, then by order of insertion.
+//! The event list, ordered by time, then by order of insertion.
+
+mod heap;
+mod wheel;
 
 use layercast_protocol::units::Time;
+
+use self::heap::Heap;
+use self::wheel::Wheel;
 
 /// When an event happens and its place among events of the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,20 +98,25 @@ impl ArrivalRun {
     }
 }
 
+/// An event and when it happens.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     key: Key,
     event: Event,
 }
 
-/// The pending events.
+/// The pending events: those of the present slot of time in a heap, those of the slots that follow
+/// in a wheel, later ones in another heap. So most events are entered and taken out in constant time,
+/// and events far ahead do not burden those at hand.
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue {
-    heap: Vec<Entry>,
+    /// All entries of the present slot, and of those before it.
+    present: Heap,
+    wheel: Wheel,
+    /// Entries that were beyond the wheel when they came. They stay here until their slot comes.
+    far: Heap,
     next_order: u64,
 }
-
-const ARITY: usize = 4;
 
 impl EventQueue {
     /// Takes the next order number. Whoever causes an event takes its number at that moment, even
@@ -121,80 +132,70 @@ impl EventQueue {
     }
 
     /// Adds an event.
+    #[inline]
     pub(crate) fn push(&mut self, key: Key, event: Event) {
-        self.heap.push(Entry { key, event });
-        self.sift_up(self.heap.len() - 1);
+        let entry = Entry { key, event };
+        match self.wheel.place(key.time) {
+            wheel::Place::Present => self.present.push(entry),
+            wheel::Place::Slot(slot) => self.wheel.put(slot, entry),
+            wheel::Place::Far => self.far.push(entry),
+        }
     }
 
     /// The first event, if it is not after `end`.
-    pub(crate) fn first(&self, end: Time) -> Option<(Key, Event)> {
-        self.heap.first().filter(|entry| entry.key.time <= end).map(|entry| (entry.key, entry.event))
+    #[inline]
+    pub(crate) fn first(&mut self, end: Time) -> Option<(Key, Event)> {
+        if self.present.is_empty() {
+            self.turn();
+        }
+        self.present.first().filter(|entry| entry.key.time <= end).map(|entry| (entry.key, entry.event))
     }
 
-    /// Removes the first event.
+    /// Removes the first event, which [`EventQueue::first`] has told.
+    #[inline]
     pub(crate) fn remove_first(&mut self) {
-        if let Some(last) = self.heap.pop()
-            && !self.heap.is_empty()
-        {
-            self.sift_down_from_top(last);
-        }
+        self.present.remove_first();
     }
 
-    /// Replaces the first event by another: cheaper than removing and adding.
+    /// Replaces the first event, which [`EventQueue::first`] has told, by another.
+    #[inline]
     pub(crate) fn replace_first(&mut self, key: Key, event: Event) {
-        self.sift_down_from_top(Entry { key, event });
-    }
-
-    fn sift_up(&mut self, mut at: usize) {
-        let entry = self.heap[at];
-        while at > 0 {
-            let parent = (at - 1) / ARITY;
-            if self.heap[parent].key <= entry.key {
-                break;
+        match self.wheel.place(key.time) {
+            wheel::Place::Present => self.present.replace_first(Entry { key, event }),
+            _ => {
+                self.present.remove_first();
+                self.push(key, event);
             }
-            self.heap[at] = self.heap[parent];
-            at = parent;
         }
-        self.heap[at] = entry;
     }
 
-    /// Puts `entry` into the hole at the top and restores the order.
-    fn sift_down_from_top(&mut self, entry: Entry) {
-        let length = self.heap.len();
-        let rank = entry.key.rank();
-        let mut at = 0;
-        loop {
-            let first_child = at * ARITY + 1;
-            if first_child >= length {
-                break;
+    #[cold]
+    #[inline(never)]
+    fn judge(&mut self) {
+        self.wheel.judge(&mut self.present, &mut self.far);
+    }
+
+    /// Goes on to the next slot that has entries, and brings them into the present.
+    fn turn(&mut self) {
+        if self.wheel.is_to_be_judged() {
+            self.judge();
+            if !self.present.is_empty() {
+                return;
             }
-            let least = first_child + least_of(&self.heap[first_child..(first_child + ARITY).min(length)]);
-            let child = self.heap[least];
-            if rank <= child.key.rank() {
-                break;
-            }
-            self.heap[at] = child;
-            at = least;
         }
-        self.heap[at] = entry;
+        let far = self.far.first().map(|entry| entry.key.time);
+        self.wheel.turn(far, &mut self.present);
+        while let Some(entry) = self.far.first().copied()
+            && self.wheel.is_present(entry.key.time)
+        {
+            self.far.remove_first();
+            self.present.push(entry);
+        }
     }
-}
-
-/// The index of the first of some siblings.
-#[inline]
-fn least_of(siblings: &[Entry]) -> usize {
-    if let [a, b, c, d] = siblings {
-        // In two rounds, so that the comparisons do not wait for each other.
-        let ranks = [a.key.rank(), b.key.rank(), c.key.rank(), d.key.rank()];
-        let left = usize::from(ranks[1] < ranks[0]);
-        let right = 2 + usize::from(ranks[3] < ranks[2]);
-        return if ranks[right] < ranks[left] { right } else { left };
-    }
-    let ranks = siblings.iter().map(|entry| entry.key.rank()).enumerate();
-    ranks.min_by_key(|&(_, rank)| rank).map_or(0, |(index, _)| index)
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use layercast_protocol::stream::Stream;
@@ -226,6 +227,7 @@ mod tests {
             queue.push(key, Event::Free(i as u32));
         }
         let key = queue.key_at(Time::from_ns(55));
+        assert!(queue.first(Time::MAX).is_some());
         queue.replace_first(key, Event::Arrival(7));
         let mut times = Vec::new();
         while let Some((key, _)) = queue.first(Time::MAX) {
@@ -235,5 +237,100 @@ mod tests {
         assert_eq!(times.len(), 20);
         assert!(times.is_sorted());
         assert!(times.contains(&55));
+    }
+
+    use proptest::prelude::*;
+
+    /// What the caller of the list does.
+    #[derive(Clone, Copy, Debug)]
+    enum Deed {
+        /// Adds an event so long after the last one served.
+        Push(u64),
+        /// Serves the first event that is not after so long after the last one.
+        Serve(u64),
+        /// Serves the first event and puts another in its place, so long after it.
+        Replace(u64),
+    }
+
+    fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+        // From ties up to minutes, so that slots of all lengths are met.
+        let after =
+            prop_oneof![Just(0u64), 0u64..100, 0u64..100_000, 0u64..50_000_000, 0u64..200_000_000_000];
+        let deed = (0..5, after).prop_map(|(kind, after)| match kind {
+            0 | 1 => Deed::Push(after),
+            2 => Deed::Replace(after),
+            _ => Deed::Serve(after),
+        });
+        prop::collection::vec(deed, 1..300)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Whatever is done: the first is the least of all that were added and not served.
+        #[test]
+        fn the_first_is_the_least(deeds in deeds()) {
+            let mut queue = EventQueue::default();
+            let mut model = std::collections::BTreeSet::new();
+            let mut now = 0;
+            for deed in deeds {
+                match deed {
+                    Deed::Push(after) => {
+                        let key = queue.key_at(Time::from_ns(now + after));
+                        queue.push(key, Event::Timer(1));
+                        model.insert(key);
+                    }
+                    Deed::Serve(after) => {
+                        let end = Time::from_ns(now + after);
+                        let first = queue.first(end).map(|(key, _)| key);
+                        prop_assert_eq!(first, model.first().copied().filter(|key| key.time <= end));
+                        if let Some(key) = first {
+                            queue.remove_first();
+                            model.remove(&key);
+                            now = key.time.as_ns();
+                        }
+                    }
+                    Deed::Replace(after) => {
+                        let first = queue.first(Time::MAX).map(|(key, _)| key);
+                        prop_assert_eq!(first, model.first().copied());
+                        if let Some(key) = first {
+                            let next = queue.key_at(Time::from_ns(key.time.as_ns() + after));
+                            queue.replace_first(next, Event::Timer(2));
+                            model.remove(&key);
+                            model.insert(next);
+                            now = key.time.as_ns();
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A load that is served long enough for slots to be made shorter, then longer, then shorter.
+    #[test]
+    fn slots_of_another_length_hold_the_same_events() {
+        let mut queue = EventQueue::default();
+        let mut stream = Stream::new(1, "events");
+        let mut last = Key { time: Time::ZERO, order: 0 };
+        for number in 0..64 {
+            let key = queue.key_at(Time::from_ns(number));
+            queue.push(key, Event::Timer(0));
+        }
+        let mut served = 0;
+        for bound in [1_000, 30_000_000_000, 100_000] {
+            for _ in 0..200_000 {
+                let (key, _) = queue.first(Time::MAX).unwrap();
+                assert!(key > last);
+                (last, served) = (key, served + 1);
+                let next = queue.key_at(Time::from_ns(key.time.as_ns() + stream.bits() % bound));
+                queue.replace_first(next, Event::Timer(0));
+            }
+        }
+        let mut left = 0;
+        while queue.first(Time::MAX).is_some() {
+            queue.remove_first();
+            left += 1;
+        }
+        assert_eq!((served, left), (600_000, 64));
     }
 }

@@ -1,0 +1,224 @@
+//! The near future in slots of time.
+//!
+//! A slot is a list without order; it is put in order when its time comes. Slots should hold an entry
+//! or two: the wheel watches what it hands out and makes its slots shorter or longer. How long they
+//! are decides what an event costs and never the order of events.
+
+use layercast_protocol::units::Time;
+
+use super::Entry;
+use super::heap::Heap;
+
+/// How many slots there are; a power of two.
+const SLOTS: u64 = 4096;
+const WORDS: usize = (SLOTS / 64) as usize;
+/// The first slots are of 16 microseconds.
+const FIRST_SHIFT: u32 = 14;
+/// Slots are of 1/16 microsecond at least, and of 17 seconds at most.
+const SHIFTS: std::ops::RangeInclusive<u32> = 6..=34;
+/// After so many turns the length of a slot is judged.
+const TURNS: u32 = 4096;
+/// More entries in a slot than this are too many, on average.
+const CROWDED: u32 = 3;
+
+const NONE: u32 = u32::MAX;
+
+/// Where an entry belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In the present slot, or before it.
+    Present,
+    /// In a slot of the wheel.
+    Slot(usize),
+    /// Beyond the wheel.
+    Far,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    entry: Entry,
+    next: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct Wheel {
+    /// A slot is 2^shift nanoseconds long.
+    shift: u32,
+    /// The number of the present slot, counted from time zero.
+    present: u64,
+    /// The first node of each slot; a slot's place is its number modulo their count.
+    heads: Vec<u32>,
+    /// A bit for each slot that has nodes.
+    filled: [u64; WORDS],
+    nodes: Vec<Node>,
+    free: u32,
+    /// What there was since the length of a slot was judged: turns to a slot of the wheel, entries
+    /// they brought, entries put into the wheel, and entries that were too far ahead.
+    turns: u32,
+    brought: u32,
+    near: u32,
+    far: u32,
+}
+
+impl Default for Wheel {
+    fn default() -> Wheel {
+        Wheel {
+            shift: FIRST_SHIFT,
+            present: 0,
+            heads: vec![NONE; SLOTS as usize],
+            filled: [0; WORDS],
+            nodes: Vec::new(),
+            free: NONE,
+            turns: 0,
+            brought: 0,
+            near: 0,
+            far: 0,
+        }
+    }
+}
+
+impl Wheel {
+    /// Where an entry of this time belongs now.
+    #[inline]
+    pub(super) fn place(&mut self, time: Time) -> Place {
+        let slot = time.as_ns() >> self.shift;
+        if slot <= self.present {
+            Place::Present
+        } else if slot - self.present < SLOTS {
+            self.near += 1;
+            Place::Slot((slot % SLOTS) as usize)
+        } else {
+            self.far += 1;
+            Place::Far
+        }
+    }
+
+    /// Whether the time is in the present slot or before it.
+    #[inline]
+    pub(super) fn is_present(&self, time: Time) -> bool {
+        time.as_ns() >> self.shift <= self.present
+    }
+
+    /// Puts an entry into the slot that it belongs to.
+    #[inline]
+    pub(super) fn put(&mut self, slot: usize, entry: Entry) {
+        let mut number = self.free;
+        match self.nodes.get_mut(number as usize) {
+            Some(node) => {
+                self.free = node.next;
+                node.entry = entry;
+            }
+            None => {
+                number = self.nodes.len() as u32;
+                self.nodes.push(Node { entry, next: NONE });
+            }
+        }
+        self.link(slot, number);
+    }
+
+    /// Goes on to the next slot that has entries, or to that of `far` if it comes before, and hands
+    /// out what the wheel has there. Stays where it is if there is neither.
+    pub(super) fn turn(&mut self, far: Option<Time>, present: &mut Heap) {
+        let next = self.next_filled();
+        let far = far.map(|time| time.as_ns() >> self.shift);
+        match (next, far) {
+            (Some(next), far) if far.is_none_or(|far| next <= far) => {
+                self.present = next;
+                self.hand_out((next % SLOTS) as usize, present);
+            }
+            (_, Some(far)) => self.present = self.present.max(far),
+            _ => {}
+        }
+    }
+
+    fn hand_out(&mut self, slot: usize, present: &mut Heap) {
+        self.turns += 1;
+        self.filled[slot / 64] &= !(1 << (slot % 64));
+        let mut number = std::mem::replace(&mut self.heads[slot], NONE);
+        while let Some(node) = self.nodes.get_mut(number as usize) {
+            self.brought += 1;
+            present.push(node.entry);
+            let next = std::mem::replace(&mut node.next, self.free);
+            self.free = number;
+            number = next;
+        }
+    }
+
+    /// The number of the next slot that has entries.
+    fn next_filled(&self) -> Option<u64> {
+        let place = (self.present % SLOTS) as usize;
+        let (word, bit) = (place / 64, place % 64);
+        // The bits after the present one, then whole words, and those before it at the end.
+        let after = self.filled[word] & (!0 << bit);
+        let found = if after != 0 {
+            word * 64 + after.trailing_zeros() as usize
+        } else {
+            let words = (1..=WORDS).map(|step| (word + step) % WORDS);
+            let word = words.into_iter().find(|&word| self.filled[word] != 0)?;
+            word * 64 + self.filled[word].trailing_zeros() as usize
+        };
+        Some(self.present + (found + SLOTS as usize - place) as u64 % SLOTS)
+    }
+
+    /// Whether there is enough to judge the length of slots by.
+    #[inline]
+    pub(super) fn is_to_be_judged(&self) -> bool {
+        self.turns >= TURNS
+    }
+
+    /// Makes slots shorter where they are crowded, and longer where much lies beyond the
+    /// wheel. Many entries of one instant crowd a slot of any length; then slots stay long enough for
+    /// the wheel to hold most of what comes.
+    pub(super) fn judge(&mut self, present: &mut Heap, far: &mut Heap) {
+        let crowded = self.brought > CROWDED * self.turns && self.far < self.near / 4;
+        let short = self.far > self.near && self.brought < 2 * self.turns;
+        (self.turns, self.brought, self.near, self.far) = (0, 0, 0, 0);
+        let shift = match (crowded, short) {
+            (true, _) => self.shift - 1,
+            (_, true) => self.shift + 1,
+            _ => return,
+        };
+        if SHIFTS.contains(&shift) {
+            self.reshape(shift, present, far);
+        }
+    }
+
+    /// Puts all entries where they belong with slots of another length. The present slot is the one in
+    /// which the present one ended.
+    fn reshape(&mut self, shift: u32, present: &mut Heap, far: &mut Heap) {
+        let mut list = NONE;
+        for head in &mut self.heads {
+            let mut number = std::mem::replace(head, NONE);
+            while let Some(node) = self.nodes.get_mut(number as usize) {
+                let next = std::mem::replace(&mut node.next, list);
+                list = number;
+                number = next;
+            }
+        }
+        self.filled = [0; WORDS];
+        let ended_ns = ((self.present + 1) << self.shift) - 1;
+        (self.shift, self.present) = (shift, ended_ns >> shift);
+        while let Some(&Node { entry, next }) = self.nodes.get(list as usize) {
+            let number = std::mem::replace(&mut list, next);
+            match self.place(entry.key.time) {
+                Place::Slot(slot) => self.link(slot, number),
+                Place::Present => self.hand_over(number, present),
+                Place::Far => self.hand_over(number, far),
+            }
+        }
+    }
+
+    /// Makes a node the first of a slot.
+    #[inline]
+    fn link(&mut self, slot: usize, number: u32) {
+        self.nodes[number as usize].next = std::mem::replace(&mut self.heads[slot], number);
+        self.filled[slot / 64] |= 1 << (slot % 64);
+    }
+
+    /// Frees a node that is in no slot, and gives its entry away.
+    fn hand_over(&mut self, number: u32, to: &mut Heap) {
+        let node = &mut self.nodes[number as usize];
+        node.next = std::mem::replace(&mut self.free, number);
+        to.push(node.entry);
+    }
+}
