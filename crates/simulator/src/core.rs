@@ -4,7 +4,7 @@ use layercast_protocol::units::{Size, Time};
 
 use crate::edge::EdgeRouter;
 use crate::event::{Event, EventQueue, Key};
-use crate::link::Link;
+use crate::link::{Link, WirePool};
 use crate::network::LinkId;
 use crate::packet::{Body, Dropped, EcnField, Parcel, Slab};
 use crate::queue::Queue;
@@ -18,6 +18,7 @@ pub(crate) struct Core {
     pub(crate) current: Key,
     pub(crate) events: EventQueue,
     pub(crate) links: Vec<Link>,
+    pub(crate) wires: WirePool,
     pub(crate) slab: Slab,
     pub(crate) timers: Vec<TimerSlot>,
     pub(crate) dropped: Vec<Dropped>,
@@ -31,6 +32,7 @@ impl Core {
             current: Key { time: Time::ZERO, order: 0 },
             events: EventQueue::default(),
             links,
+            wires: WirePool::default(),
             slab: Slab::default(),
             timers: Vec::new(),
             dropped: Vec::with_capacity(16),
@@ -40,6 +42,17 @@ impl Core {
 
     pub(crate) fn now(&self) -> Time {
         self.current.time
+    }
+
+    /// Takes the packet that arrives on a link, and the arrival to enter in the event list after it.
+    #[inline]
+    pub(crate) fn land(&mut self, link: u32) -> Option<(Parcel, Option<Key>)> {
+        self.links[link as usize].land(&mut self.wires)
+    }
+
+    /// How many packets are in queues and on wires.
+    pub(crate) fn carried(&self) -> usize {
+        self.links.iter().map(|link| link.carried(&self.wires)).sum()
     }
 
     /// Sends a new packet on its first link.
@@ -166,7 +179,7 @@ impl Core {
         // links without delay.
         let arrival = self.events.key_at(now + total);
         let free_at = self.events.key_at(now + transmission);
-        let alone = link.launch(parcel, arrival, free_at);
+        let alone = link.launch(&mut self.wires, parcel, arrival, free_at);
         if !link.queue.is_empty() {
             link.free_pending = true;
             self.events.push(free_at, Event::Free(id.0));

@@ -1,7 +1,5 @@
 //! A link: error model, queue, transmitter, wire.
 
-use std::collections::VecDeque;
-
 use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Rate, Span, Time};
 
@@ -12,9 +10,12 @@ use crate::packet::{Dropped, Parcel};
 use crate::queue::{Queue, QueueConfig, Visit, transmission};
 
 mod varying;
+mod wire;
 
 pub(crate) use self::varying::Step;
 use self::varying::Varying;
+use self::wire::Wire;
+pub(crate) use self::wire::WirePool;
 
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq)]
@@ -182,9 +183,9 @@ impl Link {
 
     /// Puts a packet on the wire. The keys of its arrival and of the transmitter's release were
     /// taken in that order. Returns whether it is alone on the wire.
-    pub(crate) fn launch(&mut self, parcel: Parcel, arrival: Key, free_at: Key) -> bool {
+    pub(crate) fn launch(&mut self, pool: &mut WirePool, parcel: Parcel, arrival: Key, free_at: Key) -> bool {
         self.count_launch(parcel, free_at);
-        self.wire.push(arrival, parcel)
+        self.wire.push(pool, arrival, parcel)
     }
 
     #[inline]
@@ -196,15 +197,15 @@ impl Link {
     }
 
     /// Takes the packet that arrives, and the arrival to enter in the event list after it.
-    pub(crate) fn land(&mut self) -> Option<(Parcel, Option<Key>)> {
-        let parcel = self.wire.pop()?;
+    pub(crate) fn land(&mut self, pool: &mut WirePool) -> Option<(Parcel, Option<Key>)> {
+        let parcel = self.wire.pop(pool)?;
         let next = self.wire.next_arrival();
         Some((parcel, if self.extras.is_some() { self.next_to_enter(next) } else { next }))
     }
 
     /// How many packets are in the queue and on the wire.
-    pub(crate) fn carried(&self) -> usize {
-        self.queue.len() + self.wire.len()
+    pub(crate) fn carried(&self, pool: &WirePool) -> usize {
+        self.queue.len() + self.wire.len(pool)
     }
 
     /// Puts a tap on the link.
@@ -223,62 +224,4 @@ impl Link {
 /// How long a transmitter takes for a byte.
 fn ns_per_byte(rate: Rate) -> f64 {
     8e9 / rate.as_bps()
-}
-
-/// The packets in flight, in order. The first has a place of its own: on most links of a large tree
-/// there is never another.
-#[derive(Debug, Default)]
-struct Wire {
-    first: Option<(Key, Parcel)>,
-    others: VecDeque<(Key, Parcel)>,
-}
-
-impl Wire {
-    /// Adds a packet. Returns whether it is alone.
-    #[inline]
-    fn push(&mut self, arrival: Key, parcel: Parcel) -> bool {
-        let alone = self.first.is_none();
-        if alone {
-            self.first = Some((arrival, parcel));
-        } else {
-            self.others.push_back((arrival, parcel));
-        }
-        alone
-    }
-
-    /// Adds a packet where its arrival belongs. Returns how many arrive before it.
-    fn insert(&mut self, arrival: Key, parcel: Parcel) -> usize {
-        match self.first {
-            None => {
-                self.first = Some((arrival, parcel));
-                0
-            }
-            Some(first) if arrival < first.0 => {
-                self.others.push_front(first);
-                self.first = Some((arrival, parcel));
-                0
-            }
-            Some(_) => {
-                let place = self.others.partition_point(|(key, _)| *key < arrival);
-                self.others.insert(place, (arrival, parcel));
-                place + 1
-            }
-        }
-    }
-
-    #[inline]
-    fn pop(&mut self) -> Option<Parcel> {
-        let (_, parcel) = self.first?;
-        self.first = self.others.pop_front();
-        Some(parcel)
-    }
-
-    #[inline]
-    fn next_arrival(&self) -> Option<Key> {
-        self.first.map(|(key, _)| key)
-    }
-
-    fn len(&self) -> usize {
-        usize::from(self.first.is_some()) + self.others.len()
-    }
 }

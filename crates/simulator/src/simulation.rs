@@ -9,7 +9,6 @@ use layercast_protocol::units::Time;
 use crate::core::Core;
 use crate::event::{Event, Key};
 use crate::host::Way;
-use crate::link::Link;
 use crate::measure::{FlowCounters, LinkCounters};
 use crate::network::{LinkId, Network, NetworkError, NodeId};
 use crate::routing::Routing;
@@ -236,7 +235,7 @@ impl Simulation {
         }
         debug_assert_eq!(
             self.core.slab.copies(),
-            self.core.links.iter().map(Link::carried).sum::<usize>(),
+            self.core.carried(),
             "each copy of a packet is in one queue or on one wire"
         );
     }

@@ -34,7 +34,7 @@ fn serve(core: &mut Core, end: Time, arrived: &mut Vec<(i64, Time)>) {
         match event {
             Event::Free(_) => core.transmitter_free(LINK),
             Event::Arrival(_) => {
-                let (parcel, next) = core.links[0].land().unwrap();
+                let (parcel, next) = core.land(0).unwrap();
                 let &Body::Segment(Segment { seq, .. }) = core.slab.body(parcel.packet) else { panic!() };
                 arrived.push((seq, key.time));
                 core.slab.release(parcel.packet);
@@ -187,7 +187,7 @@ proptest! {
         prop_assert!(counters.bytes <= bytes);
         // Dropped parcels are kept for whoever accounts for them; nothing else is left.
         prop_assert_eq!(core.slab.copies(), core.dropped.len());
-        prop_assert_eq!(core.links[0].carried(), 0);
+        prop_assert_eq!(core.carried(), 0);
     }
 }
 
@@ -261,7 +261,7 @@ proptest! {
         prop_assert!(arrived.windows(2).all(|pair| pair[0].0 < pair[1].0), "in order");
         prop_assert_eq!(core.dropped.len() as u64, counters.queue_drops);
         prop_assert_eq!(core.slab.copies(), core.dropped.len());
-        prop_assert_eq!(core.links[0].carried(), 0);
+        prop_assert_eq!(core.carried(), 0);
         // Whoever does not find the link busy is sent at once; so no packet arrives later than all
         // before it take, one after the other, from the first on.
         let total: u64 = gaps.iter().map(|&(_, bytes)| u64::from(bytes) * 2).sum();
@@ -290,7 +290,7 @@ fn an_error_model_marks_where_packets_take_marks() {
                 let (size_bytes, route, position, channel) = (1000, 0, 0, 0);
                 core.offer(LINK, Parcel { packet, route, position, size_bytes, ecn, marked: false, channel });
                 core.current.time += Span::from_ms(2);
-                if let Some((mut parcel, _)) = core.links[0].land()
+                if let Some((mut parcel, _)) = core.land(0)
                     && !core.loses_on_arrival(0, &mut parcel)
                 {
                     marked.push(parcel.marked);

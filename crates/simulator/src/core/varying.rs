@@ -75,7 +75,7 @@ impl Core {
         let (transmission, total) = link.varying_spans(self.current, parcel.size_bytes);
         let arrival = self.events.key_at(now + total);
         let free_at = self.events.key_at(now + transmission);
-        let enters = link.launch_varying(parcel, arrival, free_at);
+        let enters = link.launch_varying(&mut self.wires, parcel, arrival, free_at);
         if let Queue::Watched(queue) = &mut link.queue {
             queue.arrives_at(arrival.time);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Span, Time};
 
-use super::{Extras, Link};
+use super::{Extras, Link, WirePool};
 use crate::event::Key;
 use crate::packet::Parcel;
 use crate::variation::{LinkChange, LinkVariation, OPPORTUNITY_BYTES, TraceCursor};
@@ -184,9 +184,15 @@ impl Link {
 
     /// As [`Link::launch`], on a link where packets may overtake. Returns whether the arrival has to
     /// be entered in the event list.
-    pub(crate) fn launch_varying(&mut self, parcel: Parcel, arrival: Key, free_at: Key) -> bool {
+    pub(crate) fn launch_varying(
+        &mut self,
+        pool: &mut WirePool,
+        parcel: Parcel,
+        arrival: Key,
+        free_at: Key,
+    ) -> bool {
         self.count_launch(parcel, free_at);
-        let place = self.wire.insert(arrival, parcel);
+        let place = self.wire.insert(pool, arrival, parcel);
         self.varying_mut().is_some_and(|varying| {
             let enters = place < varying.entered || varying.entered == 0;
             varying.entered += usize::from(enters);

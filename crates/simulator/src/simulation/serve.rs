@@ -14,7 +14,7 @@ use crate::tcp::{Ack, Segment, Sender, Sink};
 
 impl Simulation {
     pub(super) fn serve_arrival(&mut self, link: u32) {
-        match self.core.links[link as usize].land() {
+        match self.core.land(link) {
             Some((parcel, Some(next))) => {
                 self.core.events.replace_first(next, Event::Arrival(link));
                 self.serve_landed(link, parcel);
@@ -45,7 +45,7 @@ impl Simulation {
                 self.core.current = key_here;
                 self.events_served += 1;
             }
-            if let Some((parcel, next)) = self.core.links[link as usize].land() {
+            if let Some((parcel, next)) = self.core.land(link) {
                 if let Some(next) = next {
                     next_arrivals.add(&mut self.core.events, link, next);
                 }

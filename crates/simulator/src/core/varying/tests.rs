@@ -50,7 +50,7 @@ fn serve(core: &mut Core, end: Time, arrived: &mut Arrived) {
             Event::Free(_) => core.transmitter_free(LINK),
             Event::Change(_) => core.change_link(LINK),
             Event::Arrival(_) => {
-                let (parcel, next) = core.links[0].land().unwrap();
+                let (parcel, next) = core.land(0).unwrap();
                 if let Some(next) = next {
                     assert!(next > key, "what arrives next arrives later");
                     core.events.push(next, Event::Arrival(0));
@@ -246,12 +246,12 @@ proptest! {
             core.send(segment(seq as i64), Size::from_bytes(bytes), EcnField::NotCapable, LINK, 0, 0);
             let counters = core.links[0].counters;
             let gone = arrived.len() as u64 + counters.losses + counters.queue_drops;
-            prop_assert_eq!(gone + core.links[0].carried() as u64, seq as u64 + 1);
+            prop_assert_eq!(gone + core.carried() as u64, seq as u64 + 1);
             prop_assert_eq!(core.dropped.len() as u64, counters.losses + counters.queue_drops);
-            prop_assert_eq!(core.slab.copies(), core.dropped.len() + core.links[0].carried());
+            prop_assert_eq!(core.slab.copies(), core.dropped.len() + core.carried());
         }
         serve(&mut core, us(at) + Span::from_secs(60), &mut arrived);
-        prop_assert_eq!(core.links[0].carried(), 0);
+        prop_assert_eq!(core.carried(), 0);
         // At most the next change is left in the event list.
         let left = core.events.first(Time::MAX);
         prop_assert_eq!(left.is_some_and(|(_, event)| event == Event::Change(0)), left.is_some());

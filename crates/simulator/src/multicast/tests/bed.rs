@@ -101,7 +101,7 @@ impl Bed {
         match event {
             Event::Free(link) => self.core.transmitter_free(LinkId(link)),
             Event::Arrival(link) => {
-                let (parcel, next) = self.core.links[link as usize].land().unwrap();
+                let (parcel, next) = self.core.land(link).unwrap();
                 if let Some(next) = next {
                     self.core.events.push(next, Event::Arrival(link));
                 }

@@ -1,0 +1,132 @@
+//! Packets in flight.
+
+use crate::event::Key;
+use crate::packet::Parcel;
+
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    arrival: Key,
+    parcel: Parcel,
+    next: u32,
+}
+
+/// Room for the packets in flight on all links but the first of each. A place that is freed is the
+/// next to be taken, so what is in use stays close together, and no link keeps room to itself.
+#[derive(Debug)]
+pub(crate) struct WirePool {
+    nodes: Vec<Node>,
+    free: u32,
+}
+
+impl Default for WirePool {
+    fn default() -> WirePool {
+        WirePool { nodes: Vec::new(), free: NONE }
+    }
+}
+
+impl WirePool {
+    #[inline]
+    fn take(&mut self, node: Node) -> u32 {
+        let number = self.free;
+        match self.nodes.get_mut(number as usize) {
+            Some(place) => {
+                self.free = place.next;
+                *place = node;
+                number
+            }
+            None => {
+                self.nodes.push(node);
+                (self.nodes.len() - 1) as u32
+            }
+        }
+    }
+}
+
+/// The packets in flight on one link, in the order of their arrival. The first has a place of its own:
+/// on most links of a large tree there is never another.
+#[derive(Debug)]
+pub(super) struct Wire {
+    first: Option<(Key, Parcel)>,
+    head: u32,
+    tail: u32,
+}
+
+impl Default for Wire {
+    fn default() -> Wire {
+        Wire { first: None, head: NONE, tail: NONE }
+    }
+}
+
+impl Wire {
+    /// Adds a packet behind the others. Returns whether it is alone.
+    #[inline]
+    pub(super) fn push(&mut self, pool: &mut WirePool, arrival: Key, parcel: Parcel) -> bool {
+        if self.first.is_none() {
+            self.first = Some((arrival, parcel));
+            return true;
+        }
+        let number = pool.take(Node { arrival, parcel, next: NONE });
+        match pool.nodes.get_mut(self.tail as usize) {
+            Some(last) => last.next = number,
+            None => self.head = number,
+        }
+        self.tail = number;
+        false
+    }
+
+    /// Adds a packet where its arrival belongs. Returns how many arrive before it.
+    pub(super) fn insert(&mut self, pool: &mut WirePool, arrival: Key, parcel: Parcel) -> usize {
+        let (arrival, parcel, mut place) = match self.first {
+            Some(first) if arrival < first.0 => {
+                self.first = Some((arrival, parcel));
+                (first.0, first.1, 0)
+            }
+            _ => (arrival, parcel, usize::from(self.first.is_some())),
+        };
+        let (mut before, mut after) = (NONE, self.head);
+        while let Some(node) = pool.nodes.get(after as usize).filter(|node| node.arrival < arrival) {
+            (before, after) = (after, node.next);
+            place += 1;
+        }
+        if after == NONE {
+            self.push(pool, arrival, parcel);
+            return place;
+        }
+        let number = pool.take(Node { arrival, parcel, next: after });
+        match pool.nodes.get_mut(before as usize) {
+            Some(node) => node.next = number,
+            None => self.head = number,
+        }
+        place
+    }
+
+    /// Takes the first packet.
+    #[inline]
+    pub(super) fn pop(&mut self, pool: &mut WirePool) -> Option<Parcel> {
+        let (_, parcel) = self.first?;
+        self.first = pool.nodes.get_mut(self.head as usize).map(|node| {
+            let number = std::mem::replace(&mut self.head, node.next);
+            node.next = std::mem::replace(&mut pool.free, number);
+            (node.arrival, node.parcel)
+        });
+        if self.head == NONE {
+            self.tail = NONE;
+        }
+        Some(parcel)
+    }
+
+    /// When the first packet arrives.
+    #[inline]
+    pub(super) fn next_arrival(&self) -> Option<Key> {
+        self.first.map(|(key, _)| key)
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self, pool: &WirePool) -> usize {
+        let next = |&number: &u32| pool.nodes.get(number as usize).map(|node| node.next);
+        let others = std::iter::successors(Some(self.head), next).take_while(|&number| number != NONE);
+        usize::from(self.first.is_some()) + others.count()
+    }
+}
