@@ -10,11 +10,16 @@ use nix::sys::time::TimeValLike;
 
 use crate::memory;
 
-/// What ns-2 took for a whole process: it does not tell the set-up apart.
+/// What ns-2 took.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PeerTaken {
-    pub(crate) cpu_s: f64,
+    /// Processor time to set the network up, in seconds: that of a process which ends at 0 s.
+    pub(crate) set_up_s: f64,
+    /// What the process took beyond that, in seconds.
+    pub(crate) run_s: f64,
+    /// Transmissions of a packet on a link.
     pub(crate) hops: u64,
+    /// The largest resident memory.
     pub(crate) peak_bytes: Option<u64>,
 }
 
@@ -23,12 +28,29 @@ pub(crate) fn available() -> bool {
     Command::new("sh").args(["-c", "command -v ns"]).stdout(Stdio::null()).status().is_ok_and(|s| s.success())
 }
 
-/// Runs `validation/dumbbell.tcl` below `root`.
+/// Runs `validation/dumbbell.tcl` below `root`, after a run that ends where it begins.
 pub(crate) fn dumbbell(root: &Path, connections: u32, mbps: u32, seconds: u32) -> Result<PeerTaken> {
+    let set_up = process(root, [connections, mbps, 0])?;
+    let whole = process(root, [connections, mbps, seconds])?;
+    Ok(PeerTaken {
+        set_up_s: set_up.cpu_s,
+        run_s: whole.cpu_s - set_up.cpu_s,
+        hops: whole.hops,
+        peak_bytes: whole.peak_bytes,
+    })
+}
+
+struct Process {
+    cpu_s: f64,
+    hops: u64,
+    peak_bytes: Option<u64>,
+}
+
+fn process(root: &Path, arguments: [u32; 3]) -> Result<Process> {
     let before = children_cpu_s()?;
     let mut child = Command::new("ns")
         .arg(root.join("validation/dumbbell.tcl"))
-        .args([connections, mbps, seconds].map(|number| number.to_string()))
+        .args(arguments.map(|number| number.to_string()))
         .stdout(Stdio::piped())
         .spawn()
         .context("cannot start ns; install ns-2 (on Debian: apt-get install ns2)")?;
@@ -43,7 +65,7 @@ pub(crate) fn dumbbell(root: &Path, connections: u32, mbps: u32, seconds: u32) -
     let Some(hops) = told.split_whitespace().last().and_then(|word| word.parse().ok()) else {
         bail!("ns told no hops: {told:?}");
     };
-    Ok(PeerTaken { cpu_s: children_cpu_s()? - before, hops, peak_bytes })
+    Ok(Process { cpu_s: children_cpu_s()? - before, hops, peak_bytes })
 }
 
 fn children_cpu_s() -> Result<f64> {

@@ -107,7 +107,7 @@ fn measure(case: Case, options: &Options, counting: bool) -> Result<Row> {
         }
         if let (Case::Dumbbell { connections, mbps, seconds }, true) = (case, options.peer) {
             let taken = peer::dumbbell(&options.root, connections, mbps, seconds)?;
-            if best_peer.is_none_or(|best| taken.cpu_s < best.cpu_s) {
+            if best_peer.is_none_or(|best| taken.run_s < best.run_s) {
                 best_peer = Some(taken);
             }
         }
@@ -168,27 +168,30 @@ fn table(rows: &[Row]) -> Table {
     table
 }
 
-/// Whole processes against whole processes: the peer's set-up is part of its time, and so is ours.
+/// What running takes, the set-up of either taken off and told beside.
 fn peer_table(rows: &[Row]) -> Table {
     let mut table = plain_table(&[
         "case",
         "ours, M hops / CPU s",
         "ns-2, M hops / CPU s",
         "ratio",
-        "ours, MB",
+        "set-up, s",
+        "ns-2, s",
+        "memory, MB",
         "ns-2, MB",
         "ratio",
     ]);
     for row in rows {
         let Some(peer) = row.peer else { continue };
-        let ours = row.taken.hops as f64 / (row.taken.run_s + row.taken.set_up_s);
-        let theirs = peer.hops as f64 / peer.cpu_s;
+        let theirs = peer.hops as f64 / peer.run_s;
         let memory = row.taken.peak_bytes.zip(peer.peak_bytes);
         table.add_row([
             row.case.to_string(),
-            format!("{:.2}", ours / 1e6),
+            format!("{:.2}", row.hops_per_s() / 1e6),
             format!("{:.2}", theirs / 1e6),
-            format!("{:.1}", ours / theirs),
+            format!("{:.1}", row.hops_per_s() / theirs),
+            format!("{:.3}", row.taken.set_up_s),
+            format!("{:.1}", peer.set_up_s),
             megabytes(row.taken.peak_bytes),
             megabytes(peer.peak_bytes),
             memory.map_or("?".to_owned(), |(ours, theirs)| format!("{:.3}", ours as f64 / theirs as f64)),
