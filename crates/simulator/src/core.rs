@@ -67,7 +67,7 @@ impl Core {
     ) {
         let packet = self.slab.insert(body);
         let size_bytes = size.as_bytes();
-        let parcel = Parcel { packet, route, position, size_bytes, ecn, marked: false, channel: 0 };
+        let parcel = Parcel { packet, route, position, size_bytes, ecn: ecn.into(), channel: 0 };
         self.offer(link, parcel);
     }
 

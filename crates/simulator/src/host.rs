@@ -76,8 +76,7 @@ impl SourceHost<'_> {
             route: 0,
             position: 0,
             size_bytes: size.as_bytes(),
-            ecn: self.ecn,
-            marked: false,
+            ecn: self.ecn.into(),
             channel: channel.0,
         };
         self.tree.forward(self.core, 0, channel, parcel);

@@ -87,7 +87,7 @@ impl Extras {
             counters.losses += 1;
         } else {
             counters.marks += 1;
-            parcel.marked = true;
+            parcel.mark();
         }
         is_lost
     }

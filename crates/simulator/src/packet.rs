@@ -85,10 +85,8 @@ pub(crate) struct Parcel {
     /// How far it has come: the hop on a path, or the edge of a tree.
     pub(crate) position: u32,
     pub(crate) size_bytes: u32,
-    /// Whether it may be marked where it would be dropped.
-    pub(crate) ecn: EcnField,
-    /// Whether a router has marked it.
-    pub(crate) marked: bool,
+    /// The ECN field of its IP header: whether it may be marked, and whether a router has done so.
+    pub(crate) ecn: EcnBits,
     /// The channel of a multicast packet, otherwise 0: what queues tell flows of a route apart by.
     pub(crate) channel: u16,
 }
@@ -99,19 +97,47 @@ impl Parcel {
         (self.route, self.channel)
     }
 
-    /// The field of the IP header (RFC 3168, section 5; RFC 9331).
-    pub(crate) fn ecn_bits(&self) -> u8 {
-        match self.ecn {
-            _ if self.marked => 3,
-            EcnField::NotCapable => 0,
-            EcnField::Classic => 2,
-            EcnField::Scalable => 1,
-        }
+    /// Whether a mark will be understood.
+    #[inline]
+    pub(crate) fn takes_marks(&self) -> bool {
+        self.ecn.0 != 0
     }
 
-    /// Whether a mark will be understood.
-    pub(crate) fn takes_marks(&self) -> bool {
-        self.ecn != EcnField::NotCapable
+    /// Whether a router has marked it.
+    #[inline]
+    pub(crate) fn is_marked(&self) -> bool {
+        self.ecn == EcnBits::MARKED
+    }
+
+    /// A router marks it.
+    pub(crate) fn mark(&mut self) {
+        self.ecn = EcnBits::MARKED;
+    }
+
+    /// Whether marks come often, and are answered by their share, on its way.
+    pub(crate) fn is_scalable(&self) -> bool {
+        self.is_marked() || self.ecn == EcnField::Scalable.into()
+    }
+}
+
+/// The ECN field of an IP header (RFC 3168, section 5; RFC 9331). A number and not an enum: an option of
+/// a parcel would hide its tag in an enum, and then copy the rest in pieces, which takes much longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EcnBits(pub(crate) u8);
+
+impl EcnBits {
+    /// Congestion experienced.
+    pub(crate) const MARKED: EcnBits = EcnBits(3);
+}
+
+impl From<EcnField> for EcnBits {
+    #[inline]
+    fn from(field: EcnField) -> EcnBits {
+        EcnBits(match field {
+            EcnField::NotCapable => 0,
+            EcnField::Scalable => 1,
+            EcnField::Classic => 2,
+        })
     }
 }
 

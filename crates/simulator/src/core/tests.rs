@@ -288,12 +288,12 @@ fn an_error_model_marks_where_packets_take_marks() {
             for seq in 0..9 {
                 let packet = core.slab.insert(segment(seq));
                 let (size_bytes, route, position, channel) = (1000, 0, 0, 0);
-                core.offer(LINK, Parcel { packet, route, position, size_bytes, ecn, marked: false, channel });
+                core.offer(LINK, Parcel { packet, route, position, size_bytes, ecn: ecn.into(), channel });
                 core.current.time += Span::from_ms(2);
                 if let Some((mut parcel, _)) = core.land(0)
                     && !core.loses_on_arrival(0, &mut parcel)
                 {
-                    marked.push(parcel.marked);
+                    marked.push(parcel.is_marked());
                 }
             }
             let counters = core.links[0].counters;

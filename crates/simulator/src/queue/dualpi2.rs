@@ -7,7 +7,7 @@ use layercast_protocol::units::{Rate, Span, Time};
 use super::fifo::Fifo;
 use super::ticker::Ticker;
 use super::{QueueLimit, Visit};
-use crate::packet::{EcnField, Parcel};
+use crate::packet::Parcel;
 
 /// DualPI2's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -174,7 +174,7 @@ impl DualPi2Queue {
         self.catch_up(visit.now);
         if self.limit.is_reached(self.len(), self.bytes()) {
             visit.drop_for_room(parcel);
-        } else if parcel.ecn == EcnField::Scalable || parcel.marked {
+        } else if parcel.is_scalable() {
             // Who marked a packet has written over what its sender said.
             self.low_delay.push(visit.now, parcel);
         } else {

@@ -9,7 +9,7 @@ use crate::packet::{Dropped, EcnField, PacketId, Parcel};
 /// A parcel that is told from others by its packet.
 pub(crate) fn parcel(number: u32, size_bytes: u32, ecn: EcnField) -> Parcel {
     let packet = PacketId::of_number(number);
-    Parcel { packet, route: 0, position: 0, size_bytes, marked: false, ecn, channel: 0 }
+    Parcel { packet, route: 0, position: 0, size_bytes, ecn: ecn.into(), channel: 0 }
 }
 
 /// The same on a route of its own, or a channel of it.

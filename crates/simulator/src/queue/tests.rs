@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::testing::{Driver, parcel_of};
 use super::*;
-use crate::packet::EcnField;
+use crate::packet::{EcnBits, EcnField};
 
 /// Every kind of queue, with bounds that a short test reaches, that marks where it can.
 fn kinds(limit: QueueLimit) -> Vec<QueueConfig> {
@@ -113,14 +113,14 @@ impl Ledger {
         self.gone += 1;
         assert_eq!(parcel.flow(), self.came[number].flow());
         assert_eq!(parcel.size_bytes, self.came[number].size_bytes);
-        assert!(!parcel.marked || parcel.takes_marks());
+        assert!(!parcel.is_marked() || self.came[number].takes_marks());
     }
 
     fn take(&mut self, parcel: &Parcel) {
         self.leave(parcel);
         let number = parcel.position as usize;
         let came = &self.came[number];
-        let class = u8::from(came.marked || came.ecn == EcnField::Scalable);
+        let class = u8::from(came.is_scalable());
         let last = self.last.insert((parcel.flow(), class), number);
         assert!(last.is_none_or(|last| last < number), "{parcel:?} after {last:?}");
     }
@@ -150,7 +150,8 @@ proptest! {
                         now += Span::from_ns(gap_ns);
                         let number = ledger.came.len() as u32;
                         let parcel = parcel_of(flow, number, size_bytes);
-                        let parcel = Parcel { position: number, ecn, marked, ..parcel };
+                        let ecn = if marked { EcnBits::MARKED } else { ecn.into() };
+                        let parcel = Parcel { position: number, ecn, ..parcel };
                         ledger.offer(parcel);
                         driver.offer(&mut queue, now, parcel);
                     }

@@ -32,7 +32,7 @@ impl Visit<'_> {
     /// A packet is marked: congestion experienced (RFC 3168).
     pub(super) fn mark(&mut self, parcel: &mut Parcel) {
         self.counters.marks += 1;
-        parcel.marked = true;
+        parcel.mark();
     }
 
     /// Marks a packet if it takes marks, and tells whether it does.

@@ -9,7 +9,7 @@ use layercast_protocol::units::{Span, Time};
 
 use super::drop_tail::DropTail;
 use super::{Queue, QueueLimit, Visit};
-use crate::packet::{Body, PacketId, Parcel};
+use crate::packet::{Body, EcnBits, PacketId, Parcel};
 
 /// What happened to a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,7 +142,7 @@ impl Watched {
             && let Some(parcel) = at_hand
             && let Some(&body) = self.bodies.get(&parcel.packet)
         {
-            self.record(visit.now, LinkEvent::Marked, Parcel { marked: true, ..parcel }, body);
+            self.record(visit.now, LinkEvent::Marked, Parcel { ecn: EcnBits::MARKED, ..parcel }, body);
         }
     }
 

@@ -127,13 +127,7 @@ impl Simulation {
     fn link_record(&self, raw: RawRecord) -> Option<LinkRecord> {
         let RawRecord { at, event, parcel, body } = raw;
         let carried = self.carried(&parcel, body)?;
-        Some(LinkRecord {
-            at,
-            event,
-            size: Size::from_bytes(parcel.size_bytes),
-            ecn: parcel.ecn_bits(),
-            carried,
-        })
+        Some(LinkRecord { at, event, size: Size::from_bytes(parcel.size_bytes), ecn: parcel.ecn.0, carried })
     }
 
     /// What a packet is. None for a packet that is not on a route of its kind, which there is not.

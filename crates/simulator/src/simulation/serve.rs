@@ -132,7 +132,7 @@ impl Simulation {
         if to.tree.is_member(receiver, channel) {
             counters.received_bytes += u64::from(parcel.size_bytes);
             counters.received_packets += 1;
-            counters.marked_packets += u64::from(parcel.marked);
+            counters.marked_packets += u64::from(parcel.is_marked());
             counters.sent_packets += 1;
             self.tell_receiver(
                 session,
@@ -161,7 +161,7 @@ impl Simulation {
 
     fn deliver_segment(&mut self, agent: u32, segment: Segment, parcel: Parcel) {
         if let Agent::TcpSink { sink, way, flow } = &mut self.agents[agent as usize] {
-            let received = sink.receive(self.core.now(), segment, parcel.marked);
+            let received = sink.receive(self.core.now(), segment, parcel.is_marked());
             if received.is_new {
                 let counters = &mut self.unicast_flows[*flow as usize];
                 counters.received_bytes += u64::from(parcel.size_bytes);
@@ -308,7 +308,7 @@ fn arrival(origin: Origin, header: Header, parcel: Parcel) -> Arrival<Header> {
 
 /// What an endpoint hears of a packet's marks.
 fn marks_on(parcel: &Parcel) -> Ecn {
-    match (parcel.marked, parcel.takes_marks()) {
+    match (parcel.is_marked(), parcel.takes_marks()) {
         (true, _) => Ecn::Marked,
         (false, true) => Ecn::Capable,
         (false, false) => Ecn::NotCapable,
@@ -326,12 +326,14 @@ mod tests {
 
     #[test]
     fn endpoints_hear_of_capability_and_marks() {
-        let parcel = |ecn, marked| {
+        let parcel = |ecn: EcnField| {
             let packet = PacketId::of_number(0);
-            Parcel { packet, route: 0, position: 0, size_bytes: 1, ecn, marked, channel: 0 }
+            Parcel { packet, route: 0, position: 0, size_bytes: 1, ecn: ecn.into(), channel: 0 }
         };
-        assert_eq!(marks_on(&parcel(EcnField::NotCapable, false)), Ecn::NotCapable);
-        assert_eq!(marks_on(&parcel(EcnField::Classic, false)), Ecn::Capable);
-        assert_eq!(marks_on(&parcel(EcnField::Classic, true)), Ecn::Marked);
+        assert_eq!(marks_on(&parcel(EcnField::NotCapable)), Ecn::NotCapable);
+        let mut capable = parcel(EcnField::Classic);
+        assert_eq!(marks_on(&capable), Ecn::Capable);
+        capable.mark();
+        assert_eq!(marks_on(&capable), Ecn::Marked);
     }
 }

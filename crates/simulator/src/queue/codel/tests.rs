@@ -35,7 +35,7 @@ fn standing(queue: &mut Queue, driver: &mut Driver, ecn: EcnField, departures: u
     for number in 1..=departures {
         let before = driver.counters.queue_drops + driver.counters.marks;
         let taken = driver.take(queue, Time::from_ns(number * 10_000_000));
-        assert_eq!(taken.is_some_and(|parcel| parcel.marked), driver.counters.marks > before);
+        assert_eq!(taken.is_some_and(|parcel| parcel.is_marked()), driver.counters.marks > before);
         if driver.counters.queue_drops + driver.counters.marks > before {
             struck.push(number * 10);
         }

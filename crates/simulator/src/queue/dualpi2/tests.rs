@@ -1,6 +1,7 @@
 use layercast_testkit::golden;
 
 use super::*;
+use crate::packet::EcnField;
 use crate::queue::Queue;
 use crate::queue::testing::{Driver, parcel};
 
@@ -58,12 +59,15 @@ fn scalable_and_marked_packets_go_first_fifteen_for_one() {
     for number in 100..150 {
         // The second half was marked on its way here, and who sent it cannot be told any more.
         let ecn = if number < 125 { EcnField::Scalable } else { EcnField::Classic };
-        let marked = number >= 125;
-        driver.offer(&mut queue, Time::ZERO, Parcel { marked, ..parcel(number, 1000, ecn) });
+        let mut parcel = parcel(number, 1000, ecn);
+        if number >= 125 {
+            parcel.mark();
+        }
+        driver.offer(&mut queue, Time::ZERO, parcel);
     }
     let taken: Vec<Parcel> = (0..64).filter_map(|_| driver.take(&mut queue, Time::ZERO)).collect();
     assert_eq!(taken.len(), 64);
-    let is_low_delay = |parcel: &Parcel| parcel.ecn == EcnField::Scalable || parcel.marked;
+    let is_low_delay = Parcel::is_scalable;
     // 50 in the low-delay queue: three full turns, five more, and then nothing but the other.
     let expected: Vec<bool> =
         (0..64).map(|place| if place < 48 { place % 16 != 15 } else { place < 53 }).collect();
@@ -81,7 +85,7 @@ fn turns_are_counted_only_while_the_other_queue_waits() {
         driver.take(&mut queue, Time::ZERO);
     }
     driver.offer(&mut queue, Time::ZERO, parcel(100, 1000, EcnField::NotCapable));
-    let next = |_| driver.take(&mut queue, Time::ZERO).map(|parcel| parcel.ecn == EcnField::Scalable);
+    let next = |_| driver.take(&mut queue, Time::ZERO).map(|parcel| parcel.is_scalable());
     let next: Vec<_> = (0..4).filter_map(next).collect();
     assert_eq!(next, [true, true, false, true]);
 }
@@ -143,7 +147,8 @@ impl Fate {
 fn load(per_ms: [f64; 3]) -> [Fate; 3] {
     const STEPS: u32 = 60_000;
     let kinds = [EcnField::Scalable, EcnField::Classic, EcnField::NotCapable];
-    let kind = |parcel: &Parcel| kinds.iter().position(|&ecn| ecn == parcel.ecn).unwrap();
+    // The route is free here: it tells the kind.
+    let kind = |parcel: &Parcel| parcel.route as usize;
     let at = |step: u32| Time::from_ns(u64::from(step) * 1_000_000);
     let (mut queue, mut driver) = (queue(DualPi2Config::default()), Driver::default());
     let mut due = [0.0; 3];
@@ -154,7 +159,7 @@ fn load(per_ms: [f64; 3]) -> [Fate; 3] {
             while due[index] >= 1.0 {
                 due[index] -= 1.0;
                 // The position is free here: it tells when the packet came.
-                let parcel = Parcel { position: step, ..parcel(0, 1000, kinds[index]) };
+                let parcel = Parcel { position: step, route: index as u32, ..parcel(0, 1000, kinds[index]) };
                 driver.offer(&mut queue, at(step), parcel);
             }
         }
@@ -166,7 +171,7 @@ fn load(per_ms: [f64; 3]) -> [Fate; 3] {
         if let Some(taken) = taken {
             let fate = &mut fates[kind(&taken)];
             fate.taken += 1;
-            fate.marked += u32::from(taken.marked);
+            fate.marked += u32::from(taken.is_marked());
             fate.longest_wait = fate.longest_wait.max(at(step).since(at(taken.position)));
         }
         for dropped in driver.dropped.drain(..) {

@@ -121,13 +121,13 @@ fn each_queue_has_a_codel_of_its_own() {
         for number in 0..2000 {
             let now = Time::from_ns(u64::from(number) * 2_000_000);
             for _ in 0..2 {
-                driver.offer(&mut queue, now, Parcel { ecn, ..parcel_of((1, 0), number, 1000) });
+                driver.offer(&mut queue, now, Parcel { ecn: ecn.into(), ..parcel_of((1, 0), number, 1000) });
             }
             if number % 4 == 0 {
-                driver.offer(&mut queue, now, Parcel { ecn, ..parcel_of((2, 0), number, 1000) });
+                driver.offer(&mut queue, now, Parcel { ecn: ecn.into(), ..parcel_of((2, 0), number, 1000) });
             }
             if let Some(taken) = driver.take(&mut queue, now) {
-                calm += u32::from(taken.route == 2 && !taken.marked);
+                calm += u32::from(taken.route == 2 && !taken.is_marked());
             }
         }
         let counters = driver.counters;

@@ -59,7 +59,7 @@ fn marks_on_departure_and_drops_nothing_for_it() {
     }
     let later = Time::from_ns(3_000_000);
     let taken: Vec<bool> =
-        std::iter::from_fn(|| driver.take(&mut queue, later)).map(|parcel| parcel.marked).collect();
+        std::iter::from_fn(|| driver.take(&mut queue, later)).map(|parcel| parcel.is_marked()).collect();
     assert_eq!(taken.len(), 100);
     assert!(taken.iter().enumerate().all(|(number, &marked)| marked == (number % 2 == 0)));
     assert_eq!((driver.counters.marks, driver.counters.queue_drops), (50, 0));
