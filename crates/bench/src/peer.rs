@@ -62,9 +62,11 @@ fn process(root: &Path, arguments: [u32; 3]) -> Result<Process> {
     }
     let output = child.wait_with_output()?;
     let told = String::from_utf8_lossy(&output.stdout);
-    let Some(hops) = told.split_whitespace().last().and_then(|word| word.parse().ok()) else {
+    let Some(hops) = told.split_whitespace().last().and_then(|word| word.parse::<i64>().ok()) else {
         bail!("ns told no hops: {told:?}");
     };
+    // Before its first acknowledgement a connection counts one too few.
+    let hops = u64::try_from(hops).unwrap_or(0);
     Ok(Process { cpu_s: children_cpu_s()? - before, hops, peak_bytes })
 }
 

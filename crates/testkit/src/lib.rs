@@ -4,6 +4,7 @@
 pub mod contract;
 pub mod generated;
 pub mod golden;
+pub mod mrg32k3a;
 pub mod pair;
 
 pub use contract::{Operation, check_endpoint};

@@ -123,6 +123,11 @@ fn red(node: &Node, keys: &Keys<'_>, context: &mut Context<'_>) -> RedConfig {
             _ => RedVictim::Last,
         },
     };
+    let mark_key = keys.table.node("mark_probability").or(keys.table.node("use_mark_probability"));
+    if let Some(at) = mark_key.filter(|_| !config.ecn) {
+        let problem = Problem::of(at, "this queue does not mark, so it has no use for this");
+        context.problems.push(problem.allowed("it beside `ecn = true`"));
+    }
     // An automatic lower threshold depends on the link, and might pass a given upper one.
     if let Some(max) = config.max_threshold
         && config.min_threshold.is_none_or(|min| max <= min)

@@ -164,6 +164,7 @@ fn wrong_queues_are_refused() {
     refused(r#"queue = { kind = "codel", drop_front = true }"#, "`codel` does not use `drop_front`");
     refused(r#"queue = { kind = "red", ecn = "yes" }"#, "true or false");
     refused(r#"queue = { kind = "red", mark_probability = 0 }"#, "a number above 0 and up to 1");
+    refused(r#"queue = { kind = "red", mark_probability = 0.2 }"#, "it beside `ecn = true`");
     refused(r#"queue = { kind = "fq-codel", queues = 0 }"#, "a whole number from 1 to 65536");
     refused(r#"queue = { kind = "fair", quantum = "0 bytes" }"#, "1000 bytes");
     refused(r#"queue = { kind = "dualpi2", coupling = 0 }"#, "a number above 0");
