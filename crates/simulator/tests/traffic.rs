@@ -149,7 +149,8 @@ fn a_tcp_pauses_and_goes_on() {
             before = now;
         }
         for pair in received.chunks(2) {
-            assert!(pair[0] > 2_500_000 && pair[1] < 200_000, "{variant:?}: {received:?}");
+            // BBR comes back at its full rate: 1250 kB/s for 174 ms.
+            assert!(pair[0] > 2_500_000 && pair[1] < 220_000, "{variant:?}: {received:?}");
         }
     }
 }
