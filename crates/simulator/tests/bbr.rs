@@ -179,3 +179,17 @@ fn a_pause_does_not_cost_the_rate() {
     // Four fifths of 99 % of the path, and what comes while it is off.
     assert!((7.5..8.2).contains(&got), "{got} Mbit/s");
 }
+
+/// Probing waits for a random time, so a seed decides who of two probes first; and it decides all.
+#[test]
+fn the_seed_decides_the_run() {
+    let plan = path(2.0, LossModel::None);
+    let run = |seed| {
+        let mut simulation = Simulation::new(plan.network.clone(), seed);
+        let flows = ["a", "b"].map(|name| add(&mut simulation, &plan, TcpVariant::Bbr, 1000, name, 0.0));
+        simulation.run_until(at(30.0));
+        flows.map(|id| (simulation.tcp_counters(id), simulation.tcp_state(id)))
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}
