@@ -117,7 +117,6 @@ impl Variant for Bbr {
         // The board tells what to resend.
         c.next = c.highest_sent + 1;
         control.save_window(c.cwnd, self.recovering_since.is_some());
-        self.board.begin_recovery();
         self.lost_to = c.highest_ack + 1;
         self.board.presume_lost(c.highest_sent + 1);
         self.mark_losses(&mut control, c, now);

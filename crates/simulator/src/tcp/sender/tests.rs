@@ -191,3 +191,55 @@ fn a_burst_has_its_limit() {
         assert_eq!(driver.sent.0.len(), 3, "{variant:?}");
     }
 }
+
+/// The driver with a paced sender: after each acknowledgement all deadlines of the next 9 ms are served.
+fn ack_and_pace(driver: &mut Driver, cumulative: i64, blocks: &[(i64, i64)]) -> Vec<(Time, i64)> {
+    driver.ack(cumulative, blocks, false);
+    let (end, now) = (driver.now + Span::from_ms(9), driver.now);
+    let mut sent: Vec<(Time, i64)> = driver.sent.0.drain(..).map(|(segment, _)| (now, segment.seq)).collect();
+    while let Some(at) = driver.sender.deadline().filter(|&at| at < end) {
+        driver.sender.handle_timeout(at, &mut driver.sent);
+        sent.extend(driver.sent.0.drain(..).map(|(segment, _)| (at, segment.seq)));
+    }
+    sent
+}
+
+/// A round trip of 10 ms and an initial window of 2 packets: 2.77 times 2 packets in 10 ms.
+#[test]
+fn bbr_sends_a_packet_at_a_time() {
+    let mut driver =
+        Driver::start(TcpOptions { window: 1000, ..TcpOptions::new(TcpVariant::Bbr, TcpProfile::Ns2) });
+    let sent = ack_and_pace(&mut driver, 0, &[]);
+    let [(first, 1), (second, 2)] = sent[..] else { panic!("{sent:?}") };
+    let gap_s = second.since(first).as_secs_f64();
+    assert!((gap_s - 0.01 / (2.77 * 2.0)).abs() < 1e-6, "{gap_s}");
+    for packet in 1..20 {
+        let sent = ack_and_pace(&mut driver, packet, &[]);
+        assert!(sent.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 + 1 == pair[1].1), "{sent:?}");
+    }
+}
+
+#[test]
+fn bbr_repairs_a_lost_repair_without_the_timer() {
+    let mut driver =
+        Driver::start(TcpOptions { window: 1000, ..TcpOptions::new(TcpVariant::Bbr, TcpProfile::Ns2) });
+    for packet in 0..10 {
+        ack_and_pace(&mut driver, packet, &[]);
+    }
+    let mut repairs = Vec::new();
+    // Packet 10 does not arrive, nor does its first repair; one packet after another comes after it.
+    for right in 12..40 {
+        let highest = driver.sender.state().highest_sent;
+        let sent = ack_and_pace(&mut driver, 9, &[(11, right.min(highest + 1))]);
+        repairs.extend(sent.iter().filter(|(_, seq)| *seq == 10).map(|_| right));
+        if repairs.len() == 2 {
+            break;
+        }
+    }
+    // Three packets above it tell of its loss.
+    assert_eq!((repairs.len(), repairs[0]), (2, 14), "{repairs:?}");
+    assert_eq!(driver.sender.state().backoff, 1, "no timeout");
+    let highest = driver.sender.state().highest_sent;
+    let sent = ack_and_pace(&mut driver, highest, &[]);
+    assert!(!sent.is_empty() && sent.iter().all(|&(_, seq)| seq > highest), "{sent:?}");
+}
