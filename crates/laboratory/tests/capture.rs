@@ -137,6 +137,75 @@ fn dissected(file: &Path, fields: &[&str]) -> Option<Vec<Vec<String>>> {
     }
 }
 
+/// A connection that agrees on ECN over a queue that marks, and a stream at a constant rate beside it.
+const MARKED: &str = r#"
+name = "marks and datagrams"
+duration = "10 s"
+
+[links]
+S-R = { rate = "2 Mbit/s", delay = "10 ms", queue = { kind = "codel", ecn = true } }
+
+[flows.tcp]
+protocol = "tcp-sack"
+from = "S"
+to = "R"
+window = 100
+ecn = true
+
+[flows.stream]
+protocol = "udp"
+from = "S"
+to = "R"
+rate = "400 kbit/s"
+packet_size = "500 bytes"
+"#;
+
+#[test]
+fn marks_are_answered_and_datagrams_told_in_a_capture() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("capture-marked");
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).unwrap();
+    let observation = Observation {
+        directory: directory.clone(),
+        captures: vec![0, 1],
+        capture_replication: 1,
+        notes: false,
+    };
+    run_observed("marked.toml", MARKED, &["replications=1"], 1, Some(observation));
+    let fields = [
+        "tcp.flags.syn",
+        "tcp.flags.ece",
+        "tcp.flags.cwr",
+        "udp.dstport",
+        "udp.length",
+        "ip.len",
+        "ip.dsfield.ecn",
+        "_ws.malformed",
+    ];
+    let told = ["capture-S-R.pcap", "capture-R-S.pcap"].map(|file| dissected(&directory.join(file), &fields));
+    let [Some(forward), Some(backward)] = told else { return };
+    assert!(forward.iter().chain(&backward).all(|line| line[7].is_empty()));
+    let truth = |text: &str| matches!(text, "1" | "True");
+    let count = |lines: &[Vec<String>], fits: &dyn Fn(&[String]) -> bool| {
+        lines.iter().filter(|line| fits(line.as_slice())).count()
+    };
+    let is_tcp = |line: &[String]| !line[0].is_empty();
+    // 100 packets in a second, a last one perhaps not on its way yet.
+    let datagrams = count(&forward, &|line| line[3] == "9" && line[4] == "480" && line[5] == "500");
+    assert!((999..=1001).contains(&datagrams), "{datagrams}");
+    // The opening packets agree on ECN: both flags, then one.
+    let opens = |line: &[String]| is_tcp(line) && truth(&line[0]);
+    assert_eq!(count(&forward, &|line| opens(line) && truth(&line[1]) && truth(&line[2])), 1);
+    assert_eq!(count(&backward, &|line| opens(line) && truth(&line[1]) && !truth(&line[2])), 1);
+    // The queue marks as packets leave it, so the capture shows the mark. Its echo comes until the cut is told.
+    let marked = count(&forward, &|line| is_tcp(line) && line[6] == "3");
+    let cuts = count(&forward, &|line| is_tcp(line) && !truth(&line[0]) && truth(&line[2]));
+    let echoes = count(&backward, &|line| is_tcp(line) && !truth(&line[0]) && truth(&line[1]));
+    assert!(marked > 3 && cuts > 3, "{marked} marks, {cuts} cuts");
+    assert!(echoes > cuts && cuts <= marked, "{marked} marks, {echoes} echoes, {cuts} cuts");
+    assert_eq!(count(&forward, &|line| is_tcp(line) && !truth(&line[0]) && truth(&line[1])), 0);
+}
+
 #[test]
 fn wireshark_finds_no_fault_with_a_capture() {
     let (_, files) = captured("capture-wireshark");

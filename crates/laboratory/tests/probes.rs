@@ -155,6 +155,35 @@ every = "1 ns"
     insta::assert_snapshot!(errors);
 }
 
+/// A stream of 400 kbit/s beside all that, which the queue may drop some of.
+const STREAM: &str = r#"
+[flows.stream]
+protocol = "udp"
+from = "S"
+to = "R1"
+rate = "400 kbit/s"
+
+[probes.stream]
+of = "flow stream@R1"
+what = ["throughput_kbps"]
+every = "1 s"
+"#;
+
+#[test]
+fn a_stream_has_its_throughput_and_nothing_else() {
+    let ran = run_text(NAME, &format!("{SCENARIO}\n{STREAM}"), &SETS);
+    let got = values(&ran, 0, "stream", "throughput_kbps");
+    assert_eq!(got.len(), 60);
+    let flow = ran.outcome.experiment.flows.iter().position(|flow| flow.name == "stream@R1").unwrap();
+    let measured = ran.outcome.replications[0].windows[0].flows[flow].throughput_kbps;
+    assert!((mean(got) - measured).abs() < 1e-6 * measured, "{} and {measured}", mean(got));
+    assert!((200.0..=401.0).contains(&measured), "{measured}");
+    let wrong = STREAM.replace("[\"throughput_kbps\"]", "[\"throughput_kbps\", \"cwnd_packets\", \"level\"]");
+    let text = format!("{SCENARIO}\n{wrong}");
+    let errors = scenario::read(NAME, &text, &[], &RegistryCatalogue).unwrap_err().to_string();
+    insta::assert_snapshot!("quantities_that_a_stream_has_not", errors);
+}
+
 #[test]
 fn the_file_has_a_row_for_each_value() {
     let ran = probed();

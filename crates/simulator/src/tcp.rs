@@ -5,8 +5,10 @@
 //! has profiles for its eras. Sequence numbers count packets from 0; packet 0 plays the SYN.
 //!
 //! `connection` holds what all variants share, and each variant is a file of its own: start with
-//! `tahoe`, then `reno`. `rfc_sack` recovers losses for RFC 6675 and CUBIC alike.
+//! `tahoe`, then `reno`. `rfc_sack` recovers losses for RFC 6675 and CUBIC alike; BBR,
+//! in `bbr`, paces its packets and recovers on the same board.
 
+mod bbr;
 mod connection;
 mod cubic;
 mod newreno;

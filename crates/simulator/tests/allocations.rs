@@ -29,8 +29,9 @@ fn stretches() -> Vec<Stretch> {
         let protocol = Protocol::named(name).unwrap();
         receivers.extend(add_session(&mut simulation, &plan, &protocol, 1, &[("R", 0.0), ("Q", 0.0)]));
     }
-    for (number, variant) in TcpVariant::ALL.into_iter().cycle().take(14).enumerate() {
-        let node = ["R", "Q"][number / 7];
+    let count = TcpVariant::ALL.len();
+    for (number, variant) in TcpVariant::ALL.into_iter().cycle().take(2 * count).enumerate() {
+        let node = ["R", "Q"][number / count];
         simulation.add_tcp(tcp(&plan, variant, "S", node, &format!("tcp-{number}"))).unwrap();
     }
     // Long enough for every queue, log and board to have had its largest size, but for rare ones.

@@ -140,3 +140,25 @@ fn a_random_delay_breaks_the_lockstep_of_flows() {
     assert!(without < 0.2, "{without}");
     assert!((0.35..0.55).contains(&with), "{with}");
 }
+
+/// Slow start overshoots by a window, and what it loses may end in a timeout. What comes after that must find
+/// the path's capacity, not overshoot again: from 20 s on the link is full but for a percent, and the few losses
+/// are those of the cubic's own probing.
+#[test]
+fn cubic_alone_in_a_wide_window_finds_its_rate() {
+    let queue = QueueConfig::DropTail { limit: QueueLimit::Packets(100), ns2_compat: true };
+    let plan = Plan::new(&[("S-R", LinkConfig { queue, ..link(10.0, 20.0) }, link(10.0, 20.0))]);
+    let mut simulation = plan.simulation();
+    let mut config = tcp(&plan, TcpVariant::Cubic, "S", "R", "tcp");
+    config.options.window = 1000;
+    let id = simulation.add_tcp(config).unwrap();
+    simulation.run_until(at(20.0));
+    let before = simulation.tcp_counters(id);
+    simulation.run_until(at(120.0));
+    let after = simulation.tcp_counters(id);
+    let mbps = (after.received_bytes - before.received_bytes) as f64 * 8.0 / 100.0 / 1e6;
+    let lost = (after.lost_packets - before.lost_packets) as f64;
+    let sent = (after.sent_packets - before.sent_packets) as f64;
+    assert!(mbps > 9.9, "{mbps} Mbit/s");
+    assert!(lost / sent < 0.005, "{lost} of {sent}");
+}

@@ -6,7 +6,7 @@ use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 pub(crate) const IN_NS: [TcpVariant; 5] =
     [TcpVariant::Tahoe, TcpVariant::Reno, TcpVariant::NewReno, TcpVariant::Sack, TcpVariant::Vegas];
 
-/// Those that it has not.
+/// Those that it has not. BBR is no matter of the loss rate, which is what these are compared by.
 pub(crate) const OURS_ALONE: [TcpVariant; 2] = [TcpVariant::Sack6675, TcpVariant::Cubic];
 
 /// What the scripts call it.
@@ -19,6 +19,7 @@ pub(crate) fn name(tcp: TcpVariant) -> &'static str {
         TcpVariant::Sack6675 => "sack-6675",
         TcpVariant::Vegas => "vegas",
         TcpVariant::Cubic => "cubic",
+        TcpVariant::Bbr => "bbr",
     }
 }
 
@@ -32,6 +33,7 @@ pub(crate) fn title(tcp: TcpVariant) -> &'static str {
         TcpVariant::Sack6675 => "RFC 6675",
         TcpVariant::Vegas => "Vegas",
         TcpVariant::Cubic => "CUBIC",
+        TcpVariant::Bbr => "BBR",
     }
 }
 

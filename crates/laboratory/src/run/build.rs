@@ -264,6 +264,7 @@ pub(super) fn tcp_options(plan: &FlowPlan) -> TcpOptions {
         "tcp-sack-6675" => TcpVariant::Sack6675,
         "tcp-vegas" => TcpVariant::Vegas,
         "tcp-cubic" => TcpVariant::Cubic,
+        "tcp-bbr" => TcpVariant::Bbr,
         // The reader takes no other name than those above and `tcp-sack`.
         _ => TcpVariant::Sack,
     };

@@ -4,7 +4,8 @@ use std::fmt;
 
 use layercast_protocol::units::Span;
 
-use super::naming::Role;
+use super::naming::{FlowName, Role};
+use super::protocols::UDP;
 
 /// Something whose values are kept over time.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +38,8 @@ pub enum SubjectKind {
     Receiver,
     /// A TCP connection.
     Tcp,
+    /// A flow at a constant rate.
+    Udp,
 }
 
 /// A quantity that a probe can keep.
@@ -124,7 +127,7 @@ impl Quantity {
             | Quantity::Sent
             | Quantity::Drops
             | Quantity::Marks => matches!(kind, SubjectKind::Link),
-            Quantity::Throughput => matches!(kind, SubjectKind::Receiver | SubjectKind::Tcp),
+            Quantity::Throughput => !matches!(kind, SubjectKind::Link),
             Quantity::Cwnd | Quantity::Ssthresh | Quantity::Flight => matches!(kind, SubjectKind::Tcp),
             Quantity::Level | Quantity::Rate | Quantity::SmoothedRate | Quantity::Loss | Quantity::Rtt => {
                 matches!(kind, SubjectKind::Receiver)
@@ -140,10 +143,11 @@ impl SubjectKind {
     }
 }
 
-impl From<Role> for SubjectKind {
-    fn from(role: Role) -> SubjectKind {
-        match role {
+impl From<&FlowName> for SubjectKind {
+    fn from(flow: &FlowName) -> SubjectKind {
+        match flow.role {
             Role::Receiver => SubjectKind::Receiver,
+            Role::Sink if flow.protocol == UDP => SubjectKind::Udp,
             Role::Sink => SubjectKind::Tcp,
         }
     }
@@ -155,6 +159,7 @@ impl fmt::Display for SubjectKind {
             SubjectKind::Link => "a link",
             SubjectKind::Receiver => "a receiver of a session",
             SubjectKind::Tcp => "a TCP connection",
+            SubjectKind::Udp => "a constant-rate flow",
         })
     }
 }

@@ -4,8 +4,17 @@ use layercast_protocol::option::{OptionError, OptionSpec, RawValue};
 
 /// What a flow may be: the TCP variants, of which `tcp-sack` is the `Sack1` agent of ns-2, and `udp`, a
 /// constant rate that nobody answers.
-pub const FLOW_PROTOCOLS: &[&str] =
-    &["tcp-tahoe", "tcp-reno", "tcp-newreno", "tcp-sack", "tcp-sack-6675", "tcp-vegas", "tcp-cubic", UDP];
+pub const FLOW_PROTOCOLS: &[&str] = &[
+    "tcp-tahoe",
+    "tcp-reno",
+    "tcp-newreno",
+    "tcp-sack",
+    "tcp-sack-6675",
+    "tcp-vegas",
+    "tcp-cubic",
+    "tcp-bbr",
+    UDP,
+];
 
 /// The flow that is no TCP.
 pub const UDP: &str = "udp";

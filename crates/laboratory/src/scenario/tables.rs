@@ -294,8 +294,8 @@ pub const PROBE: TableSpec = TableSpec {
     name: "probe",
     doc: "Values over time: `probes.parquet` has them and the report plots them. A link has `queue_packets`, \
           `queue_bytes`, `queue_average` (RED's), `sent_kbps`, `drops` and `marks`; a TCP connection \
-          `throughput_kbps`, `cwnd_packets`, `ssthresh_packets` and `flight_packets`; a receiver `throughput_kbps`, \
-          `level`, `rate_kbps`, `smoothed_rate_kbps`, `loss` and `rtt_ms`.",
+          `throughput_kbps`, `cwnd_packets`, `ssthresh_packets` and `flight_packets`; a constant-rate flow \
+          `throughput_kbps`; a receiver `throughput_kbps`, `level`, `rate_kbps`, `smoothed_rate_kbps`, `loss` and `rtt_ms`.",
     example: "{ of = \"link G1-G2\", what = [\"queue_packets\"], every = \"10 ms\" }",
     choice: None,
     fields: &[

@@ -4,7 +4,7 @@ use layercast_protocol::contract::Peer;
 use layercast_protocol::registry::Header;
 use layercast_protocol::units::{Channel, Size, Time};
 
-use super::{ReceiverId, Route, SessionId, Simulation, TcpId};
+use super::{ReceiverId, Route, SessionId, Simulation, TcpId, UdpId};
 use crate::measure::{QueueState, ReceiverEntry};
 use crate::network::LinkId;
 use crate::packet::{Body, MembershipChange, Parcel};
@@ -35,6 +35,8 @@ pub enum Carried {
         connection: TcpId,
         /// The number of the packet, from 0.
         seq: i64,
+        /// It says that the window was cut (CWR of RFC 3168, section 6.1.2).
+        reduced: bool,
     },
     /// An acknowledgement of a TCP connection.
     TcpAck {
@@ -44,6 +46,13 @@ pub enum Carried {
         cumulative: i64,
         /// Ranges [left, right) of packets that have arrived beyond.
         blocks: Vec<(i64, i64)>,
+        /// It says that a mark came (ECE of RFC 3168, section 6.1.3).
+        echo: bool,
+    },
+    /// A packet of a constant-rate flow.
+    Datagram {
+        /// The flow.
+        flow: UdpId,
     },
     /// A packet on a channel of a session.
     Data {
@@ -136,13 +145,14 @@ impl Simulation {
             (&Route::Path { agent, .. }, Body::Segment(segment)) => {
                 // A connection's agents stand together, the sender first.
                 let connection = TcpId { sender: agent.checked_sub(1)?, sink: agent };
-                Some(Carried::TcpData { connection, seq: segment.seq })
+                Some(Carried::TcpData { connection, seq: segment.seq, reduced: segment.reduced })
             }
             (&Route::Path { agent, .. }, Body::Ack(ack)) => {
                 let connection = TcpId { sender: agent, sink: agent + 1 };
                 let (cumulative, blocks) = (ack.cumulative, ack.blocks().to_vec());
-                Some(Carried::TcpAck { connection, cumulative, blocks })
+                Some(Carried::TcpAck { connection, cumulative, blocks, echo: ack.echo })
             }
+            (&Route::Path { agent, .. }, Body::Datagram) => Some(Carried::Datagram { flow: UdpId(agent) }),
             (&Route::Up { session }, Body::Unicast { from: Peer(receiver), header }) => {
                 Some(Carried::Unicast { receiver: ReceiverId { session, receiver }, to_source: true, header })
             }

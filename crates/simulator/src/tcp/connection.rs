@@ -30,11 +30,11 @@ pub(super) struct Connection {
     pub(super) rto: RtoEstimator,
     /// When the retransmission timer expires.
     pub(super) timeout_at: Option<Time>,
-    /// When sending goes on that waits for its random delay.
+    /// When sending goes on that waits for its random delay, or for its turn if it is paced.
     pub(super) send_at: Option<Time>,
     /// The random delay is over.
     delay_over: bool,
-    stream: Stream,
+    pub(super) stream: Stream,
     pub(super) cwnd: f64,
     pub(super) ssthresh: i64,
     /// The packet to send next.
@@ -310,10 +310,15 @@ impl Connection {
         true
     }
 
-    /// The random delay ends with the sending that follows, or begins anew.
-    pub(super) fn set_delay_over(&mut self, over: bool) {
-        self.delay_over = over;
+    /// The wait is over for the sending that follows, which may begin another.
+    pub(super) fn end_wait(&mut self) {
+        self.delay_over = true;
         self.send_at = None;
+    }
+
+    /// What is sent from now on has to wait again.
+    pub(super) fn expect_wait(&mut self) {
+        self.delay_over = false;
     }
 
     pub(super) fn send_next(&mut self, now: Time, out: &mut impl Output) {

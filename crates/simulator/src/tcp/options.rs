@@ -19,11 +19,14 @@ pub enum TcpVariant {
     Vegas,
     /// A window that grows with the cube of time (RFC 9438), loss recovery by RFC 6675.
     Cubic,
+    /// A rate that follows what the path delivers (draft-ietf-ccwg-bbr-06), loss recovery by RFC 6675.
+    /// It paces its packets: `overhead`, `max_burst`, `limited_transmit` and `ecn` have no effect.
+    Bbr,
 }
 
 impl TcpVariant {
     /// All of them.
-    pub const ALL: [TcpVariant; 7] = [
+    pub const ALL: [TcpVariant; 8] = [
         TcpVariant::Tahoe,
         TcpVariant::Reno,
         TcpVariant::NewReno,
@@ -31,11 +34,17 @@ impl TcpVariant {
         TcpVariant::Sack6675,
         TcpVariant::Vegas,
         TcpVariant::Cubic,
+        TcpVariant::Bbr,
     ];
 
     /// Whether its receiver reports blocks of packets (RFC 2018).
     pub fn is_selective(self) -> bool {
-        matches!(self, TcpVariant::Sack | TcpVariant::Sack6675 | TcpVariant::Cubic)
+        matches!(self, TcpVariant::Sack | TcpVariant::Sack6675 | TcpVariant::Cubic | TcpVariant::Bbr)
+    }
+
+    /// Whether it cuts its window for marks. What does not may not ask for any (RFC 3168, section 5).
+    pub fn answers_marks(self) -> bool {
+        self != TcpVariant::Bbr
     }
 }
 

@@ -12,6 +12,8 @@ pub(super) struct RfcBoard {
     una: i64,
     /// Holes up to this were resent in this recovery (`HighRxt` of the RFC).
     resent_to: i64,
+    /// Holes below this were taken for lost by the timer.
+    presumed_lost_to: i64,
 }
 
 /// What to send next (`NextSeg` of the RFC, rules 1 to 3).
@@ -45,6 +47,7 @@ impl RfcBoard {
         self.arrived.clear();
         self.una = 0;
         self.resent_to = 0;
+        self.presumed_lost_to = 0;
     }
 
     /// Nothing has been resent in the recovery that starts now.
@@ -61,9 +64,20 @@ impl RfcBoard {
         self.lost_below() > self.una
     }
 
-    /// Holes below this are lost: at least three packets above them have arrived.
-    fn lost_below(&self) -> i64 {
-        self.arrived.nth_from_top(DUPLICATES).unwrap_or(self.una)
+    /// Holes below this are lost: at least three packets above them have arrived, or the timer said so.
+    pub(super) fn lost_below(&self) -> i64 {
+        self.arrived.nth_from_top(DUPLICATES).unwrap_or(self.una).max(self.presumed_lost_to)
+    }
+
+    /// All holes below `end` are lost, and none of them has been resent since.
+    pub(super) fn presume_lost(&mut self, end: i64) {
+        self.presumed_lost_to = end;
+        self.begin_recovery();
+    }
+
+    /// Whether a hole that is taken for lost waits to be resent.
+    pub(super) fn has_lost_to_resend(&self) -> bool {
+        matches!(self.next_segment(false), Some(NextSegment::Lost(_)))
     }
 
     /// The packets not arrived among those from the first not acknowledged to below `end`.
@@ -81,7 +95,7 @@ impl RfcBoard {
     pub(super) fn next_segment(&self, new_allowed: bool) -> Option<NextSegment> {
         let hole = self.arrived.gap_from((self.resent_to + 1).max(self.una));
         let has_arrived_above = self.arrived.nth_from_top(1).is_some_and(|top| hole < top);
-        if has_arrived_above && hole < self.lost_below() {
+        if hole < self.lost_below() {
             Some(NextSegment::Lost(hole))
         } else if new_allowed {
             Some(NextSegment::New)

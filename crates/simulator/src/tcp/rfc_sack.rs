@@ -118,12 +118,15 @@ impl<W: WindowRule> Variant for RfcSack<W> {
         self.timed_out_at = None;
     }
 
-    /// A second timeout for the same packet leaves the threshold as it is (RFC 5681).
+    /// A second timeout for the same packet leaves the threshold as it is (RFC 5681). In recovery what is
+    /// outstanding may be far more than the window that was cut already; the threshold is to fall with each
+    /// loss, so it comes from the smaller of both.
     fn timeout(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         if self.timed_out_at == Some(c.highest_ack) {
             c.cwnd = 1.0;
         } else {
-            self.rule.timeout(c, c.next - c.highest_ack - 1 - self.released);
+            let flight = c.next - c.highest_ack - 1 - self.released;
+            self.rule.timeout(c, if self.in_recovery { flight.min(c.cwnd as i64) } else { flight });
         }
         self.timed_out_at = Some(c.highest_ack);
         self.in_recovery = false;

@@ -3,6 +3,7 @@
 use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Span, Time};
 
+use super::bbr::Bbr;
 use super::connection::{Connection, Output};
 use super::cubic::Cubic;
 use super::newreno::NewReno;
@@ -50,6 +51,14 @@ pub(super) trait Variant {
     /// Sends what the window allows.
     fn send(&mut self, connection: &mut Connection, now: Time, out: &mut impl Output);
 
+    /// There is data again after a pause. A long one leaves no more than the initial window (RFC 5681,
+    /// section 4.1).
+    fn resume(&mut self, connection: &mut Connection, pause: Span) {
+        if connection.is_done() && pause > connection.rto.timeout() {
+            connection.cwnd = connection.cwnd.min(connection.initial_window());
+        }
+    }
+
     /// Forgets all: another connection begins.
     fn reset(&mut self);
 
@@ -67,6 +76,8 @@ enum Machine {
     RfcSack(RfcSack<Halving>),
     Vegas(Vegas),
     Cubic(RfcSack<Cubic>),
+    // Larger than all others, and one for each connection.
+    Bbr(Box<Bbr>),
 }
 
 macro_rules! dispatch {
@@ -79,6 +90,7 @@ macro_rules! dispatch {
             Machine::RfcSack($variant) => $act,
             Machine::Vegas($variant) => $act,
             Machine::Cubic($variant) => $act,
+            Machine::Bbr($variant) => $act,
         }
     };
 }
@@ -91,7 +103,8 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub(crate) fn new(options: TcpOptions, stream: Stream) -> Sender {
+    pub(crate) fn new(mut options: TcpOptions, stream: Stream) -> Sender {
+        options.ecn &= options.variant.answers_marks();
         let machine = match options.variant {
             TcpVariant::Tahoe => Machine::Tahoe(Tahoe),
             TcpVariant::Reno => Machine::Reno(Reno::default()),
@@ -100,6 +113,7 @@ impl Sender {
             TcpVariant::Sack6675 => Machine::RfcSack(RfcSack::default()),
             TcpVariant::Vegas => Machine::Vegas(Vegas::default()),
             TcpVariant::Cubic => Machine::Cubic(RfcSack::default()),
+            TcpVariant::Bbr => Machine::Bbr(Box::default()),
         };
         Sender { connection: Connection::new(options, stream), machine }
     }
@@ -127,11 +141,11 @@ impl Sender {
     /// There is data without end again, after none for `pause`.
     pub(crate) fn resume_data(&mut self, now: Time, pause: Span, out: &mut impl Output) {
         let connection = &mut self.connection;
-        if connection.is_done() && pause > connection.rto.timeout() {
-            connection.cwnd = connection.cwnd.min(connection.initial_window());
-        }
-        connection.end = i64::MAX;
-        dispatch!(&mut self.machine, variant => variant.send(connection, now, out));
+        dispatch!(&mut self.machine, variant => {
+            variant.resume(connection, pause);
+            connection.end = i64::MAX;
+            variant.send(connection, now, out);
+        });
     }
 
     /// Whether all data has been acknowledged. There is nothing to wait for then.
@@ -183,9 +197,9 @@ impl Sender {
     pub(crate) fn handle_timeout(&mut self, now: Time, out: &mut impl Output) {
         let connection = &mut self.connection;
         if connection.send_at.is_some_and(|send| send <= now) {
-            connection.set_delay_over(true);
+            connection.end_wait();
             dispatch!(&mut self.machine, variant => variant.send(connection, now, out));
-            connection.set_delay_over(false);
+            connection.expect_wait();
         }
         if connection.timeout_at.is_some_and(|timeout| timeout <= now) {
             dispatch!(&mut self.machine, variant => variant.timeout(connection, now, out));

@@ -2,7 +2,7 @@
 
 use layercast_protocol::units::Channel;
 use layercast_simulator::tcp::TcpVariant;
-use layercast_simulator::{ReceiverId, SessionId, TcpId};
+use layercast_simulator::{ReceiverId, SessionId, TcpId, UdpId};
 
 use super::super::build::{World, WorldFlowId, tcp_options};
 use crate::scenario::{Place, Scenario};
@@ -22,6 +22,18 @@ pub(super) struct Connection {
     pub(super) payload: u32,
     /// Whether packet 0 is a SYN without payload; otherwise it is data as all others.
     pub(super) has_syn: bool,
+    /// Whether its ends agree on ECN when it opens.
+    pub(super) ecn: bool,
+}
+
+/// Where a constant-rate flow runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Datagrams {
+    id: UdpId,
+    pub(super) from: Address,
+    pub(super) to: Address,
+    /// At its source; all go to the same port.
+    pub(super) from_port: u16,
 }
 
 /// A session: where its source is, and where its channels begin.
@@ -42,6 +54,8 @@ pub(super) struct Addresses {
     pub(super) far: Address,
     /// In ascending order, as ids are given out.
     connections: Vec<Connection>,
+    /// In ascending order.
+    datagrams: Vec<Datagrams>,
     sessions: Vec<Session>,
     /// In ascending order, with the session's number and the node.
     receivers: Vec<(ReceiverId, usize, Address)>,
@@ -70,33 +84,45 @@ impl Addresses {
             }
         }
         let places = scenario.flows.iter().flat_map(|flow| flow.to.iter().map(move |place| (flow, place)));
-        let mut connections = Vec::new();
+        let (mut connections, mut datagrams) = (Vec::new(), Vec::new());
         for (number, ((flow, Place { node, .. }), id)) in places.zip(ids).enumerate() {
+            let (from, to) = (node_address(flow.from), node_address(*node));
+            // Ports above the well-known ones; with very many connections the far port turns too.
+            let from_port = 1024 + (number % 64_000) as u16;
+            if let WorldFlowId::Udp(id) = id {
+                datagrams.push(Datagrams { id, from, to, from_port });
+            }
             if let WorldFlowId::Tcp(id) = id {
                 let options = tcp_options(flow);
                 let (packet, header) = (options.packet_size.as_bytes(), options.header_size.as_bytes());
                 connections.push(Connection {
                     id,
-                    from: node_address(flow.from),
-                    to: node_address(*node),
-                    // Ports above the well-known ones; with very many connections the far port turns too.
-                    from_port: 1024 + (number % 64_000) as u16,
+                    from,
+                    to,
+                    from_port,
                     to_port: 5001 + (number / 64_000) as u16,
                     payload: packet.saturating_sub(header).max(1),
                     has_syn: options.variant != TcpVariant::Vegas,
+                    ecn: options.ecn && options.variant.answers_marks(),
                 });
             }
         }
         let name = |node: usize| scenario.nodes[node].as_str();
         let link = format!("{}-{}", name(near), name(far));
         let (near, far) = (node_address(near), node_address(far));
-        Addresses { link, near, far, connections, sessions, receivers }
+        Addresses { link, near, far, connections, datagrams, sessions, receivers }
     }
 
     /// A connection and its number.
     pub(super) fn connection(&self, id: TcpId) -> Option<(usize, &Connection)> {
         let number = self.connections.binary_search_by_key(&id, |connection| connection.id).ok()?;
         Some((number, &self.connections[number]))
+    }
+
+    /// A constant-rate flow.
+    pub(super) fn datagrams(&self, id: UdpId) -> Option<Datagrams> {
+        let number = self.datagrams.binary_search_by_key(&id, |flow| flow.id).ok()?;
+        Some(self.datagrams[number])
     }
 
     /// How many connections there are.

@@ -3,6 +3,7 @@
 mod multicast;
 mod packet;
 mod tcp;
+mod udp;
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
@@ -90,13 +91,17 @@ fn write(
 fn encode(record: &LinkRecord, addresses: &Addresses, tcp: &mut TcpPackets) -> Option<Packet> {
     let (size, ecn) = (record.size.as_bytes(), record.ecn);
     match &record.carried {
-        Carried::TcpData { connection, seq } => {
+        Carried::TcpData { connection, seq, reduced } => {
             let (_, connection) = addresses.connection(*connection)?;
-            Some(tcp::data(connection, *seq, size, ecn))
+            Some(tcp::data(connection, *seq, *reduced, size, ecn))
         }
-        Carried::TcpAck { connection, cumulative, blocks } => {
+        Carried::TcpAck { connection, cumulative, blocks, echo } => {
             let (number, connection) = addresses.connection(*connection)?;
-            Some(tcp.ack(number, connection, *cumulative, blocks, size, ecn))
+            Some(tcp.ack((number, connection), *cumulative, blocks, *echo, size, ecn))
+        }
+        Carried::Datagram { flow } => {
+            let flow = addresses.datagrams(*flow)?;
+            Some(udp::packet((flow.from, flow.to), (flow.from_port, udp::STREAM_PORT), &[], size, ecn))
         }
         Carried::Data { session, channel, header } => {
             let (source, group) = (addresses.source(*session)?, addresses.group(*session, *channel)?);

@@ -101,7 +101,7 @@ fn subject(
         "flow" if known.may_be_missing(name) => return None,
         "flow" => {
             let found = known.flows.iter().position(|flow| flow.name == name);
-            let found = found.map(|flow| (Subject::Flow(flow), known.flows[flow].role.into()));
+            let found = found.map(|flow| (Subject::Flow(flow), (&known.flows[flow]).into()));
             let meant = nearest(name, known.flows.iter().map(|flow| flow.name.as_str()));
             ("flow", found, known.allowed(), meant)
         }

@@ -46,13 +46,18 @@ impl Driver {
     }
 }
 
+/// All that send what a window allows at once, and answer marks.
+fn windowed() -> impl Iterator<Item = TcpVariant> {
+    TcpVariant::ALL.into_iter().filter(|&variant| variant != TcpVariant::Bbr)
+}
+
 fn with_marks(variant: TcpVariant) -> TcpOptions {
     TcpOptions { ecn: true, window: 1000, ..TcpOptions::new(variant, TcpProfile::Ns2) }
 }
 
 #[test]
 fn a_window_of_data_is_cut_once_for_its_marks() {
-    for variant in TcpVariant::ALL {
+    for variant in windowed() {
         let mut driver = Driver::start(with_marks(variant));
         assert!(!driver.sent.0[0].1, "{variant:?}: the first packet");
         driver.acks(0..20, false);
@@ -76,7 +81,7 @@ fn a_window_of_data_is_cut_once_for_its_marks() {
 
 #[test]
 fn the_receiver_is_told_of_a_cut_once() {
-    for variant in TcpVariant::ALL {
+    for variant in windowed() {
         let mut driver = Driver::start(with_marks(variant));
         driver.acks(0..20, false);
         let mut told = Vec::new();
@@ -91,7 +96,7 @@ fn the_receiver_is_told_of_a_cut_once() {
 
 #[test]
 fn resent_packets_may_not_be_marked() {
-    for variant in TcpVariant::ALL {
+    for variant in windowed() {
         let mut driver = Driver::start(with_marks(variant));
         driver.acks(0..20, false);
         let mut fields = Vec::new();
@@ -108,7 +113,7 @@ fn resent_packets_may_not_be_marked() {
 /// Tahoe has no other repair than from a window of one.
 #[test]
 fn a_loss_in_a_marked_window_is_repaired_without_a_second_cut() {
-    for variant in TcpVariant::ALL {
+    for variant in windowed() {
         if matches!(variant, TcpVariant::Vegas) {
             // It looks at ages of packets, marks or not.
             continue;
@@ -150,7 +155,7 @@ fn marks_at_a_window_of_one_packet_make_the_sender_wait_longer() {
 
 #[test]
 fn a_sender_waits_for_its_random_delay_and_keeps_the_order() {
-    for variant in TcpVariant::ALL {
+    for variant in windowed() {
         let overhead = Span::from_ms(3);
         let mut driver = Driver::start(TcpOptions { overhead, ecn: false, ..with_marks(variant) });
         let mut waits = Vec::new();
@@ -178,11 +183,63 @@ fn a_sender_waits_for_its_random_delay_and_keeps_the_order() {
 
 #[test]
 fn a_burst_has_its_limit() {
-    for variant in TcpVariant::ALL {
+    for variant in windowed() {
         let mut driver = Driver::start(TcpOptions { max_burst: 3, ..with_marks(variant) });
         driver.acks(0..30, false);
         // The acknowledgements of all others were lost.
         driver.ack(driver.sender.state().highest_sent, &[], false);
         assert_eq!(driver.sent.0.len(), 3, "{variant:?}");
     }
+}
+
+/// The driver with a paced sender: after each acknowledgement all deadlines of the next 9 ms are served.
+fn ack_and_pace(driver: &mut Driver, cumulative: i64, blocks: &[(i64, i64)]) -> Vec<(Time, i64)> {
+    driver.ack(cumulative, blocks, false);
+    let (end, now) = (driver.now + Span::from_ms(9), driver.now);
+    let mut sent: Vec<(Time, i64)> = driver.sent.0.drain(..).map(|(segment, _)| (now, segment.seq)).collect();
+    while let Some(at) = driver.sender.deadline().filter(|&at| at < end) {
+        driver.sender.handle_timeout(at, &mut driver.sent);
+        sent.extend(driver.sent.0.drain(..).map(|(segment, _)| (at, segment.seq)));
+    }
+    sent
+}
+
+/// A round trip of 10 ms and an initial window of 2 packets: 2.77 times 2 packets in 10 ms.
+#[test]
+fn bbr_sends_a_packet_at_a_time() {
+    let mut driver =
+        Driver::start(TcpOptions { window: 1000, ..TcpOptions::new(TcpVariant::Bbr, TcpProfile::Ns2) });
+    let sent = ack_and_pace(&mut driver, 0, &[]);
+    let [(first, 1), (second, 2)] = sent[..] else { panic!("{sent:?}") };
+    let gap_s = second.since(first).as_secs_f64();
+    assert!((gap_s - 0.01 / (2.77 * 2.0)).abs() < 1e-6, "{gap_s}");
+    for packet in 1..20 {
+        let sent = ack_and_pace(&mut driver, packet, &[]);
+        assert!(sent.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 + 1 == pair[1].1), "{sent:?}");
+    }
+}
+
+#[test]
+fn bbr_repairs_a_lost_repair_without_the_timer() {
+    let mut driver =
+        Driver::start(TcpOptions { window: 1000, ..TcpOptions::new(TcpVariant::Bbr, TcpProfile::Ns2) });
+    for packet in 0..10 {
+        ack_and_pace(&mut driver, packet, &[]);
+    }
+    let mut repairs = Vec::new();
+    // Packet 10 does not arrive, nor does its first repair; one packet after another comes after it.
+    for right in 12..40 {
+        let highest = driver.sender.state().highest_sent;
+        let sent = ack_and_pace(&mut driver, 9, &[(11, right.min(highest + 1))]);
+        repairs.extend(sent.iter().filter(|(_, seq)| *seq == 10).map(|_| right));
+        if repairs.len() == 2 {
+            break;
+        }
+    }
+    // Three packets above it tell of its loss.
+    assert_eq!((repairs.len(), repairs[0]), (2, 14), "{repairs:?}");
+    assert_eq!(driver.sender.state().backoff, 1, "no timeout");
+    let highest = driver.sender.state().highest_sent;
+    let sent = ack_and_pace(&mut driver, highest, &[]);
+    assert!(!sent.is_empty() && sent.iter().all(|&(_, seq)| seq > highest), "{sent:?}");
 }

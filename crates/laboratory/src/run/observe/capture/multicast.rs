@@ -1,19 +1,19 @@
 //! Packets of a session: data and feedback in UDP, changes of membership as PIM.
 
+use etherparse::IpNumber;
 use etherparse::checksum::Sum16BitWords;
-use etherparse::{IpNumber, UdpHeader};
 use layercast_protocol::lct::Pieces;
 use layercast_protocol::registry::{Header, MAX_FEEDBACK};
 use layercast_simulator::MembershipChange;
 
 use super::super::addresses::Address;
-use super::packet::{Packet, payload_length};
+use super::packet::Packet;
+use super::udp;
 
 /// The port of data, as `layercast send` has it.
 const DATA_PORT: u16 = 5500;
 /// The port of feedback.
 const FEEDBACK_PORT: u16 = 5501;
-const TTL: u8 = 64;
 /// The FEC encoding of data (docs/wire-format.md): RaptorQ.
 const CODEPOINT: u8 = 6;
 /// The object of data; 0 would be a file delivery table.
@@ -29,14 +29,14 @@ pub(super) fn data(
     ecn: u8,
 ) -> Packet {
     let content = header.to_lct().map(|pieces| lct(&pieces, session)).unwrap_or_default();
-    udp((source, group), DATA_PORT, &content, size, ecn)
+    udp::packet((source, group), (DATA_PORT, DATA_PORT), &content, size, ecn)
 }
 
 /// A packet between a receiver and the source.
 pub(super) fn unicast(from: Address, to: Address, header: &Header, size: u32, ecn: u8) -> Packet {
     let mut room = [0; MAX_FEEDBACK];
     let length = header.encode_feedback(&mut room).unwrap_or(0);
-    udp((from, to), FEEDBACK_PORT, &room[..length], size, ecn)
+    udp::packet((from, to), (FEEDBACK_PORT, FEEDBACK_PORT), &room[..length], size, ecn)
 }
 
 /// An LCT header (RFC 5651, section 5.1) and the payload id. No file is sent in a simulation: the
@@ -57,15 +57,6 @@ fn lct(pieces: &Pieces, session: u32) -> Vec<u8> {
         bytes.extend(symbol);
     }
     bytes
-}
-
-fn udp(ends: (Address, Address), port: u16, content: &[u8], size: u32, ecn: u8) -> Packet {
-    let payload = payload_length(UdpHeader::LEN + content.len(), size);
-    // A checksum of zero is none (RFC 768).
-    let length = (UdpHeader::LEN + content.len() + payload) as u16;
-    let header = UdpHeader { source_port: port, destination_port: port, length, checksum: 0 };
-    let headers = [&header.to_bytes()[..], content].concat();
-    Packet::new(ends, IpNumber::UDP, TTL, ecn, &headers, size)
 }
 
 /// A graft or prune: a PIM Join/Prune message (RFC 7761, section 4.9.5) of one source and group from

@@ -39,14 +39,17 @@ fn syn_options(connection: &Connection) -> [TcpOptionElement; 6] {
 }
 
 /// A data packet. Packet 0 is the SYN, but for variants whose packet 0 has data.
-pub(super) fn data(connection: &Connection, seq: i64, size: u32, ecn: u8) -> Packet {
+pub(super) fn data(connection: &Connection, seq: i64, reduced: bool, size: u32, ecn: u8) -> Packet {
     let (from_port, to_port) = (connection.from_port, connection.to_port);
     let mut header = TcpHeader::new(from_port, to_port, offset(connection, seq), u16::MAX);
     let options = if seq == 0 && connection.has_syn {
         header.syn = true;
+        // Both flags ask for ECN (RFC 3168, section 6.1.1).
+        (header.ece, header.cwr) = (connection.ecn, connection.ecn);
         syn_options(connection).to_vec()
     } else {
         (header.ack, header.acknowledgment_number) = (true, u32::from(connection.has_syn));
+        header.cwr = reduced;
         Vec::new()
     };
     segment((connection.from, connection.to), header, &options, size, ecn)
@@ -61,19 +64,22 @@ impl TcpPackets {
     /// An acknowledgement; the first one of packet 0 is the answer to the SYN.
     pub(super) fn ack(
         &mut self,
-        number: usize,
-        connection: &Connection,
+        (number, connection): (usize, &Connection),
         cumulative: i64,
         blocks: &[(i64, i64)],
+        echo: bool,
         size: u32,
         ecn: u8,
     ) -> Packet {
         let (from_port, to_port) = (connection.to_port, connection.from_port);
         let mut header = TcpHeader::new(from_port, to_port, u32::from(connection.has_syn), u16::MAX);
         (header.ack, header.acknowledgment_number) = (true, offset(connection, cumulative + 1));
+        header.ece = echo;
         let mut options = Vec::new();
         if connection.has_syn && cumulative == 0 && blocks.is_empty() && !self.answered[number] {
             (header.syn, header.sequence_number) = (true, 0);
+            // It agrees to ECN.
+            header.ece = connection.ecn;
             options.extend(syn_options(connection));
         } else if let Some((first, rest)) = blocks.split_first() {
             let edges = |&(left, right): &(i64, i64)| (offset(connection, left), offset(connection, right));
