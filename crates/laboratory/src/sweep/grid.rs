@@ -222,7 +222,8 @@ impl Reader<'_> {
             command: command.clone(),
             ..RunRequest::default()
         };
-        let experiment = run::experiment(&plan, &request);
+        // The text of all cells but for their values is the grid's; ten thousand of them are too much.
+        let experiment = Experiment { scenario_text: String::new(), ..run::experiment(&plan, &request) };
         Ok(Cell { number, at: at.to_vec(), plan, experiment })
     }
 
