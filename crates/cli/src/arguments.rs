@@ -13,6 +13,7 @@ Examples:
   layercast run my.toml --out results             keep a report, a summary and time series
   layercast run my.toml --set duration='60 s'     change a value for this run
   layercast run my.toml --out results --capture G-R  keep the packets of a link for Wireshark
+  layercast sweep my.toml --vary link.A-B.delay=10ms..90ms/9 --out sweep   run a grid of values
   layercast check my.toml                         what is wrong with a file, with line and column
   layercast send FILE --group 239.1.2.0           send a file to whoever receives, until interrupted
   layercast receive --group 239.1.2.0 --into DIR  receive it
@@ -31,6 +32,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run a scenario and print its table
     Run(Run),
+    /// Run a scenario for every combination of values; a sweep that was killed goes on where it stopped
+    Sweep(Sweep),
     /// Name the built-in scenarios and the protocols, or show one protocol's options
     List(List),
     /// Say what is wrong with a scenario file
@@ -91,6 +94,43 @@ pub(crate) struct Run {
     /// Write every join, leave, level change and note of the receivers to DIR/notes.jsonl
     #[arg(long, requires = "out")]
     pub(crate) notes: bool,
+
+    /// Show no progress (there is none anyway unless standard error is a terminal)
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Sweep {
+    #[command(flatten)]
+    pub(crate) scenario: Scenario,
+
+    /// Give a key several values: a list, a range of equal steps such as 5s..60s/12, or one of equal
+    /// factors such as 1..128*2. Every combination of the values of all keys is run; may be repeated
+    #[arg(long = "vary", value_name = "KEY=V1,V2,...", required = true)]
+    pub(crate) vary: Vec<String>,
+
+    /// Tell these measures of summary.json instead of throughput_kbps, loss_rate, level_changes,
+    /// mean_level and jain_index; may be repeated
+    #[arg(long = "metric", value_name = "NAME,...", value_delimiter = ',')]
+    pub(crate) metrics: Vec<String>,
+
+    /// How many replications of each combination to run [default: what the scenario says]
+    #[arg(long, value_name = "N")]
+    pub(crate) replications: Option<u32>,
+
+    /// The seed of all random numbers, the same for all combinations [default: what the scenario says]
+    #[arg(long, value_name = "S")]
+    pub(crate) seed: Option<u64>,
+
+    /// How many threads to use [default: one per core]
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: Option<u32>,
+
+    /// Write sweep.json, sweep.parquet and report.html to this directory, and what is needed to go on
+    /// to DIR/parts
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
 
     /// Show no progress (there is none anyway unless standard error is a terminal)
     #[arg(long, short)]

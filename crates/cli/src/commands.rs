@@ -30,10 +30,9 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-/// Reads and checks a scenario with its overrides and those that add probes. The text returned is what
-/// decides the numbers, which probes do not.
-fn read(name: &str, overrides: &[String], probes: &[String]) -> Result<(Plan, String), Failure> {
-    let source = catalogue::load(name).map_err(|error| {
+/// Finds a scenario.
+pub(crate) fn load(name: &str) -> Result<catalogue::Source, Failure> {
+    catalogue::load(name).map_err(|error| {
         let hint = match error {
             catalogue::LoadError::Unknown { .. } => {
                 "\n  = help: `layercast list` names the built-in scenarios"
@@ -41,7 +40,13 @@ fn read(name: &str, overrides: &[String], probes: &[String]) -> Result<(Plan, St
             catalogue::LoadError::Unreadable { .. } => "",
         };
         Failure::Input(format!("error: {error}{hint}"))
-    })?;
+    })
+}
+
+/// Reads and checks a scenario with its overrides and those that add probes. The text returned is what
+/// decides the numbers, which probes do not.
+fn read(name: &str, overrides: &[String], probes: &[String]) -> Result<(Plan, String), Failure> {
+    let source = load(name)?;
     let plan = scenario::read(&source.name, &source.text, &[overrides, probes].concat(), &RegistryCatalogue)
         .map_err(|errors| Failure::Input(errors.to_string()))?;
     let mut text = source.text;
@@ -91,7 +96,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
 }
 
 /// Whoever waits for a long run wants to know beforehand that its results cannot be kept.
-fn prepare(directory: &Path) -> Result<(), Failure> {
+pub(crate) fn prepare(directory: &Path) -> Result<(), Failure> {
     let probe = directory.join(".layercast-probe");
     std::fs::create_dir_all(directory)
         .and_then(|()| std::fs::write(&probe, ""))
@@ -141,7 +146,7 @@ pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
     ))?)
 }
 
-fn counted(count: usize, what: &str) -> String {
+pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 

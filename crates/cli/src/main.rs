@@ -9,6 +9,7 @@ mod output;
 mod progress;
 #[cfg(test)]
 mod reference;
+mod sweep;
 mod transfer;
 mod transfer_arguments;
 
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
 
     let done = match &arguments.command {
         Command::Run(run) => commands::run(run),
+        Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::List(list) => commands::list(list),
         Command::Check(check) => commands::check(check),
         Command::Send(send) => transfer::send(send),

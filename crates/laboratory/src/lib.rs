@@ -2,6 +2,7 @@
 //!
 //! A [`scenario`] file is read and checked, run in replications over the simulator, and its
 //! measurements become [`results`]: a table, `summary.json`, `series.parquet` and `report.html`.
+//! A [`sweep`] does that for every cell of a grid of values.
 
 #[cfg(test)]
 extern crate alloc;
@@ -9,3 +10,4 @@ extern crate alloc;
 pub mod results;
 pub mod run;
 pub mod scenario;
+pub mod sweep;

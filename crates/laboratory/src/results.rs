@@ -8,11 +8,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-mod columns;
+pub(crate) mod columns;
 mod error;
 mod experiment;
-mod files;
-mod json;
+pub(crate) mod files;
+pub(crate) mod json;
 pub mod paper;
 pub mod probes;
 mod replication;
@@ -22,7 +22,7 @@ mod shape;
 pub mod statistics;
 pub mod summary;
 pub mod table;
-mod text;
+pub(crate) mod text;
 
 pub use error::ResultsError;
 pub use experiment::{Experiment, FlowInfo, GroupInfo, LinkInfo, PaperValue, ProbeInfo, Relation, Role};

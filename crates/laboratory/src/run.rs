@@ -83,8 +83,7 @@ pub fn run(
     let experiment = build::experiment(scenario, request);
     let jobs = request.jobs.unwrap_or(0);
     tracing::info!(scenario = request.id, replications = scenario.replications, jobs, "run starts");
-    let pool =
-        rayon::ThreadPoolBuilder::new().num_threads(jobs).build().map_err(|_| RunError::Threads { jobs })?;
+    let pool = pool(request.jobs)?;
     let steps_done = AtomicU64::new(0);
     let total = measure::step_count(scenario) as u64 * u64::from(scenario.replications);
     let step = || {
@@ -104,7 +103,7 @@ pub fn run(
 }
 
 /// Runs one replication, counted from 1.
-fn replicate(
+pub(crate) fn replicate(
     scenario: &Scenario,
     number: u32,
     observation: Option<&Observation>,
@@ -122,6 +121,32 @@ fn replicate(
     let engine = &replication.engine;
     tracing::debug!(number, engine.events, engine.packet_hops, engine.cpu_s, "replication done");
     Ok(replication)
+}
+
+/// What a scenario is to the results.
+pub(crate) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experiment {
+    build::experiment(scenario, request)
+}
+
+/// A digest of a scenario's text alone.
+pub(crate) fn text_hash(text: &str) -> String {
+    build::hash(text, &Scenario::default())
+}
+
+/// How many times a replication of the scenario calls its `step`.
+pub(crate) fn step_count(scenario: &Scenario) -> usize {
+    measure::step_count(scenario)
+}
+
+/// Builds a world and throws it away, to find out whether that can be done.
+pub(crate) fn try_build(scenario: &Scenario) -> Result<(), RunError> {
+    build::world(scenario, scenario.seed).map(|_| ())
+}
+
+/// Starts the threads that replications run on: none is one per core.
+pub(crate) fn pool(jobs: Option<usize>) -> Result<rayon::ThreadPool, RunError> {
+    let jobs = jobs.unwrap_or(0);
+    rayon::ThreadPoolBuilder::new().num_threads(jobs).build().map_err(|_| RunError::Threads { jobs })
 }
 
 /// The largest resident memory of this process so far, where the system tells (Linux does).

@@ -5,6 +5,7 @@
     reason = "a test that cannot go on fails; helpers of tests are not seen as tests"
 )]
 
+mod conforming;
 mod made_up;
 
 #[path = "results/report.rs"]

@@ -11,25 +11,31 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::Type;
 
 use super::error::ResultsError;
 use super::files::partial_name;
 
 /// Starts a file under a partial name.
-pub(super) fn create(path: &Path) -> std::result::Result<BufWriter<File>, ResultsError> {
+pub(crate) fn create(path: &Path) -> std::result::Result<BufWriter<File>, ResultsError> {
     let file = File::create(partial_name(path));
     Ok(BufWriter::new(file.map_err(|source| ResultsError::Write { path: path.to_owned(), source })?))
 }
 
 /// Gives a whole file its name.
-pub(super) fn complete(path: &Path, mut file: BufWriter<File>) -> std::result::Result<(), ResultsError> {
+pub(crate) fn complete(path: &Path, mut file: BufWriter<File>) -> std::result::Result<(), ResultsError> {
     let done = file.flush().and_then(|()| fs::rename(partial_name(path), path));
     done.map_err(|source| ResultsError::Write { path: path.to_owned(), source })
 }
 
 /// A writer for these columns. Nothing in the file depends on when or where it was written.
-pub(super) fn writer<W: Write + Send>(sink: W, schema: &str) -> Result<SerializedFileWriter<W>> {
-    let schema = Arc::new(parse_message_type(schema)?);
+pub(crate) fn writer<W: Write + Send>(sink: W, schema: &str) -> Result<SerializedFileWriter<W>> {
+    writer_of(sink, parse_message_type(schema)?)
+}
+
+/// The same for columns whose names are not known beforehand.
+pub(crate) fn writer_of<W: Write + Send>(sink: W, schema: Type) -> Result<SerializedFileWriter<W>> {
+    let schema = Arc::new(schema);
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by("layercast".to_owned())
@@ -38,7 +44,7 @@ pub(super) fn writer<W: Write + Send>(sink: W, schema: &str) -> Result<Serialize
 }
 
 /// Writes a column of text.
-pub(super) fn text<W: Write + Send>(
+pub(crate) fn text<W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     values: &[&str],
 ) -> Result<()> {
@@ -47,7 +53,7 @@ pub(super) fn text<W: Write + Send>(
 }
 
 /// Writes a column that has a value in each row.
-pub(super) fn required<T: DataType, W: Write + Send>(
+pub(crate) fn required<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     values: &[T::T],
 ) -> Result<()> {
@@ -55,7 +61,7 @@ pub(super) fn required<T: DataType, W: Write + Send>(
 }
 
 /// Writes a column that may lack values.
-pub(super) fn optional<T: DataType, W: Write + Send>(
+pub(crate) fn optional<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     values: &[Option<T::T>],
 ) -> Result<()> {

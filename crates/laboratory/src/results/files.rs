@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::error::ResultsError;
 
 /// Writes a file beside its final name and then renames it, so that nobody reads half a file.
-pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ResultsError> {
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ResultsError> {
     let partial = partial_name(path);
     fs::write(&partial, bytes)
         .and_then(|()| fs::rename(&partial, path))

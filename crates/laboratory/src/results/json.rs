@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
 /// The value as indented JSON with a line break at the end. The same value gives the same bytes.
-pub(super) fn to_string<T: Serialize>(value: &T) -> serde_json::Result<String> {
+pub(crate) fn to_string<T: Serialize>(value: &T) -> serde_json::Result<String> {
     let mut bytes = Vec::new();
     value.serialize(&mut Serializer::with_formatter(&mut bytes, Layout::default()))?;
     bytes.push(b'\n');

@@ -1,8 +1,8 @@
 //! `report.html`: one page with everything in it, to read without a network, scripts or this program.
 
-mod canvas;
+pub(crate) mod canvas;
 mod dots;
-mod palette;
+pub(crate) mod palette;
 mod probes;
 mod strands;
 mod tables;
@@ -43,6 +43,26 @@ pub fn html(
     Ok(page.whole()?.into_string())
 }
 
+/// A whole page of a title and what stands on it, in the look of all reports and some rules of its own.
+pub(crate) fn document(title: &str, rules: &str, body: &Markup) -> Markup {
+    let style = format!("{}{}{rules}", include_str!("report/style.css"), palette::stylesheet());
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                // The page needs nothing from anywhere, and says so.
+                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
+                meta name="generator" content="layercast";
+                title { (title) }
+                style { (PreEscaped(style)) }
+            }
+            body { main { (body) } }
+        }
+    }
+}
+
 struct Page<'a> {
     experiment: &'a Experiment,
     runs: Vec<&'a Replication>,
@@ -53,31 +73,17 @@ struct Page<'a> {
 impl Page<'_> {
     fn whole(&self) -> Result<Markup, ResultsError> {
         let tables = Tables { experiment: self.experiment, summary: self.summary, palette: self.palette };
-        let style = format!("{}{}", include_str!("report/style.css"), palette::stylesheet());
-        Ok(html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    // The page needs nothing from anywhere, and says so.
-                    meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
-                    meta name="generator" content="layercast";
-                    title { (self.experiment.title) }
-                    style { (PreEscaped(style)) }
-                }
-                body { main {
-                    (self.head())
-                    (self.headline())
-                    (self.fairness()?)
-                    (self.throughput()?)
-                    (self.nodes()?)
-                    (self.probes()?)
-                    (self.tables(&tables))
-                    (self.settings())
-                } }
-            }
-        })
+        let body = html! {
+            (self.head())
+            (self.headline())
+            (self.fairness()?)
+            (self.throughput()?)
+            (self.nodes()?)
+            (self.probes()?)
+            (self.tables(&tables))
+            (self.settings())
+        };
+        Ok(document(&self.experiment.title, "", &body))
     }
 
     fn head(&self) -> Markup {

@@ -40,7 +40,7 @@ fn heading(experiment: &Experiment, summary: &Summary) -> String {
 }
 
 /// Strangers' text must not break the table's lines or steer the terminal.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
@@ -130,7 +130,7 @@ fn add_paper<'a>(
     }
 }
 
-fn lay_out(heading: Vec<String>, rows: Vec<Vec<String>>) -> String {
+pub(crate) fn lay_out(heading: Vec<String>, rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table
         .load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')))

@@ -5,11 +5,11 @@ use super::paper::Comparison;
 use super::statistics::Statistic;
 
 /// What stands for a number that does not exist.
-pub(super) const NONE: &str = "–";
+pub(crate) const NONE: &str = "–";
 
 /// How a measure is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
+pub(crate) enum Style {
     /// As many decimals as leave about three digits.
     Amount,
     /// A fraction told in percent.
@@ -22,7 +22,7 @@ pub(super) enum Style {
 
 impl Style {
     /// The style of a metric of the summary.
-    pub(super) fn of(metric: &str) -> Self {
+    pub(crate) fn of(metric: &str) -> Self {
         match metric {
             "loss_rate" | "utilisation" => Self::Percent,
             "jain_index" => Self::Index,
@@ -31,7 +31,8 @@ impl Style {
         }
     }
 
-    fn scale(self) -> f64 {
+    /// What a value is multiplied with before it is written.
+    pub(crate) fn scale(self) -> f64 {
         if self == Self::Percent { 100.0 } else { 1.0 }
     }
 
@@ -51,12 +52,12 @@ impl Style {
     }
 
     /// A bare number.
-    pub(super) fn number(self, value: f64) -> String {
+    pub(crate) fn number(self, value: f64) -> String {
         format!("{}{}", decimal(value * self.scale(), self.decimals(value * self.scale())), self.unit())
     }
 
     /// The mean, its interval, and how many replications have a value if not all do.
-    pub(super) fn statistic(self, statistic: &Statistic) -> String {
+    pub(crate) fn statistic(self, statistic: &Statistic) -> String {
         let Some(mean) = statistic.mean.map(|mean| mean * self.scale()) else {
             return NONE.to_owned();
         };
@@ -74,7 +75,7 @@ impl Style {
     }
 
     /// The paper's number as the paper words it. Trailing zeros go, since the paper did not print them.
-    pub(super) fn paper(self, paper: &PaperValue) -> String {
+    pub(crate) fn paper(self, paper: &PaperValue) -> String {
         let value = self.number(paper.value);
         let value = match self {
             Self::Amount | Self::Tenths => {
@@ -93,7 +94,7 @@ impl Style {
 }
 
 /// The ratio, or for a bound whether it holds.
-pub(super) fn verdict(comparison: &Comparison<'_>) -> String {
+pub(crate) fn verdict(comparison: &Comparison<'_>) -> String {
     match (comparison.ratio(), comparison.agrees()) {
         (Some(ratio), _) => decimal(ratio, if comparison.paper.metric == "jain_index" { 3 } else { 2 }),
         (None, Some(true)) => "holds".to_owned(),
@@ -103,7 +104,7 @@ pub(super) fn verdict(comparison: &Comparison<'_>) -> String {
 }
 
 /// A plain decimal without a negative zero.
-pub(super) fn decimal(value: f64, decimals: usize) -> String {
+pub(crate) fn decimal(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     match text.strip_prefix('-') {
         Some(rest) if rest.bytes().all(|byte| matches!(byte, b'0' | b'.')) => rest.to_owned(),
@@ -112,17 +113,17 @@ pub(super) fn decimal(value: f64, decimals: usize) -> String {
 }
 
 /// A time or a length of time, without needless decimals.
-pub(super) fn seconds(value: f64) -> String {
+pub(crate) fn seconds(value: f64) -> String {
     format!("{value} s")
 }
 
 /// A window of time.
-pub(super) fn window([from, to]: [f64; 2]) -> String {
+pub(crate) fn window([from, to]: [f64; 2]) -> String {
     format!("{from}–{to} s")
 }
 
 /// `1 replication`, `2 replications`.
-pub(super) fn counted(count: usize, what: &str) -> String {
+pub(crate) fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 

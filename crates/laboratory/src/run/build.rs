@@ -394,7 +394,7 @@ fn paper_value(value: &scenario::PaperValue) -> PaperValue {
 
 /// A digest of the scenario's text and of the traces and rates in files that it names, so that merged
 /// files tell runs apart.
-fn hash(text: &str, scenario: &Scenario) -> String {
+pub(super) fn hash(text: &str, scenario: &Scenario) -> String {
     use sha2::{Digest, Sha256};
     let mut digest = Sha256::new_with_prefix(text.as_bytes());
     for variation in

@@ -11,6 +11,8 @@ pub struct ScenarioErrors(pub Vec<ScenarioError>);
 pub struct ScenarioError {
     /// The file, or `--set` for an override.
     pub origin: String,
+    /// 0 for the file, n for the nth override.
+    pub source: usize,
     /// The line, from 1.
     pub line: usize,
     /// The column in characters, from 1.

@@ -104,6 +104,7 @@ impl Problems {
         let meant = rest.get(..at.end.saturating_sub(start)).unwrap_or(rest);
         ScenarioError {
             origin: self.sources.get(at.source).map_or(String::new(), |(name, _)| name.clone()),
+            source: at.source,
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
             path: problem.path.clone(),

@@ -20,17 +20,17 @@ use crate::results::error::ResultsError;
 use crate::results::text::decimal;
 
 /// Units of a sheet to one pixel of the page.
-pub(super) const FINE: f64 = 2.0;
+pub(crate) const FINE: f64 = 2.0;
 /// The size of text in plots, in pixels of the page.
-pub(super) const TEXT_SIZE: f64 = 12.5;
+pub(crate) const TEXT_SIZE: f64 = 12.5;
 
 /// What plotters returns.
-pub(super) type Drawn<T = ()> = Result<T, DrawingAreaErrorKind<std::io::Error>>;
+pub(crate) type Drawn<T = ()> = Result<T, DrawingAreaErrorKind<std::io::Error>>;
 
 /// For which width of page a plot is drawn. A page carries both and shows the one that fits, since text
 /// in a plot that is only scaled down cannot be read on a telephone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Width {
+pub(crate) enum Width {
     /// A desk's screen, and paper.
     Wide,
     /// A telephone.
@@ -39,7 +39,7 @@ pub(super) enum Width {
 
 impl Width {
     /// The one or the other.
-    pub(super) fn pick<T>(self, wide: T, narrow: T) -> T {
+    pub(crate) fn pick<T>(self, wide: T, narrow: T) -> T {
         match self {
             Self::Wide => wide,
             Self::Narrow => narrow,
@@ -48,12 +48,12 @@ impl Width {
 }
 
 /// An SVG being drawn. Sizes are in pixels of the page.
-pub(super) struct Sheet<'a> {
+pub(crate) struct Sheet<'a> {
     root: DrawingArea<SVGBackend<'a>, Shift>,
 }
 
 /// Draws a plot for both widths and wraps them as a page wants them.
-pub(super) fn both(
+pub(crate) fn both(
     label: &str,
     size: impl Fn(Width) -> (f64, f64),
     paint: impl Fn(&Sheet<'_>, Width) -> Drawn,
@@ -100,13 +100,13 @@ fn fine(pixels: f64) -> i32 {
 }
 
 /// A line's look: its colour, how much of it shows, and its width in pixels of the page.
-pub(super) fn line(color: RGBColor, opacity: f64, width: f64) -> ShapeStyle {
+pub(crate) fn line(color: RGBColor, opacity: f64, width: f64) -> ShapeStyle {
     ShapeStyle { color: color.mix(opacity), filled: false, stroke_width: fine(width).unsigned_abs().max(1) }
 }
 
 /// Where a text stands relative to its point, left or right.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Side {
+pub(crate) enum Side {
     /// The text begins at the point.
     Start,
     /// The text is centred on the point.
@@ -117,13 +117,13 @@ pub(super) enum Side {
 
 /// A number along an axis and what is written there.
 #[derive(Debug, Clone)]
-pub(super) struct Tick {
-    pub(super) at: f64,
-    pub(super) text: String,
+pub(crate) struct Tick {
+    pub(crate) at: f64,
+    pub(crate) text: String,
 }
 
 /// Round numbers that cover a range, about this many, with as many decimals as tell them apart.
-pub(super) fn ticks(range: &Range<f64>, about: usize) -> Vec<Tick> {
+pub(crate) fn ticks(range: &Range<f64>, about: usize) -> Vec<Tick> {
     let at = RangedCoordf64::from(range.clone()).key_points(about);
     let whole = |value: f64| (value - value.round()).abs() < 1e-6;
     let decimals = (0..9).find(|&power| at.iter().all(|at| whole(at * 10_f64.powi(power)))).unwrap_or(9);
@@ -132,16 +132,16 @@ pub(super) fn ticks(range: &Range<f64>, about: usize) -> Vec<Tick> {
 }
 
 /// A rectangle on the sheet with a scale in each direction.
-pub(super) struct Plane<'a> {
+pub(crate) struct Plane<'a> {
     area: DrawingArea<SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>,
     /// The scales' ends.
-    pub(super) x: Range<f64>,
-    pub(super) y: Range<f64>,
+    pub(crate) x: Range<f64>,
+    pub(crate) y: Range<f64>,
 }
 
 impl<'a> Sheet<'a> {
     /// A plane between these edges, in pixels of the page.
-    pub(super) fn plane(
+    pub(crate) fn plane(
         &self,
         across: Range<f64>,
         down: Range<f64>,
@@ -159,7 +159,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// Text at a point in pixels of the page, centred in height.
-    pub(super) fn text(&self, text: &str, (x, y): (f64, f64), side: Side, ink: Ink) -> Drawn {
+    pub(crate) fn text(&self, text: &str, (x, y): (f64, f64), side: Side, ink: Ink) -> Drawn {
         let anchor = match side {
             Side::Start => HPos::Left,
             Side::Middle => HPos::Center,
@@ -176,13 +176,13 @@ impl<'a> Sheet<'a> {
 
 impl Plane<'_> {
     /// Where a point lies, in pixels of the page.
-    pub(super) fn pixel(&self, point: (f64, f64)) -> (f64, f64) {
+    pub(crate) fn pixel(&self, point: (f64, f64)) -> (f64, f64) {
         let (x, y) = self.area.map_coordinate(&point);
         (f64::from(x) / FINE, f64::from(y) / FINE)
     }
 
     /// A line through the points, broken where a value is unknown and cut at the plane's top and bottom.
-    pub(super) fn line(&self, points: impl IntoIterator<Item = (f64, f64)>, style: ShapeStyle) -> Drawn {
+    pub(crate) fn line(&self, points: impl IntoIterator<Item = (f64, f64)>, style: ShapeStyle) -> Drawn {
         let mut piece: Vec<(f64, f64)> = Vec::new();
         for (x, y) in points {
             if y.is_finite() {
@@ -195,7 +195,7 @@ impl Plane<'_> {
     }
 
     /// A filled rectangle over the plane's whole height.
-    pub(super) fn band(&self, from: f64, to: f64, ink: Ink) -> Drawn {
+    pub(crate) fn band(&self, from: f64, to: f64, ink: Ink) -> Drawn {
         if to <= from {
             return Ok(());
         }
@@ -203,13 +203,28 @@ impl Plane<'_> {
         self.area.draw(&Rectangle::new(corners, ink.color().filled()))
     }
 
+    /// A filled rectangle between two corners, of which this much shows.
+    pub(crate) fn tile(&self, corners: [(f64, f64); 2], color: RGBColor, opacity: f64) -> Drawn {
+        self.area.draw(&Rectangle::new(corners, color.mix(opacity).filled()))
+    }
+
+    /// The area between two curves over the same points, `(x, low, high)`, cut at the plane's top and
+    /// bottom.
+    pub(crate) fn between(&self, points: &[(f64, f64, f64)], color: RGBColor, opacity: f64) -> Drawn {
+        let cut = |y: f64| y.clamp(self.y.start, self.y.end);
+        let low = points.iter().map(|&(x, low, _)| (x, cut(low)));
+        let high = points.iter().rev().map(|&(x, _, high)| (x, cut(high)));
+        let corners: Vec<(f64, f64)> = low.chain(high).collect();
+        self.area.draw(&Polygon::new(corners, color.mix(opacity).filled()))
+    }
+
     /// A round mark of this radius in pixels of the page.
-    pub(super) fn dot(&self, point: (f64, f64), radius: f64, color: RGBColor) -> Drawn {
+    pub(crate) fn dot(&self, point: (f64, f64), radius: f64, color: RGBColor) -> Drawn {
         self.area.draw(&Circle::new(point, fine(radius), color.filled()))
     }
 
     /// A hollow diamond of this half height in pixels of the page.
-    pub(super) fn diamond(
+    pub(crate) fn diamond(
         &self,
         sheet: &Sheet<'_>,
         point: (f64, f64),
@@ -226,7 +241,7 @@ impl Plane<'_> {
     }
 
     /// Lines across at the ticks, with their text at the left.
-    pub(super) fn rows(&self, sheet: &Sheet<'_>, ticks: &[Tick]) -> Drawn {
+    pub(crate) fn rows(&self, sheet: &Sheet<'_>, ticks: &[Tick]) -> Drawn {
         for tick in ticks {
             self.line([(self.x.start, tick.at), (self.x.end, tick.at)], line(GRID.color(), 1.0, 1.0))?;
             let (x, y) = self.pixel((self.x.start, tick.at));
@@ -236,7 +251,7 @@ impl Plane<'_> {
     }
 
     /// The axis along the bottom, with the ticks' text under it.
-    pub(super) fn bottom(&self, sheet: &Sheet<'_>, ticks: &[Tick]) -> Drawn {
+    pub(crate) fn bottom(&self, sheet: &Sheet<'_>, ticks: &[Tick]) -> Drawn {
         let foot = self.y.start;
         self.line([(self.x.start, foot), (self.x.end, foot)], line(AXIS.color(), 1.0, 1.0))?;
         for tick in ticks {

@@ -13,23 +13,23 @@ use crate::results::experiment::Experiment;
 
 /// A colour on light paper and its twin on dark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ink {
+pub(crate) struct Ink {
     light: u32,
     dark: u32,
 }
 
 /// Text, and the marks of the paper.
-pub(super) const TEXT: Ink = Ink { light: 0x1A_1D_21, dark: 0xE8_EA_ED };
+pub(crate) const TEXT: Ink = Ink { light: 0x1A_1D_21, dark: 0xE8_EA_ED };
 /// Numbers along the axes.
-pub(super) const MUTED: Ink = Ink { light: 0x67_6E_78, dark: 0x9A_A1_AB };
+pub(crate) const MUTED: Ink = Ink { light: 0x67_6E_78, dark: 0x9A_A1_AB };
 /// Lines to read a height by.
-pub(super) const GRID: Ink = Ink { light: 0xE6_E8_EC, dark: 0x2A_2F_36 };
+pub(crate) const GRID: Ink = Ink { light: 0xE6_E8_EC, dark: 0x2A_2F_36 };
 /// The axis itself.
-pub(super) const AXIS: Ink = Ink { light: 0xB3_B9_C2, dark: 0x4A_51_5B };
+pub(crate) const AXIS: Ink = Ink { light: 0xB3_B9_C2, dark: 0x4A_51_5B };
 /// What lies outside of the measurement window.
-pub(super) const SHADE: Ink = Ink { light: 0xF4_F5_F7, dark: 0x1C_20_25 };
+pub(crate) const SHADE: Ink = Ink { light: 0xF4_F5_F7, dark: 0x1C_20_25 };
 /// The page, for hollow marks.
-pub(super) const PAGE: Ink = Ink { light: 0xFF_FF_FF, dark: 0x14_17_1B };
+pub(crate) const PAGE: Ink = Ink { light: 0xFF_FF_FF, dark: 0x14_17_1B };
 
 /// TCP is what others are measured against, so it is grey; the studied protocols have the hues.
 const HUES: [Ink; 8] = [
@@ -57,28 +57,53 @@ const KNOWN: [(&str, usize); 8] = [
 
 impl Ink {
     /// The colour to draw with.
-    pub(super) fn color(self) -> RGBColor {
+    pub(crate) fn color(self) -> RGBColor {
         let [_, red, green, blue] = self.light.to_be_bytes();
         RGBColor(red, green, blue)
     }
 
     /// The colour to draw a dashed line with.
-    pub(super) fn dashed(self) -> RGBColor {
+    pub(crate) fn dashed(self) -> RGBColor {
         Self { light: self.light ^ 1, ..self }.color()
     }
 }
 
 /// Which protocol of an experiment wears which hue.
 #[derive(Debug)]
-pub(super) struct Palette {
+pub(crate) struct Palette {
     protocols: Vec<(String, usize)>,
 }
 
 impl Palette {
     /// Known protocols get their own hue, the first TCP the grey, and the rest what is left.
-    pub(super) fn new(experiment: &Experiment) -> Self {
+    pub(crate) fn new(experiment: &Experiment) -> Self {
+        let names: Vec<&str> = experiment.flows.iter().map(|flow| flow.protocol.as_str()).collect();
+        Self::of_protocols(&names)
+    }
+
+    /// The hues of things that each have a protocol: the first of a protocol wears its hue, others one
+    /// that nobody needs, as long as there are any. They are asked for by the thing's name.
+    pub(crate) fn of_things(things: &[(&str, &str)]) -> Self {
+        let protocols: Vec<&str> = things.iter().map(|(_, protocol)| *protocol).collect();
+        let known = Self::of_protocols(&protocols);
+        let mut worn: Vec<(String, usize)> = Vec::new();
+        for (name, protocol) in things {
+            if worn.iter().any(|(other, _)| other == name) {
+                continue;
+            }
+            let own = known.hue(protocol);
+            let is_worn = |hue: usize| worn.iter().any(|&(_, other)| other == hue);
+            let is_needed = |hue: usize| known.protocols.iter().any(|&(_, other)| other == hue);
+            let free = (1..HUES.len()).find(|&hue| !is_worn(hue) && !is_needed(hue));
+            let hue = if is_worn(own) { free.unwrap_or(worn.len() % HUES.len()) } else { own };
+            worn.push(((*name).to_owned(), hue));
+        }
+        Self { protocols: worn }
+    }
+
+    fn of_protocols(all: &[&str]) -> Self {
         let mut protocols: Vec<(String, usize)> = Vec::new();
-        let names = || experiment.flows.iter().map(|flow| flow.protocol.as_str());
+        let names = || all.iter().copied();
         let mut fixed: Vec<&str> =
             names().filter(|name| KNOWN.iter().any(|(known, _)| known == name)).collect();
         fixed.extend(names().find(|name| name.starts_with("tcp")));
@@ -103,18 +128,18 @@ impl Palette {
     }
 
     /// The protocol's ink in plots.
-    pub(super) fn ink(&self, protocol: &str) -> Ink {
+    pub(crate) fn ink(&self, protocol: &str) -> Ink {
         HUES.get(self.hue(protocol)).copied().unwrap_or(TEXT)
     }
 
     /// The class that gives an element of the page the protocol's colour as `--ink`.
-    pub(super) fn class(&self, protocol: &str) -> String {
+    pub(crate) fn class(&self, protocol: &str) -> String {
         format!("hue{}", self.hue(protocol))
     }
 }
 
 /// The rules for dashes, for dark pages, and for the protocol classes.
-pub(super) fn stylesheet() -> String {
+pub(crate) fn stylesheet() -> String {
     let mut css = String::new();
     let mut dark = String::new();
     for ink in [TEXT, MUTED, GRID, AXIS, SHADE, PAGE].iter().chain(&HUES) {
@@ -137,6 +162,19 @@ pub(super) fn stylesheet() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn things_of_one_protocol_have_hues_of_their_own() {
+        let things =
+            [("a", "elm"), ("b", "elm"), ("tcp", "tcp-sack"), ("c", "rlc"), ("d", "elm"), ("a", "elm")];
+        let palette = Palette::of_things(&things);
+        let hues: Vec<usize> = ["a", "b", "tcp", "c", "d"].iter().map(|name| palette.hue(name)).collect();
+        assert_eq!((hues[0], hues[2], hues[3]), (1, 0, 2), "the first wears the protocol's");
+        let mut different = hues.clone();
+        different.sort_unstable();
+        different.dedup();
+        assert_eq!(different.len(), hues.len(), "{hues:?}");
+    }
 
     #[test]
     fn every_ink_has_values_of_its_own() {

@@ -1,0 +1,84 @@
+//! `layercast sweep`: a scenario in every cell of a grid.
+
+use std::fmt::Write as _;
+
+use anyhow::Context;
+use layercast_laboratory::run::RegistryCatalogue;
+use layercast_laboratory::sweep::{
+    self, Grid, Progress as Begun, Store, SweepError, SweepRequest, SweepSummary,
+};
+
+use crate::arguments::Sweep;
+use crate::commands::{Failure, counted, load, prepare};
+use crate::output::{complain, tell};
+use crate::progress::Progress;
+
+/// What is wrong with the user's input is told apart from what failed.
+fn failure(error: SweepError) -> Failure {
+    if error.is_input() {
+        return Failure::Input(error.to_string());
+    }
+    Failure::Other(anyhow::Error::new(error).context("the sweep failed"))
+}
+
+pub(crate) fn sweep(arguments: &Sweep) -> Result<(), Failure> {
+    let source = load(&arguments.scenario.name)?;
+    let request = SweepRequest {
+        id: source.name,
+        text: source.text,
+        overrides: arguments.scenario.overrides.clone(),
+        vary: arguments.vary.clone(),
+        metrics: arguments.metrics.clone(),
+        replications: arguments.replications,
+        seed: arguments.seed,
+        command: command_line(arguments),
+    };
+    let grid = Grid::read(&request, &RegistryCatalogue).map_err(failure)?;
+    prepare(&arguments.out)?;
+    let store = Store::open(&arguments.out, &grid).map_err(failure)?;
+
+    let all = grid.cells.len() * grid.replications as usize;
+    let begun = Begun::load(&grid, &store).map_err(failure)?;
+    let done = begun.done();
+    if done > 0 {
+        complain(&format!("{done} of {} were there already", counted(all, "replication")));
+    }
+    let what =
+        format!("{}, {} to run", counted(grid.cells.len(), "cell"), counted(all - done, "replication"));
+    let progress = Progress::new(what, arguments.quiet);
+    let jobs = arguments.jobs.map(|jobs| jobs as usize);
+    let outcome = begun.finish(jobs, &|share| progress.tell(share)).map_err(failure)?;
+    progress.finish();
+
+    tell(&sweep::table::render(&outcome))?;
+    let summary = SweepSummary::new(&outcome);
+    let written =
+        sweep::write_all(&arguments.out, &outcome, &summary).context("the results could not be written")?;
+    Ok(tell(&format!(
+        "\nReport   {}\nSweep    {}\nValues   {}\n",
+        written.report.display(),
+        written.summary.display(),
+        written.values.display()
+    ))?)
+}
+
+/// The command that repeats a sweep.
+fn command_line(arguments: &Sweep) -> String {
+    let mut command = format!("layercast sweep {}", arguments.scenario.name);
+    for vary in &arguments.vary {
+        let _ = write!(command, " --vary '{vary}'");
+    }
+    for set in &arguments.scenario.overrides {
+        let _ = write!(command, " --set '{set}'");
+    }
+    if !arguments.metrics.is_empty() {
+        let _ = write!(command, " --metric {}", arguments.metrics.join(","));
+    }
+    if let Some(count) = arguments.replications {
+        let _ = write!(command, " --replications {count}");
+    }
+    if let Some(seed) = arguments.seed {
+        let _ = write!(command, " --seed {seed}");
+    }
+    command
+}

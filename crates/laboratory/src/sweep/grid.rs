@@ -1,0 +1,269 @@
+//! The cells of a sweep: every combination of the values, each read and checked as a scenario.
+
+use std::collections::BTreeMap;
+
+use super::axis::Axis;
+use super::error::{Mistake, SweepError, SweepErrors};
+use super::metric::{self, Metric};
+use crate::results::Experiment;
+use crate::run::{self, RunRequest};
+use crate::scenario::{self, ProtocolCatalogue, Scenario, ScenarioError};
+
+/// Each cell has files of its own, so more are no help.
+const MOST_CELLS: usize = 10_000;
+
+/// What is to be run.
+#[derive(Debug, Clone, Default)]
+pub struct SweepRequest {
+    /// The scenario's id or file name.
+    pub id: String,
+    /// The scenario file's text.
+    pub text: String,
+    /// What is changed in all cells: `KEY=VALUE`.
+    pub overrides: Vec<String>,
+    /// What differs between cells: `KEY=V1,V2,...`.
+    pub vary: Vec<String>,
+    /// The names of the metrics to tell; none for the usual ones.
+    pub metrics: Vec<String>,
+    /// How many replications of each cell, if not what the scenario says.
+    pub replications: Option<u32>,
+    /// The seed of all cells, if not what the scenario says.
+    pub seed: Option<u64>,
+    /// The command line that repeats the sweep.
+    pub command: String,
+}
+
+/// A sweep that was checked.
+#[derive(Debug, Clone)]
+pub struct Grid {
+    /// The keys and their values.
+    pub axes: Vec<Axis>,
+    /// The cells; the last key changes first.
+    pub cells: Vec<Cell>,
+    /// What is told of each cell.
+    pub metrics: Vec<&'static Metric>,
+    /// How many replications each cell has.
+    pub replications: u32,
+    /// The seed of all cells.
+    pub seed: u64,
+    /// The overrides that hold for all cells and decide numbers, without the seed's.
+    pub overrides: Vec<String>,
+    /// The scenario's id or file name.
+    pub scenario: String,
+    /// The scenario's text with what is changed in all cells.
+    pub scenario_text: String,
+    /// A digest of the scenario with what is changed in all cells, but without what is varied.
+    pub scenario_hash: String,
+    /// The command line that repeats the sweep.
+    pub command: String,
+}
+
+/// One combination of values.
+#[derive(Debug, Clone)]
+pub struct Cell {
+    /// Its number, from 1.
+    pub number: usize,
+    /// For each key, which of its values.
+    pub at: Vec<usize>,
+    /// The scenario with these values.
+    pub plan: Scenario,
+    /// What the results need to know of it.
+    pub experiment: Experiment,
+}
+
+impl Grid {
+    /// Reads and checks a sweep: every cell is read as a scenario and built once.
+    ///
+    /// # Errors
+    /// All that is wrong with the scenario and the flags, each with its place; a cell that cannot be
+    /// built.
+    pub fn read(request: &SweepRequest, catalogue: &dyn ProtocolCatalogue) -> Result<Grid, SweepError> {
+        let (axes, mut mistakes) = read_axes(&request.vary);
+        let metrics = metric::choose(&request.metrics).unwrap_or_else(|errors| {
+            mistakes.extend(errors.into_iter().map(Mistake::from));
+            Vec::new()
+        });
+        let count = axes.iter().map(|axis| axis.values.len() as u128).product();
+        if count > MOST_CELLS as u128 {
+            return Err(SweepError::TooLarge { cells: count, most: MOST_CELLS });
+        }
+        let seed = request.seed.map(|seed| format!("seed={seed}"));
+        let common: Vec<String> = request.overrides.iter().cloned().chain(seed).collect();
+        let replications = request.replications.map(|count| format!("replications={count}"));
+        let deciding: Vec<String> = common.iter().filter(|set| decides(set)).cloned().collect();
+        let reader = Reader {
+            request,
+            catalogue,
+            axes: &axes,
+            common: common.into_iter().chain(replications).collect(),
+            deciding: &deciding,
+        };
+        // What could not be read is left out, so that the rest is checked all the same.
+        let cells = reader.cells(count as usize, mistakes)?;
+        for cell in &cells {
+            run::try_build(&cell.plan)
+                .map_err(|source| SweepError::Cell { cell: settings(&axes, &cell.at), source })?;
+        }
+        let replications = cells.first().map_or(0, |cell| cell.plan.replications);
+        let seed = cells.first().map_or(0, |cell| cell.plan.seed);
+        let scenario_text = as_run(&request.text, &deciding);
+        Ok(Grid {
+            cells,
+            metrics,
+            replications,
+            seed,
+            scenario: request.id.clone(),
+            scenario_hash: run::text_hash(&scenario_text),
+            scenario_text,
+            command: request.command.clone(),
+            overrides: request.overrides.iter().filter(|set| decides(set)).cloned().collect(),
+            axes,
+        })
+    }
+
+    /// The values of a cell, one for each key.
+    #[must_use]
+    pub fn values(&self, cell: &Cell) -> Vec<&str> {
+        self.axes
+            .iter()
+            .zip(&cell.at)
+            .map(|(axis, &index)| axis.values.get(index).map_or("", String::as_str))
+            .collect()
+    }
+
+    /// The common title of the cells.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        self.cells.first().map_or("", |cell| &cell.experiment.title)
+    }
+}
+
+/// The flags that can be read, and what is wrong with the others.
+fn read_axes(vary: &[String]) -> (Vec<Axis>, Vec<Mistake>) {
+    let mut axes: Vec<Axis> = Vec::new();
+    let mut mistakes: Vec<Mistake> = Vec::new();
+    for flag in vary {
+        match Axis::read(flag) {
+            Ok(axis) if axes.iter().any(|other| other.key == axis.key) => {
+                mistakes.push(axis.repeated().into());
+            }
+            Ok(axis) => axes.push(axis),
+            Err(errors) => mistakes.extend(errors.into_iter().map(Mistake::from)),
+        }
+    }
+    (axes, mistakes)
+}
+
+/// `KEY=VALUE, KEY=VALUE` of a cell.
+fn settings(axes: &[Axis], at: &[usize]) -> String {
+    let settings: Vec<String> = axes.iter().zip(at).map(|(axis, &index)| axis.setting(index)).collect();
+    settings.join(", ")
+}
+
+/// Whether an override decides numbers. How many replications there are decides none of theirs, so a
+/// sweep may get more.
+fn decides(set: &str) -> bool {
+    set.split('=').next().is_none_or(|key| key.trim() != "replications")
+}
+
+/// The text of a scenario with its overrides, which tells runs apart.
+fn as_run(text: &str, overrides: &[String]) -> String {
+    overrides.iter().fold(text.to_owned(), |text, set| format!("{text}\n# --set {set}"))
+}
+
+struct Reader<'a> {
+    request: &'a SweepRequest,
+    catalogue: &'a dyn ProtocolCatalogue,
+    axes: &'a [Axis],
+    /// What is changed in all cells.
+    common: Vec<String>,
+    /// The part of it that decides numbers.
+    deciding: &'a [String],
+}
+
+impl Reader<'_> {
+    fn cells(&self, count: usize, mut mistakes: Vec<Mistake>) -> Result<Vec<Cell>, SweepErrors> {
+        let mut cells = Vec::with_capacity(count);
+        let mut wrong = Wrong::default();
+        for number in 1..=count {
+            let at = self.at(number - 1);
+            match self.cell(number, &at) {
+                Ok(cell) => cells.push(cell),
+                Err(errors) => errors.into_iter().for_each(|error| self.book(error, &at, &mut wrong)),
+            }
+        }
+        mistakes.extend(wrong.told(count));
+        if mistakes.is_empty() { Ok(cells) } else { Err(SweepErrors(mistakes)) }
+    }
+
+    /// Which values cell `index` has, counted from 0: the last key changes first.
+    fn at(&self, index: usize) -> Vec<usize> {
+        let mut rest = index;
+        let mut at: Vec<usize> = Vec::with_capacity(self.axes.len());
+        for axis in self.axes.iter().rev() {
+            let values = axis.values.len().max(1);
+            at.push(rest % values);
+            rest /= values;
+        }
+        at.reverse();
+        at
+    }
+
+    fn cell(&self, number: usize, at: &[usize]) -> Result<Cell, Vec<ScenarioError>> {
+        let SweepRequest { id, text, command, .. } = self.request;
+        let own: Vec<String> = self.axes.iter().zip(at).map(|(axis, &index)| axis.setting(index)).collect();
+        let all = [self.common.as_slice(), &own].concat();
+        let mut plan = scenario::read(id, text, &all, self.catalogue).map_err(|errors| errors.0)?;
+        // A sweep keeps no values over time, and probes change nothing else.
+        plan.probes.clear();
+        let request = RunRequest {
+            id: id.clone(),
+            text: as_run(text, &[self.deciding, &own].concat()),
+            command: command.clone(),
+            ..RunRequest::default()
+        };
+        // The text of all cells but for their values is the grid's; ten thousand of them are too much.
+        let experiment = Experiment { scenario_text: String::new(), ..run::experiment(&plan, &request) };
+        Ok(Cell { number, at: at.to_vec(), plan, experiment })
+    }
+
+    fn book(&self, error: ScenarioError, at: &[usize], wrong: &mut Wrong) {
+        // Sources are the file, then what is changed in all cells, then one for each key.
+        let axis = error.source.checked_sub(self.common.len() + 1);
+        match axis.and_then(|axis| self.axes.get(axis).zip(at.get(axis))) {
+            Some((axis, &index)) => wrong.add(axis.relocate(error, index), None),
+            None => wrong.add(error, Some(settings(self.axes, at))),
+        }
+    }
+}
+
+/// What is wrong, each once, in the order of places, with the cells where it is.
+#[derive(Default)]
+struct Wrong(BTreeMap<Place, (ScenarioError, Vec<String>)>);
+
+/// The order of mistakes: source, flag, line, column, words.
+type Place = (usize, String, usize, usize, String);
+
+impl Wrong {
+    fn add(&mut self, error: ScenarioError, cell: Option<String>) {
+        // Flags come after the file and what is set, in the order of their text.
+        let source = if cell.is_some() { error.source } else { usize::MAX };
+        let text = if cell.is_some() { String::new() } else { error.source_line.clone() };
+        let place = (source, text, error.line, error.column, error.message.clone());
+        self.0.entry(place).or_insert((error, Vec::new())).1.extend(cell);
+    }
+
+    fn told(self, cells: usize) -> Vec<Mistake> {
+        let told = self.0.into_values().map(|(error, mut found)| {
+            let in_all = found.is_empty() || found.len() == cells;
+            let more = found.len().saturating_sub(1);
+            let first = (!in_all).then(|| found.swap_remove(0));
+            let cells = first.map(|first| match more {
+                0 => format!("the cell {first}"),
+                _ => format!("the cell {first} and {more} more"),
+            });
+            Mistake { error, cells }
+        });
+        told.collect()
+    }
+}

@@ -1,0 +1,91 @@
+//! What a sweep may tell of each cell.
+
+use super::error::in_flag;
+use crate::scenario::{ScenarioError, nearest};
+
+/// What a measure is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// One receiver's reception or one connection.
+    Flow,
+    /// Flows that should share fairly.
+    Group,
+    /// A link in one direction.
+    Link,
+}
+
+impl Kind {
+    /// `flow`, `group` or `link`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Flow => "flow",
+            Self::Group => "group",
+            Self::Link => "link",
+        }
+    }
+}
+
+/// A measure of the summary, described in `docs/results.md`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Its name, with the unit: `throughput_kbps`.
+    pub name: &'static str,
+    /// What it is about.
+    pub kind: Kind,
+    /// The heading of its column in tables.
+    pub heading: &'static str,
+    /// The heading of its plots.
+    pub title: &'static str,
+}
+
+const fn metric(name: &'static str, kind: Kind, heading: &'static str, title: &'static str) -> Metric {
+    Metric { name, kind, heading, title }
+}
+
+/// All metrics, in the order in which results tell them.
+pub static METRICS: [Metric; 13] = [
+    metric("throughput_kbps", Kind::Flow, "kbit/s", "Throughput in kbit/s"),
+    metric("loss_rate", Kind::Flow, "loss", "Loss in %"),
+    metric("late_kbps", Kind::Flow, "late, kbit/s", "Late data in kbit/s"),
+    metric("level_changes", Kind::Flow, "level changes", "Level changes"),
+    metric("mean_level", Kind::Flow, "mean level", "Mean level"),
+    metric("settled_after_s", Kind::Flow, "settled, s", "Settled after, in s"),
+    metric("transfers", Kind::Flow, "transfers", "Transfers that ended"),
+    metric("completion_s", Kind::Flow, "completion, s", "Mean completion time of transfers in s"),
+    metric("jain_index", Kind::Group, "Jain index", "Jain index"),
+    metric("utilisation", Kind::Link, "utilisation", "Utilisation in %"),
+    metric("drops", Kind::Link, "drops", "Packets dropped"),
+    metric("marks", Kind::Link, "marks", "Packets marked"),
+    metric("mean_queue_packets", Kind::Link, "mean queue", "Mean queue in packets"),
+];
+
+/// What is told if nothing is chosen.
+pub const DEFAULTS: [&str; 5] = ["throughput_kbps", "loss_rate", "level_changes", "mean_level", "jain_index"];
+
+/// The metrics of these names, each once, in the order of [`METRICS`]; the defaults of none.
+///
+/// # Errors
+/// The names that are unknown, each with the nearest.
+pub(super) fn choose(names: &[String]) -> Result<Vec<&'static Metric>, Vec<ScenarioError>> {
+    let known = || METRICS.iter().map(|metric| metric.name);
+    let unknown = names.iter().filter(|name| !known().any(|known| known == name.as_str()));
+    let mistakes: Vec<ScenarioError> = unknown
+        .map(|name| {
+            let allowed = known().collect::<Vec<_>>().join(", ");
+            let error = in_flag("--metric", name, 0..name.len(), "there is no such metric", &allowed);
+            ScenarioError { nearest: nearest(name, known()), ..error }
+        })
+        .collect();
+    if !mistakes.is_empty() {
+        return Err(mistakes);
+    }
+    let is_chosen = |metric: &&Metric| {
+        if names.is_empty() {
+            DEFAULTS.contains(&metric.name)
+        } else {
+            names.iter().any(|name| name == metric.name)
+        }
+    };
+    Ok(METRICS.iter().filter(is_chosen).collect())
+}

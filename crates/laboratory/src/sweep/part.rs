@@ -1,0 +1,132 @@
+//! What one replication of a cell leaves: every measure of every window, whatever metrics are told, so
+//! that a finished sweep can tell others without running anything again.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::grid::Cell;
+use crate::results::statistics::jain_index;
+use crate::results::{Experiment, FlowInfo, FlowMeasures, LinkMeasures, Replication, WindowMeasures};
+
+/// The version of part files that this code writes and reads.
+const SCHEMA: u32 = 1;
+
+/// One replication of one cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// The version.
+    pub schema: u32,
+    /// The digest of the cell's scenario.
+    pub scenario_hash: String,
+    /// The replication's number, from 1.
+    pub replication: u32,
+    /// In the order of the scenario's windows.
+    pub windows: Vec<PartWindow>,
+}
+
+/// One measurement window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PartWindow {
+    /// In the order of the experiment's flows.
+    pub flows: Vec<Measured>,
+    /// In the order of the experiment's groups.
+    pub groups: Vec<Measured>,
+    /// In the order of the experiment's links.
+    pub links: Vec<Measured>,
+}
+
+/// What was measured of one flow, group or link.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Its name.
+    pub name: String,
+    /// By metric; none where undefined. What does not apply is not there.
+    #[serde(flatten)]
+    pub values: BTreeMap<String, Option<f64>>,
+}
+
+impl Part {
+    /// What a replication of a cell measured.
+    pub(super) fn new(cell: &Cell, replication: &Replication) -> Part {
+        let windows = replication.windows.iter().map(|window| PartWindow::new(&cell.experiment, window));
+        Part {
+            schema: SCHEMA,
+            scenario_hash: cell.experiment.scenario_hash.clone(),
+            replication: replication.number,
+            windows: windows.collect(),
+        }
+    }
+
+    /// Whether it is this replication of the cell.
+    pub(super) fn fits(&self, cell: &Cell, replication: u32) -> bool {
+        let experiment = &cell.experiment;
+        self.schema == SCHEMA
+            && self.scenario_hash == experiment.scenario_hash
+            && self.replication == replication
+            && self.windows.len() == experiment.windows_s.len()
+            && self.windows.iter().all(|window| window.fits(experiment))
+    }
+}
+
+impl PartWindow {
+    fn new(experiment: &Experiment, window: &WindowMeasures) -> PartWindow {
+        let flows = experiment.flows.iter().zip(&window.flows);
+        let links = experiment.links.iter().zip(&window.links);
+        PartWindow {
+            flows: flows.map(|(info, measures)| measured(&info.name, flow(info, measures))).collect(),
+            groups: experiment
+                .groups
+                .iter()
+                .map(|group| {
+                    let flows = group.flows.iter().filter_map(|&flow| window.flows.get(flow));
+                    let throughputs: Vec<f64> = flows.map(|flow| flow.throughput_kbps).collect();
+                    measured(&group.name, vec![("jain_index", jain_index(&throughputs))])
+                })
+                .collect(),
+            links: links.map(|(info, measures)| measured(&info.name, link(measures))).collect(),
+        }
+    }
+
+    fn fits(&self, experiment: &Experiment) -> bool {
+        let same = |measured: &[Measured], names: Vec<&str>| {
+            measured.iter().map(|measured| measured.name.as_str()).eq(names)
+        };
+        same(&self.flows, experiment.flows.iter().map(|flow| flow.name.as_str()).collect())
+            && same(&self.groups, experiment.groups.iter().map(|group| group.name.as_str()).collect())
+            && same(&self.links, experiment.links.iter().map(|link| link.name.as_str()).collect())
+    }
+}
+
+fn measured(name: &str, values: Vec<(&str, Option<f64>)>) -> Measured {
+    let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
+    let values = values.into_iter().map(|(metric, value)| (metric.to_owned(), finite(value)));
+    Measured { name: name.to_owned(), values: values.collect() }
+}
+
+/// What applies to a flow, as in `summary.json`.
+fn flow(info: &FlowInfo, measures: &FlowMeasures) -> Vec<(&'static str, Option<f64>)> {
+    let mut values =
+        vec![("throughput_kbps", Some(measures.throughput_kbps)), ("loss_rate", Some(measures.loss_rate))];
+    if info.is_layered() {
+        values.extend([
+            ("late_kbps", measures.late_kbps),
+            ("level_changes", measures.level_changes),
+            ("mean_level", measures.mean_level),
+            ("settled_after_s", measures.settled_after_s),
+        ]);
+    }
+    if info.has_transfers {
+        values.extend([("transfers", measures.transfers), ("completion_s", measures.completion_s)]);
+    }
+    values
+}
+
+fn link(measures: &LinkMeasures) -> Vec<(&'static str, Option<f64>)> {
+    vec![
+        ("utilisation", Some(measures.utilisation)),
+        ("drops", Some(measures.drops as f64)),
+        ("marks", Some(measures.marks as f64)),
+        ("mean_queue_packets", Some(measures.mean_queue_packets)),
+    ]
+}
