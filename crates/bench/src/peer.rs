@@ -28,16 +28,20 @@ pub(crate) fn available() -> bool {
     Command::new("sh").args(["-c", "command -v ns"]).stdout(Stdio::null()).status().is_ok_and(|s| s.success())
 }
 
-/// Runs `validation/dumbbell.tcl` below `root`, after a run that ends where it begins.
-pub(crate) fn dumbbell(root: &Path, connections: u32, mbps: u32, seconds: u32) -> Result<PeerTaken> {
-    let set_up = process(root, [connections, mbps, 0])?;
+/// The processor time of a run of `validation/dumbbell.tcl` below `root` that ends where it begins.
+pub(crate) fn set_up_s(root: &Path, connections: u32, mbps: u32) -> Result<f64> {
+    Ok(process(root, [connections, mbps, 0])?.cpu_s)
+}
+
+/// Runs `validation/dumbbell.tcl` below `root`; `set_up_s` is what its set-up takes.
+pub(crate) fn dumbbell(
+    root: &Path,
+    [connections, mbps, seconds]: [u32; 3],
+    set_up_s: f64,
+) -> Result<PeerTaken> {
     let whole = process(root, [connections, mbps, seconds])?;
-    Ok(PeerTaken {
-        set_up_s: set_up.cpu_s,
-        run_s: whole.cpu_s - set_up.cpu_s,
-        hops: whole.hops,
-        peak_bytes: whole.peak_bytes,
-    })
+    let run_s = whole.cpu_s - set_up_s;
+    Ok(PeerTaken { set_up_s, run_s, hops: whole.hops, peak_bytes: whole.peak_bytes })
 }
 
 struct Process {

@@ -100,13 +100,20 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 /// Ours and the peer in turn, so that both meet the same machine.
 fn measure(case: Case, options: &Options, counting: bool) -> Result<Row> {
     let (mut best, mut best_peer) = (None::<Taken>, None::<PeerTaken>);
+    let in_peer = match case {
+        Case::Dumbbell { connections, mbps, seconds } if options.peer => {
+            let set_up_s = peer::set_up_s(&options.root, connections, mbps)?;
+            Some(([connections, mbps, seconds], set_up_s))
+        }
+        _ => None,
+    };
     for _ in 0..options.runs.max(1) {
         let taken = case.run_apart()?;
         if best.is_none_or(|best| taken.run_s < best.run_s) {
             best = Some(taken);
         }
-        if let (Case::Dumbbell { connections, mbps, seconds }, true) = (case, options.peer) {
-            let taken = peer::dumbbell(&options.root, connections, mbps, seconds)?;
+        if let Some((numbers, set_up_s)) = in_peer {
+            let taken = peer::dumbbell(&options.root, numbers, set_up_s)?;
             if best_peer.is_none_or(|best| taken.run_s < best.run_s) {
                 best_peer = Some(taken);
             }
