@@ -1,6 +1,6 @@
 //! CBR, a constant rate with TFRC's receiver (thesis, section 4.1).
 //!
-//! The loop is open: the source sends at the rate of all layers of its session and only measures the
+//! The loop is open: the source sends at the rate of its session's base layer and only measures the
 //! round-trip time; the receiver measures losses as TFRC does, and nothing follows from it. So what an
 //! estimator believes can be compared with what is true, at any sending rate. LIP, LAP and the packet
 //! loss fraction see the same packets side by side.
@@ -30,7 +30,7 @@ pub(crate) const REPORT_KIND: u8 = 0x15;
 pub struct Source(tfrc::Source);
 
 impl Source {
-    /// A source for a session, at the rate of all its layers together.
+    /// A source for a session, at the rate of its base layer.
     pub fn new(options: &Options, plan: SessionPlan, stream: Stream) -> Source {
         Source(tfrc::Source::with(options.settings(), plan, stream))
     }

@@ -59,7 +59,7 @@ enum Timer {
 pub struct Source {
     settings: Settings,
     plan: SessionPlan,
-    /// The rate of the application: that of all layers.
+    /// The rate of the application.
     most: Rate,
     stream: Stream,
     state: State,
@@ -92,7 +92,11 @@ impl Source {
 
     /// A source with these settings.
     pub(crate) fn with(settings: Settings, plan: SessionPlan, mut stream: Stream) -> Source {
-        let most = plan.layers.top_rate();
+        // A constant source is the base layer; any other has the data of all layers.
+        let most = match settings.law {
+            Law::Constant => plan.layers.rate(Layer::BASE),
+            Law::Rfc | Law::Ns2 => plan.layers.top_rate(),
+        };
         let packet_bytes = f64::from(plan.packet_size.as_bytes());
         Source {
             most,
