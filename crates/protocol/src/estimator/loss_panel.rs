@@ -134,3 +134,53 @@ impl LossPanel {
         self.packets = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimator::SendTime;
+    use crate::units::Layer;
+
+    fn packet(seq: u64) -> Packet {
+        Packet { layer: Layer::BASE, seq: Seq(seq), sent: SendTime::from_us(10_000 * seq) }
+    }
+
+    fn panel(virtual_packets: Option<(Size, VirtualLoss)>) -> LossPanel {
+        let initial_rtt = Span::from_ms(100);
+        let loss = LossConfig { initial_rtt, window: 1, ..LossConfig::default() };
+        LossPanel::new(&PanelConfig { loss, fraction_window: 100, virtual_packets })
+    }
+
+    #[test]
+    fn two_losses_in_a_round_trip_are_one_event_and_two_losses() {
+        let mut panel = panel(None);
+        let size = Size::from_bytes(1000);
+        for seq in 0..20 {
+            match seq {
+                10 => assert_eq!(panel.on_lost(&packet(seq)), LossOutcome::NewEvent),
+                12 => assert_eq!(panel.on_marked(&packet(seq), size), LossOutcome::Ignored),
+                _ => panel.on_received(&packet(seq), size),
+            }
+        }
+        assert_eq!((panel.packets(), panel.lip().events(), panel.lap().counted()), (20, 1, 2));
+        assert_eq!(panel.fraction().fraction(), 0.1);
+        panel.reset();
+        assert_eq!((panel.packets(), panel.lip().events(), panel.lap().counted()), (0, 0, 0));
+        assert_eq!(panel.fraction().fraction(), 0.0);
+    }
+
+    #[test]
+    fn a_mark_is_a_loss_of_the_virtual_packets_that_it_completes() {
+        let size = Size::from_bytes(500);
+        let mut panel = panel(Some((Size::from_bytes(1000), VirtualLoss::Representative)));
+        for seq in 0..19 {
+            panel.on_received(&packet(seq), size);
+        }
+        assert_eq!(panel.on_marked(&packet(19), size), LossOutcome::NewEvent);
+        assert_eq!((panel.packets(), panel.lip().open_length()), (10, 1));
+        assert_eq!(panel.lip().intervals().closed().next().map(|interval| interval.length), Some(9.0));
+        // The packet before the one that completes is lost: that is no loss of this rule.
+        assert_eq!(panel.on_lost(&packet(30)), LossOutcome::Ignored);
+        assert_eq!(panel.fraction().losses(), 2);
+    }
+}
