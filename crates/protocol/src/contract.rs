@@ -22,8 +22,8 @@ mod queue;
 mod timers;
 
 pub use endpoint::{
-    Action, Arrival, Belief, ChildLink, ChildSet, Ecn, Endpoint, Header, Host, Input, JoinError, Origin,
-    Payload, Peer, Send, Target, settle,
+    Action, Arrival, Belief, ChildLink, ChildSet, Ecn, Endpoint, Header, Host, Input, JoinError, Measure,
+    Measures, Origin, Payload, Peer, Send, Target, settle,
 };
 pub use note::{Cause, Note};
 pub use queue::ActionQueue;

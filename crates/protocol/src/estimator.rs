@@ -10,13 +10,16 @@ mod flow_stat;
 mod lap;
 mod lip;
 mod loss_estimator;
+mod loss_fraction;
 mod loss_intervals;
+mod loss_panel;
 mod loss_window;
 mod rto;
 mod rtt;
 mod send_time;
 mod sequence;
 mod smoother;
+mod virtual_packets;
 
 pub use flow_stat::FlowStat;
 pub use lap::Lap;
@@ -24,10 +27,13 @@ pub use lip::Lip;
 pub use loss_estimator::{
     Boundary, FirstInterval, ImpactAverage, LossConfig, LossEstimator, LossMethod, LossOutcome, Packet,
 };
+pub use loss_fraction::LossFraction;
 pub use loss_intervals::{Interval, LossIntervals, interval_weights};
+pub use loss_panel::{LossPanel, PanelConfig};
 pub use loss_window::{LossWindow, WindowDecision, WindowScope, window_decision};
 pub use rto::{RtoEstimator, RtoRule};
 pub use rtt::{MAX_RTT, RttEstimator, RttFilter, rtt_sample};
 pub use send_time::{ClockReading, SendTime, SenderClock};
 pub use sequence::{ArrivalClass, SequenceCounts, SequenceTracker, lost_send_time, max_gap_for};
 pub use smoother::{Smoother, Smoothing, SmoothingConfig};
+pub use virtual_packets::{Completed, VirtualLoss, VirtualPackets};

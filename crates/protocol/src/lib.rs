@@ -16,6 +16,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod cbr;
 pub mod contract;
 pub mod elm;
 pub mod equation;
@@ -29,4 +30,5 @@ pub mod registry;
 pub mod rlc;
 pub mod session;
 pub mod stream;
+pub mod tfrc;
 pub mod units;

@@ -225,8 +225,22 @@ protocols! {
     Elm = "elm" in elm;
     /// Receiver-driven layered congestion control.
     Rlc = "rlc" in rlc;
+    /// TCP-friendly rate control: one receiver.
+    Tfrc = "tfrc" in tfrc;
+    /// A constant rate with TFRC's receiver: one receiver, no congestion control, several loss estimators.
+    Cbr = "cbr" in cbr;
     /// Layers at a fixed level: no congestion control, the yardstick for the others.
     Fixed = "fixed" in fixed;
+}
+
+impl Protocol {
+    /// How many receivers a session may have; none for any number.
+    pub fn most_receivers(&self) -> Option<usize> {
+        match self {
+            Protocol::Tfrc(_) | Protocol::Cbr(_) => Some(1),
+            Protocol::Elm(_) | Protocol::Rlc(_) | Protocol::Fixed(_) => None,
+        }
+    }
 }
 
 fn narrow<W, N>(input: Input<W>, own: impl Fn(W) -> Option<N>) -> Option<Input<N>> {

@@ -63,6 +63,10 @@ impl ProtocolCatalogue for RegistryCatalogue {
         Protocol::named(protocol).map_or(Vec::new(), |protocol| protocol.option_specs())
     }
 
+    fn most_receivers(&self, protocol: &str) -> Option<usize> {
+        Protocol::named(protocol).and_then(|protocol| protocol.most_receivers())
+    }
+
     fn check(&self, protocol: &str, name: &str, value: RawValue<'_>) -> Result<(), OptionError> {
         Protocol::named(protocol).map_or(Err(OptionError::Unknown), |mut protocol| protocol.set(name, value))
     }

@@ -1,5 +1,6 @@
 //! Probes at work: looking at links and flows between the steps of a run.
 
+use layercast_protocol::contract::Measures;
 use layercast_protocol::units::{Span, Time};
 use layercast_simulator::{LinkId, Simulation, TcpId};
 
@@ -59,7 +60,7 @@ impl Probe<'_> {
         let every_s = self.plan.every.as_secs_f64();
         for ((&what, counted), values) in self.plan.what.iter().zip(&mut self.counted).zip(&mut self.values) {
             let mut gained = |count: u64| {
-                let gained = count - *counted;
+                let gained = count.saturating_sub(*counted);
                 *counted = count;
                 gained as f64
             };
@@ -122,10 +123,25 @@ fn of_flow(
                 Quantity::SmoothedRate => kbps_or_nan(belief.smoothed_rate),
                 Quantity::Loss => belief.loss.unwrap_or(f64::NAN),
                 Quantity::Rtt => belief.rtt.map_or(f64::NAN, |rtt| rtt.as_secs_f64() * 1e3),
-                // The reader gives a receiver nothing else.
-                _ => f64::NAN,
+                _ => belief.measures.map_or(f64::NAN, |measures| of_measures(&measures, what, gained)),
             }
         }
+    }
+}
+
+/// What a receiver has that compares loss measures.
+fn of_measures(measures: &Measures, what: Quantity, gained: &mut impl FnMut(u64) -> f64) -> f64 {
+    match what {
+        Quantity::Packets => gained(measures.packets),
+        Quantity::LipLoss => measures.lip.loss,
+        Quantity::LapLoss => measures.lap.loss,
+        Quantity::PacketLoss => measures.fraction.loss,
+        Quantity::LipRate => kbps_or_nan(measures.lip.rate),
+        Quantity::LapRate => kbps_or_nan(measures.lap.rate),
+        Quantity::LipLosses => gained(measures.lip.counted),
+        Quantity::LapLosses => gained(measures.lap.counted),
+        // The reader gives a receiver nothing else.
+        _ => f64::NAN,
     }
 }
 

@@ -24,6 +24,9 @@ macro_rules! built_in {
 }
 
 built_in![
+    "tfrc/beside-tcp",
+    "thesis/bias-lossy",
+    "thesis/bias-shared",
     "thesis/simulation-1-lazy",
     "thesis/simulation-1-naive",
     "thesis/simulation-2",

@@ -75,6 +75,22 @@ pub enum Quantity {
     Loss,
     /// The round-trip time that a receiver believes.
     Rtt,
+    /// Packets that a receiver's loss estimators took since the last look.
+    Packets,
+    /// The loss event rate, beside other measures.
+    LipLoss,
+    /// The loss rate by aggregation periods, beside other measures.
+    LapLoss,
+    /// The packet loss fraction, beside other measures.
+    PacketLoss,
+    /// The rate that follows from the loss event rate.
+    LipRate,
+    /// The rate that follows from the loss rate by aggregation periods.
+    LapRate,
+    /// Loss events since the last look.
+    LipLosses,
+    /// Losses that counted by aggregation periods since the last look.
+    LapLosses,
 }
 
 impl Quantity {
@@ -95,6 +111,14 @@ impl Quantity {
         Quantity::SmoothedRate,
         Quantity::Loss,
         Quantity::Rtt,
+        Quantity::Packets,
+        Quantity::LipLoss,
+        Quantity::LapLoss,
+        Quantity::PacketLoss,
+        Quantity::LipRate,
+        Quantity::LapRate,
+        Quantity::LipLosses,
+        Quantity::LapLosses,
     ];
 
     /// The name in scenario files and results.
@@ -115,6 +139,14 @@ impl Quantity {
             Quantity::SmoothedRate => "smoothed_rate_kbps",
             Quantity::Loss => "loss",
             Quantity::Rtt => "rtt_ms",
+            Quantity::Packets => "packets",
+            Quantity::LipLoss => "lip_loss",
+            Quantity::LapLoss => "lap_loss",
+            Quantity::PacketLoss => "packet_loss",
+            Quantity::LipRate => "lip_rate_kbps",
+            Quantity::LapRate => "lap_rate_kbps",
+            Quantity::LipLosses => "lip_losses",
+            Quantity::LapLosses => "lap_losses",
         }
     }
 
@@ -129,9 +161,19 @@ impl Quantity {
             | Quantity::Marks => matches!(kind, SubjectKind::Link),
             Quantity::Throughput => !matches!(kind, SubjectKind::Link),
             Quantity::Cwnd | Quantity::Ssthresh | Quantity::Flight => matches!(kind, SubjectKind::Tcp),
-            Quantity::Level | Quantity::Rate | Quantity::SmoothedRate | Quantity::Loss | Quantity::Rtt => {
-                matches!(kind, SubjectKind::Receiver)
-            }
+            Quantity::Level
+            | Quantity::Rate
+            | Quantity::SmoothedRate
+            | Quantity::Loss
+            | Quantity::Rtt
+            | Quantity::Packets
+            | Quantity::LipLoss
+            | Quantity::LapLoss
+            | Quantity::PacketLoss
+            | Quantity::LipRate
+            | Quantity::LapRate
+            | Quantity::LipLosses
+            | Quantity::LapLosses => matches!(kind, SubjectKind::Receiver),
         }
     }
 }

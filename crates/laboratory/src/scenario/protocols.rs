@@ -32,6 +32,11 @@ pub trait ProtocolCatalogue {
     /// The options of a protocol; none if there is no such protocol.
     fn options(&self, protocol: &str) -> Vec<OptionSpec>;
 
+    /// How many receivers a session of a protocol may have; none for any number.
+    fn most_receivers(&self, _protocol: &str) -> Option<usize> {
+        None
+    }
+
     /// Whether a protocol's option may have a value.
     ///
     /// # Errors

@@ -295,7 +295,9 @@ pub const PROBE: TableSpec = TableSpec {
     doc: "Values over time: `probes.parquet` has them and the report plots them. A link has `queue_packets`, \
           `queue_bytes`, `queue_average` (RED's), `sent_kbps`, `drops` and `marks`; a TCP connection \
           `throughput_kbps`, `cwnd_packets`, `ssthresh_packets` and `flight_packets`; a constant-rate flow \
-          `throughput_kbps`; a receiver `throughput_kbps`, `level`, `rate_kbps`, `smoothed_rate_kbps`, `loss` and `rtt_ms`.",
+          `throughput_kbps`; a receiver `throughput_kbps`, `level`, `rate_kbps`, `smoothed_rate_kbps`, `loss` and \
+          `rtt_ms`, and one of `cbr` also `packets`, `lip_loss`, `lap_loss`, `packet_loss`, `lip_rate_kbps`, \
+          `lap_rate_kbps`, `lip_losses` and `lap_losses`.",
     example: "{ of = \"link G1-G2\", what = [\"queue_packets\"], every = \"10 ms\" }",
     choice: None,
     fields: &[
@@ -305,7 +307,7 @@ pub const PROBE: TableSpec = TableSpec {
             "every",
             FieldKind::Period,
             Absent::Default("100 ms"),
-            "How often. Rates, `drops` and `marks` are over such a stretch, all else is as it is at its end.",
+            "How often. Rates of links and flows and counts are over such a stretch, all else is as it is at its end.",
         ),
     ],
 };

@@ -170,6 +170,32 @@ pub struct Belief {
     pub loss: Option<f64>,
     /// The smoothed round-trip time.
     pub rtt: Option<Span>,
+    /// Several loss measures on the same packets, where a protocol compares them.
+    pub measures: Option<Measures>,
+}
+
+/// One loss measure and what follows from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measure {
+    /// The loss rate, 0 to 1.
+    pub loss: f64,
+    /// The fair rate at that loss rate.
+    pub rate: RateEstimate,
+    /// How many losses have counted: loss events where losses of an event count once.
+    pub counted: u64,
+}
+
+/// Loss measures side by side (thesis, chapters 4 and 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measures {
+    /// How many packets the loss estimators have taken, received or lost.
+    pub packets: u64,
+    /// The loss insensitive period: TFRC's loss event rate.
+    pub lip: Measure,
+    /// The loss aggregation period.
+    pub lap: Measure,
+    /// The packet loss fraction.
+    pub fraction: Measure,
 }
 
 /// A source, a receiver or a router of some protocol.

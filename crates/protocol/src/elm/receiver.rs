@@ -314,6 +314,7 @@ impl Endpoint for Receiver {
             smoothed_rate: self.reception.smoothed_rate(),
             loss: self.session.map(|_| self.reception.loss_rate()),
             rtt: self.reception.rtt(),
+            ..Belief::default()
         }
     }
 }

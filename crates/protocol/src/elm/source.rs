@@ -268,6 +268,6 @@ impl Endpoint for Source {
             count => RateEstimate::Known(layers.cumulative(Layer(count as u16 - 1))),
         };
         let level = Level::of_count(self.layers.len() as u16);
-        Belief { level, rate, smoothed_rate: rate, loss: None, rtt: self.rtt }
+        Belief { level, rate, smoothed_rate: rate, rtt: self.rtt, ..Belief::default() }
     }
 }

@@ -28,6 +28,7 @@ pub struct Lap {
     /// Weighted impact and weight of the closed intervals, each one place older than it is.
     aged_impact: (f64, f64),
     events: u64,
+    counted: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +54,7 @@ impl Lap {
             closed_impact: 0.0,
             aged_impact: (0.0, 0.0),
             events: 0,
+            counted: 0,
         }
     }
 
@@ -75,6 +77,7 @@ impl Lap {
         self.close_before(packet);
         self.length += 1;
         let outcome = self.judge(packet);
+        self.counted += u64::from(outcome != LossOutcome::Ignored);
         self.window.on_packet(packet);
         outcome
     }
@@ -219,6 +222,11 @@ impl Lap {
         self.events
     }
 
+    /// How many losses counted: the impacts of all periods, the open one included.
+    pub fn counted(&self) -> u64 {
+        self.counted
+    }
+
     /// The sender's clock has restarted: an open period ends, closed ones take no more losses.
     pub fn forget_times(&mut self) {
         if let Some(open) = &mut self.open {
@@ -236,6 +244,7 @@ impl Lap {
         self.open = None;
         self.closed = [None; 2];
         self.events = 0;
+        self.counted = 0;
         self.refresh_impact();
     }
 }

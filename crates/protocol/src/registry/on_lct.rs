@@ -5,7 +5,7 @@ use core::fmt;
 use super::Header;
 use crate::lct::{Content, Pieces};
 use crate::units::{Layer, WireSeq};
-use crate::{elm, fixed, rlc};
+use crate::{cbr, elm, fixed, rlc, tfrc};
 
 /// The type of the extension of the fixed protocol: the layer (16); the CCI is the number.
 const FIXED_EXTENSION: u8 = 82;
@@ -22,6 +22,10 @@ pub enum LctError {
     Elm(elm::header::HeaderError),
     /// RLC does not take it.
     Rlc(rlc::HeaderError),
+    /// TFRC or CBR does not take it.
+    Tfrc(tfrc::header::DataError),
+    /// TFRC or CBR does not take the report.
+    TfrcReport(tfrc::header::ReportError),
     /// The fixed protocol does not take it.
     Fixed,
     /// It is not a report.
@@ -34,6 +38,8 @@ impl fmt::Display for LctError {
             LctError::Extension(kind) => write!(f, "extension {kind} belongs to no protocol"),
             LctError::Elm(error) => write!(f, "elm: {error}"),
             LctError::Rlc(error) => write!(f, "rlc: {error}"),
+            LctError::Tfrc(error) => write!(f, "tfrc: {error}"),
+            LctError::TfrcReport(error) => write!(f, "tfrc: {error}"),
             LctError::Fixed => write!(f, "fixed: an extension of wrong length"),
             LctError::NoReport => write!(f, "not a report"),
         }
@@ -49,6 +55,9 @@ impl Header {
             Header::Elm(elm::Header::Data(data)) => Some(data.to_lct()),
             Header::Elm(elm::Header::Report(_)) => None,
             Header::Rlc(header) => Some(header.to_lct()),
+            Header::Tfrc(tfrc::Header::Data(data)) => Some(data.to_lct(tfrc::LCT_EXTENSION)),
+            Header::Cbr(tfrc::Header::Data(data)) => Some(data.to_lct(cbr::LCT_EXTENSION)),
+            Header::Tfrc(tfrc::Header::Report(_)) | Header::Cbr(tfrc::Header::Report(_)) => None,
             Header::Fixed(header) => Some(Pieces {
                 cci: header.seq.0.to_be_bytes(),
                 session: None,
@@ -60,7 +69,14 @@ impl Header {
 
     /// Whether extensions of this type are a protocol's.
     pub fn is_lct_extension(kind: u8) -> bool {
-        matches!(kind, elm::LCT_EXTENSION | rlc::LCT_EXTENSION | FIXED_EXTENSION)
+        matches!(
+            kind,
+            elm::LCT_EXTENSION
+                | rlc::LCT_EXTENSION
+                | tfrc::LCT_EXTENSION
+                | cbr::LCT_EXTENSION
+                | FIXED_EXTENSION
+        )
     }
 
     /// A data header from its pieces. Never panics.
@@ -73,6 +89,12 @@ impl Header {
                 .map(|data| Header::Elm(elm::Header::Data(data)))
                 .map_err(LctError::Elm),
             rlc::LCT_EXTENSION => rlc::Header::from_lct(pieces).map(Header::Rlc).map_err(LctError::Rlc),
+            tfrc::LCT_EXTENSION => tfrc::header::Data::from_lct(pieces)
+                .map(|data| Header::Tfrc(tfrc::Header::Data(data)))
+                .map_err(LctError::Tfrc),
+            cbr::LCT_EXTENSION => tfrc::header::Data::from_lct(pieces)
+                .map(|data| Header::Cbr(tfrc::Header::Data(data)))
+                .map_err(LctError::Tfrc),
             FIXED_EXTENSION => match pieces.extension.content() {
                 &[high, low] => Ok(Header::Fixed(fixed::Header {
                     layer: Layer(u16::from_be_bytes([high, low])),
@@ -90,6 +112,8 @@ impl Header {
             Header::Elm(elm::Header::Data(data)) => Some(data.layer()),
             Header::Elm(elm::Header::Report(_)) => None,
             Header::Rlc(header) => Some(header.layer()),
+            Header::Tfrc(tfrc::Header::Data(_)) | Header::Cbr(tfrc::Header::Data(_)) => Some(Layer::BASE),
+            Header::Tfrc(tfrc::Header::Report(_)) | Header::Cbr(tfrc::Header::Report(_)) => None,
             Header::Fixed(header) => Some(header.layer),
         }
     }
@@ -98,6 +122,8 @@ impl Header {
     pub fn encode_feedback(&self, bytes: &mut [u8; MAX_FEEDBACK]) -> Option<usize> {
         match self {
             Header::Elm(header @ elm::Header::Report(_)) => Some(header.encode(bytes)),
+            Header::Tfrc(tfrc::Header::Report(report)) => Some(report.encode(tfrc::REPORT_KIND, bytes)),
+            Header::Cbr(tfrc::Header::Report(report)) => Some(report.encode(cbr::REPORT_KIND, bytes)),
             _ => None,
         }
     }
@@ -107,6 +133,16 @@ impl Header {
     /// # Errors
     /// What is wrong with the bytes.
     pub fn decode_feedback(bytes: &[u8]) -> Result<Header, LctError> {
+        let report = |kind| tfrc::header::Report::decode(kind, bytes).map(tfrc::Header::Report);
+        match bytes.first() {
+            Some(&tfrc::REPORT_KIND) => {
+                return report(tfrc::REPORT_KIND).map(Header::Tfrc).map_err(LctError::TfrcReport);
+            }
+            Some(&cbr::REPORT_KIND) => {
+                return report(cbr::REPORT_KIND).map(Header::Cbr).map_err(LctError::TfrcReport);
+            }
+            _ => {}
+        }
         match elm::Header::decode(bytes) {
             Ok((header @ elm::Header::Report(_), _)) => Ok(Header::Elm(header)),
             Ok(_) => Err(LctError::NoReport),
@@ -120,6 +156,8 @@ impl super::Source {
     pub fn session(&self) -> Option<u32> {
         match self {
             super::Source::Elm(source) => Some(source.session()),
+            super::Source::Tfrc(source) => Some(source.session()),
+            super::Source::Cbr(source) => Some(source.session()),
             super::Source::Rlc(_) | super::Source::Fixed(_) => None,
         }
     }

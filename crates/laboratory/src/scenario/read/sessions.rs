@@ -34,6 +34,9 @@ pub(super) fn read(
     let source = source.and_then(|name| topology.find(&name, context));
     let receivers: Option<Vec<Named>> = table.get("receivers", context);
     let receivers = place(&entry.key, receivers.unwrap_or_default(), 1, source, topology, context);
+    if let (Some(protocol), Some(node)) = (&protocol, table.node("receivers")) {
+        check_receivers(node, protocol, receivers.len(), context);
+    }
     let start = read_start(&table, "start", timing, context);
     let receivers_start =
         table.node("receivers_start").map(|_| read_start(&table, "receivers_start", timing, context));
@@ -59,6 +62,15 @@ pub(super) fn read(
         ecn: table.get("ecn", context).unwrap_or_default(),
         options,
     })
+}
+
+/// Some protocols know one receiver only.
+fn check_receivers(node: &Node, protocol: &str, count: usize, context: &mut Context<'_>) {
+    let Some(most) = context.catalogue.most_receivers(protocol).filter(|&most| count > most) else { return };
+    let message = format!("a session of \"{protocol}\" cannot have {count} receivers");
+    let plural = if most == 1 { "" } else { "s" };
+    let allowed = format!("at most {most} receiver{plural}; write a session for each of the others");
+    context.problems.push(Problem::of(node, message).allowed(allowed));
 }
 
 fn read_layers(table: &TableReader<'_>, context: &mut Context<'_>) -> Option<LayersPlan> {

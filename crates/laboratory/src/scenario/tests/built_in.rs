@@ -20,6 +20,8 @@ fn every_one_reads_without_error() {
         assert!(scenario.text.starts_with("# "), "{} says what it shows", scenario.name);
         if scenario.name.starts_with("thesis/") {
             assert_eq!(read.replications, 15, "{}", scenario.name);
+        }
+        if scenario.name.starts_with("thesis/simulation") {
             assert_eq!(read.nodes, ["S", "G1", "G2", "G3", "R1", "R2", "R3"], "{}", scenario.name);
         }
     }
@@ -116,4 +118,15 @@ fn every_one_conforms_to_the_schema() {
     }
     let Ok(wrong) = tree::parse("name = \"x\"\nduration = \"1 s\"\nlinks.A-B.speed = 3") else { panic!() };
     assert!(!conforms(&wrong, &schema, &schema));
+}
+
+#[test]
+fn a_session_of_one_receiver_takes_no_second_one() {
+    let name = "thesis/bias-lossy";
+    let text = find(name).unwrap().text.replacen("receivers = [\"R\"]", "receivers = [\"R\", \"G2\"]", 1);
+    let errors = read(name, &text, &[], &RegistryCatalogue).unwrap_err();
+    assert_eq!(errors.0.len(), 2, "one for each protocol at that place: {errors}");
+    let first = &errors.0[0];
+    assert_eq!(first.message, "a session of \"cbr\" cannot have 2 receivers");
+    assert!(errors.to_string().contains("at most 1 receiver; write a session for each of the others"));
 }
