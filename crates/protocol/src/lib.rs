@@ -29,4 +29,5 @@ pub mod registry;
 pub mod rlc;
 pub mod session;
 pub mod stream;
+pub mod tfmcc;
 pub mod units;

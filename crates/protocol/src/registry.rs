@@ -225,6 +225,8 @@ protocols! {
     Elm = "elm" in elm;
     /// Receiver-driven layered congestion control.
     Rlc = "rlc" in rlc;
+    /// TCP-friendly multicast congestion control with a single rate.
+    Tfmcc = "tfmcc" in tfmcc;
     /// Layers at a fixed level: no congestion control, the yardstick for the others.
     Fixed = "fixed" in fixed;
 }

@@ -5,7 +5,7 @@ use core::fmt;
 use super::Header;
 use crate::lct::{Content, Pieces};
 use crate::units::{Layer, WireSeq};
-use crate::{elm, fixed, rlc};
+use crate::{elm, fixed, rlc, tfmcc};
 
 /// The type of the extension of the fixed protocol: the layer (16); the CCI is the number.
 const FIXED_EXTENSION: u8 = 82;
@@ -22,6 +22,8 @@ pub enum LctError {
     Elm(elm::header::HeaderError),
     /// RLC does not take it.
     Rlc(rlc::HeaderError),
+    /// TFMCC does not take it.
+    Tfmcc(tfmcc::header::HeaderError),
     /// The fixed protocol does not take it.
     Fixed,
     /// It is not a report.
@@ -34,6 +36,7 @@ impl fmt::Display for LctError {
             LctError::Extension(kind) => write!(f, "extension {kind} belongs to no protocol"),
             LctError::Elm(error) => write!(f, "elm: {error}"),
             LctError::Rlc(error) => write!(f, "rlc: {error}"),
+            LctError::Tfmcc(error) => write!(f, "tfmcc: {error}"),
             LctError::Fixed => write!(f, "fixed: an extension of wrong length"),
             LctError::NoReport => write!(f, "not a report"),
         }
@@ -49,6 +52,8 @@ impl Header {
             Header::Elm(elm::Header::Data(data)) => Some(data.to_lct()),
             Header::Elm(elm::Header::Report(_)) => None,
             Header::Rlc(header) => Some(header.to_lct()),
+            Header::Tfmcc(tfmcc::Header::Data(data)) => Some(data.to_lct()),
+            Header::Tfmcc(tfmcc::Header::Report(_)) => None,
             Header::Fixed(header) => Some(Pieces {
                 cci: header.seq.0.to_be_bytes(),
                 session: None,
@@ -60,7 +65,7 @@ impl Header {
 
     /// Whether extensions of this type are a protocol's.
     pub fn is_lct_extension(kind: u8) -> bool {
-        matches!(kind, elm::LCT_EXTENSION | rlc::LCT_EXTENSION | FIXED_EXTENSION)
+        matches!(kind, elm::LCT_EXTENSION | rlc::LCT_EXTENSION | tfmcc::LCT_EXTENSION | FIXED_EXTENSION)
     }
 
     /// A data header from its pieces. Never panics.
@@ -73,6 +78,9 @@ impl Header {
                 .map(|data| Header::Elm(elm::Header::Data(data)))
                 .map_err(LctError::Elm),
             rlc::LCT_EXTENSION => rlc::Header::from_lct(pieces).map(Header::Rlc).map_err(LctError::Rlc),
+            tfmcc::LCT_EXTENSION => tfmcc::header::Data::from_lct(pieces)
+                .map(|data| Header::Tfmcc(tfmcc::Header::Data(data)))
+                .map_err(LctError::Tfmcc),
             FIXED_EXTENSION => match pieces.extension.content() {
                 &[high, low] => Ok(Header::Fixed(fixed::Header {
                     layer: Layer(u16::from_be_bytes([high, low])),
@@ -90,6 +98,8 @@ impl Header {
             Header::Elm(elm::Header::Data(data)) => Some(data.layer()),
             Header::Elm(elm::Header::Report(_)) => None,
             Header::Rlc(header) => Some(header.layer()),
+            Header::Tfmcc(tfmcc::Header::Data(_)) => Some(Layer::BASE),
+            Header::Tfmcc(tfmcc::Header::Report(_)) => None,
             Header::Fixed(header) => Some(header.layer),
         }
     }
@@ -98,6 +108,7 @@ impl Header {
     pub fn encode_feedback(&self, bytes: &mut [u8; MAX_FEEDBACK]) -> Option<usize> {
         match self {
             Header::Elm(header @ elm::Header::Report(_)) => Some(header.encode(bytes)),
+            Header::Tfmcc(tfmcc::Header::Report(report)) => Some(report.encode(bytes)),
             _ => None,
         }
     }
@@ -107,6 +118,10 @@ impl Header {
     /// # Errors
     /// What is wrong with the bytes.
     pub fn decode_feedback(bytes: &[u8]) -> Result<Header, LctError> {
+        if bytes.first() == Some(&tfmcc::REPORT) {
+            let report = tfmcc::header::Report::decode(bytes).map_err(LctError::Tfmcc)?;
+            return Ok(Header::Tfmcc(tfmcc::Header::Report(report)));
+        }
         match elm::Header::decode(bytes) {
             Ok((header @ elm::Header::Report(_), _)) => Ok(Header::Elm(header)),
             Ok(_) => Err(LctError::NoReport),
@@ -120,6 +135,7 @@ impl super::Source {
     pub fn session(&self) -> Option<u32> {
         match self {
             super::Source::Elm(source) => Some(source.session()),
+            super::Source::Tfmcc(source) => Some(source.session()),
             super::Source::Rlc(_) | super::Source::Fixed(_) => None,
         }
     }
