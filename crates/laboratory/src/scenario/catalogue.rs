@@ -24,6 +24,7 @@ macro_rules! built_in {
 }
 
 built_in![
+    "tfmcc/one-bottleneck",
     "thesis/simulation-1-lazy",
     "thesis/simulation-1-naive",
     "thesis/simulation-2",
