@@ -8,6 +8,7 @@ mod counters;
 mod feedback;
 mod meter;
 mod reception;
+mod reports;
 
 use core::num::NonZeroU64;
 
@@ -15,11 +16,9 @@ pub use counters::Counters;
 
 use self::feedback::{FeedbackTimer, Standing};
 use self::reception::{Reception, Verdict};
-use super::header::{Data, FloatRate, Header, ReceiverId, Report};
+use super::header::{Data, Header, ReceiverId};
 use super::options::Options;
-use crate::contract::{
-    Action, ActionQueue, Arrival, Belief, Cause, Ecn, Endpoint, Input, Note, Origin, Send,
-};
+use crate::contract::{Action, ActionQueue, Arrival, Belief, Cause, Ecn, Endpoint, Input, Note, Origin};
 use crate::session::SessionPlan;
 use crate::stream::Stream;
 use crate::units::{Channel, Layer, Level, Rate, RateEstimate, Size, Time};
@@ -238,44 +237,6 @@ impl Receiver {
         } else {
             self.timer.on_packet(now, &standing);
         }
-    }
-
-    /// The lowest rate that is reported: one packet in the longest spacing (RFC 4654, section 4.4).
-    fn lowest_rate(&self) -> f64 {
-        f64::from(self.packet_size.as_bytes()) / self.options.max_spacing.as_secs_f64()
-    }
-
-    /// Whether the fair rate has been below the lowest one and below the session's for too long.
-    fn is_starved(&mut self, now: Time) -> bool {
-        let calculated = self.reception.calculated().filter(|_| self.reception.has_loss());
-        let lowest = self.lowest_rate();
-        let starved = calculated.is_some_and(|rate| rate < lowest && rate < self.reception.sent_rate());
-        if !starved {
-            self.starved_since = None;
-            return false;
-        }
-        let since = *self.starved_since.get_or_insert(now);
-        now.since(since) >= self.options.starved_leave
-    }
-
-    fn send_report(&mut self, now: Time, leaving: bool) {
-        let (Some(session), Some(newest)) = (self.session, self.newest) else { return };
-        let asked = self.reception.asked().max(self.lowest_rate());
-        let held_us = now.since(newest.came).as_us() as u32;
-        let report = Report {
-            session,
-            receiver: self.id,
-            timestamp_us: now.as_wire_us(),
-            heard_us: newest.timestamp_us.wrapping_add(held_us),
-            round: newest.round,
-            has_rtt: self.reception.rtt().is_some(),
-            has_loss: self.reception.has_loss(),
-            leaving,
-            rate: FloatRate::from_rate(Rate::from_bytes_per_s(asked)),
-        };
-        self.reported = Some(now);
-        self.counters.reports += 1;
-        self.actions.send(Send::report(Header::Report(report), self.options.report_size));
     }
 
     fn run_timers(&mut self, now: Time) {
