@@ -30,5 +30,6 @@ pub mod registry;
 pub mod rlc;
 pub mod session;
 pub mod stream;
+pub mod tfmcc;
 pub mod tfrc;
 pub mod units;

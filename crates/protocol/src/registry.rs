@@ -229,6 +229,8 @@ protocols! {
     Tfrc = "tfrc" in tfrc;
     /// A constant rate with TFRC's receiver: one receiver, no congestion control, several loss estimators.
     Cbr = "cbr" in cbr;
+    /// TCP-friendly multicast congestion control with a single rate.
+    Tfmcc = "tfmcc" in tfmcc;
     /// Layers at a fixed level: no congestion control, the yardstick for the others.
     Fixed = "fixed" in fixed;
 }
@@ -238,7 +240,7 @@ impl Protocol {
     pub fn most_receivers(&self) -> Option<usize> {
         match self {
             Protocol::Tfrc(_) | Protocol::Cbr(_) => Some(1),
-            Protocol::Elm(_) | Protocol::Rlc(_) | Protocol::Fixed(_) => None,
+            Protocol::Elm(_) | Protocol::Rlc(_) | Protocol::Tfmcc(_) | Protocol::Fixed(_) => None,
         }
     }
 }

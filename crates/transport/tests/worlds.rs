@@ -94,6 +94,6 @@ fn every_protocol_does_the_same_with_values_and_with_bytes() {
         let (values, heard, reports) = minute(name, false);
         assert_eq!(minute(name, true), (values, heard, reports), "{name}");
         assert!(heard > 1000, "{name}: {heard} packets");
-        assert!(reports > 10 || *name != "elm", "{reports} reports");
+        assert!(reports > 10 || !["elm", "tfmcc"].contains(name), "{reports} reports");
     }
 }

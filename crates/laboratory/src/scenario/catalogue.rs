@@ -24,6 +24,7 @@ macro_rules! built_in {
 }
 
 built_in![
+    "tfmcc/one-bottleneck",
     "tfrc/beside-tcp",
     "thesis/bias-lossy",
     "thesis/bias-shared",

@@ -54,6 +54,14 @@ impl RttEstimator {
         RttEstimator { filter, weight, window, smoothed_s: None, last_s: None, recent_s: VecDeque::new() }
     }
 
+    /// Sets what the old value keeps in the weighted mean from now on. For a receiver whose samples
+    /// become more or less frequent (RFC 4654, section 4.3.2).
+    pub fn set_weight(&mut self, weight: f64) {
+        if !weight.is_nan() {
+            self.weight = weight.clamp(0.0, 1.0);
+        }
+    }
+
     /// Takes a sample; zero and more than [`MAX_RTT`] are refused.
     pub fn on_sample(&mut self, sample: Span) {
         if !sample.is_zero() && sample <= MAX_RTT {
@@ -111,6 +119,17 @@ mod tests {
         }
         assert_eq!(rtt.rtt(), Some(Span::from_ms(80)));
         assert_eq!(rtt.last_sample_s(), Some(0.09));
+    }
+
+    #[test]
+    fn the_weight_can_change_between_samples() {
+        let mut rtt = RttEstimator::new(RttFilter::Ewma, 0.5, 1);
+        rtt.on_sample(Span::from_ms(100));
+        rtt.on_sample(Span::from_ms(200));
+        rtt.set_weight(0.9);
+        rtt.set_weight(f64::NAN);
+        rtt.on_sample(Span::from_ms(250));
+        assert_eq!(rtt.rtt(), Some(Span::from_ms(160)));
     }
 
     #[test]

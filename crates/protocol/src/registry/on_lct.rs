@@ -5,7 +5,7 @@ use core::fmt;
 use super::Header;
 use crate::lct::{Content, Pieces};
 use crate::units::{Layer, WireSeq};
-use crate::{cbr, elm, fixed, rlc, tfrc};
+use crate::{cbr, elm, fixed, rlc, tfmcc, tfrc};
 
 /// The type of the extension of the fixed protocol: the layer (16); the CCI is the number.
 const FIXED_EXTENSION: u8 = 82;
@@ -26,6 +26,8 @@ pub enum LctError {
     Tfrc(tfrc::header::DataError),
     /// TFRC or CBR does not take the report.
     TfrcReport(tfrc::header::ReportError),
+    /// TFMCC does not take it.
+    Tfmcc(tfmcc::header::HeaderError),
     /// The fixed protocol does not take it.
     Fixed,
     /// It is not a report.
@@ -40,6 +42,7 @@ impl fmt::Display for LctError {
             LctError::Rlc(error) => write!(f, "rlc: {error}"),
             LctError::Tfrc(error) => write!(f, "tfrc: {error}"),
             LctError::TfrcReport(error) => write!(f, "tfrc: {error}"),
+            LctError::Tfmcc(error) => write!(f, "tfmcc: {error}"),
             LctError::Fixed => write!(f, "fixed: an extension of wrong length"),
             LctError::NoReport => write!(f, "not a report"),
         }
@@ -58,6 +61,8 @@ impl Header {
             Header::Tfrc(tfrc::Header::Data(data)) => Some(data.to_lct(tfrc::LCT_EXTENSION)),
             Header::Cbr(tfrc::Header::Data(data)) => Some(data.to_lct(cbr::LCT_EXTENSION)),
             Header::Tfrc(tfrc::Header::Report(_)) | Header::Cbr(tfrc::Header::Report(_)) => None,
+            Header::Tfmcc(tfmcc::Header::Data(data)) => Some(data.to_lct()),
+            Header::Tfmcc(tfmcc::Header::Report(_)) => None,
             Header::Fixed(header) => Some(Pieces {
                 cci: header.seq.0.to_be_bytes(),
                 session: None,
@@ -75,6 +80,7 @@ impl Header {
                 | rlc::LCT_EXTENSION
                 | tfrc::LCT_EXTENSION
                 | cbr::LCT_EXTENSION
+                | tfmcc::LCT_EXTENSION
                 | FIXED_EXTENSION
         )
     }
@@ -95,6 +101,9 @@ impl Header {
             cbr::LCT_EXTENSION => tfrc::header::Data::from_lct(pieces)
                 .map(|data| Header::Cbr(tfrc::Header::Data(data)))
                 .map_err(LctError::Tfrc),
+            tfmcc::LCT_EXTENSION => tfmcc::header::Data::from_lct(pieces)
+                .map(|data| Header::Tfmcc(tfmcc::Header::Data(data)))
+                .map_err(LctError::Tfmcc),
             FIXED_EXTENSION => match pieces.extension.content() {
                 &[high, low] => Ok(Header::Fixed(fixed::Header {
                     layer: Layer(u16::from_be_bytes([high, low])),
@@ -114,6 +123,8 @@ impl Header {
             Header::Rlc(header) => Some(header.layer()),
             Header::Tfrc(tfrc::Header::Data(_)) | Header::Cbr(tfrc::Header::Data(_)) => Some(Layer::BASE),
             Header::Tfrc(tfrc::Header::Report(_)) | Header::Cbr(tfrc::Header::Report(_)) => None,
+            Header::Tfmcc(tfmcc::Header::Data(_)) => Some(Layer::BASE),
+            Header::Tfmcc(tfmcc::Header::Report(_)) => None,
             Header::Fixed(header) => Some(header.layer),
         }
     }
@@ -124,6 +135,7 @@ impl Header {
             Header::Elm(header @ elm::Header::Report(_)) => Some(header.encode(bytes)),
             Header::Tfrc(tfrc::Header::Report(report)) => Some(report.encode(tfrc::REPORT_KIND, bytes)),
             Header::Cbr(tfrc::Header::Report(report)) => Some(report.encode(cbr::REPORT_KIND, bytes)),
+            Header::Tfmcc(tfmcc::Header::Report(report)) => Some(report.encode(bytes)),
             _ => None,
         }
     }
@@ -140,6 +152,10 @@ impl Header {
             }
             Some(&cbr::REPORT_KIND) => {
                 return report(cbr::REPORT_KIND).map(Header::Cbr).map_err(LctError::TfrcReport);
+            }
+            Some(&tfmcc::REPORT) => {
+                let report = tfmcc::header::Report::decode(bytes).map_err(LctError::Tfmcc)?;
+                return Ok(Header::Tfmcc(tfmcc::Header::Report(report)));
             }
             _ => {}
         }
@@ -158,6 +174,7 @@ impl super::Source {
             super::Source::Elm(source) => Some(source.session()),
             super::Source::Tfrc(source) => Some(source.session()),
             super::Source::Cbr(source) => Some(source.session()),
+            super::Source::Tfmcc(source) => Some(source.session()),
             super::Source::Rlc(_) | super::Source::Fixed(_) => None,
         }
     }

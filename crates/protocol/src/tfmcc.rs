@@ -1,0 +1,24 @@
+//! TFMCC, TCP-friendly multicast congestion control with a single rate (RFC 4654).
+//!
+//! Each receiver works out the rate that TCP would have on its path. The source follows the one with
+//! the lowest rate, the current limiting receiver (CLR). The others report now and then, by timers
+//! that are biased towards low rates and cancelled by what has been reported already, so that the
+//! source hears a handful of them however many there are.
+//!
+//! There is one layer, channel 0; the session's table gives its peak rate. `docs/protocols/tfmcc.md`
+//! has the tables.
+
+mod codec;
+pub mod header;
+mod lct;
+pub mod options;
+mod receiver;
+pub mod rules;
+mod source;
+
+pub(crate) use codec::KIND as REPORT;
+pub use header::Header;
+pub use lct::EXTENSION as LCT_EXTENSION;
+pub use options::Options;
+pub use receiver::{Counters, Receiver};
+pub use source::{Source, SourceCounters};

@@ -1,0 +1,336 @@
+//! TFMCC's receiver (RFC 4654, section 4).
+//!
+//! A packet goes one way: the checks in this file, then `reception` (clock, sequence, losses, receive
+//! rate, round-trip time), then feedback: at the pace of round trips if this receiver limits the rate,
+//! by a random timer in `feedback` if not.
+
+mod counters;
+mod feedback;
+mod meter;
+mod reception;
+mod reports;
+
+use core::num::NonZeroU64;
+
+pub use counters::Counters;
+
+use self::feedback::{FeedbackTimer, Standing};
+use self::reception::{Reception, Verdict};
+use super::header::{Data, Header, ReceiverId};
+use super::options::Options;
+use crate::contract::{Action, ActionQueue, Arrival, Belief, Cause, Ecn, Endpoint, Input, Note, Origin};
+use crate::session::SessionPlan;
+use crate::stream::Stream;
+use crate::units::{Channel, Layer, Level, Rate, RateEstimate, Size, Time};
+
+/// The channel of the session.
+const CHANNEL: Channel = Channel(0);
+/// A source that was silent for so many largest round-trip times may start slowly (RFC 4654, 4.3.1).
+const IDLE_ROUND_TRIPS: u64 = 10;
+
+/// What a receiver is about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Phase {
+    /// Not begun.
+    Idle,
+    /// It holds the channel, or would if it could.
+    Running,
+    /// The source ended the session, or the host stopped the endpoint, or it left for want of rate.
+    Over,
+}
+
+/// What the newest packet said.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    timestamp_us: u32,
+    came: Time,
+    round: u8,
+}
+
+/// A receiver of a TFMCC session.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    options: Options,
+    packet_size: Size,
+    peak: Rate,
+    id: ReceiverId,
+    stream: Stream,
+    phase: Phase,
+    level: Level,
+    /// The session number, once a packet told it, and another one that was seen once.
+    session: Option<u32>,
+    other_session: Option<u32>,
+    reception: Reception,
+    timer: FeedbackTimer,
+    newest: Option<Newest>,
+    is_limiting: bool,
+    reported: Option<Time>,
+    /// Since when its fair rate has been too low for the session.
+    starved_since: Option<Time>,
+    /// When silence is worth a note.
+    silent_at: Time,
+    heard: Time,
+    counters: Counters,
+    actions: ActionQueue<Header>,
+}
+
+impl Receiver {
+    /// A receiver for the session that the plan describes.
+    pub fn new(options: &Options, plan: SessionPlan, mut stream: Stream) -> Receiver {
+        let id = ReceiverId(NonZeroU64::new(stream.bits()).unwrap_or(NonZeroU64::MIN));
+        let (packet_size, peak) = (plan.packet_size, plan.layers.top_rate());
+        Receiver {
+            packet_size,
+            peak,
+            id,
+            stream,
+            phase: Phase::Idle,
+            level: Level::NONE,
+            session: None,
+            other_session: None,
+            reception: Reception::new(options, packet_size, peak),
+            timer: FeedbackTimer::new(options),
+            newest: None,
+            is_limiting: false,
+            reported: None,
+            starved_since: None,
+            silent_at: Time::ZERO,
+            heard: Time::ZERO,
+            counters: Counters::default(),
+            actions: ActionQueue::default(),
+            options: options.clone(),
+        }
+    }
+
+    /// What was counted.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The number that this receiver drew.
+    pub fn id(&self) -> ReceiverId {
+        self.id
+    }
+
+    /// Whether it limits the session's rate, as far as it knows.
+    pub fn is_limiting(&self) -> bool {
+        self.is_limiting
+    }
+
+    fn on_packet(&mut self, now: Time, arrival: &Arrival<Header>) {
+        let Header::Data(data) = arrival.header else {
+            self.counters.invalid += 1;
+            return;
+        };
+        if arrival.origin != Origin::Channel(CHANNEL) || data.check().is_err() {
+            self.counters.invalid += 1;
+            return;
+        }
+        if self.level == Level::NONE {
+            self.counters.stray += 1;
+            return;
+        }
+        if !self.is_of_session(&data) {
+            return;
+        }
+        if data.end_of_session {
+            self.actions.note(Note::SessionEnded);
+            self.finish(Cause::SessionEnd);
+            return;
+        }
+        let marked = arrival.ecn == Ecn::Marked;
+        let verdict =
+            self.reception.on_data(now, &data, marked, arrival.size, &mut self.counters, &mut self.actions);
+        match verdict {
+            Verdict::Counted(new_loss) => self.take(now, &data, new_loss),
+            Verdict::Ignored => {}
+            Verdict::Suspect => self.counters.suspect += 1,
+            Verdict::Restarted => self.begin_anew(),
+        }
+    }
+
+    /// Whether a packet belongs to the session, which the first packet makes known. A source that
+    /// began anew has another number; one packet alone is not believed.
+    fn is_of_session(&mut self, data: &Data) -> bool {
+        match self.session {
+            Some(session) if session == data.session => {
+                self.other_session = None;
+                true
+            }
+            Some(_) => {
+                self.counters.foreign += 1;
+                let again = self.other_session == Some(data.session);
+                self.other_session = Some(data.session);
+                if again {
+                    self.session = Some(data.session);
+                    self.begin_anew();
+                }
+                again
+            }
+            None => {
+                self.session = Some(data.session);
+                true
+            }
+        }
+    }
+
+    /// The source began anew: everything is learned again.
+    fn begin_anew(&mut self) {
+        self.counters.restarts += 1;
+        self.actions.note(Note::Resynchronised { layer: Layer::BASE });
+        self.reception = Reception::new(&self.options, self.packet_size, self.peak);
+        self.timer.cancel();
+        (self.newest, self.reported, self.starved_since) = (None, None, None);
+        self.is_limiting = false;
+    }
+
+    /// A packet that counts: round-trip time, rate, feedback.
+    fn take(&mut self, now: Time, data: &Data, new_loss: bool) {
+        let newest = Newest { timestamp_us: data.timestamp_us, came: now, round: data.round };
+        let before = self.newest;
+        // One that was overtaken says nothing new.
+        let is_old = |old: &Newest| (data.timestamp_us.wrapping_sub(old.timestamp_us) as i32) < 0;
+        if before.as_ref().is_some_and(is_old) {
+            return;
+        }
+        if now.since(self.heard) > data.max_rtt() * IDLE_ROUND_TRIPS && before.is_some() && !new_loss {
+            self.reception.clear_loss();
+        }
+        self.newest = Some(newest);
+        self.heard = now;
+        self.silent_at = now + self.options.silence_note;
+        self.is_limiting = data.limiting == Some(self.id);
+        if let Some(echo) = data.echo.filter(|echo| echo.receiver == self.id) {
+            let weight = if self.is_limiting { self.options.q_limiting } else { self.options.q_other };
+            match self.reception.on_echo(now, echo.timestamp_us, data.timestamp_us, weight) {
+                Some((rtt, true)) => self.actions.note(Note::FirstRoundTrip { rtt }),
+                Some(_) => {}
+                None => self.counters.bad_echo += 1,
+            }
+        }
+        let asked = self.reception.asked();
+        if self.is_starved(now) {
+            self.finish(Cause::RateBelow);
+            return;
+        }
+        if self.is_limiting {
+            self.timer.cancel();
+            let rtt = self.reception.rtt_in_use();
+            let due = self.reported.is_none_or(|last| now.since(last) >= rtt);
+            if due || new_loss && self.options.report_on_loss {
+                self.counters.limiting_reports += 1;
+                self.send_report(now, false);
+            }
+            return;
+        }
+        let standing = Standing {
+            asked,
+            sent: self.reception.sent_rate(),
+            has_loss: self.reception.has_loss(),
+            rtt: self.reception.rtt_in_use(),
+            max_rtt: data.max_rtt(),
+            suppression: data.suppression.rate().map(Rate::as_bytes_per_s),
+        };
+        if before.is_none_or(|before| before.round != data.round) {
+            let x = 1.0 - self.stream.uniform();
+            self.timer.begin(now, x, &standing);
+        } else {
+            self.timer.on_packet(now, &standing);
+        }
+    }
+
+    fn run_timers(&mut self, now: Time) {
+        if self.phase != Phase::Running {
+            return;
+        }
+        if self.timer.take_due(now) {
+            self.send_report(now, false);
+        }
+        if now >= self.silent_at {
+            self.actions.note(Note::NothingHeard { waited: now.since(self.heard) });
+            self.silent_at = now + self.options.silence_note;
+            self.join(Cause::Start);
+        }
+    }
+
+    fn join(&mut self, cause: Cause) {
+        if self.level == Level::NONE {
+            self.actions.join(CHANNEL);
+            self.set_level(Level::up_to(Layer::BASE), cause);
+        }
+    }
+
+    fn set_level(&mut self, to: Level, cause: Cause) {
+        if self.level != to {
+            self.actions.note(Note::LevelChanged { from: self.level, to, cause });
+            self.level = to;
+        }
+    }
+
+    fn finish(&mut self, cause: Cause) {
+        if self.level != Level::NONE {
+            self.actions.leave(CHANNEL);
+        }
+        self.set_level(Level::NONE, cause);
+        self.phase = Phase::Over;
+    }
+
+    /// The others would be held up by a limiting receiver that just went, so it says so. The rest go
+    /// silently, since they may be many.
+    fn stop(&mut self, now: Time) {
+        if self.is_limiting {
+            self.send_report(now, true);
+        }
+        self.finish(Cause::Stop);
+    }
+}
+
+impl Endpoint for Receiver {
+    type Header = Header;
+
+    fn handle(&mut self, now: Time, input: Input<Header>) {
+        match (self.phase, input) {
+            (Phase::Over, _) => return,
+            (Phase::Idle, Input::Start) => {
+                self.phase = Phase::Running;
+                (self.heard, self.silent_at) = (now, now + self.options.silence_note);
+                self.join(Cause::Start);
+            }
+            (Phase::Running, Input::Packet(arrival)) => self.on_packet(now, &arrival),
+            (_, Input::JoinFailed(CHANNEL, _)) => {
+                self.counters.join_failed += 1;
+                self.set_level(Level::NONE, Cause::JoinFailed);
+            }
+            (_, Input::Stop) => self.stop(now),
+            _ => {}
+        }
+        self.run_timers(now);
+    }
+
+    fn poll_action(&mut self) -> Option<Action<Header>> {
+        self.actions.pop()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        if self.phase != Phase::Running {
+            return None;
+        }
+        Some(self.timer.deadline().map_or(self.silent_at, |at| at.min(self.silent_at)))
+    }
+
+    fn belief(&self, _now: Time) -> Belief {
+        let rate = match self.reception.calculated() {
+            Some(rate) if self.reception.has_loss() => RateEstimate::Known(Rate::from_bytes_per_s(rate)),
+            _ if self.session.is_some() => RateEstimate::Unbounded,
+            _ => RateEstimate::Unknown,
+        };
+        Belief {
+            level: self.level,
+            rate,
+            smoothed_rate: rate,
+            loss: self.session.map(|_| self.reception.loss_rate()),
+            rtt: self.reception.rtt().map(|_| self.reception.rtt_in_use()),
+            measures: None,
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! What a receiver makes of its packets: losses, round-trip time, receive rate, fair rate (RFC 4654,
+//! sections 4.3, 4.4 and 5).
+
+use super::Counters;
+use super::meter::Meter;
+use crate::contract::{ActionQueue, Note};
+use crate::equation::Path;
+use crate::estimator::{
+    ArrivalClass, ClockReading, LossEstimator, LossOutcome, Packet, RttEstimator, RttFilter, SenderClock,
+    SequenceTracker, max_gap_for, rtt_sample,
+};
+use crate::tfmcc::header::{Data, Header};
+use crate::tfmcc::options::{Formula, Options};
+use crate::tfmcc::rules::{OneWayDelay, first_loss_rate, rescaled_interval};
+use crate::units::{Layer, Rate, RateEstimate, Size, Span, Time};
+
+/// A round-trip time from one-way delays above so many measured ones is not believed (CHOICE).
+const MAX_ADJUSTMENT: f64 = 4.0;
+
+/// What a packet was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It counts; whether it brought a loss event.
+    Counted(bool),
+    /// Late, or here before, or far from all others.
+    Ignored,
+    /// Its time stamp is not believed.
+    Suspect,
+    /// The source's clock began anew.
+    Restarted,
+}
+
+/// The first loss interval, made with a round-trip time that was assumed.
+#[derive(Clone, Copy, Debug)]
+struct Assumed {
+    length: f64,
+    rtt: Span,
+}
+
+/// The estimators of a receiver, in the order in which a packet passes them.
+#[derive(Clone, Debug)]
+pub(super) struct Reception {
+    clock: SenderClock,
+    tracker: SequenceTracker,
+    waits_for_reordered: bool,
+    loss: LossEstimator,
+    rtt: RttEstimator,
+    delay: Option<OneWayDelay>,
+    /// The round-trip time by the delay of the newest packet.
+    adjusted: Option<Span>,
+    /// The session's largest round-trip time, which stands in before the first sample.
+    max_rtt: Span,
+    meter: Meter,
+    window: f64,
+    formula: Formula,
+    packet_bytes: f64,
+    assumed: Option<Assumed>,
+    has_loss: bool,
+    limit_by_receive_rate: bool,
+    /// The rate at which the source sends, in byte/s.
+    sent_rate: f64,
+    /// The rate by the equation, in byte/s, and the round-trip time and loss rate that it is for.
+    calculated: Option<(f64, Span, f64)>,
+}
+
+impl Reception {
+    pub(super) fn new(options: &Options, packet_size: Size, peak: Rate) -> Reception {
+        let max_gap = max_gap_for(peak, packet_size);
+        Reception {
+            clock: SenderClock::default(),
+            tracker: SequenceTracker::new(Layer::BASE, options.reorder, max_gap),
+            waits_for_reordered: options.reorder > 1,
+            loss: LossEstimator::new(&options.loss_config()),
+            rtt: RttEstimator::new(RttFilter::Ewma, options.q_other, 1),
+            delay: options.one_way_delay.then(OneWayDelay::default),
+            adjusted: None,
+            max_rtt: options.r_max_initial,
+            meter: Meter::new(),
+            window: options.receive_window,
+            formula: options.formula,
+            packet_bytes: f64::from(packet_size.as_bytes().max(1)),
+            assumed: None,
+            has_loss: false,
+            limit_by_receive_rate: options.limit_by_receive_rate,
+            sent_rate: 0.0,
+            calculated: None,
+        }
+    }
+
+    /// Sequence, losses, receive rate and one-way delay of one data packet.
+    pub(super) fn on_data(
+        &mut self,
+        now: Time,
+        data: &Data,
+        marked: bool,
+        size: Size,
+        counters: &mut Counters,
+        actions: &mut ActionQueue<Header>,
+    ) -> Verdict {
+        let sent = match self.clock.read(data.timestamp_us, now) {
+            ClockReading::At(sent) => sent,
+            ClockReading::Suspect => return Verdict::Suspect,
+            ClockReading::Restarted(_) => return Verdict::Restarted,
+        };
+        self.max_rtt = data.max_rtt();
+        self.sent_rate = data.rate.rate().map_or(self.sent_rate, Rate::as_bytes_per_s);
+        self.loss.set_rtt(self.rtt_in_use());
+        let patience = self.rtt_in_use();
+        let mut new_event = false;
+        let loss = &mut self.loss;
+        let mut lose = |lost: &Packet| {
+            counters.lost += 1;
+            if loss.on_lost(lost) == LossOutcome::NewEvent {
+                new_event = true;
+                actions.note(Note::LossEvent { layer: lost.layer, first_lost: lost.seq });
+            }
+        };
+        let (seq, class) = self.tracker.on_packet(data.seq, sent, now, &mut lose);
+        if self.waits_for_reordered {
+            self.tracker.expire(now, patience, &mut lose);
+        }
+        match class {
+            ArrivalClass::Duplicate => counters.duplicate += 1,
+            ArrivalClass::Late => counters.late += 1,
+            ArrivalClass::Wild => counters.invalid += 1,
+            ArrivalClass::Resynchronised => {
+                counters.resync += 1;
+                actions.note(Note::Resynchronised { layer: Layer::BASE });
+            }
+            ArrivalClass::First | ArrivalClass::New => {}
+        }
+        if class.counts() {
+            counters.received += 1;
+            let packet = Packet { layer: Layer::BASE, seq, sent };
+            if marked {
+                counters.marked += 1;
+                if self.loss.on_marked(&packet) == LossOutcome::NewEvent {
+                    new_event = true;
+                    actions.note(Note::LossEvent { layer: Layer::BASE, first_lost: seq });
+                }
+            } else {
+                self.loss.on_received(&packet);
+            }
+            self.meter.on_packet(now, size, patience.scaled(self.window));
+        }
+        if new_event {
+            self.on_loss_event();
+        }
+        if !class.counts() {
+            return Verdict::Ignored;
+        }
+        self.adjust(now, data.timestamp_us);
+        Verdict::Counted(new_event)
+    }
+
+    /// The round-trip time by the delay of this packet, if it is near the measured one.
+    fn adjust(&mut self, now: Time, sent_us: u32) {
+        let (Some(delay), Some(measured)) = (&self.delay, self.rtt.rtt()) else { return };
+        let told = delay.rtt(now.as_wire_us(), sent_us);
+        self.adjusted = told.filter(|&rtt| rtt <= measured.scaled(MAX_ADJUSTMENT));
+    }
+
+    /// The packets before the first loss say nothing of the loss rate: the first interval is that at
+    /// which TCP would have the rate that is received (RFC 4654, section 5.6).
+    fn on_loss_event(&mut self) {
+        self.has_loss = true;
+        if self.loss.events() != 1 {
+            return;
+        }
+        let rtt = self.rtt_in_use();
+        let path = Path::from_secs(self.packet_bytes, rtt.as_secs_f64(), 4.0 * rtt.as_secs_f64());
+        if let Ok(loss_rate) = first_loss_rate(&path, self.receive_rate()) {
+            let length = 1.0 / loss_rate;
+            self.loss.intervals_mut().replace_oldest(length);
+            self.assumed = self.rtt.rtt_s().is_none().then_some(Assumed { length, rtt });
+        }
+    }
+
+    /// A time stamp of ours came back with a packet stamped `sent_us`. The sample, and whether it is
+    /// the first; none if it is not believed. `weight` is what the old round-trip time keeps.
+    pub(super) fn on_echo(
+        &mut self,
+        now: Time,
+        echoed_us: u32,
+        sent_us: u32,
+        weight: f64,
+    ) -> Option<(Span, bool)> {
+        let sample = rtt_sample(now.as_wire_us(), echoed_us, 0)?;
+        let first = self.rtt.rtt_s().is_none();
+        self.rtt.set_weight(weight);
+        self.rtt.on_sample(sample);
+        self.adjusted = None;
+        if let Some(delay) = &mut self.delay {
+            delay.measured(sample, now.as_wire_us(), sent_us);
+        }
+        // The first interval is rescaled as long as it is in the history.
+        let intervals = self.loss.intervals();
+        if let Some(assumed) = self.assumed.take()
+            && intervals.closed().len() as u64 == self.loss.events()
+        {
+            let length = rescaled_interval(assumed.length, sample, assumed.rtt).max(1.0);
+            self.loss.intervals_mut().replace_oldest(length);
+        }
+        Some((sample, first))
+    }
+
+    /// The source was silent for long: it may start slowly (RFC 4654, section 4.3.1).
+    pub(super) fn clear_loss(&mut self) {
+        self.has_loss = false;
+        self.meter.reset();
+    }
+
+    /// The rate to ask for, in byte/s: by the equation, or before a loss twice the receive rate.
+    pub(super) fn asked(&mut self) -> f64 {
+        let twice = 2.0 * self.receive_rate();
+        if !self.has_loss {
+            return twice;
+        }
+        let (rtt, loss_rate) = (self.rtt_in_use(), self.loss.loss_rate());
+        let rate = match self.calculated {
+            Some((rate, at_rtt, at_loss)) if at_rtt == rtt && at_loss == loss_rate => rate,
+            _ => {
+                let path = Path::from_secs(self.packet_bytes, rtt.as_secs_f64(), 4.0 * rtt.as_secs_f64());
+                let rate = self.formula.rate(&path, loss_rate).ok().and_then(RateEstimate::known);
+                let rate = rate.map_or(twice, Rate::as_bytes_per_s);
+                self.calculated = Some((rate, rtt, loss_rate));
+                rate
+            }
+        };
+        if self.limit_by_receive_rate { rate.min(twice) } else { rate }
+    }
+
+    /// The rate by the equation as calculated last, in byte/s.
+    pub(super) fn calculated(&self) -> Option<f64> {
+        self.calculated.map(|(rate, ..)| rate)
+    }
+
+    /// The receive rate in byte/s; that of the source before two packets came.
+    fn receive_rate(&self) -> f64 {
+        self.meter.rate().unwrap_or(self.sent_rate)
+    }
+
+    /// The rate at which the source sends, in byte/s.
+    pub(super) fn sent_rate(&self) -> f64 {
+        self.sent_rate
+    }
+
+    pub(super) fn has_loss(&self) -> bool {
+        self.has_loss
+    }
+
+    pub(super) fn loss_rate(&self) -> f64 {
+        self.loss.loss_rate()
+    }
+
+    /// The measured round-trip time.
+    pub(super) fn rtt(&self) -> Option<Span> {
+        self.rtt.rtt()
+    }
+
+    /// The round-trip time that counts now: adjusted, measured, or the session's largest one.
+    pub(super) fn rtt_in_use(&self) -> Span {
+        self.adjusted.or(self.rtt.rtt()).unwrap_or(self.max_rtt)
+    }
+}
