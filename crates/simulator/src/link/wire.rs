@@ -12,17 +12,20 @@ struct Node {
     next: u32,
 }
 
-/// Room for the packets in flight on all links but the first of each. A place that is freed is the
-/// next to be taken, so what is in use stays close together, and no link keeps room to itself.
+/// Room for the packets in flight on all links but the first of each; no link keeps room to itself.
+/// Places are taken in the order in which they were freed: links that are served one after another
+/// then find theirs one after another too.
 #[derive(Debug)]
 pub(crate) struct WirePool {
     nodes: Vec<Node>,
+    /// The place freed first of those that are free, and the one freed last.
     free: u32,
+    last_free: u32,
 }
 
 impl Default for WirePool {
     fn default() -> WirePool {
-        WirePool { nodes: Vec::new(), free: NONE }
+        WirePool { nodes: Vec::new(), free: NONE, last_free: NONE }
     }
 }
 
@@ -41,6 +44,17 @@ impl WirePool {
                 (self.nodes.len() - 1) as u32
             }
         }
+    }
+
+    /// Frees a place that is in no wire any more.
+    #[inline]
+    fn give_back(&mut self, number: u32) {
+        self.nodes[number as usize].next = NONE;
+        match self.nodes.get_mut(self.last_free as usize) {
+            Some(last) if self.free != NONE => last.next = number,
+            _ => self.free = number,
+        }
+        self.last_free = number;
     }
 }
 
@@ -106,9 +120,8 @@ impl Wire {
     #[inline]
     pub(super) fn pop(&mut self, pool: &mut WirePool) -> Option<Parcel> {
         let (_, parcel) = self.first?;
-        self.first = pool.nodes.get_mut(self.head as usize).map(|node| {
-            let number = std::mem::replace(&mut self.head, node.next);
-            node.next = std::mem::replace(&mut pool.free, number);
+        self.first = pool.nodes.get(self.head as usize).copied().map(|node| {
+            pool.give_back(std::mem::replace(&mut self.head, node.next));
             (node.arrival, node.parcel)
         });
         if self.head == NONE {
