@@ -262,13 +262,16 @@ fn narrow<W, N>(input: Input<W>, own: impl Fn(W) -> Option<N>) -> Option<Input<N
 
 fn widen<N, W>(action: Action<N>, wide: impl Fn(N) -> W) -> Action<W> {
     match action {
-        Action::Send(Send { target, header, size, payload, count }) => {
-            Action::Send(Send { target, header: wide(header), size, payload, count })
-        }
+        Action::Send(send) => Action::Send(widen_send(send, wide)),
         Action::Join(channel) => Action::Join(channel),
         Action::Leave(channel) => Action::Leave(channel),
         Action::Note(note) => Action::Note(note),
     }
+}
+
+fn widen_send<N, W>(send: Send<N>, wide: impl Fn(N) -> W) -> Send<W> {
+    let Send { target, header, size, payload, count } = send;
+    Send { target, header: wide(header), size, payload, count }
 }
 
 /// A host of all protocols as the host of one.
@@ -276,8 +279,7 @@ struct Widening<'a, H, F>(&'a mut H, F);
 
 impl<N, W, H: Host<W>, F: Fn(N) -> W> Host<N> for Widening<'_, H, F> {
     fn send(&mut self, send: Send<N>) {
-        let Send { target, header, size, payload, count } = send;
-        self.0.send(Send { target, header: (self.1)(header), size, payload, count });
+        self.0.send(widen_send(send, &self.1));
     }
 
     fn join(&mut self, channel: Channel) {

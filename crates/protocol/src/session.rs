@@ -11,3 +11,68 @@ pub struct SessionPlan {
     /// The size of each packet on the wire, headers included.
     pub packet_size: Size,
 }
+
+/// The number of a session as a receiver knows it: that of the first packet. A source that began anew
+/// has another one; a single packet with another number is not believed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SessionNumber {
+    known: Option<u32>,
+    /// Another one that was heard once.
+    other: Option<u32>,
+}
+
+/// What a packet's session number says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// It is the first: now it is known.
+    First,
+    /// The packet is of the session.
+    Same,
+    /// It is of another one.
+    Foreign,
+    /// It is of another one again, which is the session from now on.
+    Anew,
+}
+
+impl SessionNumber {
+    /// The number, once a packet told it.
+    pub(crate) fn known(&self) -> Option<u32> {
+        self.known
+    }
+
+    /// A packet has this number.
+    pub(crate) fn hear(&mut self, number: u32) -> Heard {
+        match self.known {
+            Some(known) if known == number => {
+                self.other = None;
+                Heard::Same
+            }
+            Some(_) if self.other == Some(number) => {
+                self.known = Some(number);
+                Heard::Anew
+            }
+            Some(_) => {
+                self.other = Some(number);
+                Heard::Foreign
+            }
+            None => {
+                self.known = Some(number);
+                Heard::First
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_number_is_believed_the_second_time_in_a_row() {
+        let mut session = SessionNumber::default();
+        let heard = [1, 1, 2, 1, 2, 3, 2, 2, 1].map(|number| session.hear(number));
+        use Heard::{Anew, First, Foreign, Same};
+        assert_eq!(heard, [First, Same, Foreign, Same, Foreign, Foreign, Foreign, Anew, Foreign]);
+        assert_eq!(session.known(), Some(2));
+    }
+}

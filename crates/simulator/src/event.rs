@@ -6,7 +6,7 @@ mod wheel;
 use layercast_protocol::units::Time;
 
 use self::heap::Heap;
-use self::wheel::Wheel;
+use self::wheel::{Place, Wheel};
 
 /// When an event happens and its place among events of the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -136,9 +136,9 @@ impl EventQueue {
     pub(crate) fn push(&mut self, key: Key, event: Event) {
         let entry = Entry { key, event };
         match self.wheel.place(key.time) {
-            wheel::Place::Present => self.present.push(entry),
-            wheel::Place::Slot(slot) => self.wheel.put(slot, entry),
-            wheel::Place::Far => self.far.push(entry),
+            Place::Present => self.present.push(entry),
+            Place::Slot(slot) => self.wheel.put(slot, entry),
+            Place::Far => self.far.push(entry),
         }
     }
 
@@ -160,12 +160,11 @@ impl EventQueue {
     /// Replaces the first event, which [`EventQueue::first`] has told, by another.
     #[inline]
     pub(crate) fn replace_first(&mut self, key: Key, event: Event) {
-        match self.wheel.place(key.time) {
-            wheel::Place::Present => self.present.replace_first(Entry { key, event }),
-            _ => {
-                self.present.remove_first();
-                self.push(key, event);
-            }
+        if self.wheel.is_present(key.time) {
+            self.present.replace_first(Entry { key, event });
+        } else {
+            self.present.remove_first();
+            self.push(key, event);
         }
     }
 

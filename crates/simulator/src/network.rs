@@ -154,16 +154,21 @@ impl Network {
     /// The links in their order, with streams named after them.
     pub(crate) fn build_links(&self, seed: u64) -> Vec<Link> {
         let link = |(&kind, number): (&u32, u32)| {
-            let name = self.link_name(LinkId(number));
-            let stream = |part: &str| Stream::new(seed, &format!("{part}/{name}"));
+            let stream = |part| self.link_stream(seed, part, LinkId(number));
             Link::new(self.kinds[kind as usize].clone(), stream("link"), stream("queue"))
         };
         self.kind_of.iter().zip(0..).map(link).collect()
     }
 
-    /// The links that change, and how.
-    pub(crate) fn variations(&self) -> impl Iterator<Item = (LinkId, Arc<LinkVariation>)> {
-        self.variations.iter().map(|(link, variation)| (*link, Arc::clone(variation)))
+    /// The random stream of a part of a link: `link` for its losses, `queue` for its queue.
+    fn link_stream(&self, seed: u64, part: &str, link: LinkId) -> Stream {
+        Stream::new(seed, &format!("{part}/{}", self.link_name(link)))
+    }
+
+    /// The links that change, how, and the streams of their losses.
+    pub(crate) fn variations(&self, seed: u64) -> impl Iterator<Item = (LinkId, Arc<LinkVariation>, Stream)> {
+        let losses = move |link| self.link_stream(seed, "link", link);
+        self.variations.iter().map(move |(link, plan)| (*link, Arc::clone(plan), losses(*link)))
     }
 
     /// The number of a configuration: a known one if it was among the last few.

@@ -135,8 +135,7 @@ impl Simulation {
     /// A simulation on `network`. `seed` should already tell replications apart.
     pub fn new(network: Network, seed: u64) -> Simulation {
         let mut core = Core::new(network.build_links(seed));
-        for (link, variation) in network.variations() {
-            let losses = Stream::new(seed, &format!("link/{}", network.link_name(link)));
+        for (link, variation, losses) in network.variations(seed) {
             core.vary(link, variation, losses);
         }
         Simulation {

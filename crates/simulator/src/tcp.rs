@@ -41,6 +41,14 @@ pub(crate) struct Segment {
     pub(crate) reduced: bool,
 }
 
+#[cfg(test)]
+impl Segment {
+    /// A packet of the first connection, for tests of what only passes packets on.
+    pub(crate) fn numbered(seq: i64) -> Segment {
+        Segment { seq, incarnation: 0, reduced: false }
+    }
+}
+
 /// Received packets [left, right) above the cumulative acknowledgement.
 pub(crate) type Block = (i64, i64);
 

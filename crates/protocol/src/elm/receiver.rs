@@ -27,7 +27,7 @@ use super::strategy::Manager;
 use crate::contract::{
     Action, ActionQueue, Arrival, Belief, Cause, Ecn, Endpoint, Input, Note, Origin, Send, Timers,
 };
-use crate::session::SessionPlan;
+use crate::session::{Heard, SessionNumber, SessionPlan};
 use crate::stream::Stream;
 use crate::units::{Layer, Level, RateEstimate, Span, Time};
 
@@ -54,9 +54,7 @@ pub struct Receiver {
     stream: Stream,
     phase: Phase,
     level: Level,
-    /// The session number, once a packet told it, and another one that was seen once.
-    session: Option<u32>,
-    other_session: Option<u32>,
+    session: SessionNumber,
     table: RateTable,
     reception: Reception,
     slow_start: SlowStartPlan,
@@ -83,8 +81,7 @@ impl Receiver {
             id,
             phase: Phase::Idle,
             level: Level::NONE,
-            session: None,
-            other_session: None,
+            session: SessionNumber::default(),
             reception: Reception::new(options, &plan),
             slow_start: SlowStartPlan::new(options),
             manager: Manager::new(options),
@@ -154,36 +151,24 @@ impl Receiver {
         self.take(now, &data, arrival.ecn == Ecn::Marked);
     }
 
-    /// Whether a packet belongs to the session, which the first base packet makes known. A source
-    /// that began anew has another number; one packet alone is not believed.
+    /// Whether a packet belongs to the session, which the first base packet makes known.
     fn is_of_session(&mut self, now: Time, data: &Data) -> bool {
-        match self.session {
-            Some(session) if session == data.session => {
-                self.other_session = None;
-                true
-            }
-            Some(_) => {
-                self.counters.foreign += 1;
-                if data.base.is_none() {
-                    return false;
-                }
-                let again = self.other_session == Some(data.session);
-                self.other_session = Some(data.session);
-                if again {
-                    self.session = Some(data.session);
-                    self.begin_anew(now);
-                }
-                again
-            }
-            None if data.base.is_some() && self.phase == Phase::Waiting => {
-                self.session = Some(data.session);
-                true
-            }
-            None => {
-                self.counters.stray += 1;
-                false
+        let known = self.session.known();
+        if known.is_none() && (data.base.is_none() || self.phase != Phase::Waiting) {
+            self.counters.stray += 1;
+            return false;
+        }
+        if known.is_some_and(|known| known != data.session) {
+            self.counters.foreign += 1;
+            if data.base.is_none() {
+                return false;
             }
         }
+        let heard = self.session.hear(data.session);
+        if heard == Heard::Anew {
+            self.begin_anew(now);
+        }
+        heard != Heard::Foreign
     }
 
     /// One packet of a layer that is held: sequence, losses, estimator, echo, rate, smoothing,
@@ -235,7 +220,7 @@ impl Receiver {
     }
 
     fn send_report(&mut self, now: Time, leaving: bool) {
-        let Some(session) = self.session else { return };
+        let Some(session) = self.session.known() else { return };
         let rtt = self.reception.rtt();
         let age_us = |came: Time| u32::try_from(now.since(came).as_us()).unwrap_or(u32::MAX);
         let report = Report {
@@ -312,7 +297,7 @@ impl Endpoint for Receiver {
             level: self.level,
             rate: if has_rtt { self.reception.rate() } else { RateEstimate::Unknown },
             smoothed_rate: self.reception.smoothed_rate(),
-            loss: self.session.map(|_| self.reception.loss_rate()),
+            loss: self.session.known().map(|_| self.reception.loss_rate()),
             rtt: self.reception.rtt(),
             ..Belief::default()
         }

@@ -19,7 +19,7 @@ use self::reception::{Reception, Verdict};
 use super::header::{Data, Header, ReceiverId};
 use super::options::Options;
 use crate::contract::{Action, ActionQueue, Arrival, Belief, Cause, Ecn, Endpoint, Input, Note, Origin};
-use crate::session::SessionPlan;
+use crate::session::{Heard, SessionNumber, SessionPlan};
 use crate::stream::Stream;
 use crate::units::{Channel, Layer, Level, Rate, RateEstimate, Size, Time};
 
@@ -57,9 +57,7 @@ pub struct Receiver {
     stream: Stream,
     phase: Phase,
     level: Level,
-    /// The session number, once a packet told it, and another one that was seen once.
-    session: Option<u32>,
-    other_session: Option<u32>,
+    session: SessionNumber,
     reception: Reception,
     timer: FeedbackTimer,
     newest: Option<Newest>,
@@ -86,8 +84,7 @@ impl Receiver {
             stream,
             phase: Phase::Idle,
             level: Level::NONE,
-            session: None,
-            other_session: None,
+            session: SessionNumber::default(),
             reception: Reception::new(options, packet_size, peak),
             timer: FeedbackTimer::new(options),
             newest: None,
@@ -149,29 +146,14 @@ impl Receiver {
         }
     }
 
-    /// Whether a packet belongs to the session, which the first packet makes known. A source that
-    /// began anew has another number; one packet alone is not believed.
+    /// Whether a packet belongs to the session, which the first packet makes known.
     fn is_of_session(&mut self, data: &Data) -> bool {
-        match self.session {
-            Some(session) if session == data.session => {
-                self.other_session = None;
-                true
-            }
-            Some(_) => {
-                self.counters.foreign += 1;
-                let again = self.other_session == Some(data.session);
-                self.other_session = Some(data.session);
-                if again {
-                    self.session = Some(data.session);
-                    self.begin_anew();
-                }
-                again
-            }
-            None => {
-                self.session = Some(data.session);
-                true
-            }
+        let heard = self.session.hear(data.session);
+        self.counters.foreign += u64::from(matches!(heard, Heard::Foreign | Heard::Anew));
+        if heard == Heard::Anew {
+            self.begin_anew();
         }
+        heard != Heard::Foreign
     }
 
     /// The source began anew: everything is learned again.
@@ -321,14 +303,14 @@ impl Endpoint for Receiver {
     fn belief(&self, _now: Time) -> Belief {
         let rate = match self.reception.calculated() {
             Some(rate) if self.reception.has_loss() => RateEstimate::Known(Rate::from_bytes_per_s(rate)),
-            _ if self.session.is_some() => RateEstimate::Unbounded,
+            _ if self.session.known().is_some() => RateEstimate::Unbounded,
             _ => RateEstimate::Unknown,
         };
         Belief {
             level: self.level,
             rate,
             smoothed_rate: rate,
-            loss: self.session.map(|_| self.reception.loss_rate()),
+            loss: self.session.known().map(|_| self.reception.loss_rate()),
             rtt: self.reception.rtt().map(|_| self.reception.rtt_in_use()),
             measures: None,
         }

@@ -12,7 +12,7 @@ use super::settings::Settings;
 use crate::contract::{
     Action, ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Note, Origin, Send, Timers,
 };
-use crate::session::SessionPlan;
+use crate::session::{Heard, SessionNumber, SessionPlan};
 use crate::stream::Stream;
 use crate::units::{Channel, Layer, Level, Rate, Size, Span, Time};
 
@@ -70,9 +70,7 @@ pub struct Receiver {
     settings: Settings,
     phase: Phase,
     level: Level,
-    /// The session number, once a packet told it, and another one that was seen once.
-    session: Option<u32>,
-    other_session: Option<u32>,
+    session: SessionNumber,
     reception: Reception,
     receive_rate: ReceiveRate,
     schedule: ReportSchedule,
@@ -98,8 +96,7 @@ impl Receiver {
         Receiver {
             phase: Phase::Idle,
             level: Level::NONE,
-            session: None,
-            other_session: None,
+            session: SessionNumber::default(),
             reception: Reception::new(&settings, plan, equation_size),
             receive_rate: ReceiveRate::new(Time::ZERO),
             schedule: ReportSchedule::new(settings.ns2_reports),
@@ -154,30 +151,16 @@ impl Receiver {
         self.take(now, &data, arrival);
     }
 
-    /// Whether a packet belongs to the session, which the first packet makes known. A source that began
-    /// anew has another number; one packet alone is not believed.
+    /// Whether a packet belongs to the session, which the first packet makes known.
     fn is_of_session(&mut self, now: Time, data: &Data) -> bool {
-        match self.session {
-            Some(session) if session == data.session => {
-                self.other_session = None;
-                true
-            }
-            Some(_) => {
-                self.counters.foreign += 1;
-                let again = self.other_session == Some(data.session);
-                self.other_session = Some(data.session);
-                if again {
-                    self.session = Some(data.session);
-                    self.begin_anew(now);
-                }
-                again
-            }
-            None => {
-                self.session = Some(data.session);
-                self.begin(now);
-                true
-            }
+        let heard = self.session.hear(data.session);
+        self.counters.foreign += u64::from(matches!(heard, Heard::Foreign | Heard::Anew));
+        match heard {
+            Heard::First => self.begin(now),
+            Heard::Anew => self.begin_anew(now),
+            Heard::Same | Heard::Foreign => {}
         }
+        heard != Heard::Foreign
     }
 
     fn begin(&mut self, now: Time) {
@@ -236,7 +219,7 @@ impl Receiver {
         let loss = self.reception.loss_rate();
         let rate = if newest.is_some() { self.rate_now(now) } else { Rate::ZERO };
         let report = Report {
-            session: self.session.unwrap_or_default(),
+            session: self.session.known().unwrap_or_default(),
             newest,
             receive_rate: Report::wire_rate(rate),
             loss: Report::wire_loss(loss),
@@ -324,7 +307,7 @@ impl Endpoint for Receiver {
             level: self.level,
             rate,
             smoothed_rate: rate,
-            loss: self.session.map(|_| self.reception.loss_rate()),
+            loss: self.session.known().map(|_| self.reception.loss_rate()),
             rtt: self.reception.rtt(),
             measures: self.reception.measures(),
         }

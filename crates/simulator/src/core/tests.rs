@@ -15,10 +15,6 @@ use crate::tcp::Segment;
 
 const LINK: LinkId = LinkId(0);
 
-fn segment(seq: i64) -> Body {
-    Body::Segment(Segment { seq, incarnation: 0, reduced: false })
-}
-
 /// A core with one link.
 fn one_link(rate: Rate, delay: Span, queue: QueueConfig) -> Core {
     let (loss, loss_place, loss_marks) = (LossModel::None, LossPlace::BeforeQueue, false);
@@ -54,7 +50,14 @@ fn carry(core: &mut Core, offers: &[(Time, u32)]) -> (Vec<(i64, Time)>, LinkCoun
     let mut arrived = Vec::new();
     for (seq, &(at, bytes)) in offers.iter().enumerate() {
         serve(core, at, &mut arrived);
-        core.send(segment(seq as i64), Size::from_bytes(bytes), EcnField::NotCapable, LINK, 0, 0);
+        core.send(
+            Body::Segment(Segment::numbered(seq as i64)),
+            Size::from_bytes(bytes),
+            EcnField::NotCapable,
+            LINK,
+            0,
+            0,
+        );
     }
     serve(core, Time::from_secs_f64(1e6), &mut arrived);
     (arrived, core.links[0].counters)
@@ -103,7 +106,14 @@ fn golden_queue_limits() {
         // From an access link of 100 Mbit/s a packet comes each 80 us.
         for arrival in 0..case.whole("arrivals") {
             serve(&mut core, Time::from_ns(80_000 * arrival), &mut Vec::new());
-            core.send(segment(0), Size::from_bytes(1000), EcnField::NotCapable, LINK, 0, 0);
+            core.send(
+                Body::Segment(Segment::numbered(0)),
+                Size::from_bytes(1000),
+                EcnField::NotCapable,
+                LINK,
+                0,
+                0,
+            );
         }
         let link = &core.links[0];
         assert_eq!(link.queue.len() as u64, golden::whole(&case.expected["waiting"]), "{id}");
@@ -286,7 +296,7 @@ fn an_error_model_marks_where_packets_take_marks() {
             let mut core = Core::new(vec![link]);
             let mut marked = Vec::new();
             for seq in 0..9 {
-                let packet = core.slab.insert(segment(seq));
+                let packet = core.slab.insert(Body::Segment(Segment::numbered(seq)));
                 let (size_bytes, route, position, channel) = (1000, 0, 0, 0);
                 core.offer(LINK, Parcel { packet, route, position, size_bytes, ecn: ecn.into(), channel });
                 core.current.time += Span::from_ms(2);

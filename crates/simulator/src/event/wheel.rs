@@ -135,11 +135,9 @@ impl Wheel {
         self.turns += 1;
         self.filled[slot / 64] &= !(1 << (slot % 64));
         let mut number = std::mem::replace(&mut self.heads[slot], NONE);
-        while let Some(node) = self.nodes.get_mut(number as usize) {
+        while let Some(&Node { next, .. }) = self.nodes.get(number as usize) {
             self.brought += 1;
-            present.push(node.entry);
-            let next = std::mem::replace(&mut node.next, self.free);
-            self.free = number;
+            self.hand_over(number, present);
             number = next;
         }
     }
@@ -216,6 +214,7 @@ impl Wheel {
     }
 
     /// Frees a node that is in no slot, and gives its entry away.
+    #[inline]
     fn hand_over(&mut self, number: u32, to: &mut Heap) {
         let node = &mut self.nodes[number as usize];
         node.next = std::mem::replace(&mut self.free, number);

@@ -167,7 +167,7 @@ mod tests {
     use serde_json::json;
 
     fn receive(sink: &mut Sink, seq: i64) -> Received {
-        sink.receive(Time::ZERO, Segment { seq, incarnation: 0, reduced: false }, false)
+        sink.receive(Time::ZERO, Segment::numbered(seq), false)
     }
 
     #[test]
@@ -176,7 +176,7 @@ mod tests {
         let arrivals =
             [(false, false), (true, false), (false, false), (false, true), (false, false), (true, true)];
         let echoes = arrivals.into_iter().enumerate().map(|(seq, (marked, reduced))| {
-            sink.receive(Time::ZERO, Segment { seq: seq as i64, incarnation: 0, reduced }, marked)
+            sink.receive(Time::ZERO, Segment { reduced, ..Segment::numbered(seq as i64) }, marked)
                 .ack
                 .unwrap()
                 .echo

@@ -26,7 +26,7 @@ impl Receiver {
 
     /// Reports what is known now.
     pub(super) fn send_report(&mut self, now: Time, leaving: bool) {
-        let (Some(session), Some(newest)) = (self.session, self.newest) else { return };
+        let (Some(session), Some(newest)) = (self.session.known(), self.newest) else { return };
         let asked = self.reception.asked().max(self.lowest_rate());
         let held_us = now.since(newest.came).as_us() as u32;
         let report = Report {

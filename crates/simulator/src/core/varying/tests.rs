@@ -11,10 +11,6 @@ use crate::variation::{DeliveryTrace, LinkChange, Outage};
 
 mod traces;
 
-fn segment(seq: i64) -> Body {
-    Body::Segment(Segment { seq, incarnation: 0, reduced: false })
-}
-
 const LINK: LinkId = LinkId(0);
 
 fn us(us: u64) -> Time {
@@ -72,7 +68,14 @@ fn carry(core: &mut Core, offers: &[(u64, u32)]) -> Arrived {
     let mut arrived = Vec::new();
     for (seq, &(at, bytes)) in offers.iter().enumerate() {
         serve(core, us(at), &mut arrived);
-        core.send(segment(seq as i64), Size::from_bytes(bytes), EcnField::NotCapable, LINK, 0, 0);
+        core.send(
+            Body::Segment(Segment::numbered(seq as i64)),
+            Size::from_bytes(bytes),
+            EcnField::NotCapable,
+            LINK,
+            0,
+            0,
+        );
     }
     serve(core, Time::from_secs_f64(1000.0), &mut arrived);
     arrived
@@ -243,7 +246,7 @@ proptest! {
         for (seq, &(gap, bytes)) in gaps.iter().enumerate() {
             at += gap;
             serve(&mut core, us(at), &mut arrived);
-            core.send(segment(seq as i64), Size::from_bytes(bytes), EcnField::NotCapable, LINK, 0, 0);
+            core.send(Body::Segment(Segment::numbered(seq as i64)), Size::from_bytes(bytes), EcnField::NotCapable, LINK, 0, 0);
             let counters = core.links[0].counters;
             let gone = arrived.len() as u64 + counters.losses + counters.queue_drops;
             prop_assert_eq!(gone + core.carried() as u64, seq as u64 + 1);
