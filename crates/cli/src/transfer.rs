@@ -55,6 +55,7 @@ fn failure(error: Error) -> Failure {
             | Error::Session(_)
             | Error::FileExists { .. }
             | Error::Option { .. }
+            | Error::Agreed { .. }
     );
     if is_input {
         return Failure::Input(format!("error: {error}"));

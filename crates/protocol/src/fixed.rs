@@ -6,7 +6,7 @@
 
 use crate::contract::{ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Note, Send};
 use crate::options;
-use crate::session::SessionPlan;
+use crate::session::{Needs, SessionPlan};
 use crate::stream::Stream;
 use crate::units::{Layer, Level, Pacer, Size, Time, WireSeq};
 
@@ -19,6 +19,8 @@ options! {
         level: u32 = 0, 0 => 65_534;
     }
 }
+
+impl Needs for Options {}
 
 /// The header of a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

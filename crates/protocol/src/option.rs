@@ -118,6 +118,9 @@ pub trait Options: Default {
     /// [`OptionError::Unknown`] if there is no such option, [`OptionError::Value`] if the value is
     /// of the wrong kind or out of bounds; the options are then unchanged.
     fn set(&mut self, name: &str, value: RawValue<'_>) -> Result<(), OptionError>;
+
+    /// An option's value as it would be written; none if there is no such option.
+    fn get(&self, name: &str) -> Option<String>;
 }
 
 /// A type that an option can have.
@@ -258,6 +261,15 @@ macro_rules! options {
                     _ => Err(OptionError::Unknown),
                 }
             }
+
+            fn get(&self, name: &str) -> Option<::alloc::string::String> {
+                match name {
+                    $( stringify!($field) => {
+                        Some(<$type as $crate::option::OptionType>::show(&self.$field))
+                    } )*
+                    _ => None,
+                }
+            }
         }
     };
     (@bounds $type:ty) => { None };
@@ -334,6 +346,9 @@ mod tests {
         assert!(matches!(sample.set("colour", RawValue::Text("blue")), Err(OptionError::Value(_))));
         let expected = Sample { weight: 0.5, wait: Span::from_ms(250), colour: Colour::Green };
         assert_eq!(sample, expected);
+        assert_eq!(sample.get("wait").as_deref(), Some("250 ms"));
+        assert_eq!(sample.get("colour").as_deref(), Some("green"));
+        assert_eq!(sample.get("height"), None);
     }
 
     #[test]

@@ -6,18 +6,19 @@
 
 mod on_lct;
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use on_lct::{LctError, MAX_FEEDBACK};
 
 use crate::contract::{Action, Arrival, Belief, Endpoint, Host, Input, Note, Send, settle};
 use crate::option::{OptionError, OptionSpec, Options as _, RawValue};
-use crate::session::SessionPlan;
+use crate::session::{Needs, SessionPlan};
 use crate::stream::Stream;
 use crate::units::{Channel, Time};
 
-/// Makes the enums from the list. `Variant = "name" in module` stands for a module with `Options`,
-/// `Header`, `Source` and `Receiver`.
+/// Makes the enums from the list. `Variant = "name" in module` stands for a module with `Options`
+/// (which say what they [need](Needs)), `Header`, `Source` and `Receiver`.
 macro_rules! protocols {
     ($( $(#[doc = $doc:literal])* $variant:ident = $name:literal in $module:ident; )*) => {
         /// A protocol together with its options.
@@ -78,6 +79,16 @@ macro_rules! protocols {
             /// As [`crate::option::Options::set`].
             pub fn set(&mut self, name: &str, value: RawValue<'_>) -> Result<(), OptionError> {
                 match self { $( Protocol::$variant(options) => options.set(name, value), )* }
+            }
+
+            /// An option's value as it would be written; none if there is no such option.
+            pub fn get(&self, name: &str) -> Option<String> {
+                match self { $( Protocol::$variant(options) => options.get(name), )* }
+            }
+
+            /// What a host must know before it opens a session.
+            pub fn needs(&self) -> &dyn Needs {
+                match self { $( Protocol::$variant(options) => options, )* }
             }
 
             /// Makes the source of a session.
@@ -233,16 +244,6 @@ protocols! {
     Tfmcc = "tfmcc" in tfmcc;
     /// Layers at a fixed level: no congestion control, the yardstick for the others.
     Fixed = "fixed" in fixed;
-}
-
-impl Protocol {
-    /// How many receivers a session may have; none for any number.
-    pub fn most_receivers(&self) -> Option<usize> {
-        match self {
-            Protocol::Tfrc(_) | Protocol::Cbr(_) => Some(1),
-            Protocol::Elm(_) | Protocol::Rlc(_) | Protocol::Tfmcc(_) | Protocol::Fixed(_) => None,
-        }
-    }
 }
 
 fn narrow<W, N>(input: Input<W>, own: impl Fn(W) -> Option<N>) -> Option<Input<N>> {

@@ -1,5 +1,8 @@
 //! What every endpoint of a session knows before it starts.
 
+use alloc::string::String;
+use core::fmt;
+
 use crate::layers::LayerTable;
 use crate::units::Size;
 
@@ -11,6 +14,47 @@ pub struct SessionPlan {
     /// The size of each packet on the wire, headers included.
     pub packet_size: Size,
 }
+
+/// What a host must know of a protocol, with its options, before it opens a session. Most protocols
+/// are content with the defaults.
+pub trait Needs {
+    /// How many channels a session has: one for each layer, unless the protocol turns layers over
+    /// channels or has channels for other ends.
+    fn channels(&self, plan: &SessionPlan) -> u16 {
+        plan.layers.count()
+    }
+
+    /// How many receivers a session may have; none for any number.
+    fn most_receivers(&self) -> Option<usize> {
+        None
+    }
+
+    /// The names of the options on which the source and its receivers must agree. A session
+    /// description carries them.
+    fn agreed(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Whether the protocol can carry the plan.
+    ///
+    /// # Errors
+    /// [`PlanError`] says what does not fit and what would.
+    fn check(&self, _plan: &SessionPlan) -> Result<(), PlanError> {
+        Ok(())
+    }
+}
+
+/// Why a protocol cannot carry a plan: a sentence that names what does not fit, and what would.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanError(pub String);
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl core::error::Error for PlanError {}
 
 /// The number of a session as a receiver knows it: that of the first packet. A source that began anew
 /// has another one; a single packet with another number is not believed.

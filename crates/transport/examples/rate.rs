@@ -39,6 +39,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         group: GROUP,
         feedback: SocketAddrV4::new(Ipv4Addr::LOCALHOST, 9),
         packet: Size::from_bytes(1000),
+        channels: layers.count(),
+        agreed: Vec::new(),
         layers,
     };
     let protocol = Protocol::Fixed(fixed::Options { level: 3 });

@@ -60,6 +60,12 @@ pub enum Error {
         /// What is wrong.
         source: OptionError,
     },
+    /// A receiver asks for another value of an option on which all must agree.
+    #[error("the session sets the option {option} for all its receivers: leave it out here")]
+    Agreed {
+        /// The option.
+        option: String,
+    },
     /// Nothing of use came for too long.
     #[error("nothing heard from {group} for {} s. {reasons}", waited.as_secs())]
     NothingHeard {

@@ -107,7 +107,7 @@ pub fn receive(
     let interface = Interface::find(options.interface.as_deref(), group)?;
     let found = discovery::find(options, &interface, stop, begin)?;
     let Found { session, table, base, join_source } = found;
-    let protocol = configured(&session.protocol, &options.protocol_options)?;
+    let protocol = configured(&session, &options.protocol_options)?;
     let mut place = Place::open(&options.into, &table, options.replace)?;
     let file = place.file()?;
     let mut reception = Reception {
@@ -143,12 +143,17 @@ pub fn deployed(name: &str) -> Option<Protocol> {
     Some(protocol)
 }
 
-/// The protocol as [`deployed`], with options of the user's.
-fn configured(name: &str, options: &[(String, String)]) -> Result<Protocol, Error> {
-    let wrong = || crate::session::SessionError::Protocol(name.to_owned());
-    let mut protocol = deployed(name).ok_or_else(wrong)?;
+/// The protocol as [`deployed`], with options of the user's and those of the session, which come last.
+fn configured(session: &Session, options: &[(String, String)]) -> Result<Protocol, Error> {
+    let wrong = || crate::session::SessionError::Protocol(session.protocol.clone());
+    let mut protocol = deployed(&session.protocol).ok_or_else(wrong)?;
+    if let Some((name, _)) =
+        options.iter().find(|(name, _)| protocol.needs().agreed().contains(&name.as_str()))
+    {
+        return Err(Error::Agreed { option: name.clone() });
+    }
     set_options(&mut protocol, options)?;
-    Ok(protocol)
+    Ok(session.agree(protocol)?)
 }
 
 struct Reception {

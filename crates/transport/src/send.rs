@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use layercast_protocol::contract::Belief;
 use layercast_protocol::layers::LayerTable;
 use layercast_protocol::registry::Protocol;
+use layercast_protocol::session::SessionPlan;
 use layercast_protocol::units::{Channel, Size, Span, Time};
 
 use crate::error::Error;
@@ -176,6 +177,13 @@ fn why_stop(ends: &Ends, told: &SendProgress, stop: &AtomicBool) -> Option<Stopp
 
 /// The description of a session that is about to begin. Number and port are filled in later.
 fn description(options: &SendOptions, source: Ipv4Addr) -> Result<Session, Error> {
+    let layers = whole_rates(&options.layers).map_err(SessionError::Layers)?;
+    let needs = options.protocol.needs();
+    let plan = SessionPlan { layers: layers.clone(), packet_size: options.packet };
+    let agreed = needs.agreed().iter().filter_map(|name| {
+        let value = options.protocol.get(name)?;
+        Some(((*name).to_owned(), value))
+    });
     Ok(Session {
         tsi: random_seed() as u32,
         protocol: options.protocol.name().to_owned(),
@@ -187,7 +195,9 @@ fn description(options: &SendOptions, source: Ipv4Addr) -> Result<Session, Error
             if options.feedback_port == 0 { 9 } else { options.feedback_port },
         ),
         packet: options.packet,
-        layers: whole_rates(&options.layers).map_err(SessionError::Layers)?,
+        channels: needs.channels(&plan),
+        agreed: agreed.collect(),
+        layers,
     })
 }
 

@@ -14,22 +14,27 @@
 //! layers = [128000, 128000, 256000]
 //! ```
 //!
-//! `group` is the base layer's; layer i is sent to the address i higher, to the same port. `packet`
+//! `group` is the base layer's; channel i is sent to the address i higher, to the same port. `packet`
 //! is the size in bytes with IP and UDP headers, `layers` are the rates of the layers, each alone,
-//! in bit/s, from the base up. Keys that are not known are passed over.
+//! in bit/s, from the base up. Where a protocol does not send each layer on a channel of its own,
+//! `channels` says how many there are; where source and receivers must agree on options of the
+//! protocol, the table `options` has them as text. Keys that are not known are passed over.
 
 use core::fmt;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::str::FromStr;
 
 use layercast_protocol::layers::{LayerError, LayerTable};
-use layercast_protocol::registry;
-use layercast_protocol::session::SessionPlan;
+use layercast_protocol::option::RawValue;
+use layercast_protocol::registry::{self, Protocol};
+use layercast_protocol::session::{PlanError, SessionPlan};
 use layercast_protocol::units::{Channel, Rate, Size};
-use toml_edit::{Document, Item, Value};
+use toml_edit::{Document, Item, Table, Value};
 
 /// The most layers of a session: what ELM can number.
 pub const MAX_LAYERS: usize = 32;
+/// The most channels of a session.
+pub const MAX_CHANNELS: u16 = 1024;
 /// The smallest and the largest packet in bytes. The smallest leaves room for symbols beside the
 /// longest header, the largest is what jumbo frames carry.
 pub const PACKET_BYTES: core::ops::RangeInclusive<u32> = 256..=9000;
@@ -53,6 +58,10 @@ pub struct Session {
     pub packet: Size,
     /// The layers.
     pub layers: LayerTable,
+    /// How many channels there are.
+    pub channels: u16,
+    /// The options of the protocol on which all must agree, by name, as text.
+    pub agreed: Vec<(String, String)>,
 }
 
 /// Why a text is not a session description.
@@ -74,6 +83,12 @@ pub enum SessionError {
     Group(Ipv4Addr),
     /// The size of packets is not in [`PACKET_BYTES`].
     Packet(i64),
+    /// The protocol needs another number of channels, or there are more than [`MAX_CHANNELS`].
+    Channels(u16),
+    /// An option is missing, is not one on which all agree, or has no value that makes sense.
+    Option(String),
+    /// The protocol cannot carry the layers.
+    Plan(PlanError),
 }
 
 impl fmt::Display for SessionError {
@@ -99,6 +114,11 @@ impl fmt::Display for SessionError {
                 PACKET_BYTES.start(),
                 PACKET_BYTES.end()
             ),
+            SessionError::Channels(needed) => {
+                write!(f, "the protocol needs {needed} channels; at most {MAX_CHANNELS} are possible")
+            }
+            SessionError::Option(name) => write!(f, "the option `{name}` is missing or makes no sense"),
+            SessionError::Plan(error) => write!(f, "{error}"),
         }
     }
 }
@@ -120,7 +140,7 @@ impl Session {
         if count > MAX_LAYERS {
             return Err(SessionError::TooManyLayers(count));
         }
-        let last = u32::from(*self.group.ip()).saturating_add(count as u32 - 1);
+        let last = u32::from(*self.group.ip()).saturating_add(u32::from(self.channels.max(1)) - 1);
         if !is_usable_group(*self.group.ip()) || !is_usable_group(Ipv4Addr::from(last)) {
             return Err(SessionError::Group(*self.group.ip()));
         }
@@ -136,16 +156,42 @@ impl Session {
         {
             return Err(SessionError::Key("feedback"));
         }
-        if registry::NAMES.contains(&self.protocol.as_str()) {
-            return Ok(());
+        let protocol =
+            Protocol::named(&self.protocol).ok_or_else(|| SessionError::Protocol(self.protocol.clone()))?;
+        let protocol = self.agree(protocol)?;
+        let (needs, plan) = (protocol.needs(), self.plan());
+        needs.check(&plan).map_err(SessionError::Plan)?;
+        let needed = needs.channels(&plan);
+        if self.channels != needed || needed > MAX_CHANNELS {
+            return Err(SessionError::Channels(needed));
         }
-        Err(SessionError::Protocol(self.protocol.clone()))
+        Ok(())
+    }
+
+    /// The protocol with the options on which all agree.
+    ///
+    /// # Errors
+    /// [`SessionError::Option`] names one that is missing, or should not be there, or has no value that
+    /// makes sense.
+    pub fn agree(&self, mut protocol: Protocol) -> Result<Protocol, SessionError> {
+        let names = protocol.needs().agreed();
+        let told = |name: &str| self.agreed.iter().any(|(told, _)| told == name);
+        if let Some(missing) = names.iter().find(|name| !told(name)) {
+            return Err(SessionError::Option((*missing).to_owned()));
+        }
+        for (name, value) in &self.agreed {
+            let known = names.contains(&name.as_str());
+            if !known || protocol.set(name, RawValue::of_text(value)).is_err() {
+                return Err(SessionError::Option(name.clone()));
+            }
+        }
+        Ok(protocol)
     }
 
     /// Where packets of a channel go; none for a channel that the session does not have.
     pub fn address(&self, channel: Channel) -> Option<SocketAddrV4> {
         let base = u32::from(*self.group.ip());
-        let group = base.checked_add(u32::from(channel.0)).filter(|_| channel.0 < self.layers.count())?;
+        let group = base.checked_add(u32::from(channel.0)).filter(|_| channel.0 < self.channels)?;
         Some(SocketAddrV4::new(Ipv4Addr::from(group), self.group.port()))
     }
 
@@ -178,7 +224,15 @@ impl fmt::Display for Session {
             let comma = if place == 0 { "" } else { ", " };
             write!(f, "{comma}{}", self.layers.rate(layer).as_bps() as u64)?;
         }
-        writeln!(f, "]")
+        writeln!(f, "]")?;
+        if self.channels != self.layers.count() {
+            writeln!(f, "channels = {}", self.channels)?;
+        }
+        for (place, (name, value)) in self.agreed.iter().enumerate() {
+            let before = if place == 0 { "options = { " } else { ", " };
+            write!(f, "{before}{name} = \"{value}\"")?;
+        }
+        if self.agreed.is_empty() { Ok(()) } else { writeln!(f, " }}") }
     }
 }
 
@@ -201,6 +255,11 @@ impl FromStr for Session {
             return Err(SessionError::TooManyLayers(rates.len()));
         }
         let rate = |value: &Value| value.as_integer().map_or(Rate::ZERO, |bps| Rate::from_bps(bps as f64));
+        let layers = LayerTable::from_rates(rates.iter().map(rate)).map_err(SessionError::Layers)?;
+        let channels = match root.get("channels") {
+            None => layers.count(),
+            Some(_) => u16::try_from(integer("channels")?).map_err(|_| SessionError::Key("channels"))?,
+        };
         let session = Session {
             tsi: u32::try_from(integer("session")?).map_err(|_| SessionError::Key("session"))?,
             protocol: word("protocol")?.to_owned(),
@@ -208,9 +267,22 @@ impl FromStr for Session {
             group: word("group")?.parse().map_err(|_| SessionError::Key("group"))?,
             feedback: word("feedback")?.parse().map_err(|_| SessionError::Key("feedback"))?,
             packet: Size::from_bytes(u32::try_from(packet).map_err(|_| SessionError::Packet(packet))?),
-            layers: LayerTable::from_rates(rates.iter().map(rate)).map_err(SessionError::Layers)?,
+            layers,
+            channels,
+            agreed: read_agreed(root)?,
         };
         session.check()?;
         Ok(session)
     }
+}
+
+/// The table of options, none where it is missing.
+fn read_agreed(root: &Table) -> Result<Vec<(String, String)>, SessionError> {
+    let Some(item) = root.get("options") else { return Ok(Vec::new()) };
+    let table = item.as_table_like().ok_or(SessionError::Key("options"))?;
+    let text = |(name, item): (&str, &Item)| {
+        let value = item.as_str().ok_or_else(|| SessionError::Option(name.to_owned()))?;
+        Ok((name.to_owned(), value.to_owned()))
+    };
+    table.iter().map(text).collect()
 }

@@ -96,6 +96,8 @@ fn packets_allocate_nothing() {
         feedback: SocketAddrV4::new(Ipv4Addr::LOCALHOST, 9),
         packet: Size::from_bytes(1000),
         layers: LayerTable::doubling(Rate::from_mbps(8.0), 4).unwrap(),
+        channels: 4,
+        agreed: Vec::new(),
     };
     let interface = Interface::find(Some("127.0.0.1"), session.group).unwrap();
     let elm = Protocol::named("elm").unwrap();

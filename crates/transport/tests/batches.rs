@@ -39,6 +39,8 @@ fn source(number: u8) -> Option<SourceHost> {
         feedback: SocketAddrV4::new(Ipv4Addr::LOCALHOST, 9),
         packet: Size::from_bytes(500),
         layers: LayerTable::doubling(Rate::from_kbps(400.0), 3).unwrap(),
+        channels: 3,
+        agreed: Vec::new(),
     };
     let protocol = Protocol::named("elm").unwrap();
     let made = Interface::find(Some("127.0.0.1"), session.group).and_then(|interface| {

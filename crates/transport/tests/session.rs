@@ -42,6 +42,10 @@ fn what_is_wrong_is_named() {
         "session description: the rate of layer 1 must be positive"
     );
     assert_eq!(with("[128000", &format!("[{}128000", "1, ".repeat(40))), SessionError::TooManyLayers(43));
+    assert_eq!(with("packet = 1000", "packet = 1000\nchannels = 4"), SessionError::Channels(3));
+    assert_eq!(with("packet = 1000", "packet = 1000\nchannels = -1"), SessionError::Key("channels"));
+    let foreign = "packet = 1000\noptions = { slot = \"1 s\" }";
+    assert_eq!(with("packet = 1000", foreign), SessionError::Option("slot".into()));
     assert!(matches!(with("packet = 1000", "packet = ="), SessionError::Text(_)));
     assert_eq!("".parse::<Session>(), Err(SessionError::Key("layercast")));
 }
@@ -50,6 +54,7 @@ proptest! {
     #[test]
     fn what_is_printed_is_read(tsi in any::<u32>(), rates in proptest::collection::vec(1u64..10_000_000_000, 1..=32), packet in 256u32..=9000, octets in any::<[u8; 3]>(), port in 1u16..) {
         let rates = rates.iter().map(|&bps| Rate::from_bps(bps as f64));
+        let layers = LayerTable::from_rates(rates).unwrap();
         let session = Session {
             tsi,
             protocol: "rlc".to_owned(),
@@ -57,7 +62,9 @@ proptest! {
             group: std::net::SocketAddrV4::new([232, octets[0], octets[1], octets[2]].into(), port),
             feedback: std::net::SocketAddrV4::new([10, 0, 0, 1].into(), port),
             packet: Size::from_bytes(packet),
-            layers: LayerTable::from_rates(rates).unwrap(),
+            channels: layers.count(),
+            agreed: Vec::new(),
+            layers,
         };
         prop_assert_eq!(session.to_string().parse(), Ok(session));
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use layercast_protocol::layers::{LayerError, LayerTable};
 use layercast_protocol::option::{OptionError, OptionSpec, RawValue};
 use layercast_protocol::registry::{self, Protocol};
-use layercast_protocol::session::SessionPlan as Session;
+use layercast_protocol::session::{PlanError, SessionPlan as Session};
 use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Rate, Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
@@ -17,8 +17,8 @@ use layercast_simulator::{
 use super::{RunError, RunRequest};
 use crate::results::{Experiment, FlowInfo, GroupInfo, LinkInfo, PaperValue, ProbeInfo, Relation, Role};
 use crate::scenario::{
-    self, DemandPlan, Draw, FlowPlan, LinkDirection, ProbePlan, ProtocolCatalogue, Scenario, SessionPlan,
-    Subject,
+    self, DemandPlan, Draw, FlowPlan, LinkDirection, OptionValue, ProbePlan, ProtocolCatalogue, Scenario,
+    SessionPlan, Subject,
 };
 
 /// Why a scenario that reads well cannot be built.
@@ -64,7 +64,19 @@ impl ProtocolCatalogue for RegistryCatalogue {
     }
 
     fn most_receivers(&self, protocol: &str) -> Option<usize> {
-        Protocol::named(protocol).and_then(|protocol| protocol.most_receivers())
+        Protocol::named(protocol).and_then(|protocol| protocol.needs().most_receivers())
+    }
+
+    fn check_plan(
+        &self,
+        protocol: &str,
+        options: &[(String, OptionValue)],
+        plan: &Session,
+    ) -> Result<(), PlanError> {
+        let Some(mut protocol) = Protocol::named(protocol) else { return Ok(()) };
+        // What is wrong with an option alone is told where it stands.
+        let allowed = options.iter().all(|(name, value)| protocol.set(name, value.raw()).is_ok());
+        if allowed { protocol.needs().check(plan) } else { Ok(()) }
     }
 
     fn check(&self, protocol: &str, name: &str, value: RawValue<'_>) -> Result<(), OptionError> {
@@ -79,6 +91,8 @@ pub(super) struct World {
     pub(super) flows: Vec<WorldFlow>,
     /// In the order of the experiment's links.
     pub(super) links: Vec<LinkId>,
+    /// How many channels each session has, in the order of the experiment.
+    pub(super) channels: Vec<u16>,
 }
 
 /// One flow in the simulation, and when it starts.
@@ -101,15 +115,15 @@ pub(super) fn world(scenario: &Scenario, seed: u64) -> Result<World, RunError> {
     for edge in &scenario.edges {
         simulation.set_edge(nodes[edge.node], edge.config);
     }
-    let mut flows = Vec::new();
+    let (mut flows, mut channels) = (Vec::new(), Vec::new());
     for session in &scenario.sessions {
-        add_session(session, seed, &nodes, &mut simulation, &mut flows)?;
+        channels.push(add_session(session, seed, &nodes, &mut simulation, &mut flows)?);
     }
     schedule_crashes(scenario, &flows, &mut simulation);
     for flow in &scenario.flows {
         add_flows(flow, seed, &nodes, &mut simulation, &mut flows)?;
     }
-    Ok(World { simulation, flows, links })
+    Ok(World { simulation, flows, links, channels })
 }
 
 /// Lets the hosts of edges crash. `flows` are those of the sessions.
@@ -207,12 +221,12 @@ fn add_session(
     nodes: &[NodeId],
     simulation: &mut Simulation,
     flows: &mut Vec<WorldFlow>,
-) -> Result<(), RunError> {
+) -> Result<u16, RunError> {
     let protocol = protocol(plan)?;
     let layers = LayerTable::from_cumulative(plan.layers.cumulative())
         .map_err(|source| BuildError::Layers { session: plan.name.clone(), source })?;
-    let channels = layers.count();
     let session = Session { layers, packet_size: plan.packet_size };
+    let channels = protocol.needs().channels(&session);
     let start = draw_time(plan.start, seed, &format!("start/{}", plan.name));
     let stream = |part: &str| Stream::new(seed, &format!("session/{}/{part}", plan.name));
     let mut receivers = ReceiverList::default();
@@ -244,7 +258,7 @@ fn add_session(
     let ids = simulation.add_session(config)?;
     let ids = ids.into_iter().map(WorldFlowId::Receiver);
     flows.extend(ids.zip(starts).map(|(id, start)| WorldFlow { id, start }));
-    Ok(())
+    Ok(channels)
 }
 
 fn protocol(plan: &SessionPlan) -> Result<Protocol, BuildError> {

@@ -1,6 +1,9 @@
 //! What the reader must know of protocols: their names and options.
 
 use layercast_protocol::option::{OptionError, OptionSpec, RawValue};
+use layercast_protocol::session::{PlanError, SessionPlan};
+
+use super::plan::OptionValue;
 
 /// What a flow may be: the TCP variants, of which `tcp-sack` is the `Sack1` agent of ns-2, and `udp`, a
 /// constant rate that nobody answers.
@@ -35,6 +38,19 @@ pub trait ProtocolCatalogue {
     /// How many receivers a session of a protocol may have; none for any number.
     fn most_receivers(&self, _protocol: &str) -> Option<usize> {
         None
+    }
+
+    /// Whether a protocol with these options, which are allowed one by one, can carry a plan.
+    ///
+    /// # Errors
+    /// As [`Needs::check`](layercast_protocol::session::Needs::check).
+    fn check_plan(
+        &self,
+        _protocol: &str,
+        _options: &[(String, OptionValue)],
+        _plan: &SessionPlan,
+    ) -> Result<(), PlanError> {
+        Ok(())
     }
 
     /// Whether a protocol's option may have a value.

@@ -6,6 +6,7 @@ pub use crate::estimator::{
 };
 use crate::estimator::{LossConfig, LossMethod, PanelConfig};
 use crate::options;
+use crate::session::Needs;
 pub use crate::tfrc::ShownMeasure;
 use crate::tfrc::{Law, MeterPlan, Settings};
 use crate::units::{Size, Span};
@@ -59,6 +60,12 @@ options! {
         hello_interval: Span = Span::from_secs(1), Span::from_ms(10) => Span::from_secs(60);
         /// How many packets say the end of the session when the source is stopped.
         end_packets: u32 = 3, 0 => 100;
+    }
+}
+
+impl Needs for Options {
+    fn most_receivers(&self) -> Option<usize> {
+        Some(1)
     }
 }
 

@@ -12,6 +12,7 @@ pub use crate::estimator::{
 };
 use crate::layers::LayerTable;
 use crate::options;
+use crate::session::Needs;
 use crate::units::{Layer, Size, Span};
 
 options! {
@@ -174,6 +175,8 @@ options! {
         end_packets: u32 = 3, 0 => 100;
     }
 }
+
+impl Needs for Options {}
 
 impl Options {
     /// What the loss estimator is to be.

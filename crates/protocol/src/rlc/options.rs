@@ -1,5 +1,6 @@
 //! The options of RLC.
 
+use crate::session::Needs;
 use crate::units::Span;
 
 crate::choices! {
@@ -70,6 +71,8 @@ crate::options! {
         loss_window: u32 = 20, 1 => 10000;
     }
 }
+
+impl Needs for Options {}
 
 impl Options {
     /// The options of the MCL library's Internet profile: no bursts, one copy of each point, a deaf

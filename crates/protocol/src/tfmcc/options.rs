@@ -4,6 +4,7 @@
 pub use crate::equation::Formula;
 use crate::estimator::{Boundary, FirstInterval, LossConfig, LossMethod};
 use crate::options;
+use crate::session::Needs;
 use crate::units::{Rate, Size, Span};
 
 options! {
@@ -65,6 +66,8 @@ options! {
         silence_note: Span = Span::from_secs(30), Span::from_ms(1) => Span::from_secs(3600);
     }
 }
+
+impl Needs for Options {}
 
 impl Options {
     /// What the loss estimator is to be. What is not an option here plays no part in the method.

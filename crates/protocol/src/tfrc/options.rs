@@ -2,6 +2,7 @@
 
 pub use super::choices::{FirstTarget, InitialWindow, Profile, ReceiveLimit};
 use crate::options;
+use crate::session::Needs;
 use crate::units::{Size, Span};
 
 options! {
@@ -35,5 +36,11 @@ options! {
         hello_interval: Span = Span::from_secs(1), Span::from_ms(10) => Span::from_secs(60);
         /// How many packets say the end of the session when the source is stopped.
         end_packets: u32 = 3, 0 => 100;
+    }
+}
+
+impl Needs for Options {
+    fn most_receivers(&self) -> Option<usize> {
+        Some(1)
     }
 }

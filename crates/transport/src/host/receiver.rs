@@ -61,7 +61,7 @@ impl ReceiverHost {
         seed: u64,
     ) -> Result<ReceiverHost, Error> {
         let reports = open_reports(&interface, session.group)?;
-        let mut sockets: Vec<_> = session.layers.layers().map(|_| None).collect();
+        let mut sockets: Vec<_> = (0..session.channels).map(|_| None).collect();
         if let Some(first) = sockets.first_mut() {
             *first = base;
         }

@@ -74,9 +74,9 @@ impl Addresses {
         let (near, far) = if link.is_multiple_of(2) { (plan.from, plan.to) } else { (plan.to, plan.from) };
         let mut ids = world.flows.iter().map(|flow| flow.id);
         let (mut sessions, mut receivers, mut first_channel) = (Vec::new(), Vec::new(), 0);
-        for (number, session) in scenario.sessions.iter().enumerate() {
+        for (number, (session, channels)) in scenario.sessions.iter().zip(&world.channels).enumerate() {
             sessions.push(Session { source: node_address(session.source), first_channel });
-            first_channel += session.layers.cumulative().len() as u32;
+            first_channel += u32::from(*channels);
             for (place, id) in session.receivers.iter().zip(&mut ids) {
                 if let WorldFlowId::Receiver(id) = id {
                     receivers.push((id, number, node_address(place.node)));

@@ -1,7 +1,9 @@
 //! Reads sessions: their receivers, layers and options.
 
+use layercast_protocol::layers::LayerTable;
 use layercast_protocol::option::{OptionError, OptionSpec};
-use layercast_protocol::units::{Rate, Span};
+use layercast_protocol::session::SessionPlan as Session;
+use layercast_protocol::units::{Rate, Size, Span};
 
 use super::context::Context;
 use super::defaults::merge;
@@ -47,6 +49,12 @@ pub(super) fn read(
         (Some(protocol), Some(options)) => read_options(options, protocol, context),
         _ => Vec::new(),
     };
+    let packet_size: Option<Size> = table.get("packet_size", context);
+    if let (Some(protocol), Some(layers), Some(size), Some(node)) =
+        (&protocol, &layers, packet_size, table.node("layers"))
+    {
+        check_plan(node, protocol, layers, size, &options, context);
+    }
     Some(SessionPlan {
         name: entry.key.clone(),
         protocol: protocol.unwrap_or_default(),
@@ -56,7 +64,7 @@ pub(super) fn read(
         stop,
         receivers_start,
         layers: layers.unwrap_or(LayersPlan::Explicit { rates: Vec::new() }),
-        packet_size: table.get("packet_size", context).unwrap_or_default(),
+        packet_size: packet_size.unwrap_or_default(),
         join_latency: table.get("join_latency", context).unwrap_or(NO_TIME),
         leave_latency: table.get("leave_latency", context).unwrap_or(NO_TIME),
         ecn: table.get("ecn", context).unwrap_or_default(),
@@ -71,6 +79,23 @@ fn check_receivers(node: &Node, protocol: &str, count: usize, context: &mut Cont
     let plural = if most == 1 { "" } else { "s" };
     let allowed = format!("at most {most} receiver{plural}; write a session for each of the others");
     context.problems.push(Problem::of(node, message).allowed(allowed));
+}
+
+/// Some protocols cannot carry any layers, or packets of any size.
+fn check_plan(
+    node: &Node,
+    protocol: &str,
+    layers: &LayersPlan,
+    packet_size: Size,
+    options: &[(String, OptionValue)],
+    context: &mut Context<'_>,
+) {
+    let Ok(layers) = LayerTable::from_cumulative(layers.cumulative()) else { return };
+    let plan = Session { layers, packet_size };
+    if let Err(error) = context.catalogue.check_plan(protocol, options, &plan) {
+        let message = format!("\"{protocol}\" cannot run so: {error}");
+        context.problems.push(Problem::of(node, message));
+    }
 }
 
 fn read_layers(table: &TableReader<'_>, context: &mut Context<'_>) -> Option<LayersPlan> {
