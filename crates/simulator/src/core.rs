@@ -6,7 +6,7 @@ use crate::edge::EdgeRouter;
 use crate::event::{Event, EventQueue, Key};
 use crate::link::{Link, WirePool};
 use crate::network::LinkId;
-use crate::packet::{Body, Dropped, EcnField, Parcel, Slab};
+use crate::packet::{Body, Dropped, EcnField, Parcel, QueueDrop, Slab};
 use crate::queue::Queue;
 use crate::timer::TimerSlot;
 
@@ -22,6 +22,8 @@ pub(crate) struct Core {
     pub(crate) slab: Slab,
     pub(crate) timers: Vec<TimerSlot>,
     pub(crate) dropped: Vec<Dropped>,
+    /// What queues dropped, if somebody wants to know.
+    pub(crate) drop_log: Option<Vec<QueueDrop>>,
     /// The edge routers of all nodes that have one.
     pub(crate) edges: Vec<EdgeRouter>,
 }
@@ -36,6 +38,7 @@ impl Core {
             slab: Slab::default(),
             timers: Vec::new(),
             dropped: Vec::with_capacity(16),
+            drop_log: None,
             edges: Vec::new(),
         }
     }
@@ -98,6 +101,7 @@ impl Core {
         if !queue.admits(parcel.size_bytes) {
             link.counters.queue_drops += 1;
             self.dropped.push(Dropped(parcel));
+            self.log_drops(id, self.dropped.len() - 1);
             return None;
         }
         if queue.is_empty() && !link.is_busy(self.current) {
@@ -122,11 +126,14 @@ impl Core {
         // Packets wait only for a busy transmitter, or for the event that is to free it.
         let idle = link.queue.is_empty() && !link.is_busy(self.current);
         link.account_queue(now);
+        let before = self.dropped.len();
         link.offer(now, idle, parcel, &mut self.dropped);
+        let taken = if idle { link.take(now, &mut self.dropped) } else { None };
+        self.log_drops(id, before);
         if idle {
-            let parcel = link.take(now, &mut self.dropped)?;
-            return self.transmit(id, parcel);
+            return self.transmit(id, taken?);
         }
+        let link = &mut self.links[id.0 as usize];
         if !link.free_pending && !link.queue.is_empty() {
             link.free_pending = true;
             self.events.push(link.free_at(), Event::Free(id.0));
@@ -159,10 +166,23 @@ impl Core {
             return;
         }
         link.account_queue(now);
-        if let Some(parcel) = link.take(now, &mut self.dropped)
+        let before = self.dropped.len();
+        let taken = link.take(now, &mut self.dropped);
+        self.log_drops(id, before);
+        if let Some(parcel) = taken
             && let Some(arrival) = self.transmit(id, parcel)
         {
             self.events.push(arrival, Event::Arrival(id.0));
+        }
+    }
+
+    /// Keeps what the queue of a link has dropped since there were `before`, if somebody wants to know.
+    #[inline]
+    fn log_drops(&mut self, link: LinkId, before: usize) {
+        let Some(log) = &mut self.drop_log else { return };
+        for Dropped(parcel) in self.dropped.get(before..).unwrap_or_default() {
+            let body = *self.slab.body(parcel.packet);
+            log.push(QueueDrop { at: self.current.time, link, parcel: *parcel, body });
         }
     }
 

@@ -44,8 +44,8 @@ pub use queue::{
     RedConfig, RedVictim, RedWeight, RemConfig,
 };
 pub use simulation::{
-    ArrivalsConfig, Carried, EngineCounters, LinkRecord, ReceiverConfig, ReceiverId, ReceiverList,
-    SessionConfig, SessionId, Simulation, TcpConfig, TcpId, UdpConfig, UdpId,
+    ArrivalsConfig, Carried, DropRecord, EngineCounters, LinkRecord, ReceiverConfig, ReceiverId,
+    ReceiverList, SessionConfig, SessionId, Simulation, TcpConfig, TcpId, UdpConfig, UdpId,
 };
 pub use traffic::{Demand, Law};
 pub use variation::{

@@ -21,7 +21,7 @@ mod serve;
 mod session;
 mod traffic;
 
-pub use self::observe::{Carried, LinkRecord};
+pub use self::observe::{Carried, DropRecord, LinkRecord};
 use self::session::Session;
 pub use self::session::{ReceiverConfig, ReceiverId, ReceiverList, SessionConfig, SessionId};
 pub use self::traffic::{ArrivalsConfig, UdpConfig, UdpId};

@@ -82,6 +82,29 @@ fn a_tap_changes_nothing_and_counts_as_the_link_does() {
 }
 
 #[test]
+fn a_log_of_drops_has_what_queues_dropped_and_changes_nothing() {
+    for queue in queues() {
+        let (mut plain, id, _) = build(queue, LossPlace::AfterLink);
+        plain.run_until(at(60.0));
+        let (mut seen, _, _) = build(queue, LossPlace::AfterLink);
+        seen.keep_drops();
+        let mut drops = Vec::new();
+        for second in 1..=60 {
+            seen.run_until(at(f64::from(second)));
+            seen.drain_drops(&mut |drop| drops.push(drop));
+        }
+        assert_eq!(seen.engine_counters(), plain.engine_counters(), "{queue:?}");
+        assert_eq!(seen.link_counters(id), plain.link_counters(id), "{queue:?}");
+        assert_eq!(drops.len() as u64, plain.link_counters(id).queue_drops, "{queue:?}");
+        assert!(drops.is_sorted_by_key(|drop| drop.at));
+        assert!(drops.iter().all(|drop| drop.link == id));
+        let of_session = drops.iter().filter(|drop| matches!(drop.carried, Carried::Data { .. })).count();
+        let of_tcp = drops.iter().filter(|drop| matches!(drop.carried, Carried::TcpData { .. })).count();
+        assert!(of_session > 0 && of_tcp > 0 && of_session + of_tcp == drops.len(), "{of_session}, {of_tcp}");
+    }
+}
+
+#[test]
 fn a_tap_tells_what_each_packet_is() {
     let (mut simulation, id, records) = watched(queues()[0], LossPlace::BeforeQueue);
     let has = |fits: &dyn Fn(&Carried) -> bool| records.iter().any(|record| fits(&record.carried));

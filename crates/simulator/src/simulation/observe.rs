@@ -7,7 +7,7 @@ use layercast_protocol::units::{Channel, Size, Time};
 use super::{ReceiverId, Route, SessionId, Simulation, TcpId, UdpId};
 use crate::measure::{QueueState, ReceiverEntry};
 use crate::network::LinkId;
-use crate::packet::{Body, MembershipChange, Parcel};
+use crate::packet::{Body, MembershipChange, Parcel, QueueDrop};
 use crate::queue::{LinkEvent, Queue, RawRecord};
 
 /// What happened to one packet at a link.
@@ -22,6 +22,19 @@ pub struct LinkRecord {
     /// The ECN field of its IP header (RFC 3168, section 5): 0 not capable, 1 ECT(1), 2 ECT(0),
     /// 3 congestion experienced.
     pub ecn: u8,
+    /// What the packet is.
+    pub carried: Carried,
+}
+
+/// A packet that the queue of a link dropped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DropRecord {
+    /// When.
+    pub at: Time,
+    /// Where.
+    pub link: LinkId,
+    /// The packet's size on the wire.
+    pub size: Size,
     /// What the packet is.
     pub carried: Carried,
 }
@@ -109,6 +122,29 @@ impl Simulation {
             queue.drain(now, &mut |record| raw.push(record));
         }
         raw.into_iter().filter_map(|record| self.link_record(record)).for_each(sink);
+    }
+
+    /// Keeps a log of what the queues of all links drop from now on, until
+    /// [`Simulation::drain_drops`] takes it. The run is the same with it, and costs the same but for the
+    /// drops themselves.
+    pub fn keep_drops(&mut self) {
+        self.core.drop_log.get_or_insert_default();
+    }
+
+    /// Hands out what queues have dropped since the last call, in the order of time. Losses of error
+    /// models and of links that go down are not among it.
+    pub fn drain_drops(&mut self, sink: &mut impl FnMut(DropRecord)) {
+        let Some(log) = &mut self.core.drop_log else { return };
+        let mut drops = std::mem::take(log);
+        for &QueueDrop { at, link, parcel, body } in &drops {
+            if let Some(carried) = self.carried(&parcel, body) {
+                let size = Size::from_bytes(parcel.size_bytes);
+                sink(DropRecord { at, link, size, carried });
+            }
+        }
+        // The room is used again.
+        drops.clear();
+        self.core.drop_log = Some(drops);
     }
 
     /// Keeps a log of what all receivers that there are do from now on, until
