@@ -112,11 +112,13 @@ impl Host<Header> for ReceiverHost<'_> {
     }
 
     fn join(&mut self, channel: Channel) {
+        self.log.asked.joins = self.log.asked.joins.saturating_add(1);
         self.log.tell(self.core.now(), ReceiverDeed::Join(channel));
         self.tree.join(self.core, self.receiver, channel, self.latencies.join);
     }
 
     fn leave(&mut self, channel: Channel) {
+        self.log.asked.leaves = self.log.asked.leaves.saturating_add(1);
         self.log.tell(self.core.now(), ReceiverDeed::Leave(channel));
         self.tree.leave(self.core, self.receiver, channel, self.latencies.leave);
     }

@@ -35,7 +35,9 @@ mod variation;
 pub use edge::{EdgeConfig, LeaveRule, QuerierProfile};
 pub use link::LinkConfig;
 pub use loss::{GilbertElliott, LengthLaw, LossModel, LossPlace, LossUnit, PeriodicLoss, TwoStateLoss};
-pub use measure::{FlowCounters, LevelChange, LinkCounters, QueueState, ReceiverDeed, ReceiverEntry};
+pub use measure::{
+    FlowCounters, LevelChange, LinkCounters, Memberships, QueueState, ReceiverDeed, ReceiverEntry,
+};
 pub use multicast::Latency;
 pub use network::{LinkId, Network, NetworkError, NodeId};
 pub use packet::MembershipChange;

@@ -78,9 +78,19 @@ pub struct ReceiverEntry {
     pub deed: ReceiverDeed,
 }
 
+/// How often a receiver has asked for channels: load of the routers that serve it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memberships {
+    /// Joins.
+    pub joins: u32,
+    /// Leaves.
+    pub leaves: u32,
+}
+
 /// What is kept of a receiver.
 #[derive(Debug, Default)]
 pub(crate) struct ReceiverLog {
+    pub(crate) asked: Memberships,
     pub(crate) level_changes: Vec<LevelChange>,
     /// All that it did and noted, if somebody wants to know.
     pub(crate) entries: Option<Vec<ReceiverEntry>>,

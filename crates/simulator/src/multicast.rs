@@ -119,6 +119,19 @@ impl Tree {
         self.shape.receiver_nodes[receiver as usize]
     }
 
+    /// Whether a link is on the way from the source to a receiver.
+    pub(crate) fn is_on_the_way(&self, link: LinkId, receiver: u32) -> bool {
+        let mut node = self.node_of(receiver);
+        while node != 0 {
+            let (up, above) = self.shape.up_from(node);
+            if up.reverse() == link {
+                return true;
+            }
+            node = above;
+        }
+        false
+    }
+
     /// The next link of a packet for one receiver that has come by the link `from`, or is at the
     /// source. None if it is there.
     pub(crate) fn down_towards(&self, receiver: u32, from: Option<LinkId>) -> Option<LinkId> {

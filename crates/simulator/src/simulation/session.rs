@@ -5,9 +5,9 @@ use layercast_protocol::registry::{Receiver, Receivers, Source};
 use layercast_protocol::units::Time;
 
 use super::{Agent, Route, Simulation};
-use crate::measure::{FlowCounters, LevelChange, ReceiverLog};
+use crate::measure::{FlowCounters, LevelChange, Memberships, ReceiverLog};
 use crate::multicast::{Latencies, Latency, Routes, Tree};
-use crate::network::{NetworkError, NodeId};
+use crate::network::{LinkId, NetworkError, NodeId};
 use crate::packet::EcnField;
 
 /// A session to simulate.
@@ -99,6 +99,13 @@ pub struct ReceiverId {
     pub(super) session: u32,
     /// Its number in the session's tree.
     pub(super) receiver: u32,
+}
+
+impl ReceiverId {
+    /// The session that it receives.
+    pub fn session(self) -> SessionId {
+        SessionId(self.session)
+    }
 }
 
 /// A session at work. What there is by receiver is in the order of the tree.
@@ -203,5 +210,15 @@ impl Simulation {
     /// All changes of a receiver's level so far.
     pub fn level_changes(&self, id: ReceiverId) -> &[LevelChange] {
         &self.sessions[id.session as usize].logs[id.receiver as usize].level_changes
+    }
+
+    /// How often a receiver has joined and left channels so far.
+    pub fn memberships(&self, id: ReceiverId) -> Memberships {
+        self.sessions[id.session as usize].logs[id.receiver as usize].asked
+    }
+
+    /// Whether data for a receiver goes over this direction of a link.
+    pub fn is_on_the_way(&self, link: LinkId, to: ReceiverId) -> bool {
+        self.sessions[to.session as usize].tree.is_on_the_way(link, to.receiver)
     }
 }

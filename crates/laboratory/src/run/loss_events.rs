@@ -1,0 +1,221 @@
+//! Losses that follow a join: whose packets a queue dropped when a receiver had just added a layer.
+//!
+//! A *loss event* here is about a queue, not about an estimator: drops of one queue with less than
+//! [`GAP`] between them, cut off after [`LONGEST`]. It is *caused* by the receiver that raised its level
+//! last, within [`LOOK_BACK`] before the first drop, among those whose data crosses the link. One that
+//! follows no rise is nobody's. The FLID-DL paper (section V-A) counts packets lost in an event of a
+//! session alone on its link; with others on it, theirs are part of what a join costs.
+
+use layercast_protocol::units::{Span, Time};
+use layercast_simulator::{Carried, DropRecord, LevelChange, LinkId, ReceiverId, Simulation};
+
+use super::build::{World, WorldFlow, WorldFlowId};
+
+/// Drops further apart than this belong to different events: a few round trips of most paths, and
+/// less than a time slot of FLID.
+const GAP: Span = Span::from_ms(250);
+/// No event is longer.
+const LONGEST: Span = Span::from_secs(10);
+/// How long after a rise its drops may begin: the queue has to fill first.
+const LOOK_BACK: Span = Span::from_secs(2);
+/// With more receivers than this nobody looks for who caused an event.
+const MOST_RECEIVERS: usize = 10_000;
+
+/// What a receiver caused within some time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Caused {
+    /// Loss events.
+    pub(super) events: u64,
+    /// Packets of its own session dropped in them.
+    pub(super) own: u64,
+    /// Packets of all others.
+    pub(super) others: u64,
+}
+
+/// A loss event that a receiver caused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Event {
+    /// Which flow, in the order of the results.
+    flow: usize,
+    /// The first drop.
+    at: Time,
+    own: u64,
+    others: u64,
+}
+
+/// An event at a link that may go on.
+#[derive(Clone, Debug)]
+struct Open {
+    link: LinkId,
+    first: Time,
+    last: Time,
+    dropped: u64,
+    /// Of each session, by its number.
+    of_session: Vec<u64>,
+}
+
+/// The loss events of a run.
+#[derive(Debug, Default)]
+pub(super) struct LossEvents {
+    /// At most one for each link.
+    open: Vec<Open>,
+    events: Vec<Event>,
+}
+
+/// A receiver as this module needs it.
+struct Suspect<'a> {
+    flow: usize,
+    session: usize,
+    changes: &'a [LevelChange],
+}
+
+impl LossEvents {
+    /// Asks the simulation to keep drops.
+    pub(super) fn start(world: &mut World) -> LossEvents {
+        world.simulation.keep_drops();
+        LossEvents::default()
+    }
+
+    /// Takes what was dropped since the last call.
+    pub(super) fn collect(&mut self, world: &mut World) {
+        let mut drops = Vec::new();
+        world.simulation.drain_drops(&mut |drop| drops.push(drop));
+        for drop in drops {
+            self.take(&drop, &world.simulation, &world.flows);
+        }
+    }
+
+    /// Closes what is open: the run is over.
+    pub(super) fn finish(&mut self, world: &World) {
+        for open in std::mem::take(&mut self.open) {
+            self.close(&open, &world.simulation, &world.flows);
+        }
+    }
+
+    /// What a flow caused from `start` to before `end`; none where nobody looked.
+    pub(super) fn caused(&self, world: &World, flow: usize, start: Time, end: Time) -> Option<Caused> {
+        let within = |event: &&Event| event.flow == flow && event.at >= start && event.at < end;
+        let add = |sum: Caused, event: &Event| Caused {
+            events: sum.events + 1,
+            own: sum.own + event.own,
+            others: sum.others + event.others,
+        };
+        (receivers(&world.flows).count() <= MOST_RECEIVERS)
+            .then(|| self.events.iter().filter(within).fold(Caused::default(), add))
+    }
+
+    fn take(&mut self, drop: &DropRecord, simulation: &Simulation, flows: &[WorldFlow]) {
+        let place = match self.open.iter().position(|open| open.link == drop.link) {
+            Some(place) if self.open[place].goes_on_at(drop.at) => place,
+            other => {
+                if let Some(place) = other {
+                    let over = self.open.swap_remove(place);
+                    self.close(&over, simulation, flows);
+                }
+                self.open.push(Open::new(drop));
+                self.open.len() - 1
+            }
+        };
+        let open = &mut self.open[place];
+        open.last = drop.at;
+        open.dropped += 1;
+        if let Carried::Data { session, .. } = drop.carried {
+            let session = session.index();
+            open.of_session.resize(open.of_session.len().max(session + 1), 0);
+            open.of_session[session] += 1;
+        }
+    }
+
+    fn close(&mut self, open: &Open, simulation: &Simulation, flows: &[WorldFlow]) {
+        if receivers(flows).count() > MOST_RECEIVERS {
+            return;
+        }
+        let suspects = receivers(flows).filter(|&(_, id)| simulation.is_on_the_way(open.link, id)).map(
+            |(flow, id)| Suspect {
+                flow,
+                session: id.session().index(),
+                changes: simulation.level_changes(id),
+            },
+        );
+        self.events.extend(event(open, suspects));
+    }
+}
+
+impl Open {
+    fn new(drop: &DropRecord) -> Open {
+        Open { link: drop.link, first: drop.at, last: drop.at, dropped: 0, of_session: Vec::new() }
+    }
+
+    fn goes_on_at(&self, at: Time) -> bool {
+        at.since(self.last) < GAP && at.since(self.first) < LONGEST
+    }
+}
+
+fn receivers(flows: &[WorldFlow]) -> impl Iterator<Item = (usize, ReceiverId)> {
+    flows.iter().enumerate().filter_map(|(flow, known)| match known.id {
+        WorldFlowId::Receiver(id) => Some((flow, id)),
+        WorldFlowId::Tcp(_) | WorldFlowId::Udp(_) => None,
+    })
+}
+
+/// The event of the suspect that raised its level last before the first drop; none if no rise was
+/// close enough. Of several at the same time it is the first.
+fn event<'a>(open: &Open, suspects: impl Iterator<Item = Suspect<'a>>) -> Option<Event> {
+    let rises = suspects.filter_map(|suspect| Some((last_rise(suspect.changes, open.first)?, suspect)));
+    let recent = rises.filter(|(at, _)| open.first.since(*at) <= LOOK_BACK);
+    let (_, who) = recent.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+    let own = open.of_session.get(who.session).copied().unwrap_or(0);
+    Some(Event { flow: who.flow, at: open.first, own, others: open.dropped - own })
+}
+
+/// When a receiver last added a layer to others, at `before` or earlier.
+fn last_rise(changes: &[LevelChange], before: Time) -> Option<Time> {
+    let known = &changes[..changes.partition_point(|change| change.at <= before)];
+    let rise = known.iter().rev().find(|change| change.to > change.from && change.from.top().is_some());
+    rise.map(|change| change.at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::levels::tests::{at, log};
+    use super::*;
+
+    fn open(first: f64, dropped: u64, of_session: &[u64]) -> Open {
+        Open {
+            link: LinkId(0),
+            first: at(first),
+            last: at(first),
+            dropped,
+            of_session: of_session.to_vec(),
+        }
+    }
+
+    #[test]
+    fn the_last_rise_is_to_blame_if_it_was_close() {
+        let early = log(&[(1.0, 1), (8.5, 2)]);
+        let late = log(&[(2.0, 1), (9.0, 2), (9.5, 1)]);
+        let first_join = log(&[(9.8, 1)]);
+        let suspects = || {
+            [&early, &late, &first_join]
+                .into_iter()
+                .enumerate()
+                .map(|(index, changes)| Suspect { flow: 10 + index, session: index, changes })
+        };
+        let blamed = event(&open(10.0, 7, &[0, 3]), suspects());
+        assert_eq!(blamed, Some(Event { flow: 11, at: at(10.0), own: 3, others: 4 }));
+        let blamed = event(&open(8.9, 7, &[5]), suspects());
+        assert_eq!(blamed, Some(Event { flow: 10, at: at(8.9), own: 5, others: 2 }));
+        assert_eq!(event(&open(11.1, 7, &[5]), suspects()), None, "the rise at 9 s was too long ago");
+        assert_eq!(event(&open(3.0, 1, &[1]), suspects()), None, "a first join is no rise");
+    }
+
+    #[test]
+    fn drops_far_apart_are_different_events() {
+        let mut running = open(5.0, 1, &[]);
+        assert!(running.goes_on_at(at(5.2)));
+        assert!(!running.goes_on_at(at(5.25)));
+        running.last = at(14.9);
+        assert!(running.goes_on_at(at(14.99)));
+        assert!(!running.goes_on_at(at(15.0)), "no event is longer than ten seconds");
+    }
+}
