@@ -56,7 +56,12 @@ pub enum Kind {
     Size,
     /// One of a few names.
     Choice(&'static [&'static str]),
+    /// One of a few names, or [`BY_PROFILE`].
+    OwnChoice(&'static [&'static str]),
 }
+
+/// What stands for a choice that is left to a profile.
+pub const BY_PROFILE: &str = "by-profile";
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -68,6 +73,7 @@ impl fmt::Display for Kind {
             Kind::Rate => write!(f, "a rate such as \"128 kbit/s\""),
             Kind::Size => write!(f, "a size such as \"1000 bytes\""),
             Kind::Choice(names) => write!(f, "one of {}", names.join(", ")),
+            Kind::OwnChoice(names) => write!(f, "one of {BY_PROFILE}, {}", names.join(", ")),
         }
     }
 }
@@ -200,6 +206,23 @@ quantity!(Span, Kind::Span);
 quantity!(Rate, Kind::Rate);
 quantity!(Size, Kind::Size);
 
+/// A choice that a profile makes where none is made here.
+impl<T: OptionType> OptionType for Option<T> {
+    const KIND: Kind = match T::KIND {
+        Kind::Choice(names) => Kind::OwnChoice(names),
+        other => other,
+    };
+    fn read(value: RawValue<'_>) -> Result<Option<T>, String> {
+        match value {
+            RawValue::Text(BY_PROFILE) => Ok(None),
+            own => T::read(own).map(Some).map_err(|_| expected(Self::KIND)),
+        }
+    }
+    fn show(&self) -> String {
+        self.as_ref().map_or_else(|| String::from(BY_PROFILE), OptionType::show)
+    }
+}
+
 /// Declares a struct of options; see the [module](crate::option).
 ///
 /// `name: Type = default;` or, with bounds (both inclusive), `name: Type = default, low => high;`.
@@ -320,6 +343,8 @@ mod tests {
             wait: Span = Span::from_secs(25);
             /// Which one.
             colour: Colour = Colour::Red;
+            /// Which one instead.
+            other: Option<Colour> = None;
         }
     }
 
@@ -332,8 +357,13 @@ mod tests {
         assert_eq!(sample.set("height", RawValue::Integer(1)), Err(OptionError::Unknown));
         assert!(matches!(sample.set("weight", RawValue::Number(1.5)), Err(OptionError::Value(_))));
         assert!(matches!(sample.set("colour", RawValue::Text("blue")), Err(OptionError::Value(_))));
-        let expected = Sample { weight: 0.5, wait: Span::from_ms(250), colour: Colour::Green };
+        assert_eq!(sample.set("other", RawValue::Text("red")), Ok(()));
+        assert!(matches!(sample.set("other", RawValue::Text("blue")), Err(OptionError::Value(_))));
+        let other = Some(Colour::Red);
+        let expected = Sample { weight: 0.5, wait: Span::from_ms(250), colour: Colour::Green, other };
         assert_eq!(sample, expected);
+        assert_eq!(sample.set("other", RawValue::Text(BY_PROFILE)), Ok(()));
+        assert_eq!(sample, Sample { other: None, ..expected });
     }
 
     #[test]
@@ -351,5 +381,7 @@ mod tests {
         assert_eq!(specs[1].default, "25 s");
         assert_eq!(specs[2].kind, Kind::Choice(&["red", "green"]));
         assert_eq!(specs[2].doc, "Which one.");
+        assert_eq!(specs[3].kind.to_string(), "one of by-profile, red, green");
+        assert_eq!(specs[3].default, BY_PROFILE);
     }
 }

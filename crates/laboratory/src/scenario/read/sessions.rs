@@ -1,6 +1,6 @@
 //! Reads sessions: their receivers, layers and options.
 
-use layercast_protocol::option::{OptionError, OptionSpec};
+use layercast_protocol::option::{Kind, OptionError, OptionSpec};
 use layercast_protocol::units::{Rate, Span};
 
 use super::context::Context;
@@ -153,7 +153,7 @@ fn read_option(
         }
         Err(OptionError::Value(reason)) => {
             let choices: &[&str] = match spec.map(|spec| spec.kind) {
-                Some(layercast_protocol::option::Kind::Choice(names)) => names,
+                Some(Kind::Choice(names) | Kind::OwnChoice(names)) => names,
                 _ => &[],
             };
             let nearest = entry.node.text().and_then(|text| nearest(text, choices.iter().copied()));
