@@ -44,7 +44,7 @@ set monitor [$ns makeflowmon Fid]
 $ns attach-fmon [$ns link $left $right] $monitor
 set tfrc [new Agent/TFRC]
 set report [new Agent/TFRCSink]
-# 1000 bytes on the wire as all others, without the 32 that ns-2 adds for headers since 2006.
+# 1000 bytes on the wire as all others, without the 32 that ns-2 2.35 adds for headers.
 $tfrc set useHeaders_ false
 $tfrc set packetSize_ 1000
 $tfrc set fid_ 1

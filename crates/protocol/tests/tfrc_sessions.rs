@@ -116,7 +116,7 @@ fn an_own_choice_takes_the_place_of_the_profiles() {
     let path = Path { delay: DELAY, rate, queue: Span::from_ms(100), ..Path::default() };
     let rtt_with = |rtt_filter| {
         let options = Options { rtt_filter, rtt_window: 1000, ..Options::default() };
-        let mut pair = session(&options, Rate::from_mbps(100.0), path.clone(), 3);
+        let mut pair = session(&options, Rate::from_mbps(100.0), path, 3);
         pair.run(Span::from_secs(60));
         pair.source().belief(pair.now()).rtt.expect("measured")
     };
