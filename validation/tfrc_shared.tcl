@@ -1,14 +1,21 @@
 # One TFRC flow beside TCPs at a shared bottleneck, as scenarios/tfrc/shared-link.toml has it, for ns-2 2.35:
-#   ns validation/tfrc_shared.tcl TCPS QUEUE CBR OVERHEAD REPLICATION [FROM UNTIL]
+#   ns validation/tfrc_shared.tcl TCPS QUEUE CBR OVERHEAD REPLICATION [FROM UNTIL [DELAY TFRC TCP]]
 # The bottleneck sends (TCPS + 2) 16 packets of 1000 bytes in 100 ms and has room for one and a half times that, in bytes.
 # QUEUE is drop-tail or red (thresholds of an eighth and three eighths of a bandwidth-delay product, weight 0.002). CBR is
 # the rate of a constant flow in packets per 100 ms, 0 for none. OVERHEAD is what TCPs wait at random, at most, in packet
 # times of the bottleneck. From FROM to UNTIL (30 s and 300 s) it prints the kbit/s of TFRC, the mean of the TCPs, the
-# smallest and the largest of them, and the losses of the queue in percent: of TFRC, of the TCPs.
+# smallest and the largest of them, and the losses of the queue in percent: of TFRC, of the TCPs. DELAY, in ms, and TFRC and
+# TCP, in s, take the place of the drawn access delays of the TCPs and of the drawn starts.
 source [file join [file dirname [info script]] agents.tcl]
 foreach {tcps queue cbr overhead replication} $argv break
 set from [expr {[llength $argv] > 5 ? [lindex $argv 5] : 30}]
 set until [expr {[llength $argv] > 6 ? [lindex $argv 6] : 300}]
+foreach {delay tfrc_start tcp_start} [lrange $argv 7 end] break
+# A value between two numbers, unless it is given.
+proc drawn {name low high} {
+ global defaultRNG $name
+ return [expr {[info exists $name] ? [set $name] : [$defaultRNG uniform $low $high]}]
+}
 set in_round_trip [expr {($tcps + 2) * 16.0}]
 set rate [expr {$in_round_trip * 80e3}]
 set room [expr {int($in_round_trip * 1.5)}]
@@ -51,7 +58,7 @@ $tfrc set fid_ 1
 $ns attach-agent $source $tfrc
 $ns attach-agent $sink $report
 $ns connect $tfrc $report
-$ns at [$defaultRNG uniform 0 20] "$tfrc start"
+$ns at [drawn tfrc_start 0 20] "$tfrc start"
 if {$cbr > 0} {
  set udp [new Agent/UDP]
  $udp set packetSize_ 1000
@@ -69,10 +76,10 @@ if {$cbr > 0} {
 set agents {}
 for {set i 0} {$i < $tcps} {incr i} {
  set end [$ns node]
- access $right $end [expr {[$defaultRNG uniform 5 6] / 1e3}]
+ access $right $end [expr {[drawn delay 5 6] / 1e3}]
  foreach {tcp application} [connect_tcp $ns sack $source $end 0 1000] break
  $tcp set fid_ [expr {3 + $i}]
- $ns at [$defaultRNG uniform 0 20] "$application start"
+ $ns at [drawn tcp_start 0 20] "$application start"
  lappend agents $tcp
 }
 # What came to the queue and what it dropped, of TFRC and of the TCPs, and what was acknowledged to each of them.
