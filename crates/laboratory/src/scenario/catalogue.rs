@@ -26,6 +26,7 @@ macro_rules! built_in {
 built_in![
     "tfmcc/one-bottleneck",
     "tfrc/beside-tcp",
+    "tfrc/shared-link",
     "thesis/bias-lossy",
     "thesis/bias-shared",
     "thesis/simulation-1-lazy",
