@@ -24,6 +24,8 @@ macro_rules! built_in {
 }
 
 built_in![
+    "elm/strategies",
+    "elm/transient",
     "tfmcc/one-bottleneck",
     "tfrc/beside-tcp",
     "tfrc/shared-link",
