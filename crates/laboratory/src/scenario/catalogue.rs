@@ -24,8 +24,11 @@ macro_rules! built_in {
 }
 
 built_in![
+    "elm/strategies",
+    "elm/transient",
     "tfmcc/one-bottleneck",
     "tfrc/beside-tcp",
+    "tfrc/shared-link",
     "thesis/bias-lossy",
     "thesis/bias-shared",
     "thesis/simulation-1-lazy",
