@@ -26,6 +26,7 @@ macro_rules! built_in {
 built_in![
     "elm/strategies",
     "elm/transient",
+    "rlm/shared-learning",
     "tfmcc/one-bottleneck",
     "tfrc/beside-tcp",
     "tfrc/shared-link",
@@ -41,6 +42,7 @@ built_in![
     "thesis/simulation-5-elm",
     "thesis/simulation-5-rlc",
     "transport/three-links",
+    "wei-zhang/four-flows",
 ];
 
 /// The text of a scenario and what errors call it.

@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn each_failure_lets_twice_as_many_points_pass() {
         let mut backoff = Backoff::default();
-        let mut waits = |backoff: &mut Backoff| {
+        let waits = |backoff: &mut Backoff| {
             let mut passed = 0;
             while !backoff.on_point(Layer(3)) {
                 passed += 1;

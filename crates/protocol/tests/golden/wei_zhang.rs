@@ -6,7 +6,7 @@ use layercast_testkit::golden::{Case, number, numbers, vector, whole};
 use crate::JOIN_LEAVE;
 
 fn cumulative(kbps: &[f64]) -> LayerTable {
-    LayerTable::from_cumulative(kbps.iter().map(|&rate| Rate::from_kbps(rate))).unwrap()
+    LayerTable::from_cumulative(kbps.iter().map(|&rate| Rate::from_kbps(rate))).expect("a layer table")
 }
 
 #[test]
