@@ -5,9 +5,8 @@
 //! the yardstick of what a congestion control gains and costs.
 
 use crate::contract::{ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Note, Send};
-use crate::layers::LayerClocks;
 use crate::options;
-use crate::session::{Needs, SessionPlan};
+use crate::session::{LayerClocks, Needs, SessionPlan};
 use crate::stream::Stream;
 use crate::units::{Layer, Level, Time, WireSeq};
 

@@ -3,13 +3,11 @@
 //! Layer 0 is the base. L_i is the rate of layer i alone, B_i = L_0 + ... + L_i the cumulative rate
 //! (thesis, section 2.3.1). A table is made by a scheme or from a list, and checked once.
 
-mod clocks;
 mod scheme;
 
 use alloc::vec::Vec;
 use core::fmt;
 
-pub(crate) use self::clocks::LayerClocks;
 use crate::units::{Layer, Level, Rate};
 
 /// The most layers that a table may have. Protocols may allow fewer.

@@ -2,8 +2,7 @@
 
 use super::{Announcement, Data, Header, Options};
 use crate::contract::{Action, ActionQueue, Belief, Endpoint, Input, Origin, Payload, Send, Target};
-use crate::layers::LayerClocks;
-use crate::session::SessionPlan;
+use crate::session::{LayerClocks, SessionPlan};
 use crate::stream::Stream;
 use crate::units::{Channel, Level, Size, Span, Time};
 

@@ -2,8 +2,7 @@
 
 use super::{Header, Options, Points};
 use crate::contract::{Action, ActionQueue, Belief, Endpoint, Input, Send};
-use crate::layers::LayerClocks;
-use crate::session::SessionPlan;
+use crate::session::{LayerClocks, SessionPlan};
 use crate::stream::Stream;
 use crate::units::{Layer, Level, Time};
 

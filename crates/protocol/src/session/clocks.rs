@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::session::SessionPlan;
+use super::SessionPlan;
 use crate::stream::Stream;
 use crate::units::{Layer, Pacer, Span, Time, WireSeq};
 
