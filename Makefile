@@ -13,7 +13,7 @@ OUT ?= results
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test toolchain build fmt clippy docs unit reproduce bench validate ns2 generated
+.PHONY: help demo test toolchain build fmt clippy docs unit reproduce findings bench validate ns2 generated
 
 help: ## What can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -56,6 +56,24 @@ generated: toolchain ## Rewrite the pages and schemas that come from code
 reproduce: build ## Run every built-in scenario in full and write the tables (minutes)
 	@for scenario in $$($(LAYERCAST) list --scenarios --plain); do \
 	  $(LAYERCAST) run $$scenario --out $(OUT)/$$scenario || exit 1; done
+
+# The sweeps that docs/findings.md tells of. Windows begin with the bursts of simulation 5.
+FINDINGS := $(OUT)/findings
+FINDINGS_SWEEP = $(LAYERCAST) sweep $(1) --replications 15 --metric throughput_kbps,loss_rate,lost_packets,mean_level \
+  --metric joins_per_min,level_changes_per_min,fair_level_after_s,fell_after_s,recovered_after_s,jain_index $(FINDINGS_OPTIONS)
+ELM_VARIANTS = --vary 'session.elm.options=$(shell paste -sd, crates/laboratory/examples/findings/variants.txt)'
+ELM_DELAYS = --vary 'session.elm.t_join_max=5 s,10 s,25 s,60 s' --vary 'session.elm.t_leave_max=5 s,10 s,25 s,60 s'
+BURSTS = --set 'windows=[["30 s","end"],["100 s","200 s"],["200 s","230 s"],["230 s","end"],["200 s","end"]]'
+
+findings: build ## Run the sweeps behind docs/findings.md and write its tables (13 minutes of processor time)
+	$(call FINDINGS_SWEEP,thesis/simulation-2) $(ELM_VARIANTS) --out $(FINDINGS)/variants-lossy
+	$(call FINDINGS_SWEEP,elm/transient) $(ELM_VARIANTS) --out $(FINDINGS)/variants-transient
+	$(call FINDINGS_SWEEP,thesis/simulation-2) $(ELM_DELAYS) --out $(FINDINGS)/delays-lossy
+	$(call FINDINGS_SWEEP,thesis/simulation-3-elm) $(ELM_DELAYS) $(BURSTS) --out $(FINDINGS)/delays-shared
+	$(call FINDINGS_SWEEP,thesis/simulation-5-elm) $(ELM_DELAYS) $(BURSTS) --out $(FINDINGS)/delays-burst
+	$(call FINDINGS_SWEEP,elm/transient) $(ELM_DELAYS) --out $(FINDINGS)/delays-transient
+	$(CARGO) run --release --locked --quiet --package layercast-laboratory --example findings -- \
+	  $(FINDINGS) docs/findings.md
 
 bench: toolchain ## Packet hops per CPU second and instructions a hop, added to the history
 	$(CARGO) build --release --locked --quiet --package layercast-bench

@@ -13,6 +13,7 @@ mod error;
 mod experiment;
 pub(crate) mod files;
 pub(crate) mod json;
+pub mod movement;
 pub mod paper;
 pub mod probes;
 mod replication;

@@ -6,6 +6,7 @@
 mod build;
 mod levels;
 mod measure;
+mod movement;
 mod observe;
 mod probe;
 

@@ -7,27 +7,52 @@
 //! Inside, times are seconds, sizes bytes and rates byte/s, as `f64` with the unit in the name.
 
 mod inverse;
-mod model;
+mod pftk_full;
+mod pftk_simplified;
+mod pftk_simplified_clamped;
+mod simple;
 
 use core::fmt;
 
 use crate::units::{Rate, RateEstimate, Size, Span};
 
-pub use model::expected_window;
+pub use pftk_full::expected_window;
 
-crate::choices! {
-    /// A model of TCP's throughput.
-    pub enum Formula {
-        /// The square-root law (thesis, equation 2). No timeouts, so too high under heavy loss.
-        Simple = "simple",
-        /// The equation of TFRC (thesis, equation 3; RFC 5348, section 3.1), timeout term not clamped.
-        PftkSimplified = "pftk-simplified",
-        /// The same with the timeout term's inner factor at most 1, as ns-2 has it. It differs from
-        /// the unclamped form above p = 8/27.
-        PftkSimplifiedClamped = "pftk-simplified-clamped",
-        /// The full model with a limit on the window (PFTK 1998).
-        PftkFull = "pftk-full",
-    }
+/// Makes the names and the dispatch from a list of models. Each entry is a module with `bytes_per_s`, the
+/// model for checked inputs and p in (0, 1], and `loss_rate`, the same solved for p.
+macro_rules! formulas {
+    ($( $(#[doc = $doc:literal])* $formula:ident = $text:literal in $module:ident, )*) => {
+        crate::choices! {
+            /// A model of TCP's throughput.
+            pub enum Formula {
+                $( $(#[doc = $doc])* $formula = $text, )*
+            }
+        }
+
+        impl Formula {
+            /// The model itself, for checked inputs and p in (0, 1].
+            fn bytes_per_s(self, path: &Path, p: f64) -> f64 {
+                match self { $( Formula::$formula => $module::bytes_per_s(path, p), )* }
+            }
+
+            /// The model solved for p, for checked inputs.
+            fn solved(self, path: &Path, bytes_per_s: f64) -> f64 {
+                match self { $( Formula::$formula => $module::loss_rate(path, bytes_per_s), )* }
+            }
+        }
+    };
+}
+
+formulas! {
+    /// The square-root law (thesis, equation 2). No timeouts, so too high under heavy loss.
+    Simple = "simple" in simple,
+    /// The equation of TFRC (thesis, equation 3; RFC 5348, section 3.1), timeout term not clamped.
+    PftkSimplified = "pftk-simplified" in pftk_simplified,
+    /// The same with the timeout term's inner factor at most 1, as ns-2 has it. It differs from
+    /// the unclamped form above p = 8/27.
+    PftkSimplifiedClamped = "pftk-simplified-clamped" in pftk_simplified_clamped,
+    /// The full model with a limit on the window (PFTK 1998).
+    PftkFull = "pftk-full" in pftk_full,
 }
 
 /// The smallest loss rate that the inverse gives.
@@ -153,23 +178,7 @@ impl Formula {
         if bytes_per_s <= 0.0 {
             return Ok(1.0);
         }
-        Ok(match self {
-            Formula::Simple => inverse::simple(path, bytes_per_s),
-            Formula::PftkSimplified => inverse::simplified(path, bytes_per_s),
-            Formula::PftkSimplifiedClamped | Formula::PftkFull => {
-                inverse::bisect(|p| self.bytes_per_s(path, p), bytes_per_s)
-            }
-        })
-    }
-
-    /// The model itself, for checked inputs and p in (0, 1].
-    fn bytes_per_s(self, path: &Path, p: f64) -> f64 {
-        match self {
-            Formula::Simple => model::simple(path, p),
-            Formula::PftkSimplified => model::simplified(path, p, false),
-            Formula::PftkSimplifiedClamped => model::simplified(path, p, true),
-            Formula::PftkFull => path.packet_bytes * model::full_packets_per_s(path, p),
-        }
+        Ok(self.solved(path, bytes_per_s))
     }
 }
 

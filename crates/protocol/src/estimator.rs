@@ -9,6 +9,7 @@
 mod flow_stat;
 mod lap;
 mod lip;
+mod lip_short;
 mod loss_estimator;
 mod loss_fraction;
 mod loss_intervals;
@@ -24,6 +25,7 @@ mod virtual_packets;
 pub use flow_stat::FlowStat;
 pub use lap::Lap;
 pub use lip::Lip;
+pub use lip_short::LipShort;
 pub use loss_estimator::{
     Boundary, FirstInterval, ImpactAverage, LossConfig, LossEstimator, LossMethod, LossOutcome, Packet,
 };

@@ -6,11 +6,9 @@
 
 use crate::contract::{ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Note, Send};
 use crate::options;
-use crate::session::{Needs, SessionPlan};
+use crate::session::{LayerClocks, Needs, SessionPlan};
 use crate::stream::Stream;
-use crate::units::{Layer, Level, Pacer, Size, Time, WireSeq};
-
-use alloc::vec::Vec;
+use crate::units::{Layer, Level, Time, WireSeq};
 
 options! {
     /// Options of the fixed protocol.
@@ -38,36 +36,21 @@ impl crate::contract::Header for Header {}
 pub struct Source {
     plan: SessionPlan,
     stream: Stream,
-    layers: Vec<(Pacer, WireSeq)>,
+    clocks: LayerClocks,
     actions: ActionQueue<Header>,
 }
 
 impl Source {
     /// A source for a session.
     pub fn new(_options: &Options, plan: SessionPlan, stream: Stream) -> Source {
-        Source { plan, stream, layers: Vec::new(), actions: ActionQueue::default() }
-    }
-
-    fn start(&mut self, now: Time) {
-        let size: Size = self.plan.packet_size;
-        for layer in self.plan.layers.layers() {
-            let rate = self.plan.layers.rate(layer);
-            let spacing = Pacer::new(now, size, rate).spacing();
-            let first = now + self.stream.uniform_span(spacing);
-            self.layers.push((Pacer::new(first, size, rate), WireSeq(0)));
-        }
+        Source { plan, stream, clocks: LayerClocks::default(), actions: ActionQueue::default() }
     }
 
     fn send_due(&mut self, now: Time) {
-        for (layer, (pacer, seq)) in self.layers.iter_mut().enumerate() {
-            while pacer.next() <= now {
-                let layer = Layer(layer as u16);
-                let header = Header { layer, seq: *seq };
-                self.actions.send(Send::data(layer.channel(), header, self.plan.packet_size));
-                *seq = seq.next();
-                pacer.advance();
-            }
-        }
+        let (actions, size) = (&mut self.actions, self.plan.packet_size);
+        self.clocks.send_due(now, |layer, seq| {
+            actions.send(Send::data(layer.channel(), Header { layer, seq }, size));
+        });
     }
 }
 
@@ -77,11 +60,11 @@ impl Endpoint for Source {
     fn handle(&mut self, now: Time, input: Input<Header>) {
         match input {
             Input::Start => {
-                self.start(now);
+                self.clocks.begin(now, &self.plan, &mut self.stream, false);
                 self.send_due(now);
             }
             Input::Timer => self.send_due(now),
-            Input::Stop => self.layers.clear(),
+            Input::Stop => self.clocks.stop(),
             _ => {}
         }
     }
@@ -91,7 +74,7 @@ impl Endpoint for Source {
     }
 
     fn deadline(&self) -> Option<Time> {
-        self.layers.iter().map(|(pacer, _)| pacer.next()).min()
+        self.clocks.next()
     }
 
     fn belief(&self, _now: Time) -> Belief {

@@ -37,3 +37,13 @@ pub fn floor(x: f64) -> f64 {
 pub fn ceil(x: f64) -> f64 {
     libm::ceil(x)
 }
+
+/// The logarithm to base 2.
+pub fn log2(x: f64) -> f64 {
+    libm::log2(x)
+}
+
+/// The amount without the sign.
+pub fn abs(x: f64) -> f64 {
+    libm::fabs(x)
+}

@@ -56,7 +56,12 @@ pub enum Kind {
     Size,
     /// One of a few names.
     Choice(&'static [&'static str]),
+    /// One of a few names, or [`BY_PROFILE`].
+    OwnChoice(&'static [&'static str]),
 }
+
+/// What stands for a choice that is left to a profile.
+pub const BY_PROFILE: &str = "by-profile";
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -68,6 +73,7 @@ impl fmt::Display for Kind {
             Kind::Rate => write!(f, "a rate such as \"128 kbit/s\""),
             Kind::Size => write!(f, "a size such as \"1000 bytes\""),
             Kind::Choice(names) => write!(f, "one of {}", names.join(", ")),
+            Kind::OwnChoice(names) => write!(f, "one of {BY_PROFILE}, {}", names.join(", ")),
         }
     }
 }
@@ -203,6 +209,23 @@ quantity!(Span, Kind::Span);
 quantity!(Rate, Kind::Rate);
 quantity!(Size, Kind::Size);
 
+/// A choice that a profile makes where none is made here.
+impl<T: OptionType> OptionType for Option<T> {
+    const KIND: Kind = match T::KIND {
+        Kind::Choice(names) => Kind::OwnChoice(names),
+        other => other,
+    };
+    fn read(value: RawValue<'_>) -> Result<Option<T>, String> {
+        match value {
+            RawValue::Text(BY_PROFILE) => Ok(None),
+            own => T::read(own).map(Some).map_err(|_| expected(Self::KIND)),
+        }
+    }
+    fn show(&self) -> String {
+        self.as_ref().map_or_else(|| String::from(BY_PROFILE), OptionType::show)
+    }
+}
+
 /// Declares a struct of options; see the [module](crate::option).
 ///
 /// `name: Type = default;` or, with bounds (both inclusive), `name: Type = default, low => high;`.
@@ -310,61 +333,4 @@ macro_rules! choices {
 
 #[cfg(test)]
 #[allow(unreachable_pub)]
-mod tests {
-    use super::*;
-
-    choices! {
-        /// A colour.
-        pub enum Colour {
-            /// Red.
-            Red = "red",
-            /// Green.
-            Green = "green",
-        }
-    }
-
-    options! {
-        /// Some options.
-        pub struct Sample {
-            /// How heavy.
-            weight: f64 = 0.9, 0.0 => 1.0;
-            /// How long.
-            wait: Span = Span::from_secs(25);
-            /// Which one.
-            colour: Colour = Colour::Red;
-        }
-    }
-
-    #[test]
-    fn sets_by_name_and_keeps_the_old_value_on_error() {
-        let mut sample = Sample::default();
-        assert_eq!(sample.set("weight", RawValue::Number(0.5)), Ok(()));
-        assert_eq!(sample.set("wait", RawValue::Text("250 ms")), Ok(()));
-        assert_eq!(sample.set("colour", RawValue::Text("green")), Ok(()));
-        assert_eq!(sample.set("height", RawValue::Integer(1)), Err(OptionError::Unknown));
-        assert!(matches!(sample.set("weight", RawValue::Number(1.5)), Err(OptionError::Value(_))));
-        assert!(matches!(sample.set("colour", RawValue::Text("blue")), Err(OptionError::Value(_))));
-        let expected = Sample { weight: 0.5, wait: Span::from_ms(250), colour: Colour::Green };
-        assert_eq!(sample, expected);
-        assert_eq!(sample.get("wait").as_deref(), Some("250 ms"));
-        assert_eq!(sample.get("colour").as_deref(), Some("green"));
-        assert_eq!(sample.get("height"), None);
-    }
-
-    #[test]
-    fn text_of_a_command_line_is_what_it_looks_like() {
-        assert_eq!(RawValue::of_text("3"), RawValue::Integer(3));
-        assert_eq!(RawValue::of_text("0.5"), RawValue::Number(0.5));
-        assert_eq!(RawValue::of_text("false"), RawValue::Flag(false));
-        assert_eq!(RawValue::of_text("25 s"), RawValue::Text("25 s"));
-    }
-
-    #[test]
-    fn specs_show_what_a_file_would_hold() {
-        let specs = Sample::specs();
-        assert_eq!(specs[0].bounds, Some(("0".into(), "1".into())));
-        assert_eq!(specs[1].default, "25 s");
-        assert_eq!(specs[2].kind, Kind::Choice(&["red", "green"]));
-        assert_eq!(specs[2].doc, "Which one.");
-    }
-}
+mod tests;

@@ -236,6 +236,10 @@ protocols! {
     Elm = "elm" in elm;
     /// Receiver-driven layered congestion control.
     Rlc = "rlc" in rlc;
+    /// Receiver-driven layered multicast: announced experiments.
+    Rlm = "rlm" in rlm;
+    /// Synchronised join experiments for any layers.
+    WeiZhang = "wei-zhang" in wei_zhang;
     /// TCP-friendly rate control: one receiver.
     Tfrc = "tfrc" in tfrc;
     /// A constant rate with TFRC's receiver: one receiver, no congestion control, several loss estimators.

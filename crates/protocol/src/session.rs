@@ -1,8 +1,11 @@
 //! What every endpoint of a session knows before it starts.
 
+mod clocks;
+
 use alloc::string::String;
 use core::fmt;
 
+pub(crate) use self::clocks::LayerClocks;
 use crate::layers::LayerTable;
 use crate::units::Size;
 

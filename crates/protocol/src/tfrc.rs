@@ -10,6 +10,7 @@
 mod choices;
 mod codec;
 mod data_limit;
+mod fair_rate;
 pub mod header;
 mod lct;
 mod meter;
@@ -24,6 +25,7 @@ mod rfc;
 mod settings;
 mod source;
 
+pub use fair_rate::{FairRate, SmallPackets};
 pub use header::Header;
 pub use lct::EXTENSION as LCT_EXTENSION;
 pub use meter::ShownMeasure;

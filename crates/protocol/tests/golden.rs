@@ -1,4 +1,4 @@
-//! Golden vectors for equations, estimators, layers, ELM, RLC, TFRC and TFMCC. Every case of a group is run.
+//! Golden vectors for equations, estimators, layers, ELM, RLC, RLM, Wei and Zhang, TFRC and TFMCC. Every case of a group is run.
 
 mod golden {
     mod elm;
@@ -8,9 +8,11 @@ mod golden {
     mod path;
     mod rates;
     mod rlc;
+    mod rlm;
     mod sequence;
     mod tfmcc;
     mod tfrc;
+    mod wei_zhang;
 }
 
 const EQUATION_BASED: &str = "vectors-equation-based.json";

@@ -3,6 +3,7 @@
 use layercast_protocol::cbr;
 use layercast_protocol::contract::{Arrival, Belief, Ecn, Endpoint, Input, Note, Origin, Peer};
 use layercast_protocol::equation::{Formula, Path as EquationPath};
+use layercast_protocol::estimator::{LossMethod, RtoRule, RttFilter};
 use layercast_protocol::layers::LayerTable;
 use layercast_protocol::session::SessionPlan;
 use layercast_protocol::stream::Stream;
@@ -53,6 +54,74 @@ fn the_rate_under_random_loss_is_near_the_equations() {
             assert!((0.9..1.4).contains(&share), "{which:?} at {loss}: {share}");
         }
     }
+}
+
+/// What a session with packets of so many bytes sends over 240 ms with random loss, in kbit/s.
+fn sent_kbps(options: &Options, bytes: u32, loss: f64) -> f64 {
+    let layers = LayerTable::from_rates([Rate::from_mbps(100.0)]).expect("one layer");
+    let plan = SessionPlan { layers, packet_size: Size::from_bytes(bytes) };
+    let source = Source::new(options, plan.clone(), Stream::new(7, "source"));
+    let receiver = Receiver::new(options, plan, Stream::new(7, "receiver"));
+    let path = Path { delay: Span::from_ms(120), loss, ..Path::default() };
+    let mut pair = Pair::new(source, vec![(receiver, path)], Time::from_ns(1), 7);
+    pair.run(Span::from_secs(50));
+    let (before, seconds) = (pair.source().counters().sent, 3000);
+    pair.run(Span::from_secs(seconds));
+    let sent = pair.source().counters().sent - before;
+    sent as f64 * f64::from(bytes) * 8.0 / 1000.0 / seconds as f64
+}
+
+#[test]
+fn small_packets_get_what_large_ones_get() {
+    for which in PROFILES {
+        let plain = profile(which);
+        let small = Options { small_packets: true, ..plain.clone() };
+        for (loss, most) in [(0.03, 1.3), (0.05, 1.35), (0.1, 1.5)] {
+            let large = sent_kbps(&plain, 1460, loss);
+            // The rate of a plain source goes with the size of its packets.
+            let share = sent_kbps(&plain, 560, loss) / large / (560.0 / 1460.0);
+            assert!((0.95..1.05).contains(&share), "{which:?} at {loss}, plain: {share}");
+            // More small packets fall into a round trip, whose losses count once in an interval that is not
+            // short: so their source gets somewhat more.
+            let share = sent_kbps(&small, 560, loss) / large;
+            assert!((0.95..most).contains(&share), "{which:?} at {loss}: {share}");
+        }
+        // At light loss the least time between packets decides: 100 packets/s, unless a packet is lost early.
+        let kbps = sent_kbps(&small, 560, 0.001);
+        assert!((440.0..448.1).contains(&kbps), "{which:?}: {kbps}");
+    }
+}
+
+#[test]
+fn an_own_choice_takes_the_place_of_the_profiles() {
+    // Each of the four parts of the rate: the square-root law knows no timeouts, a long
+    // timeout costs much, all losses are more than those that begin events, and the smallest of the samples
+    // is that of an empty queue.
+    let plain = sent_kbps(&Options::default(), 1000, 0.1);
+    let with = |change: fn(&mut Options)| {
+        let mut options = Options::default();
+        change(&mut options);
+        sent_kbps(&options, 1000, 0.1)
+    };
+    let simple = with(|options| options.formula = Some(Formula::Simple));
+    assert!(simple > 1.5 * plain, "{simple} of {plain}");
+    let long_timeout = with(|options| {
+        options.rto = Some(RtoRule::Rfc6298);
+        options.rto_minimum = Span::from_secs(4);
+    });
+    assert!(long_timeout < 0.5 * plain, "{long_timeout} of {plain}");
+    let aggregated = with(|options| options.loss_estimator = Some(LossMethod::Lap));
+    assert!(aggregated < 0.97 * plain, "{aggregated} of {plain}");
+    let rate = Some(Rate::from_mbps(2.0));
+    let path = Path { delay: DELAY, rate, queue: Span::from_ms(100), ..Path::default() };
+    let rtt_with = |rtt_filter| {
+        let options = Options { rtt_filter, rtt_window: 1000, ..Options::default() };
+        let mut pair = session(&options, Rate::from_mbps(100.0), path, 3);
+        pair.run(Span::from_secs(60));
+        pair.source().belief(pair.now()).rtt.expect("measured")
+    };
+    let (mean, least) = (rtt_with(RttFilter::Ewma), rtt_with(RttFilter::Minimum));
+    assert!(least < Span::from_ms(115) && mean > Span::from_ms(120), "{least} and {mean}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What one replication measured.
 
+use super::movement::Movement;
+
 /// One run of the experiment with its own seed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Replication {
@@ -31,6 +33,8 @@ pub struct FlowMeasures {
     pub throughput_kbps: f64,
     /// Lost over sent, of what the flow was to get; NaN if nothing was sent.
     pub loss_rate: f64,
+    /// Packets that were to reach it and were dropped on the way.
+    pub lost_packets: u64,
     /// What came over the window of channels that the receiver had left as the last one at its node and
     /// below; none for flows without layers.
     pub late_kbps: Option<f64>,
@@ -40,6 +44,8 @@ pub struct FlowMeasures {
     pub mean_level: Option<f64>,
     /// When the level came to stay within one of its final median; none if it never did.
     pub settled_after_s: Option<f64>,
+    /// How it moved between levels; none for flows without layers.
+    pub movement: Option<Movement<Option<f64>>>,
     /// Transfers that ended; none for flows that make none.
     pub transfers: Option<f64>,
     /// How long those took on average, in seconds; none if there were none.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::error::ResultsError;
 use super::experiment::{Experiment, FlowInfo, GroupInfo, Role};
 use super::json;
+use super::movement::Movement;
 use super::replication::{FlowMeasures, LinkMeasures, Replication};
 use super::statistics::{Statistic, jain_index};
 
@@ -70,7 +71,7 @@ pub struct FlowSummary {
     pub measures: FlowStatistics,
 }
 
-/// What a flow did in a window. Lateness and the three of levels are missing for flows without layers,
+/// What a flow did in a window. Lateness and those of levels are missing for flows without layers,
 /// the two of transfers for flows that make none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FlowStatistics {
@@ -78,6 +79,9 @@ pub struct FlowStatistics {
     pub throughput_kbps: Statistic,
     /// Lost over sent.
     pub loss_rate: Statistic,
+    /// Packets lost; missing in files from before it was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_packets: Option<Statistic>,
     /// What still came of channels that the receiver had left, in kbit/s of wire bytes: load of the
     /// links that the leave had not yet taken off. It counts for the last one that left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,6 +95,9 @@ pub struct FlowStatistics {
     /// When the level came to stay within one of its final median.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled_after_s: Option<Statistic>,
+    /// How the receiver moved between levels.
+    #[serde(flatten)]
+    pub movement: Option<Movement<Statistic>>,
     /// Transfers that ended, of a flow that makes transfers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfers: Option<Statistic>,
@@ -270,10 +277,16 @@ impl Over<'_> {
         FlowStatistics {
             throughput_kbps: self.flow_statistic(window, index, |m| Some(m.throughput_kbps)),
             loss_rate: self.flow_statistic(window, index, |m| Some(m.loss_rate)),
+            lost_packets: Some(self.flow_statistic(window, index, |m| Some(m.lost_packets as f64))),
             late_kbps: layered(|m| m.late_kbps),
             level_changes: layered(|m| m.level_changes),
             mean_level: layered(|m| m.mean_level),
             settled_after_s: layered(|m| m.settled_after_s),
+            movement: flow.is_layered().then(|| {
+                Movement::from_each(|of| {
+                    self.flow_statistic(window, index, |m| m.movement.as_ref().and_then(|all| *of(all)))
+                })
+            }),
             transfers: transferring(|m| m.transfers),
             completion_s: transferring(|m| m.completion_s),
         }

@@ -26,7 +26,8 @@ impl Style {
         match metric {
             "loss_rate" | "utilisation" => Self::Percent,
             "jain_index" => Self::Index,
-            "level_changes" | "settled_after_s" | "mean_queue_packets" => Self::Tenths,
+            "level_changes" | "mean_queue_packets" => Self::Tenths,
+            "settled_after_s" | "fair_level_after_s" | "fell_after_s" | "recovered_after_s" => Self::Tenths,
             _ => Self::Amount,
         }
     }

@@ -5,6 +5,7 @@ use layercast_simulator::{FlowCounters, LinkCounters, Simulation};
 
 use super::build::{World, WorldFlow, WorldFlowId};
 use super::levels;
+use super::movement::FairLevels;
 use super::observe::Observer;
 use super::probe::Probes;
 use crate::results::{
@@ -86,8 +87,16 @@ pub(super) fn measure(
             step();
         }
     }
-    let windows =
-        scenario.windows.iter().map(|window| measure_window(world, scenario, window, &at_edges)).collect();
+    let fair = FairLevels::new(scenario);
+    let windows = scenario
+        .windows
+        .iter()
+        .map(|window| {
+            let mut measures = measure_window(world, scenario, window, &at_edges);
+            fair.add_movement(world, window, &mut measures.flows);
+            measures
+        })
+        .collect();
     let engine = world.simulation.engine_counters();
     Ok(Replication {
         number: 0,
@@ -183,12 +192,8 @@ fn measure_flow(
     let mut measures = FlowMeasures {
         throughput_kbps: kbps(end.received_bytes - start.received_bytes),
         loss_rate: if sent > 0 { lost as f64 / sent as f64 } else { f64::NAN },
-        late_kbps: None,
-        level_changes: None,
-        mean_level: None,
-        settled_after_s: None,
-        transfers: None,
-        completion_s: None,
+        lost_packets: lost,
+        ..FlowMeasures::default()
     };
     if let WorldFlowId::Tcp(_) = flow.id {
         let transfers = end.transfers - start.transfers;

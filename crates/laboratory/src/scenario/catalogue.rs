@@ -24,8 +24,12 @@ macro_rules! built_in {
 }
 
 built_in![
+    "elm/strategies",
+    "elm/transient",
+    "rlm/shared-learning",
     "tfmcc/one-bottleneck",
     "tfrc/beside-tcp",
+    "tfrc/shared-link",
     "thesis/bias-lossy",
     "thesis/bias-shared",
     "thesis/simulation-1-lazy",
@@ -38,6 +42,7 @@ built_in![
     "thesis/simulation-5-elm",
     "thesis/simulation-5-rlc",
     "transport/three-links",
+    "wei-zhang/four-flows",
 ];
 
 /// The text of a scenario and what errors call it.

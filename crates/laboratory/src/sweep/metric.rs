@@ -44,13 +44,20 @@ const fn metric(name: &'static str, kind: Kind, heading: &'static str, title: &'
 }
 
 /// All metrics, in the order in which results tell them.
-pub static METRICS: [Metric; 13] = [
+pub static METRICS: [Metric; 20] = [
     metric("throughput_kbps", Kind::Flow, "kbit/s", "Throughput in kbit/s"),
     metric("loss_rate", Kind::Flow, "loss", "Loss in %"),
+    metric("lost_packets", Kind::Flow, "lost", "Packets lost"),
     metric("late_kbps", Kind::Flow, "late, kbit/s", "Late data in kbit/s"),
     metric("level_changes", Kind::Flow, "level changes", "Level changes"),
     metric("mean_level", Kind::Flow, "mean level", "Mean level"),
     metric("settled_after_s", Kind::Flow, "settled, s", "Settled after, in s"),
+    metric("joins_per_min", Kind::Flow, "joins/min", "Joins a minute"),
+    metric("leaves_per_min", Kind::Flow, "leaves/min", "Leaves a minute"),
+    metric("level_changes_per_min", Kind::Flow, "changes/min", "Level changes a minute"),
+    metric("fair_level_after_s", Kind::Flow, "fair level, s", "Fair level first held after, in s"),
+    metric("fell_after_s", Kind::Flow, "fell, s", "Level fell after, in s"),
+    metric("recovered_after_s", Kind::Flow, "recovered, s", "Level recovered after, in s"),
     metric("transfers", Kind::Flow, "transfers", "Transfers that ended"),
     metric("completion_s", Kind::Flow, "completion, s", "Mean completion time of transfers in s"),
     metric("jain_index", Kind::Group, "Jain index", "Jain index"),

@@ -9,8 +9,8 @@ use super::grid::Cell;
 use crate::results::statistics::jain_index;
 use crate::results::{Experiment, FlowInfo, FlowMeasures, LinkMeasures, Replication, WindowMeasures};
 
-/// The version of part files that this code writes and reads.
-const SCHEMA: u32 = 1;
+/// The version of part files that this code writes and reads: another one holds other measures.
+const SCHEMA: u32 = 2;
 
 /// One replication of one cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -106,8 +106,11 @@ fn measured(name: &str, values: Vec<(&str, Option<f64>)>) -> Measured {
 
 /// What applies to a flow, as in `summary.json`.
 fn flow(info: &FlowInfo, measures: &FlowMeasures) -> Vec<(&'static str, Option<f64>)> {
-    let mut values =
-        vec![("throughput_kbps", Some(measures.throughput_kbps)), ("loss_rate", Some(measures.loss_rate))];
+    let mut values = vec![
+        ("throughput_kbps", Some(measures.throughput_kbps)),
+        ("loss_rate", Some(measures.loss_rate)),
+        ("lost_packets", Some(measures.lost_packets as f64)),
+    ];
     if info.is_layered() {
         values.extend([
             ("late_kbps", measures.late_kbps),
@@ -115,6 +118,7 @@ fn flow(info: &FlowInfo, measures: &FlowMeasures) -> Vec<(&'static str, Option<f
             ("mean_level", measures.mean_level),
             ("settled_after_s", measures.settled_after_s),
         ]);
+        values.extend(measures.movement.unwrap_or_default().named());
     }
     if info.has_transfers {
         values.extend([("transfers", measures.transfers), ("completion_s", measures.completion_s)]);

@@ -3,6 +3,7 @@
 //! Nothing here was measured. It exists so that the files, the table and the report have something to
 //! show before and apart from any simulation.
 
+use layercast_laboratory::results::movement::Movement;
 use layercast_laboratory::results::{
     EngineMeasures, Experiment, FlowInfo, FlowMeasures, FlowSeries, GroupInfo, LinkInfo, LinkMeasures,
     PaperValue, Relation, Replication, Role, Series, WindowMeasures,
@@ -216,6 +217,7 @@ fn measures(info: &FlowInfo, series: &FlowSeries, [from, to]: [f64; 2]) -> FlowM
     let mut measures = FlowMeasures {
         throughput_kbps: known.iter().sum::<f64>() / (to - from),
         loss_rate: 0.02,
+        lost_packets: (known.len() as u64) * 2,
         ..FlowMeasures::default()
     };
     if info.is_layered() {
@@ -224,6 +226,13 @@ fn measures(info: &FlowInfo, series: &FlowSeries, [from, to]: [f64; 2]) -> FlowM
         measures.level_changes = Some(changes);
         measures.mean_level =
             Some(levels[bins].iter().map(|level| f64::from(*level)).sum::<f64>() / (to - from));
+        let per_min = changes / (to - from) * 60.0;
+        measures.movement = Some(Movement {
+            joins_per_min: Some(per_min / 2.0),
+            leaves_per_min: Some(per_min / 2.0),
+            level_changes_per_min: Some(per_min),
+            ..Movement::default()
+        });
         // Now and then it never settles.
         measures.settled_after_s = (!(changes as u64).is_multiple_of(7)).then_some(12.0 + changes * 0.5);
     }

@@ -49,7 +49,10 @@ fn it_has_the_fields_of_the_contract() {
     assert!(value["windows"][0]["groups"]["R1/elm"]["jain_index"]["mean"].is_f64());
     let tcp = value["flows"][2].as_object().unwrap();
     assert_eq!(tcp["role"], "sink");
-    for absent in ["session", "late_kbps", "level_changes", "mean_level", "settled_after_s"] {
+    assert!(flow["joins_per_min"]["mean"].is_f64() && flow["lost_packets"]["mean"].is_f64());
+    assert!(value["windows"][0]["flows"]["elm@R1"]["level_changes_per_min"]["mean"].is_f64());
+    for absent in ["session", "late_kbps", "level_changes", "mean_level", "settled_after_s", "joins_per_min"]
+    {
         assert!(!tcp.contains_key(absent), "a flow without layers has no {absent}");
     }
     assert_eq!(value["engine"]["events"], 3_000_000);

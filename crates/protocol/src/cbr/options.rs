@@ -105,6 +105,7 @@ impl Options {
             damping: false,
             damping_q: self.q,
             formula: self.formula,
+            small_packets: None,
             packets_per_ack: self.packets_per_ack,
             rtt_filter: self.rtt_filter,
             rtt_window: self.rtt_window,

@@ -62,6 +62,8 @@ pub enum Cause {
     Loss,
     /// A synchronisation point allowed it.
     SynchronisationPoint,
+    /// The time for an experiment had come.
+    Experiment,
     /// Nothing arrived any more.
     Silence,
     /// The layer joined carried nothing.
@@ -83,6 +85,7 @@ impl fmt::Display for Cause {
             Cause::RateBelow => "rate below level",
             Cause::Loss => "loss",
             Cause::SynchronisationPoint => "synchronisation point",
+            Cause::Experiment => "experiment",
             Cause::Silence => "silence",
             Cause::SilentLayer => "silent layer",
             Cause::JoinFailed => "join failed",

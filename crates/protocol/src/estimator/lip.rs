@@ -47,18 +47,33 @@ impl Lip {
 
     /// A packet was lost.
     pub fn on_lost(&mut self, packet: &Packet) -> LossOutcome {
-        if self.event.is_some_and(|event| packet.sent < event.end) {
+        if self.holds(packet) {
             self.open += 1;
             return LossOutcome::Ignored;
         }
+        // The very first packet may be the lost one; an interval has at least one packet.
+        self.begin(packet, self.open.max(1) as f64);
+        LossOutcome::NewEvent
+    }
+
+    /// Whether a packet belongs to the newest event.
+    pub(super) fn holds(&self, packet: &Packet) -> bool {
+        self.event.is_some_and(|event| packet.sent < event.end)
+    }
+
+    /// An event begins with this packet; the interval before it counts as `length` packets.
+    pub(super) fn begin(&mut self, packet: &Packet, length: f64) {
         if self.event.is_some() || self.first_interval != FirstInterval::Discard {
-            // The very first packet may be the lost one; an interval has at least one packet.
-            self.intervals.push(self.open.max(1) as f64, 1.0);
+            self.intervals.push(length, 1.0);
         }
         self.event = Some(Period::starting(packet.sent, self.rtt, self.boundary));
         self.open = 1;
         self.events += 1;
-        LossOutcome::NewEvent
+    }
+
+    /// The round-trip time of the next event.
+    pub(super) fn rtt(&self) -> Span {
+        self.rtt
     }
 
     /// The loss event rate, 0 to 1; 0 while no interval is known.

@@ -1,6 +1,6 @@
 //! What loss estimators share: their input, their options, and one type for all of them.
 
-use super::{Lap, Lip, LossIntervals, SendTime, WindowScope};
+use super::{Lap, Lip, LipShort, LossIntervals, SendTime, WindowScope};
 use crate::units::{Layer, Seq, Span};
 
 /// One packet of the stream that a loss estimator sees, received or lost.
@@ -23,16 +23,6 @@ pub enum LossOutcome {
     Counted,
     /// It belongs to an event and does not count.
     Ignored,
-}
-
-crate::choices! {
-    /// How losses become a loss rate.
-    pub enum LossMethod {
-        /// Loss insensitive period: one loss per round-trip time counts (TFRC).
-        Lip = "lip",
-        /// Loss aggregation period: all losses count (thesis, section 5.1.3).
-        Lap = "lap",
-    }
 }
 
 crate::choices! {
@@ -73,7 +63,7 @@ crate::choices! {
 /// What a loss estimator needs to know. The default is ELM's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossConfig {
-    /// LIP or LAP.
+    /// Which estimator.
     pub method: LossMethod,
     /// How many intervals are averaged, at least 1 (thesis and RFC 5348: 8).
     pub history: u32,
@@ -134,87 +124,98 @@ impl Period {
     }
 }
 
-/// A loss estimator of either method, so that a receiver can take them in exchange.
-#[derive(Clone, Debug)]
-pub enum LossEstimator {
-    /// Loss insensitive period.
-    Lip(Lip),
-    /// Loss aggregation period.
-    Lap(Lap),
-}
+/// Makes the names, the one type and its dispatch from a list of estimators. Each entry is the type of a
+/// loss estimator: it has the methods that are called here, and `new` from a [`LossConfig`].
+macro_rules! loss_estimators {
+    ($( $(#[doc = $doc:literal])* $estimator:ident = $text:literal, )*) => {
+        crate::choices! {
+            /// How losses become a loss rate.
+            pub enum LossMethod {
+                $( $(#[doc = $doc])* $estimator = $text, )*
+            }
+        }
 
-macro_rules! either {
-    ($self:ident, $estimator:ident => $call:expr) => {
-        match $self {
-            LossEstimator::Lip($estimator) => $call,
-            LossEstimator::Lap($estimator) => $call,
+        /// A loss estimator of any method, so that a receiver can take them in exchange.
+        #[derive(Clone, Debug)]
+        pub enum LossEstimator {
+            $( $(#[doc = $doc])* $estimator($estimator), )*
+        }
+
+        impl LossEstimator {
+            /// An estimator that has seen nothing.
+            pub fn new(config: &LossConfig) -> LossEstimator {
+                match config.method {
+                    $( LossMethod::$estimator => LossEstimator::$estimator($estimator::new(config)), )*
+                }
+            }
+
+            /// The round-trip time to use from the next event on: it is sampled when an event begins and
+            /// kept for that event. Zero is refused.
+            pub fn set_rtt(&mut self, rtt: Span) {
+                match self { $( LossEstimator::$estimator(estimator) => estimator.set_rtt(rtt), )* }
+            }
+
+            /// A packet was received.
+            pub fn on_received(&mut self, packet: &Packet) {
+                match self { $( LossEstimator::$estimator(estimator) => estimator.on_received(packet), )* }
+            }
+
+            /// A packet was lost.
+            pub fn on_lost(&mut self, packet: &Packet) -> LossOutcome {
+                match self { $( LossEstimator::$estimator(estimator) => estimator.on_lost(packet), )* }
+            }
+
+            /// The loss rate, 0 to 1; 0 while no interval is known. A few operations.
+            pub fn loss_rate(&self) -> f64 {
+                match self { $( LossEstimator::$estimator(estimator) => estimator.loss_rate(), )* }
+            }
+
+            /// The closed intervals with their impacts, newest first.
+            pub fn intervals(&self) -> &LossIntervals {
+                match self { $( LossEstimator::$estimator(estimator) => estimator.intervals(), )* }
+            }
+
+            /// The closed intervals, to plant or rescale the first one.
+            pub fn intervals_mut(&mut self) -> &mut LossIntervals {
+                match self { $( LossEstimator::$estimator(estimator) => estimator.intervals_mut(), )* }
+            }
+
+            /// The length of the open interval in packets.
+            pub fn open_length(&self) -> u64 {
+                match self { $( LossEstimator::$estimator(estimator) => estimator.open_length(), )* }
+            }
+
+            /// How many loss events there were.
+            pub fn events(&self) -> u64 {
+                match self { $( LossEstimator::$estimator(estimator) => estimator.events(), )* }
+            }
+
+            /// The sender's clock has restarted: times before and after do not compare.
+            pub fn forget_times(&mut self) {
+                match self { $( LossEstimator::$estimator(estimator) => estimator.forget_times(), )* }
+            }
+
+            /// Forgets everything but the round-trip time.
+            pub fn reset(&mut self) {
+                match self { $( LossEstimator::$estimator(estimator) => estimator.reset(), )* }
+            }
         }
     };
 }
 
+loss_estimators! {
+    /// Loss insensitive period: one loss per round-trip time counts (TFRC).
+    Lip = "lip",
+    /// Loss aggregation period: all losses count (thesis, section 5.1.3).
+    Lap = "lap",
+    /// Loss insensitive period whose short intervals count all their losses (RFC 4828, section 3).
+    LipShort = "lip-short",
+}
+
 impl LossEstimator {
-    /// An estimator that has seen nothing.
-    pub fn new(config: &LossConfig) -> LossEstimator {
-        match config.method {
-            LossMethod::Lip => LossEstimator::Lip(Lip::new(config)),
-            LossMethod::Lap => LossEstimator::Lap(Lap::new(config)),
-        }
-    }
-
-    /// The round-trip time to use from the next event on: it is sampled when an event begins and
-    /// kept for that event. Zero is refused.
-    pub fn set_rtt(&mut self, rtt: Span) {
-        either!(self, estimator => estimator.set_rtt(rtt));
-    }
-
-    /// A packet was received.
-    pub fn on_received(&mut self, packet: &Packet) {
-        either!(self, estimator => estimator.on_received(packet));
-    }
-
-    /// A packet was lost.
-    pub fn on_lost(&mut self, packet: &Packet) -> LossOutcome {
-        either!(self, estimator => estimator.on_lost(packet))
-    }
-
     /// A packet was received with a congestion mark: one packet of the stream, and a signal of loss
     /// at its own send time (RFC 5348, section 5.2).
     pub fn on_marked(&mut self, packet: &Packet) -> LossOutcome {
         self.on_lost(packet)
-    }
-
-    /// The loss rate, 0 to 1; 0 while no interval is known. A few operations.
-    pub fn loss_rate(&self) -> f64 {
-        either!(self, estimator => estimator.loss_rate())
-    }
-
-    /// The closed intervals with their impacts, newest first.
-    pub fn intervals(&self) -> &LossIntervals {
-        either!(self, estimator => estimator.intervals())
-    }
-
-    /// The closed intervals, to plant or rescale the first one.
-    pub fn intervals_mut(&mut self) -> &mut LossIntervals {
-        either!(self, estimator => estimator.intervals_mut())
-    }
-
-    /// The length of the open interval in packets.
-    pub fn open_length(&self) -> u64 {
-        either!(self, estimator => estimator.open_length())
-    }
-
-    /// How many loss events there were.
-    pub fn events(&self) -> u64 {
-        either!(self, estimator => estimator.events())
-    }
-
-    /// The sender's clock has restarted: times before and after do not compare.
-    pub fn forget_times(&mut self) {
-        either!(self, estimator => estimator.forget_times());
-    }
-
-    /// Forgets everything but the round-trip time.
-    pub fn reset(&mut self) {
-        either!(self, estimator => estimator.reset());
     }
 }

@@ -5,7 +5,7 @@ use core::fmt;
 use super::Header;
 use crate::lct::{Content, Pieces};
 use crate::units::{Layer, WireSeq};
-use crate::{cbr, elm, fixed, rlc, tfmcc, tfrc};
+use crate::{cbr, elm, fixed, rlc, rlm, tfmcc, tfrc, wei_zhang};
 
 /// The type of the extension of the fixed protocol: the layer (16); the CCI is the number.
 const FIXED_EXTENSION: u8 = 82;
@@ -28,6 +28,10 @@ pub enum LctError {
     TfrcReport(tfrc::header::ReportError),
     /// TFMCC does not take it.
     Tfmcc(tfmcc::header::HeaderError),
+    /// RLM does not take it.
+    Rlm(rlm::HeaderError),
+    /// The protocol of Wei and Zhang does not take it.
+    WeiZhang(wei_zhang::HeaderError),
     /// The fixed protocol does not take it.
     Fixed,
     /// It is not a report.
@@ -43,6 +47,8 @@ impl fmt::Display for LctError {
             LctError::Tfrc(error) => write!(f, "tfrc: {error}"),
             LctError::TfrcReport(error) => write!(f, "tfrc: {error}"),
             LctError::Tfmcc(error) => write!(f, "tfmcc: {error}"),
+            LctError::Rlm(error) => write!(f, "rlm: {error}"),
+            LctError::WeiZhang(error) => write!(f, "wei-zhang: {error}"),
             LctError::Fixed => write!(f, "fixed: an extension of wrong length"),
             LctError::NoReport => write!(f, "not a report"),
         }
@@ -63,6 +69,8 @@ impl Header {
             Header::Tfrc(tfrc::Header::Report(_)) | Header::Cbr(tfrc::Header::Report(_)) => None,
             Header::Tfmcc(tfmcc::Header::Data(data)) => Some(data.to_lct()),
             Header::Tfmcc(tfmcc::Header::Report(_)) => None,
+            Header::Rlm(header) => Some(header.to_lct()),
+            Header::WeiZhang(header) => Some(header.to_lct()),
             Header::Fixed(header) => Some(Pieces {
                 cci: header.seq.0.to_be_bytes(),
                 session: None,
@@ -81,6 +89,8 @@ impl Header {
                 | tfrc::LCT_EXTENSION
                 | cbr::LCT_EXTENSION
                 | tfmcc::LCT_EXTENSION
+                | rlm::LCT_EXTENSION
+                | wei_zhang::LCT_EXTENSION
                 | FIXED_EXTENSION
         )
     }
@@ -104,6 +114,10 @@ impl Header {
             tfmcc::LCT_EXTENSION => tfmcc::header::Data::from_lct(pieces)
                 .map(|data| Header::Tfmcc(tfmcc::Header::Data(data)))
                 .map_err(LctError::Tfmcc),
+            rlm::LCT_EXTENSION => rlm::Header::from_lct(pieces).map(Header::Rlm).map_err(LctError::Rlm),
+            wei_zhang::LCT_EXTENSION => {
+                wei_zhang::Header::from_lct(pieces).map(Header::WeiZhang).map_err(LctError::WeiZhang)
+            }
             FIXED_EXTENSION => match pieces.extension.content() {
                 &[high, low] => Ok(Header::Fixed(fixed::Header {
                     layer: Layer(u16::from_be_bytes([high, low])),
@@ -125,6 +139,9 @@ impl Header {
             Header::Tfrc(tfrc::Header::Report(_)) | Header::Cbr(tfrc::Header::Report(_)) => None,
             Header::Tfmcc(tfmcc::Header::Data(_)) => Some(Layer::BASE),
             Header::Tfmcc(tfmcc::Header::Report(_)) => None,
+            Header::Rlm(rlm::Header::Data(data)) => Some(data.layer),
+            Header::Rlm(rlm::Header::Announcement(_)) => None,
+            Header::WeiZhang(header) => Some(header.layer),
             Header::Fixed(header) => Some(header.layer),
         }
     }
@@ -136,6 +153,7 @@ impl Header {
             Header::Tfrc(tfrc::Header::Report(report)) => Some(report.encode(tfrc::REPORT_KIND, bytes)),
             Header::Cbr(tfrc::Header::Report(report)) => Some(report.encode(cbr::REPORT_KIND, bytes)),
             Header::Tfmcc(tfmcc::Header::Report(report)) => Some(report.encode(bytes)),
+            Header::Rlm(rlm::Header::Announcement(made)) => Some(made.encode(bytes)),
             _ => None,
         }
     }
@@ -157,6 +175,10 @@ impl Header {
                 let report = tfmcc::header::Report::decode(bytes).map_err(LctError::Tfmcc)?;
                 return Ok(Header::Tfmcc(tfmcc::Header::Report(report)));
             }
+            Some(&rlm::REPORT_KIND) => {
+                let made = rlm::Announcement::decode(bytes).map_err(LctError::Rlm)?;
+                return Ok(Header::Rlm(rlm::Header::Announcement(made)));
+            }
             _ => {}
         }
         match elm::Header::decode(bytes) {
@@ -175,7 +197,10 @@ impl super::Source {
             super::Source::Tfrc(source) => Some(source.session()),
             super::Source::Cbr(source) => Some(source.session()),
             super::Source::Tfmcc(source) => Some(source.session()),
-            super::Source::Rlc(_) | super::Source::Fixed(_) => None,
+            super::Source::Rlc(_)
+            | super::Source::Rlm(_)
+            | super::Source::WeiZhang(_)
+            | super::Source::Fixed(_) => None,
         }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Rates are in byte/s, times in seconds.
 
+use super::FairRate;
 use super::rfc::{Feedback, MAX_SPACING_S, damped};
-use crate::equation::Formula;
 use crate::math::sqrt;
 use crate::units::{Span, Time};
 
@@ -28,8 +28,7 @@ enum Phase {
 #[derive(Clone, Debug)]
 pub(super) struct Ns2Rate {
     packet_bytes: f64,
-    formula: Formula,
-    packets_per_ack: f64,
+    equation: FairRate,
     damping: Option<f64>,
     phase: Phase,
     rate: f64,
@@ -46,17 +45,10 @@ pub(super) struct Ns2Rate {
 impl Ns2Rate {
     /// A source that begins. `damping` is what the old root of the round-trip time weighs in
     /// its mean, if rates are damped.
-    pub(super) fn new(
-        now: Time,
-        packet_bytes: f64,
-        formula: Formula,
-        packets_per_ack: f64,
-        damping: Option<f64>,
-    ) -> Ns2Rate {
+    pub(super) fn new(now: Time, packet_bytes: f64, equation: FairRate, damping: Option<f64>) -> Ns2Rate {
         Ns2Rate {
             packet_bytes,
-            formula,
-            packets_per_ack,
+            equation,
             damping,
             phase: Phase::SlowStart,
             rate: INITIAL,
@@ -99,7 +91,7 @@ impl Ns2Rate {
         let root = sqrt(report.sample_s);
         let weight = self.damping.unwrap_or(0.0);
         self.root_mean = if first { root } else { weight * self.root_mean + (1.0 - weight) * root };
-        let calculated = report.calculated(self.formula, self.packet_bytes, self.packets_per_ack);
+        let calculated = self.equation.rate(report);
         // A first report can tell of no rate.
         let cap = (!first && report.receive_rate > 0.0).then_some(2.0 * report.receive_rate);
         match (self.phase, calculated) {
@@ -181,6 +173,7 @@ impl Ns2Rate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::equation::Formula;
 
     fn ms(ms: u64) -> Time {
         Time::ZERO + Span::from_ms(ms)
@@ -191,7 +184,8 @@ mod tests {
     }
 
     fn source() -> Ns2Rate {
-        Ns2Rate::new(ms(0), 1000.0, Formula::PftkSimplifiedClamped, 1.0, Some(0.95))
+        let equation = FairRate::plain(Formula::PftkSimplifiedClamped, 1000.0);
+        Ns2Rate::new(ms(0), 1000.0, equation, Some(0.95))
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! TFRC's options with their defaults (docs/protocols/tfrc.md).
 
 pub use super::choices::{FirstTarget, InitialWindow, Profile, ReceiveLimit};
+pub use crate::equation::Formula;
+pub use crate::estimator::{LossMethod, RtoRule, RttFilter};
 use crate::options;
 use crate::session::Needs;
 use crate::units::{Size, Span};
@@ -18,10 +20,24 @@ options! {
         first_target: FirstTarget = FirstTarget::ByProfile;
         /// What the old round-trip time weighs in its mean, and its square root in the long-term mean; 0: as the profile has it (RFC 5348, section 4.3: 0.9; ns-2: 0.95).
         q: f64 = 0.0, 0.0 => 1.0;
+        /// How samples of the round-trip time are filtered (RFC 5348, section 4.3).
+        rtt_filter: RttFilter = RttFilter::Ewma;
+        /// How many samples the minimum filter looks at.
+        rtt_window: u32 = 8, 1 => 1000;
+        /// How the retransmission timeout of the equation follows; by profile: four-r (RFC 5348, section 4.3), of ns2 ns-tick.
+        rto: Option<RtoRule> = None;
+        /// The least timeout of the rfc-6298 rule.
+        rto_minimum: Span = Span::from_secs(1);
+        /// The clock's granularity for rfc-6298, and the tick of ns-tick.
+        rto_granularity: Span = Span::from_ms(100);
         /// Whether a rising round-trip time slows the source down (RFC 5348, section 4.5: recommended).
         damping: bool = true;
+        /// The model of TCP's throughput; by profile: pftk-simplified (RFC 5348, section 3.1), of ns2 the clamped one.
+        formula: Option<Formula> = None;
         /// Packets that one acknowledgement of the modelled TCP stands for (RFC 5348, section 3.1: 1).
         packets_per_ack: f64 = 1.0, 1.0 => 100.0;
+        /// How losses become a loss rate; by profile: lip (RFC 5348, section 5), with small packets lip-short. lap keeps the packets before the first loss as an interval.
+        loss_estimator: Option<LossMethod> = None;
         /// How many loss intervals are averaged (RFC 5348, section 5.4: 8).
         history: u32 = 8, 1 => 256;
         /// Whether old intervals are discounted in a long one without losses (RFC 5348, section 5.5: optional).
@@ -30,6 +46,14 @@ options! {
         discount_threshold: f64 = 0.0, 0.0 => 1.0;
         /// How many later packets make a missing one lost; 0: as the profile has it (RFC 5348, section 5.1: 3; ns-2: 1).
         reorder: u32 = 0, 0 => 100;
+        /// Whether the session is one of small packets, TFRC-SP: it may send what TCP could with packets of the nominal size, and all losses of short intervals count (RFC 4828, section 3).
+        small_packets: bool = false;
+        /// With small packets: the packet size in the equation, without headers (RFC 4828, section 3: 1460 bytes).
+        nominal_size: Size = Size::from_bytes(1460), Size::from_bytes(1) => Size::from_bytes(65535);
+        /// With small packets: the headers in each packet, which are no data (RFC 4828, section 3: 40 bytes).
+        header_size: Size = Size::from_bytes(40), Size::from_bytes(0) => Size::from_bytes(1000);
+        /// With small packets: the least time between two packets (RFC 4828, section 3: 10 ms).
+        least_spacing: Span = Span::from_ms(10), Span::from_us(1) => Span::from_secs(60);
         /// The size of a report on the wire (ns-2: 40 bytes).
         report_size: Size = Size::from_bytes(40);
         /// How often a receiver asks the source to begin until data comes (this project's choice).

@@ -1,9 +1,10 @@
 //! One type for the ways in which a source finds its rate.
 
+use super::FairRate;
 use super::ns2::Ns2Rate;
 use super::rfc::{Feedback, RfcRate, RfcRules};
 use super::settings::{Law, Settings};
-use crate::units::{Rate, Time};
+use crate::units::Time;
 
 /// How a source finds its rate, in byte/s.
 #[derive(Clone, Debug)]
@@ -15,8 +16,13 @@ pub(super) enum RateLaw {
 
 impl RateLaw {
     /// The law of the settings. `most` is the rate of the application, and that of a constant source.
-    pub(super) fn new(now: Time, settings: &Settings, packet_bytes: f64, most: Rate) -> RateLaw {
+    pub(super) fn new(now: Time, settings: &Settings, packet_bytes: f64, most: f64) -> RateLaw {
         let &Settings { formula, packets_per_ack, damping, damping_q, .. } = settings;
+        let equation = match &settings.small_packets {
+            Some(small) => FairRate::small(formula, small, packet_bytes),
+            None => FairRate::plain(formula, packet_bytes),
+        };
+        let equation = FairRate { packets_per_ack, ..equation };
         match settings.law {
             Law::Rfc => {
                 let rules = RfcRules {
@@ -25,16 +31,15 @@ impl RateLaw {
                     recent_limit: settings.recent_limit,
                     damping,
                     damping_q,
-                    formula,
-                    packets_per_ack,
+                    equation,
                 };
                 RateLaw::Rfc(RfcRate::new(now, rules))
             }
             Law::Ns2 => {
                 let damping = damping.then_some(damping_q);
-                RateLaw::Ns2(Ns2Rate::new(now, packet_bytes, formula, packets_per_ack, damping))
+                RateLaw::Ns2(Ns2Rate::new(now, packet_bytes, equation, damping))
             }
-            Law::Constant => RateLaw::Constant(most.as_bytes_per_s()),
+            Law::Constant => RateLaw::Constant(most),
         }
     }
 

@@ -87,8 +87,9 @@ pub struct Receiver {
 impl Receiver {
     /// A receiver for the session that the plan describes.
     pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Receiver {
-        let size = plan.packet_size;
-        Receiver::with(Settings::of(options), &plan, size)
+        let settings = Settings::of(options);
+        let size = settings.small_packets.map_or(plan.packet_size, |small| small.nominal);
+        Receiver::with(settings, &plan, size)
     }
 
     /// A receiver with these settings, whose equation is for packets of a size.
@@ -193,7 +194,7 @@ impl Receiver {
             self.actions.note(Note::FirstRoundTrip { rtt });
         }
         self.newest = Some((data.timestamp_us, now));
-        self.receive_rate.on_packet(arrival.size);
+        self.receive_rate.on_packet(self.settings.counted(arrival.size));
         if first_event {
             let newest = self.rate_now(now);
             let largest = self.receive_rate.largest();

@@ -2,8 +2,7 @@
 //!
 //! Rates are in byte/s, times in seconds.
 
-use super::ReceiveSet;
-use crate::equation::{Formula, Path};
+use super::{FairRate, ReceiveSet};
 use crate::math::sqrt;
 use crate::units::{Span, Time};
 
@@ -36,9 +35,7 @@ pub struct RfcRules {
     /// What the old mean of the root of the round-trip time weighs, 0 to 1.
     pub damping_q: f64,
     /// The equation.
-    pub formula: Formula,
-    /// Packets for each acknowledgement of the modelled TCP.
-    pub packets_per_ack: f64,
+    pub equation: FairRate,
 }
 
 /// What a report told, once the round-trip time is updated with it.
@@ -56,19 +53,6 @@ pub struct Feedback {
     pub receive_rate: f64,
     /// Whether the source was short of data over the whole round trip that the report covers.
     pub data_limited: bool,
-}
-
-impl Feedback {
-    /// The rate of the equation in byte/s; none if nothing was lost.
-    pub(super) fn calculated(
-        &self,
-        formula: Formula,
-        packet_bytes: f64,
-        packets_per_ack: f64,
-    ) -> Option<f64> {
-        let path = Path { packets_per_ack, ..Path::from_secs(packet_bytes, self.rtt_s, self.rto_s) };
-        formula.rate(&path, self.loss).ok()?.known().map(|rate| rate.as_bytes_per_s())
-    }
 }
 
 /// The allowed rate of a source.
@@ -132,8 +116,7 @@ impl RfcRate {
         self.damp(report.sample_s);
         let rises = report.loss > self.loss;
         self.loss = report.loss;
-        self.calculated =
-            report.calculated(self.rules.formula, self.rules.packet_bytes, self.rules.packets_per_ack);
+        self.calculated = self.rules.equation.rate(report);
         let first = self.rtt_s.replace(report.rtt_s).is_none();
         if first {
             // The value without bound is meant for the first two round trips, which begin here.
@@ -224,6 +207,7 @@ impl RfcRate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::equation::Formula;
 
     const RULES: RfcRules = RfcRules {
         packet_bytes: 1000.0,
@@ -231,8 +215,7 @@ mod tests {
         recent_limit: true,
         damping: true,
         damping_q: 0.9,
-        formula: Formula::PftkSimplified,
-        packets_per_ack: 1.0,
+        equation: FairRate::plain(Formula::PftkSimplified, 1000.0),
     };
 
     fn report(loss: f64, receive_rate: f64) -> Feedback {

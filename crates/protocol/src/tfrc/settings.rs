@@ -1,5 +1,6 @@
 //! What a profile and the options beside it come to.
 
+use super::SmallPackets;
 use super::choices::{FirstTarget, InitialWindow, Profile, ReceiveLimit};
 use super::meter::MeterPlan;
 use super::options::Options;
@@ -32,6 +33,8 @@ pub(crate) struct Settings {
     /// Weight of the old square root of the round-trip time.
     pub(crate) damping_q: f64,
     pub(crate) formula: Formula,
+    /// What TFRC-SP needs to know; none in a session of plain TFRC.
+    pub(crate) small_packets: Option<SmallPackets>,
     pub(crate) packets_per_ack: f64,
     pub(crate) rtt_filter: RttFilter,
     pub(crate) rtt_window: u32,
@@ -54,6 +57,11 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// What of a packet counts in rates: all of it, or its data in a session of small packets.
+    pub(super) fn counted(&self, wire: Size) -> Size {
+        self.small_packets.map_or(wire, |small| small.data(wire))
+    }
+
     /// The rules of TFRC.
     pub(super) fn of(options: &Options) -> Settings {
         let (ns2, newest) = (options.profile == Profile::Ns2, options.profile == Profile::Rfc5348);
@@ -62,7 +70,11 @@ impl Settings {
         let q = or(options.q, if ns2 { 0.95 } else { 0.9 });
         let threshold = or(options.discount_threshold, if newest { 0.25 } else { 0.5 });
         let loss = LossConfig {
-            method: LossMethod::Lip,
+            method: options.loss_estimator.unwrap_or(if options.small_packets {
+                LossMethod::LipShort
+            } else {
+                LossMethod::Lip
+            }),
             history: options.history,
             discounting: options.discounting.then_some(threshold),
             boundary: Boundary::Inside,
@@ -85,14 +97,23 @@ impl Settings {
             },
             damping: options.damping,
             damping_q: q,
-            formula: if ns2 { Formula::PftkSimplifiedClamped } else { Formula::PftkSimplified },
+            formula: options.formula.unwrap_or(if ns2 {
+                Formula::PftkSimplifiedClamped
+            } else {
+                Formula::PftkSimplified
+            }),
+            small_packets: options.small_packets.then_some(SmallPackets {
+                nominal: options.nominal_size,
+                header: options.header_size,
+                spacing: options.least_spacing,
+            }),
             packets_per_ack: options.packets_per_ack,
-            rtt_filter: RttFilter::Ewma,
-            rtt_window: 1,
+            rtt_filter: options.rtt_filter,
+            rtt_window: options.rtt_window,
             q,
-            rto: if ns2 { RtoRule::NsTick } else { RtoRule::FourR },
-            rto_minimum: Span::ZERO,
-            rto_granularity: Span::from_ms(100),
+            rto: options.rto.unwrap_or(if ns2 { RtoRule::NsTick } else { RtoRule::FourR }),
+            rto_minimum: options.rto_minimum,
+            rto_granularity: options.rto_granularity,
             reorder: match options.reorder {
                 0 if ns2 => 1,
                 0 => 3,

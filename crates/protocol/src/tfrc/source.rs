@@ -59,8 +59,10 @@ enum Timer {
 pub struct Source {
     settings: Settings,
     plan: SessionPlan,
-    /// The rate of the application.
-    most: Rate,
+    /// What of a packet counts in rates, in bytes.
+    counted_bytes: f64,
+    /// The rate of the application in byte/s, as far as a source of small packets may follow it.
+    most: f64,
     stream: Stream,
     state: State,
     session: u32,
@@ -93,12 +95,18 @@ impl Source {
     /// A source with these settings.
     pub(crate) fn with(settings: Settings, plan: SessionPlan, mut stream: Stream) -> Source {
         // A constant source is the base layer; any other has the data of all layers.
-        let most = match settings.law {
+        let wire = match settings.law {
             Law::Constant => plan.layers.rate(Layer::BASE),
             Law::Rfc | Law::Ns2 => plan.layers.top_rate(),
         };
-        let packet_bytes = f64::from(plan.packet_size.as_bytes());
+        let counted_bytes = f64::from(settings.counted(plan.packet_size).as_bytes());
+        let mut most = wire.as_bytes_per_s();
+        if let Some(small) = &settings.small_packets {
+            let share = counted_bytes / f64::from(plan.packet_size.as_bytes());
+            most = (share * most).min(counted_bytes / small.spacing.as_secs_f64());
+        }
         Source {
+            counted_bytes,
             most,
             state: State::Idle,
             session: stream.bits() as u32,
@@ -108,7 +116,7 @@ impl Source {
             rtt: RttEstimator::new(settings.rtt_filter, settings.q, settings.rtt_window),
             rto: RtoEstimator::new(settings.rto, settings.rto_minimum, settings.rto_granularity),
             newest_echo: None,
-            law: RateLaw::new(Time::ZERO, &settings, packet_bytes, most),
+            law: RateLaw::new(Time::ZERO, &settings, counted_bytes, most),
             last_nominal: Time::ZERO,
             sent_rates: [0.0; 2],
             limit: DataLimit::default(),
@@ -132,10 +140,6 @@ impl Source {
         self.session
     }
 
-    fn packet_bytes(&self) -> f64 {
-        f64::from(self.plan.packet_size.as_bytes())
-    }
-
     /// The receiver is there: begin.
     fn begin(&mut self, now: Time, peer: Peer) {
         self.peer = Some(peer);
@@ -144,7 +148,7 @@ impl Source {
         self.rto.reset();
         self.newest_echo = None;
         self.limit = DataLimit::default();
-        self.law = RateLaw::new(now, &self.settings, self.packet_bytes(), self.most);
+        self.law = RateLaw::new(now, &self.settings, self.counted_bytes, self.most);
         // A constant source starts within one spacing, so that several do not beat in step.
         let phase = match self.settings.law {
             Law::Constant => self.stream.uniform_span(self.spacing()),
@@ -157,8 +161,8 @@ impl Source {
 
     /// The distance of two packets at the rate of now.
     fn spacing(&self) -> Span {
-        let rate = self.law.sending().min(self.most.as_bytes_per_s());
-        Span::from_secs_f64(self.packet_bytes() / rate).max(LEAST_SPACING)
+        let rate = self.law.sending().min(self.most);
+        Span::from_secs_f64(self.counted_bytes / rate).max(LEAST_SPACING)
     }
 
     fn await_report(&mut self, now: Time) {
@@ -205,7 +209,7 @@ impl Source {
         self.sent_since_timer = true;
         self.sent_rates[0] = self.sent_rates[0].max(self.law.sending());
         self.law.on_sent();
-        if self.law.sending() <= self.most.as_bytes_per_s() {
+        if self.law.sending() <= self.most {
             self.limit.on_unlimited(now);
         }
         self.actions.send(Send {
@@ -281,7 +285,7 @@ impl Source {
     /// A receive rate far above what was sent is not true; what was sent takes its place.
     fn believed(&self, receive_rate: f64, rtt_s: f64) -> f64 {
         // One packet in a round trip is the least that a receiver can report.
-        let sent = self.sent_rates[0].max(self.sent_rates[1]).max(self.packet_bytes() / rtt_s);
+        let sent = self.sent_rates[0].max(self.sent_rates[1]).max(self.counted_bytes / rtt_s);
         if receive_rate > LYING * sent { sent } else { receive_rate }
     }
 
@@ -362,8 +366,12 @@ impl Endpoint for Source {
     }
 
     fn belief(&self, _now: Time) -> Belief {
+        // On the wire.
+        let scale = f64::from(self.plan.packet_size.as_bytes()) / self.counted_bytes;
         let rate = match self.state {
-            State::Sending | State::Paused => RateEstimate::Known(Rate::from_bytes_per_s(self.law.allowed())),
+            State::Sending | State::Paused => {
+                RateEstimate::Known(Rate::from_bytes_per_s(scale * self.law.allowed()))
+            }
             State::Idle | State::Waiting | State::Stopped => RateEstimate::Unknown,
         };
         let level = if self.peer.is_some() { Level::up_to(Layer::BASE) } else { Level::NONE };

@@ -1,10 +1,12 @@
 //! TFRC's source, and virtual packets.
 
 use layercast_protocol::equation::Formula;
-use layercast_protocol::estimator::{VirtualLoss, VirtualPackets};
+use layercast_protocol::estimator::{
+    LossConfig, LossEstimator, LossMethod, Packet, SendTime, VirtualLoss, VirtualPackets,
+};
 use layercast_protocol::stream::Stream;
-use layercast_protocol::tfrc::{Feedback, RfcRate, RfcRules, initial_window};
-use layercast_protocol::units::{Size, Span, Time};
+use layercast_protocol::tfrc::{FairRate, Feedback, RfcRate, RfcRules, SmallPackets, initial_window};
+use layercast_protocol::units::{Layer, Seq, Size, Span, Time};
 use layercast_testkit::golden::{Case, group, number, numbers, text, wholes};
 
 use crate::EQUATION_BASED;
@@ -17,8 +19,7 @@ fn source(case: &Case, size: &str) -> RfcRate {
         recent_limit: true,
         damping: false,
         damping_q: 0.9,
-        formula: Formula::PftkSimplified,
-        packets_per_ack: 1.0,
+        equation: FairRate::plain(Formula::PftkSimplified, case.number(size)),
     };
     RfcRate::new(Time::ZERO, rules)
 }
@@ -83,6 +84,48 @@ fn rates_of_a_source() {
                 case.check("rate", damped, expected);
             }
             other => panic!("{}: kind {other}", case.id),
+        }
+    }
+}
+
+/// A receiver's estimator after the packets of a case: `losses` of `length` packets over so many round
+/// trips of 100 ms from one event to the next.
+fn short_intervals(case: &Case) -> LossEstimator {
+    let rtt = Span::from_ms(100);
+    let (length, losses) = (case.whole("length"), case.whole("losses"));
+    let spacing_us = case.number("span_rtts") * rtt.as_us() as f64 / length as f64;
+    let config = LossConfig { method: LossMethod::LipShort, initial_rtt: rtt, ..LossConfig::default() };
+    let mut estimator = LossEstimator::new(&config);
+    for seq in 0..=length {
+        let sent = SendTime::from_us((seq as f64 * spacing_us) as u64);
+        let packet = Packet { layer: Layer::BASE, seq: Seq(seq), sent };
+        // The first loss opens the interval, and the one after its end closes it.
+        if seq < losses || seq == length {
+            let _ = estimator.on_lost(&packet);
+        } else {
+            estimator.on_received(&packet);
+        }
+    }
+    estimator
+}
+
+#[test]
+fn small_packets() {
+    for case in group(EQUATION_BASED, "tfrc_sp") {
+        let expected = number(&case.expected);
+        if case.input["p"].is_null() {
+            let estimator = short_intervals(&case);
+            let newest = estimator.intervals().closed().next().expect("a closed interval");
+            case.check("length", newest.length, expected);
+        } else {
+            let small = SmallPackets {
+                nominal: Size::from_bytes(1460),
+                header: Size::from_bytes(40),
+                spacing: Span::from_ms(10),
+            };
+            let equation = FairRate::small(Formula::PftkSimplified, &small, case.number("st"));
+            let report = report(case.number("r"), case.number("p"), 0.0);
+            case.check("rate", equation.rate(&report).expect("a loss"), expected);
         }
     }
 }

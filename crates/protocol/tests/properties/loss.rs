@@ -6,7 +6,7 @@ use layercast_protocol::units::{Layer, Seq, Span};
 use proptest::prelude::*;
 
 fn config() -> impl Strategy<Value = LossConfig> {
-    let methods = prop::sample::select(vec![LossMethod::Lip, LossMethod::Lap]);
+    let methods = prop::sample::select(vec![LossMethod::Lip, LossMethod::Lap, LossMethod::LipShort]);
     let boundaries = prop::sample::select(vec![Boundary::Inside, Boundary::Outside]);
     let firsts = prop::sample::select(vec![FirstInterval::Counted, FirstInterval::Discard]);
     let impacts = prop::sample::select(vec![ImpactAverage::Mean, ImpactAverage::Weighted]);
@@ -92,8 +92,8 @@ proptest! {
         }
         let closed: f64 = estimator.intervals().closed().map(|interval| interval.length).sum();
         let open = match &estimator {
-            LossEstimator::Lip(lip) => lip.open_length(),
             LossEstimator::Lap(lap) => lap.provisional().map_or(lap.open_length(), |(length, _)| length),
+            other => other.open_length(),
         };
         // A first packet that is lost closes an interval of length 1 before itself.
         let extra = f64::from(u8::from(method == LossMethod::Lip && steps.first().is_some_and(|step| step.lost)));

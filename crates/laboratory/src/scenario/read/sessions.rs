@@ -1,7 +1,7 @@
 //! Reads sessions: their receivers, layers and options.
 
 use layercast_protocol::layers::LayerTable;
-use layercast_protocol::option::{OptionError, OptionSpec};
+use layercast_protocol::option::{Kind, OptionError, OptionSpec};
 use layercast_protocol::session::SessionPlan as Session;
 use layercast_protocol::units::{Rate, Size, Span};
 
@@ -178,7 +178,7 @@ fn read_option(
         }
         Err(OptionError::Value(reason)) => {
             let choices: &[&str] = match spec.map(|spec| spec.kind) {
-                Some(layercast_protocol::option::Kind::Choice(names)) => names,
+                Some(Kind::Choice(names) | Kind::OwnChoice(names)) => names,
                 _ => &[],
             };
             let nearest = entry.node.text().and_then(|text| nearest(text, choices.iter().copied()));

@@ -1,6 +1,7 @@
 use std::vec::Vec;
 
 use super::*;
+use crate::math;
 
 const TABLE_KBPS: [f64; 6] = [128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0];
 
@@ -94,4 +95,43 @@ fn progress_counts_each_stretch_by_its_own_delay() {
     let expected = 6.25 + 12.5 * (1.0 - 76.0 / 512.0);
     assert_eq!(changes.len(), 1);
     assert!((changes[0].0 - expected).abs() < 1e-6, "{changes:?}");
+}
+
+#[test]
+fn reactivity_shapes_the_delay_between_none_and_all_of_it() {
+    // Half a gap above level 3, and half a gap below it.
+    let (above, below) = ([(0.0, known(1280.0))], [(0.0, known(768.0))]);
+    for (exponent, half) in [(1.0, 0.5), (0.5, math::sqrt(0.5)), (2.0, 0.25), (3.0, 0.125)] {
+        let options = Options { join_reactivity: exponent, leave_reactivity: exponent, ..Options::default() };
+        let join = run(&mut Manager::new(&options), 2, &above, 60.0);
+        let leave = run(&mut Manager::new(&options), 3, &below, 60.0);
+        for (changes, level) in [(&join, 3), (&leave, 2)] {
+            assert_eq!(changes.len(), 1, "{exponent}: {changes:?}");
+            assert_eq!(changes[0].1, level);
+            assert!((changes[0].0 - 25.0 * (1.0 - half)).abs() < 1e-6, "{exponent}: {changes:?}");
+        }
+        // Whatever the function, a whole gap takes no time, and next to none takes it all.
+        assert_eq!(run(&mut Manager::new(&options), 2, &[(0.0, known(1536.0))], 60.0)[0].0, 0.0);
+    }
+    let near = run(&mut manager(Strategy::Lazy), 2, &[(0.0, known(1024.0 + 1e-6))], 60.0);
+    assert!((near[0].0 - 25.0).abs() < 1e-3, "{near:?}");
+}
+
+#[test]
+fn joins_and_leaves_have_longest_delays_of_their_own() {
+    let (t_join_max, t_leave_max) = (Span::from_secs(40), Span::from_secs(10));
+    let options = Options { t_join_max, t_leave_max, ..Options::default() };
+    let join = run(&mut Manager::new(&options), 2, &[(0.0, known(1280.0))], 60.0);
+    let leave = run(&mut Manager::new(&options), 3, &[(0.0, known(768.0))], 60.0);
+    assert_eq!(join, [(20.0, 3)]);
+    assert!((leave[0].0 - 10.0 * (1.0 - math::sqrt(0.5))).abs() < 1e-6, "{leave:?}");
+}
+
+#[test]
+fn naive_follows_each_rate_unless_it_keeps_a_distance() {
+    let samples: Vec<_> =
+        (0..8).map(|i| (f64::from(i), known(if i % 2 == 0 { 1100.0 } else { 900.0 }))).collect();
+    assert_eq!(run(&mut manager(Strategy::Naive), 2, &samples, 8.0).len(), 8);
+    let options = Options { strategy: Strategy::Naive, min_gap: Span::from_secs(3), ..Options::default() };
+    assert_eq!(run(&mut Manager::new(&options), 2, &samples, 8.0), [(0.0, 3), (3.0, 2), (6.0, 3)]);
 }

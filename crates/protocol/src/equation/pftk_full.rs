@@ -1,21 +1,17 @@
-//! The models, for inputs that have been checked.
+//! The full model with a limit on the window (PFTK 1998).
 
 use super::Path;
+use super::inverse::bisect;
 use crate::math::{pow, sqrt};
 
-/// The square-root law in byte/s (thesis, equation 2).
-pub(super) fn simple(path: &Path, p: f64) -> f64 {
-    path.packet_bytes * sqrt(1.5 / path.packets_per_ack) / (path.rtt_s * sqrt(p))
+/// In byte/s.
+pub(super) fn bytes_per_s(path: &Path, p: f64) -> f64 {
+    path.packet_bytes * packets_per_s(path, p)
 }
 
-/// The equation of TFRC in byte/s (thesis, equation 3; RFC 5348, section 3.1).
-pub(super) fn simplified(path: &Path, p: f64, clamped: bool) -> f64 {
-    let b = path.packets_per_ack;
-    let timeout_factor = 3.0 * sqrt(3.0 * b * p / 8.0);
-    let timeout_factor = if clamped { timeout_factor.min(1.0) } else { timeout_factor };
-    let recovery_s = path.rtt_s * sqrt(2.0 * b * p / 3.0);
-    let timeout_s = path.rto_s * timeout_factor * p * (1.0 + 32.0 * p * p);
-    path.packet_bytes / (recovery_s + timeout_s)
+/// The model solved for p.
+pub(super) fn loss_rate(path: &Path, bytes_per_s_wanted: f64) -> f64 {
+    bisect(|p| bytes_per_s(path, p), bytes_per_s_wanted)
 }
 
 /// The window in packets that congestion avoidance would reach on average at loss rate `p` if no
@@ -26,7 +22,7 @@ pub fn expected_window(p: f64, b: f64) -> f64 {
 }
 
 /// The full model in packets/s (PFTK 1998). It has no value at p = 1, so p stays just below.
-pub(super) fn full_packets_per_s(path: &Path, p: f64) -> f64 {
+fn packets_per_s(path: &Path, p: f64) -> f64 {
     let p = p.min(1.0 - 1e-9);
     let (q, b) = (1.0 - p, path.packets_per_ack);
     let unlimited = expected_window(p, b);

@@ -1,0 +1,122 @@
+//! How receivers move between levels, and when they first hold their fair one.
+
+use std::collections::HashMap;
+
+use layercast_protocol::units::{Level, Rate, Time};
+use layercast_simulator::LevelChange;
+
+use super::build::{World, WorldFlowId};
+use super::levels;
+use crate::results::FlowMeasures;
+use crate::results::movement::Movement;
+use crate::scenario::{Scenario, Window};
+
+/// What a scenario says about fair levels: flows are counted in the order of the results.
+pub(super) struct FairLevels {
+    /// For each flow the flows of the first group that it is in.
+    groups: Vec<Option<usize>>,
+    members: Vec<Vec<usize>>,
+    /// For each receiver, which come before other flows, the cumulative rates of its session.
+    sessions: Vec<usize>,
+    rates: Vec<Vec<Rate>>,
+}
+
+impl FairLevels {
+    pub(super) fn new(scenario: &Scenario) -> FairLevels {
+        let names = scenario.flow_names();
+        let index: HashMap<&str, usize> =
+            names.iter().enumerate().map(|(index, flow)| (flow.name.as_str(), index)).collect();
+        let of = |name: &String| index.get(name.as_str()).copied();
+        let members: Vec<Vec<usize>> =
+            scenario.groups.iter().map(|group| group.flows.iter().filter_map(of).collect()).collect();
+        let mut groups = vec![None; names.len()];
+        for (group, flows) in members.iter().enumerate() {
+            for &flow in flows {
+                groups[flow] = groups[flow].or(Some(group));
+            }
+        }
+        let sessions = scenario.sessions.iter().enumerate();
+        FairLevels {
+            groups,
+            members,
+            sessions: sessions
+                .flat_map(|(index, session)| std::iter::repeat_n(index, session.receivers.len()))
+                .collect(),
+            rates: scenario.sessions.iter().map(|session| session.layers.cumulative()).collect(),
+        }
+    }
+
+    /// The highest level whose rate is at most the mean throughput in the group of a receiver; none
+    /// without a group, or where the base layer is more than that.
+    fn of(&self, receiver: usize, flows: &[FlowMeasures]) -> Option<Level> {
+        let members = self.members.get((*self.groups.get(receiver)?)?)?;
+        let total: f64 = members.iter().filter_map(|&flow| flows.get(flow)).map(|m| m.throughput_kbps).sum();
+        let fair_kbps = total / members.len() as f64;
+        let rates = self.rates.get(*self.sessions.get(receiver)?)?;
+        let layers = rates.iter().take_while(|rate| rate.as_kbps() <= fair_kbps).count();
+        (layers > 0).then(|| Level::of_count(u16::try_from(layers).unwrap_or(u16::MAX)))
+    }
+
+    /// Adds to the measures of a window how its receivers moved.
+    pub(super) fn add_movement(&self, world: &World, window: &Window, flows: &mut [FlowMeasures]) {
+        for (index, flow) in world.flows.iter().enumerate() {
+            let WorldFlowId::Receiver(id) = flow.id else { continue };
+            let fair = self.of(index, flows);
+            let changes = world.simulation.level_changes(id);
+            if let Some(measures) = flows.get_mut(index) {
+                measures.movement = Some(movement(changes, flow.start, window.start, window.end, fair));
+            }
+        }
+    }
+}
+
+/// What a log says about a receiver that was born at `born`, over [start, end].
+fn movement(
+    changes: &[LevelChange],
+    born: Time,
+    start: Time,
+    end: Time,
+    fair: Option<Level>,
+) -> Movement<Option<f64>> {
+    let (joins, leaves) = levels::joins_and_leaves_within(changes, start, end);
+    let minutes = end.since(start).as_secs_f64() / 60.0;
+    let per_min = |count: u64| (minutes > 0.0).then(|| count as f64 / minutes);
+    let after = |from: Time, at: Time| at.since(from).as_secs_f64();
+    let dip = levels::dip(changes, start, end);
+    Movement {
+        joins_per_min: per_min(joins),
+        leaves_per_min: per_min(leaves),
+        level_changes_per_min: per_min(joins + leaves),
+        fair_level_after_s: fair
+            .and_then(|level| levels::reached(changes, level, end))
+            .map(|at| after(born, at)),
+        fell_after_s: dip.map(|dip| after(start, dip.fell)),
+        recovered_after_s: dip.and_then(|dip| dip.back).map(|at| after(start, at)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::levels::tests::{at, log};
+    use super::*;
+
+    #[test]
+    fn movement_counts_the_window_alone() {
+        let changes = log(&[(10.0, 1), (15.0, 3), (50.0, 2), (55.0, 3), (60.0, 4), (95.0, 5)]);
+        let fair = Some(Level::of_count(3));
+        let moved = movement(&changes, at(10.0), at(30.0), at(90.0), fair);
+        assert_eq!(
+            moved,
+            Movement {
+                joins_per_min: Some(2.0),
+                leaves_per_min: Some(1.0),
+                level_changes_per_min: Some(3.0),
+                fair_level_after_s: Some(5.0),
+                fell_after_s: Some(20.0),
+                recovered_after_s: Some(25.0),
+            }
+        );
+        let without_group = movement(&changes, at(10.0), at(60.0), at(60.0), None);
+        assert_eq!(without_group, Movement::default(), "nothing is known of no time and no group");
+    }
+}

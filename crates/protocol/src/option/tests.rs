@@ -1,0 +1,65 @@
+use super::*;
+
+choices! {
+    /// A colour.
+    pub enum Colour {
+        /// Red.
+        Red = "red",
+        /// Green.
+        Green = "green",
+    }
+}
+
+options! {
+    /// Some options.
+    pub struct Sample {
+        /// How heavy.
+        weight: f64 = 0.9, 0.0 => 1.0;
+        /// How long.
+        wait: Span = Span::from_secs(25);
+        /// Which one.
+        colour: Colour = Colour::Red;
+        /// Which one instead.
+        other: Option<Colour> = None;
+    }
+}
+
+#[test]
+fn sets_by_name_and_keeps_the_old_value_on_error() {
+    let mut sample = Sample::default();
+    assert_eq!(sample.set("weight", RawValue::Number(0.5)), Ok(()));
+    assert_eq!(sample.set("wait", RawValue::Text("250 ms")), Ok(()));
+    assert_eq!(sample.set("colour", RawValue::Text("green")), Ok(()));
+    assert_eq!(sample.set("height", RawValue::Integer(1)), Err(OptionError::Unknown));
+    assert!(matches!(sample.set("weight", RawValue::Number(1.5)), Err(OptionError::Value(_))));
+    assert!(matches!(sample.set("colour", RawValue::Text("blue")), Err(OptionError::Value(_))));
+    assert_eq!(sample.set("other", RawValue::Text("red")), Ok(()));
+    assert!(matches!(sample.set("other", RawValue::Text("blue")), Err(OptionError::Value(_))));
+    let other = Some(Colour::Red);
+    let expected = Sample { weight: 0.5, wait: Span::from_ms(250), colour: Colour::Green, other };
+    assert_eq!(sample, expected);
+    assert_eq!(sample.get("wait").as_deref(), Some("250 ms"));
+    assert_eq!(sample.get("colour").as_deref(), Some("green"));
+    assert_eq!(sample.get("height"), None);
+    assert_eq!(sample.set("other", RawValue::Text(BY_PROFILE)), Ok(()));
+    assert_eq!(sample, Sample { other: None, ..expected });
+}
+
+#[test]
+fn text_of_a_command_line_is_what_it_looks_like() {
+    assert_eq!(RawValue::of_text("3"), RawValue::Integer(3));
+    assert_eq!(RawValue::of_text("0.5"), RawValue::Number(0.5));
+    assert_eq!(RawValue::of_text("false"), RawValue::Flag(false));
+    assert_eq!(RawValue::of_text("25 s"), RawValue::Text("25 s"));
+}
+
+#[test]
+fn specs_show_what_a_file_would_hold() {
+    let specs = Sample::specs();
+    assert_eq!(specs[0].bounds, Some(("0".into(), "1".into())));
+    assert_eq!(specs[1].default, "25 s");
+    assert_eq!(specs[2].kind, Kind::Choice(&["red", "green"]));
+    assert_eq!(specs[2].doc, "Which one.");
+    assert_eq!(specs[3].kind.to_string(), "one of by-profile, red, green");
+    assert_eq!(specs[3].default, BY_PROFILE);
+}

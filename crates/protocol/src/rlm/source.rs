@@ -1,0 +1,113 @@
+//! The source: layers at constant rates, and announcements passed on.
+
+use super::{Announcement, Data, Header, Options};
+use crate::contract::{Action, ActionQueue, Belief, Endpoint, Input, Origin, Payload, Send, Target};
+use crate::session::{LayerClocks, SessionPlan};
+use crate::stream::Stream;
+use crate::units::{Channel, Level, Size, Span, Time};
+
+/// The size of an announcement on the wire.
+pub(super) const ANNOUNCEMENT_SIZE: Size = Size::from_bytes(60);
+
+/// The source of a session.
+#[derive(Clone, Debug)]
+pub struct Source {
+    options: Options,
+    plan: SessionPlan,
+    stream: Stream,
+    clocks: LayerClocks,
+    is_sending: bool,
+    /// From when on announcements are counted, and how many were passed on since.
+    passed_on: (Time, u32),
+    actions: ActionQueue<Header>,
+}
+
+impl Source {
+    /// A source of a session. It draws a start phase for each layer from `stream`.
+    pub fn new(options: &Options, plan: SessionPlan, stream: Stream) -> Source {
+        Source {
+            options: options.clone(),
+            plan,
+            stream,
+            clocks: LayerClocks::default(),
+            is_sending: false,
+            passed_on: (Time::ZERO, 0),
+            actions: ActionQueue::default(),
+        }
+    }
+
+    fn send_due(&mut self, now: Time) {
+        let (actions, size) = (&mut self.actions, self.plan.packet_size);
+        self.clocks.send_due(now, |layer, seq| {
+            let header = Header::Data(Data { layer, seq });
+            actions.send(Send::data(layer.channel(), header, size));
+        });
+    }
+
+    /// Receivers cannot send to a group of a single source, so the source speaks for them.
+    fn pass_on(&mut self, now: Time, announcement: Announcement) {
+        let (since, count) = self.passed_on;
+        let (since, count) = if now.since(since) >= Span::from_secs(1) { (now, 0) } else { (since, count) };
+        self.passed_on = (since, count + 1);
+        let exists = announcement.level.layer_count() <= self.plan.layers.count();
+        if !self.is_sending || !exists || count >= self.options.announcements_per_s {
+            self.passed_on.1 = count;
+            return;
+        }
+        self.actions.send(Send {
+            target: Target::Channel(control_channel(&self.plan)),
+            header: Header::Announcement(announcement),
+            size: ANNOUNCEMENT_SIZE,
+            payload: Payload::None,
+            count: 1,
+        });
+    }
+}
+
+/// The channel of announcements: the one above the layers.
+pub(super) fn control_channel(plan: &SessionPlan) -> Channel {
+    Channel(plan.layers.count())
+}
+
+impl Endpoint for Source {
+    type Header = Header;
+
+    fn handle(&mut self, now: Time, input: Input<Header>) {
+        match input {
+            Input::Start => {
+                self.is_sending = true;
+                self.clocks.begin(now, &self.plan, &mut self.stream, false);
+            }
+            Input::Stop => {
+                self.is_sending = false;
+                self.clocks.stop();
+            }
+            Input::DataExhausted => self.is_sending = false,
+            Input::DataAvailable if !self.is_sending => {
+                self.is_sending = self.clocks.resume(now, &mut self.stream);
+            }
+            Input::Packet(arrival) => {
+                if let (Origin::Peer(_), Header::Announcement(made)) = (arrival.origin, arrival.header) {
+                    self.pass_on(now, made);
+                }
+            }
+            Input::Timer | Input::DataAvailable | Input::JoinFailed(..) | Input::SendRefused(_) => {}
+        }
+        if self.is_sending {
+            self.send_due(now);
+        }
+    }
+
+    fn poll_action(&mut self) -> Option<Action<Header>> {
+        self.actions.pop()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        if self.is_sending { self.clocks.next() } else { None }
+    }
+
+    fn belief(&self, _now: Time) -> Belief {
+        let count = if self.is_sending { self.plan.layers.count() } else { 0 };
+        Belief { level: Level::of_count(count), ..Belief::default() }
+    }
+}

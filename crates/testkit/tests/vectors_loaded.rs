@@ -1,0 +1,68 @@
+//! Every group of the equation-based vectors is loaded by some test, and a group is all of its cases.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use layercast_testkit::generated::in_project;
+use layercast_testkit::golden::group;
+use serde_json::Value;
+
+const FILE: &str = "vectors-equation-based.json";
+
+/// Groups that nothing loads, with the reason.
+const NOT_LOADED: &[(&str, &str)] = &[("smcc_binary_count", "there is no SMCC")];
+
+fn groups() -> Vec<Value> {
+    let text = fs::read_to_string(in_project(&format!("fixtures/vectors/{FILE}"))).expect("the vectors");
+    let content: Value = serde_json::from_str(&text).expect("valid JSON");
+    content["groups"].as_array().expect("groups").clone()
+}
+
+fn id(value: &Value) -> String {
+    value["id"].as_str().expect("an id").to_owned()
+}
+
+/// The sources below a folder that are Rust, but for this one.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) = entries.partition(|path| path.is_dir());
+    let mut found: Vec<PathBuf> = folders.iter().flat_map(|folder| sources(folder)).collect();
+    let other = |path: &PathBuf| !path.ends_with("vectors_loaded.rs");
+    found.extend(
+        files.into_iter().filter(|path| path.extension().is_some_and(|end| end == "rs")).filter(other),
+    );
+    found
+}
+
+/// The texts of those sources that read the vectors: by the name of the file, or by the golden tests' name
+/// for it.
+fn readers() -> Vec<String> {
+    let texts = sources(&in_project("crates")).into_iter().filter_map(|path| fs::read_to_string(path).ok());
+    texts.filter(|text| text.contains(FILE) || text.contains("EQUATION_BASED")).collect()
+}
+
+#[test]
+fn every_group_is_loaded_by_a_test() {
+    let readers = readers();
+    assert!(!readers.is_empty(), "no source reads {FILE}");
+    let is_loaded = |id: &str| readers.iter().any(|text| text.contains(&format!("\"{id}\"")));
+    let groups: Vec<String> = groups().iter().map(id).collect();
+    let left_out: Vec<&String> = groups.iter().filter(|id| !is_loaded(id)).collect();
+    let excepted: Vec<&str> = NOT_LOADED.iter().map(|&(id, _)| id).collect();
+    assert_eq!(left_out, excepted, "left out, and what may be left out: {NOT_LOADED:?}");
+}
+
+#[test]
+fn a_group_is_all_of_its_cases() {
+    let mut ids = BTreeSet::new();
+    for content in groups() {
+        let cases: Vec<String> = content["cases"].as_array().expect("cases").iter().map(id).collect();
+        let loaded: Vec<String> = group(FILE, &id(&content)).into_iter().map(|case| case.id).collect();
+        assert_eq!(loaded, cases);
+        assert!(!cases.is_empty(), "{} is empty", id(&content));
+        for case in cases {
+            assert!(ids.insert(case.clone()), "{case} is there twice");
+        }
+    }
+}
