@@ -87,6 +87,17 @@ pub struct Memberships {
     pub leaves: u32,
 }
 
+impl Memberships {
+    /// What was asked for since `before`.
+    #[must_use]
+    pub fn since(self, before: Memberships) -> Memberships {
+        Memberships {
+            joins: self.joins.saturating_sub(before.joins),
+            leaves: self.leaves.saturating_sub(before.leaves),
+        }
+    }
+}
+
 /// What is kept of a receiver.
 #[derive(Debug, Default)]
 pub(crate) struct ReceiverLog {

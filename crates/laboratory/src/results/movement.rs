@@ -1,9 +1,9 @@
-//! How a receiver moves between levels within a window.
+//! How a receiver moves between levels within a window, and what that costs.
 
 use serde::{Deserialize, Serialize};
 
-/// What a receiver's changes of level say about one measurement window: of one replication, or over
-/// all. `docs/results.md` defines each.
+/// What a receiver's changes of level say about one measurement window, and what they cost: of one
+/// replication, or over all. `docs/results.md` defines each.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Movement<T> {
     /// Layers added within the window, by the minute.
@@ -21,12 +21,23 @@ pub struct Movement<T> {
     /// From the window's start to when the level of that moment was first held again after a fall, in
     /// seconds; none if there was no fall, or no return before the window's end.
     pub recovered_after_s: T,
+    /// Channels asked for within the window, by the second: with dynamic layers many more than layers.
+    pub channel_joins_per_s: T,
+    /// Channels given up, by the second.
+    pub channel_leaves_per_s: T,
+    /// Loss events at queues that followed a rise of the receiver's level, by the minute. Like the two that
+    /// follow, none with more than 10,000 receivers.
+    pub loss_events_per_min: T,
+    /// Packets of its own session that the queue dropped in such an event, on average; none without one.
+    pub own_lost_per_event: T,
+    /// Packets of everybody else.
+    pub others_lost_per_event: T,
 }
 
 impl<T> Movement<T> {
     /// The measures by their names in the files.
     #[must_use]
-    pub fn named(self) -> [(&'static str, T); 6] {
+    pub fn named(self) -> [(&'static str, T); 11] {
         [
             ("joins_per_min", self.joins_per_min),
             ("leaves_per_min", self.leaves_per_min),
@@ -34,6 +45,11 @@ impl<T> Movement<T> {
             ("fair_level_after_s", self.fair_level_after_s),
             ("fell_after_s", self.fell_after_s),
             ("recovered_after_s", self.recovered_after_s),
+            ("channel_joins_per_s", self.channel_joins_per_s),
+            ("channel_leaves_per_s", self.channel_leaves_per_s),
+            ("loss_events_per_min", self.loss_events_per_min),
+            ("own_lost_per_event", self.own_lost_per_event),
+            ("others_lost_per_event", self.others_lost_per_event),
         ]
     }
 
@@ -46,6 +62,11 @@ impl<T> Movement<T> {
             fair_level_after_s: make(|movement| &movement.fair_level_after_s),
             fell_after_s: make(|movement| &movement.fell_after_s),
             recovered_after_s: make(|movement| &movement.recovered_after_s),
+            channel_joins_per_s: make(|movement| &movement.channel_joins_per_s),
+            channel_leaves_per_s: make(|movement| &movement.channel_leaves_per_s),
+            loss_events_per_min: make(|movement| &movement.loss_events_per_min),
+            own_lost_per_event: make(|movement| &movement.own_lost_per_event),
+            others_lost_per_event: make(|movement| &movement.others_lost_per_event),
         }
     }
 }

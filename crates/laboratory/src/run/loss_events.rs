@@ -130,13 +130,10 @@ impl LossEvents {
         if receivers(flows).count() > MOST_RECEIVERS {
             return;
         }
-        let suspects = receivers(flows).filter(|&(_, id)| simulation.is_on_the_way(open.link, id)).map(
-            |(flow, id)| Suspect {
-                flow,
-                session: id.session().index(),
-                changes: simulation.level_changes(id),
-            },
-        );
+        let suspects =
+            receivers(flows).filter(|&(_, id)| simulation.is_on_the_way(open.link, id)).map(|(flow, id)| {
+                Suspect { flow, session: id.session().index(), changes: simulation.level_changes(id) }
+            });
         self.events.extend(event(open, suspects));
     }
 }
@@ -181,13 +178,7 @@ mod tests {
     use super::*;
 
     fn open(first: f64, dropped: u64, of_session: &[u64]) -> Open {
-        Open {
-            link: LinkId(0),
-            first: at(first),
-            last: at(first),
-            dropped,
-            of_session: of_session.to_vec(),
-        }
+        Open { link: LinkId(0), first: at(first), last: at(first), dropped, of_session: of_session.to_vec() }
     }
 
     #[test]
@@ -196,10 +187,11 @@ mod tests {
         let late = log(&[(2.0, 1), (9.0, 2), (9.5, 1)]);
         let first_join = log(&[(9.8, 1)]);
         let suspects = || {
-            [&early, &late, &first_join]
-                .into_iter()
-                .enumerate()
-                .map(|(index, changes)| Suspect { flow: 10 + index, session: index, changes })
+            [&early, &late, &first_join].into_iter().enumerate().map(|(index, changes)| Suspect {
+                flow: 10 + index,
+                session: index,
+                changes,
+            })
         };
         let blamed = event(&open(10.0, 7, &[0, 3]), suspects());
         assert_eq!(blamed, Some(Event { flow: 11, at: at(10.0), own: 3, others: 4 }));

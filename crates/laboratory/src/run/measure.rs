@@ -1,10 +1,11 @@
 //! Running a world step by step and reading its counters on the way.
 
 use layercast_protocol::units::{RateEstimate, Time};
-use layercast_simulator::{FlowCounters, LinkCounters, Simulation};
+use layercast_simulator::{FlowCounters, LinkCounters, Memberships, Simulation};
 
 use super::build::{World, WorldFlow, WorldFlowId};
 use super::levels;
+use super::loss_events::LossEvents;
 use super::movement::FairLevels;
 use super::observe::Observer;
 use super::probe::Probes;
@@ -31,6 +32,8 @@ struct Snapshot {
     links: Vec<LinkCounters>,
     /// What each link could have carried, in bytes, if it changes.
     capacities: Vec<Option<f64>>,
+    /// How often each flow has asked for channels.
+    asked: Vec<Memberships>,
 }
 
 impl Snapshot {
@@ -40,7 +43,15 @@ impl Snapshot {
             flows: world.flows.iter().map(|flow| counters(simulation, flow)).collect(),
             links: world.links.iter().map(|&link| simulation.link_counters(link)).collect(),
             capacities: world.links.iter().map(|&link| simulation.link_capacity_bytes(link)).collect(),
+            asked: world.flows.iter().map(|flow| asked(simulation, flow)).collect(),
         }
+    }
+}
+
+fn asked(simulation: &Simulation, flow: &WorldFlow) -> Memberships {
+    match flow.id {
+        WorldFlowId::Receiver(id) => simulation.memberships(id),
+        WorldFlowId::Tcp(_) | WorldFlowId::Udp(_) => Memberships::default(),
     }
 }
 
@@ -70,6 +81,7 @@ pub(super) fn measure(
     let mut received_before = vec![0; world.flows.len()];
     let (mut next_bin, mut bin_start) = (0, Time::ZERO);
     let mut probes = Probes::new(scenario);
+    let mut losses = LossEvents::start(world);
     for stop in stops {
         while let Some(look) = probes.next().filter(|&look| look <= stop) {
             world.simulation.run_until(look);
@@ -77,6 +89,7 @@ pub(super) fn measure(
         }
         world.simulation.run_until(stop);
         observer.collect(world)?;
+        losses.collect(world);
         if edges().any(|edge| edge == stop) {
             at_edges.push((stop, Snapshot::take(world)));
         }
@@ -87,13 +100,17 @@ pub(super) fn measure(
             step();
         }
     }
+    losses.finish(world);
     let fair = FairLevels::new(scenario);
     let windows = scenario
         .windows
         .iter()
         .map(|window| {
             let mut measures = measure_window(world, scenario, window, &at_edges);
-            fair.add_movement(world, window, &mut measures.flows);
+            let (start, end) = (at_edge(&at_edges, window.start), at_edge(&at_edges, window.end));
+            let asked: Vec<Memberships> =
+                end.asked.iter().zip(&start.asked).map(|(end, start)| end.since(*start)).collect();
+            fair.add_movement(world, window, &asked, &losses, &mut measures.flows);
             measures
         })
         .collect();
@@ -137,17 +154,19 @@ pub(super) fn kbps_or_nan(rate: RateEstimate) -> f64 {
     rate.known().map_or(f64::NAN, |rate| rate.as_kbps())
 }
 
+/// The counters at an edge of a window.
+fn at_edge(at_edges: &[(Time, Snapshot)], at: Time) -> Snapshot {
+    let found = at_edges.iter().rev().find(|(time, _)| *time <= at);
+    found.map_or(Snapshot::default(), |(_, snapshot)| snapshot.clone())
+}
+
 fn measure_window(
     world: &World,
     scenario: &Scenario,
     window: &Window,
     at_edges: &[(Time, Snapshot)],
 ) -> WindowMeasures {
-    let snapshot = |at: Time| {
-        let found = at_edges.iter().rev().find(|(time, _)| *time <= at);
-        found.map_or(Snapshot::default(), |(_, snapshot)| snapshot.clone())
-    };
-    let (start, end) = (snapshot(window.start), snapshot(window.end));
+    let (start, end) = (at_edge(at_edges, window.start), at_edge(at_edges, window.end));
     let length_s = window.end.since(window.start).as_secs_f64();
     let flows = world
         .flows

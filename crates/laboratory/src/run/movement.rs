@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use layercast_protocol::units::{Level, Rate, Time};
-use layercast_simulator::LevelChange;
+use layercast_simulator::{LevelChange, Memberships};
 
 use super::build::{World, WorldFlowId};
 use super::levels;
+use super::loss_events::{Caused, LossEvents};
 use crate::results::FlowMeasures;
 use crate::results::movement::Movement;
 use crate::scenario::{Scenario, Window};
@@ -57,14 +58,26 @@ impl FairLevels {
         (layers > 0).then(|| Level::of_count(u16::try_from(layers).unwrap_or(u16::MAX)))
     }
 
-    /// Adds to the measures of a window how its receivers moved.
-    pub(super) fn add_movement(&self, world: &World, window: &Window, flows: &mut [FlowMeasures]) {
+    /// Adds to the measures of a window how its receivers moved. `asked` is how often each flow asked for
+    /// channels within the window.
+    pub(super) fn add_movement(
+        &self,
+        world: &World,
+        window: &Window,
+        asked: &[Memberships],
+        losses: &LossEvents,
+        flows: &mut [FlowMeasures],
+    ) {
         for (index, flow) in world.flows.iter().enumerate() {
             let WorldFlowId::Receiver(id) = flow.id else { continue };
             let fair = self.of(index, flows);
             let changes = world.simulation.level_changes(id);
+            let moved = movement(changes, flow.start, window.start, window.end, fair);
+            let length_s = window.end.since(window.start).as_secs_f64();
+            let asked = asked.get(index).copied().unwrap_or_default();
+            let caused = losses.caused(world, index, window.start, window.end);
             if let Some(measures) = flows.get_mut(index) {
-                measures.movement = Some(movement(changes, flow.start, window.start, window.end, fair));
+                measures.movement = Some(with_costs(moved, length_s, asked, caused));
             }
         }
     }
@@ -92,6 +105,28 @@ fn movement(
             .map(|at| after(born, at)),
         fell_after_s: dip.map(|dip| after(start, dip.fell)),
         recovered_after_s: dip.and_then(|dip| dip.back).map(|at| after(start, at)),
+        ..Movement::default()
+    }
+}
+
+/// What the movement within so many seconds cost.
+fn with_costs(
+    moved: Movement<Option<f64>>,
+    length_s: f64,
+    asked: Memberships,
+    caused: Option<Caused>,
+) -> Movement<Option<f64>> {
+    let per_s = |count: f64| (length_s > 0.0).then(|| count / length_s);
+    let per_event = |lost: u64| {
+        caused.filter(|caused| caused.events > 0).map(|caused| lost as f64 / caused.events as f64)
+    };
+    Movement {
+        channel_joins_per_s: per_s(f64::from(asked.joins)),
+        channel_leaves_per_s: per_s(f64::from(asked.leaves)),
+        loss_events_per_min: caused.and_then(|caused| per_s(caused.events as f64 * 60.0)),
+        own_lost_per_event: caused.and_then(|caused| per_event(caused.own)),
+        others_lost_per_event: caused.and_then(|caused| per_event(caused.others)),
+        ..moved
     }
 }
 
@@ -114,8 +149,16 @@ mod tests {
                 fair_level_after_s: Some(5.0),
                 fell_after_s: Some(20.0),
                 recovered_after_s: Some(25.0),
+                ..Movement::default()
             }
         );
+        let asked = Memberships { joins: 120, leaves: 60 };
+        let none = with_costs(moved, 60.0, asked, Some(Caused::default()));
+        assert_eq!((none.channel_joins_per_s, none.channel_leaves_per_s), (Some(2.0), Some(1.0)));
+        assert_eq!((none.loss_events_per_min, none.own_lost_per_event), (Some(0.0), None));
+        let some = with_costs(moved, 120.0, asked, Some(Caused { events: 4, own: 10, others: 6 }));
+        assert_eq!(some.loss_events_per_min, Some(2.0));
+        assert_eq!((some.own_lost_per_event, some.others_lost_per_event), (Some(2.5), Some(1.5)));
         let without_group = movement(&changes, at(10.0), at(60.0), at(60.0), None);
         assert_eq!(without_group, Movement::default(), "nothing is known of no time and no group");
     }

@@ -44,7 +44,7 @@ const fn metric(name: &'static str, kind: Kind, heading: &'static str, title: &'
 }
 
 /// All metrics, in the order in which results tell them.
-pub static METRICS: [Metric; 20] = [
+pub static METRICS: [Metric; 25] = [
     metric("throughput_kbps", Kind::Flow, "kbit/s", "Throughput in kbit/s"),
     metric("loss_rate", Kind::Flow, "loss", "Loss in %"),
     metric("lost_packets", Kind::Flow, "lost", "Packets lost"),
@@ -58,6 +58,16 @@ pub static METRICS: [Metric; 20] = [
     metric("fair_level_after_s", Kind::Flow, "fair level, s", "Fair level first held after, in s"),
     metric("fell_after_s", Kind::Flow, "fell, s", "Level fell after, in s"),
     metric("recovered_after_s", Kind::Flow, "recovered, s", "Level recovered after, in s"),
+    metric("channel_joins_per_s", Kind::Flow, "joins/s", "Joins of channels a second"),
+    metric("channel_leaves_per_s", Kind::Flow, "leaves/s", "Leaves of channels a second"),
+    metric("loss_events_per_min", Kind::Flow, "events/min", "Loss events caused, a minute"),
+    metric("own_lost_per_event", Kind::Flow, "own lost", "Own packets lost in a loss event caused"),
+    metric(
+        "others_lost_per_event",
+        Kind::Flow,
+        "others' lost",
+        "Others' packets lost in a loss event caused",
+    ),
     metric("transfers", Kind::Flow, "transfers", "Transfers that ended"),
     metric("completion_s", Kind::Flow, "completion, s", "Mean completion time of transfers in s"),
     metric("jain_index", Kind::Group, "Jain index", "Jain index"),

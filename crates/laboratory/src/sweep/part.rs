@@ -10,7 +10,7 @@ use crate::results::statistics::jain_index;
 use crate::results::{Experiment, FlowInfo, FlowMeasures, LinkMeasures, Replication, WindowMeasures};
 
 /// The version of part files that this code writes and reads: another one holds other measures.
-const SCHEMA: u32 = 2;
+const SCHEMA: u32 = 3;
 
 /// One replication of one cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
