@@ -13,10 +13,10 @@ OUT ?= results
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test toolchain build fmt clippy docs unit reproduce bench validate ns2 generated
+.PHONY: help demo test toolchain build fmt clippy docs unit reproduce reproduce-thesis bench validate ns2 generated
 
 help: ## What can be made
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 demo: build ## Run the thesis's simulation 2 and write its report
 	$(LAYERCAST) run thesis/simulation-2 --out $(OUT)/simulation-2
@@ -56,6 +56,10 @@ generated: toolchain ## Rewrite the pages and schemas that come from code
 reproduce: build ## Run every built-in scenario in full and write the tables (minutes)
 	@for scenario in $$($(LAYERCAST) list --scenarios --plain); do \
 	  $(LAYERCAST) run $$scenario --out $(OUT)/$$scenario || exit 1; done
+
+reproduce-thesis: toolchain ## Draw the figures of the thesis's chapters 4 and 5 again and write docs/reproduction/thesis.md (half an hour)
+	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- thesis \
+	  --out $(OUT)/reproduction --page docs/reproduction/thesis.md $(REPRODUCTION_OPTIONS)
 
 bench: toolchain ## Packet hops per CPU second and instructions a hop, added to the history
 	$(CARGO) build --release --locked --quiet --package layercast-bench

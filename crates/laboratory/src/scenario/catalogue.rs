@@ -28,6 +28,8 @@ built_in![
     "tfrc/beside-tcp",
     "thesis/bias-lossy",
     "thesis/bias-shared",
+    "thesis/lossy-link",
+    "thesis/shared-link",
     "thesis/simulation-1-lazy",
     "thesis/simulation-1-naive",
     "thesis/simulation-2",
