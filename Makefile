@@ -57,7 +57,7 @@ reproduce: build ## Run every built-in scenario in full and write the tables (mi
 	@for scenario in $$($(LAYERCAST) list --scenarios --plain); do \
 	  $(LAYERCAST) run $$scenario --out $(OUT)/$$scenario || exit 1; done
 
-reproduce-thesis: toolchain ## Draw the figures of the thesis's chapters 4 and 5 again and write docs/reproduction/thesis.md (half an hour)
+reproduce-thesis: toolchain ## Draw the figures of the thesis's chapters 4 and 5 again and write docs/reproduction/thesis.md (20 minutes of processor time)
 	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- thesis \
 	  --out $(OUT)/reproduction --page docs/reproduction/thesis.md $(REPRODUCTION_OPTIONS)
 
