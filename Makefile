@@ -13,10 +13,10 @@ OUT ?= results
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test toolchain build fmt clippy docs unit reproduce findings bench validate ns2 generated
+.PHONY: help demo test toolchain build fmt clippy docs unit reproduce reproduce-thesis findings bench validate ns2 generated
 
 help: ## What can be made
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 demo: build ## Run the thesis's simulation 2 and write its report
 	$(LAYERCAST) run thesis/simulation-2 --out $(OUT)/simulation-2
@@ -74,6 +74,10 @@ findings: build ## Run the sweeps behind docs/findings.md and write its tables (
 	$(call FINDINGS_SWEEP,elm/transient) $(ELM_DELAYS) --out $(FINDINGS)/delays-transient
 	$(CARGO) run --release --locked --quiet --package layercast-laboratory --example findings -- \
 	  $(FINDINGS) docs/findings.md
+
+reproduce-thesis: toolchain ## Draw the figures of the thesis's chapters 4 and 5 again and write docs/reproduction/thesis.md (25 minutes of processor time)
+	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- thesis \
+	  --out $(OUT)/reproduction --page docs/reproduction/thesis.md $(REPRODUCTION_OPTIONS)
 
 bench: toolchain ## Packet hops per CPU second and instructions a hop, added to the history
 	$(CARGO) build --release --locked --quiet --package layercast-bench

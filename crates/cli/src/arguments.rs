@@ -110,8 +110,8 @@ pub(crate) struct Sweep {
     #[arg(long = "vary", value_name = "KEY=V1,V2,...", required = true)]
     pub(crate) vary: Vec<String>,
 
-    /// Tell these measures of summary.json instead of throughput_kbps, loss_rate, level_changes,
-    /// mean_level and jain_index; may be repeated
+    /// Tell these measures of summary.json, or means of what probes keep, instead of throughput_kbps,
+    /// loss_rate, level_changes, mean_level and jain_index; may be repeated
     #[arg(long = "metric", value_name = "NAME,...", value_delimiter = ',')]
     pub(crate) metrics: Vec<String>,
 

@@ -12,6 +12,7 @@ mod grid;
 mod lines;
 pub mod metric;
 mod part;
+mod probed;
 mod range;
 mod report;
 mod rows;

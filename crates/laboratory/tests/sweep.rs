@@ -321,3 +321,32 @@ fn the_report_has_curves_for_one_key_and_maps_for_more() {
     let none = page("no-choice", &["session.elm.strategy=lazy"], 1);
     assert!(!none.contains("<svg") && none.contains("All numbers"));
 }
+
+#[test]
+fn probes_of_flows_are_told_as_their_mean_over_the_window() {
+    let text = format!(
+        "{SMALL}\n[probes.elm]\nof = \"flow elm@R\"\nwhat = [\"rtt_ms\", \"loss\"]\nevery = \"500 ms\"\n"
+    );
+    let metrics = vec!["rtt_ms".to_owned(), "throughput_kbps".to_owned()];
+    let request = SweepRequest { text: text.clone(), metrics, ..request(&["link.G-R.delay=10 ms,30 ms"]) };
+    let grid = read(&request);
+    let summary = SweepSummary::new(&finish(&grid, &Store::open(&scratch("probed"), &grid).unwrap()));
+    for (cell, delay) in summary.cells.iter().zip(["10 ms", "30 ms"]) {
+        let ran = run_text("small.toml", &text, &[&format!("link.G-R.delay={delay}")]);
+        for (window, [from, to]) in cell.windows.iter().zip([[4.0, 12.0], [2.0, 8.0]]) {
+            let told = &window.flows[0].measures["rtt_ms"];
+            for (told, replication) in told.samples.iter().zip(&ran.outcome.replications) {
+                let looks = replication.probes[0][0].iter().zip(1..).filter(|(_, look)| {
+                    let at = f64::from(*look) * 0.5;
+                    at > from && at <= to
+                });
+                let known: Vec<f64> =
+                    looks.map(|(value, _)| *value).filter(|value| value.is_finite()).collect();
+                assert!(known.len() > 6, "a look every half a second");
+                assert_eq!(*told, Some(known.iter().sum::<f64>() / known.len() as f64));
+            }
+            assert!(!window.flows[0].measures.contains_key("loss"), "not asked for");
+            assert!(!window.flows[1].measures.contains_key("rtt_ms"), "TCP has no such probe");
+        }
+    }
+}

@@ -20,6 +20,7 @@ const FLOORS: &[(&str, &[&str])] = &[
         &["layercast-protocol", "layercast-simulator", "layercast-transport", "layercast-laboratory"],
     ),
     ("layercast-validation", &["layercast-protocol", "layercast-simulator", "layercast-laboratory"]),
+    ("layercast-reproduction", &["layercast-protocol", "layercast-laboratory"]),
     ("layercast-testkit", &["layercast-protocol"]),
     ("layercast-bench", &["layercast-protocol", "layercast-simulator"]),
     ("layercast-tidy", &[]),

@@ -24,10 +24,11 @@ impl Style {
     /// The style of a metric of the summary.
     pub(crate) fn of(metric: &str) -> Self {
         match metric {
-            "loss_rate" | "utilisation" => Self::Percent,
+            "loss_rate" | "utilisation" | "loss" | "lip_loss" | "lap_loss" | "packet_loss" => Self::Percent,
             "jain_index" => Self::Index,
             "level_changes" | "mean_queue_packets" => Self::Tenths,
             "settled_after_s" | "fair_level_after_s" | "fell_after_s" | "recovered_after_s" => Self::Tenths,
+            "loss_events_per_min" | "own_lost_per_event" | "others_lost_per_event" => Self::Tenths,
             _ => Self::Amount,
         }
     }
@@ -52,9 +53,14 @@ impl Style {
         }
     }
 
-    /// A bare number.
+    /// A number with its unit.
     pub(crate) fn number(self, value: f64) -> String {
-        format!("{}{}", decimal(value * self.scale(), self.decimals(value * self.scale())), self.unit())
+        format!("{}{}", self.bare(value), self.unit())
+    }
+
+    /// A number without its unit, for where that stands beside it.
+    pub(crate) fn bare(self, value: f64) -> String {
+        decimal(value * self.scale(), self.decimals(value * self.scale()))
     }
 
     /// The mean, its interval, and how many replications have a value if not all do.

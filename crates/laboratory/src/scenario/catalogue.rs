@@ -32,6 +32,8 @@ built_in![
     "tfrc/shared-link",
     "thesis/bias-lossy",
     "thesis/bias-shared",
+    "thesis/lossy-link",
+    "thesis/shared-link",
     "thesis/simulation-1-lazy",
     "thesis/simulation-1-naive",
     "thesis/simulation-2",

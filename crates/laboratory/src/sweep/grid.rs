@@ -7,7 +7,7 @@ use super::error::{Mistake, SweepError, SweepErrors};
 use super::metric::{self, Metric};
 use crate::results::Experiment;
 use crate::run::{self, RunRequest};
-use crate::scenario::{self, ProtocolCatalogue, Scenario, ScenarioError};
+use crate::scenario::{self, ProtocolCatalogue, Scenario, ScenarioError, Subject};
 
 /// Each cell has files of its own, so more are no help.
 const MOST_CELLS: usize = 10_000;
@@ -214,8 +214,8 @@ impl Reader<'_> {
         let own: Vec<String> = self.axes.iter().zip(at).map(|(axis, &index)| axis.setting(index)).collect();
         let all = [self.common.as_slice(), &own].concat();
         let mut plan = scenario::read(id, text, &all, self.catalogue).map_err(|errors| errors.0)?;
-        // A sweep keeps no values over time, and probes change nothing else.
-        plan.probes.clear();
+        // Of probes a sweep tells the means over windows, those of flows; links are measured without.
+        plan.probes.retain(|probe| matches!(probe.subject, Subject::Flow(_)));
         let request = RunRequest {
             id: id.clone(),
             text: as_run(text, &[self.deciding, &own].concat()),

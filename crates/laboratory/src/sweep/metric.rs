@@ -26,7 +26,7 @@ impl Kind {
     }
 }
 
-/// A measure of the summary, described in `docs/results.md`.
+/// A measure of the summary or the mean of a probe, described in `docs/results.md`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Metric {
     /// Its name, with the unit: `throughput_kbps`.
@@ -44,7 +44,7 @@ const fn metric(name: &'static str, kind: Kind, heading: &'static str, title: &'
 }
 
 /// All metrics, in the order in which results tell them.
-pub static METRICS: [Metric; 25] = [
+pub static METRICS: [Metric; 39] = [
     metric("throughput_kbps", Kind::Flow, "kbit/s", "Throughput in kbit/s"),
     metric("loss_rate", Kind::Flow, "loss", "Loss in %"),
     metric("lost_packets", Kind::Flow, "lost", "Packets lost"),
@@ -70,6 +70,20 @@ pub static METRICS: [Metric; 25] = [
     ),
     metric("transfers", Kind::Flow, "transfers", "Transfers that ended"),
     metric("completion_s", Kind::Flow, "completion, s", "Mean completion time of transfers in s"),
+    metric("rate_kbps", Kind::Flow, "own rate, kbit/s", "Calculated rate in kbit/s"),
+    metric("smoothed_rate_kbps", Kind::Flow, "smoothed, kbit/s", "Smoothed rate in kbit/s"),
+    metric("loss", Kind::Flow, "own loss", "Loss (event) rate that a receiver believes, in %"),
+    metric("rtt_ms", Kind::Flow, "RTT, ms", "Round-trip time that a receiver believes, in ms"),
+    metric("cwnd_packets", Kind::Flow, "window", "Congestion window in packets"),
+    metric("flight_packets", Kind::Flow, "in flight", "Packets in flight"),
+    metric("lip_loss", Kind::Flow, "LIP", "Loss event rate (LIP) in %"),
+    metric("lap_loss", Kind::Flow, "LAP", "Loss rate by aggregation periods (LAP) in %"),
+    metric("packet_loss", Kind::Flow, "fraction", "Packet loss fraction in %"),
+    metric("lip_rate_kbps", Kind::Flow, "LIP, kbit/s", "Calculated rate by LIP in kbit/s"),
+    metric("lap_rate_kbps", Kind::Flow, "LAP, kbit/s", "Calculated rate by LAP in kbit/s"),
+    metric("packets", Kind::Flow, "packets", "Packets that loss estimators took"),
+    metric("lip_losses", Kind::Flow, "LIP events", "Loss events (LIP)"),
+    metric("lap_losses", Kind::Flow, "LAP losses", "Losses that counted (LAP)"),
     metric("jain_index", Kind::Group, "Jain index", "Jain index"),
     metric("utilisation", Kind::Link, "utilisation", "Utilisation in %"),
     metric("drops", Kind::Link, "drops", "Packets dropped"),

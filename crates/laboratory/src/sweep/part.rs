@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::grid::Cell;
+use super::probed;
 use crate::results::statistics::jain_index;
-use crate::results::{Experiment, FlowInfo, FlowMeasures, LinkMeasures, Replication, WindowMeasures};
+use crate::results::{Experiment, FlowInfo, FlowMeasures, LinkMeasures, Replication};
 
 /// The version of part files that this code writes and reads: another one holds other measures.
 const SCHEMA: u32 = 3;
@@ -49,7 +50,8 @@ pub struct Measured {
 impl Part {
     /// What a replication of a cell measured.
     pub(super) fn new(cell: &Cell, replication: &Replication) -> Part {
-        let windows = replication.windows.iter().map(|window| PartWindow::new(&cell.experiment, window));
+        let windows = (0..replication.windows.len())
+            .filter_map(|window| PartWindow::new(&cell.experiment, replication, window));
         Part {
             schema: SCHEMA,
             scenario_hash: cell.experiment.scenario_hash.clone(),
@@ -70,11 +72,17 @@ impl Part {
 }
 
 impl PartWindow {
-    fn new(experiment: &Experiment, window: &WindowMeasures) -> PartWindow {
+    fn new(experiment: &Experiment, replication: &Replication, number: usize) -> Option<PartWindow> {
+        let (window, &window_s) = replication.windows.get(number).zip(experiment.windows_s.get(number))?;
         let flows = experiment.flows.iter().zip(&window.flows);
         let links = experiment.links.iter().zip(&window.links);
-        PartWindow {
-            flows: flows.map(|(info, measures)| measured(&info.name, flow(info, measures))).collect(),
+        let flows = flows.map(|(info, measures)| {
+            let mut values = flow(info, measures);
+            values.extend(probed::of_flow(&experiment.probes, &replication.probes, &info.name, window_s));
+            measured(&info.name, values)
+        });
+        Some(PartWindow {
+            flows: flows.collect(),
             groups: experiment
                 .groups
                 .iter()
@@ -85,7 +93,7 @@ impl PartWindow {
                 })
                 .collect(),
             links: links.map(|(info, measures)| measured(&info.name, link(measures))).collect(),
-        }
+        })
     }
 
     fn fits(&self, experiment: &Experiment) -> bool {

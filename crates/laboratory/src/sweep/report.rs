@@ -103,7 +103,9 @@ impl Page<'_> {
             if lines.is_empty() {
                 continue;
             }
-            let palette = palette(&lines);
+            // A thing has one colour in all figures.
+            let kin: Vec<&Line> = self.lines.iter().filter(|line| line.kind == metric.kind).collect();
+            let palette = palette(&kin);
             let figure = match varied.as_slice() {
                 [key] => curves::figure(self.outcome.grid, *key, metric, &lines, &palette)?,
                 _ => maps::figure(self.outcome.grid, &varied, metric, &lines, &palette)?,

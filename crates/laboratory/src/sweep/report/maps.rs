@@ -174,15 +174,23 @@ impl Maps<'_> {
                     plane.tile(corners, self.palette.ink(colour_name(map.line)).color(), opacity)?;
                 }
                 if tile >= NUMBER {
-                    let text = mean.map_or_else(|| NONE.to_owned(), |mean| style.number(mean));
+                    let text = mean.map_or_else(|| NONE.to_owned(), |mean| style.bare(mean));
                     sheet.text(&text, (x, y), Side::Middle, TEXT)?;
                 }
             }
         }
         let foot = top + TILE * count_down + 15.0;
+        let labels = self.labels(self.across);
+        let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+        // Where not all fit with their unit, that is told once, in front.
+        let unit = common_unit(labels).filter(|_| (longest + 1) as f64 * CHARACTER > tile);
+        if let Some(unit) = unit {
+            sheet.text(unit, (start - 8.0, foot), Side::End, MUTED)?;
+        }
         let mut end = f64::NEG_INFINITY;
         for (column, &across) in columns.iter().enumerate() {
-            let label = self.labels(self.across).get(across).map_or("", String::as_str);
+            let label = labels.get(across).map_or("", String::as_str);
+            let label = unit.and_then(|unit| label.strip_suffix(unit)).unwrap_or(label).trim_end();
             let x = start + (column as f64 + 0.5) * tile;
             let half = label.chars().count() as f64 * CHARACTER / 2.0;
             if x - half > end + CHARACTER {
@@ -201,6 +209,13 @@ impl Maps<'_> {
         let cell = self.grid.cells.iter().position(is_there)?;
         map.line.statistic(cell, self.metric)?.mean
     }
+}
+
+/// The unit that all values have.
+fn common_unit(values: &[String]) -> Option<&str> {
+    let units = || values.iter().map(|value| value.split_once(' ').map(|(_, unit)| unit));
+    let first = units().next()??;
+    units().all(|unit| unit == Some(first)).then_some(first)
 }
 
 /// The text, or its beginning if it is longer than there is room for.

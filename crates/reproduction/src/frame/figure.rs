@@ -1,0 +1,192 @@
+//! A paper's figure: where its numbers come from, what is drawn, and what the paper says of it.
+
+use std::collections::BTreeMap;
+
+use super::effort::Effort;
+use super::finding::Finding;
+use super::samples::Samples;
+use super::scale::Scale;
+use super::study::{Measured, Study};
+
+/// A paper of which figures are regenerated.
+pub(crate) struct Paper {
+    /// Its name on the command line and in paths.
+    pub(crate) name: &'static str,
+    /// The heading of its pages.
+    pub(crate) title: &'static str,
+    /// What a reader of the pages must know, in Markdown.
+    pub(crate) preface: &'static str,
+    /// What is run.
+    pub(crate) studies: Vec<Study>,
+    /// Claims are checked again with each of these.
+    pub(crate) variants: Vec<Variant>,
+    /// Its figures, in the paper's order.
+    pub(crate) figures: Vec<Figure>,
+}
+
+/// A study that stands in for another: the same grid with one thing changed that the paper leaves open.
+pub(crate) struct Variant {
+    /// Its name, for files.
+    pub(crate) name: &'static str,
+    /// What is changed, as it follows on "with".
+    pub(crate) with: &'static str,
+    /// The study that is replaced.
+    pub(crate) of: &'static str,
+    /// The study that replaces it.
+    pub(crate) by: &'static str,
+}
+
+/// What kind of numbers a figure shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Cells of a study.
+    Sweep,
+    /// An equation.
+    Analytic,
+    /// A component of the library fed with a made-up course.
+    Trace,
+}
+
+impl Kind {
+    /// In words.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Kind::Sweep => "simulated",
+            Kind::Analytic => "from equations",
+            Kind::Trace => "the library's component on a made-up course",
+        }
+    }
+}
+
+/// Makes what is drawn of what was measured.
+type MakePanels = Box<dyn Fn(&Data) -> Vec<Panel>>;
+/// Measures a claim, with what was measured and what is drawn.
+type Check = Box<dyn Fn(&Data, &[Panel]) -> Finding>;
+
+/// A figure.
+pub(crate) struct Figure {
+    /// Its number in the paper.
+    pub(crate) number: u32,
+    /// What it shows, in our words.
+    pub(crate) title: &'static str,
+    /// The section that tells of it.
+    pub(crate) section: &'static str,
+    /// What kind of numbers it shows.
+    pub(crate) kind: Kind,
+    /// Makes what is drawn.
+    pub(crate) panels: MakePanels,
+    /// What the paper says of it.
+    pub(crate) claims: Vec<Claim>,
+}
+
+/// What a paper says of a figure.
+pub(crate) struct Claim {
+    /// What it says, in our words.
+    pub(crate) says: &'static str,
+    /// Measures it.
+    pub(crate) check: Check,
+}
+
+impl Claim {
+    /// A claim that studies or panels decide.
+    pub(crate) fn new(says: &'static str, check: impl Fn(&Data, &[Panel]) -> Finding + 'static) -> Claim {
+        Claim { says, check: Box::new(check) }
+    }
+}
+
+/// What figures and claims are made of.
+pub(crate) struct Data {
+    /// How much was run.
+    pub(crate) effort: Effort,
+    /// By study.
+    pub(crate) studies: BTreeMap<&'static str, Measured>,
+}
+
+impl Data {
+    /// What figures and claims are made of if a study stands in for another.
+    pub(crate) fn with(&self, variant: &Variant) -> Data {
+        let mut studies = self.studies.clone();
+        studies.insert(variant.of, self.study(variant.by).clone());
+        Data { effort: self.effort, studies }
+    }
+
+    /// What a study measured; nothing of one that was not run.
+    pub(crate) fn study(&self, name: &str) -> &Measured {
+        static NOTHING: Measured = Measured::nothing();
+        self.studies.get(name).unwrap_or(&NOTHING)
+    }
+}
+
+/// One plot of a figure.
+#[derive(Clone, Debug)]
+pub(crate) struct Panel {
+    /// What is along the side, with its unit.
+    pub(crate) title: String,
+    /// What is along the bottom, with its unit.
+    pub(crate) across: &'static str,
+    /// How values lie along the bottom.
+    pub(crate) across_scale: Scale,
+    /// How values lie along the side.
+    pub(crate) up_scale: Scale,
+    /// What is drawn.
+    pub(crate) curves: Vec<Curve>,
+    /// Whether all points stand in the page's table, or a few of them.
+    pub(crate) table: Table,
+}
+
+/// How the page tells a panel's points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Table {
+    /// All of them.
+    Whole,
+    /// So many, evenly spread.
+    About(usize),
+}
+
+/// One curve.
+#[derive(Clone, Debug)]
+pub(crate) struct Curve {
+    /// What it is.
+    pub(crate) name: String,
+    /// How it looks.
+    pub(crate) look: Look,
+    /// Its points from left to right.
+    pub(crate) points: Vec<(f64, Samples)>,
+}
+
+impl Curve {
+    /// A curve without an interval of confidence.
+    pub(crate) fn exact(name: &str, look: Look, points: impl IntoIterator<Item = (f64, f64)>) -> Curve {
+        let points = points.into_iter().map(|(at, value)| (at, Samples::exactly(value)));
+        Curve { name: name.to_owned(), look, points: points.collect() }
+    }
+
+    /// The samples at a place.
+    pub(crate) fn at(&self, place: f64) -> Samples {
+        let found = self.points.iter().find(|(at, _)| (at - place).abs() <= 1e-9 * place.abs());
+        found.map_or_else(Samples::default, |(_, samples)| samples.clone())
+    }
+}
+
+/// The curve of a name in a panel; an empty one if it is not there.
+pub(crate) fn curve<'p>(panels: &'p [Panel], panel: usize, name: &str) -> Option<&'p Curve> {
+    panels.get(panel)?.curves.iter().find(|curve| curve.name == name)
+}
+
+/// How a curve looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// A line with a dot at each point, in one of eight colours.
+    Dots(usize),
+    /// A line, in one of eight colours.
+    Line(usize),
+    /// A thin grey line, to compare with.
+    Guide,
+    /// One of a family, from the first to the last.
+    Family {
+        /// Which.
+        index: usize,
+        /// Of how many.
+        of: usize,
+    },
+}

@@ -1,0 +1,265 @@
+//! Studies: scenarios run over a grid, and what each cell gave.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use layercast_laboratory::run::RegistryCatalogue;
+use layercast_laboratory::scenario::catalogue;
+use layercast_laboratory::sweep::{
+    Cell, Grid, Outcome, Part, Progress, Store, SweepError, SweepRequest, SweepSummary, write_all,
+};
+
+use super::effort::Effort;
+use super::samples::Samples;
+
+/// A grid of a scenario. Where an outer factor changes several keys together, it is one sweep for each of
+/// its values.
+#[derive(Clone, Debug)]
+pub(crate) struct Study {
+    /// Its name, and that of its directories.
+    pub(crate) name: &'static str,
+    /// The built-in scenario.
+    pub(crate) scenario: &'static str,
+    /// Its sweeps.
+    pub(crate) sweeps: Vec<Sweep>,
+    /// What the sweeps' tables and reports tell.
+    pub(crate) metrics: &'static [&'static str],
+}
+
+/// One sweep of a study.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sweep {
+    /// The outer factor's value, if there is one: the first coordinate of the cells.
+    pub(crate) outer: Option<u32>,
+    /// What is changed in all cells, as for `layercast sweep --set`.
+    pub(crate) set: Vec<String>,
+    /// What is varied, as for `layercast sweep --vary`: the further coordinates.
+    pub(crate) vary: Vec<String>,
+}
+
+/// Why a study could not be run.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StudyError {
+    /// The laboratory could not run it.
+    #[error("the study {study} could not be run")]
+    Sweep {
+        /// The study's name.
+        study: &'static str,
+        /// Why.
+        source: SweepError,
+    },
+    /// What it gave could not be written.
+    #[error("the results of the study {study} could not be written")]
+    Results {
+        /// The study's name.
+        study: &'static str,
+        /// Why.
+        source: layercast_laboratory::results::ResultsError,
+    },
+    /// There is no such scenario, or what is varied has no numbers.
+    #[error("the study {study} is wrong: {what}")]
+    Wrong {
+        /// The study's name.
+        study: &'static str,
+        /// What is wrong.
+        what: String,
+    },
+    /// The directory cannot be made.
+    #[error("{} cannot be made", .directory.display())]
+    Directory {
+        /// Which.
+        directory: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// What a study gave: samples by place and quantity.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Measured {
+    cells: Vec<MeasuredCell>,
+}
+
+/// One cell.
+#[derive(Clone, Debug)]
+struct MeasuredCell {
+    at: Vec<f64>,
+    /// By the family of flows and the metric.
+    quantities: BTreeMap<(String, String), Samples>,
+}
+
+/// A metric of the flows of one name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Quantity {
+    /// The session's or flow's name. Of several flows, the mean is meant.
+    pub(crate) flow: &'static str,
+    /// The metric.
+    pub(crate) metric: &'static str,
+}
+
+impl Measured {
+    /// Of a study that was not run.
+    pub(crate) const fn nothing() -> Measured {
+        Measured { cells: Vec::new() }
+    }
+
+    /// The samples of a cell; none where the cell or the quantity is not there.
+    pub(crate) fn samples(&self, at: &[f64], quantity: Quantity) -> Samples {
+        let same = |cell: &&MeasuredCell| {
+            cell.at.len() == at.len()
+                && cell.at.iter().zip(at).all(|(one, other)| (one / other - 1.0).abs() < 1e-9)
+        };
+        let key = (quantity.flow.to_owned(), quantity.metric.to_owned());
+        let found = self.cells.iter().find(same).and_then(|cell| cell.quantities.get(&key));
+        found.cloned().unwrap_or_default()
+    }
+
+    /// Adds a cell's quantity.
+    pub(crate) fn add(&mut self, at: &[f64], flow: &str, metric: &str, samples: Samples) {
+        let position = self.cells.iter().position(|cell| cell.at == at).unwrap_or_else(|| {
+            self.cells.push(MeasuredCell { at: at.to_vec(), quantities: BTreeMap::new() });
+            self.cells.len() - 1
+        });
+        if let Some(cell) = self.cells.get_mut(position) {
+            cell.quantities.insert((flow.to_owned(), metric.to_owned()), samples);
+        }
+    }
+
+    /// How many cells there are.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.cells.len()
+    }
+}
+
+/// What a study's sweeps tell while they run.
+pub(crate) trait Listener: Sync {
+    /// A sweep begins: what it is, how many replications there are, and how many are there already.
+    fn begins(&self, what: &str, all: usize, done: usize);
+}
+
+/// Runs what is missing of a study, below `directory`, and reads all of it.
+pub(crate) fn run(
+    study: &Study,
+    effort: Effort,
+    directory: &Path,
+    jobs: Option<usize>,
+    listener: &dyn Listener,
+) -> Result<Measured, StudyError> {
+    let mut measured = Measured::default();
+    for sweep in &study.sweeps {
+        run_sweep(study, sweep, effort, directory, jobs, listener, &mut measured)?;
+    }
+    Ok(measured)
+}
+
+fn run_sweep(
+    study: &Study,
+    sweep: &Sweep,
+    effort: Effort,
+    directory: &Path,
+    jobs: Option<usize>,
+    listener: &dyn Listener,
+    measured: &mut Measured,
+) -> Result<(), StudyError> {
+    let wrong = |what: String| StudyError::Wrong { study: study.name, what };
+    let failed = |source| StudyError::Sweep { study: study.name, source };
+    let name = sweep.outer.map_or(study.name.to_owned(), |outer| format!("{}-{outer}", study.name));
+    let request = request(study, sweep, effort).map_err(wrong)?;
+    let grid = Grid::read(&request, &RegistryCatalogue).map_err(failed)?;
+    let directory = directory.join(&name);
+    std::fs::create_dir_all(&directory)
+        .map_err(|source| StudyError::Directory { directory: directory.clone(), source })?;
+    let store = Store::open(&directory, &grid).map_err(failed)?;
+    let begun = Progress::load(&grid, &store).map_err(failed)?;
+    listener.begins(&name, grid.cells.len() * grid.replications as usize, begun.done());
+    let outcome = begun.finish(jobs, &|_| {}).map_err(failed)?;
+    write_all(&directory, &outcome, &SweepSummary::new(&outcome))
+        .map_err(|source| StudyError::Results { study: study.name, source })?;
+    read(&outcome, sweep, measured).map_err(wrong)
+}
+
+/// What the laboratory is asked for.
+fn request(study: &Study, sweep: &Sweep, effort: Effort) -> Result<SweepRequest, String> {
+    let scenario = catalogue::find(study.scenario)
+        .ok_or_else(|| format!("there is no built-in scenario {}", study.scenario))?;
+    let overrides = [sweep.set.clone(), effort.overrides()].concat();
+    let flags = sweep.vary.iter().map(|vary| format!(" --vary '{vary}'"));
+    let sets = overrides.iter().map(|set| format!(" --set '{set}'"));
+    let metrics = study.metrics.join(",");
+    let command = format!(
+        "layercast sweep {}{} --metric {metrics}",
+        study.scenario,
+        flags.chain(sets).collect::<String>()
+    );
+    Ok(SweepRequest {
+        id: scenario.name.to_owned(),
+        text: scenario.text.to_owned(),
+        overrides,
+        vary: sweep.vary.clone(),
+        metrics: study.metrics.iter().map(|&metric| metric.to_owned()).collect(),
+        replications: effort.replications(),
+        seed: None,
+        command,
+    })
+}
+
+fn read(outcome: &Outcome<'_>, sweep: &Sweep, measured: &mut Measured) -> Result<(), String> {
+    let grid = outcome.grid;
+    for (cell, parts) in grid.cells.iter().zip(&outcome.parts) {
+        let mut at: Vec<f64> = sweep.outer.iter().map(|&outer| f64::from(outer)).collect();
+        for (axis, &index) in grid.axes.iter().zip(&cell.at) {
+            let number = axis.scale.as_ref().and_then(|scale| scale.numbers.get(index));
+            at.push(*number.ok_or_else(|| format!("{} is varied over no numbers", axis.key))?);
+        }
+        for (family, members) in families(cell) {
+            for metric in metrics(parts, &members) {
+                let mean = |part: &Part| mean(part, &members, &metric);
+                measured.add(&at, &family, &metric, Samples(parts.iter().map(mean).collect()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The flows of each name, by their indices.
+fn families(cell: &Cell) -> BTreeMap<String, Vec<usize>> {
+    let mut families: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (index, flow) in cell.experiment.flows.iter().enumerate() {
+        let family = flow.session.as_deref().unwrap_or_else(|| flow.family());
+        families.entry(family.to_owned()).or_default().push(index);
+    }
+    families
+}
+
+/// What was measured of these flows in the main window.
+fn metrics(parts: &[Part], members: &[usize]) -> Vec<String> {
+    let first = parts.first().and_then(|part| part.windows.first()?.flows.get(*members.first()?));
+    first.map_or_else(Vec::new, |first| first.values.keys().cloned().collect())
+}
+
+/// The mean over flows in one replication; none if one of them has none.
+fn mean(part: &Part, members: &[usize], metric: &str) -> Option<f64> {
+    let window = part.windows.first()?;
+    let value = |&member: &usize| window.flows.get(member).and_then(|flow| *flow.values.get(metric)?);
+    let values: Vec<f64> = members.iter().map(value).collect::<Option<_>>()?;
+    Some(values.iter().sum::<f64>() / values.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_found_by_their_place() {
+        let mut measured = Measured::default();
+        measured.add(&[0.03, 80.0], "cbr", "lip_loss", Samples::exactly(0.02));
+        measured.add(&[0.03, 80.0], "tcp", "loss_rate", Samples::exactly(0.03));
+        measured.add(&[0.1, 80.0], "cbr", "lip_loss", Samples::exactly(0.05));
+        assert_eq!(measured.len(), 2);
+        let lip = Quantity { flow: "cbr", metric: "lip_loss" };
+        assert_eq!(measured.samples(&[0.1, 80.0], lip), Samples::exactly(0.05));
+        assert_eq!(measured.samples(&[0.1, 160.0], lip), Samples::default());
+        assert_eq!(measured.samples(&[0.1], lip), Samples::default());
+    }
+}

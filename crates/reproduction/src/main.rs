@@ -1,0 +1,117 @@
+//! Regenerates the figures of papers and says which of their claims hold.
+//!
+//! `make reproduce-thesis` runs all of a paper and writes its page in the documentation. `--quick` runs
+//! everything briefly.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Parser;
+
+mod frame;
+mod papers;
+
+use frame::effort::Effort;
+use frame::figure::{Data, Paper, Variant};
+use frame::gallery::{self, Told};
+use frame::study::Listener;
+use frame::{page, plot, study};
+
+/// Regenerate a paper's figures and say which of its claims hold.
+///
+/// An interrupted reproduction goes on where it stopped. Exit status: 0 done, whatever the verdicts; 1
+/// failed; 2 wrong usage.
+#[derive(Debug, Parser)]
+#[command(name = "layercast-reproduction", version, max_term_width = 100)]
+struct Arguments {
+    /// The paper
+    #[arg(value_parser = papers::NAMES)]
+    paper: String,
+
+    /// Everything briefly, in a minute or so; the numbers mean little
+    #[arg(long)]
+    quick: bool,
+
+    /// The directory for figures and results; the paper has its own below
+    #[arg(long, value_name = "DIR", default_value = "results/reproduction")]
+    out: PathBuf,
+
+    /// The page to write; by default `page.md` beside the figures
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
+
+    /// How many threads run replications; by default one for each core
+    #[arg(long, value_name = "COUNT")]
+    jobs: Option<usize>,
+}
+
+/// Tells on standard error how far it is.
+struct OnStandardError;
+
+impl Listener for OnStandardError {
+    fn begins(&self, what: &str, all: usize, done: usize) {
+        eprintln!("{what}: {all} replications, {done} of them done");
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let Some(paper) = papers::find(&arguments.paper) else { return ExitCode::from(2) };
+    match run(&arguments, &paper) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments, paper: &Paper) -> anyhow::Result<()> {
+    let effort = if arguments.quick { Effort::Quick } else { Effort::Full };
+    let directory = arguments.out.join(paper.name);
+    let sweeps = directory.join("sweeps").join(effort.name());
+    let mut studies = BTreeMap::new();
+    for one in &paper.studies {
+        studies.insert(one.name, study::run(one, effort, &sweeps, arguments.jobs, &OnStandardError)?);
+    }
+    let data = Data { effort, studies };
+    let told = tell(paper, &data);
+    for one in &told {
+        let drawn = std::iter::once((one.file(), &one.shown))
+            .chain(one.variants.iter().map(|(variant, shown)| (one.variant_file(variant), shown)));
+        for (file, shown) in drawn {
+            let svg = plot::svg(&shown.panels).with_context(|| format!("figure {}", one.figure.number))?;
+            write(&directory.join(file), &svg)?;
+        }
+    }
+    write(&directory.join("index.html"), &gallery::html(paper, &told))?;
+    let page = arguments.page.clone().unwrap_or_else(|| directory.join("page.md"));
+    write(&page, &page::markdown(paper, &told))?;
+    for one in &told {
+        for (claim, finding) in one.figure.claims.iter().zip(&one.shown.findings) {
+            println!("{:>2}  {:<14}  {}", one.figure.number, finding.verdict.words(), claim.says);
+        }
+    }
+    println!("\nFigures  {}\nPage     {}", directory.join("index.html").display(), page.display());
+    Ok(())
+}
+
+/// Makes the panels of all figures and checks their claims.
+fn tell<'p>(paper: &'p Paper, data: &Data) -> Vec<Told<'p>> {
+    let variants: Vec<(&Variant, Data)> =
+        paper.variants.iter().map(|variant| (variant, data.with(variant))).collect();
+    paper.figures.iter().map(|figure| Told::new(figure, data, &variants)).collect()
+}
+
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    }
+    fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! The shared link: figures 9, 10, 11, 14 and 15 of chapter 4, 21, 22, 23, 26 and 27 of chapter 5. All are
+//! slices of one grid.
+
+mod claims;
+
+use crate::frame::figure::{Claim, Data, Figure, Kind, Panel};
+use crate::frame::samples::Samples;
+use crate::frame::scale::Scale;
+
+use super::grid::{FLOWS, LAP, LAP_RATE, LIP, LIP_RATE, Place, TCP_RATE, flows_beside, rates_beside, shared};
+use super::slices::{Along, Chapter, family, panel, panels};
+
+pub(super) fn figures() -> Vec<Figure> {
+    vec![
+        overview(9, "4.3.2", Chapter::Four, claims::of_the_overview()),
+        over_flows(10, "4.3.2", Chapter::Four, 1, claims::at_one_packet()),
+        over_flows(11, "4.3.2", Chapter::Four, 32, claims::at_many_packets()),
+        over_rates(14, "4.3.3", Chapter::Four, 1, claims::beside_one()),
+        over_rates(15, "4.3.3", Chapter::Four, 8, claims::beside_eight()),
+        overview(21, "5.2.2", Chapter::Five, claims::of_the_overview_with_lap()),
+        over_flows(22, "5.2.2", Chapter::Five, 1, claims::at_one_packet_with_lap()),
+        over_flows(23, "5.2.2", Chapter::Five, 32, claims::at_many_packets_with_lap()),
+        over_rates(26, "5.2.3", Chapter::Five, 1, claims::beside_one_with_lap()),
+        over_rates(27, "5.2.3", Chapter::Five, 8, claims::beside_eight_with_lap()),
+    ]
+}
+
+/// Over the number of TCP, at one sending rate.
+fn over_flows(number: u32, section: &'static str, chapter: Chapter, rate: u32, claims: Vec<Claim>) -> Figure {
+    Figure {
+        number,
+        title: match rate {
+            1 => "One packet per round trip on the shared link",
+            _ => "Thirty-two packets per round trip on the shared link",
+        },
+        section,
+        kind: Kind::Sweep,
+        panels: Box::new(move |data| {
+            let flows = flows_beside(rate).into_iter();
+            let places: Vec<(f64, Place<'_>)> =
+                flows.map(|flows| (f64::from(flows), shared(data, flows, rate))).collect();
+            panels(chapter, Along::Flows, &places)
+        }),
+        claims,
+    }
+}
+
+/// Over the sending rate, beside so many TCP.
+fn over_rates(
+    number: u32,
+    section: &'static str,
+    chapter: Chapter,
+    flows: u32,
+    claims: Vec<Claim>,
+) -> Figure {
+    Figure {
+        number,
+        title: match flows {
+            1 => "The shared link with one TCP",
+            _ => "The shared link with eight TCP",
+        },
+        section,
+        kind: Kind::Sweep,
+        panels: Box::new(move |data| {
+            let rates = rates_beside(flows).into_iter();
+            let places: Vec<(f64, Place<'_>)> =
+                rates.map(|rate| (f64::from(rate), shared(data, flows, rate))).collect();
+            panels(chapter, Along::Rate, &places)
+        }),
+        claims,
+    }
+}
+
+/// A curve over the sending rate for each number of TCP, in place of a surface.
+fn overview(number: u32, section: &'static str, chapter: Chapter, claims: Vec<Claim>) -> Figure {
+    Figure {
+        number,
+        title: match chapter {
+            Chapter::Four => "LIP on the shared link, overview",
+            Chapter::Five => "LAP on the shared link, overview",
+        },
+        section,
+        kind: Kind::Sweep,
+        panels: Box::new(move |data| overview_panels(data, chapter)),
+        claims,
+    }
+}
+
+fn overview_panels(data: &Data, chapter: Chapter) -> Vec<Panel> {
+    let row = |flows: u32| {
+        let rates = rates_beside(flows).into_iter();
+        rates.map(|rate| (f64::from(rate), shared(data, flows, rate))).collect::<Vec<_>>()
+    };
+    let rows = FLOWS.map(row);
+    let names = || FLOWS.iter().map(|flows| format!("{flows} TCP"));
+    let curves = |value: &dyn Fn(Place<'_>) -> Samples| family(names(), &rows, value);
+    let (loss_title, rate_title, losses, rates) = match chapter {
+        Chapter::Four => (
+            "Loss event rate (LIP), %",
+            "Calculated rate, kbit/s",
+            curves(&|place| place.of(LIP).times(100.0)),
+            curves(&|place| place.of(LIP_RATE)),
+        ),
+        Chapter::Five => (
+            "Loss fraction by LAP, %",
+            "Calculated rate by LAP over TCP's throughput",
+            curves(&|place| place.of(LAP).times(100.0)),
+            curves(&|place| place.ratio(LAP_RATE, TCP_RATE)),
+        ),
+    };
+    vec![
+        panel(loss_title, Along::Rate, Scale::Linear, losses),
+        panel(rate_title, Along::Rate, Scale::Linear, rates),
+    ]
+}

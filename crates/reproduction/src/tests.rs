@@ -1,0 +1,174 @@
+//! The frame with a small study: run, gone on with, drawn and told.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use super::tell;
+use crate::frame::effort::Effort;
+use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Look, Panel, Paper, Table, Variant};
+use crate::frame::finding::{Bound, Finding, Verdict};
+use crate::frame::gallery::Shown;
+use crate::frame::samples::Samples;
+use crate::frame::scale::Scale;
+use crate::frame::study::{self, Listener, Measured, Quantity, Study, Sweep};
+use crate::frame::{gallery, page, plot};
+use crate::papers;
+
+const LOSSES: [f64; 2] = [0.01, 0.1];
+const LOST: Quantity = Quantity { flow: "cbr", metric: "loss_rate" };
+
+/// Two loss probabilities at one sending rate, with a second factor outside.
+fn study() -> Study {
+    let sweep = |outer| Sweep {
+        outer: Some(outer),
+        set: vec![format!("session.cbr.layers.base={} kbit/s", 80 * outer)],
+        vary: vec!["link.G1-G2.loss.forward=0.01,0.1".to_owned()],
+    };
+    let metrics = &["loss_rate", "lip_loss"];
+    Study { name: "small", scenario: "thesis/lossy-link", sweeps: vec![sweep(4), sweep(8)], metrics }
+}
+
+/// What was there when each sweep began.
+#[derive(Default)]
+struct Heard(Mutex<Vec<(String, usize, usize)>>);
+
+impl Listener for Heard {
+    fn begins(&self, what: &str, all: usize, done: usize) {
+        self.0.lock().unwrap().push((what.to_owned(), all, done));
+    }
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let directory =
+        std::env::temp_dir().join(format!("layercast-reproduction-{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&directory);
+    directory
+}
+
+#[test]
+fn a_study_goes_on_where_it_stopped() {
+    let directory = scratch("study");
+    let run = |heard: &Heard| study::run(&study(), Effort::Quick, &directory, Some(2), heard).unwrap();
+    let heard = Heard::default();
+    let first = run(&heard);
+    fs::remove_file(directory.join("small-8/parts/cell-2-replication-1.json")).unwrap();
+    let again = run(&heard);
+    let heard = heard.0.into_inner().unwrap();
+    let told = |name: &str, done| (name.to_owned(), 4, done);
+    assert_eq!(heard, [told("small-4", 0), told("small-8", 0), told("small-4", 4), told("small-8", 3)]);
+    assert_eq!(first.len(), 4);
+    for (outer, loss) in [4.0, 8.0].into_iter().flat_map(|outer| LOSSES.map(|loss| (outer, loss))) {
+        let lost = first.samples(&[outer, loss], LOST);
+        assert_eq!(lost.0.len(), 2, "a sample of each replication");
+        assert_eq!(again.samples(&[outer, loss], LOST), lost);
+        assert!((lost.mean() / loss - 1.0).abs() < 0.5, "{} of {loss}", lost.mean());
+        let believed = first.samples(&[outer, loss], Quantity { flow: "cbr", metric: "lip_loss" });
+        assert!(believed.mean() > 0.2 * loss && believed.mean() < 2.0 * loss);
+    }
+    fs::remove_dir_all(&directory).unwrap();
+}
+
+/// In which twice as much is lost at the second probability.
+const VARIANT: Variant = Variant { name: "double", with: "double loss", of: "small", by: "double" };
+
+/// A paper of one figure whose claim holds if the second loss rate is ten times the first.
+fn paper() -> Paper {
+    let panels = |data: &Data| {
+        let points = LOSSES.map(|loss| (loss, data.study("small").samples(&[4.0, loss], LOST)));
+        vec![Panel {
+            title: "Lost".to_owned(),
+            across: "loss probability",
+            across_scale: Scale::Logarithmic,
+            up_scale: Scale::Linear,
+            curves: vec![Curve { name: "CBR".to_owned(), look: Look::Dots(1), points: points.to_vec() }],
+            table: Table::Whole,
+        }]
+    };
+    let claim = Claim::new("Ten times as much is lost.", |data, _| {
+        let [little, much] = LOSSES.map(|loss| data.study("small").samples(&[4.0, loss], LOST));
+        Finding::each(
+            "Much over little",
+            Bound::Within(9.0, 11.0),
+            vec![("here".to_owned(), much.over(&little))],
+        )
+    });
+    let figure = Figure {
+        number: 1,
+        title: "What is lost",
+        section: "1",
+        kind: Kind::Sweep,
+        panels: Box::new(panels),
+        claims: vec![claim],
+    };
+    Paper {
+        name: "small",
+        title: "Small",
+        preface: "Why.",
+        studies: vec![study()],
+        variants: vec![VARIANT],
+        figures: vec![figure],
+    }
+}
+
+/// What is told if these shares are lost, the same in both replications.
+fn told_of(little: f64, much: f64) -> (Verdict, String, String, String) {
+    let measured = |much: f64| {
+        let mut measured = Measured::default();
+        for (loss, lost) in LOSSES.into_iter().zip([little, much]) {
+            measured.add(&[4.0, loss], "cbr", "loss_rate", Samples::of([lost, lost]));
+        }
+        measured
+    };
+    let studies = BTreeMap::from([("small", measured(much)), ("double", measured(2.0 * much))]);
+    let data = Data { effort: Effort::Quick, studies };
+    let paper = paper();
+    let told = tell(&paper, &data);
+    let page = page::markdown(&paper, &told);
+    let Shown { panels, findings } = &told[0].shown;
+    (findings[0].verdict, page, gallery::html(&paper, &told), plot::svg(panels).unwrap())
+}
+
+#[test]
+fn verdicts_follow_from_what_was_measured() {
+    let (verdict, page, gallery, svg) = told_of(0.01, 0.1);
+    assert_eq!(verdict, Verdict::Holds);
+    assert!(page.contains("Of 1 claims: 1 holds, 0 does not hold, 0 cannot be told."), "{page}");
+    assert!(
+        page.contains(
+            "| [1](#figure-1-what-is-lost) | Ten times as much is lost. | holds | **does not hold** |"
+        ),
+        "{page}"
+    );
+    assert!(page.contains("| 0.1 | 0.100 ± 0.000 |"), "{page}");
+    assert!(
+        page.contains("With double loss, of 1 claims: 0 holds, 1 does not hold, 0 cannot be told."),
+        "{page}"
+    );
+    assert!(gallery.contains("figure-01-double.svg"));
+    assert!(gallery.contains("figure-01.svg") && gallery.contains("holds"));
+    assert!(svg.contains("CBR"));
+    let (verdict, page, gallery, _) = told_of(0.01, 0.2);
+    assert_eq!(verdict, Verdict::Fails);
+    assert!(page.contains("**does not hold**") && page.contains("20.0 ± 0.0 at here"), "{page}");
+    assert!(gallery.contains("does not hold"));
+}
+
+#[test]
+fn every_figure_can_be_told_of_nothing() {
+    for name in papers::NAMES {
+        let paper = papers::find(name).unwrap();
+        let data = Data { effort: Effort::Quick, studies: BTreeMap::new() };
+        let numbers: Vec<u32> = paper.figures.iter().map(|figure| figure.number).collect();
+        assert!(numbers.is_sorted_by(|one, other| one < other), "each once and in order: {numbers:?}");
+        for one in tell(&paper, &data) {
+            assert!(!one.figure.claims.is_empty(), "figure {}", one.figure.number);
+            // Nothing simulated is told of what was not run.
+            let holds = one.shown.findings.iter().any(|finding| finding.verdict == Verdict::Holds);
+            assert_eq!(holds, one.figure.kind != Kind::Sweep, "figure {}", one.figure.number);
+        }
+    }
+}
