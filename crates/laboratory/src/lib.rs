@@ -2,11 +2,12 @@
 //!
 //! A [`scenario`] file is read and checked, run in replications over the simulator, and its
 //! measurements become [`results`]: a table, `summary.json`, `series.parquet` and `report.html`.
-//! A [`sweep`] does that for every cell of a grid of values.
+//! A [`sweep`] does that for every cell of a grid of values, [`compare`] for each of several protocols.
 
 #[cfg(test)]
 extern crate alloc;
 
+pub mod compare;
 pub mod results;
 pub mod run;
 pub mod scenario;

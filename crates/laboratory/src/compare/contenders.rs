@@ -1,0 +1,150 @@
+//! The scenario with each protocol.
+
+use std::fmt::Write as _;
+
+use super::error::CompareError;
+use crate::scenario::{self, ProtocolCatalogue, Scenario};
+
+/// What is to be compared.
+#[derive(Debug, Clone, Default)]
+pub struct CompareRequest {
+    /// The scenario's name or path.
+    pub id: String,
+    /// Its text.
+    pub text: String,
+    /// What is changed for all, as `--set` takes it.
+    pub overrides: Vec<String>,
+    /// The protocols, in the order of the table.
+    pub protocols: Vec<String>,
+    /// The sessions that take them; all if there is none.
+    pub sessions: Vec<String>,
+    /// Options of one protocol: `PROTOCOL.OPTION=VALUE`.
+    pub with: Vec<String>,
+    /// How many replications, if not what the scenario says.
+    pub replications: Option<u32>,
+    /// The seed, if not what the scenario says.
+    pub seed: Option<u64>,
+}
+
+/// A protocol and the scenario in which its sessions are.
+#[derive(Debug, Clone)]
+pub struct Contender {
+    /// The protocol.
+    pub protocol: String,
+    /// The scenario's name or path.
+    pub scenario: String,
+    /// The scenario as it is run.
+    pub plan: Scenario,
+    /// The text that decides the numbers.
+    pub text: String,
+    /// The command that repeats this protocol's runs alone.
+    pub command: String,
+    /// The sessions that are compared.
+    pub sessions: Vec<String>,
+}
+
+/// Reads the scenario with each protocol.
+///
+/// # Errors
+/// What is wrong with the scenario, the protocols or the flags.
+pub fn read(
+    request: &CompareRequest,
+    catalogue: &dyn ProtocolCatalogue,
+) -> Result<Vec<Contender>, CompareError> {
+    let common = common(request);
+    let base = scenario::read(&request.id, &request.text, &common, catalogue)?;
+    let sessions = sessions(request, &base)?;
+    check_protocols(request, catalogue)?;
+    let with = request.with.iter().map(|flag| option(flag, &request.protocols)).collect::<Result<Vec<_>, _>>()?;
+    let reader = Reader { request, catalogue, base: &base, sessions: &sessions, common: &common, with: &with };
+    request.protocols.iter().map(|protocol| reader.contender(protocol)).collect()
+}
+
+fn common(request: &CompareRequest) -> Vec<String> {
+    let mut all = request.overrides.clone();
+    all.extend(request.replications.map(|count| format!("replications={count}")));
+    all.extend(request.seed.map(|seed| format!("seed={seed}")));
+    all
+}
+
+fn sessions(request: &CompareRequest, base: &Scenario) -> Result<Vec<String>, CompareError> {
+    let all: Vec<String> = base.sessions.iter().map(|session| session.name.clone()).collect();
+    if all.is_empty() {
+        return Err(CompareError::NoSession);
+    }
+    if let Some(name) = request.sessions.iter().find(|name| !all.contains(name)) {
+        return Err(CompareError::Session { name: name.clone(), known: all.join(", ") });
+    }
+    Ok(if request.sessions.is_empty() { all } else { request.sessions.clone() })
+}
+
+fn check_protocols(request: &CompareRequest, catalogue: &dyn ProtocolCatalogue) -> Result<(), CompareError> {
+    let known = catalogue.names();
+    for (index, name) in request.protocols.iter().enumerate() {
+        if !known.contains(&name.as_str()) {
+            return Err(CompareError::Protocol { name: name.clone(), known: known.join(", ") });
+        }
+        if request.protocols[..index].contains(name) {
+            return Err(CompareError::Twice { name: name.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// The protocol, and the rest of the flag.
+fn option<'a>(flag: &'a str, protocols: &[String]) -> Result<(&'a str, &'a str), CompareError> {
+    let parts = flag.split_once('.').filter(|(protocol, set)| {
+        protocols.iter().any(|known| known == protocol) && set.split_once('=').is_some_and(|(key, _)| !key.is_empty())
+    });
+    parts.ok_or_else(|| CompareError::With { flag: flag.to_owned() })
+}
+
+struct Reader<'a> {
+    request: &'a CompareRequest,
+    catalogue: &'a dyn ProtocolCatalogue,
+    base: &'a Scenario,
+    sessions: &'a [String],
+    common: &'a [String],
+    with: &'a [(&'a str, &'a str)],
+}
+
+impl Reader<'_> {
+    fn contender(&self, protocol: &str) -> Result<Contender, CompareError> {
+        let overrides = self.overrides(protocol);
+        let request = self.request;
+        let plan = scenario::read(&request.id, &request.text, &overrides, self.catalogue)
+            .map_err(|errors| CompareError::Contender { protocol: protocol.to_owned(), errors })?;
+        let mut text = request.text.clone();
+        let mut command = format!("layercast run {}", request.id);
+        for set in &overrides {
+            let _ = write!(text, "\n# --set {set}");
+            let _ = write!(command, " --set '{set}'");
+        }
+        Ok(Contender {
+            protocol: protocol.to_owned(),
+            scenario: request.id.clone(),
+            plan,
+            text,
+            command,
+            sessions: self.sessions.to_vec(),
+        })
+    }
+
+    /// What makes the scenario this protocol's. Options that the file gives are those of its own
+    /// protocol; another one begins with its defaults.
+    fn overrides(&self, protocol: &str) -> Vec<String> {
+        let mut all = Vec::new();
+        let compared = self.base.sessions.iter().filter(|session| self.sessions.contains(&session.name));
+        for session in compared {
+            let name = &session.name;
+            if session.protocol != protocol {
+                all.push(format!("session.{name}.protocol={protocol}"));
+                all.push(format!("session.{name}.options={{}}"));
+            }
+            let own = self.with.iter().filter(|(whose, _)| *whose == protocol);
+            all.extend(own.map(|(_, set)| format!("session.{name}.options.{set}")));
+        }
+        all.extend(self.common.iter().cloned());
+        all
+    }
+}

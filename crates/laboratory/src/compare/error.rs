@@ -1,0 +1,73 @@
+//! What can go wrong with a comparison.
+
+use thiserror::Error;
+
+use crate::results::ResultsError;
+use crate::run::RunError;
+use crate::scenario::ScenarioErrors;
+
+/// Why a comparison could not be made.
+#[derive(Debug, Error)]
+pub enum CompareError {
+    /// The scenario is wrong as it is.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioErrors),
+    /// The scenario is wrong with one of the protocols.
+    #[error("{errors}\n  = in: the scenario with \"{protocol}\"")]
+    Contender {
+        /// The protocol.
+        protocol: String,
+        /// What is wrong.
+        errors: ScenarioErrors,
+    },
+    /// There is no such protocol.
+    #[error("error: there is no protocol `{name}`\n  = allowed: {known}")]
+    Protocol {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// A protocol stands twice in the list.
+    #[error("error: `{name}` is asked for twice\n  = allowed: each protocol once")]
+    Twice {
+        /// The protocol.
+        name: String,
+    },
+    /// There is no such session.
+    #[error("error: there is no session `{name}`\n  = allowed: {known}")]
+    Session {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// The scenario has no session that a protocol could run.
+    #[error("error: the scenario has no session\n  = allowed: a scenario with at least one session")]
+    NoSession,
+    /// An option of one protocol is not written as it should be.
+    #[error("error: `{flag}` is not an option of a protocol\n  = allowed: PROTOCOL.OPTION=VALUE, with one of the protocols compared")]
+    With {
+        /// What was given.
+        flag: String,
+    },
+    /// A protocol could not be run.
+    #[error("{protocol} could not be run")]
+    Run {
+        /// The protocol.
+        protocol: String,
+        /// Why.
+        source: RunError,
+    },
+    /// The results do not fit or cannot be written.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+}
+
+impl CompareError {
+    /// Whether the user's input is to blame.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        !matches!(self, CompareError::Run { .. } | CompareError::Results(_))
+    }
+}
