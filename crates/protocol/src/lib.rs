@@ -29,6 +29,7 @@ pub mod option;
 pub mod registry;
 pub mod rlc;
 pub mod session;
+pub mod smcc;
 pub mod stream;
 pub mod tfmcc;
 pub mod tfrc;

@@ -1,4 +1,4 @@
-//! Golden vectors for equations, estimators, layers, ELM, RLC, TFRC and TFMCC. Every case of a group is run.
+//! Golden vectors for equations, estimators, layers, ELM, RLC, TFRC, TFMCC and SMCC. Every case of a group is run.
 
 mod golden {
     mod elm;
@@ -9,6 +9,7 @@ mod golden {
     mod rates;
     mod rlc;
     mod sequence;
+    mod smcc;
     mod tfmcc;
     mod tfrc;
 }

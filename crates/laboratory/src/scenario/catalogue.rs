@@ -24,6 +24,9 @@ macro_rules! built_in {
 }
 
 built_in![
+    "smcc/bottlenecks",
+    "smcc/bottlenecks-tfrc",
+    "smcc/heterogeneous",
     "tfmcc/one-bottleneck",
     "tfrc/beside-tcp",
     "thesis/bias-lossy",

@@ -5,7 +5,7 @@ use core::fmt;
 use super::Header;
 use crate::lct::{Content, Pieces};
 use crate::units::{Layer, WireSeq};
-use crate::{cbr, elm, fixed, rlc, tfmcc, tfrc};
+use crate::{cbr, elm, fixed, rlc, smcc, tfmcc, tfrc};
 
 /// The type of the extension of the fixed protocol: the layer (16); the CCI is the number.
 const FIXED_EXTENSION: u8 = 82;
@@ -28,6 +28,8 @@ pub enum LctError {
     TfrcReport(tfrc::header::ReportError),
     /// TFMCC does not take it.
     Tfmcc(tfmcc::header::HeaderError),
+    /// SMCC does not take it.
+    Smcc(smcc::header::HeaderError),
     /// The fixed protocol does not take it.
     Fixed,
     /// It is not a report.
@@ -43,6 +45,7 @@ impl fmt::Display for LctError {
             LctError::Tfrc(error) => write!(f, "tfrc: {error}"),
             LctError::TfrcReport(error) => write!(f, "tfrc: {error}"),
             LctError::Tfmcc(error) => write!(f, "tfmcc: {error}"),
+            LctError::Smcc(error) => write!(f, "smcc: {error}"),
             LctError::Fixed => write!(f, "fixed: an extension of wrong length"),
             LctError::NoReport => write!(f, "not a report"),
         }
@@ -63,6 +66,9 @@ impl Header {
             Header::Tfrc(tfrc::Header::Report(_)) | Header::Cbr(tfrc::Header::Report(_)) => None,
             Header::Tfmcc(tfmcc::Header::Data(data)) => Some(data.to_lct()),
             Header::Tfmcc(tfmcc::Header::Report(_)) => None,
+            Header::Smcc(smcc::Header::Data(data)) => Some(data.to_lct()),
+            Header::Smcc(smcc::Header::Counting(counting)) => Some(counting.to_lct()),
+            Header::Smcc(smcc::Header::Report(_)) => None,
             Header::Fixed(header) => Some(Pieces {
                 cci: header.seq.0.to_be_bytes(),
                 session: None,
@@ -81,6 +87,8 @@ impl Header {
                 | tfrc::LCT_EXTENSION
                 | cbr::LCT_EXTENSION
                 | tfmcc::LCT_EXTENSION
+                | smcc::LAYER_EXTENSION
+                | smcc::COUNTING_EXTENSION
                 | FIXED_EXTENSION
         )
     }
@@ -104,6 +112,12 @@ impl Header {
             tfmcc::LCT_EXTENSION => tfmcc::header::Data::from_lct(pieces)
                 .map(|data| Header::Tfmcc(tfmcc::Header::Data(data)))
                 .map_err(LctError::Tfmcc),
+            smcc::LAYER_EXTENSION => smcc::header::Data::from_lct(pieces)
+                .map(|data| Header::Smcc(smcc::Header::Data(data)))
+                .map_err(LctError::Smcc),
+            smcc::COUNTING_EXTENSION => smcc::header::Counting::from_lct(pieces)
+                .map(|counting| Header::Smcc(smcc::Header::Counting(counting)))
+                .map_err(LctError::Smcc),
             FIXED_EXTENSION => match pieces.extension.content() {
                 &[high, low] => Ok(Header::Fixed(fixed::Header {
                     layer: Layer(u16::from_be_bytes([high, low])),
@@ -115,7 +129,7 @@ impl Header {
         }
     }
 
-    /// The layer of a data header; none for feedback.
+    /// The layer of a data header, of a counting layer that of its channel; none for feedback.
     pub fn layer(&self) -> Option<Layer> {
         match self {
             Header::Elm(elm::Header::Data(data)) => Some(data.layer()),
@@ -125,6 +139,9 @@ impl Header {
             Header::Tfrc(tfrc::Header::Report(_)) | Header::Cbr(tfrc::Header::Report(_)) => None,
             Header::Tfmcc(tfmcc::Header::Data(_)) => Some(Layer::BASE),
             Header::Tfmcc(tfmcc::Header::Report(_)) => None,
+            Header::Smcc(smcc::Header::Data(data)) => Some(data.layer()),
+            Header::Smcc(smcc::Header::Counting(counting)) => Some(Layer(counting.channel)),
+            Header::Smcc(smcc::Header::Report(_)) => None,
             Header::Fixed(header) => Some(header.layer),
         }
     }
@@ -136,6 +153,7 @@ impl Header {
             Header::Tfrc(tfrc::Header::Report(report)) => Some(report.encode(tfrc::REPORT_KIND, bytes)),
             Header::Cbr(tfrc::Header::Report(report)) => Some(report.encode(cbr::REPORT_KIND, bytes)),
             Header::Tfmcc(tfmcc::Header::Report(report)) => Some(report.encode(bytes)),
+            Header::Smcc(smcc::Header::Report(report)) => Some(report.encode(bytes)),
             _ => None,
         }
     }
@@ -157,6 +175,10 @@ impl Header {
                 let report = tfmcc::header::Report::decode(bytes).map_err(LctError::Tfmcc)?;
                 return Ok(Header::Tfmcc(tfmcc::Header::Report(report)));
             }
+            Some(&smcc::REPORT) => {
+                let report = smcc::header::Report::decode(bytes).map_err(LctError::Smcc)?;
+                return Ok(Header::Smcc(smcc::Header::Report(report)));
+            }
             _ => {}
         }
         match elm::Header::decode(bytes) {
@@ -175,6 +197,7 @@ impl super::Source {
             super::Source::Tfrc(source) => Some(source.session()),
             super::Source::Cbr(source) => Some(source.session()),
             super::Source::Tfmcc(source) => Some(source.session()),
+            super::Source::Smcc(source) => Some(source.session()),
             super::Source::Rlc(_) | super::Source::Fixed(_) => None,
         }
     }
