@@ -208,14 +208,6 @@ impl LossEstimator {
         either!(self, estimator => estimator.events())
     }
 
-    /// How many of them have their interval in the history, or had: all but one whose period is open.
-    pub fn closed_events(&self) -> u64 {
-        match self {
-            LossEstimator::Lip(lip) => lip.events(),
-            LossEstimator::Lap(lap) => lap.events() - u64::from(lap.provisional().is_some()),
-        }
-    }
-
     /// The sender's clock has restarted: times before and after do not compare.
     pub fn forget_times(&mut self) {
         either!(self, estimator => estimator.forget_times());

@@ -235,9 +235,9 @@ impl Reception {
             delay.measured(sample, now.as_wire_us(), sent_us);
         }
         // The first interval is rescaled as long as it is in the history.
-        let intervals = self.loss.intervals();
+        let oldest = self.loss.intervals().closed().last().map(|interval| interval.length);
         if let Some(assumed) = self.assumed.take()
-            && intervals.closed().len() as u64 == self.loss.closed_events()
+            && oldest == Some(assumed.length)
         {
             let length = rescaled_interval(assumed.length, sample, assumed.rtt).max(1.0);
             self.loss.intervals_mut().replace_oldest(length);
