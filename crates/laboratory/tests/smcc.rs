@@ -16,9 +16,9 @@ fn ratios(smcc: &Ran, tfrc: &Ran) -> Vec<f64> {
     (1..=5).map(ratio).collect()
 }
 
-/// Within a factor of two is what is asked of SMCC. Two replications of 100 s scatter: a receiver changes
+/// Within a factor of two is what is asked of SMCC. Two replications of 150 s scatter: a receiver changes
 /// its level some ten times in that, by a factor of two, so its mean is right to some 15 %. Measured over
-/// 15 replications of 200 s: 0.84 to 1.01, and 0.67 to 1.28 in single ones.
+/// 15 replications of 250 s: 0.86 to 1.00, and 0.69 to 1.16 in single ones.
 #[test]
 fn every_receiver_gets_within_a_factor_of_two_of_tfrc_on_lossy_paths() {
     let ran = run("smcc/heterogeneous");
@@ -29,8 +29,8 @@ fn every_receiver_gets_within_a_factor_of_two_of_tfrc_on_lossy_paths() {
     assert!(fast > 8.0 * slow, "{slow} and {fast} kbit/s");
 }
 
-/// Beside one TCP each, where a rate that is too high makes losses. Measured over 15 replications: 0.82 to
-/// 0.95 of TFRC in the same place, and TCP gets 1.02 to 1.14 of what TFRC leaves it.
+/// Beside one TCP each, where a rate that is too high makes losses. Measured over 15 replications: 0.84 to
+/// 0.95 of TFRC in the same place, and TCP gets 1.02 to 1.13 of what TFRC leaves it.
 #[test]
 fn every_receiver_gets_within_a_factor_of_two_of_tfrc_beside_tcp() {
     let (smcc, tfrc) = (run("smcc/bottlenecks"), run("smcc/bottlenecks-tfrc"));
@@ -43,7 +43,7 @@ fn every_receiver_gets_within_a_factor_of_two_of_tfrc_beside_tcp() {
     }
 }
 
-/// With aggregation periods in place of loss insensitive ones. Measured over 15 replications: 0.77 to 0.97.
+/// With aggregation periods in place of loss insensitive ones. Measured over 15 replications: 0.79 to 0.95.
 #[test]
 fn with_lap_it_is_within_a_factor_of_two_too() {
     let name = "smcc/heterogeneous";
