@@ -118,7 +118,7 @@ fn recovery(session: &Session) -> (f64, f64, usize, f64) {
 
 /// The source hears of a leave at once, waits a round for receivers with low rates, and then grows by
 /// one packet per largest round-trip time (0.15 s) in each of these: 44 packets/s each second, so 80
-/// packets/s more take 2 s. Measured: 2.3 s and 3 rounds, from 353 to 1970 kbit/s.
+/// packets/s more take 2 s. Measured: 2.0 s and 3 rounds, from 353 to 1984 kbit/s.
 #[test]
 fn when_the_limiting_receiver_leaves_the_rate_recovers_within_a_few_rounds() {
     let mut session = one_bad(Some(100.0));

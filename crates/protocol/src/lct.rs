@@ -7,8 +7,8 @@
 
 use core::fmt;
 
-/// The most bytes of content that an extension of ours has: room for ELM's base layer with an echo.
-pub const MAX_CONTENT: usize = 34;
+/// The most bytes of content that an extension of ours has: room for SMCC's layer with an echo.
+pub const MAX_CONTENT: usize = 38;
 
 /// The pieces of a data header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -30,6 +30,7 @@ pub mod registry;
 pub mod rlc;
 pub mod rlm;
 pub mod session;
+pub mod smcc;
 pub mod stream;
 pub mod tfmcc;
 pub mod tfrc;

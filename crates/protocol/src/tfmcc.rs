@@ -12,9 +12,9 @@ mod codec;
 pub mod header;
 mod lct;
 pub mod options;
-mod receiver;
+pub(crate) mod receiver;
 pub mod rules;
-mod source;
+pub(crate) mod source;
 
 pub(crate) use codec::KIND as REPORT;
 pub use header::Header;

@@ -1,4 +1,4 @@
-//! Golden vectors for equations, estimators, layers, ELM, RLC, RLM, Wei and Zhang, TFRC and TFMCC. Every case of a group is run.
+//! Golden vectors for equations, estimators, layers and every protocol. Every case of a group is run.
 
 mod golden {
     mod elm;
@@ -10,6 +10,7 @@ mod golden {
     mod rlc;
     mod rlm;
     mod sequence;
+    mod smcc;
     mod tfmcc;
     mod tfrc;
     mod wei_zhang;

@@ -241,7 +241,8 @@ impl Carousel {
         }
         let table_symbol = file.oti().symbol_size() - TABLE_EXTENSIONS;
         Ok(Carousel {
-            schedule: Schedule::new(file.oti(), session.layers.count()),
+            // Channels that are no layers carry symbols as well.
+            schedule: Schedule::new(file.oti(), session.channels),
             table_fti: table_fti(table.len(), table_symbol as u16),
             table,
             table_symbol,

@@ -150,7 +150,7 @@ fn the_other_protocols_carry_files_too() {
         return;
     }
     let place = Place::new("others");
-    for (number, protocol) in [(2, "rlc"), (3, "fixed")] {
+    for (number, protocol) in [(2, "rlc"), (3, "fixed"), (100, "smcc")] {
         let data = content(400_000);
         let source = start(place.with(protocol, &data), sending(number, protocol, Ends::default()));
         let session = source.session();

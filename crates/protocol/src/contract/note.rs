@@ -28,6 +28,13 @@ pub enum Note {
         /// The level held then.
         level: Level,
     },
+    /// An attempt to reach a level ended.
+    JoinAttempt {
+        /// The level that was tried.
+        to: Level,
+        /// Whether it was joined.
+        joined: bool,
+    },
     /// The first measured round-trip time.
     FirstRoundTrip {
         /// The sample.

@@ -5,7 +5,7 @@ use core::fmt;
 use super::Header;
 use crate::lct::{Content, Pieces};
 use crate::units::{Layer, WireSeq};
-use crate::{cbr, elm, fixed, rlc, rlm, tfmcc, tfrc, wei_zhang};
+use crate::{cbr, elm, fixed, rlc, rlm, smcc, tfmcc, tfrc, wei_zhang};
 
 /// The type of the extension of the fixed protocol: the layer (16); the CCI is the number.
 const FIXED_EXTENSION: u8 = 82;
@@ -32,6 +32,8 @@ pub enum LctError {
     Rlm(rlm::HeaderError),
     /// The protocol of Wei and Zhang does not take it.
     WeiZhang(wei_zhang::HeaderError),
+    /// SMCC does not take it.
+    Smcc(smcc::header::HeaderError),
     /// The fixed protocol does not take it.
     Fixed,
     /// It is not a report.
@@ -49,6 +51,7 @@ impl fmt::Display for LctError {
             LctError::Tfmcc(error) => write!(f, "tfmcc: {error}"),
             LctError::Rlm(error) => write!(f, "rlm: {error}"),
             LctError::WeiZhang(error) => write!(f, "wei-zhang: {error}"),
+            LctError::Smcc(error) => write!(f, "smcc: {error}"),
             LctError::Fixed => write!(f, "fixed: an extension of wrong length"),
             LctError::NoReport => write!(f, "not a report"),
         }
@@ -71,6 +74,9 @@ impl Header {
             Header::Tfmcc(tfmcc::Header::Report(_)) => None,
             Header::Rlm(header) => Some(header.to_lct()),
             Header::WeiZhang(header) => Some(header.to_lct()),
+            Header::Smcc(smcc::Header::Data(data)) => Some(data.to_lct()),
+            Header::Smcc(smcc::Header::Counting(counting)) => Some(counting.to_lct()),
+            Header::Smcc(smcc::Header::Report(_)) => None,
             Header::Fixed(header) => Some(Pieces {
                 cci: header.seq.0.to_be_bytes(),
                 session: None,
@@ -91,6 +97,8 @@ impl Header {
                 | tfmcc::LCT_EXTENSION
                 | rlm::LCT_EXTENSION
                 | wei_zhang::LCT_EXTENSION
+                | smcc::LAYER_EXTENSION
+                | smcc::COUNTING_EXTENSION
                 | FIXED_EXTENSION
         )
     }
@@ -118,6 +126,12 @@ impl Header {
             wei_zhang::LCT_EXTENSION => {
                 wei_zhang::Header::from_lct(pieces).map(Header::WeiZhang).map_err(LctError::WeiZhang)
             }
+            smcc::LAYER_EXTENSION => smcc::header::Data::from_lct(pieces)
+                .map(|data| Header::Smcc(smcc::Header::Data(data)))
+                .map_err(LctError::Smcc),
+            smcc::COUNTING_EXTENSION => smcc::header::Counting::from_lct(pieces)
+                .map(|counting| Header::Smcc(smcc::Header::Counting(counting)))
+                .map_err(LctError::Smcc),
             FIXED_EXTENSION => match pieces.extension.content() {
                 &[high, low] => Ok(Header::Fixed(fixed::Header {
                     layer: Layer(u16::from_be_bytes([high, low])),
@@ -129,7 +143,7 @@ impl Header {
         }
     }
 
-    /// The layer of a data header; none for feedback.
+    /// The layer of a data header, of a counting layer that of its channel; none for feedback.
     pub fn layer(&self) -> Option<Layer> {
         match self {
             Header::Elm(elm::Header::Data(data)) => Some(data.layer()),
@@ -142,6 +156,9 @@ impl Header {
             Header::Rlm(rlm::Header::Data(data)) => Some(data.layer),
             Header::Rlm(rlm::Header::Announcement(_)) => None,
             Header::WeiZhang(header) => Some(header.layer),
+            Header::Smcc(smcc::Header::Data(data)) => Some(data.layer()),
+            Header::Smcc(smcc::Header::Counting(counting)) => Some(Layer(counting.channel)),
+            Header::Smcc(smcc::Header::Report(_)) => None,
             Header::Fixed(header) => Some(header.layer),
         }
     }
@@ -154,6 +171,7 @@ impl Header {
             Header::Cbr(tfrc::Header::Report(report)) => Some(report.encode(cbr::REPORT_KIND, bytes)),
             Header::Tfmcc(tfmcc::Header::Report(report)) => Some(report.encode(bytes)),
             Header::Rlm(rlm::Header::Announcement(made)) => Some(made.encode(bytes)),
+            Header::Smcc(smcc::Header::Report(report)) => Some(report.encode(bytes)),
             _ => None,
         }
     }
@@ -179,6 +197,10 @@ impl Header {
                 let made = rlm::Announcement::decode(bytes).map_err(LctError::Rlm)?;
                 return Ok(Header::Rlm(rlm::Header::Announcement(made)));
             }
+            Some(&smcc::REPORT) => {
+                let report = smcc::header::Report::decode(bytes).map_err(LctError::Smcc)?;
+                return Ok(Header::Smcc(smcc::Header::Report(report)));
+            }
             _ => {}
         }
         match elm::Header::decode(bytes) {
@@ -197,6 +219,7 @@ impl super::Source {
             super::Source::Tfrc(source) => Some(source.session()),
             super::Source::Cbr(source) => Some(source.session()),
             super::Source::Tfmcc(source) => Some(source.session()),
+            super::Source::Smcc(source) => Some(source.session()),
             super::Source::Rlc(_)
             | super::Source::Rlm(_)
             | super::Source::WeiZhang(_)

@@ -27,6 +27,11 @@ const FLAG_LEAVING: u8 = 4;
 impl Report {
     /// Writes the report to the start of `bytes`, and returns its length.
     pub fn encode<const N: usize>(&self, bytes: &mut [u8; N]) -> usize {
+        self.encode_as(KIND, 0, bytes)
+    }
+
+    /// The same with another first byte, and a value for the byte that is reserved here.
+    pub(crate) fn encode_as<const N: usize>(&self, kind: u8, fourth: u8, bytes: &mut [u8; N]) -> usize {
         const { assert!(N >= LENGTH, "no room for a report") };
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
         let flags = flag(self.has_rtt, FLAG_HAS_RTT)
@@ -34,7 +39,7 @@ impl Report {
             | flag(self.leaving, FLAG_LEAVING);
         let receiver = self.receiver.0.get();
         let words = [
-            u32::from_be_bytes([KIND, flags, self.round, 0]),
+            u32::from_be_bytes([kind, flags, self.round, fourth]),
             self.session,
             (receiver >> 32) as u32,
             receiver as u32,
@@ -53,12 +58,17 @@ impl Report {
     /// # Errors
     /// What is wrong with the bytes.
     pub fn decode(bytes: &[u8]) -> Result<Report, HeaderError> {
+        Report::decode_as(KIND, bytes).map(|(report, _)| report)
+    }
+
+    /// The same with another first byte; also gives the byte that is reserved here.
+    pub(crate) fn decode_as(kind: u8, bytes: &[u8]) -> Result<(Report, u8), HeaderError> {
         let Some((report, _)) = bytes.split_first_chunk::<LENGTH>() else {
             return Err(HeaderError::Length { have: bytes.len() });
         };
-        let &[kind, flags, round, _, ref rest @ ..] = report;
-        if kind != KIND {
-            return Err(HeaderError::Kind(kind));
+        let &[first, flags, round, fourth, ref rest @ ..] = report;
+        if first != kind {
+            return Err(HeaderError::Kind(first));
         }
         if flags & !(FLAG_HAS_RTT | FLAG_HAS_LOSS | FLAG_LEAVING) != 0 {
             return Err(HeaderError::Flags(flags));
@@ -69,7 +79,7 @@ impl Report {
         }
         let [session, high, low, timestamp_us, heard_us, rate] = words;
         let receiver = NonZeroU64::new(u64::from(high) << 32 | u64::from(low));
-        Ok(Report {
+        let report = Report {
             session,
             receiver: receiver.map(ReceiverId).ok_or(HeaderError::Receiver)?,
             timestamp_us,
@@ -79,7 +89,8 @@ impl Report {
             has_loss: flags & FLAG_HAS_LOSS != 0,
             leaving: flags & FLAG_LEAVING != 0,
             rate: FloatRate((rate >> 16) as u16),
-        })
+        };
+        Ok((report, fourth))
     }
 }
 

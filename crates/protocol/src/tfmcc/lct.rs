@@ -20,7 +20,7 @@
 use core::num::NonZeroU64;
 
 use super::header::{Data, Echo, FloatRate, HeaderError, ReceiverId};
-use crate::lct::{Content, Pieces};
+use crate::lct::{Content, Extension, Pieces};
 use crate::units::WireSeq;
 
 /// The type of TFMCC's extension (RFC 5651, section 9.1; not registered).
@@ -33,9 +33,14 @@ const WITH_ECHO: usize = 34;
 impl Data {
     /// The header in pieces.
     pub fn to_lct(&self) -> Pieces {
+        self.pieces(self.lct_content(0).extension(EXTENSION))
+    }
+
+    /// The content of the extension, with a value for the byte that is reserved here.
+    pub(crate) fn lct_content(&self, second: u8) -> Content {
         let limiting = self.limiting.map_or(0, |receiver| receiver.0.get());
         let mut content = Content::default()
-            .with(&[self.round, 0])
+            .with(&[self.round, second])
             .with(&self.timestamp_us.to_be_bytes())
             .with(&self.max_rtt_us.to_be_bytes())
             .with(&self.suppression.0.to_be_bytes())
@@ -45,11 +50,16 @@ impl Data {
             content =
                 content.with(&echo.receiver.0.get().to_be_bytes()).with(&echo.timestamp_us.to_be_bytes());
         }
+        content
+    }
+
+    /// The header in pieces with this extension.
+    pub(crate) fn pieces(&self, extension: Extension) -> Pieces {
         Pieces {
             cci: self.seq.0.to_be_bytes(),
             session: Some(self.session),
             end_of_session: self.end_of_session,
-            extension: content.extension(EXTENSION),
+            extension,
         }
     }
 
@@ -58,7 +68,11 @@ impl Data {
     /// # Errors
     /// What is wrong with them.
     pub fn from_lct(pieces: &Pieces) -> Result<Data, HeaderError> {
-        let content = pieces.extension.content();
+        Data::from_lct_content(pieces, pieces.extension.content()).map(|(data, _)| data)
+    }
+
+    /// The same from the content of another extension; also gives the byte that is reserved here.
+    pub(crate) fn from_lct_content(pieces: &Pieces, content: &[u8]) -> Result<(Data, u8), HeaderError> {
         let error = HeaderError::Length { have: content.len() };
         let word = |at: usize| match content.get(at..).and_then(<[u8]>::first_chunk) {
             Some(word) => Ok(u32::from_be_bytes(*word)),
@@ -89,14 +103,13 @@ impl Data {
             echo,
         };
         data.check()?;
-        Ok(data)
+        Ok((data, content.get(1).copied().unwrap_or_default()))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lct::Extension;
 
     fn data() -> Data {
         let receiver = ReceiverId(NonZeroU64::new(0x1122_3344_5566_7788).unwrap());

@@ -21,6 +21,8 @@ options! {
         round_length: f64 = 6.0, 1.0 => 100.0;
         /// The longest time between two packets (RFC 4654, 3.3: 8 s).
         max_spacing: Span = Span::from_secs(8), Span::from_ms(1) => Span::from_secs(64);
+        /// For how many largest round-trip times the former limiting receiver is kept in mind, to follow it again when the present one goes; 0 for not at all (TFMCC paper; the number is a CHOICE).
+        former_memory: f64 = 10.0, 0.0 => 1000.0;
         /// The rate does not fall below this, whatever is reported; more than 0 is not fair to TCP (CHOICE).
         floor_rate: Rate = Rate::ZERO;
         /// How many reports the source takes per second; surplus ones are only counted (CHOICE).

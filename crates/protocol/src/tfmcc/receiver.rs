@@ -8,14 +8,13 @@ mod counters;
 mod feedback;
 mod meter;
 mod reception;
+mod reporter;
 mod reports;
-
-use core::num::NonZeroU64;
 
 pub use counters::Counters;
 
-use self::feedback::{FeedbackTimer, Standing};
-use self::reception::{Reception, Verdict};
+pub(crate) use self::reception::{Arrived, Reception, Verdict};
+pub(crate) use self::reporter::Reporter;
 use super::header::{Data, Header, ReceiverId};
 use super::options::Options;
 use crate::contract::{Action, ActionQueue, Arrival, Belief, Cause, Ecn, Endpoint, Input, Note, Origin};
@@ -25,8 +24,6 @@ use crate::units::{Channel, Layer, Level, Rate, RateEstimate, Size, Time};
 
 /// The channel of the session.
 const CHANNEL: Channel = Channel(0);
-/// A source that was silent for so many largest round-trip times may start slowly (RFC 4654, 4.3.1).
-const IDLE_ROUND_TRIPS: u64 = 10;
 
 /// What a receiver is about.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,60 +36,39 @@ enum Phase {
     Over,
 }
 
-/// What the newest packet said.
-#[derive(Clone, Copy, Debug)]
-struct Newest {
-    timestamp_us: u32,
-    came: Time,
-    round: u8,
-}
-
 /// A receiver of a TFMCC session.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     options: Options,
     packet_size: Size,
     peak: Rate,
-    id: ReceiverId,
-    stream: Stream,
     phase: Phase,
     level: Level,
     session: SessionNumber,
     reception: Reception,
-    timer: FeedbackTimer,
-    newest: Option<Newest>,
-    is_limiting: bool,
-    reported: Option<Time>,
+    reporter: Reporter,
     /// Since when its fair rate has been too low for the session.
     starved_since: Option<Time>,
     /// When silence is worth a note.
     silent_at: Time,
-    heard: Time,
     counters: Counters,
     actions: ActionQueue<Header>,
 }
 
 impl Receiver {
     /// A receiver for the session that the plan describes.
-    pub fn new(options: &Options, plan: SessionPlan, mut stream: Stream) -> Receiver {
-        let id = ReceiverId(NonZeroU64::new(stream.bits()).unwrap_or(NonZeroU64::MIN));
+    pub fn new(options: &Options, plan: SessionPlan, stream: Stream) -> Receiver {
         let (packet_size, peak) = (plan.packet_size, plan.layers.top_rate());
         Receiver {
             packet_size,
             peak,
-            id,
-            stream,
             phase: Phase::Idle,
             level: Level::NONE,
             session: SessionNumber::default(),
-            reception: Reception::new(options, packet_size, peak),
-            timer: FeedbackTimer::new(options),
-            newest: None,
-            is_limiting: false,
-            reported: None,
+            reception: Reception::new(options, &options.loss_config(), packet_size, [peak]),
+            reporter: Reporter::new(options, stream),
             starved_since: None,
             silent_at: Time::ZERO,
-            heard: Time::ZERO,
             counters: Counters::default(),
             actions: ActionQueue::default(),
             options: options.clone(),
@@ -106,12 +82,12 @@ impl Receiver {
 
     /// The number that this receiver drew.
     pub fn id(&self) -> ReceiverId {
-        self.id
+        self.reporter.id()
     }
 
     /// Whether it limits the session's rate, as far as it knows.
     pub fn is_limiting(&self) -> bool {
-        self.is_limiting
+        self.reporter.is_limiting()
     }
 
     fn on_packet(&mut self, now: Time, arrival: &Arrival<Header>) {
@@ -135,9 +111,15 @@ impl Receiver {
             self.finish(Cause::SessionEnd);
             return;
         }
-        let marked = arrival.ecn == Ecn::Marked;
-        let verdict =
-            self.reception.on_data(now, &data, marked, arrival.size, &mut self.counters, &mut self.actions);
+        let arrived = Arrived {
+            layer: Layer::BASE,
+            seq: data.seq,
+            timestamp_us: data.timestamp_us,
+            size: arrival.size,
+            marked: arrival.ecn == Ecn::Marked,
+            told: Some(&data),
+        };
+        let verdict = self.reception.on_data(now, &arrived, &mut self.counters, &mut self.actions);
         match verdict {
             Verdict::Counted(new_loss) => self.take(now, &data, new_loss),
             Verdict::Ignored => {}
@@ -160,64 +142,31 @@ impl Receiver {
     fn begin_anew(&mut self) {
         self.counters.restarts += 1;
         self.actions.note(Note::Resynchronised { layer: Layer::BASE });
-        self.reception = Reception::new(&self.options, self.packet_size, self.peak);
-        self.timer.cancel();
-        (self.newest, self.reported, self.starved_since) = (None, None, None);
-        self.is_limiting = false;
+        let losses = self.options.loss_config();
+        self.reception = Reception::new(&self.options, &losses, self.packet_size, [self.peak]);
+        self.reporter.reset();
+        self.starved_since = None;
     }
 
     /// A packet that counts: round-trip time, rate, feedback.
     fn take(&mut self, now: Time, data: &Data, new_loss: bool) {
-        let newest = Newest { timestamp_us: data.timestamp_us, came: now, round: data.round };
-        let before = self.newest;
-        // One that was overtaken says nothing new.
-        let is_old = |old: &Newest| (data.timestamp_us.wrapping_sub(old.timestamp_us) as i32) < 0;
-        if before.as_ref().is_some_and(is_old) {
+        let Some(told) = self.reporter.hear(now, data, new_loss, &mut self.reception, &self.options) else {
             return;
-        }
-        if now.since(self.heard) > data.max_rtt() * IDLE_ROUND_TRIPS && before.is_some() && !new_loss {
-            self.reception.clear_loss();
-        }
-        self.newest = Some(newest);
-        self.heard = now;
+        };
         self.silent_at = now + self.options.silence_note;
-        self.is_limiting = data.limiting == Some(self.id);
-        if let Some(echo) = data.echo.filter(|echo| echo.receiver == self.id) {
-            let weight = if self.is_limiting { self.options.q_limiting } else { self.options.q_other };
-            match self.reception.on_echo(now, echo.timestamp_us, data.timestamp_us, weight) {
-                Some((rtt, true)) => self.actions.note(Note::FirstRoundTrip { rtt }),
-                Some(_) => {}
-                None => self.counters.bad_echo += 1,
-            }
+        self.counters.bad_echo += u64::from(told.bad_echo);
+        if let Some(rtt) = told.first_rtt {
+            self.actions.note(Note::FirstRoundTrip { rtt });
         }
         let asked = self.reception.asked();
         if self.is_starved(now) {
             self.finish(Cause::RateBelow);
             return;
         }
-        if self.is_limiting {
-            self.timer.cancel();
-            let rtt = self.reception.rtt_in_use();
-            let due = self.reported.is_none_or(|last| now.since(last) >= rtt);
-            if due || new_loss && self.options.report_on_loss {
-                self.counters.limiting_reports += 1;
-                self.send_report(now, false);
-            }
-            return;
-        }
-        let standing = Standing {
-            asked,
-            sent: self.reception.sent_rate(),
-            has_loss: self.reception.has_loss(),
-            rtt: self.reception.rtt_in_use(),
-            max_rtt: data.max_rtt(),
-            suppression: data.suppression.rate().map(Rate::as_bytes_per_s),
-        };
-        if before.is_none_or(|before| before.round != data.round) {
-            let x = 1.0 - self.stream.uniform();
-            self.timer.begin(now, x, &standing);
-        } else {
-            self.timer.on_packet(now, &standing);
+        let (reception, options) = (&self.reception, &self.options);
+        if self.reporter.is_due_with(now, &told, asked, reception, options) {
+            self.counters.limiting_reports += 1;
+            self.send_report(now, false);
         }
     }
 
@@ -225,11 +174,11 @@ impl Receiver {
         if self.phase != Phase::Running {
             return;
         }
-        if self.timer.take_due(now) {
+        if self.reporter.take_due(now) {
             self.send_report(now, false);
         }
         if now >= self.silent_at {
-            self.actions.note(Note::NothingHeard { waited: now.since(self.heard) });
+            self.actions.note(Note::NothingHeard { waited: now.since(self.reporter.heard()) });
             self.silent_at = now + self.options.silence_note;
             self.join(Cause::Start);
         }
@@ -260,7 +209,7 @@ impl Receiver {
     /// The others would be held up by a limiting receiver that just went, so it says so. The rest go
     /// silently, since they may be many.
     fn stop(&mut self, now: Time) {
-        if self.is_limiting {
+        if self.reporter.is_limiting() {
             self.send_report(now, true);
         }
         self.finish(Cause::Stop);
@@ -275,7 +224,8 @@ impl Endpoint for Receiver {
             (Phase::Over, _) => return,
             (Phase::Idle, Input::Start) => {
                 self.phase = Phase::Running;
-                (self.heard, self.silent_at) = (now, now + self.options.silence_note);
+                self.reporter.begin(now);
+                self.silent_at = now + self.options.silence_note;
                 self.join(Cause::Start);
             }
             (Phase::Running, Input::Packet(arrival)) => self.on_packet(now, &arrival),
@@ -297,7 +247,7 @@ impl Endpoint for Receiver {
         if self.phase != Phase::Running {
             return None;
         }
-        Some(self.timer.deadline().map_or(self.silent_at, |at| at.min(self.silent_at)))
+        Some(self.reporter.deadline().map_or(self.silent_at, |at| at.min(self.silent_at)))
     }
 
     fn belief(&self, _now: Time) -> Belief {

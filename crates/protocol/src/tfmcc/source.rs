@@ -2,26 +2,21 @@
 
 mod control;
 mod echoes;
+mod regulator;
 mod rounds;
 
-use self::control::{Bounds, Control, Heard};
-use self::echoes::{Echoes, Waiting};
-use self::rounds::Rounds;
-use super::header::{Data, FloatRate, Header, ReceiverId, Report};
+pub(crate) use self::regulator::{Range, Regulator, Reported};
+use super::header::{Header, ReceiverId, Report};
 use super::options::Options;
-use super::rules::rescaled_rate;
 use crate::contract::{ActionQueue, Belief, Endpoint, Input, Payload, Send, Target};
 use crate::elm::feedback::TokenBucket;
-use crate::estimator::{MAX_RTT, rtt_sample};
 use crate::session::SessionPlan;
 use crate::stream::Stream;
 use crate::units::{Channel, Layer, Level, Rate, RateEstimate, Size, Span, Time, WireSeq};
 
 /// A source that is further behind than this starts anew from now: a host that stalled does not make
 /// up for it with a burst.
-const MAX_BEHIND: Span = Span::from_ms(100);
-/// The shortest spacing of packets, so that a wild rate cannot stall a host.
-const MIN_SPACING: Span = Span::from_us(1);
+pub(crate) const MAX_BEHIND: Span = Span::from_ms(100);
 
 /// What a source counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,11 +60,8 @@ pub struct Source {
     seq: WireSeq,
     /// When the newest packet left, or should have.
     left: Time,
-    control: Control,
-    rounds: Rounds,
-    echoes: Echoes,
+    regulator: Regulator,
     bucket: TokenBucket,
-    rtt: Option<Span>,
     counters: SourceCounters,
     actions: ActionQueue<Header>,
 }
@@ -79,7 +71,7 @@ impl Source {
     pub fn new(options: &Options, plan: SessionPlan, mut stream: Stream) -> Source {
         let (packet_size, peak) = (plan.packet_size, plan.layers.top_rate());
         let session = stream.bits() as u32;
-        let rounds = Rounds::new(options, Time::ZERO);
+        let range = range(options, packet_size, peak);
         Source {
             packet_size,
             peak,
@@ -87,11 +79,8 @@ impl Source {
             session,
             seq: WireSeq(0),
             left: Time::ZERO,
-            control: Control::new(bounds(options, packet_size, peak), rounds.max_rtt(), Time::ZERO),
-            rounds,
-            echoes: Echoes::new(),
+            regulator: Regulator::new(options, packet_size, range, Time::ZERO),
             bucket: TokenBucket::new(f64::from(options.report_limit), Time::ZERO),
-            rtt: None,
             counters: SourceCounters::default(),
             actions: ActionQueue::default(),
             options: options.clone(),
@@ -110,39 +99,37 @@ impl Source {
 
     /// The rate at which it sends.
     pub fn rate(&self) -> Rate {
-        Rate::from_bytes_per_s(self.control.rate())
+        self.regulator.rate()
     }
 
     /// The largest round-trip time of the session, as the source has it.
     pub fn max_rtt(&self) -> Span {
-        self.rounds.max_rtt()
+        self.regulator.max_rtt()
     }
 
     /// The current limiting receiver.
     pub fn limiting(&self) -> Option<ReceiverId> {
-        self.control.limiting()
+        self.regulator.limiting()
     }
 
     /// How often a receiver became the limiting one.
     pub fn limiting_changes(&self) -> u64 {
-        self.control.clr_changes()
+        self.regulator.limiting_changes()
     }
 
     /// Whether slow start goes on.
     pub fn in_slow_start(&self) -> bool {
-        self.control.in_slow_start()
+        self.regulator.in_slow_start()
     }
 
     fn spacing(&self) -> Span {
-        self.rate().time_to_send(self.packet_size).max(MIN_SPACING)
+        self.regulator.spacing()
     }
 
     fn start(&mut self, now: Time) {
         self.state = State::Sending;
-        self.rounds = Rounds::new(&self.options, now);
-        let bounds = bounds(&self.options, self.packet_size, self.peak);
-        self.control = Control::new(bounds, self.rounds.max_rtt(), now);
-        self.rounds.spacing_changed(self.spacing());
+        let range = range(&self.options, self.packet_size, self.peak);
+        self.regulator = Regulator::new(&self.options, self.packet_size, range, now);
         self.bucket = TokenBucket::new(f64::from(self.options.report_limit), now);
         self.left = now;
         self.send(now, false);
@@ -155,24 +142,12 @@ impl Source {
                 self.left = now;
             }
             self.send(now, false);
-            self.control.advance(now, self.rounds.max_rtt());
+            self.regulator.advance(now);
         }
     }
 
     fn send(&mut self, now: Time, end_of_session: bool) {
-        let round = self.rounds.number();
-        let data = Data {
-            session: self.session,
-            seq: self.seq,
-            timestamp_us: now.as_wire_us(),
-            end_of_session,
-            round,
-            max_rtt_us: self.rounds.max_rtt().min(MAX_RTT).as_us() as u32,
-            suppression: self.rounds.suppression(),
-            rate: FloatRate::from_rate(self.rate()),
-            limiting: self.control.limiting(),
-            echo: self.echoes.pop(now, round, self.rounds.is_late(now)),
-        };
+        let data = self.regulator.data(now, self.session, self.seq, end_of_session);
         self.seq = self.seq.next();
         self.counters.sent += 1;
         self.actions.send(Send {
@@ -185,63 +160,16 @@ impl Source {
     }
 
     fn on_report(&mut self, now: Time, report: &Report) {
-        let sample = rtt_sample(now.as_wire_us(), report.heard_us, 0);
-        let (Some(rtt), Some(asked)) = (sample, report.rate.rate()) else {
+        let Some(reported) = Reported::new(now, report).filter(|_| report.session == self.session) else {
             self.counters.invalid += 1;
             return;
         };
-        if report.session != self.session {
-            self.counters.invalid += 1;
-            return;
-        }
         if !self.bucket.take(now) {
             self.counters.surplus_reports += 1;
             return;
         }
         self.counters.reports += 1;
-        let before = self.rounds.max_rtt();
-        self.rounds.on_rtt(rtt);
-        if self.control.limiting() != Some(report.receiver) {
-            self.counters.others += 1;
-            if !report.leaving {
-                self.rounds.on_feedback(report.round, report.rate);
-            }
-        }
-        let asked = asked.as_bytes_per_s();
-        let rate = if report.has_loss && !report.has_rtt { rescaled_rate(asked, before, rtt) } else { asked };
-        let Report { receiver, has_loss, leaving, .. } = *report;
-        let heard = Heard { receiver, rate, has_loss, leaving };
-        self.control.on_report(now, &heard, self.rounds.max_rtt(), self.rounds.length());
-        self.rounds.spacing_changed(self.spacing());
-        let is_limiting = self.control.limiting() == Some(receiver);
-        if is_limiting {
-            self.rtt = Some(rtt);
-        }
-        if self.control.limiting().is_none() {
-            self.echoes.forget_limiting();
-        }
-        if !leaving {
-            let Report { timestamp_us, has_rtt, round, rate, .. } = *report;
-            let waiting = Waiting { receiver, timestamp_us, arrived: now, has_rtt, round, rate };
-            self.echoes.push(waiting, is_limiting);
-        }
-    }
-
-    /// What the clock alone brings about.
-    fn run_timers(&mut self, now: Time) {
-        loop {
-            if self.control.poll(now, self.rounds.max_rtt()) {
-                self.rounds.spacing_changed(self.spacing());
-            }
-            if self.control.limiting().is_none() {
-                self.echoes.forget_limiting();
-            }
-            if self.rounds.poll(now, self.spacing()) {
-                self.counters.rounds += 1;
-            } else if self.control.deadline(self.rounds.max_rtt()) > now {
-                return;
-            }
-        }
+        self.counters.others += u64::from(self.regulator.on_report(now, &reported));
     }
 
     fn stop(&mut self, now: Time) {
@@ -254,12 +182,12 @@ impl Source {
     }
 }
 
-fn bounds(options: &Options, packet_size: Size, peak: Rate) -> Bounds {
+/// From one packet in the longest spacing, or the floor, to the peak.
+fn range(options: &Options, packet_size: Size, peak: Rate) -> Range {
     let packet_bytes = f64::from(packet_size.as_bytes().max(1));
-    let high = peak.as_bytes_per_s();
     let slowest = packet_bytes / options.max_spacing.as_secs_f64();
-    let low = slowest.max(options.floor_rate.as_bytes_per_s()).min(high);
-    Bounds { packet_bytes, low, high }
+    let low = slowest.max(options.floor_rate.as_bytes_per_s()).min(peak.as_bytes_per_s());
+    Range { low: Rate::from_bytes_per_s(low), high: peak }
 }
 
 impl Endpoint for Source {
@@ -276,15 +204,17 @@ impl Endpoint for Source {
                 Header::Data(_) => self.counters.invalid += 1,
             },
             (_, Input::SendRefused(_)) => self.counters.refused += 1,
-            (State::Sending, Input::DataExhausted) => self.state = State::Paused(self.control.rate()),
+            (State::Sending, Input::DataExhausted) => {
+                self.state = State::Paused(self.regulator.rate_bytes_per_s())
+            }
             (State::Paused(rate), Input::DataAvailable) => {
                 self.state = State::Sending;
-                self.control.resume(now, rate);
+                self.regulator.resume(now, rate);
                 self.left = now - self.spacing();
             }
             _ => {}
         }
-        self.run_timers(now);
+        self.counters.rounds += self.regulator.poll(now);
         self.send_due(now);
     }
 
@@ -293,7 +223,7 @@ impl Endpoint for Source {
     }
 
     fn deadline(&self) -> Option<Time> {
-        let timers = self.rounds.end().min(self.control.deadline(self.rounds.max_rtt()));
+        let timers = self.regulator.deadline();
         match self.state {
             State::Sending => Some(timers.min(self.left + self.spacing())),
             State::Paused(_) => Some(timers),
@@ -304,6 +234,6 @@ impl Endpoint for Source {
     fn belief(&self, _now: Time) -> Belief {
         let rate = RateEstimate::Known(self.rate());
         let level = Level::up_to(Layer::BASE);
-        Belief { level, rate, smoothed_rate: rate, loss: None, rtt: self.rtt, measures: None }
+        Belief { level, rate, smoothed_rate: rate, loss: None, rtt: self.regulator.rtt(), measures: None }
     }
 }

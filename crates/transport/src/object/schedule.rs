@@ -20,7 +20,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A schedule that has given nothing yet.
+    /// A schedule that has given nothing yet. Each channel counts as a layer.
     pub fn new(oti: Oti, layers: u16) -> Schedule {
         let blocks = oti.blocks();
         // Layers begin at different blocks, so that the first packets spread.

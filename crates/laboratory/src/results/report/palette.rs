@@ -44,7 +44,7 @@ const HUES: [Ink; 8] = [
 ];
 
 /// Protocols that always wear the same hue, in whatever company.
-const KNOWN: [(&str, usize); 8] = [
+const KNOWN: [(&str, usize); 9] = [
     ("elm", 1),
     ("rlc", 2),
     ("flid-dl", 3),
@@ -52,6 +52,7 @@ const KNOWN: [(&str, usize); 8] = [
     ("rlm", 5),
     ("webrc", 4),
     ("tfmcc", 6),
+    ("smcc", 4),
     ("amca", 7),
 ];
 

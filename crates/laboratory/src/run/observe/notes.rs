@@ -32,6 +32,7 @@ enum What {
     LevelChanged { from: i32, to: i32, cause: String },
     LossEvent { layer: u16, first_lost: u64 },
     SlowStartEnded { level: i32 },
+    JoinAttempt { to: i32, joined: bool },
     FirstRoundTrip { rtt_ms: f64 },
     Resynchronised { layer: u16 },
     NothingHeard { waited_s: f64 },
@@ -53,6 +54,7 @@ impl From<ReceiverDeed> for What {
                 What::LossEvent { layer: layer.0, first_lost: first_lost.0 }
             }
             Note::SlowStartEnded { level } => What::SlowStartEnded { level: level.as_number() },
+            Note::JoinAttempt { to, joined } => What::JoinAttempt { to: to.as_number(), joined },
             Note::FirstRoundTrip { rtt } => What::FirstRoundTrip { rtt_ms: rtt.as_secs_f64() * 1e3 },
             Note::Resynchronised { layer } => What::Resynchronised { layer: layer.0 },
             Note::NothingHeard { waited } => What::NothingHeard { waited_s: waited.as_secs_f64() },

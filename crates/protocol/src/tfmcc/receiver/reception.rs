@@ -1,25 +1,44 @@
 //! What a receiver makes of its packets: losses, round-trip time, receive rate, fair rate (RFC 4654,
 //! sections 4.3, 4.4 and 5).
 
+use alloc::vec::Vec;
+
 use super::Counters;
 use super::meter::Meter;
 use crate::contract::{ActionQueue, Note};
 use crate::equation::Path;
 use crate::estimator::{
-    ArrivalClass, ClockReading, LossEstimator, LossOutcome, Packet, RttEstimator, RttFilter, SenderClock,
-    SequenceTracker, max_gap_for, rtt_sample,
+    ArrivalClass, ClockReading, LossConfig, LossEstimator, LossOutcome, Packet, RttEstimator, RttFilter,
+    SenderClock, SequenceTracker, max_gap_for, rtt_sample,
 };
-use crate::tfmcc::header::{Data, Header};
+use crate::tfmcc::header::Data;
 use crate::tfmcc::options::{Formula, Options};
 use crate::tfmcc::rules::{OneWayDelay, first_loss_rate, rescaled_interval};
-use crate::units::{Layer, Rate, RateEstimate, Size, Span, Time};
+use crate::units::{Layer, Rate, RateEstimate, Size, Span, Time, WireSeq};
 
 /// A round-trip time from one-way delays above so many measured ones is not believed (CHOICE).
 const MAX_ADJUSTMENT: f64 = 4.0;
 
+/// The reverse part of a round-trip time is renewed by a measurement at least as often as this: clocks
+/// that drift apart by 100 ppm are 6 ms further apart after a minute (CHOICE).
+const REVERSE_KEPT: Span = Span::from_secs(60);
+
+/// A data packet that arrived, as the estimators see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrived<'a> {
+    /// Which of the places in the table of streams it belongs to.
+    pub(crate) layer: Layer,
+    pub(crate) seq: WireSeq,
+    pub(crate) timestamp_us: u32,
+    pub(crate) size: Size,
+    pub(crate) marked: bool,
+    /// What it tells of the session that the receiver takes part in; none if it is of another one.
+    pub(crate) told: Option<&'a Data>,
+}
+
 /// What a packet was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     /// It counts; whether it brought a loss event.
     Counted(bool),
     /// Late, or here before, or far from all others.
@@ -39,21 +58,25 @@ struct Assumed {
 
 /// The estimators of a receiver, in the order in which a packet passes them.
 #[derive(Clone, Debug)]
-pub(super) struct Reception {
+pub(crate) struct Reception {
     clock: SenderClock,
-    tracker: SequenceTracker,
+    /// One for each stream of packets with numbers of its own.
+    trackers: Vec<SequenceTracker>,
     waits_for_reordered: bool,
     loss: LossEstimator,
     rtt: RttEstimator,
     delay: Option<OneWayDelay>,
     /// The round-trip time by the delay of the newest packet.
     adjusted: Option<Span>,
+    measured_at: Time,
     /// The session's largest round-trip time, which stands in before the first sample.
     max_rtt: Span,
     meter: Meter,
     window: f64,
     formula: Formula,
     packet_bytes: f64,
+    /// Whether the first interval has been calculated, and with what if the round-trip time was not known.
+    planted: bool,
     assumed: Option<Assumed>,
     has_loss: bool,
     limit_by_receive_rate: bool,
@@ -64,21 +87,31 @@ pub(super) struct Reception {
 }
 
 impl Reception {
-    pub(super) fn new(options: &Options, packet_size: Size, peak: Rate) -> Reception {
-        let max_gap = max_gap_for(peak, packet_size);
+    /// A receiver of one stream of packets for each of `rates`, which are at most so fast.
+    pub(crate) fn new(
+        options: &Options,
+        losses: &LossConfig,
+        packet_size: Size,
+        rates: impl IntoIterator<Item = Rate>,
+    ) -> Reception {
+        let tracker = |(index, rate): (usize, Rate)| {
+            SequenceTracker::new(Layer(index as u16), options.reorder, max_gap_for(rate, packet_size))
+        };
         Reception {
             clock: SenderClock::default(),
-            tracker: SequenceTracker::new(Layer::BASE, options.reorder, max_gap),
+            trackers: rates.into_iter().enumerate().map(tracker).collect(),
             waits_for_reordered: options.reorder > 1,
-            loss: LossEstimator::new(&options.loss_config()),
+            loss: LossEstimator::new(losses),
             rtt: RttEstimator::new(RttFilter::Ewma, options.q_other, 1),
             delay: options.one_way_delay.then(OneWayDelay::default),
             adjusted: None,
+            measured_at: Time::ZERO,
             max_rtt: options.r_max_initial,
             meter: Meter::new(),
             window: options.receive_window,
             formula: options.formula,
             packet_bytes: f64::from(packet_size.as_bytes().max(1)),
+            planted: false,
             assumed: None,
             has_loss: false,
             limit_by_receive_rate: options.limit_by_receive_rate,
@@ -88,22 +121,23 @@ impl Reception {
     }
 
     /// Sequence, losses, receive rate and one-way delay of one data packet.
-    pub(super) fn on_data(
+    pub(crate) fn on_data<H>(
         &mut self,
         now: Time,
-        data: &Data,
-        marked: bool,
-        size: Size,
+        arrived: &Arrived<'_>,
         counters: &mut Counters,
-        actions: &mut ActionQueue<Header>,
+        actions: &mut ActionQueue<H>,
     ) -> Verdict {
-        let sent = match self.clock.read(data.timestamp_us, now) {
+        let Arrived { layer, timestamp_us, size, marked, .. } = *arrived;
+        let sent = match self.clock.read(timestamp_us, now) {
             ClockReading::At(sent) => sent,
             ClockReading::Suspect => return Verdict::Suspect,
             ClockReading::Restarted(_) => return Verdict::Restarted,
         };
-        self.max_rtt = data.max_rtt();
-        self.sent_rate = data.rate.rate().map_or(self.sent_rate, Rate::as_bytes_per_s);
+        if let Some(data) = arrived.told {
+            self.max_rtt = data.max_rtt();
+            self.sent_rate = data.rate.rate().map_or(self.sent_rate, Rate::as_bytes_per_s);
+        }
         self.loss.set_rtt(self.rtt_in_use());
         let patience = self.rtt_in_use();
         let mut new_event = false;
@@ -115,9 +149,12 @@ impl Reception {
                 actions.note(Note::LossEvent { layer: lost.layer, first_lost: lost.seq });
             }
         };
-        let (seq, class) = self.tracker.on_packet(data.seq, sent, now, &mut lose);
+        let Some(tracker) = self.trackers.get_mut(layer.index()) else { return Verdict::Ignored };
+        let (seq, class) = tracker.on_packet(arrived.seq, sent, now, &mut lose);
         if self.waits_for_reordered {
-            self.tracker.expire(now, patience, &mut lose);
+            for tracker in &mut self.trackers {
+                tracker.expire(now, patience, &mut lose);
+            }
         }
         match class {
             ArrivalClass::Duplicate => counters.duplicate += 1,
@@ -125,52 +162,55 @@ impl Reception {
             ArrivalClass::Wild => counters.invalid += 1,
             ArrivalClass::Resynchronised => {
                 counters.resync += 1;
-                actions.note(Note::Resynchronised { layer: Layer::BASE });
+                actions.note(Note::Resynchronised { layer });
             }
             ArrivalClass::First | ArrivalClass::New => {}
         }
         if class.counts() {
             counters.received += 1;
-            let packet = Packet { layer: Layer::BASE, seq, sent };
+            let packet = Packet { layer, seq, sent };
             if marked {
                 counters.marked += 1;
                 if self.loss.on_marked(&packet) == LossOutcome::NewEvent {
                     new_event = true;
-                    actions.note(Note::LossEvent { layer: Layer::BASE, first_lost: seq });
+                    actions.note(Note::LossEvent { layer, first_lost: seq });
                 }
             } else {
                 self.loss.on_received(&packet);
             }
             self.meter.on_packet(now, size, patience.scaled(self.window));
         }
-        if new_event {
-            self.on_loss_event();
+        self.has_loss |= new_event;
+        if !self.planted && !self.loss.intervals().is_empty() {
+            self.plant_first_interval();
         }
         if !class.counts() {
             return Verdict::Ignored;
         }
-        self.adjust(now, data.timestamp_us);
+        self.adjust(now, timestamp_us);
         Verdict::Counted(new_event)
     }
 
-    /// The round-trip time by the delay of this packet, if it is near the measured one.
+    /// The round-trip time by the delay of this packet, if it is near the measured one and that is not old.
     fn adjust(&mut self, now: Time, sent_us: u32) {
         let (Some(delay), Some(measured)) = (&self.delay, self.rtt.rtt()) else { return };
         let told = delay.rtt(now.as_wire_us(), sent_us);
-        self.adjusted = told.filter(|&rtt| rtt <= measured.scaled(MAX_ADJUSTMENT));
+        let believed = |&rtt: &Span| {
+            rtt <= measured.scaled(MAX_ADJUSTMENT) && now.since(self.measured_at) <= REVERSE_KEPT
+        };
+        self.adjusted = told.filter(believed);
     }
 
     /// The packets before the first loss say nothing of the loss rate: the first interval is that at
-    /// which TCP would have the rate that is received (RFC 4654, section 5.6).
-    fn on_loss_event(&mut self) {
-        self.has_loss = true;
-        if self.loss.events() != 1 {
-            return;
-        }
+    /// which TCP would have the rate that is received (RFC 4654, section 5.6). With aggregation periods
+    /// it is in the history once the first period is over, and has more than one loss.
+    fn plant_first_interval(&mut self) {
+        self.planted = true;
         let rtt = self.rtt_in_use();
         let path = Path::from_secs(self.packet_bytes, rtt.as_secs_f64(), 4.0 * rtt.as_secs_f64());
+        let impact = self.loss.intervals().closed().last().map_or(1.0, |first| first.impact);
         if let Ok(loss_rate) = first_loss_rate(&path, self.receive_rate()) {
-            let length = 1.0 / loss_rate;
+            let length = impact / loss_rate;
             self.loss.intervals_mut().replace_oldest(length);
             self.assumed = self.rtt.rtt_s().is_none().then_some(Assumed { length, rtt });
         }
@@ -178,7 +218,7 @@ impl Reception {
 
     /// A time stamp of ours came back with a packet stamped `sent_us`. The sample, and whether it is
     /// the first; none if it is not believed. `weight` is what the old round-trip time keeps.
-    pub(super) fn on_echo(
+    pub(crate) fn on_echo(
         &mut self,
         now: Time,
         echoed_us: u32,
@@ -190,13 +230,14 @@ impl Reception {
         self.rtt.set_weight(weight);
         self.rtt.on_sample(sample);
         self.adjusted = None;
+        self.measured_at = now;
         if let Some(delay) = &mut self.delay {
             delay.measured(sample, now.as_wire_us(), sent_us);
         }
         // The first interval is rescaled as long as it is in the history.
-        let intervals = self.loss.intervals();
+        let oldest = self.loss.intervals().closed().last().map(|interval| interval.length);
         if let Some(assumed) = self.assumed.take()
-            && intervals.closed().len() as u64 == self.loss.events()
+            && oldest == Some(assumed.length)
         {
             let length = rescaled_interval(assumed.length, sample, assumed.rtt).max(1.0);
             self.loss.intervals_mut().replace_oldest(length);
@@ -205,13 +246,20 @@ impl Reception {
     }
 
     /// The source was silent for long: it may start slowly (RFC 4654, section 4.3.1).
-    pub(super) fn clear_loss(&mut self) {
+    pub(crate) fn clear_loss(&mut self) {
         self.has_loss = false;
         self.meter.reset();
     }
 
+    /// A stream was joined or left: its numbers are learned anew from its next packet.
+    pub(crate) fn stream_changed(&mut self, layer: Layer) {
+        if let Some(tracker) = self.trackers.get_mut(layer.index()) {
+            tracker.reset();
+        }
+    }
+
     /// The rate to ask for, in byte/s: by the equation, or before a loss twice the receive rate.
-    pub(super) fn asked(&mut self) -> f64 {
+    pub(crate) fn asked(&mut self) -> f64 {
         let twice = 2.0 * self.receive_rate();
         if !self.has_loss {
             return twice;
@@ -231,7 +279,7 @@ impl Reception {
     }
 
     /// The rate by the equation as calculated last, in byte/s.
-    pub(super) fn calculated(&self) -> Option<f64> {
+    pub(crate) fn calculated(&self) -> Option<f64> {
         self.calculated.map(|(rate, ..)| rate)
     }
 
@@ -241,25 +289,25 @@ impl Reception {
     }
 
     /// The rate at which the source sends, in byte/s.
-    pub(super) fn sent_rate(&self) -> f64 {
+    pub(crate) fn sent_rate(&self) -> f64 {
         self.sent_rate
     }
 
-    pub(super) fn has_loss(&self) -> bool {
+    pub(crate) fn has_loss(&self) -> bool {
         self.has_loss
     }
 
-    pub(super) fn loss_rate(&self) -> f64 {
+    pub(crate) fn loss_rate(&self) -> f64 {
         self.loss.loss_rate()
     }
 
     /// The measured round-trip time.
-    pub(super) fn rtt(&self) -> Option<Span> {
+    pub(crate) fn rtt(&self) -> Option<Span> {
         self.rtt.rtt()
     }
 
     /// The round-trip time that counts now: adjusted, measured, or the session's largest one.
-    pub(super) fn rtt_in_use(&self) -> Span {
+    pub(crate) fn rtt_in_use(&self) -> Span {
         self.adjusted.or(self.rtt.rtt()).unwrap_or(self.max_rtt)
     }
 }

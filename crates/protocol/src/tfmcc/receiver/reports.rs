@@ -2,8 +2,8 @@
 
 use super::Receiver;
 use crate::contract::Send;
-use crate::tfmcc::header::{FloatRate, Header, Report};
-use crate::units::{Rate, Time};
+use crate::tfmcc::header::Header;
+use crate::units::Time;
 
 impl Receiver {
     /// The lowest rate that is reported: one packet in the longest spacing (RFC 4654, section 4.4).
@@ -26,22 +26,11 @@ impl Receiver {
 
     /// Reports what is known now.
     pub(super) fn send_report(&mut self, now: Time, leaving: bool) {
-        let (Some(session), Some(newest)) = (self.session.known(), self.newest) else { return };
+        let Some(session) = self.session.known() else { return };
         let asked = self.reception.asked().max(self.lowest_rate());
-        let held_us = now.since(newest.came).as_us() as u32;
-        let report = Report {
-            session,
-            receiver: self.id,
-            timestamp_us: now.as_wire_us(),
-            heard_us: newest.timestamp_us.wrapping_add(held_us),
-            round: newest.round,
-            has_rtt: self.reception.rtt().is_some(),
-            has_loss: self.reception.has_loss(),
-            leaving,
-            rate: FloatRate::from_rate(Rate::from_bytes_per_s(asked)),
-        };
-        self.reported = Some(now);
-        self.counters.reports += 1;
-        self.actions.send(Send::report(Header::Report(report), self.options.report_size));
+        if let Some(report) = self.reporter.report(now, session, asked, leaving, &self.reception) {
+            self.counters.reports += 1;
+            self.actions.send(Send::report(Header::Report(report), self.options.report_size));
+        }
     }
 }

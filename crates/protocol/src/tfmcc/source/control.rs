@@ -1,4 +1,5 @@
-//! The rate and the receiver that limits it (RFC 4654, sections 3.3 and 3.6).
+//! The rate and the receiver that limits it (RFC 4654, sections 3.3 and 3.6; the
+//! memory of the former one: TFMCC paper).
 
 use crate::tfmcc::header::ReceiverId;
 use crate::units::{Span, Time};
@@ -15,6 +16,16 @@ pub(super) struct Bounds {
     pub(super) packet_bytes: f64,
     pub(super) low: f64,
     pub(super) high: f64,
+}
+
+/// The receiver that limited the rate before the current one, which is kept in mind for a while.
+#[derive(Clone, Copy, Debug)]
+struct Former {
+    receiver: ReceiverId,
+    /// The rate it asked for last, in byte/s.
+    rate: f64,
+    /// When it was heard last, or lost the role.
+    since: Time,
 }
 
 /// The current limiting receiver.
@@ -53,6 +64,9 @@ pub(super) struct Control {
     /// Slow start after a pause ends here.
     ceiling: f64,
     clr: Option<Clr>,
+    former: Option<Former>,
+    /// For how many largest round-trip times the former one is kept in mind.
+    memory: f64,
     /// The last limiting receiver has gone: the next one must not raise the rate at once.
     clr_gone: bool,
     hold_until: Time,
@@ -62,7 +76,7 @@ pub(super) struct Control {
 }
 
 impl Control {
-    pub(super) fn new(bounds: Bounds, max_rtt: Span, now: Time) -> Control {
+    pub(super) fn new(bounds: Bounds, memory: f64, max_rtt: Span, now: Time) -> Control {
         let first = bounds.packet_bytes / max_rtt.as_secs_f64();
         let rate = first.clamp(bounds.low, bounds.high);
         Control {
@@ -74,6 +88,8 @@ impl Control {
             slow_start: true,
             ceiling: f64::INFINITY,
             clr: None,
+            former: None,
+            memory,
             clr_gone: false,
             hold_until: now,
             quiet_since: now,
@@ -130,10 +146,11 @@ impl Control {
             self.ceiling = f64::INFINITY;
         }
         let rate = heard.rate.clamp(self.bounds.low, self.bounds.high);
+        self.hear_former(now, heard, rate);
         match &mut self.clr {
             Some(clr) if clr.receiver == heard.receiver => {
                 if heard.leaving {
-                    self.lose_clr();
+                    self.lose_clr(now, max_rtt, round);
                     return;
                 }
                 (clr.heard, clr.rate, clr.halved) = (now, rate, false);
@@ -158,17 +175,44 @@ impl Control {
         }
     }
 
+    /// What is kept of the former limiting receiver is renewed by its reports, and forgotten when it leaves.
+    fn hear_former(&mut self, now: Time, heard: &Heard, rate: f64) {
+        if self.former.is_some_and(|former| former.receiver == heard.receiver) {
+            let Heard { receiver, leaving, .. } = *heard;
+            self.former = (!leaving).then_some(Former { receiver, rate, since: now });
+        }
+    }
+
     fn choose(&mut self, now: Time, receiver: ReceiverId, rate: f64, max_rtt: Span) {
+        let before = self.clr.map(|clr| Former { receiver: clr.receiver, rate: clr.rate, since: now });
+        // With nobody to take the role from, the former one is as well kept as it was, unless it is back.
+        self.former = before.or(self.former).filter(|former| former.receiver != receiver);
         self.clr = Some(Clr { receiver, rate, heard: now, chosen: now, halved: false });
         self.clr_changes += 1;
         self.aim(rate, max_rtt);
     }
 
-    /// The limiting receiver has gone. The rate stays until somebody else is heard.
-    fn lose_clr(&mut self) {
-        self.clr = None;
-        self.clr_gone = true;
-        self.target = self.rate;
+    /// The limiting receiver has gone. If the former one is still in mind it is the limiting one again:
+    /// it need not be found by a feedback round first. The rate does not jump to what it asked for, but
+    /// waits a round for lower ones, as for any successor, and then grows by one packet per largest
+    /// round-trip time. Otherwise the rate stays until somebody else is heard.
+    fn lose_clr(&mut self, now: Time, max_rtt: Span, round: Span) {
+        let former =
+            self.former.take().filter(|former| now.since(former.since) < max_rtt.scaled(self.memory));
+        match former {
+            Some(Former { receiver, rate, .. }) => {
+                self.clr = Some(Clr { receiver, rate, heard: now, chosen: now, halved: false });
+                self.clr_changes += 1;
+                self.hold_until = now + round;
+                self.target = rate.max(self.rate);
+                self.slow_start_growth = 0.0;
+            }
+            None => {
+                self.clr = None;
+                self.clr_gone = true;
+                self.target = self.rate;
+            }
+        }
     }
 
     fn halve(&mut self) {
@@ -182,13 +226,13 @@ impl Control {
         ((!clr.halved).then_some(late), clr.heard + max_rtt * CLR_GONE)
     }
 
-    /// What silence brings about. True if the rate fell.
-    pub(super) fn poll(&mut self, now: Time, max_rtt: Span) -> bool {
+    /// What silence brings about. `round` is the length of a feedback round. True if the rate fell.
+    pub(super) fn poll(&mut self, now: Time, max_rtt: Span, round: Span) -> bool {
         let before = self.rate;
         if let Some(clr) = &mut self.clr {
             let (late, gone) = Control::clr_due(clr, max_rtt);
             if gone <= now {
-                self.lose_clr();
+                self.lose_clr(now, max_rtt, round);
             } else if late.is_some_and(|late| late <= now) {
                 clr.halved = true;
                 self.halve();

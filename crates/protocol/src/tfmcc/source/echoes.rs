@@ -69,10 +69,12 @@ impl Echoes {
         fits
     }
 
-    /// There is no limiting receiver any more.
-    pub(super) fn forget_limiting(&mut self) {
-        self.limiting = None;
-        self.owed = false;
+    /// This is the limiting receiver now: the time stamp of another that was it is dropped.
+    pub(super) fn limiting_is(&mut self, limiting: Option<ReceiverId>) {
+        if self.limiting.is_some_and(|stamp| Some(stamp.receiver) != limiting) {
+            self.limiting = None;
+            self.owed = false;
+        }
     }
 
     /// The echo for the next packet in feedback round `round`: a new limiting receiver, or one that has
@@ -142,7 +144,7 @@ mod tests {
         echoes.push(stamp(8, false, 9, 1), true);
         echoes.push(stamp(7, true, 9, 1), false);
         assert_eq!(order(&mut echoes, 3), [8, 8, 8]);
-        echoes.forget_limiting();
+        echoes.limiting_is(None);
         assert_eq!(order(&mut echoes, 1), [7]);
         assert_eq!(echoes.pop(Time::ZERO, 9, false), None);
     }

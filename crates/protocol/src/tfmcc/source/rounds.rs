@@ -74,6 +74,11 @@ impl Rounds {
         }
     }
 
+    /// The largest round-trip time is known from elsewhere.
+    pub(super) fn set_max_rtt(&mut self, max_rtt: Span) {
+        self.max_rtt = max_rtt.min(self.limit);
+    }
+
     /// The largest round-trip time is not below the spacing of packets.
     pub(super) fn spacing_changed(&mut self, spacing: Span) {
         self.max_rtt = self.max_rtt.max(spacing + self.granularity);

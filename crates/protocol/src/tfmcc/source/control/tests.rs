@@ -20,7 +20,7 @@ fn heard(number: u64, rate: f64) -> Heard {
 }
 
 fn control() -> Control {
-    Control::new(BOUNDS, R_MAX, at(0))
+    Control::new(BOUNDS, 10.0, R_MAX, at(0))
 }
 
 /// Receiver 1 limits the rate to 10 000 byte/s, after slow start.
@@ -115,7 +115,7 @@ fn run(control: &mut Control, end: Time) -> Vec<u64> {
     let mut falls = Vec::new();
     while control.deadline(R_MAX) <= end {
         let now = control.deadline(R_MAX);
-        if control.poll(now, R_MAX) {
+        if control.poll(now, R_MAX, ROUND) {
             falls.push(now.as_ns() / 1_000_000);
         }
         assert!(control.deadline(R_MAX) > now);
@@ -169,4 +169,79 @@ fn after_a_pause_slow_start_goes_up_to_the_rate_before() {
     control.on_report(at(10_500), &Heard { has_loss: false, ..heard(1, 40_000.0) }, R_MAX, ROUND);
     control.advance(at(10_700), R_MAX);
     assert!(control.rate() > 10_000.0 && !control.in_slow_start());
+}
+
+fn leaving(number: u64) -> Heard {
+    Heard { leaving: true, ..heard(number, 10_000.0) }
+}
+
+/// Receiver 2 took the role from receiver 1 at 0.6 s and limits the rate to 4000 byte/s.
+fn taken_over() -> Control {
+    let mut control = limited();
+    control.on_report(at(600), &heard(2, 4000.0), R_MAX, ROUND);
+    assert_eq!((control.limiting(), control.rate()), (Some(id(2)), 4000.0));
+    control
+}
+
+#[test]
+fn the_former_limiting_receiver_is_followed_again_without_a_jump() {
+    let mut control = taken_over();
+    control.on_report(at(1000), &leaving(2), R_MAX, ROUND);
+    assert_eq!((control.limiting(), control.rate()), (Some(id(1)), 4000.0), "no report was needed");
+    control.advance(at(4000), R_MAX);
+    assert_eq!(control.rate(), 4000.0, "a round for lower ones");
+    control.advance(at(4500), R_MAX);
+    assert_eq!(control.rate(), 6000.0, "then a packet per round-trip time");
+    control.advance(at(60_000), R_MAX);
+    assert_eq!(control.rate(), 10_000.0, "up to what it asked for last");
+    // It has time to report as the limiting one, and is given up as any other.
+    assert_eq!(run(&mut control, at(6000)), [6000], "not halved before, as for any new one");
+    assert_eq!(control.limiting(), None);
+}
+
+#[test]
+fn a_former_limiting_receiver_that_fell_silent_is_forgotten_in_time() {
+    let mut control = taken_over();
+    // Ten round-trip times after it lost the role it is out of mind ...
+    control.on_report(at(5600), &leaving(2), R_MAX, ROUND);
+    assert_eq!(control.limiting(), None);
+    // ... unless it was heard since, and then by what it said last.
+    let mut control = taken_over();
+    control.on_report(at(3000), &heard(1, 7000.0), R_MAX, ROUND);
+    control.on_report(at(5600), &leaving(2), R_MAX, ROUND);
+    assert_eq!(control.limiting(), Some(id(1)));
+    control.advance(at(60_000), R_MAX);
+    assert_eq!(control.rate(), 7000.0);
+}
+
+#[test]
+fn a_former_limiting_receiver_that_left_is_not_followed() {
+    let mut control = taken_over();
+    control.on_report(at(700), &leaving(1), R_MAX, ROUND);
+    control.on_report(at(1000), &leaving(2), R_MAX, ROUND);
+    assert_eq!(control.limiting(), None);
+    // Nor is the one that has just gone, when nobody came in between.
+    let mut control = limited();
+    control.on_report(at(600), &leaving(1), R_MAX, ROUND);
+    assert_eq!(control.limiting(), None);
+}
+
+#[test]
+fn without_a_memory_the_next_report_decides() {
+    let mut control = Control::new(BOUNDS, 0.0, R_MAX, at(0));
+    control.on_report(at(0), &heard(1, 10_000.0), R_MAX, ROUND);
+    control.on_report(at(0), &heard(2, 1000.0), R_MAX, ROUND);
+    control.on_report(at(0), &leaving(2), R_MAX, ROUND);
+    assert_eq!(control.limiting(), None);
+}
+
+#[test]
+fn a_former_limiting_receiver_never_lowers_the_rate_by_what_it_said_long_ago() {
+    let mut control = taken_over();
+    control.on_report(at(700), &heard(2, 30_000.0), R_MAX, ROUND);
+    control.advance(at(5000), R_MAX);
+    let before = control.rate();
+    assert!(before > 10_000.0, "{before}");
+    control.on_report(at(5000), &leaving(2), R_MAX, ROUND);
+    assert_eq!((control.limiting(), control.rate()), (Some(id(1)), before));
 }

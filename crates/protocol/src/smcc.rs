@@ -1,0 +1,26 @@
+//! SMCC, smooth multirate multicast congestion control (Kwon and Byers, 2003; thesis, section 3.2.4).
+//!
+//! The cumulative rate of every layer is controlled by a TFMCC session of its own, within bounds that
+//! double from layer to layer. A receiver takes part in the session of the highest layer that it holds
+//! alone, and leaves the layer when its fair rate is below the layer's least. Before it joins the layer
+//! above it raises its rate in equal steps by counting layers, which it holds in the pattern of a binary
+//! counter.
+//!
+//! The paper could not be had, so much of this is a reconstruction; `docs/protocols/smcc.md` says of each
+//! point where it is from.
+
+mod codec;
+pub mod counting;
+pub mod header;
+mod lct;
+pub mod options;
+mod receiver;
+mod source;
+pub mod structure;
+
+pub(crate) use codec::KIND as REPORT;
+pub use header::Header;
+pub use lct::{COUNTING_EXTENSION, LAYER_EXTENSION};
+pub use options::Options;
+pub use receiver::{Counters, Receiver};
+pub use source::{Source, SourceCounters};
