@@ -14,6 +14,7 @@ Examples:
   layercast run my.toml --set duration='60 s'     change a value for this run
   layercast run my.toml --out results --capture G-R  keep the packets of a link for Wireshark
   layercast sweep my.toml --vary link.A-B.delay=10ms..90ms/9 --out sweep   run a grid of values
+  layercast compare thesis/simulation-3-elm --protocols elm,rlc,fixed   one table of several protocols
   layercast check my.toml                         what is wrong with a file, with line and column
   layercast send FILE --group 239.1.2.0           send a file to whoever receives, until interrupted
   layercast receive --group 239.1.2.0 --into DIR  receive it
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Run a scenario for every combination of values; a sweep that was killed goes on where it stopped
     Sweep(Sweep),
+    /// Run a scenario with each of several protocols and put what they do side by side
+    Compare(Compare),
     /// Name the built-in scenarios and the protocols, or show one protocol's options
     List(List),
     /// Say what is wrong with a scenario file
@@ -131,6 +134,45 @@ pub(crate) struct Sweep {
     /// to DIR/parts
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
+
+    /// Show no progress (there is none anyway unless standard error is a terminal)
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    #[command(flatten)]
+    pub(crate) scenario: Scenario,
+
+    /// The protocols, in the order of the table; `layercast list --protocols` names them
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',', required = true)]
+    pub(crate) protocols: Vec<String>,
+
+    /// The session that takes each protocol in turn; may be repeated [default: all sessions]
+    #[arg(long = "session", value_name = "NAME")]
+    pub(crate) sessions: Vec<String>,
+
+    /// Set an option of one of the protocols, such as rlc.sp_spacing='320 ms'; may be repeated. Without
+    /// it a protocol that is not the scenario's own has its defaults
+    #[arg(long = "with", value_name = "PROTOCOL.OPTION=VALUE")]
+    pub(crate) with: Vec<String>,
+
+    /// How many replications of each protocol to run [default: what the scenario says]
+    #[arg(long, value_name = "N")]
+    pub(crate) replications: Option<u32>,
+
+    /// The seed of all random numbers, the same for all protocols [default: what the scenario says]
+    #[arg(long, value_name = "S")]
+    pub(crate) seed: Option<u64>,
+
+    /// How many threads to use [default: one per core]
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: Option<u32>,
+
+    /// Write compare.json and report.html to this directory, and each protocol's own results to DIR/PROTOCOL
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 
     /// Show no progress (there is none anyway unless standard error is a terminal)
     #[arg(long, short)]

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod commands;
+mod compare;
 mod observe;
 mod output;
 mod progress;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     let done = match &arguments.command {
         Command::Run(run) => commands::run(run),
         Command::Sweep(arguments) => sweep::sweep(arguments),
+        Command::Compare(arguments) => compare::compare(arguments),
         Command::List(list) => commands::list(list),
         Command::Check(check) => commands::check(check),
         Command::Send(send) => transfer::send(send),

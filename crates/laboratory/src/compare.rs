@@ -12,8 +12,6 @@ pub mod table;
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
 pub use contenders::{CompareRequest, Contender, read};
 pub use error::CompareError;
 pub use rows::{Comparison, ReceiverRow, Row};
@@ -65,14 +63,6 @@ pub struct Written {
     pub report: PathBuf,
 }
 
-/// What `compare.json` holds.
-#[derive(Debug, Serialize)]
-struct File<'a> {
-    schema: u32,
-    #[serde(flatten)]
-    comparison: &'a Comparison,
-}
-
 /// The version of `compare.json`.
 pub const SCHEMA: u32 = 1;
 
@@ -83,12 +73,16 @@ pub const SCHEMA: u32 = 1;
 pub fn write_all(dir: &Path, ran: &[Ran], comparison: &Comparison) -> Result<Written, ResultsError> {
     for ran in ran {
         let Ran { contender, outcome, summary } = ran;
-        results::write_all(&dir.join(&contender.protocol), &outcome.experiment, &outcome.replications, summary)?;
+        results::write_all(
+            &dir.join(&contender.protocol),
+            &outcome.experiment,
+            &outcome.replications,
+            summary,
+        )?;
     }
     let written = Written { comparison: dir.join("compare.json"), report: dir.join("report.html") };
     let page = report::html(comparison).into_string();
     write_whole(&written.report, page.as_bytes())?;
-    let text = results::json::text(&File { schema: SCHEMA, comparison });
-    write_whole(&written.comparison, text.as_bytes())?;
+    write_whole(&written.comparison, comparison.to_json().as_bytes())?;
     Ok(written)
 }

@@ -113,6 +113,18 @@ pub enum QueueConfig {
     Fair(FairConfig),
 }
 
+impl QueueConfig {
+    /// Whether it can drop: all can but plain queues without a limit.
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        !matches!(
+            self,
+            QueueConfig::DropTail { limit: QueueLimit::Unlimited, .. }
+                | QueueConfig::DropFront { limit: QueueLimit::Unlimited, .. }
+        )
+    }
+}
+
 impl Default for QueueConfig {
     fn default() -> Self {
         QueueConfig::DropTail { limit: QueueLimit::Unlimited, ns2_compat: true }

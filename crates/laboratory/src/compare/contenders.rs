@@ -55,8 +55,10 @@ pub fn read(
     let base = scenario::read(&request.id, &request.text, &common, catalogue)?;
     let sessions = sessions(request, &base)?;
     check_protocols(request, catalogue)?;
-    let with = request.with.iter().map(|flag| option(flag, &request.protocols)).collect::<Result<Vec<_>, _>>()?;
-    let reader = Reader { request, catalogue, base: &base, sessions: &sessions, common: &common, with: &with };
+    let with =
+        request.with.iter().map(|flag| option(flag, &request.protocols)).collect::<Result<Vec<_>, _>>()?;
+    let reader =
+        Reader { request, catalogue, base: &base, sessions: &sessions, common: &common, with: &with };
     request.protocols.iter().map(|protocol| reader.contender(protocol)).collect()
 }
 
@@ -94,7 +96,8 @@ fn check_protocols(request: &CompareRequest, catalogue: &dyn ProtocolCatalogue) 
 /// The protocol, and the rest of the flag.
 fn option<'a>(flag: &'a str, protocols: &[String]) -> Result<(&'a str, &'a str), CompareError> {
     let parts = flag.split_once('.').filter(|(protocol, set)| {
-        protocols.iter().any(|known| known == protocol) && set.split_once('=').is_some_and(|(key, _)| !key.is_empty())
+        protocols.iter().any(|known| known == protocol)
+            && set.split_once('=').is_some_and(|(key, _)| !key.is_empty())
     });
     parts.ok_or_else(|| CompareError::With { flag: flag.to_owned() })
 }

@@ -46,7 +46,9 @@ pub enum CompareError {
     #[error("error: the scenario has no session\n  = allowed: a scenario with at least one session")]
     NoSession,
     /// An option of one protocol is not written as it should be.
-    #[error("error: `{flag}` is not an option of a protocol\n  = allowed: PROTOCOL.OPTION=VALUE, with one of the protocols compared")]
+    #[error(
+        "error: `{flag}` is not an option of a protocol\n  = allowed: PROTOCOL.OPTION=VALUE, with one of the protocols compared"
+    )]
     With {
         /// What was given.
         flag: String,

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::rows::{Comparison, Row};
-use super::table::columns;
+use super::table::{COSTS, Column, GAINS, cpu, in_use};
 use crate::results::Statistic;
 use crate::results::report::document;
 use crate::results::report::palette::Palette;
@@ -28,7 +28,8 @@ pub(super) fn html(comparison: &Comparison) -> Markup {
     let body = html! {
         (head(comparison))
         (bars(comparison, &palette))
-        section { h2 { "All measures" } (all(comparison)) (meaning()) }
+        section { h2 { "What receivers got" } (all(comparison, &GAINS, false)) }
+        section { h2 { "What it took" } (all(comparison, &COSTS, true)) (meaning()) }
         section { h2 { "Each receiver" } (receivers(comparison)) }
         (repeat(comparison))
     };
@@ -91,20 +92,20 @@ fn bars(comparison: &Comparison, palette: &Palette) -> Markup {
     }
 }
 
-fn all(comparison: &Comparison) -> Markup {
-    let used: Vec<_> = columns(comparison).collect();
+fn all(comparison: &Comparison, columns: &'static [Column], with_cpu: bool) -> Markup {
+    let used: Vec<&Column> = in_use(comparison, columns).collect();
     let cell = |statistic: &Statistic, metric: &str| Style::of(metric).statistic(statistic);
     html! {
         div.scroll tabindex="0" { table {
             thead { tr {
                 th { "Protocol" }
                 @for column in &used { th { (column.heading) } }
-                th { "CPU, ms/s" }
+                @if with_cpu { th { "CPU, ms/s" } }
             } }
             tbody { @for row in &comparison.protocols { tr {
                 td.word { a href=(format!("{}/report.html", row.protocol)) { (row.protocol) } }
                 @for column in &used { td { (cell((column.of)(row), column.metric)) } }
-                td { (row.cpu_ms_per_s.map_or_else(|| NONE.to_owned(), |ms| Style::Amount.number(ms))) }
+                @if with_cpu { td { (cpu(row)) } }
             } } }
         } }
     }
@@ -114,7 +115,7 @@ fn meaning() -> Markup {
     html! {
         p.note {
             "Means over the receivers of each replication, with 95 % intervals over replications. "
-            "Own lost and others': packets that a queue dropped in a loss event which followed a rise of the receiver's level, "
+            "Lost/event: packets that a queue dropped in a loss event which followed a rise of the receiver's level, "
             "of its own session and of everybody else. Joins and leaves are of channels, each receiver by itself. "
             "Used: how busy the bottlenecks were. CPU: processor time for a simulated second."
         }
@@ -122,15 +123,17 @@ fn meaning() -> Markup {
 }
 
 fn receivers(comparison: &Comparison) -> Markup {
-    let line = |row: &Row| html! {
-        @for receiver in &row.receivers { tr {
-            td.word { (row.protocol) }
-            td.word { (receiver.name) }
-            td { (Style::Amount.statistic(&receiver.throughput_kbps)) }
-            td { (Style::Amount.statistic(&receiver.share_of_tcp)) }
-            td { (receiver.mean_level.as_ref().map_or_else(|| NONE.to_owned(), |level| Style::Amount.statistic(level))) }
-            td { (receiver.level_changes_per_min.as_ref().map_or_else(|| NONE.to_owned(), |changes| Style::Amount.statistic(changes))) }
-        } }
+    let line = |row: &Row| {
+        html! {
+            @for receiver in &row.receivers { tr {
+                td.word { (row.protocol) }
+                td.word { (receiver.name) }
+                td { (Style::Amount.statistic(&receiver.throughput_kbps)) }
+                td { (Style::Amount.statistic(&receiver.share_of_tcp)) }
+                td { (receiver.mean_level.as_ref().map_or_else(|| NONE.to_owned(), |level| Style::Amount.statistic(level))) }
+                td { (receiver.level_changes_per_min.as_ref().map_or_else(|| NONE.to_owned(), |changes| Style::Amount.statistic(changes))) }
+            } }
+        }
     };
     html! {
         div.scroll tabindex="0" { table {

@@ -2,14 +2,18 @@
 
 use serde::Serialize;
 
-use super::Ran;
+use super::{Ran, SCHEMA};
+use crate::results::json;
 use crate::results::statistics::mean;
-use crate::results::{FlowStatistics, FlowSummary, Role, Statistic, Summary};
+use crate::results::summary::{FlowStatistics, FlowSummary};
+use crate::results::{Role, Statistic, Summary};
 use crate::scenario::Scenario;
 
 /// A comparison.
 #[derive(Debug, Clone, Serialize)]
 pub struct Comparison {
+    /// The version of `compare.json`, [`SCHEMA`](super::SCHEMA).
+    pub schema: u32,
     /// The scenario's name or path.
     pub scenario: String,
     /// Its title.
@@ -85,22 +89,36 @@ impl Comparison {
         let first = ran.first()?;
         let bottlenecks = bottlenecks(&first.contender.plan);
         Some(Comparison {
+            schema: SCHEMA,
             scenario: first.contender.scenario.clone(),
             title: first.summary.title.clone(),
             command: command.to_owned(),
             replications: first.summary.replications,
             seed: first.summary.seed,
             window_s: first.summary.window_s,
-            bottlenecks: bottlenecks.iter().map(|&link| first.contender.plan.links[link].name.clone()).collect(),
+            bottlenecks: bottlenecks
+                .iter()
+                .map(|&link| first.contender.plan.links[link].name.clone())
+                .collect(),
             protocols: ran.iter().map(|ran| row(ran, &bottlenecks)).collect(),
         })
+    }
+
+    /// The text of `compare.json`. The same comparison gives the same bytes, but for the processor time.
+    ///
+    /// # Panics
+    /// Never: every field has a JSON form and keys are strings.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        json::to_string(self).expect("a comparison always has a JSON form")
     }
 }
 
 /// The links with a queue that can be full, by their numbers.
 fn bottlenecks(plan: &Scenario) -> Vec<usize> {
     let links = plan.links.iter().enumerate();
-    let limited = links.filter(|(_, link)| link.forward.queue.is_limited() || link.backward.queue.is_limited());
+    let limited =
+        links.filter(|(_, link)| link.forward.queue.is_limited() || link.backward.queue.is_limited());
     limited.map(|(index, _)| index).collect()
 }
 
@@ -118,9 +136,10 @@ fn row(ran: &Ran, bottlenecks: &[usize]) -> Row {
     let moved = |of: fn(&crate::results::movement::Movement<Statistic>) -> &Statistic| {
         over(&|measures| measures.movement.as_ref().map(of))
     };
-    let groups = summary.groups.iter().filter(|group| {
-        receivers.iter().any(|receiver| group.flows.contains(&receiver.name))
-    });
+    let groups = summary
+        .groups
+        .iter()
+        .filter(|group| receivers.iter().any(|receiver| group.flows.contains(&receiver.name)));
     let simulated_s = summary.duration_s * summary.replications as f64;
     Row {
         protocol: ran.contender.protocol.clone(),
@@ -159,7 +178,8 @@ fn row(ran: &Ran, bottlenecks: &[usize]) -> Row {
 fn over_receivers<'a>(of_each: impl Iterator<Item = &'a Statistic>, replications: usize) -> Statistic {
     let all: Vec<&Statistic> = of_each.collect();
     Statistic::new((0..replications).map(|number| {
-        let samples: Vec<f64> = all.iter().filter_map(|one| one.samples.get(number).copied().flatten()).collect();
+        let samples: Vec<f64> =
+            all.iter().filter_map(|one| one.samples.get(number).copied().flatten()).collect();
         mean(&samples)
     }))
 }
