@@ -13,6 +13,7 @@ use core::fmt;
 
 use crate::units::{Rate, RateEstimate, Size, Span};
 
+pub(crate) use inverse::root as solve_simplified;
 pub use model::expected_window;
 
 crate::choices! {

@@ -33,3 +33,4 @@ pub mod stream;
 pub mod tfmcc;
 pub mod tfrc;
 pub mod units;
+pub mod webrc;

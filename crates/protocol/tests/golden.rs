@@ -1,4 +1,4 @@
-//! Golden vectors for equations, estimators, layers, ELM, RLC, TFRC and TFMCC. Every case of a group is run.
+//! Golden vectors for equations, estimators, layers, ELM, RLC, TFRC, TFMCC and WEBRC. Every case of a group is run.
 
 mod golden {
     mod elm;
@@ -11,6 +11,7 @@ mod golden {
     mod sequence;
     mod tfmcc;
     mod tfrc;
+    mod webrc;
 }
 
 const EQUATION_BASED: &str = "vectors-equation-based.json";

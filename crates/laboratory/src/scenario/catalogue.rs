@@ -38,6 +38,8 @@ built_in![
     "thesis/simulation-5-elm",
     "thesis/simulation-5-rlc",
     "transport/three-links",
+    "webrc/beside-tcp",
+    "webrc/equation",
 ];
 
 /// The text of a scenario and what errors call it.

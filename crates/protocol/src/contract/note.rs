@@ -66,6 +66,8 @@ pub enum Cause {
     Silence,
     /// The layer joined carried nothing.
     SilentLayer,
+    /// A wave came to its end.
+    WaveEnded,
     /// The host could not join.
     JoinFailed,
     /// The source ended the session.
@@ -85,6 +87,7 @@ impl fmt::Display for Cause {
             Cause::SynchronisationPoint => "synchronisation point",
             Cause::Silence => "silence",
             Cause::SilentLayer => "silent layer",
+            Cause::WaveEnded => "wave ended",
             Cause::JoinFailed => "join failed",
             Cause::SessionEnd => "session ended",
             Cause::Stop => "stopped",

@@ -3,9 +3,9 @@
 use core::fmt;
 
 use super::Header;
-use crate::lct::{Content, Pieces};
+use crate::lct::{Cci, Content, Pieces};
 use crate::units::{Layer, WireSeq};
-use crate::{cbr, elm, fixed, rlc, tfmcc, tfrc};
+use crate::{cbr, elm, fixed, rlc, tfmcc, tfrc, webrc};
 
 /// The type of the extension of the fixed protocol: the layer (16); the CCI is the number.
 const FIXED_EXTENSION: u8 = 82;
@@ -28,6 +28,13 @@ pub enum LctError {
     TfrcReport(tfrc::header::ReportError),
     /// TFMCC does not take it.
     Tfmcc(tfmcc::header::HeaderError),
+    /// WEBRC does not take it.
+    Webrc(webrc::HeaderError),
+    /// The congestion control information has another length than the protocol's.
+    Cci {
+        /// Its length in bytes.
+        len: usize,
+    },
     /// The fixed protocol does not take it.
     Fixed,
     /// It is not a report.
@@ -43,6 +50,8 @@ impl fmt::Display for LctError {
             LctError::Tfrc(error) => write!(f, "tfrc: {error}"),
             LctError::TfrcReport(error) => write!(f, "tfrc: {error}"),
             LctError::Tfmcc(error) => write!(f, "tfmcc: {error}"),
+            LctError::Webrc(error) => write!(f, "webrc: {error}"),
+            LctError::Cci { len } => write!(f, "congestion control information of {len} bytes"),
             LctError::Fixed => write!(f, "fixed: an extension of wrong length"),
             LctError::NoReport => write!(f, "not a report"),
         }
@@ -63,8 +72,9 @@ impl Header {
             Header::Tfrc(tfrc::Header::Report(_)) | Header::Cbr(tfrc::Header::Report(_)) => None,
             Header::Tfmcc(tfmcc::Header::Data(data)) => Some(data.to_lct()),
             Header::Tfmcc(tfmcc::Header::Report(_)) => None,
+            Header::Webrc(header) => Some(header.to_lct()),
             Header::Fixed(header) => Some(Pieces {
-                cci: header.seq.0.to_be_bytes(),
+                cci: Cci::Short(header.seq.0.to_be_bytes()),
                 session: None,
                 end_of_session: false,
                 extension: Content::default().with(&header.layer.0.to_be_bytes()).extension(FIXED_EXTENSION),
@@ -81,6 +91,7 @@ impl Header {
                 | tfrc::LCT_EXTENSION
                 | cbr::LCT_EXTENSION
                 | tfmcc::LCT_EXTENSION
+                | webrc::LCT_EXTENSION
                 | FIXED_EXTENSION
         )
     }
@@ -90,7 +101,12 @@ impl Header {
     /// # Errors
     /// What the protocol finds wrong, or that there is no such protocol.
     pub fn from_lct(pieces: &Pieces) -> Result<Header, LctError> {
-        match pieces.extension.kind() {
+        let kind = pieces.extension.kind();
+        let may_be_long = kind == webrc::LCT_EXTENSION;
+        if Header::is_lct_extension(kind) && !may_be_long && matches!(pieces.cci, Cci::Long(_)) {
+            return Err(LctError::Cci { len: pieces.cci.bytes().len() });
+        }
+        match kind {
             elm::LCT_EXTENSION => elm::header::Data::from_lct(pieces)
                 .map(|data| Header::Elm(elm::Header::Data(data)))
                 .map_err(LctError::Elm),
@@ -104,10 +120,13 @@ impl Header {
             tfmcc::LCT_EXTENSION => tfmcc::header::Data::from_lct(pieces)
                 .map(|data| Header::Tfmcc(tfmcc::Header::Data(data)))
                 .map_err(LctError::Tfmcc),
+            webrc::LCT_EXTENSION => {
+                webrc::Header::from_lct(pieces).map(Header::Webrc).map_err(LctError::Webrc)
+            }
             FIXED_EXTENSION => match pieces.extension.content() {
                 &[high, low] => Ok(Header::Fixed(fixed::Header {
                     layer: Layer(u16::from_be_bytes([high, low])),
-                    seq: WireSeq(u32::from_be_bytes(pieces.cci)),
+                    seq: WireSeq(u32::from_be_bytes(pieces.cci.first())),
                 })),
                 _ => Err(LctError::Fixed),
             },
@@ -125,6 +144,7 @@ impl Header {
             Header::Tfrc(tfrc::Header::Report(_)) | Header::Cbr(tfrc::Header::Report(_)) => None,
             Header::Tfmcc(tfmcc::Header::Data(_)) => Some(Layer::BASE),
             Header::Tfmcc(tfmcc::Header::Report(_)) => None,
+            Header::Webrc(header) => Some(header.layer()),
             Header::Fixed(header) => Some(header.layer),
         }
     }
@@ -175,7 +195,7 @@ impl super::Source {
             super::Source::Tfrc(source) => Some(source.session()),
             super::Source::Cbr(source) => Some(source.session()),
             super::Source::Tfmcc(source) => Some(source.session()),
-            super::Source::Rlc(_) | super::Source::Fixed(_) => None,
+            super::Source::Rlc(_) | super::Source::Webrc(_) | super::Source::Fixed(_) => None,
         }
     }
 }
