@@ -246,6 +246,8 @@ protocols! {
     Cbr = "cbr" in cbr;
     /// TCP-friendly multicast congestion control with a single rate.
     Tfmcc = "tfmcc" in tfmcc;
+    /// Wave and equation based rate control.
+    Webrc = "webrc" in webrc;
     /// Layers at a fixed level: no congestion control, the yardstick for the others.
     Fixed = "fixed" in fixed;
 }

@@ -1,4 +1,4 @@
-//! Golden vectors for equations, estimators, layers, ELM, RLC, RLM, Wei and Zhang, TFRC and TFMCC. Every case of a group is run.
+//! Golden vectors for equations, estimators, layers, ELM, RLC, RLM, Wei and Zhang, TFRC, TFMCC and WEBRC. Every case of a group is run.
 
 mod golden {
     mod elm;
@@ -12,6 +12,7 @@ mod golden {
     mod sequence;
     mod tfmcc;
     mod tfrc;
+    mod webrc;
     mod wei_zhang;
 }
 

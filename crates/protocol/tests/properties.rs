@@ -6,4 +6,5 @@ mod properties {
     mod rates;
     mod rlc;
     mod sequence;
+    mod webrc;
 }
