@@ -31,7 +31,7 @@ pub(crate) struct Send {
     #[arg(long, value_name = "FACTOR", default_value_t = 2.0)]
     pub(crate) factor: f64,
 
-    /// How many layers there are
+    /// How many layers there are; one for webrc, which makes its own out of its rate
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=32))]
     pub(crate) layers: u16,
 
@@ -39,7 +39,7 @@ pub(crate) struct Send {
     #[arg(long, value_name = "SIZE", default_value = "1000 bytes")]
     pub(crate) packet: Size,
 
-    /// The congestion control: elm, rlc, tfmcc, smcc or fixed
+    /// The congestion control; `layercast list --protocols` names all
     #[arg(long, value_name = "NAME", default_value = "elm")]
     pub(crate) protocol: String,
 

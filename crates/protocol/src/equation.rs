@@ -17,6 +17,7 @@ use core::fmt;
 use crate::units::{Rate, RateEstimate, Size, Span};
 
 pub use pftk_full::expected_window;
+pub(crate) use pftk_simplified::root as solve_simplified;
 
 /// Makes the names and the dispatch from a list of models. Each entry is a module with `bytes_per_s`, the
 /// model for checked inputs and p in (0, 1], and `loss_rate`, the same solved for p.

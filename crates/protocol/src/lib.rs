@@ -35,4 +35,5 @@ pub mod stream;
 pub mod tfmcc;
 pub mod tfrc;
 pub mod units;
+pub mod webrc;
 pub mod wei_zhang;

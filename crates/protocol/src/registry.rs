@@ -248,6 +248,8 @@ protocols! {
     Tfmcc = "tfmcc" in tfmcc;
     /// Smooth multirate multicast: layers that TFMCC controls each.
     Smcc = "smcc" in smcc;
+    /// Wave and equation based rate control.
+    Webrc = "webrc" in webrc;
     /// Layers at a fixed level: no congestion control, the yardstick for the others.
     Fixed = "fixed" in fixed;
 }

@@ -13,6 +13,7 @@ mod golden {
     mod smcc;
     mod tfmcc;
     mod tfrc;
+    mod webrc;
     mod wei_zhang;
 }
 

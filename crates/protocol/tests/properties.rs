@@ -7,4 +7,5 @@ mod properties {
     mod rlc;
     mod sequence;
     mod smcc;
+    mod webrc;
 }

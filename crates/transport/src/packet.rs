@@ -4,7 +4,7 @@
 //! [`View`] looks at bytes that came from the network. It accepts every header that the RFC allows
 //! and checks all lengths once, so that its readers cannot fail. [`Repr`] is a packet of ours as a
 //! value: a session number and an object number of 32 bits each and congestion control information
-//! of 32 bits. What a `Repr` holds can always be written.
+//! of 32 or 64 bits. What a `Repr` holds can always be written.
 
 mod extension;
 mod feedback;
@@ -15,7 +15,7 @@ mod view;
 pub use extension::{Extension, Extensions, Fdt, HET_AUTH, HET_FDT, HET_FTI, HET_NOP, HET_TIME};
 pub use feedback::{COMPLETION_BYTES, Completion};
 pub use payload_id::{ESI_LIMIT, PayloadId};
-pub use repr::{Fti, MAX_HEADER, NotOurs, Repr};
+pub use repr::{Fti, LONG_CCI, MAX_HEADER, NotOurs, Repr};
 pub use view::View;
 
 use core::fmt;

@@ -20,7 +20,7 @@ use crate::object::{
     FEC_NO_CODE, FEC_RAPTORQ, Schedule, TABLE_MAX, TOI_FILE, TOI_TABLE, Table, TableError, safe_name,
     table_fti,
 };
-use crate::packet::{Fdt, Fti, MAX_HEADER, PayloadId};
+use crate::packet::{Fdt, Fti, LONG_CCI, MAX_HEADER, PayloadId};
 use crate::random_seed;
 use crate::session::{IP_UDP_BYTES, Session, SessionError, whole_rates};
 
@@ -204,7 +204,8 @@ fn description(options: &SendOptions, source: Ipv4Addr) -> Result<Session, Error
 /// The room for symbols: what a packet has beside the longest header, so that no packet is larger
 /// than the session's size, whatever it carries.
 fn symbol_size(packet: Size) -> u16 {
-    let headers = IP_UDP_BYTES + (MAX_HEADER - TABLE_EXTENSIONS) as u32 + PayloadId::BYTES as u32;
+    let header = MAX_HEADER - LONG_CCI - TABLE_EXTENSIONS;
+    let headers = IP_UDP_BYTES + header as u32 + PayloadId::BYTES as u32;
     packet.as_bytes().saturating_sub(headers) as u16
 }
 
@@ -283,8 +284,7 @@ impl Supply for Carousel {
         }
         let length = PayloadId::BYTES + self.file.oti().symbol_size();
         let mut load = Load { toi: TOI_FILE, codepoint: FEC_RAPTORQ, fdt: None, fti: None, length: 0 };
-        let layer = layercast_protocol::units::Layer(channel.0);
-        let Some(id) = self.schedule.next(layer) else { return Ok(load) };
+        let Some(id) = self.schedule.next(channel) else { return Ok(load) };
         if let Some((head, symbol)) = room.get_mut(..length).and_then(<[u8]>::split_first_chunk_mut) {
             *head = id.to_bytes();
             self.file.symbol(id, symbol)?;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use allocation_counter::{AllocationInfo, measure};
 use layercast_protocol::layers::LayerTable;
 use layercast_protocol::registry::Protocol;
-use layercast_protocol::units::{Channel, Layer, Rate, Size, Span, Time};
+use layercast_protocol::units::{Channel, Rate, Size, Span, Time};
 use layercast_transport::Error;
 use layercast_transport::file::FileSource;
 use layercast_transport::host::{Interface, Load, ReceiverHost, SourceHost, Supply};
@@ -53,7 +53,7 @@ struct Symbols {
 
 impl Supply for Symbols {
     fn next(&mut self, channel: Channel, _: Time, room: &mut [u8]) -> Result<Load, Error> {
-        let id = self.schedule.next(Layer(channel.0)).unwrap();
+        let id = self.schedule.next(channel).unwrap();
         let length = PayloadId::BYTES + self.file.oti().symbol_size();
         let (head, symbol) = room[..length].split_first_chunk_mut().unwrap();
         *head = id.to_bytes();
@@ -104,7 +104,7 @@ fn packets_allocate_nothing() {
     let mut source = SourceHost::new(&interface, &elm, session, 0, 1, 1).unwrap();
     let session = source.session().clone();
     let mut assembly = Assembly::new(file.oti(), File::create_new(place.0.join("b")).unwrap());
-    let mut supply = Symbols { schedule: Schedule::new(file.oti(), session.layers.count()), file };
+    let mut supply = Symbols { schedule: Schedule::new(file.oti(), session.channels), file };
     let mut receiver = ReceiverHost::new(interface, &elm, session, None, None, 2).unwrap();
     source.start(&mut supply).unwrap();
     // A source that was kept from its work sends all that is due, up to a tenth of a second of it, and its

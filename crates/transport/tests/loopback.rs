@@ -13,6 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use layercast_protocol::layers::LayerTable;
+use layercast_protocol::option::RawValue;
 use layercast_protocol::registry::Protocol;
 use layercast_protocol::units::{Rate, Size};
 use layercast_transport::Error;
@@ -299,4 +300,31 @@ fn sending_ends_by_rounds_and_by_time() {
     assert_eq!(stopped, Stopped::Time);
     // Sixteen Mbit/s of packets of a thousand bytes, some a little smaller than that.
     assert!((1500..2100).contains(&told.counters.packets), "{told:?}");
+}
+
+/// Waves that end and begin, on fifty channels of which a receiver holds at most ten: slots of half a
+/// second, and a base that is quick enough for them. Source and receiver share the options.
+#[test]
+fn waves_carry_a_file_over_many_more_channels_than_are_held() {
+    if !works_here() {
+        return;
+    }
+    let place = Place::new("waves");
+    let data = content(1_500_000);
+    let ends = Ends { completions: Some(1), after: Some(Duration::from_secs(60)), ..Ends::default() };
+    let mut options = sending(40, "webrc", ends);
+    options.layers = LayerTable::from_rates([Rate::from_mbps(8.0)]).unwrap();
+    for (name, value) in [("slot", "500 ms"), ("quiet", "20 s"), ("base_rate", "20"), ("word", "long")] {
+        options.protocol.set(name, RawValue::of_text(value)).unwrap();
+    }
+    let source = start(place.with("a file.bin", &data), options);
+    assert_eq!(source.session().channels, 50);
+    let (path, told) = get(&receiving(40, place.directory("one"))).unwrap();
+    assert_eq!(fs::read(path).unwrap(), data);
+    // A thousand packets per second when all is held; a wave is joined every 50 ms at best.
+    assert!(told.elapsed < Duration::from_secs(20), "{told:?}");
+    assert!(told.counters.level_changes > 6, "{told:?}");
+    assert_eq!(told.counters.malformed + told.counters.other_session + told.counters.misplaced, 0);
+    assert_eq!(told.counters.failed_joins, 0);
+    source.end().unwrap();
 }

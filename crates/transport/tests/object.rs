@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use layercast_protocol::units::Layer;
+use layercast_protocol::units::Channel;
 use layercast_transport::Error;
 use layercast_transport::file::FileSource;
 use layercast_transport::object::{
@@ -64,7 +64,7 @@ fn transfer(
     // One packet of a hundred may be kept, so ten times as many is far beyond chance.
     for number in 0..1000 * oti.symbols() + 10_000 {
         let layer = layers[number as usize % layers.len()];
-        let id = schedule.next(Layer(layer)).unwrap();
+        let id = schedule.next(Channel(layer)).unwrap();
         if keep(number, layer) {
             source.symbol(id, &mut symbol).unwrap();
             taken += 1;
@@ -132,13 +132,13 @@ fn empty_and_tiny_files_are_files_too() {
 }
 
 #[test]
-fn symbols_are_never_the_same_on_two_layers() {
+fn symbols_are_never_the_same_on_two_channels() {
     let oti = Oti::plan(1_000_000, 100).unwrap();
     let mut schedule = Schedule::new(oti, 4);
     let mut seen = HashSet::new();
     for number in 0u32..50_000 {
-        let layer = Layer((number % 15 + 1).ilog2() as u16);
-        assert!(seen.insert(schedule.next(layer).unwrap()));
+        let channel = Channel((number % 15 + 1).ilog2() as u16);
+        assert!(seen.insert(schedule.next(channel).unwrap()));
     }
     assert!(schedule.rounds() > 4.9);
 }

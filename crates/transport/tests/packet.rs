@@ -6,10 +6,10 @@ use std::num::NonZeroU64;
 
 use layercast_protocol::elm::header::{Base, Data, Echo, ReceiverId, TableEntry, WireRate};
 use layercast_protocol::registry::Header;
-use layercast_protocol::units::{Layer, WireSeq};
-use layercast_protocol::{elm, fixed, rlc};
+use layercast_protocol::units::{Channel, Layer, WireSeq};
+use layercast_protocol::{elm, fixed, rlc, webrc};
 use layercast_transport::packet::{
-    Completion, Fdt, Fti, MAX_HEADER, NotOurs, PacketError, PayloadId, Repr, View,
+    Completion, Fdt, Fti, LONG_CCI, MAX_HEADER, NotOurs, PacketError, PayloadId, Repr, View,
 };
 use proptest::prelude::*;
 
@@ -58,8 +58,24 @@ fn fixed_header() -> impl Strategy<Value = Header> {
         .prop_map(|(layer, seq)| Header::Fixed(fixed::Header { layer: Layer(layer), seq: WireSeq(seq) }))
 }
 
+fn webrc_header() -> impl Strategy<Value = Header> {
+    let numbers = (any::<u16>(), any::<u16>(), any::<u32>());
+    (any::<bool>(), 1u16..1000, numbers, any::<bool>()).prop_map(|(is_long, cycle, numbers, end)| {
+        let (slot, channel, number) = numbers;
+        let cycle = if is_long { cycle } else { 1 + cycle % 255 };
+        Header::Webrc(webrc::Header {
+            slot: slot % cycle,
+            channel: Channel(channel % (cycle + 1)),
+            number: if is_long { number } else { number & 0xffff },
+            cycle,
+            is_long,
+            end_of_session: end,
+        })
+    })
+}
+
 fn repr() -> impl Strategy<Value = (Header, Repr)> {
-    let header = prop_oneof![3 => elm_header(), 1 => rlc_header(), 1 => fixed_header()];
+    let header = prop_oneof![3 => elm_header(), 1 => rlc_header(), 1 => fixed_header(), 2 => webrc_header()];
     let options = (proptest::option::of(any::<u32>()), proptest::option::of(any::<[u8; 14]>()));
     (header, any::<u32>(), any::<u32>(), any::<bool>(), any::<u8>(), options).prop_map(
         |(header, tsi, toi, close_object, codepoint, (fdt, fti))| {
@@ -92,6 +108,8 @@ proptest! {
     #[test]
     fn what_is_written_is_read((header, repr) in repr(), payload in proptest::collection::vec(any::<u8>(), 0..40)) {
         let bytes = written(&repr, &payload);
+        // The room for symbols counts on it.
+        prop_assert!(bytes.len() - payload.len() <= MAX_HEADER - LONG_CCI);
         let view = View::new(&bytes).unwrap();
         let read = Repr::read(&view).unwrap();
         prop_assert_eq!(read, repr);
@@ -155,7 +173,12 @@ fn every_shape_that_the_rfc_allows_is_seen() {
     assert!(view.close_session() && view.close_object());
     assert_eq!(view.extensions().map(|extension| extension.kind).collect::<Vec<_>>(), [0, 200]);
     assert_eq!(PayloadId::split(view.payload()).unwrap().0.esi(), 7);
-    assert_eq!(Repr::read(&view), Err(NotOurs::Cci { len: 8 }));
+    assert_eq!(Repr::read(&view), Err(NotOurs::Ids { lengths: (6, 2) }));
+    // The same with C = 2: four bytes more of congestion control information.
+    let longer = [&[0x18, 0x93, 8, 6, 0, 0, 0, 0], &bytes[4..]].concat();
+    let view = View::new(&longer).unwrap();
+    assert_eq!((view.cci().len(), view.toi()), (12, Some(5)));
+    assert_eq!(Repr::read(&view), Err(NotOurs::Cci { len: 12 }));
 }
 
 #[test]

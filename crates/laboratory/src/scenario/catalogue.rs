@@ -47,6 +47,8 @@ built_in![
     "thesis/simulation-5-elm",
     "thesis/simulation-5-rlc",
     "transport/three-links",
+    "webrc/beside-tcp",
+    "webrc/equation",
     "wei-zhang/four-flows",
 ];
 

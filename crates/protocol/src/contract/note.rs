@@ -75,6 +75,8 @@ pub enum Cause {
     Silence,
     /// The layer joined carried nothing.
     SilentLayer,
+    /// A wave came to its end.
+    WaveEnded,
     /// The host could not join.
     JoinFailed,
     /// The source ended the session.
@@ -95,6 +97,7 @@ impl fmt::Display for Cause {
             Cause::Experiment => "experiment",
             Cause::Silence => "silence",
             Cause::SilentLayer => "silent layer",
+            Cause::WaveEnded => "wave ended",
             Cause::JoinFailed => "join failed",
             Cause::SessionEnd => "session ended",
             Cause::Stop => "stopped",

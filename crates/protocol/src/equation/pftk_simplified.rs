@@ -24,7 +24,11 @@ pub(super) fn loss_rate(path: &Path, bytes_per_s: f64) -> f64 {
     let b = path.packets_per_ack;
     let a = sqrt(2.0 * b / 3.0);
     let c = 3.0 * sqrt(3.0 * b / 8.0) * path.rto_s / path.rtt_s;
-    let y = path.packet_bytes / (path.rtt_s * bytes_per_s);
+    root(a, c, path.packet_bytes / (path.rtt_s * bytes_per_s))
+}
+
+/// The p in [[`MIN_LOSS_RATE`], 1] at which sqrt(p) (a + c p (1 + 32 p^2)) is y; see [`loss_rate`].
+pub(crate) fn root(a: f64, c: f64, y: f64) -> f64 {
     if y >= a + 33.0 * c {
         return 1.0;
     }

@@ -3,9 +3,9 @@
 use core::fmt;
 
 use super::Header;
-use crate::lct::{Content, Pieces};
+use crate::lct::{Cci, Content, Pieces};
 use crate::units::{Layer, WireSeq};
-use crate::{cbr, elm, fixed, rlc, rlm, smcc, tfmcc, tfrc, wei_zhang};
+use crate::{cbr, elm, fixed, rlc, rlm, smcc, tfmcc, tfrc, webrc, wei_zhang};
 
 /// The type of the extension of the fixed protocol: the layer (16); the CCI is the number.
 const FIXED_EXTENSION: u8 = 82;
@@ -34,6 +34,13 @@ pub enum LctError {
     WeiZhang(wei_zhang::HeaderError),
     /// SMCC does not take it.
     Smcc(smcc::header::HeaderError),
+    /// WEBRC does not take it.
+    Webrc(webrc::HeaderError),
+    /// The congestion control information has another length than the protocol's.
+    Cci {
+        /// Its length in bytes.
+        len: usize,
+    },
     /// The fixed protocol does not take it.
     Fixed,
     /// It is not a report.
@@ -52,6 +59,8 @@ impl fmt::Display for LctError {
             LctError::Rlm(error) => write!(f, "rlm: {error}"),
             LctError::WeiZhang(error) => write!(f, "wei-zhang: {error}"),
             LctError::Smcc(error) => write!(f, "smcc: {error}"),
+            LctError::Webrc(error) => write!(f, "webrc: {error}"),
+            LctError::Cci { len } => write!(f, "congestion control information of {len} bytes"),
             LctError::Fixed => write!(f, "fixed: an extension of wrong length"),
             LctError::NoReport => write!(f, "not a report"),
         }
@@ -77,8 +86,9 @@ impl Header {
             Header::Smcc(smcc::Header::Data(data)) => Some(data.to_lct()),
             Header::Smcc(smcc::Header::Counting(counting)) => Some(counting.to_lct()),
             Header::Smcc(smcc::Header::Report(_)) => None,
+            Header::Webrc(header) => Some(header.to_lct()),
             Header::Fixed(header) => Some(Pieces {
-                cci: header.seq.0.to_be_bytes(),
+                cci: Cci::Short(header.seq.0.to_be_bytes()),
                 session: None,
                 end_of_session: false,
                 extension: Content::default().with(&header.layer.0.to_be_bytes()).extension(FIXED_EXTENSION),
@@ -99,6 +109,7 @@ impl Header {
                 | wei_zhang::LCT_EXTENSION
                 | smcc::LAYER_EXTENSION
                 | smcc::COUNTING_EXTENSION
+                | webrc::LCT_EXTENSION
                 | FIXED_EXTENSION
         )
     }
@@ -108,7 +119,12 @@ impl Header {
     /// # Errors
     /// What the protocol finds wrong, or that there is no such protocol.
     pub fn from_lct(pieces: &Pieces) -> Result<Header, LctError> {
-        match pieces.extension.kind() {
+        let kind = pieces.extension.kind();
+        let may_be_long = kind == webrc::LCT_EXTENSION;
+        if Header::is_lct_extension(kind) && !may_be_long && matches!(pieces.cci, Cci::Long(_)) {
+            return Err(LctError::Cci { len: pieces.cci.bytes().len() });
+        }
+        match kind {
             elm::LCT_EXTENSION => elm::header::Data::from_lct(pieces)
                 .map(|data| Header::Elm(elm::Header::Data(data)))
                 .map_err(LctError::Elm),
@@ -132,10 +148,13 @@ impl Header {
             smcc::COUNTING_EXTENSION => smcc::header::Counting::from_lct(pieces)
                 .map(|counting| Header::Smcc(smcc::Header::Counting(counting)))
                 .map_err(LctError::Smcc),
+            webrc::LCT_EXTENSION => {
+                webrc::Header::from_lct(pieces).map(Header::Webrc).map_err(LctError::Webrc)
+            }
             FIXED_EXTENSION => match pieces.extension.content() {
                 &[high, low] => Ok(Header::Fixed(fixed::Header {
                     layer: Layer(u16::from_be_bytes([high, low])),
-                    seq: WireSeq(u32::from_be_bytes(pieces.cci)),
+                    seq: WireSeq(u32::from_be_bytes(pieces.cci.first())),
                 })),
                 _ => Err(LctError::Fixed),
             },
@@ -159,6 +178,7 @@ impl Header {
             Header::Smcc(smcc::Header::Data(data)) => Some(data.layer()),
             Header::Smcc(smcc::Header::Counting(counting)) => Some(Layer(counting.channel)),
             Header::Smcc(smcc::Header::Report(_)) => None,
+            Header::Webrc(header) => Some(header.layer()),
             Header::Fixed(header) => Some(header.layer),
         }
     }
@@ -223,6 +243,7 @@ impl super::Source {
             super::Source::Rlc(_)
             | super::Source::Rlm(_)
             | super::Source::WeiZhang(_)
+            | super::Source::Webrc(_)
             | super::Source::Fixed(_) => None,
         }
     }

@@ -19,7 +19,7 @@
 use core::fmt;
 
 use super::{Announcement, Data, Header};
-use crate::lct::{Content, Pieces};
+use crate::lct::{Cci, Content, Pieces};
 use crate::units::{Layer, Level, WireSeq};
 
 /// The type of the extension (RFC 5651, section 9.1; not registered).
@@ -73,7 +73,7 @@ impl Header {
             .with(&from.to_be_bytes())
             .with(&[0; 2]);
         let extension = content.extension(EXTENSION);
-        Pieces { cci: cci.to_be_bytes(), session: None, end_of_session: false, extension }
+        Pieces { cci: Cci::Short(cci.to_be_bytes()), session: None, end_of_session: false, extension }
     }
 
     /// The header from its pieces. Never panics.
@@ -86,7 +86,8 @@ impl Header {
         };
         match kind {
             DATA => {
-                let (layer, seq) = (Layer(u16::from_be_bytes([n1, n0])), u32::from_be_bytes(pieces.cci));
+                let (layer, seq) =
+                    (Layer(u16::from_be_bytes([n1, n0])), u32::from_be_bytes(pieces.cci.first()));
                 Ok(Header::Data(Data { layer, seq: WireSeq(seq) }))
             }
             ANNOUNCEMENT => announcement([n1, n0], [f3, f2, f1, f0]).map(Header::Announcement),

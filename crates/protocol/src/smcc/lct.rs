@@ -19,7 +19,7 @@
 //! ```
 
 use super::header::{Counting, Data, FloatRate, HeaderError};
-use crate::lct::{Content, Pieces};
+use crate::lct::{Cci, Content, Pieces};
 use crate::tfmcc;
 use crate::units::WireSeq;
 
@@ -61,7 +61,7 @@ impl Counting {
         let content =
             Content::default().with(&self.channel.to_be_bytes()).with(&self.timestamp_us.to_be_bytes());
         Pieces {
-            cci: self.seq.0.to_be_bytes(),
+            cci: Cci::Short(self.seq.0.to_be_bytes()),
             session: Some(self.session),
             end_of_session: false,
             extension: content.extension(COUNTING_EXTENSION),
@@ -79,7 +79,7 @@ impl Counting {
         };
         Ok(Counting {
             session: pieces.session.unwrap_or_default(),
-            seq: WireSeq(u32::from_be_bytes(pieces.cci)),
+            seq: WireSeq(u32::from_be_bytes(pieces.cci.first())),
             timestamp_us: u32::from_be_bytes([a, b, c, d]),
             channel: u16::from_be_bytes([high, low]),
         })

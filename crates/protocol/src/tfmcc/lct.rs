@@ -20,7 +20,7 @@
 use core::num::NonZeroU64;
 
 use super::header::{Data, Echo, FloatRate, HeaderError, ReceiverId};
-use crate::lct::{Content, Extension, Pieces};
+use crate::lct::{Cci, Content, Extension, Pieces};
 use crate::units::WireSeq;
 
 /// The type of TFMCC's extension (RFC 5651, section 9.1; not registered).
@@ -56,7 +56,7 @@ impl Data {
     /// The header in pieces with this extension.
     pub(crate) fn pieces(&self, extension: Extension) -> Pieces {
         Pieces {
-            cci: self.seq.0.to_be_bytes(),
+            cci: Cci::Short(self.seq.0.to_be_bytes()),
             session: Some(self.session),
             end_of_session: self.end_of_session,
             extension,
@@ -92,7 +92,7 @@ impl Data {
         let rates = word(10)?;
         let data = Data {
             session: pieces.session.unwrap_or_default(),
-            seq: WireSeq(u32::from_be_bytes(pieces.cci)),
+            seq: WireSeq(u32::from_be_bytes(pieces.cci.first())),
             timestamp_us: word(2)?,
             end_of_session: pieces.end_of_session,
             round: content.first().copied().unwrap_or_default(),

@@ -4,7 +4,7 @@
 //! CCI     the packet's number on its layer
 //! EXT_WZ     0        1        2        3
 //!         +--------+--------+--------+--------+
-//!       0 |   90   |   3    | layer           |
+//!       0 |   92   |   3    | layer           |
 //!       4 | reserved, 0     | time since the  |
 //!       8 | start, in parts of tau_0          |
 //!         +-----------------------------------+
@@ -13,11 +13,11 @@
 use core::fmt;
 
 use super::Header;
-use crate::lct::{Content, Pieces};
+use crate::lct::{Cci, Content, Pieces};
 use crate::units::{Layer, WireSeq};
 
 /// The type of the extension (RFC 5651, section 9.1; not registered).
-pub const EXTENSION: u8 = 90;
+pub const EXTENSION: u8 = 92;
 
 /// Why bytes are not a header of this protocol: the extension has another length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Header {
             .with(&[0; 2])
             .with(&self.ticks.to_be_bytes()[2..]);
         let extension = content.extension(EXTENSION);
-        Pieces { cci: self.seq.0.to_be_bytes(), session: None, end_of_session: false, extension }
+        Pieces { cci: Cci::Short(self.seq.0.to_be_bytes()), session: None, end_of_session: false, extension }
     }
 
     /// The header from its pieces. Never panics.
@@ -52,7 +52,7 @@ impl Header {
         };
         Ok(Header {
             layer: Layer(u16::from_be_bytes([l1, l0])),
-            seq: WireSeq(u32::from_be_bytes(pieces.cci)),
+            seq: WireSeq(u32::from_be_bytes(pieces.cci.first())),
             ticks: u64::from_be_bytes([0, 0, t5, t4, t3, t2, t1, t0]),
         })
     }

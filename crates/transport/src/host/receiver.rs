@@ -17,7 +17,10 @@ use super::socket::{open_group, open_reports};
 use super::{Accepted, Clock, Inbox, Interface, ReceiverCounters, accept};
 use crate::error::Error;
 use crate::packet::Completion;
-use crate::session::{IP_UDP_BYTES, MAX_LAYERS, Session};
+use crate::session::{IP_UDP_BYTES, MAX_CHANNELS, Session};
+
+/// So many channels are waited for with little to lay out.
+const FEW_HELD: usize = 32;
 
 /// The sockets of a receiver, and what it does with them.
 #[derive(Debug)]
@@ -184,21 +187,40 @@ impl ReceiverHost {
 
     /// Waits, and takes what came into the inbox.
     fn wait(&mut self, wake: Time) {
+        // The places of a wait are laid out anew each time. Few channels are held at once, however many
+        // a session has.
+        match self.memberships.sockets.iter().flatten().count() {
+            0..=FEW_HELD => self.wait_for::<FEW_HELD>(wake),
+            _ => self.wait_for::<{ MAX_CHANNELS as usize }>(wake),
+        }
+    }
+
+    /// [`ReceiverHost::wait`] with room for `MOST` channels.
+    fn wait_for<const MOST: usize>(&mut self, wake: Time) {
         let Memberships { sockets, reports, counters, .. } = &mut self.memberships;
-        // The places of layers that are not held wait for nothing.
-        let idle = || PollFd::new(reports.as_fd(), PollFlags::empty());
-        let mut waits: [PollFd<'_>; MAX_LAYERS] = std::array::from_fn(|index| match sockets.get(index) {
-            Some(Some(socket)) => PollFd::new(socket.as_fd(), PollFlags::POLLIN),
-            _ => idle(),
+        let held =
+            || sockets.iter().enumerate().filter_map(|(index, socket)| Some((index, socket.as_ref()?)));
+        let mut next = held();
+        let mut count = 0;
+        let mut waits: [PollFd<'_>; MOST] = std::array::from_fn(|_| match next.next() {
+            Some((_, socket)) => {
+                count += 1;
+                PollFd::new(socket.as_fd(), PollFlags::POLLIN)
+            }
+            // Behind those that are shown to the kernel.
+            None => PollFd::new(reports.as_fd(), PollFlags::empty()),
         });
+        let waits = waits.get_mut(..count).unwrap_or_default();
         self.inbox.clear();
         let timeout = TimeSpec::from(until(self.clock.now(), wake));
         // An interrupted wait is over: the caller looks whether it should stop.
-        if ppoll(&mut waits, Some(timeout), None).unwrap_or(0) == 0 {
+        if ppoll(waits, Some(timeout), None).unwrap_or(0) == 0 {
             return;
         }
-        for (index, (wait, socket)) in waits.iter().zip(&*sockets).enumerate() {
-            let Some(socket) = socket.as_ref().filter(|_| wait.any().unwrap_or(false)) else { continue };
+        for ((index, socket), wait) in held().zip(&*waits) {
+            if !wait.any().unwrap_or(false) {
+                continue;
+            }
             counters.read_calls += 1;
             if let Err(error) = self.inbox.drain(socket, Some(Channel(index as u16)), &self.clock) {
                 tracing::warn!(%error, channel = index, "packets could not be read");

@@ -1,16 +1,16 @@
 //! Which symbol the next packet takes.
 
-use layercast_protocol::units::Layer;
+use layercast_protocol::units::Channel;
 
 use super::Oti;
 use crate::packet::{ESI_LIMIT, PayloadId};
 
-/// Gives out symbols so that every packet of every layer helps everyone.
+/// Gives out symbols so that every packet of every channel helps everyone.
 ///
-/// A block's symbols are counted over all layers: its source symbols first, then repair symbols, and
-/// no two packets get the same one until the 24 bits wrap. Each layer walks through the blocks on its
-/// own. With one walk for all layers, a layer that sends every second packet would bring only every
-/// second block, and a receiver of that layer alone would never finish.
+/// A block's symbols are counted over all channels: its source symbols first, then repair symbols, and
+/// no two packets get the same one until the 24 bits wrap. Each channel walks through the blocks on its
+/// own. With one walk for all channels, one that sends every second packet would bring only every
+/// second block, and a receiver of that channel alone would never finish.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     oti: Oti,
@@ -20,18 +20,18 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A schedule that has given nothing yet. Each channel counts as a layer.
-    pub fn new(oti: Oti, layers: u16) -> Schedule {
+    /// A schedule that has given nothing yet. Channels that are no layers count too.
+    pub fn new(oti: Oti, channels: u16) -> Schedule {
         let blocks = oti.blocks();
-        // Layers begin at different blocks, so that the first packets spread.
-        let next_block = (0..layers).map(|layer| (layer % u16::from(blocks)) as u8).collect();
+        // Channels begin at different blocks, so that the first packets spread.
+        let next_block = (0..channels).map(|channel| (channel % u16::from(blocks)) as u8).collect();
         Schedule { oti, next_esi: vec![0; usize::from(blocks)], next_block, given: 0 }
     }
 
-    /// The symbol for the next packet of a layer.
+    /// The symbol for the next packet of a channel.
     #[allow(clippy::should_implement_trait)]
-    pub fn next(&mut self, layer: Layer) -> Option<PayloadId> {
-        let cursor = self.next_block.get_mut(layer.index())?;
+    pub fn next(&mut self, channel: Channel) -> Option<PayloadId> {
+        let cursor = self.next_block.get_mut(channel.index())?;
         let block = *cursor;
         *cursor = if block + 1 < self.oti.blocks() { block + 1 } else { 0 };
         let next = self.next_esi.get_mut(usize::from(block))?;

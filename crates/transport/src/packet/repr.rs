@@ -2,17 +2,19 @@
 
 use core::fmt;
 
-use layercast_protocol::lct::{ContentError, Extension, MAX_CONTENT, Pieces};
+use layercast_protocol::lct::{Cci, ContentError, Extension, MAX_CONTENT, Pieces};
 use layercast_protocol::registry;
 
 use super::view::VERSION;
 use super::{Fdt, HET_FDT, HET_FTI, View};
 
-/// First word, CCI, TSI and TOI.
+/// First word, and CCI, TSI and TOI of 32 bits each.
 const FIXED: usize = 16;
+/// What a CCI of 64 bits adds. No protocol has one beside the longest extension.
+pub const LONG_CCI: usize = 4;
 
 /// The longest LCT header of ours: all extensions at once.
-pub const MAX_HEADER: usize = FIXED + 2 + MAX_CONTENT + 4 + 16;
+pub const MAX_HEADER: usize = FIXED + LONG_CCI + 2 + MAX_CONTENT + 4 + 16;
 
 /// FEC object transmission information as a packet carries it (RFC 5775, section 4.2): 14 bytes
 /// whose meaning depends on the FEC encoding. The transport reads them in `object`.
@@ -42,7 +44,7 @@ pub struct Repr {
 /// Why a sound packet is not one of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotOurs {
-    /// Congestion control information of more than 32 bits.
+    /// Congestion control information of more than 64 bits.
     Cci {
         /// Its length in bytes.
         len: usize,
@@ -79,7 +81,8 @@ impl core::error::Error for NotOurs {}
 impl Repr {
     /// Writes the header to the start of `room` and returns its length.
     pub fn write(&self, room: &mut [u8; MAX_HEADER]) -> usize {
-        let mut at = FIXED;
+        let cci = self.pieces.cci.bytes();
+        let mut at = 4;
         let mut put = |part: &[u8]| {
             // The room holds the longest header, so nothing is ever cut.
             if let Some(space) = room.get_mut(at..at + part.len()) {
@@ -87,6 +90,9 @@ impl Repr {
             }
             at += part.len();
         };
+        put(cci);
+        put(&self.pieces.session.unwrap_or(self.tsi).to_be_bytes());
+        put(&self.toi.to_be_bytes());
         let extension = &self.pieces.extension;
         put(&[extension.kind(), ((extension.content().len() + 2) / 4) as u8]);
         put(extension.content());
@@ -98,14 +104,10 @@ impl Repr {
             put(&[HET_FTI, 4]);
             put(content);
         }
-        // C = 0, PSI = 0 (RaptorQ has one form of payload id), S = 1, O = 1, H = 0.
+        // C = 0 or 1, PSI = 0 (RaptorQ has one form of payload id), S = 1, O = 1, H = 0.
+        let first = VERSION << 4 | (cci.len() as u8 / 4 - 1) << 2;
         let flags = 0b1010_0000 | u8::from(self.pieces.end_of_session) << 1 | u8::from(self.close_object);
-        let mut fixed = [0; FIXED];
-        fixed[..4].copy_from_slice(&[VERSION << 4, flags, (at / 4) as u8, self.codepoint]);
-        fixed[4..8].copy_from_slice(&self.pieces.cci);
-        fixed[8..12].copy_from_slice(&self.pieces.session.unwrap_or(self.tsi).to_be_bytes());
-        fixed[12..].copy_from_slice(&self.toi.to_be_bytes());
-        room[..FIXED].copy_from_slice(&fixed);
+        room[..4].copy_from_slice(&[first, flags, (at / 4) as u8, self.codepoint]);
         at
     }
 
@@ -115,7 +117,7 @@ impl Repr {
     /// # Errors
     /// Why it is not one of ours.
     pub fn read(view: &View<'_>) -> Result<Repr, NotOurs> {
-        let cci = view.cci().try_into().map_err(|_| NotOurs::Cci { len: view.cci().len() })?;
+        let cci = Cci::of(view.cci()).ok_or(NotOurs::Cci { len: view.cci().len() })?;
         let lengths = view.id_lengths();
         let (Some(tsi), Some(toi), (4, 4)) = (view.tsi(), view.toi(), lengths) else {
             return Err(NotOurs::Ids { lengths });

@@ -40,21 +40,21 @@ pub(super) fn unicast(from: Address, to: Address, header: &Header, size: u32, ec
 }
 
 /// An LCT header (RFC 5651, section 5.1) and the payload id. No file is sent in a simulation: the
-/// symbol's number is the low 24 bits of the congestion control information.
+/// symbol's number is the last 24 bits of the congestion control information.
 fn lct(pieces: &Pieces, session: u32) -> Vec<u8> {
     let content = pieces.extension.content();
-    let words = 4 + (content.len() + 2) / 4;
+    let cci = pieces.cci.bytes();
+    let words = 3 + (cci.len() + content.len() + 2) / 4;
     let close = if pieces.end_of_session { 2 } else { 0 };
-    let mut bytes = vec![0x10, 0xa0 | close, words as u8, CODEPOINT];
-    bytes.extend(pieces.cci);
+    let mut bytes = vec![0x10 | (cci.len() as u8 / 4 - 1) << 2, 0xa0 | close, words as u8, CODEPOINT];
+    bytes.extend(cci);
     bytes.extend(pieces.session.unwrap_or(session).to_be_bytes());
     bytes.extend(OBJECT.to_be_bytes());
     bytes.extend([pieces.extension.kind(), ((content.len() + 2) / 4) as u8]);
     bytes.extend(content);
     if !pieces.end_of_session {
-        let [_, symbol @ ..] = pieces.cci;
         bytes.push(0);
-        bytes.extend(symbol);
+        bytes.extend(cci.last_chunk::<3>().copied().unwrap_or_default());
     }
     bytes
 }
