@@ -162,8 +162,8 @@ impl Formula {
         })
     }
 
-    /// The model itself, for checked inputs and p in (0, 1].
-    fn bytes_per_s(self, path: &Path, p: f64) -> f64 {
+    /// The model itself, for checked inputs and p in (0, 1]; the unclamped ones for any p above 0.
+    pub(crate) fn bytes_per_s(self, path: &Path, p: f64) -> f64 {
         match self {
             Formula::Simple => model::simple(path, p),
             Formula::PftkSimplified => model::simplified(path, p, false),

@@ -1,20 +1,51 @@
 //! Where a protocol's data header stands in an LCT packet (RFC 5651, section 5.1).
 //!
-//! A data header is cut into four pieces: the 32 bits of congestion control information, the session
-//! number (LCT's TSI), the end of the session (LCT's flag A), and one header extension of the
-//! protocol's own with all the rest. The transport puts the pieces into packets and does not look
-//! into them; only the protocol's module knows what they mean. `docs/wire-format.md` has the tables.
+//! A data header is cut into four pieces: the congestion control information of 32 or 64 bits, the
+//! session number (LCT's TSI), the end of the session (LCT's flag A), and one header extension of
+//! the protocol's own with all the rest. The transport puts the pieces into packets and does not
+//! look into them; only the protocol's module knows what they mean. `docs/wire-format.md` has the tables.
 
 use core::fmt;
 
 /// The most bytes of content that an extension of ours has: room for ELM's base layer with an echo.
 pub const MAX_CONTENT: usize = 34;
 
+/// Congestion control information (RFC 5651, section 5.1): 32 bits (C = 0) or 64 bits (C = 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cci {
+    /// 32 bits.
+    Short([u8; 4]),
+    /// 64 bits.
+    Long([u8; 8]),
+}
+
+impl Cci {
+    /// The bytes: 4 or 8.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Cci::Short(word) => word,
+            Cci::Long(words) => words,
+        }
+    }
+
+    /// The information of so many bytes; none unless they are 4 or 8.
+    pub fn of(bytes: &[u8]) -> Option<Cci> {
+        bytes.try_into().map(Cci::Short).or_else(|_| bytes.try_into().map(Cci::Long)).ok()
+    }
+
+    /// The first 32 bits.
+    pub fn first(&self) -> [u8; 4] {
+        match *self {
+            Cci::Short(word) | Cci::Long([word @ .., _, _, _, _]) => word,
+        }
+    }
+}
+
 /// The pieces of a data header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pieces {
-    /// The congestion control information (RFC 5651, section 5.1: C = 0).
-    pub cci: [u8; 4],
+    /// The congestion control information.
+    pub cci: Cci,
     /// The session number that the header names; none if the protocol has none.
     pub session: Option<u32>,
     /// Whether the session ends (RFC 5651, section 5.1: flag A).

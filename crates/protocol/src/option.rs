@@ -6,6 +6,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -54,6 +55,8 @@ pub enum Kind {
     Rate,
     /// A packet size such as `"1000 bytes"`.
     Size,
+    /// Numbers in one text, such as `"0.9, 0.5, 0"`.
+    Numbers,
     /// One of a few names.
     Choice(&'static [&'static str]),
 }
@@ -67,6 +70,7 @@ impl fmt::Display for Kind {
             Kind::Span => write!(f, "a length of time such as \"250 ms\""),
             Kind::Rate => write!(f, "a rate such as \"128 kbit/s\""),
             Kind::Size => write!(f, "a size such as \"1000 bytes\""),
+            Kind::Numbers => write!(f, "numbers in a text such as \"0.9, 0.5, 0\""),
             Kind::Choice(names) => write!(f, "one of {}", names.join(", ")),
         }
     }
@@ -202,6 +206,29 @@ macro_rules! quantity {
 quantity!(Span, Kind::Span);
 quantity!(Rate, Kind::Rate);
 quantity!(Size, Kind::Size);
+
+/// A list of numbers, written as one text.
+#[derive(Clone, Debug, Default, PartialEq, PartialOrd)]
+pub struct Numbers(pub Vec<f64>);
+
+impl OptionType for Numbers {
+    const KIND: Kind = Kind::Numbers;
+    fn read(value: RawValue<'_>) -> Result<Numbers, String> {
+        let number = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.is_finite());
+        let numbers = match value {
+            RawValue::Text(text) if text.trim().is_empty() => Some(Vec::new()),
+            RawValue::Text(text) => text.split(',').map(number).collect(),
+            // A text of one number is a number on a command line.
+            RawValue::Integer(_) | RawValue::Number(_) => f64::read(value).ok().map(|number| vec![number]),
+            RawValue::Flag(_) => None,
+        };
+        numbers.map(Numbers).ok_or_else(|| expected(Self::KIND))
+    }
+    fn show(&self) -> String {
+        let texts: Vec<String> = self.0.iter().map(f64::to_string).collect();
+        texts.join(", ")
+    }
+}
 
 /// Declares a struct of options; see the [module](crate::option).
 ///
@@ -357,6 +384,18 @@ mod tests {
         assert_eq!(RawValue::of_text("0.5"), RawValue::Number(0.5));
         assert_eq!(RawValue::of_text("false"), RawValue::Flag(false));
         assert_eq!(RawValue::of_text("25 s"), RawValue::Text("25 s"));
+    }
+
+    #[test]
+    fn numbers_are_read_from_a_text_and_written_back() {
+        let read = |text| Numbers::read(RawValue::of_text(text));
+        assert_eq!(read("0.9, 1,0 "), Ok(Numbers(vec![0.9, 1.0, 0.0])));
+        assert_eq!(read("0.25"), Ok(Numbers(vec![0.25])));
+        assert_eq!(read(""), Ok(Numbers::default()));
+        assert_eq!(read("0.9, 1, 0").map(|numbers| numbers.show()), Ok("0.9, 1, 0".into()));
+        for wrong in ["0.9 1", "a", "1,,2", "inf", "true"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -242,6 +242,12 @@ protocols! {
     Cbr = "cbr" in cbr;
     /// TCP-friendly multicast congestion control with a single rate.
     Tfmcc = "tfmcc" in tfmcc;
+    /// Fair layered increase/decrease with static layers.
+    FlidSl = "flid-sl" in flid_sl;
+    /// Fair layered increase/decrease with dynamic layers.
+    FlidDl = "flid-dl" in flid_dl;
+    /// The same with congestion marks in place of losses.
+    EFlidDl = "e-flid-dl" in e_flid_dl;
     /// Layers at a fixed level: no congestion control, the yardstick for the others.
     Fixed = "fixed" in fixed;
 }

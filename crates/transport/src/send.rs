@@ -241,7 +241,7 @@ impl Carousel {
         }
         let table_symbol = file.oti().symbol_size() - TABLE_EXTENSIONS;
         Ok(Carousel {
-            schedule: Schedule::new(file.oti(), session.layers.count()),
+            schedule: Schedule::new(file.oti(), session.channels),
             table_fti: table_fti(table.len(), table_symbol as u16),
             table,
             table_symbol,
@@ -282,6 +282,7 @@ impl Supply for Carousel {
         }
         let length = PayloadId::BYTES + self.file.oti().symbol_size();
         let mut load = Load { toi: TOI_FILE, codepoint: FEC_RAPTORQ, fdt: None, fti: None, length: 0 };
+        // Where layers turn over channels, each channel walks through the blocks on its own.
         let layer = layercast_protocol::units::Layer(channel.0);
         let Some(id) = self.schedule.next(layer) else { return Ok(load) };
         if let Some((head, symbol)) = room.get_mut(..length).and_then(<[u8]>::split_first_chunk_mut) {

@@ -12,7 +12,7 @@ use layercast_protocol::elm;
 use layercast_protocol::elm::header::{Base, Data, Echo, ReceiverId, TableEntry, WireRate};
 use layercast_protocol::registry::Header;
 use layercast_protocol::units::{Layer, WireSeq};
-use layercast_protocol::{fixed, rlc};
+use layercast_protocol::{fixed, flid, rlc};
 use layercast_transport::object::{FEC_NO_CODE, FEC_RAPTORQ, Oti, TOI_FILE, TOI_TABLE, Table, table_fti};
 use layercast_transport::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Repr};
 
@@ -55,7 +55,7 @@ fn elm(layer: u8, end_of_session: bool, echo: Option<Echo>) -> Header {
 }
 
 /// The packets of a session: a table, source and repair symbols on all layers, an end; then packets of
-/// the two other protocols.
+/// other protocols, one of them with congestion control information of 64 bits.
 fn packets() -> Vec<Sent> {
     let table = Table {
         name: "a file".to_owned(),
@@ -83,6 +83,16 @@ fn packets() -> Vec<Sent> {
         burst_place: 1,
         burst_length: 4,
     };
+    let flid = flid::Header {
+        session: TSI,
+        slot: WireSeq(126_989),
+        signal: None,
+        first_of_slot: true,
+        channel: 7,
+        seq: 258,
+        layer: 3,
+        end_of_session: false,
+    };
     vec![
         sent(elm(0, false, Some(echo)), TOI_TABLE, FEC_NO_CODE, flute, &table),
         file(elm(0, false, None), &symbol(0, 0)),
@@ -91,6 +101,7 @@ fn packets() -> Vec<Sent> {
         file(elm(0, false, Some(echo)), &symbol(0, 1)),
         sent(elm(0, true, None), TOI_TABLE, FEC_NO_CODE, (None, None), &[]),
         file(Header::Rlc(rlc), &symbol(0, 2)),
+        file(Header::FlidDl(flid), &symbol(0, 4)),
         file(Header::Fixed(fixed::Header { layer: Layer(2), seq: WireSeq(77) }), &symbol(0, 3)),
     ]
 }
@@ -188,7 +199,7 @@ fn wireshark_reads_our_packets_as_alc() {
         assert!(protocols.contains("udp:alc:rmt-lct"), "{line:?}");
         assert_eq!((malformed.as_str(), expert.as_str()), ("", ""), "{line:?}");
         assert_eq!(number(version), 1);
-        let hex: String = repr.pieces.cci.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex: String = repr.pieces.cci.bytes().iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(cci.replace(':', ""), hex);
         assert_eq!(number(tsi), u64::from(repr.pieces.session.unwrap_or(TSI)));
         assert_eq!((number(toi), number(codepoint)), (u64::from(repr.toi), u64::from(repr.codepoint)));

@@ -23,7 +23,7 @@
 use core::num::NonZeroU64;
 
 use super::header::{Base, Data, Echo, HeaderError, ReceiverId, TableEntry, WireRate};
-use crate::lct::{Content, Pieces};
+use crate::lct::{Cci, Content, Pieces};
 use crate::units::WireSeq;
 
 /// The type of ELM's extension, among those that a protocol instantiation gives out itself
@@ -53,7 +53,7 @@ impl Data {
             }
         }
         Pieces {
-            cci: self.seq.0.to_be_bytes(),
+            cci: Cci::Short(self.seq.0.to_be_bytes()),
             session: Some(self.session),
             end_of_session: self.end_of_session,
             extension: content.extension(EXTENSION),
@@ -79,7 +79,7 @@ impl Data {
             layer,
             layer_count,
             end_of_session: pieces.end_of_session,
-            seq: WireSeq(u32::from_be_bytes(pieces.cci)),
+            seq: WireSeq(u32::from_be_bytes(pieces.cci.first())),
             timestamp_us: word(2)?,
             base: None,
         };

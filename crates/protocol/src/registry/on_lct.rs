@@ -3,9 +3,9 @@
 use core::fmt;
 
 use super::Header;
-use crate::lct::{Content, Pieces};
-use crate::units::{Layer, WireSeq};
-use crate::{cbr, elm, fixed, rlc, tfmcc, tfrc};
+use crate::lct::{Cci, Content, Pieces};
+use crate::units::{Channel, Layer, WireSeq};
+use crate::{cbr, e_flid_dl, elm, fixed, flid, flid_dl, flid_sl, rlc, tfmcc, tfrc};
 
 /// The type of the extension of the fixed protocol: the layer (16); the CCI is the number.
 const FIXED_EXTENSION: u8 = 82;
@@ -28,6 +28,13 @@ pub enum LctError {
     TfrcReport(tfrc::header::ReportError),
     /// TFMCC does not take it.
     Tfmcc(tfmcc::header::HeaderError),
+    /// A protocol of the FLID family does not take it.
+    Flid(flid::HeaderError),
+    /// The congestion control information has another length than that of the protocol.
+    Cci {
+        /// Its length in bytes.
+        len: usize,
+    },
     /// The fixed protocol does not take it.
     Fixed,
     /// It is not a report.
@@ -43,6 +50,8 @@ impl fmt::Display for LctError {
             LctError::Tfrc(error) => write!(f, "tfrc: {error}"),
             LctError::TfrcReport(error) => write!(f, "tfrc: {error}"),
             LctError::Tfmcc(error) => write!(f, "tfmcc: {error}"),
+            LctError::Flid(error) => write!(f, "flid: {error}"),
+            LctError::Cci { len } => write!(f, "congestion control information of {len} bytes"),
             LctError::Fixed => write!(f, "fixed: an extension of wrong length"),
             LctError::NoReport => write!(f, "not a report"),
         }
@@ -63,8 +72,11 @@ impl Header {
             Header::Tfrc(tfrc::Header::Report(_)) | Header::Cbr(tfrc::Header::Report(_)) => None,
             Header::Tfmcc(tfmcc::Header::Data(data)) => Some(data.to_lct()),
             Header::Tfmcc(tfmcc::Header::Report(_)) => None,
+            Header::FlidSl(header) => Some(header.to_lct(flid_sl::LCT_EXTENSION)),
+            Header::FlidDl(header) => Some(header.to_lct(flid_dl::LCT_EXTENSION)),
+            Header::EFlidDl(header) => Some(header.to_lct(e_flid_dl::LCT_EXTENSION)),
             Header::Fixed(header) => Some(Pieces {
-                cci: header.seq.0.to_be_bytes(),
+                cci: Cci::Short(header.seq.0.to_be_bytes()),
                 session: None,
                 end_of_session: false,
                 extension: Content::default().with(&header.layer.0.to_be_bytes()).extension(FIXED_EXTENSION),
@@ -81,6 +93,9 @@ impl Header {
                 | tfrc::LCT_EXTENSION
                 | cbr::LCT_EXTENSION
                 | tfmcc::LCT_EXTENSION
+                | flid_sl::LCT_EXTENSION
+                | flid_dl::LCT_EXTENSION
+                | e_flid_dl::LCT_EXTENSION
                 | FIXED_EXTENSION
         )
     }
@@ -90,7 +105,16 @@ impl Header {
     /// # Errors
     /// What the protocol finds wrong, or that there is no such protocol.
     pub fn from_lct(pieces: &Pieces) -> Result<Header, LctError> {
-        match pieces.extension.kind() {
+        let kind = pieces.extension.kind();
+        let long = matches!(kind, flid_sl::LCT_EXTENSION | flid_dl::LCT_EXTENSION | e_flid_dl::LCT_EXTENSION);
+        if Header::is_lct_extension(kind) && long != matches!(pieces.cci, Cci::Long(_)) {
+            return Err(LctError::Cci { len: pieces.cci.bytes().len() });
+        }
+        let flid = || flid::Header::from_lct(pieces).map_err(LctError::Flid);
+        match kind {
+            flid_sl::LCT_EXTENSION => flid().map(Header::FlidSl),
+            flid_dl::LCT_EXTENSION => flid().map(Header::FlidDl),
+            e_flid_dl::LCT_EXTENSION => flid().map(Header::EFlidDl),
             elm::LCT_EXTENSION => elm::header::Data::from_lct(pieces)
                 .map(|data| Header::Elm(elm::Header::Data(data)))
                 .map_err(LctError::Elm),
@@ -107,7 +131,7 @@ impl Header {
             FIXED_EXTENSION => match pieces.extension.content() {
                 &[high, low] => Ok(Header::Fixed(fixed::Header {
                     layer: Layer(u16::from_be_bytes([high, low])),
-                    seq: WireSeq(u32::from_be_bytes(pieces.cci)),
+                    seq: WireSeq(u32::from_be_bytes(pieces.cci.first())),
                 })),
                 _ => Err(LctError::Fixed),
             },
@@ -125,7 +149,18 @@ impl Header {
             Header::Tfrc(tfrc::Header::Report(_)) | Header::Cbr(tfrc::Header::Report(_)) => None,
             Header::Tfmcc(tfmcc::Header::Data(_)) => Some(Layer::BASE),
             Header::Tfmcc(tfmcc::Header::Report(_)) => None,
+            Header::FlidSl(header) | Header::FlidDl(header) | Header::EFlidDl(header) => Some(header.layer()),
             Header::Fixed(header) => Some(header.layer),
+        }
+    }
+
+    /// The channel that a data header belongs on; none for feedback.
+    pub fn channel(&self) -> Option<Channel> {
+        match self {
+            Header::FlidSl(header) | Header::FlidDl(header) | Header::EFlidDl(header) => {
+                Some(header.channel())
+            }
+            other => other.layer().map(Layer::channel),
         }
     }
 
@@ -175,6 +210,9 @@ impl super::Source {
             super::Source::Tfrc(source) => Some(source.session()),
             super::Source::Cbr(source) => Some(source.session()),
             super::Source::Tfmcc(source) => Some(source.session()),
+            super::Source::FlidSl(source)
+            | super::Source::FlidDl(source)
+            | super::Source::EFlidDl(source) => Some(source.session()),
             super::Source::Rlc(_) | super::Source::Fixed(_) => None,
         }
     }

@@ -11,7 +11,7 @@
 //! ```
 
 use super::{Header, HeaderError};
-use crate::lct::{Content, Pieces};
+use crate::lct::{Cci, Content, Pieces};
 
 /// The type of RLC's extension (RFC 5651, section 9.1; not registered).
 pub const EXTENSION: u8 = 81;
@@ -23,7 +23,7 @@ impl Header {
             .with(&[self.copy, self.burst_place, self.burst_length, 0, 0, 0])
             .with(&self.point.0.to_be_bytes());
         let extension = content.extension(EXTENSION);
-        Pieces { cci: self.word(), session: None, end_of_session: false, extension }
+        Pieces { cci: Cci::Short(self.word()), session: None, end_of_session: false, extension }
     }
 
     /// The header from its pieces. Never panics.
@@ -34,7 +34,7 @@ impl Header {
         let &[copy, place, length, _, _, _, p3, p2, p1, p0] = pieces.extension.content() else {
             return Err(HeaderError::Truncated);
         };
-        let [c0, c1, c2, c3] = pieces.cci;
+        let [c0, c1, c2, c3] = pieces.cci.first();
         Header::decode(&[c0, c1, c2, c3, copy, place, length, 0, p3, p2, p1, p0])
     }
 }

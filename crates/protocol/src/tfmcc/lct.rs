@@ -20,7 +20,7 @@
 use core::num::NonZeroU64;
 
 use super::header::{Data, Echo, FloatRate, HeaderError, ReceiverId};
-use crate::lct::{Content, Pieces};
+use crate::lct::{Cci, Content, Pieces};
 use crate::units::WireSeq;
 
 /// The type of TFMCC's extension (RFC 5651, section 9.1; not registered).
@@ -46,7 +46,7 @@ impl Data {
                 content.with(&echo.receiver.0.get().to_be_bytes()).with(&echo.timestamp_us.to_be_bytes());
         }
         Pieces {
-            cci: self.seq.0.to_be_bytes(),
+            cci: Cci::Short(self.seq.0.to_be_bytes()),
             session: Some(self.session),
             end_of_session: self.end_of_session,
             extension: content.extension(EXTENSION),
@@ -78,7 +78,7 @@ impl Data {
         let rates = word(10)?;
         let data = Data {
             session: pieces.session.unwrap_or_default(),
-            seq: WireSeq(u32::from_be_bytes(pieces.cci)),
+            seq: WireSeq(u32::from_be_bytes(pieces.cci.first())),
             timestamp_us: word(2)?,
             end_of_session: pieces.end_of_session,
             round: content.first().copied().unwrap_or_default(),

@@ -14,7 +14,7 @@
 //! ```
 
 use super::header::{Data, DataError};
-use crate::lct::{Content, Pieces};
+use crate::lct::{Cci, Content, Pieces};
 use crate::units::WireSeq;
 
 /// The type of TFRC's extension (RFC 5651, section 9.1; not registered).
@@ -29,7 +29,7 @@ impl Data {
             .with(&self.rtt_us.to_be_bytes())
             .with(&self.rto_us.to_be_bytes());
         Pieces {
-            cci: self.seq.0.to_be_bytes(),
+            cci: Cci::Short(self.seq.0.to_be_bytes()),
             session: Some(self.session),
             end_of_session: self.end_of_session,
             extension: content.extension(kind),
@@ -44,7 +44,7 @@ impl Data {
         };
         Ok(Data {
             session: pieces.session.unwrap_or_default(),
-            seq: WireSeq(u32::from_be_bytes(pieces.cci)),
+            seq: WireSeq(u32::from_be_bytes(pieces.cci.first())),
             timestamp_us: u32::from_be_bytes([t3, t2, t1, t0]),
             rtt_us: u32::from_be_bytes([s3, s2, s1, s0]),
             rto_us: u32::from_be_bytes([o3, o2, o1, o0]),

@@ -2,16 +2,17 @@
 
 use core::fmt;
 
-use layercast_protocol::lct::{ContentError, Extension, MAX_CONTENT, Pieces};
+use layercast_protocol::lct::{Cci, ContentError, Extension, MAX_CONTENT, Pieces};
 use layercast_protocol::registry;
 
 use super::view::VERSION;
 use super::{Fdt, HET_FDT, HET_FTI, View};
 
-/// First word, CCI, TSI and TOI.
+/// First word, CCI of 32 bits, TSI and TOI.
 const FIXED: usize = 16;
 
-/// The longest LCT header of ours: all extensions at once.
+/// The longest LCT header of ours: all extensions at once. Protocols with a CCI of 64 bits have shorter
+/// extensions.
 pub const MAX_HEADER: usize = FIXED + 2 + MAX_CONTENT + 4 + 16;
 
 /// FEC object transmission information as a packet carries it (RFC 5775, section 4.2): 14 bytes
@@ -42,7 +43,7 @@ pub struct Repr {
 /// Why a sound packet is not one of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotOurs {
-    /// Congestion control information of more than 32 bits.
+    /// Congestion control information of more than 64 bits.
     Cci {
         /// Its length in bytes.
         len: usize,
@@ -79,7 +80,8 @@ impl core::error::Error for NotOurs {}
 impl Repr {
     /// Writes the header to the start of `room` and returns its length.
     pub fn write(&self, room: &mut [u8; MAX_HEADER]) -> usize {
-        let mut at = FIXED;
+        let cci = self.pieces.cci.bytes();
+        let mut at = FIXED - 4 + cci.len();
         let mut put = |part: &[u8]| {
             // The room holds the longest header, so nothing is ever cut.
             if let Some(space) = room.get_mut(at..at + part.len()) {
@@ -98,15 +100,22 @@ impl Repr {
             put(&[HET_FTI, 4]);
             put(content);
         }
-        // C = 0, PSI = 0 (RaptorQ has one form of payload id), S = 1, O = 1, H = 0.
+        // PSI = 0 (RaptorQ has one form of payload id), S = 1, O = 1, H = 0.
         let flags = 0b1010_0000 | u8::from(self.pieces.end_of_session) << 1 | u8::from(self.close_object);
-        let mut fixed = [0; FIXED];
-        fixed[..4].copy_from_slice(&[VERSION << 4, flags, (at / 4) as u8, self.codepoint]);
-        fixed[4..8].copy_from_slice(&self.pieces.cci);
-        fixed[8..12].copy_from_slice(&self.pieces.session.unwrap_or(self.tsi).to_be_bytes());
-        fixed[12..].copy_from_slice(&self.toi.to_be_bytes());
-        room[..FIXED].copy_from_slice(&fixed);
-        at
+        let c = (cci.len() / 4 - 1) as u8;
+        let words = (at / 4) as u8;
+        at = 0;
+        let mut put = |part: &[u8]| {
+            if let Some(space) = room.get_mut(at..at + part.len()) {
+                space.copy_from_slice(part);
+            }
+            at += part.len();
+        };
+        put(&[VERSION << 4 | c << 2, flags, words, self.codepoint]);
+        put(cci);
+        put(&self.pieces.session.unwrap_or(self.tsi).to_be_bytes());
+        put(&self.toi.to_be_bytes());
+        usize::from(words) * 4
     }
 
     /// What a packet says, if it is one of ours. Extensions that are not understood are passed over
@@ -115,7 +124,7 @@ impl Repr {
     /// # Errors
     /// Why it is not one of ours.
     pub fn read(view: &View<'_>) -> Result<Repr, NotOurs> {
-        let cci = view.cci().try_into().map_err(|_| NotOurs::Cci { len: view.cci().len() })?;
+        let cci = Cci::of(view.cci()).ok_or(NotOurs::Cci { len: view.cci().len() })?;
         let lengths = view.id_lengths();
         let (Some(tsi), Some(toi), (4, 4)) = (view.tsi(), view.toi(), lengths) else {
             return Err(NotOurs::Ids { lengths });

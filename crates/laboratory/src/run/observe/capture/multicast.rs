@@ -43,16 +43,18 @@ pub(super) fn unicast(from: Address, to: Address, header: &Header, size: u32, ec
 /// symbol's number is the low 24 bits of the congestion control information.
 fn lct(pieces: &Pieces, session: u32) -> Vec<u8> {
     let content = pieces.extension.content();
-    let words = 4 + (content.len() + 2) / 4;
+    let cci = pieces.cci.bytes();
+    let words = 3 + cci.len() / 4 + (content.len() + 2) / 4;
+    let c = (cci.len() / 4 - 1) as u8;
     let close = if pieces.end_of_session { 2 } else { 0 };
-    let mut bytes = vec![0x10, 0xa0 | close, words as u8, CODEPOINT];
-    bytes.extend(pieces.cci);
+    let mut bytes = vec![0x10 | c << 2, 0xa0 | close, words as u8, CODEPOINT];
+    bytes.extend(cci);
     bytes.extend(pieces.session.unwrap_or(session).to_be_bytes());
     bytes.extend(OBJECT.to_be_bytes());
     bytes.extend([pieces.extension.kind(), ((content.len() + 2) / 4) as u8]);
     bytes.extend(content);
     if !pieces.end_of_session {
-        let [_, symbol @ ..] = pieces.cci;
+        let symbol = cci.last_chunk::<3>().copied().unwrap_or_default();
         bytes.push(0);
         bytes.extend(symbol);
     }

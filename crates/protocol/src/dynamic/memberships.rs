@@ -1,0 +1,101 @@
+//! What to join and leave so that some channels are held.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::units::Channel;
+
+/// One membership that changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// The channel is to be joined.
+    Join(Channel),
+    /// The channel is to be left.
+    Leave(Channel),
+}
+
+/// The channels that a receiver holds.
+#[derive(Clone, Debug)]
+pub struct Memberships {
+    /// For each channel, whether it is held; and, within a change, whether it is wanted.
+    channels: Vec<(bool, bool)>,
+}
+
+impl Memberships {
+    /// None of `channels` channels is held.
+    pub fn new(channels: u16) -> Memberships {
+        Memberships { channels: vec![(false, false); usize::from(channels)] }
+    }
+
+    /// Whether a channel is held.
+    pub fn holds(&self, channel: Channel) -> bool {
+        self.channels.get(channel.index()).is_some_and(|&(held, _)| held)
+    }
+
+    /// The channels held, in order.
+    pub fn held(&self) -> impl Iterator<Item = Channel> + '_ {
+        let held = |(channel, &(held, _)): (usize, &(bool, bool))| held.then_some(Channel(channel as u16));
+        self.channels.iter().enumerate().filter_map(held)
+    }
+
+    /// Holds the `wanted` channels and no other one. `on_move` hears what that takes: first the leaves in
+    /// the order of channels, then the joins in the order of `wanted`. Channels that do not exist are
+    /// passed over.
+    pub fn hold(&mut self, wanted: impl Iterator<Item = Channel> + Clone, mut on_move: impl FnMut(Move)) {
+        for channel in wanted.clone() {
+            if let Some((_, is_wanted)) = self.channels.get_mut(channel.index()) {
+                *is_wanted = true;
+            }
+        }
+        for (channel, (held, is_wanted)) in self.channels.iter_mut().enumerate() {
+            if *held && !*is_wanted {
+                *held = false;
+                on_move(Move::Leave(Channel(channel as u16)));
+            }
+            *is_wanted = false;
+        }
+        for channel in wanted {
+            if let Some((held, _)) = self.channels.get_mut(channel.index()).filter(|(held, _)| !held) {
+                *held = true;
+                on_move(Move::Join(channel));
+            }
+        }
+    }
+
+    /// Joins what is wanted and leaves nothing: for joins ahead of a boundary.
+    pub fn join(&mut self, wanted: impl Iterator<Item = Channel>, mut on_join: impl FnMut(Channel)) {
+        for channel in wanted {
+            if let Some((held, _)) = self.channels.get_mut(channel.index()).filter(|(held, _)| !held) {
+                *held = true;
+                on_join(channel);
+            }
+        }
+    }
+
+    /// The channel is not held any more, without a leave: a join that failed. Returns whether it was.
+    pub fn forget(&mut self, channel: Channel) -> bool {
+        self.channels.get_mut(channel.index()).is_some_and(|(held, _)| core::mem::take(held))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moves(memberships: &mut Memberships, wanted: &[u16]) -> Vec<Move> {
+        let mut moves = Vec::new();
+        memberships.hold(wanted.iter().map(|&channel| Channel(channel)), |step| moves.push(step));
+        moves
+    }
+
+    #[test]
+    fn leaves_come_before_joins_and_what_stays_is_not_touched() {
+        let mut memberships = Memberships::new(5);
+        assert_eq!(moves(&mut memberships, &[4, 0]), [Move::Join(Channel(4)), Move::Join(Channel(0))]);
+        let expected = [Move::Leave(Channel(0)), Move::Join(Channel(2))];
+        assert_eq!(moves(&mut memberships, &[2, 4, 9]), expected);
+        assert_eq!(memberships.held().collect::<Vec<_>>(), [Channel(2), Channel(4)]);
+        assert!(memberships.forget(Channel(2)) && !memberships.forget(Channel(2)));
+        assert_eq!(moves(&mut memberships, &[]), [Move::Leave(Channel(4))]);
+    }
+}
