@@ -24,6 +24,8 @@ macro_rules! built_in {
 }
 
 built_in![
+    "flid/many-receivers",
+    "flid/one-bottleneck",
     "tfmcc/one-bottleneck",
     "tfrc/beside-tcp",
     "thesis/bias-lossy",
