@@ -4,6 +4,7 @@
 
 mod arguments;
 mod commands;
+mod design;
 mod observe;
 mod output;
 mod progress;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::List(list) => commands::list(list),
         Command::Check(check) => commands::check(check),
+        Command::Design(arguments) => design::design(arguments),
         Command::Send(send) => transfer::send(send),
         Command::Receive(receive) => transfer::receive(receive),
     };

@@ -252,6 +252,14 @@ protocols! {
     Fixed = "fixed" in fixed;
 }
 
+impl Receivers {
+    /// Whether they want to hear what still arrives on channels that they have left. With dynamic layers
+    /// that tells whether leaves come in time; for others it is only load.
+    pub fn hear_left_channels(&self) -> bool {
+        matches!(self, Receivers::FlidDl(_) | Receivers::EFlidDl(_))
+    }
+}
+
 fn narrow<W, N>(input: Input<W>, own: impl Fn(W) -> Option<N>) -> Option<Input<N>> {
     Some(match input {
         Input::Start => Input::Start,
