@@ -39,7 +39,7 @@ pub(crate) struct Send {
     #[arg(long, value_name = "SIZE", default_value = "1000 bytes")]
     pub(crate) packet: Size,
 
-    /// The congestion control: elm, rlc, tfmcc or fixed
+    /// The congestion control: elm, rlc, tfmcc, flid-sl, flid-dl, e-flid-dl or fixed
     #[arg(long, value_name = "NAME", default_value = "elm")]
     pub(crate) protocol: String,
 
