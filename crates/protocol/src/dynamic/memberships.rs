@@ -98,4 +98,51 @@ mod tests {
         assert!(memberships.forget(Channel(2)) && !memberships.forget(Channel(2)));
         assert_eq!(moves(&mut memberships, &[]), [Move::Leave(Channel(4))]);
     }
+
+    /// Whatever way the levels go, what is held carries the level's layers and nothing else, and a
+    /// boundary takes at most one leave and two joins.
+    #[test]
+    fn a_walk_over_levels_never_holds_more_than_its_layers() {
+        use crate::dynamic::{Layering, Wheel};
+        use crate::stream::Stream;
+        let mut stream = Stream::new(5, "walk");
+        for round in 0..200 {
+            let (layers, silent) = (1 + (stream.bits() % 12) as u16, 1 + (stream.bits() % 8) as u16);
+            let layering = match round % 2 {
+                0 => Layering::Turning(Wheel { layers, silent }),
+                _ => Layering::TurningAboveBase(Wheel { layers: layers - 1, silent }),
+            };
+            let mut memberships = Memberships::new(layering.channels());
+            let (mut slot, mut count) = (stream.bits() % 1000, 1);
+            memberships.hold(layering.channels_of(count, slot), |_| ());
+            for _ in 0..100 {
+                slot += 1;
+                count = match stream.bits() % 3 {
+                    0 => (count - 1).max(1),
+                    1 => (count + 1).min(layers),
+                    _ => count,
+                };
+                let (mut joins, mut leaves) = (0, 0);
+                memberships.hold(layering.channels_of(count, slot), |step| match step {
+                    Move::Join(_) => joins += 1,
+                    Move::Leave(channel) => {
+                        assert_eq!(
+                            layering.layer_of(channel, slot),
+                            None,
+                            "a channel that sends is not left"
+                        );
+                        leaves += 1;
+                    }
+                });
+                let mut carried: Vec<u16> = memberships
+                    .held()
+                    .filter_map(|c| layering.layer_of(c, slot))
+                    .map(|layer| layer.0)
+                    .collect();
+                carried.sort_unstable();
+                assert!(carried.iter().copied().eq(0..count), "{layering:?}: {carried:?}, not {count}");
+                assert!(joins <= 2 && leaves <= 1, "{joins} joins and {leaves} leaves");
+            }
+        }
+    }
 }

@@ -37,3 +37,39 @@ impl Header {
         Ok(Header { session, layer, end_of_session: pieces.end_of_session, ..Header::of_word(word)? })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lct::Extension;
+    use crate::stream::Stream;
+    use crate::units::WireSeq;
+
+    #[test]
+    fn what_is_written_is_read_and_what_is_cut_is_refused() {
+        let mut stream = Stream::new(1, "headers");
+        for _ in 0..500 {
+            let bits = stream.bits();
+            let header = Header {
+                session: stream.bits() as u32,
+                slot: WireSeq(stream.bits() as u32),
+                signal: (bits & 1 == 0).then_some((bits >> 8) as u8 & 127),
+                first_of_slot: bits & 2 == 0,
+                channel: (bits >> 16) as u8 & 127,
+                seq: (bits >> 24) as u16,
+                layer: (bits >> 40) as u8,
+                end_of_session: bits & 4 == 0,
+            };
+            let pieces = header.to_lct(89);
+            assert_eq!(Header::from_lct(&pieces), Ok(header));
+            let short = Pieces { cci: Cci::Short(pieces.cci.first()), ..pieces };
+            assert_eq!(Header::from_lct(&short), Err(HeaderError::Length));
+            let nobody = Pieces { session: None, ..pieces };
+            assert_eq!(Header::from_lct(&nobody), Err(HeaderError::Session));
+            for content in [&[][..], &[1, 2, 3, 4, 5, 6]] {
+                let Ok(extension) = Extension::new(89, content) else { continue };
+                assert_eq!(Header::from_lct(&Pieces { extension, ..pieces }), Err(HeaderError::Length));
+            }
+        }
+    }
+}
