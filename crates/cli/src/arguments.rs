@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::design::Design;
+use crate::design_arguments::Design;
 use crate::transfer_arguments::{Receive, Send};
 
 const AFTER_HELP: &str = "\

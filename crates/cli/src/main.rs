@@ -5,6 +5,7 @@
 mod arguments;
 mod commands;
 mod design;
+mod design_arguments;
 mod observe;
 mod output;
 mod progress;

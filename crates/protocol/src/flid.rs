@@ -10,8 +10,8 @@
 //! - [`Target`], [`Model`], [`heuristic`], [`climb`]: how the shares of slots in which levels rise are
 //!   chosen, and what follows from them.
 //! - [`ReverseCounter`], [`signal`]: how shares become signals.
-//! - [`Source`], [`Receiver`]: the endpoints, for the protocols in [`crate::flid_sl`],
-//!   [`crate::flid_dl`] and [`crate::e_flid_dl`], which differ in their options.
+//! - [`Source`], [`Receiver`]: the endpoints of the three protocols, which differ in their options and
+//!   have a module each: `flid_sl`, `flid_dl`, `e_flid_dl`.
 //!
 //! The page `docs/protocols/flid.md` tells it in full.
 

@@ -3,7 +3,7 @@
 
 pub use crate::flid::{Header, Receiver, Source};
 
-use crate::flid::{JoinMode, RiseRule, Settings, SignalRule, Variant as _, variant_options};
+use crate::flid::{RiseRule, Settings, SignalRule, Variant as _, variant_options};
 use crate::option::Numbers;
 use crate::session::{PlanError, SessionPlan};
 use crate::units::Span;

@@ -92,6 +92,36 @@ pub trait Variant {
     fn settings(&self) -> Settings;
 }
 
+impl Default for Settings {
+    /// What the family's options default to, with static layers.
+    fn default() -> Settings {
+        Settings {
+            slot: Span::from_ms(500),
+            nominal_rtt: Span::from_ms(100),
+            signal: SignalRule::Deterministic,
+            rises: RiseRule::Heuristic,
+            rise_list: Vec::new(),
+            counter_bits: 16,
+            packet_jitter: Span::from_ms(1),
+            leave_bound: None,
+            static_base: true,
+            join_mode: JoinMode::AtBoundary,
+            join_lead: Span::ZERO,
+            deaf: Span::ZERO,
+            reorder: 3,
+            loss_grace: Span::ZERO,
+            wait_first_packet: false,
+            ecn: None,
+        }
+    }
+}
+
+impl Variant for Settings {
+    fn settings(&self) -> Settings {
+        self.clone()
+    }
+}
+
 impl Settings {
     /// How many of the session's layers are used.
     pub fn layers(&self, plan: &SessionPlan) -> u16 {
@@ -205,29 +235,29 @@ macro_rules! variant_options {
             pub struct Options {
                 /// The length of a slot: T. A few round-trip times, longer than a join takes (FLID-DL
                 /// paper, section V-A: 500 ms).
-                slot: Span = Span::from_ms(500), Span::from_ms(10) => Span::from_secs(60);
+                slot: Span = Settings::default().slot, Span::from_ms(10) => Span::from_secs(60);
                 /// The nominal round-trip time: the one for which TCP's rate is the target (FLID-DL paper,
                 /// section V-A: 100 ms).
-                rtt: Span = Span::from_ms(100), Span::from_ms(1) => Span::from_secs(60);
+                rtt: Span = Settings::default().nominal_rtt, Span::from_ms(1) => Span::from_secs(60);
                 /// How the source chooses the increase signals.
-                signal: SignalRule = SignalRule::Deterministic;
+                signal: SignalRule = Settings::default().signal;
                 /// How the shares of slots in which a level may rise are chosen.
-                rises: RiseRule = RiseRule::Heuristic;
+                rises: RiseRule = Settings::default().rises;
                 /// Those shares, from the base up, for the rule "list"; the top level never rises.
                 rise_list: Numbers = Numbers::default();
                 /// The width of the signal's counter in bits; one step must be less than the distance
                 /// between two shares (this project's choice: 16).
-                counter_bits: u32 = 16, 1 => 32;
+                counter_bits: u32 = Settings::default().counter_bits, 1 => 32;
                 /// The longest random delay of a packet but the base's first, against synchronisation; at
                 /// most a tenth of the distance between packets (FLID-DL paper, section V-A, without a
                 /// number).
-                packet_jitter: Span = Span::from_ms(1), Span::ZERO => Span::from_secs(1);
+                packet_jitter: Span = Settings::default().packet_jitter, Span::ZERO => Span::from_secs(1);
                 /// A packet is lost when this many later ones of its channel have arrived, or when its
                 /// slot has ended (RFC 5348, section 5.1: 3).
-                reorder: u32 = 3, 1 => 100;
+                reorder: u32 = Settings::default().reorder, 1 => 100;
                 /// Whether a receiver rises only when its top layer has delivered a packet (the paper has
                 /// no such rule).
-                wait_first_packet: bool = false;
+                wait_first_packet: bool = Settings::default().wait_first_packet;
                 $($own)*
             }
         }
@@ -242,15 +272,9 @@ macro_rules! variant_options {
                     rise_list: self.rise_list.0.clone(),
                     counter_bits: self.counter_bits,
                     packet_jitter: self.packet_jitter,
-                    leave_bound: None,
-                    static_base: true,
-                    join_mode: JoinMode::AtBoundary,
-                    join_lead: Span::ZERO,
-                    deaf: Span::ZERO,
                     reorder: self.reorder,
-                    loss_grace: Span::ZERO,
                     wait_first_packet: self.wait_first_packet,
-                    ecn: None,
+                    ..Settings::default()
                 };
                 let $options = self;
                 $set

@@ -1,7 +1,5 @@
 use super::*;
 use crate::contract::JoinError;
-use crate::flid_dl::Options;
-use crate::flid_sl;
 use crate::layers::LayerTable;
 use crate::units::{Rate, Size, WireSeq};
 use std::vec::Vec;
@@ -40,7 +38,7 @@ impl Bench {
     }
 
     fn dynamic() -> Bench {
-        Bench::new(&Options { leave_bound: Span::from_secs(1), ..Options::default() })
+        Bench::new(&Settings { leave_bound: Some(Span::from_secs(1)), ..Settings::default() })
     }
 
     /// A dynamic one at this level, at the beginning of a slot.
@@ -139,6 +137,11 @@ impl Bench {
             .filter(|&channel| self.receiver.channels.holds(Channel(channel)))
             .collect()
     }
+}
+
+/// Static layers.
+fn fixed(deaf: Span) -> Settings {
+    Settings { deaf, loss_grace: Span::from_ms(50), ..Settings::default() }
 }
 
 fn joins(actions: &[Action<Header>]) -> usize {
@@ -337,7 +340,7 @@ fn a_join_that_failed_takes_back_what_needs_it_and_is_tried_again() {
 
 #[test]
 fn static_layers_wait_for_the_last_packets_of_a_slot() {
-    let mut bench = Bench::new(&flid_sl::Options::default());
+    let mut bench = Bench::new(&fixed(Span::ZERO));
     bench.signal = Some(4);
     bench.slot_packets(1);
     bench.turn();
@@ -365,7 +368,7 @@ fn static_layers_wait_for_the_last_packets_of_a_slot() {
 #[test]
 fn a_deaf_receiver_of_static_layers_judges_no_slot_that_began_before() {
     let levels = |deaf| {
-        let mut bench = Bench::new(&flid_sl::Options { deaf, ..flid_sl::Options::default() });
+        let mut bench = Bench::new(&fixed(deaf));
         bench.signal = Some(4);
         bench.slot_packets(1);
         for _ in 0..8 {
@@ -392,7 +395,8 @@ fn a_deaf_receiver_of_static_layers_judges_no_slot_that_began_before() {
 #[test]
 fn a_new_top_layer_may_be_waited_for() {
     let levels = |wait_first_packet| {
-        let options = Options { wait_first_packet, leave_bound: Span::from_secs(1), ..Options::default() };
+        let options =
+            Settings { wait_first_packet, leave_bound: Some(Span::from_secs(1)), ..Settings::default() };
         let mut bench = Bench::new(&options);
         bench.signal = Some(4);
         bench.packet(0);

@@ -1,5 +1,4 @@
 use super::*;
-use crate::flid_dl::Options;
 use crate::layers::LayerTable;
 use crate::units::Rate;
 use std::vec::Vec;
@@ -26,14 +25,19 @@ fn run(source: &mut Source, start: Time, slots: u64) -> Vec<(Time, Header)> {
     packets
 }
 
-fn source(options: &Options) -> Source {
+/// Dynamic layers.
+fn dynamic() -> Settings {
+    Settings { leave_bound: Some(Span::from_secs(4)), ..Settings::default() }
+}
+
+fn source(options: &Settings) -> Source {
     Source::new(options, plan(), Stream::new(3, "source"))
 }
 
 #[test]
 fn rates_slots_and_flags_are_as_the_headers_say() {
     let start = Time::from_ns(7);
-    let mut source = source(&Options::default());
+    let mut source = source(&dynamic());
     let packets = run(&mut source, start, 200);
     for layer in 0..12 {
         let count = packets.iter().filter(|(_, header)| header.layer().0 == layer).count();
@@ -57,7 +61,7 @@ fn rates_slots_and_flags_are_as_the_headers_say() {
 
 #[test]
 fn numbers_of_a_channel_go_on_whatever_it_carries() {
-    let mut source = source(&Options::default());
+    let mut source = source(&dynamic());
     let packets = run(&mut source, Time::ZERO, 60);
     for channel in 0..source.layering.channels() {
         let numbers = packets.iter().filter(|(_, header)| header.channel() == Channel(channel));
@@ -69,7 +73,7 @@ fn numbers_of_a_channel_go_on_whatever_it_carries() {
 #[test]
 fn both_kinds_of_signal_let_levels_rise_as_often_as_they_should() {
     for signal in [SignalRule::Deterministic, SignalRule::Probabilistic] {
-        let mut source = source(&Options { signal, ..Options::default() });
+        let mut source = source(&Settings { signal, ..dynamic() });
         let slots = 4000;
         let packets = run(&mut source, Time::ZERO, slots);
         let signals = packets.iter().filter(|(_, header)| header.layer == 0 && header.first_of_slot);
@@ -87,7 +91,7 @@ fn both_kinds_of_signal_let_levels_rise_as_often_as_they_should() {
 
 #[test]
 fn a_stalled_host_sends_nothing_late_and_slots_do_not_drift() {
-    let mut source = source(&Options::default());
+    let mut source = source(&dynamic());
     run(&mut source, Time::ZERO, 4);
     let late = Time::ZERO + Span::from_ms(100 * 500 + 200);
     source.handle(late, Input::Timer);
@@ -99,7 +103,7 @@ fn a_stalled_host_sends_nothing_late_and_slots_do_not_drift() {
 
 #[test]
 fn without_data_slots_pass_in_silence() {
-    let mut source = source(&Options::default());
+    let mut source = source(&dynamic());
     run(&mut source, Time::ZERO, 4);
     source.handle(Time::from_secs_f64(2.1), Input::DataExhausted);
     assert_eq!((source.poll_action(), source.deadline()), (None, None));
@@ -112,7 +116,7 @@ fn without_data_slots_pass_in_silence() {
 
 #[test]
 fn the_end_is_told_three_times_on_the_base() {
-    let mut source = source(&Options::default());
+    let mut source = source(&dynamic());
     run(&mut source, Time::ZERO, 4);
     source.handle(Time::from_secs_f64(2.1), Input::Stop);
     let sent: Vec<_> = core::iter::from_fn(|| source.poll_action()).collect();
@@ -126,10 +130,9 @@ fn the_end_is_told_three_times_on_the_base() {
 
 #[test]
 fn the_three_ways_to_choose_shares() {
-    use crate::flid::{RiseRule, Variant as _};
-    use crate::option::Numbers;
-    let list = Numbers(alloc::vec![0.5; 11]);
-    let with = |rises| Options { rises, rise_list: list.clone(), ..Options::default() }.settings();
+    use crate::flid::RiseRule;
+    let list = alloc::vec![0.5; 11];
+    let with = |rises| Settings { rises, rise_list: list.clone(), ..dynamic() };
     let [heuristic, climbed, listed] =
         [RiseRule::Heuristic, RiseRule::HillClimbing, RiseRule::List].map(|rule| with(rule).shares(&plan()));
     assert!(heuristic != climbed && heuristic.len() == 12 && climbed.len() == 12);
@@ -139,24 +142,23 @@ fn the_three_ways_to_choose_shares() {
 
 #[test]
 fn plans_that_do_not_fit_are_refused_with_a_way_out() {
-    use crate::flid::{RiseRule, Variant as _};
-    use crate::option::Numbers;
-    let refusal = |options: &Options, plan: &SessionPlan| options.settings().check(plan).unwrap_err().0;
-    assert_eq!(Options::default().settings().check(&plan()), Ok(()));
+    use crate::flid::RiseRule;
+    let refusal = |options: &Settings, plan: &SessionPlan| options.check(plan).unwrap_err().0;
+    assert_eq!(dynamic().check(&plan()), Ok(()));
     let slow = LayerTable::equal(Rate::from_kbps(10.0), 3).unwrap();
     let slow = SessionPlan { layers: slow, packet_size: Size::from_bytes(1000) };
-    assert!(refusal(&Options::default(), &slow).contains("0.62 packets in a slot of 500 ms"));
-    let leave_bound = Span::from_secs(60);
-    let many = refusal(&Options { leave_bound, ..Options::default() }, &plan());
+    assert!(refusal(&dynamic(), &slow).contains("0.62 packets in a slot of 500 ms"));
+    let leave_bound = Some(Span::from_secs(60));
+    let many = refusal(&Settings { leave_bound, ..dynamic() }, &plan());
     assert!(many.contains("take 134 channels"), "{many}");
     let equal = LayerTable::equal(Rate::from_kbps(160.0), 200).unwrap();
     let equal = SessionPlan { layers: equal, packet_size: Size::from_bytes(1000) };
-    assert!(refusal(&Options::default(), &equal).contains("200 layers are more than the 128"));
+    assert!(refusal(&dynamic(), &equal).contains("200 layers are more than the 128"));
     for list in
         [&[0.5; 10][..], &[0.5; 12], &[2.0; 11], &[0.1, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]]
     {
-        let rise_list = Numbers(list.to_vec());
-        let options = Options { rises: RiseRule::List, rise_list, ..Options::default() };
+        let rise_list = list.to_vec();
+        let options = Settings { rises: RiseRule::List, rise_list, ..dynamic() };
         assert!(refusal(&options, &plan()).contains("with 12 layers it must have 11"));
     }
 }
