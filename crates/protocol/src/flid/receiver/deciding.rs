@@ -40,10 +40,11 @@ impl Receiver {
     /// How many layers are held after a slot, and why; none for as many as now.
     pub(super) fn decide(&mut self, now: Time, mut slot: Slot) -> Option<(u16, Cause)> {
         let (layer, losses) = self.settle(slot.number);
-        if let Some(layer) = layer {
+        if losses.present > 0 {
             self.counts.1 += u64::from(losses.present);
             slot.lost = slot.lost.saturating_add(losses.present);
             if !slot.is_told {
+                let layer = layer.unwrap_or_default();
                 self.actions.note(Note::LossEvent { layer, first_lost: Seq(losses.first) });
             }
         }
