@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::design_arguments::Design;
 use crate::transfer_arguments::{Receive, Send};
 
 const AFTER_HELP: &str = "\
@@ -16,6 +17,7 @@ Examples:
   layercast sweep my.toml --vary link.A-B.delay=10ms..90ms/9 --out sweep   run a grid of values
   layercast compare thesis/simulation-3-elm --protocols elm,rlc,fixed   one table of several protocols
   layercast check my.toml                         what is wrong with a file, with line and column
+  layercast design flid --layers 30 --rtt '100 ms'   how often FLID's levels may rise, and what follows
   layercast send FILE --group 239.1.2.0           send a file to whoever receives, until interrupted
   layercast receive --group 239.1.2.0 --into DIR  receive it
 
@@ -41,6 +43,8 @@ pub(crate) enum Command {
     List(List),
     /// Say what is wrong with a scenario file
     Check(Check),
+    /// Say what a choice of a protocol's parameters is expected to do
+    Design(Design),
     /// Send a file to a multicast group, in layers
     Send(Send),
     /// Receive a file from a multicast group, at the rate that the path carries

@@ -5,6 +5,8 @@
 mod arguments;
 mod commands;
 mod compare;
+mod design;
+mod design_arguments;
 mod observe;
 mod output;
 mod progress;
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => compare::compare(arguments),
         Command::List(list) => commands::list(list),
         Command::Check(check) => commands::check(check),
+        Command::Design(arguments) => design::design(arguments),
         Command::Send(send) => transfer::send(send),
         Command::Receive(receive) => transfer::receive(receive),
     };

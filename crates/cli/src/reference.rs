@@ -18,6 +18,10 @@ fn markdown() -> String {
         let name = command.get_name().to_owned();
         let help = command.render_help().to_string();
         let _ = writeln!(text, "\n## layercast {name}\n\n```text\n{}\n```", help.trim_end());
+        for part in command.get_subcommands_mut().filter(|part| part.get_name() != "help") {
+            let (part_name, help) = (part.get_name().to_owned(), part.render_help().to_string());
+            let _ = writeln!(text, "\n### layercast {name} {part_name}\n\n```text\n{}\n```", help.trim_end());
+        }
     }
     text.push('\n');
     text

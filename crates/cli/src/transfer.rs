@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use layercast_protocol::layers::LayerTable;
+use layercast_protocol::layers::Scheme;
 use layercast_protocol::registry::{self, Protocol};
 use layercast_protocol::units::{Rate, RateEstimate, Span};
 use layercast_transport::receive::{self, Known, ReceiveOptions, ReceiveProgress};
@@ -70,8 +70,12 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
         Failure::Input(format!("error: there is no protocol `{}`; there are {known}", arguments.protocol))
     })?;
     set_options(&mut protocol, &arguments.options).map_err(failure)?;
-    let layers = LayerTable::multiplicative(arguments.factor, arguments.base, arguments.layers)
-        .map_err(|error| Failure::Input(format!("error: {error}")))?;
+    let (base, factor, count) = (arguments.base, arguments.factor, arguments.layers);
+    let scheme = match arguments.rates.is_empty() {
+        true => Scheme::Multiplicative { base, factor, count },
+        false => Scheme::Explicit { rates: arguments.rates.clone() },
+    };
+    let layers = scheme.table().map_err(|error| Failure::Input(format!("error: {error}")))?;
     let ends = Ends {
         after: arguments.after.map(duration),
         rounds: arguments.rounds,

@@ -35,6 +35,10 @@ pub(crate) struct Send {
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=32))]
     pub(crate) layers: u16,
 
+    /// The cumulative rates of all layers, in place of base, factor and number
+    #[arg(long, value_name = "R0,R1,...", value_delimiter = ',', conflicts_with_all = ["base", "factor", "layers"])]
+    pub(crate) rates: Vec<Rate>,
+
     /// The size of packets with all headers
     #[arg(long, value_name = "SIZE", default_value = "1000 bytes")]
     pub(crate) packet: Size,

@@ -333,3 +333,34 @@ fn a_full_disk_is_a_failure() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).starts_with("error: the output could not be written: "));
 }
+
+#[test]
+fn a_design_is_two_tables_and_an_error() {
+    insta::assert_snapshot!(seen(&["design", "flid", "--layers", "6", "--by", "hill-climbing"]));
+}
+
+#[test]
+fn a_design_leaves_two_files_and_names_them() {
+    let directory = scratch("design");
+    let out = directory.to_str().expect("a path in UTF-8");
+    let output = run(&["design", "flid", "--above", "1 Mbit/s", "--rtt", "50 ms", "--out", out]);
+    assert!(output.status.success(), "{output:?}");
+    let told = text(&output.stdout);
+    for name in ["design.json", "design.svg"] {
+        assert!(told.contains(directory.join(name).to_str().expect("a path in UTF-8")), "{told}");
+    }
+    let json = fs::read_to_string(directory.join("design.json")).expect("the numbers are there");
+    let json: serde_json::Value = serde_json::from_str(&json).expect("they are JSON");
+    let levels = json["levels"].as_array().expect("levels");
+    assert_eq!((levels.len(), &json["rtt_s"]), (16, &serde_json::json!(0.05)));
+    assert_eq!(levels[15]["rise"], 0.0);
+    let svg = fs::read_to_string(directory.join("design.svg")).expect("the picture is there");
+    assert!(svg.contains("TCP at 50 ms"));
+}
+
+#[test]
+fn what_cannot_be_designed_is_told() {
+    insta::assert_snapshot!(seen(&["design", "flid", "--slot", "100 ms"]));
+    insta::assert_snapshot!(seen(&["design", "flid", "--factor", "0.9"]));
+    insta::assert_snapshot!(seen(&["design", "flid", "--rates", "20 kbit/s,10 kbit/s"]));
+}

@@ -31,8 +31,8 @@ macro_rules! formulas {
         }
 
         impl Formula {
-            /// The model itself, for checked inputs and p in (0, 1].
-            fn bytes_per_s(self, path: &Path, p: f64) -> f64 {
+            /// The model itself, for checked inputs and p in (0, 1]; the unclamped ones for any p above 0.
+            pub(crate) fn bytes_per_s(self, path: &Path, p: f64) -> f64 {
                 match self { $( Formula::$formula => $module::bytes_per_s(path, p), )* }
             }
 

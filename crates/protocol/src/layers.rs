@@ -5,6 +5,8 @@
 
 mod scheme;
 
+pub use scheme::Scheme;
+
 use alloc::vec::Vec;
 use core::fmt;
 

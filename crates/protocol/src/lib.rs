@@ -18,10 +18,15 @@ extern crate std;
 
 pub mod cbr;
 pub mod contract;
+pub mod dynamic;
+pub mod e_flid_dl;
 pub mod elm;
 pub mod equation;
 pub mod estimator;
 pub mod fixed;
+pub mod flid;
+pub mod flid_dl;
+pub mod flid_sl;
 pub mod layers;
 pub mod lct;
 pub mod math;

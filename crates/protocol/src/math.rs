@@ -28,6 +28,16 @@ pub fn exp(x: f64) -> f64 {
     libm::exp(x)
 }
 
+/// The natural logarithm of 1 + `x`, exact for small `x`.
+pub fn ln_1p(x: f64) -> f64 {
+    libm::log1p(x)
+}
+
+/// The exponential of `x` less 1, exact for small `x`.
+pub fn exp_m1(x: f64) -> f64 {
+    libm::expm1(x)
+}
+
 /// The largest integer not above `x`.
 pub fn floor(x: f64) -> f64 {
     libm::floor(x)

@@ -6,6 +6,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -54,6 +55,8 @@ pub enum Kind {
     Rate,
     /// A packet size such as `"1000 bytes"`.
     Size,
+    /// Numbers in one text, such as `"0.9, 0.5, 0"`.
+    Numbers,
     /// One of a few names.
     Choice(&'static [&'static str]),
     /// One of a few names, or [`BY_PROFILE`].
@@ -72,6 +75,7 @@ impl fmt::Display for Kind {
             Kind::Span => write!(f, "a length of time such as \"250 ms\""),
             Kind::Rate => write!(f, "a rate such as \"128 kbit/s\""),
             Kind::Size => write!(f, "a size such as \"1000 bytes\""),
+            Kind::Numbers => write!(f, "numbers in a text such as \"0.9, 0.5, 0\""),
             Kind::Choice(names) => write!(f, "one of {}", names.join(", ")),
             Kind::OwnChoice(names) => write!(f, "one of {BY_PROFILE}, {}", names.join(", ")),
         }
@@ -223,6 +227,29 @@ impl<T: OptionType> OptionType for Option<T> {
     }
     fn show(&self) -> String {
         self.as_ref().map_or_else(|| String::from(BY_PROFILE), OptionType::show)
+    }
+}
+
+/// A list of numbers, written as one text.
+#[derive(Clone, Debug, Default, PartialEq, PartialOrd)]
+pub struct Numbers(pub Vec<f64>);
+
+impl OptionType for Numbers {
+    const KIND: Kind = Kind::Numbers;
+    fn read(value: RawValue<'_>) -> Result<Numbers, String> {
+        let number = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.is_finite());
+        let numbers = match value {
+            RawValue::Text(text) if text.trim().is_empty() => Some(Vec::new()),
+            RawValue::Text(text) => text.split(',').map(number).collect(),
+            // A text of one number is a number on a command line.
+            RawValue::Integer(_) | RawValue::Number(_) => f64::read(value).ok().map(|number| vec![number]),
+            RawValue::Flag(_) => None,
+        };
+        numbers.map(Numbers).ok_or_else(|| expected(Self::KIND))
+    }
+    fn show(&self) -> String {
+        let texts: Vec<String> = self.0.iter().map(f64::to_string).collect();
+        texts.join(", ")
     }
 }
 

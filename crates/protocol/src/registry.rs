@@ -250,8 +250,22 @@ protocols! {
     Smcc = "smcc" in smcc;
     /// Wave and equation based rate control.
     Webrc = "webrc" in webrc;
+    /// Fair layered increase/decrease with static layers.
+    FlidSl = "flid-sl" in flid_sl;
+    /// Fair layered increase/decrease with dynamic layers.
+    FlidDl = "flid-dl" in flid_dl;
+    /// The same with congestion marks in place of losses.
+    EFlidDl = "e-flid-dl" in e_flid_dl;
     /// Layers at a fixed level: no congestion control, the yardstick for the others.
     Fixed = "fixed" in fixed;
+}
+
+impl Receivers {
+    /// Whether they want to hear what still arrives on channels that they have left. With dynamic layers
+    /// that tells whether leaves come in time; for others it is only load.
+    pub fn hear_left_channels(&self) -> bool {
+        matches!(self, Receivers::FlidDl(_) | Receivers::EFlidDl(_))
+    }
 }
 
 fn narrow<W, N>(input: Input<W>, own: impl Fn(W) -> Option<N>) -> Option<Input<N>> {

@@ -1,8 +1,13 @@
 //! Golden vectors for equations, estimators, layers and every protocol. Every case of a group is run.
 
+#![allow(clippy::unwrap_used)]
+
 mod golden {
+    mod dynamic;
     mod elm;
     mod equation;
+    mod flid;
+    mod flid_model;
     mod layers;
     mod loss;
     mod path;

@@ -20,12 +20,12 @@ struct Stretch {
     allocations: AllocationInfo,
 }
 
-/// Every protocol and every TCP at two nodes behind one bottleneck, after a warm-up.
-fn stretches() -> Vec<Stretch> {
+/// The protocols of those names and every TCP at two nodes behind one bottleneck, after a warm-up.
+fn stretches(names: &[&str]) -> Vec<Stretch> {
     let plan = bottleneck(60.0);
     let mut simulation = Simulation::new(plan.network.clone(), 1);
     let mut receivers: Vec<ReceiverId> = Vec::new();
-    for name in NAMES {
+    for name in names {
         let protocol = Protocol::named(name).unwrap();
         receivers.extend(add_session(&mut simulation, &plan, &protocol, 1, &[("R", 0.0), ("Q", 0.0)]));
     }
@@ -52,10 +52,27 @@ fn stretches() -> Vec<Stretch> {
         .collect()
 }
 
+/// Whether a protocol decides anew in every slot, so that no second is calm.
+fn in_slots(name: &str) -> bool {
+    name.contains("flid")
+}
+
+/// Levels, joins and leaves change all the time, and only the logs of levels grow.
+#[test]
+fn slots_allocate_nothing() {
+    let names: Vec<&str> = NAMES.iter().copied().filter(|name| in_slots(name)).collect();
+    let stretches = stretches(&names);
+    let changes: usize = stretches.iter().map(|stretch| stretch.level_changes).sum();
+    let allocations: u64 = stretches.iter().map(|stretch| stretch.allocations.count_total).sum();
+    assert!(changes > 300, "{changes} level changes");
+    assert!(allocations <= 2 * names.len() as u64, "{allocations} allocations");
+}
+
 #[test]
 fn packets_allocate_nothing() {
     assert_eq!(measure(|| drop(std::hint::black_box(vec![1]))).count_total, 1, "the count counts");
-    let stretches = stretches();
+    let names: Vec<&str> = NAMES.iter().copied().filter(|name| !in_slots(name)).collect();
+    let stretches = stretches(&names);
     let calm: Vec<&Stretch> = stretches.iter().filter(|stretch| stretch.level_changes == 0).collect();
     let hops: u64 = calm.iter().map(|stretch| stretch.hops).sum();
     let allocations: u64 = calm.iter().map(|stretch| stretch.allocations.count_total).sum();
@@ -63,7 +80,7 @@ fn packets_allocate_nothing() {
     assert_eq!(allocations, 0, "over {hops} packet hops");
     // A level change goes into a log, which doubles when it is full. Over half the time of the
     // warm-up no log doubles more than once, and nothing else grows.
-    let receivers = 2 * NAMES.len() as u64;
+    let receivers = 2 * names.len() as u64;
     let changes: usize = stretches.iter().map(|stretch| stretch.level_changes).sum();
     let allocations: u64 = stretches.iter().map(|stretch| stretch.allocations.count_total).sum();
     assert!(changes > 100, "{changes} level changes");

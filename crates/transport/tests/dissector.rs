@@ -12,7 +12,7 @@ use layercast_protocol::elm;
 use layercast_protocol::elm::header::{Base, Data, Echo, ReceiverId, TableEntry, WireRate};
 use layercast_protocol::registry::Header;
 use layercast_protocol::units::{Channel, Layer, WireSeq};
-use layercast_protocol::{fixed, rlc, webrc};
+use layercast_protocol::{fixed, flid, rlc, webrc};
 use layercast_transport::object::{FEC_NO_CODE, FEC_RAPTORQ, Oti, TOI_FILE, TOI_TABLE, Table, table_fti};
 use layercast_transport::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Repr};
 
@@ -55,7 +55,7 @@ fn elm(layer: u8, end_of_session: bool, echo: Option<Echo>) -> Header {
 }
 
 /// The packets of a session: a table, source and repair symbols on all layers, an end; then packets of
-/// other protocols.
+/// other protocols, some of them with congestion control information of 64 bits.
 fn packets() -> Vec<Sent> {
     let table = Table {
         name: "a file".to_owned(),
@@ -87,6 +87,16 @@ fn packets() -> Vec<Sent> {
         let (slot, channel, number) = (5, Channel(9), 65_535);
         Header::Webrc(webrc::Header { slot, channel, number, cycle: 50, is_long, end_of_session: false })
     };
+    let flid = flid::Header {
+        session: TSI,
+        slot: WireSeq(126_989),
+        signal: None,
+        first_of_slot: true,
+        channel: 7,
+        seq: 258,
+        layer: 3,
+        end_of_session: false,
+    };
     vec![
         sent(elm(0, false, Some(echo)), TOI_TABLE, FEC_NO_CODE, flute, &table),
         file(elm(0, false, None), &symbol(0, 0)),
@@ -95,6 +105,7 @@ fn packets() -> Vec<Sent> {
         file(elm(0, false, Some(echo)), &symbol(0, 1)),
         sent(elm(0, true, None), TOI_TABLE, FEC_NO_CODE, (None, None), &[]),
         file(Header::Rlc(rlc), &symbol(0, 2)),
+        file(Header::FlidDl(flid), &symbol(0, 4)),
         file(Header::Fixed(fixed::Header { layer: Layer(2), seq: WireSeq(77) }), &symbol(0, 3)),
         file(webrc(false), &symbol(0, 4)),
         file(webrc(true), &symbol(0, 5)),

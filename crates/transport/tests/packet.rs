@@ -192,4 +192,7 @@ fn what_is_wrong_is_named() {
     assert_eq!(View::new(&too_long).err(), Some(PacketError::ExtensionLength { kind: 5 }));
     let nobodys = [0x10, 0xa0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1];
     assert_eq!(Repr::read(&View::new(&nobodys).unwrap()), Err(NotOurs::NoProtocol));
+    let mut long = [0; 24];
+    long[..4].copy_from_slice(&[0x18, 0xa0, 6, 0]);
+    assert_eq!(Repr::read(&View::new(&long).unwrap()), Err(NotOurs::Cci { len: 12 }));
 }

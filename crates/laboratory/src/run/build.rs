@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use layercast_protocol::layers::{LayerError, LayerTable};
+use layercast_protocol::layers::LayerError;
 use layercast_protocol::option::{OptionError, OptionSpec, RawValue};
 use layercast_protocol::registry::{self, Protocol};
 use layercast_protocol::session::{PlanError, SessionPlan as Session};
@@ -223,8 +223,8 @@ fn add_session(
     flows: &mut Vec<WorldFlow>,
 ) -> Result<u16, RunError> {
     let protocol = protocol(plan)?;
-    let layers = LayerTable::from_cumulative(plan.layers.cumulative())
-        .map_err(|source| BuildError::Layers { session: plan.name.clone(), source })?;
+    let layers =
+        plan.layers.table().map_err(|source| BuildError::Layers { session: plan.name.clone(), source })?;
     let session = Session { layers, packet_size: plan.packet_size };
     let channels = protocol.needs().channels(&session);
     let start = draw_time(plan.start, seed, &format!("start/{}", plan.name));
@@ -381,8 +381,10 @@ pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experimen
 
 fn flow_info(scenario: &Scenario, flow: scenario::FlowName) -> FlowInfo {
     let session = scenario.sessions.iter().find(|session| Some(&session.name) == flow.session.as_ref());
-    let kbps =
-        |session: &SessionPlan| session.layers.cumulative().iter().map(|rate| rate.as_kbps()).collect();
+    let kbps = |session: &SessionPlan| {
+        let table = session.layers.table().ok()?;
+        Some(table.layers().map(|layer| table.cumulative(layer).as_kbps()).collect())
+    };
     // The flows of a table that is no session are called after the table.
     let plan = scenario.flows.iter().find(|plan| plan.to.iter().any(|place| place.flow == flow.name));
     FlowInfo {
@@ -392,7 +394,7 @@ fn flow_info(scenario: &Scenario, flow: scenario::FlowName) -> FlowInfo {
         role: if flow.session.is_some() { Role::Receiver } else { Role::Sink },
         session: flow.session,
         node: flow.node,
-        level_rates_kbps: session.map_or(Vec::new(), kbps),
+        level_rates_kbps: session.and_then(kbps).unwrap_or_default(),
     }
 }
 

@@ -10,7 +10,7 @@ use super::levels;
 use super::loss_events::{Caused, LossEvents};
 use crate::results::FlowMeasures;
 use crate::results::movement::Movement;
-use crate::scenario::{Scenario, Window};
+use crate::scenario::{Scenario, SessionPlan, Window};
 
 /// What a scenario says about fair levels: flows are counted in the order of the results.
 pub(super) struct FairLevels {
@@ -20,6 +20,12 @@ pub(super) struct FairLevels {
     /// For each receiver, which come before other flows, the cumulative rates of its session.
     sessions: Vec<usize>,
     rates: Vec<Vec<Rate>>,
+}
+
+/// The cumulative rates of a session's layers, from the base up; none of layers that cannot be.
+fn cumulative(session: &SessionPlan) -> Vec<Rate> {
+    let table = session.layers.table().ok();
+    table.map_or(Vec::new(), |table| table.layers().map(|layer| table.cumulative(layer)).collect())
 }
 
 impl FairLevels {
@@ -43,7 +49,7 @@ impl FairLevels {
             sessions: sessions
                 .flat_map(|(index, session)| std::iter::repeat_n(index, session.receivers.len()))
                 .collect(),
-            rates: scenario.sessions.iter().map(|session| session.layers.cumulative()).collect(),
+            rates: scenario.sessions.iter().map(cumulative).collect(),
         }
     }
 

@@ -26,6 +26,8 @@ macro_rules! built_in {
 built_in![
     "elm/strategies",
     "elm/transient",
+    "flid/many-receivers",
+    "flid/one-bottleneck",
     "rlm/shared-learning",
     "smcc/bottlenecks",
     "smcc/bottlenecks-tfrc",

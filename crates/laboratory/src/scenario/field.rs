@@ -80,6 +80,8 @@ pub enum FieldKind {
     Share,
     /// A number above 0.
     Positive,
+    /// A list of numbers above 0.
+    Positives,
     /// Numbers of packets.
     Arrivals,
     /// A size, or a law that it is drawn from.
@@ -224,6 +226,7 @@ impl FieldKind {
             FieldKind::Chance => "a number from 0 to 1",
             FieldKind::Share => "a number above 0 and up to 1",
             FieldKind::Positive => "a number above 0",
+            FieldKind::Positives => "a list of numbers above 0, such as [0.8, 0.9, 1.1]",
             FieldKind::Arrivals => "a list of whole numbers, such as [10, 11, 40]",
             FieldKind::SizeLaw => {
                 "a size such as \"20 kB\", or a law such as { law = \"exponential\", mean = \"20 kB\" }"

@@ -1,5 +1,6 @@
 //! What a scenario file describes, as plain data: the runner builds its worlds from this.
 
+pub use layercast_protocol::layers::Scheme;
 use layercast_protocol::option::RawValue;
 use layercast_protocol::units::{Rate, Size, Span, Time};
 
@@ -151,7 +152,7 @@ pub struct SessionPlan {
     /// When the receivers start; if absent, at the very moment of the source.
     pub receivers_start: Option<Draw<Time>>,
     /// The layers.
-    pub layers: LayersPlan,
+    pub layers: Scheme,
     /// The size of data packets on the wire.
     pub packet_size: Size,
     /// What a router needs for a join, beside the links' delays; drawn for each join.
@@ -182,55 +183,6 @@ pub struct Place {
     pub flow: String,
     /// The node: an index into [`Scenario::nodes`].
     pub node: usize,
-}
-
-/// The layers of a session.
-#[derive(Clone, Debug, PartialEq)]
-pub enum LayersPlan {
-    /// The cumulative rate doubles from layer to layer.
-    Doubling {
-        /// The rate of the base layer.
-        base: Rate,
-        /// How many layers there are.
-        count: u32,
-    },
-    /// All layers have the rate of the base layer.
-    Equal {
-        /// The rate of each layer.
-        base: Rate,
-        /// How many layers there are.
-        count: u32,
-    },
-    /// The cumulative rate grows by a factor from layer to layer.
-    Multiplicative {
-        /// The rate of the base layer.
-        base: Rate,
-        /// The factor; above 1.
-        factor: f64,
-        /// How many layers there are.
-        count: u32,
-    },
-    /// A table of cumulative rates, rising.
-    Explicit {
-        /// The cumulative rates.
-        rates: Vec<Rate>,
-    },
-}
-
-impl LayersPlan {
-    /// The cumulative rates B_0, B_1, ... that the plan stands for.
-    pub fn cumulative(&self) -> Vec<Rate> {
-        let growing = |base: &Rate, factor: f64, count: u32| {
-            let layer = |rate: &Rate| Some(rate.scaled(factor));
-            std::iter::successors(Some(*base), layer).take(count as usize).collect()
-        };
-        match self {
-            LayersPlan::Doubling { base, count } => growing(base, 2.0, *count),
-            LayersPlan::Multiplicative { base, factor, count } => growing(base, *factor, *count),
-            LayersPlan::Equal { base, count } => (1..=*count).map(|n| base.scaled(f64::from(n))).collect(),
-            LayersPlan::Explicit { rates } => rates.clone(),
-        }
-    }
 }
 
 /// Unicast flows from one node to one or several others.

@@ -7,6 +7,7 @@ mod demand;
 mod edges;
 mod flows;
 mod groups;
+mod layers;
 mod probes;
 mod queues;
 mod sessions;

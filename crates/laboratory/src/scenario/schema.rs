@@ -95,6 +95,9 @@ fn kind(kind: &FieldKind, protocols: &[&str]) -> Value {
         FieldKind::Chance => json!({"type": "number", "minimum": 0, "maximum": 1}),
         FieldKind::Share => json!({"type": "number", "exclusiveMinimum": 0, "maximum": 1}),
         FieldKind::Positive => json!({"type": "number", "exclusiveMinimum": 0}),
+        FieldKind::Positives => {
+            json!({"type": "array", "items": {"type": "number", "exclusiveMinimum": 0}, "minItems": 1})
+        }
         FieldKind::Arrivals => {
             json!({"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1})
         }

@@ -129,6 +129,12 @@ pub const SESSION: TableSpec = TableSpec {
             REQUIRED,
             "The nodes of the receivers. A node that is named twice has two receivers.",
         ),
+        field(
+            "count",
+            FieldKind::Count(1, 100_000),
+            Absent::Default("1"),
+            "How many receivers there are at each node.",
+        ),
         field("start", FieldKind::Draw, ZERO, "When the source starts."),
         field("stop", FieldKind::Span, END, "When source and receivers stop."),
         field("receivers_start", FieldKind::Draw, Absent::Means("with the source"), "When receivers start."),
@@ -161,21 +167,50 @@ pub const SESSION: TableSpec = TableSpec {
 /// The layers of a session.
 pub const LAYERS: TableSpec = TableSpec {
     name: "layers",
-    doc: "The cumulative layers of a session. `doubling` and `equal` need `base` and `count`, \
-          `multiplicative` needs `factor` too, `explicit` needs `rates` only.",
+    doc: "The cumulative layers of a session. `doubling`, `equal` and `increase-by-one` need `base` and \
+          `count`; `multiplicative` needs `factor` too, or `above` in place of `count`; `heavy-tail` needs \
+          `link` and `count`, `explicit` needs `rates`, `fractions` needs `capacities` and `fractions`.",
     example: "{ scheme = \"doubling\", base = \"128 kbit/s\", count = 7 }",
     choice: Some("scheme"),
     fields: &[
         field(
             "scheme",
-            FieldKind::Choice(&["doubling", "equal", "multiplicative", "explicit"]),
+            FieldKind::Choice(&[
+                "doubling",
+                "equal",
+                "increase-by-one",
+                "multiplicative",
+                "heavy-tail",
+                "explicit",
+                "fractions",
+            ]),
             REQUIRED,
-            "How the cumulative rate grows: twofold, by the base rate, by a factor, or by a table.",
+            "How the cumulative rate grows: twofold, by the base rate, by one base rate more from layer to layer, \
+             by a factor; at C/l, ..., C/2, C for a link of rate C; by a table; or at fractions of capacities.",
         ),
         field("base", FieldKind::Rate, BY_SCHEME, "The rate of the base layer."),
-        field("count", FieldKind::Count(1, MAX_LAYERS as u32), BY_SCHEME, "How many layers there are."),
+        field(
+            "count",
+            FieldKind::Count(1, MAX_LAYERS as u32),
+            BY_SCHEME,
+            "How many layers there are; beside `above` the most, 30 if absent.",
+        ),
         field("factor", FieldKind::Factor, BY_SCHEME, "By how much the cumulative rate grows."),
+        field(
+            "above",
+            FieldKind::Rate,
+            BY_SCHEME,
+            "As few layers as it takes for the highest cumulative rate to be above this one.",
+        ),
+        field("link", FieldKind::Rate, BY_SCHEME, "The rate of the link that equal sessions share."),
         field("rates", FieldKind::Rates, BY_SCHEME, "The cumulative rates."),
+        field("capacities", FieldKind::Rates, BY_SCHEME, "The capacities that levels are made for."),
+        field(
+            "fractions",
+            FieldKind::Positives,
+            BY_SCHEME,
+            "The levels of each capacity: such as 0.8 and 0.9 to use it, and 1.1 just above it.",
+        ),
     ],
 };
 

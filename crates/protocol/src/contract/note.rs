@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::units::{Layer, Level, Seq, Span};
+use crate::units::{Channel, Layer, Level, Seq, Span};
 
 /// Something worth knowing that happened inside an endpoint. Plots and explanations come from notes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +50,14 @@ pub enum Note {
         /// Time since the start or since the last packet.
         waited: Span,
     },
+    /// A channel that was left, and that should have fallen silent, brings packets again: the leave took
+    /// longer than the session allows for, or was lost (dynamic layering).
+    LeftChannelSends {
+        /// The channel.
+        channel: Channel,
+        /// How long ago it was left.
+        since_leave: Span,
+    },
     /// The source said that the session is over.
     SessionEnded,
 }
@@ -67,10 +75,14 @@ pub enum Cause {
     RateBelow,
     /// Packets were lost.
     Loss,
+    /// Packets were marked by a congested router.
+    CongestionMark,
     /// A synchronisation point allowed it.
     SynchronisationPoint,
     /// The time for an experiment had come.
     Experiment,
+    /// The slot's increase signal allowed it.
+    IncreaseSignal,
     /// Nothing arrived any more.
     Silence,
     /// The layer joined carried nothing.
@@ -93,8 +105,10 @@ impl fmt::Display for Cause {
             Cause::RateAbove => "rate above next layer",
             Cause::RateBelow => "rate below level",
             Cause::Loss => "loss",
+            Cause::CongestionMark => "congestion mark",
             Cause::SynchronisationPoint => "synchronisation point",
             Cause::Experiment => "experiment",
+            Cause::IncreaseSignal => "increase signal",
             Cause::Silence => "silence",
             Cause::SilentLayer => "silent layer",
             Cause::WaveEnded => "wave ended",

@@ -3,9 +3,102 @@
 use alloc::vec::Vec;
 
 use super::{LayerError, LayerTable};
-use crate::units::Rate;
+use crate::units::{Layer, Rate};
+
+/// How a session's layers are described.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scheme {
+    /// All layers have the same rate (also Wei and Zhang's linear structure).
+    Equal {
+        /// The rate of each layer.
+        base: Rate,
+        /// How many layers there are.
+        count: u16,
+    },
+    /// Layer i has i + 1 times the base rate.
+    IncreaseByOne {
+        /// The rate of the base layer.
+        base: Rate,
+        /// How many layers there are.
+        count: u16,
+    },
+    /// The cumulative rate doubles from layer to layer (RLC; also Wei and Zhang's exponential structure).
+    Doubling {
+        /// The rate of the base layer.
+        base: Rate,
+        /// How many layers there are.
+        count: u16,
+    },
+    /// The cumulative rate grows by a factor from layer to layer.
+    Multiplicative {
+        /// The rate of the base layer.
+        base: Rate,
+        /// The factor; above 1.
+        factor: f64,
+        /// How many layers there are.
+        count: u16,
+    },
+    /// The same with as few layers as it takes to exceed a rate.
+    MultiplicativeAbove {
+        /// The rate of the base layer.
+        base: Rate,
+        /// The factor; above 1.
+        factor: f64,
+        /// The rate to exceed.
+        above: Rate,
+        /// The most layers.
+        most: u16,
+    },
+    /// For k equal sessions on one link, for each k up to the number of layers.
+    HeavyTail {
+        /// The link's rate.
+        link: Rate,
+        /// How many layers there are.
+        count: u16,
+    },
+    /// A table of cumulative rates, rising.
+    Explicit {
+        /// The cumulative rates.
+        rates: Vec<Rate>,
+    },
+    /// Levels at fractions of capacities.
+    Fractions {
+        /// The capacities.
+        capacities: Vec<Rate>,
+        /// The fractions.
+        fractions: Vec<f64>,
+    },
+}
+
+impl Scheme {
+    /// The layers.
+    ///
+    /// # Errors
+    /// [`LayerError`] if they make no structure.
+    pub fn table(&self) -> Result<LayerTable, LayerError> {
+        match *self {
+            Scheme::Equal { base, count } => LayerTable::equal(base, count),
+            Scheme::IncreaseByOne { base, count } => LayerTable::increase_by_one(base, count),
+            Scheme::Doubling { base, count } => LayerTable::doubling(base, count),
+            Scheme::Multiplicative { base, factor, count } => LayerTable::multiplicative(factor, base, count),
+            Scheme::MultiplicativeAbove { base, factor, above, most } => {
+                LayerTable::multiplicative_above(above, factor, base, most)
+            }
+            Scheme::HeavyTail { link, count } => LayerTable::heavy_tail(link, count),
+            Scheme::Explicit { ref rates } => LayerTable::from_cumulative(rates.iter().copied()),
+            Scheme::Fractions { ref capacities, ref fractions } => {
+                LayerTable::fractions_of(capacities, fractions)
+            }
+        }
+    }
+}
 
 impl LayerTable {
+    /// The rate of a set of layers that need not be cumulative, each counted as often as it is named.
+    pub fn rate_of_layers(&self, layers: impl IntoIterator<Item = Layer>) -> Rate {
+        layers.into_iter().fold(Rate::ZERO, |sum, layer| sum + self.rate(layer))
+    }
+
     /// Layers of equal rate (also Wei and Zhang's linear structure).
     ///
     /// # Errors

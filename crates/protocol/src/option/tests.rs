@@ -63,3 +63,15 @@ fn specs_show_what_a_file_would_hold() {
     assert_eq!(specs[3].kind.to_string(), "one of by-profile, red, green");
     assert_eq!(specs[3].default, BY_PROFILE);
 }
+
+#[test]
+fn numbers_are_read_from_a_text_and_written_back() {
+    let read = |text| Numbers::read(RawValue::of_text(text));
+    assert_eq!(read("0.9, 1,0 "), Ok(Numbers(vec![0.9, 1.0, 0.0])));
+    assert_eq!(read("0.25"), Ok(Numbers(vec![0.25])));
+    assert_eq!(read(""), Ok(Numbers::default()));
+    assert_eq!(read("0.9, 1, 0").map(|numbers| numbers.show()), Ok("0.9, 1, 0".into()));
+    for wrong in ["0.9 1", "a", "1,,2", "inf", "true"] {
+        assert!(read(wrong).is_err(), "{wrong}");
+    }
+}

@@ -4,8 +4,10 @@ use core::fmt;
 
 use super::Header;
 use crate::lct::{Cci, Content, Pieces};
-use crate::units::{Layer, WireSeq};
-use crate::{cbr, elm, fixed, rlc, rlm, smcc, tfmcc, tfrc, webrc, wei_zhang};
+use crate::units::{Channel, Layer, WireSeq};
+use crate::{
+    cbr, e_flid_dl, elm, fixed, flid, flid_dl, flid_sl, rlc, rlm, smcc, tfmcc, tfrc, webrc, wei_zhang,
+};
 
 /// The type of the extension of the fixed protocol: the layer (16); the CCI is the number.
 const FIXED_EXTENSION: u8 = 82;
@@ -36,7 +38,9 @@ pub enum LctError {
     Smcc(smcc::header::HeaderError),
     /// WEBRC does not take it.
     Webrc(webrc::HeaderError),
-    /// The congestion control information has another length than the protocol's.
+    /// A protocol of the FLID family does not take it.
+    Flid(flid::HeaderError),
+    /// The congestion control information has another length than that of the protocol.
     Cci {
         /// Its length in bytes.
         len: usize,
@@ -60,6 +64,7 @@ impl fmt::Display for LctError {
             LctError::WeiZhang(error) => write!(f, "wei-zhang: {error}"),
             LctError::Smcc(error) => write!(f, "smcc: {error}"),
             LctError::Webrc(error) => write!(f, "webrc: {error}"),
+            LctError::Flid(error) => write!(f, "flid: {error}"),
             LctError::Cci { len } => write!(f, "congestion control information of {len} bytes"),
             LctError::Fixed => write!(f, "fixed: an extension of wrong length"),
             LctError::NoReport => write!(f, "not a report"),
@@ -87,6 +92,9 @@ impl Header {
             Header::Smcc(smcc::Header::Counting(counting)) => Some(counting.to_lct()),
             Header::Smcc(smcc::Header::Report(_)) => None,
             Header::Webrc(header) => Some(header.to_lct()),
+            Header::FlidSl(header) => Some(header.to_lct(flid_sl::LCT_EXTENSION)),
+            Header::FlidDl(header) => Some(header.to_lct(flid_dl::LCT_EXTENSION)),
+            Header::EFlidDl(header) => Some(header.to_lct(e_flid_dl::LCT_EXTENSION)),
             Header::Fixed(header) => Some(Pieces {
                 cci: Cci::Short(header.seq.0.to_be_bytes()),
                 session: None,
@@ -110,6 +118,9 @@ impl Header {
                 | smcc::LAYER_EXTENSION
                 | smcc::COUNTING_EXTENSION
                 | webrc::LCT_EXTENSION
+                | flid_sl::LCT_EXTENSION
+                | flid_dl::LCT_EXTENSION
+                | e_flid_dl::LCT_EXTENSION
                 | FIXED_EXTENSION
         )
     }
@@ -120,11 +131,19 @@ impl Header {
     /// What the protocol finds wrong, or that there is no such protocol.
     pub fn from_lct(pieces: &Pieces) -> Result<Header, LctError> {
         let kind = pieces.extension.kind();
-        let may_be_long = kind == webrc::LCT_EXTENSION;
-        if Header::is_lct_extension(kind) && !may_be_long && matches!(pieces.cci, Cci::Long(_)) {
+        let is_long = matches!(pieces.cci, Cci::Long(_));
+        let is_flid =
+            matches!(kind, flid_sl::LCT_EXTENSION | flid_dl::LCT_EXTENSION | e_flid_dl::LCT_EXTENSION);
+        // FLID's information is long, WEBRC's may be either, and all others' is short.
+        let wrong = kind != webrc::LCT_EXTENSION && is_flid != is_long;
+        if Header::is_lct_extension(kind) && wrong {
             return Err(LctError::Cci { len: pieces.cci.bytes().len() });
         }
+        let flid = || flid::Header::from_lct(pieces).map_err(LctError::Flid);
         match kind {
+            flid_sl::LCT_EXTENSION => flid().map(Header::FlidSl),
+            flid_dl::LCT_EXTENSION => flid().map(Header::FlidDl),
+            e_flid_dl::LCT_EXTENSION => flid().map(Header::EFlidDl),
             elm::LCT_EXTENSION => elm::header::Data::from_lct(pieces)
                 .map(|data| Header::Elm(elm::Header::Data(data)))
                 .map_err(LctError::Elm),
@@ -179,7 +198,18 @@ impl Header {
             Header::Smcc(smcc::Header::Counting(counting)) => Some(Layer(counting.channel)),
             Header::Smcc(smcc::Header::Report(_)) => None,
             Header::Webrc(header) => Some(header.layer()),
+            Header::FlidSl(header) | Header::FlidDl(header) | Header::EFlidDl(header) => Some(header.layer()),
             Header::Fixed(header) => Some(header.layer),
+        }
+    }
+
+    /// The channel that a data header belongs on; none for feedback.
+    pub fn channel(&self) -> Option<Channel> {
+        match self {
+            Header::FlidSl(header) | Header::FlidDl(header) | Header::EFlidDl(header) => {
+                Some(header.channel())
+            }
+            other => other.layer().map(Layer::channel),
         }
     }
 
@@ -240,6 +270,9 @@ impl super::Source {
             super::Source::Cbr(source) => Some(source.session()),
             super::Source::Tfmcc(source) => Some(source.session()),
             super::Source::Smcc(source) => Some(source.session()),
+            super::Source::FlidSl(source)
+            | super::Source::FlidDl(source)
+            | super::Source::EFlidDl(source) => Some(source.session()),
             super::Source::Rlc(_)
             | super::Source::Rlm(_)
             | super::Source::WeiZhang(_)

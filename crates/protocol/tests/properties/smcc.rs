@@ -1,6 +1,6 @@
 use core::num::NonZeroU64;
 
-use layercast_protocol::lct::{Extension, MAX_CONTENT, Pieces};
+use layercast_protocol::lct::{Cci, Extension, MAX_CONTENT, Pieces};
 use layercast_protocol::registry::{Header as Any, MAX_FEEDBACK};
 use layercast_protocol::smcc::header::{Counting, Data, FloatRate, HeaderError, ReceiverId, Report};
 use layercast_protocol::smcc::{COUNTING_EXTENSION, Header, LAYER_EXTENSION};

@@ -1,7 +1,7 @@
 //! What each event does.
 
 use layercast_protocol::contract::{Arrival, Ecn, Input, Origin, settle};
-use layercast_protocol::registry::Header;
+use layercast_protocol::registry::{Header, Receivers};
 use layercast_protocol::units::{Channel, Size, Time};
 
 use super::{Agent, Route, Simulation};
@@ -141,6 +141,10 @@ impl Simulation {
             );
         } else if to.tree.is_late(receiver, channel) {
             counters.late_bytes += u64::from(parcel.size_bytes);
+            if to.endpoints.as_ref().is_some_and(Receivers::hear_left_channels) {
+                let heard = Input::Packet(arrival(Origin::Channel(channel), header, parcel));
+                self.tell_receiver(session, receiver, heard);
+            }
         }
     }
 

@@ -91,7 +91,7 @@ fn examine<'a>(heard: &Heard, bytes: &'a [u8], of: Option<(Ipv4Addr, u32)>) -> R
     }
     let repr = Repr::read(&view).map_err(|_| Refusal::Malformed)?;
     let header = Header::from_lct(&repr.pieces).map_err(|_| Refusal::Malformed)?;
-    if header.layer().map(|layer| layer.channel()) != heard.channel {
+    if header.channel() != heard.channel {
         return Err(Refusal::Misplaced);
     }
     Ok(Accepted { repr, header, payload: view.payload() })

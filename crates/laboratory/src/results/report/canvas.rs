@@ -67,6 +67,20 @@ pub(crate) fn both(
     Ok(out)
 }
 
+/// Draws a plot for a file of its own, on white.
+pub(crate) fn alone(
+    label: &str,
+    size: (f64, f64),
+    paint: impl FnOnce(&Sheet<'_>) -> Drawn,
+) -> Result<String, ResultsError> {
+    let svg = draw(size, paint)
+        .map_err(|error| ResultsError::Plot { plot: label.to_owned(), reason: error.to_string() })?;
+    let svg = finish(&svg, label, Width::Wide);
+    let (head, body) = svg.split_once('>').unwrap_or((&svg, ""));
+    let page = "<rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>";
+    Ok(format!("{head} font-family=\"sans-serif\">\n{page}{}\n", body.trim_end()))
+}
+
 fn draw((width, height): (f64, f64), paint: impl FnOnce(&Sheet<'_>) -> Drawn) -> Drawn<String> {
     let mut svg = String::new();
     {

@@ -36,6 +36,7 @@ enum What {
     FirstRoundTrip { rtt_ms: f64 },
     Resynchronised { layer: u16 },
     NothingHeard { waited_s: f64 },
+    LeftChannelSends { channel: u16, since_leave_s: f64 },
     SessionEnded,
 }
 
@@ -58,6 +59,9 @@ impl From<ReceiverDeed> for What {
             Note::FirstRoundTrip { rtt } => What::FirstRoundTrip { rtt_ms: rtt.as_secs_f64() * 1e3 },
             Note::Resynchronised { layer } => What::Resynchronised { layer: layer.0 },
             Note::NothingHeard { waited } => What::NothingHeard { waited_s: waited.as_secs_f64() },
+            Note::LeftChannelSends { channel, since_leave } => {
+                What::LeftChannelSends { channel: channel.0, since_leave_s: since_leave.as_secs_f64() }
+            }
             Note::SessionEnded => What::SessionEnded,
         }
     }

@@ -1,19 +1,19 @@
 //! Reads sessions: their receivers, layers and options.
 
-use layercast_protocol::layers::LayerTable;
 use layercast_protocol::option::{Kind, OptionError, OptionSpec};
 use layercast_protocol::session::SessionPlan as Session;
-use layercast_protocol::units::{Rate, Size, Span};
+use layercast_protocol::units::{Size, Span};
 
 use super::context::Context;
 use super::defaults::merge;
 use super::flows::{Timing, place, read_start};
+use super::layers;
 use super::table::TableReader;
 use super::topology::Topology;
 use super::values::Named;
 use crate::scenario::field::{FieldKind, quoted_options};
 use crate::scenario::nearest::nearest;
-use crate::scenario::plan::{Draw, LayersPlan, OptionValue, SessionPlan};
+use crate::scenario::plan::{Draw, OptionValue, Scheme, SessionPlan};
 use crate::scenario::problems::Problem;
 use crate::scenario::tables::{LAYERS, SESSION};
 use crate::scenario::tree::{Entry, Node, Value};
@@ -35,7 +35,9 @@ pub(super) fn read(
     let source: Option<Named> = table.get("source", context);
     let source = source.and_then(|name| topology.find(&name, context));
     let receivers: Option<Vec<Named>> = table.get("receivers", context);
-    let receivers = place(&entry.key, receivers.unwrap_or_default(), 1, source, topology, context);
+    let count: Option<u32> = table.get("count", context);
+    let count = count.unwrap_or(1) as usize;
+    let receivers = place(&entry.key, receivers.unwrap_or_default(), count, source, topology, context);
     if let (Some(protocol), Some(node)) = (&protocol, table.node("receivers")) {
         check_receivers(node, protocol, receivers.len(), context);
     }
@@ -44,7 +46,7 @@ pub(super) fn read(
         table.node("receivers_start").map(|_| read_start(&table, "receivers_start", timing, context));
     let latest = receivers_start.filter(|own| own.high() > start.high()).unwrap_or(start);
     let stop = timing.read_stop(&table, latest, context);
-    let layers = table.table("layers", &LAYERS, context).and_then(|layers| read_layers(&layers, context));
+    let layers = table.table("layers", &LAYERS, context).and_then(|layers| layers::read(&layers, context));
     let options = match (&protocol, table.node("options")) {
         (Some(protocol), Some(options)) => read_options(options, protocol, context),
         _ => Vec::new(),
@@ -63,7 +65,7 @@ pub(super) fn read(
         start,
         stop,
         receivers_start,
-        layers: layers.unwrap_or(LayersPlan::Explicit { rates: Vec::new() }),
+        layers: layers.unwrap_or(Scheme::Explicit { rates: Vec::new() }),
         packet_size: packet_size.unwrap_or_default(),
         join_latency: table.get("join_latency", context).unwrap_or(NO_TIME),
         leave_latency: table.get("leave_latency", context).unwrap_or(NO_TIME),
@@ -85,59 +87,17 @@ fn check_receivers(node: &Node, protocol: &str, count: usize, context: &mut Cont
 fn check_plan(
     node: &Node,
     protocol: &str,
-    layers: &LayersPlan,
+    layers: &Scheme,
     packet_size: Size,
     options: &[(String, OptionValue)],
     context: &mut Context<'_>,
 ) {
-    let Ok(layers) = LayerTable::from_cumulative(layers.cumulative()) else { return };
+    let Ok(layers) = layers.table() else { return };
     let plan = Session { layers, packet_size };
     if let Err(error) = context.catalogue.check_plan(protocol, options, &plan) {
         let message = format!("\"{protocol}\" cannot run so: {error}");
         context.problems.push(Problem::of(node, message));
     }
-}
-
-fn read_layers(table: &TableReader<'_>, context: &mut Context<'_>) -> Option<LayersPlan> {
-    let scheme: String = table.get("scheme", context)?;
-    let needed: &[&str] = match scheme.as_str() {
-        "multiplicative" => &["base", "factor", "count"],
-        "explicit" => &["rates"],
-        _ => &["base", "count"],
-    };
-    for key in LAYERS.keys().filter(|key| *key != "scheme") {
-        match (table.node(key), needed.contains(&key)) {
-            (None, true) => table.missing(key, context),
-            (Some(node), false) => {
-                let message = format!("the scheme \"{scheme}\" does not use `{key}`");
-                let allowed = format!("it uses {}", needed.join(", "));
-                context.problems.push(Problem::of(node, message).allowed(allowed));
-            }
-            _ => {}
-        }
-    }
-    if scheme == "explicit" {
-        return table.get("rates", context).map(|rates| LayersPlan::Explicit { rates });
-    }
-    let (base, count) = (table.get("base", context), table.get("count", context));
-    let factor = if scheme == "multiplicative" { table.get("factor", context) } else { Some(2.0) };
-    let (base, count, factor): (Rate, u32, f64) = (base?, count?, factor?);
-    let plan = match scheme.as_str() {
-        "multiplicative" => LayersPlan::Multiplicative { base, factor, count },
-        "equal" => LayersPlan::Equal { base, count },
-        _ => LayersPlan::Doubling { base, count },
-    };
-    // A petabit per second: whoever asks for more has the count of layers wrong.
-    const FASTEST_BPS: f64 = 1e15;
-    let top = plan.cumulative().last().map_or(0.0, |rate| rate.as_bps());
-    if top > FASTEST_BPS
-        && let Some(node) = table.node("count")
-    {
-        let problem = Problem::of(node, format!("with {count} layers the highest has {top:.3e} bit/s"));
-        context.problems.push(problem.allowed("layers of at most 1000000 Gbit/s"));
-        return None;
-    }
-    Some(plan)
 }
 
 fn read_options(node: &Node, protocol: &str, context: &mut Context<'_>) -> Vec<(String, OptionValue)> {

@@ -170,6 +170,15 @@ impl Read for Vec<Rate> {
     }
 }
 
+impl Read for Vec<f64> {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Vec<f64>> {
+        let items = list(node, kind, context)?;
+        let numbers: Vec<Option<f64>> =
+            items.iter().map(|item| f64::read(item, &FieldKind::Positive, context)).collect();
+        numbers.into_iter().collect()
+    }
+}
+
 /// The items of a list that has at least one.
 pub(super) fn list<'n>(node: &'n Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<&'n [Node]> {
     match &node.value {

@@ -116,6 +116,13 @@ fn layers_are_checked() {
     assert!(message(unused).contains("does not use `factor`"));
     assert!(message("{ scheme = \"doubling\", base = \"1 kbit/s\", count = 99 }").contains("the highest"));
     assert!(message("{ scheme = \"equal\", base = \"1 kbit/s\", count = 1025 }").contains("1025 is not"));
+    let above = message("{ scheme = \"equal\", base = \"1 kbit/s\", count = 3, above = \"1 Mbit/s\" }");
+    assert!(above.contains("does not use `above`"), "{above}");
+    let same =
+        "{ scheme = \"fractions\", capacities = [\"1 kbit/s\", \"2 kbit/s\"], fractions = [0.5, 1.0] }";
+    assert!(message(same).contains("the cumulative rate of layer 2 must be above"));
+    let zero = "{ scheme = \"fractions\", capacities = [\"1 kbit/s\"], fractions = [0] }";
+    assert!(message(zero).contains("0 is not allowed"));
     let falling = "{ scheme = \"explicit\", rates = [\"2 kbit/s\", \"1 kbit/s\"] }";
     assert!(message(falling).contains("not above the rate before it"));
 }

@@ -31,7 +31,7 @@ fn paths_lead_to_keys_in_the_singular_and_the_plural() {
         (LossModel::Bernoulli(0.01), LossModel::Bernoulli(0.5))
     );
     assert_eq!(first.forward.delay, Draw::Fixed(Span::from_ms(20)));
-    assert_eq!(scenario.sessions[0].layers.cumulative().len(), 3);
+    assert_eq!(scenario.sessions[0].layers.table().unwrap().count(), 3);
     let second = |s| Time::ZERO + Span::from_secs(s);
     assert_eq!(scenario.flows[0].start, Draw::Uniform { low: second(1), high: second(2) });
     assert_eq!(scenario.flows[0].to[0].flow, "tcp@R1");

@@ -4,8 +4,8 @@ use layercast_protocol::units::{Rate, Size, Span, Time};
 
 use crate::scenario::testing::{SMALL, read_text};
 use crate::scenario::{
-    Draw, LayersPlan, LinkDirection, LinkVariation, LossModel, LossPlace, Metric, OptionValue, QueueLimit,
-    QueuePlan, Relation, Role, Window,
+    Draw, LinkDirection, LinkVariation, LossModel, LossPlace, Metric, OptionValue, QueueLimit, QueuePlan,
+    Relation, Role, Scheme, Window,
 };
 
 fn seconds(s: u64) -> Time {
@@ -34,7 +34,7 @@ fn defaults_fill_what_entries_leave_out() {
     assert!(scenario.links[0].shared_delay);
     assert_eq!(scenario.links[2].backward.rate, Rate::from_mbps(6.0));
     let session = &scenario.sessions[0];
-    assert_eq!(session.layers, LayersPlan::Doubling { base: Rate::from_kbps(128.0), count: 7 });
+    assert_eq!(session.layers, Scheme::Doubling { base: Rate::from_kbps(128.0), count: 7 });
     assert_eq!(session.start, Draw::Fixed(seconds(10)));
     assert_eq!((session.stop, session.receivers_start), (None, None));
     assert_eq!(session.packet_size, Size::from_bytes(1000));
@@ -85,13 +85,36 @@ fn layers_give_their_cumulative_rates() {
     let layers = |text: &str| {
         let set = format!("session.elm.layers={text}");
         let scenario = read_text(SMALL, &[&set]).unwrap();
-        scenario.sessions[0].layers.cumulative().iter().map(|rate| rate.as_kbps()).collect::<Vec<_>>()
+        let table = scenario.sessions[0].layers.table().unwrap();
+        table.layers().map(|layer| table.cumulative(layer).as_kbps()).collect::<Vec<_>>()
     };
     let multiplicative = r#"{ scheme = "multiplicative", base = "100 kbit/s", factor = 1.5, count = 3 }"#;
     assert_eq!(layers(multiplicative), [100.0, 150.0, 225.0]);
     assert_eq!(layers(r#"{ scheme = "equal", base = "16 kbit/s", count = 3 }"#), [16.0, 32.0, 48.0]);
     assert_eq!(layers(r#"{ scheme = "explicit", rates = ["1 kbit/s", "3 kbit/s"] }"#), [1.0, 3.0]);
     // A table with the same scheme, or none of its own, keeps what the defaults say.
+    let increasing = r#"{ scheme = "increase-by-one", base = "10 kbit/s", count = 4 }"#;
+    assert_eq!(layers(increasing), [10.0, 30.0, 60.0, 100.0]);
+    let heavy = layers(r#"{ scheme = "heavy-tail", link = "120 kbit/s", count = 3 }"#);
+    assert!(
+        heavy.iter().zip([40.0, 60.0, 120.0]).all(|(told, rate)| (told - rate).abs() < 1e-9),
+        "{heavy:?}"
+    );
+    let tailored =
+        r#"{ scheme = "fractions", capacities = ["100 kbit/s", "1 Mbit/s"], fractions = [0.5, 1] }"#;
+    assert_eq!(layers(tailored), [50.0, 100.0, 500.0, 1000.0]);
+    // The fewest layers above a rate, and at most 30 or as many as are told.
+    let above = |rate: &str, more: &str| {
+        let text = r#"{ scheme = "multiplicative", base = "24 kbit/s", factor = 1.3, above = "RATE" MORE}"#;
+        layers(&text.replace("RATE", rate).replace("MORE", more)).len()
+    };
+    let counts = [
+        above("1 Mbit/s", ""),
+        above("10 Mbit/s", ""),
+        above("100 Mbit/s", ""),
+        above("1 Mbit/s", ", count = 9"),
+    ];
+    assert_eq!(counts, [16, 24, 30, 9]);
     assert_eq!(layers("{ count = 2 }"), [128.0, 256.0]);
 }
 

@@ -1,0 +1,335 @@
+//! FLID: in which share of the slots each level may rise, and the mean rate that follows.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use layercast_protocol::flid::{Climb, Goal, Model, SEPARATION, Target, climb, heuristic, separated};
+use layercast_protocol::layers::{LayerError, LayerTable};
+use layercast_protocol::units::{Size, Span};
+use serde::Serialize;
+
+use super::Written;
+use super::plot::{self, Curve};
+use crate::results::ResultsError;
+use crate::results::table::lay_out;
+use crate::results::text::decimal;
+
+/// The range of loss rates that shares are fitted to, and in how many points (FLID-DL paper, appendix B).
+const FITTED: (f64, f64, u32) = (0.001, 0.1, 500);
+/// The loss rates that the table tells.
+const TOLD: [f64; 7] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1];
+/// In how many points curves are drawn.
+const DRAWN: u32 = 120;
+
+/// How the shares are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// By the loss rate at which TCP would have the level's rate.
+    Heuristic,
+    /// The heuristic, improved by hill climbing.
+    HillClimbing,
+}
+
+/// What is designed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// The layers.
+    pub layers: LayerTable,
+    /// The size of packets on the wire.
+    pub packet: Size,
+    /// The length of a slot.
+    pub slot: Span,
+    /// The nominal round-trip time.
+    pub rtt: Span,
+    /// How the shares are chosen.
+    pub by: By,
+}
+
+/// Why there is no design.
+#[derive(Debug, thiserror::Error)]
+pub enum DesignError {
+    /// The layers make no structure.
+    #[error(transparent)]
+    Layers(#[from] LayerError),
+    /// A slot or a round-trip time has no length, or a packet no bytes.
+    #[error("{0} must be longer than nothing")]
+    Empty(&'static str),
+    /// The base has too few packets.
+    #[error(
+        "the base layer has {per_slot:.2} packets in a slot of {slot}, and needs at least one: use a faster \
+         base layer, smaller packets or longer slots"
+    )]
+    ThinBase {
+        /// How many it has.
+        per_slot: f64,
+        /// The length of a slot.
+        slot: Span,
+    },
+}
+
+/// One level.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LevelRow {
+    /// Its number.
+    pub level: u16,
+    /// The rate of its layer alone, kbit/s.
+    pub rate_kbps: f64,
+    /// The cumulative rate, kbit/s.
+    pub cumulative_kbps: f64,
+    /// Packets of its layer in a slot.
+    pub packets_per_slot: f64,
+    /// The share of slots in which it may rise.
+    pub rise: f64,
+}
+
+/// What is expected at one loss rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LossRow {
+    /// The probability that a packet is lost.
+    pub loss: f64,
+    /// The rate of TCP at the nominal round-trip time, kbit/s.
+    pub target_kbps: f64,
+    /// The mean rate of FLID, kbit/s.
+    pub mean_kbps: f64,
+    /// Joins per second with dynamic layers; as many leaves.
+    pub joins_dynamic: f64,
+    /// The same if the base stands still.
+    pub joins_static_base: f64,
+    /// Joins per second with static layers; as many leaves.
+    pub joins_static: f64,
+}
+
+/// A design.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Design {
+    /// What it is a design of.
+    pub protocol: &'static str,
+    /// The length of a slot in seconds.
+    pub slot_s: f64,
+    /// The nominal round-trip time in seconds.
+    pub rtt_s: f64,
+    /// The size of packets in bytes.
+    pub packet_bytes: u32,
+    /// How the shares were chosen.
+    pub by: &'static str,
+    /// Sweeps of hill climbing.
+    pub sweeps: Option<u32>,
+    /// The sum of the squared relative errors of the mean rate over the fitted loss rates.
+    pub error: f64,
+    /// Its root mean.
+    pub root_mean_error: f64,
+    /// The levels from the base up.
+    pub levels: Vec<LevelRow>,
+    /// What is expected at some loss rates.
+    pub losses: Vec<LossRow>,
+    /// The curves of the picture.
+    pub curves: Vec<LossRow>,
+}
+
+/// Makes a design.
+///
+/// # Errors
+/// [`DesignError`] says what does not fit.
+pub fn design(request: &Request) -> Result<Design, DesignError> {
+    for (what, is_empty) in [
+        ("the slot", request.slot.is_zero()),
+        ("the round-trip time", request.rtt.is_zero()),
+        ("a packet", request.packet.as_bits() == 0),
+    ] {
+        if is_empty {
+            return Err(DesignError::Empty(what));
+        }
+    }
+    let table = &request.layers;
+    let model = Model::new(table, request.packet, request.slot);
+    let kbits = request.packet.as_bits() as f64 / 1e3;
+    let levels = table.layers().map(|layer| LevelRow {
+        level: layer.0,
+        rate_kbps: table.rate(layer).as_kbps(),
+        cumulative_kbps: table.cumulative(layer).as_kbps(),
+        packets_per_slot: table.rate(layer).as_kbps() * model.slot_s / kbits,
+        rise: 0.0,
+    });
+    let mut levels: Vec<LevelRow> = levels.collect();
+    let per_slot = levels.first().map_or(0.0, |base| base.packets_per_slot);
+    if per_slot < 1.0 - 1e-9 {
+        return Err(DesignError::ThinBase { per_slot, slot: request.slot });
+    }
+    let target = Target::new(request.rtt);
+    let goal = Goal::over(&target, FITTED.0, FITTED.1, FITTED.2);
+    let start = heuristic(&model, &target);
+    let (by, rises, sweeps) = match request.by {
+        By::Heuristic => ("heuristic", start, None),
+        By::HillClimbing => {
+            let fitted = climb(&model, &goal, &separated(&start, SEPARATION), &Climb::default());
+            ("hill-climbing", fitted.rises, Some(fitted.sweeps))
+        }
+    };
+    for (level, &rise) in levels.iter_mut().zip(&rises) {
+        level.rise = rise;
+    }
+    let expected = |loss: f64| {
+        let joins = model.memberships(&rises, loss);
+        LossRow {
+            loss,
+            target_kbps: target.rate(loss) * kbits,
+            mean_kbps: model.mean_rate(&rises, loss) * kbits,
+            joins_dynamic: joins.dynamic,
+            joins_static_base: joins.dynamic_above_base,
+            joins_static: joins.fixed,
+        }
+    };
+    let drawn = |step: u32| {
+        let place = f64::from(step) / f64::from(DRAWN - 1);
+        FITTED.0 * libm::pow(FITTED.1 / FITTED.0, place)
+    };
+    let error = goal.error(&model, &rises);
+    Ok(Design {
+        protocol: "flid",
+        slot_s: model.slot_s,
+        rtt_s: request.rtt.as_secs_f64(),
+        packet_bytes: request.packet.as_bytes(),
+        by,
+        sweeps,
+        error,
+        root_mean_error: goal.root_mean(error),
+        levels,
+        losses: TOLD.into_iter().map(expected).collect(),
+        curves: (0..DRAWN).map(drawn).map(expected).collect(),
+    })
+}
+
+/// A number with about three digits.
+fn told(value: f64) -> String {
+    let decimals = match value.abs() {
+        99.5.. => 0,
+        9.95.. => 1,
+        _ => 2,
+    };
+    decimal(value, decimals)
+}
+
+impl Design {
+    /// The design as tables of text.
+    #[must_use]
+    pub fn table(&self) -> String {
+        let level = |row: &LevelRow| {
+            vec![
+                row.level.to_string(),
+                told(row.rate_kbps),
+                told(row.cumulative_kbps),
+                told(row.packets_per_slot),
+                decimal(row.rise, 4),
+            ]
+        };
+        let loss = |row: &LossRow| {
+            vec![
+                format!("{} %", row.loss * 100.0),
+                told(row.target_kbps),
+                told(row.mean_kbps),
+                told(row.mean_kbps / row.target_kbps),
+                told(row.joins_dynamic),
+                told(row.joins_static_base),
+                told(row.joins_static),
+            ]
+        };
+        let heading = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let sweeps = self.sweeps.map_or(String::new(), |sweeps| format!(", {sweeps} sweeps"));
+        let mut text = format!(
+            "FLID · slots of {} s · round-trip time {} s · packets of {} bytes · shares by {}{sweeps}\n\n",
+            self.slot_s, self.rtt_s, self.packet_bytes, self.by
+        );
+        text.push_str(&lay_out(
+            heading(&["level", "layer kbit/s", "cumulative kbit/s", "packets/slot", "may rise"]),
+            self.levels.iter().map(level).collect(),
+        ));
+        text.push('\n');
+        text.push_str(&lay_out(
+            heading(&["loss", "TCP kbit/s", "FLID kbit/s", "ratio", "joins/s: DL", "static base", "SL"]),
+            self.losses.iter().map(loss).collect(),
+        ));
+        let (low, high, points) = FITTED;
+        let _ = writeln!(
+            text,
+            "\nSquared relative error over {points} loss rates from {} % to {} %: sum {}, root mean {}",
+            low * 100.0,
+            high * 100.0,
+            decimal(self.error, 3),
+            decimal(self.root_mean_error, 4)
+        );
+        text
+    }
+
+    /// Both curves over the loss rate, as SVG.
+    ///
+    /// # Errors
+    /// [`ResultsError::Plot`].
+    pub fn picture(&self) -> Result<String, ResultsError> {
+        let points = |rate: fn(&LossRow) -> f64| -> Vec<(f64, f64)> {
+            self.curves.iter().map(|row| (row.loss, rate(row))).collect()
+        };
+        let label = format!("TCP at {} ms", self.rtt_s * 1e3);
+        plot::logarithmic(
+            "packet loss rate",
+            "rate in kbit/s",
+            &[
+                Curve { name: &label, points: points(|row| row.target_kbps), protocol: "tcp" },
+                Curve { name: "FLID, mean", points: points(|row| row.mean_kbps), protocol: "flid-dl" },
+            ],
+        )
+    }
+
+    /// Writes `design.json` and `design.svg` into a directory.
+    ///
+    /// # Errors
+    /// [`ResultsError`] if a file cannot be made.
+    pub fn write(&self, directory: &Path) -> Result<Written, ResultsError> {
+        super::write(directory, self, &self.picture()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use layercast_protocol::units::Rate;
+
+    fn request(by: By) -> Request {
+        Request {
+            layers: LayerTable::multiplicative(1.3, Rate::from_kbps(24.0), 30).unwrap(),
+            packet: Size::from_bytes(1000),
+            slot: Span::from_ms(500),
+            rtt: Span::from_ms(100),
+            by,
+        }
+    }
+
+    #[test]
+    fn hill_climbing_comes_closer_to_tcp() {
+        let [heuristic, climbed] = [By::Heuristic, By::HillClimbing].map(|by| design(&request(by)).unwrap());
+        assert!((25.37..25.39).contains(&heuristic.error) && climbed.error < 17.0);
+        assert!(climbed.sweeps.is_some_and(|sweeps| sweeps > 1) && heuristic.sweeps.is_none());
+        let far = |design: &Design| {
+            let ratio = |row: &LossRow| (row.mean_kbps / row.target_kbps - 1.0).abs();
+            design.losses.iter().map(ratio).fold(0.0, f64::max)
+        };
+        assert!(far(&heuristic) < 0.4 && far(&climbed) < 0.4);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        let thin = Request { slot: Span::from_ms(100), ..request(By::Heuristic) };
+        assert!(design(&thin).unwrap_err().to_string().contains("0.30 packets in a slot of 100 ms"));
+        let nothing = Request { rtt: Span::ZERO, ..request(By::Heuristic) };
+        assert!(design(&nothing).unwrap_err().to_string().contains("the round-trip time"));
+    }
+
+    #[test]
+    fn the_picture_has_both_curves_on_scales_that_double_and_tenfold() {
+        let svg = design(&request(By::Heuristic)).unwrap().picture().unwrap();
+        assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"), "{svg}");
+        for text in ["TCP at 100 ms", "FLID, mean", "0.01", "1000", "packet loss rate"] {
+            assert!(svg.contains(text), "{text}");
+        }
+        assert_eq!(svg.matches("NaN").count(), 0);
+    }
+}

@@ -1,0 +1,47 @@
+//! In which share of the slots each level may rise: p_i of the FLID-DL paper.
+
+use alloc::vec::Vec;
+
+use super::{Model, Target};
+
+/// The smallest distance between the shares of two levels in hill climbing (FLID-DL paper, appendix A:
+/// alpha).
+pub const SEPARATION: f64 = 0.001;
+
+/// The heuristic before its repair: p_i = T q_i R_i, at most 1, where the target has rate R_i at loss rate
+/// q_i; none may rise from the top (FLID-DL paper, section IV-C).
+pub fn raw_heuristic(model: &Model, target: &Target) -> Vec<f64> {
+    let rise = |&rate: &f64| (model.slot_s * target.loss(rate) * rate).min(1.0);
+    let mut rises: Vec<f64> = model.packets_per_s.iter().map(rise).collect();
+    if let Some(top) = rises.last_mut() {
+        *top = 0.0;
+    }
+    rises
+}
+
+/// The heuristic: what lies below the largest share is raised to it, so that shares never grow with the
+/// level, as cumulative signals need.
+pub fn heuristic(model: &Model, target: &Target) -> Vec<f64> {
+    let mut rises = raw_heuristic(model, target);
+    let largest = rises.iter().copied().fold(0.0, f64::max);
+    if let Some(first) = rises.iter().position(|&rise| rise == largest) {
+        rises[..first].fill(largest);
+    }
+    rises
+}
+
+/// Moves shares apart: each at least `by` below that of the level below and above that of the level
+/// above, the first at least `by` below 1 (FLID-DL paper, appendix A, step 1).
+pub fn separated(rises: &[f64], by: f64) -> Vec<f64> {
+    let top = rises.len().saturating_sub(1);
+    let mut below = 1.0;
+    let apart = |(level, &rise): (usize, &f64)| {
+        if level == top {
+            return 0.0;
+        }
+        let low = (top - level) as f64 * by;
+        below = rise.max(low).min(below - by);
+        below
+    };
+    rises.iter().enumerate().map(apart).collect()
+}
