@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use layercast_protocol::layers::Scheme;
-use layercast_protocol::registry::{self, Protocol};
+use layercast_protocol::registry;
 use layercast_protocol::units::{Rate, RateEstimate, Span};
 use layercast_transport::receive::{self, Known, ReceiveOptions, ReceiveProgress};
 use layercast_transport::send::{self, Ends, SendOptions, SendProgress, Stopped};
@@ -65,7 +65,7 @@ fn failure(error: Error) -> Failure {
 }
 
 pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
-    let mut protocol = Protocol::named(&arguments.protocol).ok_or_else(|| {
+    let mut protocol = receive::deployed(&arguments.protocol).ok_or_else(|| {
         let known = registry::NAMES.join(", ");
         Failure::Input(format!("error: there is no protocol `{}`; there are {known}", arguments.protocol))
     })?;

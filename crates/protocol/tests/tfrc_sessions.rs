@@ -1,7 +1,7 @@
 //! TFRC's and CBR's source and receiver over made-up paths.
 
 use layercast_protocol::cbr;
-use layercast_protocol::contract::{Arrival, Belief, Ecn, Endpoint, Input, Note, Origin, Peer};
+use layercast_protocol::contract::{Action, Arrival, Belief, Ecn, Endpoint, Input, Note, Origin, Peer};
 use layercast_protocol::equation::{Formula, Path as EquationPath};
 use layercast_protocol::estimator::{LossMethod, RtoRule, RttFilter};
 use layercast_protocol::layers::LayerTable;
@@ -279,4 +279,43 @@ fn virtual_packets_thin_the_stream_out() {
     assert!((measures.packets as f64 - 20_000.0).abs() < 20.0, "{measures:?}");
     let share = measures.lap.counted as f64 / measures.packets as f64;
     assert!((share / 0.05 - 1.0).abs() < 0.1, "lost as often as real ones: {measures:?}");
+}
+
+#[test]
+fn a_source_that_announces_begins_with_the_first_report() {
+    let options = Options { announce_interval: Span::from_ms(500), ..Options::default() };
+    let mut source = Source::new(&options, plan(Rate::from_mbps(1.0)), Stream::new(1, "source"));
+    let mut now = Time::from_ns(1);
+    let packets_over = |source: &mut Source, now: &mut Time, span: Span| {
+        let (end, mut packets) = (*now + span, 0);
+        loop {
+            while let Some(action) = source.poll_action() {
+                packets += u32::from(matches!(action, Action::Send(_)));
+            }
+            let Some(next) = source.deadline().filter(|&next| next <= end) else { break };
+            *now = next;
+            source.handle(next, Input::Timer);
+        }
+        *now = end;
+        packets
+    };
+    source.handle(now, Input::Start);
+    assert_eq!(packets_over(&mut source, &mut now, Span::from_ms(2900)), 6, "two a second: nobody listens");
+
+    // A receiver that has heard one of them reports and says no hello. Another session's is ignored.
+    let report = |session| Report {
+        session,
+        newest: Some((now.as_wire_us(), 0)),
+        receive_rate: 0,
+        loss: 0,
+        leaving: false,
+    };
+    for (session, begins) in [(source.session() ^ 1, false), (source.session(), true)] {
+        let header = Header::Report(report(session));
+        let origin = Origin::Peer(Peer(0));
+        let size = Size::from_bytes(60);
+        source.handle(now, Input::Packet(Arrival { origin, size, ecn: Ecn::NotCapable, header }));
+        let level = source.belief(now).level.layer_count();
+        assert_eq!(level == 1, begins, "it knows its receiver");
+    }
 }

@@ -58,6 +58,9 @@ options! {
         report_size: Size = Size::from_bytes(40);
         /// How often a receiver asks the source to begin until data comes (this project's choice).
         hello_interval: Span = Span::from_secs(1), Span::from_ms(10) => Span::from_secs(60);
+        /// How often the source sends a packet while no receiver has spoken, so that one may learn of the
+        /// session from its packets; 0 for never, as where receivers know of it (this project's choice).
+        announce_interval: Span = Span::ZERO, Span::ZERO => Span::from_secs(60);
         /// How many packets say the end of the session when the source is stopped.
         end_packets: u32 = 3, 0 => 100;
     }

@@ -53,6 +53,8 @@ pub(crate) struct Settings {
     pub(crate) meter: MeterPlan,
     pub(crate) report_size: Size,
     pub(crate) hello_interval: Span,
+    /// How often the source sends before a receiver has spoken; zero for never.
+    pub(crate) announce_interval: Span,
     pub(crate) end_packets: u32,
 }
 
@@ -128,6 +130,7 @@ impl Settings {
             meter: MeterPlan::One(loss),
             report_size: options.report_size,
             hello_interval: options.hello_interval,
+            announce_interval: options.announce_interval,
             end_packets: options.end_packets,
         }
     }

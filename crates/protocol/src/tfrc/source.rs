@@ -159,6 +159,13 @@ impl Source {
         self.await_report(now);
     }
 
+    /// The next packet before a receiver has spoken, if there are to be any.
+    fn announce_from(&mut self, at: Time) {
+        if !self.settings.announce_interval.is_zero() {
+            self.timers.arm(Timer::Send as usize, at);
+        }
+    }
+
     /// The distance of two packets at the rate of now.
     fn spacing(&self) -> Span {
         let rate = self.law.sending().min(self.most);
@@ -177,6 +184,10 @@ impl Source {
     /// A packet is due: it leaves, and the next one is due a spacing after its nominal time. What was
     /// missed is made up for by one packet at most.
     fn send_due(&mut self, now: Time, due: Time) {
+        if self.state == State::Waiting {
+            self.send(now, false);
+            self.announce_from(now + self.settings.announce_interval);
+        }
         if self.state != State::Sending {
             return;
         }
@@ -227,7 +238,9 @@ impl Source {
             return;
         };
         let waiting = matches!(self.state, State::Waiting);
-        if waiting && report.newest.is_none() && !report.leaving {
+        // A receiver that has heard an announcement reports at once, and says no hello.
+        let heard_us = report.newest.is_none_or(|_| report.session == self.session);
+        if waiting && heard_us && !report.leaving {
             self.begin(now, from);
             return;
         }
@@ -236,6 +249,7 @@ impl Source {
             self.state = State::Waiting;
             self.peer = None;
             self.timers = Timers::default();
+            self.announce_from(now + self.settings.announce_interval);
             return;
         }
         // A hello that was repeated says nothing new.
@@ -334,7 +348,10 @@ impl Endpoint for Source {
     fn handle(&mut self, now: Time, input: Input<Header>) {
         match (input, self.state) {
             (_, State::Stopped) => return,
-            (Input::Start, State::Idle) => self.state = State::Waiting,
+            (Input::Start, State::Idle) => {
+                self.state = State::Waiting;
+                self.announce_from(now);
+            }
             (Input::Packet(arrival), State::Waiting | State::Sending | State::Paused) => {
                 match arrival.header {
                     Header::Report(report) => self.on_report(now, arrival.origin, &report),
