@@ -157,8 +157,8 @@ pub(crate) struct Compare {
     #[arg(long = "session", value_name = "NAME")]
     pub(crate) sessions: Vec<String>,
 
-    /// Set an option of one of the protocols, such as rlc.sp_spacing='320 ms'; may be repeated. Without
-    /// it a protocol that is not the scenario's own has its defaults
+    /// Set an option of one of the protocols, such as rlc.sp_spacing='320 ms', or its layers, packet_size
+    /// or ecn; may be repeated. Without it a protocol that is not the scenario's own has its defaults
     #[arg(long = "with", value_name = "PROTOCOL.OPTION=VALUE")]
     pub(crate) with: Vec<String>,
 

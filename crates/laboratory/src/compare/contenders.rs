@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 use super::error::CompareError;
 use crate::scenario::{self, ProtocolCatalogue, Scenario};
 
+/// What a session has beside options that one protocol may need otherwise than the others.
+const SESSION_KEYS: [&str; 3] = ["layers", "packet_size", "ecn"];
+
 /// What is to be compared.
 #[derive(Debug, Clone, Default)]
 pub struct CompareRequest {
@@ -18,7 +21,8 @@ pub struct CompareRequest {
     pub protocols: Vec<String>,
     /// The sessions that take them; all if there is none.
     pub sessions: Vec<String>,
-    /// Options of one protocol: `PROTOCOL.OPTION=VALUE`.
+    /// What one protocol alone has: `PROTOCOL.OPTION=VALUE`, or layers, packet size or ECN in place of an
+    /// option.
     pub with: Vec<String>,
     /// How many replications, if not what the scenario says.
     pub replications: Option<u32>,
@@ -93,6 +97,12 @@ fn check_protocols(request: &CompareRequest, catalogue: &dyn ProtocolCatalogue) 
     Ok(())
 }
 
+/// Where a protocol's own setting belongs: what a session has for any protocol, or its options.
+fn table_of(set: &str) -> &'static str {
+    let key = set.split(['.', '=']).next().unwrap_or_default().trim();
+    if SESSION_KEYS.contains(&key) { "" } else { "options." }
+}
+
 /// The protocol, and the rest of the flag.
 fn option<'a>(flag: &'a str, protocols: &[String]) -> Result<(&'a str, &'a str), CompareError> {
     let parts = flag.split_once('.').filter(|(protocol, set)| {
@@ -145,7 +155,7 @@ impl Reader<'_> {
                 all.push(format!("session.{name}.options={{}}"));
             }
             let own = self.with.iter().filter(|(whose, _)| *whose == protocol);
-            all.extend(own.map(|(_, set)| format!("session.{name}.options.{set}")));
+            all.extend(own.map(|(_, set)| format!("session.{name}.{}{set}", table_of(set))));
         }
         all.extend(self.common.iter().cloned());
         all

@@ -105,7 +105,8 @@ fn receivers(comparison: &Comparison) -> String {
             let found = row.receivers.get(index);
             let statistic =
                 found.map(|found| if with_tcp { &found.share_of_tcp } else { &found.throughput_kbps });
-            statistic.map_or_else(|| NONE.to_owned(), |found| Style::Amount.statistic(found))
+            let mean = statistic.and_then(|found| found.mean);
+            mean.map_or_else(|| NONE.to_owned(), |mean| Style::Amount.number(mean))
         }));
         cells
     };

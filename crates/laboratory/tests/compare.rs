@@ -1,0 +1,106 @@
+//! Comparisons: each protocol gets the same network and traffic, and the rows are what its runs did.
+
+#![allow(clippy::unwrap_used)]
+
+use layercast_laboratory::compare::{self, CompareRequest, Comparison, Contender};
+use layercast_laboratory::results::Summary;
+use layercast_laboratory::run::RegistryCatalogue;
+use layercast_laboratory::scenario::catalogue;
+
+fn request(scenario: &str, protocols: &[&str]) -> CompareRequest {
+    let source = catalogue::load(scenario).unwrap();
+    CompareRequest {
+        id: source.name,
+        text: source.text,
+        overrides: vec!["duration=60 s".to_owned()],
+        protocols: protocols.iter().map(|name| (*name).to_owned()).collect(),
+        replications: Some(2),
+        ..CompareRequest::default()
+    }
+}
+
+fn read(request: &CompareRequest) -> Vec<Contender> {
+    compare::read(request, &RegistryCatalogue).unwrap()
+}
+
+fn message(request: &CompareRequest) -> String {
+    let error = compare::read(request, &RegistryCatalogue).unwrap_err();
+    assert!(error.is_input());
+    error.to_string()
+}
+
+#[test]
+fn rows_are_what_the_runs_did() {
+    let contenders = read(&request("thesis/simulation-3-elm", &["elm", "rlc", "fixed"]));
+    let ran: Vec<_> =
+        contenders.into_iter().map(|one| compare::run(one, Some(2), &|_| {}).unwrap()).collect();
+    let comparison = Comparison::new(&ran, "layercast compare").unwrap();
+    assert_eq!(comparison.bottlenecks, ["G2-R1", "G2-R2", "G3-R3"]);
+    for (row, ran) in comparison.protocols.iter().zip(&ran) {
+        let flow = |name: &str| ran.summary.flows.iter().find(|flow| flow.name == name).unwrap();
+        let at = |node: &str| flow(&format!("elm@{node}")).measures.throughput_kbps.mean.unwrap();
+        let mean = (at("R1") + at("R2") + at("R3")) / 3.0;
+        assert!((row.throughput_kbps.mean.unwrap() - mean).abs() < 1e-6 * mean, "{}", row.protocol);
+        let tcp: Vec<f64> = (1..=4)
+            .map(|number| flow(&format!("tcp-{number}@R1")).measures.throughput_kbps.samples[0].unwrap())
+            .collect();
+        let own = flow("elm@R1").measures.throughput_kbps.samples[0].unwrap();
+        let share = row.receivers[0].share_of_tcp.samples[0].unwrap();
+        assert!((share - own * 4.0 / tcp.iter().sum::<f64>()).abs() < 1e-9, "{}", row.protocol);
+        assert!(row.utilisation.mean.unwrap() > 0.9, "TCP fills the bottlenecks: {}", row.protocol);
+    }
+    let [elm, rlc, fixed] = &comparison.protocols[..] else { panic!("three rows") };
+    let changes = |row: &compare::Row| row.level_changes_per_min.mean.unwrap();
+    assert!(changes(rlc) > 10.0 * changes(elm).max(1.0), "{} and {}", changes(rlc), changes(elm));
+    assert!(rlc.channel_joins_per_s.mean.unwrap() > 0.1);
+    assert!(rlc.own_lost_per_event.mean.unwrap() >= 0.0 && rlc.others_lost_per_event.mean.unwrap() >= 0.0);
+    assert_eq!((changes(fixed), fixed.own_lost_per_event.mean), (0.0, None), "it causes nothing");
+    let text = compare::table::render(&comparison);
+    assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
+
+    let directory = std::env::temp_dir().join(format!("layercast-compare-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let written = compare::write_all(&directory, &ran, &comparison).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(written.comparison).unwrap()).unwrap();
+    assert_eq!((&json["schema"], &json["protocols"][1]["protocol"]), (&1.into(), &"rlc".into()));
+    let alone = std::fs::read_to_string(directory.join("rlc/summary.json")).unwrap();
+    assert_eq!(Summary::from_json(&alone).unwrap().flows, ran[1].summary.flows);
+    assert!(std::fs::read_to_string(written.report).unwrap().contains("href=\"rlc/report.html\""));
+    std::fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn options_belong_to_their_own_protocol() {
+    let mut request = request("thesis/simulation-1-naive", &["elm", "rlc", "webrc"]);
+    request.with = vec![
+        "rlc.sp_spacing='320 ms'".to_owned(),
+        "webrc.layers={ scheme = \"explicit\", rates = [\"2 Mbit/s\"] }".to_owned(),
+    ];
+    let contenders = read(&request);
+    let session = |index: usize| &contenders[index].plan.sessions[0];
+    let base = layercast_laboratory::scenario::read(&request.id, &request.text, &[], &RegistryCatalogue);
+    assert_eq!(session(0).options, base.unwrap().sessions[0].options, "its own protocol keeps its options");
+    assert_eq!(session(1).protocol, "rlc");
+    assert_eq!(session(1).options.len(), 1, "those of ELM are gone: {:?}", session(1).options);
+    assert_eq!(session(2).layers.table().unwrap().count(), 1);
+    assert_eq!(session(1).layers, session(0).layers);
+}
+
+#[test]
+fn mistakes_are_named() {
+    let wrong = |change: fn(&mut CompareRequest)| {
+        let mut request = request("thesis/simulation-2", &["elm", "rlc"]);
+        change(&mut request);
+        message(&request)
+    };
+    assert!(wrong(|request| request.protocols.push("abc".to_owned())).contains("no protocol `abc`"));
+    assert!(wrong(|request| request.protocols.push("elm".to_owned())).contains("`elm` is asked for twice"));
+    let session = wrong(|request| request.sessions.push("abc".to_owned()));
+    assert!(session.contains("no session `abc`") && session.contains("elm"), "{session}");
+    assert!(wrong(|request| request.with.push("tfrc.q=1".to_owned())).contains("PROTOCOL.OPTION=VALUE"));
+    let option = wrong(|request| request.with.push("rlc.abc=1".to_owned()));
+    assert!(option.contains("no option `abc`") && option.contains("with \"rlc\""), "{option}");
+    let receivers = wrong(|request| request.protocols.push("tfrc".to_owned()));
+    assert!(receivers.contains("cannot have 3 receivers"), "{receivers}");
+}
