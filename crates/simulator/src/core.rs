@@ -6,11 +6,20 @@ use crate::edge::EdgeRouter;
 use crate::event::{Event, EventQueue, Key};
 use crate::link::{Link, WirePool};
 use crate::network::LinkId;
-use crate::packet::{Body, Dropped, EcnField, Parcel, QueueDrop, Slab};
+use crate::packet::{Body, Dropped, EcnField, Parcel, Slab};
 use crate::queue::Queue;
 use crate::timer::TimerSlot;
 
 mod varying;
+
+/// What the queue of a link dropped, and when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueueDrop {
+    pub(crate) at: Time,
+    pub(crate) link: LinkId,
+    pub(crate) parcel: Parcel,
+    pub(crate) body: Body,
+}
 
 #[derive(Debug)]
 pub(crate) struct Core {

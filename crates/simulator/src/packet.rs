@@ -2,9 +2,8 @@
 
 use layercast_protocol::contract::Peer;
 use layercast_protocol::registry::Header;
-use layercast_protocol::units::{Channel, Span, Time};
+use layercast_protocol::units::{Channel, Span};
 
-use crate::network::LinkId;
 use crate::tcp::{Ack, Segment};
 
 /// What a packet is.
@@ -145,15 +144,6 @@ impl From<EcnField> for EcnBits {
 /// A parcel that a link did not carry. Whoever owns the route accounts for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dropped(pub(crate) Parcel);
-
-/// What the queue of a link dropped, and when.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct QueueDrop {
-    pub(crate) at: Time,
-    pub(crate) link: LinkId,
-    pub(crate) parcel: Parcel,
-    pub(crate) body: Body,
-}
 
 /// All packets in flight. A freed slot is used again, so it grows only to the largest number ever
 /// in flight.

@@ -39,7 +39,7 @@ fn stretches(names: &[&str]) -> Vec<Stretch> {
     let changes = |simulation: &Simulation| {
         receivers.iter().map(|&id| simulation.level_changes(id).len()).sum::<usize>()
     };
-    (401..600)
+    (401..680)
         .map(|second| {
             let (hops, before) = (simulation.engine_counters().packet_hops, changes(&simulation));
             let allocations = measure(|| simulation.run_until(at(f64::from(second))));
@@ -52,9 +52,26 @@ fn stretches(names: &[&str]) -> Vec<Stretch> {
         .collect()
 }
 
-/// Whether a protocol decides anew in every slot, so that no second is calm.
+/// The protocol whose receivers join a wave every few seconds.
+const WAVES: &str = "webrc";
+
+/// Whether a protocol decides anew in every slot or at points close to each other, so that no second is
+/// calm.
 fn in_slots(name: &str) -> bool {
-    name.contains("flid")
+    name.contains("flid") || name == "wei-zhang"
+}
+
+/// WEBRC's receivers keep the numbers of each wave anew, so that a join costs an allocation or two; packets
+/// cost none.
+#[test]
+fn waves_allocate_when_they_are_joined() {
+    let stretches = stretches(&[WAVES]);
+    let calm = stretches.iter().filter(|stretch| stretch.level_changes == 0);
+    assert_eq!(calm.map(|stretch| stretch.allocations.count_total).sum::<u64>(), 0);
+    let changes: usize = stretches.iter().map(|stretch| stretch.level_changes).sum();
+    let allocations: u64 = stretches.iter().map(|stretch| stretch.allocations.count_total).sum();
+    assert!(changes > 100, "{changes} level changes");
+    assert!(allocations <= changes as u64 + 2, "{allocations} allocations for {changes} level changes");
 }
 
 /// Levels, joins and leaves change all the time, and only the logs of levels grow.
@@ -71,14 +88,14 @@ fn slots_allocate_nothing() {
 #[test]
 fn packets_allocate_nothing() {
     assert_eq!(measure(|| drop(std::hint::black_box(vec![1]))).count_total, 1, "the count counts");
-    let names: Vec<&str> = NAMES.iter().copied().filter(|name| !in_slots(name)).collect();
+    let names: Vec<&str> = NAMES.iter().copied().filter(|name| !in_slots(name) && *name != WAVES).collect();
     let stretches = stretches(&names);
     let calm: Vec<&Stretch> = stretches.iter().filter(|stretch| stretch.level_changes == 0).collect();
     let hops: u64 = calm.iter().map(|stretch| stretch.hops).sum();
     let allocations: u64 = calm.iter().map(|stretch| stretch.allocations.count_total).sum();
     assert!(hops >= 100_000, "only {hops} packet hops");
     assert_eq!(allocations, 0, "over {hops} packet hops");
-    // A level change goes into a log, which doubles when it is full. Over half the time of the
+    // A level change goes into a log, which doubles when it is full. Over less than the time of the
     // warm-up no log doubles more than once, and nothing else grows.
     let receivers = 2 * names.len() as u64;
     let changes: usize = stretches.iter().map(|stretch| stretch.level_changes).sum();

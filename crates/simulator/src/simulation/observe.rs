@@ -5,9 +5,10 @@ use layercast_protocol::registry::Header;
 use layercast_protocol::units::{Channel, Size, Time};
 
 use super::{ReceiverId, Route, SessionId, Simulation, TcpId, UdpId};
+use crate::core::QueueDrop;
 use crate::measure::{QueueState, ReceiverEntry};
 use crate::network::LinkId;
-use crate::packet::{Body, MembershipChange, Parcel, QueueDrop};
+use crate::packet::{Body, MembershipChange, Parcel};
 use crate::queue::{LinkEvent, Queue, RawRecord};
 
 /// What happened to one packet at a link.
