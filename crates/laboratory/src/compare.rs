@@ -1,6 +1,6 @@
 //! Comparisons: one scenario, run with each of several protocols in its sessions.
 //!
-//! [`read`] makes a scenario for each protocol, [`run`] runs them one after the other, and
+//! [`read`] makes a scenario for each protocol, [`run()`] runs them one after the other, and
 //! [`Comparison`] has what they did side by side: [`table::render`] prints it, [`write_all`] leaves
 //! `compare.json`, `report.html`, and what `layercast run` leaves for each protocol in a directory of its name.
 

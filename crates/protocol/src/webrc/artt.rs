@@ -38,12 +38,12 @@ impl RoundTripFilter {
         (weight, corrected)
     }
 
-    /// The average in seconds [ARTT].
+    /// The average in seconds (ARTT).
     pub fn average_s(&self) -> f64 {
         self.average_s
     }
 
-    /// The average of the squares [V].
+    /// The average of the squares (V).
     pub fn mean_square(&self) -> f64 {
         self.mean_square
     }

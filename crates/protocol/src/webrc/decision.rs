@@ -8,25 +8,25 @@ use crate::math::sqrt;
 /// What a receiver knows when it decides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Situation {
-    /// How many waves are held [NWC].
+    /// How many waves are held (NWC).
     pub held: u16,
-    /// The target rate [TRATE].
+    /// The target rate (TRATE).
     pub target: f64,
-    /// The anticipated rate [ARR_P].
+    /// The anticipated rate (ARR_P).
     pub anticipated: f64,
-    /// What was received in the last epoch [RR_P].
+    /// What was received in the last epoch (RR_P).
     pub received: f64,
     /// The most of that in any epoch since the last join.
     pub received_most: f64,
-    /// Whether a loss event is in progress [LOSS_EVENT].
+    /// Whether a loss event is in progress (LOSS_EVENT).
     pub in_loss_event: bool,
-    /// Whether the newest wave's first packet is still awaited [JOINING].
+    /// Whether the newest wave's first packet is still awaited (JOINING).
     pub is_joining: bool,
     /// Whether start-up waits for the newest wave to show.
     pub is_waiting: bool,
     /// Whether the rate received must have fallen since the last join.
     pub must_have_fallen: bool,
-    /// The length of an epoch in seconds [EL].
+    /// The length of an epoch in seconds (EL).
     pub epoch_s: f64,
 }
 

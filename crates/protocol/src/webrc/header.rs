@@ -12,13 +12,13 @@ pub(super) const LARGEST_SHORT: u32 = 0xffff;
 /// The header of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The current time slot [CTSI], below `cycle`.
+    /// The current time slot (CTSI), below `cycle`.
     pub slot: u16,
     /// The channel, at most `cycle`: the base or a wave's.
     pub channel: Channel,
-    /// The packet's number on its channel [PSN].
+    /// The packet's number on its channel (PSN).
     pub number: u32,
-    /// How many wave channels there are [T], at least 1.
+    /// How many wave channels there are (T), at least 1.
     pub cycle: u16,
     /// Whether it travels in the long form.
     pub is_long: bool,
@@ -50,7 +50,7 @@ impl fmt::Display for HeaderError {
 impl core::error::Error for HeaderError {}
 
 impl Header {
-    /// The channel's number on the wire [CN]: waves from 0, and the base after the last.
+    /// The channel's number on the wire (CN): waves from 0, and the base after the last.
     fn wire_channel(&self) -> u16 {
         self.channel.0.checked_sub(1).unwrap_or(self.cycle)
     }

@@ -12,7 +12,7 @@ use crate::math::pow;
 pub struct LossFilter {
     /// What a loss event leaves of the long-term average [1 - Delta].
     kept: f64,
-    /// The share that seeps through in an epoch [G].
+    /// The share that seeps through in an epoch (G).
     share: f64,
     since_event: f64,
     packets: f64,

@@ -22,15 +22,15 @@ options! {
     /// The options of WEBRC, with the names of RFC 3738 in brackets. A zero in an option that says so
     /// stands for the RFC's formula.
     pub struct Options {
-        /// Packets per second on the base channel at the start of a slot [BCR_P] (RFC 3738, 3.1.1: 1).
+        /// Packets per second on the base channel at the start of a slot (BCR_P; RFC 3738, 3.1.1: 1).
         base_rate: f64 = 1.0, 0.01 => 1000.0;
-        /// The length of a time slot [TSD] (RFC 3738, 3.1.1: 10 s).
+        /// The length of a time slot (TSD; RFC 3738, 3.1.1: 10 s).
         slot: Span = Span::from_secs(10), Span::from_ms(100) => Span::from_secs(600);
-        /// How long a wave's channel is silent at least [QD]; it must outlast any leave (RFC 3738, 3.1.1: 300 s).
+        /// How long a wave's channel is silent at least (QD); it must outlast any leave (RFC 3738, 3.1.1: 300 s).
         quiet: Span = Span::from_secs(300), Span::ZERO => Span::from_secs(3600);
-        /// What is left of a wave's rate after a slot [P] (RFC 3738, 3.1.1: 0.75).
+        /// What is left of a wave's rate after a slot (P; RFC 3738, 3.1.1: 0.75).
         fall: f64 = 0.75, 0.3 => 0.95;
-        /// How many waves are active at any time [N]; 0 for the fewest that reach the session's rate
+        /// How many waves are active at any time (N); 0 for the fewest that reach the session's rate
         /// (RFC 3738, 3.1.1, leaves it to a paper; this project's choice: 0).
         waves: u32 = 0, 0 => 255;
         /// Whether a wave's first slot fills up to the session's rate, so that the source sends at a
@@ -38,27 +38,27 @@ options! {
         constant_rate: bool = true;
         /// The form of the congestion control information (RFC 3738, 5).
         word: WordForm = WordForm::Short;
-        /// The most that a receiver wants [MRR_b]; 0 for no bound (RFC 3738, 3.2.1).
+        /// The most that a receiver wants (MRR_b); 0 for no bound (RFC 3738, 3.2.1).
         max_rate: Rate = Rate::ZERO, Rate::ZERO => Rate::from_bps(1e12);
-        /// Time between two decisions [EL]; 0 for a twentieth of a slot (RFC 3738, 3.2.2.4: 0.5 s).
+        /// Time between two decisions (EL); 0 for a twentieth of a slot (RFC 3738, 3.2.2.4: 0.5 s).
         epoch: Span = Span::ZERO, Span::ZERO => Span::from_secs(60);
-        /// Smoothing of the loss filter over time [Nu] (RFC 3738, 3.2.2.1: 0.3).
+        /// Smoothing of the loss filter over time (Nu; RFC 3738, 3.2.2.1: 0.3).
         nu: f64 = 0.3, 0.001 => 0.999;
-        /// Smoothing of the loss filter over loss events [Delta] (RFC 3738, 3.2.2.1: 0.3).
+        /// Smoothing of the loss filter over loss events (Delta; RFC 3738, 3.2.2.1: 0.3).
         delta: f64 = 0.3, 0.001 => 0.999;
-        /// Smoothing of the round-trip time [Alpha] (RFC 3738, 3.2.2.2: 0.25).
+        /// Smoothing of the round-trip time (Alpha; RFC 3738, 3.2.2.2: 0.25).
         alpha: f64 = 0.25, 0.001 => 0.999;
-        /// What a measurement weighs in the anticipated rate during start-up [Beta]; 0 for the RFC's
+        /// What a measurement weighs in the anticipated rate during start-up (Beta); 0 for the RFC's
         /// formula (RFC 3738, 3.2.2.5).
         beta_start_up: f64 = 0.0, 0.0 => 1.0;
-        /// What a measurement weighs in the true rate during start-up [Zeta]; 0 for the RFC's formula
+        /// What a measurement weighs in the true rate during start-up (Zeta); 0 for the RFC's formula
         /// (RFC 3738, 3.2.2.5).
         zeta_start_up: f64 = 0.0, 0.0 => 1.0;
         /// As `beta_start_up`, after start-up.
         beta: f64 = 0.0, 0.0 => 1.0;
         /// As `zeta_start_up`, after start-up.
         zeta: f64 = 0.0, 0.0 => 1.0;
-        /// The smallest slow start rate in packets per second [SSMINR_P]; 0 for that of the base and
+        /// The smallest slow start rate in packets per second (SSMINR_P); 0 for that of the base and
         /// two waves (RFC 3738, 3.2.2.6).
         slow_start_floor: f64 = 0.0, 0.0 => 1000000.0;
         /// Whether start-up waits an epoch after each wave's first packet, and ends if the rate has not
@@ -93,7 +93,7 @@ options! {
 }
 
 impl Options {
-    /// The time between two decisions of a receiver [EL].
+    /// The time between two decisions of a receiver (EL).
     pub fn epoch(&self) -> Span {
         if self.epoch.is_zero() { self.slot.scaled(0.05) } else { self.epoch }
     }

@@ -7,9 +7,9 @@ use crate::math::{pow, sqrt};
 /// What measurements weigh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
-    /// In the anticipated rate [Beta].
+    /// In the anticipated rate (Beta).
     pub beta: f64,
-    /// In the true rate [Zeta].
+    /// In the true rate (Zeta).
     pub zeta: f64,
 }
 
@@ -35,9 +35,9 @@ impl Weights {
 /// The rates that a receiver keeps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
-    /// What arrives [TRR_P].
+    /// What arrives (TRR_P).
     pub true_rate: f64,
-    /// What the channels held have together, lost packets included [ARR_P].
+    /// What the channels held have together, lost packets included (ARR_P).
     pub anticipated: f64,
     /// What a rate falls by in an epoch.
     epoch_fall: f64,

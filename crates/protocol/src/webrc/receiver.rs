@@ -74,25 +74,25 @@ enum Phase {
 /// What is known since the first packet of the base channel.
 #[derive(Clone, Copy, Debug)]
 struct Path {
-    /// The slot in the cycle [CTSI], and when it began.
+    /// The slot in the cycle (CTSI), and when it began.
     slot: (u16, Time),
     /// Another slot that was heard and not believed, and how often in a row.
     doubted: (u16, u32),
     epoch_began: Time,
     /// Packets received and lost in this epoch.
     epoch_packets: (u32, u32),
-    /// What was received in the last epoch, and the most of that since the last join [RR_P].
+    /// What was received in the last epoch, and the most of that since the last join (RR_P).
     received: (f64, f64),
     rates: Rates,
     rtt: RoundTripFilter,
     loss: LossFilter,
     /// Until when losses belong to the loss event that began last.
     event_until: Time,
-    /// The slow start rate [SSR_P]; none during start-up.
+    /// The slow start rate (SSR_P); none during start-up.
     slow_start: Option<f64>,
-    /// The target rate [TRATE] of the last decision.
+    /// The target rate (TRATE) of the last decision.
     target: f64,
-    /// When the newest wave was joined, if its first packet has not come [JOINING].
+    /// When the newest wave was joined, if its first packet has not come (JOINING).
     joining_since: Option<Time>,
     /// When the first packet of the newest channel came.
     newest_heard: Time,
@@ -128,7 +128,7 @@ impl Receiver {
         }
     }
 
-    /// How many waves are held [NWC].
+    /// How many waves are held (NWC).
     fn waves_held(&self) -> u16 {
         (self.held.len() as u16).saturating_sub(1)
     }

@@ -74,7 +74,7 @@ impl Source {
         }
     }
 
-    /// The number of the slot in the cycle [CTSI].
+    /// The number of the slot in the cycle (CTSI).
     fn slot_in_cycle(&self) -> u16 {
         (self.slot.0 % u64::from(self.waves.cycle())) as u16
     }

@@ -32,7 +32,7 @@ pub struct Waves {
 
 impl Waves {
     /// The waves of a session. The rate of all layers of `plan` together is the most that is sent
-    /// [SR_b].
+    /// (SR_b).
     pub fn new(options: &Options, plan: &SessionPlan) -> Waves {
         let bits = plan.packet_size.as_bits().max(1) as f64;
         let wanted = (plan.layers.top_rate().as_bps() / bits).min(MOST_PACKETS_PER_S);
@@ -59,32 +59,32 @@ impl Waves {
         waves
     }
 
-    /// What is left of a rate after a slot [P].
+    /// What is left of a rate after a slot (P).
     pub fn fall(&self) -> f64 {
         self.fall
     }
 
-    /// The rate of the base channel at the start of a slot [BCR_P].
+    /// The rate of the base channel at the start of a slot (BCR_P).
     pub fn base_rate(&self) -> f64 {
         self.base_rate
     }
 
-    /// The length of a slot [TSD].
+    /// The length of a slot (TSD).
     pub fn slot(&self) -> Span {
         self.slot
     }
 
-    /// How many waves are active at any time [N].
+    /// How many waves are active at any time (N).
     pub fn active_waves(&self) -> u16 {
         self.active
     }
 
-    /// For how many slots a wave's channel is silent [Q].
+    /// For how many slots a wave's channel is silent (Q).
     pub fn silent_slots(&self) -> u16 {
         self.silent
     }
 
-    /// Slots in a cycle, which is how many wave channels there are [T].
+    /// Slots in a cycle, which is how many wave channels there are (T).
     pub fn cycle(&self) -> u16 {
         self.active + self.silent
     }
@@ -94,7 +94,7 @@ impl Waves {
         self.cycle() + 1
     }
 
-    /// The most that is sent [SR_P].
+    /// The most that is sent (SR_P).
     pub fn top_rate(&self) -> f64 {
         self.top_rate
     }
@@ -104,7 +104,7 @@ impl Waves {
         self.is_constant
     }
 
-    /// How many packets the base channel has in a slot [L].
+    /// How many packets the base channel has in a slot (L).
     pub fn base_packets(&self) -> u32 {
         self.base_packets
     }
@@ -119,13 +119,13 @@ impl Waves {
         exp(-self.steepness() * slots)
     }
 
-    /// The rate of the base and the lowest `waves` waves at the start of a slot [ARR_max].
+    /// The rate of the base and the lowest `waves` waves at the start of a slot (ARR_max).
     pub fn joined_rate(&self, waves: u16) -> f64 {
         let up = 1.0 / self.fall;
         self.base_rate * (pow(up, f64::from(waves) + 1.0) - 1.0) / (up - 1.0)
     }
 
-    /// The smallest slow start rate: that of the base and two waves [SSMINR_P] (RFC 3738, section 3.2.2.6).
+    /// The smallest slow start rate: that of the base and two waves (SSMINR_P; RFC 3738, section 3.2.2.6).
     pub fn slow_start_floor(&self) -> f64 {
         self.joined_rate(2)
     }

@@ -49,7 +49,7 @@ impl Receiver {
         }
     }
 
-    /// The most that the receiver wants, in packets/s [MRR_P].
+    /// The most that the receiver wants, in packets/s (MRR_P).
     fn most_wanted(&self) -> f64 {
         if self.options.max_rate.is_zero() {
             return f64::INFINITY;

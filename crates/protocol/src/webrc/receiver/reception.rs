@@ -207,7 +207,7 @@ impl Receiver {
         }
     }
 
-    /// The smallest slow start rate [SSMINR_P].
+    /// The smallest slow start rate (SSMINR_P).
     fn slow_start_floor(&self) -> f64 {
         let own = self.options.slow_start_floor;
         if own > 0.0 { own } else { self.waves.slow_start_floor() }
