@@ -136,7 +136,7 @@ fn told_of(little: f64, much: f64) -> (Verdict, String, String, String) {
 fn verdicts_follow_from_what_was_measured() {
     let (verdict, page, gallery, svg) = told_of(0.01, 0.1);
     assert_eq!(verdict, Verdict::Holds);
-    assert!(page.contains("Of 1 claims: 1 holds, 0 does not hold, 0 cannot be told."), "{page}");
+    assert!(page.contains("Of 1 claims: 1 holds, 0 do not hold, 0 cannot be told."), "{page}");
     assert!(
         page.contains(
             "| [1](#figure-1-what-is-lost) | Ten times as much is lost. | holds | **does not hold** |"
@@ -145,7 +145,7 @@ fn verdicts_follow_from_what_was_measured() {
     );
     assert!(page.contains("| 0.1 | 0.100 ± 0.000 |"), "{page}");
     assert!(
-        page.contains("With double loss, of 1 claims: 0 holds, 1 does not hold, 0 cannot be told."),
+        page.contains("With double loss, of 1 claims: 0 hold, 1 does not hold, 0 cannot be told."),
         "{page}"
     );
     assert!(gallery.contains("figure-01-double.svg"));

@@ -56,7 +56,12 @@ fn summary(paper: &Paper, all: &[Told<'_>]) -> String {
 fn counts(findings: &[&Finding]) -> String {
     let counts = Verdict::ALL.map(|verdict| {
         let count = findings.iter().filter(|finding| finding.verdict == verdict).count();
-        format!("{count} {}", verdict.words())
+        let words = match verdict {
+            Verdict::Holds if count != 1 => "hold",
+            Verdict::Fails if count != 1 => "do not hold",
+            _ => verdict.words(),
+        };
+        format!("{count} {words}")
     });
     counts.join(", ")
 }
