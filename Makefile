@@ -75,7 +75,7 @@ findings: build ## Run the sweeps behind docs/findings.md and write its tables (
 	$(CARGO) run --release --locked --quiet --package layercast-laboratory --example findings -- \
 	  $(FINDINGS) docs/findings.md
 
-reproduce-thesis: toolchain ## Draw the figures of the thesis's chapters 4 and 5 again and write docs/reproduction/thesis.md (25 minutes of processor time)
+reproduce-thesis: toolchain ## Draw the figures of the thesis's chapters 4 and 5 again and write docs/reproduction/thesis.md (half an hour of processor time)
 	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- thesis \
 	  --out $(OUT)/reproduction --page docs/reproduction/thesis.md $(REPRODUCTION_OPTIONS)
 

@@ -6,6 +6,8 @@
 //! follows no rise is nobody's. The FLID-DL paper (section V-A) counts packets lost in an event of a
 //! session alone on its link; with others on it, theirs are part of what a join costs.
 
+use std::collections::BTreeMap;
+
 use layercast_protocol::units::{Span, Time};
 use layercast_simulator::{Carried, DropRecord, LevelChange, LinkId, ReceiverId, Simulation};
 
@@ -57,8 +59,10 @@ struct Open {
 /// The loss events of a run.
 #[derive(Debug, Default)]
 pub(super) struct LossEvents {
+    /// Whether anybody looks.
+    looks: bool,
     /// At most one for each link.
-    open: Vec<Open>,
+    open: BTreeMap<LinkId, Open>,
     events: Vec<Event>,
 }
 
@@ -70,10 +74,13 @@ struct Suspect<'a> {
 }
 
 impl LossEvents {
-    /// Asks the simulation to keep drops.
+    /// Asks the simulation to keep drops, unless there are too many receivers.
     pub(super) fn start(world: &mut World) -> LossEvents {
-        world.simulation.keep_drops();
-        LossEvents::default()
+        let looks = receivers(&world.flows).nth(MOST_RECEIVERS).is_none();
+        if looks {
+            world.simulation.keep_drops();
+        }
+        LossEvents { looks, ..LossEvents::default() }
     }
 
     /// Takes what was dropped since the last call.
@@ -87,36 +94,34 @@ impl LossEvents {
 
     /// Closes what is open: the run is over.
     pub(super) fn finish(&mut self, world: &World) {
-        for open in std::mem::take(&mut self.open) {
+        for open in std::mem::take(&mut self.open).into_values() {
             self.close(&open, &world.simulation, &world.flows);
         }
     }
 
-    /// What a flow caused from `start` to before `end`; none where nobody looked.
-    pub(super) fn caused(&self, world: &World, flow: usize, start: Time, end: Time) -> Option<Caused> {
-        let within = |event: &&Event| event.flow == flow && event.at >= start && event.at < end;
-        let add = |sum: Caused, event: &Event| Caused {
-            events: sum.events + 1,
-            own: sum.own + event.own,
-            others: sum.others + event.others,
-        };
-        (receivers(&world.flows).count() <= MOST_RECEIVERS)
-            .then(|| self.events.iter().filter(within).fold(Caused::default(), add))
+    /// What each of so many flows caused from `start` to before `end`; none where nobody looked.
+    pub(super) fn caused(&self, flows: usize, start: Time, end: Time) -> Option<Vec<Caused>> {
+        if !self.looks {
+            return None;
+        }
+        let mut caused = vec![Caused::default(); flows];
+        for event in self.events.iter().filter(|event| event.at >= start && event.at < end) {
+            if let Some(caused) = caused.get_mut(event.flow) {
+                caused.events += 1;
+                caused.own += event.own;
+                caused.others += event.others;
+            }
+        }
+        Some(caused)
     }
 
     fn take(&mut self, drop: &DropRecord, simulation: &Simulation, flows: &[WorldFlow]) {
-        let place = match self.open.iter().position(|open| open.link == drop.link) {
-            Some(place) if self.open[place].goes_on_at(drop.at) => place,
-            other => {
-                if let Some(place) = other {
-                    let over = self.open.swap_remove(place);
-                    self.close(&over, simulation, flows);
-                }
-                self.open.push(Open::new(drop));
-                self.open.len() - 1
-            }
-        };
-        let open = &mut self.open[place];
+        if self.open.get(&drop.link).is_some_and(|open| !open.goes_on_at(drop.at))
+            && let Some(over) = self.open.remove(&drop.link)
+        {
+            self.close(&over, simulation, flows);
+        }
+        let open = self.open.entry(drop.link).or_insert_with(|| Open::new(drop));
         open.last = drop.at;
         open.dropped += 1;
         if let Carried::Data { session, .. } = drop.carried {
@@ -127,9 +132,6 @@ impl LossEvents {
     }
 
     fn close(&mut self, open: &Open, simulation: &Simulation, flows: &[WorldFlow]) {
-        if receivers(flows).count() > MOST_RECEIVERS {
-            return;
-        }
         let suspects =
             receivers(flows).filter(|&(_, id)| simulation.is_on_the_way(open.link, id)).map(|(flow, id)| {
                 Suspect { flow, session: id.session().index(), changes: simulation.level_changes(id) }

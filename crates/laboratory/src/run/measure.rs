@@ -155,9 +155,10 @@ pub(super) fn kbps_or_nan(rate: RateEstimate) -> f64 {
 }
 
 /// The counters at an edge of a window.
-fn at_edge(at_edges: &[(Time, Snapshot)], at: Time) -> Snapshot {
-    let found = at_edges.iter().rev().find(|(time, _)| *time <= at);
-    found.map_or(Snapshot::default(), |(_, snapshot)| snapshot.clone())
+fn at_edge(at_edges: &[(Time, Snapshot)], at: Time) -> &Snapshot {
+    // The first is from the run's start, before which there is no edge.
+    let found = at_edges.partition_point(|(time, _)| *time <= at).saturating_sub(1);
+    &at_edges[found].1
 }
 
 fn measure_window(

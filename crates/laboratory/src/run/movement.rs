@@ -74,6 +74,7 @@ impl FairLevels {
         losses: &LossEvents,
         flows: &mut [FlowMeasures],
     ) {
+        let caused = losses.caused(world.flows.len(), window.start, window.end);
         for (index, flow) in world.flows.iter().enumerate() {
             let WorldFlowId::Receiver(id) = flow.id else { continue };
             let fair = self.of(index, flows);
@@ -81,7 +82,7 @@ impl FairLevels {
             let moved = movement(changes, flow.start, window.start, window.end, fair);
             let length_s = window.end.since(window.start).as_secs_f64();
             let asked = asked.get(index).copied().unwrap_or_default();
-            let caused = losses.caused(world, index, window.start, window.end);
+            let caused = caused.as_ref().and_then(|caused| caused.get(index).copied());
             if let Some(measures) = flows.get_mut(index) {
                 measures.movement = Some(with_costs(moved, length_s, asked, caused));
             }
