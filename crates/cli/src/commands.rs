@@ -49,11 +49,7 @@ fn read(name: &str, overrides: &[String], probes: &[String]) -> Result<(Plan, St
     let source = load(name)?;
     let plan = scenario::read(&source.name, &source.text, &[overrides, probes].concat(), &RegistryCatalogue)
         .map_err(|errors| Failure::Input(errors.to_string()))?;
-    let mut text = source.text;
-    for set in overrides {
-        let _ = write!(text, "\n# --set {set}");
-    }
-    Ok((plan, text))
+    Ok((plan, run::as_run(&source.text, overrides)))
 }
 
 fn overrides(scenario: &Scenario, run: &Run) -> Vec<String> {
@@ -118,19 +114,24 @@ fn write(directory: &Path, outcome: &run::Outcome, summary: &Summary, observed: 
     ))?)
 }
 
+/// A command with how often and with which numbers it is repeated.
+pub(crate) fn repeated(mut command: String, replications: Option<u32>, seed: Option<u64>) -> String {
+    if let Some(count) = replications {
+        let _ = write!(command, " --replications {count}");
+    }
+    if let Some(seed) = seed {
+        let _ = write!(command, " --seed {seed}");
+    }
+    command
+}
+
 /// The command that repeats a run.
 fn command_line(arguments: &Run) -> String {
     let mut command = format!("layercast run {}", arguments.scenario.name);
     for set in &arguments.scenario.overrides {
         let _ = write!(command, " --set '{set}'");
     }
-    if let Some(count) = arguments.replications {
-        let _ = write!(command, " --replications {count}");
-    }
-    if let Some(seed) = arguments.seed {
-        let _ = write!(command, " --seed {seed}");
-    }
-    command
+    repeated(command, arguments.replications, arguments.seed)
 }
 
 pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {

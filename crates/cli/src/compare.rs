@@ -7,7 +7,7 @@ use layercast_laboratory::compare::{self, CompareError, CompareRequest, Comparis
 use layercast_laboratory::run::RegistryCatalogue;
 
 use crate::arguments::Compare;
-use crate::commands::{Failure, counted, load, prepare};
+use crate::commands::{Failure, counted, load, prepare, repeated};
 use crate::output::tell;
 use crate::progress::Progress;
 
@@ -72,11 +72,5 @@ fn command_line(arguments: &Compare) -> String {
             let _ = write!(command, " {flag} '{value}'");
         }
     }
-    if let Some(count) = arguments.replications {
-        let _ = write!(command, " --replications {count}");
-    }
-    if let Some(seed) = arguments.seed {
-        let _ = write!(command, " --seed {seed}");
-    }
-    command
+    repeated(command, arguments.replications, arguments.seed)
 }

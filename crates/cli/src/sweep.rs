@@ -9,7 +9,7 @@ use layercast_laboratory::sweep::{
 };
 
 use crate::arguments::Sweep;
-use crate::commands::{Failure, counted, load, prepare};
+use crate::commands::{Failure, counted, load, prepare, repeated};
 use crate::output::{complain, tell};
 use crate::progress::Progress;
 
@@ -74,11 +74,5 @@ fn command_line(arguments: &Sweep) -> String {
     if !arguments.metrics.is_empty() {
         let _ = write!(command, " --metric {}", arguments.metrics.join(","));
     }
-    if let Some(count) = arguments.replications {
-        let _ = write!(command, " --replications {count}");
-    }
-    if let Some(seed) = arguments.seed {
-        let _ = write!(command, " --seed {seed}");
-    }
-    command
+    repeated(command, arguments.replications, arguments.seed)
 }

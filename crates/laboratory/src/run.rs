@@ -130,6 +130,12 @@ pub(crate) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experimen
     build::experiment(scenario, request)
 }
 
+/// The text of a scenario with its overrides, which tells runs apart.
+#[must_use]
+pub fn as_run(text: &str, overrides: &[String]) -> String {
+    overrides.iter().fold(text.to_owned(), |text, set| format!("{text}\n# --set {set}"))
+}
+
 /// A digest of a scenario's text alone.
 pub(crate) fn text_hash(text: &str) -> String {
     build::hash(text, &Scenario::default())

@@ -19,6 +19,7 @@
 mod endpoint;
 mod note;
 mod queue;
+mod silence;
 mod timers;
 
 pub use endpoint::{
@@ -27,4 +28,5 @@ pub use endpoint::{
 };
 pub use note::{Cause, Note};
 pub use queue::ActionQueue;
+pub(crate) use silence::{SILENCE, after_silence};
 pub use timers::Timers;

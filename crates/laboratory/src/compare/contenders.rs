@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::error::CompareError;
+use crate::run;
 use crate::scenario::{self, ProtocolCatalogue, Scenario};
 
 /// What a session has beside options that one protocol may need otherwise than the others.
@@ -127,17 +128,15 @@ impl Reader<'_> {
         let request = self.request;
         let plan = scenario::read(&request.id, &request.text, &overrides, self.catalogue)
             .map_err(|errors| CompareError::Contender { protocol: protocol.to_owned(), errors })?;
-        let mut text = request.text.clone();
         let mut command = format!("layercast run {}", request.id);
         for set in &overrides {
-            let _ = write!(text, "\n# --set {set}");
             let _ = write!(command, " --set '{set}'");
         }
         Ok(Contender {
             protocol: protocol.to_owned(),
             scenario: request.id.clone(),
             plan,
-            text,
+            text: run::as_run(&request.text, &overrides),
             command,
             sessions: self.sessions.to_vec(),
         })

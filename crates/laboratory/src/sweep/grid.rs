@@ -106,7 +106,7 @@ impl Grid {
         }
         let replications = cells.first().map_or(0, |cell| cell.plan.replications);
         let seed = cells.first().map_or(0, |cell| cell.plan.seed);
-        let scenario_text = as_run(&request.text, &deciding);
+        let scenario_text = run::as_run(&request.text, &deciding);
         Ok(Grid {
             cells,
             metrics,
@@ -166,11 +166,6 @@ fn decides(set: &str) -> bool {
     set.split('=').next().is_none_or(|key| key.trim() != "replications")
 }
 
-/// The text of a scenario with its overrides, which tells runs apart.
-fn as_run(text: &str, overrides: &[String]) -> String {
-    overrides.iter().fold(text.to_owned(), |text, set| format!("{text}\n# --set {set}"))
-}
-
 struct Reader<'a> {
     request: &'a SweepRequest,
     catalogue: &'a dyn ProtocolCatalogue,
@@ -218,7 +213,7 @@ impl Reader<'_> {
         plan.probes.retain(|probe| matches!(probe.subject, Subject::Flow(_)));
         let request = RunRequest {
             id: id.clone(),
-            text: as_run(text, &[self.deciding, &own].concat()),
+            text: run::as_run(text, &[self.deciding, &own].concat()),
             command: command.clone(),
             ..RunRequest::default()
         };

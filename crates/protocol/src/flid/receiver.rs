@@ -11,17 +11,15 @@ use self::guard::{END_WAIT, EndGuard, JumpGuard, SlotClock};
 use self::slots::Slot;
 use super::{Header, JoinMode, Settings, Variant};
 use crate::contract::{
-    Action, ActionQueue, Arrival, Belief, Cause, Ecn, Endpoint, Input, Note, Origin, Timers,
+    Action, ActionQueue, Arrival, Belief, Cause, Ecn, Endpoint, Input, Note, Origin, SILENCE, Timers,
 };
 use crate::dynamic::Layering;
 use crate::session::{Heard as HeardSession, SessionNumber, SessionPlan};
 use crate::stream::Stream;
-use crate::units::{Channel, Layer, Level, Seq, Span, Time};
+use crate::units::{Channel, Layer, Level, Seq, Time};
 
 pub use slots::{Congestion, next_level};
 
-/// How long a session may be silent before the receiver says so.
-const SILENCE: Span = Span::from_secs(10);
 /// After that, and after so many slots, it looks for the session anew.
 const SILENT_SLOTS: u64 = 20;
 /// So many slots in a row without a packet leave the base only.

@@ -9,14 +9,14 @@ use self::layer::{LayerReceiver, NewLosses};
 use self::losses::RecentLosses;
 use super::points::spacing_factor;
 use super::{Header, MAX_LAYERS, Options};
-use crate::contract::{Action, ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Note, Origin, Timers};
+use crate::contract::{
+    Action, ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Note, Origin, SILENCE, Timers,
+    after_silence,
+};
 use crate::estimator::{ArrivalClass, SendTime, SequenceTracker, max_gap_for};
 use crate::session::SessionPlan;
 use crate::stream::Stream;
-use crate::units::{Channel, Layer, Level, Span, Time, WireSeq};
-
-/// How long a session may be silent before the receiver says so.
-const SILENCE: Span = Span::from_secs(10);
+use crate::units::{Channel, Layer, Level, Time, WireSeq};
 
 /// How far a point's number may lie behind the newest and still be a repetition.
 const REPEATED_POINTS: i32 = 16;
@@ -234,13 +234,7 @@ impl Receiver {
         if self.level == Level::NONE {
             self.change_level(Level::up_to(Layer::BASE), Cause::Start);
         }
-        let waited = now.since(self.last_heard);
-        let next = if waited >= SILENCE {
-            self.actions.note(Note::NothingHeard { waited });
-            now + SILENCE
-        } else {
-            self.last_heard + SILENCE
-        };
+        let next = after_silence(now, self.last_heard, &mut self.actions);
         self.timers.arm(Timer::Silence as usize, next);
     }
 }

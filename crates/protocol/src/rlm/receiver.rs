@@ -10,15 +10,13 @@ use self::states::State;
 use super::source::{ANNOUNCEMENT_SIZE, control_channel};
 use super::{Announcement, Data, DetectionTime, Header, JoinTimers, Options};
 use crate::contract::{
-    Action, ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Note, Origin, Send, Timers,
+    Action, ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Note, Origin, SILENCE, Send, Timers,
+    after_silence,
 };
 use crate::estimator::{ArrivalClass, Packet, SendTime, SequenceTracker, max_gap_for};
 use crate::session::SessionPlan;
 use crate::stream::Stream;
-use crate::units::{Channel, Layer, Level, Span, Time};
-
-/// How long a session may be silent before the receiver says so.
-const SILENCE: Span = Span::from_secs(10);
+use crate::units::{Channel, Layer, Level, Time};
 
 /// The receiver of a session. Levels are numbered as in the sources: `held` is how many layers it holds.
 #[derive(Clone, Debug)]
@@ -240,13 +238,7 @@ impl Receiver {
             self.add_layer(now, Cause::Start);
             self.arm_join(now);
         }
-        let waited = now.since(self.last_heard);
-        let next = if waited >= SILENCE {
-            self.actions.note(Note::NothingHeard { waited });
-            now + SILENCE
-        } else {
-            self.last_heard + SILENCE
-        };
+        let next = after_silence(now, self.last_heard, &mut self.actions);
         self.timers.arm(Timer::Silence as usize, next);
     }
 }

@@ -16,7 +16,6 @@ pub struct Source {
     plan: SessionPlan,
     stream: Stream,
     clocks: LayerClocks,
-    is_sending: bool,
     /// From when on announcements are counted, and how many were passed on since.
     passed_on: (Time, u32),
     actions: ActionQueue<Header>,
@@ -30,7 +29,6 @@ impl Source {
             plan,
             stream,
             clocks: LayerClocks::default(),
-            is_sending: false,
             passed_on: (Time::ZERO, 0),
             actions: ActionQueue::default(),
         }
@@ -50,7 +48,7 @@ impl Source {
         let (since, count) = if now.since(since) >= Span::from_secs(1) { (now, 0) } else { (since, count) };
         self.passed_on = (since, count + 1);
         let exists = announcement.level.layer_count() <= self.plan.layers.count();
-        if !self.is_sending || !exists || count >= self.options.announcements_per_s {
+        if self.clocks.next().is_none() || !exists || count >= self.options.announcements_per_s {
             self.passed_on.1 = count;
             return;
         }
@@ -75,27 +73,21 @@ impl Endpoint for Source {
     fn handle(&mut self, now: Time, input: Input<Header>) {
         match input {
             Input::Start => {
-                self.is_sending = true;
                 self.clocks.begin(now, &self.plan, &mut self.stream, false);
             }
             Input::Stop => {
-                self.is_sending = false;
                 self.clocks.stop();
             }
-            Input::DataExhausted => self.is_sending = false,
-            Input::DataAvailable if !self.is_sending => {
-                self.is_sending = self.clocks.resume(now, &mut self.stream);
-            }
+            Input::DataExhausted => self.clocks.pause(),
+            Input::DataAvailable => self.clocks.resume(now, &mut self.stream),
             Input::Packet(arrival) => {
                 if let (Origin::Peer(_), Header::Announcement(made)) = (arrival.origin, arrival.header) {
                     self.pass_on(now, made);
                 }
             }
-            Input::Timer | Input::DataAvailable | Input::JoinFailed(..) | Input::SendRefused(_) => {}
+            Input::Timer | Input::JoinFailed(..) | Input::SendRefused(_) => {}
         }
-        if self.is_sending {
-            self.send_due(now);
-        }
+        self.send_due(now);
     }
 
     fn poll_action(&mut self) -> Option<Action<Header>> {
@@ -103,11 +95,11 @@ impl Endpoint for Source {
     }
 
     fn deadline(&self) -> Option<Time> {
-        if self.is_sending { self.clocks.next() } else { None }
+        self.clocks.next()
     }
 
     fn belief(&self, _now: Time) -> Belief {
-        let count = if self.is_sending { self.plan.layers.count() } else { 0 };
+        let count = self.clocks.next().map_or(0, |_| self.plan.layers.count());
         Belief { level: Level::of_count(count), ..Belief::default() }
     }
 }

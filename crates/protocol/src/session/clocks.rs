@@ -13,7 +13,7 @@ const LONGEST_LAG: Span = Span::from_secs(1);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LayerClocks {
     layers: Vec<(Pacer, WireSeq)>,
-    /// When the next packet of any layer is due.
+    /// When the next packet of any layer is due; none while nothing is sent.
     next: Option<Time>,
 }
 
@@ -49,14 +49,21 @@ impl LayerClocks {
         self.look_ahead();
     }
 
-    /// The application has data again: layers go on at new phases. Returns whether there are any.
-    pub(crate) fn resume(&mut self, now: Time, stream: &mut Stream) -> bool {
+    /// The application has no data for now.
+    pub(crate) fn pause(&mut self) {
+        self.next = None;
+    }
+
+    /// The application has data again: layers that were paused go on at new phases.
+    pub(crate) fn resume(&mut self, now: Time, stream: &mut Stream) {
+        if self.next.is_some() {
+            return;
+        }
         for (pacer, _) in &mut self.layers {
             let phase = stream.uniform_span(pacer.spacing());
             pacer.reschedule(now + phase);
         }
         self.look_ahead();
-        !self.layers.is_empty()
     }
 
     /// Ends all layers.

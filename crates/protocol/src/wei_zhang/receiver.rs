@@ -3,14 +3,15 @@
 use alloc::vec::Vec;
 
 use super::{Backoff, Header, Options, Points};
-use crate::contract::{Action, ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Note, Origin, Timers};
+use crate::contract::{
+    Action, ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Note, Origin, SILENCE, Timers,
+    after_silence,
+};
 use crate::estimator::{ArrivalClass, SendTime, SequenceTracker, max_gap_for};
 use crate::session::SessionPlan;
 use crate::stream::Stream;
 use crate::units::{Channel, Layer, Level, Seq, Span, Time};
 
-/// How long a session may be silent before the receiver says so.
-const SILENCE: Span = Span::from_secs(10);
 /// By how much the source's time may run ahead of ours between two base packets: queues and clocks.
 const CLOCK_SLACK: Span = Span::from_secs(2);
 /// The fastest that the source's clock may run, against ours.
@@ -238,13 +239,7 @@ impl Receiver {
         if self.level == Level::NONE {
             self.change_level(Level::up_to(Layer::BASE), Cause::Start);
         }
-        let waited = now.since(self.last_heard);
-        let next = if waited >= SILENCE {
-            self.actions.note(Note::NothingHeard { waited });
-            now + SILENCE
-        } else {
-            self.last_heard + SILENCE
-        };
+        let next = after_silence(now, self.last_heard, &mut self.actions);
         self.timers.arm(Timer::Silence as usize, next);
     }
 }

@@ -13,7 +13,6 @@ pub struct Source {
     points: Points,
     stream: Stream,
     start: Time,
-    is_sending: bool,
     clocks: LayerClocks,
     actions: ActionQueue<Header>,
 }
@@ -26,7 +25,6 @@ impl Source {
             plan,
             stream,
             start: Time::ZERO,
-            is_sending: false,
             clocks: LayerClocks::default(),
             actions: ActionQueue::default(),
         }
@@ -49,27 +47,17 @@ impl Endpoint for Source {
         match input {
             Input::Start => {
                 self.start = now;
-                self.is_sending = true;
                 // The base begins at once: it carries the time.
                 self.clocks.begin(now, &self.plan, &mut self.stream, true);
             }
             Input::Stop => {
-                self.is_sending = false;
                 self.clocks.stop();
             }
-            Input::DataExhausted => self.is_sending = false,
-            Input::DataAvailable if !self.is_sending => {
-                self.is_sending = self.clocks.resume(now, &mut self.stream);
-            }
-            Input::Timer
-            | Input::DataAvailable
-            | Input::Packet(_)
-            | Input::JoinFailed(..)
-            | Input::SendRefused(_) => {}
+            Input::DataExhausted => self.clocks.pause(),
+            Input::DataAvailable => self.clocks.resume(now, &mut self.stream),
+            Input::Timer | Input::Packet(_) | Input::JoinFailed(..) | Input::SendRefused(_) => {}
         }
-        if self.is_sending {
-            self.send_due(now);
-        }
+        self.send_due(now);
     }
 
     fn poll_action(&mut self) -> Option<Action<Header>> {
@@ -77,11 +65,11 @@ impl Endpoint for Source {
     }
 
     fn deadline(&self) -> Option<Time> {
-        if self.is_sending { self.clocks.next() } else { None }
+        self.clocks.next()
     }
 
     fn belief(&self, _now: Time) -> Belief {
-        let count = if self.is_sending { self.plan.layers.count() } else { 0 };
+        let count = self.clocks.next().map_or(0, |_| self.plan.layers.count());
         Belief { level: Level::of_count(count), ..Belief::default() }
     }
 }

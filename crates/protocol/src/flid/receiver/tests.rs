@@ -1,7 +1,7 @@
 use super::*;
 use crate::contract::JoinError;
 use crate::layers::LayerTable;
-use crate::units::{Rate, Size, WireSeq};
+use crate::units::{Rate, Size, Span, WireSeq};
 use std::vec::Vec;
 
 const SLOT: Span = Span::from_ms(500);

@@ -1,7 +1,7 @@
 use super::*;
 use crate::contract::{Ecn, JoinError};
 use crate::layers::LayerTable;
-use crate::units::{Rate, Size, WireSeq};
+use crate::units::{Rate, Size, Span, WireSeq};
 
 /// A receiver under test, with one number counter per layer.
 struct Bench {
