@@ -83,7 +83,7 @@ fn run(arguments: &Arguments, paper: &Paper) -> anyhow::Result<()> {
         let drawn = std::iter::once((one.file(), &one.shown))
             .chain(one.variants.iter().map(|(variant, shown)| (one.variant_file(variant), shown)));
         for (file, shown) in drawn {
-            let svg = plot::svg(&shown.panels).with_context(|| format!("figure {}", one.figure.number))?;
+            let svg = plot::svg(&shown.panels).with_context(|| one.figure.label.to_string())?;
             write(&directory.join(file), &svg)?;
         }
     }
@@ -92,7 +92,7 @@ fn run(arguments: &Arguments, paper: &Paper) -> anyhow::Result<()> {
     write(&page, &page::markdown(paper, &told))?;
     for one in &told {
         for (claim, finding) in one.figure.claims.iter().zip(&one.shown.findings) {
-            println!("{:>2}  {:<14}  {}", one.figure.number, finding.verdict.words(), claim.says);
+            println!("{:<12}  {:<14}  {}", one.figure.label.to_string(), finding.verdict.words(), claim.says);
         }
     }
     println!("\nFigures  {}\nPage     {}", directory.join("index.html").display(), page.display());

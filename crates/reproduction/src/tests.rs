@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use super::tell;
 use crate::frame::effort::Effort;
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Look, Panel, Paper, Table, Variant};
+use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Look, Panel, Paper, Table, Variant};
 use crate::frame::finding::{Bound, Finding, Verdict};
 use crate::frame::gallery::Shown;
 use crate::frame::samples::Samples;
@@ -97,7 +97,7 @@ fn paper() -> Paper {
         )
     });
     let figure = Figure {
-        number: 1,
+        label: Label::Figure(1),
         title: "What is lost",
         section: "1",
         kind: Kind::Sweep,
@@ -139,7 +139,7 @@ fn verdicts_follow_from_what_was_measured() {
     assert!(page.contains("Of 1 claims: 1 holds, 0 do not hold, 0 cannot be told."), "{page}");
     assert!(
         page.contains(
-            "| [1](#figure-1-what-is-lost) | Ten times as much is lost. | holds | **does not hold** |"
+            "| [Figure 1](#figure-1-what-is-lost) | Ten times as much is lost. | holds | **does not hold** |"
         ),
         "{page}"
     );
@@ -148,8 +148,8 @@ fn verdicts_follow_from_what_was_measured() {
         page.contains("With double loss, of 1 claims: 0 hold, 1 does not hold, 0 cannot be told."),
         "{page}"
     );
-    assert!(gallery.contains("figure-01-double.svg"));
-    assert!(gallery.contains("figure-01.svg") && gallery.contains("holds"));
+    assert!(gallery.contains("figure-1-double.svg"));
+    assert!(gallery.contains("figure-1.svg") && gallery.contains("holds"));
     assert!(svg.contains("CBR"));
     let (verdict, page, gallery, _) = told_of(0.01, 0.2);
     assert_eq!(verdict, Verdict::Fails);
@@ -162,13 +162,14 @@ fn every_figure_can_be_told_of_nothing() {
     for name in papers::NAMES {
         let paper = papers::find(name).unwrap();
         let data = Data { effort: Effort::Quick, studies: BTreeMap::new() };
-        let numbers: Vec<u32> = paper.figures.iter().map(|figure| figure.number).collect();
-        assert!(numbers.is_sorted_by(|one, other| one < other), "each once and in order: {numbers:?}");
+        let mut files: Vec<String> = paper.figures.iter().map(|figure| figure.label.slug()).collect();
+        files.sort();
+        assert!(files.is_sorted_by(|one, other| one < other), "each once: {files:?}");
         for one in tell(&paper, &data) {
-            assert!(!one.figure.claims.is_empty(), "figure {}", one.figure.number);
+            assert!(!one.figure.claims.is_empty(), "{}", one.figure.label);
             // Nothing simulated is told of what was not run.
             let holds = one.shown.findings.iter().any(|finding| finding.verdict == Verdict::Holds);
-            assert_eq!(holds, one.figure.kind != Kind::Sweep, "figure {}", one.figure.number);
+            assert_eq!(holds, one.figure.kind != Kind::Sweep, "{}", one.figure.label);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A paper's figure: where its numbers come from, what is drawn, and what the paper says of it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::effort::Effort;
 use super::finding::Finding;
@@ -63,10 +64,36 @@ type MakePanels = Box<dyn Fn(&Data) -> Vec<Panel>>;
 /// Measures a claim, with what was measured and what is drawn.
 type Check = Box<dyn Fn(&Data, &[Panel]) -> Finding>;
 
-/// A figure.
+/// What a paper calls something that it shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Label {
+    /// A numbered figure.
+    Figure(u32),
+    /// A table, an example, or a section that tells of an experiment without a figure: its whole name.
+    Other(&'static str),
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Label::Figure(number) => write!(f, "Figure {number}"),
+            Label::Other(name) => f.write_str(name),
+        }
+    }
+}
+
+impl Label {
+    /// The name of its files, without an ending.
+    pub(crate) fn slug(self) -> String {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+        self.to_string().chars().map(plain).collect()
+    }
+}
+
+/// A figure, or what else a paper shows.
 pub(crate) struct Figure {
-    /// Its number in the paper.
-    pub(crate) number: u32,
+    /// What the paper calls it.
+    pub(crate) label: Label,
     /// What it shows, in our words.
     pub(crate) title: &'static str,
     /// The section that tells of it.

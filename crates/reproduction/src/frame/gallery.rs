@@ -47,12 +47,12 @@ impl<'p> Told<'p> {
 
     /// The name of its file.
     pub(crate) fn file(&self) -> String {
-        format!("figure-{:02}.svg", self.figure.number)
+        format!("{}.svg", self.figure.label.slug())
     }
 
     /// The name of its file with a variant.
     pub(crate) fn variant_file(&self, variant: &Variant) -> String {
-        format!("figure-{:02}-{}.svg", self.figure.number, variant.name)
+        format!("{}-{}.svg", self.figure.label.slug(), variant.name)
     }
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn html(paper: &Paper, told: &[Told<'_>]) -> String {
                 p { "Means over replications; bars are 95 % confidence intervals." }
                 @for one in told {
                     section {
-                        h2 { "Figure " (one.figure.number) ": " (one.figure.title) }
+                        h2 { (one.figure.label.to_string()) ": " (one.figure.title) }
                         p.where { "Section " (one.figure.section) ", " (one.figure.kind.words()) }
                         figure { img src=(one.file()) alt=(one.figure.title); }
                         ul { @for (claim, finding) in one.figure.claims.iter().zip(&one.shown.findings) {

@@ -31,7 +31,7 @@ fn summary(paper: &Paper, all: &[Told<'_>]) -> String {
             let _ = write!(
                 text,
                 "| [{}](#{anchor}) | {} | {} |",
-                one.figure.number,
+                one.figure.label,
                 claim.says,
                 shown(finding.verdict)
             );
@@ -75,7 +75,7 @@ fn shown(verdict: Verdict) -> String {
 }
 
 fn heading(figure: &Figure) -> String {
-    format!("Figure {}: {}", figure.number, figure.title)
+    format!("{}: {}", figure.label, figure.title)
 }
 
 /// The anchor that forges make of a heading.

@@ -18,7 +18,7 @@ pub(crate) fn paper() -> Paper {
     figures.extend(shared::figures());
     figures.push(virtual_packets::figure());
     figures.extend(management::figures());
-    figures.sort_by_key(|figure| figure.number);
+    figures.sort_by_key(|figure| figure.label);
     Paper {
         name: "thesis",
         title: "Figures of the thesis",

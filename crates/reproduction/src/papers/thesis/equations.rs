@@ -2,7 +2,7 @@
 
 use layercast_protocol::estimator::LossIntervals;
 
-use crate::frame::figure::{Claim, Curve, Figure, Kind, Look, Panel, Table, curve};
+use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Look, Panel, Table, curve};
 use crate::frame::finding::{Bound, Finding, Placed};
 use crate::frame::samples::Samples;
 use crate::frame::scale::Scale;
@@ -54,7 +54,7 @@ fn loss_probabilities() -> Figure {
         ]
     };
     Figure {
-        number: 3,
+        label: Label::Figure(3),
         title: "Loss probability of a round, and loss events per packet",
         section: "4.2.3",
         kind: Kind::Analytic,
@@ -120,7 +120,7 @@ const OPEN: &str = "open interval";
 
 fn average_interval() -> Figure {
     Figure {
-        number: 5,
+        label: Label::Figure(5),
         title: "The average loss interval in a long time without losses",
         section: "4.2.4 and 4.2.5",
         kind: Kind::Trace,

@@ -1,7 +1,7 @@
 //! The artificially lossy link: figures 6, 7, 8, 12 and 13 of chapter 4, 18, 19, 20, 24 and 25 of
 //! chapter 5. All are slices of one grid.
 
-use crate::frame::figure::{Claim, Data, Figure, Kind, Panel};
+use crate::frame::figure::{Claim, Data, Figure, Kind, Label, Panel};
 use crate::frame::finding::{Bound, Finding, Placed};
 use crate::frame::samples::Samples;
 use crate::frame::scale::Scale;
@@ -34,7 +34,7 @@ pub(super) fn figures() -> Vec<Figure> {
 /// Over the loss probability, at one sending rate.
 fn row(number: u32, section: &'static str, chapter: Chapter, rate: u32, claims: Vec<Claim>) -> Figure {
     Figure {
-        number,
+        label: Label::Figure(number),
         title: match rate {
             1 => "One packet per round trip on the lossy link",
             _ => "Sixteen packets per round trip on the lossy link",
@@ -53,7 +53,7 @@ fn row(number: u32, section: &'static str, chapter: Chapter, rate: u32, claims: 
 /// Over the sending rate, at one loss probability.
 fn column(number: u32, section: &'static str, chapter: Chapter, loss: f64, claims: Vec<Claim>) -> Figure {
     Figure {
-        number,
+        label: Label::Figure(number),
         title: if loss < 0.01 { "The lossy link at 0.1 % loss" } else { "The lossy link at 3 % loss" },
         section,
         kind: Kind::Sweep,
@@ -69,7 +69,7 @@ fn column(number: u32, section: &'static str, chapter: Chapter, loss: f64, claim
 /// A curve over the sending rate for each loss probability, in place of a surface.
 fn overview(number: u32, section: &'static str, chapter: Chapter, claims: Vec<Claim>) -> Figure {
     Figure {
-        number,
+        label: Label::Figure(number),
         title: match chapter {
             Chapter::Four => "LIP on the lossy link, overview",
             Chapter::Five => "LAP on the lossy link, overview",

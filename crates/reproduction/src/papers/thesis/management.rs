@@ -8,7 +8,7 @@ use layercast_protocol::elm::options::Strategy;
 use layercast_protocol::elm::strategy::{Manager, Rung, Step};
 use layercast_protocol::units::{Rate, RateEstimate, Time};
 
-use crate::frame::figure::{Claim, Curve, Figure, Kind, Look, Panel, Table, curve};
+use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Look, Panel, Table, curve};
 use crate::frame::finding::{Bound, Finding, Placed};
 use crate::frame::samples::Samples;
 use crate::frame::scale::Scale;
@@ -92,7 +92,7 @@ const DISTANCES: [f64; 7] = [0.0, 60.0, 120.0, 180.0, 240.0, 300.0, 420.0];
 
 fn naive() -> Figure {
     Figure {
-        number: 28,
+        label: Label::Figure(28),
         title: "The naive strategy under an oscillating rate",
         section: "6.1.1",
         kind: Kind::Trace,

@@ -3,7 +3,7 @@
 
 mod claims;
 
-use crate::frame::figure::{Claim, Data, Figure, Kind, Panel};
+use crate::frame::figure::{Claim, Data, Figure, Kind, Label, Panel};
 use crate::frame::samples::Samples;
 use crate::frame::scale::Scale;
 
@@ -28,7 +28,7 @@ pub(super) fn figures() -> Vec<Figure> {
 /// Over the number of TCP, at one sending rate.
 fn over_flows(number: u32, section: &'static str, chapter: Chapter, rate: u32, claims: Vec<Claim>) -> Figure {
     Figure {
-        number,
+        label: Label::Figure(number),
         title: match rate {
             1 => "One packet per round trip on the shared link",
             _ => "Thirty-two packets per round trip on the shared link",
@@ -54,7 +54,7 @@ fn over_rates(
     claims: Vec<Claim>,
 ) -> Figure {
     Figure {
-        number,
+        label: Label::Figure(number),
         title: match flows {
             1 => "The shared link with one TCP",
             _ => "The shared link with eight TCP",
@@ -74,7 +74,7 @@ fn over_rates(
 /// A curve over the sending rate for each number of TCP, in place of a surface.
 fn overview(number: u32, section: &'static str, chapter: Chapter, claims: Vec<Claim>) -> Figure {
     Figure {
-        number,
+        label: Label::Figure(number),
         title: match chapter {
             Chapter::Four => "LIP on the shared link, overview",
             Chapter::Five => "LAP on the shared link, overview",

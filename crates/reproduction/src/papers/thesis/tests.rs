@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::grid::{LOSSES, RATES};
 use super::paper;
 use crate::frame::effort::Effort;
-use crate::frame::figure::Data;
+use crate::frame::figure::{Data, Label};
 use crate::frame::finding::Verdict;
 use crate::frame::samples::Samples;
 use crate::frame::study::Measured;
@@ -41,7 +41,7 @@ fn made_up(lip: impl Fn(f64, f64) -> f64) -> Data {
 /// The verdicts of a figure's claims.
 fn verdicts(data: &Data, number: u32) -> Vec<Verdict> {
     let paper = paper();
-    let figure = paper.figures.iter().find(|figure| figure.number == number).unwrap();
+    let figure = paper.figures.iter().find(|figure| figure.label == Label::Figure(number)).unwrap();
     let panels = (figure.panels)(data);
     figure.claims.iter().map(|claim| (claim.check)(data, &panels).verdict).collect()
 }

@@ -6,7 +6,7 @@ use layercast_protocol::estimator::{
 use layercast_protocol::stream::Stream;
 use layercast_protocol::units::{Layer, Seq, Size, Span};
 
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Look, Panel, Table, curve};
+use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Look, Panel, Table, curve};
 use crate::frame::finding::{Bound, Finding};
 use crate::frame::samples::Samples;
 use crate::frame::scale::Scale;
@@ -29,7 +29,7 @@ const BY_ANY: &str = "VP, lost with any packet";
 
 pub(super) fn figure() -> Figure {
     Figure {
-        number: 16,
+        label: Label::Figure(16),
         title: "Virtual packets at 5 % loss while the sending rate grows",
         section: "4.3.4",
         kind: Kind::Trace,

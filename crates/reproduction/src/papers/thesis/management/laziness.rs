@@ -6,7 +6,7 @@ use layercast_protocol::elm::strategy::Manager;
 use layercast_protocol::units::{Rate, RateEstimate, Span, Time};
 
 use super::{BORDER, FIRST, LADDER, exactly, panel, rung};
-use crate::frame::figure::{Claim, Curve, Figure, Kind, Look, Panel, Table, curve};
+use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Look, Panel, Table, curve};
 use crate::frame::finding::{Bound, Finding};
 use crate::frame::samples::Samples;
 
@@ -51,7 +51,7 @@ const WITH: &str = "passive zone of a quarter of each gap";
 
 fn passive_zone() -> Figure {
     Figure {
-        number: 29,
+        label: Label::Figure(29),
         title: "The passive zone of the lazy strategy",
         section: "6.1.3",
         kind: Kind::Trace,
@@ -103,7 +103,7 @@ const LEAVE: &str = "leave";
 
 fn reactivity() -> Figure {
     Figure {
-        number: 30,
+        label: Label::Figure(30),
         title: "Reactivity and laziness",
         section: "6.1.3",
         kind: Kind::Trace,

@@ -8,7 +8,7 @@ use layercast_protocol::estimator::{
 use layercast_protocol::units::{Layer, Rate, RateEstimate, Seq, Span};
 
 use super::{BORDER, DURATION_S, beginning, exactly, follow, panel, swinging};
-use crate::frame::figure::{Claim, Curve, Figure, Kind, Look, Table, curve};
+use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Look, Table, curve};
 use crate::frame::finding::{Bound, Finding};
 
 pub(super) fn figures() -> Vec<Figure> {
@@ -36,7 +36,7 @@ fn swing(course: &[(f64, f64)]) -> f64 {
 
 fn smoothing() -> Figure {
     Figure {
-        number: 31,
+        label: Label::Figure(31),
         title: "An oscillating rate and what smoothing makes of it",
         section: "6.1.4",
         kind: Kind::Trace,
@@ -124,7 +124,7 @@ fn rate_without_losses() -> Vec<(f64, f64)> {
 
 fn no_losses() -> Figure {
     Figure {
-        number: 32,
+        label: Label::Figure(32),
         title: "A calculated rate that grows beyond the capacity",
         section: "6.1.5",
         kind: Kind::Trace,
@@ -185,7 +185,7 @@ fn counted(size: u32) -> u64 {
 
 fn window() -> Figure {
     Figure {
-        number: 33,
+        label: Label::Figure(33),
         title: "The window of LAP",
         section: "6.2.2",
         kind: Kind::Trace,
