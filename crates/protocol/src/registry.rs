@@ -15,7 +15,7 @@ use crate::contract::{Action, Arrival, Belief, Endpoint, Host, Input, Note, Send
 use crate::option::{OptionError, OptionSpec, Options as _, RawValue};
 use crate::session::{Needs, SessionPlan};
 use crate::stream::Stream;
-use crate::units::{Channel, Time};
+use crate::units::{Channel, Seq, Time};
 
 /// Makes the enums from the list. `Variant = "name" in module` stands for a module with `Options`
 /// (which say what they [need](Needs)), `Header`, `Source` and `Receiver`.
@@ -109,6 +109,10 @@ macro_rules! protocols {
         }
 
         impl crate::contract::Header for Header {
+            fn is_held_by_routers(&self) -> bool {
+                match self { $( Header::$variant(header) => header.is_held_by_routers(), )* }
+            }
+
             fn nth(self, index: u16) -> Self {
                 match self { $( Header::$variant(header) => Header::$variant(header.nth(index)), )* }
             }
@@ -279,6 +283,7 @@ fn narrow<W, N>(input: Input<W>, own: impl Fn(W) -> Option<N>) -> Option<Input<N
         Input::SendRefused(channel) => Input::SendRefused(channel),
         Input::DataExhausted => Input::DataExhausted,
         Input::DataAvailable => Input::DataAvailable,
+        Input::Finish => Input::Finish,
         Input::Stop => Input::Stop,
     })
 }
@@ -288,6 +293,8 @@ fn widen<N, W>(action: Action<N>, wide: impl Fn(N) -> W) -> Action<W> {
         Action::Send(send) => Action::Send(widen_send(send, wide)),
         Action::Join(channel) => Action::Join(channel),
         Action::Leave(channel) => Action::Leave(channel),
+        Action::Deliver(through) => Action::Deliver(through),
+        Action::Release(through) => Action::Release(through),
         Action::Note(note) => Action::Note(note),
     }
 }
@@ -311,6 +318,14 @@ impl<N, W, H: Host<W>, F: Fn(N) -> W> Host<N> for Widening<'_, H, F> {
 
     fn leave(&mut self, channel: Channel) {
         self.0.leave(channel);
+    }
+
+    fn deliver(&mut self, through: Seq) {
+        self.0.deliver(through);
+    }
+
+    fn release(&mut self, through: Seq) {
+        self.0.release(through);
     }
 
     fn note(&mut self, note: Note) {

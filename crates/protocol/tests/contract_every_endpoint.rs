@@ -117,7 +117,7 @@ impl Shadow {
                 let Some((_, (up, arrival))) = self.net.on_the_way.pop_first() else { break };
                 let held = match arrival.origin {
                     Origin::Channel(channel) => self.net.held.contains(&channel),
-                    Origin::Peer(_) | Origin::Child(_) => true,
+                    Origin::Peer(_) | Origin::Child(..) => true,
                 };
                 if held {
                     self.tell(up, Input::Packet(arrival));
@@ -140,7 +140,7 @@ fn data_of(name: &str) -> impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arrival
         let data = &mut shadow.net.data;
         let wanted = data.iter().position(|arrival| match arrival.origin {
             Origin::Channel(channel) => held.contains(&channel) || turn % 20 == 0,
-            Origin::Peer(_) | Origin::Child(_) => true,
+            Origin::Peer(_) | Origin::Child(..) => true,
         });
         data.drain(..wanted?);
         data.pop_front()
@@ -190,6 +190,7 @@ fn operation(headers: Vec<Header>) -> impl Strategy<Value = Operation<Header>> {
         1 => (0u16..9).prop_map(|channel| Operation::SendRefused(Channel(channel))),
         1 => Just(Operation::DataExhausted),
         1 => Just(Operation::DataAvailable),
+        1 => Just(Operation::Finish),
     ]
 }
 

@@ -31,7 +31,7 @@ fn through_bytes(origin: Origin, header: Header) -> Header {
             let packet = [&room[..length], &[0; 4]].concat();
             Header::from_lct(&Repr::read(&View::new(&packet).unwrap()).unwrap().pieces).unwrap()
         }
-        Origin::Peer(_) | Origin::Child(_) => {
+        Origin::Peer(_) | Origin::Child(..) => {
             let mut room = [0; MAX_FEEDBACK];
             let length = header.encode_feedback(&mut room).unwrap();
             Header::decode_feedback(&room[..length]).unwrap()

@@ -257,7 +257,9 @@ impl Endpoint for Source {
                 self.begin_slot();
             }
             Input::Stop => self.end_session(),
-            Input::DataExhausted if self.state == State::Sending => self.state = State::Waiting,
+            Input::DataExhausted | Input::Finish if self.state == State::Sending => {
+                self.state = State::Waiting
+            }
             Input::DataAvailable if self.state == State::Waiting => {
                 self.state = State::Sending;
                 // The rest of a slot that was begun in silence passes unused.
@@ -267,6 +269,7 @@ impl Endpoint for Source {
             }
             Input::Timer
             | Input::DataExhausted
+            | Input::Finish
             | Input::DataAvailable
             | Input::Packet(_)
             | Input::JoinFailed(..)
