@@ -18,9 +18,10 @@ use crate::stream::Stream;
 use crate::units::{Channel, Seq, Time};
 
 /// Makes the enums from the list. `Variant = "name" in module` stands for a module with `Options`
-/// (which say what they [need](Needs)), `Header`, `Source` and `Receiver`.
+/// (which say what they [need](Needs)), `Header`, `Source` and `Receiver`; `with Router` for one with a
+/// `Router` too, whose options say that routers take part ([`Needs::has_routers`]).
 macro_rules! protocols {
-    ($( $(#[doc = $doc:literal])* $variant:ident = $name:literal in $module:ident; )*) => {
+    ($( $(#[doc = $doc:literal])* $variant:ident = $name:literal in $module:ident $(with $router:ident)?; )*) => {
         /// A protocol together with its options.
         // Made once and then left where it is: its size costs nothing.
         #[allow(clippy::large_enum_variant)]
@@ -49,6 +50,13 @@ macro_rules! protocols {
         #[derive(Clone, Debug)]
         pub enum Receiver {
             $( $(#[doc = $doc])* $variant(crate::$module::Receiver), )*
+        }
+
+        /// The router of any protocol of which routers take part.
+        #[allow(clippy::large_enum_variant)]
+        #[derive(Clone, Debug)]
+        pub enum Router {
+            $( $( #[doc = concat!("Of the protocol `", $name, "`.")] $variant(crate::$module::$router), )? )*
         }
 
         /// The names of all protocols, as scenario files have them.
@@ -108,7 +116,24 @@ macro_rules! protocols {
             }
         }
 
+        impl Protocol {
+            /// Makes a router of a session; none for a protocol of which no routers take part.
+            #[allow(unused_variables, reason = "no protocol of the list may have routers")]
+            pub fn router(&self, plan: SessionPlan, stream: Stream) -> Option<Router> {
+                match self {
+                    $( $( Protocol::$variant(options) =>
+                        Some(Router::$variant(crate::$module::$router::new(options, plan, stream))), )? )*
+                    #[allow(unreachable_patterns)]
+                    _ => None,
+                }
+            }
+        }
+
         impl crate::contract::Header for Header {
+            fn is_repair(&self) -> bool {
+                match self { $( Header::$variant(header) => header.is_repair(), )* }
+            }
+
             fn is_held_by_routers(&self) -> bool {
                 match self { $( Header::$variant(header) => header.is_held_by_routers(), )* }
             }
@@ -118,8 +143,9 @@ macro_rules! protocols {
             }
         }
 
-        protocols!(@endpoint Source; $($variant),*);
-        protocols!(@endpoint Receiver; $($variant),*);
+        protocols!(@endpoint Source; $($variant,)*);
+        protocols!(@endpoint Receiver; $($variant,)*);
+        protocols!(@endpoint Router; $( $( $variant: $router, )? )*);
 
         /// Many receivers of one protocol, side by side in memory, each with the room that its own
         /// protocol needs and not that of the largest one.
@@ -197,13 +223,14 @@ macro_rules! protocols {
             }
         }
     };
-    (@endpoint $enum:ident; $($variant:ident),*) => {
+    (@endpoint $enum:ident; $($variant:ident $(: $part:ident)?,)*) => {
         impl Endpoint for $enum {
             type Header = Header;
 
+            #[allow(unused_variables, reason = "there may be no protocol with this part")]
             fn handle(&mut self, now: Time, input: Input<Header>) {
-                match self {
-                    $( $enum::$variant(endpoint) => {
+                match *self {
+                    $( $enum::$variant(ref mut endpoint) => {
                         // A packet of another protocol is not this endpoint's business.
                         let own = |header| match header {
                             Header::$variant(header) => Some(header),
@@ -218,18 +245,19 @@ macro_rules! protocols {
             }
 
             fn poll_action(&mut self) -> Option<Action<Header>> {
-                match self {
-                    $( $enum::$variant(endpoint) =>
+                match *self {
+                    $( $enum::$variant(ref mut endpoint) =>
                         endpoint.poll_action().map(|action| widen(action, Header::$variant)), )*
                 }
             }
 
             fn deadline(&self) -> Option<Time> {
-                match self { $( $enum::$variant(endpoint) => endpoint.deadline(), )* }
+                match *self { $( $enum::$variant(ref endpoint) => endpoint.deadline(), )* }
             }
 
+            #[allow(unused_variables, reason = "there may be no protocol with this part")]
             fn belief(&self, now: Time) -> Belief {
-                match self { $( $enum::$variant(endpoint) => endpoint.belief(now), )* }
+                match *self { $( $enum::$variant(ref endpoint) => endpoint.belief(now), )* }
             }
         }
     };

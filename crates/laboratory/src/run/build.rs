@@ -254,6 +254,8 @@ fn add_session(
         start,
         stop: plan.stop,
         receivers,
+        packets: None,
+        routers: None,
     };
     let ids = simulation.add_session(config)?;
     let ids = ids.into_iter().map(WorldFlowId::Receiver);

@@ -12,6 +12,12 @@ pub trait Header: Copy {
         false
     }
 
+    /// Whether the packet carries again what was sent before. Hosts do not count it as throughput: each piece
+    /// of the application's data counts once. What routers hold is a repair, unless a protocol says otherwise.
+    fn is_repair(&self) -> bool {
+        self.is_held_by_routers()
+    }
+
     /// The header of the `index`-th packet of a run that starts with this one (see [`Send::count`]).
     /// Protocols that send no runs keep the default.
     #[must_use]
