@@ -20,7 +20,8 @@ pub struct FlowCounters {
     /// Bytes of a channel that reached the node after the receiver had left it as the last one there
     /// and below: load that the leave did not yet take off the links.
     pub late_bytes: u64,
-    /// Transfers whose last packet was acknowledged, of a flow that makes transfers.
+    /// Transfers whose last packet was acknowledged, of a flow that makes transfers; of a receiver, whether all
+    /// packets of a session with an end were delivered.
     pub transfers: u64,
     /// How long those transfers took together, in nanoseconds.
     pub transfer_ns: u128,

@@ -126,6 +126,8 @@ pub(super) struct Session {
     pub(super) counters: Vec<FlowCounters>,
     pub(super) logs: Vec<ReceiverLog>,
     pub(super) deliveries: Deliveries,
+    /// When the source starts.
+    start: Time,
     /// The agent of the first router, if there is one; the others follow.
     pub(super) first_router: u32,
     /// Which hosts hear and say nothing any more; empty until the first one crashes.
@@ -207,6 +209,7 @@ impl Simulation {
             counters: vec![FlowCounters::default(); places.len()],
             logs: std::iter::repeat_with(ReceiverLog::default).take(places.len()).collect(),
             deliveries: Deliveries::new(places.len(), config.packets),
+            start: config.start,
             first_router,
             crashed: Vec::new(),
             ecn: if config.ecn { EcnField::Classic } else { EcnField::NotCapable },
@@ -226,9 +229,16 @@ impl Simulation {
         Routes { data: first, membership: first + 1, up: first + 2, down: first + 3 }
     }
 
-    /// What a receiver has received so far.
+    /// What a receiver has received so far. To have delivered all packets of a session with an end is one
+    /// transfer, timed from the start of the source.
     pub fn receiver_counters(&self, id: ReceiverId) -> FlowCounters {
-        self.sessions[id.session as usize].counters[id.receiver as usize]
+        let session = &self.sessions[id.session as usize];
+        let mut counters = session.counters[id.receiver as usize];
+        if let Some(completed) = session.deliveries.of(id.receiver).completed {
+            counters.transfers = 1;
+            counters.transfer_ns = u128::from(completed.since(session.start).as_ns());
+        }
+        counters
     }
 
     /// What a receiver of a reliable protocol has got so far; nothing for other protocols.
