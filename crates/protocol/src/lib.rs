@@ -30,6 +30,7 @@ pub mod flid_sl;
 pub mod layers;
 pub mod lct;
 pub mod math;
+pub mod nca;
 pub mod option;
 pub mod registry;
 pub mod rlc;

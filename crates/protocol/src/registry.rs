@@ -118,7 +118,6 @@ macro_rules! protocols {
 
         impl Protocol {
             /// Makes a router of a session; none for a protocol of which no routers take part.
-            #[allow(unused_variables, reason = "no protocol of the list may have routers")]
             pub fn router(&self, plan: SessionPlan, stream: Stream) -> Option<Router> {
                 match self {
                     $( $( Protocol::$variant(options) =>
@@ -227,10 +226,9 @@ macro_rules! protocols {
         impl Endpoint for $enum {
             type Header = Header;
 
-            #[allow(unused_variables, reason = "there may be no protocol with this part")]
             fn handle(&mut self, now: Time, input: Input<Header>) {
-                match *self {
-                    $( $enum::$variant(ref mut endpoint) => {
+                match self {
+                    $( $enum::$variant(endpoint) => {
                         // A packet of another protocol is not this endpoint's business.
                         let own = |header| match header {
                             Header::$variant(header) => Some(header),
@@ -245,19 +243,18 @@ macro_rules! protocols {
             }
 
             fn poll_action(&mut self) -> Option<Action<Header>> {
-                match *self {
-                    $( $enum::$variant(ref mut endpoint) =>
+                match self {
+                    $( $enum::$variant(endpoint) =>
                         endpoint.poll_action().map(|action| widen(action, Header::$variant)), )*
                 }
             }
 
             fn deadline(&self) -> Option<Time> {
-                match *self { $( $enum::$variant(ref endpoint) => endpoint.deadline(), )* }
+                match self { $( $enum::$variant(endpoint) => endpoint.deadline(), )* }
             }
 
-            #[allow(unused_variables, reason = "there may be no protocol with this part")]
             fn belief(&self, now: Time) -> Belief {
-                match *self { $( $enum::$variant(ref endpoint) => endpoint.belief(now), )* }
+                match self { $( $enum::$variant(endpoint) => endpoint.belief(now), )* }
             }
         }
     };
@@ -280,6 +277,8 @@ protocols! {
     Tfmcc = "tfmcc" in tfmcc;
     /// Smooth multirate multicast: layers that TFMCC controls each.
     Smcc = "smcc" in smcc;
+    /// The congestion control of one nominated receiver, with repair servers at routers.
+    Nca = "nca" in nca with Router;
     /// Wave and equation based rate control.
     Webrc = "webrc" in webrc;
     /// Fair layered increase/decrease with static layers.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use layercast_protocol::contract::{
-    Arrival, Ecn, Endpoint, Host, Input, Note, Origin, Peer, Send, Target, settle,
+    Arrival, ChildLink, Ecn, Endpoint, Host, Input, Note, Origin, Peer, Send, Target, settle,
 };
 use layercast_protocol::layers::LayerTable;
 use layercast_protocol::registry::{Header, NAMES, Protocol, Receiver, Source};
@@ -47,6 +47,8 @@ struct Shadow {
 /// What is on the way, and copies of what was sent.
 #[derive(Default)]
 struct Net {
+    /// Whether routers take part: the source tells its child links apart.
+    has_routers: bool,
     now: Time,
     order: u64,
     on_the_way: BTreeMap<(Time, u64), (bool, Arrival<Header>)>,
@@ -60,8 +62,10 @@ impl Host<Header> for Net {
         use layercast_protocol::contract::Header as _;
         let (origin, up) = match send.target {
             Target::Channel(channel) => (Origin::Channel(channel), false),
+            Target::Source if self.has_routers => (Origin::Child(ChildLink(0), Peer(0)), true),
             Target::Source => (Origin::Peer(Peer(0)), true),
-            Target::Peer(_) | Target::Children(_) => (Origin::Peer(Peer(u32::MAX)), false),
+            Target::Peer(_) => (Origin::Peer(Peer(u32::MAX)), false),
+            Target::Children(_) => (Origin::Channel(Channel(0)), false),
         };
         for index in 0..send.count {
             let header = if index == 0 { send.header } else { send.header.nth(index) };
@@ -89,7 +93,8 @@ impl Host<Header> for Net {
 
 impl Shadow {
     fn new(name: &str) -> Shadow {
-        let net = Net { now: Time::from_ns(1), ..Net::default() };
+        let has_routers = protocol(name).needs().has_routers();
+        let net = Net { has_routers, now: Time::from_ns(1), ..Net::default() };
         let mut shadow =
             Shadow { source: source(name), receiver: receiver(name, 2), net, deadlines: [None; 2] };
         shadow.tell(true, Input::Start);
@@ -172,6 +177,7 @@ fn operation(headers: Vec<Header>) -> impl Strategy<Value = Operation<Header>> {
         4 => (0u16..9).prop_map(|channel| Origin::Channel(Channel(channel))),
         1 => any::<u16>().prop_map(|channel| Origin::Channel(Channel(channel))),
         1 => any::<u32>().prop_map(|peer| Origin::Peer(Peer(peer))),
+        1 => (0u16..70, 0u32..5).prop_map(|(link, peer)| Origin::Child(ChildLink(link), Peer(peer))),
     ];
     let forged = (0..headers.len(), origin, 0u32..3000).prop_map(move |(index, origin, bytes)| {
         let size = Size::from_bytes(bytes);
@@ -220,6 +226,29 @@ fn every_source_keeps_the_contract() {
     over_operations(100, |name, operations| check_endpoint(|| source(name), reports_of(name), operations));
 }
 
+/// What a router between the two hears: data, reports, and the repairs that pass.
+fn traffic_of(name: &str) -> impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arrival<Header>> + use<> {
+    let mut shadow = Shadow::new(name);
+    move |now, _| {
+        shadow.run_until(now);
+        let net = &mut shadow.net;
+        net.reports.pop_front().or_else(|| net.data.pop_front())
+    }
+}
+
+#[test]
+fn every_router_keeps_the_contract() {
+    let router = |name: &str| protocol(name).router(plan(), Stream::new(4, "router"));
+    for name in NAMES {
+        assert_eq!(router(name).is_some(), protocol(name).needs().has_routers(), "{name}");
+    }
+    over_operations(200, |name, operations| {
+        if protocol(name).needs().has_routers() {
+            check_endpoint(|| router(name).expect("a router"), traffic_of(name), operations);
+        }
+    });
+}
+
 /// The traffic is worth its name: the session beside joins, sends, and reports where it should.
 #[test]
 fn the_session_beside_is_alive() {
@@ -229,6 +258,6 @@ fn the_session_beside_is_alive() {
         assert!(!shadow.net.held.is_empty(), "{name} joins");
         assert!(shadow.receiver.belief(shadow.net.now).level.layer_count() > 0, "{name}");
         assert_eq!(shadow.net.data.len(), BACKLOG, "{name} sends");
-        assert!(!["elm", "tfmcc"].contains(name) || !shadow.net.reports.is_empty(), "{name} reports");
+        assert!(!["elm", "nca", "tfmcc"].contains(name) || !shadow.net.reports.is_empty(), "{name} reports");
     }
 }

@@ -90,7 +90,8 @@ fn minute(name: &str, on_wire: bool) -> (Vec<String>, u64, u64) {
 
 #[test]
 fn every_protocol_does_the_same_with_values_and_with_bytes() {
-    for name in NAMES {
+    // The transport has no routers, so the headers of protocols with routers have no bytes.
+    for name in NAMES.iter().filter(|name| !Protocol::named(name).unwrap().needs().has_routers()) {
         let (values, heard, reports) = minute(name, false);
         assert_eq!(minute(name, true), (values, heard, reports), "{name}");
         assert!(heard > 1000, "{name}: {heard} packets");

@@ -28,6 +28,7 @@ built_in![
     "elm/transient",
     "flid/many-receivers",
     "flid/one-bottleneck",
+    "nca/one-bottleneck",
     "rlm/shared-learning",
     "smcc/bottlenecks",
     "smcc/bottlenecks-tfrc",

@@ -6,7 +6,7 @@ use super::Header;
 use crate::lct::{Cci, Content, Pieces};
 use crate::units::{Channel, Layer, WireSeq};
 use crate::{
-    cbr, e_flid_dl, elm, fixed, flid, flid_dl, flid_sl, rlc, rlm, smcc, tfmcc, tfrc, webrc, wei_zhang,
+    cbr, e_flid_dl, elm, fixed, flid, flid_dl, flid_sl, nca, rlc, rlm, smcc, tfmcc, tfrc, webrc, wei_zhang,
 };
 
 /// The type of the extension of the fixed protocol: the layer (16); the CCI is the number.
@@ -91,6 +91,8 @@ impl Header {
             Header::Smcc(smcc::Header::Data(data)) => Some(data.to_lct()),
             Header::Smcc(smcc::Header::Counting(counting)) => Some(counting.to_lct()),
             Header::Smcc(smcc::Header::Report(_)) => None,
+            // Routers take part: the transport has none.
+            Header::Nca(_) => None,
             Header::Webrc(header) => Some(header.to_lct()),
             Header::FlidSl(header) => Some(header.to_lct(flid_sl::LCT_EXTENSION)),
             Header::FlidDl(header) => Some(header.to_lct(flid_dl::LCT_EXTENSION)),
@@ -197,6 +199,8 @@ impl Header {
             Header::Smcc(smcc::Header::Data(data)) => Some(data.layer()),
             Header::Smcc(smcc::Header::Counting(counting)) => Some(Layer(counting.channel)),
             Header::Smcc(smcc::Header::Report(_)) => None,
+            Header::Nca(nca::Header::Data(_) | nca::Header::Repair(_)) => Some(Layer::BASE),
+            Header::Nca(_) => None,
             Header::Webrc(header) => Some(header.layer()),
             Header::FlidSl(header) | Header::FlidDl(header) | Header::EFlidDl(header) => Some(header.layer()),
             Header::Fixed(header) => Some(header.layer),
@@ -273,7 +277,8 @@ impl super::Source {
             super::Source::FlidSl(source)
             | super::Source::FlidDl(source)
             | super::Source::EFlidDl(source) => Some(source.session()),
-            super::Source::Rlc(_)
+            super::Source::Nca(_)
+            | super::Source::Rlc(_)
             | super::Source::Rlm(_)
             | super::Source::WeiZhang(_)
             | super::Source::Webrc(_)
