@@ -5,17 +5,19 @@
 //! protocol that is not in the list can still be hosted through the [`Endpoint`] trait.
 
 mod on_lct;
+mod widening;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use on_lct::{LctError, MAX_FEEDBACK};
+use widening::{Widening, narrow, widen};
 
-use crate::contract::{Action, Arrival, Belief, Endpoint, Host, Input, Note, Send, settle};
+use crate::contract::{Action, Belief, Endpoint, Host, Input, settle};
 use crate::option::{OptionError, OptionSpec, Options as _, RawValue};
 use crate::session::{Needs, SessionPlan};
 use crate::stream::Stream;
-use crate::units::{Channel, Seq, Time};
+use crate::units::Time;
 
 /// Makes the enums from the list. `Variant = "name" in module` stands for a module with `Options`
 /// (which say what they [need](Needs)), `Header`, `Source` and `Receiver`; `with Router` for one with a
@@ -296,67 +298,6 @@ impl Receivers {
     /// that tells whether leaves come in time; for others it is only load.
     pub fn hear_left_channels(&self) -> bool {
         matches!(self, Receivers::FlidDl(_) | Receivers::EFlidDl(_))
-    }
-}
-
-fn narrow<W, N>(input: Input<W>, own: impl Fn(W) -> Option<N>) -> Option<Input<N>> {
-    Some(match input {
-        Input::Start => Input::Start,
-        Input::Packet(Arrival { origin, size, ecn, header }) => {
-            Input::Packet(Arrival { origin, size, ecn, header: own(header)? })
-        }
-        Input::Timer => Input::Timer,
-        Input::JoinFailed(channel, error) => Input::JoinFailed(channel, error),
-        Input::SendRefused(channel) => Input::SendRefused(channel),
-        Input::DataExhausted => Input::DataExhausted,
-        Input::DataAvailable => Input::DataAvailable,
-        Input::Finish => Input::Finish,
-        Input::Stop => Input::Stop,
-    })
-}
-
-fn widen<N, W>(action: Action<N>, wide: impl Fn(N) -> W) -> Action<W> {
-    match action {
-        Action::Send(send) => Action::Send(widen_send(send, wide)),
-        Action::Join(channel) => Action::Join(channel),
-        Action::Leave(channel) => Action::Leave(channel),
-        Action::Deliver(through) => Action::Deliver(through),
-        Action::Release(through) => Action::Release(through),
-        Action::Note(note) => Action::Note(note),
-    }
-}
-
-fn widen_send<N, W>(send: Send<N>, wide: impl Fn(N) -> W) -> Send<W> {
-    let Send { target, header, size, payload, count } = send;
-    Send { target, header: wide(header), size, payload, count }
-}
-
-/// A host of all protocols as the host of one.
-struct Widening<'a, H, F>(&'a mut H, F);
-
-impl<N, W, H: Host<W>, F: Fn(N) -> W> Host<N> for Widening<'_, H, F> {
-    fn send(&mut self, send: Send<N>) {
-        self.0.send(widen_send(send, &self.1));
-    }
-
-    fn join(&mut self, channel: Channel) {
-        self.0.join(channel);
-    }
-
-    fn leave(&mut self, channel: Channel) {
-        self.0.leave(channel);
-    }
-
-    fn deliver(&mut self, through: Seq) {
-        self.0.deliver(through);
-    }
-
-    fn release(&mut self, through: Seq) {
-        self.0.release(through);
-    }
-
-    fn note(&mut self, note: Note) {
-        self.0.note(note);
     }
 }
 

@@ -3,6 +3,7 @@
 mod properties {
     mod equation;
     mod loss;
+    mod nca;
     mod rates;
     mod rlc;
     mod sequence;
