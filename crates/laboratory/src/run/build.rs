@@ -252,8 +252,15 @@ fn add_session(
             leave_latency: latency(plan.leave_latency),
         });
     }
-    let making =
-        routers::Making { scenario, plan, protocol: &protocol, session: &session, nodes, start, seed };
+    let making = routers::Making {
+        scenario,
+        plan,
+        protocol: &protocol,
+        session: &session,
+        nodes,
+        start: starts.iter().fold(start, |earliest, &start| earliest.min(start)),
+        seed,
+    };
     let routers = making.routers(simulation)?;
     let config = SessionConfig {
         source_node: nodes[plan.source],

@@ -16,7 +16,7 @@ pub(super) struct Making<'a> {
     pub(super) session: &'a Session,
     /// The network's nodes, in the order of the scenario's.
     pub(super) nodes: &'a [NodeId],
-    /// When the source starts, and its routers with it.
+    /// When the first of the source and the receivers starts, and the routers with it.
     pub(super) start: Time,
     pub(super) seed: u64,
 }
