@@ -229,6 +229,10 @@ fn the_session_beside_is_alive() {
         assert!(!shadow.net.held.is_empty(), "{name} joins");
         assert!(shadow.receiver.belief(shadow.net.now).level.layer_count() > 0, "{name}");
         assert_eq!(shadow.net.data.len(), BACKLOG, "{name} sends");
-        assert!(!["elm", "tfmcc"].contains(name) || !shadow.net.reports.is_empty(), "{name} reports");
+        assert!(
+            !["elm", "tfmcc", "pgmcc", "rla", "golestani-sabnani"].contains(name)
+                || !shadow.net.reports.is_empty(),
+            "{name} reports"
+        );
     }
 }

@@ -3,6 +3,7 @@
 mod properties {
     mod equation;
     mod loss;
+    mod pgmcc;
     mod rates;
     mod rlc;
     mod sequence;
