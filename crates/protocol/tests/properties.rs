@@ -9,4 +9,5 @@ mod properties {
     mod sequence;
     mod smcc;
     mod webrc;
+    mod windows;
 }

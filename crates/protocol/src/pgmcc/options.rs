@@ -51,7 +51,7 @@ options! {
         election_delay: Span = Span::from_ms(100), Span::ZERO => Span::from_secs(60);
         /// After how many timeouts in a row the acker is given up (draft, section 2.7: 2).
         acker_timeouts: u32 = 2, 1 => 100;
-        /// For how long an acker that was given up is not chosen again (CHOICE).
+        /// For how long a receiver that became acker and acknowledged nothing is not chosen again (CHOICE).
         barred: Span = Span::from_secs(10), Span::ZERO => Span::from_secs(3600);
         // The window.
         /// The window up to which it grows by one with each packet (draft, section 2.2: a small one such as 4).

@@ -47,7 +47,7 @@ pub struct Source {
     acker: Option<Acker>,
     /// The acker before, and the first packet that it no longer acknowledges.
     former: Option<(ReceiverId, Seq)>,
-    /// The acker that was given up last, and until when it is not chosen.
+    /// The last acker that never acknowledged anything, and until when it is not chosen.
     barred: Option<(ReceiverId, Time)>,
     /// When a new acker must have acknowledged something.
     proof_due: Option<Time>,
@@ -117,6 +117,7 @@ impl Source {
         match &mut self.acker {
             Some(_) if is_acker && report.leaving => {
                 self.acker = None;
+                self.proof_due = None;
                 self.tokens.on_elected();
             }
             _ if report.leaving => {}
@@ -188,7 +189,9 @@ impl Source {
 
     fn run_timers(&mut self, now: Time) {
         if self.proof_due.is_some_and(|due| due <= now) {
-            self.give_up(now);
+            let silent = self.acker();
+            self.barred = silent.map(|id| (id, now + self.options.barred));
+            self.give_up();
             self.begin_anew();
         }
         if self.patience.take_due(now) {
@@ -197,15 +200,14 @@ impl Source {
                 // Packets that ask for an election leave at an even pace.
                 self.patience.forgive();
             } else if self.patience.in_vain() >= self.options.acker_timeouts {
-                self.give_up(now);
+                self.give_up();
             }
             self.begin_anew();
         }
     }
 
-    fn give_up(&mut self, now: Time) {
-        let acker = self.acker.take();
-        self.barred = acker.map(|acker| (acker.id, now + self.options.barred));
+    fn give_up(&mut self) {
+        self.acker = None;
         self.former = None;
         self.proof_due = None;
         self.outlet.counters.given_up += 1;
