@@ -279,6 +279,12 @@ protocols! {
     Tfmcc = "tfmcc" in tfmcc;
     /// Smooth multirate multicast: layers that TFMCC controls each.
     Smcc = "smcc" in smcc;
+    /// One rate with a representative: TCP's window with the receiver that is worst off.
+    Pgmcc = "pgmcc" in pgmcc;
+    /// One rate with a random ear: every receiver acknowledges, few of their losses count.
+    Rla = "rla" in rla;
+    /// One rate with windows at the receivers: the source sends what all of them allow.
+    GolestaniSabnani = "golestani-sabnani" in golestani_sabnani;
     /// The congestion control of one nominated receiver, with repair servers at routers.
     Nca = "nca" in nca with Router;
     /// Wave and equation based rate control.

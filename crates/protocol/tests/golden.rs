@@ -11,6 +11,7 @@ mod golden {
     mod layers;
     mod loss;
     mod path;
+    mod pgmcc;
     mod rates;
     mod rlc;
     mod rlm;

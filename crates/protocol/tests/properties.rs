@@ -4,9 +4,11 @@ mod properties {
     mod equation;
     mod loss;
     mod nca;
+    mod pgmcc;
     mod rates;
     mod rlc;
     mod sequence;
     mod smcc;
     mod webrc;
+    mod windows;
 }
