@@ -1,0 +1,19 @@
+//! AMCA over DyRAM: one rate for all, reliable delivery, and routers that take part (report on AMCA).
+//!
+//! DyRAM delivers every packet to every receiver: who misses one says so, and the next active router asks a
+//! receiver that has it, or the source. AMCA controls the source's rate by what comes up the same tree: each
+//! section measures how its round-trip time varies, routers add the variations up, and the source knows from
+//! the sum how much faster it is than the bottleneck.
+//!
+//! The page `docs/protocols/amca.md` tells it in full.
+
+mod control;
+pub mod estimates;
+mod header;
+mod options;
+mod wire;
+
+pub use control::{Control, Phase, Rules, Step};
+pub use header::{Answer, Body, Data, Header, Nack, Report};
+pub use options::{IgnoreRule, Options, Profile};
+pub use wire::{MAX_HEADER, WireError};
