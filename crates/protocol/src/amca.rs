@@ -8,12 +8,19 @@
 //! The page `docs/protocols/amca.md` tells it in full.
 
 mod control;
+mod dyram;
 pub mod estimates;
 mod header;
 mod options;
+mod receiver;
+mod router;
+mod source;
 mod wire;
 
 pub use control::{Control, Phase, Rules, Step};
 pub use header::{Answer, Body, Data, Header, Nack, Report};
 pub use options::{IgnoreRule, Options, Profile};
+pub use receiver::Receiver;
+pub use router::Router;
+pub use source::Source;
 pub use wire::{MAX_HEADER, WireError};

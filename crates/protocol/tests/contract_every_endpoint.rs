@@ -3,10 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use layercast_protocol::amca;
 use layercast_protocol::contract::{
-    Arrival, Ecn, Endpoint, Host, Input, Note, Origin, Peer, Send, Target, settle,
+    Arrival, ChildLink, Ecn, Endpoint, Host, Input, Note, Origin, Peer, Send, Target, settle,
 };
 use layercast_protocol::layers::LayerTable;
+use layercast_protocol::option::RawValue;
 use layercast_protocol::registry::{Header, NAMES, Protocol, Receiver, Source};
 use layercast_protocol::session::SessionPlan;
 use layercast_protocol::stream::Stream;
@@ -25,7 +27,12 @@ fn plan() -> SessionPlan {
 }
 
 fn protocol(name: &str) -> Protocol {
-    Protocol::named(name).expect("a name of the registry")
+    let mut protocol = Protocol::named(name).expect("a name of the registry");
+    if name == "amca" {
+        // Its rate has no layers to bound it, and here is no bottleneck.
+        protocol.set("rate_max", RawValue::Integer(200)).expect("an option of amca");
+    }
+    protocol
 }
 
 fn source(name: &str) -> Source {
@@ -172,6 +179,7 @@ fn operation(headers: Vec<Header>) -> impl Strategy<Value = Operation<Header>> {
         4 => (0u16..9).prop_map(|channel| Origin::Channel(Channel(channel))),
         1 => any::<u16>().prop_map(|channel| Origin::Channel(Channel(channel))),
         1 => any::<u32>().prop_map(|peer| Origin::Peer(Peer(peer))),
+        1 => (0u16..70, 0u32..9).prop_map(|(link, peer)| Origin::Child(ChildLink(link), Peer(peer))),
     ];
     let forged = (0..headers.len(), origin, 0u32..3000).prop_map(move |(index, origin, bytes)| {
         let size = Size::from_bytes(bytes);
@@ -195,9 +203,9 @@ fn operation(headers: Vec<Header>) -> impl Strategy<Value = Operation<Header>> {
 }
 
 /// Checks what `check` checks over random operations, and names the protocol if it does not hold.
-fn over_operations(length: usize, check: impl Fn(&str, &[Operation<Header>])) {
+fn over_operations(names: &[&str], length: usize, check: impl Fn(&str, &[Operation<Header>])) {
     let operations = proptest::collection::vec(operation(headers()), 0..length);
-    for name in NAMES {
+    for name in names {
         let config = ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() };
         let mut runner = proptest::test_runner::TestRunner::new(config);
         let result = runner.run(&operations, |operations| {
@@ -212,12 +220,65 @@ fn over_operations(length: usize, check: impl Fn(&str, &[Operation<Header>])) {
 
 #[test]
 fn every_receiver_keeps_the_contract() {
-    over_operations(300, |name, operations| check_endpoint(|| receiver(name, 3), data_of(name), operations));
+    over_operations(NAMES, 300, |name, operations| {
+        check_endpoint(|| receiver(name, 3), data_of(name), operations)
+    });
 }
 
 #[test]
 fn every_source_keeps_the_contract() {
-    over_operations(100, |name, operations| check_endpoint(|| source(name), reports_of(name), operations));
+    over_operations(NAMES, 100, |name, operations| {
+        check_endpoint(|| source(name), reports_of(name), operations)
+    });
+}
+
+/// The same operation for an endpoint of AMCA; none for a packet of another protocol.
+fn of_amca(operation: &Operation<Header>) -> Option<Operation<amca::Header>> {
+    Some(match operation {
+        Operation::Wait(span) => Operation::Wait(*span),
+        Operation::Packet => Operation::Packet,
+        Operation::Lose(count) => Operation::Lose(*count),
+        Operation::Duplicate => Operation::Duplicate,
+        Operation::Mark => Operation::Mark,
+        Operation::Forged(arrival) => Operation::Forged(arrival_of_amca(*arrival)?),
+        Operation::Timer => Operation::Timer,
+        Operation::JoinFailed => Operation::JoinFailed,
+        Operation::SendRefused(channel) => Operation::SendRefused(*channel),
+        Operation::DataExhausted => Operation::DataExhausted,
+        Operation::DataAvailable => Operation::DataAvailable,
+        Operation::Finish => Operation::Finish,
+        Operation::Stop => Operation::Stop,
+    })
+}
+
+fn arrival_of_amca(arrival: Arrival<Header>) -> Option<Arrival<amca::Header>> {
+    let Header::Amca(header) = arrival.header else { return None };
+    Some(Arrival { origin: arrival.origin, size: arrival.size, ecn: arrival.ecn, header })
+}
+
+/// What passes a router: data comes down, reports of two receivers come up.
+fn passing() -> impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arrival<amca::Header>> {
+    let mut shadow = Shadow::new("amca");
+    let mut turn = 0;
+    move |now, _| {
+        shadow.run_until(now);
+        turn += 1;
+        if turn % 2 == 0 {
+            return arrival_of_amca(shadow.net.data.pop_front()?);
+        }
+        let mut arrival = arrival_of_amca(shadow.net.reports.pop_front()?)?;
+        arrival.origin = Origin::Child(ChildLink((turn / 2 % 2) as u16), Peer(7));
+        Some(arrival)
+    }
+}
+
+#[test]
+fn every_router_keeps_the_contract() {
+    let router = || amca::Router::new(&amca::Options::default(), plan(), Stream::new(3, "router"));
+    over_operations(&["amca"], 300, |_, operations| {
+        let operations: Vec<_> = operations.iter().filter_map(of_amca).collect();
+        check_endpoint(router, passing(), &operations);
+    });
 }
 
 /// The traffic is worth its name: the session beside joins, sends, and reports where it should.

@@ -74,6 +74,11 @@ pub fn rtt_variation_us(older: (Time, Span), newer: (Time, Span), period: Span) 
     (change_us * period_s / apart_s) as i64
 }
 
+/// A variation of the round-trip time in the 32 bits that a report has for it, in microseconds.
+pub fn wire_variation_us(variation_us: i64) -> i32 {
+    variation_us.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
+}
+
 /// The round-trip time to the source in microseconds over a section, from that of the parent (equation 7).
 pub fn rtt_to_source_us(parent_us: u32, section: Span) -> u32 {
     parent_us.saturating_add(u32::try_from(section.as_us()).unwrap_or(u32::MAX))

@@ -68,6 +68,9 @@ crate::options! {
         /// How many packets a receiver or the source keeps at most (this project's choice: report, section 5, says
         /// nothing of it).
         buffer_packets: u32 = 100_000, 16 => 16_777_216;
+        /// Whether a receiver asks for data from before its first packet that is still kept; else it begins with that
+        /// packet (this project's choice).
+        older_data: bool = true;
         /// The size of all packets without data on the wire (report, section 5: 32 bytes).
         control_size: Size = Size::from_bytes(32), Size::from_bytes(1) => Size::from_bytes(1500);
         /// How long a router lets children's NACKs come in at most before it asks one of them for a repair (this
