@@ -298,11 +298,9 @@ impl Receiver {
         match (header.body, origin) {
             (Body::Data(data), _) => self.on_data(now, header.session, origin, data, ecn == Ecn::Marked),
             (Body::Nack(nack), Origin::Peer(_)) if is_own => self.on_nack(now, &nack),
-            (Body::Answer(answer), Origin::Peer(from)) => {
-                if self.beats.on_answer(now, from, answer) {
-                    self.last_heard = now;
-                    self.fruitless = 0;
-                }
+            (Body::Answer(answer), Origin::Peer(from)) if self.beats.on_answer(now, from, answer) => {
+                self.last_heard = now;
+                self.fruitless = 0;
             }
             _ => {}
         }

@@ -8,6 +8,7 @@ use self::reports::Rounds;
 use super::dyram::{
     ChildKey, Children, HeardNack, Heartbeats, Standing, after_wire, link_bit, wire_before, wire_us,
 };
+use super::estimates::Summary;
 use super::{Answer, Body, Data, Header, Nack, Options};
 use crate::contract::{
     Action, ActionQueue, Arrival, Belief, ChildSet, Endpoint, Input, Note, Origin, Payload, Peer, Send,
@@ -341,7 +342,11 @@ impl Router {
 
     fn report(&mut self, now: Time) {
         self.timers.disarm(Timer::Round as usize);
+        // What goes up is what all have, those included who have not reported yet.
+        let standing = self.children.standing(self.group_below);
         let summary = self.children.summary(now, self.group_below);
+        let summary =
+            summary.zip(standing).map(|(summary, standing)| Summary { below: standing.below, ..summary });
         self.children.begin_round();
         if let Some(report) = self.rounds.finish(now, summary, &self.beats) {
             self.send_control(Target::Source, Body::Report(report));
@@ -372,29 +377,17 @@ impl Router {
         let Header { session, body, .. } = arrival.header;
         // Who has heard no data yet does not know the session.
         let is_own = session == 0 || self.session == Some(session);
-        match (body, arrival.origin) {
-            (Body::Data(data), _) if data.is_repair => self.on_repair(now, session, &arrival, &data),
-            (Body::Data(data), Origin::Channel(_)) => self.on_data(now, session, &data),
-            (Body::Nack(nack), Origin::Child(..)) if is_own => {
-                if let Some(key) = ChildKey::of(arrival.origin) {
-                    self.on_nack(now, key, &nack);
-                }
+        match (body, arrival.origin, ChildKey::of(arrival.origin)) {
+            (Body::Data(data), ..) if data.is_repair => self.on_repair(now, session, &arrival, &data),
+            (Body::Data(data), Origin::Channel(_), _) => self.on_data(now, session, &data),
+            (Body::Nack(nack), Origin::Child(..), Some(key)) if is_own => self.on_nack(now, key, &nack),
+            (Body::Nack(nack), Origin::Peer(_), _) if is_own => self.on_nack_from_above(now, &nack),
+            (Body::Report(report), Origin::Child(..), Some(key)) if is_own => {
+                self.on_report(now, key, &report)
             }
-            (Body::Nack(nack), Origin::Peer(_)) if is_own => self.on_nack_from_above(now, &nack),
-            (Body::Report(report), Origin::Child(..)) if is_own => {
-                if let Some(key) = ChildKey::of(arrival.origin) {
-                    self.on_report(now, key, &report);
-                }
-            }
-            (Body::Heartbeat { sent_ns }, Origin::Child(..)) => {
-                if let Some(key) = ChildKey::of(arrival.origin) {
-                    self.on_beat(now, key, sent_ns);
-                }
-            }
-            (Body::Answer(answer), Origin::Peer(from)) => {
-                if self.beats.on_answer(now, from, answer) {
-                    self.answer_held();
-                }
+            (Body::Heartbeat { sent_ns }, Origin::Child(..), Some(key)) => self.on_beat(now, key, sent_ns),
+            (Body::Answer(answer), Origin::Peer(from), _) if self.beats.on_answer(now, from, answer) => {
+                self.answer_held();
             }
             _ => {}
         }

@@ -276,12 +276,13 @@ impl Children {
         })
     }
 
-    /// What the last reports of the live ones say together, with the standing of all.
+    /// What the last reports of the live ones say together, with the room that all have.
     pub(in crate::amca) fn summary(&self, now: Time, group_below: u64) -> Option<Summary> {
         let standing = self.standing(group_below)?;
         let live = self.list.iter().filter(|child| child.is_live(now));
         let together = live.filter_map(|child| child.report).reduce(Summary::with)?;
-        Some(Summary { below: standing.below, end: standing.end, limit: standing.limit, ..together })
+        let below = together.below.max(group_below);
+        Some(Summary { below, end: standing.end, limit: standing.limit, ..together })
     }
 
     /// Whether every live child has reported in this round.

@@ -1,6 +1,6 @@
 //! Repairs that the source was asked for.
 
-use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use crate::amca::dyram::Table;
 use crate::contract::ChildSet;
@@ -32,7 +32,7 @@ struct State {
 /// All repairs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Repairs {
-    waiting: VecDeque<u64>,
+    waiting: Vec<u64>,
     states: Table<State>,
 }
 
@@ -65,14 +65,16 @@ impl Repairs {
         state.asking |= link;
         state.to_all |= link == 0;
         if !is_waiting {
-            self.waiting.push_back(seq);
+            self.waiting.push(seq);
         }
         !is_waiting && state.served == 0
     }
 
     /// The next repair to send. Those who get it need not ask again within `window`.
     pub(super) fn take_next(&mut self, now: Time, window: Span) -> Option<Repair> {
-        let seq = self.waiting.pop_front()?;
+        // The lowest first, so that those who wait for it come further.
+        let (place, _) = self.waiting.iter().enumerate().min_by_key(|&(_, seq)| seq)?;
+        let seq = self.waiting.swap_remove(place);
         let state = self.states.get_mut(seq)?;
         let repair = Repair { seq, links: ChildSet(state.asking), to_all: state.to_all };
         state.served |= state.asking;
