@@ -49,6 +49,14 @@ enum Way {
     To { from: usize, to: usize },
 }
 
+/// A packet that comes to a node; from which child, if it comes up.
+struct Hop {
+    node: usize,
+    child: Option<usize>,
+    way: Way,
+    packet: Packet,
+}
+
 enum Agent {
     Source(Box<Source>),
     Router(Box<Router>),
@@ -99,7 +107,7 @@ impl Host<Header> for Collected {
 pub(crate) struct Network {
     options: Options,
     nodes: Vec<Node>,
-    events: BTreeMap<(Time, u64), (usize, Option<usize>, Way, Packet)>,
+    events: BTreeMap<(Time, u64), Hop>,
     changes: Vec<(Time, usize, Change)>,
     order: u64,
     pub(crate) now: Time,
@@ -247,8 +255,8 @@ impl Network {
             self.now = at;
             match what {
                 usize::MAX => {
-                    if let Some((_, (node, child, way, packet))) = self.events.pop_first() {
-                        self.arrive(node, child, way, packet);
+                    if let Some((_, hop)) = self.events.pop_first() {
+                        self.arrive(hop);
                     }
                 }
                 index if index == usize::MAX - 1 => {
@@ -289,9 +297,9 @@ impl Network {
                 continue;
             }
             let Some(parent) = self.nodes[below].parent else { return };
-            let (to, child) = if is_up { (parent, Some(below)) } else { (below, None) };
+            let (node, child) = if is_up { (parent, Some(below)) } else { (below, None) };
             self.order += 1;
-            self.events.insert((self.now + wait, self.order), (to, child, way, packet));
+            self.events.insert((self.now + wait, self.order), Hop { node, child, way, packet });
         }
     }
 
@@ -311,7 +319,8 @@ impl Network {
         Some(below)
     }
 
-    fn arrive(&mut self, index: usize, child: Option<usize>, way: Way, packet: Packet) {
+    fn arrive(&mut self, hop: Hop) {
+        let Hop { node: index, child, way, packet } = hop;
         let is_plain = matches!(self.nodes[index].agent, Agent::Plain);
         let origin = match way {
             Way::Up { .. } if is_plain => return self.cross(index, true, way, packet),
