@@ -16,6 +16,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod amca;
 pub mod cbr;
 pub mod contract;
 pub mod dynamic;

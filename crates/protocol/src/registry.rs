@@ -295,6 +295,8 @@ protocols! {
     FlidDl = "flid-dl" in flid_dl;
     /// The same with congestion marks in place of losses.
     EFlidDl = "e-flid-dl" in e_flid_dl;
+    /// One rate for all and reliable delivery, with routers that take part.
+    Amca = "amca" in amca with Router;
     /// Layers at a fixed level: no congestion control, the yardstick for the others.
     Fixed = "fixed" in fixed;
 }

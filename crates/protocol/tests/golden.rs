@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod golden {
+    mod amca;
     mod dynamic;
     mod elm;
     mod equation;

@@ -1,6 +1,7 @@
 //! Properties that hold for any input.
 
 mod properties {
+    mod amca;
     mod equation;
     mod loss;
     mod nca;

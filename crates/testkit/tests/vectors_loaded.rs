@@ -1,4 +1,5 @@
-//! Every group of the equation-based vectors is loaded by some test, and a group is all of its cases.
+//! Every group of the equation-based vectors is loaded by some test, and a group is all of its cases. So is
+//! every vector of the active and unicast protocols.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,11 +10,16 @@ use layercast_testkit::golden::group;
 use serde_json::Value;
 
 const FILE: &str = "vectors-equation-based.json";
+const ACTIVE: &str = "vectors-active-and-unicast.json";
+
+fn list(file: &str, name: &str) -> Vec<Value> {
+    let text = fs::read_to_string(in_project(&format!("fixtures/vectors/{file}"))).expect("the vectors");
+    let content: Value = serde_json::from_str(&text).expect("valid JSON");
+    content[name].as_array().expect("a list").clone()
+}
 
 fn groups() -> Vec<Value> {
-    let text = fs::read_to_string(in_project(&format!("fixtures/vectors/{FILE}"))).expect("the vectors");
-    let content: Value = serde_json::from_str(&text).expect("valid JSON");
-    content["groups"].as_array().expect("groups").clone()
+    list(FILE, "groups")
 }
 
 fn id(value: &Value) -> String {
@@ -34,14 +40,14 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 
 /// The texts of those sources that read the vectors: by the name of the file, or by the golden tests' name
 /// for it.
-fn readers() -> Vec<String> {
+fn readers(file: &str, name: &str) -> Vec<String> {
     let texts = sources(&in_project("crates")).into_iter().filter_map(|path| fs::read_to_string(path).ok());
-    texts.filter(|text| text.contains(FILE) || text.contains("EQUATION_BASED")).collect()
+    texts.filter(|text| text.contains(file) || text.contains(name)).collect()
 }
 
 #[test]
 fn every_group_is_loaded_by_a_test() {
-    let readers = readers();
+    let readers = readers(FILE, "EQUATION_BASED");
     assert!(!readers.is_empty(), "no source reads {FILE}");
     let is_loaded = |id: &str| readers.iter().any(|text| text.contains(&format!("\"{id}\"")));
     let groups: Vec<String> = groups().iter().map(id).collect();
@@ -61,4 +67,22 @@ fn a_group_is_all_of_its_cases() {
             assert!(ids.insert(case.clone()), "{case} is there twice");
         }
     }
+}
+
+/// A vector is loaded by its own name, or by that of its kind and a number or the rest of the name: `tfrc-{..}`,
+/// `jain-0`.
+#[test]
+fn every_active_vector_is_loaded_by_a_test() {
+    let readers = readers(ACTIVE, "ACTIVE");
+    assert!(!readers.is_empty(), "no source reads {ACTIVE}");
+    let is_loaded = |id: &str| {
+        let kind = id.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        let by_number = [format!("\"{kind}{{"), format!("\"{kind}0\"")];
+        let names = by_number.into_iter().chain([format!("\"{id}\"")]).collect::<Vec<_>>();
+        readers.iter().any(|text| names.iter().any(|name| text.contains(name)))
+    };
+    let vectors: Vec<String> = list(ACTIVE, "vectors").iter().map(id).collect();
+    assert!(vectors.len() > 100);
+    let left_out: Vec<&String> = vectors.iter().filter(|id| !is_loaded(id)).collect();
+    assert!(left_out.is_empty(), "loaded by no test: {left_out:?}");
 }

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use layercast_protocol::amca;
 use layercast_protocol::contract::{Action, Belief, Endpoint, Input, Origin};
 use layercast_protocol::layers::LayerTable;
 use layercast_protocol::registry::{Header, MAX_FEEDBACK, NAMES, Protocol};
@@ -21,6 +22,12 @@ struct Hearing<E> {
 
 /// A data header through a whole packet, and a report through its own form.
 fn through_bytes(origin: Origin, header: Header) -> Header {
+    if let Header::Amca(header) = header {
+        // It has a form of its own.
+        let mut bytes = Vec::new();
+        header.encode(&[], &mut bytes).unwrap();
+        return Header::Amca(amca::Header::decode(&bytes).unwrap().0);
+    }
     match origin {
         Origin::Channel(_) => {
             let pieces = header.to_lct().unwrap();

@@ -113,6 +113,8 @@ impl Header {
             Header::FlidSl(header) => Some(header.to_lct(flid_sl::LCT_EXTENSION)),
             Header::FlidDl(header) => Some(header.to_lct(flid_dl::LCT_EXTENSION)),
             Header::EFlidDl(header) => Some(header.to_lct(e_flid_dl::LCT_EXTENSION)),
+            // It has a form of its own, which is not LCT's.
+            Header::Amca(_) => None,
             Header::Fixed(header) => Some(Pieces {
                 cci: Cci::Short(header.seq.0.to_be_bytes()),
                 session: None,
@@ -237,6 +239,7 @@ impl Header {
             Header::GolestaniSabnani(golestani_sabnani::Header::Report(_)) => None,
             Header::Webrc(header) => Some(header.layer()),
             Header::FlidSl(header) | Header::FlidDl(header) | Header::EFlidDl(header) => Some(header.layer()),
+            Header::Amca(header) => header.data_seq().map(|_| Layer::BASE),
             Header::Fixed(header) => Some(header.layer),
         }
     }
@@ -330,6 +333,7 @@ impl super::Source {
             super::Source::FlidSl(source)
             | super::Source::FlidDl(source)
             | super::Source::EFlidDl(source) => Some(source.session()),
+            super::Source::Amca(source) => Some(source.session()),
             super::Source::Nca(_)
             | super::Source::Rlc(_)
             | super::Source::Rlm(_)
