@@ -24,6 +24,12 @@ macro_rules! built_in {
 }
 
 built_in![
+    "e-flid/fairness",
+    "e-flid/fairness-flid",
+    "e-flid/half-lossy",
+    "e-flid/lossy-bottleneck",
+    "e-flid/lossy-bottleneck-flid",
+    "e-flid/lossy-leaves",
     "elm/strategies",
     "elm/transient",
     "flid/many-receivers",

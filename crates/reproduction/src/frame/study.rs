@@ -107,7 +107,7 @@ impl Measured {
     pub(crate) fn samples(&self, at: &[f64], quantity: Quantity) -> Samples {
         let same = |cell: &&MeasuredCell| {
             cell.at.len() == at.len()
-                && cell.at.iter().zip(at).all(|(one, other)| (one / other - 1.0).abs() < 1e-9)
+                && cell.at.iter().zip(at).all(|(one, other)| (one - other).abs() <= 1e-9 * other.abs())
         };
         let key = (quantity.flow.to_owned(), quantity.metric.to_owned());
         let found = self.cells.iter().find(same).and_then(|cell| cell.quantities.get(&key));
@@ -261,5 +261,7 @@ mod tests {
         assert_eq!(measured.samples(&[0.1, 80.0], lip), Samples::exactly(0.05));
         assert_eq!(measured.samples(&[0.1, 160.0], lip), Samples::default());
         assert_eq!(measured.samples(&[0.1], lip), Samples::default());
+        measured.add(&[0.0, 80.0], "cbr", "lip_loss", Samples::exactly(0.0));
+        assert_eq!(measured.samples(&[0.0, 80.0], lip), Samples::exactly(0.0));
     }
 }
