@@ -1,16 +1,18 @@
 //! The papers whose figures are regenerated, a module each.
 
 mod thesis;
+mod wei_zhang;
 
 use crate::frame::figure::Paper;
 
 /// Their names.
-pub(crate) const NAMES: [&str; 1] = ["thesis"];
+pub(crate) const NAMES: [&str; 2] = ["thesis", "wei-zhang"];
 
 /// The paper of a name.
 pub(crate) fn find(name: &str) -> Option<Paper> {
     match name {
         "thesis" => Some(thesis::paper()),
+        "wei-zhang" => Some(wei_zhang::paper()),
         _ => None,
     }
 }
