@@ -228,7 +228,8 @@ fn open_values() -> Figure {
                     curve(other.name, Look::Dots(hue), &reading(data, other.study), beside)
                 }),
             );
-            vec![panel("A session's throughput over a TCP's, linear layers", curves)]
+            let ratio = panel("A session's throughput over a TCP's, linear layers", curves);
+            vec![Panel { up_scale: Scale::Logarithmic, ..ratio }]
         }),
         claims: READINGS.iter().map(claim).collect(),
     }
