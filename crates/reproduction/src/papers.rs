@@ -2,17 +2,19 @@
 
 mod e_flid;
 mod thesis;
+mod wei_zhang;
 
 use crate::frame::figure::Paper;
 
 /// Their names.
-pub(crate) const NAMES: [&str; 2] = ["e-flid", "thesis"];
+pub(crate) const NAMES: [&str; 3] = ["e-flid", "thesis", "wei-zhang"];
 
 /// The paper of a name.
 pub(crate) fn find(name: &str) -> Option<Paper> {
     match name {
         "e-flid" => Some(e_flid::paper()),
         "thesis" => Some(thesis::paper()),
+        "wei-zhang" => Some(wei_zhang::paper()),
         _ => None,
     }
 }

@@ -57,7 +57,10 @@ built_in![
     "transport/three-links",
     "webrc/beside-tcp",
     "webrc/equation",
+    "wei-zhang/fairness",
     "wei-zhang/four-flows",
+    "wei-zhang/four-receivers",
+    "wei-zhang/one-receiver",
 ];
 
 /// The text of a scenario and what errors call it.

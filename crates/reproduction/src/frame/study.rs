@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use layercast_laboratory::run::RegistryCatalogue;
-use layercast_laboratory::scenario::catalogue;
+use layercast_laboratory::scenario::{self, catalogue};
 use layercast_laboratory::sweep::{
     Cell, Grid, Outcome, Part, Progress, Store, SweepError, SweepRequest, SweepSummary, write_all,
 };
@@ -183,7 +183,9 @@ fn run_sweep(
 fn request(study: &Study, sweep: &Sweep, effort: Effort) -> Result<SweepRequest, String> {
     let scenario = catalogue::find(study.scenario)
         .ok_or_else(|| format!("there is no built-in scenario {}", study.scenario))?;
-    let overrides = [sweep.set.clone(), effort.overrides()].concat();
+    let plain = scenario::read(scenario.name, scenario.text, &[], &RegistryCatalogue);
+    let duration = plain.map_err(|errors| errors.to_string())?.duration;
+    let overrides = [sweep.set.clone(), effort.overrides(duration)].concat();
     let flags = sweep.vary.iter().map(|vary| format!(" --vary '{vary}'"));
     let sets = overrides.iter().map(|set| format!(" --set '{set}'"));
     let metrics = study.metrics.join(",");
