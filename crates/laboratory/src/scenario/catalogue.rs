@@ -26,8 +26,13 @@ macro_rules! built_in {
 built_in![
     "elm/strategies",
     "elm/transient",
+    "flid/beside-tcp",
+    "flid/coordination",
+    "flid/four-sessions",
+    "flid/heterogeneous-delays",
     "flid/many-receivers",
     "flid/one-bottleneck",
+    "flid/random-loss",
     "rlm/shared-learning",
     "smcc/bottlenecks",
     "smcc/bottlenecks-tfrc",
