@@ -51,10 +51,11 @@ fn looks(course: &Course, replication: u32) -> Vec<Look> {
     looks.into_values().filter(|look| look.hosts == hosts).collect()
 }
 
-/// When all levels came to be equal and stayed so for ten looks.
+/// When all levels came to be equal and stayed so for ten looks; the end if they never did.
 fn equal_after_s(looks: &[Look]) -> Option<f64> {
     let are_equal = |looks: &&[Look]| looks.iter().all(|look| look.spread() == 0.0);
-    looks.windows(LOOKS).find(are_equal).and_then(|found| found.first()).map(|look| look.at_s)
+    let found = looks.windows(LOOKS).find(are_equal).and_then(|found| found.first());
+    found.or(looks.last()).map(|look| look.at_s)
 }
 
 /// The share of the later looks at which all levels are equal.
@@ -153,6 +154,6 @@ mod tests {
         let looks: Vec<Look> = (0..100).map(look).collect();
         assert_eq!(equal_after_s(&looks), Some(2.0), "after the relapse at 1.5 s");
         assert_eq!(equal_later(&looks), Some(1.0));
-        assert_eq!(equal_after_s(&looks[..12]), None, "too short to know");
+        assert_eq!(equal_after_s(&looks[..12]), Some(5.5), "too short to know: the end");
     }
 }

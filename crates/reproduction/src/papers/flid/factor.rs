@@ -126,12 +126,17 @@ fn event_claim(factor: f64, says: &'static str, bound: Bound) -> Claim {
     })
 }
 
-/// What was dropped in each bin of 250 ms in which something was.
+/// What was dropped in each bin of 250 ms.
 fn drops(data: &Data, factor: f64, replication: u32) -> Points {
     let Some(course) = course_of(data, factor) else { return Vec::new() };
     let [from, to] = course.window_s();
     let all = course.probe(replication, "bottleneck", "drops").into_iter();
-    all.filter(|(at, count)| *at > from && *at <= to && *count > 0.0).collect()
+    all.filter(|(at, _)| *at > from && *at <= to).collect()
+}
+
+/// How many bins have drops.
+fn bins(drops: &Points) -> f64 {
+    drops.iter().filter(|(_, count)| *count > 0.0).count() as f64
 }
 
 fn course_of(data: &Data, factor: f64) -> Option<&crate::frame::course::Course> {
@@ -146,7 +151,7 @@ fn of_each(data: &Data, factor: f64, value: &dyn Fn(&Points) -> Option<f64>) -> 
 
 fn per_bin(drops: &Points) -> Option<f64> {
     let total: f64 = drops.iter().map(|(_, count)| count).sum();
-    (!drops.is_empty()).then(|| total / drops.len() as f64)
+    Some(bins(drops)).filter(|bins| *bins > 0.0).map(|bins| total / bins)
 }
 
 fn course() -> Figure {
@@ -170,8 +175,7 @@ fn course() -> Figure {
                 },
             ),
             Claim::new("There are more intervals with loss at 2.0.", |data, _| {
-                let [one, other] =
-                    SHOWN.map(|factor| of_each(data, factor, &|drops| Some(drops.len() as f64)));
+                let [one, other] = SHOWN.map(|factor| of_each(data, factor, &|drops| Some(bins(drops))));
                 let place = at("c = 2.0 over c = 1.3", other.over(&one));
                 Finding::each("Intervals of 250 ms with loss", Bound::Above(1.0), vec![place])
             }),
@@ -194,7 +198,7 @@ fn course_panels(data: &Data, factor: f64) -> Vec<Panel> {
             vec![line("throughput", 1, throughput.unwrap_or_default())],
         )
         .about(10),
-        panel(&format!("Packets lost, c = {factor:.1}"), ACROSS, vec![lost]),
+        panel(&format!("Packets lost, c = {factor:.1}"), ACROSS, vec![lost]).about(10),
     ]
 }
 

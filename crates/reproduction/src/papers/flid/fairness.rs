@@ -112,12 +112,12 @@ fn panels(data: &Data, queue: u32) -> Vec<Panel> {
     let over = |samples: Samples| samples.times(1.0 / SHARE_KBPS);
     const ACROSS: &str = "n: sessions, and as many TCP";
     const RATE: &str = "throughput_kbps";
-    let rates = vec![
-        curve(FLID, 1, &|cell| over(cell.flid(RATE))),
-        curve("fastest FLID-DL", 6, &|cell| over(extreme(&cell.sessions(RATE), f64::max))),
-        curve("slowest FLID-DL", 3, &|cell| over(extreme(&cell.sessions(RATE), f64::min))),
-        curve(TCP, 0, &|cell| over(cell.tcp(RATE))),
-        curve("fastest TCP", 2, &|cell| over(extreme(&cell.tcps(RATE), f64::max))),
+    let rates =
+        vec![curve(FLID, 1, &|cell| over(cell.flid(RATE))), curve(TCP, 0, &|cell| over(cell.tcp(RATE)))];
+    let ends = vec![
+        curve("fastest FLID-DL", 1, &|cell| over(extreme(&cell.sessions(RATE), f64::max))),
+        curve("slowest FLID-DL", 6, &|cell| over(extreme(&cell.sessions(RATE), f64::min))),
+        curve("fastest TCP", 0, &|cell| over(extreme(&cell.tcps(RATE), f64::max))),
         curve("slowest TCP", 5, &|cell| over(extreme(&cell.tcps(RATE), f64::min))),
     ];
     let losses = vec![
@@ -126,6 +126,7 @@ fn panels(data: &Data, queue: u32) -> Vec<Panel> {
     ];
     vec![
         panel("Throughput over the fair share", ACROSS, rates).by_factors_across(),
+        panel("The same of the fastest and the slowest", ACROSS, ends).by_factors_across(),
         panel("Loss rate, %", ACROSS, losses).by_factors_across(),
     ]
 }

@@ -181,8 +181,7 @@ fn course(data: &Data, who: u32, name: &str) -> Vec<Panel> {
         }
     }
     let drops = course.map_or_else(Vec::new, |course| course.probe(1, "bottleneck", "drops"));
-    let drops = within(drops).into_iter().filter(|(_, count)| *count > 0.0);
-    let lost = Curve::exact("lost", Look::Marks(2), drops);
+    let lost = Curve::exact("lost", Look::Marks(2), within(drops));
     const ACROSS: &str = "time in s";
     vec![
         panel(&format!("Four sessions in kbit/s, {name} layers"), ACROSS, vec![line("throughput", 1, total)])
