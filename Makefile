@@ -79,7 +79,7 @@ reproduce-thesis: toolchain ## Draw the figures of the thesis's chapters 4 and 5
 	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- thesis \
 	  --out $(OUT)/reproduction --page docs/reproduction/thesis.md $(REPRODUCTION_OPTIONS)
 
-reproduce-flid: toolchain ## Draw the figures of the FLID-DL paper again and write docs/reproduction/flid.md (MINUTES minutes of processor time)
+reproduce-flid: toolchain ## Draw the figures of the FLID-DL paper again and write docs/reproduction/flid.md (about ten minutes of processor time)
 	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- flid \
 	  --out $(OUT)/reproduction --page docs/reproduction/flid.md $(REPRODUCTION_OPTIONS)
 
