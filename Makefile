@@ -79,7 +79,11 @@ reproduce-thesis: toolchain ## Draw the figures of the thesis's chapters 4 and 5
 	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- thesis \
 	  --out $(OUT)/reproduction --page docs/reproduction/thesis.md $(REPRODUCTION_OPTIONS)
 
-reproduce-eflid: toolchain ## Draw the figures of the E-FLID-DL paper again and write docs/reproduction/e-flid.md (6 minutes of processor time)
+reproduce-flid: toolchain ## Draw the figures of the FLID-DL paper again and write docs/reproduction/flid.md (ten minutes of processor time)
+	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- flid \
+	  --out $(OUT)/reproduction --page docs/reproduction/flid.md $(REPRODUCTION_OPTIONS)
+
+reproduce-eflid: toolchain ## Draw the figures of the E-FLID-DL paper again and write docs/reproduction/e-flid.md (six minutes of processor time)
 	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- e-flid \
 	  --out $(OUT)/reproduction --page docs/reproduction/e-flid.md $(REPRODUCTION_OPTIONS)
 

@@ -1,6 +1,6 @@
 //! Regenerates the figures of papers and says which of their claims hold.
 //!
-//! `make reproduce-thesis` and `make reproduce-eflid` each run all of a paper and write its page in the
+//! `make reproduce-thesis` and its like each run all of a paper and write its page in the
 //! documentation. `--quick` runs everything briefly.
 
 use std::collections::BTreeMap;

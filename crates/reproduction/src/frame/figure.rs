@@ -210,6 +210,8 @@ pub(crate) enum Look {
     Dots(usize),
     /// A line, in one of eight colours.
     Line(usize),
+    /// Dots without a line, in one of eight colours.
+    Marks(usize),
     /// A thin grey line, to compare with.
     Guide,
     /// One of a family, from the first to the last.
