@@ -100,7 +100,7 @@ fn mk_01_to_07_mean_rates() {
     for id in ["MK-01", "MK-02", "MK-03", "MK-04", "MK-05", "MK-06", "MK-07"] {
         let case = load(id);
         let (model, rises) = match id {
-            7 => (example(), heuristic(&example(), &target(0.1))),
+            "MK-07" => (example(), heuristic(&example(), &target(0.1))),
             _ => (model_of(&case), printed("ex6_printed")),
         };
         let loss = case.number("q");
