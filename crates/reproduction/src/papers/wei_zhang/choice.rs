@@ -27,7 +27,7 @@ fn exactly(name: &str, value: f64) -> Vec<Placed> {
 pub(super) fn layers() -> Figure {
     let count = |structure, multiple: f64| f64::from(layers_up_to(structure, multiple));
     let curve = move |name: &str, hue, structure| {
-        let points = (1..=32).map(move |multiple| f64::from(multiple));
+        let points = (1..=32).map(f64::from);
         Curve::exact(
             name,
             Look::Line(hue),
