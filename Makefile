@@ -13,7 +13,7 @@ OUT ?= results
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test toolchain build fmt clippy docs unit reproduce reproduce-thesis findings bench validate ns2 generated
+.PHONY: help demo test toolchain build fmt clippy docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang findings bench validate ns2 generated
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -78,6 +78,18 @@ findings: build ## Run the sweeps behind docs/findings.md and write its tables (
 reproduce-thesis: toolchain ## Draw the figures of the thesis's chapters 4 and 5 again and write docs/reproduction/thesis.md (half an hour of processor time)
 	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- thesis \
 	  --out $(OUT)/reproduction --page docs/reproduction/thesis.md $(REPRODUCTION_OPTIONS)
+
+reproduce-flid: toolchain ## Draw the figures of the FLID-DL paper again and write docs/reproduction/flid.md (ten minutes of processor time)
+	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- flid \
+	  --out $(OUT)/reproduction --page docs/reproduction/flid.md $(REPRODUCTION_OPTIONS)
+
+reproduce-eflid: toolchain ## Draw the figures of the E-FLID-DL paper again and write docs/reproduction/e-flid.md (six minutes of processor time)
+	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- e-flid \
+	  --out $(OUT)/reproduction --page docs/reproduction/e-flid.md $(REPRODUCTION_OPTIONS)
+
+reproduce-weizhang: toolchain ## Draw the figures of Wei and Zhang's report again and write docs/reproduction/wei-zhang.md (four minutes of processor time)
+	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- wei-zhang \
+	  --out $(OUT)/reproduction --page docs/reproduction/wei-zhang.md $(REPRODUCTION_OPTIONS)
 
 bench: toolchain ## Packet hops per CPU second and instructions a hop, added to the history
 	$(CARGO) build --release --locked --quiet --package layercast-bench

@@ -359,6 +359,50 @@ fn a_design_leaves_two_files_and_names_them() {
 }
 
 #[test]
+fn a_design_climbs_by_the_objective_that_it_is_told() {
+    insta::assert_snapshot!(seen(&[
+        "design",
+        "flid",
+        "--layers",
+        "6",
+        "--by",
+        "hill-climbing",
+        "--objective",
+        "absolute"
+    ]));
+    insta::assert_snapshot!(seen(&["design", "flid", "--objective", "squares"]));
+}
+
+#[test]
+fn a_design_for_synchronised_joins_chooses_an_interval() {
+    insta::assert_snapshot!(seen(&["design", "wei-zhang", "--rtt", "44 ms", "--share", "1875 kbit/s"]));
+    insta::assert_snapshot!(seen(&["design", "wei-zhang", "--share", "2 Mbit/s", "--fastest", "1 Mbit/s"]));
+    let directory = scratch("design-wei-zhang");
+    let out = directory.to_str().expect("a path in UTF-8");
+    let output = run(&[
+        "design",
+        "wei-zhang",
+        "--share",
+        "2 Mbit/s",
+        "--structure",
+        "exponential",
+        "--packets",
+        "4",
+        "--out",
+        out,
+    ]);
+    assert!(output.status.success(), "{output:?}");
+    let json = fs::read_to_string(directory.join("design.json")).expect("the numbers are there");
+    let json: serde_json::Value = serde_json::from_str(&json).expect("they are JSON");
+    assert_eq!((&json["structure"], &json["chosen"]["packets"]), (&"exponential".into(), &4.into()));
+    // K' of eq. 22 with half of the time on the upper level, m = 4.
+    let scale = json["chosen"]["scale"].as_f64().expect("K'");
+    assert!((scale - 3.0_f64.sqrt()).abs() < 1e-12, "{scale}");
+    let svg = fs::read_to_string(directory.join("design.svg")).expect("the picture is there");
+    assert!(svg.contains("exponential layers, mean"));
+}
+
+#[test]
 fn what_cannot_be_designed_is_told() {
     insta::assert_snapshot!(seen(&["design", "flid", "--slot", "100 ms"]));
     insta::assert_snapshot!(seen(&["design", "flid", "--factor", "0.9"]));

@@ -2,6 +2,7 @@
 
 pub mod flid;
 mod plot;
+pub mod wei_zhang;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use serde::Serialize;
 use crate::results::ResultsError;
 use crate::results::files::write_whole;
 use crate::results::json;
+use crate::results::text::decimal;
 
 /// The files that a design was written to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,4 +37,14 @@ fn write(directory: &Path, design: &impl Serialize, svg: &str) -> Result<Written
     write_whole(&json_path, text.as_bytes())?;
     write_whole(&svg_path, svg.as_bytes())?;
     Ok(Written { json: json_path, svg: svg_path })
+}
+
+/// A number with about three digits.
+fn told(value: f64) -> String {
+    let decimals = match value.abs() {
+        99.5.. => 0,
+        9.95.. => 1,
+        _ => 2,
+    };
+    decimal(value, decimals)
 }

@@ -26,7 +26,7 @@ mod signal;
 mod source;
 mod target;
 
-pub use fit::{Climb, Fitted, Goal, climb};
+pub use fit::{Climb, Fitted, Goal, Objective, climb};
 pub use header::{Header, HeaderError};
 pub use model::{Memberships, Model};
 pub use receiver::{Congestion, Receiver, next_level};

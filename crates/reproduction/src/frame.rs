@@ -1,6 +1,7 @@
 //! What a paper's figures are made of, whatever the paper: studies that are run, panels that are drawn,
 //! claims that are checked, and the pages that tell of them.
 
+pub(crate) mod course;
 pub(crate) mod effort;
 pub(crate) mod figure;
 pub(crate) mod finding;

@@ -1,7 +1,7 @@
 //! Regenerates the figures of papers and says which of their claims hold.
 //!
-//! `make reproduce-thesis` runs all of a paper and writes its page in the documentation. `--quick` runs
-//! everything briefly.
+//! `make reproduce-thesis` and its like each run all of a paper and write its page in the
+//! documentation. `--quick` runs everything briefly.
 
 use std::collections::BTreeMap;
 use std::fs;

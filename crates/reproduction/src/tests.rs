@@ -72,6 +72,42 @@ fn a_study_goes_on_where_it_stopped() {
     fs::remove_dir_all(&directory).unwrap();
 }
 
+#[test]
+fn a_study_has_courses_categories_links_and_flows() {
+    let directory = scratch("course");
+    let sweep = |outer, vary: &[&str]| Sweep {
+        outer: Some(outer),
+        set: vec!["session.flid.count=2".to_owned()],
+        vary: vary.iter().map(|vary| (*vary).to_owned()).collect(),
+    };
+    let latencies = "session.flid.leave_latency=0 s,{ uniform = [\"2 s\", \"4 s\"] }";
+    let study = Study {
+        name: "courses",
+        scenario: "flid/many-receivers",
+        sweeps: vec![sweep(1, &[]), sweep(2, &[latencies])],
+        metrics: &["throughput_kbps", "drops"],
+    };
+    let measured = study::run(&study, Effort::Quick, &directory, Some(2), &Heard::default()).unwrap();
+    let course = measured.course(Some(1)).unwrap();
+    assert_eq!(course.replications().collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(course.flows().collect::<Vec<_>>(), ["flid-1@R", "flid-2@R"]);
+    let levels = course.levels(1, "flid-1@R");
+    assert!(levels.iter().any(|(at, level)| *at == 20.0 && *level > 10.0), "{levels:?}");
+    let rates = course.throughput(2, "flid-2@R");
+    assert!(rates.iter().all(|(_, rate)| (0.0..=2100.0).contains(rate)) && rates.len() > 100);
+    assert_eq!(course.window_s(), [30.0, 60.0], "it is short as it is");
+    assert!(course.probe(1, "none", "drops").is_empty() && course.levels(3, "flid-1@R").is_empty());
+    // The second value is no number, so it has its place in the list.
+    for place in [0.0, 1.0] {
+        let at = [2.0, place];
+        let each = ["flid-1@R", "flid-2@R"].map(|flow| measured.of(&at, flow, "throughput_kbps"));
+        let mean = measured.of(&at, "flid", "throughput_kbps");
+        assert!((Samples::average(&each).mean() / mean.mean() - 1.0).abs() < 1e-9, "{mean:?}");
+        assert!(measured.of(&at, "A-B", "utilisation").mean() > 0.7);
+    }
+    fs::remove_dir_all(&directory).unwrap();
+}
+
 /// In which twice as much is lost at the second probability.
 const VARIANT: Variant = Variant { name: "double", with: "double loss", of: "small", by: "double" };
 

@@ -3,13 +3,16 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use layercast_protocol::flid::{Climb, Goal, Model, SEPARATION, Target, climb, heuristic, separated};
+use layercast_protocol::flid::{
+    Climb, Goal, Model, Objective, SEPARATION, Target, climb, heuristic, separated,
+};
 use layercast_protocol::layers::{LayerError, LayerTable};
 use layercast_protocol::units::{Size, Span};
 use serde::Serialize;
 
 use super::Written;
 use super::plot::{self, Curve};
+use super::told;
 use crate::results::ResultsError;
 use crate::results::table::lay_out;
 use crate::results::text::decimal;
@@ -26,8 +29,8 @@ const DRAWN: u32 = 120;
 pub enum By {
     /// By the loss rate at which TCP would have the level's rate.
     Heuristic,
-    /// The heuristic, improved by hill climbing.
-    HillClimbing,
+    /// The heuristic, improved by hill climbing, by this measure.
+    HillClimbing(Objective),
 }
 
 /// What is designed.
@@ -112,12 +115,18 @@ pub struct Design {
     pub packet_bytes: u32,
     /// How the shares were chosen.
     pub by: &'static str,
+    /// What hill climbing made least.
+    pub objective: Option<&'static str>,
     /// Sweeps of hill climbing.
     pub sweeps: Option<u32>,
     /// The sum of the squared relative errors of the mean rate over the fitted loss rates.
     pub error: f64,
     /// Its root mean.
     pub root_mean_error: f64,
+    /// The root mean of the squared errors of the mean rate over the same loss rates, kbit/s.
+    pub root_mean_error_kbps: f64,
+    /// The mean of the absolute errors, kbit/s.
+    pub mean_error_kbps: f64,
     /// The levels from the base up.
     pub levels: Vec<LevelRow>,
     /// What is expected at some loss rates.
@@ -158,11 +167,12 @@ pub fn design(request: &Request) -> Result<Design, DesignError> {
     let target = Target::new(request.rtt);
     let goal = Goal::over(&target, FITTED.0, FITTED.1, FITTED.2);
     let start = heuristic(&model, &target);
-    let (by, rises, sweeps) = match request.by {
+    let (by, rises, climbed) = match request.by {
         By::Heuristic => ("heuristic", start, None),
-        By::HillClimbing => {
+        By::HillClimbing(objective) => {
+            let goal = goal.clone().by(objective);
             let fitted = climb(&model, &goal, &separated(&start, SEPARATION), &Climb::default());
-            ("hill-climbing", fitted.rises, Some(fitted.sweeps))
+            ("hill-climbing", fitted.rises, Some((name(objective), fitted.sweeps)))
         }
     };
     for (level, &rise) in levels.iter_mut().zip(&rises) {
@@ -183,30 +193,35 @@ pub fn design(request: &Request) -> Result<Design, DesignError> {
         let place = f64::from(step) / f64::from(DRAWN - 1);
         FITTED.0 * libm::pow(FITTED.1 / FITTED.0, place)
     };
-    let error = goal.error(&model, &rises);
+    let mean_error = |objective: Objective| {
+        let goal = goal.clone().by(objective);
+        goal.mean(goal.error(&model, &rises))
+    };
     Ok(Design {
         protocol: "flid",
         slot_s: model.slot_s,
         rtt_s: request.rtt.as_secs_f64(),
         packet_bytes: request.packet.as_bytes(),
         by,
-        sweeps,
-        error,
-        root_mean_error: goal.root_mean(error),
+        objective: climbed.map(|(objective, _)| objective),
+        sweeps: climbed.map(|(_, sweeps)| sweeps),
+        error: goal.error(&model, &rises),
+        root_mean_error: mean_error(Objective::RelativeSquares),
+        root_mean_error_kbps: mean_error(Objective::Squares) * kbits,
+        mean_error_kbps: mean_error(Objective::Absolute) * kbits,
         levels,
         losses: TOLD.into_iter().map(expected).collect(),
         curves: (0..DRAWN).map(drawn).map(expected).collect(),
     })
 }
 
-/// A number with about three digits.
-fn told(value: f64) -> String {
-    let decimals = match value.abs() {
-        99.5.. => 0,
-        9.95.. => 1,
-        _ => 2,
-    };
-    decimal(value, decimals)
+/// What an objective is called.
+fn name(objective: Objective) -> &'static str {
+    match objective {
+        Objective::RelativeSquares => "relative-squares",
+        Objective::Squares => "squares",
+        Objective::Absolute => "absolute",
+    }
 }
 
 impl Design {
@@ -235,8 +250,11 @@ impl Design {
         };
         let heading = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let sweeps = self.sweeps.map_or(String::new(), |sweeps| format!(", {sweeps} sweeps"));
+        // The paper's objective goes without saying.
+        let objective = self.objective.filter(|name| *name != self::name(Objective::default()));
+        let objective = objective.map_or(String::new(), |name| format!(" on {name}"));
         let mut text = format!(
-            "FLID · slots of {} s · round-trip time {} s · packets of {} bytes · shares by {}{sweeps}\n\n",
+            "FLID · slots of {} s · round-trip time {} s · packets of {} bytes · shares by {}{objective}{sweeps}\n\n",
             self.slot_s, self.rtt_s, self.packet_bytes, self.by
         );
         text.push_str(&lay_out(
@@ -251,11 +269,14 @@ impl Design {
         let (low, high, points) = FITTED;
         let _ = writeln!(
             text,
-            "\nSquared relative error over {points} loss rates from {} % to {} %: sum {}, root mean {}",
+            "\nSquared relative error over {points} loss rates from {} % to {} %: sum {}, root mean {}\n\
+             Squared error: root mean {} kbit/s · absolute error: mean {} kbit/s",
             low * 100.0,
             high * 100.0,
             decimal(self.error, 3),
-            decimal(self.root_mean_error, 4)
+            decimal(self.root_mean_error, 4),
+            told(self.root_mean_error_kbps),
+            told(self.mean_error_kbps)
         );
         text
     }
@@ -305,7 +326,8 @@ mod tests {
 
     #[test]
     fn hill_climbing_comes_closer_to_tcp() {
-        let [heuristic, climbed] = [By::Heuristic, By::HillClimbing].map(|by| design(&request(by)).unwrap());
+        let [heuristic, climbed] =
+            [By::Heuristic, By::HillClimbing(Objective::default())].map(|by| design(&request(by)).unwrap());
         assert!((25.37..25.39).contains(&heuristic.error) && climbed.error < 17.0);
         assert!(climbed.sweeps.is_some_and(|sweeps| sweeps > 1) && heuristic.sweeps.is_none());
         let far = |design: &Design| {
@@ -313,6 +335,25 @@ mod tests {
             design.losses.iter().map(ratio).fold(0.0, f64::max)
         };
         assert!(far(&heuristic) < 0.4 && far(&climbed) < 0.4);
+    }
+
+    /// Each measure is least where it was what was climbed by.
+    #[test]
+    fn each_objective_is_least_in_its_own_design() {
+        let objectives = [Objective::RelativeSquares, Objective::Squares, Objective::Absolute];
+        let designs = objectives.map(|objective| design(&request(By::HillClimbing(objective))).unwrap());
+        let errors = [
+            |design: &Design| design.root_mean_error,
+            |design: &Design| design.root_mean_error_kbps,
+            |design: &Design| design.mean_error_kbps,
+        ];
+        for (own, error) in errors.into_iter().enumerate() {
+            let all: Vec<f64> = designs.iter().map(error).collect();
+            let others = all.iter().enumerate().filter(|(index, _)| *index != own);
+            assert!(others.into_iter().all(|(_, other)| all[own] < *other), "{own}: {all:?}");
+            assert!(designs[own].objective == Some(name(objectives[own])));
+        }
+        assert!(designs[2].table().contains("by hill-climbing on absolute"));
     }
 
     #[test]

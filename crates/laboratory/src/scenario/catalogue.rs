@@ -24,10 +24,29 @@ macro_rules! built_in {
 }
 
 built_in![
+    "amca/bottlenecks-caption",
+    "amca/bottlenecks-tcp",
+    "amca/bottlenecks-text",
+    "amca/convergence",
+    "amca/finite",
+    "amca/one-tcp",
+    "amca/overlap",
+    "amca/two-tcp",
+    "e-flid/fairness",
+    "e-flid/fairness-flid",
+    "e-flid/half-lossy",
+    "e-flid/lossy-bottleneck",
+    "e-flid/lossy-bottleneck-flid",
+    "e-flid/lossy-leaves",
     "elm/strategies",
     "elm/transient",
+    "flid/beside-tcp",
+    "flid/coordination",
+    "flid/four-sessions",
+    "flid/heterogeneous-delays",
     "flid/many-receivers",
     "flid/one-bottleneck",
+    "flid/random-loss",
     "golestani-sabnani/bad-receivers",
     "golestani-sabnani/one-bottleneck",
     "nca/one-bottleneck",
@@ -58,7 +77,10 @@ built_in![
     "transport/three-links",
     "webrc/beside-tcp",
     "webrc/equation",
+    "wei-zhang/fairness",
     "wei-zhang/four-flows",
+    "wei-zhang/four-receivers",
+    "wei-zhang/one-receiver",
 ];
 
 /// The text of a scenario and what errors call it.

@@ -86,7 +86,8 @@ fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
         if plan.as_ref().is_none_or(|plan| plan.receivers.is_empty()) {
             incomplete.push(entry.key.clone());
         }
-        sessions.extend(plan);
+        // Without receivers it is as if it were not there: a count of 0 takes it out.
+        sessions.extend(plan.filter(|plan| !plan.receivers.is_empty()));
     }
     let mut flows = Vec::new();
     for entry in table.entries("flows", context) {
@@ -95,7 +96,7 @@ fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
         if plan.as_ref().is_none_or(|plan| plan.to.is_empty()) {
             incomplete.push(entry.key.clone());
         }
-        flows.extend(plan);
+        flows.extend(plan.filter(|plan| !plan.to.is_empty()));
     }
     let edges =
         edges::read(table.entries("edges", context), defaults("edge"), &sessions, &topology, timing, context);
@@ -122,7 +123,8 @@ fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
     };
     let known = Known { flows: scenario.flow_names(), incomplete };
     check_unique(root, &scenario, context);
-    if root.get("sessions").or(root.get("flows")).is_none() {
+    let is_without = scenario.sessions.is_empty() && scenario.flows.is_empty();
+    if root.get("sessions").or(root.get("flows")).is_none() || (is_without && context.problems.is_empty()) {
         let problem = Problem::at(root.at, "", "there is nothing to measure");
         context.problems.push(problem.allowed("at least one session or flow"));
     }

@@ -4,23 +4,54 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{Model, SEPARATION, Target};
-use crate::math::{exp, exp_m1, sqrt};
+use crate::math::{abs, exp, exp_m1, sqrt};
 
 /// The inverse of the golden ratio.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 /// How often the search along one coordinate narrows its interval.
 const NARROWINGS: u32 = 50;
 
+/// How the distance of a rate from the one that it is to reach counts (FLID-DL paper, appendix: any
+/// measure will do, its own is the first).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Objective {
+    /// The square of the distance over the rate that is to be reached.
+    #[default]
+    RelativeSquares,
+    /// The square of the distance in packets/s: high rates weigh most.
+    Squares,
+    /// The distance in packets/s: as squares, but a few that are far off weigh less.
+    Absolute,
+}
+
+impl Objective {
+    fn of(self, rate: f64, target: f64) -> f64 {
+        let distance = rate - target;
+        match self {
+            Objective::RelativeSquares => (distance / target) * (distance / target),
+            Objective::Squares => distance * distance,
+            Objective::Absolute => abs(distance),
+        }
+    }
+}
+
 /// Loss rates with the rates that a protocol is to reach there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Goal {
     points: Vec<(f64, f64)>,
+    objective: Objective,
 }
 
 impl Goal {
     /// Points of any curve: loss rates, from 0 to 1, with rates above 0 in packets/s.
     pub fn new(points: impl IntoIterator<Item = (f64, f64)>) -> Goal {
-        Goal { points: points.into_iter().collect() }
+        Goal { points: points.into_iter().collect(), objective: Objective::default() }
+    }
+
+    /// The same points by another measure.
+    #[must_use]
+    pub fn by(self, objective: Objective) -> Goal {
+        Goal { objective, ..self }
     }
 
     /// `count` loss rates, at least 2, at equal distances from `low` to `high` (FLID-DL paper, appendix
@@ -35,24 +66,27 @@ impl Goal {
         Goal::over(target, 0.001, 0.1, 500)
     }
 
-    /// The sum of the squared relative errors of a model: the paper's "normalized mean square error",
-    /// which is not divided by the number of points.
+    /// The sum of a model's errors by the [objective](Objective). Of squared relative errors that is the
+    /// paper's "normalized mean square error", which is not divided by the number of points.
     pub fn error(&self, model: &Model, rises: &[f64]) -> f64 {
         let mean = |&(loss, _): &(f64, f64)| model.mean_rate(rises, loss);
         self.error_of(self.points.iter().map(mean))
     }
 
     fn error_of(&self, rates: impl Iterator<Item = f64>) -> f64 {
-        let square = |((_, target), rate): (&(f64, f64), f64)| {
-            let relative = (rate - target) / target;
-            relative * relative
-        };
-        self.points.iter().zip(rates).map(square).sum()
+        let objective = self.objective;
+        let of = |((_, target), rate): (&(f64, f64), f64)| objective.of(rate, *target);
+        self.points.iter().zip(rates).map(of).sum()
     }
 
-    /// The mean relative error, as a square root of mean squares, for a sum of squares.
-    pub fn root_mean(&self, error: f64) -> f64 {
-        sqrt(error / self.points.len().max(1) as f64)
+    /// The mean error of a point for a sum of errors: of squares the root of their mean, which is
+    /// relative or in packets/s; of distances their mean in packets/s.
+    pub fn mean(&self, error: f64) -> f64 {
+        let mean = error / self.points.len().max(1) as f64;
+        match self.objective {
+            Objective::RelativeSquares | Objective::Squares => sqrt(mean),
+            Objective::Absolute => mean,
+        }
     }
 }
 

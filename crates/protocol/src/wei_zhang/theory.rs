@@ -56,6 +56,59 @@ pub enum Structure {
     Exponential,
 }
 
+impl Structure {
+    /// The cumulative rate of a level over that of the base.
+    pub fn multiple(self, level: u32) -> f64 {
+        match self {
+            Structure::Linear => f64::from(level) + 1.0,
+            Structure::Exponential => math::pow(2.0, f64::from(level)),
+        }
+    }
+
+    /// The level whose cumulative rate is a multiple of the base rate, or the highest below it.
+    fn level_of(self, multiple: f64) -> u32 {
+        let level = match self {
+            Structure::Linear => math::floor(multiple) - 1.0,
+            Structure::Exponential => math::floor(math::log2(multiple.max(1.0))),
+        };
+        level.clamp(0.0, 1e6) as u32
+    }
+}
+
+/// Between which levels a receiver is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// The lower level.
+    pub level: u32,
+    /// The share alpha of time on the upper one: 1 where loss events are too rare to leave it within its
+    /// spacing, and too frequent to go on to the next.
+    pub upper_share: f64,
+    /// The mean rate over that of the base.
+    pub multiple: f64,
+}
+
+/// Where a receiver settles at a loss event rate, with m packets of the base layer in each tau_0 and
+/// layers without end. Between two loss events it gets 1 / p packets: that is [`loss_event_rate`] turned
+/// round, for the highest level that these suffice for. Below the first it stays on the base.
+pub fn place(structure: Structure, packets: f64, loss_event_rate: f64) -> Place {
+    // What comes between two loss events, in packets of the base layer in a tau_0. On level i it takes
+    // B_i B_{i+1} / B_0^2 of them to be there at the next point of the level above.
+    let volume = 1.0 / (loss_event_rate * packets);
+    let product = |level: u32| structure.multiple(level) * structure.multiple(level + 1);
+    let guess = match structure {
+        Structure::Linear => math::sqrt(volume),
+        Structure::Exponential => math::sqrt(volume / 2.0),
+    };
+    let mut level = structure.level_of(guess);
+    if level > 0 && product(level) > volume {
+        level -= 1;
+    }
+    let (lower, upper) = (structure.multiple(level), structure.multiple(level + 1));
+    let share = (volume / product(level) - 1.0) * lower / (upper - lower);
+    let upper_share = share.clamp(0.0, 1.0);
+    Place { level, upper_share, multiple: lower + (upper - lower) * upper_share }
+}
+
 /// What suits a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Design {
@@ -101,7 +154,7 @@ pub fn design(aim: &Aim, packets: u32) -> Design {
     let mut made = at_level(aim, packets, level);
     for _ in 0..32 {
         let base = made.base_rate.as_bytes_per_s().max(bytes * 1e-6);
-        let next = level_of(aim.structure, aim.share.as_bytes_per_s() / base);
+        let next = aim.structure.level_of(aim.share.as_bytes_per_s() / base);
         if next == level {
             break;
         }
@@ -109,15 +162,6 @@ pub fn design(aim: &Aim, packets: u32) -> Design {
         made = at_level(aim, packets, level);
     }
     made
-}
-
-/// The level whose cumulative rate is a multiple of the base rate, or the highest below it.
-fn level_of(structure: Structure, multiple: f64) -> u32 {
-    let level = match structure {
-        Structure::Linear => math::floor(multiple) - 1.0,
-        Structure::Exponential => math::floor(math::log2(multiple.max(1.0))),
-    };
-    level.clamp(0.0, 1e6) as u32
 }
 
 fn at_level(aim: &Aim, packets: u32, level: u32) -> Design {
@@ -140,5 +184,40 @@ fn at_level(aim: &Aim, packets: u32, level: u32) -> Design {
         scale,
         level,
         layers: layers.clamp(1.0, 1e6) as u32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A place gives back the loss event rate that it was asked for, and the mean rate of K'.
+    #[test]
+    fn a_place_is_where_the_loss_event_rate_leads() {
+        let (packets, interval_s, bytes) = (4.0, 0.08, 1000.0);
+        let base = packets * bytes / interval_s;
+        for structure in [Structure::Linear, Structure::Exponential] {
+            for (level, share) in [(0, 0.25), (1, 0.5), (3, 0.9), (6, 0.01)] {
+                let (lower, upper) = (structure.multiple(level), structure.multiple(level + 1));
+                let spacing_s = interval_s * upper;
+                let rate = loss_event_rate(lower * base, upper * base, share, spacing_s, bytes);
+                let place = place(structure, packets, rate);
+                assert_eq!(place.level, level, "{structure:?}");
+                assert!((place.upper_share - share).abs() < 1e-9, "{structure:?}: {place:?}");
+                let mean = mean_rate(scale(upper / lower, packets, share), rate, bytes, interval_s);
+                assert!((place.multiple * base / mean - 1.0).abs() < 1e-9, "{structure:?}: {place:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn rare_losses_leave_a_gap_between_levels() {
+        // 4 units of volume are all of level 1 for its spacing of 2; level 2 needs 6.
+        let at = |volume: f64| place(Structure::Linear, 1.0, 1.0 / volume);
+        assert_eq!(at(5.0), Place { level: 0, upper_share: 1.0, multiple: 2.0 });
+        assert_eq!((at(6.0).level, at(6.0).upper_share), (1, 0.0));
+        assert_eq!(at(0.5), Place { level: 0, upper_share: 0.0, multiple: 1.0 });
+        let doubling = place(Structure::Exponential, 1.0, 1.0 / 6.0);
+        assert_eq!(doubling, Place { level: 0, upper_share: 1.0, multiple: 2.0 });
     }
 }

@@ -14,8 +14,8 @@ fn wheel(case: &Case, layers: u16) -> Wheel {
 
 #[test]
 fn dl_01_to_08_what_each_group_carries() {
-    for id in 1..=8 {
-        let case = load(&format!("DL-0{id}"));
+    for id in ["DL-01", "DL-02", "DL-03", "DL-04", "DL-05", "DL-06", "DL-07", "DL-08"] {
+        let case = load(id);
         let rates = numbers(&case.input["r"]);
         let wheel = wheel(&case, rates.len() as u16);
         let slot = case.whole("slot");

@@ -1,5 +1,10 @@
 //! How much is run.
 
+use layercast_protocol::units::Span;
+
+/// How long a replication lasts at most if everything is run briefly.
+const BRIEF: Span = Span::from_secs(90);
+
 /// How much is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
@@ -10,12 +15,13 @@ pub(crate) enum Effort {
 }
 
 impl Effort {
-    /// What is changed in every cell of a study.
-    pub(crate) fn overrides(self) -> Vec<String> {
-        match self {
-            Effort::Full => Vec::new(),
-            Effort::Quick => vec!["duration=90 s".to_owned(), "windows=[[\"30 s\", \"end\"]]".to_owned()],
+    /// What is changed in every cell of a study whose scenario lasts so long: what is short already keeps
+    /// its length.
+    pub(crate) fn overrides(self, duration: Span) -> Vec<String> {
+        if self == Effort::Full || duration <= BRIEF {
+            return Vec::new();
         }
+        vec![format!("duration={BRIEF}"), "windows=[[\"30 s\", \"end\"]]".to_owned()]
     }
 
     /// How many replications each cell has: in full, those of the scenario.

@@ -46,6 +46,8 @@ pub(crate) enum Kind {
     Analytic,
     /// A component of the library fed with a made-up course.
     Trace,
+    /// One short simulation, without luck.
+    Course,
 }
 
 impl Kind {
@@ -55,6 +57,7 @@ impl Kind {
             Kind::Sweep => "simulated",
             Kind::Analytic => "from equations",
             Kind::Trace => "the library's component on a made-up course",
+            Kind::Course => "one short simulation",
         }
     }
 }
@@ -207,6 +210,8 @@ pub(crate) enum Look {
     Dots(usize),
     /// A line, in one of eight colours.
     Line(usize),
+    /// Dots without a line, in one of eight colours.
+    Marks(usize),
     /// A thin grey line, to compare with.
     Guide,
     /// One of a family, from the first to the last.

@@ -1,4 +1,4 @@
-//! Draws a figure's panels side by side, as SVG.
+//! Draws a figure's panels, as SVG.
 
 use std::ops::Range;
 
@@ -43,17 +43,22 @@ pub(crate) struct PlotError(String);
 type Sheet<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), PlotError>;
 
-/// The panels side by side.
+/// How many panels stand side by side.
+const COLUMNS: usize = 2;
+
+/// The panels, two in a row.
 pub(crate) fn svg(panels: &[Panel]) -> Result<String, PlotError> {
     let rows = panels.iter().map(|panel| legend_rows(panel).len()).max().unwrap_or(0) as i32;
     let top = TITLE + rows * LEGEND_ROW;
     let (width, height) = (LEFT + WIDTH + RIGHT, top + HEIGHT + BOTTOM);
     let mut text = String::new();
     {
-        let size = ((width * panels.len() as i32) as u32, height as u32);
+        let columns = panels.len().clamp(1, COLUMNS);
+        let lines = panels.len().div_ceil(columns).max(1);
+        let size = (width as u32 * columns as u32, height as u32 * lines as u32);
         let sheet = SVGBackend::with_string(&mut text, size).into_drawing_area();
         sheet.fill(&WHITE).map_err(failed)?;
-        for (panel, part) in panels.iter().zip(sheet.split_evenly((1, panels.len().max(1)))) {
+        for (panel, part) in panels.iter().zip(sheet.split_evenly((lines, columns))) {
             Plane::new(panel, top)?.draw(&part)?;
         }
         sheet.present().map_err(failed)?;
@@ -172,7 +177,9 @@ impl<'p> Plane<'p> {
             let y = TITLE + number as i32 * LEGEND_ROW + 4;
             for (x, curve) in row {
                 let x = LEFT + x;
-                line(sheet, &[(x, y), (x + 22, y)], color(curve.look), stroke(curve.look))?;
+                if has_line(curve.look) {
+                    line(sheet, &[(x, y), (x + 22, y)], color(curve.look), stroke(curve.look))?;
+                }
                 if has_dots(curve.look) {
                     dot(sheet, (x + 11, y), curve.look)?;
                 }
@@ -194,7 +201,9 @@ impl<'p> Plane<'p> {
                 continue;
             };
             let x = self.x(*at);
-            way.push((x, self.y(mean)));
+            if has_line(curve.look) {
+                way.push((x, self.y(mean)));
+            }
             if let Some(half) = statistic.ci95 {
                 // An interval that reaches below what can be drawn ends at the frame.
                 let ends = [mean - half, mean + half].map(|end| self.y(end));
@@ -239,7 +248,11 @@ fn unplaced(scale: Scale, place: f64) -> f64 {
 }
 
 fn has_dots(look: Look) -> bool {
-    matches!(look, Look::Dots(_) | Look::Family { .. })
+    matches!(look, Look::Dots(_) | Look::Marks(_) | Look::Family { .. })
+}
+
+fn has_line(look: Look) -> bool {
+    !matches!(look, Look::Marks(_))
 }
 
 fn stroke(look: Look) -> u32 {
@@ -248,7 +261,9 @@ fn stroke(look: Look) -> u32 {
 
 fn color(look: Look) -> RGBColor {
     match look {
-        Look::Dots(hue) | Look::Line(hue) => HUES.get(hue % HUES.len()).copied().unwrap_or(TEXT),
+        Look::Dots(hue) | Look::Marks(hue) | Look::Line(hue) => {
+            HUES.get(hue % HUES.len()).copied().unwrap_or(TEXT)
+        }
         Look::Guide => MUTED,
         // From light blue over violet to dark red, so that neighbours differ and the order is seen.
         Look::Family { index, of } => {
@@ -310,6 +325,18 @@ mod tests {
             assert!(text.contains(label), "{label}: {text}");
         }
         assert!(!text.contains("NaN"));
+    }
+
+    #[test]
+    fn marks_have_no_line() {
+        let points = [1.0, 2.0].map(|at| (at, Samples::exactly(at)));
+        let drawn = |look| {
+            let curve = Curve { name: "lost".to_owned(), look, points: points.to_vec() };
+            let text = svg(&[panel(vec![curve])]).unwrap();
+            (text.matches("<circle").count(), text.matches("<polyline").count())
+        };
+        let (marks, dots) = (drawn(Look::Marks(2)), drawn(Look::Dots(2)));
+        assert_eq!((marks.0, marks.1 + 2), dots, "a line less in the plot and in the legend");
     }
 
     #[test]

@@ -32,6 +32,16 @@ impl Samples {
         )
     }
 
+    /// The mean over several of each replication; undefined where one of them is.
+    pub(crate) fn average(all: &[Samples]) -> Samples {
+        let replications = all.iter().map(|samples| samples.0.len()).min().unwrap_or(0);
+        let mean = |index: usize| {
+            let values = all.iter().map(|samples| samples.0.get(index).copied().flatten());
+            values.sum::<Option<f64>>().map(|sum| sum / all.len() as f64)
+        };
+        Samples((0..replications).map(mean).collect())
+    }
+
     /// Each times a number.
     pub(crate) fn times(&self, factor: f64) -> Samples {
         self.each(|value| value * factor)
@@ -97,6 +107,8 @@ mod tests {
         let other = Samples(vec![Some(4.0), Some(1.0), Some(3.0), Some(0.0)]);
         assert_eq!(one.over(&other).0, [Some(0.5), None, Some(3.0), None]);
         assert_eq!(one.less(&other).0, [Some(-2.0), None, Some(6.0), Some(1.0)]);
+        assert_eq!(Samples::average(&[one, other]).0, [Some(3.0), None, Some(6.0), Some(0.5)]);
+        assert_eq!(Samples::average(&[]), Samples::default());
     }
 
     #[test]

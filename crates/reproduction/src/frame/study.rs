@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use layercast_laboratory::run::RegistryCatalogue;
-use layercast_laboratory::scenario::catalogue;
+use layercast_laboratory::scenario::{self, catalogue};
 use layercast_laboratory::sweep::{
-    Cell, Grid, Outcome, Part, Progress, Store, SweepError, SweepRequest, SweepSummary, write_all,
+    Cell, Grid, Measured as MeasuredAlone, Outcome, Part, PartWindow, Progress, Store, SweepError,
+    SweepRequest, SweepSummary, write_all,
 };
 
+use super::course::{Course, CourseError};
 use super::effort::Effort;
 use super::samples::Samples;
 
@@ -33,7 +35,8 @@ pub(crate) struct Sweep {
     pub(crate) outer: Option<u32>,
     /// What is changed in all cells, as for `layercast sweep --set`.
     pub(crate) set: Vec<String>,
-    /// What is varied, as for `layercast sweep --vary`: the further coordinates.
+    /// What is varied, as for `layercast sweep --vary`: the further coordinates. A value that is no number
+    /// has its place in the list, from 0. If nothing is varied, courses over time are kept and no samples.
     pub(crate) vary: Vec<String>,
 }
 
@@ -48,6 +51,14 @@ pub(crate) enum StudyError {
         /// Why.
         source: SweepError,
     },
+    /// Its courses could not be run.
+    #[error("the courses of the study {study} could not be run")]
+    Course {
+        /// The study's name.
+        study: &'static str,
+        /// Why.
+        source: CourseError,
+    },
     /// What it gave could not be written.
     #[error("the results of the study {study} could not be written")]
     Results {
@@ -56,7 +67,7 @@ pub(crate) enum StudyError {
         /// Why.
         source: layercast_laboratory::results::ResultsError,
     },
-    /// There is no such scenario, or what is varied has no numbers.
+    /// There is no such scenario.
     #[error("the study {study} is wrong: {what}")]
     Wrong {
         /// The study's name.
@@ -78,13 +89,15 @@ pub(crate) enum StudyError {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {
     cells: Vec<MeasuredCell>,
+    /// By the outer factor's value.
+    courses: BTreeMap<Option<u32>, Course>,
 }
 
 /// One cell.
 #[derive(Clone, Debug)]
 struct MeasuredCell {
     at: Vec<f64>,
-    /// By the family of flows and the metric.
+    /// By the name of a session, of a table of flows, of one flow, a group or a link, and the metric.
     quantities: BTreeMap<(String, String), Samples>,
 }
 
@@ -100,18 +113,27 @@ pub(crate) struct Quantity {
 impl Measured {
     /// Of a study that was not run.
     pub(crate) const fn nothing() -> Measured {
-        Measured { cells: Vec::new() }
+        Measured { cells: Vec::new(), courses: BTreeMap::new() }
     }
 
     /// The samples of a cell; none where the cell or the quantity is not there.
     pub(crate) fn samples(&self, at: &[f64], quantity: Quantity) -> Samples {
-        let same = |cell: &&MeasuredCell| {
-            cell.at.len() == at.len()
-                && cell.at.iter().zip(at).all(|(one, other)| (one / other - 1.0).abs() < 1e-9)
-        };
-        let key = (quantity.flow.to_owned(), quantity.metric.to_owned());
+        self.of(at, quantity.flow, quantity.metric)
+    }
+
+    /// The samples of a cell by the name of a session, a table of flows, a flow, a group or a link; none
+    /// where the cell or the metric is not there.
+    pub(crate) fn of(&self, at: &[f64], name: &str, metric: &str) -> Samples {
+        let near = |(one, other): (&f64, &f64)| (one - other).abs() <= 1e-9 * other.abs();
+        let same = |cell: &&MeasuredCell| cell.at.len() == at.len() && cell.at.iter().zip(at).all(near);
+        let key = (name.to_owned(), metric.to_owned());
         let found = self.cells.iter().find(same).and_then(|cell| cell.quantities.get(&key));
         found.cloned().unwrap_or_default()
+    }
+
+    /// The courses of a sweep that varies nothing, by its outer factor.
+    pub(crate) fn course(&self, outer: Option<u32>) -> Option<&Course> {
+        self.courses.get(&outer)
     }
 
     /// Adds a cell's quantity.
@@ -165,6 +187,14 @@ fn run_sweep(
     let wrong = |what: String| StudyError::Wrong { study: study.name, what };
     let failed = |source| StudyError::Sweep { study: study.name, source };
     let name = sweep.outer.map_or(study.name.to_owned(), |outer| format!("{}-{outer}", study.name));
+    if sweep.vary.is_empty() {
+        let course = Course::run(study.scenario, &sweep.set, effort, jobs)
+            .map_err(|source| StudyError::Course { study: study.name, source })?;
+        let count = course.replications().count();
+        listener.begins(&name, count, count);
+        measured.courses.insert(sweep.outer, course);
+        return Ok(());
+    }
     let request = request(study, sweep, effort).map_err(wrong)?;
     let grid = Grid::read(&request, &RegistryCatalogue).map_err(failed)?;
     let directory = directory.join(&name);
@@ -176,14 +206,17 @@ fn run_sweep(
     let outcome = begun.finish(jobs, &|_| {}).map_err(failed)?;
     write_all(&directory, &outcome, &SweepSummary::new(&outcome))
         .map_err(|source| StudyError::Results { study: study.name, source })?;
-    read(&outcome, sweep, measured).map_err(wrong)
+    read(&outcome, sweep, measured);
+    Ok(())
 }
 
 /// What the laboratory is asked for.
 fn request(study: &Study, sweep: &Sweep, effort: Effort) -> Result<SweepRequest, String> {
     let scenario = catalogue::find(study.scenario)
         .ok_or_else(|| format!("there is no built-in scenario {}", study.scenario))?;
-    let overrides = [sweep.set.clone(), effort.overrides()].concat();
+    let plain = scenario::read(scenario.name, scenario.text, &[], &RegistryCatalogue);
+    let duration = plain.map_err(|errors| errors.to_string())?.duration;
+    let overrides = [sweep.set.clone(), effort.overrides(duration)].concat();
     let flags = sweep.vary.iter().map(|vary| format!(" --vary '{vary}'"));
     let sets = overrides.iter().map(|set| format!(" --set '{set}'"));
     let metrics = study.metrics.join(",");
@@ -204,13 +237,13 @@ fn request(study: &Study, sweep: &Sweep, effort: Effort) -> Result<SweepRequest,
     })
 }
 
-fn read(outcome: &Outcome<'_>, sweep: &Sweep, measured: &mut Measured) -> Result<(), String> {
+fn read(outcome: &Outcome<'_>, sweep: &Sweep, measured: &mut Measured) {
     let grid = outcome.grid;
     for (cell, parts) in grid.cells.iter().zip(&outcome.parts) {
         let mut at: Vec<f64> = sweep.outer.iter().map(|&outer| f64::from(outer)).collect();
         for (axis, &index) in grid.axes.iter().zip(&cell.at) {
             let number = axis.scale.as_ref().and_then(|scale| scale.numbers.get(index));
-            at.push(*number.ok_or_else(|| format!("{} is varied over no numbers", axis.key))?);
+            at.push(number.copied().unwrap_or(index as f64));
         }
         for (family, members) in families(cell) {
             for metric in metrics(parts, &members) {
@@ -218,8 +251,24 @@ fn read(outcome: &Outcome<'_>, sweep: &Sweep, measured: &mut Measured) -> Result
                 measured.add(&at, &family, &metric, Samples(parts.iter().map(mean).collect()));
             }
         }
+        read_alone(parts, &at, measured);
     }
-    Ok(())
+}
+
+/// What was measured of each flow, group and link by itself.
+fn read_alone(parts: &[Part], at: &[f64], measured: &mut Measured) {
+    let kinds: [fn(&PartWindow) -> &[MeasuredAlone]; 3] =
+        [|window| &window.flows, |window| &window.groups, |window| &window.links];
+    for kind in kinds {
+        let all: Vec<&[MeasuredAlone]> =
+            parts.iter().map(|part| part.windows.first().map_or(&[][..], kind)).collect();
+        for (index, alone) in all.first().copied().unwrap_or_default().iter().enumerate() {
+            for metric in alone.values.keys() {
+                let value = |all: &&[MeasuredAlone]| *all.get(index)?.values.get(metric)?;
+                measured.add(at, &alone.name, metric, Samples(all.iter().map(value).collect()));
+            }
+        }
+    }
 }
 
 /// The flows of each name, by their indices.
@@ -261,5 +310,10 @@ mod tests {
         assert_eq!(measured.samples(&[0.1, 80.0], lip), Samples::exactly(0.05));
         assert_eq!(measured.samples(&[0.1, 160.0], lip), Samples::default());
         assert_eq!(measured.samples(&[0.1], lip), Samples::default());
+        measured.add(&[0.0, 80.0], "cbr", "lip_loss", Samples::exactly(0.0));
+        assert_eq!(measured.samples(&[0.0, 80.0], lip), Samples::exactly(0.0));
+        measured.add(&[0.0, 1.0], "A-B", "drops", Samples::exactly(7.0));
+        assert_eq!(measured.of(&[0.0, 1.0], "A-B", "drops"), Samples::exactly(7.0));
+        assert!(measured.course(None).is_none());
     }
 }

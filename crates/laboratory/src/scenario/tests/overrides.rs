@@ -38,6 +38,17 @@ fn paths_lead_to_keys_in_the_singular_and_the_plural() {
 }
 
 #[test]
+fn a_count_of_nothing_takes_a_table_out() {
+    let grouped = SMALL.to_owned() + "[groups]\nR1 = [\"elm-*@R1\", \"tcp-*@R1\"]\n";
+    let without = read_text(&grouped, &["flow.tcp.count=0"]).unwrap();
+    assert_eq!((without.sessions.len(), without.flows.len()), (1, 0));
+    let without = read_text(&grouped, &["session.elm.count=0"]).unwrap();
+    assert_eq!((without.sessions.len(), without.flows.len()), (0, 1));
+    let errors = read_text(SMALL, &["session.elm.count=0", "flow.tcp.count=0"]).unwrap_err().to_string();
+    assert!(errors.contains("there is nothing to measure"), "{errors}");
+}
+
+#[test]
 fn options_of_the_protocol_need_no_table_name() {
     let scenario = read_text(SMALL, &["session.elm.strategy=naive", "session.elm.t_join_max=5 s"]).unwrap();
     let text = |name: &str, value: &str| (name.to_owned(), OptionValue::Text(value.to_owned()));

@@ -1,0 +1,30 @@
+//! The E-FLID-DL paper: Zhu, Ansari, Sahinoglu, Vetro and Sun, "Scalable Layered Multicast with Explicit
+//! Congestion Notification" (2003), section 3, and what its open values do.
+
+mod fairness;
+mod grid;
+mod lossy;
+mod sensitivity;
+
+use crate::frame::figure::Paper;
+
+/// All that is regenerated.
+pub(crate) fn paper() -> Paper {
+    let mut figures = vec![fairness::figure()];
+    figures.extend(lossy::figures());
+    figures.extend(sensitivity::figures());
+    let mut studies = fairness::studies();
+    studies.extend(lossy::studies());
+    studies.extend(sensitivity::studies());
+    Paper {
+        name: "e-flid",
+        title: "Figures of the E-FLID-DL paper",
+        preface: include_str!("e_flid/preface.txt"),
+        studies,
+        variants: Vec::new(),
+        figures,
+    }
+}
+
+#[cfg(test)]
+mod tests;

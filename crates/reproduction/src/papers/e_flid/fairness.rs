@@ -1,0 +1,106 @@
+//! The first experiment, figure 2: sessions beside as many TCP, without and with marks.
+
+use crate::frame::figure::{Claim, Data, Figure, Kind, Label, Panel};
+use crate::frame::finding::{Bound, Finding, Placed};
+use crate::frame::samples::Samples;
+use crate::frame::study::Study;
+
+use super::grid::{
+    Along, COUNTS, FAIR_RATE, Place, SAME_LEVEL, SAME_RATE, Step, Whose, beside, by_count, over_counts, panel,
+};
+
+/// The study of the first step.
+pub(super) const FLID: &str = "fairness-flid";
+/// The study of the second step.
+pub(super) const E_FLID: &str = "fairness-e-flid";
+
+pub(super) fn studies() -> Vec<Study> {
+    [(FLID, Step::Lost), (E_FLID, Step::Marked)]
+        .map(|(name, step)| by_count(name, step, &COUNTS, |_| Vec::new()))
+        .to_vec()
+}
+
+pub(super) fn figure() -> Figure {
+    Figure {
+        label: Label::Figure(2),
+        title: "Beside TCP without link loss",
+        section: "3, first experiment",
+        kind: Kind::Sweep,
+        panels: Box::new(panels),
+        claims: claims(),
+    }
+}
+
+fn panels(data: &Data) -> Vec<Panel> {
+    let curve = |name, hue, study, value: fn(Place<'_>) -> Samples| {
+        over_counts(name, hue, &COUNTS, |count| value(beside(data, study, count)))
+    };
+    vec![
+        panel(
+            "Mean throughput, kbit/s",
+            Along::Count,
+            vec![
+                curve("FLID-DL", 2, FLID, |place| place.kbps(Whose::Layered)),
+                curve("TCP beside FLID-DL", 0, FLID, |place| place.kbps(Whose::Tcp)),
+                curve("E-FLID-DL", 1, E_FLID, |place| place.kbps(Whose::Layered)),
+                curve("TCP beside E-FLID-DL", 3, E_FLID, |place| place.kbps(Whose::Tcp)),
+            ],
+        ),
+        panel(
+            "Layered over TCP",
+            Along::Count,
+            vec![
+                curve("FLID-DL", 2, FLID, |place| place.over_tcp()),
+                curve("E-FLID-DL", 1, E_FLID, |place| place.over_tcp()),
+            ],
+        ),
+        panel(
+            "Mean level",
+            Along::Count,
+            vec![
+                curve("FLID-DL", 2, FLID, |place| place.level(Whose::Layered)),
+                curve("E-FLID-DL", 1, E_FLID, |place| place.level(Whose::Layered)),
+            ],
+        ),
+    ]
+}
+
+/// A number at each number of sessions.
+fn at_counts<'d>(data: &'d Data, study: &'static str, value: impl Fn(Place<'d>) -> Samples) -> Vec<Placed> {
+    let places = COUNTS.iter().map(|&count| beside(data, study, count));
+    places.map(|place| place.named(value(place))).collect()
+}
+
+/// How much further from TCP's throughput sessions are in one study than in another, at these numbers of
+/// sessions.
+pub(super) fn further_from_tcp(data: &Data, [one, other]: [&'static str; 2], counts: &[u32]) -> Vec<Placed> {
+    let places = counts.iter().map(|&count| [one, other].map(|study| beside(data, study, count)));
+    places.map(|[one, other]| one.named(one.unfairness().less(&other.unfairness()))).collect()
+}
+
+fn claims() -> Vec<Claim> {
+    vec![
+        Claim::new("FLID-DL and TCP share the bottleneck relatively fairly.", |data, _| {
+            Finding::each("FLID-DL over TCP", FAIR_RATE, at_counts(data, FLID, Place::over_tcp))
+        }),
+        Claim::new("TCP takes noticeably more than FLID-DL.", |data, _| {
+            Finding::each("FLID-DL over TCP", Bound::Below(1.0), at_counts(data, FLID, Place::over_tcp))
+        }),
+        Claim::new("With marks E-FLID-DL and TCP share more fairly.", |data, _| {
+            Finding::each(
+                "How much further from TCP E-FLID-DL is than FLID-DL, as a difference of logarithms",
+                Bound::Below(0.0),
+                further_from_tcp(data, [E_FLID, FLID], &COUNTS),
+            )
+        }),
+        Claim::new("E-FLID-DL and TCP have about the same.", |data, _| {
+            Finding::each("E-FLID-DL over TCP", SAME_RATE, at_counts(data, E_FLID, Place::over_tcp))
+        }),
+        Claim::new("E-FLID-DL's share does not depend on how many there are (ours).", |data, _| {
+            let places = at_counts(data, E_FLID, |place| {
+                place.level(Whose::Layered).over(&beside(data, E_FLID, 16).level(Whose::Layered))
+            });
+            Finding::each("Mean level over that with n = 16", SAME_LEVEL, places)
+        }),
+    ]
+}

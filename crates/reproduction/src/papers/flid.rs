@@ -1,0 +1,46 @@
+//! The FLID-DL paper (Byers, Horn, Luby, Mitzenmacher, Shaver 2002).
+
+mod coordination;
+mod equations;
+mod factor;
+mod fairness;
+mod paths;
+mod readings;
+mod shapes;
+mod signals;
+mod static_layers;
+mod studies;
+
+use crate::frame::figure::{Paper, Variant};
+
+/// All that is regenerated.
+pub(crate) fn paper() -> Paper {
+    let mut figures = Vec::new();
+    figures.extend(signals::figures());
+    figures.extend(equations::figures());
+    figures.extend(factor::figures());
+    figures.extend(readings::figures());
+    figures.push(static_layers::figure());
+    figures.push(coordination::figure());
+    figures.extend(paths::figures());
+    figures.extend(fairness::figures());
+    figures.sort_by_key(|figure| figure.label);
+    let variant = |name, with, of, by| Variant { name, with, of, by };
+    Paper {
+        name: "flid",
+        title: "The FLID-DL paper",
+        preface: include_str!("flid/preface.txt"),
+        studies: studies::all(),
+        variants: vec![
+            variant("one-way", "joins that take one way", "factor", "factor-one-way"),
+            variant("hill-climbing", "shares by hill climbing", "factor", "factor-hill-climbing"),
+            variant("red", "RED at the bottleneck", "factor", "factor-red"),
+            variant("four-red", "RED before four sessions", "four-sessions", "four-sessions-red"),
+            variant("sack", "TCP SACK", "beside-tcp", "beside-tcp-sack"),
+        ],
+        figures,
+    }
+}
+
+#[cfg(test)]
+mod tests;

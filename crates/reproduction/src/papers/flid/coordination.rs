@@ -1,0 +1,159 @@
+//! Section V-C: 100 hosts behind one bottleneck (figure 8).
+
+use std::collections::BTreeMap;
+
+use crate::frame::course::Course;
+use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel};
+use crate::frame::finding::{Bound, Finding, Placed};
+use crate::frame::samples::Samples;
+
+use super::shapes::{at, line, panel};
+
+/// The set-ups by the outer factor of their study.
+const SETTINGS: [(u32, &str); 3] =
+    [(1, "as in the scenario"), (2, "layers to 4 Mbit/s"), (3, "layers to 4 Mbit/s, access of 5 to 50 ms")];
+/// All are equal if they stay so for so many looks, one in each slot: ten slots.
+const LOOKS: usize = 10;
+/// From here on they are asked to stay equal, in seconds: 25 s after the last start.
+const LATER_S: f64 = 30.0;
+
+/// The levels of all hosts at one time.
+#[derive(Clone, Copy)]
+struct Look {
+    at_s: f64,
+    hosts: usize,
+    lowest: f64,
+    highest: f64,
+    sum: f64,
+}
+
+impl Look {
+    fn spread(&self) -> f64 {
+        self.highest - self.lowest
+    }
+}
+
+/// The levels of all hosts at each end of a bin from when all have joined.
+fn looks(course: &Course, replication: u32) -> Vec<Look> {
+    let mut looks: BTreeMap<u64, Look> = BTreeMap::new();
+    let mut hosts = 0;
+    for flow in course.flows() {
+        hosts += 1;
+        for (at_s, level) in course.levels(replication, flow).into_iter().filter(|(_, level)| *level >= 0.0) {
+            let new = Look { at_s, hosts: 0, lowest: level, highest: level, sum: 0.0 };
+            let look = looks.entry((at_s * 1e3).round() as u64).or_insert(new);
+            look.hosts += 1;
+            look.lowest = look.lowest.min(level);
+            look.highest = look.highest.max(level);
+            look.sum += level;
+        }
+    }
+    looks.into_values().filter(|look| look.hosts == hosts).collect()
+}
+
+/// When all levels came to be equal and stayed so for ten looks; the end if they never did.
+fn equal_after_s(looks: &[Look]) -> Option<f64> {
+    let are_equal = |looks: &&[Look]| looks.iter().all(|look| look.spread() == 0.0);
+    let found = looks.windows(LOOKS).find(are_equal).and_then(|found| found.first());
+    found.or(looks.last()).map(|look| look.at_s)
+}
+
+/// The share of the later looks at which all levels are equal.
+fn equal_later(looks: &[Look]) -> Option<f64> {
+    let later: Vec<&Look> = looks.iter().filter(|look| look.at_s > LATER_S).collect();
+    let equal = later.iter().filter(|look| look.spread() == 0.0).count();
+    (!later.is_empty()).then(|| equal as f64 / later.len() as f64)
+}
+
+fn course(data: &Data, outer: u32) -> Option<&Course> {
+    data.study("coordination").course(Some(outer))
+}
+
+fn places(data: &Data, value: fn(&[Look]) -> Option<f64>) -> Vec<Placed> {
+    let place = |(outer, name): (u32, &str)| {
+        let course = course(data, outer)?;
+        let samples = course.replications().map(|replication| value(&looks(course, replication)));
+        Some(at(name, Samples(samples.collect())))
+    };
+    SETTINGS.into_iter().filter_map(place).collect()
+}
+
+pub(super) fn figure() -> Figure {
+    Figure {
+        label: Label::Figure(8),
+        title: "The levels of 100 hosts that start within 5 s",
+        section: "V-C",
+        kind: Kind::Sweep,
+        panels: Box::new(|data| {
+            SETTINGS.iter().map(|setting| levels(data, *setting)).chain([spread(data)]).collect()
+        }),
+        claims: vec![
+            Claim::new("All hosts behind one bottleneck come to one level (section IV-B).", |data, _| {
+                Finding::each(
+                    "Seconds until all levels are equal for ten slots",
+                    Bound::Below(LATER_S),
+                    places(data, equal_after_s),
+                )
+            }),
+            Claim::new("They stay there, or move together.", |data, _| {
+                Finding::each(
+                    "Share of slots after 30 s in which all levels are equal",
+                    Bound::Above(0.95),
+                    places(data, equal_later),
+                )
+            }),
+        ],
+    }
+}
+
+/// The highest, the mean and the lowest level of one run.
+fn levels(data: &Data, (outer, name): (u32, &str)) -> Panel {
+    let looks = course(data, outer).map_or_else(Vec::new, |course| looks(course, 1));
+    let curve = |name: &str, hue, value: fn(&Look) -> f64| -> Curve {
+        line(name, hue, looks.iter().map(|look| (look.at_s, value(look))))
+    };
+    let curves = vec![
+        curve("highest", 1, |look| look.highest),
+        curve("mean", 3, |look| look.sum / look.hosts as f64),
+        curve("lowest", 2, |look| look.lowest),
+    ];
+    panel(&format!("Level in one run, {name}"), "time in s", curves).about(12)
+}
+
+/// How far hosts are apart, on average over replications.
+fn spread(data: &Data) -> Panel {
+    let curve = |(index, (outer, name)): (usize, &(u32, &str))| {
+        let mut sums: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
+        for look in course(data, *outer)
+            .into_iter()
+            .flat_map(|course| course.replications().flat_map(move |replication| looks(course, replication)))
+        {
+            let sum = sums.entry((look.at_s * 1e3).round() as u64).or_default();
+            *sum = (sum.0 + look.spread(), sum.1 + 1.0);
+        }
+        let points = sums.into_iter().map(|(ms, (sum, count))| (ms as f64 / 1e3, sum / count));
+        line(name, index + 1, points)
+    };
+    let curves = SETTINGS.iter().enumerate().map(curve).collect();
+    panel("Highest less lowest level, mean over runs", "time in s", curves).about(12)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_equal_once_they_stay_so() {
+        let look = |index: u32| Look {
+            at_s: f64::from(index) / 2.0,
+            hosts: 2,
+            lowest: 5.0,
+            highest: if index == 3 || index < 2 { 6.0 } else { 5.0 },
+            sum: 10.0,
+        };
+        let looks: Vec<Look> = (0..100).map(look).collect();
+        assert_eq!(equal_after_s(&looks), Some(2.0), "after the relapse at 1.5 s");
+        assert_eq!(equal_later(&looks), Some(1.0));
+        assert_eq!(equal_after_s(&looks[..12]), Some(5.5), "too short to know: the end");
+    }
+}

@@ -1,0 +1,55 @@
+//! Panels of this paper, with little said.
+
+use crate::frame::figure::{Curve, Look, Panel, Table};
+use crate::frame::finding::{Bound, Placed};
+use crate::frame::samples::Samples;
+use crate::frame::scale::Scale;
+
+/// A curve with a dot at each point.
+pub(super) fn dots(name: &str, hue: usize, points: impl IntoIterator<Item = (f64, Samples)>) -> Curve {
+    Curve { name: name.to_owned(), look: Look::Dots(hue), points: points.into_iter().collect() }
+}
+
+/// A line through what is no experiment or a course.
+pub(super) fn line(name: &str, hue: usize, points: impl IntoIterator<Item = (f64, f64)>) -> Curve {
+    Curve::exact(name, Look::Line(hue), points)
+}
+
+/// A panel with both axes linear and all its points in the table.
+pub(super) fn panel(title: &str, across: &'static str, curves: Vec<Curve>) -> Panel {
+    Panel {
+        title: title.to_owned(),
+        across,
+        across_scale: Scale::Linear,
+        up_scale: Scale::Linear,
+        curves,
+        table: Table::Whole,
+    }
+}
+
+impl Panel {
+    /// By factors along the bottom.
+    pub(super) fn by_factors_across(self) -> Panel {
+        Panel { across_scale: Scale::Logarithmic, ..self }
+    }
+
+    /// By factors along the side.
+    pub(super) fn by_factors_up(self) -> Panel {
+        Panel { up_scale: Scale::Logarithmic, ..self }
+    }
+
+    /// So many points in the table.
+    pub(super) fn about(self, count: usize) -> Panel {
+        Panel { table: Table::About(count), ..self }
+    }
+}
+
+/// What is near: within a factor of 1.25.
+pub(super) const NEAR: Bound = Bound::Within(0.8, 1.25);
+/// What is fair, as TCP-friendliness is commonly judged: within a factor of two.
+pub(super) const FAIR: Bound = Bound::Within(0.5, 2.0);
+
+/// A number of a place.
+pub(super) fn at(name: impl ToString, samples: Samples) -> Placed {
+    (name.to_string(), samples)
+}

@@ -1,0 +1,191 @@
+//! Section V-B: static against dynamic layers (figure 7).
+
+use crate::frame::course::Points;
+use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Look, Panel};
+use crate::frame::finding::{Bound, Finding, Placed};
+use crate::frame::samples::Samples;
+
+use super::shapes::{at, dots, line, panel};
+use super::studies::{LEAVES, who};
+
+const NAMES: [&str; 4] = ["f1", "f2", "f3", "f4"];
+/// The leave latencies in the order of a plot, by their places in the study: 2 to 4 s stands at its mean.
+const ACROSS_S: [(f64, usize); 6] = [(0.0, 0), (0.5, 1), (1.0, 2), (3.0, 4), (4.0, 3), (9.0, 5)];
+
+/// The mean of a metric over the four sessions.
+fn of(data: &Data, who: u32, leave: usize, metric: &str) -> Samples {
+    let place = [f64::from(who), leave as f64];
+    Samples::average(&NAMES.map(|name| data.study("four-sessions").of(&place, name, metric)))
+}
+
+fn link(data: &Data, who: u32, leave: usize, metric: &str) -> Samples {
+    data.study("four-sessions").of(&[f64::from(who), leave as f64], "A-B", metric)
+}
+
+fn tcp(data: &Data, who: u32, leave: usize, metric: &str) -> Samples {
+    data.study("four-sessions").of(&[f64::from(who), leave as f64], "tcp", metric)
+}
+
+pub(super) fn figure() -> Figure {
+    Figure {
+        label: Label::Figure(7),
+        title: "Static against dynamic layers",
+        section: "V-B",
+        kind: Kind::Sweep,
+        panels: Box::new(panels),
+        claims: vec![
+            Claim::new("Slow leaves do not make dynamic layers worse (sections I and III-B).", |data, _| {
+                let over = |leave| {
+                    of(data, who::DYNAMIC, leave, "throughput_kbps").over(&of(
+                        data,
+                        who::DYNAMIC,
+                        0,
+                        "throughput_kbps",
+                    ))
+                };
+                Finding::each("Throughput over that without latency", Bound::Within(0.9, 1.1), leaves(over))
+            }),
+            Claim::new("With static layers they cost throughput (section III).", |data, _| {
+                let over = |leave| {
+                    of(data, who::STATIC, leave, "throughput_kbps").over(&of(
+                        data,
+                        who::STATIC,
+                        0,
+                        "throughput_kbps",
+                    ))
+                };
+                Finding::each("Throughput over that without latency", Bound::Below(1.0), leaves(over))
+            }),
+            Claim::new("With static layers they cost packets (section III).", |data, _| {
+                let over = |leave| {
+                    of(data, who::STATIC, leave, "loss_rate").over(&of(data, who::STATIC, 0, "loss_rate"))
+                };
+                Finding::each("Loss rate over that without latency", Bound::Above(1.0), leaves(over))
+            }),
+            Claim::new("With leaves of 2 to 4 s dynamic layers get more than static ones.", |data, _| {
+                let ratio = of(data, who::DYNAMIC, 3, "throughput_kbps").over(&of(
+                    data,
+                    who::STATIC,
+                    3,
+                    "throughput_kbps",
+                ));
+                Finding::each(
+                    "Throughput, dynamic over static",
+                    Bound::Above(1.0),
+                    vec![at("2 to 4 s", ratio)],
+                )
+            }),
+            Claim::new("And they lose less.", |data, _| {
+                let ratio =
+                    of(data, who::DYNAMIC, 3, "loss_rate").over(&of(data, who::STATIC, 3, "loss_rate"));
+                Finding::each(
+                    "Loss rate, dynamic over static",
+                    Bound::Below(1.0),
+                    vec![at("2 to 4 s", ratio)],
+                )
+            }),
+            Claim::new(
+                "Static layers' slow leaves hurt those who react sooner: TCP loses more (section III).",
+                |data, _| {
+                    let ratio = |leave| {
+                        tcp(data, who::STATIC_TCP, leave, "loss_rate").over(&tcp(
+                            data,
+                            who::STATIC_TCP,
+                            0,
+                            "loss_rate",
+                        ))
+                    };
+                    Finding::each(
+                        "TCP's loss rate over that without latency",
+                        Bound::Above(1.0),
+                        leaves(ratio),
+                    )
+                },
+            ),
+            Claim::new("A leave must be done before its channel sends again (section III-C).", |data, _| {
+                let ratio = of(data, who::TIGHT, 5, "throughput_kbps").over(&of(
+                    data,
+                    who::DYNAMIC,
+                    5,
+                    "throughput_kbps",
+                ));
+                let place = at("leaves of 9 s", ratio);
+                Finding::each(
+                    "Throughput with a bound of 4 s over that with 9 s",
+                    Bound::Below(0.5),
+                    vec![place],
+                )
+            }),
+        ],
+    }
+}
+
+/// A number at each leave latency above zero.
+fn leaves(value: impl Fn(usize) -> Samples) -> Vec<Placed> {
+    (1..LEAVES.len()).map(|leave| at(LEAVES[leave], value(leave))).collect()
+}
+
+fn panels(data: &Data) -> Vec<Panel> {
+    let mut panels = Vec::new();
+    for (who, name) in [(who::DYNAMIC, "dynamic"), (who::STATIC, "static")] {
+        panels.extend(course(data, who, name));
+    }
+    const ACROSS: &str = "leave latency in s (at 4: uniform in 2 to 4)";
+    let curve = |name: &str, hue, value: &dyn Fn(usize) -> Samples| {
+        dots(name, hue, ACROSS_S.map(|(across, leave)| (across, value(leave))))
+    };
+    let both = |metric: &'static str, factor: f64| {
+        vec![
+            curve("dynamic", 1, &|leave| of(data, who::DYNAMIC, leave, metric).times(factor)),
+            curve("static", 2, &|leave| of(data, who::STATIC, leave, metric).times(factor)),
+            curve("dynamic, bound 4 s", 3, &|leave| of(data, who::TIGHT, leave, metric).times(factor)),
+        ]
+    };
+    let beside = |metric: &'static str, factor: f64| {
+        vec![
+            curve("beside dynamic", 1, &|leave| tcp(data, who::DYNAMIC_TCP, leave, metric).times(factor)),
+            curve("beside static", 2, &|leave| tcp(data, who::STATIC_TCP, leave, metric).times(factor)),
+        ]
+    };
+    let on_link = |metric: &'static str, factor: f64| {
+        vec![
+            curve("dynamic", 1, &|leave| link(data, who::DYNAMIC, leave, metric).times(factor)),
+            curve("static", 2, &|leave| link(data, who::STATIC, leave, metric).times(factor)),
+        ]
+    };
+    panels.extend([
+        panel("Throughput of a session in kbit/s", ACROSS, both("throughput_kbps", 1.0)),
+        panel("Loss rate of a session, %", ACROSS, both("loss_rate", 100.0)),
+        panel("Use of the bottleneck, %", ACROSS, on_link("utilisation", 100.0)),
+        panel("Packets dropped at the bottleneck in 50 s", ACROSS, on_link("drops", 1.0)),
+        panel("Throughput of a TCP beside four sessions in kbit/s", ACROSS, beside("throughput_kbps", 1.0)),
+        panel("Loss rate of that TCP, %", ACROSS, beside("loss_rate", 100.0)),
+    ]);
+    panels
+}
+
+/// What the four sessions get together, and what is dropped, every 250 ms of one run.
+fn course(data: &Data, who: u32, name: &str) -> Vec<Panel> {
+    let course = data.study("four-courses").course(Some(who));
+    let within = |points: Points| -> Points {
+        let [from, to] = course.map_or([0.0, 0.0], |course| course.window_s());
+        points.into_iter().filter(|(at, _)| *at > from && *at <= to).collect()
+    };
+    let mut total: Points = Vec::new();
+    for points in (1..=4).filter_map(|number| Some(course?.throughput(1, &format!("f{number}@R{number}")))) {
+        let points = within(points);
+        if total.is_empty() {
+            total = points;
+        } else {
+            total.iter_mut().zip(points).for_each(|(sum, (_, value))| sum.1 += value);
+        }
+    }
+    let drops = course.map_or_else(Vec::new, |course| course.probe(1, "bottleneck", "drops"));
+    let lost = Curve::exact("lost", Look::Marks(2), within(drops));
+    const ACROSS: &str = "time in s";
+    vec![
+        panel(&format!("Four sessions in kbit/s, {name} layers"), ACROSS, vec![line("throughput", 1, total)])
+            .about(10),
+        panel(&format!("Packets lost, {name} layers"), ACROSS, vec![lost]).about(10),
+    ]
+}

@@ -1,0 +1,30 @@
+//! Wei and Zhang's report (2000): the courses of section III, the experiments of section IV.
+
+mod choice;
+mod courses;
+mod fairness;
+mod grid;
+mod parameters;
+
+use crate::frame::figure::Paper;
+
+/// All that is regenerated.
+pub(crate) fn paper() -> Paper {
+    let mut figures = courses::figures();
+    figures.extend(parameters::figures());
+    figures.extend(fairness::figures());
+    figures.push(choice::layers());
+    figures.push(choice::table());
+    figures.sort_by_key(|figure| figure.label);
+    Paper {
+        name: "wei-zhang",
+        title: "Figures of Wei and Zhang's report",
+        preface: include_str!("wei_zhang/preface.txt"),
+        studies: grid::studies(),
+        variants: Vec::new(),
+        figures,
+    }
+}
+
+#[cfg(test)]
+mod tests;

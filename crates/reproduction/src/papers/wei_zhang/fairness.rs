@@ -1,0 +1,236 @@
+//! Sections IV-D and IV-E, up to 48 sessions beside as many TCP: figures 12 and 13, and what other readings
+//! of the open values change.
+
+use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Look, Panel, Table};
+use crate::frame::finding::{Bound, Finding, Placed};
+use crate::frame::samples::Samples;
+use crate::frame::scale::Scale;
+
+use super::grid::{Layers, Place, READINGS, Reading, combine, fairness, jain, many, mean, reading};
+
+/// What counts as compatible with TCP.
+const COMPATIBLE: Bound = Bound::Within(0.5, 2.0);
+/// What counts as the same ratio with another reading.
+const SAME: Bound = Bound::Within(0.75, 1.33);
+
+pub(super) fn figures() -> Vec<Figure> {
+    let mut figures = vec![among_sessions(), beside_tcp()];
+    figures.push(open_values());
+    figures
+}
+
+fn panel(title: &str, curves: Vec<Curve>) -> Panel {
+    Panel {
+        title: title.to_owned(),
+        across: "sessions, and as many TCP",
+        across_scale: Scale::Logarithmic,
+        up_scale: Scale::Linear,
+        curves,
+        table: Table::Whole,
+    }
+}
+
+fn curve(name: &str, look: Look, places: &[Place<'_>], value: impl Fn(&Place<'_>) -> Samples) -> Curve {
+    let points = places.iter().map(|place| (f64::from(place.count()), value(place)));
+    Curve { name: name.to_owned(), look, points: points.collect() }
+}
+
+fn least(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+fn most(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// The mean of some flows, and their least and most, over an equal share.
+fn spread(name: &str, hue: usize, places: &[Place<'_>], flows: fn(&Place<'_>) -> Vec<Samples>) -> Vec<Curve> {
+    let of =
+        |make: fn(&[f64]) -> f64| move |place: &Place<'_>| place.normalised(&combine(&flows(place), make));
+    vec![
+        curve(&format!("{name}, mean"), Look::Dots(hue), places, of(mean)),
+        curve(&format!("{name}, least"), Look::Line(hue), places, of(least)),
+        curve(&format!("{name}, most"), Look::Line(hue), places, of(most)),
+    ]
+}
+
+/// The mean of the nearer half of flows over that of the farther half.
+fn near_over_far(flows: &[Samples]) -> Samples {
+    let (near, far) = flows.split_at(flows.len() / 2);
+    combine(near, mean).over(&combine(far, mean))
+}
+
+/// The mean throughput of a session over that of a TCP.
+fn beside(place: &Place<'_>) -> Samples {
+    place.multicast().over(&place.tcp())
+}
+
+fn each(places: &[Place<'_>], value: impl Fn(&Place<'_>) -> Samples) -> Vec<Placed> {
+    places.iter().map(|place| place.by_count(value(place))).collect()
+}
+
+fn fair(place: &Place<'_>) -> Samples {
+    combine(&place.sessions(), jain)
+}
+
+/// The places with at least so many sessions.
+fn from(count: u32, places: Vec<Place<'_>>) -> Vec<Place<'_>> {
+    places.into_iter().filter(|place| place.count() >= count).collect()
+}
+
+fn among_sessions() -> Figure {
+    Figure {
+        label: Label::Figure(12),
+        title: "Fairness among sessions",
+        section: "IV-D",
+        kind: Kind::Sweep,
+        panels: Box::new(|data| {
+            let (linear, exponential) = (many(data, Layers::Linear), many(data, Layers::Exponential));
+            let both = |value: fn(&Place<'_>) -> Samples| {
+                vec![
+                    curve("linear", Look::Dots(1), &linear, value),
+                    curve("exponential", Look::Dots(2), &exponential, value),
+                ]
+            };
+            vec![
+                panel(
+                    "Linear: throughput over 1/2N of the link",
+                    spread("session", 1, &linear, |place| place.sessions()),
+                ),
+                panel(
+                    "Exponential: throughput over 1/2N of the link",
+                    spread("session", 2, &exponential, |place| place.sessions()),
+                ),
+                panel("Jain's index of the sessions", both(fair)),
+            ]
+        }),
+        claims: vec![
+            Claim::new(
+                "Sessions with the same base rate and tau_0 share evenly (section III-A), linear.",
+                |data, _| {
+                    let places = many(data, Layers::Linear);
+                    Finding::each("Jain's index of the sessions", Bound::Above(0.9), each(&places, fair))
+                },
+            ),
+            Claim::new("The same, exponential.", |data, _| {
+                let places = many(data, Layers::Exponential);
+                Finding::each("Jain's index of the sessions", Bound::Above(0.9), each(&places, fair))
+            }),
+            Claim::new("With many sessions linear layers are the better ones (summary).", |data, _| {
+                let (linear, exponential) = (many(data, Layers::Linear), many(data, Layers::Exponential));
+                let pairs: Vec<_> =
+                    linear.iter().zip(&exponential).filter(|(place, _)| place.count() >= 16).collect();
+                let of = |value: fn(&Place<'_>) -> Samples| -> Vec<Placed> {
+                    pairs.iter().map(|(one, other)| one.by_count(value(one).less(&value(other)))).collect()
+                };
+                Finding::each("Jain's index less that of exponential layers", Bound::Above(0.0), of(fair))
+                    .and(Finding::each(
+                        "Use of the link less theirs",
+                        Bound::Above(-0.02),
+                        of(|place| place.utilisation()),
+                    ))
+            }),
+        ],
+    }
+}
+
+fn beside_tcp() -> Figure {
+    Figure {
+        label: Label::Figure(13),
+        title: "Fairness with TCP",
+        section: "IV-E",
+        kind: Kind::Sweep,
+        panels: Box::new(|data| {
+            let of = |layers, hue, title: &str| {
+                let places = fairness(data, layers);
+                let mut curves = spread("session", hue, &places, |place| place.sessions());
+                curves.extend(spread("TCP", 0, &places, |place| place.tcps()));
+                panel(title, curves)
+            };
+            vec![
+                of(Layers::Linear, 1, "Linear: throughput over 1/2N of the link"),
+                of(Layers::Exponential, 2, "Exponential: throughput over 1/2N of the link"),
+            ]
+        }),
+        claims: vec![
+            Claim::new(
+                "With the values of table I sessions have a throughput compatible with TCP's (section IV-F), linear.",
+                |data, _| {
+                    let places = fairness(data, Layers::Linear);
+                    Finding::each("A session's throughput over a TCP's", COMPATIBLE, each(&places, beside))
+                },
+            ),
+            Claim::new("The same, exponential.", |data, _| {
+                let places = fairness(data, Layers::Exponential);
+                Finding::each("A session's throughput over a TCP's", COMPATIBLE, each(&places, beside))
+            }),
+            Claim::new("A session does not outrun the TCP beside it (section III-A), linear.", |data, _| {
+                let places = fairness(data, Layers::Linear);
+                Finding::each("A session's throughput over a TCP's", Bound::Below(1.0), each(&places, beside))
+            }),
+            Claim::new("A TCP with a shorter round-trip time has more (section III-A).", |data, _| {
+                let places = from(8, fairness(data, Layers::Linear));
+                let ratio = |place: &Place<'_>| near_over_far(&place.tcps());
+                Finding::each(
+                    "The nearer half of TCP over the farther half",
+                    Bound::Above(1.0),
+                    each(&places, ratio),
+                )
+            }),
+            Claim::new(
+                "A session's throughput does not depend on round-trip times (section III-A, summary).",
+                |data, _| {
+                    let places = from(8, fairness(data, Layers::Linear));
+                    let ratio = |place: &Place<'_>| near_over_far(&place.sessions_by_distance());
+                    Finding::each(
+                        "The half of the sessions with the nearer receivers over the other half",
+                        Bound::Within(0.8, 1.25),
+                        each(&places, ratio),
+                    )
+                },
+            ),
+        ],
+    }
+}
+
+/// How a ratio changes with another reading, where both were run.
+fn changed(data: &Data, other: &Reading) -> Vec<Placed> {
+    let places = reading(data, other.study);
+    let change = |place: &Place<'_>| {
+        let (Samples(with), Samples(without)) = (beside(place), beside(&place.of_study("fairness")));
+        // Repeated less often: the first replications have the same luck.
+        let count = with.len().min(without.len());
+        Samples(with[..count].to_vec()).over(&Samples(without[..count].to_vec()))
+    };
+    each(&places, change)
+}
+
+fn open_values() -> Figure {
+    let claim = |other: &'static Reading| {
+        Claim::new(other.says, move |data, _| {
+            Finding::each(
+                "A session's throughput over a TCP's, over the same with our reading",
+                SAME,
+                changed(data, other),
+            )
+        })
+    };
+    Figure {
+        label: Label::Other("Open values"),
+        title: "Figure 13 with other readings of what the report does not say",
+        section: "IV",
+        kind: Kind::Sweep,
+        panels: Box::new(|data| {
+            let base = reading(data, "fairness");
+            let mut curves = vec![curve("our reading", Look::Dots(0), &base, beside)];
+            curves.extend(
+                READINGS.iter().zip(1..).map(|(other, hue)| {
+                    curve(other.name, Look::Dots(hue), &reading(data, other.study), beside)
+                }),
+            );
+            let ratio = panel("A session's throughput over a TCP's, linear layers", curves);
+            vec![Panel { up_scale: Scale::Logarithmic, ..ratio }]
+        }),
+        claims: READINGS.iter().map(claim).collect(),
+    }
+}
