@@ -32,6 +32,7 @@ built_in![
     "amca/one-tcp",
     "amca/overlap",
     "amca/two-tcp",
+    "compare/beside-tcp",
     "e-flid/fairness",
     "e-flid/fairness-flid",
     "e-flid/half-lossy",
