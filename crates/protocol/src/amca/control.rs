@@ -27,6 +27,10 @@ pub struct Rules {
     pub restart_after_cut: bool,
     /// Whether a congestion mark counts as congestion.
     pub marks_count: bool,
+    /// Whether what is unacknowledged beyond beta is let off.
+    pub drains: bool,
+    /// Whether estimates change the rate at most once in a round-trip time.
+    pub once_per_rtt: bool,
 }
 
 impl Rules {
@@ -45,6 +49,8 @@ impl Rules {
             packet_bits,
             restart_after_cut: options.restart_after_cut,
             marks_count: options.ce_counts,
+            drains: options.drains(),
+            once_per_rtt: options.follows_once(),
         }
     }
 }
@@ -67,6 +73,8 @@ pub struct Step {
     pub rtt_var_s: f64,
     /// Packets not acknowledged.
     pub unacknowledged: f64,
+    /// The rate at which the slowest of those below received, in bit/s; none if it bounds nothing.
+    pub received_bps: Option<f64>,
     /// The largest round-trip time in seconds, if one is known.
     pub rtt_max_s: Option<f64>,
     /// Whether a packet was marked.
@@ -88,6 +96,8 @@ pub struct Control {
     phase: Phase,
     /// Until when NACKs only ask for repairs.
     hold_until: Option<Time>,
+    /// Until when what reports tell is older than the last change.
+    seen_from: Option<Time>,
     peaks: [(u64, f64); PEAKS],
 }
 
@@ -99,6 +109,7 @@ impl Control {
             rate_bps: rules.least_bps,
             phase: Phase::SlowStart,
             hold_until: None,
+            seen_from: None,
             peaks: [(0, 0.0); PEAKS],
         }
     }
@@ -136,7 +147,7 @@ impl Control {
         }
         match self.phase {
             Phase::SlowStart => self.climb(&estimate, &step),
-            Phase::Avoidance => self.follow(&estimate, &step),
+            Phase::Avoidance => self.follow(now, &estimate, &step),
         }
         self.remember(now);
     }
@@ -160,16 +171,38 @@ impl Control {
         }
     }
 
-    fn follow(&mut self, estimate: &QueueEstimate, step: &Step) {
+    fn follow(&mut self, now: Time, estimate: &QueueEstimate, step: &Step) {
+        if self.rules.once_per_rtt {
+            if self.seen_from.is_some_and(|from| now < from) {
+                return;
+            }
+            self.seen_from = step.rtt_max_s.map(|rtt_s| now + Span::from_secs_f64(rtt_s));
+        }
         let in_bounds = estimate.growth.is_some_and(|growth| (0.0..=self.rules.epsilon).contains(&growth));
         if in_bounds && step.unacknowledged < self.rules.beta && !self.is_marked(step) {
             if self.rules.hold_from.is_some_and(|alpha| step.unacknowledged >= alpha) {
                 return;
             }
-            self.set(self.rate_bps * self.rules.increase);
+            self.grow(self.rules.increase, step);
         } else {
-            self.set(self.rate_bps * estimate.gamma);
+            self.grow(estimate.gamma, step);
+            if self.rules.drains && in_bounds && step.unacknowledged > self.rules.beta {
+                self.let_off(step);
+            }
         }
+    }
+
+    /// Sends less by what waits beyond beta in the next period or round-trip time, and at least half.
+    fn let_off(&mut self, step: &Step) {
+        let span_s = step.period_s.max(step.rtt_max_s.unwrap_or(LEAST_RTT_S));
+        let beyond_bps = (step.unacknowledged - self.rules.beta) * self.rules.packet_bits / span_s;
+        self.set((self.rate_bps - beyond_bps).max(self.rate_bps / 2.0));
+    }
+
+    /// Multiplies the rate. It does not grow beyond what receivers' own rate says of the path.
+    fn grow(&mut self, factor: f64, step: &Step) {
+        let most = step.received_bps.map_or(f64::INFINITY, |received| received * self.rules.increase_max);
+        self.set((self.rate_bps * factor).min(most.max(self.rate_bps)));
     }
 
     /// A NACK for a packet that was sent came from who has all up to `lo` and has seen `lr`, that far above it.
@@ -216,3 +249,6 @@ impl Control {
         };
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -47,6 +47,16 @@ crate::options! {
         increase: f64 = 1.05, 1.0 => 2.0;
         /// By what it grows at most when a queue drains (gamma_max; this project's choice).
         increase_max: f64 = 2.0, 1.0 => 16.0;
+        /// Whether the rate follows estimates at most once in a round-trip time; until a change can be seen, reports
+        /// tell of the rate before it. By profile: not in the literal one (this project's choice).
+        once_per_rtt: Option<bool> = None;
+        /// Whether the rate grows to at most increase_max times what a report says was received: noise in short periods
+        /// multiplies the rate, and its mean is growth. By profile: not in the literal one (this project's choice).
+        bound_by_received: Option<bool> = None;
+        /// Whether repairs that a receiver takes count for its reports: where most of what is sent is repairs, there are
+        /// few original packets, and without reports the rate does not recover. By profile: not in the literal one
+        /// (this project's choice).
+        repairs_count: Option<bool> = None;
         /// The lowest rate in packets per second (r_min; report, section 5: 1).
         rate_min: f64 = 1.0, 0.001 => 1_000_000.0;
         /// The highest rate in packets per second (r_max; report, section 5: 10000).
@@ -57,6 +67,9 @@ crate::options! {
         /// Whether the rate stays where it is while alpha or more packets are unacknowledged and fewer than beta
         /// (not in the report, where alpha is in no rule).
         alpha_hold: bool = false;
+        /// Whether what is unacknowledged beyond beta is let off in the next period; else the rate follows the
+        /// bottleneck's and what waits there stays. By profile: in the backlog one (this project's choice).
+        drain: Option<bool> = None;
         /// Whether the source goes back to slow start when its rate has fallen below half of the largest of the last
         /// 10 s and NACKs are no longer ignored (not in the report).
         restart_after_cut: bool = false;
@@ -89,6 +102,21 @@ crate::options! {
 }
 
 impl Options {
+    /// Whether the rate follows estimates at most once in a round-trip time, after the profile is asked.
+    pub fn follows_once(&self) -> bool {
+        self.once_per_rtt.unwrap_or(self.profile != Profile::Literal)
+    }
+
+    /// Whether the rate is bounded by what was received, after the profile is asked.
+    pub fn is_bounded(&self) -> bool {
+        self.bound_by_received.unwrap_or(self.profile != Profile::Literal)
+    }
+
+    /// Whether what waits beyond beta is let off, after the profile is asked.
+    pub fn drains(&self) -> bool {
+        self.drain.unwrap_or(self.profile == Profile::Backlog)
+    }
+
     /// How long NACKs are ignored, after the profile is asked.
     pub fn ignore_rule(&self) -> IgnoreRule {
         self.ignore.unwrap_or(match self.profile {
@@ -109,6 +137,6 @@ impl Needs for Options {
     }
 
     fn agreed(&self) -> &'static [&'static str] {
-        &["report_every", "cr_max_interval", "buffer_packets"]
+        &["report_every", "cr_max_interval", "buffer_packets", "repairs_count"]
     }
 }

@@ -177,7 +177,7 @@ impl Receiver {
             self.actions.release(Seq(seq));
         }
         self.ask(now);
-        if taken.is_new && !data.is_repair {
+        if taken.is_new && self.reports.is_counted(data) {
             let due = self.reports.on_packet(data, taken.lost);
             if due.heartbeat {
                 self.send_beat(now);

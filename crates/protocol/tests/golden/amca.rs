@@ -121,6 +121,9 @@ fn control(case: &Case) -> Control {
         increase_max: case.number("gamma_max"),
         rate_min: case.number("r_min_bps") / case.number("S_bits"),
         rate_max: case.number("r_max_bps") / case.number("S_bits"),
+        // The vectors are of the specification's rule, which the literal profile keeps.
+        once_per_rtt: Some(false),
+        drain: Some(false),
         ..Options::default()
     };
     let rules = Rules::new(&options, Size::from_bytes((case.number("S_bits") / 8.0) as u32));
@@ -144,6 +147,7 @@ fn the_rate_of_the_source() {
                         period_s: number(&event["T"]),
                         rtt_var_s: number(&event["dtau"]),
                         unacknowledged: number(&event["dqa"]),
+                        received_bps: None,
                         rtt_max_s: Some(number(&event["rtt_max"])),
                         is_marked: false,
                     };

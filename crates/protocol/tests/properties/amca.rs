@@ -197,7 +197,7 @@ proptest! {
             match kind {
                 0 => control.on_nack(now, unacknowledged as u64, Span::from_ms(100)),
                 1 if unacknowledged < 5.0 => control.on_silence(),
-                _ => control.on_report(now, Step { period_s, rtt_var_s, unacknowledged, rtt_max_s, is_marked }),
+                _ => control.on_report(now, Step { period_s, rtt_var_s, unacknowledged, received_bps: None, rtt_max_s, is_marked }),
             }
             prop_assert!((8192.0..=500.0 * 8192.0).contains(&control.rate().as_bps()));
             if kind == 0 {

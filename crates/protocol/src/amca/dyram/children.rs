@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Standing;
-use super::heartbeat::PerSecond;
+use super::heartbeat::{EvenPerSecond, PerSecond};
 use crate::amca::estimates::Summary;
 use crate::amca::{Nack, Options, Report};
 use crate::contract::{ChildLink, Origin, Peer};
@@ -65,7 +65,7 @@ pub(in crate::amca) struct Child {
     counted: Option<Time>,
     /// The round-trip time to it in microseconds; 0 if not known.
     pub(in crate::amca) rtt_us: u32,
-    nacks: PerSecond,
+    nacks: EvenPerSecond,
     beats: PerSecond,
     stale: (Time, u32),
     ignored_until: Time,
@@ -98,7 +98,7 @@ impl Child {
             advanced: now,
             counted: None,
             rtt_us: 0,
-            nacks: PerSecond::default(),
+            nacks: EvenPerSecond::default(),
             beats: PerSecond::default(),
             stale: (now, 0),
             ignored_until: Time::ZERO,

@@ -100,9 +100,43 @@ impl PerSecond {
     }
 }
 
+/// Events of which only so many are allowed in any second: half of them at once, the others evenly, so that a
+/// flood does not use up in an instant what should be heard all the time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::amca) struct EvenPerSecond {
+    /// When the first half would be allowed at once again.
+    full: Time,
+}
+
+impl EvenPerSecond {
+    /// Whether one more event is allowed.
+    pub(in crate::amca) fn allow(&mut self, now: Time, most: u32) -> bool {
+        let half = u64::from(most.div_ceil(2).max(1));
+        let full = self.full.max(now) + Span::from_ns(1_000_000_000 / half);
+        let is_allowed = full.since(now) <= Span::from_secs(1);
+        if is_allowed {
+            self.full = full;
+        }
+        is_allowed
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
+
+    #[test]
+    fn a_flood_leaves_room_in_every_part_of_a_second() {
+        let mut limit = EvenPerSecond::default();
+        let allowed: Vec<u64> =
+            (0..3000).filter(|ms| limit.allow(Time::ZERO + Span::from_ms(*ms), 100)).collect();
+        let within = |from: u64, to: u64| allowed.iter().filter(|ms| (from..to).contains(*ms)).count();
+        assert!((0..=2000).step_by(100).all(|from| within(from, from + 1000) <= 100));
+        assert!((1000..2900).step_by(100).all(|from| within(from, from + 100) >= 4), "{allowed:?}");
+        assert!((0..50).all(|ms| allowed.contains(&ms)), "the first half comes at once");
+    }
 
     fn answer(echo_ns: u64, rtt_to_source_us: u32) -> Answer {
         Answer { echo_ns, rtt_to_source_us, is_from_source: false }

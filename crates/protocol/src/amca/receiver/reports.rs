@@ -20,6 +20,7 @@ pub(super) struct Reports {
     size: Size,
     least_bps: f64,
     is_literal: bool,
+    repairs_count: Option<bool>,
     /// Original packets since the last report, and packets found missing.
     count: u32,
     lost: u64,
@@ -36,6 +37,7 @@ impl Reports {
             size,
             least_bps: options.rate_min * size.as_bits() as f64,
             is_literal: false,
+            repairs_count: options.repairs_count,
             count: 0,
             lost: 0,
             is_marked: false,
@@ -60,7 +62,12 @@ impl Reports {
         packets_per_report(self.every, rate_bps as f64, bits, self.interval.as_secs_f64())
     }
 
-    /// An original packet came for the first time, and `lost` before it were found missing.
+    /// Whether a packet that came for the first time counts.
+    pub(super) fn is_counted(&self, data: &Data) -> bool {
+        !data.is_repair || self.repairs_count.unwrap_or(!data.is_literal)
+    }
+
+    /// A packet that counts came for the first time, and `lost` before it were found missing.
     pub(super) fn on_packet(&mut self, data: &Data, lost: u64) -> Due {
         self.is_literal = data.is_literal;
         self.count = self.count.saturating_add(1);

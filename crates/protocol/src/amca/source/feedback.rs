@@ -10,6 +10,7 @@ use crate::units::{Rate, Size, Span, Time};
 pub(super) struct Feedback {
     profile: Profile,
     ignore: IgnoreRule,
+    is_bounded: bool,
     every: u32,
     interval: Span,
     size: Size,
@@ -32,6 +33,7 @@ impl Feedback {
         Feedback {
             profile: options.profile,
             ignore: options.ignore_rule(),
+            is_bounded: options.is_bounded(),
             every: options.report_every,
             interval: options.cr_max_interval,
             size,
@@ -132,6 +134,9 @@ impl Feedback {
             period_s: f64::from(summary.period_us) / 1e6,
             rtt_var_s: summary.rtt_var_us as f64 / 1e6,
             unacknowledged,
+            received_bps: self
+                .is_bounded
+                .then(|| f64::from(summary.count) * bits * 1e6 / f64::from(summary.period_us.max(1))),
             rtt_max_s: span(summary.rtt_max_us).map(Span::as_secs_f64),
             is_marked: summary.is_marked,
         };
