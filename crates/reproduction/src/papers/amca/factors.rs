@@ -80,7 +80,12 @@ fn figure(factor: &'static Factor) -> Figure {
                 ("Figure 7: AMCA over an equal share", share as Value),
                 ("Figure 7: packets dropped at A-B, 50 to 200 s", drops),
             ];
-            let alone = factor.has_alone().then_some(("Figure 6: use of the bottleneck", used as Value));
+            let title = if factor.is_at_small_n() {
+                "Figure 6, N = 16: use of the bottleneck"
+            } else {
+                "Figure 6: use of the bottleneck"
+            };
+            let alone = factor.has_alone().then_some((title, used as Value));
             let all = shared.into_iter().chain(alone);
             all.map(|(title, value)| panel(title, factor.across, curves(data, factor, value))).collect()
         }),

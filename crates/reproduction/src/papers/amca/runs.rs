@@ -44,8 +44,8 @@ pub(super) fn variation(points: &[(f64, f64)], from: f64, to: f64) -> Option<f64
     Some(libm::sqrt(squares / count as f64) / mean)
 }
 
-/// How many seconds after `from` the mean of five seconds first is where it is asked to be; all the time up to
-/// `to` if it never is.
+/// How many seconds after `from` there first is a second where the throughput is where it is asked to be, and the
+/// mean of five seconds from there on too; all the time up to `to` if there never is.
 pub(super) fn reached(
     points: &[(f64, f64)],
     from: f64,
@@ -54,7 +54,8 @@ pub(super) fn reached(
 ) -> Option<f64> {
     let all: Points = between(points, from, to).copied().collect();
     let mean = |some: &[(f64, f64)]| some.iter().map(|(_, value)| value).sum::<f64>() / STEADY as f64;
-    let first = all.windows(STEADY).find(|some| is_there(mean(some)));
+    let has_it = |some: &&[(f64, f64)]| is_there(some[0].1) && is_there(mean(some));
+    let first = all.windows(STEADY).find(has_it);
     let begins = first.and_then(|some| some.first()).map_or(to, |(end, _)| end - 1.0);
     (!all.is_empty()).then(|| (begins - from).max(0.0))
 }

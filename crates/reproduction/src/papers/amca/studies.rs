@@ -124,8 +124,8 @@ pub(super) const FACTORS: [Factor; 9] = [
     Factor {
         shared: "growth",
         alone: "growth-alone",
-        label: "Growth",
-        across: "largest growth while a queue drains (gamma_max), %",
+        label: "Growth while a queue drains",
+        across: "gamma_max - 1, %",
         values: &[0, 5, 20, 100],
         set: |value| vec![format!("session.amca.increase_max={}", 1.0 + f64::from(value) / 100.0)],
     },
@@ -142,7 +142,7 @@ pub(super) const FACTORS: [Factor; 9] = [
     },
 ];
 
-/// N where the growth of a draining queue is varied without TCP: with 32 no profile of ours needs it.
+/// N where the growth of a draining queue is varied without TCP: with few packets to a report it matters most.
 const GROWTH_EVERY: u32 = 16;
 
 /// Keeps what each link drops and what waits at the bottleneck, each second.
@@ -187,7 +187,7 @@ fn factor(factor: &Factor) -> Vec<Study> {
         let sweeps = factor.values.iter().map(sweep).collect();
         Study { name, scenario, sweeps, metrics: METRICS }
     };
-    let further = (factor.shared == "growth").then(|| format!("session.amca.report_every={GROWTH_EVERY}"));
+    let further = factor.is_at_small_n().then(|| format!("session.amca.report_every={GROWTH_EVERY}"));
     let further: Vec<String> = further.into_iter().collect();
     let mut studies = vec![study(factor.shared, "amca/two-tcp", &[])];
     if factor.has_alone() {
@@ -197,6 +197,11 @@ fn factor(factor: &Factor) -> Vec<Study> {
 }
 
 impl Factor {
+    /// Whether it is varied without TCP at a smaller N than elsewhere.
+    pub(super) fn is_at_small_n(&self) -> bool {
+        self.shared == "growth"
+    }
+
     /// Whether it changes anything without TCP.
     pub(super) fn has_alone(&self) -> bool {
         !matches!(self.shared, "window" | "order")

@@ -50,7 +50,11 @@ fn a_rate_is_reached_when_five_seconds_have_it() {
     let points: Vec<(f64, f64)> =
         (0..20).map(|second| (f64::from(second) + 1.0, if second < 8 { 0.0 } else { 100.0 })).collect();
     assert_eq!(reached(&points, 0.0, 20.0, |kbps| kbps >= 90.0), Some(8.0));
-    assert_eq!(reached(&points, 5.0, 20.0, |kbps| kbps >= 50.0), Some(1.0));
+    assert_eq!(
+        reached(&points, 5.0, 20.0, |kbps| kbps >= 50.0),
+        Some(3.0),
+        "the mean alone is there after 1 s"
+    );
     assert_eq!(reached(&points, 0.0, 20.0, |kbps| kbps > 100.0), Some(20.0));
     assert_eq!(reached(&points, 30.0, 40.0, |_| true), None);
     assert_eq!((mean(&points, 0.0, 16.0), mean(&points, 20.0, 30.0)), (Some(50.0), None));
