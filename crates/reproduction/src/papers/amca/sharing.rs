@@ -160,14 +160,16 @@ fn overlap() -> Figure {
             Claim::new("AMCA shares the bottleneck equally with the TCP that are there.", move |data, _| {
                 let first = [BOTH_TCP[0], BOTH_TCP[1]];
                 let second = [BOTH_TCP[0], BOTH_TCP[2]];
-                let phases: [(&str, &[(&str, &str)], f64, f64); 3] = [
-                    ("one TCP, 45 to 70 s", &first, 45.0, 70.0),
-                    ("two TCP, 80 to 100 s", &BOTH_TCP, 80.0, 100.0),
-                    ("the other TCP, 115 to 150 s", &second, 115.0, 150.0),
+                let share = |name: &str, flows: &[(&str, &str)], from, to| {
+                    let amca = shares(of(data), flows, from, to).into_iter().next();
+                    amca.map(|(_, share)| at(name, share))
+                };
+                let phases = [
+                    share("one TCP, 45 to 70 s", &first, 45.0, 70.0),
+                    share("two TCP, 80 to 100 s", &BOTH_TCP, 80.0, 100.0),
+                    share("the other TCP, 115 to 150 s", &second, 115.0, 150.0),
                 ];
-                let places = phases.into_iter().filter_map(|(name, flows, from, to)| {
-                    shares(of(data), flows, from, to).into_iter().next().map(|(_, share)| at(name, share))
-                });
+                let places = phases.into_iter().flatten();
                 Finding::each("AMCA's throughput over an equal share", EQUAL, places.collect())
             }),
             Claim::new("It reacts quickly whenever a TCP comes or goes.", move |data, _| {
