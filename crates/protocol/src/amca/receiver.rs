@@ -142,7 +142,7 @@ impl Receiver {
         let Some(reception) = &self.reception else { return };
         let hopeless = self.reports.is_hopeless(self.rate_bps);
         self.hopeless = if hopeless { self.hopeless + 1 } else { 0 };
-        let report = self.reports.make(now, reception.standing(), &self.beats, self.rate_bps);
+        let report = self.reports.make(now, reception.standing(), &mut self.beats, self.rate_bps);
         self.send_up(Body::Report(report), self.options.control_size, Payload::None);
     }
 

@@ -16,6 +16,8 @@ pub(in crate::amca) struct Heartbeats {
     parent: Option<Peer>,
     last: Option<(Time, Span)>,
     before: Option<(Time, Span)>,
+    /// Whether the last two have not been told of yet.
+    is_fresh: bool,
     to_source_us: Option<u32>,
     deviation_us: u32,
 }
@@ -37,7 +39,7 @@ impl Heartbeats {
         if self.parent.replace(from) != Some(from) {
             (self.last, self.before) = (None, None);
         }
-        (self.before, self.last) = (self.last, Some((now, section)));
+        (self.before, self.last, self.is_fresh) = (self.last, Some((now, section)), true);
         // Unknown is 0 on the wire, so that what is known is at least 1.
         let to_source_us = rtt_to_source_us(answer.rtt_to_source_us, section).max(1);
         self.deviation_us = match self.to_source_us {
@@ -72,10 +74,12 @@ impl Heartbeats {
         self.to_source_us.map(|us| Span::from_us(patience_us(us)))
     }
 
-    /// How the round-trip time to the parent has varied over a period, in microseconds.
-    pub(in crate::amca) fn variation_us(&self, period: Span) -> i64 {
+    /// How the round-trip time to the parent has varied over a period, in microseconds. Each change is told once:
+    /// a period without an answer of its own knows of none.
+    pub(in crate::amca) fn take_variation_us(&mut self, period: Span) -> i64 {
+        let is_fresh = core::mem::take(&mut self.is_fresh);
         match (self.before, self.last) {
-            (Some(before), Some(last)) => rtt_variation_us(before, last, period),
+            (Some(before), Some(last)) if is_fresh => rtt_variation_us(before, last, period),
             _ => 0,
         }
     }
@@ -153,16 +157,17 @@ mod tests {
         assert!(!beats.on_answer(at(30), Peer(1), answer(sent, 5_000)));
         assert_eq!(beats.to_source_us(), 25_000);
         assert_eq!(beats.patience(), Some(Span::from_us(25_000 + 4 * 12_500)));
-        assert_eq!(beats.variation_us(Span::from_ms(100)), 0, "one sample");
+        assert_eq!(beats.take_variation_us(Span::from_ms(100)), 0, "one sample");
 
         let sent = beats.send(at(110));
         assert!(beats.on_answer(at(140), Peer(1), answer(sent, 5_000)));
-        let variation_us = beats.variation_us(Span::from_ms(110));
+        let variation_us = beats.take_variation_us(Span::from_ms(110));
         assert_eq!(variation_us, 10_000, "from 20 to 30 ms within 110 ms");
+        assert_eq!(beats.take_variation_us(Span::from_ms(110)), 0, "told before");
 
         let sent = beats.send(at(200));
         assert!(beats.on_answer(at(290), Peer(2), answer(sent, 5_000)));
-        assert_eq!(beats.variation_us(Span::from_ms(100)), 0, "another parent");
+        assert_eq!(beats.take_variation_us(Span::from_ms(100)), 0, "another parent");
         // The oldest are forgotten.
         let sent = beats.send(at(300));
         (1..=4).for_each(|ms| {

@@ -92,7 +92,7 @@ impl Reports {
         &mut self,
         now: Time,
         standing: Standing,
-        beats: &Heartbeats,
+        beats: &mut Heartbeats,
         rate_bps: u64,
     ) -> Report {
         let rate = Rate::from_bps((rate_bps as f64).max(1.0));
@@ -112,7 +112,7 @@ impl Reports {
             rtt_to_parent_us: beats.to_parent().map_or(0, wire_us),
             rtt_min_us: rtt_us,
             period_us: wire_us(period),
-            rtt_var_us: wire_variation_us(beats.variation_us(period)),
+            rtt_var_us: wire_variation_us(beats.take_variation_us(period)),
             count: u16::try_from(self.count).unwrap_or(u16::MAX),
             serial: self.serial,
             is_marked: self.is_marked,

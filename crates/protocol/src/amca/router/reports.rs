@@ -49,12 +49,12 @@ impl Rounds {
         &mut self,
         now: Time,
         summary: Option<Summary>,
-        beats: &Heartbeats,
+        beats: &mut Heartbeats,
     ) -> Option<Report> {
         self.has_begun = false;
         self.release(now);
         let summary = summary?;
-        let own = beats.variation_us(Span::from_us(u64::from(summary.period_us)));
+        let own = beats.take_variation_us(Span::from_us(u64::from(summary.period_us)));
         let summary = summary.over_section(own);
         let told = Standing { below: summary.below, end: summary.end, limit: summary.limit };
         let told = self.held(told);

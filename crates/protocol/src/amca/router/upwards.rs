@@ -66,7 +66,7 @@ impl Router {
         let summary =
             summary.zip(standing).map(|(summary, standing)| Summary { below: standing.below, ..summary });
         self.children.begin_round();
-        if let Some(report) = self.rounds.finish(now, summary, &self.beats) {
+        if let Some(report) = self.rounds.finish(now, summary, &mut self.beats) {
             self.send_control(Target::Source, Body::Report(report));
         }
     }
