@@ -20,7 +20,7 @@ use Verdict::{Fails, Holds, Open};
 type Kbps<'f> = &'f dyn Fn(u32) -> f64;
 
 fn data(study: &'static str, measured: Measured) -> Data {
-    Data { effort: Effort::Quick, studies: BTreeMap::from([(study, measured)]) }
+    Data { effort: Effort::Full, studies: BTreeMap::from([(study, measured)]) }
 }
 
 /// The verdicts of a figure's claims.
