@@ -61,7 +61,7 @@ pub(super) struct Factor {
 }
 
 /// The values that are varied, one at a time.
-pub(super) const FACTORS: [Factor; 9] = [
+pub(super) const FACTORS: [Factor; 10] = [
     Factor {
         shared: "delay",
         alone: "delay-alone",
@@ -130,6 +130,14 @@ pub(super) const FACTORS: [Factor; 9] = [
         set: |value| vec![format!("session.amca.increase_max={}", 1.0 + f64::from(value) / 100.0)],
     },
     Factor {
+        shared: "drain",
+        alone: "drain-alone",
+        label: "Drain",
+        across: "drain: off, on",
+        values: &[0, 1],
+        set: |value| vec![format!("session.amca.drain={}", value == 1)],
+    },
+    Factor {
         shared: "order",
         alone: "order-alone",
         label: "Order",
@@ -157,6 +165,12 @@ fn probes() -> Vec<String> {
     LINKS.into_iter().flat_map(of).collect()
 }
 
+/// Figure 7 with starts within a second instead of at once.
+fn scattered() -> Vec<String> {
+    let table = |table: &str| format!("{table}.start={{ uniform = [\"0 s\", \"1 s\"] }}");
+    ["session.amca", "flow.tcp-1", "flow.tcp-2"].map(table).to_vec()
+}
+
 fn profile(name: &str) -> String {
     format!("session.amca.profile={name}")
 }
@@ -181,7 +195,7 @@ fn factor(factor: &Factor) -> Vec<Study> {
     let study = |name, scenario, further: &[String]| {
         let sweep = |&value: &u32| Sweep {
             outer: Some(value),
-            set: [(factor.set)(value), further.to_vec()].concat(),
+            set: [further.to_vec(), (factor.set)(value)].concat(),
             vary: vary.clone(),
         };
         let sweeps = factor.values.iter().map(sweep).collect();
@@ -189,7 +203,7 @@ fn factor(factor: &Factor) -> Vec<Study> {
     };
     let further = factor.is_at_small_n().then(|| format!("session.amca.report_every={GROWTH_EVERY}"));
     let further: Vec<String> = further.into_iter().collect();
-    let mut studies = vec![study(factor.shared, "amca/two-tcp", &[])];
+    let mut studies = vec![study(factor.shared, "amca/two-tcp", &scattered())];
     if factor.has_alone() {
         studies.push(study(factor.alone, "amca/convergence", &further));
     }
