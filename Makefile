@@ -13,7 +13,7 @@ OUT ?= results
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test toolchain build fmt clippy docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang findings bench validate ns2 generated
+.PHONY: help demo test toolchain build fmt clippy docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca findings bench validate ns2 generated
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -90,6 +90,10 @@ reproduce-eflid: toolchain ## Draw the figures of the E-FLID-DL paper again and 
 reproduce-weizhang: toolchain ## Draw the figures of Wei and Zhang's report again and write docs/reproduction/wei-zhang.md (four minutes of processor time)
 	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- wei-zhang \
 	  --out $(OUT)/reproduction --page docs/reproduction/wei-zhang.md $(REPRODUCTION_OPTIONS)
+
+reproduce-amca: toolchain ## Draw the figures of the AMCA report again and write docs/reproduction/amca.md (two minutes of processor time)
+	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- amca \
+	  --out $(OUT)/reproduction --page docs/reproduction/amca.md $(REPRODUCTION_OPTIONS)
 
 bench: toolchain ## Packet hops per CPU second and instructions a hop, added to the history
 	$(CARGO) build --release --locked --quiet --package layercast-bench

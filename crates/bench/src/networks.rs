@@ -95,6 +95,8 @@ pub(crate) fn tree(leaves: u32, per_leaf: u32) -> Result<(Simulation, Vec<Receiv
         start: Time::ZERO,
         stop: None,
         receivers: nodes.map(receiver).collect(),
+        packets: None,
+        routers: None,
     };
     let mut simulation = Simulation::new(network, 1);
     let receivers = simulation.add_session(config)?;

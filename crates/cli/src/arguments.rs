@@ -162,6 +162,11 @@ pub(crate) struct Compare {
     #[arg(long = "with", value_name = "PROTOCOL.OPTION=VALUE")]
     pub(crate) with: Vec<String>,
 
+    /// Repeat the comparison with each of these in place of the scenario's TCP, such as tcp-reno,tcp-cubic,
+    /// and tell the shares in one table
+    #[arg(long, value_name = "TCP,...", value_delimiter = ',')]
+    pub(crate) against: Vec<String>,
+
     /// How many replications of each protocol to run [default: what the scenario says]
     #[arg(long, value_name = "N")]
     pub(crate) replications: Option<u32>,
@@ -174,7 +179,8 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
 
-    /// Write compare.json and report.html to this directory, and each protocol's own results to DIR/PROTOCOL
+    /// Write compare.json and report.html to this directory, and each protocol's own results to DIR/PROTOCOL;
+    /// with --against against.json and report.html, and each comparison to DIR/TCP
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 

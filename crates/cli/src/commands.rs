@@ -169,7 +169,7 @@ fn names(arguments: &List) -> String {
         for built_in in catalogue::BUILT_IN {
             let _ = match arguments.plain {
                 true => writeln!(text, "{}", built_in.name),
-                false => writeln!(text, "  {:<30}{}", built_in.name, title(built_in.name)),
+                false => writeln!(text, "  {:<34}{}", built_in.name, title(built_in.name)),
             };
         }
     }

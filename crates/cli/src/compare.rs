@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use anyhow::Context;
-use layercast_laboratory::compare::{self, CompareError, CompareRequest, Comparison};
+use layercast_laboratory::compare::against::{self, Against, Version};
+use layercast_laboratory::compare::{self, CompareError, CompareRequest, Comparison, Contender, Ran};
 use layercast_laboratory::run::RegistryCatalogue;
 
 use crate::arguments::Compare;
@@ -31,20 +32,21 @@ pub(crate) fn compare(arguments: &Compare) -> Result<(), Failure> {
         replications: arguments.replications,
         seed: arguments.seed,
     };
-    let contenders = compare::read(&request, &RegistryCatalogue).map_err(failure)?;
+    if arguments.against.is_empty() {
+        beside_its_own(arguments, &request)
+    } else {
+        beside_each(arguments, &request)
+    }
+}
+
+/// With the scenario's own TCP.
+fn beside_its_own(arguments: &Compare, request: &CompareRequest) -> Result<(), Failure> {
+    let contenders = compare::read(request, &RegistryCatalogue).map_err(failure)?;
     if let Some(directory) = &arguments.out {
         prepare(directory)?;
     }
-    let jobs = arguments.jobs.map(|jobs| jobs as usize);
-    let mut ran = Vec::with_capacity(contenders.len());
-    for contender in contenders {
-        let replications = counted(contender.plan.replications as usize, "replication");
-        let progress = Progress::new(format!("{}, {replications}", contender.protocol), arguments.quiet);
-        ran.push(compare::run(contender, jobs, &|share| progress.tell(share)).map_err(failure)?);
-        progress.finish();
-    }
-    let command = command_line(arguments);
-    let Some(comparison) = Comparison::new(&ran, &command) else { return Ok(()) };
+    let ran = run_all(contenders, arguments, "")?;
+    let Some(comparison) = Comparison::new(&ran, &command_line(arguments)) else { return Ok(()) };
     tell(&compare::table::render(&comparison))?;
     let Some(directory) = &arguments.out else { return Ok(()) };
     let written =
@@ -56,6 +58,49 @@ pub(crate) fn compare(arguments: &Compare) -> Result<(), Failure> {
     ))?)
 }
 
+/// With each version of TCP. All scenarios are read before anything runs.
+fn beside_each(arguments: &Compare, request: &CompareRequest) -> Result<(), Failure> {
+    let requests = against::requests(request, &arguments.against, &RegistryCatalogue).map_err(failure)?;
+    let mut all = Vec::with_capacity(requests.len());
+    for (tcp, request) in arguments.against.iter().zip(&requests) {
+        all.push((tcp, compare::read(request, &RegistryCatalogue).map_err(failure)?));
+    }
+    if let Some(directory) = &arguments.out {
+        prepare(directory)?;
+    }
+    let command = command_line(arguments);
+    let mut versions = Vec::with_capacity(all.len());
+    for (tcp, contenders) in all {
+        let ran = run_all(contenders, arguments, &format!(" beside {tcp}"))?;
+        let Some(comparison) = Comparison::new(&ran, &command) else { continue };
+        if let Some(directory) = &arguments.out {
+            let directory = directory.join(tcp);
+            prepare(&directory)?;
+            compare::write_all(&directory, &ran, &comparison).context("the results could not be written")?;
+        }
+        versions.push(Version { tcp: tcp.clone(), comparison });
+    }
+    let against = Against::new(versions, &command);
+    tell(&against::render(&against))?;
+    let Some(directory) = &arguments.out else { return Ok(()) };
+    let (report, numbers) =
+        against::write(directory, &against).context("the results could not be written")?;
+    Ok(tell(&format!("\nReport      {}\nComparison  {}\n", report.display(), numbers.display()))?)
+}
+
+fn run_all(contenders: Vec<Contender>, arguments: &Compare, beside: &str) -> Result<Vec<Ran>, Failure> {
+    let jobs = arguments.jobs.map(|jobs| jobs as usize);
+    let mut ran = Vec::with_capacity(contenders.len());
+    for contender in contenders {
+        let replications = counted(contender.plan.replications as usize, "replication");
+        let what = format!("{}{beside}, {replications}", contender.protocol);
+        let progress = Progress::new(what, arguments.quiet);
+        ran.push(compare::run(contender, jobs, &|share| progress.tell(share)).map_err(failure)?);
+        progress.finish();
+    }
+    Ok(ran)
+}
+
 /// The command that repeats a comparison.
 fn command_line(arguments: &Compare) -> String {
     let mut command = format!(
@@ -63,6 +108,9 @@ fn command_line(arguments: &Compare) -> String {
         arguments.scenario.name,
         arguments.protocols.join(",")
     );
+    if !arguments.against.is_empty() {
+        let _ = write!(command, " --against {}", arguments.against.join(","));
+    }
     for (flag, values) in [
         ("--session", &arguments.sessions),
         ("--with", &arguments.with),

@@ -4,6 +4,7 @@
 //! [`Comparison`] has what they did side by side: [`table::render`] prints it, [`write_all`] leaves
 //! `compare.json`, `report.html`, and what `layercast run` leaves for each protocol in a directory of its name.
 
+pub mod against;
 mod contenders;
 mod error;
 mod report;

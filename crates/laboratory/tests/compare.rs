@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use layercast_laboratory::compare::against::{self, Against, Version};
 use layercast_laboratory::compare::{self, CompareRequest, Comparison, Contender};
 use layercast_laboratory::results::Summary;
 use layercast_laboratory::run::RegistryCatalogue;
@@ -103,4 +104,54 @@ fn mistakes_are_named() {
     assert!(option.contains("no option `abc`") && option.contains("with \"rlc\""), "{option}");
     let receivers = wrong(|request| request.protocols.push("tfrc".to_owned()));
     assert!(receivers.contains("cannot have 3 receivers"), "{receivers}");
+}
+
+#[test]
+fn each_version_of_tcp_stands_beside_each_protocol() {
+    let mut request = request("thesis/simulation-4-elm", &["elm", "fixed"]);
+    request.with = vec!["fixed.level=2".to_owned()];
+    let versions = ["tcp-reno".to_owned(), "tcp-vegas".to_owned()];
+    let requests = against::requests(&request, &versions, &RegistryCatalogue).unwrap();
+    let compared = versions.iter().zip(&requests).map(|(tcp, request)| {
+        let contenders = read(request);
+        assert!(contenders.iter().all(|one| one.plan.flows.iter().all(|flow| flow.protocol == *tcp)));
+        let ran: Vec<_> =
+            contenders.into_iter().map(|one| compare::run(one, Some(2), &|_| {}).unwrap()).collect();
+        Version { tcp: tcp.clone(), comparison: Comparison::new(&ran, "").unwrap() }
+    });
+    let against = Against::new(compared.collect(), "layercast compare");
+    let share = |version: usize, protocol: usize| {
+        against.versions[version].comparison.protocols[protocol].share_of_tcp.mean.unwrap()
+    };
+    // Without congestion Vegas takes what Reno takes and more, since single losses cost it less.
+    assert!(share(0, 1) > share(1, 1), "{} beside Reno, {} beside Vegas", share(0, 1), share(1, 1));
+    let text = against::render(&against);
+    let line = text.lines().find(|line| line.starts_with("fixed")).unwrap();
+    let numbers = line.split_whitespace().filter_map(|word| word.parse::<f64>().ok());
+    let told: Vec<f64> = numbers.step_by(2).collect();
+    assert!((told[0] - share(0, 1)).abs() < 0.01 && (told[1] - share(1, 1)).abs() < 0.01, "{text}");
+
+    let directory = std::env::temp_dir().join(format!("layercast-against-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let (report, numbers) = against::write(&directory, &against).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(numbers).unwrap()).unwrap();
+    assert_eq!(json["versions"][1]["comparison"]["protocols"][1]["protocol"], "fixed");
+    assert!(std::fs::read_to_string(report).unwrap().contains("href=\"tcp-vegas/report.html\""));
+    std::fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn mistakes_in_versions_of_tcp_are_named() {
+    let wrong = |scenario: &str, versions: &[&str]| {
+        let versions: Vec<String> = versions.iter().map(|version| (*version).to_owned()).collect();
+        let error = against::requests(&request(scenario, &["elm"]), &versions, &RegistryCatalogue);
+        let error = error.unwrap_err();
+        assert!(error.is_input());
+        error.to_string()
+    };
+    let unknown = wrong("thesis/simulation-2", &["tcp-abc"]);
+    assert!(unknown.contains("no version of TCP `tcp-abc`") && unknown.contains("tcp-cubic"), "{unknown}");
+    assert!(wrong("thesis/simulation-2", &["udp"]).contains("`udp`"));
+    assert!(wrong("thesis/simulation-2", &["tcp-bbr", "tcp-bbr"]).contains("asked for twice"));
+    assert!(wrong("flid/many-receivers", &["tcp-bbr"]).contains("has no TCP"));
 }

@@ -130,7 +130,11 @@ impl Endpoint for Receiver {
                 self.actions.note(note);
             }
             Input::Packet(Arrival { .. }) | Input::JoinFailed(..) => {}
-            Input::Timer | Input::SendRefused(_) | Input::DataExhausted | Input::DataAvailable => {}
+            Input::Timer
+            | Input::SendRefused(_)
+            | Input::DataExhausted
+            | Input::DataAvailable
+            | Input::Finish => {}
         }
     }
 

@@ -16,6 +16,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod amca;
 pub mod cbr;
 pub mod contract;
 pub mod dynamic;
@@ -27,11 +28,15 @@ pub mod fixed;
 pub mod flid;
 pub mod flid_dl;
 pub mod flid_sl;
+pub mod golestani_sabnani;
 pub mod layers;
 pub mod lct;
 pub mod math;
+pub mod nca;
 pub mod option;
+pub mod pgmcc;
 pub mod registry;
+pub mod rla;
 pub mod rlc;
 pub mod rlm;
 pub mod session;
@@ -42,3 +47,4 @@ pub mod tfrc;
 pub mod units;
 pub mod webrc;
 pub mod wei_zhang;
+pub mod window;

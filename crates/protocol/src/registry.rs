@@ -5,22 +5,25 @@
 //! protocol that is not in the list can still be hosted through the [`Endpoint`] trait.
 
 mod on_lct;
+mod widening;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use on_lct::{LctError, MAX_FEEDBACK};
+use widening::{Widening, narrow, widen};
 
-use crate::contract::{Action, Arrival, Belief, Endpoint, Host, Input, Note, Send, settle};
+use crate::contract::{Action, Belief, Endpoint, Host, Input, settle};
 use crate::option::{OptionError, OptionSpec, Options as _, RawValue};
 use crate::session::{Needs, SessionPlan};
 use crate::stream::Stream;
-use crate::units::{Channel, Time};
+use crate::units::Time;
 
 /// Makes the enums from the list. `Variant = "name" in module` stands for a module with `Options`
-/// (which say what they [need](Needs)), `Header`, `Source` and `Receiver`.
+/// (which say what they [need](Needs)), `Header`, `Source` and `Receiver`; `with Router` for one with a
+/// `Router` too, whose options say that routers take part ([`Needs::has_routers`]).
 macro_rules! protocols {
-    ($( $(#[doc = $doc:literal])* $variant:ident = $name:literal in $module:ident; )*) => {
+    ($( $(#[doc = $doc:literal])* $variant:ident = $name:literal in $module:ident $(with $router:ident)?; )*) => {
         /// A protocol together with its options.
         // Made once and then left where it is: its size costs nothing.
         #[allow(clippy::large_enum_variant)]
@@ -49,6 +52,13 @@ macro_rules! protocols {
         #[derive(Clone, Debug)]
         pub enum Receiver {
             $( $(#[doc = $doc])* $variant(crate::$module::Receiver), )*
+        }
+
+        /// The router of any protocol of which routers take part.
+        #[allow(clippy::large_enum_variant)]
+        #[derive(Clone, Debug)]
+        pub enum Router {
+            $( $( #[doc = concat!("Of the protocol `", $name, "`.")] $variant(crate::$module::$router), )? )*
         }
 
         /// The names of all protocols, as scenario files have them.
@@ -108,14 +118,35 @@ macro_rules! protocols {
             }
         }
 
+        impl Protocol {
+            /// Makes a router of a session; none for a protocol of which no routers take part.
+            pub fn router(&self, plan: SessionPlan, stream: Stream) -> Option<Router> {
+                match self {
+                    $( $( Protocol::$variant(options) =>
+                        Some(Router::$variant(crate::$module::$router::new(options, plan, stream))), )? )*
+                    #[allow(unreachable_patterns)]
+                    _ => None,
+                }
+            }
+        }
+
         impl crate::contract::Header for Header {
+            fn is_repair(&self) -> bool {
+                match self { $( Header::$variant(header) => header.is_repair(), )* }
+            }
+
+            fn is_held_by_routers(&self) -> bool {
+                match self { $( Header::$variant(header) => header.is_held_by_routers(), )* }
+            }
+
             fn nth(self, index: u16) -> Self {
                 match self { $( Header::$variant(header) => Header::$variant(header.nth(index)), )* }
             }
         }
 
-        protocols!(@endpoint Source; $($variant),*);
-        protocols!(@endpoint Receiver; $($variant),*);
+        protocols!(@endpoint Source; $($variant,)*);
+        protocols!(@endpoint Receiver; $($variant,)*);
+        protocols!(@endpoint Router; $( $( $variant: $router, )? )*);
 
         /// Many receivers of one protocol, side by side in memory, each with the room that its own
         /// protocol needs and not that of the largest one.
@@ -193,7 +224,7 @@ macro_rules! protocols {
             }
         }
     };
-    (@endpoint $enum:ident; $($variant:ident),*) => {
+    (@endpoint $enum:ident; $($variant:ident $(: $part:ident)?,)*) => {
         impl Endpoint for $enum {
             type Header = Header;
 
@@ -248,6 +279,14 @@ protocols! {
     Tfmcc = "tfmcc" in tfmcc;
     /// Smooth multirate multicast: layers that TFMCC controls each.
     Smcc = "smcc" in smcc;
+    /// One rate with a representative: TCP's window with the receiver that is worst off.
+    Pgmcc = "pgmcc" in pgmcc;
+    /// One rate with a random ear: every receiver acknowledges, few of their losses count.
+    Rla = "rla" in rla;
+    /// One rate with windows at the receivers: the source sends what all of them allow.
+    GolestaniSabnani = "golestani-sabnani" in golestani_sabnani;
+    /// The congestion control of one nominated receiver, with repair servers at routers.
+    Nca = "nca" in nca with Router;
     /// Wave and equation based rate control.
     Webrc = "webrc" in webrc;
     /// Fair layered increase/decrease with static layers.
@@ -256,6 +295,8 @@ protocols! {
     FlidDl = "flid-dl" in flid_dl;
     /// The same with congestion marks in place of losses.
     EFlidDl = "e-flid-dl" in e_flid_dl;
+    /// One rate for all and reliable delivery, with routers that take part.
+    Amca = "amca" in amca with Router;
     /// Layers at a fixed level: no congestion control, the yardstick for the others.
     Fixed = "fixed" in fixed;
 }
@@ -265,56 +306,6 @@ impl Receivers {
     /// that tells whether leaves come in time; for others it is only load.
     pub fn hear_left_channels(&self) -> bool {
         matches!(self, Receivers::FlidDl(_) | Receivers::EFlidDl(_))
-    }
-}
-
-fn narrow<W, N>(input: Input<W>, own: impl Fn(W) -> Option<N>) -> Option<Input<N>> {
-    Some(match input {
-        Input::Start => Input::Start,
-        Input::Packet(Arrival { origin, size, ecn, header }) => {
-            Input::Packet(Arrival { origin, size, ecn, header: own(header)? })
-        }
-        Input::Timer => Input::Timer,
-        Input::JoinFailed(channel, error) => Input::JoinFailed(channel, error),
-        Input::SendRefused(channel) => Input::SendRefused(channel),
-        Input::DataExhausted => Input::DataExhausted,
-        Input::DataAvailable => Input::DataAvailable,
-        Input::Stop => Input::Stop,
-    })
-}
-
-fn widen<N, W>(action: Action<N>, wide: impl Fn(N) -> W) -> Action<W> {
-    match action {
-        Action::Send(send) => Action::Send(widen_send(send, wide)),
-        Action::Join(channel) => Action::Join(channel),
-        Action::Leave(channel) => Action::Leave(channel),
-        Action::Note(note) => Action::Note(note),
-    }
-}
-
-fn widen_send<N, W>(send: Send<N>, wide: impl Fn(N) -> W) -> Send<W> {
-    let Send { target, header, size, payload, count } = send;
-    Send { target, header: wide(header), size, payload, count }
-}
-
-/// A host of all protocols as the host of one.
-struct Widening<'a, H, F>(&'a mut H, F);
-
-impl<N, W, H: Host<W>, F: Fn(N) -> W> Host<N> for Widening<'_, H, F> {
-    fn send(&mut self, send: Send<N>) {
-        self.0.send(widen_send(send, &self.1));
-    }
-
-    fn join(&mut self, channel: Channel) {
-        self.0.join(channel);
-    }
-
-    fn leave(&mut self, channel: Channel) {
-        self.0.leave(channel);
-    }
-
-    fn note(&mut self, note: Note) {
-        self.0.note(note);
     }
 }
 

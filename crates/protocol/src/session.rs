@@ -32,6 +32,12 @@ pub trait Needs {
         None
     }
 
+    /// Whether routers take part: endpoints of the protocol at nodes of the tree, and a source that tells its
+    /// child links apart.
+    fn has_routers(&self) -> bool {
+        false
+    }
+
     /// The names of the options on which the source and its receivers must agree. A session
     /// description carries them.
     fn agreed(&self) -> &'static [&'static str] {

@@ -120,6 +120,7 @@ fn operation() -> impl Strategy<Value = Operation<Header>> {
         1 => (0u16..8).prop_map(|channel| Operation::SendRefused(Channel(channel))),
         1 => Just(Operation::DataExhausted),
         1 => Just(Operation::DataAvailable),
+        1 => Just(Operation::Finish),
     ]
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod golden {
+    mod amca;
     mod dynamic;
     mod elm;
     mod equation;
@@ -11,6 +12,7 @@ mod golden {
     mod layers;
     mod loss;
     mod path;
+    mod pgmcc;
     mod rates;
     mod rlc;
     mod rlm;

@@ -1,11 +1,15 @@
 //! Properties that hold for any input.
 
 mod properties {
+    mod amca;
     mod equation;
     mod loss;
+    mod nca;
+    mod pgmcc;
     mod rates;
     mod rlc;
     mod sequence;
     mod smcc;
     mod webrc;
+    mod windows;
 }

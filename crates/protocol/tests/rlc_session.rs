@@ -58,7 +58,7 @@ fn run(options: &Options, layers: u16, seconds: u64, loss: f64, seed: u64) -> Ou
                     outcome.levels.push((now, to));
                     outcome.losses_followed += usize::from(cause == Cause::Loss);
                 }
-                Action::Note(_) | Action::Send(_) => {}
+                Action::Note(_) | Action::Send(_) | Action::Deliver(_) | Action::Release(_) => {}
             }
         }
         let arrival = wire.front().map(|&(at, ..)| at);

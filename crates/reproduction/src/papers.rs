@@ -1,5 +1,6 @@
 //! The papers whose figures are regenerated, a module each.
 
+mod amca;
 mod e_flid;
 mod flid;
 mod thesis;
@@ -8,11 +9,12 @@ mod wei_zhang;
 use crate::frame::figure::Paper;
 
 /// Their names.
-pub(crate) const NAMES: [&str; 4] = ["thesis", "flid", "e-flid", "wei-zhang"];
+pub(crate) const NAMES: [&str; 5] = ["thesis", "flid", "e-flid", "wei-zhang", "amca"];
 
 /// The paper of a name.
 pub(crate) fn find(name: &str) -> Option<Paper> {
     match name {
+        "amca" => Some(amca::paper()),
         "e-flid" => Some(e_flid::paper()),
         "flid" => Some(flid::paper()),
         "thesis" => Some(thesis::paper()),

@@ -109,7 +109,9 @@ fn a_study_has_courses_categories_links_and_flows() {
 }
 
 /// In which twice as much is lost at the second probability.
-const VARIANT: Variant = Variant { name: "double", with: "double loss", of: "small", by: "double" };
+fn variant() -> Variant {
+    Variant { name: "double", with: "double loss", replaced: vec![("small", "double")] }
+}
 
 /// A paper of one figure whose claim holds if the second loss rate is ten times the first.
 fn paper() -> Paper {
@@ -145,7 +147,7 @@ fn paper() -> Paper {
         title: "Small",
         preface: "Why.",
         studies: vec![study()],
-        variants: vec![VARIANT],
+        variants: vec![variant()],
         figures: vec![figure],
     }
 }

@@ -1,11 +1,15 @@
 //! The simulator's side of the contract: what endpoints and TCPs send through.
 
-use layercast_protocol::contract::{Host, Note, Peer, Send, Target};
-use layercast_protocol::registry::Header;
-use layercast_protocol::units::{Channel, Size};
+mod router;
 
+use layercast_protocol::contract::{Host, Note, Payload, Peer, Send, Target};
+use layercast_protocol::registry::Header;
+use layercast_protocol::units::{Channel, Seq, Size};
+
+pub(crate) use self::router::RouterHost;
+use self::router::{send_down, send_over};
 use crate::core::Core;
-use crate::measure::{LevelChange, ReceiverDeed, ReceiverLog};
+use crate::measure::{Deliveries, LevelChange, ReceiverDeed, ReceiverLog};
 use crate::multicast::{Latencies, Tree};
 use crate::network::LinkId;
 use crate::packet::{Body, EcnField, Parcel};
@@ -22,14 +26,20 @@ pub(crate) struct Way {
 pub(crate) struct SourceHost<'a> {
     pub(crate) core: &'a mut Core,
     pub(crate) tree: &'a Tree,
-    /// How many receivers there are.
-    pub(crate) receivers: u32,
     /// What its data says of marks.
     pub(crate) ecn: EcnField,
+    /// How many packets of new data it has yet; none if it never ends, or was told that it has ended.
+    pub(crate) left: &'a mut Option<u64>,
 }
+
+/// The source as a sender of unicast packets.
+pub(crate) const SOURCE: Peer = Peer(u32::MAX);
 
 impl Host<Header> for SourceHost<'_> {
     fn send(&mut self, send: Send<Header>) {
+        if let (Some(left), Payload::Next) = (&mut *self.left, send.payload) {
+            *left = left.saturating_sub(u64::from(send.count));
+        }
         match send.target {
             Target::Channel(channel) => {
                 // What nobody wants ends at the source's own node.
@@ -39,21 +49,16 @@ impl Host<Header> for SourceHost<'_> {
                     }
                 }
             }
-            Target::Peer(Peer(peer)) => {
-                if peer >= self.receivers {
-                    return;
-                }
-                let route = self.tree.routes().down;
-                if let Some(first) = self.tree.down_towards(peer, None) {
-                    for index in 0..send.count {
-                        let body = Body::Unicast { from: Peer(u32::MAX), header: nth(&send, index) };
-                        self.core.send(body, send.size, EcnField::NotCapable, first, route, peer);
-                    }
+            Target::Peer(peer) => {
+                if let Some(first) = self.tree.down_towards(peer.0, None) {
+                    send_down(self.core, self.tree, SOURCE, &send, (first, peer));
                 }
             }
-            Target::Source | Target::Children(_) => {
-                debug_assert!(false, "a source sends to channels and peers");
+            Target::Children(links) => {
+                debug_assert!(self.tree.has_routers(), "child links are told apart where routers take part");
+                send_over(self.core, self.tree, (0, links), &send, self.ecn);
             }
+            Target::Source => debug_assert!(false, "a source does not send to itself"),
         }
     }
 
@@ -70,18 +75,18 @@ impl Host<Header> for SourceHost<'_> {
 
 impl SourceHost<'_> {
     fn multicast(&mut self, channel: Channel, header: Header, size: Size) {
-        let packet = self.core.slab.insert(Body::Channel { channel, header });
-        let parcel = Parcel {
-            packet,
-            route: 0,
-            position: 0,
-            size_bytes: size.as_bytes(),
-            ecn: self.ecn.into(),
-            channel: channel.0,
-        };
+        let parcel = multicast_parcel(self.core, channel, header, size, self.ecn);
         self.tree.forward(self.core, 0, channel, parcel);
-        self.core.slab.release(packet);
+        self.core.slab.release(parcel.packet);
     }
+}
+
+/// A new packet of a channel.
+#[inline]
+fn multicast_parcel(core: &mut Core, channel: Channel, header: Header, size: Size, ecn: EcnField) -> Parcel {
+    let packet = core.slab.insert(Body::Channel { channel, header });
+    let (size_bytes, ecn) = (size.as_bytes(), ecn.into());
+    Parcel { packet, route: 0, position: 0, size_bytes, ecn, channel: channel.0 }
 }
 
 /// What a session's receiver sends through.
@@ -92,6 +97,7 @@ pub(crate) struct ReceiverHost<'a> {
     pub(crate) receiver: u32,
     pub(crate) latencies: Latencies,
     pub(crate) log: &'a mut ReceiverLog,
+    pub(crate) deliveries: &'a mut Deliveries,
 }
 
 impl Host<Header> for ReceiverHost<'_> {
@@ -128,6 +134,10 @@ impl Host<Header> for ReceiverHost<'_> {
             self.log.level_changes.push(LevelChange { at: self.core.now(), from, to, cause });
         }
         self.log.tell(self.core.now(), ReceiverDeed::Note(note));
+    }
+
+    fn deliver(&mut self, through: Seq) {
+        self.deliveries.deliver(self.receiver, through, self.core.now());
     }
 }
 

@@ -36,7 +36,7 @@ pub use edge::{EdgeConfig, LeaveRule, QuerierProfile};
 pub use link::LinkConfig;
 pub use loss::{GilbertElliott, LengthLaw, LossModel, LossPlace, LossUnit, PeriodicLoss, TwoStateLoss};
 pub use measure::{
-    FlowCounters, LevelChange, LinkCounters, Memberships, QueueState, ReceiverDeed, ReceiverEntry,
+    Delivery, FlowCounters, LevelChange, LinkCounters, Memberships, QueueState, ReceiverDeed, ReceiverEntry,
 };
 pub use multicast::Latency;
 pub use network::{LinkId, Network, NetworkError, NodeId};
@@ -47,7 +47,8 @@ pub use queue::{
 };
 pub use simulation::{
     ArrivalsConfig, Carried, DropRecord, EngineCounters, LinkRecord, ReceiverConfig, ReceiverId,
-    ReceiverList, SessionConfig, SessionId, Simulation, TcpConfig, TcpId, UdpConfig, UdpId,
+    ReceiverList, RouterConfig, RouterLife, SessionConfig, SessionId, Simulation, TcpConfig, TcpId,
+    UdpConfig, UdpId,
 };
 pub use traffic::{Demand, Law};
 pub use variation::{

@@ -1,7 +1,7 @@
 //! What is counted for each flow and link.
 
 use layercast_protocol::contract::{Cause, Note};
-use layercast_protocol::units::{Channel, Level, Time};
+use layercast_protocol::units::{Channel, Level, Seq, Time};
 
 /// What a flow has received so far. A flow is one receiver's reception, or one TCP connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,10 +20,69 @@ pub struct FlowCounters {
     /// Bytes of a channel that reached the node after the receiver had left it as the last one there
     /// and below: load that the leave did not yet take off the links.
     pub late_bytes: u64,
-    /// Transfers whose last packet was acknowledged, of a flow that makes transfers.
+    /// Transfers whose last packet was acknowledged, of a flow that makes transfers; of a receiver, whether all
+    /// packets of a session with an end were delivered.
     pub transfers: u64,
     /// How long those transfers took together, in nanoseconds.
     pub transfer_ns: u128,
+}
+
+/// What a receiver of a reliable protocol has got so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delivery {
+    /// Packets of data that were handed to the application in order, from number 0 on.
+    pub delivered_packets: u64,
+    /// Repairs that reached the receiver while it held the channel, needed or not. They are not among the
+    /// received packets of its flow, so that no piece counts twice.
+    pub repair_packets: u64,
+    /// Their bytes on the wire.
+    pub repair_bytes: u64,
+    /// When the last packet of a session with an end was delivered.
+    pub completed: Option<Time>,
+}
+
+/// The deliveries of all receivers of a session.
+#[derive(Debug, Default)]
+pub(crate) struct Deliveries {
+    /// Empty until there is something to tell.
+    by_receiver: Vec<Delivery>,
+    receivers: usize,
+    /// How many packets the session has, if it ends.
+    packets: Option<u64>,
+}
+
+impl Deliveries {
+    pub(crate) fn new(receivers: usize, packets: Option<u64>) -> Deliveries {
+        Deliveries { by_receiver: Vec::new(), receivers, packets }
+    }
+
+    pub(crate) fn of(&self, receiver: u32) -> Delivery {
+        self.by_receiver.get(receiver as usize).copied().unwrap_or_default()
+    }
+
+    /// All packets up to this one were handed to the application.
+    pub(crate) fn deliver(&mut self, receiver: u32, through: Seq, now: Time) {
+        let packets = self.packets;
+        let delivery = self.entry(receiver);
+        delivery.delivered_packets = delivery.delivered_packets.max(through.0.saturating_add(1));
+        if packets.is_some_and(|packets| delivery.delivered_packets >= packets) {
+            delivery.completed.get_or_insert(now);
+        }
+    }
+
+    /// A repair has come.
+    pub(crate) fn repair(&mut self, receiver: u32, size_bytes: u32) {
+        let delivery = self.entry(receiver);
+        delivery.repair_packets += 1;
+        delivery.repair_bytes += u64::from(size_bytes);
+    }
+
+    fn entry(&mut self, receiver: u32) -> &mut Delivery {
+        if self.by_receiver.is_empty() {
+            self.by_receiver.resize(self.receivers, Delivery::default());
+        }
+        &mut self.by_receiver[receiver as usize]
+    }
 }
 
 /// What a link has done so far.

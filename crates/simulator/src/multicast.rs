@@ -7,6 +7,7 @@ mod lan;
 mod latency;
 mod later;
 mod membership;
+mod routers;
 mod shape;
 
 use layercast_protocol::stream::Stream;
@@ -16,7 +17,9 @@ use self::lan::Lans;
 pub(crate) use self::latency::Latencies;
 pub use self::latency::Latency;
 use self::later::Agenda;
-pub(crate) use self::shape::Shape;
+use self::routers::ActiveNodes;
+pub(crate) use self::routers::{CHILDREN_CHANNEL, MOST_CHILD_LINKS};
+pub(crate) use self::shape::{Origins, Shape};
 use crate::core::Core;
 use crate::event::ArrivalRun;
 use crate::network::LinkId;
@@ -54,7 +57,7 @@ pub(crate) struct Routes {
     pub(crate) membership: u32,
     /// To the source: position is the tree node that a parcel is on its way to.
     pub(crate) up: u32,
-    /// To one receiver: position is its number.
+    /// To one receiver or router: position is its number, those of routers following those of receivers.
     pub(crate) down: u32,
 }
 
@@ -75,6 +78,8 @@ pub(crate) struct Tree {
     /// By node; empty if nothing is drawn.
     streams: Vec<Stream>,
     lans: Lans,
+    /// None where no routers take part.
+    active: Option<Box<ActiveNodes>>,
 }
 
 impl Tree {
@@ -90,6 +95,7 @@ impl Tree {
             agenda: Agenda::default(),
             streams: Vec::new(),
             lans: Lans::default(),
+            active: None,
             shape,
         }
     }
@@ -132,10 +138,14 @@ impl Tree {
         false
     }
 
-    /// The next link of a packet for one receiver that has come by the link `from`, or is at the
-    /// source. None if it is there.
-    pub(crate) fn down_towards(&self, receiver: u32, from: Option<LinkId>) -> Option<LinkId> {
-        self.shape.down_towards(self.node_of(receiver), from)
+    /// The next link of a packet for one member that has come by the link `from`, or is at the source.
+    /// None if it is there. Members are the receivers and, after them, the routers.
+    pub(crate) fn down_towards(&self, member: u32, from: Option<LinkId>) -> Option<LinkId> {
+        let node = match self.shape.receiver_nodes.get(member as usize) {
+            Some(&node) => node,
+            None => self.router_node(member)?,
+        };
+        self.shape.down_towards(node, from)
     }
 
     /// The numbers of the routes.
@@ -159,15 +169,21 @@ impl Tree {
         let mut arrivals = ArrivalRun::new();
         for child in self.shape.children_of(node) {
             if self.forwarding[self.slot(child, channel)] != Forwarding::Off {
-                core.slab.add_copy(parcel.packet);
-                let copy = Parcel { route: self.routes.data, position: child, ..parcel };
-                let link = self.shape.nodes[child as usize].link_in;
-                if let Some(arrival) = core.accept(link, copy) {
-                    arrivals.add(&mut core.events, link.0, arrival);
-                }
+                self.send_copy(core, child, parcel, &mut arrivals);
             }
         }
         arrivals.enter(&mut core.events);
+    }
+
+    /// Sends a copy over the link into `child`.
+    #[inline]
+    fn send_copy(&self, core: &mut Core, child: u32, parcel: Parcel, arrivals: &mut ArrivalRun) {
+        core.slab.add_copy(parcel.packet);
+        let copy = Parcel { route: self.routes.data, position: child, ..parcel };
+        let link = self.shape.nodes[child as usize].link_in;
+        if let Some(arrival) = core.accept(link, copy) {
+            arrivals.add(&mut core.events, link.0, arrival);
+        }
     }
 
     /// Calls `lost` for each receiver that would have got a parcel dropped on its way to `node`.

@@ -52,6 +52,26 @@ pub enum NetworkError {
     /// The receivers of a session are not all of one protocol.
     #[error("the receivers of a session are of different protocols; give each protocol a session of its own")]
     MixedProtocols,
+    /// A node has more child links in a session's tree than its router, or its source, can tell apart.
+    #[error(
+        "{node} has {links} child links in the tree, and a session whose routers take part takes at most {most}; put further nodes in between"
+    )]
+    ChildLinks {
+        /// The node.
+        node: String,
+        /// How many it has.
+        links: u32,
+        /// How many it may have.
+        most: u32,
+    },
+    /// There can be no router of the session at a node.
+    #[error(
+        "no router can be at {node}; name nodes of the session's tree that have neither its source nor a receiver"
+    )]
+    RouterPlace {
+        /// The node.
+        node: String,
+    },
     /// Both ends are at one node, where no link lies between them.
     #[error("both ends are at {node}; put them on different nodes")]
     SameNode {

@@ -17,11 +17,14 @@ use crate::traffic::{Application, Arrivals, Demand, UdpSource};
 
 mod membership;
 mod observe;
+mod routers;
 mod serve;
 mod session;
 mod traffic;
 
 pub use self::observe::{Carried, DropRecord, LinkRecord};
+use self::routers::RouterAgent;
+pub use self::routers::{RouterConfig, RouterLife};
 use self::session::Session;
 pub use self::session::{ReceiverConfig, ReceiverId, ReceiverList, SessionConfig, SessionId};
 pub use self::traffic::{ArrivalsConfig, UdpConfig, UdpId};
@@ -70,9 +73,10 @@ enum Route {
     Data { session: u32 },
     /// One hop up the tree of a session.
     Membership { session: u32 },
-    /// Up the tree of a session to its source; position is the tree node that is reached next.
+    /// Up the tree of a session to its source, or to the next router at work; position is the tree node that
+    /// is reached next.
     Up { session: u32 },
-    /// Down the tree of a session to one receiver; position is its number.
+    /// Down the tree of a session to one receiver or router; position is its number.
     Down { session: u32 },
 }
 
@@ -83,7 +87,10 @@ enum Agent {
     Source {
         endpoint: Box<Source>,
         session: u32,
+        /// How many packets of new data it has yet; none if it never ends, or was told that it has ended.
+        left: Option<u64>,
     },
+    Router(Box<RouterAgent>),
     Receiver {
         session: u32,
         receiver: u32,

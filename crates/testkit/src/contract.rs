@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use layercast_protocol::contract::{Action, Arrival, Belief, Ecn, Endpoint, Header, Input, JoinError};
-use layercast_protocol::units::{Channel, Span, Time};
+use layercast_protocol::units::{Channel, Seq, Span, Time};
 
 /// More actions than this after one input count as endless.
 const MAX_ACTIONS: usize = 10_000;
@@ -36,6 +36,8 @@ pub enum Operation<H> {
     DataExhausted,
     /// The application has something to send.
     DataAvailable,
+    /// The application will have nothing more to send.
+    Finish,
     /// The host stops the endpoint.
     Stop,
 }
@@ -78,6 +80,8 @@ struct Subject<E: Endpoint> {
     held: BTreeSet<Channel>,
     newest_join: Option<Channel>,
     last: Option<Arrival<E::Header>>,
+    delivered: Option<Seq>,
+    released: Option<Seq>,
     stopped: bool,
 }
 
@@ -94,6 +98,8 @@ where
             held: BTreeSet::new(),
             newest_join: None,
             last: None,
+            delivered: None,
+            released: None,
             stopped: false,
         }
     }
@@ -134,6 +140,7 @@ where
             Operation::SendRefused(channel) => self.give(Input::SendRefused(*channel)),
             Operation::DataExhausted => self.give(Input::DataExhausted),
             Operation::DataAvailable => self.give(Input::DataAvailable),
+            Operation::Finish => self.give(Input::Finish),
             Operation::Stop if self.stopped => {}
             Operation::Stop => {
                 self.give(Input::Stop);
@@ -190,9 +197,20 @@ where
                 assert!(self.held.remove(&channel), "leaves {channel:?}, which it does not hold");
             }
             Action::Send(send) => assert!(send.count >= 1, "sends a run of no packets"),
+            Action::Deliver(through) => {
+                assert!(grows(&mut self.delivered, through), "delivers {through:?} again")
+            }
+            Action::Release(through) => {
+                assert!(grows(&mut self.released, through), "releases {through:?} again")
+            }
             Action::Note(_) => {}
         }
     }
+}
+
+/// Whether what is told now lies after what was told before, which it replaces.
+fn grows(told: &mut Option<Seq>, now: Seq) -> bool {
+    told.replace(now).is_none_or(|before| before < now)
 }
 
 fn check_belief(belief: &Belief) {

@@ -238,7 +238,14 @@ where
         let mut host = SourceHost(Vec::new());
         self.source_deadline = settle(&mut self.source, self.now, input, &mut host);
         for send in host.0 {
-            let Target::Channel(channel) = send.target else { continue };
+            let channel = match send.target {
+                Target::Channel(channel) => channel,
+                Target::Peer(Peer(index)) => {
+                    self.unicast(index as usize, &send);
+                    continue;
+                }
+                Target::Source | Target::Children(_) => continue,
+            };
             for nth in 0..send.count {
                 let header = send.header.nth(nth);
                 let origin = Origin::Channel(channel);
@@ -246,6 +253,20 @@ where
                 self.multicast(channel, arrival);
             }
         }
+    }
+
+    /// Sends the source's packet to one receiver, through the same queue as all others.
+    fn unicast(&mut self, index: usize, send: &Send<S::Header>) {
+        let dropped = self.stream.uniform();
+        let Some(member) = self.members.get_mut(index).filter(|member| dropped >= member.path.loss) else {
+            return;
+        };
+        let sending = member.path.rate.map_or(Span::ZERO, |rate| rate.time_to_send(send.size));
+        member.busy_until = self.now + member.busy_until.since(self.now) + sending;
+        let arrives = member.busy_until + member.path.delay;
+        let origin = Origin::Peer(Peer(u32::MAX));
+        let arrival = Arrival { origin, size: send.size, ecn: Ecn::NotCapable, header: send.header };
+        self.push(arrives, Event::ToReceiver(index, arrival));
     }
 
     fn multicast(&mut self, channel: Channel, arrival: Arrival<S::Header>) {

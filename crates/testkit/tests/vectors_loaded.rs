@@ -1,5 +1,5 @@
-//! Every group of the equation-based vectors and every vector of the join/leave ones is loaded by some test,
-//! and a group is all of its cases.
+//! Every group of the equation-based vectors and every vector of the join/leave and of the active and
+//! unicast ones is loaded by some test, and a group is all of its cases.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,6 +11,7 @@ use serde_json::Value;
 
 const EQUATION_BASED: &str = "vectors-equation-based.json";
 const JOIN_LEAVE: &str = "vectors-join-leave.json";
+const ACTIVE: &str = "vectors-active-and-unicast.json";
 
 /// The entries of a file's list of a name.
 fn entries(file: &str, name: &str) -> Vec<Value> {
@@ -84,4 +85,22 @@ fn a_group_is_all_of_its_cases() {
             assert!(ids.insert(case.clone()), "{case} is there twice");
         }
     }
+}
+
+/// A vector is loaded by its own name, or by that of its kind and a number or the rest of the name: `tfrc-{..}`,
+/// `jain-0`.
+#[test]
+fn every_active_vector_is_loaded_by_a_test() {
+    let readers = readers(ACTIVE, "ACTIVE");
+    assert!(!readers.is_empty(), "no source reads {ACTIVE}");
+    let is_loaded = |id: &str| {
+        let kind = id.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        let by_number = [format!("\"{kind}{{"), format!("\"{kind}0\"")];
+        let names = by_number.into_iter().chain([format!("\"{id}\"")]).collect::<Vec<_>>();
+        readers.iter().any(|text| names.iter().any(|name| text.contains(name)))
+    };
+    let vectors: Vec<String> = entries(ACTIVE, "vectors").iter().map(id).collect();
+    assert!(vectors.len() > 100);
+    let left_out: Vec<&String> = vectors.iter().filter(|id| !is_loaded(id)).collect();
+    assert!(left_out.is_empty(), "loaded by no test: {left_out:?}");
 }

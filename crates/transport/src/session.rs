@@ -87,6 +87,8 @@ pub enum SessionError {
     Channels(u16),
     /// An option is missing, is not one on which all agree, or has no value that makes sense.
     Option(String),
+    /// Routers take part in the protocol, and the transport has none.
+    Routers(String),
     /// The protocol cannot carry the layers.
     Plan(PlanError),
 }
@@ -118,6 +120,10 @@ impl fmt::Display for SessionError {
                 write!(f, "the protocol needs {needed} channels; at most {MAX_CHANNELS} are possible")
             }
             SessionError::Option(name) => write!(f, "the option `{name}` is missing or makes no sense"),
+            SessionError::Routers(name) => write!(
+                f,
+                "routers take part in `{name}`, and real networks have none for it: `layercast run` simulates it"
+            ),
             SessionError::Plan(error) => write!(f, "{error}"),
         }
     }
@@ -160,6 +166,9 @@ impl Session {
             Protocol::named(&self.protocol).ok_or_else(|| SessionError::Protocol(self.protocol.clone()))?;
         let protocol = self.agree(protocol)?;
         let (needs, plan) = (protocol.needs(), self.plan());
+        if needs.has_routers() {
+            return Err(SessionError::Routers(self.protocol.clone()));
+        }
         needs.check(&plan).map_err(SessionError::Plan)?;
         let needed = needs.channels(&plan);
         if self.channels != needed || needed > MAX_CHANNELS {

@@ -45,6 +45,19 @@ pub enum CompareError {
     /// The scenario has no session that a protocol could run.
     #[error("error: the scenario has no session\n  = allowed: a scenario with at least one session")]
     NoSession,
+    /// There is no such version of TCP.
+    #[error("error: there is no version of TCP `{name}`\n  = allowed: {known}")]
+    Tcp {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// The scenario has no TCP that another version could replace.
+    #[error(
+        "error: the scenario has no TCP to put others in place of\n  = allowed: a scenario with at least one TCP flow"
+    )]
+    NoTcp,
     /// An option of one protocol is not written as it should be.
     #[error(
         "error: `{flag}` is not an option of a protocol\n  = allowed: PROTOCOL.OPTION=VALUE, with one of the protocols compared"

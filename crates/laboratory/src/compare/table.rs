@@ -38,15 +38,8 @@ pub(super) const COSTS: [Column; 5] = [
 /// The tables as text: what receivers got, what it took, and each receiver.
 #[must_use]
 pub fn render(comparison: &Comparison) -> String {
-    let interval = if comparison.replications > 1 { ", mean ± 95 % interval" } else { "" };
-    let mut text = format!(
-        "{}\n{} · {} of each · seed {} · measured over {}{interval}\n\n",
-        one_line(&comparison.title),
-        one_line(&comparison.scenario),
-        counted(comparison.replications, "replication"),
-        comparison.seed,
-        window(comparison.window_s),
-    );
+    let mut text = heading(comparison);
+    text.push('\n');
     text.push_str(&protocols(comparison, &GAINS, false));
     text.push('\n');
     text.push_str(&protocols(comparison, &COSTS, true));
@@ -56,6 +49,19 @@ pub fn render(comparison: &Comparison) -> String {
         text.push_str(&receivers);
     }
     text
+}
+
+/// What was compared.
+pub(super) fn heading(comparison: &Comparison) -> String {
+    let interval = if comparison.replications > 1 { ", mean ± 95 % interval" } else { "" };
+    format!(
+        "{}\n{} · {} of each · seed {} · measured over {}{interval}\n",
+        one_line(&comparison.title),
+        one_line(&comparison.scenario),
+        counted(comparison.replications, "replication"),
+        comparison.seed,
+        window(comparison.window_s),
+    )
 }
 
 /// A row for each protocol.

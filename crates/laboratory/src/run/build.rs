@@ -1,5 +1,7 @@
 //! From the plan of a scenario to a simulation that is ready to run.
 
+mod routers;
+
 use std::collections::BTreeMap;
 
 use layercast_protocol::layers::LayerError;
@@ -67,6 +69,10 @@ impl ProtocolCatalogue for RegistryCatalogue {
         Protocol::named(protocol).and_then(|protocol| protocol.needs().most_receivers())
     }
 
+    fn has_routers(&self, protocol: &str) -> bool {
+        Protocol::named(protocol).is_some_and(|protocol| protocol.needs().has_routers())
+    }
+
     fn check_plan(
         &self,
         protocol: &str,
@@ -117,7 +123,7 @@ pub(super) fn world(scenario: &Scenario, seed: u64) -> Result<World, RunError> {
     }
     let (mut flows, mut channels) = (Vec::new(), Vec::new());
     for session in &scenario.sessions {
-        channels.push(add_session(session, seed, &nodes, &mut simulation, &mut flows)?);
+        channels.push(add_session(scenario, session, seed, &nodes, &mut simulation, &mut flows)?);
     }
     schedule_crashes(scenario, &flows, &mut simulation);
     for flow in &scenario.flows {
@@ -216,6 +222,7 @@ fn direction(plan: &LinkDirection, delay: Span) -> LinkConfig {
 }
 
 fn add_session(
+    scenario: &Scenario,
     plan: &SessionPlan,
     seed: u64,
     nodes: &[NodeId],
@@ -245,6 +252,16 @@ fn add_session(
             leave_latency: latency(plan.leave_latency),
         });
     }
+    let making = routers::Making {
+        scenario,
+        plan,
+        protocol: &protocol,
+        session: &session,
+        nodes,
+        start: starts.iter().fold(start, |earliest, &start| earliest.min(start)),
+        seed,
+    };
+    let routers = making.routers(simulation)?;
     let config = SessionConfig {
         source_node: nodes[plan.source],
         source: protocol.source(session, stream("source")),
@@ -254,6 +271,8 @@ fn add_session(
         start,
         stop: plan.stop,
         receivers,
+        packets: plan.packets.map(u64::from),
+        routers,
     };
     let ids = simulation.add_session(config)?;
     let ids = ids.into_iter().map(WorldFlowId::Receiver);
@@ -388,7 +407,8 @@ fn flow_info(scenario: &Scenario, flow: scenario::FlowName) -> FlowInfo {
     // The flows of a table that is no session are called after the table.
     let plan = scenario.flows.iter().find(|plan| plan.to.iter().any(|place| place.flow == flow.name));
     FlowInfo {
-        has_transfers: plan.is_some_and(|plan| plan.demand.has_transfers()),
+        has_transfers: plan.is_some_and(|plan| plan.demand.has_transfers())
+            || session.is_some_and(|session| session.packets.is_some()),
         name: flow.name,
         protocol: flow.protocol,
         role: if flow.session.is_some() { Role::Receiver } else { Role::Sink },

@@ -215,7 +215,8 @@ fn measure_flow(
         lost_packets: lost,
         ..FlowMeasures::default()
     };
-    if let WorldFlowId::Tcp(_) = flow.id {
+    // A receiver of a session without end has no transfers, and its results do not tell of any.
+    if let WorldFlowId::Tcp(_) | WorldFlowId::Receiver(_) = flow.id {
         let transfers = end.transfers - start.transfers;
         let took_s = (end.transfer_ns - start.transfer_ns) as f64 / 1e9;
         measures.transfers = Some(transfers as f64);

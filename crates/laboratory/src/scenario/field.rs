@@ -100,6 +100,8 @@ pub enum FieldKind {
     Nodes,
     /// A node or a list of nodes.
     NodeOrNodes,
+    /// A list of nodes, or `all` or `none` of those that there are.
+    Routers,
     /// A protocol of the catalogue.
     Protocol,
     /// One of a few names.
@@ -240,6 +242,7 @@ impl FieldKind {
             FieldKind::Node => "the name of a node",
             FieldKind::Nodes => "a list of nodes, such as [\"R1\", \"R2\"]",
             FieldKind::NodeOrNodes => "a node such as \"R1\", or a list of nodes",
+            FieldKind::Routers => "\"all\", \"none\" or a list of nodes, such as [\"A\", \"B\"]",
             FieldKind::Protocol => "the name of a protocol",
             FieldKind::Choice(names) => return format!("one of {}", quoted(names.iter().copied())),
             FieldKind::Options => "a table of options, such as { strategy = \"lazy\" }",

@@ -161,8 +161,32 @@ pub struct SessionPlan {
     pub leave_latency: Draw<Span>,
     /// Whether its data may be marked.
     pub ecn: bool,
+    /// How many packets of data the source has; none for data without end.
+    pub packets: Option<u32>,
+    /// Which routers take part, where the protocol has routers.
+    pub routers: RouterPlan,
     /// Options of the protocol that differ from its defaults, checked against the catalogue.
     pub options: Vec<(String, OptionValue)>,
+}
+
+/// Which routers of a session take part.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RouterPlan {
+    /// Their nodes, indices into [`Scenario::nodes`]; all that can if absent.
+    pub active: Option<Vec<usize>>,
+    /// When some fail.
+    pub failure: Option<RouterFailure>,
+}
+
+/// A failure of routers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RouterFailure {
+    /// When they forget all that they know.
+    pub at: Time,
+    /// When they take part again.
+    pub back: Time,
+    /// The nodes of those that fail; all that take part if absent.
+    pub failing: Option<Vec<usize>>,
 }
 
 /// An edge router at a node with receivers.

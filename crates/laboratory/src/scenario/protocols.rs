@@ -40,6 +40,11 @@ pub trait ProtocolCatalogue {
         None
     }
 
+    /// Whether routers take part in a protocol.
+    fn has_routers(&self, _protocol: &str) -> bool {
+        false
+    }
+
     /// Whether a protocol with these options, which are allowed one by one, can carry a plan.
     ///
     /// # Errors

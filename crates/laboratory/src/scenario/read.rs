@@ -10,6 +10,7 @@ mod groups;
 mod layers;
 mod probes;
 mod queues;
+mod routers;
 mod sessions;
 mod table;
 mod topology;

@@ -124,6 +124,7 @@ fn kind(kind: &FieldKind, protocols: &[&str]) -> Value {
         }
         FieldKind::Nodes => nodes(),
         FieldKind::NodeOrNodes => json!({"anyOf": [{"type": "string"}, nodes()]}),
+        FieldKind::Routers => json!({"anyOf": [{"enum": ["all", "none"]}, nodes()]}),
         FieldKind::Protocol if protocols.is_empty() => json!({"type": "string"}),
         FieldKind::Protocol => json!({"enum": protocols}),
         FieldKind::Choice(names) => json!({"enum": names}),

@@ -6,6 +6,7 @@ pub use self::edges::EDGE;
 pub use self::laws::{SIZE_LAW, TIME_LAW};
 pub use self::links::{CHANGE, LINK, LOSS_MODEL};
 pub use self::queues::QUEUE;
+pub use self::routers::ROUTERS;
 use super::field::{Absent, Field, FieldKind, TableSpec};
 use super::protocols::{FLOW_PROTOCOLS, TCP_PROFILES};
 
@@ -13,6 +14,7 @@ mod edges;
 mod laws;
 mod links;
 mod queues;
+mod routers;
 
 const fn field(key: &'static str, kind: FieldKind, absent: Absent, doc: &'static str) -> Field {
     Field { key, kind, doc, absent }
@@ -159,6 +161,19 @@ pub const SESSION: TableSpec = TableSpec {
             FieldKind::Flag,
             Absent::Default("false"),
             "Whether queues may mark its data instead of dropping it, as ECT(0) of RFC 3168 allows.",
+        ),
+        field(
+            "packets",
+            FieldKind::Count(1, u32::MAX),
+            Absent::Means("data without end"),
+            "How many packets of data the source has; then it ends the session as its protocol does. A receiver \
+             of a reliable protocol tells when it has delivered them all, as one transfer.",
+        ),
+        field(
+            "routers",
+            FieldKind::Table(&ROUTERS),
+            Absent::Means("all, without failures"),
+            "Which routers take part, if the protocol has routers.",
         ),
         field("options", FieldKind::Options, Absent::Means("the protocol's"), "Options of the protocol."),
     ],
@@ -364,6 +379,7 @@ pub const ALL: &[&TableSpec] = &[
     &super::field::UNIFORM,
     &SESSION,
     &LAYERS,
+    &ROUTERS,
     &FLOW,
     &EDGE,
     &SIZE_LAW,

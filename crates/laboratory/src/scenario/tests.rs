@@ -9,3 +9,4 @@ mod links;
 mod overrides;
 mod queues;
 mod reading;
+mod routers;

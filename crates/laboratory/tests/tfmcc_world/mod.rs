@@ -112,6 +112,8 @@ impl Session {
                 start: Time::ZERO,
                 stop: None,
                 receivers: places.into_iter().enumerate().map(receiver).collect(),
+                packets: None,
+                routers: None,
             })
             .unwrap();
         simulation.watch_link(top);

@@ -5,6 +5,19 @@ use crate::units::{Channel, Level, RateEstimate, Seq, Size, Span, Time};
 
 /// The typed header of a protocol's packets: data, feedback and router messages in one small value.
 pub trait Header: Copy {
+    /// Whether a packet that comes down a channel goes no further by itself where a router of its protocol
+    /// takes part: the router decides which children get it. What is not held there is forwarded by the
+    /// host, and the router hears a copy.
+    fn is_held_by_routers(&self) -> bool {
+        false
+    }
+
+    /// Whether the packet carries again what was sent before. Hosts do not count it as throughput: each piece
+    /// of the application's data counts once. What routers hold is a repair, unless a protocol says otherwise.
+    fn is_repair(&self) -> bool {
+        self.is_held_by_routers()
+    }
+
     /// The header of the `index`-th packet of a run that starts with this one (see [`Send::count`]).
     /// Protocols that send no runs keep the default.
     #[must_use]
@@ -45,8 +58,10 @@ pub enum Origin {
     Channel(Channel),
     /// A unicast packet from a member of the session, the source included.
     Peer(Peer),
-    /// A packet that came up from a child link; routers only.
-    Child(ChildLink),
+    /// A packet that came up from a child link, and which active node below sent it. Only where routers take
+    /// part in a session, at its routers and its source. Plain nodes in between forward what they do not
+    /// understand, so that several active nodes may lie behind one link.
+    Child(ChildLink, Peer),
 }
 
 /// A packet that arrived.
@@ -88,6 +103,9 @@ pub enum Input<H> {
     DataExhausted,
     /// The application has payload again.
     DataAvailable,
+    /// No more payload will come: the session ends in good order. The endpoint does what its protocol does
+    /// at the end in its own time, and then has no deadline. [`Input::Stop`] remains the hard end.
+    Finish,
     /// The session ends for this endpoint.
     Stop,
 }
@@ -97,11 +115,12 @@ pub enum Input<H> {
 pub enum Target {
     /// All receivers that hold the channel.
     Channel(Channel),
-    /// The source of the session, by unicast.
+    /// The source of the session, by unicast. Where routers take part, the next of them on the way takes the
+    /// packet.
     Source,
     /// One member, by unicast.
     Peer(Peer),
-    /// Some child links of this router.
+    /// Some child links of this router, or of the source where routers take part.
     Children(ChildSet),
 }
 
@@ -112,8 +131,10 @@ pub enum Payload {
     None,
     /// The next piece of the application's data.
     Next,
-    /// The piece that was sent under this sequence number, from the host's store.
+    /// The piece that was sent or received under this sequence number, from the host's store.
     Stored(Seq),
+    /// What the packet carried that is being handled.
+    Arrived,
 }
 
 /// A request to send a packet or a short run of packets.
@@ -153,6 +174,11 @@ pub enum Action<H> {
     Join(Channel),
     /// Leave a channel.
     Leave(Channel),
+    /// Hand the pieces up to this sequence number, which are all there, to the application, in order. Only
+    /// reliable protocols ask for it. It grows.
+    Deliver(Seq),
+    /// Forget the stored pieces up to this sequence number: nobody will ask for them again. It grows.
+    Release(Seq),
     /// Tell whoever watches.
     Note(Note),
 }
@@ -224,6 +250,10 @@ pub trait Host<H> {
     fn join(&mut self, channel: Channel);
     /// Leaves a channel.
     fn leave(&mut self, channel: Channel);
+    /// Hands the pieces up to this one to the application. For hosts of reliable protocols.
+    fn deliver(&mut self, _through: Seq) {}
+    /// Forgets the stored pieces up to this one. For hosts of reliable protocols.
+    fn release(&mut self, _through: Seq) {}
     /// Hears a note.
     fn note(&mut self, note: Note);
 }
@@ -243,6 +273,8 @@ pub fn settle<E: Endpoint>(
             Action::Send(send) => host.send(send),
             Action::Join(channel) => host.join(channel),
             Action::Leave(channel) => host.leave(channel),
+            Action::Deliver(through) => host.deliver(through),
+            Action::Release(through) => host.release(through),
             Action::Note(note) => host.note(note),
         }
     }

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use super::Peer;
 use crate::units::{Channel, Layer, Level, Seq, Span};
 
 /// Something worth knowing that happened inside an endpoint. Plots and explanations come from notes.
@@ -57,6 +58,14 @@ pub enum Note {
         channel: Channel,
         /// How long ago it was left.
         since_leave: Span,
+    },
+    /// A child of a router or of the source has lacked a packet for too long; nobody waits for it any more
+    /// (reliable protocols).
+    LeftBehind {
+        /// Who.
+        child: Peer,
+        /// How long it has not come further.
+        waited: Span,
     },
     /// The source said that the session is over.
     SessionEnded,

@@ -3,7 +3,7 @@
 use alloc::collections::VecDeque;
 
 use crate::contract::{Action, Note, Send};
-use crate::units::Channel;
+use crate::units::{Channel, Seq};
 
 /// The actions that an endpoint has asked for and its host has not yet taken, in order.
 ///
@@ -31,6 +31,16 @@ impl<H> ActionQueue<H> {
     /// Asks for a leave.
     pub fn leave(&mut self, channel: Channel) {
         self.0.push_back(Action::Leave(channel));
+    }
+
+    /// Hands the pieces up to this one to the application.
+    pub fn deliver(&mut self, through: Seq) {
+        self.0.push_back(Action::Deliver(through));
+    }
+
+    /// Lets the host forget the pieces up to this one.
+    pub fn release(&mut self, through: Seq) {
+        self.0.push_back(Action::Release(through));
     }
 
     /// Tells a note.

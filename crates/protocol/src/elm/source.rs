@@ -238,7 +238,9 @@ impl Endpoint for Source {
                 Header::Data(_) => self.counters.invalid += 1,
             },
             Input::SendRefused(_) => self.counters.refused += 1,
-            Input::DataExhausted if self.state == State::Sending => self.state = State::Paused,
+            Input::DataExhausted | Input::Finish if self.state == State::Sending => {
+                self.state = State::Paused
+            }
             Input::DataAvailable if self.state == State::Paused => self.resume(now),
             Input::Stop => self.stop(now),
             _ => {}

@@ -255,6 +255,11 @@ impl SequenceTracker {
         self.holes.iter().map(|hole| hole.end.0 - hole.first.0).sum()
     }
 
+    /// The lowest number that is missing and not declared lost.
+    pub fn first_missing(&self) -> Option<Seq> {
+        self.holes.first().map(|hole| hole.first)
+    }
+
     /// The highest number that arrived.
     pub fn highest(&self) -> Option<Seq> {
         self.highest.map(|(seq, _)| seq)

@@ -382,7 +382,11 @@ impl Endpoint for Receiver {
             Input::Packet(arrival) => self.on_packet(now, &arrival),
             Input::JoinFailed(channel, _) => self.on_join_failed(now, channel),
             Input::Stop => self.stop(now, Cause::Stop),
-            Input::Timer | Input::SendRefused(_) | Input::DataExhausted | Input::DataAvailable => {}
+            Input::Timer
+            | Input::SendRefused(_)
+            | Input::DataExhausted
+            | Input::DataAvailable
+            | Input::Finish => {}
         }
         self.on_timers(now);
     }

@@ -9,8 +9,12 @@ use crate::session::SessionPlan;
 use crate::stream::Stream;
 use crate::units::{Channel, Layer, Level, Size, Span, Time, WireSeq};
 
-/// How many packets tell the end of the session.
+/// How many packets tell the end of the session to receivers when the source is stopped.
 const END_PACKETS: u16 = 3;
+
+/// For how many whole slots all packets tell the end of the session when the data has come to its end
+/// (FLID-DL, section on the end of a session).
+const END_SLOTS: u64 = 3;
 
 /// Start phases of layers above the base end here, so that the last packet of a slot stays in it in spite
 /// of its random delay.
@@ -38,6 +42,8 @@ pub struct Source {
     state: State,
     /// The next departure, of which layer; none if nothing more is sent in this slot.
     next: Option<(Time, usize)>,
+    /// The last slot, once the end is being told.
+    last_slot: Option<u64>,
     actions: ActionQueue<Header>,
 }
 
@@ -112,6 +118,7 @@ impl Source {
             slot: 0,
             state: State::Idle,
             next: None,
+            last_slot: None,
             actions: ActionQueue::default(),
             stream,
             settings,
@@ -135,6 +142,10 @@ impl Source {
     /// When the present slot ends. Slots follow from the start, so that they do not drift.
     fn slot_end(&self) -> Time {
         self.start + self.slot_span() * (self.slot + 1)
+    }
+
+    fn slot_at(&self, now: Time) -> u64 {
+        now.since(self.start).as_ns() / self.slot_span().as_ns()
     }
 
     fn begin_slot(&mut self) {
@@ -183,6 +194,10 @@ impl Source {
                 self.depart(layer, now.since(at));
             } else if self.slot_end() <= now {
                 self.move_on(now);
+                if self.last_slot.is_some_and(|last| self.slot > last) {
+                    self.state = State::Idle;
+                    return;
+                }
                 self.begin_slot();
             } else {
                 return;
@@ -212,6 +227,7 @@ impl Source {
             signal: self.signal,
             channel: channel.0 as u8,
             layer: layer as u8,
+            end_of_session: self.last_slot.is_some(),
             ..Header::default()
         };
         if let Some(source) = self.channels.get_mut(channel.index()) {
@@ -225,9 +241,17 @@ impl Source {
 
     /// Moves on to the slot of `now`. Slots that a stalled host missed are not sent late.
     fn move_on(&mut self, now: Time) {
-        let slot = now.since(self.start).as_ns() / self.slot_span().as_ns();
+        let slot = self.slot_at(now);
         self.counter.advance(slot.saturating_sub(self.slot));
         self.slot = slot;
+    }
+
+    /// There is data again. The rest of a slot that was begun in silence passes unused.
+    fn resume(&mut self, now: Time) {
+        self.state = State::Sending;
+        self.move_on(now);
+        self.layers.iter_mut().for_each(|source| source.sent = source.packets);
+        self.next = None;
     }
 
     fn end_session(&mut self) {
@@ -257,16 +281,20 @@ impl Endpoint for Source {
                 self.begin_slot();
             }
             Input::Stop => self.end_session(),
-            Input::DataExhausted if self.state == State::Sending => self.state = State::Waiting,
-            Input::DataAvailable if self.state == State::Waiting => {
-                self.state = State::Sending;
-                // The rest of a slot that was begun in silence passes unused.
-                self.move_on(now);
-                self.layers.iter_mut().for_each(|source| source.sent = source.packets);
-                self.next = None;
+            // What is told of data when the end is being told changes nothing.
+            Input::DataExhausted if self.state == State::Sending && self.last_slot.is_none() => {
+                self.state = State::Waiting;
+            }
+            Input::DataAvailable if self.state == State::Waiting => self.resume(now),
+            Input::Finish if self.state != State::Idle && self.last_slot.is_none() => {
+                if self.state == State::Waiting {
+                    self.resume(now);
+                }
+                self.last_slot = Some(self.slot_at(now) + END_SLOTS);
             }
             Input::Timer
             | Input::DataExhausted
+            | Input::Finish
             | Input::DataAvailable
             | Input::Packet(_)
             | Input::JoinFailed(..)

@@ -6,7 +6,8 @@ use super::Header;
 use crate::lct::{Cci, Content, Pieces};
 use crate::units::{Channel, Layer, WireSeq};
 use crate::{
-    cbr, e_flid_dl, elm, fixed, flid, flid_dl, flid_sl, rlc, rlm, smcc, tfmcc, tfrc, webrc, wei_zhang,
+    cbr, e_flid_dl, elm, fixed, flid, flid_dl, flid_sl, golestani_sabnani, nca, pgmcc, rla, rlc, rlm, smcc,
+    tfmcc, tfrc, webrc, wei_zhang,
 };
 
 /// The type of the extension of the fixed protocol: the layer (16); the CCI is the number.
@@ -36,6 +37,12 @@ pub enum LctError {
     WeiZhang(wei_zhang::HeaderError),
     /// SMCC does not take it.
     Smcc(smcc::header::HeaderError),
+    /// pgmcc does not take it.
+    Pgmcc(pgmcc::HeaderError),
+    /// RLA does not take it.
+    Rla(rla::HeaderError),
+    /// The protocol of Golestani and Sabnani does not take it.
+    GolestaniSabnani(golestani_sabnani::HeaderError),
     /// WEBRC does not take it.
     Webrc(webrc::HeaderError),
     /// A protocol of the FLID family does not take it.
@@ -63,6 +70,9 @@ impl fmt::Display for LctError {
             LctError::Rlm(error) => write!(f, "rlm: {error}"),
             LctError::WeiZhang(error) => write!(f, "wei-zhang: {error}"),
             LctError::Smcc(error) => write!(f, "smcc: {error}"),
+            LctError::Pgmcc(error) => write!(f, "pgmcc: {error}"),
+            LctError::Rla(error) => write!(f, "rla: {error}"),
+            LctError::GolestaniSabnani(error) => write!(f, "golestani-sabnani: {error}"),
             LctError::Webrc(error) => write!(f, "webrc: {error}"),
             LctError::Flid(error) => write!(f, "flid: {error}"),
             LctError::Cci { len } => write!(f, "congestion control information of {len} bytes"),
@@ -91,10 +101,20 @@ impl Header {
             Header::Smcc(smcc::Header::Data(data)) => Some(data.to_lct()),
             Header::Smcc(smcc::Header::Counting(counting)) => Some(counting.to_lct()),
             Header::Smcc(smcc::Header::Report(_)) => None,
+            // Routers take part: the transport has none.
+            Header::Nca(_) => None,
+            Header::Pgmcc(pgmcc::Header::Data(data)) => Some(data.to_lct()),
+            Header::Pgmcc(pgmcc::Header::Report(_)) => None,
+            Header::Rla(rla::Header::Data(data)) => Some(rla::header::to_lct(data)),
+            Header::Rla(rla::Header::Report(_)) => None,
+            Header::GolestaniSabnani(golestani_sabnani::Header::Data(data)) => Some(data.to_lct()),
+            Header::GolestaniSabnani(golestani_sabnani::Header::Report(_)) => None,
             Header::Webrc(header) => Some(header.to_lct()),
             Header::FlidSl(header) => Some(header.to_lct(flid_sl::LCT_EXTENSION)),
             Header::FlidDl(header) => Some(header.to_lct(flid_dl::LCT_EXTENSION)),
             Header::EFlidDl(header) => Some(header.to_lct(e_flid_dl::LCT_EXTENSION)),
+            // It has a form of its own, which is not LCT's.
+            Header::Amca(_) => None,
             Header::Fixed(header) => Some(Pieces {
                 cci: Cci::Short(header.seq.0.to_be_bytes()),
                 session: None,
@@ -117,6 +137,9 @@ impl Header {
                 | wei_zhang::LCT_EXTENSION
                 | smcc::LAYER_EXTENSION
                 | smcc::COUNTING_EXTENSION
+                | pgmcc::LCT_EXTENSION
+                | rla::LCT_EXTENSION
+                | golestani_sabnani::LCT_EXTENSION
                 | webrc::LCT_EXTENSION
                 | flid_sl::LCT_EXTENSION
                 | flid_dl::LCT_EXTENSION
@@ -167,6 +190,15 @@ impl Header {
             smcc::COUNTING_EXTENSION => smcc::header::Counting::from_lct(pieces)
                 .map(|counting| Header::Smcc(smcc::Header::Counting(counting)))
                 .map_err(LctError::Smcc),
+            pgmcc::LCT_EXTENSION => pgmcc::header::Data::from_lct(pieces)
+                .map(|data| Header::Pgmcc(pgmcc::Header::Data(data)))
+                .map_err(LctError::Pgmcc),
+            rla::LCT_EXTENSION => rla::header::from_lct(pieces)
+                .map(|data| Header::Rla(rla::Header::Data(data)))
+                .map_err(LctError::Rla),
+            golestani_sabnani::LCT_EXTENSION => golestani_sabnani::header::Data::from_lct(pieces)
+                .map(|data| Header::GolestaniSabnani(golestani_sabnani::Header::Data(data)))
+                .map_err(LctError::GolestaniSabnani),
             webrc::LCT_EXTENSION => {
                 webrc::Header::from_lct(pieces).map(Header::Webrc).map_err(LctError::Webrc)
             }
@@ -197,8 +229,17 @@ impl Header {
             Header::Smcc(smcc::Header::Data(data)) => Some(data.layer()),
             Header::Smcc(smcc::Header::Counting(counting)) => Some(Layer(counting.channel)),
             Header::Smcc(smcc::Header::Report(_)) => None,
+            Header::Nca(nca::Header::Data(_) | nca::Header::Repair(_)) => Some(Layer::BASE),
+            Header::Nca(_) => None,
+            Header::Pgmcc(pgmcc::Header::Data(_)) => Some(Layer::BASE),
+            Header::Pgmcc(pgmcc::Header::Report(_)) => None,
+            Header::Rla(rla::Header::Data(_)) => Some(Layer::BASE),
+            Header::Rla(rla::Header::Report(_)) => None,
+            Header::GolestaniSabnani(golestani_sabnani::Header::Data(_)) => Some(Layer::BASE),
+            Header::GolestaniSabnani(golestani_sabnani::Header::Report(_)) => None,
             Header::Webrc(header) => Some(header.layer()),
             Header::FlidSl(header) | Header::FlidDl(header) | Header::EFlidDl(header) => Some(header.layer()),
+            Header::Amca(header) => header.data_seq().map(|_| Layer::BASE),
             Header::Fixed(header) => Some(header.layer),
         }
     }
@@ -222,6 +263,9 @@ impl Header {
             Header::Tfmcc(tfmcc::Header::Report(report)) => Some(report.encode(bytes)),
             Header::Rlm(rlm::Header::Announcement(made)) => Some(made.encode(bytes)),
             Header::Smcc(smcc::Header::Report(report)) => Some(report.encode(bytes)),
+            Header::Pgmcc(pgmcc::Header::Report(report)) => Some(report.encode(bytes)),
+            Header::Rla(rla::Header::Report(report)) => Some(report.encode(bytes)),
+            Header::GolestaniSabnani(golestani_sabnani::Header::Report(report)) => Some(report.encode(bytes)),
             _ => None,
         }
     }
@@ -251,6 +295,19 @@ impl Header {
                 let report = smcc::header::Report::decode(bytes).map_err(LctError::Smcc)?;
                 return Ok(Header::Smcc(smcc::Header::Report(report)));
             }
+            Some(&pgmcc::REPORT_KIND) => {
+                let report = pgmcc::header::Report::decode(bytes).map_err(LctError::Pgmcc)?;
+                return Ok(Header::Pgmcc(pgmcc::Header::Report(report)));
+            }
+            Some(&rla::REPORT_KIND) => {
+                let report = rla::header::Report::decode(bytes).map_err(LctError::Rla)?;
+                return Ok(Header::Rla(rla::Header::Report(report)));
+            }
+            Some(&golestani_sabnani::REPORT_KIND) => {
+                let report = golestani_sabnani::header::Report::decode(bytes);
+                let report = report.map_err(LctError::GolestaniSabnani)?;
+                return Ok(Header::GolestaniSabnani(golestani_sabnani::Header::Report(report)));
+            }
             _ => {}
         }
         match elm::Header::decode(bytes) {
@@ -270,10 +327,15 @@ impl super::Source {
             super::Source::Cbr(source) => Some(source.session()),
             super::Source::Tfmcc(source) => Some(source.session()),
             super::Source::Smcc(source) => Some(source.session()),
+            super::Source::Pgmcc(source) => Some(source.session()),
+            super::Source::Rla(source) => Some(source.session()),
+            super::Source::GolestaniSabnani(source) => Some(source.session()),
             super::Source::FlidSl(source)
             | super::Source::FlidDl(source)
             | super::Source::EFlidDl(source) => Some(source.session()),
-            super::Source::Rlc(_)
+            super::Source::Amca(source) => Some(source.session()),
+            super::Source::Nca(_)
+            | super::Source::Rlc(_)
             | super::Source::Rlm(_)
             | super::Source::WeiZhang(_)
             | super::Source::Webrc(_)

@@ -195,7 +195,7 @@ impl Endpoint for Source {
                 self.is_sending = false;
                 self.layers.clear();
             }
-            Input::DataExhausted => self.is_sending = false,
+            Input::DataExhausted | Input::Finish => self.is_sending = false,
             Input::DataAvailable if !self.is_sending => {
                 self.is_sending = !self.layers.is_empty();
                 for source in &mut self.layers {

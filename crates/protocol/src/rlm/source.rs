@@ -78,7 +78,7 @@ impl Endpoint for Source {
             Input::Stop => {
                 self.clocks.stop();
             }
-            Input::DataExhausted => self.clocks.pause(),
+            Input::DataExhausted | Input::Finish => self.clocks.pause(),
             Input::DataAvailable => self.clocks.resume(now, &mut self.stream),
             Input::Packet(arrival) => {
                 if let (Origin::Peer(_), Header::Announcement(made)) = (arrival.origin, arrival.header) {

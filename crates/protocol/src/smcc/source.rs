@@ -289,7 +289,7 @@ impl Endpoint for Source {
                 Header::Data(_) | Header::Counting(_) => self.counters.invalid += 1,
             },
             (_, Input::SendRefused(_)) => self.counters.refused += 1,
-            (State::Sending, Input::DataExhausted) => self.pause(),
+            (State::Sending, Input::DataExhausted | Input::Finish) => self.pause(),
             (State::Paused, Input::DataAvailable) => self.resume(now),
             _ => {}
         }

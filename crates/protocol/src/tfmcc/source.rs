@@ -204,7 +204,7 @@ impl Endpoint for Source {
                 Header::Data(_) => self.counters.invalid += 1,
             },
             (_, Input::SendRefused(_)) => self.counters.refused += 1,
-            (State::Sending, Input::DataExhausted) => {
+            (State::Sending, Input::DataExhausted | Input::Finish) => {
                 self.state = State::Paused(self.regulator.rate_bytes_per_s())
             }
             (State::Paused(rate), Input::DataAvailable) => {

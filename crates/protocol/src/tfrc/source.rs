@@ -359,7 +359,7 @@ impl Endpoint for Source {
                 }
             }
             (Input::SendRefused(_), _) => self.counters.refused += 1,
-            (Input::DataExhausted, State::Sending) => {
+            (Input::DataExhausted | Input::Finish, State::Sending) => {
                 self.state = State::Paused;
                 self.timers.disarm(Timer::Send as usize);
             }

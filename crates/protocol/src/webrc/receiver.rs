@@ -294,6 +294,7 @@ impl Endpoint for Receiver {
             | Input::Timer
             | Input::SendRefused(_)
             | Input::DataExhausted
+            | Input::Finish
             | Input::DataAvailable => {}
         }
         self.on_timers(now);

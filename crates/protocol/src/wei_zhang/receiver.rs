@@ -263,7 +263,11 @@ impl Endpoint for Receiver {
                 self.is_running = false;
                 self.timers = Timers::default();
             }
-            Input::Timer | Input::SendRefused(_) | Input::DataExhausted | Input::DataAvailable => {}
+            Input::Timer
+            | Input::SendRefused(_)
+            | Input::DataExhausted
+            | Input::DataAvailable
+            | Input::Finish => {}
         }
         self.on_timers(now);
     }

@@ -53,7 +53,7 @@ impl Endpoint for Source {
             Input::Stop => {
                 self.clocks.stop();
             }
-            Input::DataExhausted => self.clocks.pause(),
+            Input::DataExhausted | Input::Finish => self.clocks.pause(),
             Input::DataAvailable => self.clocks.resume(now, &mut self.stream),
             Input::Timer | Input::Packet(_) | Input::JoinFailed(..) | Input::SendRefused(_) => {}
         }

@@ -1,8 +1,8 @@
 use layercast_protocol::equation::{EquationError, Formula, Path, expected_window};
 use layercast_protocol::units::RateEstimate;
-use layercast_testkit::golden::{Case, group, number};
+use layercast_testkit::golden::{Case, group, number, vector};
 
-use crate::EQUATION_BASED;
+use crate::{ACTIVE, EQUATION_BASED};
 
 fn path(case: &Case) -> Path {
     let rto_s = if case.input["rto"].is_null() { 4.0 * case.number("rtt") } else { case.number("rto") };
@@ -34,6 +34,18 @@ fn throughput_by_every_formula() {
     check_rates("tfrc_rate", Formula::PftkSimplified);
     check_rates("tfrc_rate_clamped", Formula::PftkSimplifiedClamped);
     check_rates("tfrc_rate_edge", Formula::PftkSimplified);
+}
+
+/// The report on AMCA prints the equation without a factor of 3, which makes its rate too high.
+#[test]
+fn throughput_where_a_factor_was_left_out() {
+    for id in ["tfrc-01", "tfrc-02", "tfrc-03", "tfrc-04"] {
+        let case = vector(ACTIVE, id);
+        let path = Path::from_secs(case.number("S_bits") / 8.0, case.number("rtt"), case.number("rto"));
+        let rate = bytes_per_s(Formula::PftkSimplified.rate(&path, case.number("p"))) * 8.0;
+        case.check("rate", rate, number(&case.expected["correct_bps"]));
+        assert!(rate < number(&case.expected["paper_printed_bps"]), "{id}");
+    }
 }
 
 #[test]

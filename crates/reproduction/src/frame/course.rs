@@ -83,6 +83,12 @@ impl Course {
         self.timed(bins.iter().map(|level| level.map_or(f64::NAN, f64::from)))
     }
 
+    /// How long the transfers of a flow took, in seconds, in the last window that has one; none if it made none.
+    pub(crate) fn completion_s(&self, replication: u32, flow: &str) -> Option<f64> {
+        let (found, flow) = self.find(replication, flow)?;
+        found.windows.iter().rev().find_map(|window| window.flows.get(flow)?.completion_s)
+    }
+
     /// What a probe kept; nothing of what is not there.
     pub(crate) fn probe(&self, replication: u32, probe: &str, quantity: &str) -> Points {
         let found = self.replications.iter().find(|found| found.number == replication);
@@ -105,5 +111,70 @@ impl Course {
     fn timed(&self, values: impl Iterator<Item = f64>) -> Points {
         let timed = values.enumerate().map(|(bin, value)| (self.experiment.bin_end_s(bin), value));
         timed.filter(|(_, value)| !value.is_nan()).collect()
+    }
+}
+
+#[cfg(test)]
+impl Course {
+    /// One replication of flows with this throughput in kbit/s in each second, and of probes of one quantity with
+    /// this value in each second.
+    pub(crate) fn made_up(
+        duration_s: u32,
+        flows: &[(&str, &dyn Fn(u32) -> f64)],
+        quantity: &'static str,
+        probes: &[(&str, &dyn Fn(u32) -> f64)],
+        completion_s: Option<f64>,
+    ) -> Course {
+        use layercast_laboratory::results::{
+            FlowInfo, FlowMeasures, FlowSeries, ProbeInfo, Role, Series, WindowMeasures,
+        };
+        let seconds = |value: &dyn Fn(u32) -> f64| (0..duration_s).map(value).collect::<Vec<f64>>();
+        let info = |name: &str| FlowInfo {
+            name: name.to_owned(),
+            protocol: String::new(),
+            role: Role::Receiver,
+            session: None,
+            node: String::new(),
+            level_rates_kbps: Vec::new(),
+            has_transfers: completion_s.is_some(),
+        };
+        let probe = |name: &str| ProbeInfo {
+            name: name.to_owned(),
+            subject: String::new(),
+            quantities: vec![quantity],
+            every_ns: 1_000_000_000,
+        };
+        let experiment = Experiment {
+            scenario: String::new(),
+            title: String::new(),
+            description: None,
+            scenario_text: String::new(),
+            scenario_hash: String::new(),
+            command: String::new(),
+            world: "simulated",
+            seed: 1,
+            duration_s: f64::from(duration_s),
+            windows_s: Vec::new(),
+            series_bin_s: 1.0,
+            flows: flows.iter().map(|(name, _)| info(name)).collect(),
+            groups: Vec::new(),
+            links: Vec::new(),
+            paper: Vec::new(),
+            probes: probes.iter().map(|(name, _)| probe(name)).collect(),
+        };
+        let series = |(_, value): &(&str, &dyn Fn(u32) -> f64)| FlowSeries {
+            throughput_kbps: seconds(value),
+            ..FlowSeries::default()
+        };
+        let measures = FlowMeasures { completion_s, ..FlowMeasures::default() };
+        let window = WindowMeasures { flows: vec![measures; flows.len()], links: Vec::new() };
+        let replication = Replication {
+            number: 1,
+            windows: vec![window],
+            series: Series { flows: flows.iter().map(series).collect() },
+            probes: probes.iter().map(|(_, value)| vec![seconds(value)]).collect(),
+            ..Replication::default()
+        };
+        Course { experiment, replications: vec![replication] }
     }
 }

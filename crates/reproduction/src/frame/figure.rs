@@ -25,16 +25,14 @@ pub(crate) struct Paper {
     pub(crate) figures: Vec<Figure>,
 }
 
-/// A study that stands in for another: the same grid with one thing changed that the paper leaves open.
+/// Studies that stand in for others: the same grids with one thing changed that the paper leaves open.
 pub(crate) struct Variant {
     /// Its name, for files.
     pub(crate) name: &'static str,
     /// What is changed, as it follows on "with".
     pub(crate) with: &'static str,
-    /// The study that is replaced.
-    pub(crate) of: &'static str,
-    /// The study that replaces it.
-    pub(crate) by: &'static str,
+    /// Each study that is replaced, and the one that replaces it.
+    pub(crate) replaced: Vec<(&'static str, &'static str)>,
 }
 
 /// What kind of numbers a figure shows.
@@ -133,10 +131,12 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// What figures and claims are made of if a study stands in for another.
+    /// What figures and claims are made of if some studies stand in for others.
     pub(crate) fn with(&self, variant: &Variant) -> Data {
         let mut studies = self.studies.clone();
-        studies.insert(variant.of, self.study(variant.by).clone());
+        for (of, by) in &variant.replaced {
+            studies.insert(of, self.study(by).clone());
+        }
         Data { effort: self.effort, studies }
     }
 

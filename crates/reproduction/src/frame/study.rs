@@ -147,6 +147,12 @@ impl Measured {
         }
     }
 
+    /// Adds courses by the outer factor's value.
+    #[cfg(test)]
+    pub(crate) fn add_course(&mut self, outer: Option<u32>, course: Course) {
+        self.courses.insert(outer, course);
+    }
+
     /// How many cells there are.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {

@@ -25,7 +25,7 @@ pub(crate) fn paper() -> Paper {
     figures.extend(paths::figures());
     figures.extend(fairness::figures());
     figures.sort_by_key(|figure| figure.label);
-    let variant = |name, with, of, by| Variant { name, with, of, by };
+    let variant = |name, with, of, by| Variant { name, with, replaced: vec![(of, by)] };
     Paper {
         name: "flid",
         title: "The FLID-DL paper",

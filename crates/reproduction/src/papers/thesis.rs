@@ -27,8 +27,7 @@ pub(crate) fn paper() -> Paper {
         variants: vec![Variant {
             name: "spread",
             with: "random sending times",
-            of: "shared-link",
-            by: "shared-link-spread",
+            replaced: vec![("shared-link", "shared-link-spread")],
         }],
         figures,
     }

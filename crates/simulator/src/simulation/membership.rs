@@ -8,7 +8,7 @@ use super::session::Place;
 use super::{Agent, ReceiverId, Route, Simulation};
 use crate::edge::{EdgeConfig, EdgeRouter};
 use crate::event::Event;
-use crate::multicast::{Routes, Shape, Tree};
+use crate::multicast::{Origins, Routes, Shape, Tree};
 use crate::network::{NetworkError, NodeId};
 
 impl Simulation {
@@ -32,15 +32,15 @@ impl Simulation {
             .push(key, Event::Crash(self.sessions[id.session as usize].first_agent + id.receiver));
     }
 
-    /// The tree of the session that takes these routes, and the number in it of each receiver, as
-    /// given.
+    /// The tree of the session that takes these routes, and where its parts come from: the receivers, as
+    /// given, and the nodes.
     pub(super) fn plant(
         &self,
         (session, source): (&str, NodeId),
         places: &[Place],
         channels: u16,
         routes: Routes,
-    ) -> Result<(Tree, Vec<u32>), NetworkError> {
+    ) -> Result<(Tree, Origins), NetworkError> {
         let receivers: Vec<NodeId> = places.iter().map(|place| place.node).collect();
         let (shape, origins) = Shape::new(&self.network, &self.routing, source, &receivers)?;
         let mut tree = Tree::new(shape, usize::from(channels), routes);
@@ -49,7 +49,7 @@ impl Simulation {
             let name = |node: NodeId| format!("membership/{session}/{}", self.network.node_name(node));
             tree.set_streams(origins.nodes.iter().map(|&node| Stream::new(self.seed, &name(node))).collect());
         }
-        Ok((tree, origins.receivers))
+        Ok((tree, origins))
     }
 
     /// A host is gone: nothing wakes its endpoint again, and its memberships are left as they are.

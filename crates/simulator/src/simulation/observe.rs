@@ -77,11 +77,12 @@ pub enum Carried {
         /// The protocol's header.
         header: Header,
     },
-    /// A unicast packet between the source of a session and a receiver.
+    /// A unicast packet between the source of a session and a receiver, or between those and routers.
     Unicast {
-        /// The receiver.
+        /// The receiver; of a packet from a router to the source, or from above to a router, a number of the
+        /// router's own that is no receiver's.
         receiver: ReceiverId,
-        /// Whether it is on its way to the source.
+        /// Whether it is on its way to the source, or to the next router before it.
         to_source: bool,
         /// The protocol's header.
         header: Header,

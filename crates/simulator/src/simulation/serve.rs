@@ -1,6 +1,6 @@
 //! What each event does.
 
-use layercast_protocol::contract::{Arrival, Ecn, Input, Origin, settle};
+use layercast_protocol::contract::{Arrival, Ecn, Header as _, Input, Origin, settle};
 use layercast_protocol::registry::{Header, Receivers};
 use layercast_protocol::units::{Channel, Size, Time};
 
@@ -83,23 +83,13 @@ impl Simulation {
                 }
                 self.core.slab.release(parcel.packet);
             }
-            &Route::Up { session } => {
-                let session = &self.sessions[session as usize];
-                if parcel.position == 0 {
-                    let source = session.source;
-                    self.deliver(source, parcel);
-                } else {
-                    let (next, above) = session.tree.up_from(parcel.position);
-                    parcel.position = above;
-                    self.core.offer(next, parcel);
-                }
-            }
+            &Route::Up { session } => self.serve_up(session, link, parcel),
             &Route::Down { session } => {
                 let session = &self.sessions[session as usize];
                 match session.tree.down_towards(parcel.position, Some(link)) {
                     Some(next) => self.core.offer(next, parcel),
                     None => {
-                        let agent = session.first_agent + parcel.position;
+                        let agent = session.agent_of(parcel.position);
                         self.deliver(agent, parcel);
                     }
                 }
@@ -114,7 +104,14 @@ impl Simulation {
             for receiver in self.sessions[session as usize].tree.receivers_at(node) {
                 self.deliver_data(session, receiver, channel, header, parcel);
             }
-            self.sessions[session as usize].tree.forward(&mut self.core, node, channel, parcel);
+            let router = self.router_agent(session, node);
+            if router.is_none() || !header.is_held_by_routers() {
+                self.sessions[session as usize].tree.forward(&mut self.core, node, channel, parcel);
+            }
+            if let Some(agent) = router {
+                let heard = arrival(Origin::Channel(channel), header, parcel);
+                self.tell_router(agent, Input::Packet(heard));
+            }
         }
         self.core.slab.release(parcel.packet);
     }
@@ -130,10 +127,14 @@ impl Simulation {
         let to = &mut self.sessions[session as usize];
         let counters = &mut to.counters[receiver as usize];
         if to.tree.is_member(receiver, channel) {
-            counters.received_bytes += u64::from(parcel.size_bytes);
-            counters.received_packets += 1;
-            counters.marked_packets += u64::from(parcel.is_marked());
-            counters.sent_packets += 1;
+            if header.is_repair() {
+                to.deliveries.repair(receiver, parcel.size_bytes);
+            } else {
+                counters.received_bytes += u64::from(parcel.size_bytes);
+                counters.received_packets += 1;
+                counters.marked_packets += u64::from(parcel.is_marked());
+                counters.sent_packets += 1;
+            }
             self.tell_receiver(
                 session,
                 receiver,
@@ -149,7 +150,7 @@ impl Simulation {
     }
 
     /// A unicast packet has come to its agent.
-    fn deliver(&mut self, agent: u32, parcel: Parcel) {
+    pub(super) fn deliver(&mut self, agent: u32, parcel: Parcel) {
         let body = *self.core.slab.body(parcel.packet);
         self.core.slab.release(parcel.packet);
         match body {
@@ -184,7 +185,9 @@ impl Simulation {
             return;
         }
         match &mut self.agents[agent as usize] {
-            Agent::Source { .. } | Agent::Receiver { .. } => self.tell(agent, Input::Timer),
+            Agent::Source { .. } | Agent::Receiver { .. } | Agent::Router(_) => {
+                self.tell(agent, Input::Timer)
+            }
             Agent::TcpSender { .. } => self.serve_sender_timer(agent),
             Agent::TcpSink { sink, way, .. } => {
                 if let Some(ack) = sink.take_due() {
@@ -200,6 +203,7 @@ impl Simulation {
     pub(super) fn start_agent(&mut self, agent: u32) {
         match &mut self.agents[agent as usize] {
             Agent::Source { .. } | Agent::Receiver { .. } => self.tell(agent, Input::Start),
+            Agent::Router(_) => self.set_working(agent, true),
             Agent::TcpSender { .. } => self.start_application(agent),
             Agent::Arrivals(_) => self.serve_arrivals(agent, false),
             Agent::UdpSource { source, .. } => {
@@ -213,6 +217,7 @@ impl Simulation {
     pub(super) fn stop_agent(&mut self, agent: u32) {
         match &mut self.agents[agent as usize] {
             Agent::Source { .. } | Agent::Receiver { .. } => self.tell(agent, Input::Stop),
+            Agent::Router(_) => self.set_working(agent, false),
             Agent::TcpSender { stopped, .. } => {
                 *stopped = true;
                 self.core.set_timer(agent, None);
@@ -225,15 +230,19 @@ impl Simulation {
     /// Tells an endpoint one thing and does what it asks for. Other agents have no endpoint.
     pub(super) fn tell(&mut self, agent: u32, input: Input<Header>) {
         match &mut self.agents[agent as usize] {
-            Agent::Source { endpoint, session } => {
+            Agent::Source { endpoint, session, left } => {
                 let session = &self.sessions[*session as usize];
-                let receivers = session.counters.len() as u32;
                 let core = &mut self.core;
                 let now = core.now();
-                let mut host = SourceHost { core, tree: &session.tree, receivers, ecn: session.ecn };
-                let deadline = settle(&mut **endpoint, now, input, &mut host);
+                let mut host = SourceHost { core, tree: &session.tree, ecn: session.ecn, left };
+                let mut deadline = settle(&mut **endpoint, now, input, &mut host);
+                if *host.left == Some(0) {
+                    *host.left = None;
+                    deadline = settle(&mut **endpoint, now, Input::Finish, &mut host);
+                }
                 self.core.set_timer(agent, deadline);
             }
+            Agent::Router(_) => self.tell_router(agent, input),
             &mut Agent::Receiver { session, receiver } => self.tell_receiver(session, receiver, input),
             _ => {}
         }
@@ -252,6 +261,7 @@ impl Simulation {
                 receiver,
                 latencies: to.latencies[receiver as usize],
                 log: &mut to.logs[receiver as usize],
+                deliveries: &mut to.deliveries,
             };
             let deadline = endpoints.settle(receiver as usize, now, input, &mut host);
             self.core.set_timer(to.first_agent + receiver, deadline);
@@ -288,7 +298,7 @@ impl Simulation {
                         self.unicast_flows[*flow as usize].lost_packets += 1;
                     }
                 }
-                (Route::Data { session }, &Body::Channel { channel, .. }) => {
+                (Route::Data { session }, &Body::Channel { channel, header }) if !header.is_repair() => {
                     let session = &mut self.sessions[*session as usize];
                     session.tree.for_each_member_below(parcel.position, channel, &mut |receiver| {
                         let counters = &mut session.counters[receiver as usize];

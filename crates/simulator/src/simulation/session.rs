@@ -4,8 +4,8 @@ use layercast_protocol::contract::Belief;
 use layercast_protocol::registry::{Receiver, Receivers, Source};
 use layercast_protocol::units::Time;
 
-use super::{Agent, Route, Simulation};
-use crate::measure::{FlowCounters, LevelChange, Memberships, ReceiverLog};
+use super::{Agent, Route, RouterConfig, Simulation};
+use crate::measure::{Deliveries, Delivery, FlowCounters, LevelChange, Memberships, ReceiverLog};
 use crate::multicast::{Latencies, Latency, Routes, Tree};
 use crate::network::{LinkId, NetworkError, NodeId};
 use crate::packet::EcnField;
@@ -29,6 +29,11 @@ pub struct SessionConfig {
     pub stop: Option<Time>,
     /// The receivers.
     pub receivers: ReceiverList,
+    /// How many packets of new data the source has; it is told that it has ended with the last of them. None
+    /// for data without end.
+    pub packets: Option<u64>,
+    /// The routers of a protocol of which routers take part, even if there is none; nothing for others.
+    pub routers: Option<Vec<RouterConfig>>,
 }
 
 /// A receiver of a session.
@@ -120,6 +125,11 @@ pub(super) struct Session {
     pub(super) latencies: Vec<Latencies>,
     pub(super) counters: Vec<FlowCounters>,
     pub(super) logs: Vec<ReceiverLog>,
+    pub(super) deliveries: Deliveries,
+    /// When the source starts.
+    start: Time,
+    /// The agent of the first router, if there is one; the others follow.
+    pub(super) first_router: u32,
     /// Which hosts hear and say nothing any more; empty until the first one crashes.
     crashed: Vec<bool>,
     /// What the source's data says of marks.
@@ -133,6 +143,15 @@ impl Session {
         self.crashed[receiver as usize] = true;
     }
 
+    /// The agent of a member: a receiver, or a router, whose numbers follow.
+    #[inline]
+    pub(super) fn agent_of(&self, member: u32) -> u32 {
+        match member.checked_sub(self.counters.len() as u32) {
+            Some(router) => self.first_router + router,
+            None => self.first_agent + member,
+        }
+    }
+
     #[inline]
     pub(super) fn is_crashed(&self, receiver: u32) -> bool {
         !self.crashed.is_empty() && self.crashed[receiver as usize]
@@ -143,7 +162,8 @@ impl Simulation {
     /// Adds a session. The receivers' ids are in the order given.
     ///
     /// # Errors
-    /// [`NetworkError::NoPath`], [`NetworkError::SameNode`], [`NetworkError::MixedProtocols`].
+    /// [`NetworkError::NoPath`], [`NetworkError::SameNode`], [`NetworkError::MixedProtocols`]; with routers
+    /// [`NetworkError::ChildLinks`], [`NetworkError::RouterPlace`].
     pub fn add_session(&mut self, config: SessionConfig) -> Result<Vec<ReceiverId>, NetworkError> {
         let ReceiverList { places, endpoints, mixed } = config.receivers;
         if mixed {
@@ -152,10 +172,16 @@ impl Simulation {
         let session = self.sessions.len() as u32;
         let routes = self.add_session_routes(session);
         let root = (config.name.as_str(), config.source_node);
-        let (tree, order) = self.plant(root, &places, config.channels, routes)?;
+        let (mut tree, origins) = self.plant(root, &places, config.channels, routes)?;
+        let routers = match config.routers {
+            Some(routers) => self.set_routers(&mut tree, &origins.nodes, routers)?,
+            None => Vec::new(),
+        };
+        let order = origins.receivers;
 
         let source = self.agents.len() as u32;
-        self.add_agent(Agent::Source { endpoint: Box::new(config.source), session });
+        let left = config.packets;
+        self.add_agent(Agent::Source { endpoint: Box::new(config.source), session, left });
         self.schedule_life(source, config.start, config.stop);
         let first_agent = source + 1;
         for receiver in 0..places.len() as u32 {
@@ -165,6 +191,10 @@ impl Simulation {
         for (place, &receiver) in places.iter().zip(&order) {
             latencies[receiver as usize] = place.latencies;
             self.schedule_life(first_agent + receiver, place.start, place.stop);
+        }
+        let first_router = self.agents.len() as u32;
+        for (number, lives) in (0..).zip(routers) {
+            self.add_router(session, number, lives);
         }
         let endpoints = endpoints.map(|mut endpoints| {
             endpoints.reorder(&order);
@@ -178,6 +208,9 @@ impl Simulation {
             latencies,
             counters: vec![FlowCounters::default(); places.len()],
             logs: std::iter::repeat_with(ReceiverLog::default).take(places.len()).collect(),
+            deliveries: Deliveries::new(places.len(), config.packets),
+            start: config.start,
+            first_router,
             crashed: Vec::new(),
             ecn: if config.ecn { EcnField::Classic } else { EcnField::NotCapable },
         });
@@ -196,9 +229,21 @@ impl Simulation {
         Routes { data: first, membership: first + 1, up: first + 2, down: first + 3 }
     }
 
-    /// What a receiver has received so far.
+    /// What a receiver has received so far. To have delivered all packets of a session with an end is one
+    /// transfer, timed from the start of the source.
     pub fn receiver_counters(&self, id: ReceiverId) -> FlowCounters {
-        self.sessions[id.session as usize].counters[id.receiver as usize]
+        let session = &self.sessions[id.session as usize];
+        let mut counters = session.counters[id.receiver as usize];
+        if let Some(completed) = session.deliveries.of(id.receiver).completed {
+            counters.transfers = 1;
+            counters.transfer_ns = u128::from(completed.since(session.start).as_ns());
+        }
+        counters
+    }
+
+    /// What a receiver of a reliable protocol has got so far; nothing for other protocols.
+    pub fn receiver_delivery(&self, id: ReceiverId) -> Delivery {
+        self.sessions[id.session as usize].deliveries.of(id.receiver)
     }
 
     /// What a receiver believes now.

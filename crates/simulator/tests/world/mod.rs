@@ -12,7 +12,7 @@ use layercast_protocol::units::{Rate, Size, Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
     Demand, LinkConfig, LinkId, LossModel, LossPlace, Network, NodeId, QueueConfig, QueueLimit,
-    ReceiverConfig, ReceiverId, SessionConfig, Simulation, TcpConfig,
+    ReceiverConfig, ReceiverId, RouterConfig, RouterLife, SessionConfig, Simulation, TcpConfig,
 };
 
 pub(crate) fn at(seconds: f64) -> Time {
@@ -138,6 +138,8 @@ pub(crate) fn add_fixed_with(
         start: Time::ZERO,
         stop: None,
         receivers: receivers.collect(),
+        packets: None,
+        routers: None,
     };
     simulation.add_session(config).unwrap()
 }
@@ -196,8 +198,28 @@ pub(crate) fn add_session(
         start: Time::ZERO,
         stop: None,
         receivers: receivers.iter().enumerate().map(receiver).collect(),
+        packets: None,
+        routers: routers(simulation, plan, protocol, seed, receivers),
     };
     simulation.add_session(config).unwrap()
+}
+
+/// A router at every node that can have one, if routers of the protocol take part.
+pub(crate) fn routers(
+    simulation: &Simulation,
+    plan: &Plan,
+    protocol: &Protocol,
+    seed: u64,
+    receivers: &[(&str, f64)],
+) -> Option<Vec<RouterConfig>> {
+    let nodes: Vec<NodeId> = receivers.iter().map(|&(node, _)| plan.node(node)).collect();
+    let places = simulation.router_places(plan.node("S"), &nodes).unwrap();
+    let routers = places.into_iter().map(|node| {
+        let stream = Stream::new(seed, &format!("{}/router@{}", protocol.name(), node.0));
+        let router = protocol.router(session_plan(&DOUBLING), stream)?;
+        Some(RouterConfig { node, lives: vec![RouterLife { router, start: Time::ZERO, stop: None }] })
+    });
+    protocol.needs().has_routers().then(|| routers.flatten().collect())
 }
 
 /// A tree with a bottleneck of `mbps`, and two receivers' nodes behind lossy links.

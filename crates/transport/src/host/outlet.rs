@@ -165,7 +165,7 @@ impl<S: Supply> SendingHost<'_, S> {
         };
         let load = match payload {
             Payload::Next => Some(self.supply.next(channel, now, back)?),
-            Payload::None | Payload::Stored(_) => None,
+            Payload::None | Payload::Stored(_) | Payload::Arrived => None,
         };
         let empty = Load { toi: 0, codepoint: 0, fdt: None, fti: None, length: 0 };
         let Load { toi, codepoint, fdt, fti, length } = load.unwrap_or(empty);

@@ -108,8 +108,12 @@ fn encode(record: &LinkRecord, addresses: &Addresses, tcp: &mut TcpPackets) -> O
             Some(multicast::data(source, group, session.index() as u32 + 1, header, size, ecn))
         }
         Carried::Unicast { receiver, to_source, header } => {
-            let (receiver, source) = addresses.receiver(*receiver)?;
-            let (from, to) = if *to_source { (receiver, source) } else { (source, receiver) };
+            let (from, to) = match (addresses.receiver(*receiver), to_source) {
+                (Some((receiver, source)), true) => (receiver, source),
+                (Some((receiver, source)), false) => (source, receiver),
+                // A router, which has no address: told by the ends of the link.
+                (None, _) => (addresses.near, addresses.far),
+            };
             Some(multicast::unicast(from, to, header, size, ecn))
         }
         Carried::Membership { session, channel, change } => {

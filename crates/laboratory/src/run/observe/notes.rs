@@ -37,6 +37,7 @@ enum What {
     Resynchronised { layer: u16 },
     NothingHeard { waited_s: f64 },
     LeftChannelSends { channel: u16, since_leave_s: f64 },
+    LeftBehind { child: u32, waited_s: f64 },
     SessionEnded,
 }
 
@@ -61,6 +62,9 @@ impl From<ReceiverDeed> for What {
             Note::NothingHeard { waited } => What::NothingHeard { waited_s: waited.as_secs_f64() },
             Note::LeftChannelSends { channel, since_leave } => {
                 What::LeftChannelSends { channel: channel.0, since_leave_s: since_leave.as_secs_f64() }
+            }
+            Note::LeftBehind { child, waited } => {
+                What::LeftBehind { child: child.0, waited_s: waited.as_secs_f64() }
             }
             Note::SessionEnded => What::SessionEnded,
         }

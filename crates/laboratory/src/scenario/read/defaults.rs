@@ -108,7 +108,9 @@ fn check(node: &Node, kind: &FieldKind, context: &mut Context<'_>) {
         FieldKind::Limit => drop(QueueLimit::read(node, kind, context)),
         FieldKind::Outages => drop(Vec::<Outage>::read(node, kind, context)),
         FieldKind::Range => drop(<(Span, Span)>::read(node, kind, context)),
-        FieldKind::Nodes | FieldKind::NodeOrNodes => drop(Vec::<Named>::read(node, kind, context)),
+        FieldKind::Nodes | FieldKind::NodeOrNodes | FieldKind::Routers => {
+            drop(Vec::<Named>::read(node, kind, context));
+        }
         // Options are checked where the protocol is known; the others do not occur in defaults.
         FieldKind::Options
         | FieldKind::Windows

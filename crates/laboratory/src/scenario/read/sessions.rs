@@ -7,15 +7,15 @@ use layercast_protocol::units::{Size, Span};
 use super::context::Context;
 use super::defaults::merge;
 use super::flows::{Timing, place, read_start};
-use super::layers;
 use super::table::TableReader;
 use super::topology::Topology;
 use super::values::Named;
+use super::{layers, routers};
 use crate::scenario::field::{FieldKind, quoted_options};
 use crate::scenario::nearest::nearest;
 use crate::scenario::plan::{Draw, OptionValue, Scheme, SessionPlan};
 use crate::scenario::problems::Problem;
-use crate::scenario::tables::{LAYERS, SESSION};
+use crate::scenario::tables::{LAYERS, ROUTERS, SESSION};
 use crate::scenario::tree::{Entry, Node, Value};
 
 /// What stands for a latency that could not be read; the scenario is refused then.
@@ -47,6 +47,9 @@ pub(super) fn read(
     let latest = receivers_start.filter(|own| own.high() > start.high()).unwrap_or(start);
     let stop = timing.read_stop(&table, latest, context);
     let layers = table.table("layers", &LAYERS, context).and_then(|layers| layers::read(&layers, context));
+    let routers = table
+        .table("routers", &ROUTERS, context)
+        .map(|routers| routers::read(&routers, protocol.as_deref(), topology, context));
     let options = match (&protocol, table.node("options")) {
         (Some(protocol), Some(options)) => read_options(options, protocol, context),
         _ => Vec::new(),
@@ -70,6 +73,8 @@ pub(super) fn read(
         join_latency: table.get("join_latency", context).unwrap_or(NO_TIME),
         leave_latency: table.get("leave_latency", context).unwrap_or(NO_TIME),
         ecn: table.get("ecn", context).unwrap_or_default(),
+        packets: table.get("packets", context),
+        routers: routers.unwrap_or_default(),
         options,
     })
 }

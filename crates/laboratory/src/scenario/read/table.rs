@@ -33,6 +33,11 @@ impl<'t> TableReader<'t> {
         Some(TableReader { node, spec })
     }
 
+    /// The table itself, as the file gives it.
+    pub(super) fn own(&self) -> &'t Node {
+        self.node
+    }
+
     /// The value of a key as the file gives it.
     pub(super) fn node(&self, key: &str) -> Option<&'t Node> {
         self.node.get(key)

@@ -198,7 +198,7 @@ impl Read for Named {
 
 impl Read for Vec<Named> {
     fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Vec<Named>> {
-        if matches!(kind, FieldKind::NodeOrNodes) && node.text().is_some() {
+        if matches!(kind, FieldKind::NodeOrNodes | FieldKind::Routers) && node.text().is_some() {
             return Named::read(node, kind, context).map(|name| vec![name]);
         }
         let items = list(node, kind, context)?;

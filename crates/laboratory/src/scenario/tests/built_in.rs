@@ -32,7 +32,7 @@ fn every_one_can_be_cut_short() {
     // Those that begin to measure after that, and those with events later, cannot.
     let late = |name: &str| {
         let measured_late = name.contains("simulation-5") || name.ends_with("-link");
-        let slow = name.starts_with("webrc/") || name.starts_with("rlm/");
+        let slow = ["webrc/", "rlm/", "amca/"].iter().any(|paper| name.starts_with(paper));
         measured_late || slow || name == "elm/transient"
     };
     for scenario in BUILT_IN.iter().filter(|scenario| !late(scenario.name)) {

@@ -115,6 +115,27 @@ fn without_data_slots_pass_in_silence() {
 }
 
 #[test]
+fn at_the_end_of_the_data_three_slots_tell_it_in_every_packet() {
+    let mut source = source(&dynamic());
+    run(&mut source, Time::ZERO, 4);
+    source.handle(Time::from_secs_f64(2.1), Input::Finish);
+    let (mut slots, mut last) = (alloc::collections::BTreeSet::new(), Time::ZERO);
+    while let Some(at) = source.deadline() {
+        source.handle(at, Input::Timer);
+        while let Some(Action::Send(send)) = source.poll_action() {
+            assert!(send.header.end_of_session, "{:?}", send.header);
+            slots.insert(send.header.slot.0);
+            last = at;
+        }
+    }
+    assert_eq!(slots.into_iter().collect::<alloc::vec::Vec<_>>(), [4, 5, 6, 7]);
+    // It was told in slot 4; the third slot after it ends at 4 s.
+    assert!(last > Time::from_secs_f64(3.5) && last < Time::from_secs_f64(4.0), "{last}");
+    source.handle(last + Span::from_secs(9), Input::DataAvailable);
+    assert_eq!((source.poll_action(), source.deadline()), (None, None));
+}
+
+#[test]
 fn the_end_is_told_three_times_on_the_base() {
     let mut source = source(&dynamic());
     run(&mut source, Time::ZERO, 4);

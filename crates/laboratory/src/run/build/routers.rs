@@ -1,0 +1,67 @@
+//! Where the routers of a session are, and how long they live.
+
+use layercast_protocol::registry::Protocol;
+use layercast_protocol::session::SessionPlan as Session;
+use layercast_protocol::stream::Stream;
+use layercast_protocol::units::Time;
+use layercast_simulator::{NetworkError, NodeId, RouterConfig, RouterLife, Simulation};
+
+use crate::scenario::{Scenario, SessionPlan};
+
+/// What the routers of a session are made of.
+pub(super) struct Making<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) plan: &'a SessionPlan,
+    pub(super) protocol: &'a Protocol,
+    pub(super) session: &'a Session,
+    /// The network's nodes, in the order of the scenario's.
+    pub(super) nodes: &'a [NodeId],
+    /// When the first of the source and the receivers starts, and the routers with it.
+    pub(super) start: Time,
+    pub(super) seed: u64,
+}
+
+impl Making<'_> {
+    /// The routers; none if the protocol has no routers.
+    pub(super) fn routers(&self, simulation: &Simulation) -> Result<Option<Vec<RouterConfig>>, NetworkError> {
+        if !self.protocol.needs().has_routers() {
+            return Ok(None);
+        }
+        let active = match &self.plan.routers.active {
+            Some(active) => active.clone(),
+            None => {
+                let receivers: Vec<NodeId> =
+                    self.plan.receivers.iter().map(|place| self.nodes[place.node]).collect();
+                let places = simulation.router_places(self.nodes[self.plan.source], &receivers)?;
+                (0..self.nodes.len()).filter(|&node| places.contains(&self.nodes[node])).collect()
+            }
+        };
+        let config = |node: usize| RouterConfig { node: self.nodes[node], lives: self.lives(node) };
+        Ok(Some(active.into_iter().map(config).collect()))
+    }
+
+    /// One life, or one before a failure and one after it.
+    fn lives(&self, node: usize) -> Vec<RouterLife> {
+        let failure = self.plan.routers.failure.as_ref();
+        let failure =
+            failure.filter(|failure| failure.failing.as_ref().is_none_or(|failing| failing.contains(&node)));
+        let stop = match (failure, self.plan.stop) {
+            (Some(failure), Some(stop)) => Some(failure.at.min(stop)),
+            (failure, stop) => failure.map(|failure| failure.at).or(stop),
+        };
+        let second = failure.map(|failure| (failure.back.max(self.start), self.plan.stop));
+        let spans = [(1, Some((self.start, stop))), (2, second)];
+        spans.into_iter().filter_map(|(number, span)| self.life(node, number, span?)).collect()
+    }
+
+    /// A life with a random stream of its own; none if it would end before it starts.
+    fn life(&self, node: usize, number: u32, (start, stop): (Time, Option<Time>)) -> Option<RouterLife> {
+        if stop.is_some_and(|stop| stop <= start) {
+            return None;
+        }
+        let again = if number == 1 { String::new() } else { format!("/{number}") };
+        let name = format!("session/{}/router@{}{again}", self.plan.name, self.scenario.nodes[node]);
+        let router = self.protocol.router(self.session.clone(), Stream::new(self.seed, &name))?;
+        Some(RouterLife { router, start, stop })
+    }
+}

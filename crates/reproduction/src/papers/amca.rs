@@ -1,0 +1,39 @@
+//! The AMCA report: the experiments of section 5, and what the values do that it leaves open.
+
+mod bottlenecks;
+mod convergence;
+mod factors;
+mod runs;
+mod sharing;
+mod studies;
+mod transfer;
+
+use crate::frame::figure::{Paper, Variant};
+
+/// All that is regenerated.
+pub(crate) fn paper() -> Paper {
+    let variant = |name, with, replaced: fn(&studies::Course) -> &'static str| Variant {
+        name,
+        with,
+        replaced: studies::COURSES.iter().map(|course| (course.backlog, replaced(course))).collect(),
+    };
+    let mut figures = vec![convergence::figure()];
+    figures.extend(sharing::figures());
+    figures.push(transfer::figure());
+    figures.extend(bottlenecks::figures());
+    figures.extend(factors::figures());
+    Paper {
+        name: "amca",
+        title: "Figures of the AMCA report",
+        preface: include_str!("amca/preface.txt"),
+        studies: studies::studies(),
+        variants: vec![
+            variant("count", "the profile `count`", |course| course.count),
+            variant("literal", "the profile `literal`", |course| course.literal),
+        ],
+        figures,
+    }
+}
+
+#[cfg(test)]
+mod tests;

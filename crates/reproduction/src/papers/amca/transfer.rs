@@ -1,0 +1,82 @@
+//! Section 5.2, 5000 packets beside a TCP in the background: figure 10.
+
+use crate::frame::figure::{Claim, Data, Figure, Kind, Label};
+use crate::frame::finding::{Bound, Finding};
+use crate::frame::samples::Samples;
+
+use super::runs::{AMCA, RECEIVERS, Runs, at, over_time, runs};
+use super::sharing::{EQUAL, shares};
+use super::studies::{LINK_KBPS, PACKET_KBIT};
+
+const STUDY: &str = "finite";
+/// How many packets there are (given).
+const PACKETS: f64 = 5000.0;
+
+/// How long it took until both receivers had all; none where one did not get all.
+fn last(runs: Runs<'_>) -> Samples {
+    let all = RECEIVERS.map(|receiver| runs.completion_s(receiver));
+    let pairs = all[0].0.iter().zip(&all[1].0);
+    Samples(pairs.map(|(one, other)| one.zip(*other).map(|(one, other)| one.max(other))).collect())
+}
+
+/// Whether both got all, as 0 or 1.
+fn complete(runs: Runs<'_>) -> Samples {
+    Samples(last(runs).0.iter().map(|time| Some(f64::from(u8::from(time.is_some())))).collect())
+}
+
+pub(super) fn figure() -> Figure {
+    fn of(data: &Data) -> Runs<'_> {
+        runs(data, STUDY, None)
+    }
+    Figure {
+        label: Label::Figure(10),
+        title: "5000 packets beside one TCP",
+        section: "5.2, outcome not in our copy; claims are ours",
+        kind: Kind::Sweep,
+        panels: Box::new(move |data| {
+            let runs = of(data);
+            vec![
+                over_time(
+                    "Throughput, kbit/s (one of 15 replications)",
+                    vec![runs.course(AMCA, "AMCA", 1), runs.course("tcp@R3", "TCP", 0)],
+                ),
+                over_time(
+                    "Packets received",
+                    vec![runs.packets(RECEIVERS[0], "R1", 1), runs.packets(RECEIVERS[1], "R2", 2)],
+                ),
+            ]
+        }),
+        claims: vec![
+            Claim::new("Both receivers get all 5000 packets within 230 s.", move |data, _| {
+                let place = at("15 replications", complete(of(data)));
+                Finding::each("Share of replications", Bound::Above(0.999), vec![place])
+            }),
+            Claim::new("It takes about as long as half of the bottleneck needs.", move |data, _| {
+                let half = PACKETS * PACKET_KBIT / (LINK_KBPS / 2.0);
+                let time = last(of(data));
+                Finding::each(
+                    "Time over that at 450 kbit/s",
+                    EQUAL,
+                    vec![at("the last receiver", time.times(1.0 / half))],
+                )
+                .and(Finding::each(
+                    "In seconds",
+                    Bound::Above(0.0),
+                    vec![at("the last receiver", time)],
+                ))
+            }),
+            Claim::new("Meanwhile they share equally.", move |data, _| {
+                let flows = [(AMCA, "AMCA"), ("tcp@R3", "TCP")];
+                Finding::each(
+                    "Throughput over an equal share, 40 to 80 s",
+                    EQUAL,
+                    shares(of(data), &flows, 40.0, 80.0),
+                )
+            }),
+            Claim::new("Nothing is lost.", move |data, _| {
+                let place = at("the whole run", of(data).all_drops());
+                Finding::each("Packets dropped at all links", Bound::Below(0.5), vec![place])
+            }),
+        ],
+    }
+}

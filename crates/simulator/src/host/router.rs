@@ -1,0 +1,87 @@
+//! What a router sends through, and what it shares with the source of its session.
+
+use layercast_protocol::contract::{ChildSet, Host, Note, Peer, Send, Target};
+use layercast_protocol::registry::Header;
+use layercast_protocol::units::Channel;
+
+use super::{multicast_parcel, nth};
+use crate::core::Core;
+use crate::multicast::{CHILDREN_CHANNEL, Tree};
+use crate::network::LinkId;
+use crate::packet::{Body, EcnField};
+
+/// What a session's router sends through.
+pub(crate) struct RouterHost<'a> {
+    pub(crate) core: &'a mut Core,
+    pub(crate) tree: &'a Tree,
+    /// Its node in the tree.
+    pub(crate) node: u32,
+    /// Its number as a member of the session.
+    pub(crate) peer: Peer,
+    /// What its data says of marks.
+    pub(crate) ecn: EcnField,
+}
+
+impl Host<Header> for RouterHost<'_> {
+    fn send(&mut self, send: Send<Header>) {
+        match send.target {
+            Target::Source => {
+                let route = self.tree.routes().up;
+                let (first, above) = self.tree.up_from(self.node);
+                for index in 0..send.count {
+                    let body = Body::Unicast { from: self.peer, header: nth(&send, index) };
+                    self.core.send(body, send.size, EcnField::NotCapable, first, route, above);
+                }
+            }
+            Target::Peer(peer) => {
+                // What is not below this node has no way down from it.
+                if let Some(first) = self.tree.down_from(self.node, peer.0) {
+                    send_down(self.core, self.tree, self.peer, &send, (first, peer));
+                }
+            }
+            Target::Children(links) => {
+                send_over(self.core, self.tree, (self.node, links), &send, self.ecn);
+            }
+            Target::Channel(_) => debug_assert!(false, "a router sends to child links"),
+        }
+    }
+
+    fn join(&mut self, _channel: Channel) {
+        debug_assert!(false, "a router joins nothing");
+    }
+
+    fn leave(&mut self, _channel: Channel) {
+        debug_assert!(false, "a router leaves nothing");
+    }
+
+    fn note(&mut self, _note: Note) {}
+}
+
+/// Sends to one member below, by this first link.
+pub(super) fn send_down(
+    core: &mut Core,
+    tree: &Tree,
+    from: Peer,
+    send: &Send<Header>,
+    (first, to): (LinkId, Peer),
+) {
+    for index in 0..send.count {
+        let body = Body::Unicast { from, header: nth(send, index) };
+        core.send(body, send.size, EcnField::NotCapable, first, tree.routes().down, to.0);
+    }
+}
+
+/// Sends over some child links of a node: what goes there is data.
+pub(super) fn send_over(
+    core: &mut Core,
+    tree: &Tree,
+    (node, links): (u32, ChildSet),
+    send: &Send<Header>,
+    ecn: EcnField,
+) {
+    for index in 0..send.count {
+        let parcel = multicast_parcel(core, CHILDREN_CHANNEL, nth(send, index), send.size, ecn);
+        tree.forward_over(core, node, links, parcel);
+        core.slab.release(parcel.packet);
+    }
+}

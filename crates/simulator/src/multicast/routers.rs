@@ -1,0 +1,112 @@
+//! Which nodes of a tree take part in its protocol, and their child links.
+
+use layercast_protocol::contract::{ChildLink, ChildSet};
+use layercast_protocol::units::Channel;
+
+use super::{Forwarding, Shape, Tree};
+use crate::core::Core;
+use crate::event::ArrivalRun;
+use crate::network::LinkId;
+use crate::packet::Parcel;
+
+/// The channel whose members get what a router sends over child links.
+pub(crate) const CHILDREN_CHANNEL: Channel = Channel(0);
+
+/// How many child links a router may have: the room of a [`ChildSet`].
+pub(crate) const MOST_CHILD_LINKS: u32 = u64::BITS;
+
+/// The nodes at which routers of a session may take part.
+#[derive(Debug)]
+pub(super) struct ActiveNodes {
+    /// By number of the router.
+    nodes: Vec<u32>,
+    /// By node: the router at work there now.
+    now: Vec<Option<u32>>,
+}
+
+impl Shape {
+    /// The nodes at which routers may be: neither that of the source nor one with receivers, which are hosts.
+    pub(crate) fn router_nodes(&self) -> impl Iterator<Item = u32> {
+        (1..self.nodes.len() as u32).filter(|&node| self.receivers_at(node).is_empty())
+    }
+}
+
+impl Tree {
+    /// The nodes at which routers may be.
+    pub(crate) fn router_nodes(&self) -> impl Iterator<Item = u32> {
+        self.shape.router_nodes()
+    }
+
+    /// How many child links a node has.
+    pub(crate) fn child_links(&self, node: u32) -> u32 {
+        self.shape.nodes[node as usize].child_count
+    }
+
+    /// Lets routers take part, at these nodes; each begins passive.
+    pub(crate) fn set_routers(&mut self, nodes: Vec<u32>) {
+        let now = vec![None; self.shape.nodes.len()];
+        self.active = Some(Box::new(ActiveNodes { nodes, now }));
+    }
+
+    /// Whether routers take part.
+    #[inline]
+    pub(crate) fn has_routers(&self) -> bool {
+        self.active.is_some()
+    }
+
+    /// The node of a router, by its number as a member.
+    pub(crate) fn router_node(&self, member: u32) -> Option<u32> {
+        let number = (member as usize).checked_sub(self.shape.receiver_nodes.len())?;
+        self.active.as_ref()?.nodes.get(number).copied()
+    }
+
+    /// The first link from a router's node to a member. None if the member is not below.
+    pub(crate) fn down_from(&self, node: u32, member: u32) -> Option<LinkId> {
+        let receivers = &self.shape.receiver_nodes;
+        let mut at = receivers.get(member as usize).copied().or_else(|| self.router_node(member))?;
+        while at != 0 {
+            let (link, above) = self.shape.up_from(at);
+            if above == node {
+                return Some(link.reverse());
+            }
+            at = above;
+        }
+        None
+    }
+
+    /// The router at work at a node, counted from 0.
+    #[inline]
+    pub(crate) fn router_at(&self, node: u32) -> Option<u32> {
+        self.active.as_ref()?.now[node as usize]
+    }
+
+    /// A router begins to work, or ends.
+    pub(crate) fn set_working(&mut self, router: u32, works: bool) {
+        if let Some(active) = &mut self.active {
+            let node = active.nodes[router as usize];
+            active.now[node as usize] = works.then_some(router);
+        }
+    }
+
+    /// By which child link of `node` something came that has come up by `link`.
+    pub(crate) fn child_link(&self, node: u32, link: LinkId) -> Option<ChildLink> {
+        let children = self.shape.children_of(node);
+        let nodes = &self.shape.nodes[children.start as usize..children.end as usize];
+        // Children stand in ascending order of their links.
+        let number = nodes.binary_search_by_key(&link.reverse(), |child| child.link_in).ok()?;
+        u16::try_from(number).ok().map(ChildLink)
+    }
+
+    /// Sends one copy over each of these child links of `node` below which somebody wants it. The parcel's own
+    /// copy stays with the caller.
+    pub(crate) fn forward_over(&self, core: &mut Core, node: u32, links: ChildSet, parcel: Parcel) {
+        let mut arrivals = ArrivalRun::new();
+        for (number, child) in self.shape.children_of(node).enumerate().take(MOST_CHILD_LINKS as usize) {
+            let chosen = links.0 >> number & 1 == 1;
+            if chosen && self.forwarding[self.slot(child, CHILDREN_CHANNEL)] != Forwarding::Off {
+                self.send_copy(core, child, parcel, &mut arrivals);
+            }
+        }
+        arrivals.enter(&mut core.events);
+    }
+}

@@ -1,0 +1,158 @@
+//! Routers that take part in a session: where they are, and how long they live.
+
+use layercast_protocol::contract::{Arrival, ChildLink, Ecn, Input, Origin, Peer, settle};
+use layercast_protocol::registry::{Header, Router};
+use layercast_protocol::units::{Size, Time};
+
+use super::{Agent, Simulation};
+use crate::host::RouterHost;
+use crate::multicast::{MOST_CHILD_LINKS, Shape, Tree};
+use crate::network::{LinkId, NetworkError, NodeId};
+use crate::packet::{Body, Parcel};
+
+/// A node at which a router of a session's protocol takes part while it lives. In between the node is passive:
+/// it forwards as all others.
+#[derive(Debug)]
+pub struct RouterConfig {
+    /// The node: of the session's tree, with neither its source nor a receiver.
+    pub node: NodeId,
+    /// Its lives, in order of time, none before the end of the one before. A router that loses its state has
+    /// two, one behind the other.
+    pub lives: Vec<RouterLife>,
+}
+
+/// One life of a router.
+#[derive(Debug)]
+pub struct RouterLife {
+    /// A new endpoint.
+    pub router: Router,
+    /// When it starts.
+    pub start: Time,
+    /// When it is gone with all that it knew, without a word, if before the end.
+    pub stop: Option<Time>,
+}
+
+/// A router at work.
+#[derive(Debug)]
+pub(super) struct RouterAgent {
+    session: u32,
+    /// Its number among the routers of its session.
+    number: u32,
+    works: bool,
+    /// The present life and those that follow, the next one last.
+    lives: Vec<Router>,
+}
+
+impl Simulation {
+    /// The nodes at which routers of a session from `source` to these nodes may be, in the order of its tree.
+    ///
+    /// # Errors
+    /// [`NetworkError::NoPath`], [`NetworkError::SameNode`].
+    pub fn router_places(&self, source: NodeId, receivers: &[NodeId]) -> Result<Vec<NodeId>, NetworkError> {
+        let (shape, origins) = Shape::new(&self.network, &self.routing, source, receivers)?;
+        Ok(shape.router_nodes().map(|node| origins.nodes[node as usize]).collect())
+    }
+
+    /// Puts routers into a tree, of which `nodes` are the nodes. Returns their lives in the order of the tree.
+    pub(super) fn set_routers(
+        &self,
+        tree: &mut Tree,
+        nodes: &[NodeId],
+        routers: Vec<RouterConfig>,
+    ) -> Result<Vec<Vec<RouterLife>>, NetworkError> {
+        let name = |node: NodeId| self.network.node_name(node).to_owned();
+        let mut placed = Vec::with_capacity(routers.len());
+        for RouterConfig { node, lives } in routers {
+            let place = tree.router_nodes().find(|&place| nodes[place as usize] == node);
+            placed.push((place.ok_or_else(|| NetworkError::RouterPlace { node: name(node) })?, lives));
+        }
+        placed.sort_by_key(|&(place, _)| place);
+        if let Some(twice) = placed.windows(2).find(|two| two[0].0 == two[1].0) {
+            return Err(NetworkError::RouterPlace { node: name(nodes[twice[0].0 as usize]) });
+        }
+        for place in std::iter::once(0).chain(placed.iter().map(|&(place, _)| place)) {
+            let links = tree.child_links(place);
+            if links > MOST_CHILD_LINKS {
+                let node = name(nodes[place as usize]);
+                return Err(NetworkError::ChildLinks { node, links, most: MOST_CHILD_LINKS });
+            }
+        }
+        tree.set_routers(placed.iter().map(|&(place, _)| place).collect());
+        Ok(placed.into_iter().map(|(_, lives)| lives).collect())
+    }
+
+    pub(super) fn add_router(&mut self, session: u32, number: u32, lives: Vec<RouterLife>) {
+        let agent = self.agents.len() as u32;
+        for life in &lives {
+            self.schedule_life(agent, life.start, life.stop);
+        }
+        let lives = lives.into_iter().rev().map(|life| life.router).collect();
+        self.add_agent(Agent::Router(Box::new(RouterAgent { session, number, works: false, lives })));
+    }
+
+    /// A router begins its next life, or is gone.
+    pub(super) fn set_working(&mut self, agent: u32, works: bool) {
+        let Agent::Router(router) = &mut self.agents[agent as usize] else { return };
+        if !works {
+            router.lives.pop();
+        }
+        router.works = works;
+        self.sessions[router.session as usize].tree.set_working(router.number, works);
+        if works {
+            self.tell_router(agent, Input::Start);
+        } else {
+            self.core.set_timer(agent, None);
+        }
+    }
+
+    /// Tells a router one thing and does what it asks for. One that is not at work hears nothing.
+    pub(super) fn tell_router(&mut self, agent: u32, input: Input<Header>) {
+        let Agent::Router(router) = &mut self.agents[agent as usize] else { return };
+        let session = &self.sessions[router.session as usize];
+        let peer = session.counters.len() as u32 + router.number;
+        let Some(node) = session.tree.router_node(peer).filter(|_| router.works) else { return };
+        let Some(endpoint) = router.lives.last_mut() else { return };
+        let core = &mut self.core;
+        let now = core.now();
+        let mut host = RouterHost { core, tree: &session.tree, node, peer: Peer(peer), ecn: session.ecn };
+        let deadline = settle(endpoint, now, input, &mut host);
+        self.core.set_timer(agent, deadline);
+    }
+
+    /// The agent of the router at work at a node of a session's tree.
+    #[inline]
+    pub(super) fn router_agent(&self, session: u32, node: u32) -> Option<u32> {
+        let session = &self.sessions[session as usize];
+        session.tree.router_at(node).map(|number| session.first_router + number)
+    }
+
+    /// A packet on its way up has come to a node.
+    pub(super) fn serve_up(&mut self, session: u32, link: LinkId, mut parcel: Parcel) {
+        let node = parcel.position;
+        let known = &self.sessions[session as usize];
+        let agent = if node == 0 { Some(known.source) } else { self.router_agent(session, node) };
+        let Some(agent) = agent else {
+            let (next, above) = known.tree.up_from(node);
+            parcel.position = above;
+            return self.core.offer(next, parcel);
+        };
+        if known.tree.has_routers() {
+            let child = known.tree.child_link(node, link);
+            self.deliver_child(agent, child, parcel);
+        } else {
+            self.deliver(agent, parcel);
+        }
+    }
+
+    /// A packet has come up to a router, or to a source whose routers take part.
+    fn deliver_child(&mut self, agent: u32, link: Option<ChildLink>, parcel: Parcel) {
+        let body = *self.core.slab.body(parcel.packet);
+        self.core.slab.release(parcel.packet);
+        if let (Body::Unicast { from, header }, Some(link)) = (body, link) {
+            let size = Size::from_bytes(parcel.size_bytes);
+            let origin = Origin::Child(link, from);
+            // Unicast packets of sessions do not take marks.
+            self.tell(agent, Input::Packet(Arrival { origin, size, ecn: Ecn::NotCapable, header }));
+        }
+    }
+}
