@@ -74,7 +74,12 @@ impl Run {
 #[test]
 fn a_seed_gives_the_same_run_again_and_another_seed_another() {
     let first = Run::new(1, false).seen();
-    assert!(first.flows.iter().all(|flow| flow.received_packets > 100), "everyone takes part: {first:?}");
+    // The bottleneck is far too small for all: who gives way to a full queue gets a packet a second.
+    assert!(
+        first.flows.iter().all(|flow| flow.received_packets > 20),
+        "everyone takes part: {:?}",
+        first.flows
+    );
     assert!(first.changes.iter().any(|changes| changes.len() > 10));
     assert_eq!(first, Run::new(1, false).seen());
     for seed in 2..5 {
