@@ -1,32 +1,18 @@
 //! A source that sends what all receivers allow, and its receivers, over lossy paths.
 
+mod window_sessions;
+
 use layercast_protocol::contract::{Arrival, Ecn, Endpoint, Input, Origin, Peer};
 use layercast_protocol::golestani_sabnani::header::{ReceiverId, Report};
 use layercast_protocol::golestani_sabnani::{Header, Options, Receiver, Source};
-use layercast_protocol::layers::LayerTable;
-use layercast_protocol::session::SessionPlan;
 use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Rate, Size, Span, Time, WireSeq};
+use layercast_protocol::units::{Size, Span, Time, WireSeq};
 use layercast_testkit::{Pair, Path};
-
-fn plan() -> SessionPlan {
-    let layers = LayerTable::from_rates([Rate::from_mbps(10.0)]).expect("a layer");
-    SessionPlan { layers, packet_size: Size::from_bytes(1000) }
-}
+use window_sessions::{lossy, plan, run};
 
 fn run_with(options: &Options, paths: &[Path], seconds: u64) -> Pair<Source, Receiver> {
-    let receiver = |(index, &path): (usize, &Path)| {
-        (Receiver::new(options, plan(), Stream::new(index as u64, "receiver")), path)
-    };
-    let source = Source::new(options, plan(), Stream::new(7, "source"));
-    let members = paths.iter().enumerate().map(receiver).collect();
-    let mut pair = Pair::new(source, members, Time::from_ns(5000), 3);
-    pair.run(Span::from_secs(seconds));
-    pair
-}
-
-fn lossy(loss: f64) -> Path {
-    Path { loss, ..Path::default() }
+    let source = |stream| Source::new(options, plan(), stream);
+    run(source, |stream| Receiver::new(options, plan(), stream), paths, seconds)
 }
 
 /// Packets per second that the source sent in the next two minutes.
