@@ -20,6 +20,9 @@ struct Seen {
     links: Vec<LinkCounters>,
 }
 
+/// Where the receivers of each session are, and when they begin, in seconds.
+const PLACES: [(&str, f64); 3] = [("R", 1.0), ("Q", 2.0), ("R", 3.0)];
+
 struct Run {
     plan: Plan,
     simulation: Simulation,
@@ -42,8 +45,7 @@ impl Run {
         let (mut receivers, mut tcps) = (Vec::new(), Vec::new());
         for name in NAMES {
             let protocol = Protocol::named(name).unwrap();
-            let places = [("R", 1.0), ("Q", 2.0), ("R", 3.0)];
-            receivers.extend(add_session(&mut simulation, &plan, &protocol, seed, &places));
+            receivers.extend(add_session(&mut simulation, &plan, &protocol, seed, &PLACES));
         }
         for (name, variant) in [("reno", TcpVariant::Reno), ("sack", TcpVariant::Sack)] {
             let mut config = tcp(&plan, variant, "S", "R", name);
@@ -74,12 +76,12 @@ impl Run {
 #[test]
 fn a_seed_gives_the_same_run_again_and_another_seed_another() {
     let first = Run::new(1, false).seen();
-    // The bottleneck is far too small for all: who gives way to a full queue gets a packet a second.
-    assert!(
-        first.flows.iter().all(|flow| flow.received_packets > 20),
-        "everyone takes part: {:?}",
-        first.flows
-    );
+    for (index, flow) in first.flows.iter().enumerate() {
+        // The bottleneck is far too small for all: AMCA gives way to its full queue, down to a packet a second.
+        let gives_way = NAMES.get(index / PLACES.len()) == Some(&"amca");
+        let least = if gives_way { 20 } else { 100 };
+        assert!(flow.received_packets > least, "flow {index} takes part: {flow:?}");
+    }
     assert!(first.changes.iter().any(|changes| changes.len() > 10));
     assert_eq!(first, Run::new(1, false).seen());
     for seed in 2..5 {
