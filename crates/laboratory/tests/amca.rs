@@ -53,3 +53,18 @@ fn every_receiver_has_all_of_a_finite_transfer() {
         assert!((46.0..120.0).contains(&seconds), "{receiver}: {seconds}");
     }
 }
+
+/// Figure 8: a queue that stands is let off, so a Vegas that comes later gets its half; with starts within a second the
+/// share has moved by 6 % over 15 replications, so a quarter is allowed.
+#[test]
+fn a_vegas_that_comes_later_gets_its_half() {
+    let shares = |more: &[&str]| {
+        let ran = run_text("amca/one-tcp", built_in("amca/one-tcp"), &[&["replications=5"], more].concat());
+        assert_eq!(lost(&ran, "amca@R1"), 0.0);
+        (ran.kbps("amca@R1") / CAPACITY_KBPS, ran.kbps("tcp@R3") / CAPACITY_KBPS)
+    };
+    let (amca, tcp) = shares(&[]);
+    assert!((0.375..0.625).contains(&amca) && (0.375..0.625).contains(&tcp), "{amca} and {tcp}");
+    let (amca, tcp) = shares(&["session.amca.drain=false"]);
+    assert!(amca > 2.0 * tcp, "by the letter the queue stays: {amca} and {tcp}");
+}
