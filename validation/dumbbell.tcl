@@ -1,4 +1,4 @@
-# The dumbbell of crates/bench/src/networks.rs for ns-2 2.35, to compare speed in one run:
+# The dumbbell of tools/bench/src/networks.rs for ns-2 2.35, to compare speed in one run:
 #   ns validation/dumbbell.tcl CONNECTIONS MBIT/S SECONDS
 # One bottleneck of 40 ms with a queue of one bandwidth-delay product, access links of 1 Gbit/s and 5 ms,
 # long SACK connections that start within 5 s, packets of 1000 bytes, no tracing.

@@ -8,7 +8,7 @@ use layercast_laboratory::results::{self, RunCost, Summary};
 use layercast_laboratory::run::{self, RegistryCatalogue, RunRequest};
 use layercast_laboratory::scenario::field::Absent;
 use layercast_laboratory::scenario::{self, Scenario as Plan, catalogue};
-use layercast_protocol::registry::{self, Protocol};
+use layercast_protocols::registry::{self, Protocol};
 
 use crate::arguments::{Check, List, Run, Scenario};
 use crate::observe;

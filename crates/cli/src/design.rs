@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::Context;
 use layercast_laboratory::design::{Written, flid, wei_zhang};
 use layercast_laboratory::results::ResultsError;
-use layercast_protocol::flid::Objective as Measure;
-use layercast_protocol::wei_zhang::theory::{Aim, Structure as Layers};
+use layercast_protocols::flid::Objective as Measure;
+use layercast_protocols::wei_zhang::theory::{Aim, Structure as Layers};
 
 use crate::commands::{Failure, prepare};
 use crate::design_arguments::{By, Design, Flid, Objective, Protocol, Structure, WeiZhang};

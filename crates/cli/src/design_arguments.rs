@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use layercast_protocol::layers::Scheme;
-use layercast_protocol::units::{Rate, Size, Span};
+use layercast_core::layers::Scheme;
+use layercast_core::units::{Rate, Size, Span};
 
 /// The most layers that are taken to exceed a rate (FLID-DL paper, section V-A).
 const MOST: u16 = 30;

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use layercast_protocol::layers::Scheme;
-use layercast_protocol::registry;
-use layercast_protocol::units::{Rate, RateEstimate, Span};
+use layercast_core::layers::Scheme;
+use layercast_core::units::{Rate, RateEstimate, Span};
+use layercast_protocols::registry;
 use layercast_transport::receive::{self, Known, ReceiveOptions, ReceiveProgress};
 use layercast_transport::send::{self, Ends, SendOptions, SendProgress, Stopped};
 use layercast_transport::session::Session;

@@ -7,7 +7,7 @@ mod tfmcc_world;
 
 use std::error::Error;
 
-use layercast_protocol::stream::Stream;
+use layercast_core::stream::Stream;
 use plotters::prelude::*;
 use tfmcc_world::{Leaf, Session, Tree, at, link};
 

@@ -14,7 +14,7 @@ mod probe;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use layercast_protocol::stream::Stream;
+use layercast_core::stream::Stream;
 use layercast_simulator::NetworkError;
 use rayon::prelude::*;
 

@@ -5,12 +5,12 @@
 
 mod running;
 
-use layercast_protocol::layers::LayerTable;
-use layercast_protocol::pgmcc;
-use layercast_protocol::registry::{Header, Protocol};
-use layercast_protocol::session::SessionPlan;
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Rate, Size, Span, Time};
+use layercast_core::layers::LayerTable;
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_protocols::pgmcc;
+use layercast_protocols::registry::{Header, Protocol};
 use layercast_simulator::{
     Carried, Latency, LinkConfig, LinkEvent, LinkId, LossModel, LossPlace, Network, QueueConfig, QueueLimit,
     ReceiverConfig, ReceiverId, SessionConfig, Simulation,

@@ -6,7 +6,7 @@
 mod running;
 mod tfmcc_world;
 
-use layercast_protocol::stream::Stream;
+use layercast_core::stream::Stream;
 use running::{built_in, run_text};
 use tfmcc_world::{Leaf, Round, Session, Tree, at, link};
 

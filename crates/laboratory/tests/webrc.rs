@@ -4,7 +4,7 @@
 
 mod running;
 
-use layercast_protocol::webrc::equation_rate;
+use layercast_protocols::webrc::equation_rate;
 use running::{Ran, built_in, run_text};
 
 fn run(name: &str, more: &[&str]) -> Ran {

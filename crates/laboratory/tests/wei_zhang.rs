@@ -4,8 +4,8 @@
 
 mod running;
 
+use layercast_core::units::Span;
 use layercast_laboratory::scenario::Scenario;
-use layercast_protocol::units::Span;
 use layercast_testkit::golden::{numbers, vector};
 use running::{built_in, read};
 

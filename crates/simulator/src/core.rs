@@ -1,6 +1,6 @@
 //! What every agent sends through: the clock, the event list, the links, the packets in flight.
 
-use layercast_protocol::units::{Size, Time};
+use layercast_core::units::{Size, Time};
 
 use crate::edge::EdgeRouter;
 use crate::event::{Event, EventQueue, Key};

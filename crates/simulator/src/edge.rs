@@ -1,7 +1,7 @@
 //! What an edge router does with the reports and leaves of the hosts at its node: IGMPv2 (RFC 2236),
 //! IGMPv3 (RFC 3376), MLDv1 (RFC 2710) and MLDv2 (RFC 3810).
 
-use layercast_protocol::units::Span;
+use layercast_core::units::Span;
 
 /// What an edge router does when a host leaves a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

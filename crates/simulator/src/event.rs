@@ -3,7 +3,7 @@
 mod heap;
 mod wheel;
 
-use layercast_protocol::units::Time;
+use layercast_core::units::Time;
 
 use self::heap::Heap;
 use self::wheel::{Place, Wheel};
@@ -197,7 +197,7 @@ impl EventQueue {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use layercast_protocol::stream::Stream;
+    use layercast_core::stream::Stream;
 
     #[test]
     fn serves_by_time_then_by_insertion() {

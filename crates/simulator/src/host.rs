@@ -2,9 +2,9 @@
 
 mod router;
 
-use layercast_protocol::contract::{Host, Note, Payload, Peer, Send, Target};
-use layercast_protocol::registry::Header;
-use layercast_protocol::units::{Channel, Seq, Size};
+use layercast_core::contract::{Host, Note, Payload, Peer, Send, Target};
+use layercast_core::units::{Channel, Seq, Size};
+use layercast_protocols::registry::Header;
 
 pub(crate) use self::router::RouterHost;
 use self::router::{send_down, send_over};
@@ -142,7 +142,7 @@ impl Host<Header> for ReceiverHost<'_> {
 }
 
 fn nth(send: &Send<Header>, index: u16) -> Header {
-    use layercast_protocol::contract::Header as _;
+    use layercast_core::contract::Header as _;
     if index == 0 { send.header } else { send.header.nth(index) }
 }
 

@@ -1,7 +1,7 @@
 //! A link: error model, queue, transmitter, wire.
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Rate, Span, Time};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Rate, Span, Time};
 
 use crate::event::Key;
 use crate::loss::{LossModel, LossPlace, LossProcess};

@@ -1,6 +1,6 @@
 //! Error models: losses, or marks, that are not the queue's.
 
-use layercast_protocol::stream::Stream;
+use layercast_core::stream::Stream;
 
 /// Which packets a link loses by itself.
 #[derive(Clone, Debug, Default, PartialEq)]

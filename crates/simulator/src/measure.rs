@@ -1,7 +1,7 @@
 //! What is counted for each flow and link.
 
-use layercast_protocol::contract::{Cause, Note};
-use layercast_protocol::units::{Channel, Level, Seq, Time};
+use layercast_core::contract::{Cause, Note};
+use layercast_core::units::{Channel, Level, Seq, Time};
 
 /// What a flow has received so far. A flow is one receiver's reception, or one TCP connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

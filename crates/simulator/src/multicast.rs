@@ -10,8 +10,8 @@ mod membership;
 mod routers;
 mod shape;
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Channel, Size};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Size};
 
 use self::lan::Lans;
 pub(crate) use self::latency::Latencies;

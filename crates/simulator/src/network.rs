@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::Rate;
+use layercast_core::stream::Stream;
+use layercast_core::units::Rate;
 
 use crate::link::{Link, LinkConfig};
 use crate::variation::{LinkVariation, VariationError};

@@ -1,8 +1,8 @@
 //! Packets, and the parcels that carry them over links.
 
-use layercast_protocol::contract::Peer;
-use layercast_protocol::registry::Header;
-use layercast_protocol::units::{Channel, Span};
+use layercast_core::contract::Peer;
+use layercast_core::units::{Channel, Span};
+use layercast_protocols::registry::Header;
 
 use crate::tcp::{Ack, Segment};
 

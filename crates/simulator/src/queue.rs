@@ -23,8 +23,8 @@ mod ticker;
 mod visit;
 mod watched;
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Rate, Span};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Rate, Span};
 
 pub use self::codel::CoDelConfig;
 use self::codel::CoDelQueue;

@@ -138,7 +138,7 @@ impl Routing {
 
 #[cfg(test)]
 mod tests {
-    use layercast_protocol::units::{Rate, Span};
+    use layercast_core::units::{Rate, Span};
     use proptest::prelude::*;
 
     use super::*;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use layercast_protocol::registry::Source;
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::Time;
+use layercast_core::stream::Stream;
+use layercast_core::units::Time;
+use layercast_protocols::registry::Source;
 
 use crate::core::Core;
 use crate::event::{Event, Key};

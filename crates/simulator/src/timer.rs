@@ -4,7 +4,7 @@
 //! counts: a later deadline waits until the earlier entry comes up, and is entered then under the
 //! order number that it was given when it was set.
 
-use layercast_protocol::units::Time;
+use layercast_core::units::Time;
 
 use crate::event::{Event, EventQueue, Key};
 

@@ -1,7 +1,7 @@
 //! How much applications send, and when: laws of random numbers, and what they are laws of.
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Rate, Size, Span, Time};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Rate, Size, Span, Time};
 
 /// The law of a random number that is not negative: a size in bytes or a time in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use layercast_protocol::units::{Rate, Span, Time};
+use layercast_core::units::{Rate, Span, Time};
 
 use crate::loss::{LossModel, LossPlace};
 

@@ -5,7 +5,7 @@
 mod world;
 
 use allocation_counter::{AllocationInfo, measure};
-use layercast_protocol::registry::{NAMES, Protocol};
+use layercast_protocols::registry::{NAMES, Protocol};
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
     CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkConfig, PieConfig, QueueConfig, QueueLimit,

@@ -4,8 +4,8 @@
 
 mod world;
 
-use layercast_protocol::registry::{NAMES, Protocol};
-use layercast_protocol::units::Span;
+use layercast_core::units::Span;
+use layercast_protocols::registry::{NAMES, Protocol};
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
     FlowCounters, LevelChange, LinkCounters, ReceiverId, Simulation, TcpConfig, TcpId,

@@ -4,8 +4,8 @@
 
 mod world;
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Size, Span, Time};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Size, Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{LinkConfig, QueueConfig, QueueLimit, RedConfig, Simulation, TcpConfig};
 use world::{Plan, at, link, tcp};

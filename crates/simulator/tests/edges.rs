@@ -4,8 +4,8 @@
 
 mod world;
 
-use layercast_protocol::contract::Cause;
-use layercast_protocol::units::{Level, Rate, Span};
+use layercast_core::contract::Cause;
+use layercast_core::units::{Level, Rate, Span};
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
     EdgeConfig, LeaveRule, LinkConfig, QuerierProfile, QueueConfig, QueueLimit, ReceiverId, RedConfig,

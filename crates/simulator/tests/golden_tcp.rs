@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use layercast_protocol::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Rate, Size, Span, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
     Demand, LinkConfig, LossModel, LossPlace, Network, QueueConfig, Simulation, TcpConfig,

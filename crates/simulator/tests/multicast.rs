@@ -4,8 +4,8 @@
 
 mod world;
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Span, Time};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Span, Time};
 use layercast_simulator::{LinkConfig, LossModel, ReceiverId, Simulation};
 use world::{ALWAYS, Member, Plan, at, fixed_session, link, member};
 

@@ -4,7 +4,7 @@
 
 mod world;
 
-use layercast_protocol::registry::Protocol;
+use layercast_protocols::registry::Protocol;
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
     Carried, LinkConfig, LinkEvent, LinkId, LinkRecord, LossModel, LossPlace, MembershipChange, QueueConfig,
@@ -133,7 +133,7 @@ fn a_log_has_every_join_and_change_of_level() {
     assert!(log.is_sorted_by_key(|entry| entry.at));
     let changes = simulation.level_changes(receivers[0]);
     let noted = log.iter().filter(|entry| {
-        matches!(entry.deed, ReceiverDeed::Note(layercast_protocol::contract::Note::LevelChanged { .. }))
+        matches!(entry.deed, ReceiverDeed::Note(layercast_core::contract::Note::LevelChanged { .. }))
     });
     assert!(changes.len() > 1);
     assert_eq!(noted.count(), changes.len());

@@ -4,7 +4,7 @@
 
 mod world;
 
-use layercast_protocol::units::Span;
+use layercast_core::units::Span;
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
     CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkConfig, LinkCounters, PieConfig, QueueConfig,

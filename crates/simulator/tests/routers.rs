@@ -4,10 +4,10 @@
 
 mod world;
 
-use layercast_protocol::nca;
-use layercast_protocol::registry::{Header, Protocol};
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Span, Time};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Span, Time};
+use layercast_protocols::nca;
+use layercast_protocols::registry::{Header, Protocol};
 use layercast_simulator::{
     Carried, LinkConfig, LossModel, NetworkError, ReceiverConfig, ReceiverId, RouterConfig, RouterLife,
     SessionConfig, Simulation,

@@ -4,7 +4,7 @@
 
 mod world;
 
-use layercast_protocol::units::Span;
+use layercast_core::units::Span;
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{LinkConfig, LossModel, QueueConfig, QueueLimit, Simulation, TcpConfig};
 use world::{Plan, at, link, tcp};

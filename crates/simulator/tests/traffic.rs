@@ -5,7 +5,7 @@
 mod world;
 
 use allocation_counter::measure;
-use layercast_protocol::units::{Rate, Size, Time};
+use layercast_core::units::{Rate, Size, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
     ArrivalsConfig, Carried, Demand, Law, LinkConfig, LinkEvent, LossModel, QueueConfig, QueueLimit,

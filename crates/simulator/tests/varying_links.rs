@@ -7,8 +7,8 @@ mod world;
 use std::sync::Arc;
 
 use allocation_counter::measure;
-use layercast_protocol::registry::{NAMES, Protocol};
-use layercast_protocol::units::{Rate, Span};
+use layercast_core::units::{Rate, Span};
+use layercast_protocols::registry::{NAMES, Protocol};
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
     DeliveryTrace, LinkChange, LinkConfig, LinkId, LinkVariation, LossModel, LossPlace, NetworkError, NodeId,

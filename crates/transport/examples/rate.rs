@@ -5,10 +5,10 @@
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use layercast_protocol::fixed;
-use layercast_protocol::layers::LayerTable;
-use layercast_protocol::registry::Protocol;
-use layercast_protocol::units::{Channel, Rate, Size, Span, Time};
+use layercast_core::layers::LayerTable;
+use layercast_core::units::{Channel, Rate, Size, Span, Time};
+use layercast_protocols::fixed;
+use layercast_protocols::registry::Protocol;
 use layercast_transport::host::{Interface, Load, ReceiverHost, SourceHost, Supply};
 use layercast_transport::object::{FEC_RAPTORQ, TOI_FILE};
 use layercast_transport::session::Session;

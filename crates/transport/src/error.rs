@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use layercast_protocol::option::OptionError;
+use layercast_core::option::OptionError;
 
 use crate::object::{NameError, TableError};
 

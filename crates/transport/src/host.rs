@@ -2,7 +2,7 @@
 //!
 //! One thread, one endpoint. [`SourceHost`] and [`ReceiverHost`] wait for packets or for the
 //! endpoint's deadline, whichever is first, and drive the endpoint through the loop that all worlds
-//! share, [`layercast_protocol::contract::settle`].
+//! share, [`layercast_core::contract::settle`].
 //!
 //! Each layer is a multicast group. A receiver has one socket for each group that it holds, bound to
 //! the group's address: so a packet's socket tells its layer, and the kernel's limit on memberships

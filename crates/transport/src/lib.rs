@@ -18,8 +18,8 @@ pub mod session;
 
 pub use error::Error;
 
-use layercast_protocol::option::RawValue;
-use layercast_protocol::registry::Protocol;
+use layercast_core::option::RawValue;
+use layercast_protocols::registry::Protocol;
 
 /// Sets options of a protocol, given by name and as text.
 ///

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use layercast_protocol::contract::{Belief, Cause};
-use layercast_protocol::elm::options::JoinGapScope;
-use layercast_protocol::registry::Protocol;
-use layercast_protocol::units::{Level, Span};
+use layercast_core::contract::{Belief, Cause};
+use layercast_core::units::{Level, Span};
+use layercast_protocols::elm::options::JoinGapScope;
+use layercast_protocols::registry::Protocol;
 
 use crate::error::Error;
 use crate::host::{Interface, ReceiverCounters, ReceiverHost};

@@ -7,11 +7,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use layercast_protocol::contract::Belief;
-use layercast_protocol::layers::LayerTable;
-use layercast_protocol::registry::Protocol;
-use layercast_protocol::session::SessionPlan;
-use layercast_protocol::units::{Channel, Size, Span, Time};
+use layercast_core::contract::Belief;
+use layercast_core::layers::LayerTable;
+use layercast_core::session::SessionPlan;
+use layercast_core::units::{Channel, Size, Span, Time};
+use layercast_protocols::registry::Protocol;
 
 use crate::error::Error;
 use crate::file::FileSource;

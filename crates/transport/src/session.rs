@@ -24,11 +24,11 @@ use core::fmt;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::str::FromStr;
 
-use layercast_protocol::layers::{LayerError, LayerTable};
-use layercast_protocol::option::RawValue;
-use layercast_protocol::registry::{self, Protocol};
-use layercast_protocol::session::{PlanError, SessionPlan};
-use layercast_protocol::units::{Channel, Rate, Size};
+use layercast_core::layers::{LayerError, LayerTable};
+use layercast_core::option::RawValue;
+use layercast_core::session::{PlanError, SessionPlan};
+use layercast_core::units::{Channel, Rate, Size};
+use layercast_protocols::registry::{self, Protocol};
 use toml_edit::{Document, Item, Table, Value};
 
 /// The most layers of a session: what ELM can number.

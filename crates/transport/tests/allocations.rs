@@ -11,9 +11,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use allocation_counter::{AllocationInfo, measure};
-use layercast_protocol::layers::LayerTable;
-use layercast_protocol::registry::Protocol;
-use layercast_protocol::units::{Channel, Rate, Size, Span, Time};
+use layercast_core::layers::LayerTable;
+use layercast_core::units::{Channel, Rate, Size, Span, Time};
+use layercast_protocols::registry::Protocol;
 use layercast_transport::Error;
 use layercast_transport::file::FileSource;
 use layercast_transport::host::{Interface, Load, ReceiverHost, SourceHost, Supply};

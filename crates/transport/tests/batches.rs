@@ -6,9 +6,9 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use layercast_protocol::layers::LayerTable;
-use layercast_protocol::registry::Protocol;
-use layercast_protocol::units::{Channel, Rate, Size, Span, Time};
+use layercast_core::layers::LayerTable;
+use layercast_core::units::{Channel, Rate, Size, Span, Time};
+use layercast_protocols::registry::Protocol;
 use layercast_transport::Error;
 use layercast_transport::host::{Interface, Load, SourceCounters, SourceHost, Supply};
 use layercast_transport::object::{FEC_RAPTORQ, TOI_FILE};

@@ -8,11 +8,11 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::process::Command;
 
-use layercast_protocol::elm;
-use layercast_protocol::elm::header::{Base, Data, Echo, ReceiverId, TableEntry, WireRate};
-use layercast_protocol::registry::Header;
-use layercast_protocol::units::{Channel, Layer, WireSeq};
-use layercast_protocol::{fixed, flid, rlc, webrc};
+use layercast_core::units::{Channel, Layer, WireSeq};
+use layercast_protocols::elm;
+use layercast_protocols::elm::header::{Base, Data, Echo, ReceiverId, TableEntry, WireRate};
+use layercast_protocols::registry::Header;
+use layercast_protocols::{fixed, flid, rlc, webrc};
 use layercast_transport::object::{FEC_NO_CODE, FEC_RAPTORQ, Oti, TOI_FILE, TOI_TABLE, Table, table_fti};
 use layercast_transport::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Repr};
 

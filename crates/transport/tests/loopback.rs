@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use layercast_protocol::layers::LayerTable;
-use layercast_protocol::option::RawValue;
-use layercast_protocol::registry::Protocol;
-use layercast_protocol::units::{Rate, Size};
+use layercast_core::layers::LayerTable;
+use layercast_core::option::RawValue;
+use layercast_core::units::{Rate, Size};
+use layercast_protocols::registry::Protocol;
 use layercast_transport::Error;
 use layercast_transport::receive::{Known, ReceiveOptions, ReceiveProgress, receive};
 use layercast_transport::send::{Ends, SendOptions, SendProgress, Stopped, send};

@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use layercast_protocol::layers::LayerTable;
-use layercast_protocol::registry::Protocol;
-use layercast_protocol::units::{Rate, Size};
+use layercast_core::layers::LayerTable;
+use layercast_core::units::{Rate, Size};
+use layercast_protocols::registry::Protocol;
 use layercast_transport::receive::{Known, ReceiveOptions, receive};
 use layercast_transport::send::{Ends, SendOptions, send};
 

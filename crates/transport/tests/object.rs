@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use layercast_protocol::units::Channel;
+use layercast_core::units::Channel;
 use layercast_transport::Error;
 use layercast_transport::file::FileSource;
 use layercast_transport::object::{

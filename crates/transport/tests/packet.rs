@@ -4,10 +4,10 @@
 
 use std::num::NonZeroU64;
 
-use layercast_protocol::elm::header::{Base, Data, Echo, ReceiverId, TableEntry, WireRate};
-use layercast_protocol::registry::Header;
-use layercast_protocol::units::{Channel, Layer, WireSeq};
-use layercast_protocol::{elm, fixed, rlc, webrc};
+use layercast_core::units::{Channel, Layer, WireSeq};
+use layercast_protocols::elm::header::{Base, Data, Echo, ReceiverId, TableEntry, WireRate};
+use layercast_protocols::registry::Header;
+use layercast_protocols::{elm, fixed, rlc, webrc};
 use layercast_transport::packet::{
     Completion, Fdt, Fti, LONG_CCI, MAX_HEADER, NotOurs, PacketError, PayloadId, Repr, View,
 };

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-use layercast_protocol::layers::LayerTable;
-use layercast_protocol::units::{Channel, Rate, Size};
+use layercast_core::layers::LayerTable;
+use layercast_core::units::{Channel, Rate, Size};
 use layercast_transport::session::{Session, SessionError, whole_rates};
 use proptest::prelude::*;
 

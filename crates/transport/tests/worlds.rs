@@ -3,13 +3,13 @@
 
 #![allow(clippy::unwrap_used)]
 
-use layercast_protocol::amca;
-use layercast_protocol::contract::{Action, Belief, Endpoint, Input, Origin};
-use layercast_protocol::layers::LayerTable;
-use layercast_protocol::registry::{Header, MAX_FEEDBACK, NAMES, Protocol};
-use layercast_protocol::session::SessionPlan;
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Rate, Size, Span, Time};
+use layercast_core::contract::{Action, Belief, Endpoint, Input, Origin};
+use layercast_core::layers::LayerTable;
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_protocols::amca;
+use layercast_protocols::registry::{Header, MAX_FEEDBACK, NAMES, Protocol};
 use layercast_testkit::{Pair, Path};
 use layercast_transport::packet::{MAX_HEADER, Repr, View};
 

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use layercast_protocol::flid::{
+use layercast_core::layers::{LayerError, LayerTable};
+use layercast_core::units::{Size, Span};
+use layercast_protocols::flid::{
     Climb, Goal, Model, Objective, SEPARATION, Target, climb, heuristic, separated,
 };
-use layercast_protocol::layers::{LayerError, LayerTable};
-use layercast_protocol::units::{Size, Span};
 use serde::Serialize;
 
 use super::Written;
@@ -312,7 +312,7 @@ impl Design {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use layercast_protocol::units::Rate;
+    use layercast_core::units::Rate;
 
     fn request(by: By) -> Request {
         Request {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use layercast_protocol::units::{Rate, Span};
-use layercast_protocol::wei_zhang::theory::{Aim, Design as Choice, Structure, design as choose, place};
+use layercast_core::units::{Rate, Span};
+use layercast_protocols::wei_zhang::theory::{Aim, Design as Choice, Structure, design as choose, place};
 use serde::Serialize;
 
 use super::Written;
@@ -316,7 +316,7 @@ impl Design {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use layercast_protocol::units::Size;
+    use layercast_core::units::Size;
 
     fn request(structure: Structure) -> Request {
         let aim = Aim {

@@ -4,12 +4,12 @@ mod routers;
 
 use std::collections::BTreeMap;
 
-use layercast_protocol::layers::LayerError;
-use layercast_protocol::option::{OptionError, OptionSpec, RawValue};
-use layercast_protocol::registry::{self, Protocol};
-use layercast_protocol::session::{PlanError, SessionPlan as Session};
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Rate, Span, Time};
+use layercast_core::layers::LayerError;
+use layercast_core::option::{OptionError, OptionSpec, RawValue};
+use layercast_core::session::{PlanError, SessionPlan as Session};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Rate, Span, Time};
+use layercast_protocols::registry::{self, Protocol};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
     ArrivalsConfig, Demand, Latency, LinkConfig, LinkId, Network, NodeId, ReceiverConfig, ReceiverId,

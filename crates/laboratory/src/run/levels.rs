@@ -1,6 +1,6 @@
 //! What the changes of a receiver's level say about a stretch of time.
 
-use layercast_protocol::units::{Level, Time};
+use layercast_core::units::{Level, Time};
 use layercast_simulator::LevelChange;
 
 /// The level at `at`, changes at that very time included.

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use layercast_protocol::units::{Span, Time};
+use layercast_core::units::{Span, Time};
 use layercast_simulator::{Carried, DropRecord, LevelChange, LinkId, ReceiverId, Simulation};
 
 use super::build::{World, WorldFlow, WorldFlowId};

@@ -1,6 +1,6 @@
 //! Running a world step by step and reading its counters on the way.
 
-use layercast_protocol::units::{RateEstimate, Time};
+use layercast_core::units::{RateEstimate, Time};
 use layercast_simulator::{FlowCounters, LinkCounters, Memberships, Simulation};
 
 use super::build::{World, WorldFlow, WorldFlowId};

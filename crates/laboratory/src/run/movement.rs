@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use layercast_protocol::units::{Level, Rate, Time};
+use layercast_core::units::{Level, Rate, Time};
 use layercast_simulator::{LevelChange, Memberships};
 
 use super::build::{World, WorldFlowId};

@@ -1,7 +1,7 @@
 //! Probes at work: looking at links and flows between the steps of a run.
 
-use layercast_protocol::contract::Measures;
-use layercast_protocol::units::{Span, Time};
+use layercast_core::contract::Measures;
+use layercast_core::units::{Span, Time};
 use layercast_simulator::{LinkId, Simulation, TcpId};
 
 use super::build::{World, WorldFlow, WorldFlowId};

@@ -1,8 +1,8 @@
 //! What a scenario file describes, as plain data: the runner builds its worlds from this.
 
-pub use layercast_protocol::layers::Scheme;
-use layercast_protocol::option::RawValue;
-use layercast_protocol::units::{Rate, Size, Span, Time};
+pub use layercast_core::layers::Scheme;
+use layercast_core::option::RawValue;
+use layercast_core::units::{Rate, Size, Span, Time};
 
 use layercast_simulator::EdgeConfig;
 pub use layercast_simulator::{

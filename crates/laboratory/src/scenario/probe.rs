@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use layercast_protocol::units::Span;
+use layercast_core::units::Span;
 
 use super::naming::{FlowName, Role};
 use super::protocols::UDP;

@@ -1,7 +1,7 @@
 //! What the reader must know of protocols: their names and options.
 
-use layercast_protocol::option::{OptionError, OptionSpec, RawValue};
-use layercast_protocol::session::{PlanError, SessionPlan};
+use layercast_core::option::{OptionError, OptionSpec, RawValue};
+use layercast_core::session::{PlanError, SessionPlan};
 
 use super::plan::OptionValue;
 
@@ -48,7 +48,7 @@ pub trait ProtocolCatalogue {
     /// Whether a protocol with these options, which are allowed one by one, can carry a plan.
     ///
     /// # Errors
-    /// As [`Needs::check`](layercast_protocol::session::Needs::check).
+    /// As [`Needs::check`](layercast_core::session::Needs::check).
     fn check_plan(
         &self,
         _protocol: &str,
@@ -61,6 +61,6 @@ pub trait ProtocolCatalogue {
     /// Whether a protocol's option may have a value.
     ///
     /// # Errors
-    /// As [`Options::set`](layercast_protocol::option::Options::set).
+    /// As [`Options::set`](layercast_core::option::Options::set).
     fn check(&self, protocol: &str, name: &str, value: RawValue<'_>) -> Result<(), OptionError>;
 }

@@ -20,7 +20,7 @@ mod variation;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use layercast_protocol::units::{Span, Time};
+use layercast_core::units::{Span, Time};
 
 use self::context::Context;
 use self::defaults::check_defaults;

@@ -1,6 +1,6 @@
 //! Every table of a scenario file and its keys.
 
-use layercast_protocol::layers::MAX_LAYERS;
+use layercast_core::layers::MAX_LAYERS;
 
 pub use self::edges::EDGE;
 pub use self::laws::{SIZE_LAW, TIME_LAW};

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use layercast_protocol::option::{OptionError, OptionSpec, Options, RawValue};
-use layercast_protocol::units::Span;
+use layercast_core::option::{OptionError, OptionSpec, Options, RawValue};
+use layercast_core::units::Span;
 
 use super::{ProtocolCatalogue, Scenario, ScenarioErrors, read};
 
-layercast_protocol::choices! {
+layercast_core::choices! {
     /// How a receiver decides.
     pub enum Strategy {
         /// Slowly.
@@ -17,7 +17,7 @@ layercast_protocol::choices! {
     }
 }
 
-layercast_protocol::options! {
+layercast_core::options! {
     /// Options of a made-up protocol.
     pub struct FakeOptions {
         /// How a receiver decides.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use layercast_protocol::units::{Rate, Size, Span};
+use layercast_core::units::{Rate, Size, Span};
 
 use super::error;
 use super::range;

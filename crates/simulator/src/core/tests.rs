@@ -1,5 +1,5 @@
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Rate, Span};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Rate, Span};
 use layercast_testkit::golden;
 use proptest::prelude::*;
 

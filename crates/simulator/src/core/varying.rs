@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::Time;
+use layercast_core::stream::Stream;
+use layercast_core::units::Time;
 
 use super::Core;
 use crate::event::{Event, Key};

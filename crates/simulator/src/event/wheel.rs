@@ -4,7 +4,7 @@
 //! or two: the wheel watches what it hands out and makes its slots shorter or longer. How long they
 //! are decides what an event costs and never the order of events.
 
-use layercast_protocol::units::Time;
+use layercast_core::units::Time;
 
 use super::Entry;
 use super::heap::Heap;

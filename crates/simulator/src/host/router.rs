@@ -1,8 +1,8 @@
 //! What a router sends through, and what it shares with the source of its session.
 
-use layercast_protocol::contract::{ChildSet, Host, Note, Peer, Send, Target};
-use layercast_protocol::registry::Header;
-use layercast_protocol::units::Channel;
+use layercast_core::contract::{ChildSet, Host, Note, Peer, Send, Target};
+use layercast_core::units::Channel;
+use layercast_protocols::registry::Header;
 
 use super::{multicast_parcel, nth};
 use crate::core::Core;

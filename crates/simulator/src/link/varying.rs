@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Span, Time};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Span, Time};
 
 use super::{Extras, Link, WirePool};
 use crate::event::Key;

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use layercast_protocol::units::{Channel, Span, Time};
+use layercast_core::units::{Channel, Span, Time};
 
 use super::later::Later;
 use super::{Membership, Tree};

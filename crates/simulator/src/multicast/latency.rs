@@ -1,7 +1,7 @@
 //! Latencies of joins and leaves.
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::Span;
+use layercast_core::stream::Stream;
+use layercast_core::units::Span;
 
 /// How long a join or a leave takes beside the delays of links: always the same, or drawn from a
 /// range for each operation.

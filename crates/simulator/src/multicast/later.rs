@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use layercast_protocol::units::{Channel, Span};
+use layercast_core::units::{Channel, Span};
 
 use crate::core::Core;
 use crate::event::Event;

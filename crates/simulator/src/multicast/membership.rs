@@ -4,7 +4,7 @@
 //! section 4.4), and the node sends it again when no acknowledgement comes. Acknowledgements are not
 //! simulated: who loses a message tells the tree so, which costs nothing while none is lost.
 
-use layercast_protocol::units::{Channel, Span};
+use layercast_core::units::{Channel, Span};
 
 use super::later::Later;
 use super::{Forwarding, Latency, MEMBERSHIP_SIZE, Membership, Tree};

@@ -1,7 +1,7 @@
 //! Which nodes of a tree take part in its protocol, and their child links.
 
-use layercast_protocol::contract::{ChildLink, ChildSet};
-use layercast_protocol::units::Channel;
+use layercast_core::contract::{ChildLink, ChildSet};
+use layercast_core::units::Channel;
 
 use super::{Forwarding, Shape, Tree};
 use crate::core::Core;

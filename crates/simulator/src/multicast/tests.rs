@@ -1,7 +1,7 @@
 mod bed;
 mod random;
 
-use layercast_protocol::units::Span;
+use layercast_core::units::Span;
 
 use self::bed::{Bed, C0, bed, lossless, lossy_up};
 use super::Latency;

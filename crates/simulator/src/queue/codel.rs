@@ -1,7 +1,7 @@
 //! CoDel, controlled delay (RFC 8289): packets are dropped on departure, ever more often while the
 //! time that they waited stays above a target.
 
-use layercast_protocol::units::{Span, Time};
+use layercast_core::units::{Span, Time};
 
 use super::fifo::Fifo;
 use super::{QueueLimit, Visit};

@@ -99,7 +99,7 @@ impl DropFront {
 
 #[cfg(test)]
 mod tests {
-    use layercast_protocol::units::Time;
+    use layercast_core::units::Time;
 
     use super::*;
     use crate::packet::{EcnField, PacketId};

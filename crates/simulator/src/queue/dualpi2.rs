@@ -2,7 +2,7 @@
 //! in a short queue of their own and are marked often; the others are dropped, or marked, with the
 //! square of the same probability, so that both kinds of sender get about the same.
 
-use layercast_protocol::units::{Rate, Span, Time};
+use layercast_core::units::{Rate, Span, Time};
 
 use super::fifo::Fifo;
 use super::ticker::Ticker;

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use layercast_protocol::units::Size;
+use layercast_core::units::Size;
 
 use super::flows::FlowQueues;
 use super::{QueueLimit, Visit};

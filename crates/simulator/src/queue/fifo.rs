@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use layercast_protocol::units::{Span, Time};
+use layercast_core::units::{Span, Time};
 
 use super::QueueLimit;
 use crate::packet::Parcel;

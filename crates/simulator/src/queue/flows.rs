@@ -1,7 +1,7 @@
 //! What queues that treat flows apart have in common: a first-in, first-out queue for each, and what
 //! all of them hold together.
 
-use layercast_protocol::units::Time;
+use layercast_core::units::Time;
 
 use super::fifo::Fifo;
 use super::{QueueLimit, Visit};

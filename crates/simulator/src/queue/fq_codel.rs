@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Size, Span};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Size, Span};
 
 use super::codel::{CoDel, CoDelConfig};
 use super::flows::FlowQueues;

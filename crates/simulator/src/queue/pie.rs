@@ -1,8 +1,8 @@
 //! PIE, the proportional integral controller, enhanced (RFC 8033): arrivals are dropped with a
 //! probability that follows the delay of the queue and its trend.
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Size, Span};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Size, Span};
 
 use super::fifo::Fifo;
 use super::ticker::Ticker;

@@ -6,8 +6,8 @@
 mod config;
 mod law;
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Rate, Span, Time};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Rate, Span, Time};
 
 pub use self::config::{RedConfig, RedVictim, RedWeight};
 use self::law::{Arrival, Law, Verdict};

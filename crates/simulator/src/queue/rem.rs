@@ -1,8 +1,8 @@
 //! REM, random exponential marking (Athuraliya, Low, Li and Yin, IEEE Network 15(3), 2001), as ns-2
 //! has it: a price rises with the queue and with the excess of the load over the capacity.
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Rate, Size, Span};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Rate, Size, Span};
 
 use super::fifo::Fifo;
 use super::ticker::Ticker;

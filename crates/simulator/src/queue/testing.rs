@@ -1,6 +1,6 @@
 //! What tests of queues share.
 
-use layercast_protocol::units::Time;
+use layercast_core::units::Time;
 
 use super::{Queue, Visit};
 use crate::measure::LinkCounters;

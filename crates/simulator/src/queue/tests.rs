@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Rate, Size, Span, Time};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Rate, Size, Span, Time};
 use proptest::prelude::*;
 
 use super::testing::{Driver, parcel_of};

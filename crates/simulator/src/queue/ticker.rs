@@ -1,6 +1,6 @@
 //! The clock of queues that work in periods.
 
-use layercast_protocol::units::{Span, Time};
+use layercast_core::units::{Span, Time};
 
 /// Tells which updates of a periodic rule have fallen due since the last visit. Update number n is
 /// at n periods; one that falls on the very moment of a visit comes before it.

@@ -1,6 +1,6 @@
 //! What happens to a managed queue at one moment.
 
-use layercast_protocol::units::Time;
+use layercast_core::units::Time;
 
 use crate::measure::LinkCounters;
 use crate::packet::{Dropped, Parcel};

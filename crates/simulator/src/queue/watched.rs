@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use layercast_protocol::units::{Span, Time};
+use layercast_core::units::{Span, Time};
 
 use super::drop_tail::DropTail;
 use super::{Queue, QueueLimit, Visit};

@@ -1,8 +1,8 @@
 //! Trees and edge routers of a simulation, and what happens to memberships over time.
 
-use layercast_protocol::contract::{Input, JoinError};
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::Time;
+use layercast_core::contract::{Input, JoinError};
+use layercast_core::stream::Stream;
+use layercast_core::units::Time;
 
 use super::session::Place;
 use super::{Agent, ReceiverId, Route, Simulation};

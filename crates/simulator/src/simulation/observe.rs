@@ -1,8 +1,8 @@
 //! Looking at a run without changing it: taps on links, logs of receivers, queues.
 
-use layercast_protocol::contract::Peer;
-use layercast_protocol::registry::Header;
-use layercast_protocol::units::{Channel, Size, Time};
+use layercast_core::contract::Peer;
+use layercast_core::units::{Channel, Size, Time};
+use layercast_protocols::registry::Header;
 
 use super::{ReceiverId, Route, SessionId, Simulation, TcpId, UdpId};
 use crate::core::QueueDrop;

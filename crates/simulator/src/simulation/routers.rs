@@ -1,8 +1,8 @@
 //! Routers that take part in a session: where they are, and how long they live.
 
-use layercast_protocol::contract::{Arrival, ChildLink, Ecn, Input, Origin, Peer, settle};
-use layercast_protocol::registry::{Header, Router};
-use layercast_protocol::units::{Size, Time};
+use layercast_core::contract::{Arrival, ChildLink, Ecn, Input, Origin, Peer, settle};
+use layercast_core::units::{Size, Time};
+use layercast_protocols::registry::{Header, Router};
 
 use super::{Agent, Simulation};
 use crate::host::RouterHost;

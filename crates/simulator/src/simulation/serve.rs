@@ -1,8 +1,8 @@
 //! What each event does.
 
-use layercast_protocol::contract::{Arrival, Ecn, Header as _, Input, Origin, settle};
-use layercast_protocol::registry::{Header, Receivers};
-use layercast_protocol::units::{Channel, Size, Time};
+use layercast_core::contract::{Arrival, Ecn, Header as _, Input, Origin, settle};
+use layercast_core::units::{Channel, Size, Time};
+use layercast_protocols::registry::{Header, Receivers};
 
 use super::{Agent, Route, Simulation};
 use crate::core::Core;

@@ -1,8 +1,8 @@
 //! Sessions and their receivers.
 
-use layercast_protocol::contract::Belief;
-use layercast_protocol::registry::{Receiver, Receivers, Source};
-use layercast_protocol::units::Time;
+use layercast_core::contract::Belief;
+use layercast_core::units::Time;
+use layercast_protocols::registry::{Receiver, Receivers, Source};
 
 use super::{Agent, Route, RouterConfig, Simulation};
 use crate::measure::{Deliveries, Delivery, FlowCounters, LevelChange, Memberships, ReceiverLog};

@@ -1,7 +1,7 @@
 //! Traffic that comes and goes: transfers, arrivals, constant-rate sources.
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Rate, Size, Time};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Rate, Size, Time};
 
 use super::{Agent, Simulation, TcpId};
 use crate::host::TcpOutput;

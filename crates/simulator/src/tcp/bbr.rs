@@ -4,7 +4,7 @@
 //! docs/tcp.md says it leaves out. Here is the sender with its pacing and the loss recovery of
 //! RFC 6675; `rate` takes samples, `model` is what they tell of the path, `state` what is done about it.
 
-use layercast_protocol::units::{Span, Time};
+use layercast_core::units::{Span, Time};
 
 use super::Ack;
 use super::connection::{Connection, DUPLICATES, Output};

@@ -1,7 +1,7 @@
 //! What all senders share: sequence numbers, the timer, the timed packet, the plain window rules.
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Size, Span, Time};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Size, Span, Time};
 
 use super::rto::RtoEstimator;
 use super::{Segment, TcpOptions, TcpVariant};

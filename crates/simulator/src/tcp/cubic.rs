@@ -3,8 +3,8 @@
 //! Source: RFC 8312, with the growth of the Reno-friendly region and the rules after a timeout as
 //! RFC 9438 changed them. Slow start is plain: there is no `HyStart`.
 
-use layercast_protocol::math;
-use layercast_protocol::units::Time;
+use layercast_core::math;
+use layercast_core::units::Time;
 
 use super::connection::Connection;
 use super::rfc_sack::WindowRule;

@@ -4,7 +4,7 @@
 //! RFC 3782 as ns-2 2.35's agent has it, with the timer restarted by the first partial
 //! acknowledgement only.
 
-use layercast_protocol::units::Time;
+use layercast_core::units::Time;
 
 use super::Ack;
 use super::connection::{Connection, DUPLICATES, Output};

@@ -1,6 +1,6 @@
 //! What can be set on a TCP connection.
 
-use layercast_protocol::units::{Size, Span};
+use layercast_core::units::{Size, Span};
 
 /// Which TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

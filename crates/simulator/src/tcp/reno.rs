@@ -2,7 +2,7 @@
 //!
 //! Source: RFC 2581 with the window inflation of ns-2 2.35's agent.
 
-use layercast_protocol::units::Time;
+use layercast_core::units::Time;
 
 use super::Ack;
 use super::connection::{Connection, DUPLICATES, Output};

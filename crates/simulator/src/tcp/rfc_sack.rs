@@ -4,7 +4,7 @@
 //! acknowledgement or a partial one needs no rule of its own. After a timeout what has arrived is
 //! not sent again; recovery starts no second time for packets sent before the last loss.
 
-use layercast_protocol::units::Time;
+use layercast_core::units::Time;
 
 use super::Ack;
 use super::connection::{Connection, DUPLICATES, LastCut, Output};

@@ -1,6 +1,6 @@
 //! The retransmission timeout in ticks, as ns-2 computes it (after the BSD code).
 
-use layercast_protocol::units::{Span, Time};
+use layercast_core::units::{Span, Time};
 
 use super::TcpOptions;
 

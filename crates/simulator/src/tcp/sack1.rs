@@ -3,7 +3,7 @@
 //! Source: Fall and Floyd 1996. In recovery a count tells how many packets are in flight: one less
 //! for each acknowledgement, two less if it is partial, one more for each packet sent.
 
-use layercast_protocol::units::Time;
+use layercast_core::units::Time;
 
 use super::Ack;
 use super::connection::{Connection, DUPLICATES, Output};

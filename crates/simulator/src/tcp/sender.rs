@@ -1,7 +1,7 @@
 //! The sending end: a connection and its variant.
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Span, Time};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Span, Time};
 
 use super::bbr::Bbr;
 use super::connection::{Connection, Output};

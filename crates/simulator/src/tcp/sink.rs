@@ -1,6 +1,6 @@
 //! The receiving end of a TCP connection.
 
-use layercast_protocol::units::{Size, Span, Time};
+use layercast_core::units::{Size, Span, Time};
 
 use super::ranges::ROOM;
 use super::{Ack, Block, MAX_BLOCKS, Segment, TcpOptions};

@@ -2,7 +2,7 @@
 //!
 //! Source: Jacobson 1988, as ns-2 2.35's agent has it.
 
-use layercast_protocol::units::Time;
+use layercast_core::units::Time;
 
 use super::Ack;
 use super::connection::{Connection, DUPLICATES, Output};

@@ -4,7 +4,7 @@
 //! loss may be told by the age of a packet before the third duplicate. Source: Brakmo and Peterson
 //! 1995, as ns-2 2.35's agent has it with alpha 1, beta 3, gamma 1 packets.
 
-use layercast_protocol::units::{Size, Span, Time};
+use layercast_core::units::{Size, Span, Time};
 
 use super::connection::{Connection, DUPLICATES, LastCut, Output};
 use super::sender::Variant;

@@ -1,4 +1,4 @@
-use layercast_protocol::units::{Rate, Span, Time};
+use layercast_core::units::{Rate, Span, Time};
 
 use super::*;
 

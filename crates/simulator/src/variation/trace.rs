@@ -1,6 +1,6 @@
 //! Traces of delivery times, in the format of mahimahi (Netravali et al., USENIX ATC 2015).
 
-use layercast_protocol::units::{Rate, Time};
+use layercast_core::units::{Rate, Time};
 
 /// How much one opportunity delivers: a packet of the largest size that mahimahi knows.
 pub const OPPORTUNITY_BYTES: u32 = 1500;

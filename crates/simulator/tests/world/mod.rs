@@ -3,12 +3,12 @@
 // Each test file uses a part of this.
 #![allow(dead_code, clippy::unwrap_used)]
 
-use layercast_protocol::layers::LayerTable;
-use layercast_protocol::option::RawValue;
-use layercast_protocol::registry::Protocol;
-use layercast_protocol::session::SessionPlan;
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Rate, Size, Span, Time};
+use layercast_core::layers::LayerTable;
+use layercast_core::option::RawValue;
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_protocols::registry::Protocol;
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
     Demand, LinkConfig, LinkId, LossModel, LossPlace, Network, NodeId, QueueConfig, QueueLimit,

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use layercast_protocol::registry::Header;
+use layercast_protocols::registry::Header;
 
 use super::Heard;
 use crate::packet::{Repr, View};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use layercast_protocol::units::{Span, Time};
+use layercast_core::units::{Span, Time};
 
 /// A packet is not believed to have waited longer in the kernel than this: rather the wall clock,
 /// in which the kernel stamps arrivals, was set.

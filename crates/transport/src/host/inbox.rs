@@ -5,8 +5,8 @@ use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use layercast_protocol::contract::Ecn;
-use layercast_protocol::units::{Channel, Time};
+use layercast_core::contract::Ecn;
+use layercast_core::units::{Channel, Time};
 use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, MultiHeaders, RecvMsg, SockaddrIn, recvmmsg};
 use nix::sys::time::TimeSpec;

@@ -3,7 +3,7 @@
 use std::io::{self, IoSlice};
 use std::net::{SocketAddrV4, UdpSocket};
 
-use layercast_protocol::units::Channel;
+use layercast_core::units::Channel;
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmmsg};
 
 /// The most packets in one go.

@@ -3,9 +3,9 @@
 use std::io;
 use std::net::{SocketAddrV4, UdpSocket};
 
-use layercast_protocol::contract::{Header as _, Host, Note, Payload, Send, Target};
-use layercast_protocol::registry::Header;
-use layercast_protocol::units::{Channel, Span, Time};
+use layercast_core::contract::{Header as _, Host, Note, Payload, Send, Target};
+use layercast_core::units::{Channel, Span, Time};
+use layercast_protocols::registry::Header;
 
 use super::Clock;
 use super::outbox::{BATCH, Outbox};

@@ -3,12 +3,12 @@
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsFd;
 
-use layercast_protocol::contract::{
+use layercast_core::contract::{
     Arrival, Belief, Cause, Endpoint, Host, Input, JoinError, Note, Origin, Send, Target, settle,
 };
-use layercast_protocol::registry::{Header, MAX_FEEDBACK, Protocol, Receiver};
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Channel, Level, Size, Time};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Level, Size, Time};
+use layercast_protocols::registry::{Header, MAX_FEEDBACK, Protocol, Receiver};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
@@ -170,8 +170,7 @@ impl ReceiverHost {
                 ecn: heard.ecn,
                 header: accepted.header,
             };
-            self.memberships.counters.marked +=
-                u64::from(heard.ecn == layercast_protocol::contract::Ecn::Marked);
+            self.memberships.counters.marked += u64::from(heard.ecn == layercast_core::contract::Ecn::Marked);
             // Time never goes back for an endpoint.
             self.now = self.now.max(heard.at);
             self.deadline =

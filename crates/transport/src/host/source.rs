@@ -2,10 +2,10 @@
 
 use std::os::fd::AsFd;
 
-use layercast_protocol::contract::{Arrival, Belief, Endpoint, Input, Origin, Peer, settle};
-use layercast_protocol::registry::{Header, MAX_FEEDBACK, Protocol, Source};
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Size, Time};
+use layercast_core::contract::{Arrival, Belief, Endpoint, Input, Origin, Peer, settle};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Size, Time};
+use layercast_protocols::registry::{Header, MAX_FEEDBACK, Protocol, Source};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 

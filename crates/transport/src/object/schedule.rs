@@ -1,6 +1,6 @@
 //! Which symbol the next packet takes.
 
-use layercast_protocol::units::Channel;
+use layercast_core::units::Channel;
 
 use super::Oti;
 use crate::packet::{ESI_LIMIT, PayloadId};

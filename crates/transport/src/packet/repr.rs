@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use layercast_protocol::lct::{Cci, ContentError, Extension, MAX_CONTENT, Pieces};
-use layercast_protocol::registry;
+use layercast_core::lct::{Cci, ContentError, Extension, MAX_CONTENT, Pieces};
+use layercast_protocols::registry;
 
 use super::view::VERSION;
 use super::{Fdt, HET_FDT, HET_FTI, View};

@@ -1,9 +1,9 @@
 //! Where the routers of a session are, and how long they live.
 
-use layercast_protocol::registry::Protocol;
-use layercast_protocol::session::SessionPlan as Session;
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::Time;
+use layercast_core::session::SessionPlan as Session;
+use layercast_core::stream::Stream;
+use layercast_core::units::Time;
+use layercast_protocols::registry::Protocol;
 use layercast_simulator::{NetworkError, NodeId, RouterConfig, RouterLife, Simulation};
 
 use crate::scenario::{Scenario, SessionPlan};

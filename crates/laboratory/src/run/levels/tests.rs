@@ -1,5 +1,5 @@
 use super::*;
-use layercast_protocol::contract::Cause;
+use layercast_core::contract::Cause;
 use proptest::prelude::*;
 
 pub(in crate::run) fn at(seconds: f64) -> Time {
@@ -105,7 +105,7 @@ proptest! {
         let within = |level: Level| (level.as_number() - median).abs() <= 1;
         match settled_after_s(&changes, born, end) {
             Some(after_s) => {
-                let settled = born + layercast_protocol::units::Span::from_secs_f64(after_s);
+                let settled = born + layercast_core::units::Span::from_secs_f64(after_s);
                 prop_assert!(after_s >= 0.0);
                 prop_assert!(stretches(&changes, settled, end).iter().all(|&(level, _)| within(level)));
                 // It did not do so before: at the change that ended it, it was outside.

@@ -1,6 +1,6 @@
 //! Which addresses and ports stand for the nodes, sessions and connections of a scenario.
 
-use layercast_protocol::units::Channel;
+use layercast_core::units::Channel;
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{ReceiverId, SessionId, TcpId, UdpId};
 

@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use layercast_protocol::contract::Note;
-use layercast_protocol::units::Time;
+use layercast_core::contract::Note;
+use layercast_core::units::Time;
 use layercast_simulator::{ReceiverDeed, ReceiverEntry};
 use serde::Serialize;
 

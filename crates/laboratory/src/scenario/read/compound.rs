@@ -1,6 +1,6 @@
 //! Values that may be plain or a small table: draws and losses.
 
-use layercast_protocol::units::Span;
+use layercast_core::units::Span;
 use layercast_simulator::{GilbertElliott, LengthLaw, LossUnit, PeriodicLoss, TwoStateLoss};
 
 use super::context::Context;

@@ -1,6 +1,6 @@
 //! Works `[defaults]` into the tables that they hold for.
 
-use layercast_protocol::units::{Rate, Size, Span};
+use layercast_core::units::{Rate, Size, Span};
 
 use super::compound::{DirectionLoss, Loss};
 use super::context::Context;

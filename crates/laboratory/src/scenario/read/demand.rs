@@ -1,6 +1,6 @@
 //! Reads what flows have to send: laws, and the demand that they make up.
 
-use layercast_protocol::units::{Rate, Size, Span};
+use layercast_core::units::{Rate, Size, Span};
 
 use super::compound::{check_keys, needed};
 use super::context::Context;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use layercast_protocol::units::{Span, Time};
+use layercast_core::units::{Span, Time};
 use layercast_simulator::{EdgeConfig, LeaveRule, QuerierProfile};
 
 use super::compound::check_keys;

@@ -1,6 +1,6 @@
 //! Reads unicast flows, and what flows and sessions share: times and places.
 
-use layercast_protocol::units::{Span, Time};
+use layercast_core::units::{Span, Time};
 
 use super::context::Context;
 use super::defaults::merge;

@@ -1,7 +1,7 @@
 //! Reads the layers of a session. What they come to is worked out by the protocol crate.
 
-use layercast_protocol::layers::LayerError;
-use layercast_protocol::units::Rate;
+use layercast_core::layers::LayerError;
+use layercast_core::units::Rate;
 
 use super::context::Context;
 use super::table::TableReader;

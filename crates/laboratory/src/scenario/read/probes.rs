@@ -1,6 +1,6 @@
 //! Reads the probes.
 
-use layercast_protocol::units::Span;
+use layercast_core::units::Span;
 
 use super::context::Context;
 use super::groups::Known;

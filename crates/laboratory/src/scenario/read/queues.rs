@@ -1,6 +1,6 @@
 //! Reads the queues of links.
 
-use layercast_protocol::units::Size;
+use layercast_core::units::Size;
 use layercast_simulator::{
     CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, PieConfig, RedConfig, RedVictim, RedWeight,
     RemConfig,

@@ -1,6 +1,6 @@
 //! Reads which routers of a session take part.
 
-use layercast_protocol::units::{Span, Time};
+use layercast_core::units::{Span, Time};
 
 use super::context::Context;
 use super::table::TableReader;

@@ -1,8 +1,8 @@
 //! Reads sessions: their receivers, layers and options.
 
-use layercast_protocol::option::{Kind, OptionError, OptionSpec};
-use layercast_protocol::session::SessionPlan as Session;
-use layercast_protocol::units::{Size, Span};
+use layercast_core::option::{Kind, OptionError, OptionSpec};
+use layercast_core::session::SessionPlan as Session;
+use layercast_core::units::{Size, Span};
 
 use super::context::Context;
 use super::defaults::merge;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use layercast_protocol::units::{Rate, Span};
+use layercast_core::units::{Rate, Span};
 
 use super::compound::Loss;
 use super::context::Context;

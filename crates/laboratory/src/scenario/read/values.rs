@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use layercast_protocol::units::{Rate, Size, Span};
+use layercast_core::units::{Rate, Size, Span};
 
 use super::context::Context;
 use crate::scenario::field::{FieldKind, quoted};

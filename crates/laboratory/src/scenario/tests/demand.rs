@@ -1,6 +1,6 @@
 //! What flows have to send, as files give it.
 
-use layercast_protocol::units::Rate;
+use layercast_core::units::Rate;
 
 use crate::scenario::testing::{SMALL, read_text};
 use crate::scenario::{DemandPlan, Law};

@@ -1,6 +1,6 @@
 //! Edge routers, latencies and capability of marks, as files give them.
 
-use layercast_protocol::units::{Span, Time};
+use layercast_core::units::{Span, Time};
 use layercast_simulator::{EdgeConfig, LeaveRule, QuerierProfile};
 
 use crate::scenario::testing::{SMALL, read_text};

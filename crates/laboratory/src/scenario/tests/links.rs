@@ -1,6 +1,6 @@
 //! Links that change, as files give them.
 
-use layercast_protocol::units::{Rate, Span, Time};
+use layercast_core::units::{Rate, Span, Time};
 
 use crate::scenario::testing::{Fake, SMALL, read_text, root};
 use crate::scenario::{LinkChange, LinkPlan, LossModel, LossPlace, Outage, read};

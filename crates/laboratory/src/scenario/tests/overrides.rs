@@ -1,6 +1,6 @@
 //! What `--set` does.
 
-use layercast_protocol::units::{Rate, Span, Time};
+use layercast_core::units::{Rate, Span, Time};
 
 use crate::scenario::testing::{SMALL, read_text};
 use crate::scenario::{Draw, LossModel, OptionValue, QueueLimit, QueuePlan};

@@ -1,6 +1,6 @@
 //! Queues and loss models, as files give them.
 
-use layercast_protocol::units::{Size, Span};
+use layercast_core::units::{Size, Span};
 use layercast_simulator::{
     CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, GilbertElliott, LengthLaw, LossUnit, PeriodicLoss,
     PieConfig, RedConfig, RedVictim, RedWeight, RemConfig, TwoStateLoss,

@@ -1,6 +1,6 @@
 //! What a correct file means.
 
-use layercast_protocol::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Rate, Size, Span, Time};
 
 use crate::scenario::testing::{SMALL, read_text};
 use crate::scenario::{

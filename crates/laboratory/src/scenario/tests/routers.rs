@@ -1,6 +1,6 @@
 //! Which routers take part, and when they fail.
 
-use layercast_protocol::units::Time;
+use layercast_core::units::Time;
 
 use crate::run::RegistryCatalogue;
 use crate::scenario::plan::{RouterFailure, RouterPlan, SessionPlan};

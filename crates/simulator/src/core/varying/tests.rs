@@ -1,4 +1,4 @@
-use layercast_protocol::units::{Rate, Size, Span};
+use layercast_core::units::{Rate, Size, Span};
 use proptest::prelude::*;
 
 use super::*;

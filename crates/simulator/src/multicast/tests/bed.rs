@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Channel, Rate, Span, Time};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Rate, Span, Time};
 
 use super::super::{Forwarding, Latency, Routes, Shape, Tree};
 use crate::core::Core;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use layercast_protocol::units::{Channel, Span};
+use layercast_core::units::{Channel, Span};
 use proptest::prelude::*;
 
 use super::super::{Forwarding, Membership, Tree};

@@ -1,4 +1,4 @@
-use layercast_protocol::units::{Span, Time};
+use layercast_core::units::{Span, Time};
 use layercast_testkit::golden;
 
 use super::*;
@@ -100,9 +100,9 @@ fn holds_what_its_limit_says() {
     let config = CoDelConfig { limit: QueueLimit::Packets(3), ..CoDelConfig::default() };
     let mut queue = Queue::new(
         QueueConfig::CoDel(config),
-        layercast_protocol::units::Rate::from_mbps(1.0),
+        layercast_core::units::Rate::from_mbps(1.0),
         Span::ZERO,
-        layercast_protocol::stream::Stream::new(1, "queue"),
+        layercast_core::stream::Stream::new(1, "queue"),
     );
     let mut driver = Driver::default();
     for number in 0..5 {

@@ -1,5 +1,5 @@
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Rate, Span, Time};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Rate, Span, Time};
 
 use super::*;
 use crate::packet::PacketId;

@@ -1,4 +1,4 @@
-use layercast_protocol::units::Time;
+use layercast_core::units::Time;
 
 use super::*;
 use crate::packet::EcnField;
@@ -10,7 +10,7 @@ fn new(config: FqCoDelConfig, seed: u64) -> FqCoDelQueue {
 }
 
 fn queue(config: FqCoDelConfig) -> Queue {
-    let rate = layercast_protocol::units::Rate::from_mbps(10.0);
+    let rate = layercast_core::units::Rate::from_mbps(10.0);
     Queue::new(QueueConfig::FqCoDel(config), rate, Span::ZERO, Stream::new(1, "queue"))
 }
 

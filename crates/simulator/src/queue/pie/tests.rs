@@ -1,4 +1,4 @@
-use layercast_protocol::units::Time;
+use layercast_core::units::Time;
 use layercast_testkit::golden;
 
 use super::*;

@@ -1,6 +1,6 @@
 //! RED's parameters, and what is derived from them and the link.
 
-use layercast_protocol::units::{Rate, Size, Span};
+use layercast_core::units::{Rate, Size, Span};
 
 use crate::queue::QueueLimit;
 

@@ -1,6 +1,6 @@
 //! What RED decides, apart from the packets.
 
-use layercast_protocol::units::{Rate, Span};
+use layercast_core::units::{Rate, Span};
 
 use super::config::RedConfig;
 

@@ -1,4 +1,4 @@
-use layercast_protocol::units::{Rate, Size, Span};
+use layercast_core::units::{Rate, Size, Span};
 use layercast_testkit::golden::{self, Case};
 
 use super::law::{Arrival, Law, Verdict};

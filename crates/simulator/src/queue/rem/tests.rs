@@ -4,7 +4,7 @@ use super::*;
 use crate::packet::EcnField;
 use crate::queue::Queue;
 use crate::queue::testing::{Driver, parcel};
-use layercast_protocol::units::Time;
+use layercast_core::units::Time;
 
 #[test]
 fn golden_prices() {

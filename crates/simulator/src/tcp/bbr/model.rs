@@ -1,7 +1,7 @@
 //! What BBR believes of the path: bandwidth, round-trip time, what may be in flight, aggregation
 //! (draft-ietf-ccwg-bbr-06, section 5.5). Volumes count packets, rates packets per second.
 
-use layercast_protocol::units::{Span, Time};
+use layercast_core::units::{Span, Time};
 
 use super::rate::Sample;
 

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use layercast_protocol::units::{Span, Time};
+use layercast_core::units::{Span, Time};
 
 /// Room for so many packets is made at once, lest each transfer that is larger than all before allocate.
 const ROOM: usize = 256;

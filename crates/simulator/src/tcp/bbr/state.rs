@@ -1,8 +1,8 @@
 //! What BBR does with its model: states, pacing rate and window (draft-ietf-ccwg-bbr-06, sections 5.3,
 //! 5.4 and 5.6). `cycle` probes for bandwidth. Volumes count packets, rates packets per second.
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Span, Time};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Span, Time};
 
 use super::model::{self, BETA, MIN_WINDOW, Model};
 use super::rate::{Sample, Sent};

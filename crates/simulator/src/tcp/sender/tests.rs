@@ -1,4 +1,4 @@
-use layercast_protocol::units::Size;
+use layercast_core::units::Size;
 
 use super::*;
 use crate::tcp::{MAX_BLOCKS, Segment, TcpProfile};

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use layercast_protocol::units::Time;
+use layercast_core::units::Time;
 
 /// A packet's last departure, none if it was not sent, and how often it was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use etherparse::IpNumber;
 use etherparse::checksum::Sum16BitWords;
-use layercast_protocol::lct::Pieces;
-use layercast_protocol::registry::{Header, MAX_FEEDBACK};
+use layercast_core::lct::Pieces;
+use layercast_protocols::registry::{Header, MAX_FEEDBACK};
 use layercast_simulator::MembershipChange;
 
 use super::super::addresses::Address;

@@ -1,6 +1,6 @@
 //! Files of rates: a time and a rate on each line.
 
-use layercast_protocol::units::{Rate, Span, Time};
+use layercast_core::units::{Rate, Span, Time};
 
 use super::{Both, load};
 use crate::scenario::plan::LinkChange;

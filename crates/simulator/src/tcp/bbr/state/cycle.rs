@@ -1,8 +1,8 @@
 //! Probing for bandwidth: down, cruise, refill, up, and what that tells of how much the path can hold
 //! (draft-ietf-ccwg-bbr-06, section 5.3.3).
 
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::Span;
+use layercast_core::stream::Stream;
+use layercast_core::units::Span;
 
 use super::super::model;
 use super::super::rate::Sample;

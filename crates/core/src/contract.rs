@@ -1,0 +1,30 @@
+//! The contract between a protocol's endpoint and its host.
+//!
+//! An endpoint is a state machine. A host (simulator, emulator, socket driver) tells it one thing at
+//! a time as an [`Input`] together with the time, then takes the [`Action`]s it asks for, then reads
+//! its one absolute deadline. That loop is [`settle`], the only copy of it.
+//!
+//! Rules that hold for every endpoint, checked by the test kit over all of them:
+//!
+//! - Time never goes back between two inputs.
+//! - After an input all actions are drained; draining ends.
+//! - Once drained, the deadline lies after `now`, or there is none. So a host cannot be made to spin.
+//! - A channel is joined only when it is not held, and left only when it is.
+//! - Two equal endpoints given the same inputs do the same.
+//! - After [`Input::Stop`] an endpoint leaves what it holds, and then asks for nothing more.
+//!
+//! Roles differ only in what they use. A source sends to channels; a receiver joins, leaves and
+//! sends to the source; a router (active networks) hears from child links and sends to sets of them.
+
+mod endpoint;
+mod note;
+mod queue;
+mod timers;
+
+pub use endpoint::{
+    Action, Arrival, Belief, ChildLink, ChildSet, Ecn, Endpoint, Header, Host, Input, JoinError, Measure,
+    Measures, Origin, Payload, Peer, Send, Target, settle,
+};
+pub use note::{Cause, Note};
+pub use queue::ActionQueue;
+pub use timers::Timers;

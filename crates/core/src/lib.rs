@@ -1,0 +1,22 @@
+//! What endpoints of a protocol and their hosts agree on.
+//!
+//! From the ground up: [`units`] · [`math`] and [`stream`] (portable functions, random streams) · [`option`]
+//! (options that document themselves) · [`layers`] and [`session`] (what all members of a session know) · the
+//! [`contract`] between an endpoint and its host · [`lct`] (the header that data packets share on the wire).
+//!
+//! The crate is `no_std`, so a clock, a socket, a thread or a hash map with a random seed does not
+//! compile here.
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod contract;
+pub mod layers;
+pub mod lct;
+pub mod math;
+pub mod option;
+pub mod session;
+pub mod stream;
+pub mod units;

@@ -1,0 +1,103 @@
+//! Virtual packets: a stream of small packets seen as one of larger packets (thesis, section 4.3.4,
+//! after Widmer, Boutremans and Le Boudec 2004).
+//!
+//! Bytes are counted, and every time the count passes a multiple of the virtual size a virtual packet
+//! is complete. A loss estimator then takes the virtual packets in place of the real ones.
+
+use layercast_core::units::Size;
+
+layercast_core::choices! {
+    /// When a virtual packet is lost. The thesis does not say.
+    pub enum VirtualLoss {
+        /// When the real packet that completes it is lost: under losses by the packet it is lost as often
+        /// as a real one.
+        Representative = "representative",
+        /// When any part of it is lost: right under losses by the byte.
+        Any = "any",
+    }
+}
+
+/// The weight of a new packet in the mean size, which stands in for sizes of lost packets.
+const MEAN_WEIGHT: f64 = 1.0 / 16.0;
+
+/// The virtual packets that a real packet completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completed {
+    /// How many.
+    pub count: u64,
+    /// Whether the first one is lost.
+    pub first_lost: bool,
+    /// Whether the others are, which hold nothing but parts of this packet.
+    pub others_lost: bool,
+}
+
+/// Makes virtual packets of real ones.
+#[derive(Clone, Debug)]
+pub struct VirtualPackets {
+    size_bytes: u64,
+    rule: VirtualLoss,
+    filled_bytes: u64,
+    /// Whether a part of the packet that is being filled is lost.
+    part_lost: bool,
+    mean_bytes: Option<f64>,
+}
+
+impl VirtualPackets {
+    /// Virtual packets of `size`, at least a byte.
+    pub fn new(size: Size, rule: VirtualLoss) -> VirtualPackets {
+        let size_bytes = u64::from(size.as_bytes().max(1));
+        VirtualPackets { size_bytes, rule, filled_bytes: 0, part_lost: false, mean_bytes: None }
+    }
+
+    /// A packet of this size was received.
+    pub fn on_received(&mut self, size: Size) -> Completed {
+        let bytes = f64::from(size.as_bytes());
+        let mean = self.mean_bytes.map_or(bytes, |mean| mean + MEAN_WEIGHT * (bytes - mean));
+        self.mean_bytes = Some(mean);
+        self.fill(u64::from(size.as_bytes()), false)
+    }
+
+    /// A packet was lost. Its size is unknown: it counts as the mean of those received.
+    pub fn on_lost(&mut self) -> Completed {
+        let bytes = self.mean_bytes.map_or(self.size_bytes, |mean| (mean + 0.5) as u64);
+        self.fill(bytes, true)
+    }
+
+    fn fill(&mut self, bytes: u64, lost: bool) -> Completed {
+        let filled = self.filled_bytes + bytes;
+        let count = filled / self.size_bytes;
+        let part_lost = self.part_lost || lost;
+        self.filled_bytes = filled % self.size_bytes;
+        // What is left over is a part of this packet, unless nothing was completed.
+        self.part_lost = if count == 0 { part_lost } else { lost && self.filled_bytes > 0 };
+        let first_lost = match self.rule {
+            VirtualLoss::Representative => lost,
+            VirtualLoss::Any => part_lost,
+        };
+        Completed { count, first_lost, others_lost: lost }
+    }
+
+    /// Forgets everything.
+    pub fn reset(&mut self) {
+        *self = VirtualPackets::new(Size::from_bytes(self.size_bytes as u32), self.rule);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_lost_part_loses_the_packet_and_is_forgotten_with_it() {
+        let size = Size::from_bytes(400);
+        let mut packets = VirtualPackets::new(Size::from_bytes(1000), VirtualLoss::Any);
+        packets.on_received(size);
+        assert_eq!(packets.on_lost().count, 0);
+        // 1200 bytes: the first virtual packet had a lost part, the 200 left over have none.
+        assert_eq!(packets.on_received(size), Completed { count: 1, first_lost: true, others_lost: false });
+        packets.on_received(size);
+        assert_eq!(packets.on_received(size), Completed { count: 1, first_lost: false, others_lost: false });
+        packets.reset();
+        assert_eq!(packets.on_received(Size::from_bytes(3000)).count, 3);
+    }
+}

@@ -1,0 +1,18 @@
+//! What congestion control protocols are made of.
+//!
+//! TCP throughput [`equation`]s · [`estimator`]s of round-trip times, losses and rates · [`dynamic`] layering ·
+//! [`window`]s at a source · [`pacing`] of layers · [`feedback`] · [`silence`]. A protocol takes what it needs; none
+//! of these parts knows a protocol.
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod dynamic;
+pub mod equation;
+pub mod estimator;
+pub mod feedback;
+pub mod pacing;
+pub mod silence;
+pub mod window;

@@ -1,0 +1,19 @@
+//! What protocols of one rate share whose sources keep a window: pgmcc, the random listening algorithm, and
+//! that of Golestani and Sabnani.
+//!
+//! There is one channel. The source sends runs of packets as its window allows, at most at the rate of the
+//! session's layers. Receivers tell it which numbers came. Packets that are lost are not sent again: repair
+//! is another layer's business, as pgmcc's draft has it (draft-ietf-rmt-bb-pgmcc-03, section 1).
+
+pub mod codec;
+pub mod header;
+pub mod listener;
+pub mod members;
+pub mod outlet;
+pub mod patience;
+pub mod scoreboard;
+pub mod throttle;
+
+pub use header::{Base, HeaderError};
+pub use listener::Counters;
+pub use outlet::SourceCounters;

@@ -1,0 +1,336 @@
+//! How a receiver listens: its place in the session, the numbers that came, silence.
+
+use core::num::NonZeroU64;
+
+use super::header::Base;
+use crate::estimator::{ArrivalClass, SendTime, SequenceTracker, max_gap_for};
+use crate::feedback::ReceiverId;
+use layercast_core::contract::{ActionQueue, Arrival, Cause, Ecn, Note, Origin};
+use layercast_core::session::{Heard, SessionNumber, SessionPlan};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Layer, Level, Seq, Span, Time};
+
+const CHANNEL: Channel = Channel(0);
+
+/// What a receiver counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets that count as received.
+    pub received: u64,
+    /// Packets found lost.
+    pub lost: u64,
+    /// Of the received ones, those with a congestion mark.
+    pub marked: u64,
+    /// Packets that came after they were found lost.
+    pub late: u64,
+    /// Packets that came before.
+    pub duplicate: u64,
+    /// Packets that are not from the channel, or are no data, or whose numbers make no sense.
+    pub invalid: u64,
+    /// Packets while the channel was not held.
+    pub stray: u64,
+    /// Packets of another session.
+    pub foreign: u64,
+    /// Times that the source began anew.
+    pub restarts: u64,
+    /// Joins that failed.
+    pub join_failed: u64,
+    /// Reports sent.
+    pub reports: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Idle,
+    Running,
+    Over,
+}
+
+/// What a packet brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// How many packets were found lost with it, all of them before it.
+    pub lost: u64,
+    /// Whether it carries a congestion mark.
+    pub marked: bool,
+    /// Whether it is new, and not one that came late.
+    pub counts: bool,
+    /// Whether the session, or its numbers, begin anew with it.
+    pub anew: bool,
+}
+
+/// The listening side of a receiver.
+#[derive(Clone, Debug)]
+pub struct Listener {
+    id: ReceiverId,
+    phase: Phase,
+    level: Level,
+    session: SessionNumber,
+    tracker: SequenceTracker,
+    highest: Seq,
+    came: u32,
+    /// The time stamp of the highest packet, and when it came.
+    newest: Option<(u32, Time)>,
+    silence: Span,
+    silent_at: Time,
+    heard: Time,
+    /// What this receiver has counted.
+    pub counters: Counters,
+}
+
+impl Listener {
+    /// Draws the number of the receiver. A packet is lost once `reorder` higher ones came; silence of
+    /// `silence` is worth a note.
+    pub fn new(plan: &SessionPlan, reorder: u32, silence: Span, stream: &mut Stream) -> Listener {
+        let max_gap = max_gap_for(plan.layers.top_rate(), plan.packet_size);
+        Listener {
+            id: ReceiverId(NonZeroU64::new(stream.bits()).unwrap_or(NonZeroU64::MIN)),
+            phase: Phase::Idle,
+            level: Level::NONE,
+            session: SessionNumber::default(),
+            tracker: SequenceTracker::new(Layer::BASE, reorder, max_gap),
+            highest: Seq(0),
+            came: u32::MAX,
+            newest: None,
+            silence,
+            silent_at: Time::ZERO,
+            heard: Time::ZERO,
+            counters: Counters::default(),
+        }
+    }
+
+    /// The number that this receiver drew.
+    pub fn id(&self) -> ReceiverId {
+        self.id
+    }
+
+    /// The level held: the base layer, or none.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// The session's number, once a packet told it.
+    pub fn session(&self) -> Option<u32> {
+        self.session.known()
+    }
+
+    /// Whether the receiver has joined and not ended.
+    pub fn is_running(&self) -> bool {
+        self.phase == Phase::Running
+    }
+
+    /// The highest number that came.
+    pub fn highest(&self) -> Seq {
+        self.highest
+    }
+
+    /// The highest number up to which each packet came or was found lost.
+    pub fn in_order(&self) -> Seq {
+        self.tracker.first_missing().map_or(self.highest, |missing| Seq(missing.0.saturating_sub(1)))
+    }
+
+    /// Bit i: number `highest - i` came without a congestion mark, or lies before the first that was heard.
+    pub fn came(&self) -> u32 {
+        self.came
+    }
+
+    /// The newest time stamp plus the time since it came, in microseconds of the source's clock.
+    pub fn heard_us(&self, now: Time) -> u32 {
+        self.newest.map_or(0, |(stamp, came)| stamp.wrapping_add(now.since(came).as_us() as u32))
+    }
+
+    /// Joins the channel.
+    pub fn start<H>(&mut self, now: Time, actions: &mut ActionQueue<H>) {
+        if self.phase == Phase::Idle {
+            self.phase = Phase::Running;
+            self.heard = now;
+            self.silent_at = now + self.silence;
+            self.join(actions);
+        }
+    }
+
+    /// The host could not join: the channel is not held.
+    pub fn on_join_failed<H>(&mut self, channel: Channel, actions: &mut ActionQueue<H>) {
+        if channel == CHANNEL && self.phase == Phase::Running {
+            self.counters.join_failed += 1;
+            self.set_level(Level::NONE, Cause::JoinFailed, actions);
+        }
+    }
+
+    /// Leaves the channel, if held, with this cause.
+    pub fn finish<H>(&mut self, cause: Cause, actions: &mut ActionQueue<H>) {
+        if self.level != Level::NONE {
+            actions.leave(CHANNEL);
+        }
+        self.set_level(Level::NONE, cause, actions);
+        self.phase = Phase::Over;
+    }
+
+    /// A data packet. None if it is not to be looked at further.
+    pub fn take<H>(
+        &mut self,
+        now: Time,
+        arrival: &Arrival<H>,
+        base: &Base,
+        actions: &mut ActionQueue<H>,
+    ) -> Option<Taken> {
+        if arrival.origin != Origin::Channel(CHANNEL) {
+            self.counters.invalid += 1;
+            return None;
+        }
+        if self.level == Level::NONE {
+            self.counters.stray += 1;
+            return None;
+        }
+        let heard = self.session.hear(base.session);
+        self.counters.foreign += u64::from(matches!(heard, Heard::Foreign | Heard::Anew));
+        if heard == Heard::Foreign {
+            return None;
+        }
+        if heard == Heard::Anew {
+            self.counters.restarts += 1;
+            actions.note(Note::Resynchronised { layer: Layer::BASE });
+            self.tracker.reset();
+        }
+        if base.end_of_session {
+            actions.note(Note::SessionEnded);
+            self.finish(Cause::SessionEnd, actions);
+            return None;
+        }
+        self.heard = now;
+        self.silent_at = now + self.silence;
+        self.follow(now, base, arrival.ecn == Ecn::Marked, actions)
+    }
+
+    fn follow<H>(
+        &mut self,
+        now: Time,
+        base: &Base,
+        marked: bool,
+        actions: &mut ActionQueue<H>,
+    ) -> Option<Taken> {
+        let mut lost = 0;
+        let mut first_lost = None;
+        let (seq, class) = self.tracker.on_packet(base.seq, SendTime::from(now), now, |packet| {
+            lost += 1;
+            first_lost.get_or_insert(packet.seq);
+        });
+        if let Some(first_lost) = first_lost {
+            actions.note(Note::LossEvent { layer: Layer::BASE, first_lost });
+        }
+        self.counters.lost += lost;
+        let anew = matches!(class, ArrivalClass::First | ArrivalClass::Resynchronised);
+        match class {
+            ArrivalClass::Duplicate => self.counters.duplicate += 1,
+            ArrivalClass::Wild => self.counters.invalid += 1,
+            ArrivalClass::Late => self.counters.late += 1,
+            ArrivalClass::Resynchronised => actions.note(Note::Resynchronised { layer: Layer::BASE }),
+            ArrivalClass::First | ArrivalClass::New => {}
+        }
+        if matches!(class, ArrivalClass::Duplicate | ArrivalClass::Wild) {
+            return None;
+        }
+        self.counters.received += u64::from(class.counts());
+        self.counters.marked += u64::from(class.counts() && marked);
+        self.remember(now, base, seq, marked, anew);
+        Some(Taken { lost, marked, counts: class.counts(), anew })
+    }
+
+    fn remember(&mut self, now: Time, base: &Base, seq: Seq, marked: bool, anew: bool) {
+        let came = u32::from(!marked);
+        if anew || seq > self.highest {
+            let by = u32::try_from(seq.0.saturating_sub(self.highest.0)).unwrap_or(u32::MAX);
+            // What was sent before this receiver listened is not its loss.
+            let before = if anew { u32::MAX } else { self.came };
+            let shift = if anew { 1 } else { by };
+            self.came = before.checked_shl(shift).unwrap_or(0) | came;
+            self.highest = seq;
+            self.newest = Some((base.timestamp_us, now));
+        } else {
+            let behind = u32::try_from(self.highest.0 - seq.0).unwrap_or(u32::MAX);
+            self.came |= came.checked_shl(behind).unwrap_or(0);
+        }
+    }
+
+    /// Silence is told, and a join that had failed is tried again.
+    pub fn run_timer<H>(&mut self, now: Time, actions: &mut ActionQueue<H>) {
+        if self.phase == Phase::Running && now >= self.silent_at {
+            actions.note(Note::NothingHeard { waited: now.since(self.heard) });
+            self.silent_at = now + self.silence;
+            self.join(actions);
+        }
+    }
+
+    /// When the next timer is due.
+    pub fn deadline(&self) -> Option<Time> {
+        self.is_running().then_some(self.silent_at)
+    }
+
+    fn join<H>(&mut self, actions: &mut ActionQueue<H>) {
+        if self.level == Level::NONE {
+            actions.join(CHANNEL);
+            self.set_level(Level::up_to(Layer::BASE), Cause::Start, actions);
+        }
+    }
+
+    fn set_level<H>(&mut self, to: Level, cause: Cause, actions: &mut ActionQueue<H>) {
+        if self.level != to {
+            actions.note(Note::LevelChanged { from: self.level, to, cause });
+            self.level = to;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use layercast_core::layers::LayerTable;
+    use layercast_core::units::{Rate, Size, WireSeq};
+
+    fn listener() -> (Listener, ActionQueue<()>) {
+        let layers = LayerTable::from_rates([Rate::from_mbps(1.0)]).unwrap();
+        let plan = SessionPlan { layers, packet_size: Size::from_bytes(1000) };
+        let mut listener = Listener::new(&plan, 1, Span::from_secs(30), &mut Stream::new(1, "listener"));
+        let mut actions = ActionQueue::default();
+        listener.start(Time::ZERO, &mut actions);
+        (listener, actions)
+    }
+
+    fn hear(listener: &mut Listener, actions: &mut ActionQueue<()>, seq: u32, ecn: Ecn) -> Option<Taken> {
+        let size = Size::from_bytes(1000);
+        let arrival = Arrival { origin: Origin::Channel(CHANNEL), size, ecn, header: () };
+        let base = Base { session: 1, seq: WireSeq(seq), timestamp_us: seq, end_of_session: false };
+        listener.take(Time::from_ns(1000), &arrival, &base, actions)
+    }
+
+    #[test]
+    fn the_map_tells_what_came_without_marks() {
+        let (mut listener, mut actions) = listener();
+        let first = hear(&mut listener, &mut actions, 100, Ecn::Capable).unwrap();
+        assert!(first.anew && first.lost == 0);
+        assert_eq!(listener.came(), u32::MAX, "what was sent before is not lost");
+        hear(&mut listener, &mut actions, 101, Ecn::Marked);
+        let taken = hear(&mut listener, &mut actions, 104, Ecn::Capable).unwrap();
+        assert_eq!((taken.lost, listener.came() & 0b11_1111), (2, 0b11_0001));
+        let late = hear(&mut listener, &mut actions, 102, Ecn::Capable).unwrap();
+        assert!(!late.counts && listener.came() & 0b11_1111 == 0b11_0101);
+        assert_eq!(hear(&mut listener, &mut actions, 102, Ecn::Capable), None);
+        assert_eq!((listener.highest(), listener.heard_us(Time::from_ns(5000))), (Seq(104), 108));
+        hear(&mut listener, &mut actions, 140, Ecn::Capable);
+        assert_eq!(listener.came(), 1);
+    }
+
+    #[test]
+    fn packets_from_elsewhere_are_counted_and_dropped() {
+        let (mut listener, mut actions) = listener();
+        let base = Base { session: 1, seq: WireSeq(1), timestamp_us: 0, end_of_session: false };
+        let size = Size::from_bytes(1);
+        let origin = Origin::Channel(Channel(1));
+        let arrival = Arrival { origin, size, ecn: Ecn::NotCapable, header: () };
+        assert_eq!(listener.take(Time::ZERO, &arrival, &base, &mut actions), None);
+        listener.on_join_failed(CHANNEL, &mut actions);
+        assert_eq!(hear(&mut listener, &mut actions, 1, Ecn::Capable), None);
+        let counters = listener.counters;
+        assert_eq!((counters.invalid, counters.stray, counters.received), (1, 1, 0));
+    }
+}

@@ -1,0 +1,97 @@
+//! How long a source waits for news before it takes the silence for congestion.
+
+use layercast_core::units::{Span, Time};
+
+/// No wait is longer than this, however often it was doubled.
+const LONGEST: Span = Span::from_secs(64);
+
+/// The wait for the next report: twice the round-trip time or a least one, doubled each time that it was in
+/// vain. Runs only while something is awaited.
+#[derive(Clone, Debug)]
+pub struct Patience {
+    least: Span,
+    /// How often in a row it was in vain.
+    in_vain: u32,
+    due: Option<Time>,
+}
+
+impl Patience {
+    /// Patience of at least `least`.
+    pub fn new(least: Span) -> Patience {
+        Patience { least, in_vain: 0, due: None }
+    }
+
+    /// The first wait at this round-trip time.
+    pub fn once(&self, rtt: Option<Span>) -> Span {
+        rtt.map_or(self.least, |rtt| (rtt * 2).max(self.least))
+    }
+
+    fn span(&self, rtt: Option<Span>) -> Span {
+        let once = self.once(rtt);
+        (once * (1 << self.in_vain.min(16))).min(LONGEST.max(once))
+    }
+
+    /// News came: the wait begins anew if something is still awaited.
+    pub fn on_news(&mut self, now: Time, rtt: Option<Span>, awaits: bool) {
+        self.in_vain = 0;
+        self.due = awaits.then(|| now + self.span(rtt));
+    }
+
+    /// Something was sent that is to be answered: a wait that does not run begins.
+    pub fn on_sent(&mut self, now: Time, rtt: Option<Span>) {
+        if self.due.is_none() {
+            self.due = Some(now + self.span(rtt));
+        }
+    }
+
+    /// Whether the wait was in vain. It then stands still until something is sent.
+    pub fn take_due(&mut self, now: Time) -> bool {
+        let is_due = self.due.is_some_and(|due| due <= now);
+        if is_due {
+            self.in_vain += 1;
+            self.due = None;
+        }
+        is_due
+    }
+
+    /// How often in a row it was in vain.
+    pub fn in_vain(&self) -> u32 {
+        self.in_vain
+    }
+
+    /// Nobody is waited for any more: waits are not longer than the first.
+    pub fn forgive(&mut self) {
+        self.in_vain = 0;
+    }
+
+    /// When the wait ends.
+    pub fn due(&self) -> Option<Time> {
+        self.due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_until_news_comes() {
+        let mut patience = Patience::new(Span::from_secs(1));
+        let mut now = Time::ZERO;
+        let mut waits = Vec::new();
+        for _ in 0..9 {
+            patience.on_sent(now, None);
+            let due = patience.due().unwrap();
+            waits.push(due.since(now).as_us() / 1_000_000);
+            assert!(!patience.take_due(due - Span::from_us(1)) && patience.take_due(due));
+            now = due;
+        }
+        assert_eq!(waits, [1, 2, 4, 8, 16, 32, 64, 64, 64]);
+        patience.on_news(now, Some(Span::from_secs(3)), true);
+        assert_eq!(patience.due(), Some(now + Span::from_secs(6)));
+        patience.on_news(now, None, false);
+        assert_eq!(patience.due(), None);
+    }
+
+    use std::vec::Vec;
+}

@@ -1,0 +1,51 @@
+//! The most that may leave: the rate of the application's data, with short bursts.
+
+use layercast_core::units::{Span, Time};
+
+/// Lets packets leave at a distance on average, and some at once.
+#[derive(Clone, Debug)]
+pub struct Throttle {
+    spacing: Span,
+    /// How far ahead of the even pace the packets may be.
+    ahead: Span,
+    /// When the next packet would leave at the even pace.
+    due: Time,
+}
+
+impl Throttle {
+    /// One packet per `spacing`, and up to `burst` of them, at least one, at once.
+    pub fn new(spacing: Span, burst: u32) -> Throttle {
+        let ahead = spacing * u64::from(burst.max(1) - 1);
+        Throttle { spacing, ahead, due: Time::ZERO }
+    }
+
+    /// When the next packet may leave. It may be past.
+    pub fn next(&self) -> Time {
+        self.due - self.ahead
+    }
+
+    /// A packet leaves, if it may.
+    pub fn take(&mut self, now: Time) -> bool {
+        let may = self.next() <= now;
+        if may {
+            self.due = self.due.max(now) + self.spacing;
+        }
+        may
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_leaves_at_once_and_the_rest_at_the_pace() {
+        let mut throttle = Throttle::new(Span::from_ms(10), 3);
+        let at = |ms: u64| Time::ZERO + Span::from_ms(ms);
+        let taken = (0..5).filter(|_| throttle.take(at(100))).count();
+        assert_eq!((taken, throttle.next()), (3, at(110)));
+        assert!(throttle.take(at(110)) && !throttle.take(at(119)));
+        // What was not used is not saved up.
+        assert_eq!((0..9).filter(|_| throttle.take(at(1000))).count(), 3);
+    }
+}

@@ -1,0 +1,136 @@
+//! The equations of AMCA as pure functions (report, sections 4.2 to 4.6, with the errata of the page).
+
+use layercast_core::math;
+use layercast_core::units::{Span, Time};
+
+/// What one report says of the queue at the bottleneck.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueueEstimate {
+    /// By what the rate is to be multiplied to be that of the bottleneck (gamma, equation 5).
+    pub gamma: f64,
+    /// By how many packets the queue has grown for each packet sent (delta q_p, equation 9). None where the
+    /// equations do not hold.
+    pub growth: Option<f64>,
+}
+
+/// What a period and the variation of the round-trip time over it, both in seconds, say of the queue. They say
+/// nothing if the round-trip time fell by the period or more (errata E5).
+pub fn queue_estimate(period_s: f64, rtt_var_s: f64, gamma_max: f64) -> QueueEstimate {
+    let stretched_s = period_s + rtt_var_s;
+    if stretched_s <= 0.0 {
+        return QueueEstimate { gamma: gamma_max, growth: None };
+    }
+    QueueEstimate { gamma: (period_s / stretched_s).min(gamma_max), growth: Some(rtt_var_s / stretched_s) }
+}
+
+/// A lower bound of the bottleneck's rate in bit/s (equation 5); none where it does not hold.
+pub fn bottleneck_bps(rate_bps: f64, period_s: f64, rtt_var_s: f64) -> Option<f64> {
+    let stretched_s = period_s + rtt_var_s;
+    (stretched_s > 0.0).then(|| rate_bps * period_s / stretched_s)
+}
+
+/// By how many packets the queue has changed over a period (equation 6); none where it does not hold.
+pub fn queue_change_packets(rate_bps: f64, period_s: f64, rtt_var_s: f64, packet_bits: f64) -> Option<f64> {
+    let growth = queue_estimate(period_s, rtt_var_s, f64::INFINITY).growth?;
+    Some(rate_bps * period_s / packet_bits * growth)
+}
+
+/// Packets that a path has taken and not acknowledged: what was sent in some time less what was acknowledged in
+/// it (delta q_a, equations 10 and 11). The literal profile takes a report's count as sent.
+pub fn unacknowledged(sent: u64, acknowledged: i64) -> f64 {
+    (sent as f64 - acknowledged as f64).max(0.0)
+}
+
+/// Packets sent and not acknowledged beyond those that the path holds when its queues are empty, with
+/// `rtt_base_s` the round-trip time then (backlog profile, this project's choice).
+pub fn backlog(outstanding: u64, rate_bps: f64, rtt_base_s: f64, packet_bits: f64) -> f64 {
+    (outstanding as f64 - rate_bps * rtt_base_s / packet_bits).max(0.0)
+}
+
+/// After how many packets a receiver reports (n_eff): `most`, or as many as come within `interval_s`.
+pub fn packets_per_report(most: u32, rate_bps: f64, packet_bits: f64, interval_s: f64) -> u32 {
+    // A cast of a float saturates.
+    (math::ceil(interval_s * rate_bps / packet_bits) as u32).clamp(1, most.max(1))
+}
+
+/// How long an elected replier waits between two repairs, in seconds, where `lo` and `lr` are so far apart
+/// (report, section 4.6; errata E15).
+pub fn repair_gap_s(rate_bps: f64, packet_bits: f64, gap: u64) -> f64 {
+    if rate_bps <= 0.0 {
+        return 1.0;
+    }
+    packet_bits * gap.max(1) as f64 / rate_bps
+}
+
+/// How a section's round-trip time has varied over a period, in microseconds, from two samples with their
+/// times. Zero unless they lie between a quarter of the period and four of them apart.
+pub fn rtt_variation_us(older: (Time, Span), newer: (Time, Span), period: Span) -> i64 {
+    let apart_s = newer.0.since(older.0).as_secs_f64();
+    let period_s = period.as_secs_f64();
+    if apart_s <= 0.0 || !(0.25 * period_s..=4.0 * period_s).contains(&apart_s) {
+        return 0;
+    }
+    let change_us = newer.1.as_us() as f64 - older.1.as_us() as f64;
+    (change_us * period_s / apart_s) as i64
+}
+
+/// A variation of the round-trip time in the 32 bits that a report has for it, in microseconds.
+pub fn wire_variation_us(variation_us: i64) -> i32 {
+    variation_us.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
+}
+
+/// The round-trip time to the source in microseconds over a section, from that of the parent (equation 7).
+pub fn rtt_to_source_us(parent_us: u32, section: Span) -> u32 {
+    parent_us.saturating_add(u32::try_from(section.as_us()).unwrap_or(u32::MAX))
+}
+
+/// What the reports of some children say together (report, section 4.5). Numbers count from the first that is
+/// not there, so that none is zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The number after `lo`: the smallest.
+    pub below: u64,
+    /// The number after `lr`: the largest.
+    pub end: u64,
+    /// The number after `maxseq`: the smallest.
+    pub limit: u64,
+    /// The largest round-trip time to the source in microseconds; 0 if none is known.
+    pub rtt_max_us: u32,
+    /// The smallest one; 0 if none is known.
+    pub rtt_min_us: u32,
+    /// The longest period in microseconds.
+    pub period_us: u32,
+    /// The largest variation of the round-trip time in microseconds, with its sign.
+    pub rtt_var_us: i64,
+    /// The smallest count of packets.
+    pub count: u16,
+    /// Whether any saw a congestion mark.
+    pub is_marked: bool,
+}
+
+impl Summary {
+    /// The two together.
+    #[must_use]
+    pub fn with(self, other: Summary) -> Summary {
+        Summary {
+            below: self.below.min(other.below),
+            end: self.end.max(other.end),
+            limit: self.limit.min(other.limit),
+            rtt_max_us: self.rtt_max_us.max(other.rtt_max_us),
+            rtt_min_us: match (self.rtt_min_us, other.rtt_min_us) {
+                (0, known) | (known, 0) => known,
+                (one, other) => one.min(other),
+            },
+            period_us: self.period_us.max(other.period_us),
+            rtt_var_us: self.rtt_var_us.max(other.rtt_var_us),
+            count: self.count.min(other.count),
+            is_marked: self.is_marked || other.is_marked,
+        }
+    }
+
+    /// The same as seen from above a section whose own round-trip time has varied by so many microseconds.
+    #[must_use]
+    pub fn over_section(self, rtt_var_us: i64) -> Summary {
+        Summary { rtt_var_us: self.rtt_var_us.saturating_add(rtt_var_us), ..self }
+    }
+}

@@ -1,0 +1,126 @@
+//! The headers of AMCA's packets over DyRAM (report, figure 1).
+//!
+//! Numbers and times have the form that they have on the wire, so that a session does the same whether its
+//! headers travel as values or as bytes. `lo` is the highest number below which nothing is missing, one less
+//! than zero (modulo 2^32) for none, and `lr` the highest number received.
+
+use layercast_core::contract;
+use layercast_core::units::WireSeq;
+
+/// The header of any packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The session: drawn at random by the source; 0 before data has told it.
+    pub session: u32,
+    /// Who made the packet: drawn at random by each endpoint.
+    pub originator: u32,
+    /// What it is.
+    pub body: Body,
+}
+
+/// What a packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// A piece of the application's data.
+    Data(Data),
+    /// A packet is missing.
+    Nack(Nack),
+    /// A congestion report (CR).
+    Report(Report),
+    /// A heartbeat (HB): asks the next active node above for its round-trip time.
+    Heartbeat {
+        /// When it was sent, in nanoseconds of the sender's clock. The parent only echoes it.
+        sent_ns: u64,
+    },
+    /// The answer to a heartbeat (HB_RESP, HB_RESP_S).
+    Answer(Answer),
+}
+
+/// A piece of data, first sent or repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Data {
+    /// Its number.
+    pub seq: WireSeq,
+    /// What all receivers have up to: nobody need keep it (maxseq, downwards).
+    pub group_lo: WireSeq,
+    /// The rate of the source in bit/s.
+    pub rate_bps: u64,
+    /// Whether it repairs a loss (isR).
+    pub is_repair: bool,
+    /// Whether it is the last of the session.
+    pub is_last: bool,
+    /// Whether receivers report as in the literal profile.
+    pub is_literal: bool,
+}
+
+/// A packet is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nack {
+    /// Its number.
+    pub seq: WireSeq,
+    /// The highest number below which nothing is missing.
+    pub lo: WireSeq,
+    /// The highest number received.
+    pub lr: WireSeq,
+    /// The highest number that there is room for (maxseq, upwards).
+    pub max_seq: WireSeq,
+    /// The round-trip time to the source in microseconds; 0 if not known.
+    pub rtt_to_source_us: u32,
+    /// The round-trip time to the next active node above in microseconds; 0 if not known.
+    pub rtt_to_parent_us: u32,
+}
+
+/// A congestion report (CR).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The highest number below which nothing is missing.
+    pub lo: WireSeq,
+    /// The highest number received.
+    pub lr: WireSeq,
+    /// The highest number that there is room for (maxseq, upwards).
+    pub max_seq: WireSeq,
+    /// The largest round-trip time to the source in microseconds; 0 if not known.
+    pub rtt_to_source_us: u32,
+    /// The round-trip time to the next active node above in microseconds; 0 if not known.
+    pub rtt_to_parent_us: u32,
+    /// The smallest round-trip time to the source in microseconds; 0 if not known.
+    pub rtt_min_us: u32,
+    /// Over how long it reports, in microseconds.
+    pub period_us: u32,
+    /// How the round-trip time has varied meanwhile, in microseconds.
+    pub rtt_var_us: i32,
+    /// How many packets were counted.
+    pub count: u16,
+    /// The number of the report.
+    pub serial: u32,
+    /// Whether a packet was marked by a congested router.
+    pub is_marked: bool,
+}
+
+/// The answer to a heartbeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The time stamp of the heartbeat.
+    pub echo_ns: u64,
+    /// The round-trip time from who answers to the source, in microseconds.
+    pub rtt_to_source_us: u32,
+    /// Whether the source itself answers (HB_RESP_S).
+    pub is_from_source: bool,
+}
+
+impl Header {
+    /// The number of a data packet; none of another packet.
+    pub fn data_seq(&self) -> Option<WireSeq> {
+        match self.body {
+            Body::Data(data) => Some(data.seq),
+            _ => None,
+        }
+    }
+}
+
+impl contract::Header for Header {
+    /// Repairs: they go to those alone that asked.
+    fn is_held_by_routers(&self) -> bool {
+        matches!(self.body, Body::Data(Data { is_repair: true, .. }))
+    }
+}

@@ -1,0 +1,183 @@
+//! What has come, what is missing, and which of it was asked for.
+
+use crate::amca::Data;
+use crate::amca::dyram::{Missing, Standing, Table, after_wire};
+use layercast_core::units::{Seq, Time, WireSeq};
+
+/// So many missing packets are asked for at a time: a gap of any length takes no more.
+const MOST_ASKED: usize = 64;
+
+/// What follows from a data packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Taken {
+    /// It was not there yet.
+    pub(super) is_new: bool,
+    /// It is the newest one again, and nothing is missing.
+    pub(super) is_repeated: bool,
+    /// So many packets were found missing.
+    pub(super) lost: u64,
+    /// All up to this packet is now there.
+    pub(super) deliver: Option<u64>,
+    /// Nobody needs the packets up to this one any more.
+    pub(super) release: Option<u64>,
+    /// What is missing is kept by nobody.
+    pub(super) is_beyond_repair: bool,
+}
+
+/// The state of the packets of a session.
+#[derive(Clone, Debug)]
+pub(super) struct Reception {
+    buffer: u64,
+    below: u64,
+    end: u64,
+    missing: Missing,
+    /// The NACKs that wait for their repairs: how often they were repeated, and when they will be again.
+    asked: Table<(u32, Time)>,
+    /// What lies before was asked for, or is there.
+    ask_from: u64,
+    group_below: u64,
+    /// The first packet that is delivered.
+    start: u64,
+    released: u64,
+    has_delivered: bool,
+    /// The number after the last packet of the session.
+    last_end: Option<u64>,
+}
+
+impl Reception {
+    /// Begins with the first packet that came, or with what is still kept elsewhere.
+    pub(super) fn new(first: &Data, buffer: u64, older: bool) -> Reception {
+        let seq = u64::from(first.seq.0);
+        let kept = after_wire(first.group_lo, seq).min(seq).max((seq + 1).saturating_sub(buffer));
+        let below = if older { kept } else { seq };
+        Reception {
+            buffer,
+            below,
+            end: below,
+            missing: Missing::default(),
+            asked: Table::default(),
+            ask_from: below,
+            group_below: below,
+            start: below,
+            released: below,
+            has_delivered: false,
+            last_end: None,
+        }
+    }
+
+    pub(super) fn state_size(&self) -> usize {
+        self.missing.runs() + self.asked.len()
+    }
+
+    pub(super) fn standing(&self) -> Standing {
+        Standing { below: self.below, end: self.end, limit: self.below + self.buffer }
+    }
+
+    pub(super) fn group_below(&self) -> u64 {
+        self.group_below
+    }
+
+    /// Whether all that there is has come.
+    pub(super) fn is_complete(&self) -> bool {
+        self.last_end == Some(self.below)
+    }
+
+    pub(super) fn is_last(&self, seq: u64) -> bool {
+        self.last_end == Some(seq + 1)
+    }
+
+    /// Whether a packet is in the store.
+    pub(super) fn holds(&self, seq: u64) -> bool {
+        (self.released..self.end).contains(&seq) && !self.missing.contains(seq)
+    }
+
+    /// The packet of that number on the wire, if it is in the store.
+    pub(super) fn held(&self, wire: WireSeq) -> Option<u64> {
+        let seq = wire.expand(Seq(self.end)).0;
+        self.holds(seq).then_some(seq)
+    }
+
+    /// Takes a packet. None if it cannot be one of the session, or there is no room for it.
+    pub(super) fn take(&mut self, data: &Data) -> Option<Taken> {
+        let seq = data.seq.expand(Seq(self.end)).0;
+        if seq >= self.below + self.buffer || self.last_end.is_some_and(|end| seq >= end) {
+            return None;
+        }
+        let group_below = after_wire(data.group_lo, self.end);
+        if group_below > self.end.max(seq + 1) {
+            return None;
+        }
+        let before = self.below;
+        let mut taken = Taken::default();
+        if seq >= self.end {
+            self.missing.add(self.end, seq);
+            taken.lost = seq - self.end;
+            self.end = seq + 1;
+            taken.is_new = true;
+        } else {
+            taken.is_new = self.missing.remove(seq);
+            self.asked.remove(seq);
+        }
+        if data.is_last && seq + 1 == self.end {
+            self.last_end = Some(self.end);
+        }
+        taken.is_beyond_repair = self.move_group(group_below);
+        self.below = self.missing.first().unwrap_or(self.end);
+        taken.is_repeated = !taken.is_new && seq + 1 == self.below && self.below == self.end;
+        if self.below > before.max(self.start) {
+            self.has_delivered = true;
+            taken.deliver = Some(self.below - 1);
+        }
+        let released = self.group_below.min(self.below);
+        if released > self.released && self.has_delivered {
+            self.released = released;
+            taken.release = Some(released - 1);
+        }
+        Some(taken)
+    }
+
+    /// All have what lies before `group_below`, the source thinks. Returns whether something is missing there
+    /// that this receiver cannot do without: who has delivered nothing yet can still begin later.
+    fn move_group(&mut self, group_below: u64) -> bool {
+        if group_below <= self.group_below {
+            return false;
+        }
+        self.group_below = group_below;
+        if self.missing.first().is_none_or(|first| first >= group_below) {
+            return false;
+        }
+        self.missing.forget(group_below);
+        self.asked.forget(group_below);
+        self.start = group_below;
+        self.has_delivered
+    }
+
+    /// The next missing packet that was never asked for, if there is room to ask. It will be due again then.
+    pub(super) fn ask_next(&mut self, due: Time) -> Option<u64> {
+        if self.asked.len() >= MOST_ASKED {
+            return None;
+        }
+        let seq = self.missing.first_from(self.ask_from)?;
+        self.ask_from = seq + 1;
+        self.asked.entry(seq, || (0, due));
+        Some(seq)
+    }
+
+    /// A packet whose NACK is due again, and how often it was repeated.
+    pub(super) fn due(&self, now: Time) -> Option<(u64, u32)> {
+        let due = self.asked.iter().find(|(_, (_, at))| *at <= now);
+        due.map(|(seq, &(retries, _))| (seq, retries))
+    }
+
+    /// A NACK was repeated.
+    pub(super) fn asked_again(&mut self, seq: u64, due: Time) {
+        if let Some((retries, at)) = self.asked.get_mut(seq) {
+            (*retries, *at) = (*retries + 1, due);
+        }
+    }
+
+    /// When the next NACK is due again.
+    pub(super) fn next_due(&self) -> Option<Time> {
+        self.asked.iter().map(|(_, &(_, at))| at).min()
+    }
+}

@@ -1,0 +1,82 @@
+//! Rounds of reports: one goes up when all live children have reported (report, section 4.5).
+
+use crate::amca::Report;
+use crate::amca::dyram::{Heartbeats, Standing, wire_before, wire_us};
+use crate::amca::estimates::Summary;
+use layercast_core::units::{Span, Time};
+
+/// The rounds of a router.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rounds {
+    has_begun: bool,
+    serial: Option<u32>,
+    /// Up to when nothing from this number on is told as received by all.
+    hold: Option<(Time, u64)>,
+    /// What NACKs said that were answered below since the last report.
+    folded: Option<(u64, u64)>,
+}
+
+impl Rounds {
+    /// A child has reported. Returns whether it is the first of a round.
+    pub(super) fn begin(&mut self) -> bool {
+        !core::mem::replace(&mut self.has_begun, true)
+    }
+
+    /// Until then nothing from `below` on is told as received by all.
+    pub(super) fn hold(&mut self, until: Time, below: u64) {
+        self.hold = Some((until, below));
+    }
+
+    /// The time of that may be over.
+    pub(super) fn release(&mut self, now: Time) {
+        self.hold = self.hold.filter(|&(until, _)| now < until);
+    }
+
+    /// How far all below have come, as far as it may be told.
+    pub(super) fn held(&self, standing: Standing) -> Standing {
+        let below = self.hold.map_or(standing.below, |(_, below)| standing.below.min(below));
+        Standing { below, ..standing }
+    }
+
+    /// A NACK was answered below.
+    pub(super) fn fold(&mut self, standing: Standing) {
+        let (below, end) = self.folded.unwrap_or((standing.below, standing.end));
+        self.folded = Some((below.min(standing.below), end.max(standing.end)));
+    }
+
+    /// The round is over. Returns its report, if there is something to tell.
+    pub(super) fn finish(
+        &mut self,
+        now: Time,
+        summary: Option<Summary>,
+        beats: &mut Heartbeats,
+    ) -> Option<Report> {
+        self.has_begun = false;
+        self.release(now);
+        let summary = summary?;
+        let own = beats.take_variation_us(Span::from_us(u64::from(summary.period_us)));
+        let summary = summary.over_section(own);
+        let told = Standing { below: summary.below, end: summary.end, limit: summary.limit };
+        let told = self.held(told);
+        let (below, end) = match self.folded.take() {
+            Some((below, end)) => (told.below.min(below), told.end.max(end)),
+            None => (told.below, told.end),
+        };
+        // One that began anew is known by numbers that do not follow those before.
+        let serial = self.serial.unwrap_or(now.as_wire_us()).wrapping_add(1);
+        self.serial = Some(serial);
+        Some(Report {
+            lo: wire_before(below),
+            lr: wire_before(end),
+            max_seq: wire_before(told.limit),
+            rtt_to_source_us: summary.rtt_max_us,
+            rtt_to_parent_us: beats.to_parent().map_or(0, wire_us),
+            rtt_min_us: summary.rtt_min_us,
+            period_us: summary.period_us,
+            rtt_var_us: crate::amca::estimates::wire_variation_us(summary.rtt_var_us),
+            count: summary.count,
+            serial,
+            is_marked: summary.is_marked,
+        })
+    }
+}

@@ -1,0 +1,373 @@
+//! The source: paces data and repairs, releases what all have, and controls its rate.
+
+mod feedback;
+mod repairs;
+
+use self::feedback::Feedback;
+use self::repairs::Repairs;
+use super::dyram::{ChildKey, Children, link_bit, wire_before};
+use super::{Answer, Body, Control, Data, Header, Nack, Options, Profile, Report, Rules};
+use layercast_core::contract::{
+    Action, ActionQueue, Arrival, Belief, Endpoint, Input, Note, Payload, Peer, Send, Target, Timers,
+};
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Level, RateEstimate, Seq, Size, Span, Time};
+
+/// The one channel.
+const CHANNEL: Channel = Channel(0);
+/// How often silent children are looked for.
+const SWEEP: Span = Span::from_secs(1);
+/// The last packet is repeated this often at most.
+const REPEAT: Span = Span::from_ms(500);
+/// While the source only waits, the time to the next repetition doubles up to this.
+const LONGEST_REPEAT: Span = Span::from_secs(10);
+
+/// The timers, in the order in which they are served.
+#[derive(Clone, Copy)]
+enum Timer {
+    Send,
+    Repeat,
+    Round,
+    Silence,
+    Sweep,
+}
+
+/// The source of a session.
+#[derive(Clone, Debug)]
+pub struct Source {
+    options: Options,
+    size: Size,
+    session: u32,
+    is_running: bool,
+    is_exhausted: bool,
+    is_finishing: bool,
+    started: Time,
+    /// The number of the next new packet.
+    next: u64,
+    last_sent: Option<Time>,
+    repeat: Span,
+    /// All have what lies before.
+    group_below: u64,
+    children: Children,
+    had_children: bool,
+    repairs: Repairs,
+    control: Control,
+    feedback: Feedback,
+    timers: Timers<5>,
+    actions: ActionQueue<Header>,
+}
+
+impl Source {
+    /// A source of a session. It draws the session's number from `stream`.
+    pub fn new(options: &Options, plan: SessionPlan, mut stream: Stream) -> Source {
+        let control = Control::new(Rules::new(options, plan.packet_size));
+        Source {
+            options: options.clone(),
+            size: plan.packet_size,
+            // 0 stands for a session that is not known yet.
+            session: (stream.bits() as u32).max(1),
+            is_running: false,
+            is_exhausted: false,
+            is_finishing: false,
+            started: Time::ZERO,
+            next: 0,
+            last_sent: None,
+            repeat: REPEAT,
+            group_below: 0,
+            children: Children::new(options),
+            had_children: false,
+            repairs: Repairs::default(),
+            control,
+            feedback: Feedback::new(options, plan.packet_size),
+            timers: Timers::default(),
+            actions: ActionQueue::default(),
+        }
+    }
+
+    /// The session's number.
+    pub fn session(&self) -> u32 {
+        self.session
+    }
+
+    /// The state of its rate.
+    pub fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// The number of packets that all receivers have: those from 0 on.
+    pub fn group_below(&self) -> u64 {
+        self.group_below
+    }
+
+    /// How many new packets it has sent.
+    pub fn sent(&self) -> u64 {
+        self.next
+    }
+
+    /// How many entries of all tables there are: what the memory taken grows with.
+    pub fn state_size(&self) -> usize {
+        self.children.len() + self.repairs.state_size()
+    }
+
+    /// The number after the last for which there is room everywhere.
+    fn limit(&self) -> u64 {
+        let own = self.group_below + u64::from(self.options.buffer_packets);
+        self.children.standing(self.group_below).map_or(own, |standing| standing.limit.min(own))
+    }
+
+    fn may_send_new(&self) -> bool {
+        self.is_running && !self.is_exhausted && !self.is_finishing && self.next < self.limit()
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_finishing && self.group_below >= self.next
+    }
+
+    fn data(&self, seq: u64, is_repair: bool) -> Header {
+        let body = Body::Data(Data {
+            seq: Seq(seq).wire(),
+            group_lo: wire_before(self.group_below),
+            rate_bps: self.control.rate().as_bps() as u64,
+            is_repair,
+            is_last: self.is_finishing && seq + 1 == self.next,
+            is_literal: self.options.profile == Profile::Literal,
+        });
+        Header { session: self.session, originator: self.session, body }
+    }
+
+    fn send(&mut self, target: Target, header: Header, payload: Payload) {
+        self.actions.send(Send { target, header, size: self.size, payload, count: 1 });
+    }
+
+    /// Arms what sends next: a repair, new data, or the last packet once more.
+    fn plan_next(&mut self, now: Time) {
+        let has_work = self.is_running && (self.repairs.has_waiting() || self.may_send_new());
+        let waits = self.is_running && !has_work && self.next > 0 && self.group_below < self.next;
+        self.timers.disarm(Timer::Send as usize);
+        if has_work {
+            self.repeat = REPEAT;
+            self.timers.disarm(Timer::Repeat as usize);
+            let spacing = self.control.rate().time_to_send(self.size).max(Span::from_us(1));
+            let at = self.last_sent.map_or(now, |last| last + spacing);
+            self.timers.arm(Timer::Send as usize, at.max(now));
+        } else if waits {
+            if self.timers.at(Timer::Repeat as usize).is_none() {
+                let way = self.feedback.longest_way();
+                let at = now + self.repeat.max(way);
+                self.timers.arm(Timer::Repeat as usize, at);
+            }
+        } else {
+            self.timers.disarm(Timer::Repeat as usize);
+        }
+        if self.is_done() {
+            self.timers = Timers::default();
+        }
+    }
+
+    fn send_next(&mut self, now: Time) {
+        if let Some(repair) = self.repairs.take_next(now, self.feedback.longest_way()) {
+            let target =
+                if repair.to_all { Target::Channel(CHANNEL) } else { Target::Children(repair.links) };
+            let header = self.data(repair.seq, true);
+            self.send(target, header, Payload::Stored(Seq(repair.seq)));
+        } else if self.may_send_new() {
+            let header = self.data(self.next, false);
+            self.next += 1;
+            self.feedback.on_new();
+            self.send(Target::Channel(CHANNEL), header, Payload::Next);
+        } else {
+            return;
+        }
+        self.last_sent = Some(now);
+    }
+
+    /// The last packet once more: whoever lacks it or what lies before gets to know, and whoever has all says so.
+    fn send_again(&mut self, now: Time) {
+        let Some(last) = self.next.checked_sub(1) else { return };
+        let header = self.data(last, false);
+        self.send(Target::Channel(CHANNEL), header, Payload::Stored(Seq(last)));
+        self.last_sent = Some(now);
+        if !self.is_finishing {
+            self.repeat = (self.repeat * 2).min(LONGEST_REPEAT);
+        }
+    }
+
+    /// Looks whether all have come further.
+    fn release(&mut self, now: Time) {
+        if now.since(self.started) < self.options.opening {
+            return;
+        }
+        let nobody = (self.had_children || self.is_finishing).then_some(self.next);
+        let all = self.children.standing(self.group_below).map(|standing| standing.below).or(nobody);
+        let Some(below) = all.filter(|&below| below > self.group_below) else { return };
+        self.group_below = below;
+        self.repairs.forget(below);
+        self.actions.release(Seq(below - 1));
+    }
+
+    fn on_report(&mut self, now: Time, key: ChildKey, report: &Report) {
+        let expected = self.feedback.expected_period(self.control.rate());
+        let Some(child) = self.children.entry(now, key) else { return };
+        let summary = child.on_report(now, report, self.next, Some(expected));
+        self.hear(now);
+        if !self.options.aggregate_at_source {
+            if let Some(summary) = summary {
+                self.feedback.on_summary(now, &summary, self.next, &mut self.control);
+            }
+        } else if self.children.have_all_reported(now) {
+            self.end_round(now);
+        } else if self.timers.at(Timer::Round as usize).is_none() {
+            let period = Span::from_us(u64::from(report.period_us)).max(Span::from_us(1));
+            self.timers.arm(Timer::Round as usize, now + period.scaled(1.5).min(Span::from_secs(600)));
+        }
+    }
+
+    fn end_round(&mut self, now: Time) {
+        self.timers.disarm(Timer::Round as usize);
+        let summary = self.children.summary(now, self.group_below);
+        self.children.begin_round();
+        if let Some(summary) = summary {
+            self.feedback.on_summary(now, &summary, self.next, &mut self.control);
+        }
+    }
+
+    fn on_nack(&mut self, now: Time, key: ChildKey, nack: &Nack) {
+        let end = self.next;
+        let Some(heard) = self.children.entry(now, key).and_then(|child| child.on_nack(now, nack, end))
+        else {
+            return;
+        };
+        self.hear(now);
+        if heard.is_ahead || heard.seq < self.group_below {
+            return;
+        }
+        let link = key.link.map_or(0, link_bit);
+        // Who lacks the first packet that is kept may have begun after it: that is no loss.
+        let is_late = heard.standing.below <= self.group_below;
+        if self.repairs.ask(now, heard.seq, link) && !is_late {
+            let gap = heard.standing.end - heard.standing.below;
+            self.control.on_nack(now, gap, self.feedback.ignore());
+        }
+    }
+
+    fn on_beat(&mut self, now: Time, key: ChildKey, sent_ns: u64) {
+        let Some(child) = self.children.entry(now, key) else { return };
+        if !child.on_beat(now) {
+            return;
+        }
+        self.hear(now);
+        let body = Body::Answer(Answer { echo_ns: sent_ns, rtt_to_source_us: 0, is_from_source: true });
+        self.actions.send(Send {
+            target: Target::Peer(key.peer),
+            header: Header { session: self.session, originator: self.session, body },
+            size: self.options.control_size,
+            payload: Payload::None,
+            count: 1,
+        });
+    }
+
+    /// Something came from below.
+    fn hear(&mut self, now: Time) {
+        self.had_children = true;
+        self.feedback.on_children(self.children.changes);
+        if self.is_done() {
+            return;
+        }
+        let patience = self.feedback.patience(self.control.rate());
+        self.feedback.on_heard();
+        self.timers.arm(Timer::Silence as usize, now + patience);
+        if self.timers.at(Timer::Sweep as usize).is_none() {
+            self.timers.arm(Timer::Sweep as usize, now + SWEEP);
+        }
+    }
+
+    fn sweep(&mut self, now: Time) {
+        let actions = &mut self.actions;
+        self.children.sweep(now, self.next, |child: Peer, waited| {
+            actions.note(Note::LeftBehind { child, waited });
+        });
+        self.feedback.on_children(self.children.changes);
+        if self.children.len() == 0 && self.had_children {
+            self.control.on_silence();
+            self.feedback.on_nobody();
+        }
+        self.timers.arm(Timer::Sweep as usize, now + SWEEP);
+    }
+
+    fn on_packet(&mut self, now: Time, arrival: Arrival<Header>) {
+        let Header { session, body, .. } = arrival.header;
+        let is_known = session == self.session;
+        // Who has heard no data yet does not know the session.
+        let Some(key) = ChildKey::of(arrival.origin).filter(|_| is_known || session == 0) else { return };
+        match body {
+            Body::Nack(nack) if is_known => self.on_nack(now, key, &nack),
+            Body::Report(report) if is_known => self.on_report(now, key, &report),
+            Body::Heartbeat { sent_ns } => self.on_beat(now, key, sent_ns),
+            _ => {}
+        }
+    }
+
+    fn on_timers(&mut self, now: Time) {
+        while let Some(timer) = self.timers.take_expired(now) {
+            const SEND: usize = Timer::Send as usize;
+            const REPEAT: usize = Timer::Repeat as usize;
+            const ROUND: usize = Timer::Round as usize;
+            const SILENCE: usize = Timer::Silence as usize;
+            match timer {
+                SEND => self.send_next(now),
+                REPEAT => self.send_again(now),
+                ROUND => self.end_round(now),
+                SILENCE => {
+                    if self.feedback.is_severe() {
+                        self.control.on_silence();
+                    }
+                }
+                _ => self.sweep(now),
+            }
+            self.release(now);
+            self.plan_next(now);
+        }
+    }
+}
+
+impl Endpoint for Source {
+    type Header = Header;
+
+    fn handle(&mut self, now: Time, input: Input<Header>) {
+        match input {
+            Input::Start if !self.is_running => {
+                (self.is_running, self.started) = (true, now);
+                self.timers.arm(Timer::Sweep as usize, now + SWEEP);
+            }
+            Input::Stop => {
+                self.is_running = false;
+                self.timers = Timers::default();
+            }
+            Input::DataExhausted => self.is_exhausted = true,
+            Input::DataAvailable => self.is_exhausted = false,
+            Input::Finish => self.is_finishing = true,
+            Input::Packet(arrival) if self.is_running => self.on_packet(now, arrival),
+            _ => {}
+        }
+        if self.is_running {
+            self.release(now);
+            self.plan_next(now);
+            self.on_timers(now);
+        }
+    }
+
+    fn poll_action(&mut self) -> Option<Action<Header>> {
+        self.actions.pop()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.timers.next()
+    }
+
+    fn belief(&self, _now: Time) -> Belief {
+        let level = Level::of_count(u16::from(self.is_running && !self.is_done()));
+        let rate = RateEstimate::Known(self.control.rate());
+        Belief { level, rate, rtt: self.feedback.longest(), ..Belief::default() }
+    }
+}

@@ -1,0 +1,146 @@
+//! What the source has learnt from below, and how its rate hears of it (report, section 4.6).
+
+use crate::amca::dyram::UNKNOWN_WINDOW;
+use crate::amca::estimates::{Summary, backlog, packets_per_report, unacknowledged};
+use crate::amca::{Control, IgnoreRule, Options, Profile, Step};
+use layercast_core::units::{Rate, Size, Span, Time};
+
+/// The state between reports.
+#[derive(Clone, Debug)]
+pub(super) struct Feedback {
+    profile: Profile,
+    ignore: IgnoreRule,
+    is_bounded: bool,
+    every: u32,
+    interval: Span,
+    size: Size,
+    /// Packets first sent since the last report that counted.
+    sent_since: u64,
+    below: Option<u64>,
+    period: Option<Span>,
+    longest: Option<Span>,
+    shortest: Option<Span>,
+    /// The round-trip time of the empty path: the smallest largest one.
+    base: Option<Span>,
+    /// How often children had come or gone when `base` was begun.
+    changes: u64,
+    /// Packets first sent since anything came from below.
+    unheard: u64,
+}
+
+impl Feedback {
+    pub(super) fn new(options: &Options, size: Size) -> Feedback {
+        Feedback {
+            profile: options.profile,
+            ignore: options.ignore_rule(),
+            is_bounded: options.is_bounded(),
+            every: options.report_every,
+            interval: options.cr_max_interval,
+            size,
+            sent_since: 0,
+            below: None,
+            period: None,
+            longest: None,
+            shortest: None,
+            base: None,
+            changes: 0,
+            unheard: 0,
+        }
+    }
+
+    /// A new packet leaves.
+    pub(super) fn on_new(&mut self) {
+        self.sent_since += 1;
+        self.unheard += 1;
+    }
+
+    /// Something came from below.
+    pub(super) fn on_heard(&mut self) {
+        self.unheard = 0;
+    }
+
+    /// So often children have come or gone: with one more the path is another.
+    pub(super) fn on_children(&mut self, changes: u64) {
+        if core::mem::replace(&mut self.changes, changes) != changes {
+            self.base = None;
+        }
+    }
+
+    /// All children have left.
+    pub(super) fn on_nobody(&mut self) {
+        (self.longest, self.shortest, self.base) = (None, None, None);
+    }
+
+    /// The largest round-trip time, if one is known.
+    pub(super) fn longest(&self) -> Option<Span> {
+        self.longest
+    }
+
+    /// How long a repair and what it causes take.
+    pub(super) fn longest_way(&self) -> Span {
+        self.longest.unwrap_or(UNKNOWN_WINDOW)
+    }
+
+    /// How long NACKs do nothing after the rate was halved.
+    pub(super) fn ignore(&self) -> Span {
+        let longest = self.longest.unwrap_or(UNKNOWN_WINDOW);
+        match self.ignore {
+            IgnoreRule::RoundTrip => longest,
+            IgnoreRule::Difference => longest.saturating_sub(self.shortest.unwrap_or(longest)),
+        }
+    }
+
+    /// How far apart reports should be at this rate.
+    pub(super) fn expected_period(&self, rate: Rate) -> Span {
+        let bits = self.size.as_bits().max(1) as f64;
+        let packets = match self.profile {
+            Profile::Literal => self.every,
+            _ => packets_per_report(self.every, rate.as_bps(), bits, self.interval.as_secs_f64()),
+        };
+        rate.time_to_send(self.size) * u64::from(packets)
+    }
+
+    /// After what silence congestion is severe.
+    pub(super) fn patience(&self, rate: Rate) -> Span {
+        let period = self.period.unwrap_or_else(|| self.expected_period(rate));
+        (period * 2).max(self.longest_way() * 2)
+    }
+
+    /// Whether it is: a source that sends nothing need not be answered.
+    pub(super) fn is_severe(&self) -> bool {
+        self.unheard > 0
+    }
+
+    /// What children say together reaches the rate, of a source whose next new packet is `next`.
+    pub(super) fn on_summary(&mut self, now: Time, summary: &Summary, next: u64, control: &mut Control) {
+        let span = |us: u32| (us > 0).then(|| Span::from_us(u64::from(us)));
+        if let Some(longest) = span(summary.rtt_max_us) {
+            self.longest = Some(longest);
+            self.base = Some(self.base.map_or(longest, |base| base.min(longest)));
+        }
+        self.shortest = span(summary.rtt_min_us).or(self.shortest);
+        self.period = span(summary.period_us);
+        let bits = control.rules().packet_bits;
+        let advance = summary.below as i64 - self.below.unwrap_or(0) as i64;
+        let unacknowledged = match self.profile {
+            Profile::Literal => unacknowledged(u64::from(summary.count), advance),
+            Profile::Count => unacknowledged(self.sent_since, advance),
+            Profile::Backlog => self.base.map_or(0.0, |base| {
+                let outstanding = next.saturating_sub(summary.below);
+                backlog(outstanding, control.rate().as_bps(), base.as_secs_f64(), bits)
+            }),
+        };
+        let step = Step {
+            period_s: f64::from(summary.period_us) / 1e6,
+            rtt_var_s: summary.rtt_var_us as f64 / 1e6,
+            unacknowledged,
+            received_bps: self
+                .is_bounded
+                .then(|| f64::from(summary.count) * bits * 1e6 / f64::from(summary.period_us.max(1))),
+            rtt_max_s: span(summary.rtt_max_us).map(Span::as_secs_f64),
+            is_marked: summary.is_marked,
+        };
+        control.on_report(now, step);
+        (self.sent_since, self.below) = (0, Some(summary.below));
+    }
+}

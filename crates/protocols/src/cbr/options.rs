@@ -1,0 +1,130 @@
+//! CBR's options with their defaults (docs/protocols/cbr.md).
+
+pub use crate::tfrc::ShownMeasure;
+use crate::tfrc::{Law, MeterPlan, Settings};
+use layercast_core::options;
+use layercast_core::session::Needs;
+use layercast_core::units::{Size, Span};
+pub use layercast_kit::equation::Formula;
+pub use layercast_kit::estimator::{
+    Boundary, FirstInterval, ImpactAverage, RtoRule, RttFilter, VirtualLoss, WindowScope,
+};
+use layercast_kit::estimator::{LossConfig, LossMethod, PanelConfig};
+
+options! {
+    /// The options of CBR, for the source and the receiver of a session alike.
+    pub struct Options {
+        /// Which measure the receiver reports and shows as its loss rate; the others are shown beside it.
+        estimator: ShownMeasure = ShownMeasure::Lip;
+        /// The model of TCP's throughput (thesis eq. 3).
+        formula: Formula = Formula::PftkSimplified;
+        /// Packets that one acknowledgement of the modelled TCP stands for (thesis: 1).
+        packets_per_ack: f64 = 1.0, 1.0 => 100.0;
+        /// How samples of the round-trip time are filtered (thesis eq. 5).
+        rtt_filter: RttFilter = RttFilter::Ewma;
+        /// What the old round-trip time weighs in its weighted mean (thesis: 0.9; ns-2: 0.95).
+        q: f64 = 0.9, 0.0 => 1.0;
+        /// How many samples the minimum filter looks at.
+        rtt_window: u32 = 8, 1 => 1000;
+        /// How the retransmission timeout follows (thesis eq. 6 prints four-sample; ns-2: ns-tick).
+        rto: RtoRule = RtoRule::FourR;
+        /// The least timeout of the rfc-6298 rule.
+        rto_minimum: Span = Span::from_secs(1);
+        /// The clock's granularity for rfc-6298, and the tick of ns-tick.
+        rto_granularity: Span = Span::from_ms(100);
+        /// How many loss intervals are averaged (thesis: 8).
+        history: u32 = 8, 1 => 256;
+        /// Whether old intervals are discounted in a long one without losses (thesis, chapter 5: as ns-2).
+        discounting: bool = true;
+        /// The floor of discounting (ns-2 and RFC 3448: 0.5).
+        discount_threshold: f64 = 0.5, 0.0 => 1.0;
+        /// How LAP averages the impacts of periods (thesis eq. 15, chapter 5: mean).
+        impact: ImpactAverage = ImpactAverage::Mean;
+        /// Whether a packet sent exactly one round trip after an event is outside it (thesis eq. 12, 13).
+        boundary: Boundary = Boundary::Outside;
+        /// What becomes of the packets before the first loss event (this project's choice; `synthetic` acts as `counted`).
+        first_interval: FirstInterval = FirstInterval::Counted;
+        /// LAP's window in packets: losses closer than this count once (chapter 5 has none: 1).
+        window: u32 = 1, 1 => 1024;
+        /// How many packets the packet loss fraction is over (this project's choice).
+        fraction_window: u32 = 1000, 1 => 1000000;
+        /// The size of virtual packets, which LIP, LAP and the equation then take in place of the real ones; 0: none (thesis 4.3.4).
+        virtual_size: Size = Size::from_bytes(0);
+        /// When a virtual packet is lost (the thesis does not say).
+        virtual_loss: VirtualLoss = VirtualLoss::Representative;
+        /// How many later packets make a missing one lost (thesis: 1; use 3 on real networks).
+        reorder: u32 = 1, 1 => 100;
+        /// The size of a report on the wire (ns-2: 40 bytes).
+        report_size: Size = Size::from_bytes(40);
+        /// How often a receiver asks the source to begin until data comes (this project's choice).
+        hello_interval: Span = Span::from_secs(1), Span::from_ms(10) => Span::from_secs(60);
+        /// How often the source sends a packet while no receiver has spoken, so that one may learn of the
+        /// session from its packets; 0 for never, as where receivers know of it (this project's choice).
+        announce_interval: Span = Span::ZERO, Span::ZERO => Span::from_secs(60);
+        /// How many packets say the end of the session when the source is stopped.
+        end_packets: u32 = 3, 0 => 100;
+    }
+}
+
+impl Needs for Options {
+    fn most_receivers(&self) -> Option<usize> {
+        Some(1)
+    }
+}
+
+impl Options {
+    /// The packet size of the equation: that of virtual packets, where there are any.
+    pub(super) fn equation_size(&self, packet_size: Size) -> Size {
+        self.virtual_packets().map_or(packet_size, |(size, _)| size)
+    }
+
+    fn virtual_packets(&self) -> Option<(Size, VirtualLoss)> {
+        (self.virtual_size > Size::from_bytes(0)).then_some((self.virtual_size, self.virtual_loss))
+    }
+
+    /// TFRC's settings with a constant rate and several measures.
+    pub(super) fn settings(&self) -> Settings {
+        let loss = LossConfig {
+            method: LossMethod::Lip,
+            history: self.history,
+            discounting: self.discounting.then_some(self.discount_threshold),
+            boundary: self.boundary,
+            first_interval: self.first_interval,
+            initial_rtt: Span::from_ms(500),
+            impact: self.impact,
+            discount_impact: false,
+            window: self.window,
+            scope: WindowScope::Session,
+        };
+        let panel = PanelConfig {
+            loss,
+            fraction_window: self.fraction_window,
+            virtual_packets: self.virtual_packets(),
+        };
+        Settings {
+            law: Law::Constant,
+            several_at_first: false,
+            recent_limit: false,
+            damping: false,
+            damping_q: self.q,
+            formula: self.formula,
+            small_packets: None,
+            packets_per_ack: self.packets_per_ack,
+            rtt_filter: self.rtt_filter,
+            rtt_window: self.rtt_window,
+            q: self.q,
+            rto: self.rto,
+            rto_minimum: self.rto_minimum,
+            rto_granularity: self.rto_granularity,
+            reorder: self.reorder,
+            precise: false,
+            ns2_reports: false,
+            largest_target: false,
+            meter: MeterPlan::Several(panel, self.estimator),
+            report_size: self.report_size,
+            hello_interval: self.hello_interval,
+            announce_interval: self.announce_interval,
+            end_packets: self.end_packets,
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! A receiver's timers and what they do (docs/protocols/elm.md).
+
+use super::{Phase, Receiver};
+use crate::elm::options::SilentLayer;
+use layercast_core::contract::{Cause, Note};
+use layercast_core::units::{Layer, Level, Span, Time};
+
+/// The timers of a receiver, besides those of slow start and of the manager.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Timer {
+    /// Nothing has come since the start.
+    Start,
+    /// A report is due.
+    Report,
+    /// Nothing has come for a while.
+    Silence,
+    /// A joined layer should have carried something by now.
+    Join,
+}
+
+impl Timer {
+    pub(super) const COUNT: usize = 4;
+}
+
+/// The newest join, until its first packet comes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JoinWatch {
+    pub(super) layer: Layer,
+    joined: Time,
+    counted: bool,
+}
+
+impl Receiver {
+    pub(super) fn run_timers(&mut self, now: Time) {
+        while let Some(timer) = self.timers.take_expired(now) {
+            match timer {
+                timer if timer == Timer::Start as usize => self.nothing_came(now),
+                timer if timer == Timer::Report as usize => {
+                    self.send_report(now, false);
+                    let next = self.reports.sent(now, &mut self.stream);
+                    self.timers.arm(Timer::Report as usize, next);
+                }
+                timer if timer == Timer::Silence as usize => self.check_silence(now),
+                _ => self.check_join(now),
+            }
+        }
+        self.run_management(now);
+    }
+
+    /// The start: join the base layer and wait for it.
+    pub(super) fn start(&mut self, now: Time) {
+        self.started = now;
+        self.last_heard = now;
+        self.phase = Phase::Waiting;
+        self.raise_to(Level::up_to(Layer::BASE), Cause::Start);
+        self.timers.arm(Timer::Start as usize, now + self.options.start_timeout);
+    }
+
+    /// Nothing came since the start. It goes on waiting; a base layer that could not be joined is
+    /// asked for again.
+    fn nothing_came(&mut self, now: Time) {
+        self.actions.note(Note::NothingHeard { waited: now.since(self.started) });
+        if self.level == Level::NONE {
+            self.raise_to(Level::up_to(Layer::BASE), Cause::Start);
+        }
+        self.timers.arm(Timer::Start as usize, now + self.options.start_timeout);
+    }
+
+    /// The first base packet: slow start begins, and so do reports.
+    pub(super) fn first_packet(&mut self, now: Time) {
+        self.timers.disarm(Timer::Start as usize);
+        let report = self.reports.first(now, &mut self.stream);
+        self.timers.arm(Timer::Report as usize, report);
+        self.timers.arm(Timer::Silence as usize, now + self.silence_after());
+        self.begin_climbing(now);
+    }
+
+    /// The source began anew: everything is learned again, from the base layer up.
+    pub(super) fn begin_anew(&mut self, now: Time) {
+        self.counters.restarts += 1;
+        self.actions.note(Note::Resynchronised { layer: Layer::BASE });
+        self.leave_down_to(now, Level::up_to(Layer::BASE), Cause::SessionEnd);
+        self.reception.reset();
+        self.newest_base = None;
+        self.no_join_before = now;
+        if self.phase != Phase::Waiting {
+            self.begin_climbing(now);
+        }
+    }
+
+    /// How long without packets is silence.
+    fn silence_after(&self) -> Span {
+        let timeout = self.reception.timeout();
+        timeout.scaled(self.options.silence_timeouts).max(self.options.silence_min)
+    }
+
+    /// A silent path is left layer by layer, down to the base layer, which is kept: a path that
+    /// comes back must find the receiver there.
+    fn check_silence(&mut self, now: Time) {
+        let quiet_until = self.last_heard + self.silence_after();
+        if now < quiet_until {
+            self.timers.arm(Timer::Silence as usize, quiet_until);
+            return;
+        }
+        if !self.silent {
+            self.silent = true;
+            self.actions.note(Note::NothingHeard { waited: now.since(self.last_heard) });
+            self.end_slow_start();
+        }
+        self.manager.clear();
+        if let Some(lower) = self.one_down() {
+            self.leave_down_to(now, lower, Cause::Silence);
+        }
+        self.timers.arm(Timer::Silence as usize, now + self.options.silence_leave_gap);
+    }
+
+    /// Watches a layer just joined until its first packet.
+    pub(super) fn watch_join(&mut self, now: Time, layer: Layer) {
+        let round_trips = self.reception.rtt_or_initial() * 4;
+        let spacings = self.table.spacing(layer, self.reception.packet_size()) * 4;
+        let patience = round_trips.max(spacings).max(self.options.join_silent_min);
+        self.watch = Some(JoinWatch { layer, joined: now, counted: false });
+        self.timers.arm(Timer::Join as usize, now + patience);
+    }
+
+    fn check_join(&mut self, now: Time) {
+        let Some(watch) = self.watch.take() else { return };
+        if !watch.counted {
+            self.counters.join_silent += 1;
+            if self.options.join_silent == SilentLayer::Leave {
+                self.watch = Some(JoinWatch { counted: true, ..watch });
+                let leave_at = (watch.joined + self.options.join_silent_leave).max(now + Span::from_ns(1));
+                self.timers.arm(Timer::Join as usize, leave_at);
+            }
+        } else if let Some(lower) = self.one_down().filter(|_| self.level == Level::up_to(watch.layer)) {
+            self.end_slow_start();
+            self.leave_down_to(now, lower, Cause::SilentLayer);
+            self.no_join_before = now + self.options.join_failed_hold;
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Slow start (thesis 6.2.4): climb one layer per interval until the rate says stop.
+
+use super::options::{DeafPeriod, Options, SlowStartPace, Strategy};
+use super::strategy::Rung;
+use layercast_core::units::{Rate, RateEstimate, Span, Time};
+
+/// How many layers above the base a receiver climbs before its first round-trip time (thesis 6.2.4).
+const BLIND_LAYERS: u16 = 2;
+
+/// What slow start asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlowStartStep {
+    /// Join the next layer; slow start goes on.
+    Join,
+    /// Slow start is over at this level; nothing is left or joined.
+    End,
+}
+
+/// A receiver's slow start, from one join to the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SlowStart {
+    deaf_until: Time,
+    next_join: Time,
+}
+
+/// How slow start is paced, from the options.
+#[derive(Clone, Copy, Debug)]
+pub struct SlowStartPlan {
+    interval: Span,
+    round_trips: Option<f64>,
+    deaf: DeafPeriod,
+    deaf_constant: Span,
+    deaf_round_trips: f64,
+}
+
+/// The deaf period after joining a level: the interval, less by as much as the level is above the
+/// base layer (thesis 6.2.4).
+pub fn deaf_period(interval: Span, base: Rate, level: Rate) -> Span {
+    if level > base { interval.scaled(base.as_bps() / level.as_bps()) } else { interval }
+}
+
+impl SlowStartPlan {
+    /// The plan that the options ask for.
+    pub fn new(options: &Options) -> SlowStartPlan {
+        let by_round_trips = match options.slow_start_pace {
+            SlowStartPace::ByStrategy => options.strategy == Strategy::Naive,
+            SlowStartPace::Interval => false,
+            SlowStartPace::RoundTrips => true,
+        };
+        SlowStartPlan {
+            interval: options.slow_start_interval,
+            round_trips: by_round_trips.then_some(options.slow_start_round_trips),
+            deaf: options.deaf_period,
+            deaf_constant: options.deaf_constant,
+            deaf_round_trips: options.deaf_round_trips,
+        }
+    }
+
+    /// Slow start after joining a level of cumulative rate `level` at `now`. `rtt` is the smoothed
+    /// round-trip time, or what stands for it before the first sample.
+    pub fn after_join(&self, now: Time, rtt: Span, base: Rate, level: Rate) -> SlowStart {
+        let interval = self.round_trips.map_or(self.interval, |count| rtt.scaled(count));
+        let deaf = match self.deaf {
+            DeafPeriod::Scaled => deaf_period(interval, base, level),
+            DeafPeriod::Constant => self.deaf_constant,
+            DeafPeriod::RoundTrips => rtt.scaled(self.deaf_round_trips),
+        };
+        SlowStart { deaf_until: now + deaf, next_join: now + interval }
+    }
+}
+
+impl SlowStart {
+    /// Whether rates are not consulted now.
+    pub fn is_deaf(&self, now: Time) -> bool {
+        now < self.deaf_until
+    }
+
+    /// What is due at `now`, with the latest rate. Ask at each new rate and at the deadline.
+    /// `layers_above_base` is how many layers beside the base layer are held.
+    pub fn poll(
+        &self,
+        now: Time,
+        rate: RateEstimate,
+        rung: &Rung,
+        layers_above_base: u16,
+    ) -> Option<SlowStartStep> {
+        let below = rate.known().is_some_and(|rate| rate < rung.here);
+        if !self.is_deaf(now) && (below || rung.above.is_none()) {
+            return Some(SlowStartStep::End);
+        }
+        let may_climb = rung.above.is_some() && !is_held(rate, layers_above_base);
+        (may_climb && now >= self.next_join).then_some(SlowStartStep::Join)
+    }
+
+    /// When to poll if no rate comes before; none while it waits for a round-trip time.
+    pub fn next_deadline(&self, rate: RateEstimate, rung: &Rung, layers_above_base: u16) -> Option<Time> {
+        if rung.above.is_none() {
+            Some(self.deaf_until)
+        } else if is_held(rate, layers_above_base) {
+            None
+        } else {
+            Some(self.next_join)
+        }
+    }
+}
+
+fn is_held(rate: RateEstimate, layers_above_base: u16) -> bool {
+    rate == RateEstimate::Unknown && layers_above_base >= BLIND_LAYERS
+}
+
+#[cfg(test)]
+mod tests;

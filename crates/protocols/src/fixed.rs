@@ -1,0 +1,153 @@
+//! Layers at a fixed level: no congestion control at all.
+//!
+//! The source sends every layer at its rate. A receiver joins the layers of a given level when it
+//! starts, keeps them, and leaves when it stops. This is what fixed-rate multicast does today, and
+//! the yardstick of what a congestion control gains and costs.
+
+use layercast_core::contract::{ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Note, Send};
+use layercast_core::options;
+use layercast_core::session::{Needs, SessionPlan};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Layer, Level, Time, WireSeq};
+use layercast_kit::pacing::LayerClocks;
+
+options! {
+    /// Options of the fixed protocol.
+    pub struct Options {
+        /// The level that receivers hold: the index of the highest layer, 0 for the base alone.
+        level: u32 = 0, 0 => 65_534;
+    }
+}
+
+impl Needs for Options {}
+
+/// The header of a data packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The layer it was sent on.
+    pub layer: Layer,
+    /// Its number on that layer.
+    pub seq: WireSeq,
+}
+
+impl layercast_core::contract::Header for Header {}
+
+/// Sends every layer at its rate.
+#[derive(Clone, Debug)]
+pub struct Source {
+    plan: SessionPlan,
+    stream: Stream,
+    clocks: LayerClocks,
+    actions: ActionQueue<Header>,
+}
+
+impl Source {
+    /// A source for a session.
+    pub fn new(_options: &Options, plan: SessionPlan, stream: Stream) -> Source {
+        Source { plan, stream, clocks: LayerClocks::default(), actions: ActionQueue::default() }
+    }
+
+    fn send_due(&mut self, now: Time) {
+        let (actions, size) = (&mut self.actions, self.plan.packet_size);
+        self.clocks.send_due(now, |layer, seq| {
+            actions.send(Send::data(layer.channel(), Header { layer, seq }, size));
+        });
+    }
+}
+
+impl Endpoint for Source {
+    type Header = Header;
+
+    fn handle(&mut self, now: Time, input: Input<Header>) {
+        match input {
+            Input::Start => {
+                self.clocks.begin(now, &self.plan, &mut self.stream, false);
+                self.send_due(now);
+            }
+            Input::Timer => self.send_due(now),
+            Input::Stop => self.clocks.stop(),
+            _ => {}
+        }
+    }
+
+    fn poll_action(&mut self) -> Option<layercast_core::contract::Action<Header>> {
+        self.actions.pop()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.clocks.next()
+    }
+
+    fn belief(&self, _now: Time) -> Belief {
+        Belief::default()
+    }
+}
+
+/// Holds a fixed level.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    wanted: Level,
+    held: Level,
+    actions: ActionQueue<Header>,
+}
+
+impl Receiver {
+    /// A receiver of a session. The level is cut to the layers that there are.
+    pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Receiver {
+        let count = (options.level + 1).min(u32::from(plan.layers.count()));
+        let wanted = Level::of_count(count as u16);
+        Receiver { wanted, held: Level::NONE, actions: ActionQueue::default() }
+    }
+
+    fn hold(&mut self, wanted: Level, cause: Cause) {
+        for layer in self.held.layer_count()..wanted.layer_count() {
+            self.actions.join(Layer(layer).channel());
+        }
+        for layer in (wanted.layer_count()..self.held.layer_count()).rev() {
+            self.actions.leave(Layer(layer).channel());
+        }
+        if wanted != self.held {
+            self.actions.note(Note::LevelChanged { from: self.held, to: wanted, cause });
+            self.held = wanted;
+        }
+    }
+}
+
+impl Endpoint for Receiver {
+    type Header = Header;
+
+    fn handle(&mut self, _now: Time, input: Input<Header>) {
+        match input {
+            Input::Start => self.hold(self.wanted, Cause::Start),
+            Input::Stop => self.hold(Level::NONE, Cause::Stop),
+            Input::JoinFailed(channel, _) if channel.0 < self.held.layer_count() => {
+                // Layers are cumulative: without this one those above are of no use.
+                let held = self.held;
+                self.held = Level::of_count(channel.0);
+                for layer in (channel.0 + 1..held.layer_count()).rev() {
+                    self.actions.leave(Layer(layer).channel());
+                }
+                let note = Note::LevelChanged { from: held, to: self.held, cause: Cause::JoinFailed };
+                self.actions.note(note);
+            }
+            Input::Packet(Arrival { .. }) | Input::JoinFailed(..) => {}
+            Input::Timer
+            | Input::SendRefused(_)
+            | Input::DataExhausted
+            | Input::DataAvailable
+            | Input::Finish => {}
+        }
+    }
+
+    fn poll_action(&mut self) -> Option<layercast_core::contract::Action<Header>> {
+        self.actions.pop()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        None
+    }
+
+    fn belief(&self, _now: Time) -> Belief {
+        Belief { level: self.held, ..Belief::default() }
+    }
+}

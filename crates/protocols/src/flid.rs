@@ -1,0 +1,47 @@
+//! FLID, fair layered increase/decrease (Byers, Horn, Luby, Mitzenmacher, Shaver 2002), with static
+//! layers (FLID-SL), with dynamic ones (FLID-DL), and with congestion marks in place of losses
+//! (E-FLID-DL).
+//!
+//! Time is cut into slots. All packets of a slot carry the same increase signal: the highest level that
+//! may rise by one layer at the slot's end. A receiver that lost a packet in the slot falls by one layer,
+//! another one that the signal names rises, all others stay. How often each level may rise decides the
+//! mean rate under loss; it is chosen so that this follows TCP's.
+//!
+//! - [`Target`], [`Model`], [`heuristic`], [`climb`]: how the shares of slots in which levels rise are
+//!   chosen, and what follows from them.
+//! - [`ReverseCounter`], [`signal`]: how shares become signals.
+//! - [`Source`], [`Receiver`]: the endpoints of the three protocols, which differ in their options and
+//!   have a module each: `flid::sl`, `flid::dl`, `flid::ecn`.
+//!
+//! The page `docs/protocols/flid.md` tells it in full.
+
+pub mod dl;
+pub mod ecn;
+mod fit;
+mod header;
+mod lct;
+mod model;
+mod receiver;
+mod rises;
+mod settings;
+mod signal;
+pub mod sl;
+mod source;
+mod target;
+
+pub use fit::{Climb, Fitted, Goal, Objective, climb};
+pub use header::{Header, HeaderError};
+pub use model::{Memberships, Model};
+pub use receiver::{Congestion, Receiver, next_level};
+pub use rises::{SEPARATION, heuristic, raw_heuristic, separated};
+pub(crate) use settings::variant_options;
+pub use settings::{EcnSettings, JoinMode, RiseRule, Settings, SignalRule, Variant};
+pub use signal::{ReverseCounter, signal};
+pub use source::Source;
+pub use target::Target;
+
+/// The most layers that FLID's header can name in a signal.
+pub const MAX_LAYERS: u16 = 128;
+
+/// The most channels that FLID's header can number.
+pub const MAX_CHANNELS: u16 = 128;

@@ -1,0 +1,411 @@
+//! The receiver of FLID: one decision for each slot.
+
+mod channels;
+mod deciding;
+mod guard;
+mod numbers;
+mod slots;
+
+use self::channels::Channels;
+use self::guard::{END_WAIT, EndGuard, JumpGuard, SlotClock};
+use self::slots::Slot;
+use super::{Header, JoinMode, Settings, Variant};
+use layercast_core::contract::{
+    Action, ActionQueue, Arrival, Belief, Cause, Ecn, Endpoint, Input, Note, Origin, Timers,
+};
+use layercast_core::session::{Heard as HeardSession, SessionNumber, SessionPlan};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Layer, Level, Seq, Time};
+use layercast_kit::dynamic::Layering;
+use layercast_kit::silence::SILENCE;
+
+pub use slots::{Congestion, next_level};
+
+/// After that, and after so many slots, it looks for the session anew.
+const SILENT_SLOTS: u64 = 20;
+/// So many slots in a row without a packet leave the base only.
+const STARVED_SLOTS: u32 = 3;
+
+/// The receiver of a FLID session.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    settings: Settings,
+    layering: Layering,
+    /// How many levels there are.
+    levels: u16,
+    state: State,
+    level: Level,
+    session: SessionNumber,
+    slot: Slot,
+    /// With static layers: the slot before, while its last packets may still come.
+    previous: Option<Slot>,
+    /// With early joins: the level that was chosen for the next slot.
+    planned: Option<(u16, Cause)>,
+    channels: Channels,
+    congestion: Congestion,
+    jump: JumpGuard,
+    end: EndGuard,
+    clock: SlotClock,
+    /// Slots in a row that ended without a packet of the next one.
+    assumed_slots: u32,
+    deaf_until: Time,
+    last_heard: Time,
+    counts: (u64, u64),
+    timers: Timers<5>,
+    actions: ActionQueue<Header>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Idle,
+    /// The base is joined; no packet of it has come.
+    Acquiring,
+    Running,
+    /// Nothing came for some slots.
+    Starved,
+}
+
+/// What the receiver's timers are for.
+enum Timer {
+    /// The slot has ended without a packet of the next one.
+    SlotEnd,
+    /// The last packets of the slot before have had their time.
+    Grace,
+    /// Joins for the next slot are due.
+    EarlyJoin,
+    Silence,
+    SessionEnd,
+}
+
+impl Receiver {
+    /// A receiver for the layers of `plan`. It needs no randomness; the stream is taken so that all
+    /// receivers are made alike.
+    pub fn new(options: &impl Variant, plan: SessionPlan, _stream: Stream) -> Receiver {
+        let settings = Settings { rise_list: alloc::vec::Vec::new(), ..options.settings() };
+        let layering = settings.layering(&plan);
+        Receiver {
+            channels: Channels::new(layering, &settings, &plan),
+            levels: settings.layers(&plan),
+            layering,
+            state: State::Idle,
+            level: Level::NONE,
+            session: SessionNumber::default(),
+            slot: Slot::new(0, Time::ZERO),
+            previous: None,
+            planned: None,
+            congestion: Congestion::new(settings.ecn, Time::ZERO),
+            jump: JumpGuard::default(),
+            end: EndGuard::default(),
+            clock: SlotClock::default(),
+            assumed_slots: 0,
+            deaf_until: Time::ZERO,
+            last_heard: Time::ZERO,
+            counts: (0, 0),
+            timers: Timers::default(),
+            actions: ActionQueue::default(),
+            settings,
+        }
+    }
+
+    fn on_packet(&mut self, now: Time, arrival: &Arrival<Header>) {
+        let header = arrival.header;
+        let channel = header.channel();
+        if arrival.origin != Origin::Channel(channel) || self.state == State::Idle {
+            return;
+        }
+        let number = match self.state {
+            State::Running => header.slot.expand(Seq(self.slot.number)).0,
+            _ => u64::from(header.slot.0),
+        };
+        if self.layering.layer_of(channel, number) != Some(header.layer()) {
+            return;
+        }
+        if !self.channels.holds(channel) {
+            self.channels.hear_left(now, channel, number, &mut self.actions);
+            return;
+        }
+        match self.session.hear(header.session) {
+            HeardSession::Foreign => return,
+            HeardSession::Anew => self.acquire(now),
+            HeardSession::First | HeardSession::Same => {}
+        }
+        self.last_heard = now;
+        if self.state != State::Running {
+            self.on_first_packet(now, &header, number);
+        }
+        if self.state == State::Running {
+            self.on_slot_packet(now, arrival, number);
+        }
+    }
+
+    /// The first packet of a session, or after a silence. A receiver that holds the base needs one of
+    /// the base; without a base that stands still the first one of a slot on any channel tells it.
+    fn on_first_packet(&mut self, now: Time, header: &Header, number: u64) {
+        let fits = if self.base_turns() { header.first_of_slot } else { header.layer() == Layer::BASE };
+        if !fits {
+            return;
+        }
+        self.state = State::Running;
+        self.slot = Slot { is_partial: true, ..Slot::new(number, now) };
+        self.assumed_slots = 0;
+        self.jump.reset();
+        self.clock.reset();
+        self.clock.hear(number, now, self.settings.slot);
+        self.channels.restart(number);
+        self.change_level(now, Level::up_to(Layer::BASE), Cause::Start);
+        self.start_slot(now, false);
+    }
+
+    fn on_slot_packet(&mut self, now: Time, arrival: &Arrival<Header>, number: u64) {
+        let header = arrival.header;
+        let ahead = number.saturating_sub(self.slot.number);
+        let turns = ahead > 0 && {
+            let from = (header.channel(), header.layer() == Layer::BASE);
+            let elapsed = now.since(self.slot.began);
+            self.jump.allows(number, ahead, elapsed, self.settings.slot, from)
+        };
+        // The first packet of a slot tells what the slots before lost.
+        let is_new = if turns && !header.first_of_slot {
+            self.turn(now, number, None);
+            self.count(&header, number)
+        } else {
+            let is_new = self.count(&header, number);
+            if turns {
+                self.turn(now, number, None);
+            }
+            is_new
+        };
+        if !is_new {
+            return;
+        }
+        self.counts.0 += 1;
+        let is_marked = arrival.ecn == Ecn::Marked;
+        self.clock.hear(number, now, self.settings.slot);
+        if let Some(slot) = self.record(number) {
+            slot.received += 1;
+            slot.is_marked |= is_marked;
+            slot.hear(header.signal);
+        }
+        if header.layer() == Layer::BASE {
+            match self.end.hear(header.end_of_session) {
+                Some(true) => self.timers.arm(Timer::SessionEnd as usize, now + END_WAIT),
+                Some(false) => self.timers.disarm(Timer::SessionEnd as usize),
+                None => {}
+            }
+        }
+    }
+
+    /// The present slot ends and `number` begins; `assumed` if no packet says so.
+    fn turn(&mut self, now: Time, number: u64, assumed: Option<Cause>) {
+        let ahead = number.saturating_sub(self.slot.number);
+        self.assumed_slots = if assumed.is_some() { self.assumed_slots + 1 } else { 0 };
+        let waits = !self.layering.is_dynamic() && assumed.is_none() && ahead == 1;
+        if let Some(previous) = self.previous.take() {
+            let level = self.decide(now, previous);
+            self.settle_level(now, level);
+        }
+        let ended = self.slot;
+        let mut next = Slot::new(number, now);
+        let planned = self.planned.take();
+        let level = if waits && !self.settings.loss_grace.is_zero() {
+            self.previous = Some(ended);
+            self.timers.arm(Timer::Grace as usize, now + self.settings.loss_grace);
+            None
+        } else if ahead > 1 || assumed.is_some() {
+            // Slots that nothing was heard of were congested. Dynamic layers have stepped down meanwhile.
+            self.counts.1 += u64::from(self.settle(number.saturating_sub(1)).1.present);
+            let steps = if self.layering.is_dynamic() { ahead } else { 1 };
+            let held = u64::from(self.level.layer_count());
+            Some(((held.saturating_sub(steps)).max(1) as u16, assumed.unwrap_or(Cause::Loss)))
+        } else if let Some(planned) = planned {
+            // What came after the decision counts for the new slot.
+            (next.lost, next.is_marked, next.is_told) = (ended.lost, ended.is_marked, ended.is_told);
+            Some(planned)
+        } else {
+            self.decide(now, ended)
+        };
+        self.slot = next;
+        self.jump.reset();
+        if self.layering.is_dynamic() || level.is_some() {
+            let (count, cause) = level.unwrap_or((self.level.layer_count(), Cause::IncreaseSignal));
+            self.change_level(now, Level::of_count(count), cause);
+        }
+        self.start_slot(now, assumed.is_some());
+    }
+
+    /// Whether the base moves from channel to channel like all layers.
+    fn base_turns(&self) -> bool {
+        matches!(self.layering, Layering::Turning(_))
+    }
+
+    /// Whether the next slot is on channels that are not held, so that its beginning cannot be heard.
+    fn goes_by_clock(&self) -> bool {
+        self.base_turns() && self.level.layer_count() <= 1
+    }
+
+    /// Sets the timers of a slot that has begun. If that was assumed, patience is used up.
+    fn start_slot(&mut self, now: Time, assumed: bool) {
+        let slot = self.settings.slot;
+        let patience = if assumed { slot } else { self.clock.patience(slot) };
+        let boundary = self.clock.predicted(self.slot.number + 1, slot);
+        let ends = boundary.filter(|&at| self.goes_by_clock() && at > now);
+        self.timers.arm(Timer::SlotEnd as usize, ends.unwrap_or(now + patience));
+        let early = self.layering.is_dynamic() && self.settings.join_mode == JoinMode::Early;
+        match boundary.map(|at| at - self.settings.join_lead).filter(|&at| early && at > now) {
+            Some(at) => self.timers.arm(Timer::EarlyJoin as usize, at),
+            None => self.timers.disarm(Timer::EarlyJoin as usize),
+        }
+    }
+
+    /// Holds the channels of `to` in the present slot, and no others.
+    fn change_level(&mut self, now: Time, to: Level, cause: Cause) {
+        let from = core::mem::replace(&mut self.level, to);
+        self.channels.hold(now, to, self.slot.number, &mut self.actions);
+        if from != to {
+            self.actions.note(Note::LevelChanged { from, to, cause });
+        }
+    }
+
+    /// Waits for a packet of the base, and holds nothing else. Without a base that stands still the
+    /// first channel is as good as any.
+    fn acquire(&mut self, now: Time) {
+        self.state = State::Acquiring;
+        self.previous = None;
+        self.planned = None;
+        let silence = self.timers.at(Timer::Silence as usize).unwrap_or(now + SILENCE);
+        self.timers = Timers::default();
+        self.timers.arm(Timer::Silence as usize, silence);
+        // In slot l of a wheel the first channel carries the base; for others the slot does not matter.
+        self.slot = match self.layering {
+            Layering::Turning(wheel) => Slot::new(u64::from(wheel.layers), now),
+            _ => Slot::new(0, now),
+        };
+        self.change_level(now, Level::up_to(Layer::BASE), Cause::Start);
+    }
+
+    fn on_join_failed(&mut self, now: Time, channel: Channel) {
+        if !self.channels.forget(channel) {
+            return;
+        }
+        let layer = self.layering.layer_of(channel, self.slot.number);
+        // A channel for the next slot is tried again when that begins.
+        let Some(layer) = layer.filter(|&layer| self.level.holds(layer)) else { return };
+        if layer == Layer::BASE {
+            self.state = State::Acquiring;
+            self.timers.disarm(Timer::SlotEnd as usize);
+            self.timers.disarm(Timer::EarlyJoin as usize);
+        }
+        self.planned = None;
+        self.change_level(now, Level::of_count(layer.0), Cause::JoinFailed);
+    }
+
+    fn on_timers(&mut self, now: Time) {
+        while let Some(timer) = self.timers.take_expired(now) {
+            if timer == Timer::SlotEnd as usize {
+                self.on_missing_slot(now);
+            } else if timer == Timer::Grace as usize {
+                if let Some(previous) = self.previous.take() {
+                    let level = self.decide(now, previous);
+                    self.settle_level(now, level);
+                }
+            } else if timer == Timer::EarlyJoin as usize {
+                self.join_early(now);
+            } else if timer == Timer::Silence as usize {
+                self.on_silence(now);
+            } else {
+                self.actions.note(Note::SessionEnded);
+                self.stop(now, Cause::SessionEnd);
+            }
+        }
+    }
+
+    /// No packet of the next slot came.
+    fn on_missing_slot(&mut self, now: Time) {
+        if self.goes_by_clock() && self.slot.received > 0 {
+            self.turn(now, self.slot.number + 1, None);
+            return;
+        }
+        self.turn(now, self.slot.number + 1, Some(Cause::Silence));
+        if self.assumed_slots >= STARVED_SLOTS {
+            self.change_level(now, Level::up_to(Layer::BASE), Cause::Silence);
+            // A base that turns must be followed.
+            if !self.base_turns() {
+                self.state = State::Starved;
+                self.timers.disarm(Timer::SlotEnd as usize);
+                self.timers.disarm(Timer::EarlyJoin as usize);
+            }
+        }
+    }
+
+    /// Decides on the next slot before it begins, and joins for it.
+    fn join_early(&mut self, now: Time) {
+        let ended = self.slot;
+        let decided = self.decide(now, ended);
+        (self.slot.lost, self.slot.is_marked, self.slot.is_told) = (0, false, false);
+        let (count, cause) = decided.unwrap_or((self.level.layer_count(), Cause::IncreaseSignal));
+        self.planned = Some((count, cause));
+        self.channels.join(Level::of_count(count), self.slot.number + 1, &mut self.actions);
+    }
+
+    fn on_silence(&mut self, now: Time) {
+        let waited = now.since(self.last_heard);
+        if waited < SILENCE && self.level != Level::NONE {
+            self.timers.arm(Timer::Silence as usize, self.last_heard + SILENCE);
+            return;
+        }
+        if waited >= SILENCE {
+            self.actions.note(Note::NothingHeard { waited });
+        }
+        self.timers.arm(Timer::Silence as usize, now + SILENCE);
+        if self.level == Level::NONE || waited >= self.settings.slot * SILENT_SLOTS {
+            self.acquire(now);
+        }
+    }
+
+    fn stop(&mut self, now: Time, cause: Cause) {
+        self.change_level(now, Level::NONE, cause);
+        self.state = State::Idle;
+        self.timers = Timers::default();
+    }
+}
+
+impl Endpoint for Receiver {
+    type Header = Header;
+
+    fn handle(&mut self, now: Time, input: Input<Header>) {
+        match input {
+            Input::Start => {
+                self.last_heard = now;
+                self.congestion = Congestion::new(self.settings.ecn, now);
+                self.acquire(now);
+            }
+            _ if self.state == State::Idle => {}
+            Input::Packet(arrival) => self.on_packet(now, &arrival),
+            Input::JoinFailed(channel, _) => self.on_join_failed(now, channel),
+            Input::Stop => self.stop(now, Cause::Stop),
+            Input::Timer
+            | Input::SendRefused(_)
+            | Input::DataExhausted
+            | Input::DataAvailable
+            | Input::Finish => {}
+        }
+        self.on_timers(now);
+    }
+
+    fn poll_action(&mut self) -> Option<Action<Header>> {
+        self.actions.pop()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.timers.next()
+    }
+
+    fn belief(&self, _now: Time) -> Belief {
+        let (received, lost) = self.counts;
+        let loss = (lost + received > 0).then(|| lost as f64 / (lost + received) as f64);
+        Belief { level: self.level, loss, ..Belief::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! The channels of a receiver: what is held, and what their numbers say.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::numbers::{Lost, Numbers, Rules};
+use crate::flid::{Header, Settings};
+use layercast_core::contract::{ActionQueue, Note};
+use layercast_core::session::SessionPlan;
+use layercast_core::units::{Channel, Layer, Level, Span, Time};
+use layercast_kit::dynamic::{Layering, Memberships, Move};
+
+/// Gaps up to this length are believed even on slow layers, and no longer ones even on fast ones.
+const GAPS: (i64, i64) = (64, 1000);
+
+/// One channel.
+#[derive(Clone, Debug, Default)]
+struct Reception {
+    numbers: Numbers,
+    /// The slot from which on the channel is held; what it sent before is not for this receiver.
+    since: u64,
+    /// When it was left last, and in which slot.
+    left: Option<(Time, u64)>,
+    /// Whether it was told that it sends again.
+    is_told: bool,
+}
+
+/// All channels of a receiver.
+#[derive(Clone, Debug)]
+pub(super) struct Channels {
+    layering: Layering,
+    rules: Rules,
+    /// For how long a channel that was left in time is silent.
+    silence: Option<(Span, u64)>,
+    memberships: Memberships,
+    receptions: Vec<Reception>,
+}
+
+impl Channels {
+    pub(super) fn new(layering: Layering, settings: &Settings, plan: &SessionPlan) -> Channels {
+        let fastest = plan.layers.layers().map(|layer| plan.layers.rate(layer).as_bps()).fold(0.0, f64::max);
+        let per_slot = fastest * settings.slot.as_secs_f64() / plan.packet_size.as_bits().max(1) as f64;
+        let count = layering.channels();
+        let silent = match layering {
+            Layering::Turning(wheel) | Layering::TurningAboveBase(wheel) => Some(u64::from(wheel.silent)),
+            Layering::Static(_) | Layering::Cycling(_) => None,
+        };
+        Channels {
+            layering,
+            rules: Rules {
+                reorder: settings.reorder,
+                max_gap: ((2.0 * per_slot) as i64).clamp(GAPS.0, GAPS.1),
+            },
+            silence: silent.map(|slots| (settings.slot * slots, slots)),
+            memberships: Memberships::new(count),
+            receptions: vec![Reception::default(); usize::from(count)],
+        }
+    }
+
+    pub(super) fn holds(&self, channel: Channel) -> bool {
+        self.memberships.holds(channel)
+    }
+
+    /// The session began anew in `slot`: what was known of the numbers of channels held is void.
+    pub(super) fn restart(&mut self, slot: u64) {
+        for channel in self.memberships.held() {
+            begin(&mut self.receptions, channel, slot);
+        }
+    }
+
+    /// A packet of `slot` on a channel that is held. Returns whether it is new.
+    pub(super) fn take(
+        &mut self,
+        header: &Header,
+        slot: u64,
+        charged: u64,
+        on_lost: impl FnMut(Lost),
+    ) -> bool {
+        let rules = self.rules;
+        let reception = self.receptions.get_mut(header.channel().index());
+        reception.is_some_and(|reception| {
+            slot >= reception.since && reception.numbers.take(header.seq, charged, &rules, on_lost)
+        })
+    }
+
+    /// What is missing of `slot` and before is lost. Returns the layer of a channel that lost something.
+    pub(super) fn settle(&mut self, slot: u64, mut on_lost: impl FnMut(Lost)) -> Option<Layer> {
+        let mut layer = None;
+        for channel in self.memberships.held() {
+            let Some(reception) = self.receptions.get_mut(channel.index()) else { continue };
+            reception.numbers.settle(slot, |lost| {
+                layer = layer.or_else(|| self.layering.layer_of(channel, lost.slot));
+                on_lost(lost);
+            });
+        }
+        layer
+    }
+
+    /// Whether the channel that carries `layer` in `slot` has brought a packet since it was joined.
+    pub(super) fn has_delivered(&self, layer: Layer, slot: u64) -> bool {
+        let channel = self.layering.channel_of(layer, slot);
+        let reception = channel.and_then(|channel| self.receptions.get(channel.index()));
+        reception.is_some_and(|reception| reception.numbers.has_begun())
+    }
+
+    /// Holds the channels of `level` in `slot`, and no others.
+    pub(super) fn hold<H>(&mut self, now: Time, level: Level, slot: u64, actions: &mut ActionQueue<H>) {
+        let wanted = self.layering.channels_of(level.layer_count(), slot);
+        let receptions = &mut self.receptions;
+        self.memberships.hold(wanted, |step| match step {
+            Move::Join(channel) => {
+                actions.join(channel);
+                begin(receptions, channel, slot);
+            }
+            Move::Leave(channel) => {
+                actions.leave(channel);
+                if let Some(reception) = receptions.get_mut(channel.index()) {
+                    reception.numbers.reset();
+                    (reception.left, reception.is_told) = (Some((now, slot)), false);
+                }
+            }
+        });
+    }
+
+    /// Joins the channels of `level` in a `slot` that is still to come.
+    pub(super) fn join<H>(&mut self, level: Level, slot: u64, actions: &mut ActionQueue<H>) {
+        let wanted = self.layering.channels_of(level.layer_count(), slot);
+        let receptions = &mut self.receptions;
+        self.memberships.join(wanted, |channel| {
+            actions.join(channel);
+            begin(receptions, channel, slot);
+        });
+    }
+
+    /// The channel is not held any more, without a leave. Returns whether it was.
+    pub(super) fn forget(&mut self, channel: Channel) -> bool {
+        self.memberships.forget(channel)
+    }
+
+    /// A packet of `slot` on a channel that is not held. While the leave takes effect that is as it should
+    /// be; after the channel's silence the leave was too slow, or was lost: that is told, and when as long
+    /// has passed again the leave is repeated.
+    pub(super) fn hear_left<H>(
+        &mut self,
+        now: Time,
+        channel: Channel,
+        slot: u64,
+        actions: &mut ActionQueue<H>,
+    ) {
+        let reception = self.receptions.get_mut(channel.index());
+        let (Some(reception), Some((silence, silent_slots))) = (reception, self.silence) else { return };
+        let Some((left_at, left_in)) = reception.left else { return };
+        let since_leave = now.since(left_at);
+        if slot < left_in.saturating_add(silent_slots) || since_leave < silence {
+            return;
+        }
+        if !core::mem::replace(&mut reception.is_told, true) {
+            actions.note(Note::LeftChannelSends { channel, since_leave });
+        }
+        if since_leave >= silence * 2 {
+            // A channel that is not held cannot be left, so it is joined for that.
+            actions.join(channel);
+            actions.leave(channel);
+            reception.left = Some((now, slot));
+        }
+    }
+}
+
+fn begin(receptions: &mut [Reception], channel: Channel, slot: u64) {
+    if let Some(reception) = receptions.get_mut(channel.index()) {
+        reception.numbers.reset();
+        (reception.since, reception.left) = (slot, None);
+    }
+}

@@ -1,0 +1,301 @@
+//! The options of FLID's variants, and what endpoints make of them.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{Climb, Goal, MAX_CHANNELS, MAX_LAYERS, Model, SEPARATION, Target, climb, heuristic, separated};
+use layercast_core::session::{PlanError, SessionPlan};
+use layercast_core::units::Span;
+use layercast_kit::dynamic::{Layering, Wheel, silent_slots};
+
+layercast_core::choices! {
+    /// How the source chooses increase signals.
+    pub enum SignalRule {
+        /// By a counter with its bits reversed: evenly spread (FLID-DL paper, section IV-C1).
+        Deterministic = "deterministic",
+        /// By a random number for each slot.
+        Probabilistic = "probabilistic",
+    }
+}
+
+layercast_core::choices! {
+    /// How the shares of slots are chosen in which levels may rise: p_i of the FLID-DL paper.
+    pub enum RiseRule {
+        /// From the loss rate at which TCP would have the level's rate (FLID-DL paper, section IV-C).
+        Heuristic = "heuristic",
+        /// The heuristic, improved until the mean rate over the loss rate is close to TCP's (FLID-DL
+        /// paper, appendix).
+        HillClimbing = "hill-climbing",
+        /// The option `rise_list`.
+        List = "list",
+    }
+}
+
+layercast_core::choices! {
+    /// When a receiver of dynamic layers joins for the next slot.
+    pub enum JoinMode {
+        /// At the first packet of that slot.
+        AtBoundary = "at-boundary",
+        /// The option `join_lead` before the slot is expected to begin.
+        Early = "early",
+    }
+}
+
+/// Rules for sessions whose packets are marked instead of lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EcnSettings {
+    /// Whether heavy loss counts beside marks, and losses count where no router marks.
+    pub safety: bool,
+}
+
+/// What endpoints know of the options of their variant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The length of a slot.
+    pub slot: Span,
+    /// The round-trip time for which TCP's rate is the target.
+    pub nominal_rtt: Span,
+    /// How signals are chosen.
+    pub signal: SignalRule,
+    /// How shares are chosen.
+    pub rises: RiseRule,
+    /// The shares for the rule "list".
+    pub rise_list: Vec<f64>,
+    /// The width of the signal's counter in bits.
+    pub counter_bits: u32,
+    /// The longest random delay of a packet.
+    pub packet_jitter: Span,
+    /// A bound on the leave latency; none for static layers.
+    pub leave_bound: Option<Span>,
+    /// Whether the base stands still where layers are dynamic.
+    pub static_base: bool,
+    /// When joins are sent.
+    pub join_mode: JoinMode,
+    /// How long before the slot early joins are sent.
+    pub join_lead: Span,
+    /// How long a receiver of static layers does nothing after it left one.
+    pub deaf: Span,
+    /// After how many later packets of its channel a packet is lost.
+    pub reorder: u32,
+    /// How long after a slot's end static layers wait for its packets.
+    pub loss_grace: Span,
+    /// Whether a receiver rises only when its top layer has delivered.
+    pub wait_first_packet: bool,
+    /// Whether marks decide.
+    pub ecn: Option<EcnSettings>,
+}
+
+/// A protocol of the family: options that have settings.
+pub trait Variant {
+    /// The settings.
+    fn settings(&self) -> Settings;
+}
+
+impl Default for Settings {
+    /// What the family's options default to, with static layers.
+    fn default() -> Settings {
+        Settings {
+            slot: Span::from_ms(500),
+            nominal_rtt: Span::from_ms(100),
+            signal: SignalRule::Deterministic,
+            rises: RiseRule::Heuristic,
+            rise_list: Vec::new(),
+            counter_bits: 16,
+            packet_jitter: Span::from_ms(1),
+            leave_bound: None,
+            static_base: true,
+            join_mode: JoinMode::AtBoundary,
+            join_lead: Span::ZERO,
+            deaf: Span::ZERO,
+            reorder: 3,
+            loss_grace: Span::ZERO,
+            wait_first_packet: false,
+            ecn: None,
+        }
+    }
+}
+
+impl Variant for Settings {
+    fn settings(&self) -> Settings {
+        self.clone()
+    }
+}
+
+impl Settings {
+    /// How many of the session's layers are used.
+    pub fn layers(&self, plan: &SessionPlan) -> u16 {
+        plan.layers.count().min(MAX_LAYERS)
+    }
+
+    /// Where the layers of a session travel.
+    pub fn layering(&self, plan: &SessionPlan) -> Layering {
+        let layers = self.layers(plan);
+        let Some(leave_bound) = self.leave_bound else { return Layering::Static(layers) };
+        let silent = silent_slots(self.slot, leave_bound).min(u16::MAX / 2);
+        if self.static_base {
+            Layering::TurningAboveBase(Wheel { layers: layers.saturating_sub(1), silent })
+        } else {
+            Layering::Turning(Wheel { layers, silent })
+        }
+    }
+
+    /// Packets of the base in a slot.
+    fn base_packets(&self, plan: &SessionPlan) -> f64 {
+        let rate = plan.layers.rate(layercast_core::units::Layer::BASE);
+        rate.as_bps() * self.slot.as_secs_f64() / plan.packet_size.as_bits().max(1) as f64
+    }
+
+    /// Whether a session of this plan can be held.
+    ///
+    /// # Errors
+    /// Says what does not fit, and what would.
+    pub fn check(&self, plan: &SessionPlan) -> Result<(), PlanError> {
+        let (layers, channels) = (plan.layers.count(), self.layering(plan).channels());
+        let refuse = |text: String| Err(PlanError(text));
+        if layers > MAX_LAYERS {
+            return refuse(format!(
+                "{layers} layers are more than the {MAX_LAYERS} that its signal can name"
+            ));
+        }
+        if channels > MAX_CHANNELS {
+            return refuse(format!(
+                "{layers} layers with a leave latency of up to {} take {channels} channels, more than the \
+                 {MAX_CHANNELS} that its header can number: use longer slots (`slot`), a lower `leave_bound` \
+                 or fewer layers",
+                self.leave_bound.unwrap_or_default()
+            ));
+        }
+        let per_slot = self.base_packets(plan);
+        // A rate may be a rounded quotient of just one packet.
+        if per_slot < 1.0 - 1e-9 {
+            return refuse(format!(
+                "the base layer has {per_slot:.2} packets in a slot of {}, but its first packet starts every \
+                 slot: use a faster base layer, smaller packets or longer slots (`slot`)",
+                self.slot
+            ));
+        }
+        if self.rises == RiseRule::List {
+            self.check_list(layers)?;
+        }
+        Ok(())
+    }
+
+    fn check_list(&self, layers: u16) -> Result<(), PlanError> {
+        let (told, needed) = (self.rise_list.len(), usize::from(layers.saturating_sub(1)));
+        // The top level never rises; a list may say so.
+        let fits = told == needed || (told == needed + 1 && self.rise_list.last() == Some(&0.0));
+        let is_share = |rise: &f64| (0.0..=1.0).contains(rise);
+        let falls = self.rise_list.is_sorted_by(|lower, upper| lower >= upper);
+        if fits && falls && self.rise_list.iter().all(is_share) {
+            return Ok(());
+        }
+        let needs = needed.to_string();
+        Err(PlanError(format!(
+            "`rise_list` has {told} numbers; with {layers} layers it must have {needs}, from 0 to 1, that do \
+             not grow"
+        )))
+    }
+
+    /// The share of slots in which each level may rise; 0 for the top.
+    pub fn shares(&self, plan: &SessionPlan) -> Vec<f64> {
+        let target = Target::new(self.nominal_rtt);
+        let mut model = Model::new(&plan.layers, plan.packet_size, self.slot);
+        model.packets_per_s.truncate(usize::from(self.layers(plan)));
+        let start = || heuristic(&model, &target);
+        match self.rises {
+            RiseRule::Heuristic => start(),
+            RiseRule::HillClimbing => {
+                let goal = Goal::of_the_paper(&target);
+                climb(&model, &goal, &separated(&start(), SEPARATION), &Climb::default()).rises
+            }
+            RiseRule::List => {
+                let mut rises = self.rise_list.clone();
+                rises.resize(model.levels(), 0.0);
+                if let Some(top) = rises.last_mut() {
+                    *top = 0.0;
+                }
+                rises
+            }
+        }
+    }
+}
+
+/// Declares the options of a variant: those of the family, and its own. `$settings` sets what the
+/// family's options do not.
+macro_rules! variant_options {
+    (
+        $(#[doc = $struct_doc:literal])*
+        options { $($own:tt)* }
+        settings |$options:ident, $settings:ident| $set:block
+        agreed $agreed:expr
+    ) => {
+        layercast_core::options! {
+            $(#[doc = $struct_doc])*
+            pub struct Options {
+                /// The length of a slot: T. A few round-trip times, longer than a join takes (FLID-DL
+                /// paper, section V-A: 500 ms).
+                slot: Span = Settings::default().slot, Span::from_ms(10) => Span::from_secs(60);
+                /// The nominal round-trip time: the one for which TCP's rate is the target (FLID-DL paper,
+                /// section V-A: 100 ms).
+                rtt: Span = Settings::default().nominal_rtt, Span::from_ms(1) => Span::from_secs(60);
+                /// How the source chooses the increase signals.
+                signal: SignalRule = Settings::default().signal;
+                /// How the shares of slots in which a level may rise are chosen.
+                rises: RiseRule = Settings::default().rises;
+                /// Those shares, from the base up, for the rule "list"; the top level never rises.
+                rise_list: Numbers = Numbers::default();
+                /// The width of the signal's counter in bits; one step must be less than the distance
+                /// between two shares (this project's choice: 16).
+                counter_bits: u32 = Settings::default().counter_bits, 1 => 32;
+                /// The longest random delay of a packet but the base's first, against synchronisation; at
+                /// most a tenth of the distance between packets (FLID-DL paper, section V-A, without a
+                /// number).
+                packet_jitter: Span = Settings::default().packet_jitter, Span::ZERO => Span::from_secs(1);
+                /// A packet is lost when this many later ones of its channel have arrived, or when its
+                /// slot has ended (RFC 5348, section 5.1: 3).
+                reorder: u32 = Settings::default().reorder, 1 => 100;
+                /// Whether a receiver rises only when its top layer has delivered a packet (the paper has
+                /// no such rule).
+                wait_first_packet: bool = Settings::default().wait_first_packet;
+                $($own)*
+            }
+        }
+
+        impl crate::flid::Variant for Options {
+            fn settings(&self) -> Settings {
+                let mut $settings = Settings {
+                    slot: self.slot,
+                    nominal_rtt: self.rtt,
+                    signal: self.signal,
+                    rises: self.rises,
+                    rise_list: self.rise_list.0.clone(),
+                    counter_bits: self.counter_bits,
+                    packet_jitter: self.packet_jitter,
+                    reorder: self.reorder,
+                    wait_first_packet: self.wait_first_packet,
+                    ..Settings::default()
+                };
+                let $options = self;
+                $set
+                $settings
+            }
+        }
+
+        impl layercast_core::session::Needs for Options {
+            fn channels(&self, plan: &SessionPlan) -> u16 {
+                self.settings().layering(plan).channels()
+            }
+
+            fn agreed(&self) -> &'static [&'static str] {
+                $agreed
+            }
+
+            fn check(&self, plan: &SessionPlan) -> Result<(), PlanError> {
+                self.settings().check(plan)
+            }
+        }
+    };
+}
+
+pub(crate) use variant_options;

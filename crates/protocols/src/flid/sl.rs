@@ -1,0 +1,29 @@
+//! FLID-SL: FLID with static layers, for networks where leaves take effect quickly (FLID-DL paper,
+//! sections IV and V-B). See [`crate::flid`].
+
+pub use crate::flid::{Header, Receiver, Source};
+
+use crate::flid::{RiseRule, Settings, SignalRule, Variant as _, variant_options};
+use layercast_core::option::Numbers;
+use layercast_core::session::{PlanError, SessionPlan};
+use layercast_core::units::Span;
+
+/// The type of FLID-SL's extension (RFC 5651, section 9.1; not registered).
+pub const LCT_EXTENSION: u8 = 88;
+
+variant_options! {
+    /// The options of FLID-SL.
+    options {
+        /// How long a receiver neither falls nor rises after it left a layer: the leave latency, so that
+        /// what still arrives is not judged twice; 0 for the paper's rule, which judges every slot.
+        deaf: Span = Span::ZERO, Span::ZERO => Span::from_secs(600);
+        /// How long after a slot's end its packets may still arrive before they are lost; at most a tenth
+        /// of a slot (this project's choice: 50 ms).
+        loss_grace: Span = Span::from_ms(50), Span::ZERO => Span::from_secs(6);
+    }
+    settings |options, settings| {
+        settings.deaf = options.deaf;
+        settings.loss_grace = options.loss_grace.min(options.slot.scaled(0.1));
+    }
+    agreed &["slot"]
+}

@@ -1,0 +1,45 @@
+//! The throughput that FLID is to reach: TCP's, for a round-trip time fixed in advance.
+
+use layercast_core::math::{exp, ln};
+use layercast_core::units::Span;
+use layercast_kit::equation::{Formula, Path};
+
+/// Where the inverse looks for a loss rate.
+const LOSS_RANGE: (f64, f64) = (1e-15, 1e6);
+/// How often the inverse halves that range, in its logarithm.
+const HALVINGS: u32 = 200;
+
+/// TCP's throughput in packets/s over the packet loss rate, with a retransmission timeout of four
+/// round-trip times (FLID-DL paper, eq. 1). It falls strictly for all loss rates above 0; those above 1
+/// are the equation carried on, which the inverse needs for slow layers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Target {
+    path: Path,
+}
+
+impl Target {
+    /// The curve for a nominal round-trip time, of at least 1 us.
+    pub fn new(nominal_rtt: Span) -> Target {
+        let rtt_s = nominal_rtt.as_secs_f64().max(1e-6);
+        Target { path: Path::from_secs(1.0, rtt_s, 4.0 * rtt_s) }
+    }
+
+    /// The rate at a loss rate above 0.
+    pub fn rate(&self, loss: f64) -> f64 {
+        Formula::PftkSimplified.bytes_per_s(&self.path, loss.max(LOSS_RANGE.0))
+    }
+
+    /// The loss rate at which the curve has this rate: from 1e-15 to 1e6.
+    pub fn loss(&self, packets_per_s: f64) -> f64 {
+        let (mut low, mut high) = (ln(LOSS_RANGE.0), ln(LOSS_RANGE.1));
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            if self.rate(exp(middle)) > packets_per_s {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        exp(0.5 * (low + high))
+    }
+}

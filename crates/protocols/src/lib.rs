@@ -1,0 +1,35 @@
+//! Layered multicast congestion control protocols as pure state machines.
+//!
+//! An endpoint of a protocol (a source, a receiver or a router) owns nothing but its state: time,
+//! packets and randomness come in as arguments, and what it wants done comes out as actions. The
+//! same code therefore runs in the simulator, in the emulator and on real sockets.
+//!
+//! From the ground up: [`units`] · [`math`] and [`stream`] · [`option`] (documented protocol
+//! options) · the TCP throughput equations · estimators · layer tables · the [`contract`] between an
+//! endpoint and its host · one module per protocol.
+//!
+//! The crate is `no_std`, so a clock, a socket, a thread or a hash map with a random seed does not
+//! compile here.
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod amca;
+pub mod cbr;
+pub mod elm;
+pub mod fixed;
+pub mod flid;
+pub mod golestani_sabnani;
+pub mod nca;
+pub mod pgmcc;
+pub mod registry;
+pub mod rla;
+pub mod rlc;
+pub mod rlm;
+pub mod smcc;
+pub mod tfmcc;
+pub mod tfrc;
+pub mod webrc;
+pub mod wei_zhang;

@@ -1,0 +1,184 @@
+//! Which packets a receiver has, and which share of the last ones was lost.
+
+use alloc::vec::Vec;
+
+use crate::nca::Options;
+use layercast_core::units::Seq;
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// It was new, or was there already.
+    InOrder,
+    /// It was new, and packets before it are missing for the first time.
+    AfterGap,
+    /// It is further ahead than any source sends.
+    Refused,
+}
+
+/// The packets of a receiver.
+#[derive(Clone, Debug)]
+pub(super) struct Reception {
+    /// By number modulo the length: whether it is there. Between `complete` and `next` alone.
+    held: Vec<bool>,
+    /// How many packets from the beginning are there.
+    complete: Seq,
+    /// The number after the highest one heard of.
+    next: Seq,
+    /// What `complete` was at the last delivery.
+    delivered: Seq,
+    started: bool,
+    /// Whether a missing packet was given up by all.
+    broken: bool,
+    /// Of the last packets: whether they were lost at first. A ring.
+    lost: Vec<bool>,
+    lost_count: u32,
+    measured: u64,
+}
+
+impl Reception {
+    pub(super) fn new(options: &Options) -> Reception {
+        Reception {
+            held: alloc::vec![false; options.buffer as usize],
+            complete: Seq(0),
+            next: Seq(0),
+            delivered: Seq(0),
+            started: false,
+            broken: false,
+            lost: alloc::vec![false; options.loss_window as usize],
+            lost_count: 0,
+            measured: 0,
+        }
+    }
+
+    /// How many packets from the beginning are there.
+    pub(super) fn complete(&self) -> Seq {
+        self.complete
+    }
+
+    /// The number after the highest one heard of.
+    pub(super) fn next(&self) -> Seq {
+        self.next
+    }
+
+    /// The loss rate over the last packets.
+    pub(super) fn loss(&self) -> f64 {
+        let packets = self.measured.min(self.lost.len() as u64);
+        if packets == 0 { 0.0 } else { f64::from(self.lost_count) / packets as f64 }
+    }
+
+    /// Whether a packet has come.
+    pub(super) fn has_begun(&self) -> bool {
+        self.started
+    }
+
+    /// The first packet that is wanted: those before it are gone already.
+    pub(super) fn begin(&mut self, first: Seq) {
+        (self.complete, self.next, self.delivered) = (first, first, first);
+        self.started = true;
+    }
+
+    /// A packet has come.
+    pub(super) fn take(&mut self, seq: Seq, is_repair: bool) -> Taken {
+        if seq < self.complete {
+            return Taken::InOrder;
+        }
+        if seq.0 - self.complete.0 >= self.held.len() as u64 {
+            return Taken::Refused;
+        }
+        let gap = seq > self.next;
+        while self.next <= seq {
+            let missed = self.next < seq || is_repair;
+            let slot = self.slot(self.next);
+            self.held[slot] = false;
+            self.measure(missed);
+            self.next = Seq(self.next.0 + 1);
+        }
+        let slot = self.slot(seq);
+        self.held[slot] = true;
+        self.advance();
+        if gap { Taken::AfterGap } else { Taken::InOrder }
+    }
+
+    /// Nobody keeps what is before this number. If something of it is missing, nothing more is delivered: it
+    /// would not be in order.
+    pub(super) fn forget(&mut self, before: Seq) {
+        let before = before.min(self.next);
+        if before > self.complete {
+            self.complete = before;
+            self.broken = true;
+            self.advance();
+        }
+    }
+
+    /// The last packet to deliver, if there are new ones.
+    pub(super) fn deliver(&mut self) -> Option<Seq> {
+        (self.complete > self.delivered && !self.broken).then(|| {
+            self.delivered = self.complete;
+            Seq(self.complete.0 - 1)
+        })
+    }
+
+    /// The first missing packet, and which of the 32 after it are missing.
+    pub(super) fn missing(&self) -> Option<(Seq, u32)> {
+        (self.complete < self.next).then(|| {
+            let offsets = (0..u32::BITS).filter(|&bit| {
+                let seq = Seq(self.complete.0 + 1 + u64::from(bit));
+                seq < self.next && !self.held[self.slot(seq)]
+            });
+            (self.complete, offsets.fold(0, |more, bit| more | 1 << bit))
+        })
+    }
+
+    fn advance(&mut self) {
+        while self.complete < self.next && self.held[self.slot(self.complete)] {
+            self.complete = Seq(self.complete.0 + 1);
+        }
+    }
+
+    fn measure(&mut self, missed: bool) {
+        let place = (self.measured % self.lost.len() as u64) as usize;
+        let before = core::mem::replace(&mut self.lost[place], missed);
+        self.lost_count = self.lost_count + u32::from(missed) - u32::from(before);
+        self.measured += 1;
+    }
+
+    fn slot(&self, seq: Seq) -> usize {
+        (seq.0 % self.held.len() as u64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_told_once_and_filled_in_any_order() {
+        let mut reception = Reception::new(&Options { buffer: 8, ..Options::default() });
+        assert_eq!(reception.take(Seq(0), false), Taken::InOrder);
+        assert_eq!(reception.deliver(), Some(Seq(0)));
+        assert_eq!(reception.take(Seq(4), false), Taken::AfterGap);
+        assert_eq!(reception.missing(), Some((Seq(1), 0b11)));
+        assert_eq!(reception.take(Seq(2), true), Taken::InOrder);
+        assert_eq!(reception.missing(), Some((Seq(1), 0b10)));
+        assert_eq!(reception.deliver(), None);
+        assert_eq!(reception.take(Seq(9), false), Taken::Refused);
+        reception.take(Seq(1), true);
+        assert_eq!(reception.deliver(), Some(Seq(2)));
+        reception.take(Seq(3), true);
+        assert_eq!((reception.deliver(), reception.missing()), (Some(Seq(4)), None));
+        assert_eq!(reception.loss(), 0.6, "three of five came late");
+    }
+
+    #[test]
+    fn what_others_gave_up_ends_the_delivery_in_order() {
+        let mut reception = Reception::new(&Options { buffer: 8, ..Options::default() });
+        reception.begin(Seq(3));
+        reception.take(Seq(3), false);
+        assert_eq!(reception.deliver(), Some(Seq(3)));
+        reception.take(Seq(5), false);
+        reception.forget(Seq(5));
+        assert_eq!((reception.complete(), reception.missing()), (Seq(6), None));
+        assert_eq!(reception.deliver(), None);
+    }
+}

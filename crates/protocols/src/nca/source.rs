@@ -1,0 +1,286 @@
+//! The source of NCA: nominates the worst receiver and sends by its acknowledgements.
+
+use super::router::{Children, answer};
+use super::store::{Request, Store};
+use super::window::Window;
+use super::{Ack, Candidate, Data, Header, Nack, Options};
+use layercast_core::contract::{
+    Action, ActionQueue, Arrival, Belief, ChildLink, ChildSet, Endpoint, Input, Origin, Payload, Peer, Send,
+    Target,
+};
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Level, Rate, RateEstimate, Seq, Size, Span, Time};
+
+/// How often a packet goes out while nobody is nominated, and the last one when the data has ended (CHOICE).
+const PROBE_INTERVAL: Span = Span::from_ms(500);
+/// For how long the last packet is repeated to receivers that do not get on (CHOICE).
+const LONGEST_END: Span = Span::from_secs(60);
+/// The most packets that one acknowledgement lets out.
+const MAX_BURST: u32 = 64;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Idle,
+    Sending,
+    /// The application has no data for now.
+    Waiting,
+    /// There will be no more data; since when nothing has got on.
+    Ending {
+        since: Time,
+    },
+}
+
+/// The source of a session.
+#[derive(Clone, Debug)]
+pub struct Source {
+    options: Options,
+    packet_size: Size,
+    state: State,
+    window: Window,
+    store: Store,
+    children: Children,
+    nominee: Option<Candidate>,
+    /// When the nominee last acknowledged, or was nominated.
+    acknowledged: Time,
+    /// How many packets from the beginning all receivers have.
+    complete: Seq,
+    next: Seq,
+    /// When the next packet goes out whatever the window says.
+    probe: Option<Time>,
+    actions: ActionQueue<Header>,
+}
+
+impl Source {
+    /// A source. It draws nothing.
+    pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Source {
+        Source {
+            packet_size: plan.packet_size,
+            state: State::Idle,
+            window: Window::new(options),
+            store: Store::new(options.buffer, options.repair_hold),
+            children: Children::new(options.child_timeout),
+            nominee: None,
+            acknowledged: Time::ZERO,
+            complete: Seq(0),
+            next: Seq(0),
+            probe: None,
+            actions: ActionQueue::default(),
+            options: options.clone(),
+        }
+    }
+
+    fn data(&self, seq: Seq, now: Time) -> Data {
+        Data {
+            seq: seq.wire(),
+            released: self.complete.0.checked_sub(1).map(|seq| Seq(seq).wire()),
+            nominee: self.nominee.map(|nominee| nominee.id),
+            sent: now,
+        }
+    }
+
+    /// Sends a new packet if the slowest receiver is not too far behind.
+    fn send_next(&mut self, now: Time) -> bool {
+        let ahead = self.next.0.saturating_sub(self.complete.0);
+        if ahead >= u64::from(self.options.buffer) {
+            return false;
+        }
+        let header = Header::Data(self.data(self.next, now));
+        self.actions.send(Send::data(Channel(0), header, self.packet_size));
+        self.store.keep(self.next, now);
+        self.window.sent(now);
+        self.next = Seq(self.next.0 + 1);
+        true
+    }
+
+    fn send_allowed(&mut self, now: Time) {
+        if self.state != State::Sending || self.nominee.is_none() {
+            return;
+        }
+        for _ in 0..MAX_BURST {
+            if !self.window.allows(self.next) || !self.send_next(now) {
+                return;
+            }
+        }
+    }
+
+    fn hear(&mut self, now: Time, link: ChildLink, peer: Peer, header: Header) {
+        match header {
+            Header::Heartbeat(echo) => {
+                self.actions.send(answer(peer, echo, Span::ZERO, self.options.feedback_size));
+            }
+            Header::Nack(nack) => self.repair(now, link, nack),
+            Header::Report(report) => {
+                let complete = report.complete.expand(self.next);
+                let sane = report.worst.is_none_or(|worst| worst.loss.is_finite());
+                if complete <= self.next && sane {
+                    self.children.hear(peer, report, now);
+                    self.advance(now);
+                    self.nominate(now);
+                }
+            }
+            Header::Ack(ack) => self.acknowledge(now, ack),
+            Header::Data(_) | Header::Repair(_) | Header::Answer(_) => {}
+        }
+    }
+
+    /// Some receiver may have got on: what all have is forgotten.
+    fn advance(&mut self, now: Time) {
+        let Some(complete) = self.children.complete(self.next) else { return };
+        if complete > self.complete {
+            self.complete = complete.min(self.next);
+            self.actions.release(Seq(self.complete.0 - 1));
+            if let State::Ending { since } = &mut self.state {
+                *since = now;
+            }
+        }
+    }
+
+    /// Nominates the worst receiver, if it is clearly worse than the present nominee or that is silent.
+    fn nominate(&mut self, now: Time) {
+        let Some(worst) = self.children.worst() else { return };
+        let silent = now.since(self.acknowledged) >= self.options.nominee_timeout;
+        let changes = match &mut self.nominee {
+            Some(nominee) if nominee.id == worst.id => {
+                *nominee = worst;
+                false
+            }
+            Some(nominee) => silent || worst.badness() > self.options.hysteresis * nominee.badness(),
+            None => true,
+        };
+        if changes {
+            if self.nominee.replace(worst).is_none() {
+                self.window.begin(self.next);
+            }
+            self.acknowledged = now;
+            self.probe = None;
+            self.window.change_nominee(self.complete, self.next, now);
+        }
+    }
+
+    fn acknowledge(&mut self, now: Time, ack: Ack) {
+        let complete = ack.complete.expand(self.next);
+        let known = self.nominee.is_some_and(|nominee| nominee.id == ack.nominee.id);
+        if !known || complete > self.next || ack.echo > now || !ack.nominee.loss.is_finite() {
+            return;
+        }
+        self.nominee = Some(ack.nominee);
+        self.acknowledged = now;
+        self.window.acknowledge(complete, self.next, ack.echo, now);
+    }
+
+    fn repair(&mut self, now: Time, link: ChildLink, nack: Nack) {
+        for wire in nack.packets() {
+            let seq = wire.expand(self.next);
+            if self.store.request(seq, link, now) == Request::Repair {
+                let header = Header::Repair(self.data(seq, now));
+                let target = Target::Children(ChildSet(1 << link.0));
+                let (size, payload) = (self.packet_size, Payload::Stored(seq));
+                self.actions.send(Send { target, header, size, payload, count: 1 });
+            }
+        }
+    }
+
+    /// A deadline has come.
+    fn expire(&mut self, now: Time) {
+        if self.probe.is_some_and(|probe| probe <= now) {
+            self.probe = Some(now + PROBE_INTERVAL);
+            match self.state {
+                State::Sending if self.nominee.is_none() => drop(self.send_next(now)),
+                State::Ending { since } => self.repeat_last(now, since),
+                _ => self.probe = None,
+            }
+        }
+        if self.window.expires().is_some_and(|expires| expires <= now) {
+            self.children.forget_silent(now);
+            self.advance(now);
+            self.nominate(now);
+            self.window.expire(self.next, now);
+            self.send_allowed(now);
+        }
+    }
+
+    /// Repeats the last packet, so that those that missed it ask, until all have it or nobody gets on.
+    fn repeat_last(&mut self, now: Time, since: Time) {
+        self.children.forget_silent(now);
+        self.advance(now);
+        if self.complete >= self.next || now.since(since) >= LONGEST_END {
+            return self.stop();
+        }
+        let header = Header::Data(self.data(Seq(self.next.0 - 1), now));
+        let (size, payload) = (self.packet_size, Payload::Stored(Seq(self.next.0 - 1)));
+        self.actions.send(Send { target: Target::Channel(Channel(0)), header, size, payload, count: 1 });
+    }
+
+    fn stop(&mut self) {
+        self.state = State::Idle;
+        self.probe = None;
+        self.window.stop();
+    }
+}
+
+impl Endpoint for Source {
+    type Header = Header;
+
+    fn handle(&mut self, now: Time, input: Input<Header>) {
+        match input {
+            Input::Start => {
+                self.state = State::Sending;
+                self.probe = Some(now + PROBE_INTERVAL);
+                self.send_next(now);
+            }
+            Input::Stop => self.stop(),
+            _ if self.state == State::Idle => {}
+            Input::Packet(Arrival { origin: Origin::Child(link, peer), header, .. }) => {
+                self.hear(now, link, peer, header);
+                self.send_allowed(now);
+            }
+            Input::Timer => self.expire(now),
+            Input::DataExhausted if self.state == State::Sending => self.state = State::Waiting,
+            Input::DataAvailable if self.state == State::Waiting => {
+                self.state = State::Sending;
+                self.probe = self.nominee.is_none().then(|| now + PROBE_INTERVAL);
+                self.send_allowed(now);
+            }
+            Input::Finish if !matches!(self.state, State::Ending { .. }) => {
+                if self.next == Seq(0) {
+                    return self.stop();
+                }
+                self.state = State::Ending { since: now };
+                self.probe = Some(now + PROBE_INTERVAL);
+                self.window.stop();
+            }
+            Input::Packet(_)
+            | Input::JoinFailed(..)
+            | Input::SendRefused(_)
+            | Input::DataExhausted
+            | Input::DataAvailable
+            | Input::Finish => {}
+        }
+        if matches!(self.state, State::Idle | State::Ending { .. }) {
+            self.window.stop();
+        }
+    }
+
+    fn poll_action(&mut self) -> Option<Action<Header>> {
+        self.actions.pop()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        [self.probe, self.window.expires()].into_iter().flatten().min()
+    }
+
+    fn belief(&self, _now: Time) -> Belief {
+        let rate = self.window.rtt().filter(|rtt| !rtt.is_zero()).map(|rtt| {
+            let bits = self.packet_size.as_bits() as f64 * self.window.size();
+            Rate::from_bps(bits / rtt.as_secs_f64())
+        });
+        Belief {
+            level: if self.state == State::Idle { Level::NONE } else { Level::of_count(1) },
+            rate: rate.map_or(RateEstimate::default(), RateEstimate::Known),
+            loss: self.nominee.map(|nominee| nominee.loss.clamp(0.0, 1.0)),
+            rtt: self.window.rtt(),
+            ..Belief::default()
+        }
+    }
+}

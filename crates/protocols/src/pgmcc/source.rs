@@ -1,0 +1,284 @@
+//! pgmcc's source (draft-ietf-rmt-bb-pgmcc-03, section 3): it follows the acker.
+
+use super::election::{replaces, throughput};
+use super::header::{Data, Header, ReceiverId, Report};
+use super::options::{Options, RttUnit};
+use super::tokens::Tokens;
+use layercast_core::contract::{Action, ActionQueue, Belief, Endpoint, Input};
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Layer, Level, Rate, RateEstimate, Seq, Size, Span, Time};
+use layercast_kit::estimator::{RttEstimator, rtt_sample};
+use layercast_kit::window::SourceCounters;
+use layercast_kit::window::members::smoothed_rtt;
+use layercast_kit::window::outlet::{Limits, Outlet};
+use layercast_kit::window::patience::Patience;
+use layercast_kit::window::scoreboard::Scoreboard;
+
+/// The representative.
+#[derive(Clone, Debug)]
+struct Acker {
+    id: ReceiverId,
+    /// What a TCP would have there, as reported last.
+    throughput: f64,
+    loss: f64,
+    rtt: RttEstimator,
+    /// Whether it has acknowledged anything yet.
+    proved: bool,
+}
+
+/// A report with what follows from it at once.
+#[derive(Clone, Copy, Debug)]
+struct Heard {
+    highest: Seq,
+    sample: Span,
+    throughput: f64,
+}
+
+/// The source of a session of pgmcc.
+#[derive(Clone, Debug)]
+pub struct Source {
+    options: Options,
+    packet_size: Size,
+    outlet: Outlet,
+    tokens: Tokens,
+    board: Scoreboard,
+    patience: Patience,
+    acker: Option<Acker>,
+    /// The acker before, and the first packet that it no longer acknowledges.
+    former: Option<(ReceiverId, Seq)>,
+    /// The last acker that never acknowledged anything, and until when it is not chosen.
+    barred: Option<(ReceiverId, Time)>,
+    /// When a new acker must have acknowledged something.
+    proof_due: Option<Time>,
+    changes: u64,
+    actions: ActionQueue<Header>,
+}
+
+impl Source {
+    /// A source that sends on channel 0, at most at the rate of all layers of the plan.
+    pub fn new(options: &Options, plan: SessionPlan, mut stream: Stream) -> Source {
+        let limits =
+            Limits { burst: options.burst, reports: options.report_limit, end_packets: options.end_packets };
+        Source {
+            packet_size: plan.packet_size,
+            outlet: Outlet::new(&plan, limits, &mut stream),
+            tokens: Tokens::new(options),
+            board: Scoreboard::before(Seq(1)),
+            patience: Patience::new(options.timeout_minimum),
+            acker: None,
+            former: None,
+            barred: None,
+            proof_due: None,
+            changes: 0,
+            actions: ActionQueue::default(),
+            options: options.clone(),
+        }
+    }
+
+    /// What was counted.
+    pub fn counters(&self) -> &SourceCounters {
+        &self.outlet.counters
+    }
+
+    /// The number of the session.
+    pub fn session(&self) -> u32 {
+        self.outlet.session()
+    }
+
+    /// The receiver that represents all.
+    pub fn acker(&self) -> Option<ReceiverId> {
+        self.acker.as_ref().map(|acker| acker.id)
+    }
+
+    /// How often a receiver became the acker.
+    pub fn acker_changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// The window in packets.
+    pub fn window(&self) -> f64 {
+        self.tokens.window()
+    }
+
+    fn rtt(&self) -> Option<Span> {
+        self.acker.as_ref().and_then(|acker| acker.rtt.rtt())
+    }
+
+    fn on_report(&mut self, now: Time, report: &Report) {
+        if !self.outlet.accepts(now, report.session) {
+            return;
+        }
+        let Some(heard) = self.judge(now, report) else {
+            self.outlet.counters.invalid += 1;
+            return;
+        };
+        let is_acker = self.acker() == Some(report.receiver);
+        match &mut self.acker {
+            Some(_) if is_acker && report.leaving => {
+                self.acker = None;
+                self.proof_due = None;
+                self.tokens.on_elected();
+            }
+            _ if report.leaving => {}
+            Some(acker) if is_acker => {
+                acker.rtt.on_sample(heard.sample);
+                acker.throughput = match (self.options.rtt, acker.rtt.rtt_s()) {
+                    (RttUnit::Time, Some(rtt_s)) => throughput(self.options.model, rtt_s, report.loss_rate()),
+                    _ => heard.throughput,
+                };
+                acker.loss = report.loss_rate();
+                acker.proved |= report.ack;
+                if report.ack {
+                    self.proof_due = None;
+                    self.on_acknowledgement(now, heard.highest, report.came);
+                }
+            }
+            Some(acker) => {
+                let wins = replaces(heard.throughput, acker.throughput, self.options.switch);
+                let of_former = self
+                    .former
+                    .is_some_and(|(id, end)| report.ack && id == report.receiver && heard.highest < end);
+                if of_former {
+                    self.on_acknowledgement(now, heard.highest, report.came);
+                }
+                if wins {
+                    self.elect(now, report, &heard);
+                }
+            }
+            None => self.elect(now, report, &heard),
+        }
+    }
+
+    /// What a report says, if it can be true.
+    fn judge(&self, now: Time, report: &Report) -> Option<Heard> {
+        let highest = self.outlet.sent(report.highest)?;
+        let sample = rtt_sample(now.as_wire_us(), report.heard_us, 0)?;
+        let rtt = match self.options.rtt {
+            RttUnit::Packets => (self.outlet.newest().0 - highest.0).max(1) as f64,
+            RttUnit::Time => sample.as_secs_f64(),
+        };
+        let throughput = throughput(self.options.model, rtt, report.loss_rate());
+        Some(Heard { highest, sample, throughput })
+    }
+
+    /// The reporter is acker from now on, unless it was given up a moment ago.
+    fn elect(&mut self, now: Time, report: &Report, heard: &Heard) {
+        if self.barred.is_some_and(|(id, until)| id == report.receiver && now < until) {
+            return;
+        }
+        match &self.acker {
+            Some(before) => self.former = Some((before.id, self.outlet.next())),
+            None => self.tokens.on_elected(),
+        }
+        let mut rtt = smoothed_rtt();
+        rtt.on_sample(heard.sample);
+        let (id, loss) = (report.receiver, report.loss_rate());
+        self.acker = Some(Acker { id, throughput: heard.throughput, loss, rtt, proved: false });
+        self.proof_due = None;
+        self.changes += 1;
+        self.patience.forgive();
+    }
+
+    fn on_acknowledgement(&mut self, now: Time, highest: Seq, came: u32) {
+        let progress = self.board.on_acknowledgement(highest, came, self.options.reorder);
+        self.tokens.on_progress(&progress, highest, self.outlet.next());
+        let awaits = self.board.open() < self.outlet.next();
+        self.patience.on_news(now, self.rtt(), awaits);
+    }
+
+    fn run_timers(&mut self, now: Time) {
+        if self.proof_due.is_some_and(|due| due <= now) {
+            let silent = self.acker();
+            self.barred = silent.map(|id| (id, now + self.options.barred));
+            self.give_up();
+            self.begin_anew();
+        }
+        if self.patience.take_due(now) {
+            self.outlet.counters.timeouts += 1;
+            if self.acker.is_none() {
+                // Packets that ask for an election leave at an even pace.
+                self.patience.forgive();
+            } else if self.patience.in_vain() >= self.options.acker_timeouts {
+                self.give_up();
+            }
+            self.begin_anew();
+        }
+    }
+
+    fn give_up(&mut self) {
+        self.acker = None;
+        self.former = None;
+        self.proof_due = None;
+        self.outlet.counters.given_up += 1;
+        self.patience.forgive();
+    }
+
+    /// Nobody is waited for: the window begins at one packet.
+    fn begin_anew(&mut self) {
+        self.tokens.on_timeout(self.outlet.next());
+        self.board = Scoreboard::before(self.outlet.next());
+    }
+
+    fn send(&mut self, now: Time) {
+        while let Some((base, count)) = self.outlet.take(now, self.tokens.available()) {
+            let header = Header::Data(Data { base, acker: self.acker() });
+            self.actions.send(self.outlet.packets(header, count));
+            self.tokens.on_sent(count);
+            self.patience.on_sent(now, self.rtt());
+            if self.acker.as_ref().is_some_and(|acker| !acker.proved) && self.proof_due.is_none() {
+                self.proof_due = Some(now + self.patience.once(self.rtt()) * 2);
+            }
+        }
+    }
+
+    fn end(&mut self, now: Time) {
+        let acker = self.acker();
+        self.outlet.end(now, &mut self.actions, |base| Header::Data(Data { base, acker }));
+    }
+}
+
+impl Endpoint for Source {
+    type Header = Header;
+
+    fn handle(&mut self, now: Time, input: Input<Header>) {
+        match input {
+            Input::Start => self.outlet.start(now),
+            Input::Stop | Input::Finish => self.end(now),
+            Input::SendRefused(_) => self.outlet.counters.refused += 1,
+            Input::DataExhausted => self.outlet.pause(),
+            Input::DataAvailable => self.outlet.resume(),
+            Input::Packet(arrival) if self.outlet.is_running() => match arrival.header {
+                Header::Report(report) => self.on_report(now, &report),
+                Header::Data(_) => self.outlet.counters.invalid += 1,
+            },
+            Input::Packet(_) | Input::Timer | Input::JoinFailed(..) => {}
+        }
+        if self.outlet.is_running() {
+            self.run_timers(now);
+            self.send(now);
+        }
+    }
+
+    fn poll_action(&mut self) -> Option<Action<Header>> {
+        self.actions.pop()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        if !self.outlet.is_running() {
+            return None;
+        }
+        let departure = self.outlet.departure().filter(|_| self.tokens.available() > 0);
+        [departure, self.patience.due(), self.proof_due].into_iter().flatten().min()
+    }
+
+    fn belief(&self, _now: Time) -> Belief {
+        let rtt = self.rtt();
+        let rate = rtt.map_or(RateEstimate::Unknown, |rtt| {
+            let bytes = self.tokens.window() * f64::from(self.packet_size.as_bytes());
+            RateEstimate::Known(Rate::from_bytes_per_s(bytes / rtt.as_secs_f64()))
+        });
+        let loss = self.acker.as_ref().map(|acker| acker.loss);
+        Belief { level: Level::up_to(Layer::BASE), rate, smoothed_rate: rate, loss, rtt, measures: None }
+    }
+}

@@ -1,0 +1,67 @@
+//! Between the headers of one protocol and those of all.
+
+use layercast_core::contract::{Action, Arrival, Host, Input, Note, Send};
+use layercast_core::units::{Channel, Seq};
+
+/// An input of all protocols as one of a protocol; none if it has a header of another.
+pub(super) fn narrow<W, N>(input: Input<W>, own: impl Fn(W) -> Option<N>) -> Option<Input<N>> {
+    Some(match input {
+        Input::Start => Input::Start,
+        Input::Packet(Arrival { origin, size, ecn, header }) => {
+            Input::Packet(Arrival { origin, size, ecn, header: own(header)? })
+        }
+        Input::Timer => Input::Timer,
+        Input::JoinFailed(channel, error) => Input::JoinFailed(channel, error),
+        Input::SendRefused(channel) => Input::SendRefused(channel),
+        Input::DataExhausted => Input::DataExhausted,
+        Input::DataAvailable => Input::DataAvailable,
+        Input::Finish => Input::Finish,
+        Input::Stop => Input::Stop,
+    })
+}
+
+/// An action of a protocol as one of all.
+pub(super) fn widen<N, W>(action: Action<N>, wide: impl Fn(N) -> W) -> Action<W> {
+    match action {
+        Action::Send(send) => Action::Send(widen_send(send, wide)),
+        Action::Join(channel) => Action::Join(channel),
+        Action::Leave(channel) => Action::Leave(channel),
+        Action::Deliver(through) => Action::Deliver(through),
+        Action::Release(through) => Action::Release(through),
+        Action::Note(note) => Action::Note(note),
+    }
+}
+
+fn widen_send<N, W>(send: Send<N>, wide: impl Fn(N) -> W) -> Send<W> {
+    let Send { target, header, size, payload, count } = send;
+    Send { target, header: wide(header), size, payload, count }
+}
+
+/// A host of all protocols as the host of one.
+pub(super) struct Widening<'a, H, F>(pub(super) &'a mut H, pub(super) F);
+
+impl<N, W, H: Host<W>, F: Fn(N) -> W> Host<N> for Widening<'_, H, F> {
+    fn send(&mut self, send: Send<N>) {
+        self.0.send(widen_send(send, &self.1));
+    }
+
+    fn join(&mut self, channel: Channel) {
+        self.0.join(channel);
+    }
+
+    fn leave(&mut self, channel: Channel) {
+        self.0.leave(channel);
+    }
+
+    fn deliver(&mut self, through: Seq) {
+        self.0.deliver(through);
+    }
+
+    fn release(&mut self, through: Seq) {
+        self.0.release(through);
+    }
+
+    fn note(&mut self, note: Note) {
+        self.0.note(note);
+    }
+}

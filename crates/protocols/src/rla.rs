@@ -1,0 +1,20 @@
+//! RLA, the random listening algorithm (Wang and Schwartz, 1998): one rate, a window at the source, and a
+//! source that listens to congestion signals with a probability.
+//!
+//! Every receiver acknowledges every packet. A loss at one of n receivers that are troubled alike halves the
+//! window with probability 1/n only, so that the session does not starve for being large.
+//!
+//! `docs/protocols/rla.md` tells it in full.
+
+pub mod header;
+mod options;
+mod receiver;
+pub mod signals;
+mod source;
+mod window;
+
+pub use header::{EXTENSION as LCT_EXTENSION, Header, KIND as REPORT_KIND};
+pub use layercast_kit::window::{Counters, HeaderError, SourceCounters};
+pub use options::Options;
+pub use receiver::Receiver;
+pub use source::Source;

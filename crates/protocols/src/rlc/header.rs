@@ -1,0 +1,159 @@
+//! The header of RLC's packets, as a value and as bytes.
+//!
+//! The first 32 bits are the congestion control word of the MCL library. An extension of fixed
+//! length adds what its receivers do not need: the point's number, and the place in a burst.
+
+use core::fmt;
+
+use layercast_core::units::{Layer, WireSeq};
+
+/// The length of an encoded header: the word of 4 bytes and the extension of 8.
+pub const HEADER_BYTES: usize = 12;
+
+/// The seven bits beside the synchronisation flag.
+const CHECK: u8 = 0x55;
+const POINT_FLAG: u8 = 0x80;
+
+/// The header of a data packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// The layer.
+    pub layer: u8,
+    /// The packet's number on its layer, modulo 2^16.
+    pub seq: u16,
+    /// Whether this packet is a synchronisation point of its layer.
+    pub is_point: bool,
+    /// Which copy of the point this is, from 0; copies have consecutive numbers on the layer.
+    pub copy: u8,
+    /// The number of the layer's newest point, in base intervals since the source's start.
+    pub point: WireSeq,
+    /// The packet's place in a burst, from 1; 0 outside a burst.
+    pub burst_place: u8,
+    /// Packets of this layer in the burst: in a burst of that one, in a point of the one before it.
+    pub burst_length: u8,
+}
+
+/// Why bytes are not a header of RLC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderError {
+    /// There are fewer than [`HEADER_BYTES`] bytes.
+    Truncated,
+    /// The check pattern of the first byte is wrong.
+    Pattern,
+    /// The fields contradict each other.
+    Inconsistent,
+}
+
+impl fmt::Display for HeaderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            HeaderError::Truncated => "the header is cut short",
+            HeaderError::Pattern => "the check pattern is wrong",
+            HeaderError::Inconsistent => "the fields contradict each other",
+        })
+    }
+}
+
+impl core::error::Error for HeaderError {}
+
+impl Header {
+    /// The congestion control word: point flag and check pattern, layer, number.
+    pub fn word(&self) -> [u8; 4] {
+        let first = if self.is_point { CHECK | POINT_FLAG } else { CHECK };
+        let [high, low] = self.seq.to_be_bytes();
+        [first, self.layer, high, low]
+    }
+
+    /// The header as bytes, big endian.
+    pub fn encode(&self) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0; HEADER_BYTES];
+        bytes[..4].copy_from_slice(&self.word());
+        bytes[4..7].copy_from_slice(&[self.copy, self.burst_place, self.burst_length]);
+        bytes[8..].copy_from_slice(&self.point.0.to_be_bytes());
+        bytes
+    }
+
+    /// Reads a header from the start of `bytes`; what follows it is not looked at.
+    ///
+    /// # Errors
+    /// [`HeaderError`] if the bytes are too few, the pattern is wrong or the fields do not fit.
+    pub fn decode(bytes: &[u8]) -> Result<Header, HeaderError> {
+        let Some(&[first, layer, s1, s0, copy, burst_place, burst_length, _, p3, p2, p1, p0]) =
+            bytes.first_chunk::<HEADER_BYTES>()
+        else {
+            return Err(HeaderError::Truncated);
+        };
+        if first & !POINT_FLAG != CHECK {
+            return Err(HeaderError::Pattern);
+        }
+        let is_point = first & POINT_FLAG != 0;
+        if burst_place > burst_length || (copy > 0 && !is_point) || (is_point && burst_place > 0) {
+            return Err(HeaderError::Inconsistent);
+        }
+        Ok(Header {
+            layer,
+            seq: u16::from_be_bytes([s1, s0]),
+            is_point,
+            copy,
+            point: WireSeq(u32::from_be_bytes([p3, p2, p1, p0])),
+            burst_place,
+            burst_length,
+        })
+    }
+
+    /// The layer that the packet belongs to.
+    pub fn layer(&self) -> Layer {
+        Layer(u16::from(self.layer))
+    }
+
+    /// How far before this packet the burst that it tells of begins, and how long that is, in
+    /// numbers of the layer. A burst packet tells of its own burst, a point of the one before it.
+    pub(super) fn burst_range(&self) -> Option<(u32, u32)> {
+        let length = u32::from(self.burst_length);
+        let back = match (self.burst_length, self.burst_place) {
+            (0, _) => return None,
+            (_, 0) => u32::from(self.copy) + length,
+            (_, place) => u32::from(place) - 1,
+        };
+        Some((back, length))
+    }
+}
+
+impl layercast_core::contract::Header for Header {
+    /// Runs are the pairs of a burst: the next number and the next place.
+    fn nth(self, index: u16) -> Header {
+        Header {
+            seq: self.seq.wrapping_add(index),
+            burst_place: self.burst_place.saturating_add(index.min(255) as u8),
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_a_header_is_named() {
+        let header = Header { layer: 3, seq: 7, ..Header::default() };
+        let bytes = header.encode();
+        assert_eq!(Header::decode(&bytes), Ok(header));
+        assert_eq!(Header::decode(&bytes[..11]), Err(HeaderError::Truncated));
+        let mut wrong = bytes;
+        wrong[0] = 0x54;
+        assert_eq!(Header::decode(&wrong), Err(HeaderError::Pattern));
+        let mut wrong = bytes;
+        wrong[5] = 1;
+        assert_eq!(Header::decode(&wrong), Err(HeaderError::Inconsistent));
+    }
+
+    #[test]
+    fn packets_tell_where_their_burst_lies() {
+        let burst = Header { burst_place: 3, burst_length: 4, ..Header::default() };
+        assert_eq!(burst.burst_range(), Some((2, 4)));
+        let point = Header { is_point: true, copy: 1, burst_length: 4, ..Header::default() };
+        assert_eq!(point.burst_range(), Some((5, 4)));
+        assert_eq!(Header::default().burst_range(), None);
+    }
+}

@@ -1,0 +1,122 @@
+//! The headers as bytes.
+//!
+//! ```text
+//! On LCT: CCI     the packet's number on its layer; 0 of an announcement
+//!         EXT_RLM    0        1        2        3
+//!             +--------+--------+--------+--------+
+//!           0 |   91   |   3    | kind   | 0      |   kind: 0 data, 1 announcement
+//!           4 | layer, or layers held    | from ...   (16 and 32 bits; from is 0 of data)
+//!           8 |     from        | reserved, 0     |
+//!             +-----------------------------------+
+//!
+//! A receiver's announcement to the source:
+//!             +--------+--------+--------+--------+
+//!           0 |  0x1c  |   0    | layers held     |
+//!           4 | from                              |
+//!             +-----------------------------------+
+//! ```
+
+use core::fmt;
+
+use super::{Announcement, Data, Header};
+use layercast_core::lct::{Cci, Content, Pieces};
+use layercast_core::units::{Layer, Level, WireSeq};
+
+/// The type of the extension (RFC 5651, section 9.1; not registered).
+pub const EXTENSION: u8 = 91;
+/// The first byte of an announcement to the source.
+pub const REPORT_KIND: u8 = 0x1c;
+const REPORT_BYTES: usize = 8;
+const DATA: u8 = 0;
+const ANNOUNCEMENT: u8 = 1;
+
+/// Why bytes are not a header of RLM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderError {
+    /// There are fewer bytes than a header has, or more.
+    Length,
+    /// It is neither data nor an announcement.
+    Kind(u8),
+    /// An announcement of no layers.
+    Level,
+}
+
+impl fmt::Display for HeaderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HeaderError::Length => write!(f, "wrong length"),
+            HeaderError::Kind(kind) => write!(f, "kind {kind} is neither data nor an announcement"),
+            HeaderError::Level => write!(f, "an announcement of no layers"),
+        }
+    }
+}
+
+impl core::error::Error for HeaderError {}
+
+fn announcement(layers: [u8; 2], from: [u8; 4]) -> Result<Announcement, HeaderError> {
+    match u16::from_be_bytes(layers) {
+        0 => Err(HeaderError::Level),
+        count => Ok(Announcement { level: Level::of_count(count), from: u32::from_be_bytes(from) }),
+    }
+}
+
+impl Header {
+    /// The header in pieces.
+    pub fn to_lct(&self) -> Pieces {
+        let (cci, kind, number, from) = match self {
+            Header::Data(data) => (data.seq.0, DATA, data.layer.0, 0),
+            Header::Announcement(made) => (0, ANNOUNCEMENT, made.level.layer_count(), made.from),
+        };
+        let content = Content::default()
+            .with(&[kind, 0])
+            .with(&number.to_be_bytes())
+            .with(&from.to_be_bytes())
+            .with(&[0; 2]);
+        let extension = content.extension(EXTENSION);
+        Pieces { cci: Cci::Short(cci.to_be_bytes()), session: None, end_of_session: false, extension }
+    }
+
+    /// The header from its pieces. Never panics.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn from_lct(pieces: &Pieces) -> Result<Header, HeaderError> {
+        let &[kind, _, n1, n0, f3, f2, f1, f0, _, _] = pieces.extension.content() else {
+            return Err(HeaderError::Length);
+        };
+        match kind {
+            DATA => {
+                let (layer, seq) =
+                    (Layer(u16::from_be_bytes([n1, n0])), u32::from_be_bytes(pieces.cci.first()));
+                Ok(Header::Data(Data { layer, seq: WireSeq(seq) }))
+            }
+            ANNOUNCEMENT => announcement([n1, n0], [f3, f2, f1, f0]).map(Header::Announcement),
+            other => Err(HeaderError::Kind(other)),
+        }
+    }
+}
+
+impl Announcement {
+    /// Writes the announcement to the start of `bytes`, and returns its length.
+    pub fn encode<const N: usize>(&self, bytes: &mut [u8; N]) -> usize {
+        const { assert!(N >= REPORT_BYTES, "no room for an announcement") };
+        let [l1, l0] = self.level.layer_count().to_be_bytes();
+        bytes[..4].copy_from_slice(&[REPORT_KIND, 0, l1, l0]);
+        bytes[4..REPORT_BYTES].copy_from_slice(&self.from.to_be_bytes());
+        REPORT_BYTES
+    }
+
+    /// Reads an announcement from the start of `bytes`. Never panics; trailing bytes are not looked at.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes.
+    pub fn decode(bytes: &[u8]) -> Result<Announcement, HeaderError> {
+        let Some(&[kind, _, l1, l0, f3, f2, f1, f0]) = bytes.first_chunk::<REPORT_BYTES>() else {
+            return Err(HeaderError::Length);
+        };
+        if kind != REPORT_KIND {
+            return Err(HeaderError::Kind(kind));
+        }
+        announcement([l1, l0], [f3, f2, f1, f0])
+    }
+}

@@ -1,0 +1,119 @@
+//! A receiver's level: when it leaves its highest layer, and when it tries the one above.
+
+use super::Receiver;
+use crate::smcc::header::{Header, Report};
+use layercast_core::contract::{Cause, Note, Send};
+use layercast_core::units::{Layer, Level, Rate, RateEstimate, Span, Time};
+
+impl Receiver {
+    /// The fair rate: without bound before a loss. Before a round-trip time was measured it stands on the
+    /// layer's largest one, which makes it too low: good enough to join on, not to leave.
+    pub(super) fn estimate(&self) -> RateEstimate {
+        match self.reception.calculated() {
+            Some(rate) if self.reception.has_loss() => RateEstimate::Known(Rate::from_bytes_per_s(rate)),
+            _ => RateEstimate::Unbounded,
+        }
+    }
+
+    /// Looks at the fair rate after a packet. `round` is the length of a feedback round: for so long the
+    /// rate must be out of the layer's bounds.
+    pub(super) fn manage(&mut self, now: Time, new_loss: bool, round: Span) {
+        if new_loss {
+            self.loss_in_attempt(now);
+        }
+        let Some(top) = self.level.top() else { return };
+        let estimate = self.estimate();
+        let enough = estimate.known().is_none_or(|rate| rate >= self.structure.low(top));
+        if enough || self.reception.rtt().is_none() {
+            self.below_since = None;
+        } else {
+            let since = now.since(*self.below_since.get_or_insert(now));
+            if top == Layer::BASE && since >= self.of_layer.starved_leave {
+                self.finish(now, Cause::RateBelow);
+                return;
+            }
+            if top != Layer::BASE && since >= round {
+                self.leave_top(now, Cause::RateBelow);
+                return;
+            }
+        }
+        let above = top.above();
+        let fits = match estimate {
+            RateEstimate::Known(rate) => rate >= self.structure.low(above),
+            RateEstimate::Unbounded => true,
+            RateEstimate::Unknown => false,
+        };
+        if !fits || self.above.is_none() || !self.structure.contains(above) {
+            self.above_since = None;
+            return;
+        }
+        let since = now.since(*self.above_since.get_or_insert(now));
+        if self.attempt.is_none() && since >= round && self.back_off.is_over(now) {
+            self.begin_attempt(now, top);
+        }
+    }
+
+    /// Leaves the highest layer; the one below is the one to take part in.
+    pub(super) fn leave_top(&mut self, now: Time, cause: Cause) {
+        let Some(top) = self.level.top() else { return };
+        self.end_attempt(now, false);
+        self.set_level(now, Level::of_count(top.0), cause);
+        self.counters.taken_back += u64::from(self.back_off.left(now) && cause == Cause::RateBelow);
+        self.counters.silent += u64::from(cause == Cause::SilentLayer);
+    }
+
+    /// Joins or leaves layers, from the top down, and takes part in the new highest one. Who limited the
+    /// layer before says that it goes.
+    pub(super) fn set_level(&mut self, now: Time, to: Level, cause: Cause) {
+        if self.level == to {
+            return;
+        }
+        if self.reporter.is_limiting() {
+            self.send_report(now, true);
+        }
+        for index in (to.layer_count()..self.level.layer_count()).rev() {
+            self.actions.leave(Layer(index).channel());
+        }
+        for index in self.level.layer_count()..to.layer_count() {
+            self.reception.stream_changed(Layer(index));
+            self.actions.join(Layer(index).channel());
+        }
+        self.level_is(now, to, cause);
+    }
+
+    /// The level is another one, and what was known of the session taken part in is about another layer.
+    pub(super) fn level_is(&mut self, now: Time, to: Level, cause: Cause) {
+        self.actions.note(Note::LevelChanged { from: self.level, to, cause });
+        self.level = to;
+        self.reporter.reset();
+        self.reporter.begin(now);
+        (self.above, self.below_since, self.above_since) = (None, None, None);
+        self.silent_at = now + self.of_layer.silence_note;
+    }
+
+    /// The host could not join a layer: it and those above it are not held.
+    pub(super) fn join_failed(&mut self, now: Time, layer: Layer) {
+        if !self.level.holds(layer) {
+            return;
+        }
+        self.counters.tfmcc.join_failed += 1;
+        self.end_attempt(now, false);
+        for index in (layer.0 + 1..self.level.layer_count()).rev() {
+            self.actions.leave(Layer(index).channel());
+        }
+        self.level_is(now, Level::of_count(layer.0), Cause::JoinFailed);
+        self.back_off.left(now);
+    }
+
+    /// Reports to the session of the highest layer what is known now.
+    pub(super) fn send_report(&mut self, now: Time, leaving: bool) {
+        let (Some(session), Some(top)) = (self.session.known(), self.level.top()) else { return };
+        let lowest = f64::from(self.packet_size.as_bytes()) / self.of_layer.max_spacing.as_secs_f64();
+        let asked = self.reception.asked().max(lowest);
+        if let Some(told) = self.reporter.report(now, session, asked, leaving, &self.reception) {
+            self.counters.tfmcc.reports += 1;
+            let report = Report { told, layer: top.0 as u8 };
+            self.actions.send(Send::report(Header::Report(report), self.of_layer.report_size));
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! SMCC's source: a TFMCC session for each layer, and counting layers at constant rates.
+
+use alloc::vec::Vec;
+
+use super::header::{Counting, Data, FloatRate, Header, ReceiverId, Report};
+use super::options::Options;
+use super::structure::Structure;
+use crate::tfmcc;
+use crate::tfmcc::source::{MAX_BEHIND, Range, Regulator, Reported};
+use layercast_core::contract::{ActionQueue, Belief, Endpoint, Input, Payload, Send, Target};
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Layer, Level, Pacer, Rate, RateEstimate, Size, Span, Time, WireSeq};
+use layercast_kit::feedback::TokenBucket;
+
+/// What a source counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SourceCounters {
+    /// Data packets sent, on counting layers too.
+    pub sent: u64,
+    /// Data packets that the host refused to send.
+    pub refused: u64,
+    /// Reports taken.
+    pub reports: u64,
+    /// Reports of others than a layer's limiting receiver.
+    pub others: u64,
+    /// Reports above the limit.
+    pub surplus_reports: u64,
+    /// Packets of another session, or of no layer, or that are no reports, or that answer no packet of ours.
+    pub invalid: u64,
+    /// Feedback rounds that have ended, of all layers.
+    pub rounds: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Not begun.
+    Idle,
+    /// Sending.
+    Sending,
+    /// The application has nothing to send.
+    Paused,
+    /// Over.
+    Stopped,
+}
+
+/// A layer's own group.
+#[derive(Clone, Debug)]
+struct Group {
+    regulator: Regulator,
+    seq: WireSeq,
+    /// When the newest packet left, or should have.
+    left: Time,
+    /// The layer's rate in byte/s when the application paused.
+    before_pause: f64,
+}
+
+impl Group {
+    fn next(&self) -> Time {
+        self.left + self.regulator.spacing()
+    }
+}
+
+/// A counting layer's group.
+#[derive(Clone, Debug)]
+struct CountingGroup {
+    pacer: Pacer,
+    seq: WireSeq,
+}
+
+/// The source of an SMCC session.
+#[derive(Clone, Debug)]
+pub struct Source {
+    of_layer: tfmcc::Options,
+    least_share: f64,
+    structure: Structure,
+    packet_size: Size,
+    stream: Stream,
+    state: State,
+    session: u32,
+    groups: Vec<Group>,
+    counting: Vec<CountingGroup>,
+    bucket: TokenBucket,
+    counters: SourceCounters,
+    actions: ActionQueue<Header>,
+}
+
+impl Source {
+    /// A source for the layers of the plan, which must fit (see [`Structure::check`]).
+    pub fn new(options: &Options, plan: SessionPlan, mut stream: Stream) -> Source {
+        Source {
+            of_layer: options.of_layer(),
+            least_share: options.least_share,
+            structure: Structure::new(&plan, options.counting_round_trip),
+            packet_size: plan.packet_size,
+            session: stream.bits() as u32,
+            stream,
+            state: State::Idle,
+            groups: Vec::new(),
+            counting: Vec::new(),
+            bucket: TokenBucket::new(f64::from(options.report_limit), Time::ZERO),
+            counters: SourceCounters::default(),
+            actions: ActionQueue::default(),
+        }
+    }
+
+    /// What was counted.
+    pub fn counters(&self) -> &SourceCounters {
+        &self.counters
+    }
+
+    /// The number of the session.
+    pub fn session(&self) -> u32 {
+        self.session
+    }
+
+    /// The rate of all layers up to this one; zero for one that does not exist.
+    pub fn rate(&self, layer: Layer) -> Rate {
+        self.groups.get(layer.index()).map_or(Rate::ZERO, |group| group.regulator.rate())
+    }
+
+    /// The receiver that limits a layer.
+    pub fn limiting(&self, layer: Layer) -> Option<ReceiverId> {
+        self.groups.get(layer.index())?.regulator.limiting()
+    }
+
+    fn start(&mut self, now: Time) {
+        self.state = State::Sending;
+        for index in 0..self.structure.layer_count() {
+            let layer = Layer(index);
+            let range = Range { low: self.structure.low(layer), high: self.structure.high(layer) };
+            let regulator = Regulator::new(&self.of_layer, self.packet_size, range, now);
+            self.groups.push(Group { regulator, seq: WireSeq(0), left: now, before_pause: 0.0 });
+        }
+        self.regulate();
+        for index in self.structure.layer_count()..self.structure.channel_count() {
+            let place = self.structure.counting_place(Channel(index)).map_or(0, |(_, place)| place);
+            let rate = self.structure.counting_rate(place);
+            let spacing = Pacer::new(now, self.packet_size, rate).spacing();
+            let first = now + self.stream.uniform_span(spacing);
+            let pacer = Pacer::new(first, self.packet_size, rate);
+            self.counting.push(CountingGroup { pacer, seq: WireSeq(0) });
+        }
+        self.bucket = TokenBucket::new(f64::from(self.of_layer.report_limit), now);
+        // A group sends first at a random moment within its spacing, so that layers do not beat in step.
+        for group in &mut self.groups {
+            let spacing = group.regulator.spacing();
+            group.left = now + self.stream.uniform_span(spacing) - spacing;
+        }
+    }
+
+    /// A layer's group carries what the layers below do not. Where nobody is heard, those who may come are
+    /// in the layer below, whose largest round-trip time is known.
+    fn regulate(&mut self) {
+        let mut below: Option<(Rate, Span)> = None;
+        for (index, group) in self.groups.iter_mut().enumerate() {
+            if let Some((rate, max_rtt)) = below {
+                let least = self.structure.low(Layer(index as u16)).scaled(self.least_share);
+                group.regulator.share(rate, least);
+                if group.regulator.limiting().is_none() {
+                    group.regulator.expect_max_rtt(max_rtt);
+                }
+            }
+            below = Some((group.regulator.rate(), group.regulator.max_rtt()));
+        }
+    }
+
+    fn send_due(&mut self, now: Time) {
+        if self.state != State::Sending {
+            return;
+        }
+        for index in 0..self.groups.len() {
+            while let Some(group) = self.groups.get_mut(index).filter(|group| group.next() <= now) {
+                group.left = group.next();
+                if now.since(group.left) > MAX_BEHIND {
+                    group.left = now;
+                }
+                self.send(now, index, false);
+                if let Some(group) = self.groups.get_mut(index) {
+                    group.regulator.advance(now);
+                }
+                self.regulate();
+            }
+        }
+        for index in 0..self.counting.len() {
+            self.send_counting(now, index);
+        }
+    }
+
+    fn send(&mut self, now: Time, index: usize, end_of_session: bool) {
+        let above = self.groups.get(index + 1).map(|above| FloatRate::from_rate(above.regulator.rate()));
+        let Some(group) = self.groups.get_mut(index) else { return };
+        let told = group.regulator.data(now, self.session, group.seq, end_of_session);
+        group.seq = group.seq.next();
+        let header = Data { told, above: above.unwrap_or(FloatRate::UNBOUNDED), layer: index as u8 };
+        self.counters.sent += 1;
+        self.actions.send(Send {
+            target: Target::Channel(Channel(index as u16)),
+            header: Header::Data(header),
+            size: self.packet_size,
+            payload: if end_of_session { Payload::None } else { Payload::Next },
+            count: 1,
+        });
+    }
+
+    fn send_counting(&mut self, now: Time, index: usize) {
+        let channel = self.structure.layer_count() + index as u16;
+        let Some(group) = self.counting.get_mut(index) else { return };
+        if group.pacer.next() + MAX_BEHIND < now {
+            group.pacer.reschedule(now);
+        }
+        while group.pacer.next() <= now {
+            group.pacer.advance();
+            let header =
+                Counting { session: self.session, seq: group.seq, timestamp_us: now.as_wire_us(), channel };
+            group.seq = group.seq.next();
+            self.counters.sent += 1;
+            self.actions.send(Send::data(Channel(channel), Header::Counting(header), self.packet_size));
+        }
+    }
+
+    fn on_report(&mut self, now: Time, report: &Report) {
+        let reported = Reported::new(now, &report.told).filter(|_| report.told.session == self.session);
+        let (Some(reported), Some(group)) = (reported, self.groups.get_mut(usize::from(report.layer))) else {
+            self.counters.invalid += 1;
+            return;
+        };
+        if !self.bucket.take(now) {
+            self.counters.surplus_reports += 1;
+            return;
+        }
+        self.counters.reports += 1;
+        self.counters.others += u64::from(group.regulator.on_report(now, &reported));
+        self.regulate();
+    }
+
+    fn run_timers(&mut self, now: Time) {
+        let mut changed = false;
+        for group in &mut self.groups {
+            if group.regulator.deadline() <= now {
+                self.counters.rounds += group.regulator.poll(now);
+                changed = true;
+            }
+        }
+        if changed {
+            self.regulate();
+        }
+    }
+
+    fn pause(&mut self) {
+        self.state = State::Paused;
+        for group in &mut self.groups {
+            group.before_pause = group.regulator.rate_bytes_per_s();
+        }
+    }
+
+    fn resume(&mut self, now: Time) {
+        self.state = State::Sending;
+        for group in &mut self.groups {
+            group.regulator.resume(now, group.before_pause);
+            group.left = now - group.regulator.spacing();
+        }
+        for group in &mut self.counting {
+            group.pacer.reschedule(now);
+        }
+    }
+
+    fn stop(&mut self, now: Time) {
+        if !self.groups.is_empty() {
+            for _ in 0..self.of_layer.end_packets {
+                self.send(now, 0, true);
+            }
+        }
+        self.state = State::Stopped;
+    }
+}
+
+impl Endpoint for Source {
+    type Header = Header;
+
+    fn handle(&mut self, now: Time, input: Input<Header>) {
+        match (self.state, input) {
+            (State::Stopped, _) => return,
+            (State::Idle, Input::Start) => self.start(now),
+            (_, Input::Stop) => return self.stop(now),
+            (State::Idle, _) => return,
+            (_, Input::Packet(arrival)) => match arrival.header {
+                Header::Report(report) => self.on_report(now, &report),
+                Header::Data(_) | Header::Counting(_) => self.counters.invalid += 1,
+            },
+            (_, Input::SendRefused(_)) => self.counters.refused += 1,
+            (State::Sending, Input::DataExhausted | Input::Finish) => self.pause(),
+            (State::Paused, Input::DataAvailable) => self.resume(now),
+            _ => {}
+        }
+        // A rate or a largest round-trip time that changes can make something else due.
+        while self.deadline().is_some_and(|at| at <= now) {
+            self.run_timers(now);
+            self.send_due(now);
+        }
+    }
+
+    fn poll_action(&mut self) -> Option<layercast_core::contract::Action<Header>> {
+        self.actions.pop()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        let timers = self.groups.iter().map(|group| group.regulator.deadline()).min();
+        let sends = self.groups.iter().map(Group::next);
+        let counting = self.counting.iter().map(|group| group.pacer.next());
+        match self.state {
+            State::Sending => sends.chain(counting).chain(timers).min(),
+            State::Paused => timers,
+            State::Idle | State::Stopped => None,
+        }
+    }
+
+    fn belief(&self, _now: Time) -> Belief {
+        let top = self.groups.last();
+        let rate = top.map_or(RateEstimate::Unknown, |top| RateEstimate::Known(top.regulator.rate()));
+        Belief {
+            level: Level::of_count(self.structure.layer_count()),
+            rate,
+            smoothed_rate: rate,
+            rtt: self.groups.first().and_then(|base| base.regulator.rtt()),
+            ..Belief::default()
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! TFMCC's receiver (RFC 4654, section 4).
+//!
+//! A packet goes one way: the checks in this file, then `reception` (clock, sequence, losses, receive
+//! rate, round-trip time), then feedback: at the pace of round trips if this receiver limits the rate,
+//! by a random timer in `feedback` if not.
+
+mod counters;
+mod feedback;
+mod meter;
+mod reception;
+mod reporter;
+mod reports;
+
+pub use counters::Counters;
+
+pub(crate) use self::reception::{Arrived, Reception, Verdict};
+pub(crate) use self::reporter::Reporter;
+use super::header::{Data, Header, ReceiverId};
+use super::options::Options;
+use layercast_core::contract::{
+    Action, ActionQueue, Arrival, Belief, Cause, Ecn, Endpoint, Input, Note, Origin,
+};
+use layercast_core::session::{Heard, SessionNumber, SessionPlan};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Layer, Level, Rate, RateEstimate, Size, Time};
+
+/// The channel of the session.
+const CHANNEL: Channel = Channel(0);
+
+/// What a receiver is about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Phase {
+    /// Not begun.
+    Idle,
+    /// It holds the channel, or would if it could.
+    Running,
+    /// The source ended the session, or the host stopped the endpoint, or it left for want of rate.
+    Over,
+}
+
+/// A receiver of a TFMCC session.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    options: Options,
+    packet_size: Size,
+    peak: Rate,
+    phase: Phase,
+    level: Level,
+    session: SessionNumber,
+    reception: Reception,
+    reporter: Reporter,
+    /// Since when its fair rate has been too low for the session.
+    starved_since: Option<Time>,
+    /// When silence is worth a note.
+    silent_at: Time,
+    counters: Counters,
+    actions: ActionQueue<Header>,
+}
+
+impl Receiver {
+    /// A receiver for the session that the plan describes.
+    pub fn new(options: &Options, plan: SessionPlan, stream: Stream) -> Receiver {
+        let (packet_size, peak) = (plan.packet_size, plan.layers.top_rate());
+        Receiver {
+            packet_size,
+            peak,
+            phase: Phase::Idle,
+            level: Level::NONE,
+            session: SessionNumber::default(),
+            reception: Reception::new(options, &options.loss_config(), packet_size, [peak]),
+            reporter: Reporter::new(options, stream),
+            starved_since: None,
+            silent_at: Time::ZERO,
+            counters: Counters::default(),
+            actions: ActionQueue::default(),
+            options: options.clone(),
+        }
+    }
+
+    /// What was counted.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The number that this receiver drew.
+    pub fn id(&self) -> ReceiverId {
+        self.reporter.id()
+    }
+
+    /// Whether it limits the session's rate, as far as it knows.
+    pub fn is_limiting(&self) -> bool {
+        self.reporter.is_limiting()
+    }
+
+    fn on_packet(&mut self, now: Time, arrival: &Arrival<Header>) {
+        let Header::Data(data) = arrival.header else {
+            self.counters.invalid += 1;
+            return;
+        };
+        if arrival.origin != Origin::Channel(CHANNEL) || data.check().is_err() {
+            self.counters.invalid += 1;
+            return;
+        }
+        if self.level == Level::NONE {
+            self.counters.stray += 1;
+            return;
+        }
+        if !self.is_of_session(&data) {
+            return;
+        }
+        if data.end_of_session {
+            self.actions.note(Note::SessionEnded);
+            self.finish(Cause::SessionEnd);
+            return;
+        }
+        let arrived = Arrived {
+            layer: Layer::BASE,
+            seq: data.seq,
+            timestamp_us: data.timestamp_us,
+            size: arrival.size,
+            marked: arrival.ecn == Ecn::Marked,
+            told: Some(&data),
+        };
+        let verdict = self.reception.on_data(now, &arrived, &mut self.counters, &mut self.actions);
+        match verdict {
+            Verdict::Counted(new_loss) => self.take(now, &data, new_loss),
+            Verdict::Ignored => {}
+            Verdict::Suspect => self.counters.suspect += 1,
+            Verdict::Restarted => self.begin_anew(),
+        }
+    }
+
+    /// Whether a packet belongs to the session, which the first packet makes known.
+    fn is_of_session(&mut self, data: &Data) -> bool {
+        let heard = self.session.hear(data.session);
+        self.counters.foreign += u64::from(matches!(heard, Heard::Foreign | Heard::Anew));
+        if heard == Heard::Anew {
+            self.begin_anew();
+        }
+        heard != Heard::Foreign
+    }
+
+    /// The source began anew: everything is learned again.
+    fn begin_anew(&mut self) {
+        self.counters.restarts += 1;
+        self.actions.note(Note::Resynchronised { layer: Layer::BASE });
+        let losses = self.options.loss_config();
+        self.reception = Reception::new(&self.options, &losses, self.packet_size, [self.peak]);
+        self.reporter.reset();
+        self.starved_since = None;
+    }
+
+    /// A packet that counts: round-trip time, rate, feedback.
+    fn take(&mut self, now: Time, data: &Data, new_loss: bool) {
+        let Some(told) = self.reporter.hear(now, data, new_loss, &mut self.reception, &self.options) else {
+            return;
+        };
+        self.silent_at = now + self.options.silence_note;
+        self.counters.bad_echo += u64::from(told.bad_echo);
+        if let Some(rtt) = told.first_rtt {
+            self.actions.note(Note::FirstRoundTrip { rtt });
+        }
+        let asked = self.reception.asked();
+        if self.is_starved(now) {
+            self.finish(Cause::RateBelow);
+            return;
+        }
+        let (reception, options) = (&self.reception, &self.options);
+        if self.reporter.is_due_with(now, &told, asked, reception, options) {
+            self.counters.limiting_reports += 1;
+            self.send_report(now, false);
+        }
+    }
+
+    fn run_timers(&mut self, now: Time) {
+        if self.phase != Phase::Running {
+            return;
+        }
+        if self.reporter.take_due(now) {
+            self.send_report(now, false);
+        }
+        if now >= self.silent_at {
+            self.actions.note(Note::NothingHeard { waited: now.since(self.reporter.heard()) });
+            self.silent_at = now + self.options.silence_note;
+            self.join(Cause::Start);
+        }
+    }
+
+    fn join(&mut self, cause: Cause) {
+        if self.level == Level::NONE {
+            self.actions.join(CHANNEL);
+            self.set_level(Level::up_to(Layer::BASE), cause);
+        }
+    }
+
+    fn set_level(&mut self, to: Level, cause: Cause) {
+        if self.level != to {
+            self.actions.note(Note::LevelChanged { from: self.level, to, cause });
+            self.level = to;
+        }
+    }
+
+    fn finish(&mut self, cause: Cause) {
+        if self.level != Level::NONE {
+            self.actions.leave(CHANNEL);
+        }
+        self.set_level(Level::NONE, cause);
+        self.phase = Phase::Over;
+    }
+
+    /// The others would be held up by a limiting receiver that just went, so it says so. The rest go
+    /// silently, since they may be many.
+    fn stop(&mut self, now: Time) {
+        if self.reporter.is_limiting() {
+            self.send_report(now, true);
+        }
+        self.finish(Cause::Stop);
+    }
+}
+
+impl Endpoint for Receiver {
+    type Header = Header;
+
+    fn handle(&mut self, now: Time, input: Input<Header>) {
+        match (self.phase, input) {
+            (Phase::Over, _) => return,
+            (Phase::Idle, Input::Start) => {
+                self.phase = Phase::Running;
+                self.reporter.begin(now);
+                self.silent_at = now + self.options.silence_note;
+                self.join(Cause::Start);
+            }
+            (Phase::Running, Input::Packet(arrival)) => self.on_packet(now, &arrival),
+            (_, Input::JoinFailed(CHANNEL, _)) => {
+                self.counters.join_failed += 1;
+                self.set_level(Level::NONE, Cause::JoinFailed);
+            }
+            (_, Input::Stop) => self.stop(now),
+            _ => {}
+        }
+        self.run_timers(now);
+    }
+
+    fn poll_action(&mut self) -> Option<Action<Header>> {
+        self.actions.pop()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        if self.phase != Phase::Running {
+            return None;
+        }
+        Some(self.reporter.deadline().map_or(self.silent_at, |at| at.min(self.silent_at)))
+    }
+
+    fn belief(&self, _now: Time) -> Belief {
+        let rate = match self.reception.calculated() {
+            Some(rate) if self.reception.has_loss() => RateEstimate::Known(Rate::from_bytes_per_s(rate)),
+            _ if self.session.known().is_some() => RateEstimate::Unbounded,
+            _ => RateEstimate::Unknown,
+        };
+        Belief {
+            level: self.level,
+            rate,
+            smoothed_rate: rate,
+            loss: self.session.known().map(|_| self.reception.loss_rate()),
+            rtt: self.reception.rtt().map(|_| self.reception.rtt_in_use()),
+            measures: None,
+        }
+    }
+}

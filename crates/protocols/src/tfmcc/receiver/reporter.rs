@@ -1,0 +1,194 @@
+//! When a receiver reports to the source of a session and what: at the pace of round trips if it limits
+//! the rate, by a random timer if not (RFC 4654, sections 4.4 and 4.5).
+
+use core::num::NonZeroU64;
+
+use super::feedback::{FeedbackTimer, Standing};
+use super::reception::Reception;
+use crate::tfmcc::header::{Data, FloatRate, ReceiverId, Report};
+use crate::tfmcc::options::Options;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Rate, Span, Time};
+
+/// A source that was silent for so many largest round-trip times may start slowly (RFC 4654, 4.3.1).
+const IDLE_ROUND_TRIPS: u64 = 10;
+
+/// What the newest packet said.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    timestamp_us: u32,
+    came: Time,
+    round: u8,
+}
+
+/// What a packet brought.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told {
+    /// A feedback round begins with it.
+    new_round: bool,
+    /// Packets were found lost with it, for the first time in a round-trip time.
+    new_loss: bool,
+    /// What it says of the session.
+    max_rtt: Span,
+    suppression: Option<f64>,
+    /// The first round-trip time.
+    pub(crate) first_rtt: Option<Span>,
+    /// An echo that gave no sample.
+    pub(crate) bad_echo: bool,
+}
+
+/// Reports for one receiver.
+#[derive(Clone, Debug)]
+pub(crate) struct Reporter {
+    id: ReceiverId,
+    stream: Stream,
+    timer: FeedbackTimer,
+    newest: Option<Newest>,
+    is_limiting: bool,
+    reported: Option<Time>,
+    /// When the session was heard last.
+    heard: Time,
+}
+
+impl Reporter {
+    pub(crate) fn new(options: &Options, mut stream: Stream) -> Reporter {
+        Reporter {
+            id: ReceiverId(NonZeroU64::new(stream.bits()).unwrap_or(NonZeroU64::MIN)),
+            stream,
+            timer: FeedbackTimer::new(options),
+            newest: None,
+            is_limiting: false,
+            reported: None,
+            heard: Time::ZERO,
+        }
+    }
+
+    pub(crate) fn id(&self) -> ReceiverId {
+        self.id
+    }
+
+    pub(crate) fn is_limiting(&self) -> bool {
+        self.is_limiting
+    }
+
+    /// When the session was heard last, or began.
+    pub(crate) fn heard(&self) -> Time {
+        self.heard
+    }
+
+    /// The session begins for this receiver.
+    pub(crate) fn begin(&mut self, now: Time) {
+        self.heard = now;
+    }
+
+    /// It is about another session from now on, of which nothing is known.
+    pub(crate) fn reset(&mut self) {
+        self.timer.cancel();
+        (self.newest, self.reported) = (None, None);
+        self.is_limiting = false;
+    }
+
+    /// Takes what a packet says of the session. None if it was overtaken and says nothing new.
+    pub(crate) fn hear(
+        &mut self,
+        now: Time,
+        data: &Data,
+        new_loss: bool,
+        reception: &mut Reception,
+        options: &Options,
+    ) -> Option<Told> {
+        let newest = Newest { timestamp_us: data.timestamp_us, came: now, round: data.round };
+        let before = self.newest;
+        let is_old = |old: &Newest| (data.timestamp_us.wrapping_sub(old.timestamp_us) as i32) < 0;
+        if before.as_ref().is_some_and(is_old) {
+            return None;
+        }
+        if now.since(self.heard) > data.max_rtt() * IDLE_ROUND_TRIPS && before.is_some() && !new_loss {
+            reception.clear_loss();
+        }
+        self.newest = Some(newest);
+        self.heard = now;
+        self.is_limiting = data.limiting == Some(self.id);
+        let new_round = before.is_none_or(|before| before.round != data.round);
+        let suppression = data.suppression.rate().map(Rate::as_bytes_per_s);
+        let max_rtt = data.max_rtt();
+        let mut told = Told { new_round, new_loss, max_rtt, suppression, first_rtt: None, bad_echo: false };
+        if let Some(echo) = data.echo.filter(|echo| echo.receiver == self.id) {
+            let weight = if self.is_limiting { options.q_limiting } else { options.q_other };
+            match reception.on_echo(now, echo.timestamp_us, data.timestamp_us, weight) {
+                Some((rtt, true)) => told.first_rtt = Some(rtt),
+                Some(_) => {}
+                None => told.bad_echo = true,
+            }
+        }
+        Some(told)
+    }
+
+    /// Whether the limiting receiver is to report with this packet. All others have their timer set, moved
+    /// or cancelled. `asked` is the rate to ask for, in byte/s.
+    pub(crate) fn is_due_with(
+        &mut self,
+        now: Time,
+        told: &Told,
+        asked: f64,
+        reception: &Reception,
+        options: &Options,
+    ) -> bool {
+        if self.is_limiting {
+            self.timer.cancel();
+            let rtt = reception.rtt_in_use();
+            let due = self.reported.is_none_or(|last| now.since(last) >= rtt);
+            return due || told.new_loss && options.report_on_loss;
+        }
+        let standing = Standing {
+            asked,
+            sent: reception.sent_rate(),
+            has_loss: reception.has_loss(),
+            rtt: reception.rtt_in_use(),
+            max_rtt: told.max_rtt,
+            suppression: told.suppression,
+        };
+        if told.new_round {
+            let x = 1.0 - self.stream.uniform();
+            self.timer.begin(now, x, &standing);
+        } else {
+            self.timer.on_packet(now, &standing);
+        }
+        false
+    }
+
+    /// Whether the timer is due. It is then spent.
+    pub(crate) fn take_due(&mut self, now: Time) -> bool {
+        self.timer.take_due(now)
+    }
+
+    /// When the timer is due.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        self.timer.deadline()
+    }
+
+    /// A report of what is known now, asking for `asked` byte/s; none before a packet came.
+    pub(crate) fn report(
+        &mut self,
+        now: Time,
+        session: u32,
+        asked: f64,
+        leaving: bool,
+        reception: &Reception,
+    ) -> Option<Report> {
+        let newest = self.newest?;
+        let held_us = now.since(newest.came).as_us() as u32;
+        self.reported = Some(now);
+        Some(Report {
+            session,
+            receiver: self.id,
+            timestamp_us: now.as_wire_us(),
+            heard_us: newest.timestamp_us.wrapping_add(held_us),
+            round: newest.round,
+            has_rtt: reception.rtt().is_some(),
+            has_loss: reception.has_loss(),
+            leaving,
+            rate: FloatRate::from_rate(Rate::from_bytes_per_s(asked)),
+        })
+    }
+}

@@ -1,0 +1,91 @@
+//! TFMCC's small rules, each as a function: timers, suppression, round-trip times, first intervals.
+//!
+//! Times are seconds and rates byte/s where a number has no unit of its own.
+
+use layercast_core::math::ln;
+use layercast_core::units::Span;
+use layercast_kit::equation::{EquationError, Formula, Path};
+
+/// The timer of a receiver's feedback (RFC 4654, section 4.5), in seconds. `round` is the length of a
+/// round, `x` uniform in (0, 1], `group` the upper bound of the number of receivers, above 1.
+pub fn feedback_delay(round: f64, x: f64, group: f64) -> f64 {
+    (round * (1.0 + ln(x) / ln(group))).max(0.0)
+}
+
+/// How much a receiver whose rate is this part of the source's is held back, 0 to 1: half the source's
+/// rate and less not at all, nine tenths and more fully (the TFMCC paper and NORM, not RFC 4654).
+pub fn hold_back(rate_ratio: f64) -> f64 {
+    (rate_ratio.clamp(0.5, 0.9) - 0.5) / 0.4
+}
+
+/// A timer with its bias (the TFMCC paper and NORM): the part `bias` of the round is given to the
+/// receiver's rate by `hold_back`, the rest to the timer of RFC 4654.
+pub fn biased_delay(round: f64, delay: f64, hold_back: f64, bias: f64) -> f64 {
+    bias * hold_back * round + (1.0 - bias) * delay
+}
+
+/// Whether a rate need not be reported, since `suppression` has been (RFC 4654, sections 3.4 and 4.5).
+/// `part` is 1 - g there. The factor is applied here and not by the source as well.
+pub fn is_suppressed(rate: f64, suppression: f64, part: f64) -> bool {
+    rate > part * suppression
+}
+
+/// The largest round-trip time after a feedback round whose largest one was `peak` (RFC 4654, section
+/// 3.2). It is never below the packets' spacing, since suppression travels in data packets.
+pub fn max_rtt_after_round(max_rtt: Span, peak: Span, spacing: Span, granularity: Span) -> Span {
+    max_rtt.scaled(0.9).max(peak).max(spacing + granularity)
+}
+
+/// The rate of a receiver that knew only the largest round-trip time, for its true one (RFC 4654,
+/// section 3.3).
+pub fn rescaled_rate(rate: f64, max_rtt: Span, rtt: Span) -> f64 {
+    if rtt.is_zero() { rate } else { rate * max_rtt.as_secs_f64() / rtt.as_secs_f64() }
+}
+
+/// The loss event rate at which the simple model reaches the receive rate, and with it the first loss
+/// interval, which is one over it (RFC 4654, section 5.6).
+///
+/// # Errors
+/// If the path or the rate has no such interval.
+pub fn first_loss_rate(path: &Path, receive_rate: f64) -> Result<f64, EquationError> {
+    Formula::Simple.loss_rate(path, receive_rate)
+}
+
+/// The first interval, made with `assumed` for the round-trip time, for the true one (RFC 4654,
+/// section 5.6).
+pub fn rescaled_interval(length: f64, rtt: Span, assumed: Span) -> f64 {
+    let ratio = rtt.as_secs_f64() / assumed.as_secs_f64();
+    length * ratio * ratio
+}
+
+/// Follows the round-trip time between two measurements by the delay of data packets (RFC 4654, section
+/// 4.3.3, with the sign of erratum E43: the reverse part is the sample less the delay one way).
+///
+/// The clocks' offset is in the delay and in the reverse part, and cancels. All arithmetic is modulo
+/// 2^32 microseconds, as time stamps are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OneWayDelay {
+    reverse_us: Option<u32>,
+}
+
+impl OneWayDelay {
+    /// A measured round-trip time, with a packet stamped `sent_us` by the source that came at `now_us`
+    /// on the receiver's clock.
+    pub fn measured(&mut self, rtt: Span, now_us: u32, sent_us: u32) {
+        let rtt_us = rtt.as_us() as u32;
+        self.reverse_us = Some(rtt_us.wrapping_sub(now_us.wrapping_sub(sent_us)));
+    }
+
+    /// The round-trip time that a packet's delay tells. None before the first measurement, and if it is
+    /// not positive or more than 64 s.
+    pub fn rtt(&self, now_us: u32, sent_us: u32) -> Option<Span> {
+        let rtt_us = now_us.wrapping_sub(sent_us).wrapping_add(self.reverse_us?);
+        let rtt = Span::from_us(u64::from(rtt_us));
+        (!rtt.is_zero() && rtt <= layercast_kit::estimator::MAX_RTT).then_some(rtt)
+    }
+
+    /// Forgets the measurement.
+    pub fn reset(&mut self) {
+        self.reverse_us = None;
+    }
+}

@@ -1,0 +1,239 @@
+//! TFMCC's source (RFC 4654, section 3): it follows the rate of the limiting receiver.
+
+mod control;
+mod echoes;
+mod regulator;
+mod rounds;
+
+pub(crate) use self::regulator::{Range, Regulator, Reported};
+use super::header::{Header, ReceiverId, Report};
+use super::options::Options;
+use layercast_core::contract::{ActionQueue, Belief, Endpoint, Input, Payload, Send, Target};
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Layer, Level, Rate, RateEstimate, Size, Span, Time, WireSeq};
+use layercast_kit::feedback::TokenBucket;
+
+/// A source that is further behind than this starts anew from now: a host that stalled does not make
+/// up for it with a burst.
+pub(crate) const MAX_BEHIND: Span = Span::from_ms(100);
+
+/// What a source counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SourceCounters {
+    /// Data packets sent.
+    pub sent: u64,
+    /// Data packets that the host refused to send.
+    pub refused: u64,
+    /// Reports taken, those of the limiting receiver included.
+    pub reports: u64,
+    /// Reports of others than the limiting receiver.
+    pub others: u64,
+    /// Reports above the limit.
+    pub surplus_reports: u64,
+    /// Packets of another session, or that are no reports, or that answer no packet of ours.
+    pub invalid: u64,
+    /// Feedback rounds that have ended.
+    pub rounds: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum State {
+    /// Not begun.
+    Idle,
+    /// Sending.
+    Sending,
+    /// The application has nothing to send. The rate before that, in byte/s.
+    Paused(f64),
+    /// Over.
+    Stopped,
+}
+
+/// The source of a TFMCC session.
+#[derive(Clone, Debug)]
+pub struct Source {
+    options: Options,
+    packet_size: Size,
+    peak: Rate,
+    state: State,
+    session: u32,
+    seq: WireSeq,
+    /// When the newest packet left, or should have.
+    left: Time,
+    regulator: Regulator,
+    bucket: TokenBucket,
+    counters: SourceCounters,
+    actions: ActionQueue<Header>,
+}
+
+impl Source {
+    /// A source that sends on channel 0, at most at the rate of all layers of the plan.
+    pub fn new(options: &Options, plan: SessionPlan, mut stream: Stream) -> Source {
+        let (packet_size, peak) = (plan.packet_size, plan.layers.top_rate());
+        let session = stream.bits() as u32;
+        let range = range(options, packet_size, peak);
+        Source {
+            packet_size,
+            peak,
+            state: State::Idle,
+            session,
+            seq: WireSeq(0),
+            left: Time::ZERO,
+            regulator: Regulator::new(options, packet_size, range, Time::ZERO),
+            bucket: TokenBucket::new(f64::from(options.report_limit), Time::ZERO),
+            counters: SourceCounters::default(),
+            actions: ActionQueue::default(),
+            options: options.clone(),
+        }
+    }
+
+    /// What was counted.
+    pub fn counters(&self) -> &SourceCounters {
+        &self.counters
+    }
+
+    /// The number of the session.
+    pub fn session(&self) -> u32 {
+        self.session
+    }
+
+    /// The rate at which it sends.
+    pub fn rate(&self) -> Rate {
+        self.regulator.rate()
+    }
+
+    /// The largest round-trip time of the session, as the source has it.
+    pub fn max_rtt(&self) -> Span {
+        self.regulator.max_rtt()
+    }
+
+    /// The current limiting receiver.
+    pub fn limiting(&self) -> Option<ReceiverId> {
+        self.regulator.limiting()
+    }
+
+    /// How often a receiver became the limiting one.
+    pub fn limiting_changes(&self) -> u64 {
+        self.regulator.limiting_changes()
+    }
+
+    /// Whether slow start goes on.
+    pub fn in_slow_start(&self) -> bool {
+        self.regulator.in_slow_start()
+    }
+
+    fn spacing(&self) -> Span {
+        self.regulator.spacing()
+    }
+
+    fn start(&mut self, now: Time) {
+        self.state = State::Sending;
+        let range = range(&self.options, self.packet_size, self.peak);
+        self.regulator = Regulator::new(&self.options, self.packet_size, range, now);
+        self.bucket = TokenBucket::new(f64::from(self.options.report_limit), now);
+        self.left = now;
+        self.send(now, false);
+    }
+
+    fn send_due(&mut self, now: Time) {
+        while self.state == State::Sending && self.left + self.spacing() <= now {
+            self.left += self.spacing();
+            if now.since(self.left) > MAX_BEHIND {
+                self.left = now;
+            }
+            self.send(now, false);
+            self.regulator.advance(now);
+        }
+    }
+
+    fn send(&mut self, now: Time, end_of_session: bool) {
+        let data = self.regulator.data(now, self.session, self.seq, end_of_session);
+        self.seq = self.seq.next();
+        self.counters.sent += 1;
+        self.actions.send(Send {
+            target: Target::Channel(Channel(0)),
+            header: Header::Data(data),
+            size: self.packet_size,
+            payload: if end_of_session { Payload::None } else { Payload::Next },
+            count: 1,
+        });
+    }
+
+    fn on_report(&mut self, now: Time, report: &Report) {
+        let Some(reported) = Reported::new(now, report).filter(|_| report.session == self.session) else {
+            self.counters.invalid += 1;
+            return;
+        };
+        if !self.bucket.take(now) {
+            self.counters.surplus_reports += 1;
+            return;
+        }
+        self.counters.reports += 1;
+        self.counters.others += u64::from(self.regulator.on_report(now, &reported));
+    }
+
+    fn stop(&mut self, now: Time) {
+        if self.state != State::Idle {
+            for _ in 0..self.options.end_packets {
+                self.send(now, true);
+            }
+        }
+        self.state = State::Stopped;
+    }
+}
+
+/// From one packet in the longest spacing, or the floor, to the peak.
+fn range(options: &Options, packet_size: Size, peak: Rate) -> Range {
+    let packet_bytes = f64::from(packet_size.as_bytes().max(1));
+    let slowest = packet_bytes / options.max_spacing.as_secs_f64();
+    let low = slowest.max(options.floor_rate.as_bytes_per_s()).min(peak.as_bytes_per_s());
+    Range { low: Rate::from_bytes_per_s(low), high: peak }
+}
+
+impl Endpoint for Source {
+    type Header = Header;
+
+    fn handle(&mut self, now: Time, input: Input<Header>) {
+        match (self.state, input) {
+            (State::Stopped, _) => return,
+            (State::Idle, Input::Start) => self.start(now),
+            (_, Input::Stop) => return self.stop(now),
+            (State::Idle, _) => return,
+            (_, Input::Packet(arrival)) => match arrival.header {
+                Header::Report(report) => self.on_report(now, &report),
+                Header::Data(_) => self.counters.invalid += 1,
+            },
+            (_, Input::SendRefused(_)) => self.counters.refused += 1,
+            (State::Sending, Input::DataExhausted | Input::Finish) => {
+                self.state = State::Paused(self.regulator.rate_bytes_per_s())
+            }
+            (State::Paused(rate), Input::DataAvailable) => {
+                self.state = State::Sending;
+                self.regulator.resume(now, rate);
+                self.left = now - self.spacing();
+            }
+            _ => {}
+        }
+        self.counters.rounds += self.regulator.poll(now);
+        self.send_due(now);
+    }
+
+    fn poll_action(&mut self) -> Option<layercast_core::contract::Action<Header>> {
+        self.actions.pop()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        let timers = self.regulator.deadline();
+        match self.state {
+            State::Sending => Some(timers.min(self.left + self.spacing())),
+            State::Paused(_) => Some(timers),
+            State::Idle | State::Stopped => None,
+        }
+    }
+
+    fn belief(&self, _now: Time) -> Belief {
+        let rate = RateEstimate::Known(self.rate());
+        let level = Level::up_to(Layer::BASE);
+        Belief { level, rate, smoothed_rate: rate, loss: None, rtt: self.regulator.rtt(), measures: None }
+    }
+}

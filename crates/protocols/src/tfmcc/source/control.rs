@@ -1,0 +1,270 @@
+//! The rate and the receiver that limits it (RFC 4654, sections 3.3 and 3.6; the
+//! memory of the former one: TFMCC paper).
+
+use crate::tfmcc::header::ReceiverId;
+use layercast_core::units::{Span, Time};
+
+/// Without reports of the limiting receiver for so many largest round-trip times the rate is halved ...
+const CLR_LATE: u64 = 4;
+/// ... unless it was chosen less than so many ago, and after so many it counts as gone. As many
+/// without a report from anybody halve the rate, again and again.
+const CLR_GONE: u64 = 10;
+
+/// The bounds of a rate, in byte/s, and the size of packets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub(super) packet_bytes: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+/// The receiver that limited the rate before the current one, which is kept in mind for a while.
+#[derive(Clone, Copy, Debug)]
+struct Former {
+    receiver: ReceiverId,
+    /// The rate it asked for last, in byte/s.
+    rate: f64,
+    /// When it was heard last, or lost the role.
+    since: Time,
+}
+
+/// The current limiting receiver.
+#[derive(Clone, Copy, Debug)]
+struct Clr {
+    receiver: ReceiverId,
+    /// The rate it asked for last, in byte/s.
+    rate: f64,
+    heard: Time,
+    chosen: Time,
+    /// Whether the rate was halved since it was heard.
+    halved: bool,
+}
+
+/// What a report says to the control.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Heard {
+    pub(super) receiver: ReceiverId,
+    /// The rate it asks for, in byte/s, for its true round-trip time.
+    pub(super) rate: f64,
+    pub(super) has_loss: bool,
+    pub(super) leaving: bool,
+}
+
+/// Chooses the limiting receiver and follows its rate.
+#[derive(Clone, Debug)]
+pub(super) struct Control {
+    bounds: Bounds,
+    /// The rate and what it may grow to, in byte/s.
+    rate: f64,
+    target: f64,
+    /// The growth of slow start towards the target, in byte/s per second.
+    slow_start_growth: f64,
+    advanced: Time,
+    slow_start: bool,
+    /// Slow start after a pause ends here.
+    ceiling: f64,
+    clr: Option<Clr>,
+    former: Option<Former>,
+    /// For how many largest round-trip times the former one is kept in mind.
+    memory: f64,
+    /// The last limiting receiver has gone: the next one must not raise the rate at once.
+    clr_gone: bool,
+    hold_until: Time,
+    /// The last report from anybody, or the last halving for want of one.
+    quiet_since: Time,
+    clr_changes: u64,
+}
+
+impl Control {
+    pub(super) fn new(bounds: Bounds, memory: f64, max_rtt: Span, now: Time) -> Control {
+        let first = bounds.packet_bytes / max_rtt.as_secs_f64();
+        let rate = first.clamp(bounds.low, bounds.high);
+        Control {
+            bounds,
+            rate,
+            target: rate,
+            slow_start_growth: 0.0,
+            advanced: now,
+            slow_start: true,
+            ceiling: f64::INFINITY,
+            clr: None,
+            former: None,
+            memory,
+            clr_gone: false,
+            hold_until: now,
+            quiet_since: now,
+            clr_changes: 0,
+        }
+    }
+
+    /// The rate in byte/s.
+    pub(super) fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    pub(super) fn limiting(&self) -> Option<ReceiverId> {
+        self.clr.map(|clr| clr.receiver)
+    }
+
+    pub(super) fn in_slow_start(&self) -> bool {
+        self.slow_start
+    }
+
+    pub(super) fn clr_changes(&self) -> u64 {
+        self.clr_changes
+    }
+
+    /// Lets the rate grow for the time since the last call: by at most one packet per largest
+    /// round-trip time in each of these, or, in slow start, to the target within one of them.
+    pub(super) fn advance(&mut self, now: Time, max_rtt: Span) {
+        let since = self.advanced.max(self.hold_until);
+        self.advanced = now;
+        if self.target > self.rate && now > since {
+            let rtt_s = max_rtt.as_secs_f64();
+            let linear = self.bounds.packet_bytes / (rtt_s * rtt_s);
+            let growth = if self.slow_start { linear.max(self.slow_start_growth) } else { linear };
+            self.rate = (self.rate + growth * now.since(since).as_secs_f64()).min(self.target);
+        }
+        if self.rate >= self.ceiling {
+            self.slow_start = false;
+            self.ceiling = f64::INFINITY;
+        }
+    }
+
+    fn aim(&mut self, target: f64, max_rtt: Span) {
+        self.target = target;
+        self.rate = self.rate.min(target);
+        self.slow_start_growth = (target - self.rate) / max_rtt.as_secs_f64();
+    }
+
+    /// A report. `round` is the length of a feedback round.
+    pub(super) fn on_report(&mut self, now: Time, heard: &Heard, max_rtt: Span, round: Span) {
+        self.advance(now, max_rtt);
+        self.quiet_since = now;
+        if heard.has_loss {
+            self.slow_start = false;
+            self.ceiling = f64::INFINITY;
+        }
+        let rate = heard.rate.clamp(self.bounds.low, self.bounds.high);
+        self.hear_former(now, heard, rate);
+        match &mut self.clr {
+            Some(clr) if clr.receiver == heard.receiver => {
+                if heard.leaving {
+                    self.lose_clr(now, max_rtt, round);
+                    return;
+                }
+                (clr.heard, clr.rate, clr.halved) = (now, rate, false);
+                self.aim(rate, max_rtt);
+            }
+            _ if heard.leaving => {}
+            Some(clr) => {
+                // While the rate is free to follow its target, whoever asks for less than the target
+                // limits it; later only who asks for less than the rate.
+                let free = self.slow_start || now < self.hold_until;
+                if rate < if free { clr.rate } else { self.rate } {
+                    self.choose(now, heard.receiver, rate, max_rtt);
+                }
+            }
+            None => {
+                if self.clr_gone {
+                    self.clr_gone = false;
+                    self.hold_until = now + round;
+                }
+                self.choose(now, heard.receiver, rate, max_rtt);
+            }
+        }
+    }
+
+    /// What is kept of the former limiting receiver is renewed by its reports, and forgotten when it leaves.
+    fn hear_former(&mut self, now: Time, heard: &Heard, rate: f64) {
+        if self.former.is_some_and(|former| former.receiver == heard.receiver) {
+            let Heard { receiver, leaving, .. } = *heard;
+            self.former = (!leaving).then_some(Former { receiver, rate, since: now });
+        }
+    }
+
+    fn choose(&mut self, now: Time, receiver: ReceiverId, rate: f64, max_rtt: Span) {
+        let before = self.clr.map(|clr| Former { receiver: clr.receiver, rate: clr.rate, since: now });
+        // With nobody to take the role from, the former one is as well kept as it was, unless it is back.
+        self.former = before.or(self.former).filter(|former| former.receiver != receiver);
+        self.clr = Some(Clr { receiver, rate, heard: now, chosen: now, halved: false });
+        self.clr_changes += 1;
+        self.aim(rate, max_rtt);
+    }
+
+    /// The limiting receiver has gone. If the former one is still in mind it is the limiting one again:
+    /// it need not be found by a feedback round first. The rate does not jump to what it asked for, but
+    /// waits a round for lower ones, as for any successor, and then grows by one packet per largest
+    /// round-trip time. Otherwise the rate stays until somebody else is heard.
+    fn lose_clr(&mut self, now: Time, max_rtt: Span, round: Span) {
+        let former =
+            self.former.take().filter(|former| now.since(former.since) < max_rtt.scaled(self.memory));
+        match former {
+            Some(Former { receiver, rate, .. }) => {
+                self.clr = Some(Clr { receiver, rate, heard: now, chosen: now, halved: false });
+                self.clr_changes += 1;
+                self.hold_until = now + round;
+                self.target = rate.max(self.rate);
+                self.slow_start_growth = 0.0;
+            }
+            None => {
+                self.clr = None;
+                self.clr_gone = true;
+                self.target = self.rate;
+            }
+        }
+    }
+
+    fn halve(&mut self) {
+        self.rate = (0.5 * self.rate).max(self.bounds.low);
+        self.target = self.rate;
+    }
+
+    /// When the limiting receiver is late, and when it counts as gone.
+    fn clr_due(clr: &Clr, max_rtt: Span) -> (Option<Time>, Time) {
+        let late = (clr.heard + max_rtt * CLR_LATE).max(clr.chosen + max_rtt * CLR_GONE);
+        ((!clr.halved).then_some(late), clr.heard + max_rtt * CLR_GONE)
+    }
+
+    /// What silence brings about. `round` is the length of a feedback round. True if the rate fell.
+    pub(super) fn poll(&mut self, now: Time, max_rtt: Span, round: Span) -> bool {
+        let before = self.rate;
+        if let Some(clr) = &mut self.clr {
+            let (late, gone) = Control::clr_due(clr, max_rtt);
+            if gone <= now {
+                self.lose_clr(now, max_rtt, round);
+            } else if late.is_some_and(|late| late <= now) {
+                clr.halved = true;
+                self.halve();
+            }
+        }
+        if self.quiet_since + max_rtt * CLR_GONE <= now {
+            self.halve();
+            self.quiet_since = now;
+        }
+        self.rate < before
+    }
+
+    /// When to poll next.
+    pub(super) fn deadline(&self, max_rtt: Span) -> Time {
+        let quiet = self.quiet_since + max_rtt * CLR_GONE;
+        let Some(clr) = &self.clr else { return quiet };
+        let (late, gone) = Control::clr_due(clr, max_rtt);
+        quiet.min(gone).min(late.unwrap_or(Time::MAX))
+    }
+
+    /// The source goes on after a pause before which it sent at `rate`: slow start up to that rate
+    /// (RFC 4654, section 3.6).
+    pub(super) fn resume(&mut self, now: Time, rate: f64) {
+        // Nobody could be heard in the pause, which says nothing of the limiting receiver.
+        self.clr_gone = false;
+        (self.advanced, self.quiet_since) = (now, now);
+        if rate > self.rate {
+            self.slow_start = true;
+            self.ceiling = rate;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! The equation as a source applies it, and what TFRC-SP changes in it (RFC 4828, section 3).
+
+use super::rfc::Feedback;
+use layercast_core::units::{Size, Span};
+use layercast_kit::equation::{Formula, Path};
+
+/// What makes a session one of small packets: TFRC-SP (RFC 4828, section 3). Its source and receiver
+/// count the data in packets, without the headers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SmallPackets {
+    /// The packet size in the equation, without headers.
+    pub nominal: Size,
+    /// The headers of each packet.
+    pub header: Size,
+    /// The least time between two packets.
+    pub spacing: Span,
+}
+
+impl SmallPackets {
+    /// The data in a packet of this size on the wire, at least a byte.
+    pub fn data(&self, wire: Size) -> Size {
+        Size::from_bytes(wire.as_bytes().saturating_sub(self.header.as_bytes()).max(1))
+    }
+}
+
+/// The equation with what it needs besides the path's state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FairRate {
+    /// The model of TCP's throughput.
+    pub formula: Formula,
+    /// Packets for each acknowledgement of the modelled TCP.
+    pub packets_per_ack: f64,
+    /// The packet size in the equation, in bytes.
+    pub packet_bytes: f64,
+    /// Which share of the equation's rate a source may have.
+    pub share: f64,
+}
+
+impl FairRate {
+    /// The whole rate for packets of this many bytes, each acknowledged.
+    pub const fn plain(formula: Formula, packet_bytes: f64) -> FairRate {
+        FairRate { formula, packets_per_ack: 1.0, packet_bytes, share: 1.0 }
+    }
+
+    /// The rate for small packets with so many bytes of data: as much as a TCP with packets of the
+    /// nominal size, of which headers take their share.
+    pub fn small(formula: Formula, small: &SmallPackets, data_bytes: f64) -> FairRate {
+        let share = data_bytes / (data_bytes + f64::from(small.header.as_bytes()));
+        FairRate { share, ..FairRate::plain(formula, f64::from(small.nominal.as_bytes())) }
+    }
+
+    /// The rate in byte/s; none if nothing was lost.
+    pub fn rate(&self, report: &Feedback) -> Option<f64> {
+        let path = Path::from_secs(self.packet_bytes, report.rtt_s, report.rto_s);
+        let path = Path { packets_per_ack: self.packets_per_ack, ..path };
+        let rate = self.formula.rate(&path, report.loss).ok()?.known()?;
+        Some(self.share * rate.as_bytes_per_s())
+    }
+}

@@ -1,0 +1,80 @@
+//! TFRC's data header on LCT. CBR's has the type 84 in place of 83.
+//!
+//! ```text
+//! CCI         sequence number (32)
+//! TSI         session (32)
+//! flag A      end of session
+//! EXT_TFRC    0        1        2        3
+//!         +--------+--------+--------+--------+
+//!       0 |   83   |   4    | round           |
+//!       4 | send time, us of the sender       |
+//!       8 | round-trip time, us; 0 = none yet |
+//!      12 | timeout, us; 0 = none yet         |
+//!         +-----------------------------------+
+//! ```
+
+use super::header::{Data, DataError};
+use layercast_core::lct::{Cci, Content, Pieces};
+use layercast_core::units::WireSeq;
+
+/// The type of TFRC's extension (RFC 5651, section 9.1; not registered).
+pub const EXTENSION: u8 = 83;
+
+impl Data {
+    /// The header in pieces, with the extension type of its protocol.
+    pub(crate) fn to_lct(self, kind: u8) -> Pieces {
+        let content = Content::default()
+            .with(&self.round.to_be_bytes())
+            .with(&self.timestamp_us.to_be_bytes())
+            .with(&self.rtt_us.to_be_bytes())
+            .with(&self.rto_us.to_be_bytes());
+        Pieces {
+            cci: Cci::Short(self.seq.0.to_be_bytes()),
+            session: Some(self.session),
+            end_of_session: self.end_of_session,
+            extension: content.extension(kind),
+        }
+    }
+
+    /// The header from its pieces. Never panics.
+    pub(crate) fn from_lct(pieces: &Pieces) -> Result<Data, DataError> {
+        let content = pieces.extension.content();
+        let &[r1, r0, t3, t2, t1, t0, s3, s2, s1, s0, o3, o2, o1, o0] = content else {
+            return Err(DataError { len: content.len() });
+        };
+        Ok(Data {
+            session: pieces.session.unwrap_or_default(),
+            seq: WireSeq(u32::from_be_bytes(pieces.cci.first())),
+            timestamp_us: u32::from_be_bytes([t3, t2, t1, t0]),
+            rtt_us: u32::from_be_bytes([s3, s2, s1, s0]),
+            rto_us: u32::from_be_bytes([o3, o2, o1, o0]),
+            round: u16::from_be_bytes([r1, r0]),
+            end_of_session: pieces.end_of_session,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use layercast_core::lct::Extension;
+
+    #[test]
+    fn a_header_comes_back_and_other_lengths_are_refused() {
+        let data = Data {
+            session: 9,
+            seq: WireSeq(u32::MAX),
+            timestamp_us: 1 << 31,
+            rtt_us: 100_000,
+            rto_us: 400_000,
+            round: 0xfffe,
+            end_of_session: true,
+        };
+        let pieces = data.to_lct(EXTENSION);
+        assert_eq!(Data::from_lct(&pieces), Ok(data));
+        for len in [2, 6, 10, 18, 34] {
+            let extension = Extension::new(EXTENSION, &[0; 34][..len]).expect("whole words");
+            assert_eq!(Data::from_lct(&Pieces { extension, ..pieces }), Err(DataError { len }));
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What turns received and lost packets into a loss rate.
+
+use layercast_core::contract::{Measure, Measures};
+use layercast_core::units::{RateEstimate, Size, Span};
+use layercast_kit::equation::{Formula, Path};
+use layercast_kit::estimator::{LossConfig, LossEstimator, LossOutcome, LossPanel, Packet, PanelConfig};
+
+layercast_core::choices! {
+    /// Which of several measures a receiver reports and goes by.
+    pub enum ShownMeasure {
+        /// The loss insensitive period.
+        Lip = "lip",
+        /// The loss aggregation period.
+        Lap = "lap",
+        /// The packet loss fraction.
+        Fraction = "fraction",
+    }
+}
+
+/// What a meter is to be.
+#[derive(Clone, Debug)]
+pub(crate) enum MeterPlan {
+    /// One estimator.
+    One(LossConfig),
+    /// Several side by side, of which one is reported.
+    Several(PanelConfig, ShownMeasure),
+}
+
+/// A loss estimator, or several side by side.
+// Made once and then left where it is: its size costs nothing.
+#[allow(clippy::large_enum_variant)]
+#[derive(Clone, Debug)]
+pub(crate) enum Meter {
+    One(LossEstimator),
+    Several(LossPanel, ShownMeasure),
+}
+
+impl Meter {
+    pub(super) fn new(plan: &MeterPlan) -> Meter {
+        match plan {
+            MeterPlan::One(config) => Meter::One(LossEstimator::new(config)),
+            MeterPlan::Several(config, shown) => Meter::Several(LossPanel::new(config), *shown),
+        }
+    }
+
+    pub(super) fn set_rtt(&mut self, rtt: Span) {
+        match self {
+            Meter::One(loss) => loss.set_rtt(rtt),
+            Meter::Several(panel, _) => panel.set_rtt(rtt),
+        }
+    }
+
+    pub(super) fn on_received(&mut self, packet: &Packet, size: Size) {
+        match self {
+            Meter::One(loss) => loss.on_received(packet),
+            Meter::Several(panel, _) => panel.on_received(packet, size),
+        }
+    }
+
+    pub(super) fn on_lost(&mut self, packet: &Packet) -> LossOutcome {
+        match self {
+            Meter::One(loss) => loss.on_lost(packet),
+            Meter::Several(panel, _) => panel.on_lost(packet),
+        }
+    }
+
+    pub(super) fn on_marked(&mut self, packet: &Packet, size: Size) -> LossOutcome {
+        match self {
+            Meter::One(loss) => loss.on_marked(packet),
+            Meter::Several(panel, _) => panel.on_marked(packet, size),
+        }
+    }
+
+    /// Puts a calculated first interval in the place of the counted one (RFC 5348, section 6.3.1). An
+    /// open loop has none: its sending rate says nothing of the path.
+    pub(super) fn plant_first(&mut self, length: f64) {
+        if let Meter::One(loss) = self {
+            loss.intervals_mut().replace_oldest(length);
+        }
+    }
+
+    /// The loss rate to report, 0 to 1.
+    pub(super) fn loss_rate(&self) -> f64 {
+        match self {
+            Meter::One(loss) => loss.loss_rate(),
+            Meter::Several(panel, ShownMeasure::Lip) => panel.lip().loss_rate(),
+            Meter::Several(panel, ShownMeasure::Lap) => panel.lap().loss_rate(),
+            Meter::Several(panel, ShownMeasure::Fraction) => panel.fraction().fraction(),
+        }
+    }
+
+    /// How many loss events there were.
+    pub(super) fn events(&self) -> u64 {
+        match self {
+            Meter::One(loss) => loss.events(),
+            Meter::Several(panel, _) => panel.lip().events(),
+        }
+    }
+
+    /// All measures with the rate that each would give; none for a single estimator. Without a path
+    /// the rates are unknown.
+    pub(super) fn measures(&self, formula: Formula, path: Option<&Path>) -> Option<Measures> {
+        let Meter::Several(panel, _) = self else { return None };
+        let measure = |loss: f64, counted: u64| {
+            let rate = path.and_then(|path| formula.rate(path, loss).ok()).unwrap_or(RateEstimate::Unknown);
+            Measure { loss, rate, counted }
+        };
+        Some(Measures {
+            packets: panel.packets(),
+            lip: measure(panel.lip().loss_rate(), panel.lip().events()),
+            lap: measure(panel.lap().loss_rate(), panel.lap().counted()),
+            fraction: measure(panel.fraction().fraction(), panel.fraction().losses()),
+        })
+    }
+
+    pub(super) fn forget_times(&mut self) {
+        match self {
+            Meter::One(loss) => loss.forget_times(),
+            Meter::Several(panel, _) => panel.forget_times(),
+        }
+    }
+
+    pub(super) fn reset(&mut self) {
+        match self {
+            Meter::One(loss) => loss.reset(),
+            Meter::Several(panel, _) => panel.reset(),
+        }
+    }
+}

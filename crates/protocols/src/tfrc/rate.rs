@@ -1,0 +1,106 @@
+//! One type for the ways in which a source finds its rate.
+
+use super::FairRate;
+use super::ns2::Ns2Rate;
+use super::rfc::{Feedback, RfcRate, RfcRules};
+use super::settings::{Law, Settings};
+use layercast_core::units::Time;
+
+/// How a source finds its rate, in byte/s.
+#[derive(Clone, Debug)]
+pub(super) enum RateLaw {
+    Rfc(RfcRate),
+    Ns2(Ns2Rate),
+    Constant(f64),
+}
+
+impl RateLaw {
+    /// The law of the settings. `most` is the rate of the application, and that of a constant source.
+    pub(super) fn new(now: Time, settings: &Settings, packet_bytes: f64, most: f64) -> RateLaw {
+        let &Settings { formula, packets_per_ack, damping, damping_q, .. } = settings;
+        let equation = match &settings.small_packets {
+            Some(small) => FairRate::small(formula, small, packet_bytes),
+            None => FairRate::plain(formula, packet_bytes),
+        };
+        let equation = FairRate { packets_per_ack, ..equation };
+        match settings.law {
+            Law::Rfc => {
+                let rules = RfcRules {
+                    packet_bytes,
+                    several_at_first: settings.several_at_first,
+                    recent_limit: settings.recent_limit,
+                    damping,
+                    damping_q,
+                    equation,
+                };
+                RateLaw::Rfc(RfcRate::new(now, rules))
+            }
+            Law::Ns2 => {
+                let damping = damping.then_some(damping_q);
+                RateLaw::Ns2(Ns2Rate::new(now, packet_bytes, equation, damping))
+            }
+            Law::Constant => RateLaw::Constant(most),
+        }
+    }
+
+    /// The allowed rate.
+    pub(super) fn allowed(&self) -> f64 {
+        match self {
+            RateLaw::Rfc(rate) => rate.allowed(),
+            RateLaw::Ns2(rate) => rate.allowed(),
+            RateLaw::Constant(rate) => *rate,
+        }
+    }
+
+    /// The rate to send at.
+    pub(super) fn sending(&self) -> f64 {
+        match self {
+            RateLaw::Rfc(rate) => rate.sending(),
+            RateLaw::Ns2(rate) => rate.sending(),
+            RateLaw::Constant(rate) => *rate,
+        }
+    }
+
+    /// A packet leaves.
+    pub(super) fn on_sent(&mut self) {
+        if let RateLaw::Ns2(rate) = self {
+            rate.on_sent();
+        }
+    }
+
+    /// A report came. Whether a packet is to be sent at once.
+    pub(super) fn on_report(&mut self, now: Time, report: &Feedback) -> bool {
+        match self {
+            RateLaw::Rfc(rate) => {
+                rate.on_report(now, report);
+                false
+            }
+            RateLaw::Ns2(rate) => rate.on_report(now, report),
+            RateLaw::Constant(_) => false,
+        }
+    }
+
+    /// How long to wait for a report, in seconds; none for ever.
+    pub(super) fn patience_s(&self) -> Option<f64> {
+        match self {
+            RateLaw::Rfc(rate) => Some(rate.patience_s()),
+            RateLaw::Ns2(rate) => Some(rate.patience_s()),
+            RateLaw::Constant(_) => None,
+        }
+    }
+
+    /// No report came for that long. Whether a packet is to be sent at once.
+    pub(super) fn on_no_feedback(&mut self, now: Time, idle: bool) -> bool {
+        match self {
+            RateLaw::Rfc(rate) => {
+                rate.on_no_feedback(now, idle);
+                false
+            }
+            RateLaw::Ns2(rate) => {
+                rate.on_no_feedback();
+                true
+            }
+            RateLaw::Constant(_) => false,
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! TFRC's receiver (RFC 5348, section 6). CBR's is the same with other settings.
+
+mod reception;
+
+use reception::{Reception, Verdict};
+
+use super::header::{Data, Header, Report};
+use super::options::Options;
+use super::receive_rate::ReceiveRate;
+use super::report_schedule::{Brought, ReportSchedule};
+use super::settings::Settings;
+use layercast_core::contract::{
+    Action, ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Note, Origin, Send, Timers,
+};
+use layercast_core::session::{Heard, SessionNumber, SessionPlan};
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Layer, Level, Rate, Size, Span, Time};
+
+/// What a receiver counted since it started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Data packets that counted.
+    pub received: u64,
+    /// Packets found missing.
+    pub lost: u64,
+    /// Packets with a congestion mark.
+    pub marked: u64,
+    /// Packets that came after they had been counted as lost.
+    pub late: u64,
+    /// Packets that came again.
+    pub duplicate: u64,
+    /// Packets that no source of this session sends.
+    pub invalid: u64,
+    /// Packets of another session number.
+    pub foreign: u64,
+    /// Packets whose time stamp was not believed.
+    pub suspect: u64,
+    /// Times that the numbers were learned anew.
+    pub resync: u64,
+    /// Times that the whole session was learned anew.
+    pub restarts: u64,
+    /// Reports sent, hellos included.
+    pub reports: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Idle,
+    /// Asks the source to begin.
+    Waiting,
+    Receiving,
+    Over,
+}
+
+/// The timers of a receiver.
+#[derive(Clone, Copy, Debug)]
+enum Timer {
+    /// No data has come yet.
+    Hello,
+    /// A report is due.
+    Report,
+}
+
+const CHANNEL: Channel = Layer::BASE.channel();
+const HELD: Level = Level::up_to(Layer::BASE);
+
+/// The receiver of a TFRC session.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    settings: Settings,
+    phase: Phase,
+    level: Level,
+    session: SessionNumber,
+    reception: Reception,
+    receive_rate: ReceiveRate,
+    schedule: ReportSchedule,
+    /// The loss event rate of the last report, and the round-trip time of that time.
+    reported_loss: f64,
+    reported_rtt: Option<Span>,
+    /// The newest time stamp and when it came.
+    newest: Option<(u32, Time)>,
+    timers: Timers<2>,
+    counters: Counters,
+    actions: ActionQueue<Header>,
+}
+
+impl Receiver {
+    /// A receiver for the session that the plan describes.
+    pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Receiver {
+        let settings = Settings::of(options);
+        let size = settings.small_packets.map_or(plan.packet_size, |small| small.nominal);
+        Receiver::with(settings, &plan, size)
+    }
+
+    /// A receiver with these settings, whose equation is for packets of a size.
+    pub(crate) fn with(settings: Settings, plan: &SessionPlan, equation_size: Size) -> Receiver {
+        Receiver {
+            phase: Phase::Idle,
+            level: Level::NONE,
+            session: SessionNumber::default(),
+            reception: Reception::new(&settings, plan, equation_size),
+            receive_rate: ReceiveRate::new(Time::ZERO),
+            schedule: ReportSchedule::new(settings.ns2_reports),
+            reported_loss: 0.0,
+            reported_rtt: None,
+            newest: None,
+            timers: Timers::default(),
+            counters: Counters::default(),
+            actions: ActionQueue::default(),
+            settings,
+        }
+    }
+
+    /// What was counted.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    fn start(&mut self, now: Time) {
+        self.phase = Phase::Waiting;
+        self.say_hello(now, Cause::Start);
+    }
+
+    /// Joins, if it is not joined, and asks the source to begin. Again and again until data comes.
+    fn say_hello(&mut self, now: Time, cause: Cause) {
+        if self.level == Level::NONE {
+            self.actions.join(CHANNEL);
+            self.actions.note(Note::LevelChanged { from: Level::NONE, to: HELD, cause });
+            self.level = HELD;
+        }
+        self.send_report(now, false);
+        self.timers.arm(Timer::Hello as usize, now + self.settings.hello_interval);
+    }
+
+    fn on_packet(&mut self, now: Time, arrival: &Arrival<Header>) {
+        let Header::Data(data) = arrival.header else {
+            self.counters.invalid += 1;
+            return;
+        };
+        if arrival.origin != Origin::Channel(CHANNEL) {
+            self.counters.invalid += 1;
+            return;
+        }
+        if self.level == Level::NONE || !self.is_of_session(now, &data) {
+            return;
+        }
+        if data.end_of_session {
+            self.actions.note(Note::SessionEnded);
+            self.finish(Cause::SessionEnd);
+            return;
+        }
+        self.take(now, &data, arrival);
+    }
+
+    /// Whether a packet belongs to the session, which the first packet makes known.
+    fn is_of_session(&mut self, now: Time, data: &Data) -> bool {
+        let heard = self.session.hear(data.session);
+        self.counters.foreign += u64::from(matches!(heard, Heard::Foreign | Heard::Anew));
+        match heard {
+            Heard::First => self.begin(now),
+            Heard::Anew => self.begin_anew(now),
+            Heard::Same | Heard::Foreign => {}
+        }
+        heard != Heard::Foreign
+    }
+
+    fn begin(&mut self, now: Time) {
+        self.phase = Phase::Receiving;
+        self.timers.disarm(Timer::Hello as usize);
+        self.receive_rate = ReceiveRate::new(now);
+    }
+
+    fn begin_anew(&mut self, now: Time) {
+        self.counters.restarts += 1;
+        self.actions.note(Note::Resynchronised { layer: Layer::BASE });
+        self.reception.reset();
+        self.schedule = ReportSchedule::new(self.settings.ns2_reports);
+        self.timers.disarm(Timer::Report as usize);
+        self.reported_loss = 0.0;
+        self.reported_rtt = None;
+        self.begin(now);
+    }
+
+    fn take(&mut self, now: Time, data: &Data, arrival: &Arrival<Header>) {
+        let rtt_before = self.reception.rtt();
+        let what = (arrival.size, arrival.ecn);
+        let verdict = self.reception.on_data(now, data, what, &mut self.counters, &mut self.actions);
+        let Verdict::Counted { new_event, first_event } = verdict else {
+            self.counters.suspect += u64::from(verdict == Verdict::Suspect);
+            return;
+        };
+        let rtt = self.reception.rtt();
+        if let Some(rtt) = rtt.filter(|_| rtt_before.is_none()) {
+            self.actions.note(Note::FirstRoundTrip { rtt });
+        }
+        self.newest = Some((data.timestamp_us, now));
+        self.receive_rate.on_packet(self.settings.counted(arrival.size));
+        if first_event {
+            let newest = self.rate_now(now);
+            let largest = self.receive_rate.largest();
+            let take_largest = self.settings.largest_target && largest > newest;
+            self.reception.plant_first(if take_largest { largest } else { newest });
+        }
+        let higher_loss = new_event && self.reception.loss_rate() > self.reported_loss;
+        let brought = Brought { higher_loss, first_loss: first_event, rtts: [rtt_before, rtt] };
+        if self.schedule.on_packet(now, brought) {
+            self.send_report(now, false);
+        }
+    }
+
+    /// What reaches the receiver now, over at least the round-trip time of the last report.
+    fn rate_now(&self, now: Time) -> Rate {
+        let rtt = self.reported_rtt.or(self.reception.rtt()).unwrap_or(Span::ZERO);
+        self.receive_rate.rate(now, rtt)
+    }
+
+    fn send_report(&mut self, now: Time, leaving: bool) {
+        let age_us = |came: Time| u32::try_from(now.since(came).as_us()).unwrap_or(u32::MAX);
+        let newest = self.newest.map(|(stamp, came)| (stamp, age_us(came)));
+        let loss = self.reception.loss_rate();
+        let rate = if newest.is_some() { self.rate_now(now) } else { Rate::ZERO };
+        let report = Report {
+            session: self.session.known().unwrap_or_default(),
+            newest,
+            receive_rate: Report::wire_rate(rate),
+            loss: Report::wire_loss(loss),
+            leaving,
+        };
+        self.counters.reports += 1;
+        self.actions.send(Send::report(Header::Report(report), self.settings.report_size));
+        if newest.is_some() {
+            self.reported_loss = loss;
+            self.reported_rtt = self.reception.rtt();
+            self.receive_rate.mark(now, rate);
+            self.schedule.sent(now, self.reported_rtt);
+            match self.schedule.due() {
+                Some(due) => self.timers.arm(Timer::Report as usize, due),
+                None => self.timers.disarm(Timer::Report as usize),
+            }
+        }
+    }
+
+    fn run_timers(&mut self, now: Time) {
+        while let Some(timer) = self.timers.take_expired(now) {
+            if timer == Timer::Hello as usize {
+                self.say_hello(now, Cause::Start);
+            } else if self.schedule.on_timer(now) {
+                self.send_report(now, false);
+            }
+        }
+    }
+
+    fn join_failed(&mut self, now: Time, channel: Channel) {
+        if channel == CHANNEL && self.level != Level::NONE {
+            let note = Note::LevelChanged { from: HELD, to: Level::NONE, cause: Cause::JoinFailed };
+            self.actions.note(note);
+            self.level = Level::NONE;
+            self.timers.arm(Timer::Hello as usize, now + self.settings.hello_interval);
+        }
+    }
+
+    /// Leaves the session.
+    fn finish(&mut self, cause: Cause) {
+        if self.level != Level::NONE {
+            self.actions.leave(CHANNEL);
+            self.actions.note(Note::LevelChanged { from: HELD, to: Level::NONE, cause });
+            self.level = Level::NONE;
+        }
+        self.phase = Phase::Over;
+        self.schedule.stop();
+        self.timers = Timers::default();
+    }
+}
+
+impl Endpoint for Receiver {
+    type Header = Header;
+
+    fn handle(&mut self, now: Time, input: Input<Header>) {
+        if self.phase == Phase::Over {
+            return;
+        }
+        match input {
+            Input::Packet(arrival) if self.phase != Phase::Idle => self.on_packet(now, &arrival),
+            Input::Start if self.phase == Phase::Idle => self.start(now),
+            Input::JoinFailed(channel, _) => self.join_failed(now, channel),
+            Input::Stop => {
+                if self.phase != Phase::Idle {
+                    self.send_report(now, true);
+                }
+                self.finish(Cause::Stop);
+            }
+            _ => {}
+        }
+        self.run_timers(now);
+    }
+
+    fn poll_action(&mut self) -> Option<Action<Header>> {
+        self.actions.pop()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.timers.next()
+    }
+
+    fn belief(&self, _now: Time) -> Belief {
+        let rate = self.reception.rate();
+        Belief {
+            level: self.level,
+            rate,
+            smoothed_rate: rate,
+            loss: self.session.known().map(|_| self.reception.loss_rate()),
+            rtt: self.reception.rtt(),
+            measures: self.reception.measures(),
+        }
+    }
+}

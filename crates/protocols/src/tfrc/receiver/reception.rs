@@ -1,0 +1,190 @@
+//! What a receiver makes of its packets: losses, the loss event rate, the rate that follows.
+
+use super::Counters;
+use crate::tfrc::header::{Data, Header};
+use crate::tfrc::{Meter, Settings};
+use layercast_core::contract::{ActionQueue, Ecn, Measures, Note};
+use layercast_core::session::SessionPlan;
+use layercast_core::units::{Layer, Rate, RateEstimate, Size, Span, Time};
+use layercast_kit::equation::{Formula, Path};
+use layercast_kit::estimator::{
+    ArrivalClass, ClockReading, LossOutcome, Packet, SenderClock, SequenceTracker, max_gap_for,
+};
+
+/// What a packet brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It counts.
+    Counted {
+        /// Whether a loss event began with it or before it.
+        new_event: bool,
+        /// Whether that was the first of all.
+        first_event: bool,
+    },
+    /// Late, or here before, or far from all others.
+    Ignored,
+    /// Its time stamp is not believed.
+    Suspect,
+}
+
+/// The estimators of a receiver, in the order in which a packet passes them.
+#[derive(Clone, Debug)]
+pub(super) struct Reception {
+    clock: SenderClock,
+    tracker: SequenceTracker,
+    waits_for_reordered: bool,
+    meter: Meter,
+    /// With the precise rule: the round in which the newest event was found.
+    precise: bool,
+    event_round: Option<u16>,
+    formula: Formula,
+    /// Packet size and the newest round-trip time and timeout of the source, once it has them.
+    packet_bytes: f64,
+    packets_per_ack: f64,
+    path: Option<Path>,
+    rtt: Option<Span>,
+}
+
+impl Reception {
+    pub(super) fn new(settings: &Settings, plan: &SessionPlan, packet_size: Size) -> Reception {
+        let max_gap = max_gap_for(plan.layers.top_rate(), plan.packet_size);
+        Reception {
+            clock: SenderClock::default(),
+            tracker: SequenceTracker::new(Layer::BASE, settings.reorder, max_gap),
+            waits_for_reordered: settings.reorder > 1,
+            meter: Meter::new(&settings.meter),
+            precise: settings.precise,
+            event_round: None,
+            formula: settings.formula,
+            packet_bytes: f64::from(packet_size.as_bytes()),
+            packets_per_ack: settings.packets_per_ack,
+            path: None,
+            rtt: None,
+        }
+    }
+
+    /// The source's round-trip time, as the newest packet has it.
+    pub(super) fn rtt(&self) -> Option<Span> {
+        self.rtt
+    }
+
+    pub(super) fn loss_rate(&self) -> f64 {
+        self.meter.loss_rate()
+    }
+
+    /// The rate that TCP would have; unknown before the source knows the round-trip time.
+    pub(super) fn rate(&self) -> RateEstimate {
+        let rate = |path: &Path| self.formula.rate(path, self.meter.loss_rate()).ok();
+        self.path.as_ref().and_then(rate).unwrap_or(RateEstimate::Unknown)
+    }
+
+    pub(super) fn measures(&self) -> Option<Measures> {
+        self.meter.measures(self.formula, self.path.as_ref())
+    }
+
+    /// One data packet: clock, sequence, losses, estimators.
+    pub(super) fn on_data(
+        &mut self,
+        now: Time,
+        data: &Data,
+        (size, ecn): (Size, Ecn),
+        counters: &mut Counters,
+        actions: &mut ActionQueue<Header>,
+    ) -> Verdict {
+        let sent = match self.clock.read(data.timestamp_us, now) {
+            ClockReading::At(sent) => sent,
+            ClockReading::Suspect => return Verdict::Suspect,
+            ClockReading::Restarted(sent) => {
+                self.tracker.reset();
+                self.meter.forget_times();
+                sent
+            }
+        };
+        self.learn_path(data);
+        let before = self.meter.events();
+        let Reception { meter, tracker, event_round, precise, .. } = self;
+        // A further event needs a packet that was sent after a report about the last one.
+        let same_round = |round: Option<u16>| {
+            *precise && round.is_some_and(|round| data.round.wrapping_sub(round) as i16 <= 0)
+        };
+        let mut lose = |lost: &Packet| {
+            counters.lost += 1;
+            if same_round(*event_round) {
+                meter.on_received(lost, size);
+            } else if meter.on_lost(lost) == LossOutcome::NewEvent {
+                *event_round = Some(data.round);
+                actions.note(Note::LossEvent { layer: lost.layer, first_lost: lost.seq });
+            }
+        };
+        let (seq, class) = tracker.on_packet(data.seq, sent, now, &mut lose);
+        if self.waits_for_reordered
+            && let Some(patience) = self.rtt
+        {
+            tracker.expire(now, patience, &mut lose);
+        }
+        count(class, counters, actions);
+        if !class.counts() {
+            return Verdict::Ignored;
+        }
+        let packet = Packet { layer: Layer::BASE, seq, sent };
+        if ecn == Ecn::Marked {
+            counters.marked += 1;
+            if meter.on_marked(&packet, size) == LossOutcome::NewEvent {
+                *event_round = Some(data.round);
+                actions.note(Note::LossEvent { layer: packet.layer, first_lost: seq });
+            }
+        } else {
+            meter.on_received(&packet, size);
+        }
+        let events = self.meter.events();
+        Verdict::Counted { new_event: events > before, first_event: before == 0 && events > 0 }
+    }
+
+    fn learn_path(&mut self, data: &Data) {
+        let Some(rtt) = data.rtt() else { return };
+        let rto = data.rto().unwrap_or(rtt * 4);
+        if self.rtt != Some(rtt) {
+            self.rtt = Some(rtt);
+            self.meter.set_rtt(rtt);
+        }
+        let path = Path::from_secs(self.packet_bytes, rtt.as_secs_f64(), rto.as_secs_f64());
+        self.path = Some(Path { packets_per_ack: self.packets_per_ack, ..path });
+    }
+
+    /// The first loss event: the packets before it tell nothing of the path, since the rate doubled
+    /// meanwhile. An interval for `target` takes their place, at least for half a packet per round
+    /// trip (RFC 5348, section 6.3.1).
+    pub(super) fn plant_first(&mut self, target: Rate) {
+        let Some(path) = self.path else { return };
+        let least = 0.5 * self.packet_bytes / path.rtt_s;
+        let target = target.as_bytes_per_s().max(least);
+        if let Ok(loss) = self.formula.loss_rate(&path, target) {
+            self.meter.plant_first(1.0 / loss);
+        }
+    }
+
+    /// Forgets everything: the source began anew.
+    pub(super) fn reset(&mut self) {
+        self.clock = SenderClock::default();
+        self.tracker.reset();
+        self.meter.reset();
+        self.event_round = None;
+        self.path = None;
+        self.rtt = None;
+    }
+}
+
+/// Counts what a packet's number turned out to be.
+fn count(class: ArrivalClass, counters: &mut Counters, actions: &mut ActionQueue<Header>) {
+    match class {
+        ArrivalClass::Duplicate => counters.duplicate += 1,
+        ArrivalClass::Late => counters.late += 1,
+        ArrivalClass::Wild => counters.invalid += 1,
+        ArrivalClass::Resynchronised => {
+            counters.resync += 1;
+            actions.note(Note::Resynchronised { layer: Layer::BASE });
+        }
+        ArrivalClass::First | ArrivalClass::New => {}
+    }
+    counters.received += u64::from(class.counts());
+}

@@ -1,0 +1,397 @@
+//! TFRC's source (RFC 5348, section 4). CBR's is the same with a constant rate.
+
+use super::data_limit::DataLimit;
+use super::header::{Data, Header, Report};
+use super::options::Options;
+use super::rate::RateLaw;
+use super::rfc::Feedback;
+use super::settings::{Law, Settings};
+use layercast_core::contract::{
+    Action, ActionQueue, Belief, Endpoint, Input, Origin, Payload, Peer, Send, Target, Timers,
+};
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Layer, Level, Rate, RateEstimate, Span, Time, WireSeq};
+use layercast_kit::estimator::{RtoEstimator, RttEstimator, rtt_sample};
+
+/// A report of this many times what was sent is not believed.
+const LYING: f64 = 4.0;
+/// The shortest spacing of packets, so that a wild rate cannot stall a host.
+const LEAST_SPACING: Span = Span::from_us(1);
+
+/// What a source counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SourceCounters {
+    /// Data packets sent.
+    pub sent: u64,
+    /// Data packets that the host refused to send.
+    pub refused: u64,
+    /// Reports taken.
+    pub reports: u64,
+    /// Times that no report came for too long.
+    pub no_feedback: u64,
+    /// Packets of another session or of another receiver, and reports that cannot be true.
+    pub invalid: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Idle,
+    /// No receiver has said hello.
+    Waiting,
+    Sending,
+    /// The application has nothing to send.
+    Paused,
+    Stopped,
+}
+
+/// The timers of a source.
+#[derive(Clone, Copy, Debug)]
+enum Timer {
+    /// A packet is due.
+    Send,
+    /// No report has come for too long.
+    NoFeedback,
+}
+
+/// The source of a TFRC session.
+#[derive(Clone, Debug)]
+pub struct Source {
+    settings: Settings,
+    plan: SessionPlan,
+    /// What of a packet counts in rates, in bytes.
+    counted_bytes: f64,
+    /// The rate of the application in byte/s, as far as a source of small packets may follow it.
+    most: f64,
+    stream: Stream,
+    state: State,
+    session: u32,
+    /// The receiver that said hello first.
+    peer: Option<Peer>,
+    seq: WireSeq,
+    round: u16,
+    rtt: RttEstimator,
+    rto: RtoEstimator,
+    /// The newest time stamp that came back.
+    newest_echo: Option<u32>,
+    law: RateLaw,
+    /// The nominal time of the last packet.
+    last_nominal: Time,
+    /// The largest rate since the report before the last, in byte/s, for reports that cannot be true.
+    sent_rates: [f64; 2],
+    limit: DataLimit,
+    sent_since_timer: bool,
+    timers: Timers<2>,
+    counters: SourceCounters,
+    actions: ActionQueue<Header>,
+}
+
+impl Source {
+    /// A source of a session. Its application has data at the rate of all layers of the plan.
+    pub fn new(options: &Options, plan: SessionPlan, stream: Stream) -> Source {
+        Source::with(Settings::of(options), plan, stream)
+    }
+
+    /// A source with these settings.
+    pub(crate) fn with(settings: Settings, plan: SessionPlan, mut stream: Stream) -> Source {
+        // A constant source is the base layer; any other has the data of all layers.
+        let wire = match settings.law {
+            Law::Constant => plan.layers.rate(Layer::BASE),
+            Law::Rfc | Law::Ns2 => plan.layers.top_rate(),
+        };
+        let counted_bytes = f64::from(settings.counted(plan.packet_size).as_bytes());
+        let mut most = wire.as_bytes_per_s();
+        if let Some(small) = &settings.small_packets {
+            let share = counted_bytes / f64::from(plan.packet_size.as_bytes());
+            most = (share * most).min(counted_bytes / small.spacing.as_secs_f64());
+        }
+        Source {
+            counted_bytes,
+            most,
+            state: State::Idle,
+            session: stream.bits() as u32,
+            peer: None,
+            seq: WireSeq(0),
+            round: 0,
+            rtt: RttEstimator::new(settings.rtt_filter, settings.q, settings.rtt_window),
+            rto: RtoEstimator::new(settings.rto, settings.rto_minimum, settings.rto_granularity),
+            newest_echo: None,
+            law: RateLaw::new(Time::ZERO, &settings, counted_bytes, most),
+            last_nominal: Time::ZERO,
+            sent_rates: [0.0; 2],
+            limit: DataLimit::default(),
+            sent_since_timer: false,
+            timers: Timers::default(),
+            counters: SourceCounters::default(),
+            actions: ActionQueue::default(),
+            settings,
+            plan,
+            stream,
+        }
+    }
+
+    /// What was counted.
+    pub fn counters(&self) -> &SourceCounters {
+        &self.counters
+    }
+
+    /// The number of the session.
+    pub fn session(&self) -> u32 {
+        self.session
+    }
+
+    /// The receiver is there: begin.
+    fn begin(&mut self, now: Time, peer: Peer) {
+        self.peer = Some(peer);
+        self.state = State::Sending;
+        self.rtt.reset();
+        self.rto.reset();
+        self.newest_echo = None;
+        self.limit = DataLimit::default();
+        self.law = RateLaw::new(now, &self.settings, self.counted_bytes, self.most);
+        // A constant source starts within one spacing, so that several do not beat in step.
+        let phase = match self.settings.law {
+            Law::Constant => self.stream.uniform_span(self.spacing()),
+            Law::Rfc | Law::Ns2 => Span::ZERO,
+        };
+        self.last_nominal = now;
+        self.timers.arm(Timer::Send as usize, now + phase);
+        self.await_report(now);
+    }
+
+    /// The next packet before a receiver has spoken, if there are to be any.
+    fn announce_from(&mut self, at: Time) {
+        if !self.settings.announce_interval.is_zero() {
+            self.timers.arm(Timer::Send as usize, at);
+        }
+    }
+
+    /// The distance of two packets at the rate of now.
+    fn spacing(&self) -> Span {
+        let rate = self.law.sending().min(self.most);
+        Span::from_secs_f64(self.counted_bytes / rate).max(LEAST_SPACING)
+    }
+
+    fn await_report(&mut self, now: Time) {
+        self.sent_since_timer = false;
+        if let Some(patience_s) = self.law.patience_s() {
+            // Not at once, however short the round trip is.
+            let patience = Span::from_secs_f64(patience_s).max(LEAST_SPACING);
+            self.timers.arm(Timer::NoFeedback as usize, now + patience);
+        }
+    }
+
+    /// A packet is due: it leaves, and the next one is due a spacing after its nominal time. What was
+    /// missed is made up for by one packet at most.
+    fn send_due(&mut self, now: Time, due: Time) {
+        if self.state == State::Waiting {
+            self.send(now, false);
+            self.announce_from(now + self.settings.announce_interval);
+        }
+        if self.state != State::Sending {
+            return;
+        }
+        self.send(now, false);
+        let spacing = self.spacing();
+        self.last_nominal = due.max(now - spacing);
+        self.timers.arm(Timer::Send as usize, (self.last_nominal + spacing).max(now));
+    }
+
+    /// The rate has changed: the packet that waits leaves at its new nominal time.
+    fn reschedule(&mut self, now: Time) {
+        if self.state == State::Sending {
+            let next = (self.last_nominal + self.spacing()).max(now);
+            self.timers.arm(Timer::Send as usize, next);
+        }
+    }
+
+    fn send(&mut self, now: Time, end_of_session: bool) {
+        let data = Data {
+            session: self.session,
+            seq: self.seq,
+            timestamp_us: now.as_wire_us(),
+            rtt_us: Data::wire_span(self.rtt.rtt()),
+            rto_us: Data::wire_span(self.rto.rto()),
+            round: self.round,
+            end_of_session,
+        };
+        self.seq = self.seq.next();
+        self.counters.sent += 1;
+        self.sent_since_timer = true;
+        self.sent_rates[0] = self.sent_rates[0].max(self.law.sending());
+        self.law.on_sent();
+        if self.law.sending() <= self.most {
+            self.limit.on_unlimited(now);
+        }
+        self.actions.send(Send {
+            target: Target::Channel(Layer::BASE.channel()),
+            header: Header::Data(data),
+            size: self.plan.packet_size,
+            payload: if end_of_session { Payload::None } else { Payload::Next },
+            count: 1,
+        });
+    }
+
+    fn on_report(&mut self, now: Time, from: Origin, report: &Report) {
+        let Origin::Peer(from) = from else {
+            self.counters.invalid += 1;
+            return;
+        };
+        let waiting = matches!(self.state, State::Waiting);
+        // A receiver that has heard an announcement reports at once, and says no hello.
+        let heard_us = report.newest.is_none_or(|_| report.session == self.session);
+        if waiting && heard_us && !report.leaving {
+            self.begin(now, from);
+            return;
+        }
+        let mine = !waiting && self.peer == Some(from);
+        if mine && report.leaving {
+            self.state = State::Waiting;
+            self.peer = None;
+            self.timers = Timers::default();
+            self.announce_from(now + self.settings.announce_interval);
+            return;
+        }
+        // A hello that was repeated says nothing new.
+        let Some((echo, held_us)) = report.newest.filter(|_| mine && report.session == self.session) else {
+            self.counters.invalid += u64::from(!mine || report.newest.is_some());
+            return;
+        };
+        let Some(sample) = rtt_sample(now.as_wire_us(), echo, held_us) else {
+            self.counters.invalid += 1;
+            return;
+        };
+        self.take(now, report, echo, sample);
+    }
+
+    fn take(&mut self, now: Time, report: &Report, echo: u32, sample: Span) {
+        self.counters.reports += 1;
+        self.round = self.round.wrapping_add(1);
+        // A second report about the same packet has no news of the round trip.
+        if self.newest_echo.replace(echo) != Some(echo) {
+            self.rtt.on_sample(sample);
+            if let Some(rtt_s) = self.rtt.rtt_s() {
+                self.rto.on_sample(sample.as_secs_f64(), rtt_s);
+            }
+        }
+        let (Some(rtt_s), Some(rto_s), Some(sample_s)) =
+            (self.rtt.rtt_s(), self.rto.rto_s(), self.rtt.last_sample_s())
+        else {
+            return;
+        };
+        let elapsed = Span::from_us(u64::from(now.as_wire_us().wrapping_sub(echo)));
+        let data_limited = self.limit.on_report(now, now - elapsed, Span::from_secs_f64(rtt_s));
+        let feedback = Feedback {
+            sample_s,
+            rtt_s,
+            rto_s,
+            loss: report.loss_rate(),
+            receive_rate: self.believed(f64::from(report.receive_rate), rtt_s),
+            // A report of nothing covers no interval (RFC 5348, section 4.3).
+            data_limited: data_limited && report.receive_rate > 0,
+        };
+        let at_once = self.law.on_report(now, &feedback);
+        self.sent_rates = [self.law.sending(), self.sent_rates[0]];
+        self.await_report(now);
+        self.change_rate(now, at_once);
+    }
+
+    /// A receive rate far above what was sent is not true; what was sent takes its place.
+    fn believed(&self, receive_rate: f64, rtt_s: f64) -> f64 {
+        // One packet in a round trip is the least that a receiver can report.
+        let sent = self.sent_rates[0].max(self.sent_rates[1]).max(self.counted_bytes / rtt_s);
+        if receive_rate > LYING * sent { sent } else { receive_rate }
+    }
+
+    fn change_rate(&mut self, now: Time, at_once: bool) {
+        if at_once {
+            self.send_due(now, now);
+        } else {
+            self.reschedule(now);
+        }
+    }
+
+    fn run_timers(&mut self, now: Time) {
+        while let Some((at, timer)) = self.take_expired(now) {
+            if timer == Timer::Send as usize {
+                self.send_due(now, at);
+            } else {
+                self.counters.no_feedback += 1;
+                self.round = self.round.wrapping_add(1);
+                let at_once = self.law.on_no_feedback(now, !self.sent_since_timer);
+                self.await_report(now);
+                self.change_rate(now, at_once);
+            }
+        }
+    }
+
+    /// The earliest timer that is due, with its time.
+    fn take_expired(&mut self, now: Time) -> Option<(Time, usize)> {
+        let at = self.timers.next()?;
+        self.timers.take_expired(now).map(|timer| (at, timer))
+    }
+
+    fn stop(&mut self, now: Time) {
+        if matches!(self.state, State::Sending | State::Paused) {
+            for _ in 0..self.settings.end_packets {
+                self.send(now, true);
+            }
+        }
+        self.state = State::Stopped;
+        self.timers = Timers::default();
+    }
+}
+
+impl Endpoint for Source {
+    type Header = Header;
+
+    fn handle(&mut self, now: Time, input: Input<Header>) {
+        match (input, self.state) {
+            (_, State::Stopped) => return,
+            (Input::Start, State::Idle) => {
+                self.state = State::Waiting;
+                self.announce_from(now);
+            }
+            (Input::Packet(arrival), State::Waiting | State::Sending | State::Paused) => {
+                match arrival.header {
+                    Header::Report(report) => self.on_report(now, arrival.origin, &report),
+                    Header::Data(_) => self.counters.invalid += 1,
+                }
+            }
+            (Input::SendRefused(_), _) => self.counters.refused += 1,
+            (Input::DataExhausted | Input::Finish, State::Sending) => {
+                self.state = State::Paused;
+                self.timers.disarm(Timer::Send as usize);
+            }
+            (Input::DataAvailable, State::Paused) => {
+                self.state = State::Sending;
+                let next = (self.last_nominal + self.spacing()).max(now);
+                self.timers.arm(Timer::Send as usize, next);
+            }
+            (Input::Stop, _) => self.stop(now),
+            _ => {}
+        }
+        self.run_timers(now);
+    }
+
+    fn poll_action(&mut self) -> Option<Action<Header>> {
+        self.actions.pop()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.timers.next()
+    }
+
+    fn belief(&self, _now: Time) -> Belief {
+        // On the wire.
+        let scale = f64::from(self.plan.packet_size.as_bytes()) / self.counted_bytes;
+        let rate = match self.state {
+            State::Sending | State::Paused => {
+                RateEstimate::Known(Rate::from_bytes_per_s(scale * self.law.allowed()))
+            }
+            State::Idle | State::Waiting | State::Stopped => RateEstimate::Unknown,
+        };
+        let level = if self.peer.is_some() { Level::up_to(Layer::BASE) } else { Level::NONE };
+        Belief { level, rate, smoothed_rate: rate, rtt: self.rtt.rtt(), ..Belief::default() }
+    }
+}

@@ -1,0 +1,34 @@
+//! The rate of TCP as WEBRC has it, with rounded constants (RFC 3738, section 3.2.2.3).
+
+use layercast_core::math::sqrt;
+use layercast_kit::equation::solve_simplified;
+
+/// The weight of the square root of the loss rate.
+const ROOT: f64 = 0.816;
+/// The weight of the timeout term.
+const TIMEOUT: f64 = 7.35;
+
+/// The rate in packets/s at a loss rate, above 0 and at most 1, and a round-trip time in seconds.
+pub fn equation_rate(loss: f64, rtt_s: f64) -> f64 {
+    1.0 / (rtt_s * sqrt(loss) * (ROOT + TIMEOUT * loss * (1.0 + 32.0 * loss * loss)))
+}
+
+/// The loss rate at which the equation gives a rate in packets/s, from 1e-8 to 1.
+pub fn loss_for_rate(rate: f64, rtt_s: f64) -> f64 {
+    solve_simplified(ROOT, TIMEOUT, 1.0 / (rtt_s * rate))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_inverse_leads_back() {
+        for loss in [1e-7, 1e-4, 0.01, 0.1, 0.9] {
+            let back = loss_for_rate(equation_rate(loss, 0.2), 0.2);
+            assert!((back / loss - 1.0).abs() < 1e-9, "{loss} came back as {back}");
+        }
+        assert_eq!(loss_for_rate(1e-9, 0.2), 1.0);
+        assert_eq!(loss_for_rate(1e9, 0.2), 1e-8);
+    }
+}

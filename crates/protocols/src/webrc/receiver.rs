@@ -1,0 +1,326 @@
+//! The receiver: joins the next wave when the equation allows it, and leaves waves as they end.
+
+mod epoch;
+mod held;
+mod losses;
+mod reception;
+
+use alloc::vec::Vec;
+
+use self::held::Held;
+use self::losses::Losses;
+use super::Header;
+use super::artt::RoundTripFilter;
+use super::loss_filter::LossFilter;
+use super::options::Options;
+use super::rates::{Rates, Weights};
+use super::waves::{BASE, Waves};
+use layercast_core::contract::{Action, ActionQueue, Belief, Cause, Endpoint, Input, Note, Timers};
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Level, Rate, RateEstimate, Size, Span, Time};
+
+/// What the receiver's timers are for.
+enum Timer {
+    /// The epoch ends.
+    Epoch,
+    /// The newest wave has brought nothing.
+    Join,
+    /// A missing packet has become lost by age.
+    Late,
+    /// Nothing came for too long.
+    Silence,
+    /// The slot did not change for too long.
+    Slot,
+    /// A receiver that left begins anew.
+    Rejoin,
+}
+
+/// The receiver of a WEBRC session.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    options: Options,
+    waves: Waves,
+    size: Size,
+    max_gap: u32,
+    /// The weights during start-up, and after it.
+    weights: [Weights; 2],
+    phase: Phase,
+    /// The channels held: the base, then waves from the lowest.
+    held: Vec<Held>,
+    /// When the base channel was joined.
+    entered: Time,
+    last_heard: Time,
+    /// End packets that came.
+    ends: u32,
+    path: Option<Path>,
+    timers: Timers<6>,
+    actions: ActionQueue<Header>,
+}
+
+/// Where in its life a receiver is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Not started.
+    Idle,
+    /// In the session.
+    In,
+    /// Out of the session for a while.
+    Out,
+    /// Stopped, or the session is over.
+    Over,
+}
+
+/// What is known since the first packet of the base channel.
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    /// The slot in the cycle (CTSI), and when it began.
+    slot: (u16, Time),
+    /// Another slot that was heard and not believed, and how often in a row.
+    doubted: (u16, u32),
+    epoch_began: Time,
+    /// Packets received and lost in this epoch.
+    epoch_packets: (u32, u32),
+    /// What was received in the last epoch, and the most of that since the last join (RR_P).
+    received: (f64, f64),
+    rates: Rates,
+    rtt: RoundTripFilter,
+    loss: LossFilter,
+    /// Until when losses belong to the loss event that began last.
+    event_until: Time,
+    /// The slow start rate (SSR_P); none during start-up.
+    slow_start: Option<f64>,
+    /// The target rate (TRATE) of the last decision.
+    target: f64,
+    /// When the newest wave was joined, if its first packet has not come (JOINING).
+    joining_since: Option<Time>,
+    /// When the first packet of the newest channel came.
+    newest_heard: Time,
+    /// The time from the join to the first packet of the last wave, in seconds.
+    last_delay_s: Option<f64>,
+    /// No join before this time, as the host has failed to join.
+    blocked_until: Time,
+    /// Packets of the base received and lost while it was held alone.
+    alone: (u32, u32),
+}
+
+impl Receiver {
+    /// A receiver of a session. It needs no randomness; the stream is taken so that all receivers are
+    /// made alike.
+    pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Receiver {
+        let waves = Waves::new(options, &plan);
+        let max_gap = layercast_kit::estimator::max_gap_for(plan.layers.top_rate(), plan.packet_size);
+        Receiver {
+            weights: [Weights::new(options, true), Weights::new(options, false)],
+            // Short numbers have 16 bits, so a jump by more than a quarter of them is no loss.
+            max_gap: max_gap.min(1 << 14),
+            held: Vec::with_capacity(usize::from(waves.active_waves()) + 1),
+            waves,
+            size: plan.packet_size,
+            options: options.clone(),
+            phase: Phase::Idle,
+            entered: Time::ZERO,
+            last_heard: Time::ZERO,
+            ends: 0,
+            path: None,
+            timers: Timers::default(),
+            actions: ActionQueue::default(),
+        }
+    }
+
+    /// How many waves are held (NWC).
+    fn waves_held(&self) -> u16 {
+        (self.held.len() as u16).saturating_sub(1)
+    }
+
+    fn level(&self) -> Level {
+        Level::of_count(self.held.len() as u16)
+    }
+
+    fn enter(&mut self, now: Time) {
+        self.phase = Phase::In;
+        (self.entered, self.last_heard) = (now, now);
+        self.path = None;
+        self.hold(BASE, Cause::Start);
+        self.timers.arm(Timer::Silence as usize, now + self.silence());
+        self.timers.arm(Timer::Slot as usize, now + self.slot_silence());
+    }
+
+    fn silence(&self) -> Span {
+        self.options.silence.max(self.waves.slot())
+    }
+
+    fn slot_silence(&self) -> Span {
+        self.options.slot_silence.max(self.waves.slot() * 2)
+    }
+
+    /// Joins a channel above those that are held.
+    fn hold(&mut self, channel: Channel, cause: Cause) {
+        let from = self.level();
+        self.held.push(Held::new(&self.options, &self.waves, channel, self.max_gap));
+        self.actions.join(channel);
+        self.actions.note(Note::LevelChanged { from, to: self.level(), cause });
+    }
+
+    /// Gives up the channel at a place; `leaves` unless the host does not hold it.
+    fn release(&mut self, place: usize, leaves: bool, cause: Cause) {
+        if place >= self.held.len() {
+            return;
+        }
+        let from = self.level();
+        let channel = self.held.remove(place).channel;
+        if leaves {
+            self.actions.leave(channel);
+        }
+        self.actions.note(Note::LevelChanged { from, to: self.level(), cause });
+    }
+
+    /// Gives up the newest wave, as if it had never been joined.
+    fn undo_join(&mut self, leaves: bool, cause: Cause) {
+        self.release(self.held.len().saturating_sub(1), leaves, cause);
+        let held = self.waves_held();
+        if let Some(path) = &mut self.path {
+            path.rates.undo_join(&self.waves, held);
+            path.joining_since = None;
+        }
+        self.timers.disarm(Timer::Join as usize);
+    }
+
+    fn leave_all(&mut self, cause: Cause) {
+        while !self.held.is_empty() {
+            self.release(self.held.len() - 1, true, cause);
+        }
+        self.path = None;
+        self.timers = Timers::default();
+    }
+
+    /// Leaves the session for a reason that may pass (RFC 3738, section 3.2.3.8).
+    fn go_out(&mut self, now: Time, cause: Cause) {
+        self.leave_all(cause);
+        self.phase = Phase::Out;
+        let wait = self.options.rejoin_after;
+        if !wait.is_zero() {
+            self.timers.arm(Timer::Rejoin as usize, now + wait);
+        }
+    }
+
+    fn finish(&mut self, cause: Cause) {
+        self.leave_all(cause);
+        self.phase = Phase::Over;
+    }
+
+    fn on_join_failed(&mut self, now: Time, channel: Channel) {
+        let Some(place) = self.held.iter().position(|held| held.channel == channel) else { return };
+        if place == 0 {
+            // Without the base there is no session. It is not held, so it must not be left.
+            while self.held.len() > 1 {
+                self.undo_join(true, Cause::JoinFailed);
+            }
+            self.release(0, false, Cause::JoinFailed);
+            self.go_out(now, Cause::JoinFailed);
+            return;
+        }
+        while self.held.len() > place + 1 {
+            self.undo_join(true, Cause::JoinFailed);
+        }
+        self.undo_join(false, Cause::JoinFailed);
+        if let Some(path) = &mut self.path {
+            path.blocked_until = now + self.waves.slot();
+        }
+    }
+
+    fn on_timers(&mut self, now: Time) {
+        const EPOCH: usize = Timer::Epoch as usize;
+        const JOIN: usize = Timer::Join as usize;
+        const LATE: usize = Timer::Late as usize;
+        const SILENCE: usize = Timer::Silence as usize;
+        const SLOT: usize = Timer::Slot as usize;
+        while let Some(timer) = self.timers.take_expired(now) {
+            match timer {
+                EPOCH => self.end_epoch(now),
+                JOIN => self.undo_join(true, Cause::SilentLayer),
+                LATE => self.expire_holes(now),
+                SILENCE => self.on_silence(now),
+                SLOT => self.go_out(now, Cause::Silence),
+                _ => self.enter(now),
+            }
+        }
+    }
+
+    fn on_silence(&mut self, now: Time) {
+        let (waited, limit) = (now.since(self.last_heard), self.silence());
+        if waited < limit {
+            self.timers.arm(Timer::Silence as usize, self.last_heard + limit);
+            return;
+        }
+        self.actions.note(Note::NothingHeard { waited });
+        self.go_out(now, Cause::Silence);
+    }
+
+    /// A missing packet may become lost by age alone.
+    fn watch_holes(&mut self) {
+        let late_limit = self.options.late_limit;
+        match self.held.iter().filter_map(|held| held.tracker.deadline(late_limit)).min() {
+            Some(at) => self.timers.arm(Timer::Late as usize, at),
+            None => self.timers.disarm(Timer::Late as usize),
+        }
+    }
+
+    fn expire_holes(&mut self, now: Time) {
+        let mut losses = Losses::default();
+        for held in &mut self.held {
+            held.tracker.expire(now, self.options.late_limit, |lost| losses.add(lost));
+        }
+        self.on_losses(now, losses);
+        self.watch_holes();
+    }
+}
+
+impl Endpoint for Receiver {
+    type Header = Header;
+
+    fn handle(&mut self, now: Time, input: Input<Header>) {
+        match input {
+            Input::Start if self.phase == Phase::Idle => self.enter(now),
+            _ if matches!(self.phase, Phase::Idle | Phase::Over) => return,
+            Input::Packet(arrival) if self.phase == Phase::In => self.on_packet(now, &arrival),
+            Input::JoinFailed(channel, _) => self.on_join_failed(now, channel),
+            Input::Stop => {
+                self.finish(Cause::Stop);
+                return;
+            }
+            Input::Start
+            | Input::Packet(_)
+            | Input::Timer
+            | Input::SendRefused(_)
+            | Input::DataExhausted
+            | Input::Finish
+            | Input::DataAvailable => {}
+        }
+        self.on_timers(now);
+    }
+
+    fn poll_action(&mut self) -> Option<Action<Header>> {
+        self.actions.pop()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.timers.next()
+    }
+
+    fn belief(&self, _now: Time) -> Belief {
+        let Some(path) = &self.path else {
+            return Belief { level: self.level(), ..Belief::default() };
+        };
+        let rate = RateEstimate::Known(Rate::from_bps(path.target * self.size.as_bits() as f64));
+        Belief {
+            level: self.level(),
+            rate,
+            smoothed_rate: rate,
+            // During start-up nothing is known of the loss rate.
+            loss: path.slow_start.map(|_| path.loss.loss()),
+            rtt: Some(Span::from_secs_f64(path.rtt.average_s())),
+            ..Belief::default()
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The source: the base channel and the active waves, paced by the shape of the waves alone.
+
+use alloc::collections::VecDeque;
+
+use super::options::{Options, WordForm};
+use super::schedule::{Departures, slot_of};
+use super::waves::{BASE, Waves, channel_of};
+use super::{Header, header::LARGEST_SHORT};
+use layercast_core::contract::{Action, ActionQueue, Belief, Endpoint, Input, Payload, Send};
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Level, Size, Span, Time};
+
+/// A host that was away for longer than this does not have its packets sent late.
+const LONGEST_LAG: Span = Span::from_secs(1);
+
+/// The source of a WEBRC session.
+#[derive(Clone, Debug)]
+pub struct Source {
+    waves: Waves,
+    departures: Departures,
+    is_long: bool,
+    end_packets: u32,
+    size: Size,
+    start: Time,
+    is_sending: bool,
+    is_over: bool,
+    /// The slot, counted from the start, and when it began.
+    slot: (u64, Time),
+    /// The next packet of the base in this slot, and when it leaves.
+    base: (u32, Time),
+    /// The active waves, the lowest first.
+    active: VecDeque<Wave>,
+    actions: ActionQueue<Header>,
+}
+
+/// A wave on its way to its end.
+#[derive(Clone, Copy, Debug)]
+struct Wave {
+    channel: Channel,
+    end: Time,
+    /// Packets still to send, and when the next one leaves.
+    left: u64,
+    next: Time,
+}
+
+impl Wave {
+    fn schedule(&mut self, departures: &Departures) {
+        self.next = match self.left.checked_sub(1) {
+            Some(behind) => self.end - departures.before_end(behind),
+            None => Time::MAX,
+        };
+    }
+}
+
+impl Source {
+    /// A source for a session. It needs no randomness; the stream is taken so that all sources are
+    /// made alike.
+    pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Source {
+        let waves = Waves::new(options, &plan);
+        Source {
+            departures: Departures::new(&waves),
+            is_long: options.word == WordForm::Long,
+            end_packets: options.end_packets,
+            size: plan.packet_size,
+            start: Time::ZERO,
+            is_sending: false,
+            is_over: false,
+            slot: (0, Time::ZERO),
+            base: (0, Time::ZERO),
+            active: VecDeque::with_capacity(usize::from(waves.active_waves())),
+            actions: ActionQueue::default(),
+            waves,
+        }
+    }
+
+    /// The number of the slot in the cycle (CTSI).
+    fn slot_in_cycle(&self) -> u16 {
+        (self.slot.0 % u64::from(self.waves.cycle())) as u16
+    }
+
+    /// Finds the place of `now` in all waves. Packets before it are not sent.
+    fn find_place(&mut self, now: Time) {
+        self.slot = slot_of(&self.waves, self.start, now);
+        let (packets, began) = (self.waves.base_packets(), self.slot.1);
+        let is_ahead = |&number: &u32| began + self.departures.of_base(number) >= now;
+        let number = (0..packets).find(is_ahead).unwrap_or(packets);
+        self.base = (number, self.base_time(number));
+        self.active.clear();
+        for place in 1..=self.waves.active_waves() {
+            let wave = self.wave(place, now);
+            self.active.push_back(wave);
+        }
+    }
+
+    /// The wave at `place` in this slot, as it stands at `now`.
+    fn wave(&self, place: u16, now: Time) -> Wave {
+        let slot = self.waves.slot();
+        let end = self.slot.1 + slot * u64::from(place);
+        let left = self.departures.left_at(end.since(now).as_secs_f64() / slot.as_secs_f64());
+        let channel = channel_of(self.waves.wave_at(self.slot_in_cycle(), place));
+        let mut wave = Wave { channel, end, left, next: Time::MAX };
+        wave.schedule(&self.departures);
+        wave
+    }
+
+    /// When the base sends a packet of this slot; after the last one, when the next slot begins.
+    fn base_time(&self, number: u32) -> Time {
+        if number < self.waves.base_packets() {
+            self.slot.1 + self.departures.of_base(number)
+        } else {
+            self.slot.1 + self.waves.slot()
+        }
+    }
+
+    fn begin_slot(&mut self) {
+        self.slot = (self.slot.0 + 1, self.slot.1 + self.waves.slot());
+        self.base = (0, self.slot.1);
+        self.active.pop_front();
+        let wave = self.wave(self.waves.active_waves(), self.slot.1);
+        self.active.push_back(wave);
+    }
+
+    fn send_due(&mut self, now: Time) {
+        while self.is_sending {
+            let (at, place) = self.next();
+            if at > now {
+                return;
+            }
+            if now.since(at) > LONGEST_LAG {
+                self.find_place(now);
+            } else if at >= self.slot.1 + self.waves.slot() {
+                self.begin_slot();
+            } else {
+                self.depart(place);
+            }
+        }
+    }
+
+    /// When the next packet leaves, and of which wave; none for the base.
+    fn next(&self) -> (Time, Option<usize>) {
+        let base = (self.base.1, None);
+        let waves = self.active.iter().enumerate().map(|(place, wave)| (wave.next, Some(place)));
+        waves.fold(base, |earliest, next| if next.0 < earliest.0 { next } else { earliest })
+    }
+
+    fn depart(&mut self, place: Option<usize>) {
+        let (channel, number) = match place {
+            None => {
+                let number = self.base_number();
+                self.base.0 += 1;
+                self.base.1 = self.base_time(self.base.0);
+                (BASE, number)
+            }
+            Some(place) => {
+                let Some(wave) = self.active.get_mut(place) else { return };
+                wave.left -= u64::from(wave.left > 0);
+                wave.schedule(&self.departures);
+                // The last packet of a wave has the largest number (RFC 3738, section 3.1.2).
+                (wave.channel, u32::MAX - wave.left as u32)
+            }
+        };
+        let send = Send::data(channel, self.header(channel, number, false), self.size);
+        self.actions.send(send);
+    }
+
+    /// The number of the base's next packet. It wraps at the largest multiple of the packets in a slot.
+    fn base_number(&self) -> u32 {
+        let packets = u64::from(self.waves.base_packets());
+        let number = self.slot.0 * packets + u64::from(self.base.0);
+        (number % base_numbers(&self.waves, self.is_long)) as u32
+    }
+
+    fn header(&self, channel: Channel, number: u32, end_of_session: bool) -> Header {
+        let number = if self.is_long { number } else { number & LARGEST_SHORT };
+        let (slot, cycle) = (self.slot_in_cycle(), self.waves.cycle());
+        Header { slot, channel, number, cycle, is_long: self.is_long, end_of_session }
+    }
+
+    fn stop(&mut self) {
+        if self.is_sending {
+            let header = self.header(BASE, self.base_number(), true);
+            for _ in 0..self.end_packets {
+                self.actions.send(Send { payload: Payload::None, ..Send::data(BASE, header, self.size) });
+            }
+        }
+        (self.is_sending, self.is_over) = (false, true);
+    }
+}
+
+/// How many numbers the base channel has before they begin anew (RFC 3738, section 3.1.2).
+pub(super) fn base_numbers(waves: &Waves, is_long: bool) -> u64 {
+    let (all, packets) = (if is_long { 1u64 << 32 } else { 1 << 16 }, u64::from(waves.base_packets()));
+    (all / packets).max(1) * packets
+}
+
+impl Endpoint for Source {
+    type Header = Header;
+
+    fn handle(&mut self, now: Time, input: Input<Header>) {
+        if self.is_over {
+            return;
+        }
+        match input {
+            Input::Start => {
+                self.start = now;
+                self.is_sending = true;
+                self.find_place(now);
+            }
+            Input::Stop => self.stop(),
+            Input::DataExhausted | Input::Finish => self.is_sending = false,
+            // Slots pass all the same: the waves go on where they would be.
+            Input::DataAvailable if !self.is_sending && !self.active.is_empty() => {
+                self.is_sending = true;
+                self.find_place(now);
+            }
+            Input::Timer
+            | Input::DataAvailable
+            | Input::Packet(_)
+            | Input::JoinFailed(..)
+            | Input::SendRefused(_) => {}
+        }
+        self.send_due(now);
+    }
+
+    fn poll_action(&mut self) -> Option<Action<Header>> {
+        self.actions.pop()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.is_sending.then(|| self.next().0)
+    }
+
+    fn belief(&self, _now: Time) -> Belief {
+        let count = if self.is_sending { self.waves.active_waves() + 1 } else { 0 };
+        Belief { level: Level::of_count(count), ..Belief::default() }
+    }
+}

@@ -1,0 +1,158 @@
+//! The shape of the waves: which are active when, and at which rates (RFC 3738, section 3.1).
+
+use super::options::Options;
+use layercast_core::math::{ceil, exp, ln, pow};
+use layercast_core::session::SessionPlan;
+use layercast_core::units::{Channel, Span};
+
+/// The base channel. It is held first and always; wave i is channel i + 1.
+pub const BASE: Channel = Channel(0);
+
+/// The most channels of a session.
+pub const MAX_CHANNELS: u16 = 1024;
+
+/// Bounds that no plan in earnest reaches, so that no plan at all stalls a host.
+const MOST_PACKETS_PER_S: f64 = 1e6;
+const MOST_WAVES: u16 = 1000;
+const MOST_SILENT: u64 = 60_000;
+
+/// What source and receivers derive from the options and the plan (RFC 3738, section 3.1.1). Rates
+/// are in packets/s.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waves {
+    fall: f64,
+    base_rate: f64,
+    slot: Span,
+    active: u16,
+    silent: u16,
+    top_rate: f64,
+    is_constant: bool,
+    base_packets: u32,
+}
+
+impl Waves {
+    /// The waves of a session. The rate of all layers of `plan` together is the most that is sent
+    /// (SR_b).
+    pub fn new(options: &Options, plan: &SessionPlan) -> Waves {
+        let bits = plan.packet_size.as_bits().max(1) as f64;
+        let wanted = (plan.layers.top_rate().as_bps() / bits).min(MOST_PACKETS_PER_S);
+        let (slot_s, fall) = (options.slot.as_secs_f64(), options.fall);
+        let silent = options.quiet.as_ns().div_ceil(options.slot.as_ns().max(1)).min(MOST_SILENT) as u16;
+        let base_packets = ceil(options.base_rate * slot_s * (fall - 1.0) / ln(fall)).max(1.0) as u32;
+        let mut waves = Waves {
+            fall,
+            base_rate: options.base_rate,
+            slot: options.slot,
+            active: 1,
+            silent,
+            top_rate: wanted,
+            is_constant: options.constant_rate,
+            base_packets,
+        };
+        while waves.joined_rate(waves.active) < wanted && waves.active < MOST_WAVES {
+            waves.active += 1;
+        }
+        if options.waves > 0 {
+            waves.active = options.waves.min(u32::from(MOST_WAVES)) as u16;
+        }
+        waves.top_rate = wanted.min(waves.joined_rate(waves.active)).max(waves.base_rate);
+        waves
+    }
+
+    /// What is left of a rate after a slot (P).
+    pub fn fall(&self) -> f64 {
+        self.fall
+    }
+
+    /// The rate of the base channel at the start of a slot (BCR_P).
+    pub fn base_rate(&self) -> f64 {
+        self.base_rate
+    }
+
+    /// The length of a slot (TSD).
+    pub fn slot(&self) -> Span {
+        self.slot
+    }
+
+    /// How many waves are active at any time (N).
+    pub fn active_waves(&self) -> u16 {
+        self.active
+    }
+
+    /// For how many slots a wave's channel is silent (Q).
+    pub fn silent_slots(&self) -> u16 {
+        self.silent
+    }
+
+    /// Slots in a cycle, which is how many wave channels there are (T).
+    pub fn cycle(&self) -> u16 {
+        self.active + self.silent
+    }
+
+    /// All channels: the waves and the base.
+    pub fn channels(&self) -> u16 {
+        self.cycle() + 1
+    }
+
+    /// The most that is sent (SR_P).
+    pub fn top_rate(&self) -> f64 {
+        self.top_rate
+    }
+
+    /// Whether all channels together have a constant rate.
+    pub fn is_constant(&self) -> bool {
+        self.is_constant
+    }
+
+    /// How many packets the base channel has in a slot (L).
+    pub fn base_packets(&self) -> u32 {
+        self.base_packets
+    }
+
+    /// The natural logarithm of how much a rate falls in a slot.
+    pub(super) fn steepness(&self) -> f64 {
+        -ln(self.fall)
+    }
+
+    /// P to the power of some slots.
+    pub(super) fn fallen(&self, slots: f64) -> f64 {
+        exp(-self.steepness() * slots)
+    }
+
+    /// The rate of the base and the lowest `waves` waves at the start of a slot (ARR_max).
+    pub fn joined_rate(&self, waves: u16) -> f64 {
+        let up = 1.0 / self.fall;
+        self.base_rate * (pow(up, f64::from(waves) + 1.0) - 1.0) / (up - 1.0)
+    }
+
+    /// The smallest slow start rate: that of the base and two waves (SSMINR_P; RFC 3738, section 3.2.2.6).
+    pub fn slow_start_floor(&self) -> f64 {
+        self.joined_rate(2)
+    }
+
+    /// By what the rate grows when one wave is joined beside `waves` others (RFC 3738, section 3.2.3.6).
+    pub fn join_factor(&self, waves: u16) -> f64 {
+        self.joined_rate(waves + 1) / self.joined_rate(waves)
+    }
+
+    /// The mean time between two packets of wave `place` in a slot, in seconds; the lowest wave is 1
+    /// (RFC 3738, section 3.2.2.2, has half of it).
+    pub fn mean_gap_s(&self, place: u16) -> f64 {
+        self.steepness() / (1.0 - self.fall) / self.base_rate * pow(self.fall, f64::from(place))
+    }
+
+    /// The number of the wave at `place` in a slot; the lowest is 1.
+    pub fn wave_at(&self, slot: u16, place: u16) -> u16 {
+        ((u32::from(slot) + u32::from(place.max(1)) - 1) % u32::from(self.cycle())) as u16
+    }
+
+    /// The waves that are active in a slot, the lowest first.
+    pub fn active_in(&self, slot: u16) -> impl Iterator<Item = u16> {
+        (1..=self.active).map(move |place| self.wave_at(slot, place))
+    }
+}
+
+/// The channel of a wave.
+pub(super) fn channel_of(wave: u16) -> Channel {
+    Channel(wave + 1)
+}

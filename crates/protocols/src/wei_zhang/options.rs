@@ -1,0 +1,48 @@
+//! The options of synchronised join experiments.
+
+use layercast_core::session::Needs;
+use layercast_core::units::Span;
+
+layercast_core::options! {
+    /// The options of synchronised join experiments (Wei and Zhang).
+    pub struct Options {
+        /// The unit tau_0 of the spacing of points: those of layer j are tau_0 B_j / B_0 apart. The report
+        /// has 80 to 500 ms; `layercast design wei-zhang` chooses one for a round-trip time.
+        base_interval: Span = Span::from_ms(250), Span::from_ms(1) => Span::from_secs(60);
+        /// The least deaf period after a layer was left, in which losses and points pass (the report has
+        /// no value; this project's choice).
+        deaf_minimum: Span = Span::from_ms(100), Span::ZERO => Span::from_secs(600);
+        /// How long a layer may still arrive after it was left. The deaf period is at least this and twice
+        /// the delay of the path.
+        leave_latency: Span = Span::ZERO, Span::ZERO => Span::from_secs(600);
+        /// The delay from the source, one way, for the deaf period: these receivers measure none.
+        one_way_delay: Span = Span::ZERO, Span::ZERO => Span::from_secs(64);
+        /// Whether a receiver lets points of a layer pass after experiments with it failed: 1, 3, 7, and so
+        /// on (the report's option of exponential back-off).
+        backoff: bool = false;
+        /// After how many failures in a row the number of points that pass grows no more (this project's
+        /// choice).
+        backoff_cap: u32 = 5, 0 => 30;
+        /// The share of a layer's spacing that must have passed since the last point that was acted on
+        /// before the next is believed; 0 believes any (this project's guard against forgery).
+        spacing_guard: f64 = 0.8, 0.0 => 1.0;
+        /// A packet is lost when this many later ones of its layer have arrived (1 as in the papers' simulators;
+        /// 3 where networks reorder).
+        reorder: u32 = 1, 1 => 100;
+        /// A packet is lost when a later one of its layer is this old. For `reorder` above 1.
+        late_limit: Span = Span::from_ms(500), Span::from_ms(1) => Span::from_secs(60);
+    }
+}
+
+impl Needs for Options {
+    fn agreed(&self) -> &'static [&'static str] {
+        &["base_interval"]
+    }
+}
+
+impl Options {
+    /// How long a receiver is deaf after it left a layer.
+    pub fn deaf(&self) -> Span {
+        self.deaf_minimum.max(self.leave_latency + self.one_way_delay * 2)
+    }
+}

@@ -1,0 +1,292 @@
+//! The receiver: joins at points of the layer above, leaves on loss, deaf in between.
+
+use alloc::vec::Vec;
+
+use super::{Backoff, Header, Options, Points};
+use layercast_core::contract::{
+    Action, ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Note, Origin, Timers,
+};
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Layer, Level, Seq, Span, Time};
+use layercast_kit::estimator::{ArrivalClass, SendTime, SequenceTracker, max_gap_for};
+use layercast_kit::silence::{SILENCE, after_silence};
+
+/// By how much the source's time may run ahead of ours between two base packets: queues and clocks.
+const CLOCK_SLACK: Span = Span::from_secs(2);
+/// The fastest that the source's clock may run, against ours.
+const CLOCK_RATE: f64 = 1.1;
+
+/// The receiver of a session.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    options: Options,
+    plan: SessionPlan,
+    points: Points,
+    is_running: bool,
+    level: Level,
+    trackers: Vec<SequenceTracker>,
+    deaf_until: Time,
+    /// The source's time on the newest base packet, and when that came.
+    clock: Option<(u64, Time)>,
+    /// The last point that was acted on.
+    acted: Option<(Layer, Time)>,
+    backoff: Backoff,
+    last_heard: Time,
+    timers: Timers<2>,
+    actions: ActionQueue<Header>,
+}
+
+/// What the receiver's timers are for.
+enum Timer {
+    Late,
+    Silence,
+}
+
+impl Receiver {
+    /// A receiver of a session. It needs no randomness; the stream is taken so that all receivers are
+    /// made alike.
+    pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Receiver {
+        let tracker = |layer: Layer| {
+            let max_gap = max_gap_for(plan.layers.rate(layer), plan.packet_size);
+            SequenceTracker::new(layer, options.reorder, max_gap)
+        };
+        Receiver {
+            trackers: plan.layers.layers().map(tracker).collect(),
+            points: Points::new(options.base_interval, &plan.layers),
+            options: options.clone(),
+            plan,
+            is_running: false,
+            level: Level::NONE,
+            deaf_until: Time::ZERO,
+            clock: None,
+            acted: None,
+            backoff: Backoff::default(),
+            last_heard: Time::ZERO,
+            timers: Timers::default(),
+            actions: ActionQueue::default(),
+        }
+    }
+
+    fn on_packet(&mut self, now: Time, arrival: &Arrival<Header>) {
+        let header = arrival.header;
+        let layer = header.layer;
+        // A packet that came on another channel than it says, or that still arrives after a leave.
+        if arrival.origin != Origin::Channel(layer.channel()) || !self.level.holds(layer) {
+            return;
+        }
+        let Some(tracker) = self.trackers.get_mut(layer.index()) else { return };
+        self.last_heard = now;
+        let mut first_lost = None;
+        let note = |lost: &layercast_kit::estimator::Packet| {
+            first_lost.get_or_insert(lost.seq);
+        };
+        let (_, class) = tracker.on_packet(header.seq, SendTime::from(now), now, note);
+        if class == ArrivalClass::Resynchronised {
+            self.actions.note(Note::Resynchronised { layer });
+        }
+        if let Some(first_lost) = first_lost {
+            self.on_loss(now, layer, first_lost);
+        }
+        // Time is for packets that are new: a repeated or wild one may be a forgery or an echo.
+        if layer == Layer::BASE && class.counts() {
+            self.on_time(now, header.ticks);
+        }
+        self.watch_holes();
+    }
+
+    fn is_deaf(&self, now: Time) -> bool {
+        now < self.deaf_until
+    }
+
+    /// Something was lost. Within the deaf period it belongs to the event that began it.
+    fn on_loss(&mut self, now: Time, layer: Layer, first_lost: Seq) {
+        if self.is_deaf(now) {
+            return;
+        }
+        self.actions.note(Note::LossEvent { layer, first_lost });
+        self.deaf_until = now + self.options.deaf();
+        self.trackers.iter_mut().for_each(SequenceTracker::forgive);
+        let Some(top) = self.level.top().filter(|&top| top != Layer::BASE) else { return };
+        self.judge(now, top);
+        self.change_level(Level::of_count(top.0), Cause::Loss);
+    }
+
+    /// Whether the experiment with the layer that is lost now had failed.
+    fn judge(&mut self, now: Time, top: Layer) {
+        let held_for = self.acted.filter(|&(layer, _)| layer == top).map(|(_, at)| now.since(at));
+        if held_for.is_some_and(|held_for| held_for < self.points.spacing(top)) {
+            self.backoff.on_failure(top, self.options.backoff_cap);
+        } else {
+            self.backoff.reset();
+        }
+    }
+
+    /// A base packet tells the source's time: there may be a point of the layer above.
+    fn on_time(&mut self, now: Time, ticks: u64) {
+        let Some((before, at)) = self.clock else {
+            self.clock = Some((ticks, now));
+            return;
+        };
+        if ticks <= before {
+            // Older, or of a source that has begun anew, which a resynchronisation has shown before.
+            if before - ticks > self.points.ticks(CLOCK_SLACK) {
+                self.clock = Some((ticks, now));
+            }
+            return;
+        }
+        self.clock = Some((ticks, now));
+        let possible = now.since(at).scaled(CLOCK_RATE) + CLOCK_SLACK;
+        let above = Layer(self.level.layer_count());
+        if ticks - before > self.points.ticks(possible)
+            || self.is_deaf(now)
+            || !self.plan.layers.contains(above)
+            || !self.points.is_due(above, before, ticks)
+            || self.is_too_early(now, above)
+        {
+            return;
+        }
+        if !self.options.backoff || self.backoff.on_point(above) {
+            self.acted = Some((above, now));
+            self.change_level(Level::up_to(above), Cause::SynchronisationPoint);
+        }
+    }
+
+    /// Whether a point comes too soon after one of the same layer that was acted on to be true. It rides
+    /// on the first base packet after its time, so two may be closer by one such packet.
+    fn is_too_early(&self, now: Time, layer: Layer) -> bool {
+        let Some((_, last)) = self.acted.filter(|&(acted, _)| acted == layer) else { return false };
+        let base = self.plan.layers.rate(Layer::BASE).time_to_send(self.plan.packet_size);
+        let least = self.points.spacing(layer).scaled(self.options.spacing_guard);
+        now.since(last) < least.saturating_sub(base)
+    }
+
+    /// Joins or leaves layers until `to` is held.
+    fn change_level(&mut self, to: Level, cause: Cause) {
+        let from = self.level;
+        if from == to {
+            return;
+        }
+        for layer in (to.layer_count()..from.layer_count()).rev() {
+            self.actions.leave(Channel(layer));
+            self.forget(Layer(layer));
+        }
+        for layer in from.layer_count()..to.layer_count() {
+            self.actions.join(Channel(layer));
+            self.forget(Layer(layer));
+        }
+        self.level = to;
+        self.actions.note(Note::LevelChanged { from, to, cause });
+    }
+
+    fn forget(&mut self, layer: Layer) {
+        if let Some(tracker) = self.trackers.get_mut(layer.index()) {
+            tracker.reset();
+        }
+    }
+
+    fn on_join_failed(&mut self, channel: Channel) {
+        let failed = Layer(channel.0);
+        if !self.level.holds(failed) {
+            return;
+        }
+        // The failed channel is not held, so it must not be left; those above it have no use now.
+        self.change_level(Level::up_to(failed), Cause::JoinFailed);
+        let (from, to) = (self.level, Level::of_count(channel.0));
+        self.forget(failed);
+        self.backoff.reset();
+        self.level = to;
+        self.actions.note(Note::LevelChanged { from, to, cause: Cause::JoinFailed });
+    }
+
+    /// With `reorder` above 1 a missing packet may become lost by age alone.
+    fn watch_holes(&mut self) {
+        if self.options.reorder == 1 {
+            return;
+        }
+        let held = usize::from(self.level.layer_count());
+        let due = |tracker: &SequenceTracker| tracker.deadline(self.options.late_limit);
+        match self.trackers.iter().take(held).filter_map(due).min() {
+            Some(at) => self.timers.arm(Timer::Late as usize, at),
+            None => self.timers.disarm(Timer::Late as usize),
+        }
+    }
+
+    fn on_timers(&mut self, now: Time) {
+        while let Some(timer) = self.timers.take_expired(now) {
+            if timer == Timer::Late as usize {
+                self.on_late(now);
+            } else {
+                self.on_silence_timer(now);
+            }
+        }
+    }
+
+    fn on_late(&mut self, now: Time) {
+        let mut first = None;
+        for (index, tracker) in self.trackers.iter_mut().enumerate() {
+            tracker.expire(now, self.options.late_limit, |lost| {
+                first.get_or_insert((Layer(index as u16), lost.seq));
+            });
+        }
+        if let Some((layer, seq)) = first {
+            self.on_loss(now, layer, seq);
+        }
+        self.watch_holes();
+    }
+
+    fn on_silence_timer(&mut self, now: Time) {
+        if self.level == Level::NONE {
+            self.change_level(Level::up_to(Layer::BASE), Cause::Start);
+        }
+        let next = after_silence(now, self.last_heard, &mut self.actions);
+        self.timers.arm(Timer::Silence as usize, next);
+    }
+}
+
+impl Endpoint for Receiver {
+    type Header = Header;
+
+    fn handle(&mut self, now: Time, input: Input<Header>) {
+        match input {
+            Input::Start => {
+                self.is_running = true;
+                self.last_heard = now;
+                self.timers.arm(Timer::Silence as usize, now + SILENCE);
+                self.change_level(Level::up_to(Layer::BASE), Cause::Start);
+            }
+            _ if !self.is_running => {}
+            Input::Packet(arrival) => self.on_packet(now, &arrival),
+            Input::JoinFailed(channel, _) => self.on_join_failed(channel),
+            Input::Stop => {
+                self.change_level(Level::NONE, Cause::Stop);
+                self.is_running = false;
+                self.timers = Timers::default();
+            }
+            Input::Timer
+            | Input::SendRefused(_)
+            | Input::DataExhausted
+            | Input::DataAvailable
+            | Input::Finish => {}
+        }
+        self.on_timers(now);
+    }
+
+    fn poll_action(&mut self) -> Option<Action<Header>> {
+        self.actions.pop()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.timers.next()
+    }
+
+    fn belief(&self, _now: Time) -> Belief {
+        let counts = self.trackers.iter().map(SequenceTracker::counts);
+        let (lost, received) = counts.fold((0, 0), |sum, layer| (sum.0 + layer.lost, sum.1 + layer.received));
+        let loss = (lost + received > 0).then(|| lost as f64 / (lost + received) as f64);
+        Belief { level: self.level, loss, ..Belief::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+//! The source: layers at constant rates, base packets that tell the time.
+
+use super::{Header, Options, Points};
+use layercast_core::contract::{Action, ActionQueue, Belief, Endpoint, Input, Send};
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Layer, Level, Time};
+use layercast_kit::pacing::LayerClocks;
+
+/// The source of a session.
+#[derive(Clone, Debug)]
+pub struct Source {
+    plan: SessionPlan,
+    points: Points,
+    stream: Stream,
+    start: Time,
+    clocks: LayerClocks,
+    actions: ActionQueue<Header>,
+}
+
+impl Source {
+    /// A source of a session. It draws a start phase for each layer but the base from `stream`.
+    pub fn new(options: &Options, plan: SessionPlan, stream: Stream) -> Source {
+        Source {
+            points: Points::new(options.base_interval, &plan.layers),
+            plan,
+            stream,
+            start: Time::ZERO,
+            clocks: LayerClocks::default(),
+            actions: ActionQueue::default(),
+        }
+    }
+
+    fn send_due(&mut self, now: Time) {
+        let (actions, size) = (&mut self.actions, self.plan.packet_size);
+        let ticks = self.points.ticks(now.since(self.start));
+        self.clocks.send_due(now, |layer, seq| {
+            let ticks = if layer == Layer::BASE { ticks } else { 0 };
+            actions.send(Send::data(layer.channel(), Header { layer, seq, ticks }, size));
+        });
+    }
+}
+
+impl Endpoint for Source {
+    type Header = Header;
+
+    fn handle(&mut self, now: Time, input: Input<Header>) {
+        match input {
+            Input::Start => {
+                self.start = now;
+                // The base begins at once: it carries the time.
+                self.clocks.begin(now, &self.plan, &mut self.stream, true);
+            }
+            Input::Stop => {
+                self.clocks.stop();
+            }
+            Input::DataExhausted | Input::Finish => self.clocks.pause(),
+            Input::DataAvailable => self.clocks.resume(now, &mut self.stream),
+            Input::Timer | Input::Packet(_) | Input::JoinFailed(..) | Input::SendRefused(_) => {}
+        }
+        self.send_due(now);
+    }
+
+    fn poll_action(&mut self) -> Option<Action<Header>> {
+        self.actions.pop()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.clocks.next()
+    }
+
+    fn belief(&self, _now: Time) -> Belief {
+        let count = self.clocks.next().map_or(0, |_| self.plan.layers.count());
+        Belief { level: Level::of_count(count), ..Belief::default() }
+    }
+}

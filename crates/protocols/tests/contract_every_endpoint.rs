@@ -1,0 +1,282 @@
+//! Every endpoint of the registry keeps the contract, whatever happens to it. A protocol that is added
+//! to the list is covered without a word here.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use layercast_core::contract::{
+    Arrival, ChildLink, Ecn, Endpoint, Host, Input, Note, Origin, Peer, Send, Target, settle,
+};
+use layercast_core::layers::LayerTable;
+use layercast_core::option::RawValue;
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Rate, Size, Span, Time};
+use layercast_protocols::registry::{Header, NAMES, Protocol, Receiver, Source};
+use layercast_testkit::{Operation, check_endpoint};
+use proptest::prelude::*;
+
+const SIZE: Size = Size::from_bytes(1000);
+const DELAY: Span = Span::from_ms(20);
+/// What has not been taken from the traffic when more has come is lost.
+const BACKLOG: usize = 64;
+
+fn plan() -> SessionPlan {
+    let layers = LayerTable::doubling(Rate::from_kbps(128.0), 7).expect("a layer structure");
+    SessionPlan { layers, packet_size: SIZE }
+}
+
+fn protocol(name: &str) -> Protocol {
+    let mut protocol = Protocol::named(name).expect("a name of the registry");
+    if name == "amca" {
+        // Its rate has no layers to bound it, and here is no bottleneck.
+        protocol.set("rate_max", RawValue::Integer(200)).expect("an option of amca");
+    }
+    protocol
+}
+
+fn source(name: &str) -> Source {
+    protocol(name).source(plan(), Stream::new(1, "source"))
+}
+
+fn receiver(name: &str, seed: u64) -> Receiver {
+    protocol(name).receiver(plan(), Stream::new(seed, "receiver"))
+}
+
+/// A session that goes well, from which traffic is taken: one source, one receiver, a fixed delay.
+struct Shadow {
+    source: Source,
+    receiver: Receiver,
+    net: Net,
+    deadlines: [Option<Time>; 2],
+}
+
+/// What is on the way, and copies of what was sent.
+#[derive(Default)]
+struct Net {
+    /// Whether routers take part: the source tells its child links apart.
+    has_routers: bool,
+    now: Time,
+    order: u64,
+    on_the_way: BTreeMap<(Time, u64), (bool, Arrival<Header>)>,
+    held: BTreeSet<Channel>,
+    data: VecDeque<Arrival<Header>>,
+    reports: VecDeque<Arrival<Header>>,
+}
+
+impl Host<Header> for Net {
+    fn send(&mut self, send: Send<Header>) {
+        use layercast_core::contract::Header as _;
+        let (origin, up) = match send.target {
+            Target::Channel(channel) => (Origin::Channel(channel), false),
+            Target::Source if self.has_routers => (Origin::Child(ChildLink(0), Peer(0)), true),
+            Target::Source => (Origin::Peer(Peer(0)), true),
+            Target::Peer(_) => (Origin::Peer(Peer(u32::MAX)), false),
+            Target::Children(_) => (Origin::Channel(Channel(0)), false),
+        };
+        for index in 0..send.count {
+            let header = if index == 0 { send.header } else { send.header.nth(index) };
+            let arrival = Arrival { origin, size: send.size, ecn: Ecn::Capable, header };
+            let copies = if up { &mut self.reports } else { &mut self.data };
+            copies.push_back(arrival);
+            if copies.len() > BACKLOG {
+                copies.pop_front();
+            }
+            self.order += 1;
+            self.on_the_way.insert((self.now + DELAY, self.order), (up, arrival));
+        }
+    }
+
+    fn join(&mut self, channel: Channel) {
+        self.held.insert(channel);
+    }
+
+    fn leave(&mut self, channel: Channel) {
+        self.held.remove(&channel);
+    }
+
+    fn note(&mut self, _: Note) {}
+}
+
+impl Shadow {
+    fn new(name: &str) -> Shadow {
+        let has_routers = protocol(name).needs().has_routers();
+        let net = Net { has_routers, now: Time::from_ns(1), ..Net::default() };
+        let mut shadow =
+            Shadow { source: source(name), receiver: receiver(name, 2), net, deadlines: [None; 2] };
+        shadow.tell(true, Input::Start);
+        shadow.tell(false, Input::Start);
+        shadow
+    }
+
+    fn tell(&mut self, to_source: bool, input: Input<Header>) {
+        let now = self.net.now;
+        let deadline = if to_source {
+            settle(&mut self.source, now, input, &mut self.net)
+        } else {
+            settle(&mut self.receiver, now, input, &mut self.net)
+        };
+        self.deadlines[usize::from(!to_source)] = deadline;
+    }
+
+    fn run_until(&mut self, end: Time) {
+        loop {
+            let arrival = self.net.on_the_way.first_key_value().map(|(&(at, _), _)| at);
+            let next = [arrival, self.deadlines[0], self.deadlines[1]].into_iter().flatten().min();
+            let Some(at) = next.filter(|&at| at <= end) else { break };
+            self.net.now = at;
+            if arrival == Some(at) {
+                let Some((_, (up, arrival))) = self.net.on_the_way.pop_first() else { break };
+                let held = match arrival.origin {
+                    Origin::Channel(channel) => self.net.held.contains(&channel),
+                    Origin::Peer(_) | Origin::Child(..) => true,
+                };
+                if held {
+                    self.tell(up, Input::Packet(arrival));
+                }
+            } else {
+                self.tell(self.deadlines[0] == Some(at), Input::Timer);
+            }
+        }
+        self.net.now = end.max(self.net.now);
+    }
+}
+
+/// The next packet of a session beside this one on a channel that is held, or left a moment ago.
+fn data_of(name: &str) -> impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arrival<Header>> + use<> {
+    let mut shadow = Shadow::new(name);
+    let mut turn = 0;
+    move |now, held| {
+        shadow.run_until(now);
+        turn += 1;
+        let data = &mut shadow.net.data;
+        let wanted = data.iter().position(|arrival| match arrival.origin {
+            Origin::Channel(channel) => held.contains(&channel) || turn % 20 == 0,
+            Origin::Peer(_) | Origin::Child(..) => true,
+        });
+        data.drain(..wanted?);
+        data.pop_front()
+    }
+}
+
+/// The next report of the receiver of a session beside this one.
+fn reports_of(name: &str) -> impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arrival<Header>> + use<> {
+    let mut shadow = Shadow::new(name);
+    move |now, _| {
+        shadow.run_until(now);
+        shadow.net.reports.pop_front()
+    }
+}
+
+/// Headers of all kinds that exist.
+fn headers() -> Vec<Header> {
+    let mut headers = Vec::new();
+    for name in NAMES {
+        let mut shadow = Shadow::new(name);
+        shadow.run_until(Time::from_secs_f64(20.0));
+        headers.extend(shadow.net.data.iter().chain(&shadow.net.reports).map(|arrival| arrival.header));
+    }
+    headers
+}
+
+fn operation(headers: Vec<Header>) -> impl Strategy<Value = Operation<Header>> {
+    let origin = prop_oneof![
+        4 => (0u16..9).prop_map(|channel| Origin::Channel(Channel(channel))),
+        1 => any::<u16>().prop_map(|channel| Origin::Channel(Channel(channel))),
+        1 => any::<u32>().prop_map(|peer| Origin::Peer(Peer(peer))),
+        1 => (0u16..70, 0u32..9).prop_map(|(link, peer)| Origin::Child(ChildLink(link), Peer(peer))),
+    ];
+    let forged = (0..headers.len(), origin, 0u32..3000).prop_map(move |(index, origin, bytes)| {
+        let size = Size::from_bytes(bytes);
+        Operation::Forged(Arrival { origin, size, ecn: Ecn::NotCapable, header: headers[index] })
+    });
+    prop_oneof![
+        12 => (0u64..300_000).prop_map(|us| Operation::Wait(Span::from_us(us))),
+        1 => (0u64..30).prop_map(|s| Operation::Wait(Span::from_secs(s))),
+        30 => Just(Operation::Packet),
+        3 => (0u16..50).prop_map(Operation::Lose),
+        2 => Just(Operation::Duplicate),
+        1 => Just(Operation::Mark),
+        3 => forged,
+        1 => Just(Operation::Timer),
+        1 => Just(Operation::JoinFailed),
+        1 => (0u16..9).prop_map(|channel| Operation::SendRefused(Channel(channel))),
+        1 => Just(Operation::DataExhausted),
+        1 => Just(Operation::DataAvailable),
+        1 => Just(Operation::Finish),
+    ]
+}
+
+/// Checks what `check` checks over random operations, and names the protocol if it does not hold.
+fn over_operations(names: &[&str], length: usize, check: impl Fn(&str, &[Operation<Header>])) {
+    let operations = proptest::collection::vec(operation(headers()), 0..length);
+    for name in names {
+        let config = ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() };
+        let mut runner = proptest::test_runner::TestRunner::new(config);
+        let result = runner.run(&operations, |operations| {
+            check(name, &operations);
+            Ok(())
+        });
+        if let Err(error) = result {
+            panic!("{name}: {error}");
+        }
+    }
+}
+
+#[test]
+fn every_receiver_keeps_the_contract() {
+    over_operations(NAMES, 300, |name, operations| {
+        check_endpoint(|| receiver(name, 3), data_of(name), operations)
+    });
+}
+
+#[test]
+fn every_source_keeps_the_contract() {
+    over_operations(NAMES, 100, |name, operations| {
+        check_endpoint(|| source(name), reports_of(name), operations)
+    });
+}
+
+/// What a router between the two hears: data comes down, reports of two receivers come up.
+fn passing(name: &str) -> impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arrival<Header>> + use<> {
+    let mut shadow = Shadow::new(name);
+    let mut turn = 0;
+    move |now, _| {
+        shadow.run_until(now);
+        turn += 1;
+        if turn % 2 == 0 {
+            return shadow.net.data.pop_front();
+        }
+        let mut arrival = shadow.net.reports.pop_front()?;
+        arrival.origin = Origin::Child(ChildLink((turn / 2 % 2) as u16), Peer(7));
+        Some(arrival)
+    }
+}
+
+#[test]
+fn every_router_keeps_the_contract() {
+    let router = |name: &str| protocol(name).router(plan(), Stream::new(4, "router"));
+    for &name in NAMES {
+        assert_eq!(router(name).is_some(), protocol(name).needs().has_routers(), "{name}");
+    }
+    let with_routers: Vec<&str> = NAMES.iter().copied().filter(|name| router(name).is_some()).collect();
+    over_operations(&with_routers, 300, |name, operations| {
+        check_endpoint(|| router(name).expect("a router"), passing(name), operations);
+    });
+}
+
+/// The traffic is worth its name: the session beside joins, sends, and reports where it should.
+#[test]
+fn the_session_beside_is_alive() {
+    for name in NAMES {
+        let mut shadow = Shadow::new(name);
+        shadow.run_until(Time::from_secs_f64(20.0));
+        assert!(!shadow.net.held.is_empty(), "{name} joins");
+        assert!(shadow.receiver.belief(shadow.net.now).level.layer_count() > 0, "{name}");
+        assert_eq!(shadow.net.data.len(), BACKLOG, "{name} sends");
+        assert!(
+            !["elm", "nca", "tfmcc", "pgmcc", "rla", "golestani-sabnani"].contains(name)
+                || !shadow.net.reports.is_empty(),
+            "{name} reports"
+        );
+    }
+}

@@ -1,0 +1,81 @@
+use layercast_core::units::{Rate, RateEstimate};
+use layercast_kit::equation::{Formula, MIN_LOSS_RATE, Path};
+use proptest::prelude::*;
+
+const ALL: [Formula; 4] =
+    [Formula::Simple, Formula::PftkSimplified, Formula::PftkSimplifiedClamped, Formula::PftkFull];
+
+fn path() -> impl Strategy<Value = Path> {
+    (40.0..9000.0f64, 0.001..2.0f64, 1.0..10.0f64, 1.0..2.0f64).prop_map(|(s, rtt_s, timeouts, b)| Path {
+        packets_per_ack: b,
+        ..Path::from_secs(s, rtt_s, rtt_s * timeouts)
+    })
+}
+
+/// A loss rate, evenly over the orders of magnitude from 1e-7 to 0.9.
+fn loss_rate() -> impl Strategy<Value = f64> {
+    (-7.0..-0.05f64).prop_map(|exponent| 10f64.powf(exponent))
+}
+
+fn bytes_per_s(formula: Formula, path: &Path, p: f64) -> f64 {
+    match formula.rate(path, p) {
+        Ok(RateEstimate::Known(rate)) => rate.as_bytes_per_s(),
+        other => panic!("{other:?}"),
+    }
+}
+
+proptest! {
+    #[test]
+    fn more_loss_never_gives_more_rate(path in path(), one in loss_rate(), other in loss_rate()) {
+        let (low, high) = (one.min(other), one.max(other));
+        for formula in ALL {
+            let rates = (bytes_per_s(formula, &path, low), bytes_per_s(formula, &path, high));
+            prop_assert!(rates.0 >= rates.1 * (1.0 - 1e-12), "{formula:?} {rates:?}");
+        }
+    }
+
+    #[test]
+    fn the_inverse_comes_back_to_the_loss_rate(path in path(), p in loss_rate()) {
+        for formula in ALL {
+            let rate = bytes_per_s(formula, &path, p);
+            let back = formula.loss_rate(&path, rate).unwrap();
+            prop_assert!((back - p).abs() <= 1e-6 * p, "{formula:?} {p} {back}");
+        }
+    }
+
+    #[test]
+    fn no_input_gives_nonsense(
+        s in any::<f64>(), rtt_s in any::<f64>(), rto_s in any::<f64>(), p in any::<f64>(), x in any::<f64>(),
+    ) {
+        let path = Path::from_secs(s, rtt_s, rto_s);
+        for formula in ALL {
+            if let Ok(RateEstimate::Known(rate)) = formula.rate(&path, p) {
+                prop_assert!(rate.as_bps().is_finite());
+            }
+            if let Ok(p) = formula.loss_rate(&path, x) {
+                prop_assert!((MIN_LOSS_RATE..=1.0).contains(&p), "{formula:?} {path:?} {x} {p}");
+            }
+        }
+    }
+
+    /// The same at the edges of what a path may be.
+    #[test]
+    fn extreme_paths_give_rates(
+        s in -3.0..=9.0f64, rtt in -9.0..=6.0f64, rto in -9.0..=6.0f64, p in any::<f64>(), x in any::<f64>(),
+        window in -3.0..300.0f64, b in -3.0..=3.0f64,
+    ) {
+        let mut path = Path::from_secs(10f64.powf(s), 10f64.powf(rtt), 10f64.powf(rto));
+        path.window_packets = 10f64.powf(window);
+        path.packets_per_ack = 10f64.powf(b);
+        for formula in ALL {
+            if let Ok(rate) = formula.rate(&path, p) {
+                prop_assert!(rate != RateEstimate::Unknown);
+                let is_rate = |rate: Rate| rate.as_bps().is_finite() && !rate.is_zero();
+                prop_assert!(rate.known().is_none_or(is_rate), "{formula:?} {path:?} {p} {rate:?}");
+            }
+            if let Ok(p) = formula.loss_rate(&path, x) {
+                prop_assert!((MIN_LOSS_RATE..=1.0).contains(&p), "{formula:?} {path:?} {x} {p}");
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+use layercast_core::contract::{Action, Arrival, Ecn, Endpoint, Input, JoinError, Origin};
+use layercast_core::layers::LayerTable;
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Rate, Size, Span, Time, WireSeq};
+use layercast_protocols::rlc::{HEADER_BYTES, Header, Options, Receiver};
+use proptest::prelude::*;
+
+prop_compose! {
+    /// A header whose fields agree.
+    fn header()(
+        layer in any::<u8>(), seq in any::<u16>(), is_point in any::<bool>(), copy in any::<u8>(),
+        point in any::<u32>(), place in any::<u8>(), length in any::<u8>(),
+    ) -> Header {
+        Header {
+            layer,
+            seq,
+            is_point,
+            copy: if is_point { copy } else { 0 },
+            point: WireSeq(point),
+            burst_place: if is_point { 0 } else { place.min(length) },
+            burst_length: length,
+        }
+    }
+}
+
+fn step() -> impl Strategy<Value = (u8, Header, u64)> {
+    // Mostly small numbers, so that packets agree with each other often enough to matter.
+    let near = (0..4u8, 0..300u16, any::<bool>(), 0..2u8, 0..64u32, 0..9u8).prop_map(
+        |(layer, seq, is_point, copy, point, length)| Header {
+            layer,
+            seq,
+            is_point,
+            copy: if is_point { copy } else { 0 },
+            point: WireSeq(point),
+            burst_place: 0,
+            burst_length: length,
+        },
+    );
+    (0..12u8, prop_oneof![4 => near, 1 => header()], 0..400u64)
+}
+
+proptest! {
+    #[test]
+    fn headers_come_back_from_their_bytes(header in header()) {
+        let bytes = header.encode();
+        prop_assert_eq!(Header::decode(&bytes), Ok(header));
+        for length in 0..HEADER_BYTES {
+            prop_assert!(Header::decode(&bytes[..length]).is_err());
+        }
+    }
+
+    #[test]
+    fn flipped_bits_never_panic(header in header(), flips in prop::collection::vec(0..HEADER_BYTES * 8, 1..9)) {
+        let mut bytes = header.encode();
+        for bit in flips {
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+        if let Ok(decoded) = Header::decode(&bytes) {
+            prop_assert_eq!(Header::decode(&decoded.encode()), Ok(decoded));
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+        let _ = Header::decode(&bytes);
+    }
+
+    /// Whatever arrives, the receiver keeps to the contract.
+    #[test]
+    fn the_receiver_joins_what_it_lacks_and_leaves_what_it_holds(
+        steps in prop::collection::vec(step(), 0..300),
+        reorder in prop::sample::select(vec![1u32, 3, 100]),
+    ) {
+        let layers = LayerTable::doubling(Rate::from_kbps(128.0), 4).unwrap();
+        let plan = SessionPlan { layers, packet_size: Size::from_bytes(1000) };
+        let options = Options { reorder, spacing_guard: 0.1, ..Options::default() };
+        let mut receiver = Receiver::new(&options, plan, Stream::new(1, "receiver"));
+        let mut held = [false; 4];
+        let mut now = Time::ZERO;
+        let inputs = steps.into_iter().map(|(kind, header, wait_ms)| {
+            let input = match kind {
+                0 => Input::Timer,
+                1 => Input::JoinFailed(Channel(u16::from(header.layer % 4)), JoinError::Limit),
+                _ => Input::Packet(Arrival {
+                    origin: Origin::Channel(Channel(u16::from(header.layer))),
+                    size: Size::from_bytes(1000),
+                    ecn: Ecn::NotCapable,
+                    header,
+                }),
+            };
+            (input, wait_ms)
+        });
+        let inputs = core::iter::once((Input::Start, 0)).chain(inputs).chain([(Input::Stop, 0), (Input::Timer, 9)]);
+        for (input, wait_ms) in inputs {
+            now += Span::from_ms(wait_ms);
+            // A host tells of a failed join only for what was joined.
+            if let Input::JoinFailed(channel, _) = input
+                && !core::mem::replace(&mut held[channel.index()], false)
+            {
+                continue;
+            }
+            receiver.handle(now, input);
+            while let Some(action) = receiver.poll_action() {
+                match action {
+                    Action::Join(channel) => {
+                        prop_assert!(!core::mem::replace(&mut held[channel.index()], true));
+                    }
+                    Action::Leave(channel) => {
+                        prop_assert!(core::mem::replace(&mut held[channel.index()], false));
+                    }
+                    Action::Note(_) | Action::Deliver(_) | Action::Release(_) => {}
+                    Action::Send(_) => prop_assert!(false, "a receiver of RLC sends nothing"),
+                }
+            }
+            prop_assert!(receiver.deadline().is_none_or(|at| at > now));
+            let count = usize::from(receiver.belief(now).level.layer_count());
+            prop_assert!((0..4).all(|layer| held[layer] == (layer < count)), "{held:?} {count}");
+        }
+        prop_assert_eq!(held, [false; 4]);
+        prop_assert_eq!(receiver.deadline(), None);
+    }
+}

@@ -1,0 +1,299 @@
+//! What follows from the equations of section IV-C and the appendix: figures 3, 10 and 11, and other factors.
+
+use layercast_core::units::Span;
+use layercast_protocols::flid::{Climb, Goal, Model, SEPARATION, Target, climb, heuristic, separated};
+
+use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Look, Panel, curve};
+use crate::frame::finding::{Bound, Finding, Placed};
+use crate::frame::samples::Samples;
+
+use super::shapes::{FAIR, at, line, panel};
+
+/// The base in packets/s, and the number of layers (examples 2, 5 and 6).
+const BASE: f64 = 3.0;
+const LAYERS: i32 = 30;
+/// The range of loss rates, and how many of them are drawn (the paper does not say which for its figures).
+const RANGE: (f64, f64) = (0.001, 0.1);
+const DRAWN: u32 = 100;
+/// The factors and the ratios of slot to nominal round-trip time that are tried.
+const FACTORS: [f64; 4] = [1.2, 1.3, 1.5, 2.0];
+const RATIOS: [f64; 6] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0];
+const LOSS: &str = "packet loss probability, %";
+const FLID: &str = "FLID";
+const TCP: &str = "TCP by equation 1";
+const DYNAMIC: &str = "dynamic layers";
+const STATIC: &str = "static layers";
+
+/// What example 5 prints for the heuristic.
+const EXAMPLE_5: [f64; 30] = [
+    0.932, 0.932, 0.932, 0.932, 0.932, 0.932, 0.932, 0.932, 0.932, 0.932, 0.899, 0.840, 0.751, 0.649, 0.541,
+    0.441, 0.353, 0.278, 0.217, 0.169, 0.131, 0.100, 0.078, 0.060, 0.046, 0.035, 0.027, 0.021, 0.016, 0.0,
+];
+/// What example 6 prints for hill climbing.
+const EXAMPLE_6: [f64; 30] = [
+    0.999, 0.932, 0.931, 0.930, 0.929, 0.928, 0.927, 0.926, 0.925, 0.924, 0.923, 0.922, 0.921, 0.920, 0.901,
+    0.312, 0.311, 0.310, 0.248, 0.122, 0.118, 0.108, 0.077, 0.051, 0.040, 0.005, 0.003, 0.002, 0.001, 0.0,
+];
+
+/// The nominal round-trip time of the examples.
+pub(super) fn rtt() -> Span {
+    Span::from_ms(100)
+}
+
+/// 30 levels from 3 packets/s by a factor.
+pub(super) fn model(factor: f64, slot_s: f64) -> Model {
+    Model {
+        packets_per_s: (0..LAYERS).map(|level| BASE * libm::pow(factor, f64::from(level))).collect(),
+        slot_s,
+    }
+}
+
+fn climbed(model: &Model, target: &Target) -> Vec<f64> {
+    let start = separated(&heuristic(model, target), SEPARATION);
+    climb(model, &Goal::of_the_paper(target), &start, &Climb::default()).rises
+}
+
+fn losses() -> impl Iterator<Item = f64> {
+    let place = |step: u32| f64::from(step) / f64::from(DRAWN - 1);
+    (0..DRAWN).map(move |step| RANGE.0 * libm::pow(RANGE.1 / RANGE.0, place(step)))
+}
+
+/// The mean rate by the recursion as it is printed in equation 4, with 1 - p_i where p_i follows from equation 3.
+fn as_printed(model: &Model, rises: &[f64], loss: f64) -> f64 {
+    let wrong: Vec<f64> = rises.iter().map(|rise| 1.0 - rise).collect();
+    model.mean_rate(&wrong, loss)
+}
+
+pub(super) fn figures() -> Vec<Figure> {
+    vec![
+        memberships(),
+        against_tcp(
+            Label::Figure(10),
+            "The heuristic's mean rate and TCP's",
+            "appendix A",
+            heuristic,
+            claims_of_the_heuristic(),
+        ),
+        against_tcp(
+            Label::Figure(11),
+            "The mean rate after hill climbing and TCP's",
+            "appendix B",
+            climbed,
+            claims_of_climbing(),
+        ),
+        other_factors(),
+    ]
+}
+
+fn memberships() -> Figure {
+    Figure {
+        label: Label::Figure(3),
+        title: "Joins per second against the loss probability",
+        section: "IV-C, example 2",
+        kind: Kind::Analytic,
+        panels: Box::new(|_| {
+            let (model, target) = (model(1.3, 0.5), Target::new(rtt()));
+            let rises = climbed(&model, &target);
+            let joins = |loss| model.memberships(&rises, loss);
+            let curves = vec![
+                line(DYNAMIC, 1, losses().map(|loss| (loss * 100.0, joins(loss).dynamic))),
+                line(
+                    "dynamic above the base",
+                    3,
+                    losses().map(|loss| (loss * 100.0, joins(loss).dynamic_above_base)),
+                ),
+                line(STATIC, 2, losses().map(|loss| (loss * 100.0, joins(loss).fixed))),
+            ];
+            vec![panel("Joins per second, and as many leaves", LOSS, curves).by_factors_across().about(9)]
+        }),
+        claims: vec![
+            Claim::new("A slot has at most two joins: four a second.", |_, panels| {
+                extremes(panels, DYNAMIC, "Joins per second", Bound::Within(0.0, 4.0))
+            }),
+            Claim::new("Dynamic layers need more joins than static ones.", |_, panels| {
+                let (Some(dynamic), Some(fixed)) = (curve(panels, 0, DYNAMIC), curve(panels, 0, STATIC))
+                else {
+                    return Finding::open("Nothing was drawn.");
+                };
+                let ratio =
+                    |(loss, joins): &(f64, Samples)| at(format!("{loss:.2} %"), joins.over(&fixed.at(*loss)));
+                Finding::each(
+                    "Dynamic over static",
+                    Bound::Above(1.0),
+                    dynamic.points.iter().map(ratio).collect(),
+                )
+            }),
+        ],
+    }
+}
+
+fn extremes(panels: &[Panel], name: &str, what: &str, bound: Bound) -> Finding {
+    let points = curve(panels, 0, name).map_or(&[][..], |curve| &curve.points);
+    let place = |(loss, samples): &(f64, Samples)| at(format!("{loss:.2} %"), samples.clone());
+    Finding::each(what, bound, points.iter().map(place).collect())
+}
+
+/// The mean rate with some shares beside TCP's.
+fn against_tcp(
+    label: Label,
+    title: &'static str,
+    section: &'static str,
+    shares: fn(&Model, &Target) -> Vec<f64>,
+    claims: Vec<Claim>,
+) -> Figure {
+    Figure {
+        label,
+        title,
+        section,
+        kind: Kind::Analytic,
+        panels: Box::new(move |_| {
+            let (model, target) = (model(1.3, 0.5), Target::new(rtt()));
+            let rises = shares(&model, &target);
+            let tcp = losses().map(|loss| (loss * 100.0, target.rate(loss)));
+            let flid = losses().map(|loss| (loss * 100.0, model.mean_rate(&rises, loss)));
+            let printed = losses().map(|loss| (loss * 100.0, as_printed(&model, &rises, loss)));
+            let curves = vec![
+                line(FLID, 1, flid),
+                Curve::exact(TCP, Look::Line(0), tcp),
+                Curve::exact("equation 4 as printed", Look::Guide, printed),
+            ];
+            let levels = rises.iter().enumerate().map(|(level, rise)| (level as f64, *rise));
+            vec![
+                panel("Mean rate in packets/s", LOSS, curves).by_factors_across().by_factors_up().about(9),
+                panel("Share of slots in which a level may rise", "level", vec![line("share", 1, levels)]),
+            ]
+        }),
+        claims,
+    }
+}
+
+/// The mean rate over TCP's at each loss rate drawn.
+fn over_tcp(panels: &[Panel]) -> Vec<Placed> {
+    let (Some(flid), Some(tcp)) = (curve(panels, 0, FLID), curve(panels, 0, TCP)) else { return Vec::new() };
+    let ratio = |(loss, rate): &(f64, Samples)| at(format!("{loss:.2} %"), rate.over(&tcp.at(*loss)));
+    flid.points.iter().map(ratio).collect()
+}
+
+/// The largest difference of shares from those that are printed.
+fn farthest(shares: &[f64], printed: &[f64]) -> Samples {
+    Samples::exactly(shares.iter().zip(printed).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max))
+}
+
+fn claims_of_the_heuristic() -> Vec<Claim> {
+    vec![
+        Claim::new("The curves are comparable.", |_, panels| {
+            Finding::each("FLID over TCP", FAIR, over_tcp(panels))
+        }),
+        Claim::new("Example 5 prints these shares.", |_, _| {
+            let shares = heuristic(&model(1.3, 0.5), &Target::new(rtt()));
+            let place = at("30 levels", farthest(&shares, &EXAMPLE_5));
+            Finding::each("Largest difference", Bound::Below(0.005), vec![place])
+        }),
+    ]
+}
+
+/// The error of the heuristic, of hill climbing and of what example 6 prints.
+fn errors() -> [f64; 3] {
+    let (model, target) = (model(1.3, 0.5), Target::new(rtt()));
+    let goal = Goal::of_the_paper(&target);
+    [heuristic(&model, &target), climbed(&model, &target), EXAMPLE_6.to_vec()]
+        .map(|rises| goal.error(&model, &rises))
+}
+
+fn claims_of_climbing() -> Vec<Claim> {
+    vec![
+        Claim::new("Hill climbing fits better than the heuristic.", |_, _| {
+            let [heuristic, climbed, printed] = errors();
+            let places = vec![
+                at("the climbed shares", Samples::exactly(climbed / heuristic)),
+                at("those that example 6 prints", Samples::exactly(printed / heuristic)),
+            ];
+            Finding::each("Sum of squared relative errors over the heuristic's", Bound::Below(1.0), places)
+        }),
+        Claim::new("In particular at low loss rates.", |_, panels| {
+            let (model, target) = (model(1.3, 0.5), Target::new(rtt()));
+            let before = heuristic(&model, &target);
+            let (Some(flid), Some(tcp)) = (curve(panels, 0, FLID), curve(panels, 0, TCP)) else {
+                return Finding::open("Nothing was drawn.");
+            };
+            let low = flid.points.iter().filter(|(loss, _)| *loss < 0.5);
+            let off = |rate: f64, tcp: f64| (rate / tcp - 1.0) * (rate / tcp - 1.0);
+            let (mut climbed, mut started) = (0.0, 0.0);
+            for (loss, rate) in low {
+                let tcp = tcp.at(*loss).mean();
+                climbed += off(rate.mean(), tcp);
+                started += off(model.mean_rate(&before, loss / 100.0), tcp);
+            }
+            let place = at("0.1 to 0.5 %", Samples::exactly(climbed / started));
+            Finding::each("Squared relative errors over the heuristic's", Bound::Below(1.0), vec![place])
+        }),
+        Claim::new("The curves match closely.", |_, panels| {
+            Finding::each("FLID over TCP", Bound::Within(0.8, 1.25), over_tcp(panels))
+        }),
+        Claim::new("Example 6 prints these shares.", |_, _| {
+            let shares = climbed(&model(1.3, 0.5), &Target::new(rtt()));
+            let place = at("30 levels", farthest(&shares, &EXAMPLE_6));
+            Finding::each("Largest difference", Bound::Below(0.005), vec![place])
+        }),
+    ]
+}
+
+/// The heuristic's root mean square relative error for a factor and a ratio of slot to round-trip time.
+fn root_mean(factor: f64, ratio: f64) -> f64 {
+    let (model, target) = (model(factor, ratio * rtt().as_secs_f64()), Target::new(rtt()));
+    let goal = Goal::of_the_paper(&target);
+    goal.mean(goal.error(&model, &heuristic(&model, &target)))
+}
+
+fn other_factors() -> Figure {
+    Figure {
+        label: Label::Other("Appendix A, other factors"),
+        title: "The heuristic with other factors and slots",
+        section: "appendix A",
+        kind: Kind::Analytic,
+        panels: Box::new(|_| {
+            let curve = |(index, &factor): (usize, &f64)| {
+                let points = RATIOS.map(|ratio| (ratio, root_mean(factor, ratio)));
+                Curve::exact(&format!("c = {factor:.1}"), Look::Family { index, of: FACTORS.len() }, points)
+            };
+            let curves = FACTORS.iter().enumerate().map(curve).collect();
+            vec![
+                panel("Root mean square relative error", "slot over nominal round-trip time", curves)
+                    .by_factors_across(),
+            ]
+        }),
+        claims: vec![
+            Claim::new(
+                "Results are similar if a slot is at most 20 nominal round-trip times.",
+                |_, panels| ends(panels, |ratio| (5.0..=20.0).contains(&ratio), Bound::Below(0.5)),
+            ),
+            Claim::new("And not beyond.", |_, panels| ends(panels, |ratio| ratio > 20.0, Bound::Above(0.5))),
+        ],
+    }
+}
+
+/// The errors at some ratios.
+fn ends(panels: &[Panel], wanted: fn(f64) -> bool, bound: Bound) -> Finding {
+    let curves = panels.first().into_iter().flat_map(|panel| &panel.curves);
+    let places = curves.flat_map(|curve| {
+        let points = curve.points.iter().filter(move |(ratio, _)| wanted(*ratio));
+        points.map(|(ratio, error)| at(format!("{}, ratio {ratio}", curve.name), error.clone()))
+    });
+    Finding::each("Root mean square relative error", bound, places.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_those_that_the_errata_tell() {
+        let [heuristic, climbed, printed] = errors();
+        assert!((25.3..25.5).contains(&heuristic), "{heuristic}");
+        assert!(climbed < 17.0, "{climbed}");
+        assert!((23.9..24.1).contains(&printed), "{printed}");
+        let (model, target) = (model(1.3, 0.5), Target::new(rtt()));
+        let printed = as_printed(&model, &EXAMPLE_6, 0.01) / target.rate(0.01);
+        assert!(!(0.33..=3.0).contains(&printed), "the printed recursion is far off: {printed}");
+    }
+}

@@ -1,0 +1,177 @@
+//! Section V-D: random loss and heterogeneous delays; and the model beside the simulation.
+
+use layercast_protocols::flid::{Target, heuristic};
+
+use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Look, curve};
+use crate::frame::finding::{Bound, Finding, Placed};
+use crate::frame::samples::Samples;
+use crate::frame::scale::tick_label;
+
+use super::equations::{model, rtt};
+use super::shapes::{FAIR, NEAR, at, dots, panel};
+use super::studies::{DELAYS_MS, LOSSES, TREE_LINKS, TREE_LOSSES};
+
+const PACKET_KBIT: f64 = 8.0;
+const SIMULATED: &str = "simulated";
+const CHAIN: &str = "chain of section IV-C, corrected";
+
+pub(super) fn figures() -> Vec<Figure> {
+    vec![tree(), delays(), chain()]
+}
+
+fn percent(loss: f64) -> String {
+    format!("{} %", tick_label(loss * 100.0))
+}
+
+/// The throughput of a receiver, or of the TCP, with a loss on one of the links.
+fn in_tree(data: &Data, link: usize, loss: f64, name: &str) -> Samples {
+    data.study("tree").of(&[link as f64, loss], name, "throughput_kbps")
+}
+
+fn tree() -> Figure {
+    Figure {
+        label: Label::Other("V-D, random loss"),
+        title: "Random loss at a trunk, a branch or a leaf of a tree with 16 receivers",
+        section: "V-D",
+        kind: Kind::Sweep,
+        panels: Box::new(|data| {
+            let panels = TREE_LOSSES.map(|loss| {
+                let curves = TREE_LINKS.iter().enumerate().map(|(link, name)| {
+                    let points = (1..=16)
+                        .map(|host| (f64::from(host), in_tree(data, link, loss, &format!("flid@R{host}"))));
+                    dots(&format!("loss on {name}"), link + 1, points)
+                });
+                panel(
+                    &format!("Throughput in kbit/s at {} loss", percent(loss)),
+                    "receiver",
+                    curves.collect(),
+                )
+                .by_factors_up()
+            });
+            panels.to_vec()
+        }),
+        claims: vec![
+            Claim::new("Receivers with the same losses get the same, wherever they are.", |data, _| {
+                let places = TREE_LOSSES.iter().flat_map(|&loss| {
+                    TREE_LINKS.iter().enumerate().map(move |(link, name)| {
+                        let one = in_tree(data, link, loss, "flid@R1");
+                        let trunk = in_tree(data, 0, loss, "flid@R1");
+                        at(format!("{name}, {}", percent(loss)), one.over(&trunk))
+                    })
+                });
+                Finding::each("R1 over R1 with the loss on the trunk", NEAR, places.collect())
+            }),
+            Claim::new("Receivers without loss are not slowed by others' losses (section IV).", |data, _| {
+                let others = |loss: f64| -> Vec<Placed> {
+                    let place = |(link, host): (usize, u32)| {
+                        let clean = in_tree(data, link, loss, &format!("flid@R{host}"));
+                        let lossy = in_tree(data, link, loss, "flid@R1");
+                        at(
+                            format!("R{host}, loss of {} on {}", percent(loss), TREE_LINKS[link]),
+                            clean.over(&lossy),
+                        )
+                    };
+                    [(1, 5), (2, 2), (2, 16)].map(place).to_vec()
+                };
+                let places = TREE_LOSSES.into_iter().flat_map(others).collect();
+                Finding::each("Over R1, which loses", Bound::Above(3.0), places)
+            }),
+            Claim::new("A receiver with random loss gets about what TCP gets (section IV-C).", |data, _| {
+                let place = |&loss: &f64| {
+                    let [flid, tcp] = ["flid@R1", "tcp"].map(|name| in_tree(data, 0, loss, name));
+                    at(percent(loss), flid.over(&tcp))
+                };
+                Finding::each("FLID-DL over TCP", FAIR, TREE_LOSSES.iter().map(place).collect())
+            }),
+        ],
+    }
+}
+
+/// The throughput of the receiver at a one-way delay; `waiting` receivers wait for their top layer's packets.
+fn at_delay(data: &Data, waiting: u32, loss: f64, delay_ms: u32) -> Samples {
+    let flow = format!("flid@R{delay_ms}");
+    data.study("delays").of(&[f64::from(waiting), loss], &flow, "throughput_kbps")
+}
+
+fn delays() -> Figure {
+    Figure {
+        label: Label::Other("V-D, delays"),
+        title: "Receivers at various distances",
+        section: "V-D",
+        kind: Kind::Sweep,
+        panels: Box::new(|data| {
+            let panels = TREE_LOSSES.map(|loss| {
+                let curve = |name: &str, hue, waiting| {
+                    let points =
+                        DELAYS_MS.map(|delay| (f64::from(delay), at_delay(data, waiting, loss, delay)));
+                    dots(name, hue, points)
+                };
+                let curves = vec![curve("FLID-DL", 1, 0), curve("waits for its top layer", 2, 1)];
+                let title = format!("Throughput in kbit/s at {} loss", percent(loss));
+                panel(&title, "one-way delay in ms", curves).by_factors_across()
+            });
+            panels.to_vec()
+        }),
+        claims: vec![
+            Claim::new(
+                "Throughput depends little on the delay as long as a join takes less than a slot.",
+                |data, _| {
+                    let places = TREE_LOSSES.into_iter().flat_map(|loss| {
+                        [50, 100, 200].map(|delay| {
+                            let ratio = at_delay(data, 0, loss, delay).over(&at_delay(data, 0, loss, 10));
+                            at(format!("{delay} ms, {}", percent(loss)), ratio)
+                        })
+                    });
+                    Finding::each("Over the throughput at 10 ms", NEAR, places.collect())
+                },
+            ),
+            Claim::new("Receivers further than a slot away get less, and not nothing.", |data, _| {
+                let places = TREE_LOSSES.into_iter().flat_map(|loss| {
+                    [600, 1000].map(|delay| {
+                        let ratio = at_delay(data, 0, loss, delay).over(&at_delay(data, 0, loss, 10));
+                        at(format!("{delay} ms, {}", percent(loss)), ratio)
+                    })
+                });
+                Finding::each("Over the throughput at 10 ms", Bound::Within(0.3, 1.0), places.collect())
+            }),
+        ],
+    }
+}
+
+fn simulated(data: &Data, loss: f64) -> Samples {
+    data.study("model").of(&[loss], "flid", "throughput_kbps")
+}
+
+fn chain() -> Figure {
+    Figure {
+        label: Label::Other("IV-C, model"),
+        title: "The model beside the simulation, with independent loss",
+        section: "IV-C",
+        kind: Kind::Sweep,
+        panels: Box::new(|data| {
+            let (model, target) = (model(1.3, 0.5), Target::new(rtt()));
+            let rises = heuristic(&model, &target);
+            let mean = |loss| model.mean_rate(&rises, loss) * PACKET_KBIT;
+            let chain = Curve::exact(CHAIN, Look::Line(1), LOSSES.map(|loss| (loss * 100.0, mean(loss))));
+            let tcp = LOSSES.map(|loss| (loss * 100.0, target.rate(loss) * PACKET_KBIT));
+            let tcp = Curve::exact("TCP by equation 1", Look::Guide, tcp);
+            let points = LOSSES.map(|loss| (loss * 100.0, simulated(data, loss)));
+            let curves = vec![dots(SIMULATED, 2, points), chain, tcp];
+            vec![
+                panel("Throughput in kbit/s", "packet loss probability, %", curves)
+                    .by_factors_across()
+                    .by_factors_up(),
+            ]
+        }),
+        claims: vec![Claim::new("The chain tells the mean rate.", |_, panels| {
+            let (Some(found), Some(chain)) = (curve(panels, 0, SIMULATED), curve(panels, 0, CHAIN)) else {
+                return Finding::open("Nothing was drawn.");
+            };
+            let place = |(loss, rate): &(f64, Samples)| {
+                at(format!("{} %", tick_label(*loss)), rate.times(1.0 / chain.at(*loss).mean()))
+            };
+            Finding::each("Simulated over the chain's", NEAR, found.points.iter().map(place).collect())
+                .because("Losses at the ends of a channel's life do not show, which raises the rate where slots have few packets.")
+        })],
+    }
+}

@@ -1,0 +1,219 @@
+//! Figures 31 to 33: smoothing, a rate that grows without losses, and the window of LAP.
+
+use layercast_core::units::{Layer, Rate, RateEstimate, Seq, Span};
+use layercast_kit::equation::{Formula, Path};
+use layercast_kit::estimator::{
+    Lap, Lip, LossConfig, Packet, SendTime, Smoother, Smoothing, SmoothingConfig,
+};
+use layercast_protocols::elm::options::Strategy;
+
+use super::{BORDER, DURATION_S, beginning, exactly, follow, panel, swinging};
+use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Look, Table, curve};
+use crate::frame::finding::{Bound, Finding};
+
+pub(super) fn figures() -> Vec<Figure> {
+    vec![smoothing(), no_losses(), window()]
+}
+
+/// The weights of a new value that are drawn.
+const WEIGHTS: [f64; 2] = [0.1, 0.01];
+
+fn smoothed(course: &[(f64, f64)], smoothing: Smoothing, weight: f64) -> Vec<(f64, f64)> {
+    let largest = Rate::from_kbps(8192.0);
+    let mut smoother = Smoother::new(&SmoothingConfig { smoothing, weight, ..SmoothingConfig::elm(largest) });
+    let mut push = |kbps: f64| {
+        let rate = smoother.push(RateEstimate::Known(Rate::from_kbps(kbps)));
+        rate.known().map_or(f64::NAN, Rate::as_kbps)
+    };
+    course.iter().map(|&(at, kbps)| (at, push(kbps))).collect()
+}
+
+/// How far a course swings in its second half.
+fn swing(course: &[(f64, f64)]) -> f64 {
+    let late = || course.iter().filter(|(at, _)| *at > DURATION_S / 2.0).map(|(_, kbps)| *kbps);
+    late().fold(f64::NEG_INFINITY, f64::max) - late().fold(f64::INFINITY, f64::min)
+}
+
+fn smoothing() -> Figure {
+    Figure {
+        label: Label::Figure(31),
+        title: "An oscillating rate and what smoothing makes of it",
+        section: "6.1.4",
+        kind: Kind::Trace,
+        panels: Box::new(|_| {
+            let course = swinging(BORDER);
+            let line = |name: &str, hue, course: &[(f64, f64)]| {
+                Curve::exact(name, Look::Line(hue), beginning(course, 60.0).collect::<Vec<_>>())
+            };
+            let mut curves = vec![line("calculated rate", 0, &course)];
+            for (weight, hue) in WEIGHTS.into_iter().zip([2, 1]) {
+                let name = format!("weighted mean, {weight}");
+                curves.push(line(&name, hue, &smoothed(&course, Smoothing::Ewma, weight)));
+            }
+            let percentiles = smoothed(&course, Smoothing::PercentileMean, 1.0);
+            curves.push(line("mean of percentiles", 3, &percentiles));
+            vec![panel("Rates in kbit/s", "time, s", Table::About(12), curves)]
+        }),
+        claims: vec![
+            Claim::new("Smoothing takes away the rapid oscillations.", |_, _| {
+                let course = swinging(BORDER);
+                let share = |name: &str, smoothing, weight| {
+                    let left = swing(&smoothed(&course, smoothing, weight)) / swing(&course);
+                    exactly(name, left).remove(0)
+                };
+                let ways = vec![
+                    share("the weighted mean (0.01)", Smoothing::Ewma, WEIGHTS[1]),
+                    share("the mean of percentiles", Smoothing::PercentileMean, 1.0),
+                ];
+                Finding::each("What is left of the swing", Bound::Below(0.5), ways)
+            }),
+            Claim::new("The smaller the weight of a new value, the smoother (eq. 22).", |_, _| {
+                let course = swinging(BORDER);
+                let [large, small] = WEIGHTS.map(|weight| swing(&smoothed(&course, Smoothing::Ewma, weight)));
+                Finding::each(
+                    "Swing at 0.01 over that at 0.1",
+                    Bound::Below(1.0),
+                    exactly("the weights", small / large),
+                )
+            }),
+            Claim::new("A manager that is given the smoothed rate changes its level less.", |_, _| {
+                let course = swinging(BORDER);
+                let (_, raw) = follow(Strategy::Naive, &course);
+                let (_, calm) = follow(Strategy::Naive, &smoothed(&course, Smoothing::Ewma, WEIGHTS[1]));
+                let share = f64::from(calm) / f64::from(raw);
+                Finding::each(
+                    "Changes of the naive strategy, smoothed over not",
+                    Bound::Below(1.0),
+                    exactly("weight 0.01", share),
+                )
+            }),
+        ],
+    }
+}
+
+/// The bottleneck of figure 32, and the rate of the layers held, in kbit/s.
+const CAPACITY: f64 = 2000.0;
+const SENT: f64 = 1024.0;
+/// After which time nothing is lost any more.
+const LAST_LOSS_S: f64 = 30.0;
+const GROWING: &str = "calculated rate";
+
+/// The calculated rate of a receiver that loses a packet in sixty for a while, and then none.
+fn rate_without_losses() -> Vec<(f64, f64)> {
+    let rtt = Span::from_ms(100);
+    let mut lip = Lip::new(&LossConfig { initial_rtt: rtt, ..LossConfig::default() });
+    let path = Path::from_secs(1000.0, rtt.as_secs_f64(), 4.0 * rtt.as_secs_f64());
+    let spacing_s = 8.0 / SENT;
+    let count = (DURATION_S / spacing_s) as u64;
+    let mut course = Vec::new();
+    for seq in 0..count {
+        let at = seq as f64 * spacing_s;
+        let packet = Packet { layer: Layer::BASE, seq: Seq(seq), sent: SendTime::from_us((at * 1e6) as u64) };
+        if seq % 60 == 30 && at < LAST_LOSS_S {
+            lip.on_lost(&packet);
+        } else {
+            lip.on_received(&packet);
+        }
+        let rate = Formula::PftkSimplified.rate(&path, lip.loss_rate());
+        if let Some(rate) = rate.ok().and_then(RateEstimate::known).filter(|_| seq % 32 == 0) {
+            course.push((at, rate.as_kbps()));
+        }
+    }
+    course
+}
+
+fn no_losses() -> Figure {
+    Figure {
+        label: Label::Figure(32),
+        title: "A calculated rate that grows beyond the capacity",
+        section: "6.1.5",
+        kind: Kind::Trace,
+        panels: Box::new(|_| {
+            let flat = |kbps: f64| [(0.0, kbps), (DURATION_S, kbps)];
+            vec![panel(
+                "Rates in kbit/s; no losses after 30 s",
+                "time, s",
+                Table::About(12),
+                vec![
+                    Curve::exact(GROWING, Look::Line(2), rate_without_losses()),
+                    Curve::exact("capacity", Look::Line(0), flat(CAPACITY)),
+                    Curve::exact("layers held", Look::Line(1), flat(SENT)),
+                ],
+            )]
+        }),
+        claims: vec![Claim::new(
+            "Without losses the calculated rate grows beyond the capacity: it tells nothing of it.",
+            |_, panels| {
+                let points = curve(panels, 0, GROWING).map_or(&[][..], |curve| &curve.points);
+                let late: Vec<f64> =
+                    points.iter().filter(|(at, _)| *at > LAST_LOSS_S).map(|(_, rate)| rate.mean()).collect();
+                let least = late.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+                let end = late.last().copied().unwrap_or(f64::NAN);
+                Finding::each(
+                    "The calculated rate over the capacity",
+                    Bound::Above(1.0),
+                    exactly("120 s", end / CAPACITY),
+                )
+                .and(Finding::each(
+                    "Its least step after the last loss, in kbit/s",
+                    Bound::Above(-1e-6),
+                    exactly("any time", least),
+                ))
+            },
+        )],
+    }
+}
+
+/// Which packets of a period of twenty are lost.
+const LOST: [u64; 3] = [4, 6, 11];
+const COUNTED: &str = "losses that count";
+
+/// How many of the losses count with a window of so many packets.
+fn counted(size: u32) -> u64 {
+    let mut lap =
+        Lap::new(&LossConfig { initial_rtt: Span::from_ms(100), window: size, ..LossConfig::default() });
+    for seq in 0..20 {
+        let packet = Packet { layer: Layer::BASE, seq: Seq(seq), sent: SendTime::from_us(5000 * seq) };
+        if LOST.contains(&seq) {
+            lap.on_lost(&packet);
+        } else {
+            lap.on_received(&packet);
+        }
+    }
+    lap.counted()
+}
+
+fn window() -> Figure {
+    Figure {
+        label: Label::Figure(33),
+        title: "The window of LAP",
+        section: "6.2.2",
+        kind: Kind::Trace,
+        panels: Box::new(|_| {
+            let points = (1..=8).map(|size| (f64::from(size), counted(size) as f64));
+            vec![panel(
+                "Of three losses (packets 4, 6 and 11 of a period)",
+                "window, packets",
+                Table::Whole,
+                vec![Curve::exact(COUNTED, Look::Dots(1), points)],
+            )]
+        }),
+        claims: vec![Claim::new(
+            "With a window of three packets two of the three losses count.",
+            |_, panels| {
+                let two = curve(panels, 0, COUNTED).map_or(f64::NAN, |curve| curve.at(3.0).mean());
+                Finding::each("Losses that count", Bound::Within(1.5, 2.5), exactly("a window of 3", two))
+            },
+        )],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_of_one_counts_all_losses_and_a_wide_one_the_first() {
+        assert_eq!([1, 2, 3, 5, 6].map(counted), [3, 3, 2, 2, 1]);
+    }
+}

@@ -1,0 +1,148 @@
+//! What follows from the report's equations: how many layers a range takes (section III-B), and what table I
+//! makes of equation 28.
+
+use layercast_protocols::wei_zhang::theory::{Structure, packets_per_interval, scale};
+
+use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Look, Panel, Table};
+use crate::frame::finding::{Bound, Finding, Placed};
+use crate::frame::samples::Samples;
+use crate::frame::scale::Scale;
+
+use super::grid::TABLE_I;
+
+const LINK_KBPS: f64 = 15_000.0;
+const PACKET_BYTES: f64 = 1000.0;
+/// A full queue of 40 packets at 15 Mbit/s, ms: half of it on average.
+const QUEUE_MS: f64 = 40.0 * 8.0 / 15.0;
+
+/// Layers from 32 kbit/s until the cumulative rate is 1024 kbit/s.
+fn layers_up_to(structure: Structure, multiple: f64) -> u32 {
+    (0..).find(|&level| structure.multiple(level) >= multiple).map_or(0, |level| level + 1)
+}
+
+fn exactly(name: &str, value: f64) -> Vec<Placed> {
+    vec![(name.to_owned(), Samples::exactly(value))]
+}
+
+pub(super) fn layers() -> Figure {
+    let count = |structure, multiple: f64| f64::from(layers_up_to(structure, multiple));
+    let curve = move |name: &str, hue, structure| {
+        let points = (1..=32).map(f64::from);
+        Curve::exact(
+            name,
+            Look::Line(hue),
+            points.map(|multiple| (32.0 * multiple, count(structure, multiple))),
+        )
+    };
+    Figure {
+        label: Label::Other("Section III-B"),
+        title: "Layers that a range of rates takes",
+        section: "III-B",
+        kind: Kind::Analytic,
+        panels: Box::new(move |_| {
+            vec![Panel {
+                title: "Layers from 32 kbit/s up".to_owned(),
+                across: "highest cumulative rate, kbit/s",
+                across_scale: Scale::Linear,
+                up_scale: Scale::Linear,
+                curves: vec![
+                    curve("linear", 1, Structure::Linear),
+                    curve("exponential", 2, Structure::Exponential),
+                ],
+                table: Table::About(8),
+            }]
+        }),
+        claims: vec![
+            Claim::new("Six exponential layers cover 32 to 1024 kbit/s.", move |_, _| {
+                Finding::each(
+                    "Layers",
+                    Bound::Within(5.5, 6.5),
+                    exactly("1024 kbit/s", count(Structure::Exponential, 32.0)),
+                )
+            }),
+            Claim::new("22 linear ones do.", move |_, _| {
+                Finding::each(
+                    "Layers",
+                    Bound::Within(21.5, 22.5),
+                    exactly("1024 kbit/s", count(Structure::Linear, 32.0)),
+                )
+                .because("22 layers of 32 kbit/s end at 704 (errata, E-13).")
+            }),
+        ],
+    }
+}
+
+/// A session's rate over that of a TCP at the same loss event rate by equation 28, for N of each: the level
+/// is the one that the equal share lies on.
+fn expected((count, interval_ms, base_kbps): (u32, u32, u32)) -> f64 {
+    let share = LINK_KBPS / (2.0 * f64::from(count)) / f64::from(base_kbps);
+    let lower = libm::floor(share).max(1.0);
+    let interval_s = f64::from(interval_ms) / 1e3;
+    let packets = packets_per_interval(interval_s, f64::from(base_kbps) * 125.0, PACKET_BYTES);
+    let own = scale((lower + 1.0) / lower, packets, share - lower) / interval_s;
+    // The mean receiver, with half of a full queue.
+    let rtt_s = (44.0 + f64::from(count + 1) / 3.0 + QUEUE_MS / 2.0) / 1e3;
+    own / (libm::sqrt(1.5) / rtt_s)
+}
+
+pub(super) fn table() -> Figure {
+    let points = |value: fn((u32, u32, u32)) -> f64| TABLE_I.map(|row| (f64::from(row.0), value(row)));
+    let panel = |title: &str, curves| Panel {
+        title: title.to_owned(),
+        across: "sessions, and as many TCP",
+        across_scale: Scale::Logarithmic,
+        up_scale: Scale::Linear,
+        curves,
+        table: Table::Whole,
+    };
+    Figure {
+        label: Label::Other("Table I"),
+        title: "The values of figure 13 by the equations",
+        section: "IV-E, IV-F",
+        kind: Kind::Analytic,
+        panels: Box::new(move |_| {
+            let steps = points(|(count, _, base)| LINK_KBPS / (2.0 * f64::from(count)) / f64::from(base));
+            let packets =
+                points(|(_, interval, base)| f64::from(interval) * f64::from(base) / 8.0 / PACKET_BYTES);
+            vec![
+                panel(
+                    "An equal share over the base rate, and m",
+                    vec![
+                        Curve::exact("base rates in 1/2N of the link", Look::Dots(1), steps),
+                        Curve::exact("m, base packets in a tau_0", Look::Dots(2), packets),
+                    ],
+                ),
+                panel(
+                    "Rate of a session over a TCP's by equation 28",
+                    vec![Curve::exact("linear", Look::Dots(1), points(expected))],
+                ),
+            ]
+        }),
+        claims: vec![
+            Claim::new("The base rate falls with the number of sessions (both are adjusted).", |_, _| {
+                let steps = TABLE_I.windows(2).map(|pair| {
+                    let ratio = f64::from(pair[1].2) / f64::from(pair[0].2);
+                    (format!("{} of each", pair[1].0), Samples::exactly(ratio))
+                });
+                Finding::each(
+                    "The base rate over that of the column before",
+                    Bound::Below(1.0),
+                    steps.collect(),
+                )
+            }),
+            Claim::new(
+                "The values follow equations 16 and 28: a session has TCP's rate (section IV-F).",
+                |_, _| {
+                    let places =
+                        TABLE_I.map(|row| (format!("{} of each", row.0), Samples::exactly(expected(row))));
+                    Finding::each(
+                        "A session's rate over a TCP's at the same loss event rate",
+                        Bound::Within(0.5, 2.0),
+                        places.to_vec(),
+                    )
+                    .because("By equation 28 alone sessions would get far less than TCP from 16 of each on.")
+                },
+            ),
+        ],
+    }
+}

@@ -1,0 +1,223 @@
+//! The check of the contract between an endpoint and its host, for every endpoint alike.
+
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+
+use layercast_core::contract::{Action, Arrival, Belief, Ecn, Endpoint, Header, Input, JoinError};
+use layercast_core::units::{Channel, Seq, Span, Time};
+
+/// More actions than this after one input count as endless.
+const MAX_ACTIONS: usize = 10_000;
+/// More timers than this at one wait count as a host that is made to spin.
+const MAX_TIMERS: usize = 200_000;
+
+/// One thing that happens to an endpoint under test.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operation<H> {
+    /// Time passes; timers that fall due are given at their deadline.
+    Wait(Span),
+    /// The next packet of the traffic arrives.
+    Packet,
+    /// So many packets of the traffic are lost.
+    Lose(u16),
+    /// The packet that arrived last arrives again.
+    Duplicate,
+    /// The next packet of the traffic arrives with a congestion mark.
+    Mark,
+    /// Any packet at all arrives.
+    Forged(Arrival<H>),
+    /// A timer input before its time.
+    Timer,
+    /// The newest join failed.
+    JoinFailed,
+    /// A send on the channel was refused.
+    SendRefused(Channel),
+    /// The application has nothing to send.
+    DataExhausted,
+    /// The application has something to send.
+    DataAvailable,
+    /// The application will have nothing more to send.
+    Finish,
+    /// The host stops the endpoint.
+    Stop,
+}
+
+/// Drives an endpoint through `operations` and asserts the rules of the contract.
+///
+/// `traffic` gives the next packet that the network would bring to an endpoint that holds these
+/// channels, or none. `make` builds the same endpoint each time it is called; a twin gets the same
+/// inputs and must do the same, first as built alike, then as a clone.
+///
+/// # Panics
+/// If a rule is broken.
+pub fn check_endpoint<E>(
+    make: impl Fn() -> E,
+    mut traffic: impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arrival<E::Header>>,
+    operations: &[Operation<E::Header>],
+) where
+    E: Endpoint + Clone,
+    E::Header: Header + PartialEq + Debug,
+{
+    let mut subject = Subject::new(make(), make());
+    subject.give(Input::Start);
+    for (index, operation) in operations.iter().enumerate() {
+        if index == operations.len() / 2 {
+            subject.twin = subject.endpoint.clone();
+        }
+        subject.operate(operation, &mut traffic);
+    }
+    subject.operate(&Operation::Stop, &mut traffic);
+    // A stopped endpoint asks for nothing more, whatever happens.
+    for operation in [Operation::Packet, Operation::Timer, Operation::Wait(Span::from_secs(100))] {
+        subject.operate(&operation, &mut traffic);
+    }
+}
+
+struct Subject<E: Endpoint> {
+    endpoint: E,
+    twin: E,
+    now: Time,
+    held: BTreeSet<Channel>,
+    newest_join: Option<Channel>,
+    last: Option<Arrival<E::Header>>,
+    delivered: Option<Seq>,
+    released: Option<Seq>,
+    stopped: bool,
+}
+
+impl<E> Subject<E>
+where
+    E: Endpoint,
+    E::Header: Header + PartialEq + Debug,
+{
+    fn new(endpoint: E, twin: E) -> Subject<E> {
+        Subject {
+            endpoint,
+            twin,
+            now: Time::from_ns(1),
+            held: BTreeSet::new(),
+            newest_join: None,
+            last: None,
+            delivered: None,
+            released: None,
+            stopped: false,
+        }
+    }
+
+    fn operate(
+        &mut self,
+        operation: &Operation<E::Header>,
+        traffic: &mut impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arrival<E::Header>>,
+    ) {
+        match operation {
+            Operation::Wait(span) => self.wait(*span),
+            Operation::Packet | Operation::Mark => {
+                if let Some(mut arrival) = traffic(self.now, &self.held) {
+                    if *operation == Operation::Mark {
+                        arrival.ecn = Ecn::Marked;
+                    }
+                    self.last = Some(arrival);
+                    self.give(Input::Packet(arrival));
+                }
+            }
+            Operation::Lose(count) => {
+                for _ in 0..*count {
+                    traffic(self.now, &self.held);
+                }
+            }
+            Operation::Duplicate => {
+                if let Some(arrival) = self.last {
+                    self.give(Input::Packet(arrival));
+                }
+            }
+            Operation::Forged(arrival) => self.give(Input::Packet(*arrival)),
+            Operation::Timer => self.give(Input::Timer),
+            Operation::JoinFailed => {
+                if let Some(channel) = self.newest_join.take().filter(|channel| self.held.remove(channel)) {
+                    self.give(Input::JoinFailed(channel, JoinError::Limit));
+                }
+            }
+            Operation::SendRefused(channel) => self.give(Input::SendRefused(*channel)),
+            Operation::DataExhausted => self.give(Input::DataExhausted),
+            Operation::DataAvailable => self.give(Input::DataAvailable),
+            Operation::Finish => self.give(Input::Finish),
+            Operation::Stop if self.stopped => {}
+            Operation::Stop => {
+                self.give(Input::Stop);
+                self.stopped = true;
+                assert!(self.held.is_empty(), "stopped, but still holds {:?}", self.held);
+                assert_eq!(self.endpoint.deadline(), None, "stopped, but has a deadline");
+            }
+        }
+    }
+
+    fn wait(&mut self, span: Span) {
+        let end = self.now + span;
+        for _ in 0..MAX_TIMERS {
+            match self.endpoint.deadline() {
+                Some(at) if at <= end => {
+                    self.now = at;
+                    self.give(Input::Timer);
+                }
+                _ => {
+                    self.now = end;
+                    return;
+                }
+            }
+        }
+        panic!("{MAX_TIMERS} timers within {span}");
+    }
+
+    /// Gives one input to both endpoints, drains them and checks what they ask for.
+    fn give(&mut self, input: Input<E::Header>) {
+        let now = self.now;
+        self.endpoint.handle(now, input);
+        self.twin.handle(now, input);
+        for count in 0.. {
+            assert!(count < MAX_ACTIONS, "actions without end after {input:?}");
+            let action = self.endpoint.poll_action();
+            assert_eq!(action, self.twin.poll_action(), "twins differ after {input:?} at {now}");
+            let Some(action) = action else { break };
+            assert!(!self.stopped, "stopped, but asks for {action:?}");
+            self.watch(action);
+        }
+        let deadline = self.endpoint.deadline();
+        assert_eq!(deadline, self.twin.deadline(), "twins' deadlines differ after {input:?}");
+        assert!(deadline.is_none_or(|at| at > now), "deadline {deadline:?} is not after {now:?}, {input:?}");
+        check_belief(&self.endpoint.belief(now));
+    }
+
+    fn watch(&mut self, action: Action<E::Header>) {
+        match action {
+            Action::Join(channel) => {
+                assert!(self.held.insert(channel), "joins {channel:?}, which it holds");
+                self.newest_join = Some(channel);
+            }
+            Action::Leave(channel) => {
+                assert!(self.held.remove(&channel), "leaves {channel:?}, which it does not hold");
+            }
+            Action::Send(send) => assert!(send.count >= 1, "sends a run of no packets"),
+            Action::Deliver(through) => {
+                assert!(grows(&mut self.delivered, through), "delivers {through:?} again")
+            }
+            Action::Release(through) => {
+                assert!(grows(&mut self.released, through), "releases {through:?} again")
+            }
+            Action::Note(_) => {}
+        }
+    }
+}
+
+/// Whether what is told now lies after what was told before, which it replaces.
+fn grows(told: &mut Option<Seq>, now: Seq) -> bool {
+    told.replace(now).is_none_or(|before| before < now)
+}
+
+fn check_belief(belief: &Belief) {
+    if let Some(loss) = belief.loss {
+        assert!((0.0..=1.0).contains(&loss), "believes in a loss rate of {loss}");
+    }
+}
+
+#[cfg(test)]
+mod tests;

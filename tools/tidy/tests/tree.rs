@@ -1,0 +1,209 @@
+//! What must hold of the tree: floors, circles, licences, pages, lengths.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
+
+/// Our crates and those of ours that each may use outside of tests. The floors of
+/// docs/architecture.md, from the ground up.
+const FLOORS: &[(&str, &[&str])] = &[
+    ("layercast-core", &[]),
+    ("layercast-kit", &["layercast-core"]),
+    ("layercast-protocols", &["layercast-core", "layercast-kit"]),
+    ("layercast-simulator", &["layercast-core"]),
+    ("layercast-transport", &["layercast-core", "layercast-protocols"]),
+    (
+        "layercast-laboratory",
+        &["layercast-core", "layercast-kit", "layercast-protocols", "layercast-simulator"],
+    ),
+    ("layercast", &["layercast-core", "layercast-protocols", "layercast-transport", "layercast-laboratory"]),
+    (
+        "layercast-validation",
+        &["layercast-core", "layercast-protocols", "layercast-simulator", "layercast-laboratory"],
+    ),
+    (
+        "layercast-reproduction",
+        &["layercast-core", "layercast-kit", "layercast-protocols", "layercast-laboratory"],
+    ),
+    ("layercast-testkit", &["layercast-core"]),
+    ("layercast-bench", &["layercast-core", "layercast-protocols", "layercast-simulator"]),
+    ("layercast-tidy", &[]),
+];
+
+/// Licences that go with MIT OR Apache-2.0.
+const LICENCES: &[&str] = &[
+    "MIT",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "ISC",
+    "Unicode-3.0",
+    "Zlib",
+    "Unlicense",
+    "0BSD",
+    "BSL-1.0",
+    "CC0-1.0",
+    "MIT-0",
+    "bzip2-1.0.6",
+];
+
+/// A file longer than this has more than one purpose.
+const LINES_MAX: usize = 600;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn metadata() -> Metadata {
+    let locked = vec!["--locked".to_owned()];
+    MetadataCommand::new().manifest_path(root().join("Cargo.toml")).other_options(locked).exec().unwrap()
+}
+
+#[test]
+fn crates_use_only_the_floors_below() {
+    let metadata = metadata();
+    let floors: BTreeMap<_, _> = FLOORS.iter().copied().collect();
+    let mut ours = BTreeSet::new();
+    for package in metadata.workspace_packages() {
+        let name = package.name.as_str();
+        ours.insert(name.to_owned());
+        let allowed = floors.get(name).unwrap_or_else(|| panic!("{name} has no floor in FLOORS"));
+        for dependency in &package.dependencies {
+            let used = dependency.name.as_str();
+            if floors.contains_key(used) && dependency.kind == DependencyKind::Normal {
+                assert!(allowed.contains(&used), "{name} must not use {used}");
+            }
+        }
+    }
+    assert_eq!(ours.len(), FLOORS.len(), "FLOORS names a crate that does not exist");
+}
+
+#[test]
+fn licences_are_allowed() {
+    let allowed: BTreeSet<_> = LICENCES.iter().copied().collect();
+    let mut wrong = Vec::new();
+    for package in &metadata().packages {
+        let licence = package.license.clone().unwrap_or_default();
+        // "A OR B": one allowed side is enough. "A AND B": both must be. "/" is an old "OR".
+        let fits = licence.replace('/', " OR ").split(" OR ").any(|side| {
+            let side = side.trim().trim_matches(['(', ')']);
+            !side.is_empty()
+                && side.split(" AND ").all(|part| allowed.contains(part.trim_matches(['(', ')', ' '])))
+        });
+        if !fits {
+            wrong.push(format!("{} {}: {licence}", package.name, package.version));
+        }
+    }
+    assert!(wrong.is_empty(), "licences to look at:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn modules_form_no_circles() {
+    for package in metadata().workspace_packages() {
+        let source = package.manifest_path.parent().unwrap().join("src");
+        let uses = module_uses(source.as_std_path());
+        if let Some(circle) = find_circle(&uses) {
+            panic!("{}: modules form a circle: {}", package.name, circle.join(" -> "));
+        }
+    }
+}
+
+#[test]
+fn files_stay_short() {
+    let mut long = Vec::new();
+    for file in rust_files(&root().join("crates")) {
+        let lines = fs::read_to_string(&file).unwrap().lines().count();
+        if lines > LINES_MAX {
+            long.push(format!("{} has {lines} lines", file.display()));
+        }
+    }
+    assert!(long.is_empty(), "split by meaning (at most {LINES_MAX} lines):\n{}", long.join("\n"));
+}
+
+#[test]
+fn every_protocol_has_a_page() {
+    let registry = fs::read_to_string(root().join("crates/protocols/src/registry.rs")).unwrap();
+    let mut count = 0;
+    for line in registry.lines().filter(|line| line.starts_with("    ") && line.contains("\" in ")) {
+        let Some((_, rest)) = line.split_once("= \"") else { continue };
+        let (name, module) = rest.split_once("\" in ").unwrap();
+        let module = module.trim_end_matches(';');
+        let page = root().join(format!("docs/protocols/{name}.md"));
+        assert!(page.exists(), "protocol {name} (module {module}) needs {}", page.display());
+        count += 1;
+    }
+    assert!(count > 0, "the list of protocols was not found in registry.rs");
+}
+
+/// Which top-level modules of a crate use which, from the paths in their text.
+fn module_uses(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for file in rust_files(source) {
+        let relative = file.strip_prefix(source).unwrap();
+        let first = relative.components().next().unwrap().as_os_str().to_str().unwrap();
+        let module = first.trim_end_matches(".rs").to_owned();
+        // Tests may use anything.
+        let of_tests = relative.components().any(|part| part.as_os_str() == "tests");
+        if module == "lib" || module == "main" || of_tests {
+            continue;
+        }
+        let text = fs::read_to_string(&file).unwrap();
+        let text = text.split("#[cfg(test)]").next().unwrap();
+        let used = uses.entry(module.clone()).or_default();
+        for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            for (at, _) in line.match_indices("crate::") {
+                let rest = &line[at + 7..];
+                let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                if name != module && source.join(format!("{name}.rs")).exists() {
+                    used.insert(name);
+                }
+            }
+        }
+    }
+    uses
+}
+
+fn find_circle(uses: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
+    fn visit<'a>(
+        module: &'a str,
+        uses: &'a BTreeMap<String, BTreeSet<String>>,
+        path: &mut Vec<&'a str>,
+        done: &mut BTreeSet<&'a str>,
+    ) -> Option<Vec<String>> {
+        if let Some(start) = path.iter().position(|&on_path| on_path == module) {
+            return Some(path[start..].iter().chain([&module]).map(|&name| name.to_owned()).collect());
+        }
+        if !done.contains(module) {
+            path.push(module);
+            for used in uses.get(module).into_iter().flatten() {
+                if let Some(circle) = visit(used, uses, path, done) {
+                    return Some(circle);
+                }
+            }
+            path.pop();
+            done.insert(module);
+        }
+        None
+    }
+    let mut done = BTreeSet::new();
+    uses.keys().find_map(|module| visit(module, uses, &mut Vec::new(), &mut done))
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
