@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use layercast_core::layers::Scheme;
-use layercast_core::units::{Rate, Size, Span};
+use layercast_core::units::{Duration, Rate, Size};
 
 /// The most layers that are taken to exceed a rate (FLID-DL paper, section V-A).
 const MOST: u16 = 30;
@@ -51,11 +51,11 @@ pub(crate) struct Flid {
 
     /// The length of a slot
     #[arg(long, value_name = "TIME", default_value = "500 ms")]
-    pub(crate) slot: Span,
+    pub(crate) slot: Duration,
 
     /// The nominal round-trip time: the one for which TCP's rate is the target
     #[arg(long, value_name = "TIME", default_value = "100 ms")]
-    pub(crate) rtt: Span,
+    pub(crate) rtt: Duration,
 
     /// How the shares are chosen
     #[arg(long, value_enum, default_value_t = By::Heuristic)]
@@ -94,7 +94,7 @@ pub(crate) struct WeiZhang {
 
     /// The round-trip time of the TCP that receivers are to be as fast as
     #[arg(long, value_name = "TIME", default_value = "100 ms")]
-    pub(crate) rtt: Span,
+    pub(crate) rtt: Duration,
 
     /// The rate that a receiver is expected to get
     #[arg(long, value_name = "RATE")]
@@ -122,7 +122,7 @@ pub(crate) struct WeiZhang {
 
     /// The deaf period of receivers
     #[arg(long, value_name = "TIME", default_value = "100 ms")]
-    pub(crate) deaf: Span,
+    pub(crate) deaf: Duration,
 
     /// Write design.json and design.svg to this directory
     #[arg(long, value_name = "DIR")]

@@ -3,12 +3,12 @@
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::Duration as StdDuration;
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use layercast_core::layers::Scheme;
-use layercast_core::units::{Rate, RateEstimate, Span};
+use layercast_core::units::{Duration, Rate, RateEstimate};
 use layercast_protocols::registry;
 use layercast_transport::receive::{self, Known, ReceiveOptions, ReceiveProgress};
 use layercast_transport::send::{self, Ends, SendOptions, SendProgress, Stopped};
@@ -19,8 +19,8 @@ use crate::commands::Failure;
 use crate::output::tell;
 use crate::transfer_arguments::{Receive, Send};
 
-fn duration(span: Span) -> Duration {
-    Duration::from_nanos(span.as_ns())
+fn duration(span: Duration) -> StdDuration {
+    StdDuration::from_nanos(span.as_ns())
 }
 
 /// A flag that SIGINT and SIGTERM set. A second SIGINT ends the process at once.
@@ -200,7 +200,7 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
 }
 
 fn receiving(told: &ReceiveProgress) -> String {
-    let fair = match told.belief.smoothed_rate {
+    let fair = match told.estimates.smoothed_rate {
         RateEstimate::Known(rate) => rounded(rate.as_bps()).to_string(),
         RateEstimate::Unbounded => "unbounded".to_owned(),
         RateEstimate::Unknown => "unknown".to_owned(),
@@ -211,8 +211,8 @@ fn receiving(told: &ReceiveProgress) -> String {
     let left_s = needed.saturating_sub(held) as f64 / mean.max(1e-3);
     format!(
         "level {}{why}, {} in, fair {fair}, loss {:.2} %, about {left_s:.0} s left",
-        told.belief.level,
+        told.estimates.level,
         rounded(told.goodput_bps),
-        told.belief.loss.unwrap_or(0.0) * 100.0,
+        told.estimates.loss.unwrap_or(0.0) * 100.0,
     )
 }

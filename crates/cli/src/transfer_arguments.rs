@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 
 use clap::Args;
-use layercast_core::units::{Rate, Size, Span};
+use layercast_core::units::{Duration, Rate, Size};
 
 /// The port of a group that is given without one.
 const PORT: u16 = 5500;
@@ -57,7 +57,7 @@ pub(crate) struct Send {
 
     /// Stop after this time
     #[arg(long = "for", value_name = "TIME")]
-    pub(crate) after: Option<Span>,
+    pub(crate) after: Option<Duration>,
 
     /// Stop after so many symbols for each that the file has, over all layers
     #[arg(long, value_name = "N")]
@@ -108,11 +108,11 @@ pub(crate) struct Receive {
 
     /// How long to wait while nothing of use comes
     #[arg(long, value_name = "TIME", default_value = "30 s")]
-    pub(crate) patience: Span,
+    pub(crate) patience: Duration,
 
     /// Give up after this time
     #[arg(long, value_name = "TIME")]
-    pub(crate) within: Option<Span>,
+    pub(crate) within: Option<Duration>,
 
     /// Set an option of the protocol on this side, such as t_join_max="10 s"; may be repeated
     #[arg(long = "set", value_name = "OPTION=VALUE", value_parser = option)]

@@ -22,9 +22,9 @@ mod queue;
 mod timers;
 
 pub use endpoint::{
-    Action, Arrival, Belief, ChildLink, ChildSet, Ecn, Endpoint, Header, Host, Input, JoinError, Measure,
-    Measures, Origin, Payload, Peer, Send, Target, settle,
+    Action, Arrival, ChildLink, ChildSet, Ecn, Endpoint, Estimates, Header, Host, Input, JoinError, Measure,
+    Measures, Origin, Payload, Peer, Send, Target, drive,
 };
-pub use note::{Cause, Note};
+pub use note::{Cause, TraceEvent};
 pub use queue::ActionQueue;
 pub use timers::Timers;

@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(own, sums);
         assert_eq!(own.top(), Layer(2));
         assert_eq!(own.rate_of(Level::NONE), Rate::ZERO);
-        assert_eq!(own.rate_of(Level::of_count(2)), Rate::from_bps(256.0));
+        assert_eq!(own.rate_of(Level::from_count(2)), Rate::from_bps(256.0));
         assert_eq!(own.rate(Layer(9)), Rate::ZERO);
     }
 

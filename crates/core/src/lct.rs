@@ -43,7 +43,7 @@ impl Cci {
 
 /// The pieces of a data header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pieces {
+pub struct LctFields {
     /// The congestion control information.
     pub cci: Cci,
     /// The session number that the header names; none if the protocol has none.
@@ -113,21 +113,21 @@ impl Extension {
 /// Puts content together, a piece at a time. What does not fit is lost, which a test of the
 /// longest header would show.
 #[derive(Clone, Copy, Debug)]
-pub struct Content {
+pub struct ExtensionPayload {
     bytes: [u8; MAX_CONTENT],
     len: usize,
 }
 
-impl Default for Content {
+impl Default for ExtensionPayload {
     fn default() -> Self {
-        Content { bytes: [0; MAX_CONTENT], len: 0 }
+        ExtensionPayload { bytes: [0; MAX_CONTENT], len: 0 }
     }
 }
 
-impl Content {
+impl ExtensionPayload {
     /// Adds some bytes.
     #[must_use]
-    pub fn with(mut self, part: &[u8]) -> Content {
+    pub fn with(mut self, part: &[u8]) -> ExtensionPayload {
         let end = self.len + part.len();
         if let Some(room) = self.bytes.get_mut(self.len..end) {
             room.copy_from_slice(part);

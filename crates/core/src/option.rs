@@ -10,7 +10,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::units::{Rate, Size, Span};
+use crate::units::{Duration, Rate, Size};
 
 /// A raw value as a scenario file or a command line gives it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub enum RawValue<'a> {
 
 impl<'a> RawValue<'a> {
     /// What a text on a command line means: `true` and `false`, a number, or else the text itself.
-    pub fn of_text(text: &'a str) -> RawValue<'a> {
+    pub fn from_text(text: &'a str) -> RawValue<'a> {
         match text {
             "true" => RawValue::Flag(true),
             "false" => RawValue::Flag(false),
@@ -50,7 +50,7 @@ pub enum Kind {
     /// `true` or `false`.
     Flag,
     /// A length of time such as `"25 s"`.
-    Span,
+    Duration,
     /// A rate such as `"128 kbit/s"`.
     Rate,
     /// A packet size such as `"1000 bytes"`.
@@ -72,7 +72,7 @@ impl fmt::Display for Kind {
             Kind::Number => write!(f, "a number"),
             Kind::Count => write!(f, "a whole number"),
             Kind::Flag => write!(f, "true or false"),
-            Kind::Span => write!(f, "a length of time such as \"250 ms\""),
+            Kind::Duration => write!(f, "a length of time such as \"250 ms\""),
             Kind::Rate => write!(f, "a rate such as \"128 kbit/s\""),
             Kind::Size => write!(f, "a size such as \"1000 bytes\""),
             Kind::Numbers => write!(f, "numbers in a text such as \"0.9, 0.5, 0\""),
@@ -209,7 +209,7 @@ macro_rules! quantity {
     };
 }
 
-quantity!(Span, Kind::Span);
+quantity!(Duration, Kind::Duration);
 quantity!(Rate, Kind::Rate);
 quantity!(Size, Kind::Size);
 

@@ -17,7 +17,7 @@ pub struct SessionPlan {
 
 /// What a host must know of a protocol, with its options, before it opens a session. Most protocols
 /// are content with the defaults.
-pub trait Needs {
+pub trait Requirements {
     /// How many channels a session has: one for each layer, unless the protocol turns layers over
     /// channels or has channels for other ends.
     fn channels(&self, plan: &SessionPlan) -> u16 {
@@ -73,7 +73,7 @@ pub struct SessionNumber {
 
 /// What a packet's session number says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum SessionMatch {
     /// It is the first: now it is known.
     First,
     /// The packet is of the session.
@@ -81,7 +81,7 @@ pub enum Heard {
     /// It is of another one.
     Foreign,
     /// It is of another one again, which is the session from now on.
-    Anew,
+    Restarted,
 }
 
 impl SessionNumber {
@@ -91,23 +91,23 @@ impl SessionNumber {
     }
 
     /// A packet has this number.
-    pub fn hear(&mut self, number: u32) -> Heard {
+    pub fn hear(&mut self, number: u32) -> SessionMatch {
         match self.known {
             Some(known) if known == number => {
                 self.other = None;
-                Heard::Same
+                SessionMatch::Same
             }
             Some(_) if self.other == Some(number) => {
                 self.known = Some(number);
-                Heard::Anew
+                SessionMatch::Restarted
             }
             Some(_) => {
                 self.other = Some(number);
-                Heard::Foreign
+                SessionMatch::Foreign
             }
             None => {
                 self.known = Some(number);
-                Heard::First
+                SessionMatch::First
             }
         }
     }
@@ -121,8 +121,8 @@ mod tests {
     fn another_number_is_believed_the_second_time_in_a_row() {
         let mut session = SessionNumber::default();
         let heard = [1, 1, 2, 1, 2, 3, 2, 2, 1].map(|number| session.hear(number));
-        use Heard::{Anew, First, Foreign, Same};
-        assert_eq!(heard, [First, Same, Foreign, Same, Foreign, Foreign, Foreign, Anew, Foreign]);
+        use SessionMatch::{First, Foreign, Restarted, Same};
+        assert_eq!(heard, [First, Same, Foreign, Same, Foreign, Foreign, Foreign, Restarted, Foreign]);
         assert_eq!(session.known(), Some(2));
     }
 }

@@ -8,7 +8,7 @@ use core::hash::Hasher;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::units::Span;
+use crate::units::Duration;
 
 /// A reproducible stream of random numbers (xoshiro256++).
 #[derive(Clone, Debug)]
@@ -34,8 +34,8 @@ impl Stream {
     }
 
     /// A span uniform in [0, bound).
-    pub fn uniform_span(&mut self, bound: Span) -> Span {
-        Span::from_ns((bound.as_ns() as f64 * self.uniform()) as u64)
+    pub fn uniform_duration(&mut self, bound: Duration) -> Duration {
+        Duration::from_ns((bound.as_ns() as f64 * self.uniform()) as u64)
     }
 
     /// True with the given probability. Draws one number, also for probability 0 and 1.

@@ -16,4 +16,4 @@ pub use parse::UnitError;
 pub use rate::{Pacer, Rate, RateEstimate};
 pub use sequence::{Seq, WireSeq};
 pub use size::Size;
-pub use time::{SignedSpan, Span, Time};
+pub use time::{Duration, SignedDuration, Time};

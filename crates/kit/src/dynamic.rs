@@ -14,5 +14,5 @@
 mod layering;
 mod memberships;
 
-pub use layering::{Cycle, Layering, Wheel, silent_slots};
+pub use layering::{ChannelRotation, Cycle, Layering, silent_slots};
 pub use memberships::{Memberships, Move};

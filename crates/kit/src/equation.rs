@@ -14,7 +14,7 @@ mod simple;
 
 use core::fmt;
 
-use layercast_core::units::{Rate, RateEstimate, Size, Span};
+use layercast_core::units::{Duration, Rate, RateEstimate, Size};
 
 pub use pftk_full::expected_window;
 pub use pftk_simplified::root as solve_simplified;
@@ -114,7 +114,7 @@ impl core::error::Error for EquationError {}
 
 impl Path {
     /// A path with one packet per acknowledgement and no limit on the window.
-    pub fn new(packet_size: Size, rtt: Span, rto: Span) -> Path {
+    pub fn new(packet_size: Size, rtt: Duration, rto: Duration) -> Path {
         Path::from_secs(f64::from(packet_size.as_bytes()), rtt.as_secs_f64(), rto.as_secs_f64())
     }
 
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn typed_and_plain_inputs_agree() {
-        let typed = Path::new(Size::from_bytes(1000), Span::from_ms(100), Span::from_ms(400));
+        let typed = Path::new(Size::from_bytes(1000), Duration::from_ms(100), Duration::from_ms(400));
         assert_eq!(typed, PATH);
     }
 }

@@ -38,12 +38,12 @@ impl TokenBucket {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use layercast_core::units::Span;
+    use layercast_core::units::Duration;
 
     #[test]
     fn a_flood_is_let_through_at_the_bucket_s_rate() {
         let mut bucket = TokenBucket::new(10.0, Time::ZERO);
-        let passed = (0..10_000).filter(|&ms| bucket.take(Time::ZERO + Span::from_ms(ms))).count();
+        let passed = (0..10_000).filter(|&ms| bucket.take(Time::ZERO + Duration::from_ms(ms))).count();
         assert!((100..=110).contains(&passed), "{passed}");
     }
 }

@@ -4,10 +4,10 @@ use alloc::vec::Vec;
 
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Layer, Pacer, Span, Time, WireSeq};
+use layercast_core::units::{Duration, Layer, Pacer, Time, WireSeq};
 
 /// A host that was away for longer than this does not have its packets sent late.
-const LONGEST_LAG: Span = Span::from_secs(1);
+const LONGEST_LAG: Duration = Duration::from_secs(1);
 
 /// When the next packet of each layer departs, and its number.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ impl LayerClocks {
             let (size, rate) = (plan.packet_size, plan.layers.rate(layer));
             let spacing = Pacer::new(now, size, rate).spacing();
             let at_once = base_at_once && layer == Layer::BASE;
-            let phase = if at_once { Span::ZERO } else { stream.uniform_span(spacing) };
+            let phase = if at_once { Duration::ZERO } else { stream.uniform_duration(spacing) };
             self.layers.push((Pacer::new(now + phase, size, rate), WireSeq(0)));
         }
         self.look_ahead();
@@ -60,7 +60,7 @@ impl LayerClocks {
             return;
         }
         for (pacer, _) in &mut self.layers {
-            let phase = stream.uniform_span(pacer.spacing());
+            let phase = stream.uniform_duration(pacer.spacing());
             pacer.reschedule(now + phase);
         }
         self.look_ahead();

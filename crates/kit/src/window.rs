@@ -9,11 +9,11 @@ pub mod codec;
 pub mod header;
 pub mod listener;
 pub mod members;
-pub mod outlet;
+pub mod paced_sender;
 pub mod patience;
 pub mod scoreboard;
 pub mod throttle;
 
 pub use header::{Base, HeaderError};
 pub use listener::Counters;
-pub use outlet::SourceCounters;
+pub use paced_sender::SourceCounters;

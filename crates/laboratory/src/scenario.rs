@@ -33,9 +33,9 @@ pub use naming::{FlowName, Role};
 pub use nearest::nearest;
 pub use paper::{Metric, PaperValue, Relation};
 pub use plan::{
-    DeliveryTrace, DemandPlan, Draw, FlowPlan, GroupPlan, Law, LinkChange, LinkDirection, LinkPlan,
-    LinkVariation, LossModel, LossPlace, OptionValue, Outage, Place, QueueLimit, QueuePlan, Scenario, Scheme,
-    SessionPlan, Window,
+    DeliveryTrace, DemandPlan, Distribution, Draw, FlowEnd, FlowPlan, GroupPlan, LinkChange, LinkDirection,
+    LinkPlan, LinkVariation, LossModel, LossPlace, OptionValue, Outage, QueueLimit, QueuePlan, Scenario,
+    Scheme, SessionPlan, Window,
 };
 pub use probe::{ProbePlan, Quantity, Subject, SubjectKind};
 pub use protocols::ProtocolCatalogue;

@@ -8,7 +8,7 @@ mod running;
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_protocols::pgmcc;
 use layercast_protocols::registry::{Header, Protocol};
 use layercast_simulator::{
@@ -36,7 +36,7 @@ fn shares(name: &str, tcps: usize, more: &[&str]) -> Vec<f64> {
 fn link(mbps: f64, delay_ms: f64, packets: u32, loss: f64) -> LinkConfig {
     LinkConfig {
         rate: Rate::from_mbps(mbps),
-        delay: Span::from_secs_f64(delay_ms / 1e3),
+        delay: Duration::from_secs_f64(delay_ms / 1e3),
         queue: QueueConfig::DropTail { limit: QueueLimit::Packets(packets), ns2_compat: true },
         loss: if loss > 0.0 { LossModel::Bernoulli(loss) } else { LossModel::None },
         loss_place: LossPlace::BeforeQueue,
@@ -198,7 +198,7 @@ fn when_the_worst_receiver_leaves_the_rate_recovers() {
 }
 
 /// How long after it goes a packet names another acker.
-fn switched_after(world: &World, gone_s: f64) -> Span {
+fn switched_after(world: &World, gone_s: f64) -> Duration {
     let before = acker(&world.between(gone_s - 1.0, gone_s).last().unwrap().1);
     let another = |(_, header, _): &&(Time, Header, u64)| acker(header).is_some_and(|id| Some(id) != before);
     let (time, ..) = world.between(gone_s, gone_s + 30.0).iter().find(another).unwrap();
@@ -212,10 +212,10 @@ fn pgmcc_finds_another_acker() {
     let mut world = World::new("pgmcc", 20, Some(60.0));
     world.run_until(90.0);
     let left = switched_after(&world, 60.0);
-    assert!(left < Span::from_ms(300), "{left}");
+    assert!(left < Duration::from_ms(300), "{left}");
     let mut world = World::new("pgmcc", 20, None);
     world.simulation.crash_receiver(world.receivers[0], at(60.0));
     world.run_until(90.0);
     let crashed = switched_after(&world, 60.0);
-    assert!(crashed > Span::from_secs(2) && crashed < Span::from_secs(5), "{crashed}");
+    assert!(crashed > Duration::from_secs(2) && crashed < Duration::from_secs(5), "{crashed}");
 }

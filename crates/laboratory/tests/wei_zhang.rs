@@ -4,7 +4,7 @@
 
 mod running;
 
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 use layercast_laboratory::scenario::Scenario;
 use layercast_testkit::golden::{numbers, vector};
 use running::{built_in, read};
@@ -45,7 +45,7 @@ fn the_scenarios_have_the_reports_delays() {
     let longest_s = furthest[1] / 1e3;
     case.check_list(
         "bdp",
-        &[rate * Span::from_ms(44).as_secs_f64(), rate * longest_s],
+        &[rate * Duration::from_ms(44).as_secs_f64(), rate * longest_s],
         &case.expected["bdp"],
     );
 }

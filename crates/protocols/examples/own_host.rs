@@ -6,15 +6,15 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use layercast_core::contract::{
-    Arrival, Ecn, Endpoint, Host, Input, Note, Origin, Peer, Send, Target, settle,
+    Arrival, Ecn, Endpoint, Host, Input, Origin, Peer, Send, Target, TraceEvent, drive,
 };
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Rate, Size, Span, Time};
+use layercast_core::units::{Channel, Duration, Rate, Size, Time};
 use layercast_protocols::elm::{Header, Options, Receiver, Source};
 
-const DELAY: Span = Span::from_ms(20);
+const DELAY: Duration = Duration::from_ms(20);
 const LOSS: f64 = 0.01;
 
 /// Packets on their way to one endpoint, with the time of their arrival.
@@ -49,8 +49,8 @@ impl Host<Header> for Network<'_> {
         self.held.remove(&channel);
     }
 
-    fn note(&mut self, note: Note) {
-        if let Note::LevelChanged { to, cause, .. } = note {
+    fn trace(&mut self, note: TraceEvent) {
+        if let TraceEvent::LevelChanged { to, cause, .. } = note {
             println!("{:>6.1} s  level {}  {cause}", self.now.as_secs_f64(), to.as_number());
         }
     }
@@ -77,7 +77,7 @@ fn main() {
     macro_rules! tell {
         ($endpoint:ident, $input:expr, $out:ident) => {{
             let mut network = Network { now, held: &mut held, out: &mut $out, dice: &mut dice };
-            settle(&mut $endpoint, now, $input, &mut network)
+            drive(&mut $endpoint, now, $input, &mut network)
         }};
     }
     let mut source_deadline = tell!(source, Input::Start, down);
@@ -104,6 +104,6 @@ fn main() {
             receiver_deadline = tell!(receiver, input, up);
         }
     }
-    let belief = receiver.belief(now);
-    println!("at the end: level {}, {:?} believed lost", belief.level.as_number(), belief.loss);
+    let estimates = receiver.estimates(now);
+    println!("at the end: level {}, {:?} believed lost", estimates.level.as_number(), estimates.loss);
 }

@@ -14,7 +14,7 @@ pub use crate::tfrc::header::Header;
 pub use options::Options;
 
 use crate::tfrc;
-use layercast_core::contract::{Action, Belief, Endpoint, Input};
+use layercast_core::contract::{Action, Endpoint, Estimates, Input};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::Time;
@@ -80,8 +80,8 @@ macro_rules! as_tfrc {
                 self.0.deadline()
             }
 
-            fn belief(&self, now: Time) -> Belief {
-                self.0.belief(now)
+            fn estimates(&self, now: Time) -> Estimates {
+                self.0.estimates(now)
             }
         }
     };

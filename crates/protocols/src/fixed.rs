@@ -4,9 +4,9 @@
 //! starts, keeps them, and leaves when it stops. This is what fixed-rate multicast does today, and
 //! the yardstick of what a congestion control gains and costs.
 
-use layercast_core::contract::{ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Note, Send};
+use layercast_core::contract::{ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Send, TraceEvent};
 use layercast_core::options;
-use layercast_core::session::{Needs, SessionPlan};
+use layercast_core::session::{Requirements, SessionPlan};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Layer, Level, Time, WireSeq};
 use layercast_kit::pacing::LayerClocks;
@@ -19,7 +19,7 @@ options! {
     }
 }
 
-impl Needs for Options {}
+impl Requirements for Options {}
 
 /// The header of a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,8 +78,8 @@ impl Endpoint for Source {
         self.clocks.next()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
-        Belief::default()
+    fn estimates(&self, _now: Time) -> Estimates {
+        Estimates::default()
     }
 }
 
@@ -95,7 +95,7 @@ impl Receiver {
     /// A receiver of a session. The level is cut to the layers that there are.
     pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Receiver {
         let count = (options.level + 1).min(u32::from(plan.layers.count()));
-        let wanted = Level::of_count(count as u16);
+        let wanted = Level::from_count(count as u16);
         Receiver { wanted, held: Level::NONE, actions: ActionQueue::default() }
     }
 
@@ -107,7 +107,7 @@ impl Receiver {
             self.actions.leave(Layer(layer).channel());
         }
         if wanted != self.held {
-            self.actions.note(Note::LevelChanged { from: self.held, to: wanted, cause });
+            self.actions.trace(TraceEvent::LevelChanged { from: self.held, to: wanted, cause });
             self.held = wanted;
         }
     }
@@ -123,12 +123,12 @@ impl Endpoint for Receiver {
             Input::JoinFailed(channel, _) if channel.0 < self.held.layer_count() => {
                 // Layers are cumulative: without this one those above are of no use.
                 let held = self.held;
-                self.held = Level::of_count(channel.0);
+                self.held = Level::from_count(channel.0);
                 for layer in (channel.0 + 1..held.layer_count()).rev() {
                     self.actions.leave(Layer(layer).channel());
                 }
-                let note = Note::LevelChanged { from: held, to: self.held, cause: Cause::JoinFailed };
-                self.actions.note(note);
+                let note = TraceEvent::LevelChanged { from: held, to: self.held, cause: Cause::JoinFailed };
+                self.actions.trace(note);
             }
             Input::Packet(Arrival { .. }) | Input::JoinFailed(..) => {}
             Input::Timer
@@ -147,7 +147,7 @@ impl Endpoint for Receiver {
         None
     }
 
-    fn belief(&self, _now: Time) -> Belief {
-        Belief { level: self.held, ..Belief::default() }
+    fn estimates(&self, _now: Time) -> Estimates {
+        Estimates { level: self.held, ..Estimates::default() }
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! Time is cut into slots. All packets of a slot carry the same increase signal: the highest level that
 //! may rise by one layer at the slot's end. A receiver that lost a packet in the slot falls by one layer,
-//! another one that the signal names rises, all others stay. How often each level may rise decides the
+//! a receiver that the signal names adds a layer, and all others stay. How often each level may rise decides the
 //! mean rate under loss; it is chosen so that this follows TCP's.
 //!
 //! - [`Target`], [`Model`], [`heuristic`], [`climb`]: how the shares of slots in which levels rise are
@@ -19,10 +19,10 @@ pub mod dl;
 pub mod ecn;
 mod fit;
 mod header;
+mod increase_probabilities;
 mod lct;
 mod model;
 mod receiver;
-mod rises;
 mod settings;
 mod signal;
 pub mod sl;
@@ -31,11 +31,11 @@ mod target;
 
 pub use fit::{Climb, Fitted, Goal, Objective, climb};
 pub use header::{Header, HeaderError};
+pub use increase_probabilities::{SEPARATION, heuristic, raw_heuristic, separated};
 pub use model::{Memberships, Model};
 pub use receiver::{Congestion, Receiver, next_level};
-pub use rises::{SEPARATION, heuristic, raw_heuristic, separated};
 pub(crate) use settings::variant_options;
-pub use settings::{EcnSettings, JoinMode, RiseRule, Settings, SignalRule, Variant};
+pub use settings::{EcnSettings, JoinMode, ProbabilityRule, Settings, SignalRule, Variant};
 pub use signal::{ReverseCounter, signal};
 pub use source::Source;
 pub use target::Target;

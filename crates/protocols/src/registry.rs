@@ -13,9 +13,9 @@ use alloc::vec::Vec;
 pub use on_lct::{LctError, MAX_FEEDBACK};
 use widening::{Widening, narrow, widen};
 
-use layercast_core::contract::{Action, Belief, Endpoint, Host, Input, settle};
+use layercast_core::contract::{Action, Endpoint, Estimates, Host, Input, drive};
 use layercast_core::option::{OptionError, OptionSpec, Options as _, RawValue};
-use layercast_core::session::{Needs, SessionPlan};
+use layercast_core::session::{Requirements, SessionPlan};
 use layercast_core::stream::Stream;
 use layercast_core::units::Time;
 
@@ -25,8 +25,8 @@ use crate::{
 };
 
 /// Makes the enums from the list. `Variant = "name" in module` stands for a module with `Options`
-/// (which say what they [need](Needs)), `Header`, `Source` and `Receiver`; `with Router` for one with a
-/// `Router` too, whose options say that routers take part ([`Needs::has_routers`]).
+/// (which say what they [need](Requirements)), `Header`, `Source` and `Receiver`; `with Router` for one with a
+/// `Router` too, whose options say that routers take part ([`Requirements::has_routers`]).
 macro_rules! protocols {
     ($( $(#[doc = $doc:literal])* $variant:ident = $name:literal in $module:ident $(with $router:ident)?; )*) => {
         /// A protocol together with its options.
@@ -102,7 +102,7 @@ macro_rules! protocols {
             }
 
             /// What a host must know before it opens a session.
-            pub fn needs(&self) -> &dyn Needs {
+            pub fn requirements(&self) -> &dyn Requirements {
                 match self { $( Protocol::$variant(options) => options, )* }
             }
 
@@ -197,7 +197,7 @@ macro_rules! protocols {
             }
 
             /// [`settle`] for the receiver at `index`. There must be one.
-            pub fn settle(
+            pub fn drive(
                 &mut self,
                 index: usize,
                 now: Time,
@@ -215,7 +215,7 @@ macro_rules! protocols {
                         let endpoint = &mut list[index];
                         match narrow(input, own) {
                             Some(input) => {
-                                settle(endpoint, now, input, &mut Widening(host, Header::$variant))
+                                drive(endpoint, now, input, &mut Widening(host, Header::$variant))
                             }
                             None => endpoint.deadline(),
                         }
@@ -224,8 +224,8 @@ macro_rules! protocols {
             }
 
             /// What the receiver at `index` believes. There must be one.
-            pub fn belief(&self, index: usize, now: Time) -> Belief {
-                match self { $( Receivers::$variant(list) => list[index].belief(now), )* }
+            pub fn estimates(&self, index: usize, now: Time) -> Estimates {
+                match self { $( Receivers::$variant(list) => list[index].estimates(now), )* }
             }
         }
     };
@@ -260,8 +260,8 @@ macro_rules! protocols {
                 match self { $( $enum::$variant(endpoint) => endpoint.deadline(), )* }
             }
 
-            fn belief(&self, now: Time) -> Belief {
-                match self { $( $enum::$variant(endpoint) => endpoint.belief(now), )* }
+            fn estimates(&self, now: Time) -> Estimates {
+                match self { $( $enum::$variant(endpoint) => endpoint.estimates(now), )* }
             }
         }
     };

@@ -36,7 +36,7 @@ pub use rfc::{Feedback, RfcRate, RfcRules, damped, initial_window};
 pub use source::{Source, SourceCounters};
 
 pub(crate) use meter::{Meter, MeterPlan};
-pub(crate) use settings::{Law, Settings};
+pub(crate) use settings::{RateRule, Settings};
 
 /// The first byte of a report (docs/wire-format.md).
 pub(crate) const REPORT_KIND: u8 = 0x14;

@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used)]
 
 use layercast_core::contract::{
-    Action, Arrival, Belief, ChildLink, Ecn, Endpoint, Input, Note, Origin, Payload, Peer, Target,
+    Action, Arrival, ChildLink, Ecn, Endpoint, Estimates, Input, Origin, Payload, Peer, Target, TraceEvent,
 };
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Rate, Seq, Size, Span, Time, WireSeq};
+use layercast_core::units::{Channel, Duration, Rate, Seq, Size, Time, WireSeq};
 use layercast_protocols::amca::{Body, Data, Header, Nack, Options, Phase, Receiver, Report, Router, Source};
 
 const NONE: WireSeq = WireSeq(u32::MAX);
@@ -179,7 +179,7 @@ fn a_flood_of_names_fills_no_memory() {
 
 #[test]
 fn floods_of_nacks_and_heartbeats_are_cut() {
-    let options = Options { stall_limit: Span::from_secs(3600), ..Options::default() };
+    let options = Options { stall_limit: Duration::from_secs(3600), ..Options::default() };
     let (mut source, session) = source(&options, 200);
     let answers = |actions: &[Action<Header>]| actions.len();
     let mut sent = 0;
@@ -226,7 +226,7 @@ fn nacks_for_what_was_acknowledged_are_ignored_and_so_is_who_sends_them() {
 
 #[test]
 fn who_stalls_is_left_behind() {
-    let options = Options { opening: Span::ZERO, ..Options::default() };
+    let options = Options { opening: Duration::ZERO, ..Options::default() };
     let (mut source, session) = source(&options, 5);
     let mut left_behind = Vec::new();
     for second in 5..60u64 {
@@ -235,7 +235,7 @@ fn who_stalls_is_left_behind() {
             give(&mut source, at(second * 1000 + 10), packet(child(0, peer), session, body));
         }
         for action in run(&mut source, at(second * 1000 + 1000)) {
-            if let Action::Note(Note::LeftBehind { child, .. }) = action {
+            if let Action::Trace(TraceEvent::LeftBehind { child, .. }) = action {
                 left_behind.push(child);
             }
         }
@@ -274,6 +274,6 @@ fn a_receiver_that_hears_nothing_more_leaves() {
     assert_eq!(nacks.count(), 32);
     assert!(actions.contains(&Action::Leave(Channel(0))));
     assert_eq!(receiver.deadline(), None);
-    let Belief { level, .. } = receiver.belief(at(3_600_000));
+    let Estimates { level, .. } = receiver.estimates(at(3_600_000));
     assert_eq!(level.layer_count(), 0);
 }

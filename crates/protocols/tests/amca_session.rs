@@ -6,13 +6,13 @@
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_protocols::amca::{Options, Profile, Receiver, Source};
 use layercast_testkit::{Pair, Path};
 
 /// The bottleneck of the report, section 5, and a queue of about 50 packets.
 const CAPACITY_KBPS: f64 = 900.0;
-const QUEUE: Span = Span::from_ms(455);
+const QUEUE: Duration = Duration::from_ms(455);
 
 fn session(options: &Options, paths: &[Path]) -> Pair<Source, Receiver> {
     let layers = LayerTable::doubling(Rate::from_kbps(128.0), 1).unwrap();
@@ -26,12 +26,12 @@ fn session(options: &Options, paths: &[Path]) -> Pair<Source, Receiver> {
     Pair::new(source, receivers, Time::from_ns(1), 1)
 }
 
-fn narrow(delay: Span) -> Path {
+fn narrow(delay: Duration) -> Path {
     Path { delay, rate: Some(Rate::from_kbps(CAPACITY_KBPS)), queue: QUEUE, ..Path::default() }
 }
 
 /// What a receiver got from one time to another, in kbit/s.
-fn throughput(pair: &mut Pair<Source, Receiver>, warm_up: Span, span: Span) -> f64 {
+fn throughput(pair: &mut Pair<Source, Receiver>, warm_up: Duration, span: Duration) -> f64 {
     pair.run(warm_up);
     let before = pair.record(0).delivered;
     pair.run(span);
@@ -45,10 +45,10 @@ fn a_single_flow_settles_near_capacity() {
     for delay_ms in [10, 50] {
         for report_every in [32, 64, 128] {
             let options = Options { report_every, ..Options::default() };
-            let mut pair = session(&options, &[narrow(Span::from_ms(delay_ms))]);
-            pair.run(Span::from_secs(50));
+            let mut pair = session(&options, &[narrow(Duration::from_ms(delay_ms))]);
+            pair.run(Duration::from_secs(50));
             let at_first = pair.record(0).lost;
-            let kbps = throughput(&mut pair, Span::from_secs(100), Span::from_secs(50));
+            let kbps = throughput(&mut pair, Duration::from_secs(100), Duration::from_secs(50));
             let name = format!("N = {report_every}, {delay_ms} ms");
             assert!((0.95..1.05).contains(&(kbps / CAPACITY_KBPS)), "{name}: {kbps} kbit/s");
             assert!(at_first <= 20, "{name}: {at_first} lost");
@@ -63,8 +63,8 @@ fn a_single_flow_settles_near_capacity() {
 fn the_literal_profile_fills_the_queue() {
     let lost = [Profile::Literal, Profile::Backlog].map(|profile| {
         let options = Options { profile, ..Options::default() };
-        let mut pair = session(&options, &[narrow(Span::from_ms(50))]);
-        pair.run(Span::from_secs(200));
+        let mut pair = session(&options, &[narrow(Duration::from_ms(50))]);
+        pair.run(Duration::from_secs(200));
         pair.record(0).lost
     });
     assert!(lost[0] > 50, "{lost:?}");
@@ -75,10 +75,10 @@ fn the_literal_profile_fills_the_queue() {
 #[test]
 fn many_receivers_do_not_make_the_source_faster() {
     let rate_of = |count: usize| {
-        let mut pair = session(&Options::default(), &vec![narrow(Span::from_ms(50)); count]);
+        let mut pair = session(&Options::default(), &vec![narrow(Duration::from_ms(50)); count]);
         let mut rates = Vec::new();
         for _ in 0..40 {
-            pair.run(Span::from_ms(500));
+            pair.run(Duration::from_ms(500));
             rates.push(pair.source().control().rate().as_kbps());
         }
         rates

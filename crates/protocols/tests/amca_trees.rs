@@ -6,7 +6,7 @@
 mod network;
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 use layercast_protocols::amca::{Options, Profile};
 use network::{Change, Link, Network, piece};
 
@@ -33,8 +33,8 @@ fn random(seed: u64) -> (Network, u64) {
     let links: Vec<Link> = parents
         .iter()
         .map(|_| Link {
-            delay: Span::from_us(1000 + below(stream, 30_000)),
-            jitter: Span::from_us(below(stream, 3) * below(stream, 20_000)),
+            delay: Duration::from_us(1000 + below(stream, 30_000)),
+            jitter: Duration::from_us(below(stream, 3) * below(stream, 20_000)),
             loss_down: worst * stream.uniform(),
             loss_up: worst * stream.uniform(),
             doubled: 0.05 * stream.uniform(),
@@ -48,7 +48,7 @@ fn random(seed: u64) -> (Network, u64) {
         report_every: [4, 16, 32][below(stream, 3) as usize],
         aggregate_at_source: stream.chance(0.5),
         // Here a packet may be lost many times over.
-        stall_limit: Span::from_secs(36_000),
+        stall_limit: Duration::from_secs(36_000),
         ..Options::default()
     };
     let pieces = 1 + below(stream, 80);

@@ -6,7 +6,7 @@
 //! 1 %.
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Layer, Seq, Size, Span};
+use layercast_core::units::{Duration, Layer, Seq, Size};
 use layercast_kit::estimator::{
     ImpactAverage, LossConfig, LossMethod, LossPanel, Packet, PanelConfig, SendTime,
 };
@@ -25,7 +25,7 @@ fn panel(impact: ImpactAverage) -> LossPanel {
         window: 1,
         impact,
         discount_impact: false,
-        initial_rtt: Span::from_us(RTT_US),
+        initial_rtt: Duration::from_us(RTT_US),
         ..LossConfig::default()
     };
     LossPanel::new(&PanelConfig { loss, fraction_window: 1000, virtual_packets: None })

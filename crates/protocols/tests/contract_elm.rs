@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 
 use layercast_core::contract::{Arrival, Ecn, Origin, Peer};
-use layercast_core::units::{Channel, Size, Span, Time, WireSeq};
+use layercast_core::units::{Channel, Duration, Size, Time, WireSeq};
 use layercast_protocols::elm::header::{
     Base, Data, Echo, HeaderError, MAX_HEADER, ReceiverId, Report, TableEntry, WireRate,
 };
@@ -107,8 +107,8 @@ fn operation() -> impl Strategy<Value = Operation<Header>> {
         Operation::Forged(Arrival { origin, size: SIZE, ecn: Ecn::NotCapable, header })
     });
     prop_oneof![
-        6 => (0u64..2_000_000).prop_map(|us| Operation::Wait(Span::from_us(us))),
-        1 => (0u64..30).prop_map(|s| Operation::Wait(Span::from_secs(s))),
+        6 => (0u64..2_000_000).prop_map(|us| Operation::Wait(Duration::from_us(us))),
+        1 => (0u64..30).prop_map(|s| Operation::Wait(Duration::from_secs(s))),
         20 => Just(Operation::Packet),
         3 => (0u16..50).prop_map(Operation::Lose),
         1 => (900u16..1200).prop_map(Operation::Lose),
@@ -183,7 +183,7 @@ proptest! {
             Some(Arrival { origin: Origin::Peer(Peer(1)), size: SIZE, ecn: Ecn::NotCapable, header })
         };
         let short = |operation: &Operation<Header>| match operation {
-            Operation::Wait(span) => Operation::Wait(Span::from_ns(span.as_ns() / 10)),
+            Operation::Wait(span) => Operation::Wait(Duration::from_ns(span.as_ns() / 10)),
             other => other.clone(),
         };
         let operations: Vec<_> = operations.iter().map(short).collect();

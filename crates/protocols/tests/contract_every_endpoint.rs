@@ -4,19 +4,19 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use layercast_core::contract::{
-    Arrival, ChildLink, Ecn, Endpoint, Host, Input, Note, Origin, Peer, Send, Target, settle,
+    Arrival, ChildLink, Ecn, Endpoint, Host, Input, Origin, Peer, Send, Target, TraceEvent, drive,
 };
 use layercast_core::layers::LayerTable;
 use layercast_core::option::RawValue;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Rate, Size, Span, Time};
+use layercast_core::units::{Channel, Duration, Rate, Size, Time};
 use layercast_protocols::registry::{Header, NAMES, Protocol, Receiver, Source};
 use layercast_testkit::{Operation, check_endpoint};
 use proptest::prelude::*;
 
 const SIZE: Size = Size::from_bytes(1000);
-const DELAY: Span = Span::from_ms(20);
+const DELAY: Duration = Duration::from_ms(20);
 /// What has not been taken from the traffic when more has come is lost.
 const BACKLOG: usize = 64;
 
@@ -94,12 +94,12 @@ impl Host<Header> for Net {
         self.held.remove(&channel);
     }
 
-    fn note(&mut self, _: Note) {}
+    fn trace(&mut self, _: TraceEvent) {}
 }
 
 impl Shadow {
     fn new(name: &str) -> Shadow {
-        let has_routers = protocol(name).needs().has_routers();
+        let has_routers = protocol(name).requirements().has_routers();
         let net = Net { has_routers, now: Time::from_ns(1), ..Net::default() };
         let mut shadow =
             Shadow { source: source(name), receiver: receiver(name, 2), net, deadlines: [None; 2] };
@@ -111,9 +111,9 @@ impl Shadow {
     fn tell(&mut self, to_source: bool, input: Input<Header>) {
         let now = self.net.now;
         let deadline = if to_source {
-            settle(&mut self.source, now, input, &mut self.net)
+            drive(&mut self.source, now, input, &mut self.net)
         } else {
-            settle(&mut self.receiver, now, input, &mut self.net)
+            drive(&mut self.receiver, now, input, &mut self.net)
         };
         self.deadlines[usize::from(!to_source)] = deadline;
     }
@@ -190,8 +190,8 @@ fn operation(headers: Vec<Header>) -> impl Strategy<Value = Operation<Header>> {
         Operation::Forged(Arrival { origin, size, ecn: Ecn::NotCapable, header: headers[index] })
     });
     prop_oneof![
-        12 => (0u64..300_000).prop_map(|us| Operation::Wait(Span::from_us(us))),
-        1 => (0u64..30).prop_map(|s| Operation::Wait(Span::from_secs(s))),
+        12 => (0u64..300_000).prop_map(|us| Operation::Wait(Duration::from_us(us))),
+        1 => (0u64..30).prop_map(|s| Operation::Wait(Duration::from_secs(s))),
         30 => Just(Operation::Packet),
         3 => (0u16..50).prop_map(Operation::Lose),
         2 => Just(Operation::Duplicate),
@@ -256,7 +256,7 @@ fn passing(name: &str) -> impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arrival
 fn every_router_keeps_the_contract() {
     let router = |name: &str| protocol(name).router(plan(), Stream::new(4, "router"));
     for &name in NAMES {
-        assert_eq!(router(name).is_some(), protocol(name).needs().has_routers(), "{name}");
+        assert_eq!(router(name).is_some(), protocol(name).requirements().has_routers(), "{name}");
     }
     let with_routers: Vec<&str> = NAMES.iter().copied().filter(|name| router(name).is_some()).collect();
     over_operations(&with_routers, 300, |name, operations| {
@@ -271,7 +271,7 @@ fn the_session_beside_is_alive() {
         let mut shadow = Shadow::new(name);
         shadow.run_until(Time::from_secs_f64(20.0));
         assert!(!shadow.net.held.is_empty(), "{name} joins");
-        assert!(shadow.receiver.belief(shadow.net.now).level.layer_count() > 0, "{name}");
+        assert!(shadow.receiver.estimates(shadow.net.now).level.layer_count() > 0, "{name}");
         assert_eq!(shadow.net.data.len(), BACKLOG, "{name} sends");
         assert!(
             !["elm", "nca", "tfmcc", "pgmcc", "rla", "golestani-sabnani"].contains(name)

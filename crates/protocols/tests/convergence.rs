@@ -7,7 +7,7 @@
 
 use layercast_core::layers::LayerTable;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Layer, Pacer, Rate, Seq, Size, Span, Time, WireSeq};
+use layercast_core::units::{Duration, Layer, Pacer, Rate, Seq, Size, Time, WireSeq};
 use layercast_kit::estimator::{
     ImpactAverage, LossConfig, LossEstimator, LossMethod, Packet, SendTime, SequenceTracker,
 };
@@ -46,7 +46,7 @@ fn periods_converge_to_the_table() {
     let plain = LossConfig {
         discounting: None,
         window: 1,
-        initial_rtt: Span::from_us(RTT_US),
+        initial_rtt: Duration::from_us(RTT_US),
         ..LossConfig::default()
     };
     let lip = LossConfig { method: LossMethod::Lip, ..plain };
@@ -84,7 +84,7 @@ fn an_insensitive_period_falls_with_the_rate_and_an_aggregating_one_does_not() {
     let config = LossConfig {
         discounting: None,
         window: 1,
-        initial_rtt: Span::from_us(RTT_US),
+        initial_rtt: Duration::from_us(RTT_US),
         ..LossConfig::default()
     };
     let lip = LossConfig { method: LossMethod::Lip, ..config };
@@ -107,7 +107,7 @@ fn layered_estimate(config: &LossConfig, p: f64, reorder: u32, seed: u64) -> f64
         .layers()
         .map(|layer| {
             let spacing = layers.rate(layer).time_to_send(size);
-            Pacer::new(Time::ZERO + stream.uniform_span(spacing), size, layers.rate(layer))
+            Pacer::new(Time::ZERO + stream.uniform_duration(spacing), size, layers.rate(layer))
         })
         .collect();
     let mut trackers: Vec<SequenceTracker> =
@@ -147,7 +147,7 @@ fn layered_estimate(config: &LossConfig, p: f64, reorder: u32, seed: u64) -> f64
 fn losses_of_slow_layers_that_become_known_late_do_not_bias_the_estimate() {
     for (p, rtt_ms) in [(0.01, 60), (0.03, 60), (0.03, 250), (0.1, 60)] {
         for reorder in [1, 3] {
-            let initial_rtt = Span::from_ms(rtt_ms);
+            let initial_rtt = Duration::from_ms(rtt_ms);
             let config = LossConfig { discounting: None, window: 1, initial_rtt, ..LossConfig::default() };
             // From one layer: 1.00 to 1.07, by how many losses a period has.
             let got = layered_estimate(&config, p, reorder, 3);

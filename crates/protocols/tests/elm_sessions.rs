@@ -3,8 +3,8 @@
 #[path = "elm/plan.rs"]
 mod plan;
 
-use layercast_core::contract::{Arrival, Cause, Endpoint, Note};
-use layercast_core::units::{Level, Rate, RateEstimate, Span, Time};
+use layercast_core::contract::{Arrival, Cause, Endpoint, TraceEvent};
+use layercast_core::units::{Duration, Level, Rate, RateEstimate, Time};
 use layercast_protocols::elm::options::{Boundary, Strategy};
 use layercast_protocols::elm::{Header, Options, Receiver, Source};
 use layercast_testkit::{Pair, Path};
@@ -21,7 +21,7 @@ fn session_at(options: &Options, paths: &[Path], start: Time) -> Pair<Source, Re
 }
 
 fn level(pair: &Pair<Source, Receiver>, index: usize) -> i32 {
-    pair.receiver(index).belief(pair.now()).level.as_number()
+    pair.receiver(index).estimates(pair.now()).level.as_number()
 }
 
 /// The time average of the level over the last `seconds`, in samples of 100 ms.
@@ -29,7 +29,7 @@ fn mean_level(pair: &mut Pair<Source, Receiver>, index: usize, seconds: u64) -> 
     let samples = 10 * seconds;
     let sum: i32 = (0..samples)
         .map(|_| {
-            pair.run(Span::from_ms(100));
+            pair.run(Duration::from_ms(100));
             level(pair, index)
         })
         .sum();
@@ -49,13 +49,13 @@ fn behind_one_per_cent_of_loss_the_level_is_what_the_equation_says() {
     // 60 ms and 1 % give about 187 kB/s, 1.5 Mbit/s: level 3 (1024 kbit/s) fits, level 4 does not.
     let path = Path { loss: 0.01, ..Path::default() };
     let mut pair = session(&Options::default(), &[path]);
-    pair.run(Span::from_secs(100));
+    pair.run(Duration::from_secs(100));
     let mean = mean_level(&mut pair, 0, 200);
     assert!((2.7..=3.5).contains(&mean), "mean level {mean}");
-    let belief = pair.receiver(0).belief(pair.now());
-    let rtt = belief.rtt.expect("measured").as_secs_f64();
+    let estimates = pair.receiver(0).estimates(pair.now());
+    let rtt = estimates.rtt.expect("measured").as_secs_f64();
     assert!((0.059..0.062).contains(&rtt), "round-trip time {rtt}");
-    let loss = belief.loss.expect("known");
+    let loss = estimates.loss.expect("known");
     assert!((0.004..0.025).contains(&loss), "loss {loss}");
     account(&pair, 0);
 }
@@ -66,7 +66,7 @@ fn every_strategy_finds_a_plausible_level() {
         let options = Options { strategy, ..Options::default() };
         let path = Path { loss: 0.03, ..Path::default() };
         let mut pair = session(&options, &[path]);
-        pair.run(Span::from_secs(120));
+        pair.run(Duration::from_secs(120));
         let mean = mean_level(&mut pair, 0, 100);
         // 92 kB/s, 738 kbit/s: between level 2 (512) and level 3 (1024).
         assert!((1.5..=3.2).contains(&mean), "{strategy:?}: mean level {mean}");
@@ -76,13 +76,14 @@ fn every_strategy_finds_a_plausible_level() {
 #[test]
 fn without_loss_slow_start_reaches_the_top() {
     let mut pair = session(&Options::default(), &[Path::default()]);
-    pair.run(Span::from_secs(29));
+    pair.run(Duration::from_secs(29));
     assert_eq!(level(&pair, 0), 5);
-    pair.run(Span::from_secs(10));
+    pair.run(Duration::from_secs(10));
     assert_eq!(level(&pair, 0), 6);
-    let ended = |(_, note): &(Time, Note)| *note == Note::SlowStartEnded { level: Level::of_count(7) };
+    let ended =
+        |(_, note): &(Time, TraceEvent)| *note == TraceEvent::SlowStartEnded { level: Level::from_count(7) };
     assert!(pair.record(0).notes.iter().any(ended));
-    assert_eq!(pair.receiver(0).belief(pair.now()).rate, RateEstimate::Unbounded);
+    assert_eq!(pair.receiver(0).estimates(pair.now()).rate, RateEstimate::Unbounded);
     assert_eq!(pair.receiver(0).counters().join_silent, 0);
 }
 
@@ -90,7 +91,7 @@ fn without_loss_slow_start_reaches_the_top() {
 fn a_narrow_path_holds_the_level_below_it() {
     let path = Path { rate: Some(Rate::from_kbps(600.0)), ..Path::default() };
     let mut pair = session(&Options::default(), &[path]);
-    pair.run(Span::from_secs(100));
+    pair.run(Duration::from_secs(100));
     let mean = mean_level(&mut pair, 0, 200);
     // Level 2 fits and shows no loss; each try of level 3 loses 40 % and leads far down.
     assert!((0.6..2.2).contains(&mean), "mean level {mean}");
@@ -99,25 +100,25 @@ fn a_narrow_path_holds_the_level_below_it() {
 #[test]
 fn a_silent_path_is_left_down_to_the_base_layer_and_found_again() {
     let mut pair = session(&Options::default(), &[Path::default()]);
-    pair.run(Span::from_secs(40));
+    pair.run(Duration::from_secs(40));
     let before = level(&pair, 0);
     pair.path_mut(0).loss = 1.0;
-    pair.run(Span::from_secs(20));
+    pair.run(Duration::from_secs(20));
     assert!(before > 3);
     assert_eq!(level(&pair, 0), 0);
     let silences = pair.record(0).notes.iter();
     let silences =
-        silences.filter(|(_, note)| matches!(note, Note::LevelChanged { cause: Cause::Silence, .. }));
+        silences.filter(|(_, note)| matches!(note, TraceEvent::LevelChanged { cause: Cause::Silence, .. }));
     assert_eq!(silences.count() as i32, before);
     pair.path_mut(0).loss = 0.0;
-    pair.run(Span::from_secs(400));
+    pair.run(Duration::from_secs(400));
     assert!(level(&pair, 0) >= 3, "level {}", level(&pair, 0));
 }
 
 #[test]
 fn a_forged_feedback_interval_is_clamped() {
     let mut pair = session(&Options::default(), &[Path::default()]);
-    pair.run(Span::from_secs(10));
+    pair.run(Duration::from_secs(10));
     pair.set_tamper(Box::new(|_, _, arrival: &mut Arrival<Header>| {
         if let Header::Data(data) = &mut arrival.header
             && let Some(base) = &mut data.base
@@ -126,8 +127,8 @@ fn a_forged_feedback_interval_is_clamped() {
         }
         true
     }));
-    pair.run(Span::from_secs(20));
-    assert_eq!(pair.receiver(0).feedback_interval(), Span::from_secs(3600));
+    pair.run(Duration::from_secs(20));
+    assert_eq!(pair.receiver(0).feedback_interval(), Duration::from_secs(3600));
     pair.set_tamper(Box::new(|_, _, arrival: &mut Arrival<Header>| {
         if let Header::Data(data) = &mut arrival.header
             && let Some(base) = &mut data.base
@@ -137,14 +138,14 @@ fn a_forged_feedback_interval_is_clamped() {
         true
     }));
     let before = pair.record(0).reports.len();
-    pair.run(Span::from_secs(20));
+    pair.run(Duration::from_secs(20));
     // The timer was set under the long interval and keeps its time; the floor is tested in reports.
     assert!(pair.record(0).reports.len() - before <= 201);
 }
 
 #[test]
 fn an_echo_storm_does_not_exceed_the_receiver_s_own_floor() {
-    let options = Options { t_fb_initial: Span::from_ms(100), ..Options::default() };
+    let options = Options { t_fb_initial: Duration::from_ms(100), ..Options::default() };
     let mut pair = session(&options, &[Path::default()]);
     pair.set_tamper(Box::new(|_, _, arrival: &mut Arrival<Header>| {
         if let Header::Data(data) = &mut arrival.header
@@ -154,21 +155,21 @@ fn an_echo_storm_does_not_exceed_the_receiver_s_own_floor() {
         }
         true
     }));
-    pair.run(Span::from_secs(20));
+    pair.run(Duration::from_secs(20));
     assert!(pair.record(0).reports.len() <= 201, "{}", pair.record(0).reports.len());
 }
 
 #[test]
 fn time_stamps_and_numbers_may_wrap_and_clocks_may_differ() {
     // The source's 32-bit microseconds wrap at 4294.97 s, the second receiver's 20 s before that.
-    let ahead = Path { clock_ahead: Span::from_secs(20), loss: 0.01, ..Path::default() };
+    let ahead = Path { clock_ahead: Duration::from_secs(20), loss: 0.01, ..Path::default() };
     let paths = [Path { loss: 0.01, ..Path::default() }, ahead];
-    let options = Options { slow_start_interval: Span::from_secs(1), ..Options::default() };
+    let options = Options { slow_start_interval: Duration::from_secs(1), ..Options::default() };
     let mut pair = session_at(&options, &paths, Time::from_secs_f64(4260.0));
-    pair.run(Span::from_secs(60));
+    pair.run(Duration::from_secs(60));
     for index in 0..2 {
-        let belief = pair.receiver(index).belief(pair.now());
-        let rtt = belief.rtt.expect("measured").as_secs_f64();
+        let estimates = pair.receiver(index).estimates(pair.now());
+        let rtt = estimates.rtt.expect("measured").as_secs_f64();
         assert!((0.059..0.062).contains(&rtt), "round-trip time {rtt}");
         let counters = pair.receiver(index).counters();
         assert_eq!((counters.suspect, counters.resync, counters.restarts), (0, 0, 0));
@@ -184,9 +185,9 @@ fn duplicates_change_no_estimate() {
     let mut twice = session(&options, &[path]);
     twice.set_duplicates(true);
     for _ in 0..60 {
-        once.run(Span::from_secs(1));
-        twice.run(Span::from_secs(1));
-        let (a, b) = (once.receiver(0).belief(once.now()), twice.receiver(0).belief(twice.now()));
+        once.run(Duration::from_secs(1));
+        twice.run(Duration::from_secs(1));
+        let (a, b) = (once.receiver(0).estimates(once.now()), twice.receiver(0).estimates(twice.now()));
         assert_eq!(a, b);
     }
     assert_eq!(once.receiver(0).counters().duplicate, 0);
@@ -198,16 +199,16 @@ fn duplicates_change_no_estimate() {
 #[test]
 fn reports_keep_near_their_target() {
     let paths = [Path::default(); 20];
-    let t_join = Span::from_secs(3600);
+    let t_join = Duration::from_secs(3600);
     let options = Options { slow_start: false, strategy: Strategy::Skeptical, t_join, ..Options::default() };
     let mut pair = session(&options, &paths);
     // From 1 s the interval grows by a tenth per 5 s; 20 receivers need 20 s: 32 steps.
-    pair.run(Span::from_secs(400));
+    pair.run(Duration::from_secs(400));
     let count = |pair: &Pair<Source, Receiver>| -> usize {
         (0..20).map(|index| pair.record(index).reports.len()).sum()
     };
     let before = count(&pair);
-    pair.run(Span::from_secs(200));
+    pair.run(Duration::from_secs(200));
     let per_s = (count(&pair) - before) as f64 / 200.0;
     assert!((0.6..1.6).contains(&per_s), "{per_s} reports per second");
     let interval = pair.source().feedback_interval().as_secs_f64();
@@ -217,17 +218,17 @@ fn reports_keep_near_their_target() {
 #[test]
 fn the_end_of_the_session_reaches_receivers() {
     let mut pair = session(&Options::default(), &[Path::default()]);
-    pair.run(Span::from_secs(12));
+    pair.run(Duration::from_secs(12));
     pair.stop_source();
-    pair.run(Span::from_secs(1));
+    pair.run(Duration::from_secs(1));
     assert!(pair.held(0).is_empty());
-    assert!(pair.record(0).notes.iter().any(|(_, note)| *note == Note::SessionEnded));
+    assert!(pair.record(0).notes.iter().any(|(_, note)| *note == TraceEvent::SessionEnded));
 }
 
 #[test]
 fn a_source_that_begins_anew_is_learned_from_the_base_layer_up() {
     let mut pair = session(&Options::default(), &[Path::default()]);
-    pair.run(Span::from_secs(20));
+    pair.run(Duration::from_secs(20));
     assert_eq!(level(&pair, 0), 3);
     pair.set_tamper(Box::new(|_, _, arrival: &mut Arrival<Header>| {
         if let Header::Data(data) = &mut arrival.header {
@@ -235,7 +236,7 @@ fn a_source_that_begins_anew_is_learned_from_the_base_layer_up() {
         }
         true
     }));
-    pair.run(Span::from_secs(2));
+    pair.run(Duration::from_secs(2));
     assert_eq!(level(&pair, 0), 0);
     assert_eq!(pair.receiver(0).counters().restarts, 1);
     assert!(pair.receiver(0).in_slow_start());
@@ -246,13 +247,13 @@ fn a_join_that_fails_is_not_tried_again_at_once() {
     use layercast_core::contract::{Input, JoinError};
     use layercast_core::units::Channel;
     let mut pair = session(&Options::default(), &[Path::default()]);
-    pair.run(Span::from_secs(12));
+    pair.run(Duration::from_secs(12));
     assert_eq!(level(&pair, 0), 2);
     pair.tell_receiver(0, Input::JoinFailed(Channel(2), JoinError::Limit));
     assert_eq!(level(&pair, 0), 1);
-    pair.run(Span::from_secs(9));
+    pair.run(Duration::from_secs(9));
     assert_eq!(level(&pair, 0), 1);
-    pair.run(Span::from_secs(3));
+    pair.run(Duration::from_secs(3));
     assert_eq!(level(&pair, 0), 2);
 }
 
@@ -262,7 +263,7 @@ fn the_thesis_s_lip_estimator_can_take_the_place_of_lap() {
     let options =
         Options { loss_estimator: LossMethod::Lip, boundary: Boundary::Inside, ..Options::default() };
     let mut pair = session(&options, &[Path { loss: 0.03, ..Path::default() }]);
-    pair.run(Span::from_secs(150));
+    pair.run(Duration::from_secs(150));
     let mean = mean_level(&mut pair, 0, 100);
     assert!((1.5..=4.5).contains(&mean), "mean level {mean}");
 }
@@ -287,19 +288,19 @@ fn without_echoes_the_receiver_holds_two_layers_above_the_base() {
         }
         true
     });
-    pair.run(Span::from_secs(60));
+    pair.run(Duration::from_secs(60));
     assert_eq!(level(&pair, 0), 2);
     assert!(pair.receiver(0).in_slow_start());
-    assert_eq!(pair.receiver(0).belief(pair.now()).rate, RateEstimate::Unknown);
+    assert_eq!(pair.receiver(0).estimates(pair.now()).rate, RateEstimate::Unknown);
     pair.set_tamper(Box::new(|_, _, _| true));
-    pair.run(Span::from_secs(5));
+    pair.run(Duration::from_secs(5));
     assert_eq!(level(&pair, 0), 3);
 }
 
 #[test]
 fn a_source_whose_clock_jumps_is_learned_anew_after_two_packets() {
     let mut pair = session(&Options::default(), &[Path::default()]);
-    pair.run(Span::from_secs(20));
+    pair.run(Duration::from_secs(20));
     let mut count = 0;
     tamper_data(&mut pair, move |data| {
         count += 1;
@@ -308,13 +309,13 @@ fn a_source_whose_clock_jumps_is_learned_anew_after_two_packets() {
         }
         true
     });
-    pair.run(Span::from_secs(3));
+    pair.run(Duration::from_secs(3));
     assert_eq!((pair.receiver(0).counters().suspect, pair.receiver(0).counters().restarts), (1, 0));
     tamper_data(&mut pair, |data| {
         data.timestamp_us = data.timestamp_us.wrapping_sub(15_000_000);
         true
     });
-    pair.run(Span::from_secs(3));
+    pair.run(Duration::from_secs(3));
     assert_eq!((pair.receiver(0).counters().suspect, pair.receiver(0).counters().restarts), (2, 1));
     assert!(pair.receiver(0).in_slow_start());
 }
@@ -323,27 +324,28 @@ fn a_source_whose_clock_jumps_is_learned_anew_after_two_packets() {
 fn a_layer_that_stays_silent_is_left_again() {
     let mut pair = session(&Options::default(), &[Path::default()]);
     tamper_data(&mut pair, |data| data.layer < 6);
-    pair.run(Span::from_secs(36));
+    pair.run(Duration::from_secs(36));
     assert_eq!(level(&pair, 0), 6);
     assert_eq!(pair.receiver(0).counters().join_silent, 1);
-    pair.run(Span::from_secs(6));
+    pair.run(Duration::from_secs(6));
     assert_eq!(level(&pair, 0), 5);
-    let left =
-        |(_, note): &(Time, Note)| matches!(note, Note::LevelChanged { cause: Cause::SilentLayer, .. });
+    let left = |(_, note): &(Time, TraceEvent)| {
+        matches!(note, TraceEvent::LevelChanged { cause: Cause::SilentLayer, .. })
+    };
     assert_eq!(pair.record(0).notes.iter().filter(|note| left(note)).count(), 1);
 }
 
 #[test]
 fn a_jump_of_numbers_is_no_loss() {
     let mut pair = session(&Options::default(), &[Path::default()]);
-    pair.run(Span::from_secs(12));
+    pair.run(Duration::from_secs(12));
     tamper_data(&mut pair, |data| {
         if data.layer == 1 {
             data.seq = data.seq.plus(1_000_000);
         }
         true
     });
-    pair.run(Span::from_secs(5));
+    pair.run(Duration::from_secs(5));
     let counters = pair.receiver(0).counters();
     assert_eq!((counters.resync, counters.lost), (1, 0));
 }
@@ -352,7 +354,7 @@ fn a_jump_of_numbers_is_no_loss() {
 fn reordering_is_no_loss_when_three_later_packets_are_waited_for() {
     let options = Options { reorder: 3, ..Options::default() };
     let mut pair = session(&options, &[Path::default()]);
-    pair.run(Span::from_secs(12));
+    pair.run(Duration::from_secs(12));
     // Every second packet of layer 2 trades numbers with the one after it. Its spacing is well within
     // the round-trip time after which a missing packet is lost in any case.
     tamper_data(&mut pair, |data| {
@@ -361,7 +363,7 @@ fn reordering_is_no_loss_when_three_later_packets_are_waited_for() {
         }
         true
     });
-    pair.run(Span::from_secs(20));
+    pair.run(Duration::from_secs(20));
     let counters = pair.receiver(0).counters();
     assert!(counters.lost <= 1, "{counters:?}");
 }
@@ -376,7 +378,7 @@ fn layer_rates_that_change_are_learned_from_base_packets() {
         }
         true
     });
-    pair.run(Span::from_secs(100));
+    pair.run(Duration::from_secs(100));
     let mean = mean_level(&mut pair, 0, 100);
     assert!(mean < 1.0, "mean level {mean}");
 }

@@ -5,8 +5,8 @@
 #[path = "elm/plan.rs"]
 mod plan;
 
-use layercast_core::contract::Note;
-use layercast_core::units::{Span, Time};
+use layercast_core::contract::TraceEvent;
+use layercast_core::units::{Duration, Time};
 use layercast_protocols::elm::Options;
 use layercast_protocols::elm::options::{Smoothing, SmoothingSampling, Strategy};
 use layercast_testkit::{Pair, Path};
@@ -18,12 +18,12 @@ fn level_changes(options: &Options) -> usize {
     let path = Path { loss: 0.03, ..Path::default() };
     let receivers = (0..8).map(|seed| (receiver(options, seed), path)).collect();
     let mut pair = Pair::new(source(options), receivers, Time::ZERO, 7);
-    pair.run(Span::from_secs(60));
+    pair.run(Duration::from_secs(60));
     let from = pair.now();
-    pair.run(Span::from_secs(300));
+    pair.run(Duration::from_secs(300));
     let changes = |index: usize| {
         let notes = pair.record(index).notes.iter().filter(|(at, _)| *at > from);
-        notes.filter(|(_, note)| matches!(note, Note::LevelChanged { .. })).count()
+        notes.filter(|(_, note)| matches!(note, TraceEvent::LevelChanged { .. })).count()
     };
     (0..8).map(changes).sum()
 }
@@ -71,7 +71,7 @@ fn every_smoothing_calms_the_naive_strategy() {
 /// the thesis the eight receivers together change their level a dozen times, too few to compare.
 #[test]
 fn laziness_spares_level_changes() {
-    let short = Span::from_secs(2);
+    let short = Duration::from_secs(2);
     let base = Options { t_join_max: short, t_leave_max: short, ..Options::default() };
     let changes = level_changes(&base);
     let less_reactive = Options { join_reactivity: 4.0, leave_reactivity: 4.0, ..base.clone() };
@@ -81,6 +81,6 @@ fn laziness_spares_level_changes() {
         assert!(lazier < changes, "{name}: {lazier}, before: {changes}");
     }
     // And next to no delay makes it less lazy.
-    let none = Options { t_join_max: Span::from_ms(1), t_leave_max: Span::from_ms(1), ..base };
+    let none = Options { t_join_max: Duration::from_ms(1), t_leave_max: Duration::from_ms(1), ..base };
     assert!(level_changes(&none) > changes);
 }

@@ -1,10 +1,10 @@
 //! Sources and receivers of the FLID family over simple paths.
 
-use layercast_core::contract::{Cause, Ecn, Endpoint, Note};
+use layercast_core::contract::{Cause, Ecn, Endpoint, TraceEvent};
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Level, Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Level, Rate, Size, Time};
 use layercast_kit::dynamic::Layering;
 use layercast_protocols::flid::{Header, Model, Receiver, Source, Variant};
 use layercast_protocols::flid::{dl as flid_dl, ecn as e_flid_dl, sl as flid_sl};
@@ -26,7 +26,7 @@ fn session(options: &impl Variant, layers: u16, paths: &[Path]) -> Pair<Source, 
 }
 
 fn level(pair: &Pair<Source, Receiver>, index: usize) -> Level {
-    pair.receiver(index).belief(pair.now()).level
+    pair.receiver(index).estimates(pair.now()).level
 }
 
 fn lossy(loss: f64) -> Path {
@@ -42,15 +42,15 @@ fn mean_rate(pair: &mut Pair<Source, Receiver>, layers: u16, seconds: u64) -> f6
     let table = plan(layers).layers;
     let mut sum = 0.0;
     for _ in 0..4 * seconds {
-        pair.run(Span::from_ms(250));
+        pair.run(Duration::from_ms(250));
         sum += table.rate_of(level(pair, 0)).as_bps() / 8000.0;
     }
     sum / (4 * seconds) as f64
 }
 
 fn causes(pair: &Pair<Source, Receiver>, index: usize) -> Vec<Cause> {
-    let cause = |(_, note): &(Time, Note)| match note {
-        Note::LevelChanged { cause, .. } => Some(*cause),
+    let cause = |(_, note): &(Time, TraceEvent)| match note {
+        TraceEvent::LevelChanged { cause, .. } => Some(*cause),
         _ => None,
     };
     pair.record(index).notes.iter().filter_map(cause).collect()
@@ -60,9 +60,9 @@ fn causes(pair: &Pair<Source, Receiver>, index: usize) -> Vec<Cause> {
 fn the_mean_rate_under_loss_is_that_of_the_chain() {
     let at = |options: &dyn Fn(f64) -> Pair<Source, Receiver>, loss: f64| {
         let mut pair = options(loss);
-        let model = Model::new(&plan(16).layers, Size::from_bytes(1000), Span::from_ms(500));
-        let chain = model.mean_rate(pair.source().rises(), loss);
-        pair.run(Span::from_secs(20));
+        let model = Model::new(&plan(16).layers, Size::from_bytes(1000), Duration::from_ms(500));
+        let chain = model.mean_rate(pair.source().increase_probabilities(), loss);
+        pair.run(Duration::from_secs(20));
         mean_rate(&mut pair, 16, 2000) / chain
     };
     let fixed = |loss| session(&flid_sl::Options::default(), 16, &[lossy(loss)]);
@@ -86,13 +86,13 @@ fn a_clean_path_is_climbed_to_the_top_one_layer_at_a_time() {
         ("dynamic", session(&flid_dl::Options::default(), 12, &[Path::default()])),
         ("static", session(&flid_sl::Options::default(), 12, &[Path::default()])),
     ] {
-        pair.run(Span::from_secs(60));
+        pair.run(Duration::from_secs(60));
         let levels: Vec<u16> = pair
             .record(0)
             .notes
             .iter()
             .filter_map(|(_, note)| match note {
-                Note::LevelChanged { to, .. } => Some(to.layer_count()),
+                TraceEvent::LevelChanged { to, .. } => Some(to.layer_count()),
                 _ => None,
             })
             .collect();
@@ -107,11 +107,11 @@ fn what_is_held_is_what_the_level_needs_in_every_slot() {
         let options = flid_dl::Options { static_base, ..flid_dl::Options::default() };
         let layering = options.settings().layering(&plan(10));
         let mut pair = session(&options, 10, &[lossy(0.02)]);
-        pair.run(Span::from_secs(10));
+        pair.run(Duration::from_secs(10));
         let mut exact = 0;
         for slot in 20..420 {
             // Just before the end of a slot all is settled.
-            pair.run(Span::from_ms(500));
+            pair.run(Duration::from_ms(500));
             let held: Vec<_> = pair.held(0).iter().copied().collect();
             let mut wanted: Vec<_> = layering.channels_of(level(&pair, 0).layer_count(), slot).collect();
             wanted.sort();
@@ -128,9 +128,9 @@ fn what_is_held_is_what_the_level_needs_in_every_slot() {
 fn a_bottleneck_is_filled_and_shared_levels_are_found_together() {
     let paths = [narrow(400.0); 3];
     let mut pair = session(&flid_dl::Options::default(), 16, &paths);
-    pair.run(Span::from_secs(30));
+    pair.run(Duration::from_secs(30));
     let before: Vec<u64> = (0..3).map(|index| pair.record(index).delivered).collect();
-    pair.run(Span::from_secs(100));
+    pair.run(Duration::from_secs(100));
     for (index, before) in before.into_iter().enumerate() {
         let kbps = (pair.record(index).delivered - before) as f64 * 8.0 / 100.0;
         assert!((240.0..400.0).contains(&kbps), "{kbps} kbit/s");
@@ -144,8 +144,8 @@ fn marks_decide_for_e_flid_dl() {
     let literal = e_flid_dl::Options { loss_safety: false, ..e_flid_dl::Options::default() };
     // Losses alone do nothing.
     let mut pair = session(&literal, 8, &[lossy(0.1)]);
-    pair.run(Span::from_secs(60));
-    assert_eq!(level(&pair, 0), Level::of_count(8));
+    pair.run(Duration::from_secs(60));
+    assert_eq!(level(&pair, 0), Level::from_count(8));
     // Everything above level 3 is marked.
     let mut pair = session(&literal, 8, &[Path::default()]);
     pair.set_tamper(Box::new(|_, _, arrival| {
@@ -153,37 +153,37 @@ fn marks_decide_for_e_flid_dl() {
         arrival.ecn = if header.layer > 3 { Ecn::Marked } else { Ecn::Capable };
         true
     }));
-    pair.run(Span::from_secs(60));
+    pair.run(Duration::from_secs(60));
     assert!(causes(&pair, 0).contains(&Cause::CongestionMark));
     let counts = pair.record(0).notes.iter().filter_map(|(_, note)| match note {
-        Note::LevelChanged { to, .. } => Some(to.layer_count()),
+        TraceEvent::LevelChanged { to, .. } => Some(to.layer_count()),
         _ => None,
     });
     // A mark on a thin layer may come some slots after the join.
     assert!(counts.max().is_some_and(|most| (5..8).contains(&most)));
     // A path that loses much and never marks is found out.
     let mut pair = session(&e_flid_dl::Options::default(), 8, &[lossy(0.1)]);
-    pair.run(Span::from_secs(120));
+    pair.run(Duration::from_secs(120));
     assert!(causes(&pair, 0).contains(&Cause::Loss));
-    assert!(level(&pair, 0) < Level::of_count(8));
+    assert!(level(&pair, 0) < Level::from_count(8));
 }
 
 #[test]
 fn joins_ahead_of_time_miss_less() {
     let delivered = |join_mode, join_lead| {
         let options = flid_dl::Options { join_mode, join_lead, ..flid_dl::Options::default() };
-        let path = Path { delay: Span::from_ms(100), ..Path::default() };
+        let path = Path { delay: Duration::from_ms(100), ..Path::default() };
         let mut pair = session(&options, 12, &[path]);
-        pair.run(Span::from_secs(30));
-        assert_eq!(level(&pair, 0), Level::of_count(12));
+        pair.run(Duration::from_secs(30));
+        assert_eq!(level(&pair, 0), Level::from_count(12));
         let before = pair.record(0).delivered;
-        pair.run(Span::from_secs(60));
+        pair.run(Duration::from_secs(60));
         (pair.record(0).delivered - before) as f64 / 60.0
     };
     use layercast_protocols::flid::JoinMode::{AtBoundary, Early};
     let full = plan(12).layers.top_rate().as_bps() / 8000.0;
     // Joins work at once here, but the news of a slot takes 100 ms.
-    let (late, early) = (delivered(AtBoundary, Span::ZERO), delivered(Early, Span::from_ms(100)));
+    let (late, early) = (delivered(AtBoundary, Duration::ZERO), delivered(Early, Duration::from_ms(100)));
     assert!(late < 0.97 * full, "{late} of {full}");
     assert!((0.99..1.01).contains(&(early / full)), "{early} of {full}");
 }
@@ -194,14 +194,14 @@ fn the_end_is_believed_after_a_second() {
         session(&flid_dl::Options::default(), 8, &[Path::default(); 2]),
         session(&flid_sl::Options::default(), 8, &[Path::default(); 2]),
     ] {
-        pair.run(Span::from_secs(20));
+        pair.run(Duration::from_secs(20));
         pair.stop_source();
-        pair.run(Span::from_ms(500));
+        pair.run(Duration::from_ms(500));
         assert!(!pair.held(0).is_empty());
-        pair.run(Span::from_secs(1));
+        pair.run(Duration::from_secs(1));
         for index in 0..2 {
             assert!(pair.held(index).is_empty());
-            assert!(pair.record(index).notes.iter().any(|(_, note)| *note == Note::SessionEnded));
+            assert!(pair.record(index).notes.iter().any(|(_, note)| *note == TraceEvent::SessionEnded));
             assert_eq!(level(&pair, index), Level::NONE);
         }
     }
@@ -218,16 +218,16 @@ fn a_broken_path_costs_all_but_the_base_and_is_climbed_again() {
         ),
         session(&flid_sl::Options::default(), 8, &[Path::default()]),
     ] {
-        pair.run(Span::from_secs(30));
-        assert_eq!(level(&pair, 0), Level::of_count(8));
+        pair.run(Duration::from_secs(30));
+        assert_eq!(level(&pair, 0), Level::from_count(8));
         pair.path_mut(0).loss = 1.0;
-        pair.run(Span::from_secs(3));
-        assert_eq!(level(&pair, 0), Level::of_count(1));
+        pair.run(Duration::from_secs(3));
+        assert_eq!(level(&pair, 0), Level::from_count(1));
         assert!(pair.held(0).len() == 1 && causes(&pair, 0).contains(&Cause::Silence));
-        pair.run(Span::from_secs(60));
-        assert!(pair.record(0).notes.iter().any(|(_, note)| matches!(note, Note::NothingHeard { .. })));
+        pair.run(Duration::from_secs(60));
+        assert!(pair.record(0).notes.iter().any(|(_, note)| matches!(note, TraceEvent::Silent { .. })));
         pair.path_mut(0).loss = 0.0;
-        pair.run(Span::from_secs(60));
-        assert_eq!(level(&pair, 0), Level::of_count(8));
+        pair.run(Duration::from_secs(60));
+        assert_eq!(level(&pair, 0), Level::from_count(8));
     }
 }

@@ -4,7 +4,7 @@ mod window_sessions;
 
 use layercast_core::contract::{Arrival, Ecn, Endpoint, Input, Origin, Peer};
 use layercast_core::stream::Stream;
-use layercast_core::units::{Size, Span, Time, WireSeq};
+use layercast_core::units::{Duration, Size, Time, WireSeq};
 use layercast_protocols::golestani_sabnani::header::{ReceiverId, Report};
 use layercast_protocols::golestani_sabnani::{Header, Options, Receiver, Source};
 use layercast_testkit::{Pair, Path};
@@ -18,7 +18,7 @@ fn run_with(options: &Options, paths: &[Path], seconds: u64) -> Pair<Source, Rec
 /// Packets per second that the source sent in the next two minutes.
 fn per_second(pair: &mut Pair<Source, Receiver>) -> f64 {
     let before = pair.source().counters().sent;
-    pair.run(Span::from_secs(120));
+    pair.run(Duration::from_secs(120));
     (pair.source().counters().sent - before) as f64 / 120.0
 }
 
@@ -59,7 +59,7 @@ fn a_report_is_sent_when_half_a_window_more_is_allowed() {
 fn a_window_of_losses_does_not_stop_the_session() {
     let mut pair = run_with(&Options::default(), &[lossy(0.01)], 30);
     pair.path_mut(0).loss = 1.0;
-    pair.run(Span::from_secs(5));
+    pair.run(Duration::from_secs(5));
     pair.path_mut(0).loss = 0.01;
     let rate = per_second(&mut pair);
     assert!(rate > 80.0 && pair.source().counters().timeouts >= 2, "{rate}");
@@ -71,13 +71,13 @@ fn who_leaves_is_not_waited_for_and_who_crashes_is_given_up_in_time() {
     let mut pair = run_with(&Options::default(), &[lossy(0.005), lossy(0.05)], 30);
     let slow = per_second(&mut pair);
     pair.stop_receiver(1);
-    pair.run(Span::from_ms(100));
+    pair.run(Duration::from_ms(100));
     assert_eq!(pair.source().receivers(), 1);
     assert!(per_second(&mut pair) > 1.5 * slow);
 
     let mut pair = run_with(&Options::default(), &[lossy(0.01), lossy(0.01)], 30);
     pair.path_mut(1).loss = 1.0;
-    pair.run(Span::from_secs(80));
+    pair.run(Duration::from_secs(80));
     assert_eq!((pair.source().receivers(), pair.source().counters().given_up), (1, 1));
     assert!(per_second(&mut pair) > 80.0);
 }
@@ -105,13 +105,13 @@ fn the_least_number_allowed_counts_and_a_smaller_one_later_recalls_nothing() {
     let mut source = Source::new(&Options::default(), plan(), Stream::new(1, "source"));
     let now = Time::from_ns(1_000_000_000);
     tell(&mut source, now, Input::Start);
-    let later = now + Span::from_ms(100);
+    let later = now + Duration::from_ms(100);
     let heard = report(&source, later, 1, 1, 9);
     tell(&mut source, later, heard);
     assert_eq!((source.counters().sent, source.window()), (9, 8));
     let heard = report(&source, later, 2, 1, 5);
     tell(&mut source, later, heard);
-    let later = later + Span::from_ms(100);
+    let later = later + Duration::from_ms(100);
     let heard = report(&source, later, 1, 9, 17);
     tell(&mut source, later, heard);
     assert_eq!((source.counters().sent, source.window()), (9, 4), "the second allows five");
@@ -133,7 +133,7 @@ fn a_source_that_hears_anything_keeps_its_bounds() {
     let mut now = Time::from_ns(1);
     tell(&mut source, now, Input::Start);
     for _ in 0..50_000 {
-        now += stream.uniform_span(Span::from_ms(20));
+        now += stream.uniform_duration(Duration::from_ms(20));
         let newest = source.counters().sent as u32;
         let in_order = if stream.chance(0.2) { stream.bits() as u32 } else { newest };
         let allowed = in_order.wrapping_add(stream.bits() as u32 % 40);

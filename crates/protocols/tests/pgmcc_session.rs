@@ -4,7 +4,7 @@ mod window_sessions;
 
 use layercast_core::contract::{Arrival, Ecn, Endpoint, Input, Origin, Peer};
 use layercast_core::stream::Stream;
-use layercast_core::units::{Level, Size, Span, Time, WireSeq};
+use layercast_core::units::{Duration, Level, Size, Time, WireSeq};
 use layercast_protocols::pgmcc::header::{ReceiverId, Report};
 use layercast_protocols::pgmcc::options::{Cut, Model, RttUnit};
 use layercast_protocols::pgmcc::{Header, Options, Receiver, Source};
@@ -19,14 +19,14 @@ fn run_with(options: &Options, paths: &[Path], seconds: u64) -> Pair<Source, Rec
 /// Packets per second that the source sent in the next minute.
 fn per_second(pair: &mut Pair<Source, Receiver>) -> f64 {
     let before = pair.source().counters().sent;
-    pair.run(Span::from_secs(60));
+    pair.run(Duration::from_secs(60));
     (pair.source().counters().sent - before) as f64 / 60.0
 }
 
 /// The loss rate is a mean over some 120 packets, so it may name another now and then.
 #[test]
 fn the_receiver_that_is_worst_off_is_the_acker_most_of_the_time() {
-    let far = Path { delay: Span::from_ms(150), ..lossy(0.01) };
+    let far = Path { delay: Duration::from_ms(150), ..lossy(0.01) };
     for rtt in [RttUnit::Packets, RttUnit::Time] {
         for model in [Model::Simple, Model::Timeouts] {
             let options = Options { rtt, model, ..Options::default() };
@@ -36,7 +36,7 @@ fn the_receiver_that_is_worst_off_is_the_acker_most_of_the_time() {
                 let mut pair = run_with(&options, &paths, 20);
                 let mut seconds = 0;
                 for _ in 0..100 {
-                    pair.run(Span::from_secs(1));
+                    pair.run(Duration::from_secs(1));
                     seconds += u32::from(pair.source().acker() == Some(pair.receiver(worst).id()));
                 }
                 assert!(seconds > 70, "{rtt:?} {model:?} {worst}: {seconds} of 100 s");
@@ -77,25 +77,25 @@ fn an_acker_that_leaves_is_replaced_at_once_and_one_that_crashes_after_its_timeo
     assert_eq!(pair.source().acker(), Some(worst));
     pair.stop_receiver(0);
     // A way up for the farewell, and a round trip with the delay of an election.
-    pair.run(Span::from_ms(300));
+    pair.run(Duration::from_ms(300));
     assert_eq!((pair.source().acker(), pair.source().counters().given_up), (Some(other), 0));
 
     let mut pair = run_with(&Options::default(), &[lossy(0.05), lossy(0.01)], 60);
     pair.path_mut(0).loss = 1.0;
     // Timeouts of one and of two seconds.
-    pair.run(Span::from_ms(2800));
+    pair.run(Duration::from_ms(2800));
     assert_eq!(pair.source().acker(), Some(worst));
-    pair.run(Span::from_ms(800));
+    pair.run(Duration::from_ms(800));
     assert_eq!((pair.source().acker(), pair.source().counters().given_up), (Some(other), 1));
     assert!(per_second(&mut pair) > 100.0, "the other is not held up");
 }
 
 #[test]
 fn round_trip_times_do_not_depend_on_clocks() {
-    let ahead = Path { clock_ahead: Span::from_secs(4000), ..lossy(0.01) };
+    let ahead = Path { clock_ahead: Duration::from_secs(4000), ..lossy(0.01) };
     let pair = run_with(&Options::default(), &[ahead], 30);
-    let rtt = pair.source().belief(pair.now()).rtt.expect("a round-trip time");
-    assert!(rtt >= Span::from_ms(60) && rtt < Span::from_ms(62), "{rtt}");
+    let rtt = pair.source().estimates(pair.now()).rtt.expect("a round-trip time");
+    assert!(rtt >= Duration::from_ms(60) && rtt < Duration::from_ms(62), "{rtt}");
     assert_eq!(pair.source().counters().invalid, 0);
 }
 
@@ -135,7 +135,7 @@ impl Alone {
         }
     }
 
-    fn wait(&mut self, span: Span) {
+    fn wait(&mut self, span: Duration) {
         let end = self.now + span;
         while let Some(at) = self.source.deadline().filter(|&at| at <= end) {
             self.now = at;
@@ -180,18 +180,18 @@ fn a_new_acker_that_acknowledges_nothing_is_dropped_after_two_timeouts_and_barre
     assert_eq!(alone.source.acker(), Some(id(2)));
     alone.report(1, true, 0.01, alone.newest());
     assert_eq!(alone.sent.last().map(|&(_, acker, _)| acker), Some(Some(id(2))));
-    alone.wait(Span::from_ms(1900));
+    alone.wait(Duration::from_ms(1900));
     assert_eq!(alone.source.acker(), Some(id(2)));
-    alone.wait(Span::from_ms(200));
+    alone.wait(Duration::from_ms(200));
     assert_eq!((alone.source.acker(), alone.source.counters().given_up), (None, 1));
     assert_eq!(alone.sent.last().map(|&(_, acker, _)| acker), Some(None), "packets ask for an election");
     alone.report(2, false, 1.0, alone.newest());
     assert_eq!(alone.source.acker(), None);
     alone.report(1, false, 0.01, alone.newest());
     assert_eq!(alone.source.acker(), Some(id(1)));
-    alone.wait(Span::from_secs(1));
+    alone.wait(Duration::from_secs(1));
     alone.report(1, true, 0.01, alone.newest());
-    alone.wait(Span::from_secs(9));
+    alone.wait(Duration::from_secs(9));
     alone.report(2, false, 1.0, alone.newest());
     assert_eq!(alone.source.acker(), Some(id(2)), "the bar is lifted");
 }
@@ -209,7 +209,7 @@ fn a_number_that_was_not_sent_is_not_believed() {
 #[test]
 fn without_receivers_a_packet_leaves_each_second_and_asks_for_an_acker() {
     let mut alone = Alone::new();
-    alone.wait(Span::from_secs(20));
+    alone.wait(Duration::from_secs(20));
     let expected: Vec<_> = (1..=21).map(|seq| (seq, None, false)).collect();
     assert_eq!(alone.sent, expected);
 }
@@ -220,7 +220,7 @@ fn a_source_without_data_is_silent_and_one_that_ends_says_so_once() {
     alone.report(1, false, 0.0, 1);
     alone.tell(Input::DataExhausted);
     alone.report(1, true, 0.0, 2);
-    alone.wait(Span::from_secs(100));
+    alone.wait(Duration::from_secs(100));
     assert_eq!((alone.newest(), alone.source.deadline()), (2, None));
     alone.tell(Input::DataAvailable);
     assert_eq!((alone.newest(), alone.source.window()), (4, 2.0), "what the window allows");
@@ -235,6 +235,6 @@ fn a_source_without_data_is_silent_and_one_that_ends_says_so_once() {
 fn receivers_leave_at_the_end_of_the_session() {
     let mut pair = run_with(&Options::default(), &[lossy(0.0)], 10);
     pair.stop_source();
-    pair.run(Span::from_secs(1));
-    assert_eq!(pair.receiver(0).belief(pair.now()).level, Level::NONE);
+    pair.run(Duration::from_secs(1));
+    assert_eq!(pair.receiver(0).estimates(pair.now()).level, Level::NONE);
 }

@@ -4,7 +4,7 @@ mod window_sessions;
 
 use layercast_core::contract::{Arrival, Ecn, Endpoint, Input, Origin, Peer};
 use layercast_core::stream::Stream;
-use layercast_core::units::{Size, Span, Time, WireSeq};
+use layercast_core::units::{Duration, Size, Time, WireSeq};
 use layercast_protocols::rla::header::{ReceiverId, Report};
 use layercast_protocols::rla::{Header, Options, Receiver, Source};
 use layercast_testkit::{Pair, Path};
@@ -18,7 +18,7 @@ fn run_with(options: &Options, paths: &[Path], seconds: u64) -> Pair<Source, Rec
 /// Packets per second that the source sent in the next two minutes.
 fn per_second(pair: &mut Pair<Source, Receiver>) -> f64 {
     let before = pair.source().counters().sent;
-    pair.run(Span::from_secs(120));
+    pair.run(Duration::from_secs(120));
     (pair.source().counters().sent - before) as f64 / 120.0
 }
 
@@ -50,7 +50,7 @@ fn only_receivers_with_frequent_signals_are_troubled() {
     let mut pair = run_with(&Options::default(), &[lossy(0.0), lossy(0.05), lossy(0.05), lossy(0.0001)], 60);
     let mut counts = [0; 5];
     for _ in 0..60 {
-        pair.run(Span::from_secs(1));
+        pair.run(Duration::from_secs(1));
         counts[pair.source().troubled(pair.now())] += 1;
     }
     assert!(counts[2] > 40, "{counts:?}");
@@ -72,15 +72,15 @@ fn who_leaves_is_not_waited_for_and_who_crashes_is_given_up_in_time() {
     let id = pair.receiver(1).id();
     assert!(pair.source().follows(id));
     pair.stop_receiver(1);
-    pair.run(Span::from_ms(100));
+    pair.run(Duration::from_ms(100));
     assert!(!pair.source().follows(id));
     assert!(per_second(&mut pair) > 100.0);
 
     let mut pair = run_with(&Options::default(), &[lossy(0.01), lossy(0.01)], 30);
     pair.path_mut(1).loss = 1.0;
-    pair.run(Span::from_secs(20));
+    pair.run(Duration::from_secs(20));
     assert_eq!((pair.source().receivers(), pair.source().window() < 3.0), (2, true));
-    pair.run(Span::from_secs(60));
+    pair.run(Duration::from_secs(60));
     assert_eq!((pair.source().receivers(), pair.source().counters().given_up), (1, 1));
     assert!(per_second(&mut pair) > 100.0);
 }
@@ -112,7 +112,7 @@ fn a_source_that_hears_anything_keeps_its_bounds() {
     let mut now = Time::from_ns(1);
     tell(&mut source, now, Input::Start);
     for _ in 0..50_000 {
-        now += stream.uniform_span(Span::from_ms(20));
+        now += stream.uniform_duration(Duration::from_ms(20));
         let newest = source.counters().sent as u32;
         let highest = if stream.chance(0.2) { stream.bits() as u32 } else { newest };
         let heard = report(&source, now, 1 + stream.bits() % 100, highest, stream.bits() as u32 | 1);

@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-use layercast_core::contract::{Action, Arrival, Cause, Ecn, Endpoint, Input, Note, Origin};
+use layercast_core::contract::{Action, Arrival, Cause, Ecn, Endpoint, Input, Origin, TraceEvent};
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Level, Rate, Size, Span, Time};
+use layercast_core::units::{Channel, Duration, Level, Rate, Size, Time};
 use layercast_protocols::rlc::{Header, Options, Receiver, Source};
 
-const DELAY: Span = Span::from_ms(50);
+const DELAY: Duration = Duration::from_ms(50);
 
 /// What a receiver did.
 #[derive(Default)]
@@ -35,7 +35,7 @@ fn run(options: &Options, layers: u16, seconds: u64, loss: f64, seed: u64) -> Ou
     let mut wire: VecDeque<(Time, Channel, Header)> = VecDeque::new();
     let mut held = vec![false; usize::from(layers)];
     let mut outcome = Outcome::default();
-    let end = Time::ZERO + Span::from_secs(seconds);
+    let end = Time::ZERO + Duration::from_secs(seconds);
     let (mut now, mut sum) = (Time::ZERO, 0.0);
     source.handle(now, Input::Start);
     receiver.handle(now, Input::Start);
@@ -54,18 +54,18 @@ fn run(options: &Options, layers: u16, seconds: u64, loss: f64, seed: u64) -> Ou
             match action {
                 Action::Join(channel) => held[channel.index()] = true,
                 Action::Leave(channel) => held[channel.index()] = false,
-                Action::Note(Note::LevelChanged { to, cause, .. }) => {
+                Action::Trace(TraceEvent::LevelChanged { to, cause, .. }) => {
                     outcome.levels.push((now, to));
                     outcome.losses_followed += usize::from(cause == Cause::Loss);
                 }
-                Action::Note(_) | Action::Send(_) | Action::Deliver(_) | Action::Release(_) => {}
+                Action::Trace(_) | Action::Send(_) | Action::Deliver(_) | Action::Release(_) => {}
             }
         }
         let arrival = wire.front().map(|&(at, ..)| at);
         let next = [source.deadline(), receiver.deadline(), arrival].into_iter().flatten().min();
         let before = now;
         now = next.unwrap_or(end).min(end);
-        let rate = plan.layers.rate_of(receiver.belief(now).level);
+        let rate = plan.layers.rate_of(receiver.estimates(now).level);
         sum += rate.as_bps() * now.since(before).as_secs_f64();
         if source.deadline().is_some_and(|at| at <= now) {
             source.handle(now, Input::Timer);
@@ -110,7 +110,7 @@ fn the_steady_rate_falls_as_the_square_root_of_loss() {
     // points 2^i base intervals apart: B = sqrt((1 + alpha) s B_0 / (t_0 p)), alpha from 0 to 1. It
     // assumes one loss for each climb, at an even pace; with independent losses and deaf times the
     // measured rate was 0.86 to 1.00 of it with alpha = 1/2.
-    let options = Options { sp_spacing: Span::from_ms(100), burst: 0, ..Options::default() };
+    let options = Options { sp_spacing: Duration::from_ms(100), burst: 0, ..Options::default() };
     let mut rates = Vec::new();
     for p in [0.001, 0.004, 0.016f64] {
         let theory_bps = (1.5f64 * 8000.0 * 128e3 / (0.1 * p)).sqrt();

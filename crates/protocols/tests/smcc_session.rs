@@ -1,12 +1,12 @@
 //! An SMCC source and its receivers over lossy and narrow paths.
 
 use layercast_core::contract::{
-    Action, Arrival, Belief, Cause, Ecn, Endpoint, Input, JoinError, Note, Origin, Peer,
+    Action, Arrival, Cause, Ecn, Endpoint, Estimates, Input, JoinError, Origin, Peer, TraceEvent,
 };
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Layer, Level, Rate, Size, Span, Time};
+use layercast_core::units::{Channel, Duration, Layer, Level, Rate, Size, Time};
 use layercast_protocols::smcc::header::{ReceiverId, Report};
 use layercast_protocols::smcc::{Header, Options, Receiver, Source};
 use layercast_protocols::tfmcc;
@@ -29,7 +29,7 @@ fn pair(options: &Options, paths: &[Path]) -> Pair<Source, Receiver> {
 
 fn run(paths: &[Path], seconds: u64) -> Pair<Source, Receiver> {
     let mut pair = pair(&Options::default(), paths);
-    pair.run(Span::from_secs(seconds));
+    pair.run(Duration::from_secs(seconds));
     pair
 }
 
@@ -38,13 +38,13 @@ fn narrow(kbps: f64) -> Path {
 }
 
 fn level(pair: &Pair<Source, Receiver>, index: usize) -> i32 {
-    pair.receiver(index).belief(pair.now()).level.as_number()
+    pair.receiver(index).estimates(pair.now()).level.as_number()
 }
 
 fn attempts(pair: &Pair<Source, Receiver>, index: usize) -> Vec<(Time, Level, bool)> {
     let notes = pair.record(index).notes.iter();
-    let attempt = |&(at, note): &(Time, Note)| match note {
-        Note::JoinAttempt { to, joined } => Some((at, to, joined)),
+    let attempt = |&(at, note): &(Time, TraceEvent)| match note {
+        TraceEvent::JoinAttempt { to, joined } => Some((at, to, joined)),
         _ => None,
     };
     notes.filter_map(attempt).collect()
@@ -56,7 +56,7 @@ fn every_receiver_gets_the_layer_of_its_path_and_limits_it() {
     let before: Vec<u64> = (0..4).map(|index| pair.record(index).delivered).collect();
     let mut limited = [0; 3];
     for _ in 0..600 {
-        pair.run(Span::from_ms(100));
+        pair.run(Duration::from_ms(100));
         for (index, count) in limited.iter_mut().enumerate() {
             let id = pair.receiver(index).id();
             *count += u32::from(pair.source().limiting(Layer(index as u16)) == Some(id));
@@ -78,7 +78,7 @@ fn the_rate_rises_by_one_unit_at_a_time_before_a_join() {
     let mut pair = pair(&options, &[narrow(250.0), Path::default()]);
     let mut steps = vec![0];
     for _ in 0..40_000 {
-        pair.run(Span::from_ms(1));
+        pair.run(Duration::from_ms(1));
         let now = pair.receiver(1).steps();
         if steps.last() != Some(&now) {
             steps.push(now);
@@ -100,7 +100,7 @@ fn who_leaves_a_layer_tells_its_source_and_is_followed_by_another() {
     let id = pair.receiver(0).id();
     let mut seen = false;
     for _ in 0..300 {
-        pair.run(Span::from_ms(100));
+        pair.run(Duration::from_ms(100));
         seen |= pair.source().limiting(Layer(1)) == Some(id);
     }
     assert!(seen, "the narrow path limits layer 1");
@@ -110,9 +110,8 @@ fn who_leaves_a_layer_tells_its_source_and_is_followed_by_another() {
         count += 1;
         index != 0 || arrival.origin != Origin::Channel(Channel(1)) || count.is_multiple_of(3)
     }));
-    pair.run(Span::from_secs(20));
-    let left =
-        |note: &Note| matches!(note, Note::LevelChanged { cause: Cause::RateBelow, from, to } if to < from);
+    pair.run(Duration::from_secs(20));
+    let left = |note: &TraceEvent| matches!(note, TraceEvent::LevelChanged { cause: Cause::RateBelow, from, to } if to < from);
     assert!(pair.record(0).notes.iter().any(|(_, note)| left(note)));
     assert_eq!((level(&pair, 0), level(&pair, 1)), (0, 3));
     assert_ne!(pair.source().limiting(Layer(1)), Some(id), "it limits that layer no more");
@@ -120,9 +119,9 @@ fn who_leaves_a_layer_tells_its_source_and_is_followed_by_another() {
 
 #[test]
 fn a_receiver_that_can_have_nothing_leaves_the_session() {
-    let options = Options { starved_leave: Span::from_secs(20), ..Options::default() };
+    let options = Options { starved_leave: Duration::from_secs(20), ..Options::default() };
     let mut pair = pair(&options, &[Path { loss: 0.4, ..Path::default() }, Path::default()]);
-    pair.run(Span::from_secs(90));
+    pair.run(Duration::from_secs(90));
     assert_eq!((level(&pair, 0), level(&pair, 1)), (-1, 3));
 }
 
@@ -164,8 +163,8 @@ impl Endpoint for WithoutCounting {
         self.receiver.deadline()
     }
 
-    fn belief(&self, now: Time) -> Belief {
-        self.receiver.belief(now)
+    fn estimates(&self, now: Time) -> Estimates {
+        self.receiver.estimates(now)
     }
 }
 
@@ -179,7 +178,7 @@ fn a_counting_layer_that_cannot_be_joined_ends_the_attempt_and_backs_off() {
     let source = Source::new(&options, plan(), Stream::new(7, "source"));
     let members = [narrow(250.0), Path::default()].into_iter().enumerate().map(member).collect();
     let mut pair = Pair::new(source, members, Time::from_ns(5000), 3);
-    pair.run(Span::from_secs(120));
+    pair.run(Duration::from_secs(120));
     let counters = pair.receiver(1).receiver.counters();
     let failed = counters.attempts - counters.joined;
     // 1 + 2 + 4 + 8 + 16 + 32 s and a little more pass between seven of them.
@@ -214,7 +213,7 @@ fn whatever_is_reported_every_layer_keeps_to_its_bounds() {
     let session = source.session();
     let mut stream = Stream::new(1, "forger");
     for step in 1..20_000u64 {
-        now += Span::from_ms(1);
+        now += Duration::from_ms(1);
         let heard_us = now.as_wire_us().wrapping_sub(stream.bits() as u32 % 400_000);
         let (layer, rate) = (stream.bits() as u8 % 6, stream.bits() as u16);
         let arrival = forged(step, session, layer, rate, step % 7 == 0, heard_us);
@@ -253,20 +252,20 @@ fn a_thousand_receivers_send_a_few_reports_a_round() {
         let receiver = Receiver::new(&options, plan.clone(), Stream::new(index, "receiver"));
         (
             receiver,
-            Path { loss, delay: Span::from_ms(stream.uniform_in(10.0, 60.0) as u64), ..Path::default() },
+            Path { loss, delay: Duration::from_ms(stream.uniform_in(10.0, 60.0) as u64), ..Path::default() },
         )
     };
     let members = (0..1000).map(&mut member).collect();
     let source = Source::new(&options, plan.clone(), Stream::new(7, "source"));
     let mut pair = Pair::new(source, members, Time::from_ns(5000), 3);
-    pair.run(Span::from_secs(30));
+    pair.run(Duration::from_secs(30));
     let before = *pair.source().counters();
-    pair.run(Span::from_secs(30));
+    pair.run(Duration::from_secs(30));
     let counters = pair.source().counters();
     let (others, rounds) = (counters.others - before.others, counters.rounds - before.rounds);
     assert!(rounds > 10 && others <= 40 * rounds, "{others} reports in {rounds} rounds");
     assert_eq!(counters.surplus_reports, 0);
-    let level = |index: usize| pair.receiver(index).belief(pair.now()).level.as_number();
+    let level = |index: usize| pair.receiver(index).estimates(pair.now()).level.as_number();
     let upper = (0..1000).filter(|&index| index % 10 != 0 && level(index) == 1).count();
     let lower = (0..1000).filter(|&index| index % 10 == 0 && level(index) == 0).count();
     assert!(upper > 800 && lower > 80, "{upper} of 900 and {lower} of 100 are where they belong");
@@ -283,12 +282,14 @@ fn an_attempt_that_finds_too_little_fails_and_the_next_one_waits() {
     assert!(!failed.is_empty(), "{tried:?}");
     let changes = |from: Time| {
         let levels = pair.record(0).notes.iter();
-        let changed = |&&(at, note): &&(Time, Note)| at == from && matches!(note, Note::LevelChanged { .. });
+        let changed = |&&(at, note): &&(Time, TraceEvent)| {
+            at == from && matches!(note, TraceEvent::LevelChanged { .. })
+        };
         levels.filter(changed).count()
     };
     for &at in &failed {
         let next = tried.iter().map(|&(at, ..)| at).find(|&next| next > at);
-        assert!(next.is_none_or(|next| next.since(at) >= Span::from_secs(1)), "{tried:?}");
+        assert!(next.is_none_or(|next| next.since(at) >= Duration::from_secs(1)), "{tried:?}");
         assert_eq!(changes(at), 0, "the level stays");
     }
     assert_eq!(pair.receiver(0).steps(), 0);

@@ -1,10 +1,10 @@
 //! TFRC's and CBR's source and receiver over made-up paths.
 
-use layercast_core::contract::{Action, Arrival, Belief, Ecn, Endpoint, Input, Note, Origin, Peer};
+use layercast_core::contract::{Action, Arrival, Ecn, Endpoint, Estimates, Input, Origin, Peer, TraceEvent};
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_kit::equation::{Formula, Path as EquationPath};
 use layercast_kit::estimator::{LossMethod, RtoRule, RttFilter};
 use layercast_protocols::cbr;
@@ -14,7 +14,7 @@ use layercast_protocols::tfrc::{Header, Options, Receiver, Source};
 use layercast_testkit::{Pair, Path};
 
 const SIZE: Size = Size::from_bytes(1000);
-const DELAY: Span = Span::from_ms(50);
+const DELAY: Duration = Duration::from_ms(50);
 const PROFILES: [Profile; 3] = [Profile::Rfc5348, Profile::Rfc3448, Profile::Ns2];
 
 fn plan(rate: Rate) -> SessionPlan {
@@ -32,7 +32,7 @@ fn profile(profile: Profile) -> Options {
 }
 
 /// The rate in kbit/s at which packets reached the receiver over the next while.
-fn kbps_over(pair: &mut Pair<Source, Receiver>, span: Span) -> f64 {
+fn kbps_over(pair: &mut Pair<Source, Receiver>, span: Duration) -> f64 {
     let before = pair.record(0).delivered;
     pair.run(span);
     (pair.record(0).delivered - before) as f64 * 8.0 / span.as_secs_f64()
@@ -44,8 +44,8 @@ fn the_rate_under_random_loss_is_near_the_equations() {
         for loss in [0.003, 0.01, 0.03] {
             let path = Path { delay: DELAY, loss, ..Path::default() };
             let mut pair = session(&profile(which), Rate::from_mbps(100.0), path, 7);
-            pair.run(Span::from_secs(30));
-            let kbps = kbps_over(&mut pair, Span::from_secs(1500));
+            pair.run(Duration::from_secs(30));
+            let kbps = kbps_over(&mut pair, Duration::from_secs(1500));
             let equation = EquationPath::from_secs(1000.0, 0.1, 0.4);
             let fair = Formula::PftkSimplified.rate(&equation, loss).expect("a path").known();
             let share = kbps / fair.expect("loss bounds the rate").as_kbps();
@@ -62,11 +62,11 @@ fn sent_kbps(options: &Options, bytes: u32, loss: f64) -> f64 {
     let plan = SessionPlan { layers, packet_size: Size::from_bytes(bytes) };
     let source = Source::new(options, plan.clone(), Stream::new(7, "source"));
     let receiver = Receiver::new(options, plan, Stream::new(7, "receiver"));
-    let path = Path { delay: Span::from_ms(120), loss, ..Path::default() };
+    let path = Path { delay: Duration::from_ms(120), loss, ..Path::default() };
     let mut pair = Pair::new(source, vec![(receiver, path)], Time::from_ns(1), 7);
-    pair.run(Span::from_secs(50));
+    pair.run(Duration::from_secs(50));
     let (before, seconds) = (pair.source().counters().sent, 3000);
-    pair.run(Span::from_secs(seconds));
+    pair.run(Duration::from_secs(seconds));
     let sent = pair.source().counters().sent - before;
     sent as f64 * f64::from(bytes) * 8.0 / 1000.0 / seconds as f64
 }
@@ -107,32 +107,32 @@ fn an_own_choice_takes_the_place_of_the_profiles() {
     assert!(simple > 1.5 * plain, "{simple} of {plain}");
     let long_timeout = with(|options| {
         options.rto = Some(RtoRule::Rfc6298);
-        options.rto_minimum = Span::from_secs(4);
+        options.rto_minimum = Duration::from_secs(4);
     });
     assert!(long_timeout < 0.5 * plain, "{long_timeout} of {plain}");
     let aggregated = with(|options| options.loss_estimator = Some(LossMethod::Lap));
     assert!(aggregated < 0.97 * plain, "{aggregated} of {plain}");
     let rate = Some(Rate::from_mbps(2.0));
-    let path = Path { delay: DELAY, rate, queue: Span::from_ms(100), ..Path::default() };
+    let path = Path { delay: DELAY, rate, queue: Duration::from_ms(100), ..Path::default() };
     let rtt_with = |rtt_filter| {
         let options = Options { rtt_filter, rtt_window: 1000, ..Options::default() };
         let mut pair = session(&options, Rate::from_mbps(100.0), path, 3);
-        pair.run(Span::from_secs(60));
-        pair.source().belief(pair.now()).rtt.expect("measured")
+        pair.run(Duration::from_secs(60));
+        pair.source().estimates(pair.now()).rtt.expect("measured")
     };
     let (mean, least) = (rtt_with(RttFilter::Ewma), rtt_with(RttFilter::Minimum));
-    assert!(least < Span::from_ms(115) && mean > Span::from_ms(120), "{least} and {mean}");
+    assert!(least < Duration::from_ms(115) && mean > Duration::from_ms(120), "{least} and {mean}");
 }
 
 #[test]
 fn a_bottleneck_is_filled_and_hardly_overfilled() {
     for which in PROFILES {
         let rate = Some(Rate::from_mbps(2.0));
-        let path = Path { delay: DELAY, rate, queue: Span::from_ms(100), ..Path::default() };
+        let path = Path { delay: DELAY, rate, queue: Duration::from_ms(100), ..Path::default() };
         let mut pair = session(&profile(which), Rate::from_mbps(100.0), path, 3);
-        pair.run(Span::from_secs(20));
+        pair.run(Duration::from_secs(20));
         let (lost, delivered) = (pair.record(0).lost, pair.record(0).delivered);
-        let kbps = kbps_over(&mut pair, Span::from_secs(100));
+        let kbps = kbps_over(&mut pair, Duration::from_secs(100));
         assert!(kbps > 1700.0, "{which:?}: {kbps} kbit/s");
         let lost = (pair.record(0).lost - lost) as f64 / (pair.record(0).delivered - delivered) as f64;
         assert!(lost < 0.02, "{which:?}: {lost} lost");
@@ -143,8 +143,8 @@ fn a_bottleneck_is_filled_and_hardly_overfilled() {
 fn an_application_short_of_data_gets_its_rate() {
     let path = Path { delay: DELAY, ..Path::default() };
     let mut pair = session(&Options::default(), Rate::from_kbps(400.0), path, 3);
-    pair.run(Span::from_secs(10));
-    assert!((kbps_over(&mut pair, Span::from_secs(20)) - 400.0).abs() < 8.0);
+    pair.run(Duration::from_secs(10));
+    assert!((kbps_over(&mut pair, Duration::from_secs(20)) - 400.0).abs() < 8.0);
 }
 
 #[test]
@@ -152,30 +152,31 @@ fn a_path_that_goes_silent_is_left_alone_and_found_again() {
     for which in PROFILES {
         let path = Path { delay: DELAY, loss: 0.01, ..Path::default() };
         let mut pair = session(&profile(which), Rate::from_mbps(100.0), path, 5);
-        pair.run(Span::from_secs(60));
+        pair.run(Duration::from_secs(60));
         pair.path_mut(0).loss = 1.0;
-        pair.run(Span::from_secs(120));
+        pair.run(Duration::from_secs(120));
         let sent = pair.source().counters().sent;
-        pair.run(Span::from_secs(60));
+        pair.run(Duration::from_secs(60));
         assert!(pair.source().counters().sent - sent <= 10, "{which:?} backs off");
         assert!(pair.source().counters().no_feedback > 5);
         pair.path_mut(0).loss = 0.0;
-        pair.run(Span::from_secs(300));
-        assert!(kbps_over(&mut pair, Span::from_secs(10)) > 500.0, "{which:?} comes back");
+        pair.run(Duration::from_secs(300));
+        assert!(kbps_over(&mut pair, Duration::from_secs(10)) > 500.0, "{which:?} comes back");
     }
 }
 
 #[test]
 fn the_receiver_is_told_the_round_trip_and_knows_the_rate() {
-    let path = Path { delay: DELAY, loss: 0.01, clock_ahead: Span::from_secs(5), ..Path::default() };
+    let path = Path { delay: DELAY, loss: 0.01, clock_ahead: Duration::from_secs(5), ..Path::default() };
     let mut pair = session(&Options::default(), Rate::from_mbps(100.0), path, 5);
-    pair.run(Span::from_secs(60));
-    let Belief { rate, loss, rtt, measures, .. } = pair.receiver(0).belief(pair.now());
-    assert_eq!(rtt, Some(Span::from_ms(100)), "the clocks differ by 5 s");
+    pair.run(Duration::from_secs(60));
+    let Estimates { rate, loss, rtt, measures, .. } = pair.receiver(0).estimates(pair.now());
+    assert_eq!(rtt, Some(Duration::from_ms(100)), "the clocks differ by 5 s");
     assert!((0.004..0.025).contains(&loss.expect("heard")), "{loss:?}");
     assert!(rate.known().is_some());
     assert_eq!(measures, None, "one estimator is not compared");
-    let first = pair.record(0).notes.iter().find(|(_, note)| matches!(note, Note::FirstRoundTrip { .. }));
+    let first =
+        pair.record(0).notes.iter().find(|(_, note)| matches!(note, TraceEvent::FirstRoundTrip { .. }));
     assert!(first.is_some_and(|&(at, _)| at < Time::from_secs_f64(2.5)), "{first:?}");
 }
 
@@ -184,14 +185,14 @@ fn a_first_loss_does_not_count_the_packets_of_slow_start() {
     for which in PROFILES {
         let path = Path { delay: DELAY, ..Path::default() };
         let mut pair = session(&profile(which), Rate::from_mbps(100.0), path, 5);
-        pair.run(Span::from_ms(1000));
+        pair.run(Duration::from_ms(1000));
         let mut lose_one = true;
         pair.set_tamper(Box::new(move |_, _, _| !std::mem::take(&mut lose_one)));
-        let before = pair.source().belief(pair.now()).rate.known().expect("sending");
-        pair.run(Span::from_ms(400));
+        let before = pair.source().estimates(pair.now()).rate.known().expect("sending");
+        pair.run(Duration::from_ms(400));
         // The calculated interval is for the receive rate, from half of the allowed rate up. The packets
         // counted so far would give a third of it at most.
-        let after = pair.source().belief(pair.now()).rate.known().expect("sending");
+        let after = pair.source().estimates(pair.now()).rate.known().expect("sending");
         let share = after.as_bps() / before.as_bps();
         assert!((0.4..1.0).contains(&share), "{which:?}: {share}");
     }
@@ -201,11 +202,11 @@ fn a_first_loss_does_not_count_the_packets_of_slow_start() {
 fn a_lying_receiver_does_not_raise_the_limit() {
     let path = Path { delay: DELAY, ..Path::default() };
     let mut pair = session(&Options::default(), Rate::from_mbps(1000.0), path, 5);
-    pair.run(Span::from_secs(1));
-    let honest = pair.source().belief(pair.now()).rate.known().expect("sending");
+    pair.run(Duration::from_secs(1));
+    let honest = pair.source().estimates(pair.now()).rate.known().expect("sending");
     let mut source = pair.source().clone();
-    let at = pair.now() + Span::from_ms(150);
-    let newest = Some(((at - Span::from_ms(100)).as_wire_us(), 0));
+    let at = pair.now() + Duration::from_ms(150);
+    let newest = Some(((at - Duration::from_ms(100)).as_wire_us(), 0));
     let report =
         Report { session: source.session(), newest, receive_rate: u32::MAX, loss: 0, leaving: false };
     let arrival = Arrival {
@@ -216,7 +217,7 @@ fn a_lying_receiver_does_not_raise_the_limit() {
     };
     source.handle(at, Input::Packet(arrival));
     assert!(source.counters().reports > pair.source().counters().reports, "the report is taken");
-    let lied = source.belief(at).rate.known().expect("sending");
+    let lied = source.estimates(at).rate.known().expect("sending");
     assert!(lied.as_bps() <= 2.0 * honest.as_bps(), "{lied} after {honest}");
 }
 
@@ -224,18 +225,18 @@ fn a_lying_receiver_does_not_raise_the_limit() {
 fn the_end_of_the_source_and_of_the_receiver() {
     let path = Path { delay: DELAY, ..Path::default() };
     let mut pair = session(&Options::default(), Rate::from_mbps(1.0), path, 5);
-    pair.run(Span::from_secs(5));
+    pair.run(Duration::from_secs(5));
     pair.stop_source();
-    pair.run(Span::from_secs(1));
+    pair.run(Duration::from_secs(1));
     assert!(pair.held(0).is_empty());
-    assert!(pair.record(0).notes.iter().any(|(_, note)| *note == Note::SessionEnded));
+    assert!(pair.record(0).notes.iter().any(|(_, note)| *note == TraceEvent::SessionEnded));
 
     let mut pair = session(&Options::default(), Rate::from_mbps(1.0), path, 5);
-    pair.run(Span::from_secs(5));
+    pair.run(Duration::from_secs(5));
     pair.stop_receiver(0);
-    pair.run(Span::from_secs(1));
+    pair.run(Duration::from_secs(1));
     let sent = pair.source().counters().sent;
-    pair.run(Span::from_secs(10));
+    pair.run(Duration::from_secs(10));
     assert_eq!(pair.source().counters().sent, sent, "nobody is there");
 }
 
@@ -250,12 +251,12 @@ fn constant(options: &cbr::Options, rate: Rate, loss: f64) -> Pair<cbr::Source, 
 fn a_constant_source_stays_constant_and_its_measures_differ() {
     // 16 packets in a round trip of 100 ms.
     let mut pair = constant(&cbr::Options::default(), Rate::from_kbps(1280.0), 0.05);
-    pair.run(Span::from_secs(500));
+    pair.run(Duration::from_secs(500));
     let counters = *pair.source().counters();
     assert!((counters.sent as f64 - 80_000.0).abs() < 20.0, "{counters:?}");
-    let belief = pair.receiver(0).belief(pair.now());
-    let measures = belief.measures.expect("several");
-    assert_eq!(belief.loss, Some(measures.lip.loss));
+    let estimates = pair.receiver(0).estimates(pair.now());
+    let measures = estimates.measures.expect("several");
+    assert_eq!(estimates.loss, Some(measures.lip.loss));
     let share = |counted: u64| counted as f64 / measures.packets as f64;
     // A period holds 17 packets, since the last one of a round trip is sent just within it.
     let lip = 0.05 / (1.0 + 16.0 * 0.05);
@@ -274,8 +275,8 @@ fn virtual_packets_thin_the_stream_out() {
         ..Default::default()
     };
     let mut pair = constant(&options, Rate::from_kbps(1280.0), 0.05);
-    pair.run(Span::from_secs(500));
-    let measures = pair.receiver(0).belief(pair.now()).measures.expect("several");
+    pair.run(Duration::from_secs(500));
+    let measures = pair.receiver(0).estimates(pair.now()).measures.expect("several");
     assert!((measures.packets as f64 - 20_000.0).abs() < 20.0, "{measures:?}");
     let share = measures.lap.counted as f64 / measures.packets as f64;
     assert!((share / 0.05 - 1.0).abs() < 0.1, "lost as often as real ones: {measures:?}");
@@ -283,10 +284,10 @@ fn virtual_packets_thin_the_stream_out() {
 
 #[test]
 fn a_source_that_announces_begins_with_the_first_report() {
-    let options = Options { announce_interval: Span::from_ms(500), ..Options::default() };
+    let options = Options { announce_interval: Duration::from_ms(500), ..Options::default() };
     let mut source = Source::new(&options, plan(Rate::from_mbps(1.0)), Stream::new(1, "source"));
     let mut now = Time::from_ns(1);
-    let packets_over = |source: &mut Source, now: &mut Time, span: Span| {
+    let packets_over = |source: &mut Source, now: &mut Time, span: Duration| {
         let (end, mut packets) = (*now + span, 0);
         loop {
             while let Some(action) = source.poll_action() {
@@ -300,7 +301,11 @@ fn a_source_that_announces_begins_with_the_first_report() {
         packets
     };
     source.handle(now, Input::Start);
-    assert_eq!(packets_over(&mut source, &mut now, Span::from_ms(2900)), 6, "two a second: nobody listens");
+    assert_eq!(
+        packets_over(&mut source, &mut now, Duration::from_ms(2900)),
+        6,
+        "two a second: nobody listens"
+    );
 
     // A receiver that has heard one of them reports and says no hello. Another session's is ignored.
     let report = |session| Report {
@@ -315,7 +320,7 @@ fn a_source_that_announces_begins_with_the_first_report() {
         let origin = Origin::Peer(Peer(0));
         let size = Size::from_bytes(60);
         source.handle(now, Input::Packet(Arrival { origin, size, ecn: Ecn::NotCapable, header }));
-        let level = source.belief(now).level.layer_count();
+        let level = source.estimates(now).level.layer_count();
         assert_eq!(level == 1, begins, "it knows its receiver");
     }
 }

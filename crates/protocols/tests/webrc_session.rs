@@ -1,10 +1,10 @@
 //! A WEBRC source and its receivers over lossy and narrow paths.
 
-use layercast_core::contract::{Cause, Endpoint, Note};
+use layercast_core::contract::{Cause, Endpoint, TraceEvent};
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Level, Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Level, Rate, Size, Time};
 use layercast_protocols::webrc::{BASE, Header, Options, Receiver, Source, Waves, equation_rate};
 use layercast_testkit::{Pair, Path};
 
@@ -21,14 +21,13 @@ fn run_with(options: &Options, paths: &[Path], seed: u64) -> Pair<Source, Receiv
 
 fn run(paths: &[Path], seconds: u64) -> Pair<Source, Receiver> {
     let mut pair = run_with(&Options::default(), paths, 3);
-    pair.run(Span::from_secs(seconds));
+    pair.run(Duration::from_secs(seconds));
     pair
 }
 
 /// Joins by cause, and slow starts that ended.
 fn told(pair: &Pair<Source, Receiver>, index: usize, wanted: Cause) -> usize {
-    let is_wanted =
-        |(_, note): &&(Time, Note)| matches!(note, Note::LevelChanged { cause, .. } if *cause == wanted);
+    let is_wanted = |(_, note): &&(Time, TraceEvent)| matches!(note, TraceEvent::LevelChanged { cause, .. } if *cause == wanted);
     pair.record(index).notes.iter().filter(is_wanted).count()
 }
 
@@ -36,23 +35,23 @@ fn told(pair: &Pair<Source, Receiver>, index: usize, wanted: Cause) -> usize {
 fn without_loss_all_waves_are_joined_and_each_is_left_at_its_end() {
     let pair = run(&[Path::default()], 200);
     let waves = Waves::new(&Options::default(), &plan());
-    let belief = pair.receiver(0).belief(pair.now());
+    let estimates = pair.receiver(0).estimates(pair.now());
     // The session's rate is the most there is: start-up ends there.
-    assert!(belief.level >= Level::of_count(waves.active_waves()), "{:?}", belief.level);
+    assert!(estimates.level >= Level::from_count(waves.active_waves()), "{:?}", estimates.level);
     assert!(told(&pair, 0, Cause::WaveEnded) > 10);
     assert_eq!(pair.record(0).lost, 0);
-    assert!(pair.record(0).notes.iter().any(|(_, note)| matches!(note, Note::SlowStartEnded { .. })));
-    assert!(!pair.record(0).notes.iter().any(|(_, note)| matches!(note, Note::LossEvent { .. })));
+    assert!(pair.record(0).notes.iter().any(|(_, note)| matches!(note, TraceEvent::SlowStartEnded { .. })));
+    assert!(!pair.record(0).notes.iter().any(|(_, note)| matches!(note, TraceEvent::LossEvent { .. })));
 }
 
 #[test]
 fn the_rate_under_independent_loss_is_near_the_equation() {
     for loss in [0.005, 0.02] {
-        let path = Path { loss, delay: Span::from_ms(100), ..Path::default() };
+        let path = Path { loss, delay: Duration::from_ms(100), ..Path::default() };
         let mut pair = run_with(&Options::default(), &[path], 11);
-        pair.run(Span::from_secs(200));
+        pair.run(Duration::from_secs(200));
         let before = pair.record(0).delivered + pair.record(0).lost;
-        pair.run(Span::from_secs(800));
+        pair.run(Duration::from_secs(800));
         let rate = (pair.record(0).delivered + pair.record(0).lost - before) as f64 / 800.0;
         // Joins work at once here, so the round trip is the one-way delay.
         let fair = equation_rate(loss, 0.1);
@@ -65,10 +64,10 @@ fn the_rate_under_independent_loss_is_near_the_equation() {
 
 #[test]
 fn a_narrow_path_is_filled_and_not_flooded() {
-    let narrow = Path { rate: Some(Rate::from_mbps(1.0)), queue: Span::from_ms(200), ..Path::default() };
+    let narrow = Path { rate: Some(Rate::from_mbps(1.0)), queue: Duration::from_ms(200), ..Path::default() };
     let mut pair = run(&[narrow], 200);
     let (before, lost) = (pair.record(0).delivered, pair.record(0).lost);
-    pair.run(Span::from_secs(400));
+    pair.run(Duration::from_secs(400));
     let rate = (pair.record(0).delivered - before) as f64 / 400.0;
     let loss = (pair.record(0).lost - lost) as f64 / (pair.record(0).delivered - before) as f64;
     assert!((70.0..125.1).contains(&rate), "{rate} of 125 packets/s");
@@ -79,23 +78,23 @@ fn a_narrow_path_is_filled_and_not_flooded() {
 fn a_receiver_that_hears_nothing_leaves_and_comes_back() {
     let mut pair = run(&[Path::default()], 60);
     pair.path_mut(0).loss = 1.0;
-    pair.run(Span::from_secs(15));
+    pair.run(Duration::from_secs(15));
     assert!(pair.held(0).is_empty());
-    assert_eq!(pair.receiver(0).belief(pair.now()).level, Level::NONE);
+    assert_eq!(pair.receiver(0).estimates(pair.now()).level, Level::NONE);
     assert!(told(&pair, 0, Cause::Silence) > 0);
     pair.path_mut(0).loss = 0.0;
-    pair.run(Span::from_secs(60));
+    pair.run(Duration::from_secs(60));
     assert!(pair.held(0).contains(&BASE) && pair.held(0).len() > 3, "{:?}", pair.held(0));
 }
 
 #[test]
 fn a_receiver_that_loses_most_of_the_base_leaves() {
-    let options = Options { rejoin_after: Span::ZERO, ..Options::default() };
+    let options = Options { rejoin_after: Duration::ZERO, ..Options::default() };
     let pair_at = |loss| {
         let mut pair = run_with(&options, &[Path { loss, ..Path::default() }], 5);
         // No wave brings anything, so that the base is alone.
         pair.set_tamper(Box::new(|_, _, arrival| arrival.header.channel == BASE));
-        pair.run(Span::from_secs(300));
+        pair.run(Duration::from_secs(300));
         pair.held(0).clone()
     };
     assert!(pair_at(0.1).contains(&BASE));
@@ -108,18 +107,18 @@ fn a_wave_that_brings_nothing_is_given_up() {
     let options = Options { base_rate: 10.0, ..Options::default() };
     let mut pair = run_with(&options, &[Path::default()], 5);
     pair.set_tamper(Box::new(|_, _, arrival| arrival.header.channel == BASE));
-    pair.run(Span::from_secs(60));
+    pair.run(Duration::from_secs(60));
     assert!(told(&pair, 0, Cause::SilentLayer) > 10);
     assert!(pair.held(0).len() <= 2);
     // Joins that are undone leave no trace: the target is four times the rate of the base.
-    let target = pair.receiver(0).belief(pair.now()).rate.known().expect("a target");
+    let target = pair.receiver(0).estimates(pair.now()).rate.known().expect("a target");
     assert!(target < Rate::from_kbps(4.0 * 120.0), "{target}");
 }
 
 #[test]
 fn forged_slots_end_no_waves() {
     let mut pair = run(&[Path::default()], 100);
-    let level = pair.receiver(0).belief(pair.now()).level;
+    let level = pair.receiver(0).estimates(pair.now()).level;
     // Every second packet says that it is ten slots later.
     let mut turn = 0;
     pair.set_tamper(Box::new(move |_, _, arrival| {
@@ -130,8 +129,8 @@ fn forged_slots_end_no_waves() {
         }
         true
     }));
-    pair.run(Span::from_secs(8));
-    let now = pair.receiver(0).belief(pair.now()).level;
+    pair.run(Duration::from_secs(8));
+    let now = pair.receiver(0).estimates(pair.now()).level;
     assert!(now.layer_count() + 2 >= level.layer_count(), "{level:?} became {now:?}");
 }
 
@@ -144,8 +143,9 @@ fn the_end_is_believed_when_it_is_told_twice() {
         index == 0 || !arrival.header.end_of_session || ends == 1
     }));
     pair.stop_source();
-    pair.run(Span::from_secs(1));
-    let ended = |index: usize| pair.record(index).notes.iter().any(|(_, note)| *note == Note::SessionEnded);
+    pair.run(Duration::from_secs(1));
+    let ended =
+        |index: usize| pair.record(index).notes.iter().any(|(_, note)| *note == TraceEvent::SessionEnded);
     assert!(ended(0) && pair.held(0).is_empty());
     assert!(!ended(1) && !pair.held(1).is_empty());
 }

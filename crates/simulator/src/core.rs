@@ -6,7 +6,7 @@ use crate::edge::EdgeRouter;
 use crate::event::{Event, EventQueue, Key};
 use crate::link::{Link, WirePool};
 use crate::network::LinkId;
-use crate::packet::{Body, Dropped, EcnField, Parcel, Slab};
+use crate::packet::{Body, Dropped, EcnField, PacketCopy, Slab};
 use crate::queue::Queue;
 use crate::timer::TimerSlot;
 
@@ -17,7 +17,7 @@ mod varying;
 pub(crate) struct QueueDrop {
     pub(crate) at: Time,
     pub(crate) link: LinkId,
-    pub(crate) parcel: Parcel,
+    pub(crate) copy: PacketCopy,
     pub(crate) body: Body,
 }
 
@@ -58,7 +58,7 @@ impl Core {
 
     /// Takes the packet that arrives on a link, and the arrival to enter in the event list after it.
     #[inline]
-    pub(crate) fn land(&mut self, link: u32) -> Option<(Parcel, Option<Key>)> {
+    pub(crate) fn land(&mut self, link: u32) -> Option<(PacketCopy, Option<Key>)> {
         self.links[link as usize].land(&mut self.wires)
     }
 
@@ -79,44 +79,44 @@ impl Core {
     ) {
         let packet = self.slab.insert(body);
         let size_bytes = size.as_bytes();
-        let parcel = Parcel { packet, route, position, size_bytes, ecn: ecn.into(), channel: 0 };
-        self.offer(link, parcel);
+        let copy = PacketCopy { packet, route, position, size_bytes, ecn: ecn.into(), channel: 0 };
+        self.offer(link, copy);
     }
 
-    /// Offers a parcel to a link.
+    /// Offers a copy to a link.
     #[inline]
-    pub(crate) fn offer(&mut self, id: LinkId, parcel: Parcel) {
-        if let Some(arrival) = self.accept(id, parcel) {
+    pub(crate) fn offer(&mut self, id: LinkId, copy: PacketCopy) {
+        if let Some(arrival) = self.accept(id, copy) {
             self.events.push(arrival, Event::Arrival(id.0));
         }
     }
 
-    /// Offers a parcel to a link: error model, then drop test, then transmitter or queue. Returns
+    /// Offers a copy to a link: error model, then drop test, then transmitter or queue. Returns
     /// an arrival that the caller has to enter in the event list.
     #[must_use]
-    pub(crate) fn accept(&mut self, id: LinkId, mut parcel: Parcel) -> Option<Key> {
+    pub(crate) fn accept(&mut self, id: LinkId, mut copy: PacketCopy) -> Option<Key> {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
-        if link.loses_before(&mut parcel) {
+        if link.loses_before(&mut copy) {
             if let Queue::Watched(queue) = &mut link.queue {
-                queue.lose_before(now, parcel, *self.slab.body(parcel.packet));
+                queue.lose_before(now, copy, *self.slab.body(copy.packet));
             }
-            self.dropped.push(Dropped(parcel));
+            self.dropped.push(Dropped(copy));
             return None;
         }
         let Queue::DropTail(queue) = &mut link.queue else {
-            return self.accept_managed(id, parcel);
+            return self.accept_managed(id, copy);
         };
-        if !queue.admits(parcel.size_bytes) {
+        if !queue.admits(copy.size_bytes) {
             link.counters.queue_drops += 1;
-            self.dropped.push(Dropped(parcel));
+            self.dropped.push(Dropped(copy));
             self.log_drops(id, self.dropped.len() - 1);
             return None;
         }
         if queue.is_empty() && !link.is_busy(self.current) {
-            return self.transmit(id, parcel);
+            return self.transmit(id, copy);
         }
-        link.push(now, parcel);
+        link.push(now, copy);
         if !link.free_pending {
             link.free_pending = true;
             self.events.push(link.free_at(), Event::Free(id.0));
@@ -124,19 +124,19 @@ impl Core {
         None
     }
 
-    /// Offers a parcel to a link with a managed queue. One that meets an idle transmitter goes
+    /// Offers a copy to a link with a managed queue. One that meets an idle transmitter goes
     /// through the queue too, which may drop it on either side.
-    fn accept_managed(&mut self, id: LinkId, parcel: Parcel) -> Option<Key> {
+    fn accept_managed(&mut self, id: LinkId, copy: PacketCopy) -> Option<Key> {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
         if let Queue::Watched(queue) = &mut link.queue {
-            queue.meet(parcel.packet, *self.slab.body(parcel.packet));
+            queue.meet(copy.packet, *self.slab.body(copy.packet));
         }
         // Packets wait only for a busy transmitter, or for the event that is to free it.
         let idle = link.queue.is_empty() && !link.is_busy(self.current);
         link.account_queue(now);
         let before = self.dropped.len();
-        link.offer(now, idle, parcel, &mut self.dropped);
+        link.offer(now, idle, copy, &mut self.dropped);
         let taken = if idle { link.take(now, &mut self.dropped) } else { None };
         self.log_drops(id, before);
         if idle {
@@ -153,15 +153,15 @@ impl Core {
     /// Whether a packet that arrives is lost: by an error model at the far end of the link, or since the
     /// link went down under it.
     #[inline]
-    pub(crate) fn loses_on_arrival(&mut self, link: u32, parcel: &mut Parcel) -> bool {
+    pub(crate) fn loses_on_arrival(&mut self, link: u32, copy: &mut PacketCopy) -> bool {
         let now = self.current.time;
         let link = &mut self.links[link as usize];
-        let lost = link.loses_after(parcel, self.current.order);
+        let lost = link.loses_after(copy, self.current.order);
         if lost {
             if let Queue::Watched(queue) = &mut link.queue {
-                queue.lose_after(now, *parcel);
+                queue.lose_after(now, *copy);
             }
-            self.dropped.push(Dropped(*parcel));
+            self.dropped.push(Dropped(*copy));
         }
         lost
     }
@@ -178,8 +178,8 @@ impl Core {
         let before = self.dropped.len();
         let taken = link.take(now, &mut self.dropped);
         self.log_drops(id, before);
-        if let Some(parcel) = taken
-            && let Some(arrival) = self.transmit(id, parcel)
+        if let Some(copy) = taken
+            && let Some(arrival) = self.transmit(id, copy)
         {
             self.events.push(arrival, Event::Arrival(id.0));
         }
@@ -189,26 +189,26 @@ impl Core {
     #[inline]
     fn log_drops(&mut self, link: LinkId, before: usize) {
         let Some(log) = &mut self.drop_log else { return };
-        for Dropped(parcel) in self.dropped.get(before..).unwrap_or_default() {
-            let body = *self.slab.body(parcel.packet);
-            log.push(QueueDrop { at: self.current.time, link, parcel: *parcel, body });
+        for Dropped(copy) in self.dropped.get(before..).unwrap_or_default() {
+            let body = *self.slab.body(copy.packet);
+            log.push(QueueDrop { at: self.current.time, link, copy: *copy, body });
         }
     }
 
-    /// Puts a parcel on the wire. Returns its arrival if that has to be entered.
+    /// Puts a copy on the wire. Returns its arrival if that has to be entered.
     #[must_use]
-    fn transmit(&mut self, id: LinkId, parcel: Parcel) -> Option<Key> {
+    fn transmit(&mut self, id: LinkId, copy: PacketCopy) -> Option<Key> {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
         if link.varies() {
-            return self.transmit_varying(id, parcel);
+            return self.transmit_varying(id, copy);
         }
-        let (transmission, total) = link.spans(parcel.size_bytes);
+        let (transmission, total) = link.spans(copy.size_bytes);
         // The arrival takes its number before the release of the transmitter: this decides ties on
         // links without delay.
         let arrival = self.events.key_at(now + total);
         let free_at = self.events.key_at(now + transmission);
-        let alone = link.launch(&mut self.wires, parcel, arrival, free_at);
+        let alone = link.launch(&mut self.wires, copy, arrival, free_at);
         if !link.queue.is_empty() {
             link.free_pending = true;
             self.events.push(free_at, Event::Free(id.0));

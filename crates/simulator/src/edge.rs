@@ -1,7 +1,7 @@
 //! What an edge router does with the reports and leaves of the hosts at its node: IGMPv2 (RFC 2236),
 //! IGMPv3 (RFC 3376), MLDv1 (RFC 2710) and MLDv2 (RFC 3810).
 
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 
 /// What an edge router does when a host leaves a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub enum LeaveRule {
     Check {
         /// The last member query interval: from one query to the next, and the longest wait of an
         /// answer.
-        interval: Span,
+        interval: Duration,
         /// The last member query count: how many queries it sends; 0 is as good as 1.
         count: u32,
         /// Whether it knows its hosts one by one, and asks only when the last one has left.
@@ -23,7 +23,7 @@ pub enum LeaveRule {
     /// It knows its hosts one by one, and stops when the last one has left.
     Fast {
         /// What it needs for that.
-        processing: Span,
+        processing: Duration,
     },
 }
 
@@ -38,13 +38,13 @@ pub struct EdgeConfig {
     /// The probability that it does not hear a leave.
     pub leave_loss: f64,
     /// The unsolicited report interval, after which a host repeats the report of a join.
-    pub report_repeat: Span,
+    pub report_repeat: Duration,
     /// The robustness variable: how often a host reports a join in all; 0 is as good as 1.
     pub robustness: u32,
     /// From one general query to the next.
-    pub query_interval: Span,
+    pub query_interval: Duration,
     /// The query response interval: the longest wait of an answer to a general query.
-    pub query_response: Span,
+    pub query_response: Duration,
     /// How many channels of all sessions together it can keep; no limit if absent.
     pub group_limit: Option<u32>,
 }
@@ -53,14 +53,14 @@ impl EdgeConfig {
     /// The group membership interval: for how long an edge believes in a host that fell silent
     /// (RFC 3376, section 8.4).
     #[must_use]
-    pub fn membership_interval(&self) -> Span {
+    pub fn membership_interval(&self) -> Duration {
         self.query_interval * u64::from(self.robustness.max(1)) + self.query_response
     }
 
     /// The last member query time: how long a check takes when nobody answers (RFC 3376, section
     /// 8.8); none without a check.
     #[must_use]
-    pub fn last_member_query_time(&self) -> Option<Span> {
+    pub fn last_member_query_time(&self) -> Option<Duration> {
         match self.leave {
             LeaveRule::Check { interval, count, .. } => Some(interval * u64::from(count.max(1))),
             LeaveRule::Latency | LeaveRule::Fast { .. } => None,
@@ -120,15 +120,15 @@ impl QuerierProfile {
     /// The defaults of the RFC, without tracking, losses and limit.
     #[must_use]
     pub fn config(self) -> EdgeConfig {
-        let second = Span::from_secs(1);
+        let second = Duration::from_secs(1);
         EdgeConfig {
             leave: LeaveRule::Check { interval: second, count: 2, tracking: false },
             report_loss: 0.0,
             leave_loss: 0.0,
-            report_repeat: if self.can_track() { second } else { Span::from_secs(10) },
+            report_repeat: if self.can_track() { second } else { Duration::from_secs(10) },
             robustness: 2,
-            query_interval: Span::from_secs(125),
-            query_response: Span::from_secs(10),
+            query_interval: Duration::from_secs(125),
+            query_response: Duration::from_secs(10),
             group_limit: None,
         }
     }
@@ -162,7 +162,7 @@ mod tests {
             .iter()
             .map(|pair| {
                 let pair = golden::numbers(pair);
-                let (interval, count) = (Span::from_secs_f64(pair[0]), pair[1] as u32);
+                let (interval, count) = (Duration::from_secs_f64(pair[0]), pair[1] as u32);
                 let leave = LeaveRule::Check { interval, count, tracking: false };
                 let config = EdgeConfig { leave, ..EdgeConfig::default() };
                 config.last_member_query_time().unwrap().as_secs_f64()
@@ -175,8 +175,8 @@ mod tests {
     fn profiles_have_the_defaults_of_their_rfcs() {
         for profile in QuerierProfile::ALL {
             let config = profile.config();
-            assert_eq!(config.last_member_query_time(), Some(Span::from_secs(2)));
-            assert_eq!(config.membership_interval(), Span::from_secs(260));
+            assert_eq!(config.last_member_query_time(), Some(Duration::from_secs(2)));
+            assert_eq!(config.membership_interval(), Duration::from_secs(260));
             assert_eq!(QuerierProfile::named(profile.name()), Some(profile));
         }
         let repeats = QuerierProfile::ALL.map(|profile| profile.config().report_repeat.as_secs_f64());

@@ -6,7 +6,7 @@ mod wheel;
 use layercast_core::units::Time;
 
 use self::heap::Heap;
-use self::wheel::{Place, Wheel};
+use self::wheel::{Region, TimingWheel};
 
 /// When an event happens and its place among events of the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -112,7 +112,7 @@ struct Entry {
 pub(crate) struct EventQueue {
     /// All entries of the present slot, and of those before it.
     present: Heap,
-    wheel: Wheel,
+    wheel: TimingWheel,
     /// Entries that were beyond the wheel when they came. They stay here until their slot comes.
     far: Heap,
     next_order: u64,
@@ -136,9 +136,9 @@ impl EventQueue {
     pub(crate) fn push(&mut self, key: Key, event: Event) {
         let entry = Entry { key, event };
         match self.wheel.place(key.time) {
-            Place::Present => self.present.push(entry),
-            Place::Slot(slot) => self.wheel.put(slot, entry),
-            Place::Far => self.far.push(entry),
+            Region::Present => self.present.push(entry),
+            Region::Slot(slot) => self.wheel.put(slot, entry),
+            Region::Far => self.far.push(entry),
         }
     }
 
@@ -242,7 +242,7 @@ mod tests {
 
     /// What the caller of the list does.
     #[derive(Clone, Copy, Debug)]
-    enum Deed {
+    enum Operation {
         /// Adds an event so long after the last one served.
         Push(u64),
         /// Serves the first event that is not after so long after the last one.
@@ -251,16 +251,16 @@ mod tests {
         Replace(u64),
     }
 
-    fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+    fn operations() -> impl Strategy<Value = Vec<Operation>> {
         // From ties up to minutes, so that slots of all lengths are met.
         let after =
             prop_oneof![Just(0u64), 0u64..100, 0u64..100_000, 0u64..50_000_000, 0u64..200_000_000_000];
-        let deed = (0..5, after).prop_map(|(kind, after)| match kind {
-            0 | 1 => Deed::Push(after),
-            2 => Deed::Replace(after),
-            _ => Deed::Serve(after),
+        let operation = (0..5, after).prop_map(|(kind, after)| match kind {
+            0 | 1 => Operation::Push(after),
+            2 => Operation::Replace(after),
+            _ => Operation::Serve(after),
         });
-        prop::collection::vec(deed, 1..300)
+        prop::collection::vec(operation, 1..300)
     }
 
     proptest! {
@@ -268,18 +268,18 @@ mod tests {
 
         /// Whatever is done: the first is the least of all that were added and not served.
         #[test]
-        fn the_first_is_the_least(deeds in deeds()) {
+        fn the_first_is_the_least(operations in operations()) {
             let mut queue = EventQueue::default();
             let mut model = std::collections::BTreeSet::new();
             let mut now = 0;
-            for deed in deeds {
-                match deed {
-                    Deed::Push(after) => {
+            for operation in operations {
+                match operation {
+                    Operation::Push(after) => {
                         let key = queue.key_at(Time::from_ns(now + after));
                         queue.push(key, Event::Timer(1));
                         model.insert(key);
                     }
-                    Deed::Serve(after) => {
+                    Operation::Serve(after) => {
                         let end = Time::from_ns(now + after);
                         let first = queue.first(end).map(|(key, _)| key);
                         prop_assert_eq!(first, model.first().copied().filter(|key| key.time <= end));
@@ -289,7 +289,7 @@ mod tests {
                             now = key.time.as_ns();
                         }
                     }
-                    Deed::Replace(after) => {
+                    Operation::Replace(after) => {
                         let first = queue.first(Time::MAX).map(|(key, _)| key);
                         prop_assert_eq!(first, model.first().copied());
                         if let Some(key) = first {

@@ -2,22 +2,22 @@
 
 mod router;
 
-use layercast_core::contract::{Host, Note, Payload, Peer, Send, Target};
+use layercast_core::contract::{Host, Payload, Peer, Send, Target, TraceEvent};
 use layercast_core::units::{Channel, Seq, Size};
 use layercast_protocols::registry::Header;
 
 pub(crate) use self::router::RouterHost;
 use self::router::{send_down, send_over};
 use crate::core::Core;
-use crate::measure::{Deliveries, LevelChange, ReceiverDeed, ReceiverLog};
+use crate::measure::{Deliveries, LevelChange, ReceiverEvent, ReceiverLog};
 use crate::multicast::{Latencies, Tree};
 use crate::network::LinkId;
-use crate::packet::{Body, EcnField, Parcel};
+use crate::packet::{Body, EcnField, PacketCopy};
 use crate::tcp::{Output, Segment};
 
 /// A unicast way through the network: the first link and the route that has the rest.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Way {
+pub(crate) struct UnicastPath {
     pub(crate) first: LinkId,
     pub(crate) route: u32,
 }
@@ -70,23 +70,29 @@ impl Host<Header> for SourceHost<'_> {
         debug_assert!(false, "a source leaves nothing");
     }
 
-    fn note(&mut self, _note: Note) {}
+    fn trace(&mut self, _note: TraceEvent) {}
 }
 
 impl SourceHost<'_> {
     fn multicast(&mut self, channel: Channel, header: Header, size: Size) {
-        let parcel = multicast_parcel(self.core, channel, header, size, self.ecn);
-        self.tree.forward(self.core, 0, channel, parcel);
-        self.core.slab.release(parcel.packet);
+        let copy = multicast_copy(self.core, channel, header, size, self.ecn);
+        self.tree.forward(self.core, 0, channel, copy);
+        self.core.slab.release(copy.packet);
     }
 }
 
 /// A new packet of a channel.
 #[inline]
-fn multicast_parcel(core: &mut Core, channel: Channel, header: Header, size: Size, ecn: EcnField) -> Parcel {
+fn multicast_copy(
+    core: &mut Core,
+    channel: Channel,
+    header: Header,
+    size: Size,
+    ecn: EcnField,
+) -> PacketCopy {
     let packet = core.slab.insert(Body::Channel { channel, header });
     let (size_bytes, ecn) = (size.as_bytes(), ecn.into());
-    Parcel { packet, route: 0, position: 0, size_bytes, ecn, channel: channel.0 }
+    PacketCopy { packet, route: 0, position: 0, size_bytes, ecn, channel: channel.0 }
 }
 
 /// What a session's receiver sends through.
@@ -119,21 +125,21 @@ impl Host<Header> for ReceiverHost<'_> {
 
     fn join(&mut self, channel: Channel) {
         self.log.asked.joins = self.log.asked.joins.saturating_add(1);
-        self.log.tell(self.core.now(), ReceiverDeed::Join(channel));
+        self.log.tell(self.core.now(), ReceiverEvent::Join(channel));
         self.tree.join(self.core, self.receiver, channel, self.latencies.join);
     }
 
     fn leave(&mut self, channel: Channel) {
         self.log.asked.leaves = self.log.asked.leaves.saturating_add(1);
-        self.log.tell(self.core.now(), ReceiverDeed::Leave(channel));
+        self.log.tell(self.core.now(), ReceiverEvent::Leave(channel));
         self.tree.leave(self.core, self.receiver, channel, self.latencies.leave);
     }
 
-    fn note(&mut self, note: Note) {
-        if let Note::LevelChanged { from, to, cause } = note {
+    fn trace(&mut self, note: TraceEvent) {
+        if let TraceEvent::LevelChanged { from, to, cause } = note {
             self.log.level_changes.push(LevelChange { at: self.core.now(), from, to, cause });
         }
-        self.log.tell(self.core.now(), ReceiverDeed::Note(note));
+        self.log.tell(self.core.now(), ReceiverEvent::Trace(note));
     }
 
     fn deliver(&mut self, through: Seq) {
@@ -149,13 +155,13 @@ fn nth(send: &Send<Header>, index: u16) -> Header {
 /// What a TCP sender sends through.
 pub(crate) struct TcpOutput<'a> {
     pub(crate) core: &'a mut Core,
-    pub(crate) way: Way,
+    pub(crate) way: UnicastPath,
     pub(crate) sent_packets: &'a mut u64,
 }
 
 impl Output for TcpOutput<'_> {
-    fn send(&mut self, segment: Segment, size: Size, takes_marks: bool) {
-        let ecn = if takes_marks { EcnField::Classic } else { EcnField::NotCapable };
+    fn send(&mut self, segment: Segment, size: Size, is_ecn_capable: bool) {
+        let ecn = if is_ecn_capable { EcnField::Classic } else { EcnField::NotCapable };
         *self.sent_packets += 1;
         self.core.send(Body::Segment(segment), size, ecn, self.way.first, self.way.route, 0);
     }

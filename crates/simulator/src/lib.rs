@@ -34,9 +34,11 @@ mod variation;
 
 pub use edge::{EdgeConfig, LeaveRule, QuerierProfile};
 pub use link::LinkConfig;
-pub use loss::{GilbertElliott, LengthLaw, LossModel, LossPlace, LossUnit, PeriodicLoss, TwoStateLoss};
+pub use loss::{
+    GilbertElliott, LengthDistribution, LossModel, LossPlace, LossUnit, PeriodicLoss, TwoStateLoss,
+};
 pub use measure::{
-    Delivery, FlowCounters, LevelChange, LinkCounters, Memberships, QueueState, ReceiverDeed, ReceiverEntry,
+    Delivery, FlowCounters, LevelChange, LinkCounters, Memberships, QueueState, ReceiverEntry, ReceiverEvent,
 };
 pub use multicast::Latency;
 pub use network::{LinkId, Network, NetworkError, NodeId};
@@ -50,7 +52,7 @@ pub use simulation::{
     ReceiverList, RouterConfig, RouterLife, SessionConfig, SessionId, Simulation, TcpConfig, TcpId,
     UdpConfig, UdpId,
 };
-pub use traffic::{Demand, Law};
+pub use traffic::{Demand, Distribution};
 pub use variation::{
     DeliveryTrace, LinkChange, LinkVariation, OPPORTUNITY_BYTES, Outage, TraceError, VariationError,
 };

@@ -1,12 +1,12 @@
 //! A link: error model, queue, transmitter, wire.
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Rate, Span, Time};
+use layercast_core::units::{Duration, Rate, Time};
 
 use crate::event::Key;
 use crate::loss::{LossModel, LossPlace, LossProcess};
 use crate::measure::LinkCounters;
-use crate::packet::{Dropped, Parcel};
+use crate::packet::{Dropped, PacketCopy};
 use crate::queue::{Queue, QueueConfig, Visit, transmission};
 
 mod varying;
@@ -23,7 +23,7 @@ pub struct LinkConfig {
     /// Transmission rate.
     pub rate: Rate,
     /// Propagation delay.
-    pub delay: Span,
+    pub delay: Duration,
     /// The queue in front of the transmitter.
     pub queue: QueueConfig,
     /// Losses that are not the queue's.
@@ -36,7 +36,7 @@ pub struct LinkConfig {
 
 #[derive(Debug)]
 pub(crate) struct Link {
-    delay: Span,
+    delay: Duration,
     ns_per_byte: f64,
     /// Most links have none.
     extras: Option<Box<Extras>>,
@@ -81,13 +81,13 @@ impl Extras {
     }
 
     /// An error model has struck a packet: whether it is lost. Otherwise it is marked now.
-    fn strike(&self, parcel: &mut Parcel, counters: &mut LinkCounters) -> bool {
-        let is_lost = !(self.marks && parcel.takes_marks());
+    fn strike(&self, copy: &mut PacketCopy, counters: &mut LinkCounters) -> bool {
+        let is_lost = !(self.marks && copy.is_ecn_capable());
         if is_lost {
             counters.losses += 1;
         } else {
             counters.marks += 1;
-            parcel.mark();
+            copy.mark();
         }
         is_lost
     }
@@ -118,46 +118,46 @@ impl Link {
     /// Whether a packet is lost that is offered: by the error model, which may mark it instead, or
     /// because the link is down.
     #[inline]
-    pub(crate) fn loses_before(&mut self, parcel: &mut Parcel) -> bool {
+    pub(crate) fn loses_before(&mut self, copy: &mut PacketCopy) -> bool {
         let Some(extras) = &mut self.extras else { return false };
         if extras.varying.as_ref().is_some_and(|varying| varying.is_down) {
             self.counters.losses += 1;
             return true;
         }
-        extras.before.loses(parcel.size_bytes) && extras.strike(parcel, &mut self.counters)
+        extras.before.loses(copy.size_bytes) && extras.strike(copy, &mut self.counters)
     }
 
     /// Whether a packet is lost that arrives under this order number: by the error model, which may
     /// mark it instead, or because the link went down under it.
     #[inline]
-    pub(crate) fn loses_after(&mut self, parcel: &mut Parcel, order: u64) -> bool {
+    pub(crate) fn loses_after(&mut self, copy: &mut PacketCopy, order: u64) -> bool {
         let Some(extras) = &mut self.extras else { return false };
         if extras.varying.as_ref().is_some_and(|varying| order < varying.lost_below) {
             self.counters.losses += 1;
             return true;
         }
-        extras.after.loses(parcel.size_bytes) && extras.strike(parcel, &mut self.counters)
+        extras.after.loses(copy.size_bytes) && extras.strike(copy, &mut self.counters)
     }
 
     /// Lets a packet that a drop-tail queue has admitted wait.
     #[inline]
-    pub(crate) fn push(&mut self, now: Time, parcel: Parcel) {
+    pub(crate) fn push(&mut self, now: Time, copy: PacketCopy) {
         self.account_queue(now);
         if let Queue::DropTail(queue) = &mut self.queue {
-            queue.push(parcel);
+            queue.push(copy);
         }
     }
 
     /// Offers a packet to a managed queue. `idle` tells that the transmitter has nothing to do.
-    pub(crate) fn offer(&mut self, now: Time, idle: bool, parcel: Parcel, dropped: &mut Vec<Dropped>) {
+    pub(crate) fn offer(&mut self, now: Time, idle: bool, copy: PacketCopy, dropped: &mut Vec<Dropped>) {
         let idle_since = idle.then_some(self.free_at.time);
         let mut visit = Visit { now, idle_since, counters: &mut self.counters, dropped };
-        self.queue.offer(parcel, &mut visit);
+        self.queue.offer(copy, &mut visit);
     }
 
     /// The packet to transmit next. The queue may drop some on the way to it.
     #[inline]
-    pub(crate) fn take(&mut self, now: Time, dropped: &mut Vec<Dropped>) -> Option<Parcel> {
+    pub(crate) fn take(&mut self, now: Time, dropped: &mut Vec<Dropped>) -> Option<PacketCopy> {
         if let Queue::DropTail(queue) = &mut self.queue {
             return queue.pop();
         }
@@ -176,31 +176,37 @@ impl Link {
     }
 
     /// How long the transmitter takes for a packet, and when its last bit arrives after that.
-    pub(crate) fn spans(&self, size_bytes: u32) -> (Span, Span) {
+    pub(crate) fn spans(&self, size_bytes: u32) -> (Duration, Duration) {
         let transmission = transmission(size_bytes, self.ns_per_byte);
         (transmission, transmission + self.delay)
     }
 
     /// Puts a packet on the wire. The keys of its arrival and of the transmitter's release were
     /// taken in that order. Returns whether it is alone on the wire.
-    pub(crate) fn launch(&mut self, pool: &mut WirePool, parcel: Parcel, arrival: Key, free_at: Key) -> bool {
-        self.count_launch(parcel, free_at);
-        self.wire.push(pool, arrival, parcel)
+    pub(crate) fn launch(
+        &mut self,
+        pool: &mut WirePool,
+        copy: PacketCopy,
+        arrival: Key,
+        free_at: Key,
+    ) -> bool {
+        self.count_launch(copy, free_at);
+        self.wire.push(pool, arrival, copy)
     }
 
     #[inline]
-    fn count_launch(&mut self, parcel: Parcel, free_at: Key) {
+    fn count_launch(&mut self, copy: PacketCopy, free_at: Key) {
         self.counters.packets += 1;
-        self.counters.bytes += u64::from(parcel.size_bytes);
+        self.counters.bytes += u64::from(copy.size_bytes);
         self.free_at = free_at;
         self.free_pending = false;
     }
 
     /// Takes the packet that arrives, and the arrival to enter in the event list after it.
-    pub(crate) fn land(&mut self, pool: &mut WirePool) -> Option<(Parcel, Option<Key>)> {
-        let parcel = self.wire.pop(pool)?;
+    pub(crate) fn land(&mut self, pool: &mut WirePool) -> Option<(PacketCopy, Option<Key>)> {
+        let copy = self.wire.pop(pool)?;
         let next = self.wire.next_arrival();
-        Some((parcel, if self.extras.is_some() { self.next_to_enter(next) } else { next }))
+        Some((copy, if self.extras.is_some() { self.next_to_enter(next) } else { next }))
     }
 
     /// How many packets are in the queue and on the wire.

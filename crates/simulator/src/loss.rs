@@ -77,7 +77,7 @@ pub struct TwoStateLoss {
     /// fixed rate that is bytes.
     pub unit: LossUnit,
     /// How lengths are drawn.
-    pub law: LengthLaw,
+    pub law: LengthDistribution,
     /// The mean length of a good period; 0 counts as 1.
     pub good: u32,
     /// The mean length of a bad period; 0 counts as 1.
@@ -95,7 +95,7 @@ pub enum LossUnit {
 
 /// How the lengths of periods are distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LengthLaw {
+pub enum LengthDistribution {
     /// Each has the mean length.
     Constant,
     /// Exponentially.
@@ -106,8 +106,8 @@ impl TwoStateLoss {
     fn length(&self, is_bad: bool, stream: &mut Stream) -> f64 {
         let mean = f64::from(if is_bad { self.bad } else { self.good }.max(1));
         match self.law {
-            LengthLaw::Constant => mean,
-            LengthLaw::Exponential => -mean * libm::log(1.0 - stream.uniform()),
+            LengthDistribution::Constant => mean,
+            LengthDistribution::Exponential => -mean * libm::log(1.0 - stream.uniform()),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What is counted for each flow and link.
 
-use layercast_core::contract::{Cause, Note};
+use layercast_core::contract::{Cause, TraceEvent};
 use layercast_core::units::{Channel, Level, Seq, Time};
 
 /// What a flow has received so far. A flow is one receiver's reception, or one TCP connection.
@@ -119,13 +119,13 @@ pub struct LevelChange {
 
 /// What a receiver did or noted.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ReceiverDeed {
+pub enum ReceiverEvent {
     /// It joined a channel.
     Join(Channel),
     /// It left a channel.
     Leave(Channel),
     /// It told something about itself: a change of level, a loss event.
-    Note(Note),
+    Trace(TraceEvent),
 }
 
 /// When a receiver did what.
@@ -134,7 +134,7 @@ pub struct ReceiverEntry {
     /// When.
     pub at: Time,
     /// What.
-    pub deed: ReceiverDeed,
+    pub deed: ReceiverEvent,
 }
 
 /// How often a receiver has asked for channels: load of the routers that serve it.
@@ -167,7 +167,7 @@ pub(crate) struct ReceiverLog {
 }
 
 impl ReceiverLog {
-    pub(crate) fn tell(&mut self, at: Time, deed: ReceiverDeed) {
+    pub(crate) fn tell(&mut self, at: Time, deed: ReceiverEvent) {
         if let Some(entries) = &mut self.entries {
             entries.push(ReceiverEntry { at, deed });
         }

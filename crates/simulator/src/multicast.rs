@@ -23,7 +23,7 @@ pub(crate) use self::shape::{Origins, Shape};
 use crate::core::Core;
 use crate::event::ArrivalRun;
 use crate::network::LinkId;
-use crate::packet::Parcel;
+use crate::packet::PacketCopy;
 
 /// Size of a graft or prune on the wire.
 pub(crate) const MEMBERSHIP_SIZE: Size = Size::from_bytes(64);
@@ -51,11 +51,11 @@ enum Membership {
 /// The numbers of a session's routes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Routes {
-    /// Of data: position is the tree node that a parcel is on its way to.
+    /// Of data: position is the tree node that a copy is on its way to.
     pub(crate) data: u32,
     /// Of membership messages: position is the tree node that sent them.
     pub(crate) membership: u32,
-    /// To the source: position is the tree node that a parcel is on its way to.
+    /// To the source: position is the tree node that a copy is on its way to.
     pub(crate) up: u32,
     /// To one receiver or router: position is its number, those of routers following those of receivers.
     pub(crate) down: u32,
@@ -126,7 +126,7 @@ impl Tree {
     }
 
     /// Whether a link is on the way from the source to a receiver.
-    pub(crate) fn is_on_the_way(&self, link: LinkId, receiver: u32) -> bool {
+    pub(crate) fn is_on_path(&self, link: LinkId, receiver: u32) -> bool {
         let mut node = self.node_of(receiver);
         while node != 0 {
             let (up, above) = self.shape.up_from(node);
@@ -163,13 +163,13 @@ impl Tree {
         self.membership(receiver, channel) == Membership::Left
     }
 
-    /// Sends one copy over each subscribed child link of `node`. The parcel's own copy stays with
+    /// Sends one copy over each subscribed child link of `node`. The copy's own copy stays with
     /// the caller.
-    pub(crate) fn forward(&self, core: &mut Core, node: u32, channel: Channel, parcel: Parcel) {
+    pub(crate) fn forward(&self, core: &mut Core, node: u32, channel: Channel, copy: PacketCopy) {
         let mut arrivals = ArrivalRun::new();
         for child in self.shape.children_of(node) {
             if self.forwarding[self.slot(child, channel)] != Forwarding::Off {
-                self.send_copy(core, child, parcel, &mut arrivals);
+                self.send_copy(core, child, copy, &mut arrivals);
             }
         }
         arrivals.enter(&mut core.events);
@@ -177,16 +177,16 @@ impl Tree {
 
     /// Sends a copy over the link into `child`.
     #[inline]
-    fn send_copy(&self, core: &mut Core, child: u32, parcel: Parcel, arrivals: &mut ArrivalRun) {
-        core.slab.add_copy(parcel.packet);
-        let copy = Parcel { route: self.routes.data, position: child, ..parcel };
+    fn send_copy(&self, core: &mut Core, child: u32, copy: PacketCopy, arrivals: &mut ArrivalRun) {
+        core.slab.add_copy(copy.packet);
+        let copy = PacketCopy { route: self.routes.data, position: child, ..copy };
         let link = self.shape.nodes[child as usize].link_in;
         if let Some(arrival) = core.accept(link, copy) {
             arrivals.add(&mut core.events, link.0, arrival);
         }
     }
 
-    /// Calls `lost` for each receiver that would have got a parcel dropped on its way to `node`.
+    /// Calls `lost` for each receiver that would have got a copy dropped on its way to `node`.
     pub(crate) fn for_each_member_below(&self, node: u32, channel: Channel, lost: &mut impl FnMut(u32)) {
         for receiver in self.receivers_at(node) {
             if self.is_member(receiver, channel) {

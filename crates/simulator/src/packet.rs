@@ -1,7 +1,7 @@
-//! Packets, and the parcels that carry them over links.
+//! Packets, and the copies that carry them over links.
 
 use layercast_core::contract::Peer;
-use layercast_core::units::{Channel, Span};
+use layercast_core::units::{Channel, Duration};
 use layercast_protocols::registry::Header;
 
 use crate::tcp::{Ack, Segment};
@@ -39,7 +39,7 @@ pub enum MembershipChange {
     /// Stop forwarding the channel.
     Prune {
         /// How long it is still to be forwarded.
-        after: Span,
+        after: Duration,
     },
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct PacketId(u32);
 #[cfg(test)]
 impl PacketId {
     /// For tests of what only passes packets on.
-    pub(crate) fn of_number(number: u32) -> PacketId {
+    pub(crate) fn from_number(number: u32) -> PacketId {
         PacketId(number)
     }
 }
@@ -78,7 +78,7 @@ pub(crate) enum EcnField {
 /// One copy of a packet as a link sees it. What differs between copies is here: where it is on its
 /// route, and whether a router on its own branch marked it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Parcel {
+pub(crate) struct PacketCopy {
     pub(crate) packet: PacketId,
     /// Which route it follows.
     pub(crate) route: u32,
@@ -91,7 +91,7 @@ pub(crate) struct Parcel {
     pub(crate) channel: u16,
 }
 
-impl Parcel {
+impl PacketCopy {
     /// What flow it belongs to: a unicast way, or a channel of a session.
     pub(crate) fn flow(&self) -> (u32, u16) {
         (self.route, self.channel)
@@ -99,7 +99,7 @@ impl Parcel {
 
     /// Whether a mark will be understood.
     #[inline]
-    pub(crate) fn takes_marks(&self) -> bool {
+    pub(crate) fn is_ecn_capable(&self) -> bool {
         self.ecn.0 != 0
     }
 
@@ -121,7 +121,7 @@ impl Parcel {
 }
 
 /// The ECN field of an IP header (RFC 3168, section 5; RFC 9331). A number and not an enum: an option of
-/// a parcel would hide its tag in an enum, and then copy the rest in pieces, which takes much longer.
+/// a copy would hide its tag in an enum, and then copy the rest in pieces, which takes much longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EcnBits(pub(crate) u8);
 
@@ -141,9 +141,9 @@ impl From<EcnField> for EcnBits {
     }
 }
 
-/// A parcel that a link did not carry. Whoever owns the route accounts for it.
+/// A copy that a link did not carry. Whoever owns the route accounts for it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Dropped(pub(crate) Parcel);
+pub(crate) struct Dropped(pub(crate) PacketCopy);
 
 /// All packets in flight. A freed slot is used again, so it grows only to the largest number ever
 /// in flight.

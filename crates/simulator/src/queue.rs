@@ -24,7 +24,7 @@ mod visit;
 mod watched;
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Rate, Span};
+use layercast_core::units::{Duration, Rate};
 
 pub use self::codel::CoDelConfig;
 use self::codel::CoDelQueue;
@@ -44,7 +44,7 @@ use self::rem::RemQueue;
 pub(crate) use self::visit::Visit;
 pub use self::watched::LinkEvent;
 pub(crate) use self::watched::{RawRecord, Watched, transmission};
-use crate::packet::Parcel;
+use crate::packet::PacketCopy;
 
 /// How much a queue holds. The packet in transmission is never part of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,7 +149,7 @@ pub(crate) enum Queue {
 
 impl Queue {
     /// The queue of a link of this rate and delay. `stream` is the queue's own.
-    pub(crate) fn new(config: QueueConfig, rate: Rate, delay: Span, stream: Stream) -> Queue {
+    pub(crate) fn new(config: QueueConfig, rate: Rate, delay: Duration, stream: Stream) -> Queue {
         match config {
             QueueConfig::DropTail { limit, ns2_compat } => Queue::DropTail(DropTail::new(limit, ns2_compat)),
             QueueConfig::DropFront { limit, ns2_compat } => {
@@ -167,24 +167,24 @@ impl Queue {
 
     /// Takes in a packet, or drops one: this one or another. For managed queues; a drop-tail queue
     /// is asked with [`DropTail::admits`] where the packet does not wait.
-    pub(crate) fn offer(&mut self, parcel: Parcel, visit: &mut Visit<'_>) {
+    pub(crate) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
         match self {
-            Queue::DropTail(queue) if queue.admits(parcel.size_bytes) => queue.push(parcel),
-            Queue::DropTail(_) => visit.drop_for_room(parcel),
-            Queue::DropFront(queue) => queue.offer(parcel, visit),
-            Queue::Red(queue) => queue.offer(parcel, visit),
-            Queue::CoDel(queue) => queue.offer(parcel, visit),
-            Queue::Rem(queue) => queue.offer(parcel, visit),
-            Queue::Pie(queue) => queue.offer(parcel, visit),
-            Queue::FqCoDel(queue) => queue.offer(parcel, visit),
-            Queue::DualPi2(queue) => queue.offer(parcel, visit),
-            Queue::Fair(queue) => queue.offer(parcel, visit),
-            Queue::Watched(queue) => queue.offer(parcel, visit),
+            Queue::DropTail(queue) if queue.admits(copy.size_bytes) => queue.push(copy),
+            Queue::DropTail(_) => visit.drop_for_room(copy),
+            Queue::DropFront(queue) => queue.offer(copy, visit),
+            Queue::Red(queue) => queue.offer(copy, visit),
+            Queue::CoDel(queue) => queue.offer(copy, visit),
+            Queue::Rem(queue) => queue.offer(copy, visit),
+            Queue::Pie(queue) => queue.offer(copy, visit),
+            Queue::FqCoDel(queue) => queue.offer(copy, visit),
+            Queue::DualPi2(queue) => queue.offer(copy, visit),
+            Queue::Fair(queue) => queue.offer(copy, visit),
+            Queue::Watched(queue) => queue.offer(copy, visit),
         }
     }
 
     /// Hands out the packet to transmit next. None if there is none, or all that waited was dropped.
-    pub(crate) fn take(&mut self, visit: &mut Visit<'_>) -> Option<Parcel> {
+    pub(crate) fn take(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
         match self {
             Queue::DropTail(queue) => queue.pop(),
             Queue::DropFront(queue) => queue.take(),

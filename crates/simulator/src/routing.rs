@@ -138,7 +138,7 @@ impl Routing {
 
 #[cfg(test)]
 mod tests {
-    use layercast_core::units::{Rate, Span};
+    use layercast_core::units::{Duration, Rate};
     use proptest::prelude::*;
 
     use super::*;
@@ -149,7 +149,7 @@ mod tests {
         let ids: Vec<NodeId> = (0..nodes).map(|node| network.add_node(format!("{node}"))).collect();
         let config = LinkConfig {
             rate: Rate::from_mbps(1.0),
-            delay: Span::ZERO,
+            delay: Duration::ZERO,
             queue: QueueConfig::default(),
             loss: LossModel::None,
             loss_place: LossPlace::BeforeQueue,

@@ -8,7 +8,7 @@ use layercast_protocols::registry::Source;
 
 use crate::core::Core;
 use crate::event::{Event, Key};
-use crate::host::Way;
+use crate::host::UnicastPath;
 use crate::measure::{FlowCounters, LinkCounters};
 use crate::network::{LinkId, Network, NetworkError, NodeId};
 use crate::routing::Routing;
@@ -97,7 +97,7 @@ enum Agent {
     },
     TcpSender {
         sender: Box<Sender>,
-        way: Way,
+        way: UnicastPath,
         flow: u32,
         stopped: bool,
         /// None for data without end.
@@ -107,13 +107,13 @@ enum Agent {
     },
     TcpSink {
         sink: Box<Sink>,
-        way: Way,
+        way: UnicastPath,
         flow: u32,
     },
     Arrivals(Box<Arrivals>),
     UdpSource {
         source: Box<UdpSource>,
-        way: Way,
+        way: UnicastPath,
         flow: u32,
     },
     UdpSink {
@@ -164,7 +164,7 @@ impl Simulation {
     /// # Errors
     /// [`NetworkError::NoPath`], [`NetworkError::SameNode`].
     pub fn add_tcp(&mut self, config: TcpConfig) -> Result<TcpId, NetworkError> {
-        let forward = self.way_between(config.from, config.to)?;
+        let forward = self.path_between(config.from, config.to)?;
         let backward = reversed(&forward);
         let sender = self.agents.len() as u32;
         let sink = sender + 1;
@@ -288,18 +288,18 @@ impl Simulation {
     }
 
     /// The links of the path between two nodes: at least one.
-    fn way_between(&mut self, from: NodeId, to: NodeId) -> Result<Vec<LinkId>, NetworkError> {
+    fn path_between(&mut self, from: NodeId, to: NodeId) -> Result<Vec<LinkId>, NetworkError> {
         if from == to {
             return Err(NetworkError::SameNode { node: self.network.node_name(to).to_owned() });
         }
         self.routing.path(&self.network, from, to)
     }
 
-    fn add_path(&mut self, links: Vec<LinkId>, agent: u32) -> Way {
+    fn add_path(&mut self, links: Vec<LinkId>, agent: u32) -> UnicastPath {
         let route = self.routes.len() as u32;
         let first = links[0];
         self.routes.push(Route::Path { links, agent });
-        Way { first, route }
+        UnicastPath { first, route }
     }
 
     fn add_agent(&mut self, agent: Agent) {

@@ -1,11 +1,11 @@
 //! How much applications send, and when: laws of random numbers, and what they are laws of.
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 
 /// The law of a random number that is not negative: a size in bytes or a time in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Law {
+pub enum Distribution {
     /// Always this.
     Fixed(f64),
     /// Anything from `low` to `high` alike.
@@ -43,31 +43,31 @@ pub enum Law {
     },
 }
 
-impl Law {
+impl Distribution {
     /// Draws a number.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         match *self {
-            Law::Fixed(value) => value,
-            Law::Uniform { low, high } => stream.uniform_in(low, high),
-            Law::Exponential { mean } => -mean * ln_of_rest(stream),
-            Law::Pareto { mean, shape } => {
+            Distribution::Fixed(value) => value,
+            Distribution::Uniform { low, high } => stream.uniform_in(low, high),
+            Distribution::Exponential { mean } => -mean * ln_of_rest(stream),
+            Distribution::Pareto { mean, shape } => {
                 mean * (shape - 1.0) / shape * libm::exp(-ln_of_rest(stream) / shape)
             }
-            Law::LogNormal { mean, sigma } => {
+            Distribution::LogNormal { mean, sigma } => {
                 // Box and Muller 1958, one of the pair.
                 let radius = libm::sqrt(-2.0 * ln_of_rest(stream));
                 let normal = radius * libm::cos(std::f64::consts::TAU * stream.uniform());
                 mean * libm::exp(sigma * normal - sigma * sigma / 2.0)
             }
-            Law::Weibull { mean, shape } => {
+            Distribution::Weibull { mean, shape } => {
                 mean / libm::tgamma(1.0 + 1.0 / shape) * libm::pow(-ln_of_rest(stream), 1.0 / shape)
             }
         }
     }
 
     /// Draws a time.
-    pub(crate) fn draw_span(&self, stream: &mut Stream) -> Span {
-        Span::from_secs_f64(self.draw(stream))
+    pub(crate) fn draw_span(&self, stream: &mut Stream) -> Duration {
+        Duration::from_secs_f64(self.draw(stream))
     }
 }
 
@@ -85,18 +85,18 @@ pub enum Demand {
     /// One transfer after another, each a connection of its own that starts from nothing.
     Transfers {
         /// The size of each in bytes on the wire, rounded up to whole packets.
-        bytes: Law,
+        bytes: Distribution,
         /// The time from the end of one to the start of the next. `None` leaves the starts to
         /// [`Simulation::add_arrivals`](crate::Simulation::add_arrivals).
-        gap_s: Option<Law>,
+        gap_s: Option<Distribution>,
     },
     /// Data without end for a while, then none for a while, over one connection. After a pause longer
     /// than the retransmission timeout the window is no larger than the initial one (RFC 5681).
     OnOff {
         /// How long there is data, in seconds.
-        on_s: Law,
+        on_s: Distribution,
         /// How long there is none, in seconds.
-        off_s: Law,
+        off_s: Distribution,
     },
 }
 
@@ -168,7 +168,7 @@ impl Application {
     }
 
     /// The connection has delivered all. Gives how long the transfer took, if one was under way.
-    pub(crate) fn finish(&mut self, now: Time) -> Option<Span> {
+    pub(crate) fn finish(&mut self, now: Time) -> Option<Duration> {
         let took = now.since(self.began.take()?);
         if let Demand::Transfers { gap_s: Some(gap_s), .. } = self.demand {
             self.next = Some(now + gap_s.draw_span(&mut self.stream));
@@ -185,7 +185,7 @@ impl Application {
 /// Starts transfers on flows that are free.
 #[derive(Debug)]
 pub(crate) struct Arrivals {
-    gap_s: Law,
+    gap_s: Distribution,
     stream: Stream,
     /// The senders.
     pub(crate) agents: Vec<u32>,
@@ -194,7 +194,7 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    pub(crate) fn new(gap_s: Law, stream: Stream, agents: Vec<u32>) -> Arrivals {
+    pub(crate) fn new(gap_s: Distribution, stream: Stream, agents: Vec<u32>) -> Arrivals {
         Arrivals { gap_s, stream, agents, waiting: 0 }
     }
 
@@ -207,18 +207,23 @@ impl Arrivals {
 #[derive(Debug)]
 pub(crate) struct UdpSource {
     pub(crate) size: Size,
-    interval: Span,
+    interval: Duration,
     /// How long it sends and how long it pauses.
-    pauses: Option<(Law, Law)>,
+    pauses: Option<(Distribution, Distribution)>,
     stream: Stream,
     pause_at: Time,
 }
 
 impl UdpSource {
-    pub(crate) fn new(rate: Rate, size: Size, pauses: Option<(Law, Law)>, stream: Stream) -> UdpSource {
-        let interval = Span::from_secs_f64(f64::from(size.as_bytes()) / rate.as_bytes_per_s());
+    pub(crate) fn new(
+        rate: Rate,
+        size: Size,
+        pauses: Option<(Distribution, Distribution)>,
+        stream: Stream,
+    ) -> UdpSource {
+        let interval = Duration::from_secs_f64(f64::from(size.as_bytes()) / rate.as_bytes_per_s());
         // Time must pass between two packets.
-        let interval = interval.max(Span::from_ns(1));
+        let interval = interval.max(Duration::from_ns(1));
         UdpSource { size, interval, pauses, stream, pause_at: Time::MAX }
     }
 
@@ -246,7 +251,7 @@ mod tests {
     use super::*;
 
     /// Mean and share above the mean of 200 000 draws.
-    fn drawn(law: Law) -> (f64, f64) {
+    fn drawn(law: Distribution) -> (f64, f64) {
         let mut stream = Stream::new(1, "law");
         let draws: Vec<f64> = (0..200_000).map(|_| law.draw(&mut stream)).collect();
         assert!(draws.iter().all(|&draw| draw >= 0.0 && draw.is_finite()), "{law:?}");
@@ -258,13 +263,13 @@ mod tests {
     #[test]
     fn laws_have_their_mean_and_their_shape() {
         let cases = [
-            (Law::Fixed(3.0), 0.0),
-            (Law::Uniform { low: 1.0, high: 5.0 }, 0.5),
-            (Law::Exponential { mean: 3.0 }, (-1.0f64).exp()),
-            (Law::Pareto { mean: 3.0, shape: 2.5 }, (1.5f64 / 2.5).powf(2.5)),
+            (Distribution::Fixed(3.0), 0.0),
+            (Distribution::Uniform { low: 1.0, high: 5.0 }, 0.5),
+            (Distribution::Exponential { mean: 3.0 }, (-1.0f64).exp()),
+            (Distribution::Pareto { mean: 3.0, shape: 2.5 }, (1.5f64 / 2.5).powf(2.5)),
             // The normal law above sigma/2.
-            (Law::LogNormal { mean: 3.0, sigma: 1.0 }, 0.308_54),
-            (Law::Weibull { mean: 3.0, shape: 2.0 }, (-std::f64::consts::FRAC_PI_4).exp()),
+            (Distribution::LogNormal { mean: 3.0, sigma: 1.0 }, 0.308_54),
+            (Distribution::Weibull { mean: 3.0, shape: 2.0 }, (-std::f64::consts::FRAC_PI_4).exp()),
         ];
         for (law, share) in cases {
             let (mean, above) = drawn(law);

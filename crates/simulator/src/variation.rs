@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use layercast_core::units::{Rate, Span, Time};
+use layercast_core::units::{Duration, Rate, Time};
 
 use crate::loss::{LossModel, LossPlace};
 
@@ -18,7 +18,7 @@ pub struct LinkVariation {
     /// their order.
     pub changes: Vec<LinkChange>,
     /// After how long all changes happen again, and again; longer than the last of their times.
-    pub repeat: Option<Span>,
+    pub repeat: Option<Duration>,
     /// Let no packet arrive before one that was sent earlier: it arrives with it. Otherwise a packet
     /// overtakes those before it when the delay falls by more than their distance, as in ns-2.
     pub avoid_reordering: bool,
@@ -38,7 +38,7 @@ pub struct LinkChange {
     /// The rate of transmissions that begin from then on.
     pub rate: Option<Rate>,
     /// The propagation delay of packets whose transmission begins from then on.
-    pub delay: Option<Span>,
+    pub delay: Option<Duration>,
     /// What the link loses from then on, and where. The model starts anew: its state is drawn, its
     /// count of packets is zero.
     pub loss: Option<(LossModel, LossPlace)>,
@@ -72,7 +72,7 @@ pub enum VariationError {
     #[error("the changes repeat after {repeat}, but one is at {at}; repeat later")]
     Repeat {
         /// After how long they repeat.
-        repeat: Span,
+        repeat: Duration,
         /// The last change.
         at: Time,
     },

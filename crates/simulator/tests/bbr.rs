@@ -6,7 +6,7 @@ mod world;
 
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
-    Demand, Law, LinkConfig, LossModel, QueueConfig, QueueLimit, Simulation, TcpConfig, TcpId,
+    Demand, Distribution, LinkConfig, LossModel, QueueConfig, QueueLimit, Simulation, TcpConfig, TcpId,
 };
 use world::{Plan, at, link, tcp};
 
@@ -169,7 +169,7 @@ fn a_pause_does_not_cost_the_rate() {
     let plan = path(5.0, LossModel::None);
     let mut simulation = plan.simulation();
     let options = TcpOptions { window: 1000, ..TcpOptions::new(TcpVariant::Bbr, TcpProfile::Ns2) };
-    let demand = Demand::OnOff { on_s: Law::Fixed(4.0), off_s: Law::Fixed(1.0) };
+    let demand = Demand::OnOff { on_s: Distribution::Fixed(4.0), off_s: Distribution::Fixed(1.0) };
     let config = TcpConfig { options, demand, ..tcp(&plan, TcpVariant::Bbr, "S", "R", "tcp") };
     let id = simulation.add_tcp(config).unwrap();
     let got = mbps(&mut simulation, &[id], 10.0, 110.0)[0];

@@ -4,7 +4,7 @@
 
 mod world;
 
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 use layercast_protocols::registry::{NAMES, Protocol};
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
@@ -50,7 +50,7 @@ impl Run {
         for (name, variant) in [("reno", TcpVariant::Reno), ("sack", TcpVariant::Sack)] {
             let mut config = tcp(&plan, variant, "S", "R", name);
             // Timeouts that depend on what is measured, so that each draw can be seen.
-            config.options.min_rto = Span::from_ms(20);
+            config.options.min_rto = Duration::from_ms(20);
             tcps.push(simulation.add_tcp(config).unwrap());
         }
         Run { plan, simulation, receivers, tcps }

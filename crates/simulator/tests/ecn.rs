@@ -5,21 +5,21 @@
 mod world;
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Size, Span, Time};
+use layercast_core::units::{Duration, Size, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{LinkConfig, QueueConfig, QueueLimit, RedConfig, Simulation, TcpConfig};
 use world::{Plan, at, link, tcp};
 
 /// What four connections over one bottleneck did from 20 s to 120 s, mean of ten seeds.
 #[derive(Debug)]
-struct Told {
+struct Measured {
     packets_per_s: f64,
     marks: f64,
     drops: f64,
 }
 
 /// The network of `validation/ecn.tcl`.
-fn four_connections(variant: TcpVariant, ecn: bool) -> Told {
+fn four_connections(variant: TcpVariant, ecn: bool) -> Measured {
     const SEEDS: u64 = 10;
     let red = RedConfig {
         limit: Some(QueueLimit::Packets(100)),
@@ -33,7 +33,7 @@ fn four_connections(variant: TcpVariant, ecn: bool) -> Told {
     let mut links = vec![("L-R", shared, link(8.0, 20.0))];
     links.extend(names.iter().map(|name| (name.as_str(), access(), access())));
     let plan = Plan::new(&links);
-    let mut told = Told { packets_per_s: 0.0, marks: 0.0, drops: 0.0 };
+    let mut told = Measured { packets_per_s: 0.0, marks: 0.0, drops: 0.0 };
     for seed in 1..=SEEDS {
         let mut simulation = Simulation::new(plan.network.clone(), seed);
         let mut starts = Stream::new(seed, "starts");
@@ -41,7 +41,7 @@ fn four_connections(variant: TcpVariant, ecn: bool) -> Told {
         for i in 0..4 {
             let mut options = TcpOptions::new(variant, TcpProfile::Ns2);
             (options.window, options.ecn) = (5000, ecn);
-            let start = Time::ZERO + starts.uniform_span(Span::from_secs(5));
+            let start = Time::ZERO + starts.uniform_duration(Duration::from_secs(5));
             let (from, to) = (format!("S{i}"), format!("D{i}"));
             let config = TcpConfig { options, start, ..tcp(&plan, variant, &from, &to, &format!("tcp-{i}")) };
             flows.push(simulation.add_tcp(config).unwrap());

@@ -5,7 +5,7 @@
 mod world;
 
 use layercast_core::contract::Cause;
-use layercast_core::units::{Level, Rate, Span};
+use layercast_core::units::{Duration, Level, Rate};
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
     EdgeConfig, LeaveRule, LinkConfig, QuerierProfile, QueueConfig, QueueLimit, ReceiverId, RedConfig,
@@ -40,7 +40,10 @@ fn the_latency_of_a_leave_is_the_check_the_prune_and_the_data_on_its_way() {
     for (edge, wait_s) in [
         (QuerierProfile::IgmpV3.config(), 2.0),
         (
-            EdgeConfig { leave: LeaveRule::Fast { processing: Span::from_ms(10) }, ..EdgeConfig::default() },
+            EdgeConfig {
+                leave: LeaveRule::Fast { processing: Duration::from_ms(10) },
+                ..EdgeConfig::default()
+            },
             0.01,
         ),
         (EdgeConfig { leave_loss: 1.0, ..QuerierProfile::MldV2.config() }, 260.0),
@@ -114,7 +117,7 @@ fn an_edge_without_room_tells_the_endpoint_and_sessions_share_its_table() {
     let causes = |id| simulation.level_changes(id).iter().map(|change| change.cause).collect::<Vec<_>>();
     assert!(!causes(first).contains(&Cause::JoinFailed));
     let failed = simulation.level_changes(second).last().unwrap();
-    assert_eq!((failed.cause, failed.to), (Cause::JoinFailed, Level::of_count(1)));
+    assert_eq!((failed.cause, failed.to), (Cause::JoinFailed, Level::from_count(1)));
     let [first, second] = [first, second].map(|id| simulation.receiver_counters(id).received_packets);
     assert!((second * 2).abs_diff(first) <= 4, "{first} and half of it, {second}");
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
     Demand, LinkConfig, LossModel, LossPlace, Network, QueueConfig, Simulation, TcpConfig,
@@ -75,7 +75,7 @@ fn single_connection(input: &Value) -> (Simulation, layercast_simulator::TcpId) 
     let drops = input["drop_arrivals"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
     let backward = LinkConfig {
         rate: Rate::from_bps(input["rate_bps"].as_f64().unwrap()),
-        delay: Span::from_secs_f64(input["one_way_prop_s"].as_f64().unwrap()),
+        delay: Duration::from_secs_f64(input["one_way_prop_s"].as_f64().unwrap()),
         queue: QueueConfig::default(),
         loss: LossModel::None,
         loss_place: LossPlace::BeforeQueue,

@@ -5,21 +5,21 @@
 mod world;
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 use layercast_simulator::{LinkConfig, LossModel, ReceiverId, Simulation};
 use world::{ALWAYS, Member, Plan, at, fixed_session, link, member};
 
 /// Data flows at this rate: a packet each 100 us.
 const KBPS: f64 = 80_000.0;
 /// How fine arrivals are looked for.
-const STEP: Span = Span::from_us(10);
+const STEP: Duration = Duration::from_us(10);
 /// From the source over G to R: two transmissions of 80 us, 10 and 20 ms.
-const TRAVEL: Span = Span::from_us(30_160);
+const TRAVEL: Duration = Duration::from_us(30_160);
 /// From G to R.
-const LAST_HOP: Span = Span::from_us(20_080);
+const LAST_HOP: Duration = Duration::from_us(20_080);
 /// A graft or prune from R to G and from G to the source: 64 bytes at 1 Mbit/s, 20 and 10 ms.
-const UP_TO_G: Span = Span::from_us(20_512);
-const UP_TO_S: Span = Span::from_us(10_512);
+const UP_TO_G: Duration = Duration::from_us(20_512);
+const UP_TO_S: Duration = Duration::from_us(10_512);
 
 /// S - G, then from G to R and to Q.
 fn fork() -> Plan {
@@ -66,7 +66,7 @@ fn a_join_takes_its_latency_the_graft_and_the_data() {
         let expected: Vec<Time> = reference.iter().copied().filter(|&when| when >= earliest).collect();
         assert!(found.len() > 1000);
         // Arrivals are seen up to one step late, so that the first may fall on either side.
-        assert!(found[0].since(earliest) <= Span::from_us(100) + STEP, "{} {earliest}", found[0]);
+        assert!(found[0].since(earliest) <= Duration::from_us(100) + STEP, "{} {earliest}", found[0]);
         assert_eq!(found[1..], expected[expected.len() - (found.len() - 1)..]);
         assert!(found.len().abs_diff(expected.len()) <= 1);
     }
@@ -92,7 +92,7 @@ fn data_flows_for_the_leave_latency_and_counts_as_late() {
         simulation.run_until(at(1.0));
         let counters = simulation.receiver_counters(ids[0]);
         // G forwards until the prune has come and the latency is over.
-        let last_at_g = at(0.6) + UP_TO_G + Span::from_ms(leave_ms);
+        let last_at_g = at(0.6) + UP_TO_G + Duration::from_ms(leave_ms);
         let count =
             |from: Time, to: Time| reference.iter().filter(|&&when| when > from && when <= to).count();
         let received = count(Time::ZERO, at(0.6)) as u64;

@@ -8,7 +8,7 @@ use layercast_protocols::registry::Protocol;
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
     Carried, LinkConfig, LinkEvent, LinkId, LinkRecord, LossModel, LossPlace, MembershipChange, QueueConfig,
-    QueueLimit, ReceiverDeed, ReceiverEntry, ReceiverId, RedConfig, Simulation,
+    QueueLimit, ReceiverEntry, ReceiverEvent, ReceiverId, RedConfig, Simulation,
 };
 use world::{Plan, add_session, at, link, tcp};
 
@@ -133,14 +133,14 @@ fn a_log_has_every_join_and_change_of_level() {
     assert!(log.is_sorted_by_key(|entry| entry.at));
     let changes = simulation.level_changes(receivers[0]);
     let noted = log.iter().filter(|entry| {
-        matches!(entry.deed, ReceiverDeed::Note(layercast_core::contract::Note::LevelChanged { .. }))
+        matches!(entry.deed, ReceiverEvent::Trace(layercast_core::contract::TraceEvent::LevelChanged { .. }))
     });
     assert!(changes.len() > 1);
     assert_eq!(noted.count(), changes.len());
     let held = log.iter().fold(0i64, |held, entry| match entry.deed {
-        ReceiverDeed::Join(_) => held + 1,
-        ReceiverDeed::Leave(_) => held - 1,
-        ReceiverDeed::Note(_) => held,
+        ReceiverEvent::Join(_) => held + 1,
+        ReceiverEvent::Leave(_) => held - 1,
+        ReceiverEvent::Trace(_) => held,
     });
     assert_eq!(held, i64::from(changes.last().unwrap().to.layer_count()));
 }

@@ -4,7 +4,7 @@
 
 mod world;
 
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
     CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkConfig, LinkCounters, PieConfig, QueueConfig,
@@ -99,7 +99,7 @@ fn codel_keeps_the_standing_queue_near_its_target_where_drop_tail_fills() {
 /// and twice the target bound the mean.
 #[test]
 fn pie_steers_the_delay_to_its_target() {
-    let target = Span::from_ms(15);
+    let target = Duration::from_ms(15);
     let config = PieConfig { limit: ROOM, target, ..PieConfig::default() };
     let measured = eight_tcps(QueueConfig::Pie(config));
     let wait_s = measured.mean_wait_s();

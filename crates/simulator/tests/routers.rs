@@ -5,7 +5,7 @@
 mod world;
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 use layercast_protocols::nca;
 use layercast_protocols::registry::{Header, Protocol};
 use layercast_simulator::{
@@ -44,8 +44,8 @@ fn config(plan: &Plan, receivers: &[&str], routers: &[&str]) -> SessionConfig {
         receiver: protocol.receiver(session.clone(), Stream::new(1, name)),
         start: Time::ZERO,
         stop: None,
-        join_latency: Span::ZERO.into(),
-        leave_latency: Span::ZERO.into(),
+        join_latency: Duration::ZERO.into(),
+        leave_latency: Duration::ZERO.into(),
     };
     let router = |name: &&str| RouterConfig { node: plan.node(name), lives: vec![life(0.0, None)] };
     SessionConfig {

@@ -4,7 +4,7 @@
 
 mod world;
 
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{LinkConfig, LossModel, QueueConfig, QueueLimit, Simulation, TcpConfig};
 use world::{Plan, at, link, tcp};
@@ -37,7 +37,7 @@ fn mean_kbps(options: &TcpOptions, one_way_ms: f64, loss: f64, from_s: f64, to_s
 fn sack_gets_what_it_gets_in_ns2_with_a_minimum_timeout_of_one_second() {
     let mut options = TcpOptions::new(TcpVariant::Sack, TcpProfile::Ns2);
     options.window = 10_000;
-    options.min_rto = Span::from_secs(1);
+    options.min_rto = Duration::from_secs(1);
     for (loss, measured) in [(0.01, 1523.0), (0.03, 738.0)] {
         let kbps = mean_kbps(&options, 30.0, loss, 30.0, 300.0, 15);
         assert!((kbps / measured - 1.0).abs() < 0.05, "at {loss}: {kbps} kbit/s, ns-2 {measured}");
@@ -136,7 +136,7 @@ fn a_random_delay_breaks_the_lockstep_of_flows() {
         let [a, b] = received(&simulation);
         (a - before[0]) as f64 / (a + b - before[0] - before[1]) as f64
     };
-    let (without, with) = (share_of_a(Span::ZERO), share_of_a(Span::from_ms(10)));
+    let (without, with) = (share_of_a(Duration::ZERO), share_of_a(Duration::from_ms(10)));
     assert!(without < 0.2, "{without}");
     assert!((0.35..0.55).contains(&with), "{with}");
 }

@@ -8,7 +8,7 @@ use allocation_counter::measure;
 use layercast_core::units::{Rate, Size, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
-    ArrivalsConfig, Carried, Demand, Law, LinkConfig, LinkEvent, LossModel, QueueConfig, QueueLimit,
+    ArrivalsConfig, Carried, Demand, Distribution, LinkConfig, LinkEvent, LossModel, QueueConfig, QueueLimit,
     Simulation, TcpConfig, TcpId, UdpConfig, UdpId,
 };
 use world::{Plan, at, link, tcp};
@@ -24,7 +24,7 @@ fn add(simulation: &mut Simulation, plan: &Plan, variant: TcpVariant, demand: De
     simulation.add_tcp(TcpConfig { options, demand, ..tcp(plan, variant, "S", "R", name) }).unwrap()
 }
 
-fn transfers(bytes: Law, gap_s: Option<Law>) -> Demand {
+fn transfers(bytes: Distribution, gap_s: Option<Distribution>) -> Demand {
     Demand::Transfers { bytes, gap_s }
 }
 
@@ -33,7 +33,7 @@ fn equal_transfers_on_an_empty_path_take_equal_times() {
     for variant in TcpVariant::ALL {
         let plan = path(10.0, 0.0);
         let mut simulation = plan.simulation();
-        let demand = transfers(Law::Fixed(30_500.0), Some(Law::Fixed(1.0)));
+        let demand = transfers(Distribution::Fixed(30_500.0), Some(Distribution::Fixed(1.0)));
         let id = add(&mut simulation, &plan, variant, demand, "tcp");
         simulation.run_until(at(20.0));
         // 31 packets and the opening one each; those under way are not counted yet.
@@ -63,9 +63,14 @@ fn transfers_over_a_lossy_path_all_end() {
     for variant in TcpVariant::ALL {
         let plan = path(10.0, 0.05);
         let mut simulation = plan.simulation();
-        let law = Law::Pareto { mean: 12_000.0, shape: 1.3 };
-        let id =
-            add(&mut simulation, &plan, variant, transfers(law, Some(Law::Exponential { mean: 0.1 })), "tcp");
+        let law = Distribution::Pareto { mean: 12_000.0, shape: 1.3 };
+        let id = add(
+            &mut simulation,
+            &plan,
+            variant,
+            transfers(law, Some(Distribution::Exponential { mean: 0.1 })),
+            "tcp",
+        );
         // A lost first packet costs 3 s, and twice as much each time again: some transfers take a minute.
         let mut last = 0;
         for half in 1..=2 {
@@ -81,7 +86,7 @@ fn transfers_over_a_lossy_path_all_end() {
 fn with_arrivals(slots: usize, until_s: f64) -> (Simulation, Vec<TcpId>, Plan) {
     let plan = path(10.0, 0.001);
     let mut simulation = plan.simulation();
-    let bytes = Law::LogNormal { mean: 20_000.0, sigma: 1.0 };
+    let bytes = Distribution::LogNormal { mean: 20_000.0, sigma: 1.0 };
     let flows: Vec<TcpId> = (0..slots)
         .map(|slot| {
             let variant = TcpVariant::ALL[slot % TcpVariant::ALL.len()];
@@ -89,7 +94,7 @@ fn with_arrivals(slots: usize, until_s: f64) -> (Simulation, Vec<TcpId>, Plan) {
         })
         .collect();
     simulation.add_arrivals(ArrivalsConfig {
-        gap_s: Law::Exponential { mean: 0.1 },
+        gap_s: Distribution::Exponential { mean: 0.1 },
         flows: flows.clone(),
         start: Time::ZERO,
         stop: None,
@@ -137,7 +142,7 @@ fn a_tcp_pauses_and_goes_on() {
     for variant in TcpVariant::ALL {
         let plan = path(10.0, 0.0);
         let mut simulation = plan.simulation();
-        let demand = Demand::OnOff { on_s: Law::Fixed(5.0), off_s: Law::Fixed(5.0) };
+        let demand = Demand::OnOff { on_s: Distribution::Fixed(5.0), off_s: Distribution::Fixed(5.0) };
         let id = add(&mut simulation, &plan, variant, demand, "tcp");
         let mut received = Vec::new();
         let mut before = 0;
@@ -158,7 +163,7 @@ fn a_tcp_pauses_and_goes_on() {
 fn add_udp(
     simulation: &mut Simulation,
     plan: &Plan,
-    pauses: Option<(Law, Law)>,
+    pauses: Option<(Distribution, Distribution)>,
     ends: (&str, &str),
 ) -> UdpId {
     let config = UdpConfig {
@@ -179,7 +184,7 @@ fn a_constant_rate_is_constant_and_pauses_take_their_share() {
     let plan = path(10.0, 0.01);
     let mut simulation = plan.simulation();
     let steady = add_udp(&mut simulation, &plan, None, ("S", "R"));
-    let pauses = (Law::Exponential { mean: 0.5 }, Law::Exponential { mean: 1.5 });
+    let pauses = (Distribution::Exponential { mean: 0.5 }, Distribution::Exponential { mean: 1.5 });
     let paused = add_udp(&mut simulation, &plan, Some(pauses), ("R", "S"));
     simulation.run_until(at(1001.0));
     let (steady, paused) = (simulation.udp_counters(steady), simulation.udp_counters(paused));
@@ -196,7 +201,7 @@ fn a_constant_rate_is_constant_and_pauses_take_their_share() {
 fn a_stopped_application_is_silent() {
     let plan = path(10.0, 0.0);
     let mut simulation = plan.simulation();
-    let demand = transfers(Law::Fixed(20_000.0), Some(Law::Fixed(0.1)));
+    let demand = transfers(Distribution::Fixed(20_000.0), Some(Distribution::Fixed(0.1)));
     let config = TcpConfig { demand, stop: Some(at(10.0)), ..tcp(&plan, TcpVariant::Sack, "S", "R", "tcp") };
     let id = simulation.add_tcp(config).unwrap();
     simulation.run_until(at(11.0));

@@ -7,7 +7,7 @@ mod world;
 use std::sync::Arc;
 
 use allocation_counter::measure;
-use layercast_core::units::{Rate, Span};
+use layercast_core::units::{Duration, Rate};
 use layercast_protocols::registry::{NAMES, Protocol};
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
@@ -72,8 +72,8 @@ fn a_tcp_follows_the_rate() {
 #[test]
 fn the_round_trip_follows_the_delay() {
     // A window of 10 packets over a link that is never full: throughput is window over round trip.
-    let longer = LinkChange { at: at(20.0), delay: Some(Span::from_ms(90)), ..LinkChange::default() };
-    let shorter = LinkChange { at: at(40.0), delay: Some(Span::from_ms(40)), ..LinkChange::default() };
+    let longer = LinkChange { at: at(20.0), delay: Some(Duration::from_ms(90)), ..LinkChange::default() };
+    let shorter = LinkChange { at: at(40.0), delay: Some(Duration::from_ms(40)), ..LinkChange::default() };
     let plan = one_link(changes(vec![longer, shorter]));
     let mut simulation = plan.simulation();
     let mut config = tcp(&plan, TcpVariant::Sack, "S", "R", "tcp");
@@ -143,11 +143,11 @@ fn everything(seed: u64) -> Vec<String> {
     let mut plan = bottleneck(6.0);
     let loss = Some((LossModel::Bernoulli(0.02), LossPlace::AfterLink));
     let varied = LinkVariation {
-        repeat: Some(Span::from_secs(7)),
+        repeat: Some(Duration::from_secs(7)),
         ..changes(vec![
-            LinkChange { at: at(1.0), delay: Some(Span::from_ms(2)), loss, ..LinkChange::default() },
+            LinkChange { at: at(1.0), delay: Some(Duration::from_ms(2)), loss, ..LinkChange::default() },
             rate_from(2.5, 3.0),
-            LinkChange { delay: Some(Span::from_ms(30)), ..rate_from(5.0, 9.0) },
+            LinkChange { delay: Some(Duration::from_ms(30)), ..rate_from(5.0, 9.0) },
         ])
     };
     let trace = Some(Arc::new(DeliveryTrace::parse("1\n1\n4\n9\n").unwrap()));
@@ -182,10 +182,13 @@ fn the_same_changes_give_the_same_run() {
 
 #[test]
 fn changes_allocate_nothing_in_the_steady_state() {
-    let delay =
-        |seconds, ms| LinkChange { at: at(seconds), delay: Some(Span::from_ms(ms)), ..LinkChange::default() };
+    let delay = |seconds, ms| LinkChange {
+        at: at(seconds),
+        delay: Some(Duration::from_ms(ms)),
+        ..LinkChange::default()
+    };
     // The delay falls and rises ten times a second, so that packets overtake all the time.
-    let repeat = Some(Span::from_ms(100));
+    let repeat = Some(Duration::from_ms(100));
     let swings = LinkVariation { repeat, ..changes(vec![delay(0.02, 5), delay(0.05, 25), delay(0.07, 15)]) };
     let trace = Some(Arc::new(DeliveryTrace::parse("1\n1\n4\n").unwrap()));
     let traced = LinkVariation { trace, ..LinkVariation::default() };

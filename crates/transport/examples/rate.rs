@@ -6,7 +6,7 @@ use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use layercast_core::layers::LayerTable;
-use layercast_core::units::{Channel, Rate, Size, Span, Time};
+use layercast_core::units::{Channel, Duration, Rate, Size, Time};
 use layercast_protocols::fixed;
 use layercast_protocols::registry::Protocol;
 use layercast_transport::host::{Interface, Load, ReceiverHost, SourceHost, Supply};
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let protocol = Protocol::Fixed(fixed::Options { level: 3 });
     let interface = Interface::find(Some("127.0.0.1"), GROUP)?;
-    let until = Time::ZERO + Span::from_ms(seconds.parse::<u64>()? * 1000);
+    let until = Time::ZERO + Duration::from_ms(seconds.parse::<u64>()? * 1000);
     if role == "send" {
         let mut host = SourceHost::new(&interface, &protocol, session, 0, 1, 1)?;
         host.start(&mut Constant)?;

@@ -68,7 +68,7 @@ pub enum Error {
     },
     /// Nothing of use came for too long.
     #[error("nothing heard from {group} for {} s. {reasons}", waited.as_secs())]
-    NothingHeard {
+    Silent {
         /// The base group.
         group: SocketAddrV4,
         /// For how long.

@@ -27,7 +27,7 @@ use layercast_protocols::registry::Protocol;
 /// [`Error::Option`] at the first that the protocol does not take; those before it are set.
 pub fn set_options(protocol: &mut Protocol, options: &[(String, String)]) -> Result<(), Error> {
     for (option, value) in options {
-        protocol.set(option, RawValue::of_text(value)).map_err(|source| Error::Option {
+        protocol.set(option, RawValue::from_text(value)).map_err(|source| Error::Option {
             protocol: protocol.name().to_owned(),
             option: option.clone(),
             source,

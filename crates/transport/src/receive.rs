@@ -1,17 +1,17 @@
 //! Receiving a file.
 
 mod discovery;
-mod place;
+mod partial_file;
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration as StdDuration, Instant};
 
-use layercast_core::contract::{Belief, Cause};
-use layercast_core::units::{Level, Span};
+use layercast_core::contract::{Cause, Estimates};
+use layercast_core::units::{Duration, Level};
 use layercast_protocols::elm::options::JoinGapScope;
 use layercast_protocols::registry::Protocol;
 
@@ -25,14 +25,14 @@ use crate::session::Session;
 use crate::{random_seed, set_options};
 
 use discovery::Found;
-use place::Place;
+use partial_file::PartialFile;
 
 /// How often progress is told.
-const PROGRESS_EVERY: Span = Span::from_ms(500);
+const PROGRESS_EVERY: Duration = Duration::from_ms(500);
 /// How often a file is tried whose hash is wrong.
 const HASH_TRIES: u32 = 3;
 /// The longest delay before a completion is sent, so that those of a crowd spread.
-const COMPLETION_SPREAD: Duration = Duration::from_secs(1);
+const COMPLETION_SPREAD: StdDuration = StdDuration::from_secs(1);
 /// How many copies of a completion are sent, since no answer comes.
 const COMPLETION_COPIES: u32 = 3;
 
@@ -58,9 +58,9 @@ pub struct ReceiveOptions {
     /// Whether a file of the same name is replaced.
     pub replace: bool,
     /// How long to wait when nothing of use comes.
-    pub patience: Duration,
+    pub patience: StdDuration,
     /// When to give up; never if none.
-    pub within: Option<Duration>,
+    pub within: Option<StdDuration>,
     /// Options of the protocol, by name and as text, that are not as [`deployed`] has them.
     pub protocol_options: Vec<(String, String)>,
     /// The seed of the receiver's random numbers; any if none.
@@ -71,7 +71,7 @@ pub struct ReceiveOptions {
 #[derive(Clone, Debug)]
 pub struct ReceiveProgress {
     /// Time since the start.
-    pub elapsed: Duration,
+    pub elapsed: StdDuration,
     /// The file's name and length, once they are known.
     pub file: Option<(String, u64)>,
     /// Symbols that are needed at least, and how many of them are here.
@@ -79,7 +79,7 @@ pub struct ReceiveProgress {
     /// Bytes of the file per second over the last interval.
     pub goodput_bps: f64,
     /// What the receiver believes: level, fair rate, loss, round-trip time.
-    pub belief: Belief,
+    pub estimates: Estimates,
     /// The last change of level, and its cause.
     pub last_change: Option<(Level, Cause)>,
     /// What the sockets counted.
@@ -99,7 +99,7 @@ pub fn receive(
 ) -> Result<(PathBuf, ReceiveProgress), Error> {
     let begin = Instant::now();
     let seed = options.seed.unwrap_or_else(random_seed);
-    place::check_directory(&options.into)?;
+    partial_file::check_directory(&options.into)?;
     let group = match &options.known {
         Known::Group(group, _) => *group,
         Known::Session(session) => session.group,
@@ -108,7 +108,7 @@ pub fn receive(
     let found = discovery::find(options, &interface, stop, begin)?;
     let Found { session, table, base, join_source } = found;
     let protocol = configured(&session, &options.protocol_options)?;
-    let mut place = Place::open(&options.into, &table, options.replace)?;
+    let mut place = PartialFile::open(&options.into, &table, options.replace)?;
     let file = place.file()?;
     let mut reception = Reception {
         assembly: Assembly::new(table.oti, file),
@@ -131,7 +131,7 @@ pub fn receive(
 }
 
 /// How often a source whose only receiver has not spoken sends a packet.
-const ANNOUNCE_EVERY: Span = Span::from_ms(500);
+const ANNOUNCE_EVERY: Duration = Duration::from_ms(500);
 
 /// The protocol of that name with its defaults, but for what real networks need.
 pub fn deployed(name: &str) -> Option<Protocol> {
@@ -157,7 +157,7 @@ fn configured(session: &Session, options: &[(String, String)]) -> Result<Protoco
     let wrong = || crate::session::SessionError::Protocol(session.protocol.clone());
     let mut protocol = deployed(&session.protocol).ok_or_else(wrong)?;
     if let Some((name, _)) =
-        options.iter().find(|(name, _)| protocol.needs().agreed().contains(&name.as_str()))
+        options.iter().find(|(name, _)| protocol.requirements().agreed().contains(&name.as_str()))
     {
         return Err(Error::Agreed { option: name.clone() });
     }
@@ -257,7 +257,7 @@ impl Reception {
         if waited >= options.patience {
             let group = host.session().group;
             let reasons = discovery::reasons(host.counters(), true);
-            return Err(Error::NothingHeard { group, waited, reasons });
+            return Err(Error::Silent { group, waited, reasons });
         }
         Ok(())
     }
@@ -272,7 +272,7 @@ impl Reception {
             file: Some((self.table.name.clone(), self.table.oti.length())),
             symbols,
             goodput_bps: bytes * 8.0 / then.elapsed().as_secs_f64().max(1e-3),
-            belief: host.belief(),
+            estimates: host.estimates(),
             last_change: host.last_change(),
             counters: *host.counters(),
             assembly: *self.assembly.counters(),

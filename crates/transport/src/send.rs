@@ -5,12 +5,12 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration as StdDuration, SystemTime, UNIX_EPOCH};
 
-use layercast_core::contract::Belief;
+use layercast_core::contract::Estimates;
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
-use layercast_core::units::{Channel, Size, Span, Time};
+use layercast_core::units::{Channel, Duration, Size, Time};
 use layercast_protocols::registry::Protocol;
 
 use crate::error::Error;
@@ -26,9 +26,9 @@ use crate::session::{IP_UDP_BYTES, Session, SessionError, whole_rates};
 
 /// How often the file delivery table goes out: a little more than once per second, so that with the
 /// base layer's spacing it is never less.
-const TABLE_EVERY: Span = Span::from_ms(800);
+const TABLE_EVERY: Duration = Duration::from_ms(800);
 /// How often progress is told, and the file looked at.
-const PROGRESS_EVERY: Span = Span::from_ms(500);
+const PROGRESS_EVERY: Duration = Duration::from_ms(500);
 /// Seconds between the years 1900 and 1970 (RFC 5905, section 6).
 const NTP_OFFSET_S: u64 = 2_208_988_800;
 /// How long a table is valid if nobody says when the session ends.
@@ -40,7 +40,7 @@ const KNOWN_RECEIVERS_MAX: usize = 1 << 20;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ends {
     /// After this time.
-    pub after: Option<Duration>,
+    pub after: Option<StdDuration>,
     /// After this many symbols for each that the file has, over all layers.
     pub rounds: Option<u32>,
     /// When this many receivers have said that they are complete.
@@ -74,7 +74,7 @@ pub struct SendOptions {
 #[derive(Clone, Copy, Debug)]
 pub struct SendProgress {
     /// Time since the start.
-    pub elapsed: Duration,
+    pub elapsed: StdDuration,
     /// Symbols sent for each that the file has.
     pub rounds: f64,
     /// What was sent and heard.
@@ -82,7 +82,7 @@ pub struct SendProgress {
     /// How many receivers are complete.
     pub completions: usize,
     /// What the source believes: the number of layers, their rate, the round-trip time.
-    pub belief: Belief,
+    pub estimates: Estimates,
 }
 
 /// Why sending stopped.
@@ -138,16 +138,16 @@ pub fn send(
         }
         let now = clock.now();
         let told = SendProgress {
-            elapsed: Duration::from_nanos(now.since(begin).as_ns()),
+            elapsed: StdDuration::from_nanos(now.since(begin).as_ns()),
             rounds: carousel.schedule.rounds(),
             counters: *host.counters(),
             completions: known.len(),
-            belief: Belief::default(),
+            estimates: Estimates::default(),
         };
         let stopped = why_stop(&options.ends, &told, stop);
         if now >= next_progress || stopped.is_some() {
             next_progress = now + PROGRESS_EVERY;
-            let told = SendProgress { belief: host.belief(), ..told };
+            let told = SendProgress { estimates: host.estimates(), ..told };
             progress(&told);
             if let Some(stopped) = stopped {
                 host.stop(&mut carousel)?;
@@ -178,7 +178,7 @@ fn why_stop(ends: &Ends, told: &SendProgress, stop: &AtomicBool) -> Option<Stopp
 /// The description of a session that is about to begin. Number and port are filled in later.
 fn description(options: &SendOptions, source: Ipv4Addr) -> Result<Session, Error> {
     let layers = whole_rates(&options.layers).map_err(SessionError::Layers)?;
-    let needs = options.protocol.needs();
+    let needs = options.protocol.requirements();
     let plan = SessionPlan { layers: layers.clone(), packet_size: options.packet };
     let agreed = needs.agreed().iter().filter_map(|name| {
         let value = options.protocol.get(name)?;

@@ -165,7 +165,7 @@ impl Session {
         let protocol =
             Protocol::named(&self.protocol).ok_or_else(|| SessionError::Protocol(self.protocol.clone()))?;
         let protocol = self.agree(protocol)?;
-        let (needs, plan) = (protocol.needs(), self.plan());
+        let (needs, plan) = (protocol.requirements(), self.plan());
         if needs.has_routers() {
             return Err(SessionError::Routers(self.protocol.clone()));
         }
@@ -183,14 +183,14 @@ impl Session {
     /// [`SessionError::Option`] names one that is missing, or should not be there, or has no value that
     /// makes sense.
     pub fn agree(&self, mut protocol: Protocol) -> Result<Protocol, SessionError> {
-        let names = protocol.needs().agreed();
+        let names = protocol.requirements().agreed();
         let told = |name: &str| self.agreed.iter().any(|(told, _)| told == name);
         if let Some(missing) = names.iter().find(|name| !told(name)) {
             return Err(SessionError::Option((*missing).to_owned()));
         }
         for (name, value) in &self.agreed {
             let known = names.contains(&name.as_str());
-            if !known || protocol.set(name, RawValue::of_text(value)).is_err() {
+            if !known || protocol.set(name, RawValue::from_text(value)).is_err() {
                 return Err(SessionError::Option(name.clone()));
             }
         }

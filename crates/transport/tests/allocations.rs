@@ -8,11 +8,11 @@ use std::fs::{self, File};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration as StdDuration, Instant};
 
 use allocation_counter::{AllocationInfo, measure};
 use layercast_core::layers::LayerTable;
-use layercast_core::units::{Channel, Rate, Size, Span, Time};
+use layercast_core::units::{Channel, Duration, Rate, Size, Time};
 use layercast_protocols::registry::Protocol;
 use layercast_transport::Error;
 use layercast_transport::file::FileSource;
@@ -24,25 +24,25 @@ use layercast_transport::session::Session;
 use lo::works_here;
 
 /// How long the endpoints run before anything counts, and then.
-const WARM_UP: Duration = Duration::from_secs(3);
-const MEASURED: Duration = Duration::from_secs(3);
+const WARM_UP: StdDuration = StdDuration::from_secs(3);
+const MEASURED: StdDuration = StdDuration::from_secs(3);
 /// Long enough for all that time.
 const LENGTH: usize = 60_000_000;
 const SYMBOL: u16 = 900;
 
 /// A directory that goes when it is dropped.
-struct Place(PathBuf);
+struct TempDir(PathBuf);
 
-impl Drop for Place {
+impl Drop for TempDir {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-fn place(name: &str) -> Place {
+fn place(name: &str) -> TempDir {
     let path = std::env::temp_dir().join(format!("layercast-allocations-{name}-{}", std::process::id()));
     fs::create_dir_all(&path).unwrap();
-    Place(path)
+    TempDir(path)
 }
 
 /// Symbols of a file, as sending takes them.
@@ -110,7 +110,7 @@ fn packets_allocate_nothing() {
     // A source that was kept from its work sends all that is due, up to a tenth of a second of it, and its
     // queue grows once to hold that. A busy machine would make it so at any time: let it be now.
     for _ in 0..5 {
-        thread::sleep(Duration::from_millis(80));
+        thread::sleep(StdDuration::from_millis(80));
         source.step(source.clock().now(), &mut supply).unwrap();
     }
     receiver.start().unwrap();
@@ -119,7 +119,7 @@ fn packets_allocate_nothing() {
     let (mut sending, mut receiving, mut changing) = (Cost::default(), Cost::default(), Cost::default());
     let mut packets = (0, 0);
     while begin.elapsed() < WARM_UP + MEASURED {
-        let until = source.clock().now() + Span::from_ms(1);
+        let until = source.clock().now() + Duration::from_ms(1);
         let sent = measure(|| source.step(until, &mut supply).unwrap());
         // Both on one thread, so that the counts are apart; the receiver never waits.
         let changes = receiver.counters().level_changes;

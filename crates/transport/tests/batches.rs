@@ -4,10 +4,10 @@
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration as StdDuration, Instant};
 
 use layercast_core::layers::LayerTable;
-use layercast_core::units::{Channel, Rate, Size, Span, Time};
+use layercast_core::units::{Channel, Duration, Rate, Size, Time};
 use layercast_protocols::registry::Protocol;
 use layercast_transport::Error;
 use layercast_transport::host::{Interface, Load, SourceCounters, SourceHost, Supply};
@@ -15,7 +15,7 @@ use layercast_transport::object::{FEC_RAPTORQ, TOI_FILE};
 use layercast_transport::session::Session;
 
 /// Payload that takes some time to make.
-struct Slow(Duration);
+struct Slow(StdDuration);
 
 impl Supply for Slow {
     fn next(&mut self, _: Channel, _: Time, room: &mut [u8]) -> Result<Load, Error> {
@@ -45,7 +45,7 @@ fn source(number: u8) -> Option<SourceHost> {
     let protocol = Protocol::named("elm").unwrap();
     let made = Interface::find(Some("127.0.0.1"), session.group).and_then(|interface| {
         let mut host = SourceHost::new(&interface, &protocol, session, 0, 1, 1)?;
-        host.start(&mut Slow(Duration::ZERO))?;
+        host.start(&mut Slow(StdDuration::ZERO))?;
         Ok(host)
     });
     made.map_err(|error| eprintln!("SKIPPED: no multicast on the loopback interface here: {error}")).ok()
@@ -56,7 +56,7 @@ fn source(number: u8) -> Option<SourceHost> {
 fn late_wake(host: &mut SourceHost, supply: &mut Slow) -> SourceCounters {
     for _ in 0..20 {
         let before = *host.counters();
-        thread::sleep(Duration::from_millis(60));
+        thread::sleep(StdDuration::from_millis(60));
         let now = host.clock().now();
         host.step(now, supply).unwrap();
         let after = *host.counters();
@@ -72,10 +72,10 @@ fn late_wake(host: &mut SourceHost, supply: &mut Slow) -> SourceCounters {
 #[test]
 fn what_is_due_at_once_goes_by_one_call() {
     let Some(mut host) = source(0) else { return };
-    let sent = late_wake(&mut host, &mut Slow(Duration::ZERO));
+    let sent = late_wake(&mut host, &mut Slow(StdDuration::ZERO));
     assert!(sent.send_calls <= sent.packets / 4, "{sent:?}");
     let before = *host.counters();
-    host.stop(&mut Slow(Duration::ZERO)).unwrap();
+    host.stop(&mut Slow(StdDuration::ZERO)).unwrap();
     let after = *host.counters();
     let (packets, send_calls) = (after.packets - before.packets, after.send_calls - before.send_calls);
     assert!(packets > 1 && send_calls < packets, "the end, {packets} times by {send_calls} calls");
@@ -84,7 +84,7 @@ fn what_is_due_at_once_goes_by_one_call() {
 #[test]
 fn a_packet_does_not_wait_for_slow_ones() {
     let Some(mut host) = source(1) else { return };
-    let sent = late_wake(&mut host, &mut Slow(Duration::from_micros(300)));
+    let sent = late_wake(&mut host, &mut Slow(StdDuration::from_micros(300)));
     assert_eq!(sent.send_calls, sent.packets);
 }
 
@@ -92,9 +92,9 @@ fn a_packet_does_not_wait_for_slow_ones() {
 fn nothing_goes_before_it_is_due() {
     let Some(mut host) = source(2) else { return };
     let begin = host.clock().now();
-    let until = begin + Span::from_ms(500);
+    let until = begin + Duration::from_ms(500);
     while host.clock().now() < until {
-        host.step(until, &mut Slow(Duration::ZERO)).unwrap();
+        host.step(until, &mut Slow(StdDuration::ZERO)).unwrap();
     }
     let packets = host.counters().packets;
     assert!(packets <= 203, "{packets} packets in half a second of 400 packets per second");

@@ -24,13 +24,13 @@ use layercast_transport::session::Session;
 use lo::works_here;
 
 /// A directory that goes when it is dropped.
-struct Place(PathBuf);
+struct TempDir(PathBuf);
 
-impl Place {
-    fn new(name: &str) -> Place {
+impl TempDir {
+    fn new(name: &str) -> TempDir {
         let path = std::env::temp_dir().join(format!("layercast-loopback-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
-        Place(path)
+        TempDir(path)
     }
 
     fn with(&self, name: &str, content: &[u8]) -> PathBuf {
@@ -46,7 +46,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TempDir {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -124,7 +124,7 @@ fn two_receivers_get_the_file_and_the_source_hears_of_it() {
     if !works_here() {
         return;
     }
-    let place = Place::new("two");
+    let place = TempDir::new("two");
     let data = content(1_500_000);
     let ends = Ends { completions: Some(2), after: Some(Duration::from_secs(60)), ..Ends::default() };
     let source = start(place.with("a file.bin", &data), sending(1, "elm", ends));
@@ -136,7 +136,7 @@ fn two_receivers_get_the_file_and_the_source_hears_of_it() {
     assert_eq!(fs::read(path).unwrap(), data);
     assert_eq!(fs::read(other.join().unwrap().unwrap().0).unwrap(), data);
     assert!(told.counters.reports > 0, "{told:?}");
-    assert!(told.belief.rtt.is_some(), "{told:?}");
+    assert!(told.estimates.rtt.is_some(), "{told:?}");
     assert_eq!(told.counters.malformed + told.counters.other_session + told.counters.misplaced, 0);
     assert!(!place.0.join("one/a file.bin.partial").exists());
     let (stopped, sent) = source.thread.join().unwrap().unwrap();
@@ -150,7 +150,7 @@ fn the_other_protocols_carry_files_too() {
     if !works_here() {
         return;
     }
-    let place = Place::new("others");
+    let place = TempDir::new("others");
     for (number, protocol) in [(2, "rlc"), (3, "fixed"), (100, "smcc")] {
         let data = content(400_000);
         let source = start(place.with(protocol, &data), sending(number, protocol, Ends::default()));
@@ -169,7 +169,7 @@ fn strange_packets_change_nothing_but_counters() {
     if !works_here() {
         return;
     }
-    let place = Place::new("strange");
+    let place = TempDir::new("strange");
     let data = content(1_000_000);
     let source = start(place.with("file", &data), sending(4, "elm", Ends::default()));
     let session = source.session();
@@ -224,7 +224,7 @@ fn errors_say_what_is_wrong() {
     if !works_here() {
         return;
     }
-    let place = Place::new("errors");
+    let place = TempDir::new("errors");
     let file = place.with("file", &content(100_000));
     let into = place.directory("into");
     let never = AtomicBool::new(false);
@@ -250,7 +250,7 @@ fn errors_say_what_is_wrong() {
 
     let silent = ReceiveOptions { patience: Duration::from_millis(600), ..receiving(6, into.clone()) };
     let error = get(&silent).unwrap_err();
-    assert!(matches!(&error, Error::NothingHeard { reasons, .. } if reasons.contains("querier")), "{error}");
+    assert!(matches!(&error, Error::Silent { reasons, .. } if reasons.contains("querier")), "{error}");
 
     let nowhere = receiving(5, place.0.join("no/such/directory"));
     assert!(matches!(get(&nowhere), Err(Error::File { .. })));
@@ -289,7 +289,7 @@ fn sending_ends_by_rounds_and_by_time() {
     if !works_here() {
         return;
     }
-    let place = Place::new("ends");
+    let place = TempDir::new("ends");
     let file = place.with("file", &content(300_000));
     let rounds = Ends { rounds: Some(2), ..Ends::default() };
     let (stopped, told) = start(file.clone(), sending(9, "elm", rounds)).thread.join().unwrap().unwrap();
@@ -309,13 +309,13 @@ fn waves_carry_a_file_over_many_more_channels_than_are_held() {
     if !works_here() {
         return;
     }
-    let place = Place::new("waves");
+    let place = TempDir::new("waves");
     let data = content(1_500_000);
     let ends = Ends { completions: Some(1), after: Some(Duration::from_secs(60)), ..Ends::default() };
     let mut options = sending(40, "webrc", ends);
     options.layers = LayerTable::from_rates([Rate::from_mbps(8.0)]).unwrap();
     for (name, value) in [("slot", "500 ms"), ("quiet", "20 s"), ("base_rate", "20"), ("word", "long")] {
-        options.protocol.set(name, RawValue::of_text(value)).unwrap();
+        options.protocol.set(name, RawValue::from_text(value)).unwrap();
     }
     let source = start(place.with("a file.bin", &data), options);
     assert_eq!(source.session().channels, 50);

@@ -81,11 +81,11 @@ fn child() {
                 if at - last >= 0.4 {
                     println!(
                         "AT {at:.1} LEVEL {} GOODPUT {:.0} SYMBOLS {}/{} LOSS {:.4}",
-                        told.belief.level,
+                        told.estimates.level,
                         told.goodput_bps,
                         told.symbols.1,
                         told.symbols.0,
-                        told.belief.loss.unwrap_or(0.0)
+                        told.estimates.loss.unwrap_or(0.0)
                     );
                     last = at;
                 }
@@ -102,17 +102,17 @@ fn child() {
 }
 
 /// A directory that goes when it is dropped.
-struct Place(PathBuf);
+struct TempDir(PathBuf);
 
-impl Place {
-    fn new(name: &str) -> Place {
+impl TempDir {
+    fn new(name: &str) -> TempDir {
         let path = std::env::temp_dir().join(format!("layercast-lab-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
-        Place(path)
+        TempDir(path)
     }
 }
 
-impl Drop for Place {
+impl Drop for TempDir {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -124,7 +124,7 @@ struct Receiver {
     into: PathBuf,
 }
 
-fn receiver(lab: &Lab, place: &Place, namespace: usize, name: &str) -> Receiver {
+fn receiver(lab: &Lab, place: &TempDir, namespace: usize, name: &str) -> Receiver {
     let (into, log) = (place.0.join(name), place.0.join(format!("{name}.log")));
     fs::create_dir_all(&into).unwrap();
     let child = lab.start(&namespace.to_string(), &format!("receive {}", into.display()), &log);
@@ -158,7 +158,7 @@ fn transfer(
     within: Duration,
 ) -> Option<Vec<f64>> {
     let lab = Lab::new(&LINKS_MBPS)?;
-    let place = Place::new(name);
+    let place = TempDir::new(name);
     let data: Vec<u8> = (0..length as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 9) as u8).collect();
     let file = place.0.join("file");
     fs::write(&file, &data).unwrap();
@@ -203,7 +203,7 @@ fn three_links_late_comers_and_a_killed_one() {
 #[test]
 fn errors_of_networks_and_disks_say_what_is_wrong() {
     let Some(lab) = Lab::new(&[10, 10]) else { return };
-    let place = Place::new("errors");
+    let place = TempDir::new("errors");
     let file = place.0.join("file");
     fs::write(&file, vec![7; 200_000]).unwrap();
     let role = format!("send {} 1000 2 2", file.display());
@@ -258,7 +258,7 @@ fn fifty_megabytes() {
 fn alone_for_three_minutes() {
     let layers = std::env::var("LAYERS").unwrap_or_else(|_| "128 2 8".to_owned());
     let Some(lab) = Lab::new(&LINKS_MBPS) else { return };
-    let place = Place::new("alone");
+    let place = TempDir::new("alone");
     let file = place.0.join("file");
     fs::write(&file, vec![7; 250_000_000]).unwrap();
     let source = lab.start("source", &format!("send {} {layers}", file.display()), &place.0.join("send.log"));

@@ -17,13 +17,13 @@ use layercast_transport::packet::{Fdt, PayloadId};
 use proptest::prelude::*;
 
 /// A directory that goes when it is dropped.
-struct Place(PathBuf);
+struct TempDir(PathBuf);
 
-impl Place {
-    fn new(name: &str) -> Place {
+impl TempDir {
+    fn new(name: &str) -> TempDir {
         let path = std::env::temp_dir().join(format!("layercast-object-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
-        Place(path)
+        TempDir(path)
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -31,7 +31,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TempDir {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -80,7 +80,7 @@ fn transfer(
 
 #[test]
 fn a_receiver_that_loses_nothing_decodes_nothing() {
-    let place = Place::new("lossless");
+    let place = TempDir::new("lossless");
     let data = content(300_001);
     fs::write(place.file("a"), &data).unwrap();
     let source = FileSource::open(&place.file("a"), 100).unwrap();
@@ -95,7 +95,7 @@ fn a_receiver_that_loses_nothing_decodes_nothing() {
 
 #[test]
 fn a_receiver_of_the_base_layer_alone_completes() {
-    let place = Place::new("base");
+    let place = TempDir::new("base");
     let data = content(200_000);
     fs::write(place.file("a"), &data).unwrap();
     let source = FileSource::open(&place.file("a"), 100).unwrap();
@@ -110,7 +110,7 @@ fn a_receiver_of_the_base_layer_alone_completes() {
 
 #[test]
 fn one_who_joins_late_needs_no_more_than_another() {
-    let place = Place::new("late");
+    let place = TempDir::new("late");
     let data = content(123_456);
     fs::write(place.file("a"), &data).unwrap();
     let source = FileSource::open(&place.file("a"), 200).unwrap();
@@ -122,7 +122,7 @@ fn one_who_joins_late_needs_no_more_than_another() {
 
 #[test]
 fn empty_and_tiny_files_are_files_too() {
-    let place = Place::new("tiny");
+    let place = TempDir::new("tiny");
     for length in [0, 1, 99, 100, 101] {
         fs::write(place.file("a"), content(length)).unwrap();
         let source = FileSource::open(&place.file("a"), 100).unwrap();
@@ -145,7 +145,7 @@ fn symbols_are_never_the_same_on_two_channels() {
 
 #[test]
 fn a_file_that_changes_or_goes_is_named() {
-    let place = Place::new("gone");
+    let place = TempDir::new("gone");
     let path = place.file("a");
     assert!(matches!(FileSource::open(&path, 100), Err(Error::File { .. })));
     fs::write(&path, content(1000)).unwrap();
@@ -222,7 +222,7 @@ proptest! {
 
     #[test]
     fn any_losses_are_made_good(length in 1usize..60_000, symbol in 16u16..200, seed in any::<u32>(), share in 1u32..100) {
-        let place = Place::new(&format!("any-{seed}"));
+        let place = TempDir::new(&format!("any-{seed}"));
         let data = content(length);
         fs::write(place.file("a"), &data).unwrap();
         let source = FileSource::open(&place.file("a"), symbol).unwrap();
@@ -237,7 +237,7 @@ proptest! {
 
     #[test]
     fn symbols_in_any_order_and_of_any_kind(order in Just((0u32..80).collect::<Vec<_>>()).prop_shuffle(), odd in proptest::collection::vec((any::<u8>(), 0u32..1 << 24, 0usize..300), 20)) {
-        let place = Place::new(&format!("order-{}-{}", order[0], order[1]));
+        let place = TempDir::new(&format!("order-{}-{}", order[0], order[1]));
         let data = content(5_000);
         fs::write(place.file("a"), &data).unwrap();
         let source = FileSource::open(&place.file("a"), 100).unwrap();

@@ -3,11 +3,11 @@
 
 #![allow(clippy::unwrap_used)]
 
-use layercast_core::contract::{Action, Belief, Endpoint, Input, Origin};
+use layercast_core::contract::{Action, Endpoint, Estimates, Input, Origin};
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_protocols::amca;
 use layercast_protocols::registry::{Header, MAX_FEEDBACK, NAMES, Protocol};
 use layercast_testkit::{Pair, Path};
@@ -67,8 +67,8 @@ impl<E: Endpoint<Header = Header>> Endpoint for Hearing<E> {
         self.endpoint.deadline()
     }
 
-    fn belief(&self, now: Time) -> Belief {
-        self.endpoint.belief(now)
+    fn estimates(&self, now: Time) -> Estimates {
+        self.endpoint.estimates(now)
     }
 }
 
@@ -87,9 +87,9 @@ fn minute(name: &str, on_wire: bool) -> (Vec<String>, u64, u64) {
     let source =
         Hearing { endpoint: protocol.source(plan.clone(), Stream::new(3, "source")), on_wire, heard: 0 };
     let mut pair = Pair::new(source, vec![(hear(1), lossy), (hear(2), narrow)], Time::from_ns(5_000), 9);
-    pair.run(Span::from_secs(60));
+    pair.run(Duration::from_secs(60));
     let told = (0..2)
-        .map(|index| format!("{:?} {:?}", pair.record(index), pair.receiver(index).belief(pair.now())))
+        .map(|index| format!("{:?} {:?}", pair.record(index), pair.receiver(index).estimates(pair.now())))
         .collect();
     let heard = (0..2).map(|index| pair.receiver(index).heard).sum();
     (told, heard, pair.source().heard)
@@ -98,7 +98,7 @@ fn minute(name: &str, on_wire: bool) -> (Vec<String>, u64, u64) {
 #[test]
 fn every_protocol_does_the_same_with_values_and_with_bytes() {
     // The transport has no routers, so the headers of protocols with routers have no bytes.
-    for name in NAMES.iter().filter(|name| !Protocol::named(name).unwrap().needs().has_routers()) {
+    for name in NAMES.iter().filter(|name| !Protocol::named(name).unwrap().requirements().has_routers()) {
         let (values, heard, reports) = minute(name, false);
         assert_eq!(minute(name, true), (values, heard, reports), "{name}");
         assert!(heard > 1000, "{name}: {heard} packets");

@@ -5,7 +5,7 @@ use layercast_core::layers::LayerTable;
 use layercast_core::option::RawValue;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_protocols::registry::Protocol;
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
@@ -14,7 +14,7 @@ use layercast_simulator::{
 };
 
 fn link(rate: Rate, delay_ms: u64, queue: QueueConfig) -> LinkConfig {
-    let delay = Span::from_ms(delay_ms);
+    let delay = Duration::from_ms(delay_ms);
     LinkConfig {
         rate,
         delay,
@@ -50,7 +50,7 @@ pub(crate) fn dumbbell(connections: u32, mbps: f64) -> Result<Simulation> {
     for (number, (from, to)) in ends.into_iter().enumerate() {
         let mut options = TcpOptions::new(TcpVariant::Sack, TcpProfile::Ns2);
         options.window = 10_000;
-        let start = Time::ZERO + starts.uniform_span(Span::from_secs(5));
+        let start = Time::ZERO + starts.uniform_duration(Duration::from_secs(5));
         simulation.add_tcp(TcpConfig {
             from,
             to,

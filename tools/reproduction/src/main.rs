@@ -16,7 +16,7 @@ mod papers;
 
 use frame::effort::Effort;
 use frame::figure::{Data, Paper, Variant};
-use frame::gallery::{self, Told};
+use frame::gallery::{self, FigureReport};
 use frame::study::Listener;
 use frame::{page, plot, study};
 
@@ -100,10 +100,10 @@ fn run(arguments: &Arguments, paper: &Paper) -> anyhow::Result<()> {
 }
 
 /// Makes the panels of all figures and checks their claims.
-fn tell<'p>(paper: &'p Paper, data: &Data) -> Vec<Told<'p>> {
+fn tell<'p>(paper: &'p Paper, data: &Data) -> Vec<FigureReport<'p>> {
     let variants: Vec<(&Variant, Data)> =
         paper.variants.iter().map(|variant| (variant, data.with(variant))).collect();
-    paper.figures.iter().map(|figure| Told::new(figure, data, &variants)).collect()
+    paper.figures.iter().map(|figure| FigureReport::new(figure, data, &variants)).collect()
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use super::tell;
 use crate::frame::effort::Effort;
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Look, Panel, Paper, Table, Variant};
+use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Paper, Style, Table, Variant};
 use crate::frame::finding::{Bound, Finding, Verdict};
 use crate::frame::gallery::Shown;
 use crate::frame::samples::Samples;
@@ -34,9 +34,9 @@ fn study() -> Study {
 
 /// What was there when each sweep began.
 #[derive(Default)]
-struct Heard(Mutex<Vec<(String, usize, usize)>>);
+struct ProgressLog(Mutex<Vec<(String, usize, usize)>>);
 
-impl Listener for Heard {
+impl Listener for ProgressLog {
     fn begins(&self, what: &str, all: usize, done: usize) {
         self.0.lock().unwrap().push((what.to_owned(), all, done));
     }
@@ -52,8 +52,8 @@ fn scratch(name: &str) -> PathBuf {
 #[test]
 fn a_study_goes_on_where_it_stopped() {
     let directory = scratch("study");
-    let run = |heard: &Heard| study::run(&study(), Effort::Quick, &directory, Some(2), heard).unwrap();
-    let heard = Heard::default();
+    let run = |heard: &ProgressLog| study::run(&study(), Effort::Quick, &directory, Some(2), heard).unwrap();
+    let heard = ProgressLog::default();
     let first = run(&heard);
     fs::remove_file(directory.join("small-8/parts/cell-2-replication-1.json")).unwrap();
     let again = run(&heard);
@@ -74,7 +74,7 @@ fn a_study_goes_on_where_it_stopped() {
 
 #[test]
 fn a_study_has_courses_categories_links_and_flows() {
-    let directory = scratch("course");
+    let directory = scratch("time_series");
     let sweep = |outer, vary: &[&str]| Sweep {
         outer: Some(outer),
         set: vec!["session.flid.count=2".to_owned()],
@@ -82,21 +82,21 @@ fn a_study_has_courses_categories_links_and_flows() {
     };
     let latencies = "session.flid.leave_latency=0 s,{ uniform = [\"2 s\", \"4 s\"] }";
     let study = Study {
-        name: "courses",
+        name: "trajectories",
         scenario: "flid/many-receivers",
         sweeps: vec![sweep(1, &[]), sweep(2, &[latencies])],
         metrics: &["throughput_kbps", "drops"],
     };
-    let measured = study::run(&study, Effort::Quick, &directory, Some(2), &Heard::default()).unwrap();
-    let course = measured.course(Some(1)).unwrap();
-    assert_eq!(course.replications().collect::<Vec<_>>(), [1, 2]);
-    assert_eq!(course.flows().collect::<Vec<_>>(), ["flid-1@R", "flid-2@R"]);
-    let levels = course.levels(1, "flid-1@R");
+    let measured = study::run(&study, Effort::Quick, &directory, Some(2), &ProgressLog::default()).unwrap();
+    let time_series = measured.time_series(Some(1)).unwrap();
+    assert_eq!(time_series.replications().collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(time_series.flows().collect::<Vec<_>>(), ["flid-1@R", "flid-2@R"]);
+    let levels = time_series.levels(1, "flid-1@R");
     assert!(levels.iter().any(|(at, level)| *at == 20.0 && *level > 10.0), "{levels:?}");
-    let rates = course.throughput(2, "flid-2@R");
+    let rates = time_series.throughput(2, "flid-2@R");
     assert!(rates.iter().all(|(_, rate)| (0.0..=2100.0).contains(rate)) && rates.len() > 100);
-    assert_eq!(course.window_s(), [30.0, 60.0], "it is short as it is");
-    assert!(course.probe(1, "none", "drops").is_empty() && course.levels(3, "flid-1@R").is_empty());
+    assert_eq!(time_series.window_s(), [30.0, 60.0], "it is short as it is");
+    assert!(time_series.probe(1, "none", "drops").is_empty() && time_series.levels(3, "flid-1@R").is_empty());
     // The second value is no number, so it has its place in the list.
     for place in [0.0, 1.0] {
         let at = [2.0, place];
@@ -122,7 +122,7 @@ fn paper() -> Paper {
             across: "loss probability",
             across_scale: Scale::Logarithmic,
             up_scale: Scale::Linear,
-            curves: vec![Curve { name: "CBR".to_owned(), look: Look::Dots(1), points: points.to_vec() }],
+            curves: vec![Curve { name: "CBR".to_owned(), look: Style::Dots(1), points: points.to_vec() }],
             table: Table::Whole,
         }]
     };

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use layercast_core::contract::{Action, Arrival, Belief, Ecn, Endpoint, Header, Input, JoinError};
-use layercast_core::units::{Channel, Seq, Span, Time};
+use layercast_core::contract::{Action, Arrival, Ecn, Endpoint, Estimates, Header, Input, JoinError};
+use layercast_core::units::{Channel, Duration, Seq, Time};
 
 /// More actions than this after one input count as endless.
 const MAX_ACTIONS: usize = 10_000;
@@ -15,7 +15,7 @@ const MAX_TIMERS: usize = 200_000;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operation<H> {
     /// Time passes; timers that fall due are given at their deadline.
-    Wait(Span),
+    Wait(Duration),
     /// The next packet of the traffic arrives.
     Packet,
     /// So many packets of the traffic are lost.
@@ -68,7 +68,7 @@ pub fn check_endpoint<E>(
     }
     subject.operate(&Operation::Stop, &mut traffic);
     // A stopped endpoint asks for nothing more, whatever happens.
-    for operation in [Operation::Packet, Operation::Timer, Operation::Wait(Span::from_secs(100))] {
+    for operation in [Operation::Packet, Operation::Timer, Operation::Wait(Duration::from_secs(100))] {
         subject.operate(&operation, &mut traffic);
     }
 }
@@ -151,7 +151,7 @@ where
         }
     }
 
-    fn wait(&mut self, span: Span) {
+    fn wait(&mut self, span: Duration) {
         let end = self.now + span;
         for _ in 0..MAX_TIMERS {
             match self.endpoint.deadline() {
@@ -184,7 +184,7 @@ where
         let deadline = self.endpoint.deadline();
         assert_eq!(deadline, self.twin.deadline(), "twins' deadlines differ after {input:?}");
         assert!(deadline.is_none_or(|at| at > now), "deadline {deadline:?} is not after {now:?}, {input:?}");
-        check_belief(&self.endpoint.belief(now));
+        check_belief(&self.endpoint.estimates(now));
     }
 
     fn watch(&mut self, action: Action<E::Header>) {
@@ -203,7 +203,7 @@ where
             Action::Release(through) => {
                 assert!(grows(&mut self.released, through), "releases {through:?} again")
             }
-            Action::Note(_) => {}
+            Action::Trace(_) => {}
         }
     }
 }
@@ -213,8 +213,8 @@ fn grows(told: &mut Option<Seq>, now: Seq) -> bool {
     told.replace(now).is_none_or(|before| before < now)
 }
 
-fn check_belief(belief: &Belief) {
-    if let Some(loss) = belief.loss {
+fn check_belief(estimates: &Estimates) {
+    if let Some(loss) = estimates.loss {
         assert!((0.0..=1.0).contains(&loss), "believes in a loss rate of {loss}");
     }
 }

@@ -6,34 +6,34 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use layercast_core::contract::{
-    Arrival, Ecn, Endpoint, Header, Host, Input, Note, Origin, Peer, Send, Target, settle,
+    Arrival, Ecn, Endpoint, Header, Host, Input, Origin, Peer, Send, Target, TraceEvent, drive,
 };
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Rate, Span, Time};
+use layercast_core::units::{Channel, Duration, Rate, Time};
 
 /// The way from the source to one receiver, and back.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
     /// One-way delay, the same in both directions.
-    pub delay: Span,
+    pub delay: Duration,
     /// Probability that a data packet is lost before the queue.
     pub loss: f64,
     /// Capacity; unlimited if none.
     pub rate: Option<Rate>,
     /// How long a packet may wait in the queue before packets are dropped.
-    pub queue: Span,
+    pub queue: Duration,
     /// How far the receiver's clock is ahead of the source's.
-    pub clock_ahead: Span,
+    pub clock_ahead: Duration,
 }
 
 impl Default for Path {
     fn default() -> Path {
         Path {
-            delay: Span::from_ms(30),
+            delay: Duration::from_ms(30),
             loss: 0.0,
             rate: None,
-            queue: Span::from_ms(100),
-            clock_ahead: Span::ZERO,
+            queue: Duration::from_ms(100),
+            clock_ahead: Duration::ZERO,
         }
     }
 }
@@ -42,7 +42,7 @@ impl Default for Path {
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     /// Its notes with their times on the driver's clock.
-    pub notes: Vec<(Time, Note)>,
+    pub notes: Vec<(Time, TraceEvent)>,
     /// Data packets that reached it.
     pub delivered: u64,
     /// Data packets that were lost on the way.
@@ -159,7 +159,7 @@ where
     }
 
     /// Lets time pass.
-    pub fn run(&mut self, span: Span) {
+    pub fn run(&mut self, span: Duration) {
         let end = self.now + span;
         while let Some((at, what)) = self.next().filter(|&(at, _)| at <= end) {
             self.now = at;
@@ -197,7 +197,7 @@ where
         };
         let local = self.now + member.path.clock_ahead;
         let ahead = member.path.clock_ahead;
-        let deadline = settle(&mut member.endpoint, local, input, &mut host);
+        let deadline = drive(&mut member.endpoint, local, input, &mut host);
         member.deadline = deadline.map(|at| at - ahead);
         let arrives = self.now + member.path.delay;
         for send in host.sends {
@@ -236,7 +236,7 @@ where
 
     fn tell_source(&mut self, input: Input<S::Header>) {
         let mut host = SourceHost(Vec::new());
-        self.source_deadline = settle(&mut self.source, self.now, input, &mut host);
+        self.source_deadline = drive(&mut self.source, self.now, input, &mut host);
         for send in host.0 {
             let channel = match send.target {
                 Target::Channel(channel) => channel,
@@ -261,7 +261,7 @@ where
         let Some(member) = self.members.get_mut(index).filter(|member| dropped >= member.path.loss) else {
             return;
         };
-        let sending = member.path.rate.map_or(Span::ZERO, |rate| rate.time_to_send(send.size));
+        let sending = member.path.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(send.size));
         member.busy_until = self.now + member.busy_until.since(self.now) + sending;
         let arrives = member.busy_until + member.path.delay;
         let origin = Origin::Peer(Peer(u32::MAX));
@@ -281,7 +281,7 @@ where
                 member.record.lost += 1;
                 continue;
             }
-            let sending = member.path.rate.map_or(Span::ZERO, |rate| rate.time_to_send(arrival.size));
+            let sending = member.path.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(arrival.size));
             member.busy_until = self.now + waiting + sending;
             let arrives = member.busy_until + member.path.delay;
             self.push(arrives, Event::ToReceiver(index, arrival));
@@ -304,7 +304,7 @@ impl<H> Host<H> for SourceHost<H> {
     }
     fn join(&mut self, _: Channel) {}
     fn leave(&mut self, _: Channel) {}
-    fn note(&mut self, _: Note) {}
+    fn trace(&mut self, _: TraceEvent) {}
 }
 
 struct ReceiverHost<'a, H> {
@@ -325,7 +325,7 @@ impl<H> Host<H> for ReceiverHost<'_, H> {
     fn leave(&mut self, channel: Channel) {
         self.held.remove(&channel);
     }
-    fn note(&mut self, note: Note) {
+    fn trace(&mut self, note: TraceEvent) {
         self.record.notes.push((self.now, note));
     }
 }

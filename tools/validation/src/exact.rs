@@ -5,7 +5,7 @@
 //! the transmitter becomes free, and in these set-ups that is common, meet the same order of events in both
 //! simulators, and both must do exactly the same.
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 use layercast_simulator::tcp::TcpVariant;
 use serde::Serialize;
 
@@ -22,11 +22,11 @@ use theirs::observe_ns;
 /// A queue limit that is never reached.
 const NO_LIMIT: u32 = 1_000_000;
 /// What all times are multiples of: 1/512 second.
-const GRID: Span = Span::from_ns(1_953_125);
+const GRID: Duration = Duration::from_ns(1_953_125);
 /// The first state is taken then, and one each step after it: the time of two packets on the link. Nothing happens
 /// at these times.
 const OFFSET: Time = Time::from_ns(1_000_000);
-const STEP: Span = Span::from_ns(16 * GRID.as_ns());
+const STEP: Duration = Duration::from_ns(16 * GRID.as_ns());
 
 /// What happens to packets on the link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -1,6 +1,6 @@
 //! What a single TCP gets on a path that loses its data at random.
 
-use layercast_core::units::{Rate, Span, Time};
+use layercast_core::units::{Duration, Rate, Time};
 use layercast_laboratory::results::Statistic;
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
@@ -128,7 +128,7 @@ fn measure_ns(ns: &Ns, plan: &Plan, job: &Job) -> Result<f64, NsError> {
 fn measure_ours(plan: &Plan, job: &Job) -> Result<f64, NetworkError> {
     let backward = LinkConfig {
         rate: Rate::from_mbps(100.0),
-        delay: Span::from_ms(50),
+        delay: Duration::from_ms(50),
         queue: QueueConfig::default(),
         loss: LossModel::None,
         loss_place: LossPlace::BeforeQueue,

@@ -1,7 +1,7 @@
 //! Connections that share a bottleneck.
 
 use layercast_core::stream::Stream;
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 use layercast_simulator::tcp::TcpVariant;
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ const PACKET_BYTES: u64 = 1000;
 /// There and back, in seconds.
 const ROUND_TRIP_S: f64 = 0.1;
 /// Connections start within this time.
-const STARTS_WITHIN: Span = Span::from_secs(20);
+const STARTS_WITHIN: Duration = Duration::from_secs(20);
 /// RED's weight where it is not automatic.
 const WEIGHT: f64 = 0.002;
 
@@ -89,7 +89,7 @@ impl Case {
     fn starts(&self, replication: u64) -> Vec<f64> {
         let start = |flow: u32| {
             let mut stream = Stream::new(replication, &format!("start/{flow}"));
-            stream.uniform_span(STARTS_WITHIN).as_us() as f64 / 1e6
+            stream.uniform_duration(STARTS_WITHIN).as_us() as f64 / 1e6
         };
         (0..self.flows).map(start).collect()
     }

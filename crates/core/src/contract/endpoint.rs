@@ -1,7 +1,7 @@
 //! Inputs, actions, and the loop that joins them.
 
-use crate::contract::Note;
-use crate::units::{Channel, Level, RateEstimate, Seq, Size, Span, Time};
+use crate::contract::TraceEvent;
+use crate::units::{Channel, Duration, Level, RateEstimate, Seq, Size, Time};
 
 /// The typed header of a protocol's packets: data, feedback and router messages in one small value.
 pub trait Header: Copy {
@@ -180,12 +180,12 @@ pub enum Action<H> {
     /// Forget the stored pieces up to this sequence number: nobody will ask for them again. It grows.
     Release(Seq),
     /// Tell whoever watches.
-    Note(Note),
+    Trace(TraceEvent),
 }
 
 /// What an endpoint believes, for traces and metrics. Costs nothing when nobody asks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Belief {
+pub struct Estimates {
     /// The layers held.
     pub level: Level,
     /// The fair rate as calculated last.
@@ -195,7 +195,7 @@ pub struct Belief {
     /// The loss fraction or loss event rate, 0 to 1.
     pub loss: Option<f64>,
     /// The smoothed round-trip time.
-    pub rtt: Option<Span>,
+    pub rtt: Option<Duration>,
     /// Several loss measures on the same packets, where a protocol compares them.
     pub measures: Option<Measures>,
 }
@@ -239,7 +239,7 @@ pub trait Endpoint {
     fn deadline(&self) -> Option<Time>;
 
     /// What the endpoint believes at `now`.
-    fn belief(&self, now: Time) -> Belief;
+    fn estimates(&self, now: Time) -> Estimates;
 }
 
 /// What a host does for an endpoint.
@@ -255,13 +255,13 @@ pub trait Host<H> {
     /// Forgets the stored pieces up to this one. For hosts of reliable protocols.
     fn release(&mut self, _through: Seq) {}
     /// Hears a note.
-    fn note(&mut self, note: Note);
+    fn trace(&mut self, note: TraceEvent);
 }
 
 /// The loop of every host: change one thing, drain the actions, read the deadline.
 ///
 /// Returns when to call again with [`Input::Timer`], if no other input comes before.
-pub fn settle<E: Endpoint>(
+pub fn drive<E: Endpoint>(
     endpoint: &mut E,
     now: Time,
     input: Input<E::Header>,
@@ -275,7 +275,7 @@ pub fn settle<E: Endpoint>(
             Action::Leave(channel) => host.leave(channel),
             Action::Deliver(through) => host.deliver(through),
             Action::Release(through) => host.release(through),
-            Action::Note(note) => host.note(note),
+            Action::Trace(note) => host.trace(note),
         }
     }
     endpoint.deadline()

@@ -3,11 +3,11 @@
 use core::fmt;
 
 use super::Peer;
-use crate::units::{Channel, Layer, Level, Seq, Span};
+use crate::units::{Channel, Duration, Layer, Level, Seq};
 
 /// Something worth knowing that happened inside an endpoint. Plots and explanations come from notes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Note {
+pub enum TraceEvent {
     /// The level changed, and why.
     LevelChanged {
         /// Before.
@@ -39,7 +39,7 @@ pub enum Note {
     /// The first measured round-trip time.
     FirstRoundTrip {
         /// The sample.
-        rtt: Span,
+        rtt: Duration,
     },
     /// A layer's sequence numbers made no sense and were learned anew.
     Resynchronised {
@@ -47,17 +47,17 @@ pub enum Note {
         layer: Layer,
     },
     /// Nothing has been heard from the session for this long.
-    NothingHeard {
+    Silent {
         /// Time since the start or since the last packet.
-        waited: Span,
+        waited: Duration,
     },
     /// A channel that was left, and that should have fallen silent, brings packets again: the leave took
     /// longer than the session allows for, or was lost (dynamic layering).
-    LeftChannelSends {
+    LateLeave {
         /// The channel.
         channel: Channel,
         /// How long ago it was left.
-        since_leave: Span,
+        since_leave: Duration,
     },
     /// A child of a router or of the source has lacked a packet for too long; nobody waits for it any more
     /// (reliable protocols).
@@ -65,7 +65,7 @@ pub enum Note {
         /// Who.
         child: Peer,
         /// How long it has not come further.
-        waited: Span,
+        waited: Duration,
     },
     /// The source said that the session is over.
     SessionEnded,

@@ -2,7 +2,7 @@
 
 use alloc::collections::VecDeque;
 
-use crate::contract::{Action, Note, Send};
+use crate::contract::{Action, Send, TraceEvent};
 use crate::units::{Channel, Seq};
 
 /// The actions that an endpoint has asked for and its host has not yet taken, in order.
@@ -44,8 +44,8 @@ impl<H> ActionQueue<H> {
     }
 
     /// Tells a note.
-    pub fn note(&mut self, note: Note) {
-        self.0.push_back(Action::Note(note));
+    pub fn trace(&mut self, note: TraceEvent) {
+        self.0.push_back(Action::Trace(note));
     }
 
     /// The oldest action.

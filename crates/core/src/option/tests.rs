@@ -16,7 +16,7 @@ options! {
         /// How heavy.
         weight: f64 = 0.9, 0.0 => 1.0;
         /// How long.
-        wait: Span = Span::from_secs(25);
+        wait: Duration = Duration::from_secs(25);
         /// Which one.
         colour: Colour = Colour::Red;
         /// Which one instead.
@@ -36,7 +36,7 @@ fn sets_by_name_and_keeps_the_old_value_on_error() {
     assert_eq!(sample.set("other", RawValue::Text("red")), Ok(()));
     assert!(matches!(sample.set("other", RawValue::Text("blue")), Err(OptionError::Value(_))));
     let other = Some(Colour::Red);
-    let expected = Sample { weight: 0.5, wait: Span::from_ms(250), colour: Colour::Green, other };
+    let expected = Sample { weight: 0.5, wait: Duration::from_ms(250), colour: Colour::Green, other };
     assert_eq!(sample, expected);
     assert_eq!(sample.get("wait").as_deref(), Some("250 ms"));
     assert_eq!(sample.get("colour").as_deref(), Some("green"));
@@ -47,10 +47,10 @@ fn sets_by_name_and_keeps_the_old_value_on_error() {
 
 #[test]
 fn text_of_a_command_line_is_what_it_looks_like() {
-    assert_eq!(RawValue::of_text("3"), RawValue::Integer(3));
-    assert_eq!(RawValue::of_text("0.5"), RawValue::Number(0.5));
-    assert_eq!(RawValue::of_text("false"), RawValue::Flag(false));
-    assert_eq!(RawValue::of_text("25 s"), RawValue::Text("25 s"));
+    assert_eq!(RawValue::from_text("3"), RawValue::Integer(3));
+    assert_eq!(RawValue::from_text("0.5"), RawValue::Number(0.5));
+    assert_eq!(RawValue::from_text("false"), RawValue::Flag(false));
+    assert_eq!(RawValue::from_text("25 s"), RawValue::Text("25 s"));
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn specs_show_what_a_file_would_hold() {
 
 #[test]
 fn numbers_are_read_from_a_text_and_written_back() {
-    let read = |text| Numbers::read(RawValue::of_text(text));
+    let read = |text| Numbers::read(RawValue::from_text(text));
     assert_eq!(read("0.9, 1,0 "), Ok(Numbers(vec![0.9, 1.0, 0.0])));
     assert_eq!(read("0.25"), Ok(Numbers(vec![0.25])));
     assert_eq!(read(""), Ok(Numbers::default()));

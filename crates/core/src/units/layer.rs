@@ -66,7 +66,7 @@ impl Level {
     }
 
     /// The level that holds `count` layers.
-    pub const fn of_count(count: u16) -> Level {
+    pub const fn from_count(count: u16) -> Level {
         match count {
             0 => Level::NONE,
             _ => Level(Some(Layer(count - 1))),

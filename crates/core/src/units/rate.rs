@@ -5,7 +5,7 @@ use core::ops::{Add, Sub};
 use core::str::FromStr;
 
 use super::parse::{UnitError, split_number, trimmed};
-use super::{Size, Span, Time};
+use super::{Duration, Size, Time};
 
 /// A rate in bit/s: finite and not negative. It may be fractional, since some layer structures are.
 /// `kbit/s` is 1000 bit/s everywhere.
@@ -57,11 +57,11 @@ impl Rate {
     }
 
     /// How long a packet of `size` takes at this rate; the longest span at rate zero.
-    pub fn time_to_send(self, size: Size) -> Span {
+    pub fn time_to_send(self, size: Size) -> Duration {
         if self.is_zero() {
-            return Span::MAX;
+            return Duration::MAX;
         }
-        Span::from_ns((size.as_bits() as f64 * 1e9 / self.0 + 0.5) as u64)
+        Duration::from_ns((size.as_bits() as f64 * 1e9 / self.0 + 0.5) as u64)
     }
 
     /// This rate times a factor.
@@ -158,8 +158,8 @@ impl Pacer {
     }
 
     /// The spacing between two packets, rounded to nanoseconds.
-    pub fn spacing(&self) -> Span {
-        Span::from_ns((self.spacing_ns + 0.5) as u64)
+    pub fn spacing(&self) -> Duration {
+        Duration::from_ns((self.spacing_ns + 0.5) as u64)
     }
 
     /// Takes the next departure and moves on by one spacing.
@@ -167,7 +167,7 @@ impl Pacer {
         let exact = self.spacing_ns + self.carry_ns;
         let whole = exact as u64;
         self.carry_ns = exact - whole as f64;
-        self.next += Span::from_ns(whole);
+        self.next += Duration::from_ns(whole);
     }
 
     /// Moves the next departure without changing the spacing.

@@ -14,11 +14,11 @@ pub struct Time(u64);
 
 /// A length of time in nanoseconds, never negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Span(u64);
+pub struct Duration(u64);
 
 /// A difference of two times in nanoseconds, of either sign.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SignedSpan(i64);
+pub struct SignedDuration(i64);
 
 impl Time {
     /// The start of the run or session.
@@ -33,7 +33,7 @@ impl Time {
 
     /// The time `seconds` after the start; negative and non-finite values give the start.
     pub fn from_secs_f64(seconds: f64) -> Time {
-        Time(Span::from_secs_f64(seconds).0)
+        Time(Duration::from_secs_f64(seconds).0)
     }
 
     /// Nanoseconds since the start.
@@ -52,47 +52,47 @@ impl Time {
     }
 
     /// Time passed since `earlier`, or zero if `earlier` is later.
-    pub const fn since(self, earlier: Time) -> Span {
-        Span(self.0.saturating_sub(earlier.0))
+    pub const fn since(self, earlier: Time) -> Duration {
+        Duration(self.0.saturating_sub(earlier.0))
     }
 
     /// The signed difference `self - other`, saturating.
-    pub fn signed_since(self, other: Time) -> SignedSpan {
+    pub fn signed_since(self, other: Time) -> SignedDuration {
         let difference = i128::from(self.0) - i128::from(other.0);
-        SignedSpan(difference.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64)
+        SignedDuration(difference.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64)
     }
 }
 
-impl Span {
+impl Duration {
     /// No time at all.
-    pub const ZERO: Span = Span(0);
+    pub const ZERO: Duration = Duration(0);
     /// The longest span.
-    pub const MAX: Span = Span(u64::MAX);
+    pub const MAX: Duration = Duration(u64::MAX);
 
     /// A span of `ns` nanoseconds.
-    pub const fn from_ns(ns: u64) -> Span {
-        Span(ns)
+    pub const fn from_ns(ns: u64) -> Duration {
+        Duration(ns)
     }
 
     /// A span of `us` microseconds.
-    pub const fn from_us(us: u64) -> Span {
-        Span(us.saturating_mul(1_000))
+    pub const fn from_us(us: u64) -> Duration {
+        Duration(us.saturating_mul(1_000))
     }
 
     /// A span of `ms` milliseconds.
-    pub const fn from_ms(ms: u64) -> Span {
-        Span(ms.saturating_mul(1_000_000))
+    pub const fn from_ms(ms: u64) -> Duration {
+        Duration(ms.saturating_mul(1_000_000))
     }
 
     /// A span of `s` whole seconds.
-    pub const fn from_secs(s: u64) -> Span {
-        Span(s.saturating_mul(1_000_000_000))
+    pub const fn from_secs(s: u64) -> Duration {
+        Duration(s.saturating_mul(1_000_000_000))
     }
 
     /// A span of `seconds`, rounded to the nearest nanosecond; negative and not-a-number give zero.
-    pub fn from_secs_f64(seconds: f64) -> Span {
+    pub fn from_secs_f64(seconds: f64) -> Duration {
         // A float-to-integer cast saturates and maps not-a-number to zero.
-        Span((seconds * NS_PER_S + 0.5) as u64)
+        Duration((seconds * NS_PER_S + 0.5) as u64)
     }
 
     /// Nanoseconds.
@@ -111,13 +111,13 @@ impl Span {
     }
 
     /// This span times a non-negative factor, rounded to the nearest nanosecond.
-    pub fn scaled(self, factor: f64) -> Span {
-        Span((self.0 as f64 * factor + 0.5) as u64)
+    pub fn scaled(self, factor: f64) -> Duration {
+        Duration((self.0 as f64 * factor + 0.5) as u64)
     }
 
     /// `self - other`, or zero if `other` is longer.
-    pub const fn saturating_sub(self, other: Span) -> Span {
-        Span(self.0.saturating_sub(other.0))
+    pub const fn saturating_sub(self, other: Duration) -> Duration {
+        Duration(self.0.saturating_sub(other.0))
     }
 
     /// Whether the span is empty.
@@ -126,10 +126,10 @@ impl Span {
     }
 }
 
-impl SignedSpan {
+impl SignedDuration {
     /// A difference of `ns` nanoseconds.
-    pub const fn from_ns(ns: i64) -> SignedSpan {
-        SignedSpan(ns)
+    pub const fn from_ns(ns: i64) -> SignedDuration {
+        SignedDuration(ns)
     }
 
     /// Nanoseconds.
@@ -143,48 +143,48 @@ impl SignedSpan {
     }
 }
 
-impl Add<Span> for Time {
+impl Add<Duration> for Time {
     type Output = Time;
-    fn add(self, span: Span) -> Time {
+    fn add(self, span: Duration) -> Time {
         Time(self.0.saturating_add(span.0))
     }
 }
 
-impl AddAssign<Span> for Time {
-    fn add_assign(&mut self, span: Span) {
+impl AddAssign<Duration> for Time {
+    fn add_assign(&mut self, span: Duration) {
         *self = *self + span;
     }
 }
 
-impl Sub<Span> for Time {
+impl Sub<Duration> for Time {
     type Output = Time;
     /// The time `span` before, at the earliest the start.
-    fn sub(self, span: Span) -> Time {
+    fn sub(self, span: Duration) -> Time {
         Time(self.0.saturating_sub(span.0))
     }
 }
 
-impl Add for Span {
-    type Output = Span;
-    fn add(self, other: Span) -> Span {
-        Span(self.0.saturating_add(other.0))
+impl Add for Duration {
+    type Output = Duration;
+    fn add(self, other: Duration) -> Duration {
+        Duration(self.0.saturating_add(other.0))
     }
 }
 
-impl AddAssign for Span {
-    fn add_assign(&mut self, other: Span) {
+impl AddAssign for Duration {
+    fn add_assign(&mut self, other: Duration) {
         *self = *self + other;
     }
 }
 
-impl Mul<u64> for Span {
-    type Output = Span;
-    fn mul(self, count: u64) -> Span {
-        Span(self.0.saturating_mul(count))
+impl Mul<u64> for Duration {
+    type Output = Duration;
+    fn mul(self, count: u64) -> Duration {
+        Duration(self.0.saturating_mul(count))
     }
 }
 
-impl fmt::Display for Span {
+impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0 as f64;
         match self.0 {
@@ -199,15 +199,15 @@ impl fmt::Display for Span {
 
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Span(self.0).fmt(f)
+        Duration(self.0).fmt(f)
     }
 }
 
-impl FromStr for Span {
+impl FromStr for Duration {
     type Err = UnitError;
 
     /// Parses a number and one of `ns`, `us`, `ms`, `s`, `min`, `h`.
-    fn from_str(text: &str) -> Result<Span, UnitError> {
+    fn from_str(text: &str) -> Result<Duration, UnitError> {
         let (number, unit) = split_number(text)?;
         let seconds_per_unit = match unit {
             "ns" => 1e-9,
@@ -218,6 +218,6 @@ impl FromStr for Span {
             "h" => 3600.0,
             _ => return Err(UnitError::Unit { allowed: "ns, us, ms, s, min or h" }),
         };
-        Ok(Span::from_secs_f64(number * seconds_per_unit))
+        Ok(Duration::from_secs_f64(number * seconds_per_unit))
     }
 }

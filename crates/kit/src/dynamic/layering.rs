@@ -1,10 +1,10 @@
 //! Which channel carries which layer.
 
-use layercast_core::units::{Channel, Layer, Span};
+use layercast_core::units::{Channel, Duration, Layer};
 
 /// The number s of silent slots after which a channel may start again: the smallest with
 /// `leave_bound` < (s - 1) `slot` (FLID-DL paper, section III-C). A slot of no length counts as 1 ns.
-pub fn silent_slots(slot: Span, leave_bound: Span) -> u16 {
+pub fn silent_slots(slot: Duration, leave_bound: Duration) -> u16 {
     let whole = leave_bound.as_ns() / slot.as_ns().max(1);
     u16::try_from(whole.saturating_add(2)).unwrap_or(u16::MAX)
 }
@@ -12,14 +12,14 @@ pub fn silent_slots(slot: Span, leave_bound: Span) -> u16 {
 /// Dynamic groups d_0, d_1, ... that emulate cumulative layers (FLID-DL paper, section III-C). In slot k
 /// static layer x is on group (k - l + x) mod (l + s).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wheel {
+pub struct ChannelRotation {
     /// How many static layers are emulated: l.
     pub layers: u16,
     /// For how many slots a group is silent: s.
     pub silent: u16,
 }
 
-impl Wheel {
+impl ChannelRotation {
     /// How many groups there are: l + s, at least 1.
     pub fn groups(self) -> u16 {
         self.layers.saturating_add(self.silent).max(1)
@@ -62,10 +62,10 @@ pub enum Layering {
     /// Layer i is channel i, for so many layers.
     Static(u16),
     /// All layers turn; group d_j is channel j.
-    Turning(Wheel),
+    Turning(ChannelRotation),
     /// The base is channel 0 and stands still; the layers above it turn, and group d_j is channel j + 1
     /// (FLID-DL paper, section III-C). The wheel has one layer less than the session.
-    TurningAboveBase(Wheel),
+    TurningAboveBase(ChannelRotation),
     /// Each layer has channels of its own.
     Cycling(Cycle),
 }
@@ -134,8 +134,8 @@ mod tests {
     fn each_way_there_is_a_way_back() {
         let layerings = [
             Layering::Static(5),
-            Layering::Turning(Wheel { layers: 5, silent: 3 }),
-            Layering::TurningAboveBase(Wheel { layers: 4, silent: 3 }),
+            Layering::Turning(ChannelRotation { layers: 5, silent: 3 }),
+            Layering::TurningAboveBase(ChannelRotation { layers: 4, silent: 3 }),
             Layering::Cycling(Cycle { layers: 5, groups_each: 4 }),
         ];
         for layering in layerings {
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_group_steps_down_and_is_then_silent() {
-        let wheel = Wheel { layers: 3, silent: 2 };
+        let wheel = ChannelRotation { layers: 3, silent: 2 };
         let carried: std::vec::Vec<_> = (0..7).map(|slot| wheel.layer_of(1, slot)).collect();
         assert_eq!(carried, [None, None, Some(2), Some(1), Some(0), None, None]);
     }

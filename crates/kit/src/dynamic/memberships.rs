@@ -103,14 +103,14 @@ mod tests {
     /// boundary takes at most one leave and two joins.
     #[test]
     fn a_walk_over_levels_never_holds_more_than_its_layers() {
-        use crate::dynamic::{Layering, Wheel};
+        use crate::dynamic::{ChannelRotation, Layering};
         use layercast_core::stream::Stream;
         let mut stream = Stream::new(5, "walk");
         for round in 0..200 {
             let (layers, silent) = (1 + (stream.bits() % 12) as u16, 1 + (stream.bits() % 8) as u16);
             let layering = match round % 2 {
-                0 => Layering::Turning(Wheel { layers, silent }),
-                _ => Layering::TurningAboveBase(Wheel { layers: layers - 1, silent }),
+                0 => Layering::Turning(ChannelRotation { layers, silent }),
+                _ => Layering::TurningAboveBase(ChannelRotation { layers: layers - 1, silent }),
             };
             let mut memberships = Memberships::new(layering.channels());
             let (mut slot, mut count) = (stream.bits() % 1000, 1);

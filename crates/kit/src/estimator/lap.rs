@@ -8,7 +8,7 @@ use super::loss_estimator::{
     Boundary, FirstInterval, ImpactAverage, LossConfig, LossOutcome, Packet, Period,
 };
 use super::{LossIntervals, LossWindow};
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 
 /// The loss rate by aggregation periods.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub struct Lap {
     first_interval: FirstInterval,
     impact: ImpactAverage,
     discount_impact: bool,
-    rtt: Span,
+    rtt: Duration,
     length: u64,
     open: Option<OpenPeriod>,
     /// The periods of the two newest intervals, newest first, for losses that become known late.
@@ -59,7 +59,7 @@ impl Lap {
     }
 
     /// The round-trip time to use from the next period on. Zero is refused.
-    pub fn set_rtt(&mut self, rtt: Span) {
+    pub fn set_rtt(&mut self, rtt: Duration) {
         if !rtt.is_zero() {
             self.rtt = rtt;
         }

@@ -5,7 +5,7 @@
 
 use super::LossIntervals;
 use super::loss_estimator::{Boundary, FirstInterval, LossConfig, LossOutcome, Packet, Period};
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 
 /// The loss event rate.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub struct Lip {
     intervals: LossIntervals,
     boundary: Boundary,
     first_interval: FirstInterval,
-    rtt: Span,
+    rtt: Duration,
     event: Option<Period>,
     open: u64,
     events: u64,
@@ -34,7 +34,7 @@ impl Lip {
     }
 
     /// The round-trip time to use from the next event on. Zero is refused.
-    pub fn set_rtt(&mut self, rtt: Span) {
+    pub fn set_rtt(&mut self, rtt: Duration) {
         if !rtt.is_zero() {
             self.rtt = rtt;
         }
@@ -72,7 +72,7 @@ impl Lip {
     }
 
     /// The round-trip time of the next event.
-    pub(super) fn rtt(&self) -> Span {
+    pub(super) fn rtt(&self) -> Duration {
         self.rtt
     }
 

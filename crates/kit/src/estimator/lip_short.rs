@@ -7,7 +7,7 @@
 
 use super::loss_estimator::{LossConfig, LossOutcome, Packet};
 use super::{Lip, LossIntervals, SendTime};
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 
 /// Intervals of at most this many round-trip times are short.
 const SHORT_ROUND_TRIPS: u64 = 2;
@@ -31,7 +31,7 @@ impl LipShort {
     }
 
     /// The round-trip time to use from the next event on. Zero is refused.
-    pub fn set_rtt(&mut self, rtt: Span) {
+    pub fn set_rtt(&mut self, rtt: Duration) {
         self.lip.set_rtt(rtt);
     }
 
@@ -117,7 +117,7 @@ mod tests {
     }
 
     fn estimator() -> LipShort {
-        let initial_rtt = Span::from_ms(10);
+        let initial_rtt = Duration::from_ms(10);
         LipShort::new(&LossConfig {
             method: LossMethod::LipShort,
             discounting: None,

@@ -1,7 +1,7 @@
 //! What loss estimators share: their input, their options, and one type for all of them.
 
 use super::{Lap, Lip, LipShort, LossIntervals, SendTime, WindowScope};
-use layercast_core::units::{Layer, Seq, Span};
+use layercast_core::units::{Duration, Layer, Seq};
 
 /// One packet of the stream that a loss estimator sees, received or lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub struct LossConfig {
     /// What becomes of the packets before the first event.
     pub first_interval: FirstInterval,
     /// The round-trip time before the first sample (RFC 4654, section 4.1: 0.5 s).
-    pub initial_rtt: Span,
+    pub initial_rtt: Duration,
     /// How LAP averages impacts.
     pub impact: ImpactAverage,
     /// Whether discounting also applies to LAP's impacts (only to a weighted average).
@@ -93,7 +93,7 @@ impl Default for LossConfig {
             discounting: Some(0.5),
             boundary: Boundary::Outside,
             first_interval: FirstInterval::Counted,
-            initial_rtt: Span::from_ms(500),
+            initial_rtt: Duration::from_ms(500),
             impact: ImpactAverage::Weighted,
             discount_impact: true,
             window: 3,
@@ -110,7 +110,7 @@ pub(super) struct Period {
 }
 
 impl Period {
-    pub(super) fn starting(start: SendTime, rtt: Span, boundary: Boundary) -> Period {
+    pub(super) fn starting(start: SendTime, rtt: Duration, boundary: Boundary) -> Period {
         let last_us = match boundary {
             Boundary::Outside => 0,
             Boundary::Inside => 1,
@@ -151,7 +151,7 @@ macro_rules! loss_estimators {
 
             /// The round-trip time to use from the next event on: it is sampled when an event begins and
             /// kept for that event. Zero is refused.
-            pub fn set_rtt(&mut self, rtt: Span) {
+            pub fn set_rtt(&mut self, rtt: Duration) {
                 match self { $( LossEstimator::$estimator(estimator) => estimator.set_rtt(rtt), )* }
             }
 

@@ -4,7 +4,7 @@
 use super::loss_fraction::LossFraction;
 use super::virtual_packets::{Completed, VirtualPackets};
 use super::{Lap, Lip, LossConfig, LossOutcome, Packet, VirtualLoss};
-use layercast_core::units::{Seq, Size, Span};
+use layercast_core::units::{Duration, Seq, Size};
 
 /// What a panel is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,7 +41,7 @@ impl LossPanel {
     }
 
     /// The round-trip time to use from the next event on.
-    pub fn set_rtt(&mut self, rtt: Span) {
+    pub fn set_rtt(&mut self, rtt: Duration) {
         self.lip.set_rtt(rtt);
         self.lap.set_rtt(rtt);
     }
@@ -146,7 +146,7 @@ mod tests {
     }
 
     fn panel(virtual_packets: Option<(Size, VirtualLoss)>) -> LossPanel {
-        let initial_rtt = Span::from_ms(100);
+        let initial_rtt = Duration::from_ms(100);
         let loss = LossConfig { initial_rtt, window: 1, ..LossConfig::default() };
         LossPanel::new(&PanelConfig { loss, fraction_window: 100, virtual_packets })
     }

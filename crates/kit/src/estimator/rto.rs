@@ -1,7 +1,7 @@
 //! Retransmission timeout: what the throughput equation assumes of TCP's timer.
 
 use layercast_core::math::floor;
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 
 layercast_core::choices! {
     /// How the retransmission timeout follows from the round-trip time.
@@ -37,7 +37,7 @@ struct State {
 impl RtoEstimator {
     /// An estimator without samples. `minimum` holds for RFC 6298 only (1 s there). `granularity` is
     /// the clock's, and the length of a tick for [`RtoRule::NsTick`] (0.1 s in ns-2).
-    pub fn new(rule: RtoRule, minimum: Span, granularity: Span) -> RtoEstimator {
+    pub fn new(rule: RtoRule, minimum: Duration, granularity: Duration) -> RtoEstimator {
         RtoEstimator {
             rule,
             minimum_s: minimum.as_secs_f64(),
@@ -97,8 +97,8 @@ impl RtoEstimator {
     }
 
     /// The timeout, once there was a sample.
-    pub fn rto(&self) -> Option<Span> {
-        self.rto_s().map(Span::from_secs_f64)
+    pub fn rto(&self) -> Option<Duration> {
+        self.rto_s().map(Duration::from_secs_f64)
     }
 
     /// Mean and deviation as the rule keeps them, for traces: seconds, or eighths and quarters of a
@@ -119,14 +119,14 @@ mod tests {
 
     #[test]
     fn the_latest_sample_alone_counts_where_the_thesis_prints_so() {
-        let mut rto = RtoEstimator::new(RtoRule::FourSample, Span::ZERO, Span::ZERO);
+        let mut rto = RtoEstimator::new(RtoRule::FourSample, Duration::ZERO, Duration::ZERO);
         rto.on_sample(0.2, 0.1);
-        assert_eq!(rto.rto(), Some(Span::from_ms(800)));
+        assert_eq!(rto.rto(), Some(Duration::from_ms(800)));
     }
 
     #[test]
     fn coarse_ticks_give_three_tenths_for_a_path_of_one_tenth() {
-        let mut rto = RtoEstimator::new(RtoRule::NsTick, Span::ZERO, Span::from_ms(100));
+        let mut rto = RtoEstimator::new(RtoRule::NsTick, Duration::ZERO, Duration::from_ms(100));
         rto.on_sample(0.1, 0.1);
         assert!((rto.rto_s().unwrap() - 0.3).abs() < 1e-12);
     }

@@ -2,10 +2,10 @@
 
 use alloc::collections::VecDeque;
 
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 
 /// The longest round-trip time that is believed.
-pub const MAX_RTT: Span = Span::from_secs(64);
+pub const MAX_RTT: Duration = Duration::from_secs(64);
 
 /// The round-trip time from our own time stamp that a peer echoed (thesis, equation 4).
 ///
@@ -13,12 +13,12 @@ pub const MAX_RTT: Span = Span::from_secs(64);
 /// the peer held it. Both stamps are from our clock, so the peers' clocks need not agree. The sample
 /// is none if the stamp is not from the last 64 s (which also excludes stamps from the future), or
 /// if nothing is left after the hold time.
-pub fn rtt_sample(now_us: u32, echoed_us: u32, hold_us: u32) -> Option<Span> {
+pub fn rtt_sample(now_us: u32, echoed_us: u32, hold_us: u32) -> Option<Duration> {
     let elapsed_us = now_us.wrapping_sub(echoed_us);
     if u64::from(elapsed_us) > MAX_RTT.as_us() {
         return None;
     }
-    elapsed_us.checked_sub(hold_us).filter(|&us| us > 0).map(|us| Span::from_us(u64::from(us)))
+    elapsed_us.checked_sub(hold_us).filter(|&us| us > 0).map(|us| Duration::from_us(u64::from(us)))
 }
 
 layercast_core::choices! {
@@ -63,7 +63,7 @@ impl RttEstimator {
     }
 
     /// Takes a sample; zero and more than [`MAX_RTT`] are refused.
-    pub fn on_sample(&mut self, sample: Span) {
+    pub fn on_sample(&mut self, sample: Duration) {
         if !sample.is_zero() && sample <= MAX_RTT {
             self.on_sample_s(sample.as_secs_f64());
         }
@@ -85,8 +85,8 @@ impl RttEstimator {
     }
 
     /// The filtered round-trip time.
-    pub fn rtt(&self) -> Option<Span> {
-        self.smoothed_s.map(Span::from_secs_f64)
+    pub fn rtt(&self) -> Option<Duration> {
+        self.smoothed_s.map(Duration::from_secs_f64)
     }
 
     /// The filtered round-trip time in seconds, for equations.
@@ -115,28 +115,28 @@ mod tests {
     fn the_minimum_forgets_what_left_its_window() {
         let mut rtt = RttEstimator::new(RttFilter::Minimum, 0.9, 2);
         for ms in [50, 80, 90] {
-            rtt.on_sample(Span::from_ms(ms));
+            rtt.on_sample(Duration::from_ms(ms));
         }
-        assert_eq!(rtt.rtt(), Some(Span::from_ms(80)));
+        assert_eq!(rtt.rtt(), Some(Duration::from_ms(80)));
         assert_eq!(rtt.last_sample_s(), Some(0.09));
     }
 
     #[test]
     fn the_weight_can_change_between_samples() {
         let mut rtt = RttEstimator::new(RttFilter::Ewma, 0.5, 1);
-        rtt.on_sample(Span::from_ms(100));
-        rtt.on_sample(Span::from_ms(200));
+        rtt.on_sample(Duration::from_ms(100));
+        rtt.on_sample(Duration::from_ms(200));
         rtt.set_weight(0.9);
         rtt.set_weight(f64::NAN);
-        rtt.on_sample(Span::from_ms(250));
-        assert_eq!(rtt.rtt(), Some(Span::from_ms(160)));
+        rtt.on_sample(Duration::from_ms(250));
+        assert_eq!(rtt.rtt(), Some(Duration::from_ms(160)));
     }
 
     #[test]
     fn impossible_samples_are_refused() {
         let mut rtt = RttEstimator::new(RttFilter::Last, 0.9, 1);
-        rtt.on_sample(Span::ZERO);
-        rtt.on_sample(Span::from_secs(65));
+        rtt.on_sample(Duration::ZERO);
+        rtt.on_sample(Duration::from_secs(65));
         assert_eq!(rtt.rtt(), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Times on the sender's clock.
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// A point on the sender's clock in whole microseconds, unwrapped. Only differences mean anything.
 ///
@@ -65,7 +65,7 @@ pub struct SenderClock {
 
 impl SenderClock {
     /// How far a stamp may stray from the local clock's progress.
-    pub const TOLERANCE: Span = Span::from_secs(10);
+    pub const TOLERANCE: Duration = Duration::from_secs(10);
 
     /// Reads the stamp of a packet that arrived at `now`.
     pub fn read(&mut self, stamp: u32, now: Time) -> ClockReading {

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 use self::seen::Seen;
 use super::{Packet, SendTime};
-use layercast_core::units::{Layer, Rate, Seq, Size, Span, Time, WireSeq};
+use layercast_core::units::{Duration, Layer, Rate, Seq, Size, Time, WireSeq};
 
 /// The estimated send time of lost packet `lost` between two packets that arrived, `before` and
 /// `after`: interpolated, rounded down to whole microseconds.
@@ -219,14 +219,14 @@ impl SequenceTracker {
 
     /// Declares lost what is missing and has a higher number that arrived `patience` ago or earlier.
     /// Meant for `reorder` above 1, with one round-trip time as patience.
-    pub fn expire(&mut self, now: Time, patience: Span, mut on_lost: impl FnMut(&Packet)) {
+    pub fn expire(&mut self, now: Time, patience: Duration, mut on_lost: impl FnMut(&Packet)) {
         if !self.holes.is_empty() {
             self.declare(|hole| now.since(hole.opened) >= patience, &mut on_lost);
         }
     }
 
     /// When [`SequenceTracker::expire`] would next declare something.
-    pub fn deadline(&self, patience: Span) -> Option<Time> {
+    pub fn deadline(&self, patience: Duration) -> Option<Time> {
         self.holes.iter().map(|hole| hole.opened + patience).min()
     }
 

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use layercast_core::lct::{Cci, Content, Pieces};
+use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
 use layercast_core::units::WireSeq;
 
 /// The part of a data header that all have.
@@ -58,9 +58,10 @@ impl Base {
 
     /// The header in pieces: the number in the congestion control information, two reserved bytes and the
     /// time stamp in the extension, then what the protocol adds.
-    pub fn to_lct(self, kind: u8, own: &[u8]) -> Pieces {
-        let content = Content::default().with(&[0; 2]).with(&self.timestamp_us.to_be_bytes()).with(own);
-        Pieces {
+    pub fn to_lct(self, kind: u8, own: &[u8]) -> LctFields {
+        let content =
+            ExtensionPayload::default().with(&[0; 2]).with(&self.timestamp_us.to_be_bytes()).with(own);
+        LctFields {
             cci: Cci::Short(self.seq.0.to_be_bytes()),
             session: Some(self.session),
             end_of_session: self.end_of_session,
@@ -69,7 +70,7 @@ impl Base {
     }
 
     /// The header and the bytes that the protocol added, of which there must be `N`.
-    pub fn from_lct<const N: usize>(pieces: &Pieces) -> Result<(Base, [u8; N]), HeaderError> {
+    pub fn from_lct<const N: usize>(pieces: &LctFields) -> Result<(Base, [u8; N]), HeaderError> {
         let content = pieces.extension.content();
         let wrong = HeaderError::Length { have: content.len() };
         let Some((&[r1, r0, t3, t2, t1, t0], own)) = content.split_first_chunk() else {
@@ -102,10 +103,10 @@ mod tests {
         assert_eq!(base.nth(2).seq, WireSeq(1), "numbers wrap");
         for len in [2, 6, 14, 38] {
             let extension = Extension::new(93, &[0; 38][..len]).unwrap();
-            let read = Base::from_lct::<4>(&Pieces { extension, ..pieces });
+            let read = Base::from_lct::<4>(&LctFields { extension, ..pieces });
             assert_eq!(read, Err(HeaderError::Length { have: len }));
         }
         let extension = Extension::new(93, &[1; 10]).unwrap();
-        assert_eq!(Base::from_lct::<4>(&Pieces { extension, ..pieces }), Err(HeaderError::Reserved));
+        assert_eq!(Base::from_lct::<4>(&LctFields { extension, ..pieces }), Err(HeaderError::Reserved));
     }
 }

@@ -5,10 +5,10 @@ use core::num::NonZeroU64;
 use super::header::Base;
 use crate::estimator::{ArrivalClass, SendTime, SequenceTracker, max_gap_for};
 use crate::feedback::ReceiverId;
-use layercast_core::contract::{ActionQueue, Arrival, Cause, Ecn, Note, Origin};
-use layercast_core::session::{Heard, SessionNumber, SessionPlan};
+use layercast_core::contract::{ActionQueue, Arrival, Cause, Ecn, Origin, TraceEvent};
+use layercast_core::session::{SessionMatch, SessionNumber, SessionPlan};
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Layer, Level, Seq, Span, Time};
+use layercast_core::units::{Channel, Duration, Layer, Level, Seq, Time};
 
 const CHANNEL: Channel = Channel(0);
 
@@ -71,7 +71,7 @@ pub struct Listener {
     came: u32,
     /// The time stamp of the highest packet, and when it came.
     newest: Option<(u32, Time)>,
-    silence: Span,
+    silence: Duration,
     silent_at: Time,
     heard: Time,
     /// What this receiver has counted.
@@ -81,7 +81,7 @@ pub struct Listener {
 impl Listener {
     /// Draws the number of the receiver. A packet is lost once `reorder` higher ones came; silence of
     /// `silence` is worth a note.
-    pub fn new(plan: &SessionPlan, reorder: u32, silence: Span, stream: &mut Stream) -> Listener {
+    pub fn new(plan: &SessionPlan, reorder: u32, silence: Duration, stream: &mut Stream) -> Listener {
         let max_gap = max_gap_for(plan.layers.top_rate(), plan.packet_size);
         Listener {
             id: ReceiverId(NonZeroU64::new(stream.bits()).unwrap_or(NonZeroU64::MIN)),
@@ -183,17 +183,17 @@ impl Listener {
             return None;
         }
         let heard = self.session.hear(base.session);
-        self.counters.foreign += u64::from(matches!(heard, Heard::Foreign | Heard::Anew));
-        if heard == Heard::Foreign {
+        self.counters.foreign += u64::from(matches!(heard, SessionMatch::Foreign | SessionMatch::Restarted));
+        if heard == SessionMatch::Foreign {
             return None;
         }
-        if heard == Heard::Anew {
+        if heard == SessionMatch::Restarted {
             self.counters.restarts += 1;
-            actions.note(Note::Resynchronised { layer: Layer::BASE });
+            actions.trace(TraceEvent::Resynchronised { layer: Layer::BASE });
             self.tracker.reset();
         }
         if base.end_of_session {
-            actions.note(Note::SessionEnded);
+            actions.trace(TraceEvent::SessionEnded);
             self.finish(Cause::SessionEnd, actions);
             return None;
         }
@@ -216,7 +216,7 @@ impl Listener {
             first_lost.get_or_insert(packet.seq);
         });
         if let Some(first_lost) = first_lost {
-            actions.note(Note::LossEvent { layer: Layer::BASE, first_lost });
+            actions.trace(TraceEvent::LossEvent { layer: Layer::BASE, first_lost });
         }
         self.counters.lost += lost;
         let anew = matches!(class, ArrivalClass::First | ArrivalClass::Resynchronised);
@@ -224,7 +224,7 @@ impl Listener {
             ArrivalClass::Duplicate => self.counters.duplicate += 1,
             ArrivalClass::Wild => self.counters.invalid += 1,
             ArrivalClass::Late => self.counters.late += 1,
-            ArrivalClass::Resynchronised => actions.note(Note::Resynchronised { layer: Layer::BASE }),
+            ArrivalClass::Resynchronised => actions.trace(TraceEvent::Resynchronised { layer: Layer::BASE }),
             ArrivalClass::First | ArrivalClass::New => {}
         }
         if matches!(class, ArrivalClass::Duplicate | ArrivalClass::Wild) {
@@ -255,7 +255,7 @@ impl Listener {
     /// Silence is told, and a join that had failed is tried again.
     pub fn run_timer<H>(&mut self, now: Time, actions: &mut ActionQueue<H>) {
         if self.phase == Phase::Running && now >= self.silent_at {
-            actions.note(Note::NothingHeard { waited: now.since(self.heard) });
+            actions.trace(TraceEvent::Silent { waited: now.since(self.heard) });
             self.silent_at = now + self.silence;
             self.join(actions);
         }
@@ -275,7 +275,7 @@ impl Listener {
 
     fn set_level<H>(&mut self, to: Level, cause: Cause, actions: &mut ActionQueue<H>) {
         if self.level != to {
-            actions.note(Note::LevelChanged { from: self.level, to, cause });
+            actions.trace(TraceEvent::LevelChanged { from: self.level, to, cause });
             self.level = to;
         }
     }
@@ -290,7 +290,7 @@ mod tests {
     fn listener() -> (Listener, ActionQueue<()>) {
         let layers = LayerTable::from_rates([Rate::from_mbps(1.0)]).unwrap();
         let plan = SessionPlan { layers, packet_size: Size::from_bytes(1000) };
-        let mut listener = Listener::new(&plan, 1, Span::from_secs(30), &mut Stream::new(1, "listener"));
+        let mut listener = Listener::new(&plan, 1, Duration::from_secs(30), &mut Stream::new(1, "listener"));
         let mut actions = ActionQueue::default();
         listener.start(Time::ZERO, &mut actions);
         (listener, actions)

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::estimator::{RttEstimator, RttFilter, rtt_sample};
 use crate::feedback::ReceiverId;
-use layercast_core::units::{Seq, Span, Time};
+use layercast_core::units::{Duration, Seq, Time};
 
 /// What the old round-trip time weighs, as in TCP (RFC 6298, section 2: 7/8).
 const WEIGHT: f64 = 0.875;
@@ -120,7 +120,7 @@ impl<M> Members<M> {
     }
 
     /// Gives up those that hold up the source at `next` and have told nothing new for `limit`. How many.
-    pub fn give_up(&mut self, now: Time, next: Seq, limit: Span) -> u64 {
+    pub fn give_up(&mut self, now: Time, next: Seq, limit: Duration) -> u64 {
         let before = self.list.len();
         self.list.retain(|member| member.bound >= next || now.since(member.advanced) < limit);
         let gone = before - self.list.len();
@@ -140,7 +140,7 @@ impl<M> Members<M> {
     }
 
     /// The longest round-trip time.
-    pub fn longest_rtt(&self) -> Option<Span> {
+    pub fn longest_rtt(&self) -> Option<Duration> {
         self.list.iter().filter_map(|member| member.rtt.rtt()).max()
     }
 
@@ -171,7 +171,7 @@ mod tests {
             match stream.bits() % 10 {
                 0 => drop(members.remove(who)),
                 1 => members.write_off(bound, |()| {}),
-                2 => drop(members.give_up(now + Span::from_secs(5), bound, Span::from_secs(5))),
+                2 => drop(members.give_up(now + Duration::from_secs(5), bound, Duration::from_secs(5))),
                 _ => {
                     if let Some(place) = members.place(now, who, bound, || ()) {
                         members.set_bound(place, bound);
@@ -192,7 +192,7 @@ mod tests {
         let mut members = Members::<()>::new(8);
         members.place(Time::ZERO, id(1), Seq(10), || ());
         members.place(Time::ZERO, id(2), Seq(20), || ());
-        let limit = Span::from_secs(30);
+        let limit = Duration::from_secs(30);
         assert_eq!(members.give_up(Time::ZERO + limit, Seq(10), limit), 0);
         assert_eq!(members.give_up(Time::ZERO + limit, Seq(15), limit), 1);
         assert_eq!(members.least(), Some(Seq(20)));

@@ -1,15 +1,15 @@
 //! How long a source waits for news before it takes the silence for congestion.
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// No wait is longer than this, however often it was doubled.
-const LONGEST: Span = Span::from_secs(64);
+const LONGEST: Duration = Duration::from_secs(64);
 
 /// The wait for the next report: twice the round-trip time or a least one, doubled each time that it was in
 /// vain. Runs only while something is awaited.
 #[derive(Clone, Debug)]
 pub struct Patience {
-    least: Span,
+    least: Duration,
     /// How often in a row it was in vain.
     in_vain: u32,
     due: Option<Time>,
@@ -17,28 +17,28 @@ pub struct Patience {
 
 impl Patience {
     /// Patience of at least `least`.
-    pub fn new(least: Span) -> Patience {
+    pub fn new(least: Duration) -> Patience {
         Patience { least, in_vain: 0, due: None }
     }
 
     /// The first wait at this round-trip time.
-    pub fn once(&self, rtt: Option<Span>) -> Span {
+    pub fn once(&self, rtt: Option<Duration>) -> Duration {
         rtt.map_or(self.least, |rtt| (rtt * 2).max(self.least))
     }
 
-    fn span(&self, rtt: Option<Span>) -> Span {
+    fn span(&self, rtt: Option<Duration>) -> Duration {
         let once = self.once(rtt);
         (once * (1 << self.in_vain.min(16))).min(LONGEST.max(once))
     }
 
     /// News came: the wait begins anew if something is still awaited.
-    pub fn on_news(&mut self, now: Time, rtt: Option<Span>, awaits: bool) {
+    pub fn on_news(&mut self, now: Time, rtt: Option<Duration>, awaits: bool) {
         self.in_vain = 0;
         self.due = awaits.then(|| now + self.span(rtt));
     }
 
     /// Something was sent that is to be answered: a wait that does not run begins.
-    pub fn on_sent(&mut self, now: Time, rtt: Option<Span>) {
+    pub fn on_sent(&mut self, now: Time, rtt: Option<Duration>) {
         if self.due.is_none() {
             self.due = Some(now + self.span(rtt));
         }
@@ -76,19 +76,19 @@ mod tests {
 
     #[test]
     fn waits_double_until_news_comes() {
-        let mut patience = Patience::new(Span::from_secs(1));
+        let mut patience = Patience::new(Duration::from_secs(1));
         let mut now = Time::ZERO;
         let mut waits = Vec::new();
         for _ in 0..9 {
             patience.on_sent(now, None);
             let due = patience.due().unwrap();
             waits.push(due.since(now).as_us() / 1_000_000);
-            assert!(!patience.take_due(due - Span::from_us(1)) && patience.take_due(due));
+            assert!(!patience.take_due(due - Duration::from_us(1)) && patience.take_due(due));
             now = due;
         }
         assert_eq!(waits, [1, 2, 4, 8, 16, 32, 64, 64, 64]);
-        patience.on_news(now, Some(Span::from_secs(3)), true);
-        assert_eq!(patience.due(), Some(now + Span::from_secs(6)));
+        patience.on_news(now, Some(Duration::from_secs(3)), true);
+        assert_eq!(patience.due(), Some(now + Duration::from_secs(6)));
         patience.on_news(now, None, false);
         assert_eq!(patience.due(), None);
     }

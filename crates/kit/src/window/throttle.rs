@@ -1,20 +1,20 @@
 //! The most that may leave: the rate of the application's data, with short bursts.
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// Lets packets leave at a distance on average, and some at once.
 #[derive(Clone, Debug)]
 pub struct Throttle {
-    spacing: Span,
+    spacing: Duration,
     /// How far ahead of the even pace the packets may be.
-    ahead: Span,
+    ahead: Duration,
     /// When the next packet would leave at the even pace.
     due: Time,
 }
 
 impl Throttle {
     /// One packet per `spacing`, and up to `burst` of them, at least one, at once.
-    pub fn new(spacing: Span, burst: u32) -> Throttle {
+    pub fn new(spacing: Duration, burst: u32) -> Throttle {
         let ahead = spacing * u64::from(burst.max(1) - 1);
         Throttle { spacing, ahead, due: Time::ZERO }
     }
@@ -40,8 +40,8 @@ mod tests {
 
     #[test]
     fn a_burst_leaves_at_once_and_the_rest_at_the_pace() {
-        let mut throttle = Throttle::new(Span::from_ms(10), 3);
-        let at = |ms: u64| Time::ZERO + Span::from_ms(ms);
+        let mut throttle = Throttle::new(Duration::from_ms(10), 3);
+        let at = |ms: u64| Time::ZERO + Duration::from_ms(ms);
         let taken = (0..5).filter(|_| throttle.take(at(100))).count();
         assert_eq!((taken, throttle.next()), (3, at(110)));
         assert!(throttle.take(at(110)) && !throttle.take(at(119)));

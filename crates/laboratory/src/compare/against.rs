@@ -97,20 +97,20 @@ impl Against {
 }
 
 /// A table: what it tells, how its numbers are written, and where they are.
-struct Told {
+struct TableSpec {
     title: &'static str,
     metric: &'static str,
     of: fn(&Row) -> &Statistic,
 }
 
-const TOLD: [Told; 3] = [
-    Told {
+const TABLES: [TableSpec; 3] = [
+    TableSpec {
         title: "Share of TCP: a receiver's throughput over the mean of the TCP beside it",
         metric: "share_of_tcp",
         of: |row| &row.share_of_tcp,
     },
-    Told { title: "Loss on the way to a receiver", metric: "loss_rate", of: |row| &row.loss_rate },
-    Told { title: "Use of the bottlenecks", metric: "utilisation", of: |row| &row.utilisation },
+    TableSpec { title: "Loss on the way to a receiver", metric: "loss_rate", of: |row| &row.loss_rate },
+    TableSpec { title: "Use of the bottlenecks", metric: "utilisation", of: |row| &row.utilisation },
 ];
 
 /// The tables as text: a row for each protocol, a column for each version of TCP.
@@ -118,7 +118,7 @@ const TOLD: [Told; 3] = [
 pub fn render(against: &Against) -> String {
     let Some(first) = against.first() else { return String::new() };
     let mut text = table::heading(first);
-    for told in &TOLD {
+    for told in &TABLES {
         let mut heading = vec!["protocol".to_owned()];
         heading.extend(against.versions.iter().map(|version| version.tcp.clone()));
         let rows = against.rows().into_iter().map(|(protocol, rows)| {
@@ -152,7 +152,7 @@ fn page(against: &Against) -> Markup {
             h1 { (title) }
             p.lead { "The same network, with each protocol beside each version of TCP." }
         }
-        @for told in &TOLD { section { h2 { (told.title) } (table_of(against, told)) } }
+        @for told in &TABLES { section { h2 { (told.title) } (table_of(against, told)) } }
         section {
             h2 { "Again" }
             pre { code { (against.command) } }
@@ -165,7 +165,7 @@ fn page(against: &Against) -> Markup {
     document(title, "", &body)
 }
 
-fn table_of(against: &Against, told: &Told) -> Markup {
+fn table_of(against: &Against, told: &TableSpec) -> Markup {
     html! {
         div.scroll tabindex="0" { table {
             thead { tr {

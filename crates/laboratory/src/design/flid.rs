@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use layercast_core::layers::{LayerError, LayerTable};
-use layercast_core::units::{Size, Span};
+use layercast_core::units::{Duration, Size};
 use layercast_protocols::flid::{
     Climb, Goal, Model, Objective, SEPARATION, Target, climb, heuristic, separated,
 };
@@ -41,9 +41,9 @@ pub struct Request {
     /// The size of packets on the wire.
     pub packet: Size,
     /// The length of a slot.
-    pub slot: Span,
+    pub slot: Duration,
     /// The nominal round-trip time.
-    pub rtt: Span,
+    pub rtt: Duration,
     /// How the shares are chosen.
     pub by: By,
 }
@@ -66,7 +66,7 @@ pub enum DesignError {
         /// How many it has.
         per_slot: f64,
         /// The length of a slot.
-        slot: Span,
+        slot: Duration,
     },
 }
 
@@ -167,23 +167,23 @@ pub fn design(request: &Request) -> Result<Design, DesignError> {
     let target = Target::new(request.rtt);
     let goal = Goal::over(&target, FITTED.0, FITTED.1, FITTED.2);
     let start = heuristic(&model, &target);
-    let (by, rises, climbed) = match request.by {
+    let (by, increase_probabilities, climbed) = match request.by {
         By::Heuristic => ("heuristic", start, None),
         By::HillClimbing(objective) => {
             let goal = goal.clone().by(objective);
             let fitted = climb(&model, &goal, &separated(&start, SEPARATION), &Climb::default());
-            ("hill-climbing", fitted.rises, Some((name(objective), fitted.sweeps)))
+            ("hill-climbing", fitted.increase_probabilities, Some((name(objective), fitted.sweeps)))
         }
     };
-    for (level, &rise) in levels.iter_mut().zip(&rises) {
+    for (level, &rise) in levels.iter_mut().zip(&increase_probabilities) {
         level.rise = rise;
     }
     let expected = |loss: f64| {
-        let joins = model.memberships(&rises, loss);
+        let joins = model.memberships(&increase_probabilities, loss);
         LossRow {
             loss,
             target_kbps: target.rate(loss) * kbits,
-            mean_kbps: model.mean_rate(&rises, loss) * kbits,
+            mean_kbps: model.mean_rate(&increase_probabilities, loss) * kbits,
             joins_dynamic: joins.dynamic,
             joins_static_base: joins.dynamic_above_base,
             joins_static: joins.fixed,
@@ -195,7 +195,7 @@ pub fn design(request: &Request) -> Result<Design, DesignError> {
     };
     let mean_error = |objective: Objective| {
         let goal = goal.clone().by(objective);
-        goal.mean(goal.error(&model, &rises))
+        goal.mean(goal.error(&model, &increase_probabilities))
     };
     Ok(Design {
         protocol: "flid",
@@ -205,7 +205,7 @@ pub fn design(request: &Request) -> Result<Design, DesignError> {
         by,
         objective: climbed.map(|(objective, _)| objective),
         sweeps: climbed.map(|(_, sweeps)| sweeps),
-        error: goal.error(&model, &rises),
+        error: goal.error(&model, &increase_probabilities),
         root_mean_error: mean_error(Objective::RelativeSquares),
         root_mean_error_kbps: mean_error(Objective::Squares) * kbits,
         mean_error_kbps: mean_error(Objective::Absolute) * kbits,
@@ -318,8 +318,8 @@ mod tests {
         Request {
             layers: LayerTable::multiplicative(1.3, Rate::from_kbps(24.0), 30).unwrap(),
             packet: Size::from_bytes(1000),
-            slot: Span::from_ms(500),
-            rtt: Span::from_ms(100),
+            slot: Duration::from_ms(500),
+            rtt: Duration::from_ms(100),
             by,
         }
     }
@@ -358,9 +358,9 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_named() {
-        let thin = Request { slot: Span::from_ms(100), ..request(By::Heuristic) };
+        let thin = Request { slot: Duration::from_ms(100), ..request(By::Heuristic) };
         assert!(design(&thin).unwrap_err().to_string().contains("0.30 packets in a slot of 100 ms"));
-        let nothing = Request { rtt: Span::ZERO, ..request(By::Heuristic) };
+        let nothing = Request { rtt: Duration::ZERO, ..request(By::Heuristic) };
         assert!(design(&nothing).unwrap_err().to_string().contains("the round-trip time"));
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use layercast_core::units::{Rate, Span};
+use layercast_core::units::{Duration, Rate};
 use layercast_protocols::wei_zhang::theory::{Aim, Design as Choice, Structure, design as choose, place};
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ pub struct Request {
     /// m, packets of the base layer in each tau_0; by default the least that suits.
     pub packets: Option<u32>,
     /// The deaf period: one that hides points of layer 1 does not suit.
-    pub deaf: Span,
+    pub deaf: Duration,
 }
 
 /// Why there is no design.
@@ -321,14 +321,14 @@ mod tests {
     fn request(structure: Structure) -> Request {
         let aim = Aim {
             structure,
-            rtt: Span::from_ms(100),
+            rtt: Duration::from_ms(100),
             tcp_constant: libm::sqrt(1.5),
             packet_size: Size::from_bytes(1000),
             share: Rate::from_kbps(1875.0),
             fastest: Rate::from_kbps(15_000.0),
             upper_share: 0.5,
         };
-        Request { aim, packets: None, deaf: Span::from_ms(100) }
+        Request { aim, packets: None, deaf: Duration::from_ms(100) }
     }
 
     #[test]
@@ -354,14 +354,14 @@ mod tests {
         let of = |change| design_with(change).unwrap().chosen.packets;
         assert_eq!(of(|_| ()), 1);
         // Points of layer 1 are 160 ms apart then.
-        assert_eq!(of(|request| request.deaf = Span::from_ms(200)), 2);
+        assert_eq!(of(|request| request.deaf = Duration::from_ms(200)), 2);
         // One packet makes steps of 98 kbit/s: too many of them up to this rate.
         let fast = |request: &mut Request| {
             (request.aim.share, request.aim.fastest) = (Rate::from_kbps(4000.0), Rate::from_kbps(5000.0));
         };
         assert_eq!(of(fast), 2);
         assert_eq!(of(|request| request.packets = Some(5)), 5);
-        let nothing = design_with(|request| request.deaf = Span::from_secs(60)).unwrap_err().to_string();
+        let nothing = design_with(|request| request.deaf = Duration::from_secs(60)).unwrap_err().to_string();
         assert!(nothing.contains("up to 64 suits"), "{nothing}");
     }
 
@@ -372,7 +372,7 @@ mod tests {
             change(&mut request);
             design(&request).unwrap_err().to_string()
         };
-        assert!(told(|request| request.aim.rtt = Span::ZERO).contains("the round-trip time"));
+        assert!(told(|request| request.aim.rtt = Duration::ZERO).contains("the round-trip time"));
         assert!(told(|request| request.packets = Some(0)).contains("base packets"));
         assert!(told(|request| request.aim.upper_share = 1.5).contains("from 0 to 1, not 1.5"));
         assert!(told(|request| request.aim.fastest = Rate::from_kbps(1.0)).contains("must not be below"));

@@ -8,7 +8,7 @@ use layercast_core::layers::LayerError;
 use layercast_core::option::{OptionError, OptionSpec, RawValue};
 use layercast_core::session::{PlanError, SessionPlan as Session};
 use layercast_core::stream::Stream;
-use layercast_core::units::{Rate, Span, Time};
+use layercast_core::units::{Duration, Rate, Time};
 use layercast_protocols::registry::{self, Protocol};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
@@ -66,11 +66,11 @@ impl ProtocolCatalogue for RegistryCatalogue {
     }
 
     fn most_receivers(&self, protocol: &str) -> Option<usize> {
-        Protocol::named(protocol).and_then(|protocol| protocol.needs().most_receivers())
+        Protocol::named(protocol).and_then(|protocol| protocol.requirements().most_receivers())
     }
 
     fn has_routers(&self, protocol: &str) -> bool {
-        Protocol::named(protocol).is_some_and(|protocol| protocol.needs().has_routers())
+        Protocol::named(protocol).is_some_and(|protocol| protocol.requirements().has_routers())
     }
 
     fn check_plan(
@@ -82,7 +82,7 @@ impl ProtocolCatalogue for RegistryCatalogue {
         let Some(mut protocol) = Protocol::named(protocol) else { return Ok(()) };
         // What is wrong with an option alone is told where it stands.
         let allowed = options.iter().all(|(name, value)| protocol.set(name, value.raw()).is_ok());
-        if allowed { protocol.needs().check(plan) } else { Ok(()) }
+        if allowed { protocol.requirements().check(plan) } else { Ok(()) }
     }
 
     fn check(&self, protocol: &str, name: &str, value: RawValue<'_>) -> Result<(), OptionError> {
@@ -210,7 +210,7 @@ fn network(scenario: &Scenario, seed: u64) -> Result<Topology, RunError> {
     Ok((network, nodes, links))
 }
 
-fn direction(plan: &LinkDirection, delay: Span) -> LinkConfig {
+fn direction(plan: &LinkDirection, delay: Duration) -> LinkConfig {
     LinkConfig {
         rate: plan.rate,
         delay,
@@ -233,7 +233,7 @@ fn add_session(
     let layers =
         plan.layers.table().map_err(|source| BuildError::Layers { session: plan.name.clone(), source })?;
     let session = Session { layers, packet_size: plan.packet_size };
-    let channels = protocol.needs().channels(&session);
+    let channels = protocol.requirements().channels(&session);
     let start = draw_time(plan.start, seed, &format!("start/{}", plan.name));
     let stream = |part: &str| Stream::new(seed, &format!("session/{}/{part}", plan.name));
     let mut receivers = ReceiverList::default();
@@ -323,14 +323,16 @@ pub(super) fn tcp_options(plan: &FlowPlan) -> TcpOptions {
     }
 }
 
-fn draw_span(draw: Draw<Span>, seed: u64, name: &str) -> Span {
+fn draw_span(draw: Draw<Duration>, seed: u64, name: &str) -> Duration {
     match draw {
         Draw::Fixed(span) => span,
-        Draw::Uniform { low, high } => low + Stream::new(seed, name).uniform_span(high.saturating_sub(low)),
+        Draw::Uniform { low, high } => {
+            low + Stream::new(seed, name).uniform_duration(high.saturating_sub(low))
+        }
     }
 }
 
-fn latency(draw: Draw<Span>) -> Latency {
+fn latency(draw: Draw<Duration>) -> Latency {
     match draw {
         Draw::Fixed(span) => span.into(),
         Draw::Uniform { low, high } => Latency::uniform(low, high),

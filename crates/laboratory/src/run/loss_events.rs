@@ -8,18 +8,18 @@
 
 use std::collections::BTreeMap;
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 use layercast_simulator::{Carried, DropRecord, LevelChange, LinkId, ReceiverId, Simulation};
 
 use super::build::{World, WorldFlow, WorldFlowId};
 
 /// Drops further apart than this belong to different events: a few round trips of most paths, and
 /// less than a time slot of FLID.
-const GAP: Span = Span::from_ms(250);
+const GAP: Duration = Duration::from_ms(250);
 /// No event is longer.
-const LONGEST: Span = Span::from_secs(10);
+const LONGEST: Duration = Duration::from_secs(10);
 /// How long after a rise its drops may begin: the queue has to fill first.
-const LOOK_BACK: Span = Span::from_secs(2);
+const LOOK_BACK: Duration = Duration::from_secs(2);
 /// With more receivers than this nobody looks for who caused an event.
 const MOST_RECEIVERS: usize = 10_000;
 
@@ -133,7 +133,7 @@ impl LossEvents {
 
     fn close(&mut self, open: &Open, simulation: &Simulation, flows: &[WorldFlow]) {
         let suspects =
-            receivers(flows).filter(|&(_, id)| simulation.is_on_the_way(open.link, id)).map(|(flow, id)| {
+            receivers(flows).filter(|&(_, id)| simulation.is_on_path(open.link, id)).map(|(flow, id)| {
                 Suspect { flow, session: id.session().index(), changes: simulation.level_changes(id) }
             });
         self.events.extend(event(open, suspects));

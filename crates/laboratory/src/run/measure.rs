@@ -133,13 +133,13 @@ fn record_bin(world: &World, now: Time, length_s: f64, before: &mut [u64], serie
         series.throughput_kbps.push(if now < flow.start { f64::NAN } else { kbps });
         match flow.id {
             WorldFlowId::Receiver(id) => {
-                let belief = simulation.receiver_belief(id);
+                let estimates = simulation.receiver_estimates(id);
                 let level = levels::level_at(simulation.level_changes(id), now);
                 series.level.push((now >= flow.start).then_some(level.as_number()));
-                series.rate_kbps.push(kbps_or_nan(belief.rate));
-                series.smoothed_rate_kbps.push(kbps_or_nan(belief.smoothed_rate));
-                series.loss.push(belief.loss.unwrap_or(f64::NAN));
-                series.rtt_ms.push(belief.rtt.map_or(f64::NAN, |rtt| rtt.as_secs_f64() * 1e3));
+                series.rate_kbps.push(kbps_or_nan(estimates.rate));
+                series.smoothed_rate_kbps.push(kbps_or_nan(estimates.smoothed_rate));
+                series.loss.push(estimates.loss.unwrap_or(f64::NAN));
+                series.rtt_ms.push(estimates.rtt.map_or(f64::NAN, |rtt| rtt.as_secs_f64() * 1e3));
             }
             WorldFlowId::Tcp(id) => {
                 let cwnd = simulation.tcp_state(id).map_or(f64::NAN, |state| state.cwnd);

@@ -61,7 +61,7 @@ impl FairLevels {
         let fair_kbps = total / members.len() as f64;
         let rates = self.rates.get(*self.sessions.get(receiver)?)?;
         let layers = rates.iter().take_while(|rate| rate.as_kbps() <= fair_kbps).count();
-        (layers > 0).then(|| Level::of_count(u16::try_from(layers).unwrap_or(u16::MAX)))
+        (layers > 0).then(|| Level::from_count(u16::try_from(layers).unwrap_or(u16::MAX)))
     }
 
     /// Adds to the measures of a window how its receivers moved. `asked` is how often each flow asked for
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn movement_counts_the_window_alone() {
         let changes = log(&[(10.0, 1), (15.0, 3), (50.0, 2), (55.0, 3), (60.0, 4), (95.0, 5)]);
-        let fair = Some(Level::of_count(3));
+        let fair = Some(Level::from_count(3));
         let moved = movement(&changes, at(10.0), at(30.0), at(90.0), fair);
         assert_eq!(
             moved,

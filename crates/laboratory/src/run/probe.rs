@@ -1,7 +1,7 @@
 //! Probes at work: looking at links and flows between the steps of a run.
 
 use layercast_core::contract::Measures;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 use layercast_simulator::{LinkId, Simulation, TcpId};
 
 use super::build::{World, WorldFlow, WorldFlowId};
@@ -12,7 +12,7 @@ use crate::scenario::{ProbePlan, Quantity, Scenario, Subject};
 /// All probes of a replication and what they have kept.
 pub(super) struct Probes<'s> {
     probes: Vec<Probe<'s>>,
-    duration: Span,
+    duration: Duration,
 }
 
 struct Probe<'s> {
@@ -116,14 +116,14 @@ fn of_flow(
         // The reader gives a constant-rate flow nothing but its throughput.
         WorldFlowId::Udp(_) => f64::NAN,
         WorldFlowId::Receiver(id) => {
-            let belief = simulation.receiver_belief(id);
+            let estimates = simulation.receiver_estimates(id);
             match what {
                 Quantity::Level => f64::from(levels::level_at(simulation.level_changes(id), now).as_number()),
-                Quantity::Rate => kbps_or_nan(belief.rate),
-                Quantity::SmoothedRate => kbps_or_nan(belief.smoothed_rate),
-                Quantity::Loss => belief.loss.unwrap_or(f64::NAN),
-                Quantity::Rtt => belief.rtt.map_or(f64::NAN, |rtt| rtt.as_secs_f64() * 1e3),
-                _ => belief.measures.map_or(f64::NAN, |measures| of_measures(&measures, what, gained)),
+                Quantity::Rate => kbps_or_nan(estimates.rate),
+                Quantity::SmoothedRate => kbps_or_nan(estimates.smoothed_rate),
+                Quantity::Loss => estimates.loss.unwrap_or(f64::NAN),
+                Quantity::Rtt => estimates.rtt.map_or(f64::NAN, |rtt| rtt.as_secs_f64() * 1e3),
+                _ => estimates.measures.map_or(f64::NAN, |measures| of_measures(&measures, what, gained)),
             }
         }
     }

@@ -55,7 +55,7 @@ pub enum FieldKind {
     /// `true` or `false`.
     Flag,
     /// A length of time, or a time since the start of the run.
-    Span,
+    Duration,
     /// A length of time above zero.
     Period,
     /// A length of time, or a range that it is drawn from.
@@ -211,7 +211,7 @@ impl FieldKind {
             FieldKind::Count(least, u32::MAX) => return format!("a whole number of at least {least}"),
             FieldKind::Count(least, most) => return format!("a whole number from {least} to {most}"),
             FieldKind::Flag => "true or false",
-            FieldKind::Span => "a time such as \"250 ms\" or \"10 s\"",
+            FieldKind::Duration => "a time such as \"250 ms\" or \"10 s\"",
             FieldKind::Period => "a time above zero, such as \"1 s\"",
             FieldKind::Draw => {
                 "a time such as \"10 s\", or a range such as { uniform = [\"0 s\", \"20 s\"] }"

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::plan::{LinkPlan, Place, Scenario};
+use super::plan::{FlowEnd, LinkPlan, Scenario};
 
 /// What is known of a flow before anything runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl fmt::Display for Role {
 impl Scenario {
     /// All flows in the order in which results tell them: receivers of sessions, then sinks.
     pub fn flow_names(&self) -> Vec<FlowName> {
-        let node = |place: &Place| self.nodes.get(place.node).cloned().unwrap_or_default();
+        let node = |place: &FlowEnd| self.nodes.get(place.node).cloned().unwrap_or_default();
         let receivers = self.sessions.iter().flat_map(|session| {
             session.receivers.iter().map(move |place| FlowName {
                 name: place.flow.clone(),

@@ -2,12 +2,12 @@
 
 pub use layercast_core::layers::Scheme;
 use layercast_core::option::RawValue;
-use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 
 use layercast_simulator::EdgeConfig;
 pub use layercast_simulator::{
-    DeliveryTrace, Law, LinkChange, LinkVariation, LossModel, LossPlace, Outage, QueueConfig as QueuePlan,
-    QueueLimit,
+    DeliveryTrace, Distribution, LinkChange, LinkVariation, LossModel, LossPlace, Outage,
+    QueueConfig as QueuePlan, QueueLimit,
 };
 
 use super::paper::PaperValue;
@@ -21,7 +21,7 @@ pub struct Scenario {
     /// What it shows, in a sentence or more.
     pub description: Option<String>,
     /// How long one replication lasts.
-    pub duration: Span,
+    pub duration: Duration,
     /// How many replications are run; at least one.
     pub replications: u32,
     /// The seed that all random streams of all replications come from.
@@ -29,7 +29,7 @@ pub struct Scenario {
     /// The measurement windows; at least one, the first is the main one.
     pub windows: Vec<Window>,
     /// The length of one bin of the time series.
-    pub series_bin: Span,
+    pub series_bin: Duration,
     /// The names of the nodes in the order in which the links mention them.
     pub nodes: Vec<String>,
     /// The links, in the order of the file.
@@ -121,7 +121,7 @@ pub struct LinkDirection {
     /// How fast it transmits at the start, or a trace's mean; never zero.
     pub rate: Rate,
     /// Propagation delay.
-    pub delay: Draw<Span>,
+    pub delay: Draw<Duration>,
     /// What waits for transmission.
     pub queue: QueuePlan,
     /// What is lost beside the queue.
@@ -144,7 +144,7 @@ pub struct SessionPlan {
     /// The node of the source.
     pub source: usize,
     /// The receivers, in the order of the file.
-    pub receivers: Vec<Place>,
+    pub receivers: Vec<FlowEnd>,
     /// When the source starts.
     pub start: Draw<Time>,
     /// When all of it stops; the end of the run if absent.
@@ -156,9 +156,9 @@ pub struct SessionPlan {
     /// The size of data packets on the wire.
     pub packet_size: Size,
     /// What a router needs for a join, beside the links' delays; drawn for each join.
-    pub join_latency: Draw<Span>,
+    pub join_latency: Draw<Duration>,
     /// How long packets keep coming after a leave, beside the links' delays; drawn for each leave.
-    pub leave_latency: Draw<Span>,
+    pub leave_latency: Draw<Duration>,
     /// Whether its data may be marked.
     pub ecn: bool,
     /// How many packets of data the source has; none for data without end.
@@ -202,7 +202,7 @@ pub struct EdgePlan {
 
 /// Where a flow ends, and what that flow is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FlowEnd {
     /// The flow's name, `elm@R1`.
     pub flow: String,
     /// The node: an index into [`Scenario::nodes`].
@@ -221,7 +221,7 @@ pub struct FlowPlan {
     /// The node of the senders.
     pub from: usize,
     /// The sinks: one flow each, in the order of the file, those of one node side by side.
-    pub to: Vec<Place>,
+    pub to: Vec<FlowEnd>,
     /// When a flow starts, drawn for each flow.
     pub start: Draw<Time>,
     /// When the flows stop; the end of the run if absent.
@@ -233,18 +233,18 @@ pub struct FlowPlan {
     /// The limit of the window in packets, if not the profile's.
     pub window: Option<u32>,
     /// The smallest retransmission timeout, if not the profile's.
-    pub min_rto: Option<Span>,
+    pub min_rto: Option<Duration>,
     /// The retransmission timeout before the first measurement, if not the profile's.
-    pub initial_rto: Option<Span>,
+    pub initial_rto: Option<Duration>,
     /// The granularity of the retransmission timer, if not the profile's.
-    pub tick: Option<Span>,
+    pub tick: Option<Duration>,
     /// Whether sinks acknowledge every second packet only, if not the profile's.
     pub delayed_ack: Option<bool>,
     /// Whether the first two duplicate acknowledgements each release a new packet, if not the
     /// profile's.
     pub limited_transmit: Option<bool>,
     /// How long senders may wait before they use their window.
-    pub overhead: Span,
+    pub overhead: Duration,
     /// How many packets may answer one acknowledgement; 0 for no limit.
     pub max_burst: u32,
     /// Whether data asks for marks in place of drops.
@@ -262,30 +262,30 @@ pub enum DemandPlan {
     /// Each flow makes one transfer after another.
     Transfers {
         /// The size of a transfer.
-        size: Law,
+        size: Distribution,
         /// From the end of one to the start of the next.
-        gap: Law,
+        gap: Distribution,
     },
     /// Transfers start by themselves, on whichever of the flows is free.
     Arrivals {
         /// The size of a transfer.
-        size: Law,
+        size: Distribution,
         /// From one start to the next.
-        gap: Law,
+        gap: Distribution,
     },
     /// TCP data for a while, then none for a while.
     OnOff {
         /// How long there is data.
-        on: Law,
+        on: Distribution,
         /// How long there is none.
-        off: Law,
+        off: Distribution,
     },
     /// Packets at a constant rate that nobody answers.
     Constant {
         /// The rate.
         rate: Rate,
         /// How long it sends and how long it pauses; always if absent.
-        pauses: Option<(Law, Law)>,
+        pauses: Option<(Distribution, Distribution)>,
     },
 }
 

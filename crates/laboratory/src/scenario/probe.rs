@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 
 use super::naming::{FlowName, Role};
 use super::protocols::UDP;
@@ -17,7 +17,7 @@ pub struct ProbePlan {
     /// What it keeps; at least one.
     pub what: Vec<Quantity>,
     /// How often it looks.
-    pub every: Span,
+    pub every: Duration,
 }
 
 /// What a probe looks at.

@@ -48,7 +48,7 @@ pub trait ProtocolCatalogue {
     /// Whether a protocol with these options, which are allowed one by one, can carry a plan.
     ///
     /// # Errors
-    /// As [`Needs::check`](layercast_core::session::Needs::check).
+    /// As [`Requirements::check`](layercast_core::session::Requirements::check).
     fn check_plan(
         &self,
         _protocol: &str,

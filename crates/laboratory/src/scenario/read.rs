@@ -20,7 +20,7 @@ mod variation;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 use self::context::Context;
 use self::defaults::check_defaults;
@@ -71,7 +71,7 @@ pub fn read(
 
 fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
     let table = TableReader::open(root, &SCENARIO, context)?;
-    let duration: Option<Span> = table.get("duration", context);
+    let duration: Option<Duration> = table.get("duration", context);
     let defaults = |key: &str| root.get("defaults").and_then(|defaults| defaults.get(key));
     if let Some(node) = root.get("defaults") {
         check_defaults(node, &DEFAULTS, context);
@@ -181,12 +181,12 @@ fn check_unique(root: &Node, scenario: &Scenario, context: &mut Context<'_>) {
     }
 }
 
-fn read_windows(node: &Node, duration: Span, context: &mut Context<'_>) -> Vec<Window> {
+fn read_windows(node: &Node, duration: Duration, context: &mut Context<'_>) -> Vec<Window> {
     let items = values::list(node, &FieldKind::Windows, context).unwrap_or_default();
     items.iter().filter_map(|item| read_window(item, duration, context)).collect()
 }
 
-fn read_window(node: &Node, duration: Span, context: &mut Context<'_>) -> Option<Window> {
+fn read_window(node: &Node, duration: Duration, context: &mut Context<'_>) -> Option<Window> {
     let Value::List(ends) = &node.value else {
         context.wrong(node, &FieldKind::Range, None);
         return None;
@@ -195,10 +195,10 @@ fn read_window(node: &Node, duration: Span, context: &mut Context<'_>) -> Option
         context.wrong(node, &FieldKind::Range, Some("a window has a start and an end".to_owned()));
         return None;
     };
-    let start = Span::read(start_node, &FieldKind::Span, context);
+    let start = Duration::read(start_node, &FieldKind::Duration, context);
     let end = match end_node.text() {
         Some("end") => Some(duration),
-        _ => Span::read(end_node, &FieldKind::Span, context),
+        _ => Duration::read(end_node, &FieldKind::Duration, context),
     };
     let (start, end) = (start?, end?);
     let problem = if end > duration {

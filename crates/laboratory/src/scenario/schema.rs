@@ -85,7 +85,7 @@ fn kind(kind: &FieldKind, protocols: &[&str]) -> Value {
         FieldKind::Seed => json!({"type": "integer", "minimum": 0}),
         FieldKind::Count(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
         FieldKind::Flag => json!({"type": "boolean"}),
-        FieldKind::Span | FieldKind::Period => span(),
+        FieldKind::Duration | FieldKind::Period => span(),
         FieldKind::Draw => json!({"anyOf": [span(), reference(&super::field::UNIFORM)]}),
         FieldKind::Rate => rate(),
         FieldKind::Rates => json!({"type": "array", "items": rate(), "minItems": 1}),

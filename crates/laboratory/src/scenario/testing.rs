@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use layercast_core::option::{OptionError, OptionSpec, Options, RawValue};
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 
 use super::{ProtocolCatalogue, Scenario, ScenarioErrors, read};
 
@@ -23,7 +23,7 @@ layercast_core::options! {
         /// How a receiver decides.
         strategy: Strategy = Strategy::Lazy;
         /// How long a join may wait.
-        t_join_max: Span = Span::from_secs(25), Span::ZERO => Span::from_secs(100);
+        t_join_max: Duration = Duration::from_secs(25), Duration::ZERO => Duration::from_secs(100);
         /// How heavy the past is.
         weight: f64 = 0.9, 0.0 => 1.0;
     }

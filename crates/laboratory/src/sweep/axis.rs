@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use layercast_core::units::{Rate, Size, Span};
+use layercast_core::units::{Duration, Rate, Size};
 
 use super::error;
 use super::range;
@@ -196,7 +196,7 @@ fn scale(values: &[String]) -> Option<Scale> {
     type Kind = (&'static str, fn(&str) -> Option<f64>);
     let kinds: [Kind; 5] = [
         ("", |text| text.parse().ok().filter(|number: &f64| number.is_finite())),
-        ("s", |text| text.parse().ok().map(|span: Span| span.as_secs_f64())),
+        ("s", |text| text.parse().ok().map(|span: Duration| span.as_secs_f64())),
         ("kbit/s", |text| text.parse().ok().map(|rate: Rate| rate.as_kbps())),
         ("bytes", |text| text.parse().ok().map(|size: Size| f64::from(size.as_bytes()))),
         ("packets", |text| {

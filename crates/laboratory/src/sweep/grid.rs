@@ -234,10 +234,10 @@ impl Reader<'_> {
 
 /// What is wrong, each once, in the order of places, with the cells where it is.
 #[derive(Default)]
-struct Wrong(BTreeMap<Place, (ScenarioError, Vec<String>)>);
+struct Wrong(BTreeMap<CellKey, (ScenarioError, Vec<String>)>);
 
 /// The order of mistakes: source, flag, line, column, words.
-type Place = (usize, String, usize, usize, String);
+type CellKey = (usize, String, usize, usize, String);
 
 impl Wrong {
     fn add(&mut self, error: ScenarioError, cell: Option<String>) {

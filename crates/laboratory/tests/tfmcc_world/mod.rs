@@ -5,7 +5,7 @@
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_protocols::registry::{Header, Protocol};
 use layercast_protocols::tfmcc;
 use layercast_protocols::tfmcc::header::ReceiverId as Reporter;
@@ -38,7 +38,7 @@ pub(crate) fn at(seconds: f64) -> Time {
 pub(crate) fn link(mbps: f64, delay_ms: f64, packets: u32, loss: f64) -> LinkConfig {
     LinkConfig {
         rate: Rate::from_mbps(mbps),
-        delay: Span::from_secs_f64(delay_ms / 1e3),
+        delay: Duration::from_secs_f64(delay_ms / 1e3),
         queue: QueueConfig::DropTail { limit: QueueLimit::Packets(packets), ns2_compat: true },
         loss: if loss > 0.0 { LossModel::Bernoulli(loss) } else { LossModel::None },
         loss_place: LossPlace::BeforeQueue,

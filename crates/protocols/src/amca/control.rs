@@ -2,7 +2,7 @@
 
 use super::Options;
 use super::estimates::{QueueEstimate, queue_estimate};
-use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 
 /// What the rate keeps to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -176,7 +176,7 @@ impl Control {
             if self.seen_from.is_some_and(|from| now < from) {
                 return;
             }
-            self.seen_from = step.rtt_max_s.map(|rtt_s| now + Span::from_secs_f64(rtt_s));
+            self.seen_from = step.rtt_max_s.map(|rtt_s| now + Duration::from_secs_f64(rtt_s));
         }
         let in_bounds = estimate.growth.is_some_and(|growth| (0.0..=self.rules.epsilon).contains(&growth));
         if in_bounds && step.unacknowledged < self.rules.beta && !self.is_marked(step) {
@@ -187,13 +187,13 @@ impl Control {
         } else {
             self.grow(estimate.gamma, step);
             if self.rules.drains && in_bounds && step.unacknowledged > self.rules.beta {
-                self.let_off(step);
+                self.drain_queue(step);
             }
         }
     }
 
     /// Sends less by what waits beyond beta in the next period or round-trip time, and at least half.
-    fn let_off(&mut self, step: &Step) {
+    fn drain_queue(&mut self, step: &Step) {
         let span_s = step.period_s.max(step.rtt_max_s.unwrap_or(LEAST_RTT_S));
         let beyond_bps = (step.unacknowledged - self.rules.beta) * self.rules.packet_bits / span_s;
         self.set((self.rate_bps - beyond_bps).max(self.rate_bps / 2.0));
@@ -207,7 +207,7 @@ impl Control {
 
     /// A NACK for a packet that was sent came from who has all up to `lo` and has seen `lr`, that far above it.
     /// If it halves the rate, NACKs do nothing more for as long as `ignore`.
-    pub fn on_nack(&mut self, now: Time, gap: u64, ignore: Span) {
+    pub fn on_nack(&mut self, now: Time, gap: u64, ignore: Duration) {
         if self.is_holding(now) {
             return;
         }

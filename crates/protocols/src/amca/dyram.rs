@@ -15,10 +15,10 @@ pub(super) use missing::Missing;
 pub(super) use standing::Standing;
 pub(super) use table::Table;
 
-use layercast_core::units::{Seq, Span, WireSeq};
+use layercast_core::units::{Duration, Seq, WireSeq};
 
 /// How long a NACK counts as acted on before a round-trip time is known.
-pub(super) const UNKNOWN_WINDOW: Span = Span::from_ms(200);
+pub(super) const UNKNOWN_WINDOW: Duration = Duration::from_ms(200);
 
 /// The wire form of the number before this one: of `lo`, `lr` and `maxseq`.
 pub(super) fn wire_before(next: u64) -> WireSeq {
@@ -31,6 +31,6 @@ pub(super) fn after_wire(wire: WireSeq, near: u64) -> u64 {
 }
 
 /// Microseconds for the wire.
-pub(super) fn wire_us(span: Span) -> u32 {
+pub(super) fn wire_us(span: Duration) -> u32 {
     u32::try_from(span.as_us()).unwrap_or(u32::MAX)
 }

@@ -1,7 +1,7 @@
 //! The equations of AMCA as pure functions (report, sections 4.2 to 4.6, with the errata of the page).
 
 use layercast_core::math;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// What one report says of the queue at the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,7 +64,7 @@ pub fn repair_gap_s(rate_bps: f64, packet_bits: f64, gap: u64) -> f64 {
 
 /// How a section's round-trip time has varied over a period, in microseconds, from two samples with their
 /// times. Zero unless they lie between a quarter of the period and four of them apart.
-pub fn rtt_variation_us(older: (Time, Span), newer: (Time, Span), period: Span) -> i64 {
+pub fn rtt_variation_us(older: (Time, Duration), newer: (Time, Duration), period: Duration) -> i64 {
     let apart_s = newer.0.since(older.0).as_secs_f64();
     let period_s = period.as_secs_f64();
     if apart_s <= 0.0 || !(0.25 * period_s..=4.0 * period_s).contains(&apart_s) {
@@ -80,7 +80,7 @@ pub fn wire_variation_us(variation_us: i64) -> i32 {
 }
 
 /// The round-trip time to the source in microseconds over a section, from that of the parent (equation 7).
-pub fn rtt_to_source_us(parent_us: u32, section: Span) -> u32 {
+pub fn rtt_to_source_us(parent_us: u32, section: Duration) -> u32 {
     parent_us.saturating_add(u32::try_from(section.as_us()).unwrap_or(u32::MAX))
 }
 

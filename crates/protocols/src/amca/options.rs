@@ -1,7 +1,7 @@
 //! The options of AMCA over DyRAM.
 
-use layercast_core::session::{Needs, SessionPlan};
-use layercast_core::units::{Size, Span};
+use layercast_core::session::{Requirements, SessionPlan};
+use layercast_core::units::{Duration, Size};
 
 layercast_core::choices! {
     /// What counts as packets not yet acknowledged.
@@ -36,7 +36,7 @@ layercast_core::options! {
         report_every: u32 = 32, 1 => 65_535;
         /// A receiver reports at least this often while data comes; not in the literal profile (this project's
         /// choice).
-        cr_max_interval: Span = Span::from_secs(2), Span::from_ms(10) => Span::from_secs(600);
+        cr_max_interval: Duration = Duration::from_secs(2), Duration::from_ms(10) => Duration::from_secs(600);
         /// The growth of the queue per packet that is still no congestion (epsilon; report, section 5: 0.2).
         epsilon: f64 = 0.2, 0.0 => 1.0;
         /// Unacknowledged packets below which alpha_hold has no effect (alpha; report, section 5: 1).
@@ -88,14 +88,14 @@ layercast_core::options! {
         control_size: Size = Size::from_bytes(32), Size::from_bytes(1) => Size::from_bytes(1500);
         /// How long a router lets children's NACKs come in at most before it asks one of them for a repair (this
         /// project's choice).
-        decision_delay: Span = Span::from_ms(100), Span::ZERO => Span::from_secs(10);
+        decision_delay: Duration = Duration::from_ms(100), Duration::ZERO => Duration::from_secs(10);
         /// For how long after its start the source, or a router that began within a session, takes nothing as
         /// received by all: children whose first messages were lost are not yet known (this project's choice).
-        opening: Span = Span::from_secs(10), Span::ZERO => Span::from_secs(600);
+        opening: Duration = Duration::from_secs(10), Duration::ZERO => Duration::from_secs(600);
         /// After such a silence a child is forgotten, with what it lacks (this project's choice).
-        silent_limit: Span = Span::from_secs(30), Span::from_secs(1) => Span::from_secs(36_000);
+        silent_limit: Duration = Duration::from_secs(30), Duration::from_secs(1) => Duration::from_secs(36_000);
         /// A child that lacks a packet for so long is left behind (this project's choice).
-        stall_limit: Span = Span::from_secs(30), Span::from_secs(1) => Span::from_secs(36_000);
+        stall_limit: Duration = Duration::from_secs(30), Duration::from_secs(1) => Duration::from_secs(36_000);
         /// How many children a router or the source knows at most (this project's choice).
         children: u32 = 1024, 1 => 65_536;
     }
@@ -126,7 +126,7 @@ impl Options {
     }
 }
 
-impl Needs for Options {
+impl Requirements for Options {
     /// One, whatever the layers: there is one rate for all.
     fn channels(&self, _plan: &SessionPlan) -> u16 {
         1

@@ -10,22 +10,22 @@ use self::reports::Reports;
 use super::dyram::{Heartbeats, wire_before, wire_us};
 use super::{Body, Data, Header, Nack, Options};
 use layercast_core::contract::{
-    Action, ActionQueue, Arrival, Belief, Cause, Ecn, Endpoint, Input, Note, Origin, Payload, Send, Target,
-    Timers,
+    Action, ActionQueue, Arrival, Cause, Ecn, Endpoint, Estimates, Input, Origin, Payload, Send, Target,
+    Timers, TraceEvent,
 };
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Level, Rate, RateEstimate, Seq, Size, Span, Time};
+use layercast_core::units::{Channel, Duration, Level, Rate, RateEstimate, Seq, Size, Time};
 use layercast_kit::silence::{SILENCE, after_silence};
 
 /// The one channel.
 const CHANNEL: Channel = Channel(0);
 /// A heartbeat this often while no data comes or none has been answered.
-const BEAT: Span = Span::from_secs(1);
+const BEAT: Duration = Duration::from_secs(1);
 /// How long an answer to a NACK may take before a round-trip time is known.
-const UNKNOWN_PATIENCE: Span = Span::from_secs(1);
+const UNKNOWN_PATIENCE: Duration = Duration::from_secs(1);
 /// A NACK waits no longer for its answer.
-const LONGEST_PATIENCE: Span = Span::from_secs(10);
+const LONGEST_PATIENCE: Duration = Duration::from_secs(10);
 /// How often its patience doubles.
 const MOST_DOUBLINGS: u32 = 8;
 /// After so many NACKs without data or an answer to a heartbeat nobody is there any more.
@@ -33,7 +33,7 @@ const MOST_FRUITLESS: u32 = 32;
 /// Periods at the lowest rate with more than half of the packets lost, after which a receiver leaves.
 const MOST_HOPELESS: u32 = 10;
 /// A repeated packet is answered by a report this often at most.
-const REPEATED: Span = Span::from_ms(500);
+const REPEATED: Duration = Duration::from_ms(500);
 
 /// The timers, in the order in which they are served.
 #[derive(Clone, Copy)]
@@ -116,12 +116,12 @@ impl Receiver {
         self.timers.arm(Timer::Beat as usize, now + BEAT);
     }
 
-    fn packet_span(&self) -> Span {
+    fn packet_span(&self) -> Duration {
         Rate::from_bps((self.rate_bps as f64).max(1.0)).time_to_send(self.size)
     }
 
-    fn patience(&self, retries: u32) -> Span {
-        let first = self.beats.patience().unwrap_or(UNKNOWN_PATIENCE).max(Span::from_ms(1));
+    fn patience(&self, retries: u32) -> Duration {
+        let first = self.beats.patience().unwrap_or(UNKNOWN_PATIENCE).max(Duration::from_ms(1));
         (first * (1 << retries.min(MOST_DOUBLINGS))).min(LONGEST_PATIENCE)
     }
 
@@ -229,7 +229,7 @@ impl Receiver {
         if !reception.is_complete() {
             let way = self.beats.to_source().unwrap_or(UNKNOWN_PATIENCE);
             self.timers
-                .arm(Timer::Tail as usize, now + (self.packet_span() * 3).max(way).max(Span::from_ms(1)));
+                .arm(Timer::Tail as usize, now + (self.packet_span() * 3).max(way).max(Duration::from_ms(1)));
             return;
         }
         for timer in [Timer::Tail, Timer::Nack, Timer::Beat, Timer::Silence] {
@@ -237,7 +237,7 @@ impl Receiver {
         }
         if !core::mem::replace(&mut self.has_ended, true) {
             self.report(now);
-            self.actions.note(Note::SessionEnded);
+            self.actions.trace(TraceEvent::SessionEnded);
         }
     }
 
@@ -332,7 +332,11 @@ impl Receiver {
         }
         self.timers = Timers::default();
         self.actions.leave(CHANNEL);
-        self.actions.note(Note::LevelChanged { from: Level::of_count(1), to: Level::of_count(0), cause });
+        self.actions.trace(TraceEvent::LevelChanged {
+            from: Level::from_count(1),
+            to: Level::from_count(0),
+            cause,
+        });
     }
 }
 
@@ -345,8 +349,8 @@ impl Endpoint for Receiver {
                 self.is_running = true;
                 self.last_heard = now;
                 self.actions.join(CHANNEL);
-                let (from, to) = (Level::of_count(0), Level::of_count(1));
-                self.actions.note(Note::LevelChanged { from, to, cause: Cause::Start });
+                let (from, to) = (Level::from_count(0), Level::from_count(1));
+                self.actions.trace(TraceEvent::LevelChanged { from, to, cause: Cause::Start });
                 self.timers.arm(Timer::Silence as usize, now + SILENCE);
                 self.send_beat(now);
             }
@@ -354,8 +358,8 @@ impl Endpoint for Receiver {
             Input::JoinFailed(CHANNEL, _) if self.is_running => {
                 self.is_running = false;
                 self.timers = Timers::default();
-                let (from, to) = (Level::of_count(1), Level::of_count(0));
-                self.actions.note(Note::LevelChanged { from, to, cause: Cause::JoinFailed });
+                let (from, to) = (Level::from_count(1), Level::from_count(0));
+                self.actions.trace(TraceEvent::LevelChanged { from, to, cause: Cause::JoinFailed });
             }
             Input::Packet(arrival) if self.is_running => self.on_packet(now, arrival),
             _ => {}
@@ -373,9 +377,14 @@ impl Endpoint for Receiver {
         self.timers.next()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
-        let level = Level::of_count(u16::from(self.is_running));
+    fn estimates(&self, _now: Time) -> Estimates {
+        let level = Level::from_count(u16::from(self.is_running));
         let known = self.last_data.map(|_| RateEstimate::Known(Rate::from_bps(self.rate_bps as f64)));
-        Belief { level, rate: known.unwrap_or_default(), rtt: self.beats.to_source(), ..Belief::default() }
+        Estimates {
+            level,
+            rate: known.unwrap_or_default(),
+            rtt: self.beats.to_source(),
+            ..Estimates::default()
+        }
     }
 }

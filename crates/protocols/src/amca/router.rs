@@ -11,17 +11,17 @@ use super::dyram::{
 };
 use super::{Body, Data, Header, Nack, Options};
 use layercast_core::contract::{
-    Action, ActionQueue, Arrival, Belief, ChildSet, Endpoint, Input, Note, Origin, Payload, Peer, Send,
-    Target, Timers,
+    Action, ActionQueue, Arrival, ChildSet, Endpoint, Estimates, Input, Origin, Payload, Peer, Send, Target,
+    Timers, TraceEvent,
 };
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Seq, Span, Time};
+use layercast_core::units::{Duration, Seq, Time};
 
 /// How often silent children are looked for.
-const SWEEP: Span = Span::from_secs(1);
+const SWEEP: Duration = Duration::from_secs(1);
 /// Own heartbeats are this far apart at least until a period is known.
-const BEAT: Span = Span::from_ms(500);
+const BEAT: Duration = Duration::from_ms(500);
 /// Data that begins before this number is that of a session that has just begun: the source itself holds back
 /// then.
 const FIRST: u64 = 3;
@@ -92,7 +92,7 @@ impl Router {
     }
 
     /// How long an answer from the source takes.
-    fn window_up(&self) -> Option<Span> {
+    fn window_up(&self) -> Option<Duration> {
         self.beats.to_source()
     }
 
@@ -187,7 +187,7 @@ impl Router {
         }
     }
 
-    fn window_below(&self) -> Option<Span> {
+    fn window_below(&self) -> Option<Duration> {
         self.children.round_trips().map(|(_, longest)| longest)
     }
 
@@ -218,7 +218,7 @@ impl Router {
                 self.nack_up(heard.seq, standing);
             }
             Verdict::Decide => {
-                let spread = self.children.round_trips().map_or(Span::ZERO, |(shortest, longest)| {
+                let spread = self.children.round_trips().map_or(Duration::ZERO, |(shortest, longest)| {
                     longest.saturating_sub(shortest).min(self.options.decision_delay)
                 });
                 self.recovery.decide_at(heard.seq, now + spread);
@@ -301,7 +301,7 @@ impl Router {
         let actions = &mut self.actions;
         let end = self.end.unwrap_or(0);
         self.children.sweep(now, end, |child: Peer, waited| {
-            actions.note(Note::LeftBehind { child, waited });
+            actions.trace(TraceEvent::LeftBehind { child, waited });
         });
         self.rounds.release(now);
         self.recovery.sweep(now);
@@ -363,7 +363,7 @@ impl Endpoint for Router {
         self.timers.next()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
-        Belief { rtt: self.beats.to_source(), ..Belief::default() }
+    fn estimates(&self, _now: Time) -> Estimates {
+        Estimates { rtt: self.beats.to_source(), ..Estimates::default() }
     }
 }

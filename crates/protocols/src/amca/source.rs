@@ -8,20 +8,20 @@ use self::repairs::Repairs;
 use super::dyram::{ChildKey, Children, link_bit, wire_before};
 use super::{Answer, Body, Control, Data, Header, Nack, Options, Profile, Report, Rules};
 use layercast_core::contract::{
-    Action, ActionQueue, Arrival, Belief, Endpoint, Input, Note, Payload, Peer, Send, Target, Timers,
+    Action, ActionQueue, Arrival, Endpoint, Estimates, Input, Payload, Peer, Send, Target, Timers, TraceEvent,
 };
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Level, RateEstimate, Seq, Size, Span, Time};
+use layercast_core::units::{Channel, Duration, Level, RateEstimate, Seq, Size, Time};
 
 /// The one channel.
 const CHANNEL: Channel = Channel(0);
 /// How often silent children are looked for.
-const SWEEP: Span = Span::from_secs(1);
+const SWEEP: Duration = Duration::from_secs(1);
 /// The last packet is repeated this often at most.
-const REPEAT: Span = Span::from_ms(500);
+const REPEAT: Duration = Duration::from_ms(500);
 /// While the source only waits, the time to the next repetition doubles up to this.
-const LONGEST_REPEAT: Span = Span::from_secs(10);
+const LONGEST_REPEAT: Duration = Duration::from_secs(10);
 
 /// The timers, in the order in which they are served.
 #[derive(Clone, Copy)]
@@ -46,7 +46,7 @@ pub struct Source {
     /// The number of the next new packet.
     next: u64,
     last_sent: Option<Time>,
-    repeat: Span,
+    repeat: Duration,
     /// All have what lies before.
     group_below: u64,
     children: Children,
@@ -148,7 +148,7 @@ impl Source {
         if has_work {
             self.repeat = REPEAT;
             self.timers.disarm(Timer::Repeat as usize);
-            let spacing = self.control.rate().time_to_send(self.size).max(Span::from_us(1));
+            let spacing = self.control.rate().time_to_send(self.size).max(Duration::from_us(1));
             let at = self.last_sent.map_or(now, |last| last + spacing);
             self.timers.arm(Timer::Send as usize, at.max(now));
         } else if waits {
@@ -218,8 +218,8 @@ impl Source {
         } else if self.children.have_all_reported(now) {
             self.end_round(now);
         } else if self.timers.at(Timer::Round as usize).is_none() {
-            let period = Span::from_us(u64::from(report.period_us)).max(Span::from_us(1));
-            self.timers.arm(Timer::Round as usize, now + period.scaled(1.5).min(Span::from_secs(600)));
+            let period = Duration::from_us(u64::from(report.period_us)).max(Duration::from_us(1));
+            self.timers.arm(Timer::Round as usize, now + period.scaled(1.5).min(Duration::from_secs(600)));
         }
     }
 
@@ -285,7 +285,7 @@ impl Source {
     fn sweep(&mut self, now: Time) {
         let actions = &mut self.actions;
         self.children.sweep(now, self.next, |child: Peer, waited| {
-            actions.note(Note::LeftBehind { child, waited });
+            actions.trace(TraceEvent::LeftBehind { child, waited });
         });
         self.feedback.on_children(self.children.changes);
         if self.children.len() == 0 && self.had_children {
@@ -365,9 +365,9 @@ impl Endpoint for Source {
         self.timers.next()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
-        let level = Level::of_count(u16::from(self.is_running && !self.is_done()));
+    fn estimates(&self, _now: Time) -> Estimates {
+        let level = Level::from_count(u16::from(self.is_running && !self.is_done()));
         let rate = RateEstimate::Known(self.control.rate());
-        Belief { level, rate, rtt: self.feedback.longest(), ..Belief::default() }
+        Estimates { level, rate, rtt: self.feedback.longest(), ..Estimates::default() }
     }
 }

@@ -1,10 +1,10 @@
 //! CBR's options with their defaults (docs/protocols/cbr.md).
 
 pub use crate::tfrc::ShownMeasure;
-use crate::tfrc::{Law, MeterPlan, Settings};
+use crate::tfrc::{MeterPlan, RateRule, Settings};
 use layercast_core::options;
-use layercast_core::session::Needs;
-use layercast_core::units::{Size, Span};
+use layercast_core::session::Requirements;
+use layercast_core::units::{Duration, Size};
 pub use layercast_kit::equation::Formula;
 pub use layercast_kit::estimator::{
     Boundary, FirstInterval, ImpactAverage, RtoRule, RttFilter, VirtualLoss, WindowScope,
@@ -29,9 +29,9 @@ options! {
         /// How the retransmission timeout follows (thesis eq. 6 prints four-sample; ns-2: ns-tick).
         rto: RtoRule = RtoRule::FourR;
         /// The least timeout of the rfc-6298 rule.
-        rto_minimum: Span = Span::from_secs(1);
+        rto_minimum: Duration = Duration::from_secs(1);
         /// The clock's granularity for rfc-6298, and the tick of ns-tick.
-        rto_granularity: Span = Span::from_ms(100);
+        rto_granularity: Duration = Duration::from_ms(100);
         /// How many loss intervals are averaged (thesis: 8).
         history: u32 = 8, 1 => 256;
         /// Whether old intervals are discounted in a long one without losses (thesis, chapter 5: as ns-2).
@@ -57,16 +57,16 @@ options! {
         /// The size of a report on the wire (ns-2: 40 bytes).
         report_size: Size = Size::from_bytes(40);
         /// How often a receiver asks the source to begin until data comes (this project's choice).
-        hello_interval: Span = Span::from_secs(1), Span::from_ms(10) => Span::from_secs(60);
+        hello_interval: Duration = Duration::from_secs(1), Duration::from_ms(10) => Duration::from_secs(60);
         /// How often the source sends a packet while no receiver has spoken, so that one may learn of the
         /// session from its packets; 0 for never, as where receivers know of it (this project's choice).
-        announce_interval: Span = Span::ZERO, Span::ZERO => Span::from_secs(60);
+        announce_interval: Duration = Duration::ZERO, Duration::ZERO => Duration::from_secs(60);
         /// How many packets say the end of the session when the source is stopped.
         end_packets: u32 = 3, 0 => 100;
     }
 }
 
-impl Needs for Options {
+impl Requirements for Options {
     fn most_receivers(&self) -> Option<usize> {
         Some(1)
     }
@@ -90,7 +90,7 @@ impl Options {
             discounting: self.discounting.then_some(self.discount_threshold),
             boundary: self.boundary,
             first_interval: self.first_interval,
-            initial_rtt: Span::from_ms(500),
+            initial_rtt: Duration::from_ms(500),
             impact: self.impact,
             discount_impact: false,
             window: self.window,
@@ -102,7 +102,7 @@ impl Options {
             virtual_packets: self.virtual_packets(),
         };
         Settings {
-            law: Law::Constant,
+            law: RateRule::Constant,
             several_at_first: false,
             recent_limit: false,
             damping: false,

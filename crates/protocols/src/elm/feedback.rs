@@ -5,7 +5,7 @@ mod echo;
 pub use echo::{EchoQueue, Waiting};
 
 use super::options::Options;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// Keeps the number of reports near a target by stretching and shrinking the interval that every
 /// base layer packet announces.
@@ -15,7 +15,7 @@ pub struct FeedbackControl {
     target_per_s: f64,
     low_s: f64,
     high_s: f64,
-    period: Span,
+    period: Duration,
     counted: u64,
     next_check: Time,
 }
@@ -68,7 +68,7 @@ impl FeedbackControl {
         self.interval_s = next_interval(self.interval_s, current, self.target_per_s, self.low_s, self.high_s);
         self.counted = 0;
         // After a stall of the host the missed checks are not made up for.
-        self.next_check = (self.next_check + self.period).max(now + Span::from_ns(1));
+        self.next_check = (self.next_check + self.period).max(now + Duration::from_ns(1));
     }
 
     /// The interval, as packets carry it.

@@ -40,7 +40,7 @@ use core::fmt;
 pub use layercast_kit::feedback::ReceiverId;
 
 use layercast_core::contract;
-use layercast_core::units::{Layer, Level, Rate, RateEstimate, Span, WireSeq};
+use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, WireSeq};
 
 /// The most layers that a session may have (this project's choice).
 pub const MAX_LAYERS: u16 = 32;
@@ -209,7 +209,7 @@ impl core::error::Error for HeaderError {}
 impl Report {
     /// The level that the receiver holds.
     pub fn level(&self) -> Level {
-        Level::of_count(u16::from(self.layer_count))
+        Level::from_count(u16::from(self.layer_count))
     }
 
     /// The loss rate, 0 to 1.
@@ -241,7 +241,7 @@ impl Report {
     }
 
     /// The wire form of a round-trip time.
-    pub fn wire_rtt(rtt: Span) -> u32 {
+    pub fn wire_rtt(rtt: Duration) -> u32 {
         u32::try_from(rtt.as_us()).unwrap_or(u32::MAX)
     }
 }

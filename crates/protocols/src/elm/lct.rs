@@ -23,7 +23,7 @@
 use core::num::NonZeroU64;
 
 use super::header::{Base, Data, Echo, HeaderError, ReceiverId, TableEntry, WireRate};
-use layercast_core::lct::{Cci, Content, Pieces};
+use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
 use layercast_core::units::WireSeq;
 
 /// The type of ELM's extension, among those that a protocol instantiation gives out itself
@@ -37,9 +37,10 @@ const WITH_ECHO: usize = 34;
 
 impl Data {
     /// The header in pieces.
-    pub fn to_lct(&self) -> Pieces {
-        let mut content =
-            Content::default().with(&[self.layer, self.layer_count]).with(&self.timestamp_us.to_be_bytes());
+    pub fn to_lct(&self) -> LctFields {
+        let mut content = ExtensionPayload::default()
+            .with(&[self.layer, self.layer_count])
+            .with(&self.timestamp_us.to_be_bytes());
         if let Some(base) = &self.base {
             content = content
                 .with(&base.feedback_interval_ms.to_be_bytes())
@@ -52,7 +53,7 @@ impl Data {
                     .with(&echo.hold_us.to_be_bytes());
             }
         }
-        Pieces {
+        LctFields {
             cci: Cci::Short(self.seq.0.to_be_bytes()),
             session: Some(self.session),
             end_of_session: self.end_of_session,
@@ -64,7 +65,7 @@ impl Data {
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn from_lct(pieces: &Pieces) -> Result<Data, HeaderError> {
+    pub fn from_lct(pieces: &LctFields) -> Result<Data, HeaderError> {
         let content = pieces.extension.content();
         let have = content.len();
         let word = |at: usize| match content.get(at..).and_then(<[u8]>::first_chunk) {

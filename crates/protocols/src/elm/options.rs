@@ -7,8 +7,8 @@ pub use super::choices::{
 
 use layercast_core::layers::LayerTable;
 use layercast_core::options;
-use layercast_core::session::Needs;
-use layercast_core::units::{Layer, Size, Span};
+use layercast_core::session::Requirements;
+use layercast_core::units::{Duration, Layer, Size};
 pub use layercast_kit::equation::Formula;
 pub use layercast_kit::estimator::{
     Boundary, FirstInterval, ImpactAverage, LossConfig, LossMethod, RtoRule, RttFilter, Smoothing,
@@ -22,9 +22,9 @@ options! {
         /// When a receiver changes its level (thesis 6.1).
         strategy: Strategy = Strategy::Lazy;
         /// Lazy: the longest delay before a join (thesis 6.3: 25 s).
-        t_join_max: Span = Span::from_secs(25);
+        t_join_max: Duration = Duration::from_secs(25);
         /// Lazy: the longest delay before a leave (thesis 6.3: 25 s).
-        t_leave_max: Span = Span::from_secs(25);
+        t_leave_max: Duration = Duration::from_secs(25);
         /// Lazy: reactivity to an excess d when joining is d to this power (thesis 6.1.3: 1).
         join_reactivity: f64 = 1.0, 0.01 => 100.0;
         /// Lazy: reactivity to an excess d when leaving is d to this power (thesis 6.1.3: square root).
@@ -36,17 +36,17 @@ options! {
         /// Lazy: what a new rate does to a running timer (CHOICE).
         timer_update: TimerUpdate = TimerUpdate::Deadline;
         /// Skeptical: how long the rate must be above the next level (CHOICE).
-        t_join: Span = Span::from_secs(25);
+        t_join: Duration = Duration::from_secs(25);
         /// Skeptical: how long the rate must be below the level (CHOICE).
-        t_leave: Span = Span::from_secs(25);
+        t_leave: Duration = Duration::from_secs(25);
         /// Naive: the shortest time between two changes; take one round trip on real networks (CHOICE).
-        min_gap: Span = Span::ZERO;
+        min_gap: Duration = Duration::ZERO;
         /// The shortest time between two joins while no loss bounds the rate (CHOICE: the slow start interval).
-        join_min_gap: Span = Span::from_secs(5);
+        join_min_gap: Duration = Duration::from_secs(5);
         /// Which joins `join_min_gap` holds back (CHOICE).
         join_gap_scope: JoinGapScope = JoinGapScope::Unbounded;
         /// How long no join is tried after one that the host could not make (CHOICE).
-        join_failed_hold: Span = Span::from_secs(10);
+        join_failed_hold: Duration = Duration::from_secs(10);
 
         // Slow start, section 11.5.
         /// Whether a receiver starts with slow start (thesis 6.2.4: yes).
@@ -54,13 +54,13 @@ options! {
         /// What sets the pace of slow start (thesis 6.3.1: round trips for the naive strategy).
         slow_start_pace: SlowStartPace = SlowStartPace::ByStrategy;
         /// Time between two joins of slow start (CHOICE).
-        slow_start_interval: Span = Span::from_secs(5), Span::from_ms(1) => Span::from_secs(3600);
+        slow_start_interval: Duration = Duration::from_secs(5), Duration::from_ms(1) => Duration::from_secs(3600);
         /// Time between two joins of slow start in round-trip times, where these set the pace (CHOICE).
         slow_start_round_trips: f64 = 4.0, 0.1 => 10000.0;
         /// How long rates are not consulted after a join of slow start (thesis 6.2.4: scaled).
         deaf_period: DeafPeriod = DeafPeriod::Scaled;
         /// The deaf period, if constant.
-        deaf_constant: Span = Span::from_secs(1);
+        deaf_constant: Duration = Duration::from_secs(1);
         /// The deaf period in round-trip times, if in round trips.
         deaf_round_trips: f64 = 4.0, 0.0 => 10000.0;
         /// Whether rates enter the smoothing in a deaf period (CHOICE).
@@ -80,9 +80,9 @@ options! {
         /// How the retransmission timeout follows (thesis eq. 6 prints four-sample, erratum E2).
         rto: RtoRule = RtoRule::FourR;
         /// The least timeout of the rfc-6298 rule.
-        rto_minimum: Span = Span::from_secs(1);
+        rto_minimum: Duration = Duration::from_secs(1);
         /// The clock's granularity for rfc-6298, and the tick of ns-tick.
-        rto_granularity: Span = Span::from_ms(100);
+        rto_granularity: Duration = Duration::from_ms(100);
         /// How losses become a loss rate (thesis 6.2.2: lap).
         loss_estimator: LossMethod = LossMethod::Lap;
         /// How many loss intervals are averaged (thesis: 8).
@@ -118,7 +118,7 @@ options! {
         /// When a value enters the smoothing (CHOICE).
         smoothing_sampling: SmoothingSampling = SmoothingSampling::PerPacket;
         /// The sampling interval, if sampled by interval; take a window of 50 then.
-        smoothing_interval: Span = Span::from_ms(100), Span::from_us(1) => Span::from_secs(3600);
+        smoothing_interval: Duration = Duration::from_ms(100), Duration::from_us(1) => Duration::from_secs(3600);
         /// Whether a change of level empties the smoothing (CHOICE).
         smoothing_reset: bool = false;
         /// Whether the first bounded rate empties the smoothing of the unbounded ones (CHOICE).
@@ -126,27 +126,27 @@ options! {
 
         // Feedback, sections 4 and 12.
         /// The round-trip time that stands in before the first sample (CHOICE).
-        r_init: Span = Span::from_ms(500), Span::from_ms(1) => Span::from_secs(64);
+        r_init: Duration = Duration::from_ms(500), Duration::from_ms(1) => Duration::from_secs(64);
         /// Target for reports at the source, in messages per second, from all receivers (CHOICE).
         feedback_target: f64 = 1.0, 0.001 => 1000000.0;
         /// How often the source adjusts the feedback interval (thesis 6.2.3: 5 s).
-        feedback_check: Span = Span::from_secs(5), Span::from_ms(1) => Span::from_secs(3600);
+        feedback_check: Duration = Duration::from_secs(5), Duration::from_ms(1) => Duration::from_secs(3600);
         /// The feedback interval at first (CHOICE).
-        t_fb_initial: Span = Span::from_secs(1), Span::from_ms(10) => Span::from_secs(3600);
+        t_fb_initial: Duration = Duration::from_secs(1), Duration::from_ms(10) => Duration::from_secs(3600);
         /// The shortest feedback interval (CHOICE).
-        t_fb_min: Span = Span::from_ms(100), Span::from_ms(10) => Span::from_secs(3600);
+        t_fb_min: Duration = Duration::from_ms(100), Duration::from_ms(10) => Duration::from_secs(3600);
         /// The longest feedback interval (CHOICE).
-        t_fb_max: Span = Span::from_secs(600), Span::from_ms(10) => Span::from_secs(3600);
+        t_fb_max: Duration = Duration::from_secs(600), Duration::from_ms(10) => Duration::from_secs(3600);
         /// A receiver's interval is the announced one times a number from here (CHOICE) ...
         feedback_jitter_low: f64 = 0.5, 0.0 => 1.0;
         /// ... to here (CHOICE).
         feedback_jitter_high: f64 = 1.5, 1.0 => 10.0;
         /// The first report comes within the shorter of this and the announced interval (CHOICE).
-        first_report_spread: Span = Span::from_secs(1);
+        first_report_spread: Duration = Duration::from_secs(1);
         /// Whether a newly announced interval changes a running report timer too (thesis: no).
         robust_feedback: bool = false;
         /// The shortest time between two reports of a receiver, whatever is announced.
-        report_floor: Span = Span::from_ms(100), Span::from_ms(1) => Span::from_secs(60);
+        report_floor: Duration = Duration::from_ms(100), Duration::from_ms(1) => Duration::from_secs(60);
         /// Which echo goes first (CHOICE).
         echo_order: EchoOrder = EchoOrder::Arrival;
         /// The size of a report on the wire.
@@ -154,19 +154,19 @@ options! {
 
         // Silence, section 11.6 and 13.3.
         /// How long a receiver waits for the first packet before it says so (CHOICE).
-        start_timeout: Span = Span::from_secs(10), Span::from_ms(1) => Span::from_secs(3600);
+        start_timeout: Duration = Duration::from_secs(10), Duration::from_ms(1) => Duration::from_secs(3600);
         /// A path counts as silent after this many retransmission timeouts without a packet (CHOICE) ...
         silence_timeouts: f64 = 4.0, 0.0 => 1000.0;
         /// ... but not before this (CHOICE).
-        silence_min: Span = Span::from_secs(2), Span::from_ms(1) => Span::from_secs(3600);
+        silence_min: Duration = Duration::from_secs(2), Duration::from_ms(1) => Duration::from_secs(3600);
         /// Time between two leaves on a silent path (CHOICE).
-        silence_leave_gap: Span = Span::from_secs(1), Span::from_ms(1) => Span::from_secs(3600);
+        silence_leave_gap: Duration = Duration::from_secs(1), Duration::from_ms(1) => Duration::from_secs(3600);
         /// A joined layer counts as silent after 4 round trips or spacings, but not before this (CHOICE).
-        join_silent_min: Span = Span::from_secs(1), Span::from_ms(1) => Span::from_secs(3600);
+        join_silent_min: Duration = Duration::from_secs(1), Duration::from_ms(1) => Duration::from_secs(3600);
         /// What becomes of a silent layer (CHOICE).
         join_silent: SilentLayer = SilentLayer::Leave;
         /// When a silent layer is left, counted from its join (CHOICE).
-        join_silent_leave: Span = Span::from_secs(10), Span::from_ms(1) => Span::from_secs(3600);
+        join_silent_leave: Duration = Duration::from_secs(10), Duration::from_ms(1) => Duration::from_secs(3600);
 
         // The source.
         /// The number of a layer's first packet.
@@ -176,7 +176,7 @@ options! {
     }
 }
 
-impl Needs for Options {}
+impl Requirements for Options {}
 
 impl Options {
     /// What the loss estimator is to be.

@@ -25,11 +25,11 @@ use super::options::Options;
 use super::slow_start::{SlowStart, SlowStartPlan};
 use super::strategy::Manager;
 use layercast_core::contract::{
-    Action, ActionQueue, Arrival, Belief, Cause, Ecn, Endpoint, Input, Note, Origin, Send, Timers,
+    Action, ActionQueue, Arrival, Cause, Ecn, Endpoint, Estimates, Input, Origin, Send, Timers, TraceEvent,
 };
-use layercast_core::session::{Heard, SessionNumber, SessionPlan};
+use layercast_core::session::{SessionMatch, SessionNumber, SessionPlan};
 use layercast_core::stream::Stream;
-use layercast_core::units::{Layer, Level, RateEstimate, Span, Time};
+use layercast_core::units::{Duration, Layer, Level, RateEstimate, Time};
 
 /// What a receiver is about.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,7 +117,7 @@ impl Receiver {
     }
 
     /// The feedback interval in force.
-    pub fn feedback_interval(&self) -> Span {
+    pub fn feedback_interval(&self) -> Duration {
         self.reports.interval()
     }
 
@@ -165,10 +165,10 @@ impl Receiver {
             }
         }
         let heard = self.session.hear(data.session);
-        if heard == Heard::Anew {
+        if heard == SessionMatch::Restarted {
             self.begin_anew(now);
         }
-        heard != Heard::Foreign
+        heard != SessionMatch::Foreign
     }
 
     /// One packet of a layer that is held: sequence, losses, estimator, echo, rate, smoothing,
@@ -212,7 +212,7 @@ impl Receiver {
         }
         if let Some(echo) = base.echo.filter(|echo| echo.receiver == self.id) {
             match self.reception.on_echo(now, &echo) {
-                Some((rtt, true)) => self.actions.note(Note::FirstRoundTrip { rtt }),
+                Some((rtt, true)) => self.actions.trace(TraceEvent::FirstRoundTrip { rtt }),
                 Some(_) => {}
                 None => self.counters.bad_echo += 1,
             }
@@ -249,7 +249,7 @@ impl Receiver {
     }
 
     fn end_of_session(&mut self, now: Time) {
-        self.actions.note(Note::SessionEnded);
+        self.actions.trace(TraceEvent::SessionEnded);
         self.finish(now, Cause::SessionEnd);
     }
 
@@ -291,15 +291,15 @@ impl Endpoint for Receiver {
         }
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let has_rtt = self.reception.rtt().is_some();
-        Belief {
+        Estimates {
             level: self.level,
             rate: if has_rtt { self.reception.rate() } else { RateEstimate::Unknown },
             smoothed_rate: self.reception.smoothed_rate(),
             loss: self.session.known().map(|_| self.reception.loss_rate()),
             rtt: self.reception.rtt(),
-            ..Belief::default()
+            ..Estimates::default()
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Slow start (thesis 6.2.4): climb one layer per interval until the rate says stop.
 
 use super::options::{DeafPeriod, Options, SlowStartPace, Strategy};
-use super::strategy::Rung;
-use layercast_core::units::{Rate, RateEstimate, Span, Time};
+use super::strategy::RateBounds;
+use layercast_core::units::{Duration, Rate, RateEstimate, Time};
 
 /// How many layers above the base a receiver climbs before its first round-trip time (thesis 6.2.4).
 const BLIND_LAYERS: u16 = 2;
@@ -26,16 +26,16 @@ pub struct SlowStart {
 /// How slow start is paced, from the options.
 #[derive(Clone, Copy, Debug)]
 pub struct SlowStartPlan {
-    interval: Span,
+    interval: Duration,
     round_trips: Option<f64>,
     deaf: DeafPeriod,
-    deaf_constant: Span,
+    deaf_constant: Duration,
     deaf_round_trips: f64,
 }
 
 /// The deaf period after joining a level: the interval, less by as much as the level is above the
 /// base layer (thesis 6.2.4).
-pub fn deaf_period(interval: Span, base: Rate, level: Rate) -> Span {
+pub fn deaf_period(interval: Duration, base: Rate, level: Rate) -> Duration {
     if level > base { interval.scaled(base.as_bps() / level.as_bps()) } else { interval }
 }
 
@@ -58,7 +58,7 @@ impl SlowStartPlan {
 
     /// Slow start after joining a level of cumulative rate `level` at `now`. `rtt` is the smoothed
     /// round-trip time, or what stands for it before the first sample.
-    pub fn after_join(&self, now: Time, rtt: Span, base: Rate, level: Rate) -> SlowStart {
+    pub fn after_join(&self, now: Time, rtt: Duration, base: Rate, level: Rate) -> SlowStart {
         let interval = self.round_trips.map_or(self.interval, |count| rtt.scaled(count));
         let deaf = match self.deaf {
             DeafPeriod::Scaled => deaf_period(interval, base, level),
@@ -81,7 +81,7 @@ impl SlowStart {
         &self,
         now: Time,
         rate: RateEstimate,
-        rung: &Rung,
+        rung: &RateBounds,
         layers_above_base: u16,
     ) -> Option<SlowStartStep> {
         let below = rate.known().is_some_and(|rate| rate < rung.here);
@@ -93,7 +93,12 @@ impl SlowStart {
     }
 
     /// When to poll if no rate comes before; none while it waits for a round-trip time.
-    pub fn next_deadline(&self, rate: RateEstimate, rung: &Rung, layers_above_base: u16) -> Option<Time> {
+    pub fn next_deadline(
+        &self,
+        rate: RateEstimate,
+        rung: &RateBounds,
+        layers_above_base: u16,
+    ) -> Option<Time> {
         if rung.above.is_none() {
             Some(self.deaf_until)
         } else if is_held(rate, layers_above_base) {

@@ -5,16 +5,16 @@ use alloc::vec::Vec;
 use super::feedback::{EchoQueue, FeedbackControl, Waiting};
 use super::header::{Base, Data, Echo, Header, MAX_LAYERS, Report, TableEntry};
 use super::options::{EchoOrder, FirstSequence, Options};
-use layercast_core::contract::{ActionQueue, Belief, Endpoint, Input, Payload, Send, Target};
+use layercast_core::contract::{ActionQueue, Endpoint, Estimates, Input, Payload, Send, Target};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Layer, Level, Pacer, Rate, RateEstimate, Span, Time, WireSeq};
+use layercast_core::units::{Duration, Layer, Level, Pacer, Rate, RateEstimate, Time, WireSeq};
 use layercast_kit::estimator::rtt_sample;
 use layercast_kit::feedback::TokenBucket;
 
 /// A layer that is further behind than this starts anew from now: a host that stalled does not
 /// make up for it with a burst.
-const MAX_BEHIND: Span = Span::from_ms(100);
+const MAX_BEHIND: Duration = Duration::from_ms(100);
 
 /// What a source counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub struct Source {
     control: FeedbackControl,
     bucket: TokenBucket,
     echoes: EchoQueue,
-    rtt: Option<Span>,
+    rtt: Option<Duration>,
     counters: SourceCounters,
     actions: ActionQueue<Header>,
 }
@@ -99,8 +99,8 @@ impl Source {
     }
 
     /// The feedback interval that packets announce now.
-    pub fn feedback_interval(&self) -> Span {
-        Span::from_ms(u64::from(self.control.interval_ms()))
+    pub fn feedback_interval(&self) -> Duration {
+        Duration::from_ms(u64::from(self.control.interval_ms()))
     }
 
     /// The number of the session.
@@ -126,7 +126,7 @@ impl Source {
     fn resume(&mut self, now: Time) {
         self.state = State::Sending;
         for layer in &mut self.layers {
-            let phase = self.stream.uniform_span(layer.pacer.spacing());
+            let phase = self.stream.uniform_duration(layer.pacer.spacing());
             layer.pacer.reschedule(now + phase);
         }
         self.find_next();
@@ -264,13 +264,13 @@ impl Endpoint for Source {
         }
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let layers = &self.plan.layers;
         let rate = match self.layers.len() {
             0 => RateEstimate::Unknown,
             count => RateEstimate::Known(layers.cumulative(Layer(count as u16 - 1))),
         };
-        let level = Level::of_count(self.layers.len() as u16);
-        Belief { level, rate, smoothed_rate: rate, rtt: self.rtt, ..Belief::default() }
+        let level = Level::from_count(self.layers.len() as u16);
+        Estimates { level, rate, smoothed_rate: rate, rtt: self.rtt, ..Estimates::default() }
     }
 }

@@ -11,7 +11,7 @@ mod skeptical;
 use countdown::Countdown;
 
 use super::options::{JoinGapScope, Options, Strategy};
-use layercast_core::units::{Rate, RateEstimate, Span, Time};
+use layercast_core::units::{Duration, Rate, RateEstimate, Time};
 
 pub use lazy::{join_excess, leave_excess};
 
@@ -26,7 +26,7 @@ pub enum Step {
 
 /// The cumulative rates around a level.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rung {
+pub struct RateBounds {
     /// The cumulative rate one level down; none at the base layer, which is never left.
     pub below: Option<Rate>,
     /// The cumulative rate of the level held.
@@ -51,13 +51,13 @@ pub struct Manager {
 struct ManagerOptions {
     strategy: Strategy,
     progress: bool,
-    min_gap: Span,
-    join_min_gap: Span,
+    min_gap: Duration,
+    join_min_gap: Duration,
     gap_for_all_joins: bool,
-    t_join: Span,
-    t_leave: Span,
-    t_join_max: Span,
-    t_leave_max: Span,
+    t_join: Duration,
+    t_leave: Duration,
+    t_join_max: Duration,
+    t_leave_max: Duration,
     join_exponent: f64,
     leave_exponent: f64,
     z_up: f64,
@@ -93,7 +93,7 @@ impl Manager {
     }
 
     /// Takes a new fair rate at the level that `rung` describes. Ask [`Manager::poll`] afterwards.
-    pub fn on_rate(&mut self, now: Time, rate: RateEstimate, rung: &Rung) {
+    pub fn on_rate(&mut self, now: Time, rate: RateEstimate, rung: &RateBounds) {
         if rate == RateEstimate::Unknown {
             self.clear();
             return;

@@ -3,10 +3,10 @@
 
 pub use crate::flid::{Header, Receiver, Source};
 
-use crate::flid::{JoinMode, RiseRule, Settings, SignalRule, Variant as _, variant_options};
+use crate::flid::{JoinMode, ProbabilityRule, Settings, SignalRule, Variant as _, variant_options};
 use layercast_core::option::Numbers;
 use layercast_core::session::{PlanError, SessionPlan};
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 
 /// The type of FLID-DL's extension (RFC 5651, section 9.1; not registered).
 pub const LCT_EXTENSION: u8 = 89;
@@ -16,7 +16,7 @@ variant_options! {
     options {
         /// A bound on the leave latency: L. It decides for how many slots a channel is silent, and so how
         /// many channels there are (FLID-DL paper, section V-B: leaves take 2 to 4 s).
-        leave_bound: Span = Span::from_secs(4), Span::ZERO => Span::from_secs(600);
+        leave_bound: Duration = Duration::from_secs(4), Duration::ZERO => Duration::from_secs(600);
         /// Whether the base layer stays on a channel of its own (FLID-DL paper, section III-C). If not, a
         /// receiver finds the session only by what it hears on any channel.
         static_base: bool = true;
@@ -24,7 +24,7 @@ variant_options! {
         join_mode: JoinMode = JoinMode::AtBoundary;
         /// How long before the next slot early joins are sent: at most what a join takes, or the channel
         /// still carries a faster layer.
-        join_lead: Span = Span::from_ms(50), Span::ZERO => Span::from_secs(10);
+        join_lead: Duration = Duration::from_ms(50), Duration::ZERO => Duration::from_secs(10);
     }
     settings |options, settings| {
         settings.leave_bound = Some(options.leave_bound);

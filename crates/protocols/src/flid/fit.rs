@@ -68,8 +68,8 @@ impl Goal {
 
     /// The sum of a model's errors by the [objective](Objective). Of squared relative errors that is the
     /// paper's "normalized mean square error", which is not divided by the number of points.
-    pub fn error(&self, model: &Model, rises: &[f64]) -> f64 {
-        let mean = |&(loss, _): &(f64, f64)| model.mean_rate(rises, loss);
+    pub fn error(&self, model: &Model, increase_probabilities: &[f64]) -> f64 {
+        let mean = |&(loss, _): &(f64, f64)| model.mean_rate(increase_probabilities, loss);
         self.error_of(self.points.iter().map(mean))
     }
 
@@ -112,7 +112,7 @@ impl Default for Climb {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
     /// The shares.
-    pub rises: Vec<f64>,
+    pub increase_probabilities: Vec<f64>,
     /// Their [error](Goal::error).
     pub error: f64,
     /// How many sweeps it took.
@@ -131,9 +131,9 @@ pub fn climb(model: &Model, goal: &Goal, start: &[f64], how: &Climb) -> Fitted {
             break;
         }
     }
-    let rises = climber.rises;
-    let error = goal.error(model, &rises);
-    Fitted { rises, error, sweeps }
+    let increase_probabilities = climber.increase_probabilities;
+    let error = goal.error(model, &increase_probabilities);
+    Fitted { increase_probabilities, error, sweeps }
 }
 
 /// Weights of the levels, put together so that one share can be changed at a cost that does not grow
@@ -142,7 +142,7 @@ pub fn climb(model: &Model, goal: &Goal, start: &[f64], how: &Climb) -> Fitted {
 struct Climber<'a> {
     model: &'a Model,
     goal: &'a Goal,
-    rises: Vec<f64>,
+    increase_probabilities: Vec<f64>,
     /// For each level but the top and each point: what level k + 1 weighs beside level k at share 1.
     steps: Vec<Vec<f64>>,
     /// For each level and point: rates and weights from this level up, where it weighs 1.
@@ -163,7 +163,7 @@ impl<'a> Climber<'a> {
         Climber {
             model,
             goal,
-            rises: start.to_vec(),
+            increase_probabilities: start.to_vec(),
             steps: (0..model.levels().saturating_sub(1)).map(of_level).collect(),
             above: vec![vec![(0.0, 0.0); points]; model.levels()],
             below: vec![(0.0, 0.0); points],
@@ -178,10 +178,10 @@ impl<'a> Climber<'a> {
         let mut roof = 1.0;
         for level in 0..self.steps.len() {
             self.weigh_below(level);
-            let floor = self.rises.get(level + 1).copied().unwrap_or_default();
-            let before = self.rises[level];
+            let floor = self.increase_probabilities.get(level + 1).copied().unwrap_or_default();
+            let before = self.increase_probabilities[level];
             let after = self.best(floor + separation, roof - separation, before);
-            self.rises[level] = after;
+            self.increase_probabilities[level] = after;
             moved += (after - before) * (after - before);
             roof = after;
         }
@@ -194,7 +194,7 @@ impl<'a> Climber<'a> {
             for point in 0..self.below.len() {
                 let (rates, weights) = match self.above.get(level + 1) {
                     Some(above) => {
-                        let step = self.rises[level] * self.steps[level][point];
+                        let step = self.increase_probabilities[level] * self.steps[level][point];
                         (step * above[point].0, step * above[point].1)
                     }
                     None => (0.0, 0.0),
@@ -210,7 +210,7 @@ impl<'a> Climber<'a> {
         for (point, below) in self.below.iter_mut().enumerate() {
             let up = match level.checked_sub(1) {
                 Some(lower) => {
-                    let step = self.rises[lower] * self.steps[lower][point];
+                    let step = self.increase_probabilities[lower] * self.steps[lower][point];
                     (below.0 / step, below.1 / step)
                 }
                 None => (0.0, 0.0),

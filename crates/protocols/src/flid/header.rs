@@ -68,7 +68,7 @@ impl Header {
     ///
     /// # Errors
     /// [`HeaderError::Signal`].
-    pub fn of_word(word: [u8; WORD_BYTES]) -> Result<Header, HeaderError> {
+    pub fn from_word(word: [u8; WORD_BYTES]) -> Result<Header, HeaderError> {
         let [s3, s2, s1, s0, signal, channel, high, low] = word;
         let signal = match signal as i8 {
             -1 => None,
@@ -106,8 +106,8 @@ mod tests {
     fn signals_below_none_are_refused() {
         let header = Header { signal: Some(127), channel: 127, seq: 9, ..Header::default() };
         let mut word = header.word();
-        assert_eq!(Header::of_word(word), Ok(header));
+        assert_eq!(Header::from_word(word), Ok(header));
         word[4] = 0x80;
-        assert_eq!(Header::of_word(word), Err(HeaderError::Signal(-128)));
+        assert_eq!(Header::from_word(word), Err(HeaderError::Signal(-128)));
     }
 }

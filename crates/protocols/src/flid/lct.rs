@@ -12,16 +12,16 @@
 //! The type tells the variants apart.
 
 use super::{Header, HeaderError};
-use layercast_core::lct::{Cci, Content, Pieces};
+use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
 
 impl Header {
     /// The header in pieces, with the extension of a variant's type.
-    pub fn to_lct(&self, extension: u8) -> Pieces {
-        Pieces {
+    pub fn to_lct(&self, extension: u8) -> LctFields {
+        LctFields {
             cci: Cci::Long(self.word()),
             session: Some(self.session),
             end_of_session: self.end_of_session,
-            extension: Content::default().with(&[self.layer, 0]).extension(extension),
+            extension: ExtensionPayload::default().with(&[self.layer, 0]).extension(extension),
         }
     }
 
@@ -29,12 +29,12 @@ impl Header {
     ///
     /// # Errors
     /// [`HeaderError`].
-    pub fn from_lct(pieces: &Pieces) -> Result<Header, HeaderError> {
+    pub fn from_lct(pieces: &LctFields) -> Result<Header, HeaderError> {
         let (Cci::Long(word), &[layer, _]) = (pieces.cci, pieces.extension.content()) else {
             return Err(HeaderError::Length);
         };
         let session = pieces.session.ok_or(HeaderError::Session)?;
-        Ok(Header { session, layer, end_of_session: pieces.end_of_session, ..Header::of_word(word)? })
+        Ok(Header { session, layer, end_of_session: pieces.end_of_session, ..Header::from_word(word)? })
     }
 }
 
@@ -62,13 +62,13 @@ mod tests {
             };
             let pieces = header.to_lct(89);
             assert_eq!(Header::from_lct(&pieces), Ok(header));
-            let short = Pieces { cci: Cci::Short(pieces.cci.first()), ..pieces };
+            let short = LctFields { cci: Cci::Short(pieces.cci.first()), ..pieces };
             assert_eq!(Header::from_lct(&short), Err(HeaderError::Length));
-            let nobody = Pieces { session: None, ..pieces };
+            let nobody = LctFields { session: None, ..pieces };
             assert_eq!(Header::from_lct(&nobody), Err(HeaderError::Session));
             for content in [&[][..], &[1, 2, 3, 4, 5, 6]] {
                 let Ok(extension) = Extension::new(89, content) else { continue };
-                assert_eq!(Header::from_lct(&Pieces { extension, ..pieces }), Err(HeaderError::Length));
+                assert_eq!(Header::from_lct(&LctFields { extension, ..pieces }), Err(HeaderError::Length));
             }
         }
     }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use layercast_core::layers::LayerTable;
 use layercast_core::math::{exp, exp_m1, ln, ln_1p};
-use layercast_core::units::{Size, Span};
+use layercast_core::units::{Duration, Size};
 
 /// The levels of a session as the chain sees them.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,7 @@ pub struct Memberships {
 
 impl Model {
     /// The model of a layer structure.
-    pub fn new(layers: &LayerTable, packet_size: Size, slot: Span) -> Model {
+    pub fn new(layers: &LayerTable, packet_size: Size, slot: Duration) -> Model {
         let bits = packet_size.as_bits().max(1) as f64;
         let rate = |layer| layers.cumulative(layer).as_bps() / bits;
         Model { packets_per_s: layers.layers().map(rate).collect(), slot_s: slot.as_secs_f64() }
@@ -45,16 +45,16 @@ impl Model {
         self.packets_per_s.get(level).map_or(0.0, |rate| self.slot_s * rate * ln_1p(-loss))
     }
 
-    /// The probability of each level in the steady state, if level i may rise in a share `rises[i]` of
+    /// The probability of each level in the steady state, if level i may rise in a share `increase_probabilities[i]` of
     /// the slots, and each packet is lost with probability `loss`. Without loss it is the highest level
     /// that can be reached.
-    pub fn shares(&self, rises: &[f64], loss: f64) -> Vec<f64> {
+    pub fn shares(&self, increase_probabilities: &[f64], loss: f64) -> Vec<f64> {
         let mut weights = Vec::with_capacity(self.levels());
         let mut weight = 0.0;
         for level in 0..self.levels() {
             if level > 0 {
-                let rise = rises.get(level - 1).copied().unwrap_or_default();
-                // Where nobody rises the chain is cut. At no loss the last term is infinite: all weight
+                let rise = increase_probabilities.get(level - 1).copied().unwrap_or_default();
+                // Where the probability of an increase is 0, the chain is cut. At no loss the last term is infinite: all weight
                 // moves up as far as it can.
                 weight = match rise > 0.0 && weight > f64::NEG_INFINITY {
                     true => {
@@ -79,17 +79,17 @@ impl Model {
     }
 
     /// The mean rate in packets/s: the rates of the levels by their [shares](Model::shares).
-    pub fn mean_rate(&self, rises: &[f64], loss: f64) -> f64 {
-        let shares = self.shares(rises, loss);
+    pub fn mean_rate(&self, increase_probabilities: &[f64], loss: f64) -> f64 {
+        let shares = self.shares(increase_probabilities, loss);
         shares.iter().zip(&self.packets_per_s).map(|(share, rate)| share * rate).sum()
     }
 
     /// How often receivers join and leave (FLID-DL paper, section IV-C, per second).
-    pub fn memberships(&self, rises: &[f64], loss: f64) -> Memberships {
+    pub fn memberships(&self, increase_probabilities: &[f64], loss: f64) -> Memberships {
         let mut per_slot = Memberships::default();
-        for (level, share) in self.shares(rises, loss).into_iter().enumerate() {
+        for (level, share) in self.shares(increase_probabilities, loss).into_iter().enumerate() {
             let clean = share * exp(self.ln_clean(level, loss));
-            let rise = rises.get(level).copied().unwrap_or_default();
+            let rise = increase_probabilities.get(level).copied().unwrap_or_default();
             let stay = if level == 0 { 0.0 } else { 1.0 };
             per_slot.dynamic += clean * (1.0 + rise);
             per_slot.dynamic_above_base += clean * (stay + rise);

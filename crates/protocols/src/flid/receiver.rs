@@ -11,9 +11,9 @@ use self::guard::{END_WAIT, EndGuard, JumpGuard, SlotClock};
 use self::slots::Slot;
 use super::{Header, JoinMode, Settings, Variant};
 use layercast_core::contract::{
-    Action, ActionQueue, Arrival, Belief, Cause, Ecn, Endpoint, Input, Note, Origin, Timers,
+    Action, ActionQueue, Arrival, Cause, Ecn, Endpoint, Estimates, Input, Origin, Timers, TraceEvent,
 };
-use layercast_core::session::{Heard as HeardSession, SessionNumber, SessionPlan};
+use layercast_core::session::{SessionMatch, SessionNumber, SessionPlan};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Layer, Level, Seq, Time};
 use layercast_kit::dynamic::Layering;
@@ -81,7 +81,7 @@ impl Receiver {
     /// A receiver for the layers of `plan`. It needs no randomness; the stream is taken so that all
     /// receivers are made alike.
     pub fn new(options: &impl Variant, plan: SessionPlan, _stream: Stream) -> Receiver {
-        let settings = Settings { rise_list: alloc::vec::Vec::new(), ..options.settings() };
+        let settings = Settings { increase_probability_list: alloc::vec::Vec::new(), ..options.settings() };
         let layering = settings.layering(&plan);
         Receiver {
             channels: Channels::new(layering, &settings, &plan),
@@ -125,9 +125,9 @@ impl Receiver {
             return;
         }
         match self.session.hear(header.session) {
-            HeardSession::Foreign => return,
-            HeardSession::Anew => self.acquire(now),
-            HeardSession::First | HeardSession::Same => {}
+            SessionMatch::Foreign => return,
+            SessionMatch::Restarted => self.acquire(now),
+            SessionMatch::First | SessionMatch::Same => {}
         }
         self.last_heard = now;
         if self.state != State::Running {
@@ -202,7 +202,7 @@ impl Receiver {
         let waits = !self.layering.is_dynamic() && assumed.is_none() && ahead == 1;
         if let Some(previous) = self.previous.take() {
             let level = self.decide(now, previous);
-            self.settle_level(now, level);
+            self.apply_level(now, level);
         }
         let ended = self.slot;
         let mut next = Slot::new(number, now);
@@ -213,7 +213,7 @@ impl Receiver {
             None
         } else if ahead > 1 || assumed.is_some() {
             // Slots that nothing was heard of were congested. Dynamic layers have stepped down meanwhile.
-            self.counts.1 += u64::from(self.settle(number.saturating_sub(1)).1.present);
+            self.counts.1 += u64::from(self.finalise(number.saturating_sub(1)).1.present);
             let steps = if self.layering.is_dynamic() { ahead } else { 1 };
             let held = u64::from(self.level.layer_count());
             Some(((held.saturating_sub(steps)).max(1) as u16, assumed.unwrap_or(Cause::Loss)))
@@ -228,7 +228,7 @@ impl Receiver {
         self.jump.reset();
         if self.layering.is_dynamic() || level.is_some() {
             let (count, cause) = level.unwrap_or((self.level.layer_count(), Cause::IncreaseSignal));
-            self.change_level(now, Level::of_count(count), cause);
+            self.change_level(now, Level::from_count(count), cause);
         }
         self.start_slot(now, assumed.is_some());
     }
@@ -262,7 +262,7 @@ impl Receiver {
         let from = core::mem::replace(&mut self.level, to);
         self.channels.hold(now, to, self.slot.number, &mut self.actions);
         if from != to {
-            self.actions.note(Note::LevelChanged { from, to, cause });
+            self.actions.trace(TraceEvent::LevelChanged { from, to, cause });
         }
     }
 
@@ -296,7 +296,7 @@ impl Receiver {
             self.timers.disarm(Timer::EarlyJoin as usize);
         }
         self.planned = None;
-        self.change_level(now, Level::of_count(layer.0), Cause::JoinFailed);
+        self.change_level(now, Level::from_count(layer.0), Cause::JoinFailed);
     }
 
     fn on_timers(&mut self, now: Time) {
@@ -306,14 +306,14 @@ impl Receiver {
             } else if timer == Timer::Grace as usize {
                 if let Some(previous) = self.previous.take() {
                     let level = self.decide(now, previous);
-                    self.settle_level(now, level);
+                    self.apply_level(now, level);
                 }
             } else if timer == Timer::EarlyJoin as usize {
                 self.join_early(now);
             } else if timer == Timer::Silence as usize {
                 self.on_silence(now);
             } else {
-                self.actions.note(Note::SessionEnded);
+                self.actions.trace(TraceEvent::SessionEnded);
                 self.stop(now, Cause::SessionEnd);
             }
         }
@@ -344,7 +344,7 @@ impl Receiver {
         (self.slot.lost, self.slot.is_marked, self.slot.is_told) = (0, false, false);
         let (count, cause) = decided.unwrap_or((self.level.layer_count(), Cause::IncreaseSignal));
         self.planned = Some((count, cause));
-        self.channels.join(Level::of_count(count), self.slot.number + 1, &mut self.actions);
+        self.channels.join(Level::from_count(count), self.slot.number + 1, &mut self.actions);
     }
 
     fn on_silence(&mut self, now: Time) {
@@ -354,7 +354,7 @@ impl Receiver {
             return;
         }
         if waited >= SILENCE {
-            self.actions.note(Note::NothingHeard { waited });
+            self.actions.trace(TraceEvent::Silent { waited });
         }
         self.timers.arm(Timer::Silence as usize, now + SILENCE);
         if self.level == Level::NONE || waited >= self.settings.slot * SILENT_SLOTS {
@@ -400,10 +400,10 @@ impl Endpoint for Receiver {
         self.timers.next()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let (received, lost) = self.counts;
         let loss = (lost + received > 0).then(|| lost as f64 / (lost + received) as f64);
-        Belief { level: self.level, loss, ..Belief::default() }
+        Estimates { level: self.level, loss, ..Estimates::default() }
     }
 }
 

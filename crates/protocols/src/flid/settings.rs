@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 
 use super::{Climb, Goal, MAX_CHANNELS, MAX_LAYERS, Model, SEPARATION, Target, climb, heuristic, separated};
 use layercast_core::session::{PlanError, SessionPlan};
-use layercast_core::units::Span;
-use layercast_kit::dynamic::{Layering, Wheel, silent_slots};
+use layercast_core::units::Duration;
+use layercast_kit::dynamic::{ChannelRotation, Layering, silent_slots};
 
 layercast_core::choices! {
     /// How the source chooses increase signals.
@@ -21,13 +21,13 @@ layercast_core::choices! {
 
 layercast_core::choices! {
     /// How the shares of slots are chosen in which levels may rise: p_i of the FLID-DL paper.
-    pub enum RiseRule {
+    pub enum ProbabilityRule {
         /// From the loss rate at which TCP would have the level's rate (FLID-DL paper, section IV-C).
         Heuristic = "heuristic",
         /// The heuristic, improved until the mean rate over the loss rate is close to TCP's (FLID-DL
         /// paper, appendix).
         HillClimbing = "hill-climbing",
-        /// The option `rise_list`.
+        /// The option `increase_probability_list`.
         List = "list",
     }
 }
@@ -53,34 +53,34 @@ pub struct EcnSettings {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// The length of a slot.
-    pub slot: Span,
+    pub slot: Duration,
     /// The round-trip time for which TCP's rate is the target.
-    pub nominal_rtt: Span,
+    pub nominal_rtt: Duration,
     /// How signals are chosen.
     pub signal: SignalRule,
     /// How shares are chosen.
-    pub rises: RiseRule,
+    pub increase_probabilities: ProbabilityRule,
     /// The shares for the rule "list".
-    pub rise_list: Vec<f64>,
+    pub increase_probability_list: Vec<f64>,
     /// The width of the signal's counter in bits.
     pub counter_bits: u32,
     /// The longest random delay of a packet.
-    pub packet_jitter: Span,
+    pub packet_jitter: Duration,
     /// A bound on the leave latency; none for static layers.
-    pub leave_bound: Option<Span>,
+    pub leave_bound: Option<Duration>,
     /// Whether the base stands still where layers are dynamic.
     pub static_base: bool,
     /// When joins are sent.
     pub join_mode: JoinMode,
     /// How long before the slot early joins are sent.
-    pub join_lead: Span,
+    pub join_lead: Duration,
     /// How long a receiver of static layers does nothing after it left one.
-    pub deaf: Span,
+    pub deaf: Duration,
     /// After how many later packets of its channel a packet is lost.
     pub reorder: u32,
     /// How long after a slot's end static layers wait for its packets.
-    pub loss_grace: Span,
-    /// Whether a receiver rises only when its top layer has delivered.
+    pub loss_grace: Duration,
+    /// Whether a receiver adds a layer only when its top layer has delivered.
     pub wait_first_packet: bool,
     /// Whether marks decide.
     pub ecn: Option<EcnSettings>,
@@ -96,20 +96,20 @@ impl Default for Settings {
     /// What the family's options default to, with static layers.
     fn default() -> Settings {
         Settings {
-            slot: Span::from_ms(500),
-            nominal_rtt: Span::from_ms(100),
+            slot: Duration::from_ms(500),
+            nominal_rtt: Duration::from_ms(100),
             signal: SignalRule::Deterministic,
-            rises: RiseRule::Heuristic,
-            rise_list: Vec::new(),
+            increase_probabilities: ProbabilityRule::Heuristic,
+            increase_probability_list: Vec::new(),
             counter_bits: 16,
-            packet_jitter: Span::from_ms(1),
+            packet_jitter: Duration::from_ms(1),
             leave_bound: None,
             static_base: true,
             join_mode: JoinMode::AtBoundary,
-            join_lead: Span::ZERO,
-            deaf: Span::ZERO,
+            join_lead: Duration::ZERO,
+            deaf: Duration::ZERO,
             reorder: 3,
-            loss_grace: Span::ZERO,
+            loss_grace: Duration::ZERO,
             wait_first_packet: false,
             ecn: None,
         }
@@ -134,9 +134,9 @@ impl Settings {
         let Some(leave_bound) = self.leave_bound else { return Layering::Static(layers) };
         let silent = silent_slots(self.slot, leave_bound).min(u16::MAX / 2);
         if self.static_base {
-            Layering::TurningAboveBase(Wheel { layers: layers.saturating_sub(1), silent })
+            Layering::TurningAboveBase(ChannelRotation { layers: layers.saturating_sub(1), silent })
         } else {
-            Layering::Turning(Wheel { layers, silent })
+            Layering::Turning(ChannelRotation { layers, silent })
         }
     }
 
@@ -175,24 +175,25 @@ impl Settings {
                 self.slot
             ));
         }
-        if self.rises == RiseRule::List {
+        if self.increase_probabilities == ProbabilityRule::List {
             self.check_list(layers)?;
         }
         Ok(())
     }
 
     fn check_list(&self, layers: u16) -> Result<(), PlanError> {
-        let (told, needed) = (self.rise_list.len(), usize::from(layers.saturating_sub(1)));
-        // The top level never rises; a list may say so.
-        let fits = told == needed || (told == needed + 1 && self.rise_list.last() == Some(&0.0));
+        let (told, needed) = (self.increase_probability_list.len(), usize::from(layers.saturating_sub(1)));
+        // The top level never increases; a list may say so.
+        let fits =
+            told == needed || (told == needed + 1 && self.increase_probability_list.last() == Some(&0.0));
         let is_share = |rise: &f64| (0.0..=1.0).contains(rise);
-        let falls = self.rise_list.is_sorted_by(|lower, upper| lower >= upper);
-        if fits && falls && self.rise_list.iter().all(is_share) {
+        let falls = self.increase_probability_list.is_sorted_by(|lower, upper| lower >= upper);
+        if fits && falls && self.increase_probability_list.iter().all(is_share) {
             return Ok(());
         }
         let needs = needed.to_string();
         Err(PlanError(format!(
-            "`rise_list` has {told} numbers; with {layers} layers it must have {needs}, from 0 to 1, that do \
+            "`increase_probability_list` has {told} numbers; with {layers} layers it must have {needs}, from 0 to 1, that do \
              not grow"
         )))
     }
@@ -203,19 +204,20 @@ impl Settings {
         let mut model = Model::new(&plan.layers, plan.packet_size, self.slot);
         model.packets_per_s.truncate(usize::from(self.layers(plan)));
         let start = || heuristic(&model, &target);
-        match self.rises {
-            RiseRule::Heuristic => start(),
-            RiseRule::HillClimbing => {
+        match self.increase_probabilities {
+            ProbabilityRule::Heuristic => start(),
+            ProbabilityRule::HillClimbing => {
                 let goal = Goal::of_the_paper(&target);
-                climb(&model, &goal, &separated(&start(), SEPARATION), &Climb::default()).rises
+                climb(&model, &goal, &separated(&start(), SEPARATION), &Climb::default())
+                    .increase_probabilities
             }
-            RiseRule::List => {
-                let mut rises = self.rise_list.clone();
-                rises.resize(model.levels(), 0.0);
-                if let Some(top) = rises.last_mut() {
+            ProbabilityRule::List => {
+                let mut increase_probabilities = self.increase_probability_list.clone();
+                increase_probabilities.resize(model.levels(), 0.0);
+                if let Some(top) = increase_probabilities.last_mut() {
                     *top = 0.0;
                 }
-                rises
+                increase_probabilities
             }
         }
     }
@@ -235,27 +237,27 @@ macro_rules! variant_options {
             pub struct Options {
                 /// The length of a slot: T. A few round-trip times, longer than a join takes (FLID-DL
                 /// paper, section V-A: 500 ms).
-                slot: Span = Settings::default().slot, Span::from_ms(10) => Span::from_secs(60);
+                slot: Duration = Settings::default().slot, Duration::from_ms(10) => Duration::from_secs(60);
                 /// The nominal round-trip time: the one for which TCP's rate is the target (FLID-DL paper,
                 /// section V-A: 100 ms).
-                rtt: Span = Settings::default().nominal_rtt, Span::from_ms(1) => Span::from_secs(60);
+                rtt: Duration = Settings::default().nominal_rtt, Duration::from_ms(1) => Duration::from_secs(60);
                 /// How the source chooses the increase signals.
                 signal: SignalRule = Settings::default().signal;
                 /// How the shares of slots in which a level may rise are chosen.
-                rises: RiseRule = Settings::default().rises;
-                /// Those shares, from the base up, for the rule "list"; the top level never rises.
-                rise_list: Numbers = Numbers::default();
+                increase_probabilities: ProbabilityRule = Settings::default().increase_probabilities;
+                /// Those shares, from the base up, for the rule "list"; the top level never increases.
+                increase_probability_list: Numbers = Numbers::default();
                 /// The width of the signal's counter in bits; one step must be less than the distance
                 /// between two shares (this project's choice: 16).
                 counter_bits: u32 = Settings::default().counter_bits, 1 => 32;
                 /// The longest random delay of a packet but the base's first, against synchronisation; at
                 /// most a tenth of the distance between packets (FLID-DL paper, section V-A, without a
                 /// number).
-                packet_jitter: Span = Settings::default().packet_jitter, Span::ZERO => Span::from_secs(1);
+                packet_jitter: Duration = Settings::default().packet_jitter, Duration::ZERO => Duration::from_secs(1);
                 /// A packet is lost when this many later ones of its channel have arrived, or when its
                 /// slot has ended (RFC 5348, section 5.1: 3).
                 reorder: u32 = Settings::default().reorder, 1 => 100;
-                /// Whether a receiver rises only when its top layer has delivered a packet (the paper has
+                /// Whether a receiver adds a layer only when its top layer has delivered a packet (the paper has
                 /// no such rule).
                 wait_first_packet: bool = Settings::default().wait_first_packet;
                 $($own)*
@@ -268,8 +270,8 @@ macro_rules! variant_options {
                     slot: self.slot,
                     nominal_rtt: self.rtt,
                     signal: self.signal,
-                    rises: self.rises,
-                    rise_list: self.rise_list.0.clone(),
+                    increase_probabilities: self.increase_probabilities,
+                    increase_probability_list: self.increase_probability_list.0.clone(),
                     counter_bits: self.counter_bits,
                     packet_jitter: self.packet_jitter,
                     reorder: self.reorder,
@@ -282,7 +284,7 @@ macro_rules! variant_options {
             }
         }
 
-        impl layercast_core::session::Needs for Options {
+        impl layercast_core::session::Requirements for Options {
             fn channels(&self, plan: &SessionPlan) -> u16 {
                 self.settings().layering(plan).channels()
             }

@@ -29,8 +29,8 @@ impl ReverseCounter {
 
 /// The signal for a drawn number in [0, 1): the highest level whose share reaches it, or none. The top
 /// level has none above it, so it is never named; equal shares rise together.
-pub fn signal(rises: &[f64], drawn: f64) -> Option<u16> {
-    let below_top = rises.len().saturating_sub(1);
-    let level = rises.get(..below_top)?.iter().rposition(|&rise| rise >= drawn)?;
+pub fn signal(increase_probabilities: &[f64], drawn: f64) -> Option<u16> {
+    let below_top = increase_probabilities.len().saturating_sub(1);
+    let level = increase_probabilities.get(..below_top)?.iter().rposition(|&rise| rise >= drawn)?;
     u16::try_from(level).ok()
 }

@@ -3,10 +3,10 @@
 
 pub use crate::flid::{Header, Receiver, Source};
 
-use crate::flid::{RiseRule, Settings, SignalRule, Variant as _, variant_options};
+use crate::flid::{ProbabilityRule, Settings, SignalRule, Variant as _, variant_options};
 use layercast_core::option::Numbers;
 use layercast_core::session::{PlanError, SessionPlan};
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 
 /// The type of FLID-SL's extension (RFC 5651, section 9.1; not registered).
 pub const LCT_EXTENSION: u8 = 88;
@@ -14,12 +14,12 @@ pub const LCT_EXTENSION: u8 = 88;
 variant_options! {
     /// The options of FLID-SL.
     options {
-        /// How long a receiver neither falls nor rises after it left a layer: the leave latency, so that
+        /// How long a receiver neither drops nor adds a layer after it left a layer: the leave latency, so that
         /// what still arrives is not judged twice; 0 for the paper's rule, which judges every slot.
-        deaf: Span = Span::ZERO, Span::ZERO => Span::from_secs(600);
+        deaf: Duration = Duration::ZERO, Duration::ZERO => Duration::from_secs(600);
         /// How long after a slot's end its packets may still arrive before they are lost; at most a tenth
         /// of a slot (this project's choice: 50 ms).
-        loss_grace: Span = Span::from_ms(50), Span::ZERO => Span::from_secs(6);
+        loss_grace: Duration = Duration::from_ms(50), Duration::ZERO => Duration::from_secs(6);
     }
     settings |options, settings| {
         settings.deaf = options.deaf;

@@ -3,10 +3,10 @@
 use alloc::vec::Vec;
 
 use super::{Header, ReverseCounter, Settings, SignalRule, Variant, signal};
-use layercast_core::contract::{Action, ActionQueue, Belief, Endpoint, Input, Send};
+use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input, Send};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Layer, Level, Size, Span, Time, WireSeq};
+use layercast_core::units::{Channel, Duration, Layer, Level, Size, Time, WireSeq};
 use layercast_kit::dynamic::Layering;
 
 /// How many packets tell the end of the session to receivers when the source is stopped.
@@ -30,7 +30,7 @@ pub struct Source {
     layering: Layering,
     packet_size: Size,
     /// In which share of the slots each level may rise.
-    rises: Vec<f64>,
+    increase_probabilities: Vec<f64>,
     layers: Vec<LayerSource>,
     channels: Vec<ChannelSource>,
     session: u32,
@@ -108,7 +108,7 @@ impl Source {
         Source {
             layers: (0..settings.layers(&plan)).map(layer).collect(),
             channels: alloc::vec![ChannelSource::default(); usize::from(layering.channels())],
-            rises: settings.shares(&plan),
+            increase_probabilities: settings.shares(&plan),
             packet_size: plan.packet_size,
             layering,
             session,
@@ -131,12 +131,12 @@ impl Source {
     }
 
     /// The share of slots in which each level may rise.
-    pub fn rises(&self) -> &[f64] {
-        &self.rises
+    pub fn increase_probabilities(&self) -> &[f64] {
+        &self.increase_probabilities
     }
 
-    fn slot_span(&self) -> Span {
-        self.settings.slot.max(Span::from_ms(1))
+    fn slot_span(&self) -> Duration {
+        self.settings.slot.max(Duration::from_ms(1))
     }
 
     /// When the present slot ends. Slots follow from the start, so that they do not drift.
@@ -154,7 +154,7 @@ impl Source {
             SignalRule::Deterministic => self.counter.value(),
             SignalRule::Probabilistic => self.stream.uniform(),
         };
-        self.signal = signal(&self.rises, drawn).map(|level| level.min(127) as u8);
+        self.signal = signal(&self.increase_probabilities, drawn).map(|level| level.min(127) as u8);
         self.channels.iter_mut().for_each(|channel| channel.in_slot = false);
         for index in 0..self.layers.len() {
             let layer = Layer(index as u16);
@@ -177,8 +177,11 @@ impl Source {
         let distance = slot.scaled(1.0 / f64::from(source.packets));
         let place = (source.phase + f64::from(source.sent)) / f64::from(source.packets);
         let jitter = self.settings.packet_jitter.min(distance.scaled(0.1));
-        let delay =
-            if layer == 0 && source.sent == 0 { Span::ZERO } else { self.stream.uniform_span(jitter) };
+        let delay = if layer == 0 && source.sent == 0 {
+            Duration::ZERO
+        } else {
+            self.stream.uniform_duration(jitter)
+        };
         source.next = begins + slot.scaled(place) + delay;
     }
 
@@ -207,7 +210,7 @@ impl Source {
 
     /// The next packet of a layer is due, or was so long ago. The one that begins the slot is never too
     /// late.
-    fn depart(&mut self, layer: usize, lag: Span) {
+    fn depart(&mut self, layer: usize, lag: Duration) {
         let begins = self.start + self.slot_span() * self.slot;
         let Some(source) = self.layers.get_mut(layer) else { return };
         source.sent += 1;
@@ -315,9 +318,9 @@ impl Endpoint for Source {
         (self.state == State::Sending).then_some(next)
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let count = if self.state == State::Sending { self.layers.len() as u16 } else { 0 };
-        Belief { level: Level::of_count(count), ..Belief::default() }
+        Estimates { level: Level::from_count(count), ..Estimates::default() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The throughput that FLID is to reach: TCP's, for a round-trip time fixed in advance.
 
 use layercast_core::math::{exp, ln};
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 use layercast_kit::equation::{Formula, Path};
 
 /// Where the inverse looks for a loss rate.
@@ -19,7 +19,7 @@ pub struct Target {
 
 impl Target {
     /// The curve for a nominal round-trip time, of at least 1 us.
-    pub fn new(nominal_rtt: Span) -> Target {
+    pub fn new(nominal_rtt: Duration) -> Target {
         let rtt_s = nominal_rtt.as_secs_f64().max(1e-6);
         Target { path: Path::from_secs(1.0, rtt_s, 4.0 * rtt_s) }
     }

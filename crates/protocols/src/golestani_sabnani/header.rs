@@ -25,7 +25,7 @@
 //! ```
 
 use layercast_core::contract;
-use layercast_core::lct::Pieces;
+use layercast_core::lct::LctFields;
 use layercast_core::units::WireSeq;
 pub use layercast_kit::feedback::ReceiverId;
 use layercast_kit::window::codec::Fields;
@@ -84,7 +84,7 @@ impl contract::Header for Header {
 
 impl Data {
     /// The header in pieces.
-    pub fn to_lct(&self) -> Pieces {
+    pub fn to_lct(&self) -> LctFields {
         self.base.to_lct(EXTENSION, &self.window.to_be_bytes())
     }
 
@@ -92,7 +92,7 @@ impl Data {
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn from_lct(pieces: &Pieces) -> Result<Data, HeaderError> {
+    pub fn from_lct(pieces: &LctFields) -> Result<Data, HeaderError> {
         let (base, window) = Base::from_lct(pieces)?;
         Ok(Data { base, window: u32::from_be_bytes(window) })
     }

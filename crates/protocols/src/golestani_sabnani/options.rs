@@ -2,8 +2,8 @@
 //! what the sources at hand do not say.
 
 use layercast_core::options;
-use layercast_core::session::Needs;
-use layercast_core::units::{Size, Span};
+use layercast_core::session::Requirements;
+use layercast_core::units::{Duration, Size};
 
 options! {
     /// The options of the protocol, for the source and the receivers of a session alike.
@@ -21,9 +21,9 @@ options! {
         report_size: Size = Size::from_bytes(64);
         // The source.
         /// The least time without news after which `reorder` + 1 packets leave that nobody allowed (CHOICE: 1 s, or two round-trip times).
-        timeout_minimum: Span = Span::from_secs(1), Span::from_ms(1) => Span::from_secs(64);
+        timeout_minimum: Duration = Duration::from_secs(1), Duration::from_ms(1) => Duration::from_secs(64);
         /// A receiver that has told nothing new for so long, and is waited for, is given up (CHOICE).
-        stall_limit: Span = Span::from_secs(30), Span::from_ms(100) => Span::from_secs(3600);
+        stall_limit: Duration = Duration::from_secs(30), Duration::from_ms(100) => Duration::from_secs(3600);
         /// How many receivers the source follows; reports of more are dropped (CHOICE).
         most_receivers: u32 = 1000, 1 => 100_000;
         /// How many reports the source takes per second; surplus ones are only counted (CHOICE).
@@ -34,8 +34,8 @@ options! {
         /// How many packets say the end of the session when the source is stopped.
         end_packets: u32 = 3, 0 => 100;
         /// How long without packets is worth a note, and a new try where the join had failed (CHOICE).
-        silence_note: Span = Span::from_secs(30), Span::from_ms(1) => Span::from_secs(3600);
+        silence_note: Duration = Duration::from_secs(30), Duration::from_ms(1) => Duration::from_secs(3600);
     }
 }
 
-impl Needs for Options {}
+impl Requirements for Options {}

@@ -3,7 +3,7 @@
 use super::allowance::Allowance;
 use super::header::{Header, ReceiverId, Report};
 use super::options::Options;
-use layercast_core::contract::{Action, ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Send};
+use layercast_core::contract::{Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Send};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::Time;
@@ -110,7 +110,7 @@ impl Endpoint for Receiver {
         self.listener.deadline()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
-        Belief { level: self.listener.level(), ..Belief::default() }
+    fn estimates(&self, _now: Time) -> Estimates {
+        Estimates { level: self.listener.level(), ..Estimates::default() }
     }
 }

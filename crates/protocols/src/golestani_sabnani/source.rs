@@ -2,13 +2,13 @@
 
 use super::header::{Data, Header, Report};
 use super::options::Options;
-use layercast_core::contract::{Action, ActionQueue, Belief, Endpoint, Input};
+use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Layer, Level, Rate, RateEstimate, Seq, Size, Time};
 use layercast_kit::window::SourceCounters;
 use layercast_kit::window::members::{Members, sample_rtt};
-use layercast_kit::window::outlet::{Limits, Outlet};
+use layercast_kit::window::paced_sender::{Limits, PacedSender};
 use layercast_kit::window::patience::Patience;
 
 /// What the source keeps of a receiver: the highest number in order there.
@@ -20,7 +20,7 @@ struct InOrder(Seq);
 pub struct Source {
     options: Options,
     packet_size: Size,
-    outlet: Outlet,
+    paced_sender: PacedSender,
     /// Receivers. Their bound is the first number that they do not allow.
     members: Members<InOrder>,
     /// Up to this number, without it, packets leave whether allowed or not: they look for receivers.
@@ -36,7 +36,7 @@ impl Source {
             Limits { burst: options.burst, reports: options.report_limit, end_packets: options.end_packets };
         Source {
             packet_size: plan.packet_size,
-            outlet: Outlet::new(&plan, limits, &mut stream),
+            paced_sender: PacedSender::new(&plan, limits, &mut stream),
             members: Members::new(options.most_receivers),
             probe_end: Seq(2),
             patience: Patience::new(options.timeout_minimum),
@@ -47,12 +47,12 @@ impl Source {
 
     /// What was counted.
     pub fn counters(&self) -> &SourceCounters {
-        &self.outlet.counters
+        &self.paced_sender.counters
     }
 
     /// The number of the session.
     pub fn session(&self) -> u32 {
-        self.outlet.session()
+        self.paced_sender.session()
     }
 
     /// How many receivers it follows.
@@ -68,7 +68,7 @@ impl Source {
     }
 
     fn on_report(&mut self, now: Time, report: &Report) {
-        if !self.outlet.accepts(now, report.session) {
+        if !self.paced_sender.accepts(now, report.session) {
             return;
         }
         if report.leaving {
@@ -78,17 +78,17 @@ impl Source {
             return;
         }
         let Some((in_order, bound)) = self.believed(report) else {
-            self.outlet.counters.invalid += 1;
+            self.paced_sender.counters.invalid += 1;
             return;
         };
         let Some(place) = self.members.place(now, report.receiver, bound, || InOrder(Seq(0))) else {
-            self.outlet.counters.surplus_reports += 1;
+            self.paced_sender.counters.surplus_reports += 1;
             return;
         };
         let least = self.members.least();
         let Some(member) = self.members.at(place) else { return };
         if !sample_rtt(&mut member.rtt, now, report.heard_us) {
-            self.outlet.counters.invalid += 1;
+            self.paced_sender.counters.invalid += 1;
             return;
         }
         // A report that was overtaken says nothing new.
@@ -108,7 +108,7 @@ impl Source {
 
     /// What is in order at a receiver, and the first number that it does not allow, if both can be true.
     fn believed(&self, report: &Report) -> Option<(Seq, Seq)> {
-        let in_order = self.outlet.sent(report.in_order)?;
+        let in_order = self.paced_sender.sent(report.in_order)?;
         let allowed = report.allowed.expand(in_order);
         let window = allowed.0.checked_sub(in_order.0)?;
         (window >= 1 && window as f64 <= self.options.most_window).then_some((in_order, allowed.next()))
@@ -121,7 +121,7 @@ impl Source {
     /// How many packets may leave.
     fn room(&self) -> u64 {
         let end = self.members.least().unwrap_or(self.probe_end).max(self.probe_end);
-        end.0.saturating_sub(self.outlet.next().0)
+        end.0.saturating_sub(self.paced_sender.next().0)
     }
 
     fn run_timers(&mut self, now: Time) {
@@ -129,28 +129,28 @@ impl Source {
         if !self.patience.take_due(now) || !self.is_blocked() {
             return;
         }
-        self.outlet.counters.timeouts += 1;
-        let gone = self.members.give_up(now, self.outlet.next(), self.options.stall_limit);
-        self.outlet.counters.given_up += gone;
+        self.paced_sender.counters.timeouts += 1;
+        let gone = self.members.give_up(now, self.paced_sender.next(), self.options.stall_limit);
+        self.paced_sender.counters.given_up += gone;
         if gone > 0 || self.members.len() == 0 {
             self.patience.forgive();
         }
         // As many as make a missing packet lost, so that receivers find out; one where there is none.
         let probes = if self.members.len() == 0 { 1 } else { 1 + u64::from(self.options.reorder) };
-        self.probe_end = Seq(self.outlet.next().0 + probes);
+        self.probe_end = Seq(self.paced_sender.next().0 + probes);
     }
 
     fn send(&mut self, now: Time) {
-        while let Some((base, count)) = self.outlet.take(now, self.room()) {
+        while let Some((base, count)) = self.paced_sender.take(now, self.room()) {
             let header = Header::Data(Data { base, window: self.window() });
-            self.actions.send(self.outlet.packets(header, count));
+            self.actions.send(self.paced_sender.packets(header, count));
             self.patience.on_sent(now, self.members.longest_rtt());
         }
     }
 
     fn end(&mut self, now: Time) {
         let window = self.window();
-        self.outlet.end(now, &mut self.actions, |base| Header::Data(Data { base, window }));
+        self.paced_sender.end(now, &mut self.actions, |base| Header::Data(Data { base, window }));
     }
 }
 
@@ -159,18 +159,18 @@ impl Endpoint for Source {
 
     fn handle(&mut self, now: Time, input: Input<Header>) {
         match input {
-            Input::Start => self.outlet.start(now),
+            Input::Start => self.paced_sender.start(now),
             Input::Stop | Input::Finish => self.end(now),
-            Input::SendRefused(_) => self.outlet.counters.refused += 1,
-            Input::DataExhausted => self.outlet.pause(),
-            Input::DataAvailable => self.outlet.resume(),
-            Input::Packet(arrival) if self.outlet.is_running() => match arrival.header {
+            Input::SendRefused(_) => self.paced_sender.counters.refused += 1,
+            Input::DataExhausted => self.paced_sender.pause(),
+            Input::DataAvailable => self.paced_sender.resume(),
+            Input::Packet(arrival) if self.paced_sender.is_running() => match arrival.header {
                 Header::Report(report) => self.on_report(now, &report),
-                Header::Data(_) => self.outlet.counters.invalid += 1,
+                Header::Data(_) => self.paced_sender.counters.invalid += 1,
             },
             Input::Packet(_) | Input::Timer | Input::JoinFailed(..) => {}
         }
-        if self.outlet.is_running() {
+        if self.paced_sender.is_running() {
             self.run_timers(now);
             self.send(now);
         }
@@ -181,19 +181,19 @@ impl Endpoint for Source {
     }
 
     fn deadline(&self) -> Option<Time> {
-        if !self.outlet.is_running() {
+        if !self.paced_sender.is_running() {
             return None;
         }
-        let departure = self.outlet.departure().filter(|_| self.room() > 0);
+        let departure = self.paced_sender.departure().filter(|_| self.room() > 0);
         [departure, self.patience.due()].into_iter().flatten().min()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let rtt = self.members.longest_rtt();
         let rate = rtt.map_or(RateEstimate::Unknown, |rtt| {
             let bytes = f64::from(self.window()) * f64::from(self.packet_size.as_bytes());
             RateEstimate::Known(Rate::from_bytes_per_s(bytes / rtt.as_secs_f64()))
         });
-        Belief { level: Level::up_to(Layer::BASE), rate, smoothed_rate: rate, rtt, ..Belief::default() }
+        Estimates { level: Level::up_to(Layer::BASE), rate, smoothed_rate: rate, rtt, ..Estimates::default() }
     }
 }

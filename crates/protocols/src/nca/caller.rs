@@ -3,20 +3,20 @@
 
 use super::{Answer, Header, Options};
 use layercast_core::contract::{ActionQueue, Send};
-use layercast_core::units::{Size, Span, Time};
+use layercast_core::units::{Duration, Size, Time};
 
 /// How often an active node that knows no round-trip time yet asks for one.
-const FIRST_INTERVAL: Span = Span::from_ms(200);
+const FIRST_INTERVAL: Duration = Duration::from_ms(200);
 
 /// A node below another one.
 #[derive(Clone, Debug)]
 pub(super) struct Caller {
-    interval: Span,
+    interval: Duration,
     size: Size,
     next: Option<Time>,
     /// The heartbeats that may yet be answered were sent since then.
     last: Option<Time>,
-    rtt: Option<Span>,
+    rtt: Option<Duration>,
 }
 
 impl Caller {
@@ -26,7 +26,7 @@ impl Caller {
     }
 
     /// The round-trip time to the source.
-    pub(super) fn rtt(&self) -> Option<Span> {
+    pub(super) fn rtt(&self) -> Option<Duration> {
         self.rtt
     }
 
@@ -49,7 +49,8 @@ impl Caller {
     /// first.
     pub(super) fn hear(&mut self, now: Time, answer: Answer) -> bool {
         let known = answer.echo <= now && self.last.is_some_and(|last| answer.echo <= last);
-        if !known || now.since(answer.echo) > Span::from_secs(60) || answer.rtt > Span::from_secs(600) {
+        if !known || now.since(answer.echo) > Duration::from_secs(60) || answer.rtt > Duration::from_secs(600)
+        {
             return false;
         }
         let sample = answer.rtt + now.since(answer.echo);

@@ -1,6 +1,6 @@
 //! The headers of NCA's packets.
 
-use layercast_core::units::{Span, Time, WireSeq};
+use layercast_core::units::{Duration, Time, WireSeq};
 
 /// A packet of data, new or again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct Candidate {
     /// Its loss rate, 0 to 1.
     pub loss: f64,
     /// Its round-trip time to the source.
-    pub rtt: Span,
+    pub rtt: Duration,
 }
 
 impl Candidate {
@@ -80,7 +80,7 @@ pub struct Answer {
     /// When the heartbeat was sent, by the clock of whom is answered.
     pub echo: Time,
     /// The round-trip time of whom answers to the source.
-    pub rtt: Span,
+    pub rtt: Duration,
 }
 
 /// The header of any packet.

@@ -3,30 +3,30 @@
 use alloc::format;
 
 use layercast_core::options;
-use layercast_core::session::{Needs, PlanError, SessionPlan};
-use layercast_core::units::{Size, Span};
+use layercast_core::session::{PlanError, Requirements, SessionPlan};
+use layercast_core::units::{Duration, Size};
 
 options! {
     /// The options of NCA, for the source, the routers and the receivers of a session alike.
     pub struct Options {
         /// How often receivers and routers report (CHOICE: 1 s).
-        report_interval: Span = Span::from_secs(1), Span::from_ms(10) => Span::from_secs(60);
+        report_interval: Duration = Duration::from_secs(1), Duration::from_ms(10) => Duration::from_secs(60);
         /// Over how many packets a receiver measures its loss rate (CHOICE: 1000).
         loss_window: u32 = 1000, 10 => 100_000;
         /// The nominee is replaced when another receiver is this many times worse (CHOICE: 1.1).
         hysteresis: f64 = 1.1, 1.0 => 10.0;
         /// After this time without an acknowledgement the nominee may be replaced by any other (CHOICE: 4 s).
-        nominee_timeout: Span = Span::from_secs(4), Span::from_ms(100) => Span::from_secs(600);
+        nominee_timeout: Duration = Duration::from_secs(4), Duration::from_ms(100) => Duration::from_secs(600);
         /// How many packets a repair server keeps (CHOICE).
         cache: u32 = 4096, 8 => 65_536;
         /// How far the source may be ahead of the slowest receiver, in packets; it keeps as many for repairs (CHOICE).
         buffer: u32 = 4096, 8 => 65_536;
         /// A repair is not sent again on the same link within this time (CHOICE: 100 ms).
-        repair_hold: Span = Span::from_ms(100), Span::from_ms(1) => Span::from_secs(10);
+        repair_hold: Duration = Duration::from_ms(100), Duration::from_ms(1) => Duration::from_secs(10);
         /// A child that is silent for so long is forgotten, so that it does not hold up the others (CHOICE: 30 s).
-        child_timeout: Span = Span::from_secs(30), Span::from_ms(100) => Span::from_secs(3600);
+        child_timeout: Duration = Duration::from_secs(30), Duration::from_ms(100) => Duration::from_secs(3600);
         /// The smallest retransmission timeout of the source (RFC 6298, 2.4: 1 s).
-        min_rto: Span = Span::from_secs(1), Span::from_ms(1) => Span::from_secs(60);
+        min_rto: Duration = Duration::from_secs(1), Duration::from_ms(1) => Duration::from_secs(60);
         /// The largest window in packets (CHOICE).
         max_window: u32 = 10_000, 1 => 1_000_000;
         /// The size of reports, requests, acknowledgements and heartbeats on the wire (CHOICE: 32 bytes).
@@ -34,7 +34,7 @@ options! {
     }
 }
 
-impl Needs for Options {
+impl Requirements for Options {
     fn channels(&self, _plan: &SessionPlan) -> u16 {
         1
     }

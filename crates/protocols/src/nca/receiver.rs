@@ -6,17 +6,18 @@ use self::window::{Reception, Taken};
 use super::caller::Caller;
 use super::{Ack, Candidate, Data, Header, Nack, Options, Report};
 use layercast_core::contract::{
-    Action, ActionQueue, Arrival, Belief, Cause, Endpoint, Input, JoinError, Note, Origin, Send, Timers,
+    Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, JoinError, Origin, Send, Timers,
+    TraceEvent,
 };
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Level, Seq, Size, Span, Time};
+use layercast_core::units::{Channel, Duration, Level, Seq, Size, Time};
 
 const CHANNEL: Channel = Channel(0);
 /// The wait before a request is made again while no round-trip time is known (CHOICE).
-const FIRST_RETRY: Span = Span::from_secs(1);
+const FIRST_RETRY: Duration = Duration::from_secs(1);
 /// The longest wait, and how often it doubles before that (DyRAM: at most 10 s).
-const LONGEST_RETRY: Span = Span::from_secs(10);
+const LONGEST_RETRY: Duration = Duration::from_secs(10);
 const MOST_DOUBLINGS: u32 = 8;
 
 const REPORT: usize = 0;
@@ -27,7 +28,7 @@ const RETRY: usize = 1;
 pub struct Receiver {
     id: u32,
     size: Size,
-    interval: Span,
+    interval: Duration,
     reception: Reception,
     caller: Caller,
     timers: Timers<2>,
@@ -58,7 +59,7 @@ impl Receiver {
 
     fn set_level(&mut self, to: Level, cause: Cause) {
         if to != self.level {
-            self.actions.note(Note::LevelChanged { from: self.level, to, cause });
+            self.actions.trace(TraceEvent::LevelChanged { from: self.level, to, cause });
             self.level = to;
         }
     }
@@ -113,7 +114,7 @@ impl Receiver {
             return;
         };
         self.actions.send(Send::report(Header::Nack(Nack { first: first.wire(), more }), self.size));
-        let wait = self.caller.rtt().map_or(FIRST_RETRY, |rtt| (rtt * 2).max(Span::from_ms(20)));
+        let wait = self.caller.rtt().map_or(FIRST_RETRY, |rtt| (rtt * 2).max(Duration::from_ms(20)));
         let doubled = wait * (1u64 << self.retries.min(MOST_DOUBLINGS));
         self.timers.arm(RETRY, now + doubled.min(LONGEST_RETRY));
     }
@@ -134,7 +135,7 @@ impl Endpoint for Receiver {
     fn handle(&mut self, now: Time, input: Input<Header>) {
         if matches!(input, Input::Start) {
             self.actions.join(CHANNEL);
-            self.set_level(Level::of_count(1), Cause::Start);
+            self.set_level(Level::from_count(1), Cause::Start);
             self.caller.beat(now, &mut self.actions);
             self.report(now);
             return;
@@ -190,12 +191,12 @@ impl Endpoint for Receiver {
         [self.timers.next(), self.caller.next()].into_iter().flatten().min()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
-        Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
+        Estimates {
             level: self.level,
             loss: Some(self.reception.loss()),
             rtt: self.caller.rtt(),
-            ..Belief::default()
+            ..Estimates::default()
         }
     }
 }

@@ -6,12 +6,12 @@ use super::caller::Caller;
 use super::store::{Request, Store};
 use super::{Answer, Candidate, Data, Header, Nack, Options, Report};
 use layercast_core::contract::{
-    Action, ActionQueue, Arrival, Belief, ChildLink, ChildSet, Endpoint, Input, Origin, Payload, Peer, Send,
-    Target,
+    Action, ActionQueue, Arrival, ChildLink, ChildSet, Endpoint, Estimates, Input, Origin, Payload, Peer,
+    Send, Target,
 };
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Seq, Size, Span, Time, WireSeq};
+use layercast_core::units::{Duration, Seq, Size, Time, WireSeq};
 
 /// More children than this are not told apart: those that come later are not reported.
 const MOST_CHILDREN: usize = 4096;
@@ -28,11 +28,11 @@ struct Child {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Children {
     list: Vec<Child>,
-    timeout: Span,
+    timeout: Duration,
 }
 
 impl Children {
-    pub(super) fn new(timeout: Span) -> Children {
+    pub(super) fn new(timeout: Duration) -> Children {
         Children { list: Vec::new(), timeout }
     }
 
@@ -72,7 +72,7 @@ impl Children {
 pub struct Router {
     size: Size,
     packet_size: Size,
-    interval: Span,
+    interval: Duration,
     store: Store,
     /// The highest number that the host was told to forget.
     released: Option<Seq>,
@@ -204,7 +204,7 @@ impl Router {
 }
 
 /// The answer to a heartbeat.
-pub(super) fn answer(peer: Peer, echo: Time, rtt: Span, size: Size) -> Send<Header> {
+pub(super) fn answer(peer: Peer, echo: Time, rtt: Duration, size: Size) -> Send<Header> {
     let header = Header::Answer(Answer { echo, rtt });
     Send { target: Target::Peer(peer), header, size, payload: Payload::None, count: 1 }
 }
@@ -261,7 +261,7 @@ impl Endpoint for Router {
         [self.next_report, self.caller.next()].into_iter().flatten().min()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
-        Belief { rtt: self.caller.rtt(), ..Belief::default() }
+    fn estimates(&self, _now: Time) -> Estimates {
+        Estimates { rtt: self.caller.rtt(), ..Estimates::default() }
     }
 }

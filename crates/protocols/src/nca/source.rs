@@ -5,17 +5,17 @@ use super::store::{Request, Store};
 use super::window::Window;
 use super::{Ack, Candidate, Data, Header, Nack, Options};
 use layercast_core::contract::{
-    Action, ActionQueue, Arrival, Belief, ChildLink, ChildSet, Endpoint, Input, Origin, Payload, Peer, Send,
-    Target,
+    Action, ActionQueue, Arrival, ChildLink, ChildSet, Endpoint, Estimates, Input, Origin, Payload, Peer,
+    Send, Target,
 };
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Level, Rate, RateEstimate, Seq, Size, Span, Time};
+use layercast_core::units::{Channel, Duration, Level, Rate, RateEstimate, Seq, Size, Time};
 
 /// How often a packet goes out while nobody is nominated, and the last one when the data has ended (CHOICE).
-const PROBE_INTERVAL: Span = Span::from_ms(500);
+const PROBE_INTERVAL: Duration = Duration::from_ms(500);
 /// For how long the last packet is repeated to receivers that do not get on (CHOICE).
-const LONGEST_END: Span = Span::from_secs(60);
+const LONGEST_END: Duration = Duration::from_secs(60);
 /// The most packets that one acknowledgement lets out.
 const MAX_BURST: u32 = 64;
 
@@ -107,7 +107,7 @@ impl Source {
     fn hear(&mut self, now: Time, link: ChildLink, peer: Peer, header: Header) {
         match header {
             Header::Heartbeat(echo) => {
-                self.actions.send(answer(peer, echo, Span::ZERO, self.options.feedback_size));
+                self.actions.send(answer(peer, echo, Duration::ZERO, self.options.feedback_size));
             }
             Header::Nack(nack) => self.repair(now, link, nack),
             Header::Report(report) => {
@@ -270,17 +270,17 @@ impl Endpoint for Source {
         [self.probe, self.window.expires()].into_iter().flatten().min()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let rate = self.window.rtt().filter(|rtt| !rtt.is_zero()).map(|rtt| {
             let bits = self.packet_size.as_bits() as f64 * self.window.size();
             Rate::from_bps(bits / rtt.as_secs_f64())
         });
-        Belief {
-            level: if self.state == State::Idle { Level::NONE } else { Level::of_count(1) },
+        Estimates {
+            level: if self.state == State::Idle { Level::NONE } else { Level::from_count(1) },
             rate: rate.map_or(RateEstimate::default(), RateEstimate::Known),
             loss: self.nominee.map(|nominee| nominee.loss.clamp(0.0, 1.0)),
             rtt: self.window.rtt(),
-            ..Belief::default()
+            ..Estimates::default()
         }
     }
 }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use layercast_core::contract::{ChildLink, ChildSet};
-use layercast_core::units::{Seq, Span, Time};
+use layercast_core::units::{Duration, Seq, Time};
 
 /// A packet that may be there, and who has asked for it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,14 +36,14 @@ pub(super) enum Request {
 #[derive(Clone, Debug)]
 pub(super) struct Store {
     slots: Vec<Slot>,
-    hold: Span,
+    hold: Duration,
     /// The number after the highest one held.
     next: Seq,
 }
 
 impl Store {
     /// Room for `size` packets. Nothing is done twice within `hold`.
-    pub(super) fn new(size: u32, hold: Span) -> Store {
+    pub(super) fn new(size: u32, hold: Duration) -> Store {
         let slots = (0..u64::from(size.max(1))).map(|seq| Slot { seq: Seq(seq), ..Slot::default() });
         Store { slots: slots.collect(), hold, next: Seq(0) }
     }
@@ -130,8 +130,8 @@ mod tests {
 
     #[test]
     fn a_repair_is_sent_once_on_a_link_within_the_hold() {
-        let mut store = Store::new(8, Span::from_ms(100));
-        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        let mut store = Store::new(8, Duration::from_ms(100));
+        let at = |ms| Time::ZERO + Duration::from_ms(ms);
         store.keep(Seq(0), at(0));
         let ask = |store: &mut Store, link, ms| store.request(Seq(0), ChildLink(link), at(ms));
         assert_eq!(ask(&mut store, 0, 500), Request::Repair);
@@ -143,8 +143,8 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_asked_for_once_and_goes_to_those_who_wait() {
-        let mut store = Store::new(8, Span::from_ms(100));
-        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        let mut store = Store::new(8, Duration::from_ms(100));
+        let at = |ms| Time::ZERO + Duration::from_ms(ms);
         store.keep(Seq(2), at(0));
         assert_eq!(store.request(Seq(1), ChildLink(3), at(1)), Request::Ask);
         assert_eq!(store.request(Seq(1), ChildLink(5), at(2)), Request::Nothing);

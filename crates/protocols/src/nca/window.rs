@@ -3,12 +3,12 @@
 //! Repairs come from whoever has the packet, so the window only counts: it never says what to send again.
 
 use super::Options;
-use layercast_core::units::{Seq, Span, Time};
+use layercast_core::units::{Duration, Seq, Time};
 
 /// How many acknowledgements without progress tell a loss (RFC 5681, section 3.2).
 const DUPLICATES: u32 = 3;
 /// The largest retransmission timeout (RFC 6298, section 2.5: at least 60 s).
-const MAX_RTO: Span = Span::from_secs(60);
+const MAX_RTO: Duration = Duration::from_secs(60);
 
 /// The congestion window and what it knows of the nominee.
 #[derive(Clone, Debug)]
@@ -25,8 +25,8 @@ pub(super) struct Window {
     recovering: bool,
     /// A loss below this number calls for no cut: it was answered, or met another nominee.
     recover: Seq,
-    rtt: Option<(Span, Span)>,
-    min_rto: Span,
+    rtt: Option<(Duration, Duration)>,
+    min_rto: Duration,
     backoff: u32,
     expires: Option<Time>,
 }
@@ -56,7 +56,7 @@ impl Window {
     }
 
     /// The smoothed round-trip time of acknowledgements.
-    pub(super) fn rtt(&self) -> Option<Span> {
+    pub(super) fn rtt(&self) -> Option<Duration> {
         self.rtt.map(|(smoothed, _)| smoothed)
     }
 
@@ -145,7 +145,7 @@ impl Window {
     }
 
     /// RFC 6298, section 2.
-    fn measure(&mut self, sample: Span) {
+    fn measure(&mut self, sample: Duration) {
         self.rtt = Some(match self.rtt {
             None => (sample, sample.scaled(0.5)),
             Some((smoothed, deviation)) => {
@@ -155,7 +155,7 @@ impl Window {
         });
     }
 
-    fn rto(&self) -> Span {
+    fn rto(&self) -> Duration {
         let measured = self.rtt.map_or(self.min_rto, |(smoothed, deviation)| smoothed + deviation * 4);
         (measured.max(self.min_rto) * (1u64 << self.backoff)).min(MAX_RTO.max(self.min_rto))
     }
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     fn at(ms: u64) -> Time {
-        Time::ZERO + Span::from_ms(ms)
+        Time::ZERO + Duration::from_ms(ms)
     }
 
     /// A window after slow start to eight packets: 0 to 7 are acknowledged, 8 to 15 under way.
@@ -206,7 +206,7 @@ mod tests {
         let first = window.expires().unwrap();
         assert_eq!(first, at(1100), "at least a second");
         window.expire(Seq(16), first);
-        assert_eq!((window.size(), window.expires()), (1.0, Some(first + Span::from_secs(2))));
+        assert_eq!((window.size(), window.expires()), (1.0, Some(first + Duration::from_secs(2))));
         assert!(window.allows(Seq(16)) && !window.allows(Seq(17)), "one packet asks whether it goes on");
     }
 }

@@ -27,7 +27,7 @@
 use core::num::NonZeroU64;
 
 use layercast_core::contract;
-use layercast_core::lct::Pieces;
+use layercast_core::lct::LctFields;
 use layercast_core::units::WireSeq;
 pub use layercast_kit::feedback::ReceiverId;
 use layercast_kit::window::codec::Fields;
@@ -91,7 +91,7 @@ impl contract::Header for Header {
 
 impl Data {
     /// The header in pieces.
-    pub fn to_lct(&self) -> Pieces {
+    pub fn to_lct(&self) -> LctFields {
         let acker = self.acker.map_or(0, |acker| acker.0.get());
         self.base.to_lct(EXTENSION, &acker.to_be_bytes())
     }
@@ -100,7 +100,7 @@ impl Data {
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn from_lct(pieces: &Pieces) -> Result<Data, HeaderError> {
+    pub fn from_lct(pieces: &LctFields) -> Result<Data, HeaderError> {
         let (base, acker) = Base::from_lct(pieces)?;
         Ok(Data { base, acker: NonZeroU64::new(u64::from_be_bytes(acker)).map(ReceiverId) })
     }

@@ -2,8 +2,8 @@
 //! says.
 
 use layercast_core::options;
-use layercast_core::session::Needs;
-use layercast_core::units::{Size, Span};
+use layercast_core::session::Requirements;
+use layercast_core::units::{Duration, Size};
 
 layercast_core::choices! {
     /// In what the round-trip times of receivers are compared.
@@ -48,11 +48,11 @@ options! {
         /// By which model receivers are compared (draft, section 2.4: timeouts).
         model: Model = Model::Simple;
         /// Within which random time receivers answer where there is no acker (CHOICE).
-        election_delay: Span = Span::from_ms(100), Span::ZERO => Span::from_secs(60);
+        election_delay: Duration = Duration::from_ms(100), Duration::ZERO => Duration::from_secs(60);
         /// After how many timeouts in a row the acker is given up (draft, section 2.7: 2).
         acker_timeouts: u32 = 2, 1 => 100;
         /// For how long a receiver that became acker and acknowledged nothing is not chosen again (CHOICE).
-        barred: Span = Span::from_secs(10), Span::ZERO => Span::from_secs(3600);
+        barred: Duration = Duration::from_secs(10), Duration::ZERO => Duration::from_secs(3600);
         // The window.
         /// The window up to which it grows by one with each packet (draft, section 2.2: a small one such as 4).
         slow_start_limit: f64 = 6.0, 1.0 => 10_000.0;
@@ -65,12 +65,12 @@ options! {
         /// The largest window in packets (CHOICE).
         most_window: f64 = 10_000.0, 1.0 => 1_000_000.0;
         /// The least timeout.
-        timeout_minimum: Span = Span::from_secs(1), Span::from_ms(1) => Span::from_secs(64);
+        timeout_minimum: Duration = Duration::from_secs(1), Duration::from_ms(1) => Duration::from_secs(64);
         /// How many packets may leave at once; further ones leave at the rate of the session's layers (CHOICE).
         burst: u32 = 8, 1 => 1000;
         // Feedback.
         /// Within which random time a loss is told in a NAK; losses meanwhile are told with it (CHOICE).
-        nak_delay: Span = Span::from_ms(50), Span::ZERO => Span::from_secs(60);
+        nak_delay: Duration = Duration::from_ms(50), Duration::ZERO => Duration::from_secs(60);
         /// How many later packets make a missing one lost at a receiver (CHOICE: PGM asks for repair at once).
         nak_reorder: u32 = 1, 1 => 100;
         /// How many reports the source takes per second; surplus ones are only counted (CHOICE).
@@ -81,8 +81,8 @@ options! {
         /// How many packets say the end of the session when the source is stopped.
         end_packets: u32 = 3, 0 => 100;
         /// How long without packets is worth a note, and a new try where the join had failed (CHOICE).
-        silence_note: Span = Span::from_secs(30), Span::from_ms(1) => Span::from_secs(3600);
+        silence_note: Duration = Duration::from_secs(30), Duration::from_ms(1) => Duration::from_secs(3600);
     }
 }
 
-impl Needs for Options {}
+impl Requirements for Options {}

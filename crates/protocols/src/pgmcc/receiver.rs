@@ -3,7 +3,7 @@
 use super::header::{Data, Header, ReceiverId, Report};
 use super::loss::LossFilter;
 use super::options::Options;
-use layercast_core::contract::{Action, ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Send};
+use layercast_core::contract::{Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Send};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::Time;
@@ -92,7 +92,7 @@ impl Receiver {
         }
         if self.nak.is_none() && (for_election || had_loss) {
             let delay = if for_election { self.options.election_delay } else { self.options.nak_delay };
-            let at = now + self.stream.uniform_span(delay);
+            let at = now + self.stream.uniform_duration(delay);
             self.nak = Some(Nak { at, for_election: for_election && !had_loss });
         }
     }
@@ -155,8 +155,8 @@ impl Endpoint for Receiver {
         Some(self.nak.map_or(silence, |nak| nak.at.min(silence)))
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let loss = self.listener.session().map(|_| self.loss.rate());
-        Belief { level: self.listener.level(), loss, ..Belief::default() }
+        Estimates { level: self.listener.level(), loss, ..Estimates::default() }
     }
 }

@@ -4,14 +4,14 @@ use super::election::{replaces, throughput};
 use super::header::{Data, Header, ReceiverId, Report};
 use super::options::{Options, RttUnit};
 use super::tokens::Tokens;
-use layercast_core::contract::{Action, ActionQueue, Belief, Endpoint, Input};
+use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Layer, Level, Rate, RateEstimate, Seq, Size, Span, Time};
+use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, Seq, Size, Time};
 use layercast_kit::estimator::{RttEstimator, rtt_sample};
 use layercast_kit::window::SourceCounters;
 use layercast_kit::window::members::smoothed_rtt;
-use layercast_kit::window::outlet::{Limits, Outlet};
+use layercast_kit::window::paced_sender::{Limits, PacedSender};
 use layercast_kit::window::patience::Patience;
 use layercast_kit::window::scoreboard::Scoreboard;
 
@@ -29,9 +29,9 @@ struct Acker {
 
 /// A report with what follows from it at once.
 #[derive(Clone, Copy, Debug)]
-struct Heard {
+struct ReportSummary {
     highest: Seq,
-    sample: Span,
+    sample: Duration,
     throughput: f64,
 }
 
@@ -40,7 +40,7 @@ struct Heard {
 pub struct Source {
     options: Options,
     packet_size: Size,
-    outlet: Outlet,
+    paced_sender: PacedSender,
     tokens: Tokens,
     board: Scoreboard,
     patience: Patience,
@@ -62,7 +62,7 @@ impl Source {
             Limits { burst: options.burst, reports: options.report_limit, end_packets: options.end_packets };
         Source {
             packet_size: plan.packet_size,
-            outlet: Outlet::new(&plan, limits, &mut stream),
+            paced_sender: PacedSender::new(&plan, limits, &mut stream),
             tokens: Tokens::new(options),
             board: Scoreboard::before(Seq(1)),
             patience: Patience::new(options.timeout_minimum),
@@ -78,12 +78,12 @@ impl Source {
 
     /// What was counted.
     pub fn counters(&self) -> &SourceCounters {
-        &self.outlet.counters
+        &self.paced_sender.counters
     }
 
     /// The number of the session.
     pub fn session(&self) -> u32 {
-        self.outlet.session()
+        self.paced_sender.session()
     }
 
     /// The receiver that represents all.
@@ -101,16 +101,16 @@ impl Source {
         self.tokens.window()
     }
 
-    fn rtt(&self) -> Option<Span> {
+    fn rtt(&self) -> Option<Duration> {
         self.acker.as_ref().and_then(|acker| acker.rtt.rtt())
     }
 
     fn on_report(&mut self, now: Time, report: &Report) {
-        if !self.outlet.accepts(now, report.session) {
+        if !self.paced_sender.accepts(now, report.session) {
             return;
         }
         let Some(heard) = self.judge(now, report) else {
-            self.outlet.counters.invalid += 1;
+            self.paced_sender.counters.invalid += 1;
             return;
         };
         let is_acker = self.acker() == Some(report.receiver);
@@ -151,24 +151,24 @@ impl Source {
     }
 
     /// What a report says, if it can be true.
-    fn judge(&self, now: Time, report: &Report) -> Option<Heard> {
-        let highest = self.outlet.sent(report.highest)?;
+    fn judge(&self, now: Time, report: &Report) -> Option<ReportSummary> {
+        let highest = self.paced_sender.sent(report.highest)?;
         let sample = rtt_sample(now.as_wire_us(), report.heard_us, 0)?;
         let rtt = match self.options.rtt {
-            RttUnit::Packets => (self.outlet.newest().0 - highest.0).max(1) as f64,
+            RttUnit::Packets => (self.paced_sender.newest().0 - highest.0).max(1) as f64,
             RttUnit::Time => sample.as_secs_f64(),
         };
         let throughput = throughput(self.options.model, rtt, report.loss_rate());
-        Some(Heard { highest, sample, throughput })
+        Some(ReportSummary { highest, sample, throughput })
     }
 
     /// The reporter is acker from now on, unless it was given up a moment ago.
-    fn elect(&mut self, now: Time, report: &Report, heard: &Heard) {
+    fn elect(&mut self, now: Time, report: &Report, heard: &ReportSummary) {
         if self.barred.is_some_and(|(id, until)| id == report.receiver && now < until) {
             return;
         }
         match &self.acker {
-            Some(before) => self.former = Some((before.id, self.outlet.next())),
+            Some(before) => self.former = Some((before.id, self.paced_sender.next())),
             None => self.tokens.on_elected(),
         }
         let mut rtt = smoothed_rtt();
@@ -182,8 +182,8 @@ impl Source {
 
     fn on_acknowledgement(&mut self, now: Time, highest: Seq, came: u32) {
         let progress = self.board.on_acknowledgement(highest, came, self.options.reorder);
-        self.tokens.on_progress(&progress, highest, self.outlet.next());
-        let awaits = self.board.open() < self.outlet.next();
+        self.tokens.on_progress(&progress, highest, self.paced_sender.next());
+        let awaits = self.board.open() < self.paced_sender.next();
         self.patience.on_news(now, self.rtt(), awaits);
     }
 
@@ -195,7 +195,7 @@ impl Source {
             self.begin_anew();
         }
         if self.patience.take_due(now) {
-            self.outlet.counters.timeouts += 1;
+            self.paced_sender.counters.timeouts += 1;
             if self.acker.is_none() {
                 // Packets that ask for an election leave at an even pace.
                 self.patience.forgive();
@@ -210,20 +210,20 @@ impl Source {
         self.acker = None;
         self.former = None;
         self.proof_due = None;
-        self.outlet.counters.given_up += 1;
+        self.paced_sender.counters.given_up += 1;
         self.patience.forgive();
     }
 
     /// Nobody is waited for: the window begins at one packet.
     fn begin_anew(&mut self) {
-        self.tokens.on_timeout(self.outlet.next());
-        self.board = Scoreboard::before(self.outlet.next());
+        self.tokens.on_timeout(self.paced_sender.next());
+        self.board = Scoreboard::before(self.paced_sender.next());
     }
 
     fn send(&mut self, now: Time) {
-        while let Some((base, count)) = self.outlet.take(now, self.tokens.available()) {
+        while let Some((base, count)) = self.paced_sender.take(now, self.tokens.available()) {
             let header = Header::Data(Data { base, acker: self.acker() });
-            self.actions.send(self.outlet.packets(header, count));
+            self.actions.send(self.paced_sender.packets(header, count));
             self.tokens.on_sent(count);
             self.patience.on_sent(now, self.rtt());
             if self.acker.as_ref().is_some_and(|acker| !acker.proved) && self.proof_due.is_none() {
@@ -234,7 +234,7 @@ impl Source {
 
     fn end(&mut self, now: Time) {
         let acker = self.acker();
-        self.outlet.end(now, &mut self.actions, |base| Header::Data(Data { base, acker }));
+        self.paced_sender.end(now, &mut self.actions, |base| Header::Data(Data { base, acker }));
     }
 }
 
@@ -243,18 +243,18 @@ impl Endpoint for Source {
 
     fn handle(&mut self, now: Time, input: Input<Header>) {
         match input {
-            Input::Start => self.outlet.start(now),
+            Input::Start => self.paced_sender.start(now),
             Input::Stop | Input::Finish => self.end(now),
-            Input::SendRefused(_) => self.outlet.counters.refused += 1,
-            Input::DataExhausted => self.outlet.pause(),
-            Input::DataAvailable => self.outlet.resume(),
-            Input::Packet(arrival) if self.outlet.is_running() => match arrival.header {
+            Input::SendRefused(_) => self.paced_sender.counters.refused += 1,
+            Input::DataExhausted => self.paced_sender.pause(),
+            Input::DataAvailable => self.paced_sender.resume(),
+            Input::Packet(arrival) if self.paced_sender.is_running() => match arrival.header {
                 Header::Report(report) => self.on_report(now, &report),
-                Header::Data(_) => self.outlet.counters.invalid += 1,
+                Header::Data(_) => self.paced_sender.counters.invalid += 1,
             },
             Input::Packet(_) | Input::Timer | Input::JoinFailed(..) => {}
         }
-        if self.outlet.is_running() {
+        if self.paced_sender.is_running() {
             self.run_timers(now);
             self.send(now);
         }
@@ -265,20 +265,20 @@ impl Endpoint for Source {
     }
 
     fn deadline(&self) -> Option<Time> {
-        if !self.outlet.is_running() {
+        if !self.paced_sender.is_running() {
             return None;
         }
-        let departure = self.outlet.departure().filter(|_| self.tokens.available() > 0);
+        let departure = self.paced_sender.departure().filter(|_| self.tokens.available() > 0);
         [departure, self.patience.due(), self.proof_due].into_iter().flatten().min()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let rtt = self.rtt();
         let rate = rtt.map_or(RateEstimate::Unknown, |rtt| {
             let bytes = self.tokens.window() * f64::from(self.packet_size.as_bytes());
             RateEstimate::Known(Rate::from_bytes_per_s(bytes / rtt.as_secs_f64()))
         });
         let loss = self.acker.as_ref().map(|acker| acker.loss);
-        Belief { level: Level::up_to(Layer::BASE), rate, smoothed_rate: rate, loss, rtt, measures: None }
+        Estimates { level: Level::up_to(Layer::BASE), rate, smoothed_rate: rate, loss, rtt, measures: None }
     }
 }

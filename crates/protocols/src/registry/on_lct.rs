@@ -6,7 +6,7 @@ use super::Header;
 use crate::{
     cbr, elm, fixed, flid, golestani_sabnani, nca, pgmcc, rla, rlc, rlm, smcc, tfmcc, tfrc, webrc, wei_zhang,
 };
-use layercast_core::lct::{Cci, Content, Pieces};
+use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
 use layercast_core::units::{Channel, Layer, WireSeq};
 
 /// The type of the extension of the fixed protocol: the layer (16); the CCI is the number.
@@ -85,7 +85,7 @@ impl core::error::Error for LctError {}
 
 impl Header {
     /// The pieces of a data header; none for a header that travels by unicast.
-    pub fn to_lct(&self) -> Option<Pieces> {
+    pub fn to_lct(&self) -> Option<LctFields> {
         match self {
             Header::Elm(elm::Header::Data(data)) => Some(data.to_lct()),
             Header::Elm(elm::Header::Report(_)) => None,
@@ -114,11 +114,13 @@ impl Header {
             Header::EFlidDl(header) => Some(header.to_lct(flid::ecn::LCT_EXTENSION)),
             // It has a form of its own, which is not LCT's.
             Header::Amca(_) => None,
-            Header::Fixed(header) => Some(Pieces {
+            Header::Fixed(header) => Some(LctFields {
                 cci: Cci::Short(header.seq.0.to_be_bytes()),
                 session: None,
                 end_of_session: false,
-                extension: Content::default().with(&header.layer.0.to_be_bytes()).extension(FIXED_EXTENSION),
+                extension: ExtensionPayload::default()
+                    .with(&header.layer.0.to_be_bytes())
+                    .extension(FIXED_EXTENSION),
             }),
         }
     }
@@ -151,7 +153,7 @@ impl Header {
     ///
     /// # Errors
     /// What the protocol finds wrong, or that there is no such protocol.
-    pub fn from_lct(pieces: &Pieces) -> Result<Header, LctError> {
+    pub fn from_lct(pieces: &LctFields) -> Result<Header, LctError> {
         let kind = pieces.extension.kind();
         let is_long = matches!(pieces.cci, Cci::Long(_));
         let is_flid =

@@ -1,6 +1,6 @@
 //! Between the headers of one protocol and those of all.
 
-use layercast_core::contract::{Action, Arrival, Host, Input, Note, Send};
+use layercast_core::contract::{Action, Arrival, Host, Input, Send, TraceEvent};
 use layercast_core::units::{Channel, Seq};
 
 /// An input of all protocols as one of a protocol; none if it has a header of another.
@@ -28,7 +28,7 @@ pub(super) fn widen<N, W>(action: Action<N>, wide: impl Fn(N) -> W) -> Action<W>
         Action::Leave(channel) => Action::Leave(channel),
         Action::Deliver(through) => Action::Deliver(through),
         Action::Release(through) => Action::Release(through),
-        Action::Note(note) => Action::Note(note),
+        Action::Trace(note) => Action::Trace(note),
     }
 }
 
@@ -61,7 +61,7 @@ impl<N, W, H: Host<W>, F: Fn(N) -> W> Host<N> for Widening<'_, H, F> {
         self.0.release(through);
     }
 
-    fn note(&mut self, note: Note) {
-        self.0.note(note);
+    fn trace(&mut self, note: TraceEvent) {
+        self.0.trace(note);
     }
 }

@@ -24,7 +24,7 @@
 //! ```
 
 use layercast_core::contract;
-use layercast_core::lct::Pieces;
+use layercast_core::lct::LctFields;
 use layercast_core::units::WireSeq;
 pub use layercast_kit::feedback::ReceiverId;
 use layercast_kit::window::codec::Fields;
@@ -73,12 +73,12 @@ impl contract::Header for Header {
 }
 
 /// A data header in pieces.
-pub(crate) fn to_lct(data: &Base) -> Pieces {
+pub(crate) fn to_lct(data: &Base) -> LctFields {
     data.to_lct(EXTENSION, &[])
 }
 
 /// A data header from its pieces. Never panics.
-pub(crate) fn from_lct(pieces: &Pieces) -> Result<Base, HeaderError> {
+pub(crate) fn from_lct(pieces: &LctFields) -> Result<Base, HeaderError> {
     Base::from_lct::<0>(pieces).map(|(base, _)| base)
 }
 

@@ -2,8 +2,8 @@
 //! say.
 
 use layercast_core::options;
-use layercast_core::session::Needs;
-use layercast_core::units::{Size, Span};
+use layercast_core::session::Requirements;
+use layercast_core::units::{Duration, Size};
 
 options! {
     /// The options of RLA, for the source and the receivers of a session alike.
@@ -27,9 +27,9 @@ options! {
         /// The largest window in packets (CHOICE).
         most_window: f64 = 10_000.0, 1.0 => 1_000_000.0;
         /// The least time without news after which the window begins at one packet (CHOICE: 1 s, or two round-trip times).
-        timeout_minimum: Span = Span::from_secs(1), Span::from_ms(1) => Span::from_secs(64);
+        timeout_minimum: Duration = Duration::from_secs(1), Duration::from_ms(1) => Duration::from_secs(64);
         /// A receiver that has told nothing new for so long, and is waited for, is given up (CHOICE).
-        stall_limit: Span = Span::from_secs(30), Span::from_ms(100) => Span::from_secs(3600);
+        stall_limit: Duration = Duration::from_secs(30), Duration::from_ms(100) => Duration::from_secs(3600);
         /// How many receivers the source follows; reports of more are dropped (CHOICE).
         most_receivers: u32 = 1000, 1 => 100_000;
         /// How many packets may leave at once; further ones leave at the rate of the session's layers (CHOICE).
@@ -43,8 +43,8 @@ options! {
         /// How many packets say the end of the session when the source is stopped.
         end_packets: u32 = 3, 0 => 100;
         /// How long without packets is worth a note, and a new try where the join had failed (CHOICE).
-        silence_note: Span = Span::from_secs(30), Span::from_ms(1) => Span::from_secs(3600);
+        silence_note: Duration = Duration::from_secs(30), Duration::from_ms(1) => Duration::from_secs(3600);
     }
 }
 
-impl Needs for Options {}
+impl Requirements for Options {}

@@ -1,6 +1,6 @@
 //! Congestion signals of receivers, and with which probability one is listened to.
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// The signals of one receiver.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +19,7 @@ impl Signals {
 
     /// A loss at the receiver; returns whether it counts as a signal. Signals within `spacing` count once.
     /// `weight` is that of the new distance in the mean, 0 to 1.
-    pub fn on_loss(&mut self, now: Time, spacing: Span, weight: f64) -> bool {
+    pub fn on_loss(&mut self, now: Time, spacing: Duration, weight: f64) -> bool {
         let since = now.since(self.last);
         if self.interval_s.is_some() && since < spacing {
             return false;
@@ -50,13 +50,13 @@ mod tests {
     use super::*;
 
     fn at(ms: u64) -> Time {
-        Time::ZERO + Span::from_ms(ms)
+        Time::ZERO + Duration::from_ms(ms)
     }
 
     #[test]
     fn signals_close_to_each_other_count_once() {
         let mut signals = Signals::new(at(0));
-        let spacing = Span::from_ms(200);
+        let spacing = Duration::from_ms(200);
         assert_eq!(signals.interval_s(at(50)), None);
         let counted = [100, 150, 299, 300, 1300].map(|ms| signals.on_loss(at(ms), spacing, 0.5));
         assert_eq!(counted, [true, false, false, true, true]);

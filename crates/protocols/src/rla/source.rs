@@ -4,19 +4,19 @@ use super::header::{Header, ReceiverId, Report};
 use super::options::Options;
 use super::signals::{Signals, probability};
 use super::window::Window;
-use layercast_core::contract::{Action, ActionQueue, Belief, Endpoint, Input};
+use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Layer, Level, Rate, RateEstimate, Seq, Size, Time};
 use layercast_kit::window::SourceCounters;
 use layercast_kit::window::members::{Members, sample_rtt};
-use layercast_kit::window::outlet::{Limits, Outlet};
+use layercast_kit::window::paced_sender::{Limits, PacedSender};
 use layercast_kit::window::patience::Patience;
 use layercast_kit::window::scoreboard::Scoreboard;
 
 /// What the source keeps of a receiver.
 #[derive(Clone, Debug)]
-struct Heard {
+struct Acknowledged {
     board: Scoreboard,
     signals: Signals,
 }
@@ -26,9 +26,9 @@ struct Heard {
 pub struct Source {
     options: Options,
     packet_size: Size,
-    outlet: Outlet,
+    paced_sender: PacedSender,
     window: Window,
-    members: Members<Heard>,
+    members: Members<Acknowledged>,
     /// All receivers have acknowledged what comes before, or it was written off.
     through: Seq,
     patience: Patience,
@@ -45,7 +45,7 @@ impl Source {
             Limits { burst: options.burst, reports: options.report_limit, end_packets: options.end_packets };
         Source {
             packet_size: plan.packet_size,
-            outlet: Outlet::new(&plan, limits, &mut stream),
+            paced_sender: PacedSender::new(&plan, limits, &mut stream),
             window: Window::new(options),
             members: Members::new(options.most_receivers),
             through: Seq(1),
@@ -60,12 +60,12 @@ impl Source {
 
     /// What was counted.
     pub fn counters(&self) -> &SourceCounters {
-        &self.outlet.counters
+        &self.paced_sender.counters
     }
 
     /// The number of the session.
     pub fn session(&self) -> u32 {
-        self.outlet.session()
+        self.paced_sender.session()
     }
 
     /// The window in packets.
@@ -100,28 +100,28 @@ impl Source {
     }
 
     fn on_report(&mut self, now: Time, report: &Report) {
-        if !self.outlet.accepts(now, report.session) {
+        if !self.paced_sender.accepts(now, report.session) {
             return;
         }
-        let highest = self.outlet.sent(report.highest);
+        let highest = self.paced_sender.sent(report.highest);
         if report.leaving {
             self.members.remove(report.receiver);
             self.advance(now);
             return;
         }
         let Some(highest) = highest else {
-            self.outlet.counters.invalid += 1;
+            self.paced_sender.counters.invalid += 1;
             return;
         };
         // A receiver that comes late is waited for from what it heard first.
-        let heard = || Heard { board: Scoreboard::before(highest), signals: Signals::new(now) };
+        let heard = || Acknowledged { board: Scoreboard::before(highest), signals: Signals::new(now) };
         let Some(place) = self.members.place(now, report.receiver, highest, heard) else {
-            self.outlet.counters.surplus_reports += 1;
+            self.paced_sender.counters.surplus_reports += 1;
             return;
         };
         let Some(member) = self.members.at(place) else { return };
         if !sample_rtt(&mut member.rtt, now, report.heard_us) {
-            self.outlet.counters.invalid += 1;
+            self.paced_sender.counters.invalid += 1;
             return;
         }
         let progress = member.own.board.on_acknowledgement(highest, report.came, self.options.reorder);
@@ -158,11 +158,11 @@ impl Source {
         let through = self.members.least().unwrap_or(self.through).max(self.through);
         let count = through.0 - self.through.0;
         if count > 0 {
-            let under_way = self.outlet.next().0 - self.through.0;
+            let under_way = self.paced_sender.next().0 - self.through.0;
             let used = (under_way + u64::from(self.options.burst)) as f64 >= self.window.packets();
             self.window.on_acknowledged(count, used);
             self.through = through;
-            self.patience.on_news(now, self.members.longest_rtt(), through < self.outlet.next());
+            self.patience.on_news(now, self.members.longest_rtt(), through < self.paced_sender.next());
         }
     }
 
@@ -170,10 +170,10 @@ impl Source {
         if !self.patience.take_due(now) {
             return;
         }
-        self.outlet.counters.timeouts += 1;
-        let next = self.outlet.next();
+        self.paced_sender.counters.timeouts += 1;
+        let next = self.paced_sender.next();
         let gone = self.members.give_up(now, next, self.options.stall_limit);
-        self.outlet.counters.given_up += gone;
+        self.paced_sender.counters.given_up += gone;
         if gone > 0 || self.members.len() == 0 {
             // Packets that look for receivers leave at an even pace.
             self.patience.forgive();
@@ -185,15 +185,15 @@ impl Source {
     }
 
     fn send(&mut self, now: Time) {
-        while let Some((base, count)) = self.outlet.take(now, self.room()) {
-            self.actions.send(self.outlet.packets(Header::Data(base), count));
+        while let Some((base, count)) = self.paced_sender.take(now, self.room()) {
+            self.actions.send(self.paced_sender.packets(Header::Data(base), count));
             self.patience.on_sent(now, self.members.longest_rtt());
         }
     }
 
     /// How many packets the window has room for.
     fn room(&self) -> u64 {
-        let under_way = self.outlet.next().0 - self.through.0;
+        let under_way = self.paced_sender.next().0 - self.through.0;
         (self.window.packets() as u64).saturating_sub(under_way)
     }
 
@@ -208,18 +208,18 @@ impl Endpoint for Source {
 
     fn handle(&mut self, now: Time, input: Input<Header>) {
         match input {
-            Input::Start => self.outlet.start(now),
-            Input::Stop | Input::Finish => self.outlet.end(now, &mut self.actions, Header::Data),
-            Input::SendRefused(_) => self.outlet.counters.refused += 1,
-            Input::DataExhausted => self.outlet.pause(),
-            Input::DataAvailable => self.outlet.resume(),
-            Input::Packet(arrival) if self.outlet.is_running() => match arrival.header {
+            Input::Start => self.paced_sender.start(now),
+            Input::Stop | Input::Finish => self.paced_sender.end(now, &mut self.actions, Header::Data),
+            Input::SendRefused(_) => self.paced_sender.counters.refused += 1,
+            Input::DataExhausted => self.paced_sender.pause(),
+            Input::DataAvailable => self.paced_sender.resume(),
+            Input::Packet(arrival) if self.paced_sender.is_running() => match arrival.header {
                 Header::Report(report) => self.on_report(now, &report),
-                Header::Data(_) => self.outlet.counters.invalid += 1,
+                Header::Data(_) => self.paced_sender.counters.invalid += 1,
             },
             Input::Packet(_) | Input::Timer | Input::JoinFailed(..) => {}
         }
-        if self.outlet.is_running() {
+        if self.paced_sender.is_running() {
             self.run_timers(now);
             self.send(now);
         }
@@ -230,19 +230,19 @@ impl Endpoint for Source {
     }
 
     fn deadline(&self) -> Option<Time> {
-        if !self.outlet.is_running() {
+        if !self.paced_sender.is_running() {
             return None;
         }
-        let departure = self.outlet.departure().filter(|_| self.room() > 0);
+        let departure = self.paced_sender.departure().filter(|_| self.room() > 0);
         [departure, self.patience.due()].into_iter().flatten().min()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let rtt = self.members.longest_rtt();
         let rate = rtt.map_or(RateEstimate::Unknown, |rtt| {
             let bytes = self.window.packets() * f64::from(self.packet_size.as_bytes());
             RateEstimate::Known(Rate::from_bytes_per_s(bytes / rtt.as_secs_f64()))
         });
-        Belief { level: Level::up_to(Layer::BASE), rate, smoothed_rate: rate, rtt, ..Belief::default() }
+        Estimates { level: Level::up_to(Layer::BASE), rate, smoothed_rate: rate, rtt, ..Estimates::default() }
     }
 }

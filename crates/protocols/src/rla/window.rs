@@ -1,7 +1,7 @@
 //! The window at the source.
 
 use super::options::Options;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// The congestion window with its mean.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ impl Window {
     }
 
     /// Whether the last cut is so long ago that the next signal is heeded for sure.
-    pub(crate) fn is_cut_due(&self, now: Time, rtt: Span, windows: f64) -> bool {
+    pub(crate) fn is_cut_due(&self, now: Time, rtt: Duration, windows: f64) -> bool {
         now.since(self.last_cut) > rtt.scaled(windows * self.mean)
     }
 
@@ -89,8 +89,8 @@ mod tests {
         let mut window = Window::new(&Options { most_window: 10.0, ..Options::default() });
         window.on_acknowledged(1000, true);
         assert!((window.mean - 10.0).abs() < 1e-6 && window.packets() == 10.0);
-        let rtt = Span::from_ms(100);
-        let at = |ms: u64| Time::ZERO + Span::from_ms(ms);
+        let rtt = Duration::from_ms(100);
+        let at = |ms: u64| Time::ZERO + Duration::from_ms(ms);
         assert!(!window.is_cut_due(at(1990), rtt, 2.0) && window.is_cut_due(at(2010), rtt, 2.0));
         window.cut(at(2010));
         assert!(!window.is_cut_due(at(3000), rtt, 2.0));

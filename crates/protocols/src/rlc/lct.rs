@@ -11,26 +11,26 @@
 //! ```
 
 use super::{Header, HeaderError};
-use layercast_core::lct::{Cci, Content, Pieces};
+use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
 
 /// The type of RLC's extension (RFC 5651, section 9.1; not registered).
 pub const EXTENSION: u8 = 81;
 
 impl Header {
     /// The header in pieces.
-    pub fn to_lct(&self) -> Pieces {
-        let content = Content::default()
+    pub fn to_lct(&self) -> LctFields {
+        let content = ExtensionPayload::default()
             .with(&[self.copy, self.burst_place, self.burst_length, 0, 0, 0])
             .with(&self.point.0.to_be_bytes());
         let extension = content.extension(EXTENSION);
-        Pieces { cci: Cci::Short(self.word()), session: None, end_of_session: false, extension }
+        LctFields { cci: Cci::Short(self.word()), session: None, end_of_session: false, extension }
     }
 
     /// The header from its pieces. Never panics.
     ///
     /// # Errors
     /// As [`Header::decode`].
-    pub fn from_lct(pieces: &Pieces) -> Result<Header, HeaderError> {
+    pub fn from_lct(pieces: &LctFields) -> Result<Header, HeaderError> {
         let &[copy, place, length, _, _, _, p3, p2, p1, p0] = pieces.extension.content() else {
             return Err(HeaderError::Truncated);
         };

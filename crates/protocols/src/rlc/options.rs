@@ -1,7 +1,7 @@
 //! The options of RLC.
 
-use layercast_core::session::Needs;
-use layercast_core::units::Span;
+use layercast_core::session::Requirements;
+use layercast_core::units::Duration;
 
 layercast_core::choices! {
     /// How the spacing of synchronisation points grows with the layer.
@@ -30,7 +30,7 @@ layercast_core::options! {
         /// Spacing of synchronisation points on the base layer. It sets the scale of the whole
         /// protocol's rate, so it is what calibration changes. The papers give no value; 250 ms is the
         /// MCL library's.
-        sp_spacing: Span = Span::from_ms(250), Span::from_ms(1) => Span::from_secs(60);
+        sp_spacing: Duration = Duration::from_ms(250), Duration::from_ms(1) => Duration::from_secs(60);
         /// How the spacing grows with the layer (thesis, section 3.2.1: doubling).
         spacing_rule: SpacingRule = SpacingRule::Doubling;
         /// Packets of the cumulative flow that are doubled before a synchronisation point; 0 for no
@@ -45,12 +45,12 @@ layercast_core::options! {
         /// How long a receiver is deaf after it left a layer.
         deaf_rule: DeafRule = DeafRule::Derived;
         /// The deaf period under the rule "constant" (MCL library, Internet profile: 10 s; LAN: 1 s).
-        deaf_period: Span = Span::from_secs(10), Span::ZERO => Span::from_secs(600);
+        deaf_period: Duration = Duration::from_secs(10), Duration::ZERO => Duration::from_secs(600);
         /// How long a layer may still arrive after it was left. For the rule "derived".
-        leave_latency: Span = Span::ZERO, Span::ZERO => Span::from_secs(600);
+        leave_latency: Duration = Duration::ZERO, Duration::ZERO => Duration::from_secs(600);
         /// A bound on the round-trip time with full queues, since RLC measures none. For the rule
         /// "derived".
-        rtt_bound: Span = Span::from_ms(250), Span::ZERO => Span::from_secs(64);
+        rtt_bound: Duration = Duration::from_ms(250), Duration::ZERO => Duration::from_secs(64);
         /// Whether the first synchronisation point after a deaf period passes unused (MCL library: a
         /// flag, off).
         skip_point_after_deaf: bool = false;
@@ -61,7 +61,7 @@ layercast_core::options! {
         reorder: u32 = 1, 1 => 100;
         /// A packet is lost when a later one of its layer is this old. For `reorder` above 1 (MCL
         /// library: 500 ms).
-        late_limit: Span = Span::from_ms(500), Span::from_ms(1) => Span::from_secs(60);
+        late_limit: Duration = Duration::from_ms(500), Duration::from_ms(1) => Duration::from_secs(60);
         /// Losses between two synchronisation points that do not forbid a join (MCL library, Internet
         /// profile: 0; LAN: 1).
         losses_accepted: u32 = 0, 0 => 100;
@@ -72,7 +72,7 @@ layercast_core::options! {
     }
 }
 
-impl Needs for Options {}
+impl Requirements for Options {}
 
 impl Options {
     /// The options of the MCL library's Internet profile: no bursts, one copy of each point, a deaf
@@ -89,7 +89,7 @@ impl Options {
     }
 
     /// How long a receiver is deaf after it left a layer.
-    pub fn deaf(&self) -> Span {
+    pub fn deaf(&self) -> Duration {
         match self.deaf_rule {
             DeafRule::Constant => self.deaf_period,
             DeafRule::Derived if self.leave_latency.is_zero() => (self.rtt_bound * 2).max(self.sp_spacing),
@@ -105,9 +105,9 @@ mod tests {
     #[test]
     fn the_deaf_period_covers_what_still_arrives_after_a_leave() {
         let options = Options::default();
-        assert_eq!(options.deaf(), Span::from_ms(500));
-        let slow = Options { leave_latency: Span::from_secs(3), ..options };
-        assert_eq!(slow.deaf(), Span::from_ms(3250));
-        assert_eq!(Options::mcl().deaf(), Span::from_secs(10));
+        assert_eq!(options.deaf(), Duration::from_ms(500));
+        let slow = Options { leave_latency: Duration::from_secs(3), ..options };
+        assert_eq!(slow.deaf(), Duration::from_ms(3250));
+        assert_eq!(Options::mcl().deaf(), Duration::from_secs(10));
     }
 }

@@ -10,7 +10,7 @@ use self::losses::RecentLosses;
 use super::points::spacing_factor;
 use super::{Header, MAX_LAYERS, Options};
 use layercast_core::contract::{
-    Action, ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Note, Origin, Timers,
+    Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Origin, Timers, TraceEvent,
 };
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
@@ -93,7 +93,7 @@ impl Receiver {
             self.losses.on_packet();
         }
         if class == ArrivalClass::Resynchronised {
-            self.actions.note(Note::Resynchronised { layer });
+            self.actions.trace(TraceEvent::Resynchronised { layer });
         }
         self.on_losses(now, losses);
         // Points are for packets that are new: a repeated or wild one may be a forgery or an echo.
@@ -118,10 +118,10 @@ impl Receiver {
         if !self.losses.on_losses(losses.normal) {
             return;
         }
-        self.actions.note(Note::LossEvent { layer, first_lost });
+        self.actions.trace(TraceEvent::LossEvent { layer, first_lost });
         self.losses.clear();
         if self.level.layer_count() > 1 {
-            self.change_level(Level::of_count(self.level.layer_count() - 1), Cause::Loss);
+            self.change_level(Level::from_count(self.level.layer_count() - 1), Cause::Loss);
             self.lost_since_point = 0;
             self.deaf_until = now + self.options.deaf();
             self.armed &= !self.options.skip_point_after_deaf;
@@ -179,7 +179,7 @@ impl Receiver {
             self.forget(Layer(layer));
         }
         self.level = to;
-        self.actions.note(Note::LevelChanged { from, to, cause });
+        self.actions.trace(TraceEvent::LevelChanged { from, to, cause });
     }
 
     fn forget(&mut self, layer: Layer) {
@@ -196,10 +196,10 @@ impl Receiver {
         }
         // The failed channel is not held, so it must not be left; those above it have no use now.
         self.change_level(Level::up_to(failed), Cause::JoinFailed);
-        let (from, to) = (self.level, Level::of_count(channel.0));
+        let (from, to) = (self.level, Level::from_count(channel.0));
         self.forget(failed);
         self.level = to;
-        self.actions.note(Note::LevelChanged { from, to, cause: Cause::JoinFailed });
+        self.actions.trace(TraceEvent::LevelChanged { from, to, cause: Cause::JoinFailed });
     }
 
     /// With `reorder` above 1 a missing packet may become lost by age alone.
@@ -275,11 +275,11 @@ impl Endpoint for Receiver {
         self.timers.next()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let counts = self.layers.iter().map(|layer| layer.tracker.counts());
         let (lost, received) = counts.fold((0, 0), |sum, layer| (sum.0 + layer.lost, sum.1 + layer.received));
         let loss = (lost + received > 0).then(|| lost as f64 / (lost + received) as f64);
-        Belief { level: self.level, loss, ..Belief::default() }
+        Estimates { level: self.level, loss, ..Estimates::default() }
     }
 }
 

@@ -7,13 +7,13 @@ use alloc::vec::Vec;
 use self::burst::{Burst, BurstWindow, Departure, burst_span};
 use super::points::{highest_point, newest_point};
 use super::{Header, MAX_LAYERS, Options};
-use layercast_core::contract::{Action, ActionQueue, Belief, Endpoint, Input, Send};
+use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input, Send};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Layer, Level, Pacer, Rate, Span, Time, WireSeq};
+use layercast_core::units::{Duration, Layer, Level, Pacer, Rate, Time, WireSeq};
 
 /// A host that was away for longer than this does not have its packets sent late.
-const LONGEST_LAG: Span = Span::from_secs(1);
+const LONGEST_LAG: Duration = Duration::from_secs(1);
 
 /// The source of an RLC session.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ impl Source {
         let (size, count) = (self.plan.packet_size, self.layer_count());
         for layer in (0..count).map(Layer) {
             let rate = self.plan.layers.rate(layer);
-            let phase = self.stream.uniform_span(Pacer::new(now, size, rate).spacing());
+            let phase = self.stream.uniform_duration(Pacer::new(now, size, rate).spacing());
             self.layers.push(LayerSource::new(Pacer::new(now + phase, size, rate)));
         }
     }
@@ -199,7 +199,7 @@ impl Endpoint for Source {
             Input::DataAvailable if !self.is_sending => {
                 self.is_sending = !self.layers.is_empty();
                 for source in &mut self.layers {
-                    let phase = self.stream.uniform_span(source.pacer.spacing());
+                    let phase = self.stream.uniform_duration(source.pacer.spacing());
                     source.pacer.reschedule(now + phase);
                     source.burst = Burst::default();
                 }
@@ -223,9 +223,9 @@ impl Endpoint for Source {
         if self.is_sending { self.next_departure().map(|(at, _)| at) } else { None }
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let count = if self.is_sending { self.layer_count() } else { 0 };
-        Belief { level: Level::of_count(count), ..Belief::default() }
+        Estimates { level: Level::from_count(count), ..Estimates::default() }
     }
 }
 

@@ -19,7 +19,7 @@
 use core::fmt;
 
 use super::{Announcement, Data, Header};
-use layercast_core::lct::{Cci, Content, Pieces};
+use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
 use layercast_core::units::{Layer, Level, WireSeq};
 
 /// The type of the extension (RFC 5651, section 9.1; not registered).
@@ -56,31 +56,31 @@ impl core::error::Error for HeaderError {}
 fn announcement(layers: [u8; 2], from: [u8; 4]) -> Result<Announcement, HeaderError> {
     match u16::from_be_bytes(layers) {
         0 => Err(HeaderError::Level),
-        count => Ok(Announcement { level: Level::of_count(count), from: u32::from_be_bytes(from) }),
+        count => Ok(Announcement { level: Level::from_count(count), from: u32::from_be_bytes(from) }),
     }
 }
 
 impl Header {
     /// The header in pieces.
-    pub fn to_lct(&self) -> Pieces {
+    pub fn to_lct(&self) -> LctFields {
         let (cci, kind, number, from) = match self {
             Header::Data(data) => (data.seq.0, DATA, data.layer.0, 0),
             Header::Announcement(made) => (0, ANNOUNCEMENT, made.level.layer_count(), made.from),
         };
-        let content = Content::default()
+        let content = ExtensionPayload::default()
             .with(&[kind, 0])
             .with(&number.to_be_bytes())
             .with(&from.to_be_bytes())
             .with(&[0; 2]);
         let extension = content.extension(EXTENSION);
-        Pieces { cci: Cci::Short(cci.to_be_bytes()), session: None, end_of_session: false, extension }
+        LctFields { cci: Cci::Short(cci.to_be_bytes()), session: None, end_of_session: false, extension }
     }
 
     /// The header from its pieces. Never panics.
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn from_lct(pieces: &Pieces) -> Result<Header, HeaderError> {
+    pub fn from_lct(pieces: &LctFields) -> Result<Header, HeaderError> {
         let &[kind, _, n1, n0, f3, f2, f1, f0, _, _] = pieces.extension.content() else {
             return Err(HeaderError::Length);
         };

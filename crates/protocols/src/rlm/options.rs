@@ -1,7 +1,7 @@
 //! The options of RLM.
 
-use layercast_core::session::{Needs, PlanError, SessionPlan};
-use layercast_core::units::Span;
+use layercast_core::session::{PlanError, Requirements, SessionPlan};
+use layercast_core::units::Duration;
 
 layercast_core::choices! {
     /// Whose constants.
@@ -23,14 +23,14 @@ layercast_core::options! {
         /// By what the current level's join timer shrinks while all is well (beta).
         relax_factor: f64 = 0.75, 0.0 => 1.0;
         /// The first and smallest join timer.
-        join_timer_min: Span = Span::from_secs(5), Span::from_ms(1) => Span::from_secs(600);
+        join_timer_min: Duration = Duration::from_secs(5), Duration::from_ms(1) => Duration::from_secs(600);
         /// The largest join timer; 0 for the profile's.
-        join_timer_max: Span = Span::ZERO, Span::ZERO => Span::from_secs(36_000);
+        join_timer_max: Duration = Duration::ZERO, Duration::ZERO => Duration::from_secs(36_000);
         /// The first estimate of the detection time: how long after a join its loss shows. At least the leave
         /// latency.
-        detection_time: Span = Span::from_secs(5), Span::from_ms(1) => Span::from_secs(600);
+        detection_time: Duration = Duration::from_secs(5), Duration::from_ms(1) => Duration::from_secs(600);
         /// The first estimate of its deviation.
-        detection_deviation: Span = Span::from_secs(2), Span::ZERO => Span::from_secs(600);
+        detection_deviation: Duration = Duration::from_secs(2), Duration::ZERO => Duration::from_secs(600);
         /// The weight of a new detection time (g1).
         detection_weight: f64 = 0.25, 0.0 => 1.0;
         /// The weight of a new deviation (g2).
@@ -47,24 +47,24 @@ layercast_core::options! {
         /// A packet is lost when this many later ones of its layer have arrived (ns-2: 1).
         reorder: u32 = 1, 1 => 100;
         /// A packet is lost when a later one of its layer is this old. For `reorder` above 1.
-        late_limit: Span = Span::from_ms(500), Span::from_ms(1) => Span::from_secs(60);
+        late_limit: Duration = Duration::from_ms(500), Duration::from_ms(1) => Duration::from_secs(60);
     }
 }
 
 impl Options {
     /// The largest join timer.
-    pub fn longest_join_timer(&self) -> Span {
+    pub fn longest_join_timer(&self) -> Duration {
         if !self.join_timer_max.is_zero() {
             return self.join_timer_max.max(self.join_timer_min);
         }
         match self.profile {
-            Profile::Ns2 => Span::from_secs(60).max(self.join_timer_min),
-            Profile::Paper => Span::from_secs(600).max(self.join_timer_min),
+            Profile::Ns2 => Duration::from_secs(60).max(self.join_timer_min),
+            Profile::Paper => Duration::from_secs(600).max(self.join_timer_min),
         }
     }
 }
 
-impl Needs for Options {
+impl Requirements for Options {
     /// One for each layer and one for announcements.
     fn channels(&self, plan: &SessionPlan) -> u16 {
         plan.layers.count().saturating_add(1)

@@ -10,7 +10,7 @@ use self::states::State;
 use super::source::{ANNOUNCEMENT_SIZE, control_channel};
 use super::{Announcement, Data, DetectionTime, Header, JoinTimers, Options};
 use layercast_core::contract::{
-    Action, ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Note, Origin, Send, Timers,
+    Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Origin, Send, Timers, TraceEvent,
 };
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
@@ -107,10 +107,10 @@ impl Receiver {
             self.memory.on_packet(data.layer);
         }
         if class == ArrivalClass::Resynchronised {
-            self.actions.note(Note::Resynchronised { layer: data.layer });
+            self.actions.trace(TraceEvent::Resynchronised { layer: data.layer });
         }
         if let Some(first_lost) = lost {
-            self.actions.note(Note::LossEvent { layer: data.layer, first_lost });
+            self.actions.trace(TraceEvent::LossEvent { layer: data.layer, first_lost });
             self.on_loss(now);
         }
         self.watch_holes();
@@ -129,17 +129,17 @@ impl Receiver {
 
     /// Joins the next layer. An experiment is announced.
     fn add_layer(&mut self, now: Time, cause: Cause) {
-        let from = Level::of_count(self.held);
+        let from = Level::from_count(self.held);
         self.actions.join(Channel(self.held));
         self.forget(self.held);
         self.held += 1;
         self.memory.on_own_join(self.held, now);
-        let to = Level::of_count(self.held);
+        let to = Level::from_count(self.held);
         if cause == Cause::Experiment && self.options.shared_learning {
             let made = Announcement { level: to, from: self.own };
             self.actions.send(Send::report(Header::Announcement(made), ANNOUNCEMENT_SIZE));
         }
-        self.actions.note(Note::LevelChanged { from, to, cause });
+        self.actions.trace(TraceEvent::LevelChanged { from, to, cause });
     }
 
     /// Leaves the top layer, but never the base.
@@ -147,11 +147,15 @@ impl Receiver {
         if self.held <= 1 {
             return;
         }
-        let from = Level::of_count(self.held);
+        let from = Level::from_count(self.held);
         self.held -= 1;
         self.actions.leave(Channel(self.held));
         self.forget(self.held);
-        self.actions.note(Note::LevelChanged { from, to: Level::of_count(self.held), cause: Cause::Loss });
+        self.actions.trace(TraceEvent::LevelChanged {
+            from,
+            to: Level::from_count(self.held),
+            cause: Cause::Loss,
+        });
         // ns-2 leaves the timer off that was not armed at the top, and never joins again.
         if self.timers.at(Timer::Join as usize).is_none() {
             self.arm_join(now);
@@ -159,7 +163,7 @@ impl Receiver {
     }
 
     fn leave_all(&mut self) {
-        let from = Level::of_count(self.held);
+        let from = Level::from_count(self.held);
         for channel in (0..self.held).rev() {
             self.actions.leave(Channel(channel));
         }
@@ -168,7 +172,7 @@ impl Receiver {
         }
         self.held = 0;
         if from != Level::NONE {
-            self.actions.note(Note::LevelChanged { from, to: Level::NONE, cause: Cause::Stop });
+            self.actions.trace(TraceEvent::LevelChanged { from, to: Level::NONE, cause: Cause::Stop });
         }
     }
 
@@ -182,15 +186,16 @@ impl Receiver {
         if channel.0 >= self.held {
             return;
         }
-        let from = Level::of_count(self.held);
+        let from = Level::from_count(self.held);
         for above in (channel.0 + 1..self.held).rev() {
             self.actions.leave(Channel(above));
             self.forget(above);
         }
         self.forget(channel.0);
         self.held = channel.0;
-        let note = Note::LevelChanged { from, to: Level::of_count(self.held), cause: Cause::JoinFailed };
-        self.actions.note(note);
+        let note =
+            TraceEvent::LevelChanged { from, to: Level::from_count(self.held), cause: Cause::JoinFailed };
+        self.actions.trace(note);
         self.arm_join(now);
     }
 
@@ -279,10 +284,10 @@ impl Endpoint for Receiver {
         self.timers.next()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let (received, lost) = self.counts();
         let loss = (received + lost > 0).then(|| lost as f64 / (received + lost) as f64);
-        Belief { level: Level::of_count(self.held), loss, ..Belief::default() }
+        Estimates { level: Level::from_count(self.held), loss, ..Estimates::default() }
     }
 }
 

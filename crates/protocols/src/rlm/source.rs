@@ -1,10 +1,12 @@
 //! The source: layers at constant rates, and announcements passed on.
 
 use super::{Announcement, Data, Header, Options};
-use layercast_core::contract::{Action, ActionQueue, Belief, Endpoint, Input, Origin, Payload, Send, Target};
+use layercast_core::contract::{
+    Action, ActionQueue, Endpoint, Estimates, Input, Origin, Payload, Send, Target,
+};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Level, Size, Span, Time};
+use layercast_core::units::{Channel, Duration, Level, Size, Time};
 use layercast_kit::pacing::LayerClocks;
 
 /// The size of an announcement on the wire.
@@ -46,7 +48,8 @@ impl Source {
     /// Receivers cannot send to a group of a single source, so the source speaks for them.
     fn pass_on(&mut self, now: Time, announcement: Announcement) {
         let (since, count) = self.passed_on;
-        let (since, count) = if now.since(since) >= Span::from_secs(1) { (now, 0) } else { (since, count) };
+        let (since, count) =
+            if now.since(since) >= Duration::from_secs(1) { (now, 0) } else { (since, count) };
         self.passed_on = (since, count + 1);
         let exists = announcement.level.layer_count() <= self.plan.layers.count();
         if self.clocks.next().is_none() || !exists || count >= self.options.announcements_per_s {
@@ -99,8 +102,8 @@ impl Endpoint for Source {
         self.clocks.next()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let count = self.clocks.next().map_or(0, |_| self.plan.layers.count());
-        Belief { level: Level::of_count(count), ..Belief::default() }
+        Estimates { level: Level::from_count(count), ..Estimates::default() }
     }
 }

@@ -20,7 +20,7 @@
 
 use super::header::{Counting, Data, FloatRate, HeaderError};
 use crate::tfmcc;
-use layercast_core::lct::{Cci, Content, Pieces};
+use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
 use layercast_core::units::WireSeq;
 
 /// The type of the extension of layers (RFC 5651, section 9.1; not registered).
@@ -33,7 +33,7 @@ const MORE: usize = 4;
 
 impl Data {
     /// The header in pieces.
-    pub fn to_lct(&self) -> Pieces {
+    pub fn to_lct(&self) -> LctFields {
         let content = self.told.lct_content(self.layer).with(&self.above.0.to_be_bytes()).with(&[0; 2]);
         self.told.pieces(content.extension(LAYER_EXTENSION))
     }
@@ -42,7 +42,7 @@ impl Data {
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn from_lct(pieces: &Pieces) -> Result<Data, HeaderError> {
+    pub fn from_lct(pieces: &LctFields) -> Result<Data, HeaderError> {
         let content = pieces.extension.content();
         let error = HeaderError::Length { have: content.len() };
         let (own, &[high, low, ..]) = content.split_last_chunk::<MORE>().ok_or(error)?;
@@ -57,10 +57,11 @@ impl Data {
 
 impl Counting {
     /// The header in pieces.
-    pub fn to_lct(&self) -> Pieces {
-        let content =
-            Content::default().with(&self.channel.to_be_bytes()).with(&self.timestamp_us.to_be_bytes());
-        Pieces {
+    pub fn to_lct(&self) -> LctFields {
+        let content = ExtensionPayload::default()
+            .with(&self.channel.to_be_bytes())
+            .with(&self.timestamp_us.to_be_bytes());
+        LctFields {
             cci: Cci::Short(self.seq.0.to_be_bytes()),
             session: Some(self.session),
             end_of_session: false,
@@ -72,7 +73,7 @@ impl Counting {
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn from_lct(pieces: &Pieces) -> Result<Counting, HeaderError> {
+    pub fn from_lct(pieces: &LctFields) -> Result<Counting, HeaderError> {
         let content = pieces.extension.content();
         let &[high, low, a, b, c, d] = content else {
             return Err(HeaderError::Length { have: content.len() });

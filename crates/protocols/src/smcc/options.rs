@@ -3,8 +3,8 @@
 
 use crate::tfmcc;
 use layercast_core::options;
-use layercast_core::session::{Needs, PlanError, SessionPlan};
-use layercast_core::units::{Size, Span};
+use layercast_core::session::{PlanError, Requirements, SessionPlan};
+use layercast_core::units::{Duration, Size};
 pub use layercast_kit::equation::Formula;
 use layercast_kit::estimator::LossConfig;
 pub use layercast_kit::estimator::LossMethod;
@@ -16,24 +16,24 @@ options! {
     pub struct Options {
         // Layers.
         /// The unit of counting layers is one packet in this time (CHOICE; all must agree on it).
-        counting_round_trip: Span = Span::from_ms(100), Span::from_ms(1) => Span::from_secs(64);
+        counting_round_trip: Duration = Duration::from_ms(100), Duration::from_ms(1) => Duration::from_secs(64);
         /// The least rate of a layer's own group, as a part of the layer's least rate: its packets carry the feedback words (CHOICE).
         least_share: f64 = 0.125, 0.001 => 1.0;
         /// How long no attempt is made after the first that failed; twice as long after each further one (CHOICE: 1 s) ...
-        back_off_min: Span = Span::from_secs(1), Span::from_ms(1) => Span::from_secs(3600);
+        back_off_min: Duration = Duration::from_secs(1), Duration::from_ms(1) => Duration::from_secs(3600);
         /// ... up to this. A layer that was kept for so long ends the doubling (CHOICE: 64 s).
-        back_off_max: Span = Span::from_secs(64), Span::from_ms(1) => Span::from_secs(3600);
+        back_off_max: Duration = Duration::from_secs(64), Duration::from_ms(1) => Duration::from_secs(3600);
         /// A joined layer of which nothing comes for so long is left (CHOICE).
-        silent_leave: Span = Span::from_secs(10), Span::from_ms(1) => Span::from_secs(3600);
+        silent_leave: Duration = Duration::from_secs(10), Duration::from_ms(1) => Duration::from_secs(3600);
         /// How losses become a loss rate (thesis 3.2.4: lip, as TFMCC).
         loss_estimator: LossMethod = LossMethod::Lip;
         /// Of lap: the window in packets; losses closer than this count once (thesis fig. 33: 3).
         window: u32 = 3, 1 => 1024;
         // Of every layer's TFMCC session.
         /// The largest round-trip time at first; it should be above that of any receiver (RFC 4654, 3.1: at least 500 ms).
-        r_max_initial: Span = Span::from_ms(500), Span::from_ms(1) => Span::from_secs(64);
+        r_max_initial: Duration = Duration::from_ms(500), Duration::from_ms(1) => Duration::from_secs(64);
         /// No measured round-trip time counts for more than this (CHOICE).
-        r_max_limit: Span = Span::from_secs(16), Span::from_ms(1) => Span::from_secs(64);
+        r_max_limit: Duration = Duration::from_secs(16), Duration::from_ms(1) => Duration::from_secs(64);
         /// How long a feedback round lasts, in largest round-trip times (RFC 4654, 3.4: 6 for unicast feedback).
         round_length: f64 = 6.0, 1.0 => 100.0;
         /// For how many largest round-trip times the former limiting receiver of a layer is kept in mind (TFMCC paper; the number is a CHOICE).
@@ -59,13 +59,13 @@ options! {
         /// How many later packets make a missing one lost (RFC 4654, 5.1: 3).
         reorder: u32 = 3, 1 => 100;
         /// A receiver whose fair rate is below the least of the base layer leaves the session after this (RFC 4654, 4.4: 120 s).
-        starved_leave: Span = Span::from_secs(120), Span::from_ms(1) => Span::from_secs(3600);
+        starved_leave: Duration = Duration::from_secs(120), Duration::from_ms(1) => Duration::from_secs(3600);
         /// How long without packets is worth a note, and a new try where the join had failed (CHOICE).
-        silence_note: Span = Span::from_secs(30), Span::from_ms(1) => Span::from_secs(3600);
+        silence_note: Duration = Duration::from_secs(30), Duration::from_ms(1) => Duration::from_secs(3600);
     }
 }
 
-impl Needs for Options {
+impl Requirements for Options {
     fn channels(&self, plan: &SessionPlan) -> u16 {
         Structure::new(plan, self.counting_round_trip).channel_count()
     }

@@ -21,11 +21,11 @@ use super::structure::Structure;
 use crate::tfmcc;
 use crate::tfmcc::receiver::{Arrived, Reception, Reporter, Verdict};
 use layercast_core::contract::{
-    Action, ActionQueue, Arrival, Belief, Cause, Ecn, Endpoint, Input, Note, Origin,
+    Action, ActionQueue, Arrival, Cause, Ecn, Endpoint, Estimates, Input, Origin, TraceEvent,
 };
-use layercast_core::session::{Heard, SessionNumber, SessionPlan};
+use layercast_core::session::{SessionMatch, SessionNumber, SessionPlan};
 use layercast_core::stream::Stream;
-use layercast_core::units::{Layer, Level, Rate, RateEstimate, Size, Span, Time};
+use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, Size, Time};
 use layercast_kit::estimator::LossConfig;
 
 /// What a receiver is about.
@@ -44,8 +44,8 @@ enum Phase {
 pub struct Receiver {
     of_layer: tfmcc::Options,
     losses: LossConfig,
-    counting_round_trip: Span,
-    silent_leave: Span,
+    counting_round_trip: Duration,
+    silent_leave: Duration,
     structure: Structure,
     packet_size: Size,
     phase: Phase,
@@ -137,7 +137,7 @@ impl Receiver {
             return;
         }
         if data.told.end_of_session {
-            self.actions.note(Note::SessionEnded);
+            self.actions.trace(TraceEvent::SessionEnded);
             self.finish(now, Cause::SessionEnd);
             return;
         }
@@ -191,17 +191,18 @@ impl Receiver {
     /// Whether a packet belongs to the session, which the first packet makes known.
     fn is_of_session(&mut self, now: Time, number: u32) -> bool {
         let heard = self.session.hear(number);
-        self.counters.tfmcc.foreign += u64::from(matches!(heard, Heard::Foreign | Heard::Anew));
-        if heard == Heard::Anew {
+        self.counters.tfmcc.foreign +=
+            u64::from(matches!(heard, SessionMatch::Foreign | SessionMatch::Restarted));
+        if heard == SessionMatch::Restarted {
             self.begin_anew(now);
         }
-        heard != Heard::Foreign
+        heard != SessionMatch::Foreign
     }
 
     /// The source began anew: everything but the level is learned again.
     fn begin_anew(&mut self, now: Time) {
         self.counters.tfmcc.restarts += 1;
-        self.actions.note(Note::Resynchronised { layer: Layer::BASE });
+        self.actions.trace(TraceEvent::Resynchronised { layer: Layer::BASE });
         self.reception = reception(&self.of_layer, &self.losses, &self.structure, self.packet_size);
         self.reporter.reset();
         self.end_attempt(now, false);
@@ -226,7 +227,7 @@ impl Receiver {
         self.silent_at = now + self.of_layer.silence_note;
         self.counters.tfmcc.bad_echo += u64::from(told.bad_echo);
         if let Some(rtt) = told.first_rtt {
-            self.actions.note(Note::FirstRoundTrip { rtt });
+            self.actions.trace(TraceEvent::FirstRoundTrip { rtt });
         }
         let asked = self.reception.asked();
         if self.reporter.is_due_with(now, &told, asked, &self.reception, &self.of_layer) {
@@ -262,7 +263,7 @@ impl Receiver {
             self.leave_top(now, Cause::SilentLayer);
         }
         if now >= self.silent_at {
-            self.actions.note(Note::NothingHeard { waited: now.since(self.reporter.heard()) });
+            self.actions.trace(TraceEvent::Silent { waited: now.since(self.reporter.heard()) });
             self.silent_at = now + self.of_layer.silence_note;
             if self.level == Level::NONE {
                 self.set_level(now, Level::up_to(Layer::BASE), Cause::Start);
@@ -331,9 +332,9 @@ impl Endpoint for Receiver {
         more.into_iter().flatten().chain([self.silent_at]).min()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let rate = if self.reception.rtt().is_some() { self.estimate() } else { RateEstimate::Unknown };
-        Belief {
+        Estimates {
             level: self.level,
             rate,
             smoothed_rate: rate,

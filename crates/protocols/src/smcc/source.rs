@@ -7,10 +7,12 @@ use super::options::Options;
 use super::structure::Structure;
 use crate::tfmcc;
 use crate::tfmcc::source::{MAX_BEHIND, Range, Regulator, Reported};
-use layercast_core::contract::{ActionQueue, Belief, Endpoint, Input, Payload, Send, Target};
+use layercast_core::contract::{ActionQueue, Endpoint, Estimates, Input, Payload, Send, Target};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Layer, Level, Pacer, Rate, RateEstimate, Size, Span, Time, WireSeq};
+use layercast_core::units::{
+    Channel, Duration, Layer, Level, Pacer, Rate, RateEstimate, Size, Time, WireSeq,
+};
 use layercast_kit::feedback::TokenBucket;
 
 /// What a source counted.
@@ -137,7 +139,7 @@ impl Source {
             let place = self.structure.counting_place(Channel(index)).map_or(0, |(_, place)| place);
             let rate = self.structure.counting_rate(place);
             let spacing = Pacer::new(now, self.packet_size, rate).spacing();
-            let first = now + self.stream.uniform_span(spacing);
+            let first = now + self.stream.uniform_duration(spacing);
             let pacer = Pacer::new(first, self.packet_size, rate);
             self.counting.push(CountingGroup { pacer, seq: WireSeq(0) });
         }
@@ -145,14 +147,14 @@ impl Source {
         // A group sends first at a random moment within its spacing, so that layers do not beat in step.
         for group in &mut self.groups {
             let spacing = group.regulator.spacing();
-            group.left = now + self.stream.uniform_span(spacing) - spacing;
+            group.left = now + self.stream.uniform_duration(spacing) - spacing;
         }
     }
 
     /// A layer's group carries what the layers below do not. Where nobody is heard, those who may come are
     /// in the layer below, whose largest round-trip time is known.
     fn regulate(&mut self) {
-        let mut below: Option<(Rate, Span)> = None;
+        let mut below: Option<(Rate, Duration)> = None;
         for (index, group) in self.groups.iter_mut().enumerate() {
             if let Some((rate, max_rtt)) = below {
                 let least = self.structure.low(Layer(index as u16)).scaled(self.least_share);
@@ -315,15 +317,15 @@ impl Endpoint for Source {
         }
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let top = self.groups.last();
         let rate = top.map_or(RateEstimate::Unknown, |top| RateEstimate::Known(top.regulator.rate()));
-        Belief {
-            level: Level::of_count(self.structure.layer_count()),
+        Estimates {
+            level: Level::from_count(self.structure.layer_count()),
             rate,
             smoothed_rate: rate,
             rtt: self.groups.first().and_then(|base| base.regulator.rtt()),
-            ..Belief::default()
+            ..Estimates::default()
         }
     }
 }

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use super::counting::layers_for;
 use layercast_core::layers::LayerTable;
 use layercast_core::session::{PlanError, SessionPlan};
-use layercast_core::units::{Channel, Layer, Rate, Span};
+use layercast_core::units::{Channel, Duration, Layer, Rate};
 
 /// How far from double the bounds of a layer may be, as a part.
 const DOUBLING_TOLERANCE: f64 = 0.01;
@@ -37,7 +37,7 @@ pub struct Structure {
 
 impl Structure {
     /// The structure of a plan. The unit of counting layers is one packet in `counting_round_trip`.
-    pub fn new(plan: &SessionPlan, counting_round_trip: Span) -> Structure {
+    pub fn new(plan: &SessionPlan, counting_round_trip: Duration) -> Structure {
         let layers = plan.layers.clone();
         let per_s = plan.packet_size.as_bits().max(1) as f64 / counting_round_trip.as_secs_f64();
         let unit = Rate::from_bps(per_s.max(1.0));
@@ -59,7 +59,7 @@ impl Structure {
     ///
     /// # Errors
     /// Which layer does not double, or which boundary has too many steps.
-    pub fn check(plan: &SessionPlan, counting_round_trip: Span) -> Result<(), PlanError> {
+    pub fn check(plan: &SessionPlan, counting_round_trip: Duration) -> Result<(), PlanError> {
         let layers = &plan.layers;
         if layers.count() > MAX_LAYERS {
             return Err(PlanError(format!("{} layers are more than {MAX_LAYERS}", layers.count())));
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn bounds_meet_and_channels_follow_each_other() {
-        let structure = Structure::new(&plan(400.0, 4), Span::from_ms(100));
+        let structure = Structure::new(&plan(400.0, 4), Duration::from_ms(100));
         assert_eq!(structure.unit(), Rate::from_kbps(80.0));
         assert_eq!(structure.low(Layer(0)), Rate::from_kbps(200.0));
         for layer in 0..3 {
@@ -202,11 +202,11 @@ mod tests {
         let rates = [500.0, 1000.0, 1500.0].map(Rate::from_kbps);
         let layers = LayerTable::from_cumulative(rates).unwrap();
         let error =
-            Structure::check(&SessionPlan { layers, ..plan(1.0, 1) }, Span::from_ms(100)).unwrap_err();
+            Structure::check(&SessionPlan { layers, ..plan(1.0, 1) }, Duration::from_ms(100)).unwrap_err();
         assert!(error.0.contains("layer 2") && error.0.contains("2 Mbit/s"), "{error}");
-        let error = Structure::check(&plan(400.0, 8), Span::from_secs(1000)).unwrap_err();
+        let error = Structure::check(&plan(400.0, 8), Duration::from_secs(1000)).unwrap_err();
         assert!(error.0.contains("counting_round_trip"), "{error}");
-        assert_eq!(Structure::check(&plan(400.0, 8), Span::from_ms(100)), Ok(()));
-        assert_eq!(Structure::check(&plan(400.0, 1), Span::from_ms(100)), Ok(()));
+        assert_eq!(Structure::check(&plan(400.0, 8), Duration::from_ms(100)), Ok(()));
+        assert_eq!(Structure::check(&plan(400.0, 1), Duration::from_ms(100)), Ok(()));
     }
 }

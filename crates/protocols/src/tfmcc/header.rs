@@ -3,7 +3,7 @@
 use core::fmt;
 
 use layercast_core::contract;
-use layercast_core::units::{Rate, Span, WireSeq};
+use layercast_core::units::{Duration, Rate, WireSeq};
 use layercast_kit::estimator::MAX_RTT;
 pub use layercast_kit::feedback::ReceiverId;
 
@@ -144,8 +144,8 @@ impl core::error::Error for HeaderError {}
 
 impl Data {
     /// The largest round-trip time.
-    pub fn max_rtt(&self) -> Span {
-        Span::from_us(u64::from(self.max_rtt_us))
+    pub fn max_rtt(&self) -> Duration {
+        Duration::from_us(u64::from(self.max_rtt_us))
     }
 
     /// Whether a decoder would accept it. A simulated packet is a value and never met the decoder, so

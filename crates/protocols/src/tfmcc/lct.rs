@@ -20,7 +20,7 @@
 use core::num::NonZeroU64;
 
 use super::header::{Data, Echo, FloatRate, HeaderError, ReceiverId};
-use layercast_core::lct::{Cci, Content, Extension, Pieces};
+use layercast_core::lct::{Cci, Extension, ExtensionPayload, LctFields};
 use layercast_core::units::WireSeq;
 
 /// The type of TFMCC's extension (RFC 5651, section 9.1; not registered).
@@ -32,14 +32,14 @@ const WITH_ECHO: usize = 34;
 
 impl Data {
     /// The header in pieces.
-    pub fn to_lct(&self) -> Pieces {
+    pub fn to_lct(&self) -> LctFields {
         self.pieces(self.lct_content(0).extension(EXTENSION))
     }
 
     /// The content of the extension, with a value for the byte that is reserved here.
-    pub(crate) fn lct_content(&self, second: u8) -> Content {
+    pub(crate) fn lct_content(&self, second: u8) -> ExtensionPayload {
         let limiting = self.limiting.map_or(0, |receiver| receiver.0.get());
-        let mut content = Content::default()
+        let mut content = ExtensionPayload::default()
             .with(&[self.round, second])
             .with(&self.timestamp_us.to_be_bytes())
             .with(&self.max_rtt_us.to_be_bytes())
@@ -54,8 +54,8 @@ impl Data {
     }
 
     /// The header in pieces with this extension.
-    pub(crate) fn pieces(&self, extension: Extension) -> Pieces {
-        Pieces {
+    pub(crate) fn pieces(&self, extension: Extension) -> LctFields {
+        LctFields {
             cci: Cci::Short(self.seq.0.to_be_bytes()),
             session: Some(self.session),
             end_of_session: self.end_of_session,
@@ -67,12 +67,12 @@ impl Data {
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn from_lct(pieces: &Pieces) -> Result<Data, HeaderError> {
+    pub fn from_lct(pieces: &LctFields) -> Result<Data, HeaderError> {
         Data::from_lct_content(pieces, pieces.extension.content()).map(|(data, _)| data)
     }
 
     /// The same from the content of another extension; also gives the byte that is reserved here.
-    pub(crate) fn from_lct_content(pieces: &Pieces, content: &[u8]) -> Result<(Data, u8), HeaderError> {
+    pub(crate) fn from_lct_content(pieces: &LctFields, content: &[u8]) -> Result<(Data, u8), HeaderError> {
         let error = HeaderError::Length { have: content.len() };
         let word = |at: usize| match content.get(at..).and_then(<[u8]>::first_chunk) {
             Some(word) => Ok(u32::from_be_bytes(*word)),
@@ -140,7 +140,7 @@ mod tests {
         for words in 0..9 {
             let content = &whole.extension.content()[..4 * words + 2];
             let extension = Extension::new(EXTENSION, content).unwrap();
-            let read = Data::from_lct(&Pieces { extension, ..whole });
+            let read = Data::from_lct(&LctFields { extension, ..whole });
             assert_eq!(read.is_ok(), content.len() == PLAIN || content.len() == WITH_ECHO, "{words}");
         }
         let changed = |change: fn(&mut Data)| {
@@ -155,6 +155,6 @@ mod tests {
         content.copy_from_slice(whole.extension.content());
         content[22..30].fill(0);
         let extension = Extension::new(EXTENSION, &content).unwrap();
-        assert_eq!(Data::from_lct(&Pieces { extension, ..whole }), Err(HeaderError::Receiver));
+        assert_eq!(Data::from_lct(&LctFields { extension, ..whole }), Err(HeaderError::Receiver));
     }
 }

@@ -2,8 +2,8 @@
 //! open.
 
 use layercast_core::options;
-use layercast_core::session::Needs;
-use layercast_core::units::{Rate, Size, Span};
+use layercast_core::session::Requirements;
+use layercast_core::units::{Duration, Rate, Size};
 pub use layercast_kit::equation::Formula;
 use layercast_kit::estimator::{Boundary, FirstInterval, LossConfig, LossMethod};
 
@@ -12,15 +12,15 @@ options! {
     pub struct Options {
         // The source.
         /// The largest round-trip time at first; it should be above that of any receiver (RFC 4654, 3.1: at least 500 ms).
-        r_max_initial: Span = Span::from_ms(500), Span::from_ms(1) => Span::from_secs(64);
+        r_max_initial: Duration = Duration::from_ms(500), Duration::from_ms(1) => Duration::from_secs(64);
         /// No measured round-trip time counts for more than this, so that one report cannot stop all others (CHOICE).
-        r_max_limit: Span = Span::from_secs(16), Span::from_ms(1) => Span::from_secs(64);
+        r_max_limit: Duration = Duration::from_secs(16), Duration::from_ms(1) => Duration::from_secs(64);
         /// The granularity of the source's clock (RFC 4654, 3.2).
-        granularity: Span = Span::from_ms(1), Span::from_us(1) => Span::from_secs(1);
+        granularity: Duration = Duration::from_ms(1), Duration::from_us(1) => Duration::from_secs(1);
         /// How long a feedback round lasts, in largest round-trip times (RFC 4654, 3.4: 6 for unicast feedback).
         round_length: f64 = 6.0, 1.0 => 100.0;
         /// The longest time between two packets (RFC 4654, 3.3: 8 s).
-        max_spacing: Span = Span::from_secs(8), Span::from_ms(1) => Span::from_secs(64);
+        max_spacing: Duration = Duration::from_secs(8), Duration::from_ms(1) => Duration::from_secs(64);
         /// For how many largest round-trip times the former limiting receiver is kept in mind, to follow it again when the present one goes; 0 for not at all (TFMCC paper; the number is a CHOICE).
         former_memory: f64 = 10.0, 0.0 => 1000.0;
         /// The rate does not fall below this, whatever is reported; more than 0 is not fair to TCP (CHOICE).
@@ -63,13 +63,13 @@ options! {
         /// How many later packets make a missing one lost (RFC 4654, 5.1: 3).
         reorder: u32 = 3, 1 => 100;
         /// A receiver whose fair rate is below one packet in `max_spacing`, and below the session's, leaves after this (RFC 4654, 4.4: 120 s).
-        starved_leave: Span = Span::from_secs(120), Span::from_ms(1) => Span::from_secs(3600);
+        starved_leave: Duration = Duration::from_secs(120), Duration::from_ms(1) => Duration::from_secs(3600);
         /// How long without packets is worth a note, and a new try where the join had failed (CHOICE).
-        silence_note: Span = Span::from_secs(30), Span::from_ms(1) => Span::from_secs(3600);
+        silence_note: Duration = Duration::from_secs(30), Duration::from_ms(1) => Duration::from_secs(3600);
     }
 }
 
-impl Needs for Options {}
+impl Requirements for Options {}
 
 impl Options {
     /// What the loss estimator is to be. What is not an option here plays no part in the method.

@@ -18,9 +18,9 @@ pub(crate) use self::reporter::Reporter;
 use super::header::{Data, Header, ReceiverId};
 use super::options::Options;
 use layercast_core::contract::{
-    Action, ActionQueue, Arrival, Belief, Cause, Ecn, Endpoint, Input, Note, Origin,
+    Action, ActionQueue, Arrival, Cause, Ecn, Endpoint, Estimates, Input, Origin, TraceEvent,
 };
-use layercast_core::session::{Heard, SessionNumber, SessionPlan};
+use layercast_core::session::{SessionMatch, SessionNumber, SessionPlan};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Layer, Level, Rate, RateEstimate, Size, Time};
 
@@ -109,7 +109,7 @@ impl Receiver {
             return;
         }
         if data.end_of_session {
-            self.actions.note(Note::SessionEnded);
+            self.actions.trace(TraceEvent::SessionEnded);
             self.finish(Cause::SessionEnd);
             return;
         }
@@ -133,17 +133,17 @@ impl Receiver {
     /// Whether a packet belongs to the session, which the first packet makes known.
     fn is_of_session(&mut self, data: &Data) -> bool {
         let heard = self.session.hear(data.session);
-        self.counters.foreign += u64::from(matches!(heard, Heard::Foreign | Heard::Anew));
-        if heard == Heard::Anew {
+        self.counters.foreign += u64::from(matches!(heard, SessionMatch::Foreign | SessionMatch::Restarted));
+        if heard == SessionMatch::Restarted {
             self.begin_anew();
         }
-        heard != Heard::Foreign
+        heard != SessionMatch::Foreign
     }
 
     /// The source began anew: everything is learned again.
     fn begin_anew(&mut self) {
         self.counters.restarts += 1;
-        self.actions.note(Note::Resynchronised { layer: Layer::BASE });
+        self.actions.trace(TraceEvent::Resynchronised { layer: Layer::BASE });
         let losses = self.options.loss_config();
         self.reception = Reception::new(&self.options, &losses, self.packet_size, [self.peak]);
         self.reporter.reset();
@@ -158,7 +158,7 @@ impl Receiver {
         self.silent_at = now + self.options.silence_note;
         self.counters.bad_echo += u64::from(told.bad_echo);
         if let Some(rtt) = told.first_rtt {
-            self.actions.note(Note::FirstRoundTrip { rtt });
+            self.actions.trace(TraceEvent::FirstRoundTrip { rtt });
         }
         let asked = self.reception.asked();
         if self.is_starved(now) {
@@ -180,7 +180,7 @@ impl Receiver {
             self.send_report(now, false);
         }
         if now >= self.silent_at {
-            self.actions.note(Note::NothingHeard { waited: now.since(self.reporter.heard()) });
+            self.actions.trace(TraceEvent::Silent { waited: now.since(self.reporter.heard()) });
             self.silent_at = now + self.options.silence_note;
             self.join(Cause::Start);
         }
@@ -195,7 +195,7 @@ impl Receiver {
 
     fn set_level(&mut self, to: Level, cause: Cause) {
         if self.level != to {
-            self.actions.note(Note::LevelChanged { from: self.level, to, cause });
+            self.actions.trace(TraceEvent::LevelChanged { from: self.level, to, cause });
             self.level = to;
         }
     }
@@ -252,13 +252,13 @@ impl Endpoint for Receiver {
         Some(self.reporter.deadline().map_or(self.silent_at, |at| at.min(self.silent_at)))
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let rate = match self.reception.calculated() {
             Some(rate) if self.reception.has_loss() => RateEstimate::Known(Rate::from_bytes_per_s(rate)),
             _ if self.session.known().is_some() => RateEstimate::Unbounded,
             _ => RateEstimate::Unknown,
         };
-        Belief {
+        Estimates {
             level: self.level,
             rate,
             smoothed_rate: rate,

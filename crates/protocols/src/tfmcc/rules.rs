@@ -3,7 +3,7 @@
 //! Times are seconds and rates byte/s where a number has no unit of its own.
 
 use layercast_core::math::ln;
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 use layercast_kit::equation::{EquationError, Formula, Path};
 
 /// The timer of a receiver's feedback (RFC 4654, section 4.5), in seconds. `round` is the length of a
@@ -32,13 +32,18 @@ pub fn is_suppressed(rate: f64, suppression: f64, part: f64) -> bool {
 
 /// The largest round-trip time after a feedback round whose largest one was `peak` (RFC 4654, section
 /// 3.2). It is never below the packets' spacing, since suppression travels in data packets.
-pub fn max_rtt_after_round(max_rtt: Span, peak: Span, spacing: Span, granularity: Span) -> Span {
+pub fn max_rtt_after_round(
+    max_rtt: Duration,
+    peak: Duration,
+    spacing: Duration,
+    granularity: Duration,
+) -> Duration {
     max_rtt.scaled(0.9).max(peak).max(spacing + granularity)
 }
 
 /// The rate of a receiver that knew only the largest round-trip time, for its true one (RFC 4654,
 /// section 3.3).
-pub fn rescaled_rate(rate: f64, max_rtt: Span, rtt: Span) -> f64 {
+pub fn rescaled_rate(rate: f64, max_rtt: Duration, rtt: Duration) -> f64 {
     if rtt.is_zero() { rate } else { rate * max_rtt.as_secs_f64() / rtt.as_secs_f64() }
 }
 
@@ -53,7 +58,7 @@ pub fn first_loss_rate(path: &Path, receive_rate: f64) -> Result<f64, EquationEr
 
 /// The first interval, made with `assumed` for the round-trip time, for the true one (RFC 4654,
 /// section 5.6).
-pub fn rescaled_interval(length: f64, rtt: Span, assumed: Span) -> f64 {
+pub fn rescaled_interval(length: f64, rtt: Duration, assumed: Duration) -> f64 {
     let ratio = rtt.as_secs_f64() / assumed.as_secs_f64();
     length * ratio * ratio
 }
@@ -71,16 +76,16 @@ pub struct OneWayDelay {
 impl OneWayDelay {
     /// A measured round-trip time, with a packet stamped `sent_us` by the source that came at `now_us`
     /// on the receiver's clock.
-    pub fn measured(&mut self, rtt: Span, now_us: u32, sent_us: u32) {
+    pub fn measured(&mut self, rtt: Duration, now_us: u32, sent_us: u32) {
         let rtt_us = rtt.as_us() as u32;
         self.reverse_us = Some(rtt_us.wrapping_sub(now_us.wrapping_sub(sent_us)));
     }
 
     /// The round-trip time that a packet's delay tells. None before the first measurement, and if it is
     /// not positive or more than 64 s.
-    pub fn rtt(&self, now_us: u32, sent_us: u32) -> Option<Span> {
+    pub fn rtt(&self, now_us: u32, sent_us: u32) -> Option<Duration> {
         let rtt_us = now_us.wrapping_sub(sent_us).wrapping_add(self.reverse_us?);
-        let rtt = Span::from_us(u64::from(rtt_us));
+        let rtt = Duration::from_us(u64::from(rtt_us));
         (!rtt.is_zero() && rtt <= layercast_kit::estimator::MAX_RTT).then_some(rtt)
     }
 

@@ -8,15 +8,15 @@ mod rounds;
 pub(crate) use self::regulator::{Range, Regulator, Reported};
 use super::header::{Header, ReceiverId, Report};
 use super::options::Options;
-use layercast_core::contract::{ActionQueue, Belief, Endpoint, Input, Payload, Send, Target};
+use layercast_core::contract::{ActionQueue, Endpoint, Estimates, Input, Payload, Send, Target};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Layer, Level, Rate, RateEstimate, Size, Span, Time, WireSeq};
+use layercast_core::units::{Channel, Duration, Layer, Level, Rate, RateEstimate, Size, Time, WireSeq};
 use layercast_kit::feedback::TokenBucket;
 
 /// A source that is further behind than this starts anew from now: a host that stalled does not make
 /// up for it with a burst.
-pub(crate) const MAX_BEHIND: Span = Span::from_ms(100);
+pub(crate) const MAX_BEHIND: Duration = Duration::from_ms(100);
 
 /// What a source counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl Source {
     }
 
     /// The largest round-trip time of the session, as the source has it.
-    pub fn max_rtt(&self) -> Span {
+    pub fn max_rtt(&self) -> Duration {
         self.regulator.max_rtt()
     }
 
@@ -122,7 +122,7 @@ impl Source {
         self.regulator.in_slow_start()
     }
 
-    fn spacing(&self) -> Span {
+    fn spacing(&self) -> Duration {
         self.regulator.spacing()
     }
 
@@ -231,9 +231,9 @@ impl Endpoint for Source {
         }
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let rate = RateEstimate::Known(self.rate());
         let level = Level::up_to(Layer::BASE);
-        Belief { level, rate, smoothed_rate: rate, loss: None, rtt: self.regulator.rtt(), measures: None }
+        Estimates { level, rate, smoothed_rate: rate, loss: None, rtt: self.regulator.rtt(), measures: None }
     }
 }

@@ -1,6 +1,6 @@
 //! Whether the source had all the data that it was allowed to send (RFC 5348, section 8.2.1).
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// Two moments at which the source sent all that it was allowed to: one for the stretch that the next
 /// report covers, one for the stretch after that.
@@ -25,7 +25,7 @@ impl DataLimit {
 
     /// A report came about packets sent up to `newest`: whether the source was short of data over the
     /// whole round trip before that.
-    pub(super) fn on_report(&mut self, now: Time, newest: Time, rtt: Span) -> bool {
+    pub(super) fn on_report(&mut self, now: Time, newest: Time, rtt: Duration) -> bool {
         let oldest = newest - rtt;
         self.reported = Some(newest);
         self.report_came = Some(now);
@@ -43,12 +43,12 @@ mod tests {
     use super::*;
 
     fn ms(ms: u64) -> Time {
-        Time::ZERO + Span::from_ms(ms)
+        Time::ZERO + Duration::from_ms(ms)
     }
 
     #[test]
     fn an_interval_with_one_unlimited_moment_is_not_limited() {
-        let (mut limit, rtt) = (DataLimit::default(), Span::from_ms(100));
+        let (mut limit, rtt) = (DataLimit::default(), Duration::from_ms(100));
         limit.on_unlimited(ms(50));
         assert!(!limit.on_report(ms(200), ms(100), rtt));
         // Nothing unlimited was sent between 100 and 200 ms.

@@ -1,7 +1,7 @@
 //! The equation as a source applies it, and what TFRC-SP changes in it (RFC 4828, section 3).
 
 use super::rfc::Feedback;
-use layercast_core::units::{Size, Span};
+use layercast_core::units::{Duration, Size};
 use layercast_kit::equation::{Formula, Path};
 
 /// What makes a session one of small packets: TFRC-SP (RFC 4828, section 3). Its source and receiver
@@ -13,7 +13,7 @@ pub struct SmallPackets {
     /// The headers of each packet.
     pub header: Size,
     /// The least time between two packets.
-    pub spacing: Span,
+    pub spacing: Duration,
 }
 
 impl SmallPackets {

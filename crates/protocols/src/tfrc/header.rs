@@ -6,7 +6,7 @@
 use core::fmt;
 
 use layercast_core::contract;
-use layercast_core::units::{Rate, Span, WireSeq};
+use layercast_core::units::{Duration, Rate, WireSeq};
 
 /// The header of a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,17 +115,17 @@ impl Report {
 
 impl Data {
     /// The wire form of a span: at least a microsecond, since 0 stands for none.
-    pub fn wire_span(span: Option<Span>) -> u32 {
+    pub fn wire_span(span: Option<Duration>) -> u32 {
         span.map_or(0, |span| u32::try_from(span.as_us()).unwrap_or(u32::MAX).max(1))
     }
 
     /// The source's round-trip time, once it has one.
-    pub fn rtt(&self) -> Option<Span> {
-        (self.rtt_us > 0).then(|| Span::from_us(u64::from(self.rtt_us)))
+    pub fn rtt(&self) -> Option<Duration> {
+        (self.rtt_us > 0).then(|| Duration::from_us(u64::from(self.rtt_us)))
     }
 
     /// The source's retransmission timeout, once it has one.
-    pub fn rto(&self) -> Option<Span> {
-        (self.rto_us > 0).then(|| Span::from_us(u64::from(self.rto_us)))
+    pub fn rto(&self) -> Option<Duration> {
+        (self.rto_us > 0).then(|| Duration::from_us(u64::from(self.rto_us)))
     }
 }

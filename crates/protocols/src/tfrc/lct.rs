@@ -14,7 +14,7 @@
 //! ```
 
 use super::header::{Data, DataError};
-use layercast_core::lct::{Cci, Content, Pieces};
+use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
 use layercast_core::units::WireSeq;
 
 /// The type of TFRC's extension (RFC 5651, section 9.1; not registered).
@@ -22,13 +22,13 @@ pub const EXTENSION: u8 = 83;
 
 impl Data {
     /// The header in pieces, with the extension type of its protocol.
-    pub(crate) fn to_lct(self, kind: u8) -> Pieces {
-        let content = Content::default()
+    pub(crate) fn to_lct(self, kind: u8) -> LctFields {
+        let content = ExtensionPayload::default()
             .with(&self.round.to_be_bytes())
             .with(&self.timestamp_us.to_be_bytes())
             .with(&self.rtt_us.to_be_bytes())
             .with(&self.rto_us.to_be_bytes());
-        Pieces {
+        LctFields {
             cci: Cci::Short(self.seq.0.to_be_bytes()),
             session: Some(self.session),
             end_of_session: self.end_of_session,
@@ -37,7 +37,7 @@ impl Data {
     }
 
     /// The header from its pieces. Never panics.
-    pub(crate) fn from_lct(pieces: &Pieces) -> Result<Data, DataError> {
+    pub(crate) fn from_lct(pieces: &LctFields) -> Result<Data, DataError> {
         let content = pieces.extension.content();
         let &[r1, r0, t3, t2, t1, t0, s3, s2, s1, s0, o3, o2, o1, o0] = content else {
             return Err(DataError { len: content.len() });
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(Data::from_lct(&pieces), Ok(data));
         for len in [2, 6, 10, 18, 34] {
             let extension = Extension::new(EXTENSION, &[0; 34][..len]).expect("whole words");
-            assert_eq!(Data::from_lct(&Pieces { extension, ..pieces }), Err(DataError { len }));
+            assert_eq!(Data::from_lct(&LctFields { extension, ..pieces }), Err(DataError { len }));
         }
     }
 }

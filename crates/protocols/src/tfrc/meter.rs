@@ -1,7 +1,7 @@
 //! What turns received and lost packets into a loss rate.
 
 use layercast_core::contract::{Measure, Measures};
-use layercast_core::units::{RateEstimate, Size, Span};
+use layercast_core::units::{Duration, RateEstimate, Size};
 use layercast_kit::equation::{Formula, Path};
 use layercast_kit::estimator::{LossConfig, LossEstimator, LossOutcome, LossPanel, Packet, PanelConfig};
 
@@ -43,7 +43,7 @@ impl Meter {
         }
     }
 
-    pub(super) fn set_rtt(&mut self, rtt: Span) {
+    pub(super) fn set_rtt(&mut self, rtt: Duration) {
         match self {
             Meter::One(loss) => loss.set_rtt(rtt),
             Meter::Several(panel, _) => panel.set_rtt(rtt),

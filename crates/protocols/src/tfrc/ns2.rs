@@ -5,7 +5,7 @@
 use super::FairRate;
 use super::rfc::{Feedback, MAX_SPACING_S, damped};
 use layercast_core::math::sqrt;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// The rate before the first report (`InitRate_`).
 const INITIAL: f64 = 300.0;
@@ -117,7 +117,7 @@ impl Ns2Rate {
 
     fn slow_start(&mut self, now: Time, cap: Option<f64>) {
         let one_packet = self.one_packet();
-        let elapsed = now.since(self.last_change) > Span::from_secs_f64(self.rtt_s);
+        let elapsed = now.since(self.last_change) > Duration::from_secs_f64(self.rtt_s);
         let target = match cap {
             _ if self.rate < one_packet => {
                 self.climbing = self.rate;
@@ -176,7 +176,7 @@ mod tests {
     use layercast_kit::equation::Formula;
 
     fn ms(ms: u64) -> Time {
-        Time::ZERO + Span::from_ms(ms)
+        Time::ZERO + Duration::from_ms(ms)
     }
 
     fn report(loss: f64, receive_rate: f64) -> Feedback {

@@ -2,8 +2,8 @@
 
 pub use super::choices::{FirstTarget, InitialWindow, Profile, ReceiveLimit};
 use layercast_core::options;
-use layercast_core::session::Needs;
-use layercast_core::units::{Size, Span};
+use layercast_core::session::Requirements;
+use layercast_core::units::{Duration, Size};
 pub use layercast_kit::equation::Formula;
 pub use layercast_kit::estimator::{LossMethod, RtoRule, RttFilter};
 
@@ -27,9 +27,9 @@ options! {
         /// How the retransmission timeout of the equation follows; by profile: four-r (RFC 5348, section 4.3), of ns2 ns-tick.
         rto: Option<RtoRule> = None;
         /// The least timeout of the rfc-6298 rule.
-        rto_minimum: Span = Span::from_secs(1);
+        rto_minimum: Duration = Duration::from_secs(1);
         /// The clock's granularity for rfc-6298, and the tick of ns-tick.
-        rto_granularity: Span = Span::from_ms(100);
+        rto_granularity: Duration = Duration::from_ms(100);
         /// Whether a rising round-trip time slows the source down (RFC 5348, section 4.5: recommended).
         damping: bool = true;
         /// The model of TCP's throughput; by profile: pftk-simplified (RFC 5348, section 3.1), of ns2 the clamped one.
@@ -53,20 +53,20 @@ options! {
         /// With small packets: the headers in each packet, which are no data (RFC 4828, section 3: 40 bytes).
         header_size: Size = Size::from_bytes(40), Size::from_bytes(0) => Size::from_bytes(1000);
         /// With small packets: the least time between two packets (RFC 4828, section 3: 10 ms).
-        least_spacing: Span = Span::from_ms(10), Span::from_us(1) => Span::from_secs(60);
+        least_spacing: Duration = Duration::from_ms(10), Duration::from_us(1) => Duration::from_secs(60);
         /// The size of a report on the wire (ns-2: 40 bytes).
         report_size: Size = Size::from_bytes(40);
         /// How often a receiver asks the source to begin until data comes (this project's choice).
-        hello_interval: Span = Span::from_secs(1), Span::from_ms(10) => Span::from_secs(60);
+        hello_interval: Duration = Duration::from_secs(1), Duration::from_ms(10) => Duration::from_secs(60);
         /// How often the source sends a packet while no receiver has spoken, so that one may learn of the
         /// session from its packets; 0 for never, as where receivers know of it (this project's choice).
-        announce_interval: Span = Span::ZERO, Span::ZERO => Span::from_secs(60);
+        announce_interval: Duration = Duration::ZERO, Duration::ZERO => Duration::from_secs(60);
         /// How many packets say the end of the session when the source is stopped.
         end_packets: u32 = 3, 0 => 100;
     }
 }
 
-impl Needs for Options {
+impl Requirements for Options {
     fn most_receivers(&self) -> Option<usize> {
         Some(1)
     }

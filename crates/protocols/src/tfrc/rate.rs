@@ -3,7 +3,7 @@
 use super::FairRate;
 use super::ns2::Ns2Rate;
 use super::rfc::{Feedback, RfcRate, RfcRules};
-use super::settings::{Law, Settings};
+use super::settings::{RateRule, Settings};
 use layercast_core::units::Time;
 
 /// How a source finds its rate, in byte/s.
@@ -24,7 +24,7 @@ impl RateLaw {
         };
         let equation = FairRate { packets_per_ack, ..equation };
         match settings.law {
-            Law::Rfc => {
+            RateRule::Rfc => {
                 let rules = RfcRules {
                     packet_bytes,
                     several_at_first: settings.several_at_first,
@@ -35,11 +35,11 @@ impl RateLaw {
                 };
                 RateLaw::Rfc(RfcRate::new(now, rules))
             }
-            Law::Ns2 => {
+            RateRule::Ns2 => {
                 let damping = damping.then_some(damping_q);
                 RateLaw::Ns2(Ns2Rate::new(now, packet_bytes, equation, damping))
             }
-            Law::Constant => RateLaw::Constant(most),
+            RateRule::Constant => RateLaw::Constant(most),
         }
     }
 

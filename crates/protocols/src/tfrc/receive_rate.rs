@@ -1,6 +1,6 @@
 //! What reaches a receiver, in byte/s (RFC 5348, section 6.2, step 2).
 
-use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 
 /// How many reports back a measurement may begin: more come within a round trip only if each of them
 /// tells of a new loss event.
@@ -29,7 +29,7 @@ impl ReceiveRate {
     }
 
     /// The rate at `now`; zero before any time has passed.
-    pub(super) fn rate(&self, now: Time, rtt: Span) -> Rate {
+    pub(super) fn rate(&self, now: Time, rtt: Duration) -> Rate {
         let old = self.marks.iter().find(|&&(at, _)| now.since(at) >= rtt && at < now);
         let (at, bytes) = *old.unwrap_or(&self.marks[MARKS - 1]);
         // The marks may all be younger than a round trip: then it is the rate of a round trip.
@@ -57,12 +57,12 @@ mod tests {
     use super::*;
 
     fn ms(ms: u64) -> Time {
-        Time::ZERO + Span::from_ms(ms)
+        Time::ZERO + Duration::from_ms(ms)
     }
 
     #[test]
     fn an_early_report_measures_over_more_than_a_round_trip() {
-        let (rtt, size) = (Span::from_ms(100), Size::from_bytes(1000));
+        let (rtt, size) = (Duration::from_ms(100), Size::from_bytes(1000));
         let mut rate = ReceiveRate::new(ms(0));
         for _ in 0..10 {
             rate.on_packet(size);

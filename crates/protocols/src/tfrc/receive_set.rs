@@ -1,6 +1,6 @@
 //! The receive rates of the last two round trips (RFC 5348, section 4.3: `X_recv_set`).
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// The most values that are kept (RFC 5348, section 8.2.2).
 const MOST: usize = 3;
@@ -22,7 +22,7 @@ impl ReceiveSet {
     }
 
     /// Adds a value and forgets those older than `memory`, which is two round trips.
-    pub fn update(&mut self, now: Time, bytes_per_s: f64, memory: Span) {
+    pub fn update(&mut self, now: Time, bytes_per_s: f64, memory: Duration) {
         self.unbounded = self.unbounded.filter(|&at| now.since(at) <= memory);
         let mut kept = [(bytes_per_s, now); MOST];
         let recent = self.entries[..self.len].iter().filter(|&&(_, at)| now.since(at) <= memory);
@@ -66,16 +66,16 @@ mod tests {
     use super::*;
 
     fn ms(ms: u64) -> Time {
-        Time::ZERO + Span::from_ms(ms)
+        Time::ZERO + Duration::from_ms(ms)
     }
 
     #[test]
     fn nothing_is_bounded_for_two_round_trips() {
         let mut set = ReceiveSet::new(ms(0));
-        set.update(ms(100), 10.0, Span::from_ms(200));
-        set.update(ms(200), 20.0, Span::from_ms(200));
+        set.update(ms(100), 10.0, Duration::from_ms(200));
+        set.update(ms(200), 20.0, Duration::from_ms(200));
         assert_eq!(set.largest(), None);
-        set.update(ms(300), 15.0, Span::from_ms(200));
+        set.update(ms(300), 15.0, Duration::from_ms(200));
         assert_eq!(set.largest(), Some(20.0));
     }
 
@@ -84,17 +84,17 @@ mod tests {
         let mut set = ReceiveSet::new(ms(0));
         set.replace(ms(0), 90.0);
         for (at, rate) in [(10, 50.0), (20, 40.0), (30, 30.0)] {
-            set.update(ms(at), rate, Span::from_ms(200));
+            set.update(ms(at), rate, Duration::from_ms(200));
         }
         assert_eq!(set.largest(), Some(50.0));
-        set.update(ms(225), 20.0, Span::from_ms(200));
+        set.update(ms(225), 20.0, Duration::from_ms(200));
         assert_eq!(set.largest(), Some(30.0));
     }
 
     #[test]
     fn the_largest_alone_can_be_kept_and_halved() {
         let mut set = ReceiveSet::new(ms(0));
-        set.update(ms(10), 50.0, Span::from_ms(200));
+        set.update(ms(10), 50.0, Duration::from_ms(200));
         set.maximize(ms(20), 40.0);
         assert_eq!(set.largest(), Some(50.0));
         set.halve();

@@ -10,11 +10,11 @@ use super::receive_rate::ReceiveRate;
 use super::report_schedule::{Brought, ReportSchedule};
 use super::settings::Settings;
 use layercast_core::contract::{
-    Action, ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Note, Origin, Send, Timers,
+    Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Origin, Send, Timers, TraceEvent,
 };
-use layercast_core::session::{Heard, SessionNumber, SessionPlan};
+use layercast_core::session::{SessionMatch, SessionNumber, SessionPlan};
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Layer, Level, Rate, Size, Span, Time};
+use layercast_core::units::{Channel, Duration, Layer, Level, Rate, Size, Time};
 
 /// What a receiver counted since it started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub struct Receiver {
     schedule: ReportSchedule,
     /// The loss event rate of the last report, and the round-trip time of that time.
     reported_loss: f64,
-    reported_rtt: Option<Span>,
+    reported_rtt: Option<Duration>,
     /// The newest time stamp and when it came.
     newest: Option<(u32, Time)>,
     timers: Timers<2>,
@@ -125,7 +125,7 @@ impl Receiver {
     fn say_hello(&mut self, now: Time, cause: Cause) {
         if self.level == Level::NONE {
             self.actions.join(CHANNEL);
-            self.actions.note(Note::LevelChanged { from: Level::NONE, to: HELD, cause });
+            self.actions.trace(TraceEvent::LevelChanged { from: Level::NONE, to: HELD, cause });
             self.level = HELD;
         }
         self.send_report(now, false);
@@ -145,7 +145,7 @@ impl Receiver {
             return;
         }
         if data.end_of_session {
-            self.actions.note(Note::SessionEnded);
+            self.actions.trace(TraceEvent::SessionEnded);
             self.finish(Cause::SessionEnd);
             return;
         }
@@ -155,13 +155,13 @@ impl Receiver {
     /// Whether a packet belongs to the session, which the first packet makes known.
     fn is_of_session(&mut self, now: Time, data: &Data) -> bool {
         let heard = self.session.hear(data.session);
-        self.counters.foreign += u64::from(matches!(heard, Heard::Foreign | Heard::Anew));
+        self.counters.foreign += u64::from(matches!(heard, SessionMatch::Foreign | SessionMatch::Restarted));
         match heard {
-            Heard::First => self.begin(now),
-            Heard::Anew => self.begin_anew(now),
-            Heard::Same | Heard::Foreign => {}
+            SessionMatch::First => self.begin(now),
+            SessionMatch::Restarted => self.begin_anew(now),
+            SessionMatch::Same | SessionMatch::Foreign => {}
         }
-        heard != Heard::Foreign
+        heard != SessionMatch::Foreign
     }
 
     fn begin(&mut self, now: Time) {
@@ -172,7 +172,7 @@ impl Receiver {
 
     fn begin_anew(&mut self, now: Time) {
         self.counters.restarts += 1;
-        self.actions.note(Note::Resynchronised { layer: Layer::BASE });
+        self.actions.trace(TraceEvent::Resynchronised { layer: Layer::BASE });
         self.reception.reset();
         self.schedule = ReportSchedule::new(self.settings.ns2_reports);
         self.timers.disarm(Timer::Report as usize);
@@ -191,7 +191,7 @@ impl Receiver {
         };
         let rtt = self.reception.rtt();
         if let Some(rtt) = rtt.filter(|_| rtt_before.is_none()) {
-            self.actions.note(Note::FirstRoundTrip { rtt });
+            self.actions.trace(TraceEvent::FirstRoundTrip { rtt });
         }
         self.newest = Some((data.timestamp_us, now));
         self.receive_rate.on_packet(self.settings.counted(arrival.size));
@@ -210,7 +210,7 @@ impl Receiver {
 
     /// What reaches the receiver now, over at least the round-trip time of the last report.
     fn rate_now(&self, now: Time) -> Rate {
-        let rtt = self.reported_rtt.or(self.reception.rtt()).unwrap_or(Span::ZERO);
+        let rtt = self.reported_rtt.or(self.reception.rtt()).unwrap_or(Duration::ZERO);
         self.receive_rate.rate(now, rtt)
     }
 
@@ -252,8 +252,8 @@ impl Receiver {
 
     fn join_failed(&mut self, now: Time, channel: Channel) {
         if channel == CHANNEL && self.level != Level::NONE {
-            let note = Note::LevelChanged { from: HELD, to: Level::NONE, cause: Cause::JoinFailed };
-            self.actions.note(note);
+            let note = TraceEvent::LevelChanged { from: HELD, to: Level::NONE, cause: Cause::JoinFailed };
+            self.actions.trace(note);
             self.level = Level::NONE;
             self.timers.arm(Timer::Hello as usize, now + self.settings.hello_interval);
         }
@@ -263,7 +263,7 @@ impl Receiver {
     fn finish(&mut self, cause: Cause) {
         if self.level != Level::NONE {
             self.actions.leave(CHANNEL);
-            self.actions.note(Note::LevelChanged { from: HELD, to: Level::NONE, cause });
+            self.actions.trace(TraceEvent::LevelChanged { from: HELD, to: Level::NONE, cause });
             self.level = Level::NONE;
         }
         self.phase = Phase::Over;
@@ -302,9 +302,9 @@ impl Endpoint for Receiver {
         self.timers.next()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let rate = self.reception.rate();
-        Belief {
+        Estimates {
             level: self.level,
             rate,
             smoothed_rate: rate,

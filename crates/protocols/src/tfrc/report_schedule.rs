@@ -1,6 +1,6 @@
 //! When a receiver reports (RFC 5348, sections 6.1 to 6.3; ns-2's agent).
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// What a data packet brought that decides on a report.
 #[derive(Clone, Copy, Debug)]
@@ -10,7 +10,7 @@ pub(super) struct Brought {
     /// Whether it was the first loss event of all.
     pub(super) first_loss: bool,
     /// The round-trip time in the packet before this one and in this one.
-    pub(super) rtts: [Option<Span>; 2],
+    pub(super) rtts: [Option<Duration>; 2],
 }
 
 /// The schedule of a receiver's reports.
@@ -57,13 +57,13 @@ impl ReportSchedule {
     }
 
     /// A report was sent; `rtt` is the source's, if it has one.
-    pub(super) fn sent(&mut self, now: Time, rtt: Option<Span>) {
+    pub(super) fn sent(&mut self, now: Time, rtt: Option<Duration>) {
         self.last = Some(now);
         self.news = false;
         self.owed = false;
         // Never at once: a round-trip time may be as short as the clock's unit.
-        let wait = |rtt: Span| if self.ns2 { rtt.scaled(1.5) } else { rtt };
-        self.due = rtt.map(|rtt| now + wait(rtt).max(Span::from_us(1)));
+        let wait = |rtt: Duration| if self.ns2 { rtt.scaled(1.5) } else { rtt };
+        self.due = rtt.map(|rtt| now + wait(rtt).max(Duration::from_us(1)));
     }
 
     /// No more reports.
@@ -76,11 +76,11 @@ impl ReportSchedule {
 mod tests {
     use super::*;
 
-    const RTT: Span = Span::from_ms(100);
+    const RTT: Duration = Duration::from_ms(100);
     const QUIET: Brought = Brought { higher_loss: false, first_loss: false, rtts: [Some(RTT); 2] };
 
     fn ms(ms: u64) -> Time {
-        Time::ZERO + Span::from_ms(ms)
+        Time::ZERO + Duration::from_ms(ms)
     }
 
     #[test]

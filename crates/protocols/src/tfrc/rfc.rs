@@ -4,7 +4,7 @@
 
 use super::{FairRate, ReceiveSet};
 use layercast_core::math::sqrt;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// The longest time between two packets, in seconds (RFC 5348, section 4.3: `t_mbi`).
 pub(super) const MAX_SPACING_S: f64 = 64.0;
@@ -144,7 +144,7 @@ impl RfcRate {
         } else if report.data_limited {
             self.received.maximize(now, report.receive_rate);
         } else {
-            let memory = Span::from_secs_f64(2.0 * report.rtt_s);
+            let memory = Duration::from_secs_f64(2.0 * report.rtt_s);
             self.received.update(now, report.receive_rate, memory);
         }
         self.received.largest().map(|largest| 2.0 * largest)
@@ -155,7 +155,7 @@ impl RfcRate {
         let bounded = |rate: f64| limit.map_or(rate, |limit| rate.min(limit));
         if let Some(calculated) = self.calculated {
             self.allowed = bounded(calculated).max(self.least());
-        } else if now.since(self.doubled) >= Span::from_secs_f64(rtt_s) {
+        } else if now.since(self.doubled) >= Duration::from_secs_f64(rtt_s) {
             self.allowed = bounded(2.0 * self.allowed).max(self.initial(rtt_s));
             self.doubled = now;
         }
@@ -223,7 +223,7 @@ mod tests {
     }
 
     fn ms(ms: u64) -> Time {
-        Time::ZERO + Span::from_ms(ms)
+        Time::ZERO + Duration::from_ms(ms)
     }
 
     /// A source that has had its first report at 0 s and others until 1 s.

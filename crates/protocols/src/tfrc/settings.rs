@@ -4,7 +4,7 @@ use super::SmallPackets;
 use super::choices::{FirstTarget, InitialWindow, Profile, ReceiveLimit};
 use super::meter::MeterPlan;
 use super::options::Options;
-use layercast_core::units::{Size, Span};
+use layercast_core::units::{Duration, Size};
 use layercast_kit::equation::Formula;
 use layercast_kit::estimator::{
     Boundary, FirstInterval, ImpactAverage, LossConfig, LossMethod, RtoRule, RttFilter, WindowScope,
@@ -12,7 +12,7 @@ use layercast_kit::estimator::{
 
 /// How a source finds its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Law {
+pub(crate) enum RateRule {
     /// By the rules of the RFCs.
     Rfc,
     /// By the rules of ns-2's agent.
@@ -24,7 +24,7 @@ pub(crate) enum Law {
 /// Every rule of a session. CBR has the same, from options of its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    pub(crate) law: Law,
+    pub(crate) law: RateRule,
     /// Whether the source may send a few packets in its first round trip, or one.
     pub(crate) several_at_first: bool,
     /// Whether the largest recent receive rate bounds the rate, or the newest.
@@ -40,8 +40,8 @@ pub(crate) struct Settings {
     pub(crate) rtt_window: u32,
     pub(crate) q: f64,
     pub(crate) rto: RtoRule,
-    pub(crate) rto_minimum: Span,
-    pub(crate) rto_granularity: Span,
+    pub(crate) rto_minimum: Duration,
+    pub(crate) rto_granularity: Duration,
     pub(crate) reorder: u32,
     /// Whether a new loss event also needs a packet that was sent after a report about the last one
     /// (ns-2, `PreciseLoss_`).
@@ -52,9 +52,9 @@ pub(crate) struct Settings {
     pub(crate) largest_target: bool,
     pub(crate) meter: MeterPlan,
     pub(crate) report_size: Size,
-    pub(crate) hello_interval: Span,
+    pub(crate) hello_interval: Duration,
     /// How often the source sends before a receiver has spoken; zero for never.
-    pub(crate) announce_interval: Span,
+    pub(crate) announce_interval: Duration,
     pub(crate) end_packets: u32,
 }
 
@@ -81,14 +81,14 @@ impl Settings {
             discounting: options.discounting.then_some(threshold),
             boundary: Boundary::Inside,
             first_interval: FirstInterval::Synthetic,
-            initial_rtt: Span::from_ms(500),
+            initial_rtt: Duration::from_ms(500),
             impact: ImpactAverage::Mean,
             discount_impact: false,
             window: 1,
             scope: WindowScope::Session,
         };
         Settings {
-            law: if ns2 { Law::Ns2 } else { Law::Rfc },
+            law: if ns2 { RateRule::Ns2 } else { RateRule::Rfc },
             several_at_first: match options.initial_window {
                 InitialWindow::ByProfile => newest,
                 own => own == InitialWindow::Rfc3390,

@@ -5,19 +5,19 @@ use super::header::{Data, Header, Report};
 use super::options::Options;
 use super::rate::RateLaw;
 use super::rfc::Feedback;
-use super::settings::{Law, Settings};
+use super::settings::{RateRule, Settings};
 use layercast_core::contract::{
-    Action, ActionQueue, Belief, Endpoint, Input, Origin, Payload, Peer, Send, Target, Timers,
+    Action, ActionQueue, Endpoint, Estimates, Input, Origin, Payload, Peer, Send, Target, Timers,
 };
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Layer, Level, Rate, RateEstimate, Span, Time, WireSeq};
+use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, Time, WireSeq};
 use layercast_kit::estimator::{RtoEstimator, RttEstimator, rtt_sample};
 
 /// A report of this many times what was sent is not believed.
 const LYING: f64 = 4.0;
 /// The shortest spacing of packets, so that a wild rate cannot stall a host.
-const LEAST_SPACING: Span = Span::from_us(1);
+const LEAST_SPACING: Duration = Duration::from_us(1);
 
 /// What a source counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,8 +96,8 @@ impl Source {
     pub(crate) fn with(settings: Settings, plan: SessionPlan, mut stream: Stream) -> Source {
         // A constant source is the base layer; any other has the data of all layers.
         let wire = match settings.law {
-            Law::Constant => plan.layers.rate(Layer::BASE),
-            Law::Rfc | Law::Ns2 => plan.layers.top_rate(),
+            RateRule::Constant => plan.layers.rate(Layer::BASE),
+            RateRule::Rfc | RateRule::Ns2 => plan.layers.top_rate(),
         };
         let counted_bytes = f64::from(settings.counted(plan.packet_size).as_bytes());
         let mut most = wire.as_bytes_per_s();
@@ -151,8 +151,8 @@ impl Source {
         self.law = RateLaw::new(now, &self.settings, self.counted_bytes, self.most);
         // A constant source starts within one spacing, so that several do not beat in step.
         let phase = match self.settings.law {
-            Law::Constant => self.stream.uniform_span(self.spacing()),
-            Law::Rfc | Law::Ns2 => Span::ZERO,
+            RateRule::Constant => self.stream.uniform_duration(self.spacing()),
+            RateRule::Rfc | RateRule::Ns2 => Duration::ZERO,
         };
         self.last_nominal = now;
         self.timers.arm(Timer::Send as usize, now + phase);
@@ -167,16 +167,16 @@ impl Source {
     }
 
     /// The distance of two packets at the rate of now.
-    fn spacing(&self) -> Span {
+    fn spacing(&self) -> Duration {
         let rate = self.law.sending().min(self.most);
-        Span::from_secs_f64(self.counted_bytes / rate).max(LEAST_SPACING)
+        Duration::from_secs_f64(self.counted_bytes / rate).max(LEAST_SPACING)
     }
 
     fn await_report(&mut self, now: Time) {
         self.sent_since_timer = false;
         if let Some(patience_s) = self.law.patience_s() {
             // Not at once, however short the round trip is.
-            let patience = Span::from_secs_f64(patience_s).max(LEAST_SPACING);
+            let patience = Duration::from_secs_f64(patience_s).max(LEAST_SPACING);
             self.timers.arm(Timer::NoFeedback as usize, now + patience);
         }
     }
@@ -264,7 +264,7 @@ impl Source {
         self.take(now, report, echo, sample);
     }
 
-    fn take(&mut self, now: Time, report: &Report, echo: u32, sample: Span) {
+    fn take(&mut self, now: Time, report: &Report, echo: u32, sample: Duration) {
         self.counters.reports += 1;
         self.round = self.round.wrapping_add(1);
         // A second report about the same packet has no news of the round trip.
@@ -279,8 +279,8 @@ impl Source {
         else {
             return;
         };
-        let elapsed = Span::from_us(u64::from(now.as_wire_us().wrapping_sub(echo)));
-        let data_limited = self.limit.on_report(now, now - elapsed, Span::from_secs_f64(rtt_s));
+        let elapsed = Duration::from_us(u64::from(now.as_wire_us().wrapping_sub(echo)));
+        let data_limited = self.limit.on_report(now, now - elapsed, Duration::from_secs_f64(rtt_s));
         let feedback = Feedback {
             sample_s,
             rtt_s,
@@ -382,7 +382,7 @@ impl Endpoint for Source {
         self.timers.next()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         // On the wire.
         let scale = f64::from(self.plan.packet_size.as_bytes()) / self.counted_bytes;
         let rate = match self.state {
@@ -392,6 +392,6 @@ impl Endpoint for Source {
             State::Idle | State::Waiting | State::Stopped => RateEstimate::Unknown,
         };
         let level = if self.peer.is_some() { Level::up_to(Layer::BASE) } else { Level::NONE };
-        Belief { level, rate, smoothed_rate: rate, rtt: self.rtt.rtt(), ..Belief::default() }
+        Estimates { level, rate, smoothed_rate: rate, rtt: self.rtt.rtt(), ..Estimates::default() }
     }
 }

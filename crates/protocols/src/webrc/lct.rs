@@ -10,23 +10,23 @@
 //! ```
 
 use super::{Header, HeaderError};
-use layercast_core::lct::{Content, Pieces};
+use layercast_core::lct::{ExtensionPayload, LctFields};
 
 /// The type of WEBRC's extension (RFC 5651, section 9.1; not registered).
 pub const EXTENSION: u8 = 96;
 
 impl Header {
     /// The header in pieces.
-    pub fn to_lct(&self) -> Pieces {
-        let extension = Content::default().with(&self.cycle.to_be_bytes()).extension(EXTENSION);
-        Pieces { cci: self.word(), session: None, end_of_session: self.end_of_session, extension }
+    pub fn to_lct(&self) -> LctFields {
+        let extension = ExtensionPayload::default().with(&self.cycle.to_be_bytes()).extension(EXTENSION);
+        LctFields { cci: self.word(), session: None, end_of_session: self.end_of_session, extension }
     }
 
     /// The header from its pieces. Never panics.
     ///
     /// # Errors
     /// As [`Header::from_word`].
-    pub fn from_lct(pieces: &Pieces) -> Result<Header, HeaderError> {
+    pub fn from_lct(pieces: &LctFields) -> Result<Header, HeaderError> {
         let &[high, low] = pieces.extension.content() else { return Err(HeaderError::Extension) };
         Header::from_word(pieces.cci, u16::from_be_bytes([high, low]), pieces.end_of_session)
     }

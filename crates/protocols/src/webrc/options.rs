@@ -5,8 +5,8 @@ use alloc::string::String;
 
 use super::waves::{MAX_CHANNELS, Waves};
 use layercast_core::options;
-use layercast_core::session::{Needs, PlanError, SessionPlan};
-use layercast_core::units::{Rate, Span};
+use layercast_core::session::{PlanError, Requirements, SessionPlan};
+use layercast_core::units::{Duration, Rate};
 
 layercast_core::choices! {
     /// The form of the congestion control information (RFC 3738, section 5).
@@ -25,9 +25,9 @@ options! {
         /// Packets per second on the base channel at the start of a slot (BCR_P; RFC 3738, 3.1.1: 1).
         base_rate: f64 = 1.0, 0.01 => 1000.0;
         /// The length of a time slot (TSD; RFC 3738, 3.1.1: 10 s).
-        slot: Span = Span::from_secs(10), Span::from_ms(100) => Span::from_secs(600);
+        slot: Duration = Duration::from_secs(10), Duration::from_ms(100) => Duration::from_secs(600);
         /// How long a wave's channel is silent at least (QD); it must outlast any leave (RFC 3738, 3.1.1: 300 s).
-        quiet: Span = Span::from_secs(300), Span::ZERO => Span::from_secs(3600);
+        quiet: Duration = Duration::from_secs(300), Duration::ZERO => Duration::from_secs(3600);
         /// What is left of a wave's rate after a slot (P; RFC 3738, 3.1.1: 0.75).
         fall: f64 = 0.75, 0.3 => 0.95;
         /// How many waves are active at any time (N); 0 for the fewest that reach the session's rate
@@ -41,7 +41,7 @@ options! {
         /// The most that a receiver wants (MRR_b); 0 for no bound (RFC 3738, 3.2.1).
         max_rate: Rate = Rate::ZERO, Rate::ZERO => Rate::from_bps(1e12);
         /// Time between two decisions (EL); 0 for a twentieth of a slot (RFC 3738, 3.2.2.4: 0.5 s).
-        epoch: Span = Span::ZERO, Span::ZERO => Span::from_secs(60);
+        epoch: Duration = Duration::ZERO, Duration::ZERO => Duration::from_secs(60);
         /// Smoothing of the loss filter over time (Nu; RFC 3738, 3.2.2.1: 0.3).
         nu: f64 = 0.3, 0.001 => 0.999;
         /// Smoothing of the loss filter over loss events (Delta; RFC 3738, 3.2.2.1: 0.3).
@@ -72,21 +72,21 @@ options! {
         /// no join succeed (RFC 3738, 3.2.3.7: 0; this project's choice: 3).
         join_gaps: f64 = 3.0, 0.0 => 100.0;
         /// A receiver leaves when nothing came for this long, at least a slot (RFC 3738, 3.2.3.8: 10 s).
-        silence: Span = Span::from_secs(10), Span::from_ms(1) => Span::from_secs(3600);
+        silence: Duration = Duration::from_secs(10), Duration::from_ms(1) => Duration::from_secs(3600);
         /// A receiver leaves when the slot has not changed for this long, at least two slots (RFC 3738,
         /// 3.2.3.8: 20 s).
-        slot_silence: Span = Span::from_secs(20), Span::from_ms(1) => Span::from_secs(3600);
+        slot_silence: Duration = Duration::from_secs(20), Duration::from_ms(1) => Duration::from_secs(3600);
         /// A receiver of the base alone leaves when it loses more than this share of it over two slots
         /// (RFC 3738, 3.2.1, says "a high fraction"; this project's choice: 0.5).
         base_loss_limit: f64 = 0.5, 0.0 => 1.0;
         /// After how long a receiver that left for one of these reasons begins anew; 0 for never (this
         /// project's choice).
-        rejoin_after: Span = Span::from_secs(10), Span::ZERO => Span::from_secs(3600);
+        rejoin_after: Duration = Duration::from_secs(10), Duration::ZERO => Duration::from_secs(3600);
         /// A packet is lost when this many later ones of its channel have arrived (RFC 3738, 3.2.3.4,
         /// only asks for some patience; this project's choice: 3) ...
         reorder: u32 = 3, 1 => 100;
         /// ... or when a later one of its channel is this old. For `reorder` above 1.
-        late_limit: Span = Span::from_ms(100), Span::from_ms(1) => Span::from_secs(60);
+        late_limit: Duration = Duration::from_ms(100), Duration::from_ms(1) => Duration::from_secs(60);
         /// How many packets tell that the session is over; a receiver believes the second.
         end_packets: u32 = 3, 0 => 100;
     }
@@ -94,12 +94,12 @@ options! {
 
 impl Options {
     /// The time between two decisions of a receiver (EL).
-    pub fn epoch(&self) -> Span {
+    pub fn epoch(&self) -> Duration {
         if self.epoch.is_zero() { self.slot.scaled(0.05) } else { self.epoch }
     }
 }
 
-impl Needs for Options {
+impl Requirements for Options {
     fn channels(&self, plan: &SessionPlan) -> u16 {
         Waves::new(self, plan).channels()
     }
@@ -173,7 +173,7 @@ mod tests {
         // 125 packets/s take 13 waves (the base and 12 have 123), and 30 slots are silent.
         assert_eq!(options.channels(&plan(&[1000.0])), 44);
         assert_eq!(options.check(&plan(&[1000.0])), Ok(()));
-        assert_eq!(options.epoch(), Span::from_ms(500));
+        assert_eq!(options.epoch(), Duration::from_ms(500));
     }
 
     #[test]
@@ -187,10 +187,10 @@ mod tests {
         assert!(told(&options, &[8.0]).contains("base_rate"));
         let many = Options { waves: 14, ..options.clone() };
         assert!(told(&many, &[1000.0]).contains("more than the 13"));
-        let quick = Options { slot: Span::from_secs(1), ..options.clone() };
+        let quick = Options { slot: Duration::from_secs(1), ..options.clone() };
         assert!(told(&quick, &[1000.0]).contains("word"));
         assert_eq!(told(&Options { word: WordForm::Long, ..quick }, &[1000.0]), "");
-        let quicker = Options { slot: Span::from_ms(100), word: WordForm::Long, ..options };
+        let quicker = Options { slot: Duration::from_ms(100), word: WordForm::Long, ..options };
         assert!(told(&quicker, &[1000.0]).contains("longer slots"));
     }
 }

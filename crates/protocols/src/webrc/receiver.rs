@@ -15,10 +15,10 @@ use super::loss_filter::LossFilter;
 use super::options::Options;
 use super::rates::{Rates, Weights};
 use super::waves::{BASE, Waves};
-use layercast_core::contract::{Action, ActionQueue, Belief, Cause, Endpoint, Input, Note, Timers};
+use layercast_core::contract::{Action, ActionQueue, Cause, Endpoint, Estimates, Input, Timers, TraceEvent};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Level, Rate, RateEstimate, Size, Span, Time};
+use layercast_core::units::{Channel, Duration, Level, Rate, RateEstimate, Size, Time};
 
 /// What the receiver's timers are for.
 enum Timer {
@@ -134,7 +134,7 @@ impl Receiver {
     }
 
     fn level(&self) -> Level {
-        Level::of_count(self.held.len() as u16)
+        Level::from_count(self.held.len() as u16)
     }
 
     fn enter(&mut self, now: Time) {
@@ -146,11 +146,11 @@ impl Receiver {
         self.timers.arm(Timer::Slot as usize, now + self.slot_silence());
     }
 
-    fn silence(&self) -> Span {
+    fn silence(&self) -> Duration {
         self.options.silence.max(self.waves.slot())
     }
 
-    fn slot_silence(&self) -> Span {
+    fn slot_silence(&self) -> Duration {
         self.options.slot_silence.max(self.waves.slot() * 2)
     }
 
@@ -159,7 +159,7 @@ impl Receiver {
         let from = self.level();
         self.held.push(Held::new(&self.options, &self.waves, channel, self.max_gap));
         self.actions.join(channel);
-        self.actions.note(Note::LevelChanged { from, to: self.level(), cause });
+        self.actions.trace(TraceEvent::LevelChanged { from, to: self.level(), cause });
     }
 
     /// Gives up the channel at a place; `leaves` unless the host does not hold it.
@@ -172,7 +172,7 @@ impl Receiver {
         if leaves {
             self.actions.leave(channel);
         }
-        self.actions.note(Note::LevelChanged { from, to: self.level(), cause });
+        self.actions.trace(TraceEvent::LevelChanged { from, to: self.level(), cause });
     }
 
     /// Gives up the newest wave, as if it had never been joined.
@@ -253,7 +253,7 @@ impl Receiver {
             self.timers.arm(Timer::Silence as usize, self.last_heard + limit);
             return;
         }
-        self.actions.note(Note::NothingHeard { waited });
+        self.actions.trace(TraceEvent::Silent { waited });
         self.go_out(now, Cause::Silence);
     }
 
@@ -308,19 +308,19 @@ impl Endpoint for Receiver {
         self.timers.next()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let Some(path) = &self.path else {
-            return Belief { level: self.level(), ..Belief::default() };
+            return Estimates { level: self.level(), ..Estimates::default() };
         };
         let rate = RateEstimate::Known(Rate::from_bps(path.target * self.size.as_bits() as f64));
-        Belief {
+        Estimates {
             level: self.level(),
             rate,
             smoothed_rate: rate,
             // During start-up nothing is known of the loss rate.
             loss: path.slow_start.map(|_| path.loss.loss()),
-            rtt: Some(Span::from_secs_f64(path.rtt.average_s())),
-            ..Belief::default()
+            rtt: Some(Duration::from_secs_f64(path.rtt.average_s())),
+            ..Estimates::default()
         }
     }
 }

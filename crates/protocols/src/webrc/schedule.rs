@@ -6,7 +6,7 @@
 
 use super::waves::Waves;
 use layercast_core::math::{exp, floor, ln};
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// Where between two whole numbers of the integral a packet leaves.
 const PHASE: f64 = 0.5;
@@ -86,14 +86,14 @@ impl Departures {
     }
 
     /// How long before the end of its wave the packet leaves that has `behind` others behind it.
-    pub fn before_end(&self, behind: u64) -> Span {
+    pub fn before_end(&self, behind: u64) -> Duration {
         let remaining = behind as f64 + PHASE;
         let slots = if remaining <= self.after_filling {
             ln(1.0 + remaining / self.endless) / self.steepness
         } else {
             self.active - self.filling_place(self.all - remaining)
         };
-        Span::from_secs_f64(slots * self.slot_s)
+        Duration::from_secs_f64(slots * self.slot_s)
     }
 
     /// Where in its first slot a filling wave has sent so much.
@@ -112,9 +112,9 @@ impl Departures {
 
     /// When in a slot packet `number` of the base channel leaves, from 0; there are
     /// [`Waves::base_packets`] of them.
-    pub fn of_base(&self, number: u32) -> Span {
+    pub fn of_base(&self, number: u32) -> Duration {
         let left = 1.0 - f64::from(number.min(self.base_packets - 1)) / self.endless;
-        Span::from_secs_f64(-ln(left) / self.steepness * self.slot_s)
+        Duration::from_secs_f64(-ln(left) / self.steepness * self.slot_s)
     }
 }
 
@@ -122,7 +122,7 @@ impl Departures {
 /// how many slots (RFC 3738, section 3.2.3.3). None for a packet of this slot or an old one.
 ///
 /// A difference of up to what time has passed is plausible; whether it is comes with it.
-pub fn starts_slot(waves: &Waves, current: u16, heard: u16, since: Span) -> Option<(u16, bool)> {
+pub fn starts_slot(waves: &Waves, current: u16, heard: u16, since: Duration) -> Option<(u16, bool)> {
     let cycle = u32::from(waves.cycle());
     let ahead = (u32::from(heard) + cycle - u32::from(current) % cycle) % cycle;
     if ahead == 0 || 2 * ahead > 2 * cycle - u32::from(waves.silent_slots()) {

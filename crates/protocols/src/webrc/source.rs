@@ -6,13 +6,13 @@ use super::options::{Options, WordForm};
 use super::schedule::{Departures, slot_of};
 use super::waves::{BASE, Waves, channel_of};
 use super::{Header, header::LARGEST_SHORT};
-use layercast_core::contract::{Action, ActionQueue, Belief, Endpoint, Input, Payload, Send};
+use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input, Payload, Send};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Level, Size, Span, Time};
+use layercast_core::units::{Channel, Duration, Level, Size, Time};
 
 /// A host that was away for longer than this does not have its packets sent late.
-const LONGEST_LAG: Span = Span::from_secs(1);
+const LONGEST_LAG: Duration = Duration::from_secs(1);
 
 /// The source of a WEBRC session.
 #[derive(Clone, Debug)]
@@ -231,8 +231,8 @@ impl Endpoint for Source {
         self.is_sending.then(|| self.next().0)
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let count = if self.is_sending { self.waves.active_waves() + 1 } else { 0 };
-        Belief { level: Level::of_count(count), ..Belief::default() }
+        Estimates { level: Level::from_count(count), ..Estimates::default() }
     }
 }

@@ -3,7 +3,7 @@
 use super::options::Options;
 use layercast_core::math::{ceil, exp, ln, pow};
 use layercast_core::session::SessionPlan;
-use layercast_core::units::{Channel, Span};
+use layercast_core::units::{Channel, Duration};
 
 /// The base channel. It is held first and always; wave i is channel i + 1.
 pub const BASE: Channel = Channel(0);
@@ -22,7 +22,7 @@ const MOST_SILENT: u64 = 60_000;
 pub struct Waves {
     fall: f64,
     base_rate: f64,
-    slot: Span,
+    slot: Duration,
     active: u16,
     silent: u16,
     top_rate: f64,
@@ -70,7 +70,7 @@ impl Waves {
     }
 
     /// The length of a slot (TSD).
-    pub fn slot(&self) -> Span {
+    pub fn slot(&self) -> Duration {
         self.slot
     }
 

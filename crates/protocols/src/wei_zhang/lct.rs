@@ -13,7 +13,7 @@
 use core::fmt;
 
 use super::Header;
-use layercast_core::lct::{Cci, Content, Pieces};
+use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
 use layercast_core::units::{Layer, WireSeq};
 
 /// The type of the extension (RFC 5651, section 9.1; not registered).
@@ -33,20 +33,25 @@ impl core::error::Error for HeaderError {}
 
 impl Header {
     /// The header in pieces.
-    pub fn to_lct(&self) -> Pieces {
-        let content = Content::default()
+    pub fn to_lct(&self) -> LctFields {
+        let content = ExtensionPayload::default()
             .with(&self.layer.0.to_be_bytes())
             .with(&[0; 2])
             .with(&self.ticks.to_be_bytes()[2..]);
         let extension = content.extension(EXTENSION);
-        Pieces { cci: Cci::Short(self.seq.0.to_be_bytes()), session: None, end_of_session: false, extension }
+        LctFields {
+            cci: Cci::Short(self.seq.0.to_be_bytes()),
+            session: None,
+            end_of_session: false,
+            extension,
+        }
     }
 
     /// The header from its pieces. Never panics.
     ///
     /// # Errors
     /// [`HeaderError`] if the extension has another length.
-    pub fn from_lct(pieces: &Pieces) -> Result<Header, HeaderError> {
+    pub fn from_lct(pieces: &LctFields) -> Result<Header, HeaderError> {
         let &[l1, l0, _, _, t5, t4, t3, t2, t1, t0] = pieces.extension.content() else {
             return Err(HeaderError);
         };

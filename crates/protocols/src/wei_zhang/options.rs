@@ -1,22 +1,22 @@
 //! The options of synchronised join experiments.
 
-use layercast_core::session::Needs;
-use layercast_core::units::Span;
+use layercast_core::session::Requirements;
+use layercast_core::units::Duration;
 
 layercast_core::options! {
     /// The options of synchronised join experiments (Wei and Zhang).
     pub struct Options {
         /// The unit tau_0 of the spacing of points: those of layer j are tau_0 B_j / B_0 apart. The report
         /// has 80 to 500 ms; `layercast design wei-zhang` chooses one for a round-trip time.
-        base_interval: Span = Span::from_ms(250), Span::from_ms(1) => Span::from_secs(60);
+        base_interval: Duration = Duration::from_ms(250), Duration::from_ms(1) => Duration::from_secs(60);
         /// The least deaf period after a layer was left, in which losses and points pass (the report has
         /// no value; this project's choice).
-        deaf_minimum: Span = Span::from_ms(100), Span::ZERO => Span::from_secs(600);
+        deaf_minimum: Duration = Duration::from_ms(100), Duration::ZERO => Duration::from_secs(600);
         /// How long a layer may still arrive after it was left. The deaf period is at least this and twice
         /// the delay of the path.
-        leave_latency: Span = Span::ZERO, Span::ZERO => Span::from_secs(600);
+        leave_latency: Duration = Duration::ZERO, Duration::ZERO => Duration::from_secs(600);
         /// The delay from the source, one way, for the deaf period: these receivers measure none.
-        one_way_delay: Span = Span::ZERO, Span::ZERO => Span::from_secs(64);
+        one_way_delay: Duration = Duration::ZERO, Duration::ZERO => Duration::from_secs(64);
         /// Whether a receiver lets points of a layer pass after experiments with it failed: 1, 3, 7, and so
         /// on (the report's option of exponential back-off).
         backoff: bool = false;
@@ -30,11 +30,11 @@ layercast_core::options! {
         /// 3 where networks reorder).
         reorder: u32 = 1, 1 => 100;
         /// A packet is lost when a later one of its layer is this old. For `reorder` above 1.
-        late_limit: Span = Span::from_ms(500), Span::from_ms(1) => Span::from_secs(60);
+        late_limit: Duration = Duration::from_ms(500), Duration::from_ms(1) => Duration::from_secs(60);
     }
 }
 
-impl Needs for Options {
+impl Requirements for Options {
     fn agreed(&self) -> &'static [&'static str] {
         &["base_interval"]
     }
@@ -42,7 +42,7 @@ impl Needs for Options {
 
 impl Options {
     /// How long a receiver is deaf after it left a layer.
-    pub fn deaf(&self) -> Span {
+    pub fn deaf(&self) -> Duration {
         self.deaf_minimum.max(self.leave_latency + self.one_way_delay * 2)
     }
 }

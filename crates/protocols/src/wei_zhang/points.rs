@@ -2,7 +2,7 @@
 
 use layercast_core::layers::LayerTable;
 use layercast_core::math;
-use layercast_core::units::{Layer, Span};
+use layercast_core::units::{Duration, Layer};
 
 /// Parts of tau_0 in which packets tell the time.
 pub const TICKS: u64 = 1024;
@@ -11,13 +11,13 @@ pub const TICKS: u64 = 1024;
 /// source's start on (Wei and Zhang, section on the timer rule).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Points {
-    base_interval: Span,
+    base_interval: Duration,
     layers: LayerTable,
 }
 
 impl Points {
     /// The points of these layers with tau_0 = `base_interval`.
-    pub fn new(base_interval: Span, layers: &LayerTable) -> Points {
+    pub fn new(base_interval: Duration, layers: &LayerTable) -> Points {
         Points { base_interval, layers: layers.clone() }
     }
 
@@ -28,12 +28,12 @@ impl Points {
     }
 
     /// tau_j: how far the points of a layer are apart.
-    pub fn spacing(&self, layer: Layer) -> Span {
+    pub fn spacing(&self, layer: Layer) -> Duration {
         self.base_interval.scaled(self.ratio(layer))
     }
 
     /// A length of time in ticks, rounded down. 2^48 of them are not reached by any session.
-    pub fn ticks(&self, since_start: Span) -> u64 {
+    pub fn ticks(&self, since_start: Duration) -> u64 {
         let interval = u128::from(self.base_interval.as_ns().max(1));
         (u128::from(since_start.as_ns()) * u128::from(TICKS) / interval) as u64 & ((1 << 48) - 1)
     }
@@ -56,15 +56,15 @@ mod tests {
 
     fn linear() -> Points {
         let layers = LayerTable::equal(Rate::from_kbps(400.0), 500).expect("a layer table");
-        Points::new(Span::from_ms(80), &layers)
+        Points::new(Duration::from_ms(80), &layers)
     }
 
     #[test]
     fn time_is_told_in_parts_of_the_unit() {
         let points = linear();
-        assert_eq!(points.ticks(Span::from_ms(80)), TICKS);
-        assert_eq!(points.ticks(Span::from_ms(81)), TICKS + 12);
-        assert_eq!(points.spacing(Layer(3)), Span::from_ms(320));
+        assert_eq!(points.ticks(Duration::from_ms(80)), TICKS);
+        assert_eq!(points.ticks(Duration::from_ms(81)), TICKS + 12);
+        assert_eq!(points.spacing(Layer(3)), Duration::from_ms(320));
     }
 
     #[test]

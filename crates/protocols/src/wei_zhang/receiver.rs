@@ -4,16 +4,16 @@ use alloc::vec::Vec;
 
 use super::{Backoff, Header, Options, Points};
 use layercast_core::contract::{
-    Action, ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Note, Origin, Timers,
+    Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Origin, Timers, TraceEvent,
 };
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Layer, Level, Seq, Span, Time};
+use layercast_core::units::{Channel, Duration, Layer, Level, Seq, Time};
 use layercast_kit::estimator::{ArrivalClass, SendTime, SequenceTracker, max_gap_for};
 use layercast_kit::silence::{SILENCE, after_silence};
 
 /// By how much the source's time may run ahead of ours between two base packets: queues and clocks.
-const CLOCK_SLACK: Span = Span::from_secs(2);
+const CLOCK_SLACK: Duration = Duration::from_secs(2);
 /// The fastest that the source's clock may run, against ours.
 const CLOCK_RATE: f64 = 1.1;
 
@@ -83,7 +83,7 @@ impl Receiver {
         };
         let (_, class) = tracker.on_packet(header.seq, SendTime::from(now), now, note);
         if class == ArrivalClass::Resynchronised {
-            self.actions.note(Note::Resynchronised { layer });
+            self.actions.trace(TraceEvent::Resynchronised { layer });
         }
         if let Some(first_lost) = first_lost {
             self.on_loss(now, layer, first_lost);
@@ -104,12 +104,12 @@ impl Receiver {
         if self.is_deaf(now) {
             return;
         }
-        self.actions.note(Note::LossEvent { layer, first_lost });
+        self.actions.trace(TraceEvent::LossEvent { layer, first_lost });
         self.deaf_until = now + self.options.deaf();
         self.trackers.iter_mut().for_each(SequenceTracker::forgive);
         let Some(top) = self.level.top().filter(|&top| top != Layer::BASE) else { return };
         self.judge(now, top);
-        self.change_level(Level::of_count(top.0), Cause::Loss);
+        self.change_level(Level::from_count(top.0), Cause::Loss);
     }
 
     /// Whether the experiment with the layer that is lost now had failed.
@@ -176,7 +176,7 @@ impl Receiver {
             self.forget(Layer(layer));
         }
         self.level = to;
-        self.actions.note(Note::LevelChanged { from, to, cause });
+        self.actions.trace(TraceEvent::LevelChanged { from, to, cause });
     }
 
     fn forget(&mut self, layer: Layer) {
@@ -192,11 +192,11 @@ impl Receiver {
         }
         // The failed channel is not held, so it must not be left; those above it have no use now.
         self.change_level(Level::up_to(failed), Cause::JoinFailed);
-        let (from, to) = (self.level, Level::of_count(channel.0));
+        let (from, to) = (self.level, Level::from_count(channel.0));
         self.forget(failed);
         self.backoff.reset();
         self.level = to;
-        self.actions.note(Note::LevelChanged { from, to, cause: Cause::JoinFailed });
+        self.actions.trace(TraceEvent::LevelChanged { from, to, cause: Cause::JoinFailed });
     }
 
     /// With `reorder` above 1 a missing packet may become lost by age alone.
@@ -280,11 +280,11 @@ impl Endpoint for Receiver {
         self.timers.next()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let counts = self.trackers.iter().map(SequenceTracker::counts);
         let (lost, received) = counts.fold((0, 0), |sum, layer| (sum.0 + layer.lost, sum.1 + layer.received));
         let loss = (lost + received > 0).then(|| lost as f64 / (lost + received) as f64);
-        Belief { level: self.level, loss, ..Belief::default() }
+        Estimates { level: self.level, loss, ..Estimates::default() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The source: layers at constant rates, base packets that tell the time.
 
 use super::{Header, Options, Points};
-use layercast_core::contract::{Action, ActionQueue, Belief, Endpoint, Input, Send};
+use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input, Send};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Layer, Level, Time};
@@ -69,8 +69,8 @@ impl Endpoint for Source {
         self.clocks.next()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let count = self.clocks.next().map_or(0, |_| self.plan.layers.count());
-        Belief { level: Level::of_count(count), ..Belief::default() }
+        Estimates { level: Level::from_count(count), ..Estimates::default() }
     }
 }

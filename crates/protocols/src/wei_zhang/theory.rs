@@ -5,7 +5,7 @@
 //! mean rate is K' / sqrt(p) packets in each tau_0, where p is the loss event rate.
 
 use layercast_core::math;
-use layercast_core::units::{Rate, Size, Span};
+use layercast_core::units::{Duration, Rate, Size};
 
 /// The share alpha of time on the upper level, from the mean rate between two cumulative rates.
 pub fn upper_share(mean: f64, lower: f64, upper: f64) -> f64 {
@@ -77,7 +77,7 @@ impl Structure {
 
 /// Between which levels a receiver is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct OperatingPoint {
     /// The lower level.
     pub level: u32,
     /// The share alpha of time on the upper one: 1 where loss events are too rare to leave it within its
@@ -90,7 +90,7 @@ pub struct Place {
 /// Where a receiver settles at a loss event rate, with m packets of the base layer in each tau_0 and
 /// layers without end. Between two loss events it gets 1 / p packets: that is [`loss_event_rate`] turned
 /// round, for the highest level that these suffice for. Below the first it stays on the base.
-pub fn place(structure: Structure, packets: f64, loss_event_rate: f64) -> Place {
+pub fn place(structure: Structure, packets: f64, loss_event_rate: f64) -> OperatingPoint {
     // What comes between two loss events, in packets of the base layer in a tau_0. On level i it takes
     // B_i B_{i+1} / B_0^2 of them to be there at the next point of the level above.
     let volume = 1.0 / (loss_event_rate * packets);
@@ -106,14 +106,14 @@ pub fn place(structure: Structure, packets: f64, loss_event_rate: f64) -> Place 
     let (lower, upper) = (structure.multiple(level), structure.multiple(level + 1));
     let share = (volume / product(level) - 1.0) * lower / (upper - lower);
     let upper_share = share.clamp(0.0, 1.0);
-    Place { level, upper_share, multiple: lower + (upper - lower) * upper_share }
+    OperatingPoint { level, upper_share, multiple: lower + (upper - lower) * upper_share }
 }
 
 /// What suits a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Design {
     /// tau_0.
-    pub base_interval: Span,
+    pub base_interval: Duration,
     /// The rate of the base layer.
     pub base_rate: Rate,
     /// m, packets of the base layer in each tau_0.
@@ -132,7 +132,7 @@ pub struct Aim {
     /// The structure of the layers.
     pub structure: Structure,
     /// The round-trip time of the TCP that receivers should be fair to.
-    pub rtt: Span,
+    pub rtt: Duration,
     /// The TCP constant c: sqrt(3/2) with an acknowledgement a packet, about 0.93 with delayed ones.
     pub tcp_constant: f64,
     /// The size of packets.
@@ -178,7 +178,7 @@ fn at_level(aim: &Aim, packets: u32, level: u32) -> Design {
         Structure::Exponential => math::ceil(math::log2(multiple.max(1.0))) + 1.0,
     };
     Design {
-        base_interval: Span::from_secs_f64(interval_s),
+        base_interval: Duration::from_secs_f64(interval_s),
         base_rate: Rate::from_bps(base * 8.0),
         packets,
         scale,
@@ -214,10 +214,10 @@ mod tests {
     fn rare_losses_leave_a_gap_between_levels() {
         // 4 units of volume are all of level 1 for its spacing of 2; level 2 needs 6.
         let at = |volume: f64| place(Structure::Linear, 1.0, 1.0 / volume);
-        assert_eq!(at(5.0), Place { level: 0, upper_share: 1.0, multiple: 2.0 });
+        assert_eq!(at(5.0), OperatingPoint { level: 0, upper_share: 1.0, multiple: 2.0 });
         assert_eq!((at(6.0).level, at(6.0).upper_share), (1, 0.0));
-        assert_eq!(at(0.5), Place { level: 0, upper_share: 0.0, multiple: 1.0 });
+        assert_eq!(at(0.5), OperatingPoint { level: 0, upper_share: 0.0, multiple: 1.0 });
         let doubling = place(Structure::Exponential, 1.0, 1.0 / 6.0);
-        assert_eq!(doubling, Place { level: 0, upper_share: 1.0, multiple: 2.0 });
+        assert_eq!(doubling, OperatingPoint { level: 0, upper_share: 1.0, multiple: 2.0 });
     }
 }

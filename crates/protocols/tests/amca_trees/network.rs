@@ -4,20 +4,20 @@
 use std::collections::BTreeMap;
 
 use layercast_core::contract::{
-    Action, Arrival, ChildLink, Ecn, Endpoint, Header as _, Host, Input, Note, Origin, Payload, Peer, Send,
-    Target, settle,
+    Action, Arrival, ChildLink, Ecn, Endpoint, Header as _, Host, Input, Origin, Payload, Peer, Send, Target,
+    TraceEvent, drive,
 };
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Rate, Seq, Size, Span, Time};
+use layercast_core::units::{Channel, Duration, Rate, Seq, Size, Time};
 use layercast_protocols::amca::{Body, Header, Options, Receiver, Router, Source};
 
 /// The link from a node's parent to it, and back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
-    pub(crate) delay: Span,
-    pub(crate) jitter: Span,
+    pub(crate) delay: Duration,
+    pub(crate) jitter: Duration,
     pub(crate) loss_down: f64,
     pub(crate) loss_up: f64,
     pub(crate) doubled: f64,
@@ -43,7 +43,7 @@ struct Packet {
 }
 
 #[derive(Clone, Copy)]
-enum Way {
+enum Direction {
     Up { from: usize },
     Down,
     To { from: usize, to: usize },
@@ -53,7 +53,7 @@ enum Way {
 struct Hop {
     node: usize,
     child: Option<usize>,
-    way: Way,
+    way: Direction,
     packet: Packet,
 }
 
@@ -98,8 +98,8 @@ impl Host<Header> for Collected {
     fn release(&mut self, through: Seq) {
         self.0.push(Action::Release(through));
     }
-    fn note(&mut self, note: Note) {
-        self.0.push(Action::Note(note));
+    fn trace(&mut self, note: TraceEvent) {
+        self.0.push(Action::Trace(note));
     }
 }
 
@@ -119,7 +119,7 @@ pub(crate) struct Network {
     is_finishing: bool,
     /// Packets that came to an endpoint.
     pub(crate) handled: u64,
-    pub(crate) notes: Vec<Note>,
+    pub(crate) notes: Vec<TraceEvent>,
     pub(crate) largest_state: usize,
 }
 
@@ -144,7 +144,13 @@ impl Network {
         pieces: u64,
         seed: u64,
     ) -> Network {
-        let idle = Link { delay: Span::ZERO, jitter: Span::ZERO, loss_down: 0.0, loss_up: 0.0, doubled: 0.0 };
+        let idle = Link {
+            delay: Duration::ZERO,
+            jitter: Duration::ZERO,
+            loss_down: 0.0,
+            loss_up: 0.0,
+            doubled: 0.0,
+        };
         let node = |parent, link| Node {
             parent,
             children: Vec::new(),
@@ -287,12 +293,12 @@ impl Network {
     }
 
     /// A packet leaves over the link between a node and its parent.
-    fn cross(&mut self, below: usize, is_up: bool, way: Way, packet: Packet) {
+    fn cross(&mut self, below: usize, is_up: bool, way: Direction, packet: Packet) {
         let link = self.nodes[below].link;
         let loss = if is_up { link.loss_up } else { link.loss_down };
         let copies = if self.stream.chance(link.doubled) { 2 } else { 1 };
         for _ in 0..copies {
-            let wait = link.delay + self.stream.uniform_span(link.jitter);
+            let wait = link.delay + self.stream.uniform_duration(link.jitter);
             if self.stream.chance(loss) {
                 continue;
             }
@@ -306,7 +312,7 @@ impl Network {
     fn cross_down_all(&mut self, index: usize, links: u64, packet: Packet) {
         for place in 0..self.nodes[index].children.len() {
             if links & 1 << place != 0 {
-                self.cross(self.nodes[index].children[place], false, Way::Down, packet);
+                self.cross(self.nodes[index].children[place], false, Direction::Down, packet);
             }
         }
     }
@@ -323,8 +329,8 @@ impl Network {
         let Hop { node: index, child, way, packet } = hop;
         let is_plain = matches!(self.nodes[index].agent, Agent::Plain);
         let origin = match way {
-            Way::Up { .. } if is_plain => return self.cross(index, true, way, packet),
-            Way::Up { from } => {
+            Direction::Up { .. } if is_plain => return self.cross(index, true, way, packet),
+            Direction::Up { from } => {
                 let place = self.nodes[index].children.iter().position(|&other| Some(other) == child);
                 let Some(place) = place else { return };
                 if let Body::Nack(nack) = packet.header.body {
@@ -332,13 +338,13 @@ impl Network {
                 }
                 Origin::Child(ChildLink(place as u16), Peer(from as u32))
             }
-            Way::To { from, to } if to == index => Origin::Peer(Peer(from as u32)),
-            Way::To { to, .. } => {
+            Direction::To { from, to } if to == index => Origin::Peer(Peer(from as u32)),
+            Direction::To { to, .. } => {
                 return if let Some(next) = self.toward(index, to) {
                     self.cross(next, false, way, packet)
                 };
             }
-            Way::Down => {
+            Direction::Down => {
                 if is_plain || !packet.header.is_held_by_routers() {
                     self.cross_down_all(index, u64::MAX, packet);
                 }
@@ -383,9 +389,9 @@ impl Network {
         let mut host = Collected::default();
         let node = &mut self.nodes[index];
         node.deadline = match &mut node.agent {
-            Agent::Source(source) => settle(source.as_mut(), now, input, &mut host),
-            Agent::Router(router) => settle(router.as_mut(), now, input, &mut host),
-            Agent::Receiver(receiver) => settle(receiver.as_mut(), now, input, &mut host),
+            Agent::Source(source) => drive(source.as_mut(), now, input, &mut host),
+            Agent::Router(router) => drive(router.as_mut(), now, input, &mut host),
+            Agent::Receiver(receiver) => drive(receiver.as_mut(), now, input, &mut host),
             Agent::Plain => None,
         };
         assert!(node.deadline.is_none_or(|at| at > now), "node {index} would spin");
@@ -401,7 +407,7 @@ impl Network {
                 Action::Send(send) => self.send(index, send, arrived),
                 Action::Deliver(through) => self.deliver(index, through),
                 Action::Release(through) => self.release(index, through),
-                Action::Note(note) => self.notes.push(note),
+                Action::Trace(note) => self.notes.push(note),
                 Action::Join(_) | Action::Leave(_) => {}
             }
         }
@@ -463,11 +469,11 @@ impl Network {
         match target {
             Target::Channel(_) => self.cross_down_all(index, u64::MAX, packet),
             Target::Children(links) => self.cross_down_all(index, links.0, packet),
-            Target::Source => self.cross(index, true, Way::Up { from: index }, packet),
+            Target::Source => self.cross(index, true, Direction::Up { from: index }, packet),
             Target::Peer(Peer(to)) => {
                 let to = to as usize;
                 if let Some(next) = self.toward(index, to) {
-                    self.cross(next, false, Way::To { from: index, to }, packet);
+                    self.cross(next, false, Direction::To { from: index, to }, packet);
                 }
             }
         }
@@ -489,7 +495,7 @@ impl Network {
         match (send.header.body, send.target) {
             (Body::Nack(nack), Target::Source) => {
                 let seq = u64::from(nack.seq.0);
-                let window = router.belief(self.now).rtt.unwrap_or(Span::from_ms(200));
+                let window = router.estimates(self.now).rtt.unwrap_or(Duration::from_ms(200));
                 let until = node.quiet_until.insert(seq, self.now + window);
                 assert!(until.is_none_or(|until| until <= self.now), "node {index} repeats a NACK for {seq}");
             }

@@ -1,4 +1,4 @@
-use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_protocols::amca::estimates::{
     Summary, backlog, bottleneck_bps, packets_per_report, queue_change_packets, queue_estimate, repair_gap_s,
     rtt_to_source_us, unacknowledged,
@@ -155,7 +155,7 @@ fn the_rate_of_the_source() {
                 }
                 "nack" => {
                     let gap = whole(&event["lr"]) - whole(&event["lo"]);
-                    control.on_nack(now, gap, Span::from_secs_f64(case.number("ignore_s")));
+                    control.on_nack(now, gap, Duration::from_secs_f64(case.number("ignore_s")));
                 }
                 _ => control.on_silence(),
             }
@@ -189,7 +189,7 @@ fn round_trip_times_add_up() {
     let mut sum_us = 0;
     let sections = numbers(&case.input["section_rtts"]);
     let seen = sections.into_iter().map(|section_s| {
-        sum_us = rtt_to_source_us(sum_us, Span::from_secs_f64(section_s));
+        sum_us = rtt_to_source_us(sum_us, Duration::from_secs_f64(section_s));
         f64::from(sum_us) / 1e6
     });
     case.check_list("to the source", &seen.collect::<Vec<_>>(), &case.expected["rtt_to_source"]);

@@ -1,5 +1,5 @@
-use layercast_core::units::{Channel, Layer, Span};
-use layercast_kit::dynamic::{Cycle, Layering, Memberships, Move, Wheel, silent_slots};
+use layercast_core::units::{Channel, Duration, Layer};
+use layercast_kit::dynamic::{ChannelRotation, Cycle, Layering, Memberships, Move, silent_slots};
 use layercast_testkit::golden::{Case, numbers, vector, wholes};
 
 use crate::JOIN_LEAVE;
@@ -8,8 +8,8 @@ fn load(id: &str) -> Case {
     vector(JOIN_LEAVE, id)
 }
 
-fn wheel(case: &Case, layers: u16) -> Wheel {
-    Wheel { layers, silent: case.whole("s") as u16 }
+fn wheel(case: &Case, layers: u16) -> ChannelRotation {
+    ChannelRotation { layers, silent: case.whole("s") as u16 }
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn dl_11_silent_slots() {
     let pairs = case.input["pairs"].as_array().unwrap();
     let silent = |pair: &serde_json::Value| {
         let seconds = numbers(pair);
-        u64::from(silent_slots(Span::from_secs_f64(seconds[1]), Span::from_secs_f64(seconds[0])))
+        u64::from(silent_slots(Duration::from_secs_f64(seconds[1]), Duration::from_secs_f64(seconds[0])))
     };
     let silent: Vec<u64> = pairs.iter().map(silent).collect();
     assert_eq!(silent, wholes(&case.expected["s"]));
@@ -129,11 +129,11 @@ fn dl_14_layers_that_are_not_cumulative() {
 #[test]
 fn dl_15_groups_needed() {
     let case = load("DL-15");
-    let slot = Span::from_secs_f64(case.number("T"));
+    let slot = Duration::from_secs_f64(case.number("T"));
     let groups = |leave: f64| {
-        let silent = silent_slots(slot, Span::from_secs_f64(leave));
+        let silent = silent_slots(slot, Duration::from_secs_f64(leave));
         let layers = case.whole("layers") as u16 - 1;
-        u64::from(Layering::TurningAboveBase(Wheel { layers, silent }).channels())
+        u64::from(Layering::TurningAboveBase(ChannelRotation { layers, silent }).channels())
     };
     let told: Vec<u64> = numbers(&case.input["L"]).into_iter().map(groups).collect();
     assert_eq!(told, wholes(&case.expected["total_groups"]));
@@ -143,7 +143,7 @@ fn dl_15_groups_needed() {
 fn dl_16_a_wrapped_index_is_another_slot() {
     let case = load("DL-16");
     let groups = case.whole("l_plus_s") as u16;
-    let wheel = Wheel { layers: 4, silent: groups - 4 };
+    let wheel = ChannelRotation { layers: 4, silent: groups - 4 };
     // Group l + s - 1 carries layer (l - 1 - k) mod (l + s) in slot k.
     let turned = |slot: u64| {
         let layer = (0..groups).find(|&group| wheel.layer_of(group, slot) == Some(0));

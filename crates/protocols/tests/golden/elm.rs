@@ -1,11 +1,11 @@
 //! ELM: strategies, slow start, feedback interval.
 
-use layercast_core::units::{Rate, RateEstimate, Span, Time};
+use layercast_core::units::{Duration, Rate, RateEstimate, Time};
 use layercast_protocols::elm::Options;
 use layercast_protocols::elm::feedback::next_interval;
 use layercast_protocols::elm::options::Strategy;
 use layercast_protocols::elm::slow_start::deaf_period;
-use layercast_protocols::elm::strategy::{Manager, Rung, Step, join_excess, leave_excess};
+use layercast_protocols::elm::strategy::{Manager, RateBounds, Step, join_excess, leave_excess};
 use layercast_testkit::golden::{Case, group, number, whole};
 use serde_json::Value;
 
@@ -13,10 +13,10 @@ use crate::EQUATION_BASED;
 
 const TABLE_KBPS: [f64; 6] = [128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0];
 
-fn rung(level: usize) -> Rung {
+fn rung(level: usize) -> RateBounds {
     let rate = |level: usize| TABLE_KBPS.get(level).map(|&kbps| Rate::from_kbps(kbps));
     let below = level.checked_sub(1).and_then(rate);
-    Rung { below, here: rate(level).expect("a level of the table"), above: rate(level + 1) }
+    RateBounds { below, here: rate(level).expect("a level of the table"), above: rate(level + 1) }
 }
 
 fn known(kbps: f64) -> RateEstimate {
@@ -24,8 +24,8 @@ fn known(kbps: f64) -> RateEstimate {
 }
 
 fn lazy(case: &Case) -> Manager {
-    let t_join_max = Span::from_secs_f64(case.number("t_join_max"));
-    let t_leave_max = Span::from_secs_f64(case.number("t_leave_max"));
+    let t_join_max = Duration::from_secs_f64(case.number("t_join_max"));
+    let t_leave_max = Duration::from_secs_f64(case.number("t_leave_max"));
     Manager::new(&Options { strategy: Strategy::Lazy, t_join_max, t_leave_max, ..Options::default() })
 }
 
@@ -108,7 +108,7 @@ fn naive() {
 #[test]
 fn slow_start_deaf() {
     for case in group(EQUATION_BASED, "slow_start_deaf") {
-        let interval = Span::from_secs_f64(case.number("interval"));
+        let interval = Duration::from_secs_f64(case.number("interval"));
         let level = Rate::from_kbps(TABLE_KBPS[case.whole("level") as usize]);
         let deaf = deaf_period(interval, Rate::from_kbps(TABLE_KBPS[0]), level);
         case.check("deaf", deaf.as_secs_f64(), number(&case.expected));

@@ -23,17 +23,17 @@ fn signed(value: &Value) -> Vec<i64> {
     value.as_array().unwrap().iter().map(|level| level.as_i64().unwrap()).collect()
 }
 
-fn rises(case: &Case) -> Vec<f64> {
+fn increase_probabilities(case: &Case) -> Vec<f64> {
     case.input["p"].as_str().map_or_else(|| numbers(&case.input["p"]), printed)
 }
 
 /// Values and signals of a counter over some slots.
-fn run(rises: &[f64], bits: u32, first: u32, count: u64) -> (Vec<f64>, Vec<i64>) {
+fn run(increase_probabilities: &[f64], bits: u32, first: u32, count: u64) -> (Vec<f64>, Vec<i64>) {
     let mut counter = ReverseCounter::new(first, bits);
     let slot = |_| {
         let value = counter.value();
         counter.advance(1);
-        (value, signal(rises, value).map_or(-1, i64::from))
+        (value, signal(increase_probabilities, value).map_or(-1, i64::from))
     };
     (0..count).map(slot).unzip()
 }
@@ -51,7 +51,8 @@ fn rc_02_to_04_06_and_07_signals_of_a_counter() {
     for id in ["RC-02", "RC-03", "RC-04", "RC-06", "RC-07"] {
         let case = load(id);
         let first = case.whole("first_b") as u32;
-        let (values, signals) = run(&rises(&case), case.whole("bits") as u32, first, case.whole("count"));
+        let (values, signals) =
+            run(&increase_probabilities(&case), case.whole("bits") as u32, first, case.whole("count"));
         assert_eq!(signals, signed(&case.expected["signal"]), "{id}");
         if !case.expected["b_hat"].is_null() {
             case.check_list("values", &values, &case.expected["b_hat"]);
@@ -63,12 +64,13 @@ fn rc_02_to_04_06_and_07_signals_of_a_counter() {
 fn rc_05_how_often_each_level_may_rise() {
     let case = load("RC-05");
     let bits = case.whole("bits") as u32;
-    let rises = rises(&case);
-    let (_, signals) = run(&rises, bits, 0, 1 << bits);
+    let increase_probabilities = increase_probabilities(&case);
+    let (_, signals) = run(&increase_probabilities, bits, 0, 1 << bits);
     let may_rise = |level: i64| signals.iter().filter(|&&signal| signal >= level).count() as u64;
     let counts: Vec<u64> = (0..3).map(may_rise).collect();
     assert_eq!(counts, wholes(&case.expected["count"]));
-    let formula: Vec<u64> = rises[..3].iter().map(|p| (p * f64::from(1u32 << bits)) as u64 + 1).collect();
+    let formula: Vec<u64> =
+        increase_probabilities[..3].iter().map(|p| (p * f64::from(1u32 << bits)) as u64 + 1).collect();
     assert_eq!(formula, wholes(&case.expected["formula"]));
 }
 
@@ -131,7 +133,7 @@ fn hd_03_the_word_on_the_wire() {
     };
     let hex: String = header.word().iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(hex, case.expected["bytes_hex"]);
-    assert_eq!(Header::of_word(header.word()), Ok(header));
+    assert_eq!(Header::from_word(header.word()), Ok(header));
     // On LCT it is the congestion control information, of 64 bits.
     let pieces = header.to_lct(flid_dl::LCT_EXTENSION);
     assert_eq!(pieces.cci, Cci::Long(header.word()));

@@ -1,5 +1,5 @@
 use layercast_core::layers::LayerTable;
-use layercast_core::units::{Rate, Size, Span};
+use layercast_core::units::{Duration, Rate, Size};
 use layercast_protocols::flid::{
     Climb, Goal, Model, SEPARATION, Target, climb, heuristic, raw_heuristic, separated,
 };
@@ -24,7 +24,7 @@ fn model(base: f64, factor: f64, layers: u64, slot_s: f64) -> Model {
     let size = Size::from_bytes(1000);
     let base = Rate::from_bps(base * size.as_bits() as f64);
     let table = LayerTable::multiplicative(factor, base, layers as u16).unwrap();
-    Model::new(&table, size, Span::from_secs_f64(slot_s))
+    Model::new(&table, size, Duration::from_secs_f64(slot_s))
 }
 
 fn model_of(case: &Case) -> Model {
@@ -37,7 +37,7 @@ fn example() -> Model {
 }
 
 fn target(rtt_s: f64) -> Target {
-    Target::new(Span::from_secs_f64(rtt_s))
+    Target::new(Duration::from_secs_f64(rtt_s))
 }
 
 /// Absolute tolerances of probabilities.
@@ -78,10 +78,12 @@ fn pi_01_to_04_the_heuristic() {
         if id == "PI-01" {
             check_near(&case, &raw_heuristic(&model, &target), &case.expected["p_raw"]);
         } else {
-            let rises = heuristic(&model, &target);
-            check_near(&case, &rises, &case.expected["p"]);
+            let increase_probabilities = heuristic(&model, &target);
+            check_near(&case, &increase_probabilities, &case.expected["p"]);
             if !case.expected["argmax"].is_null() {
-                let plateau = rises.iter().filter(|&&rise| rise == rises[0]).count() as u64;
+                let plateau =
+                    increase_probabilities.iter().filter(|&&rise| rise == increase_probabilities[0]).count()
+                        as u64;
                 assert_eq!(plateau, whole(&case.expected["argmax"]) + 1, "{id}");
             }
         }
@@ -91,22 +93,26 @@ fn pi_01_to_04_the_heuristic() {
 #[test]
 fn pi_05_shares_moved_apart() {
     let case = load("PI-05");
-    let rises = separated(&heuristic(&example(), &target(0.1)), case.number("alpha"));
-    check_near(&case, &rises, &case.expected["p"]);
+    let increase_probabilities = separated(&heuristic(&example(), &target(0.1)), case.number("alpha"));
+    check_near(&case, &increase_probabilities, &case.expected["p"]);
 }
 
 #[test]
 fn mk_01_to_07_mean_rates() {
     for id in ["MK-01", "MK-02", "MK-03", "MK-04", "MK-05", "MK-06", "MK-07"] {
         let case = load(id);
-        let (model, rises) = match id {
+        let (model, increase_probabilities) = match id {
             "MK-07" => (example(), heuristic(&example(), &target(0.1))),
             _ => (model_of(&case), printed("ex6_printed")),
         };
         let loss = case.number("q");
-        case.check("rate", model.mean_rate(&rises, loss), number(&case.expected["throughput"]));
+        case.check(
+            "rate",
+            model.mean_rate(&increase_probabilities, loss),
+            number(&case.expected["throughput"]),
+        );
         if !case.expected["mode"].is_null() {
-            let shares = model.shares(&rises, loss);
+            let shares = model.shares(&increase_probabilities, loss);
             let mode = (0..shares.len()).max_by(|&a, &b| shares[a].total_cmp(&shares[b])).unwrap();
             assert_eq!(mode as u64, whole(&case.expected["mode"]), "{}", case.id);
         }
@@ -114,11 +120,11 @@ fn mk_01_to_07_mean_rates() {
 }
 
 /// The recursion as the paper prints it, with 1 - p_i where p_i belongs.
-fn misprinted(model: &Model, rises: &[f64], loss: f64) -> f64 {
+fn misprinted(model: &Model, increase_probabilities: &[f64], loss: f64) -> f64 {
     let clean = |level: usize| (1.0 - loss).powf(model.slot_s * model.packets_per_s[level]);
     let mut weights = vec![1.0];
     for level in 0..model.levels() - 1 {
-        let up = (1.0 - rises[level]) * clean(level) / (1.0 - clean(level + 1));
+        let up = (1.0 - increase_probabilities[level]) * clean(level) / (1.0 - clean(level + 1));
         weights.push(weights[level] * up);
     }
     let sum: f64 = weights.iter().sum();
@@ -128,26 +134,26 @@ fn misprinted(model: &Model, rises: &[f64], loss: f64) -> f64 {
 #[test]
 fn mk_08_the_printed_recursion_is_another() {
     let case = load("MK-08");
-    let (model, rises) = (example(), printed("ex6_printed"));
-    let wrong = misprinted(&model, &rises, case.number("q"));
+    let (model, increase_probabilities) = (example(), printed("ex6_printed"));
+    let wrong = misprinted(&model, &increase_probabilities, case.number("q"));
     case.check("rate", wrong, number(&case.expected["throughput"]));
-    assert!(wrong < 0.1 * model.mean_rate(&rises, case.number("q")));
+    assert!(wrong < 0.1 * model.mean_rate(&increase_probabilities, case.number("q")));
 }
 
 #[test]
 fn mk_09_and_10_a_small_chain() {
     let case = load("MK-09");
     let model = Model { packets_per_s: numbers(&case.input["R"]), slot_s: case.number("T") };
-    let (rises, loss) = (numbers(&case.input["p"]), case.number("q"));
-    case.check_list("shares", &model.shares(&rises, loss), &case.expected["f"]);
-    case.check("rate", model.mean_rate(&rises, loss), number(&case.expected["throughput"]));
+    let (increase_probabilities, loss) = (numbers(&case.input["p"]), case.number("q"));
+    case.check_list("shares", &model.shares(&increase_probabilities, loss), &case.expected["f"]);
+    case.check("rate", model.mean_rate(&increase_probabilities, loss), number(&case.expected["throughput"]));
 
     let case = load("MK-10");
     // Slots of one second, so joins per second are joins per slot.
-    let joins = model.memberships(&rises, loss);
+    let joins = model.memberships(&increase_probabilities, loss);
     case.check("joins", joins.dynamic, number(&case.expected["joins_per_slot"]));
     let clean_base = (1.0 - loss).powf(model.packets_per_s[0]);
-    let identity = 1.0 - model.shares(&rises, loss)[0] * (1.0 - clean_base);
+    let identity = 1.0 - model.shares(&increase_probabilities, loss)[0] * (1.0 - clean_base);
     case.check("leaves", identity, number(&case.expected["identity_1_minus_f0_times_1_minus_s0"]));
     let above = joins.dynamic_above_base;
     case.check("above the base", above, number(&case.expected["joins_static_base"]));
@@ -172,14 +178,14 @@ fn mk_11_joins_of_the_example() {
 fn nm_01_to_04_errors() {
     let (model, goal) = (example(), Goal::of_the_paper(&target(0.1)));
     let heuristic = heuristic(&model, &target(0.1));
-    for (id, rises) in [
+    for (id, increase_probabilities) in [
         ("NM-01", printed("ex5_printed")),
         ("NM-02", heuristic.clone()),
         ("NM-03", printed("ex6_printed")),
         ("NM-04", separated(&heuristic, SEPARATION)),
     ] {
         let case = load(id);
-        case.check("error", goal.error(&model, &rises), number(&case.expected["nmse"]));
+        case.check("error", goal.error(&model, &increase_probabilities), number(&case.expected["nmse"]));
     }
 }
 
@@ -197,17 +203,17 @@ fn nm_05_hill_climbing() {
     let reference = whole(&case.expected["sweeps_reference"]);
     assert!(u64::from(fitted.sweeps).abs_diff(reference) <= 2, "{} sweeps", fitted.sweeps);
     let apart = |pair: &[f64]| pair[0] - pair[1] >= case.number("alpha") - 1e-12;
-    assert!(fitted.rises.windows(2).all(apart), "{:?}", fitted.rises);
+    assert!(fitted.increase_probabilities.windows(2).all(apart), "{:?}", fitted.increase_probabilities);
 }
 
 #[test]
 fn nm_06_the_printed_recursion_fits_nothing() {
     let case = load("NM-06");
-    let (model, rises, target) = (example(), printed("ex6_printed"), target(0.1));
+    let (model, increase_probabilities, target) = (example(), printed("ex6_printed"), target(0.1));
     let square = |j: u32| {
         let loss = 0.001 + 0.099 * f64::from(j) / 499.0;
         let rate = target.rate(loss);
-        ((misprinted(&model, &rises, loss) - rate) / rate).powi(2)
+        ((misprinted(&model, &increase_probabilities, loss) - rate) / rate).powi(2)
     };
     case.check("error", (0..500).map(square).sum(), number(&case.expected["nmse"]));
 }

@@ -1,4 +1,4 @@
-use layercast_core::units::{Layer, Seq, Span};
+use layercast_core::units::{Duration, Layer, Seq};
 use layercast_kit::estimator::{
     Boundary, ImpactAverage, Interval, Lap, Lip, LossConfig, LossIntervals, LossOutcome, Packet, SendTime,
     WindowScope, interval_weights,
@@ -61,7 +61,7 @@ fn average_impact() {
         for (impact, what, p_name) in
             [(ImpactAverage::Mean, "mean", "p_mean"), (ImpactAverage::Weighted, "weighted", "p_weighted")]
         {
-            let mut lap = Lap::new(&LossConfig { impact, initial_rtt: Span::from_us(1000), ..config() });
+            let mut lap = Lap::new(&LossConfig { impact, initial_rtt: Duration::from_us(1000), ..config() });
             // Each event: its losses at the start of an interval of `avg` packets, 50 us apart, so that a
             // period holds 20 of them.
             let mut us = 0;
@@ -110,7 +110,7 @@ fn periods_over_a_trace() {
         let config = LossConfig {
             boundary,
             history: case.input["history"].as_u64().unwrap_or(8) as u32,
-            initial_rtt: Span::from_us(case.whole("rtt_us")),
+            initial_rtt: Duration::from_us(case.whole("rtt_us")),
             window: case.whole("window") as u32,
             ..config()
         };

@@ -1,5 +1,5 @@
 use layercast_core::layers::LayerTable;
-use layercast_core::units::{Layer, Rate, Span};
+use layercast_core::units::{Duration, Layer, Rate};
 use layercast_protocols::rlc::{Header, SpacingRule, highest_point, spacing_factor};
 use layercast_testkit::golden::{text, vector, whole};
 
@@ -16,14 +16,14 @@ fn rl_01_layers() {
     case.check_list("cumulative", &cumulative, &case.expected["B"]);
 }
 
-fn spacings(rule: SpacingRule, base: Span, layers: u64) -> Vec<Span> {
+fn spacings(rule: SpacingRule, base: Duration, layers: u64) -> Vec<Duration> {
     (0..layers as u16).map(|layer| base * spacing_factor(rule, Layer(layer))).collect()
 }
 
 #[test]
 fn rl_02_spacing_of_mcl() {
     let case = vector(JOIN_LEAVE, "RL-02");
-    let base = Span::from_ms(case.whole("sp_cycle_ms"));
+    let base = Duration::from_ms(case.whole("sp_cycle_ms"));
     let spacing = spacings(SpacingRule::Mcl, base, case.whole("layers"));
     let in_ms: Vec<f64> = spacing.iter().map(|span| span.as_ns() as f64 / 1e6).collect();
     case.check_list("spacing", &in_ms, &case.expected["spacing_ms"]);
@@ -32,7 +32,7 @@ fn rl_02_spacing_of_mcl() {
 #[test]
 fn rl_03_spacing_of_the_paper() {
     let case = vector(JOIN_LEAVE, "RL-03");
-    let base = Span::from_secs_f64(case.number("t0"));
+    let base = Duration::from_secs_f64(case.number("t0"));
     let spacing = spacings(SpacingRule::Doubling, base, case.whole("layers"));
     let in_s: Vec<f64> = spacing.iter().map(|span| span.as_secs_f64()).collect();
     case.check_list("spacing", &in_s, &case.expected["t"]);

@@ -1,4 +1,4 @@
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 use layercast_protocols::rlm::{DetectionTime, JoinTimers, Options, Profile, join_delay_s};
 use layercast_testkit::golden::{number, numbers, vector};
 use serde_json::Value;
@@ -12,7 +12,7 @@ fn rm_01_and_02_failed_experiments() {
         let options = Options {
             profile,
             backoff_factor: case.number("alpha"),
-            join_timer_min: Span::from_secs_f64(case.number("start")),
+            join_timer_min: Duration::from_secs_f64(case.number("start")),
             ..Options::default()
         };
         assert_eq!(options.longest_join_timer().as_secs_f64(), case.number("max"), "{id}");
@@ -34,7 +34,7 @@ fn rm_03_relaxation() {
     let least = case.number("min");
     let options = Options {
         relax_factor: case.number("beta"),
-        join_timer_min: Span::from_secs_f64(least),
+        join_timer_min: Duration::from_secs_f64(least),
         ..Options::default()
     };
     let mut timers = JoinTimers::new(&options, 2);
@@ -69,8 +69,8 @@ fn rm_04_delay_of_an_experiment() {
 fn rm_05_and_06_detection_time() {
     let case = vector(JOIN_LEAVE, "RM-05");
     let options = Options {
-        detection_time: Span::from_secs_f64(case.number("TD")),
-        detection_deviation: Span::from_secs_f64(case.number("TDVAR")),
+        detection_time: Duration::from_secs_f64(case.number("TD")),
+        detection_deviation: Duration::from_secs_f64(case.number("TDVAR")),
         detection_weight: case.number("g1"),
         deviation_weight: case.number("g2"),
         ..Options::default()
@@ -84,8 +84,8 @@ fn rm_05_and_06_detection_time() {
     }
     let case = vector(JOIN_LEAVE, "RM-06");
     let options = Options {
-        detection_time: Span::from_secs_f64(case.number("TD")),
-        detection_deviation: Span::from_secs_f64(case.number("TDVAR")),
+        detection_time: Duration::from_secs_f64(case.number("TD")),
+        detection_deviation: Duration::from_secs_f64(case.number("TDVAR")),
         ..Options::default()
     };
     let detection = DetectionTime::new(&options);

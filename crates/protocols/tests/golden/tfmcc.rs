@@ -1,6 +1,6 @@
 //! TFMCC: feedback timers, suppression, largest round-trip time, first interval, one-way delay.
 
-use layercast_core::units::{Rate, Size, Span};
+use layercast_core::units::{Duration, Rate, Size};
 use layercast_kit::equation::Path;
 use layercast_protocols::tfmcc::rules::{
     OneWayDelay, biased_delay, feedback_delay, first_loss_rate, hold_back, is_suppressed,
@@ -20,8 +20,8 @@ fn check_delay(case: &Case, what: &str, actual: f64) {
     }
 }
 
-fn span(case: &Case, name: &str) -> Span {
-    Span::from_secs_f64(case.number(name))
+fn span(case: &Case, name: &str) -> Duration {
+    Duration::from_secs_f64(case.number(name))
 }
 
 #[test]

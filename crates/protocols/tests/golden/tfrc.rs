@@ -1,7 +1,7 @@
 //! TFRC's source, and virtual packets.
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Layer, Seq, Size, Span, Time};
+use layercast_core::units::{Duration, Layer, Seq, Size, Time};
 use layercast_kit::equation::Formula;
 use layercast_kit::estimator::{
     LossConfig, LossEstimator, LossMethod, Packet, SendTime, VirtualLoss, VirtualPackets,
@@ -30,7 +30,7 @@ fn report(rtt_s: f64, loss: f64, receive_rate: f64) -> Feedback {
 
 /// A moment a number of round trips after the start.
 fn round(rtt_s: f64, count: f64) -> Time {
-    Time::ZERO + Span::from_secs_f64(count * rtt_s)
+    Time::ZERO + Duration::from_secs_f64(count * rtt_s)
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn rates_of_a_source() {
 /// A receiver's estimator after the packets of a case: `losses` of `length` packets over so many round
 /// trips of 100 ms from one event to the next.
 fn short_intervals(case: &Case) -> LossEstimator {
-    let rtt = Span::from_ms(100);
+    let rtt = Duration::from_ms(100);
     let (length, losses) = (case.whole("length"), case.whole("losses"));
     let spacing_us = case.number("span_rtts") * rtt.as_us() as f64 / length as f64;
     let config = LossConfig { method: LossMethod::LipShort, initial_rtt: rtt, ..LossConfig::default() };
@@ -121,7 +121,7 @@ fn small_packets() {
             let small = SmallPackets {
                 nominal: Size::from_bytes(1460),
                 header: Size::from_bytes(40),
-                spacing: Span::from_ms(10),
+                spacing: Duration::from_ms(10),
             };
             let equation = FairRate::small(Formula::PftkSimplified, &small, case.number("st"));
             let report = report(case.number("r"), case.number("p"), 0.0);

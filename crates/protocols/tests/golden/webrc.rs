@@ -1,7 +1,7 @@
 use layercast_core::layers::LayerTable;
 use layercast_core::lct::Cci;
 use layercast_core::session::SessionPlan;
-use layercast_core::units::{Rate, Size, Span};
+use layercast_core::units::{Duration, Rate, Size};
 use layercast_protocols::webrc::{
     BASE, Header, LossFilter, Options, RoundTripFilter, Waves, Weights, equation_rate, starts_slot,
 };
@@ -12,7 +12,7 @@ use crate::JOIN_LEAVE;
 /// The options of a case, where it gives them.
 fn options(case: &Case) -> Options {
     let or = |name: &str, default: f64| case.input[name].as_f64().unwrap_or(default);
-    let span = |name: &str, default: f64| Span::from_secs_f64(or(name, default));
+    let span = |name: &str, default: f64| Duration::from_secs_f64(or(name, default));
     Options {
         base_rate: or("BCR_P", 1.0),
         slot: span("TSD", 10.0),
@@ -119,7 +119,7 @@ fn wb_08_weights() {
 #[test]
 fn wb_09_active_waves() {
     let case = vector(JOIN_LEAVE, "WB-09");
-    let quiet = Span::from_secs(10 * case.whole("Q"));
+    let quiet = Duration::from_secs(10 * case.whole("Q"));
     let waves = waves(&Options { quiet, ..options(&case) });
     assert_eq!(waves.cycle(), 7);
     for (slot, expected) in [0, 1, 6].into_iter().zip(case.expected["active"].as_array().unwrap()) {
@@ -133,7 +133,7 @@ fn wb_10_slots() {
     let case = vector(JOIN_LEAVE, "WB-10");
     let (cycle, silent) = (case.whole("T"), case.whole("Q"));
     let waves = waves(&Options {
-        quiet: Span::from_secs(10 * silent),
+        quiet: Duration::from_secs(10 * silent),
         waves: (cycle - silent) as u32,
         ..Options::default()
     });
@@ -142,16 +142,16 @@ fn wb_10_slots() {
         let pair = wholes(pair);
         let (heard, current) = (pair[0] as u16, pair[1] as u16);
         // However long ago the slot began: it only decides whether one packet is proof enough.
-        let told = starts_slot(&waves, current, heard, Span::from_secs(10_000));
+        let told = starts_slot(&waves, current, heard, Duration::from_secs(10_000));
         assert_eq!(told.is_some(), expected.as_bool().unwrap(), "{heard} after {current}");
         if let Some((ahead, plausible)) = told {
             assert_eq!((u64::from(current) + u64::from(ahead)) % cycle, u64::from(heard));
             assert!(plausible);
         }
     }
-    assert_eq!(starts_slot(&waves, 5, 6, Span::from_secs(9)), Some((1, true)));
-    assert_eq!(starts_slot(&waves, 5, 6, Span::from_secs(2)), Some((1, false)));
-    assert_eq!(starts_slot(&waves, 5, 8, Span::from_secs(9)), Some((3, false)));
+    assert_eq!(starts_slot(&waves, 5, 6, Duration::from_secs(9)), Some((1, true)));
+    assert_eq!(starts_slot(&waves, 5, 6, Duration::from_secs(2)), Some((1, false)));
+    assert_eq!(starts_slot(&waves, 5, 8, Duration::from_secs(9)), Some((3, false)));
 }
 
 #[test]

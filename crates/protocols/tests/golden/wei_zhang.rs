@@ -1,5 +1,5 @@
 use layercast_core::layers::LayerTable;
-use layercast_core::units::{Layer, Rate, Span};
+use layercast_core::units::{Duration, Layer, Rate};
 use layercast_protocols::wei_zhang::{Points, TICKS, points_to_skip, theory};
 use layercast_testkit::golden::{Case, number, numbers, vector, whole};
 
@@ -14,7 +14,7 @@ fn wz_01_to_03_spacings() {
     for id in ["WZ-01", "WZ-02", "WZ-03"] {
         let case = vector(JOIN_LEAVE, id);
         let layers = cumulative(&numbers(&case.input["B"]));
-        let points = Points::new(Span::from_secs_f64(case.number("tau0")), &layers);
+        let points = Points::new(Duration::from_secs_f64(case.number("tau0")), &layers);
         let spacings: Vec<f64> = layers.layers().map(|layer| points.spacing(layer).as_secs_f64()).collect();
         case.check_list("tau", &spacings, &case.expected["tau"]);
         if !case.expected["K"].is_null() {
@@ -52,7 +52,7 @@ fn check_throughput(id: &str, layers: impl Fn(Rate, u16) -> LayerTable) {
     let base = Rate::from_bps(case.number("B0"));
     let table = layers(base, level + 2);
     let tau0_s = case.number("tau0");
-    let points = Points::new(Span::from_secs_f64(tau0_s), &table);
+    let points = Points::new(Duration::from_secs_f64(tau0_s), &table);
     let spacing_s = points.spacing(Layer(level + 1)).as_secs_f64();
     case.check("tau", spacing_s, number(&case.expected["tau_next"]));
     let packet_bytes = case.number("s_bits") / 8.0;
@@ -110,7 +110,7 @@ fn wz_11_and_12_backoff() {
 
 /// When each level is reached by a receiver that looks at the source's time in small steps.
 fn climb(case: &Case, layers: &LayerTable) -> Vec<f64> {
-    let points = Points::new(Span::from_secs(1), layers);
+    let points = Points::new(Duration::from_secs(1), layers);
     let mut now = (case.number("start") * TICKS as f64) as u64;
     let step = TICKS / 64;
     let mut reached = Vec::new();

@@ -1,4 +1,4 @@
-use layercast_core::units::{Size, Span, Time, WireSeq};
+use layercast_core::units::{Duration, Size, Time, WireSeq};
 use layercast_protocols::amca::estimates::{
     Summary, backlog, packets_per_report, queue_estimate, repair_gap_s, rtt_variation_us, unacknowledged,
 };
@@ -164,9 +164,9 @@ proptest! {
     fn a_section_varies_by_what_two_samples_say(
         old_us in 0u64..1_000_000, new_us in 0u64..1_000_000, apart_ms in 0u64..5000, period_ms in 1u64..5000,
     ) {
-        let older = (Time::from_ns(5), Span::from_us(old_us));
-        let newer = (Time::from_ns(5) + Span::from_ms(apart_ms), Span::from_us(new_us));
-        let variation = rtt_variation_us(older, newer, Span::from_ms(period_ms));
+        let older = (Time::from_ns(5), Duration::from_us(old_us));
+        let newer = (Time::from_ns(5) + Duration::from_ms(apart_ms), Duration::from_us(new_us));
+        let variation = rtt_variation_us(older, newer, Duration::from_ms(period_ms));
         let outside = 4 * apart_ms < period_ms || apart_ms > 4 * period_ms;
         prop_assert!(!outside || variation == 0);
         let largest = (old_us.abs_diff(new_us) * 4 + 1) as i64;
@@ -192,10 +192,10 @@ proptest! {
         let mut control = Control::new(Rules::new(&options, Size::from_bytes(1024)));
         let mut now = Time::ZERO;
         for (kind, period_s, rtt_var_s, unacknowledged, rtt_max_s, is_marked, wait_ms) in steps {
-            now += Span::from_ms(wait_ms);
+            now += Duration::from_ms(wait_ms);
             let before = control.rate();
             match kind {
-                0 => control.on_nack(now, unacknowledged as u64, Span::from_ms(100)),
+                0 => control.on_nack(now, unacknowledged as u64, Duration::from_ms(100)),
                 1 if unacknowledged < 5.0 => control.on_silence(),
                 _ => control.on_report(now, Step { period_s, rtt_var_s, unacknowledged, received_bps: None, rtt_max_s, is_marked }),
             }

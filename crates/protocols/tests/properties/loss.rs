@@ -1,4 +1,4 @@
-use layercast_core::units::{Layer, Seq, Span};
+use layercast_core::units::{Duration, Layer, Seq};
 use layercast_kit::estimator::{
     Boundary, FirstInterval, ImpactAverage, LossConfig, LossEstimator, LossMethod, LossOutcome, Packet,
     SendTime, WindowScope,
@@ -21,7 +21,7 @@ fn config() -> impl Strategy<Value = LossConfig> {
             discounting,
             boundary,
             first_interval,
-            initial_rtt: Span::from_us(50),
+            initial_rtt: Duration::from_us(50),
             impact,
             discount_impact,
             window,
@@ -58,7 +58,7 @@ proptest! {
         let mut events = 0;
         for (index, step) in steps.iter().enumerate() {
             if let Some(us) = step.rtt_us {
-                estimator.set_rtt(Span::from_us(us));
+                estimator.set_rtt(Duration::from_us(us));
             }
             let packet = packet(index, step);
             if step.lost {
@@ -85,7 +85,7 @@ proptest! {
         let method = if method == 0 { LossMethod::Lip } else { LossMethod::Lap };
         let config = LossConfig { method, history: 1000, discounting: None, ..LossConfig::default() };
         let mut estimator = LossEstimator::new(&config);
-        estimator.set_rtt(Span::from_us(50));
+        estimator.set_rtt(Duration::from_us(50));
         for (index, step) in steps.iter().enumerate() {
             let packet = packet(index, step);
             if step.lost { let _ = estimator.on_lost(&packet); } else { estimator.on_received(&packet); }
@@ -103,7 +103,7 @@ proptest! {
     /// With one loss in each period the two methods count the same events.
     #[test]
     fn methods_agree_on_events_in_order(losses in prop::collection::vec(any::<bool>(), 1..500)) {
-        let config = LossConfig { initial_rtt: Span::from_us(50), ..LossConfig::default() };
+        let config = LossConfig { initial_rtt: Duration::from_us(50), ..LossConfig::default() };
         let mut lip = LossEstimator::new(&LossConfig { method: LossMethod::Lip, ..config });
         let mut lap = LossEstimator::new(&config);
         for (index, &lost) in losses.iter().enumerate() {

@@ -4,7 +4,7 @@ use layercast_core::contract::{Arrival, ChildLink, Ecn, Origin, Peer};
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Rate, Size, Span, Time, WireSeq};
+use layercast_core::units::{Channel, Duration, Rate, Size, Time, WireSeq};
 use layercast_protocols::nca::{
     Ack, Answer, Candidate, Data, Header, Nack, Options, Receiver, Report, Router, Source,
 };
@@ -20,8 +20,8 @@ fn time() -> impl Strategy<Value = Time> {
     prop_oneof![4 => 0u64..20_000_000_000, 1 => any::<u64>()].prop_map(Time::from_ns)
 }
 
-fn span() -> impl Strategy<Value = Span> {
-    prop_oneof![4 => 0u64..2_000_000_000, 1 => any::<u64>()].prop_map(Span::from_ns)
+fn span() -> impl Strategy<Value = Duration> {
+    prop_oneof![4 => 0u64..2_000_000_000, 1 => any::<u64>()].prop_map(Duration::from_ns)
 }
 
 fn candidate() -> impl Strategy<Value = Candidate> {
@@ -60,7 +60,7 @@ fn operation() -> impl Strategy<Value = Operation<Header>> {
     });
     prop_oneof![
         20 => forged,
-        4 => (0u64..500).prop_map(|ms| Operation::Wait(Span::from_ms(ms))),
+        4 => (0u64..500).prop_map(|ms| Operation::Wait(Duration::from_ms(ms))),
         1 => Just(Operation::DataExhausted),
         1 => Just(Operation::DataAvailable),
         1 => Just(Operation::Finish),

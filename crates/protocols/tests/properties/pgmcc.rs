@@ -4,10 +4,10 @@ use std::num::NonZeroU64;
 
 use layercast_core::contract::{Arrival, Ecn, Endpoint, Input, Origin, Peer};
 use layercast_core::layers::LayerTable;
-use layercast_core::lct::{Cci, Extension, Pieces};
+use layercast_core::lct::{Cci, Extension, LctFields};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Rate, Size, Span, Time, WireSeq};
+use layercast_core::units::{Duration, Rate, Size, Time, WireSeq};
 use layercast_protocols::pgmcc::election::throughput;
 use layercast_protocols::pgmcc::header::{Data, ReceiverId, Report};
 use layercast_protocols::pgmcc::options::Model;
@@ -38,7 +38,7 @@ proptest! {
         }
         if let Ok(extension) = Extension::new(LCT_EXTENSION, &bytes) {
             let cci = Cci::Short([1, 2, 3, 4]);
-            let pieces = Pieces { cci, session: Some(1), end_of_session: false, extension };
+            let pieces = LctFields { cci, session: Some(1), end_of_session: false, extension };
             if let Ok(data) = Data::from_lct(&pieces) {
                 prop_assert_eq!(data.to_lct(), pieces);
             }
@@ -83,7 +83,7 @@ proptest! {
         let (mut now, session) = (Time::from_ns(1), source.session());
         source.handle(now, Input::Start);
         for (mut report, ms) in reports {
-            now += Span::from_ms(ms);
+            now += Duration::from_ms(ms);
             report.session = session;
             report.heard_us = now.as_wire_us().wrapping_sub(50_000);
             let header = Header::Report(report);

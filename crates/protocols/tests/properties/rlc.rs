@@ -2,7 +2,7 @@ use layercast_core::contract::{Action, Arrival, Ecn, Endpoint, Input, JoinError,
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Rate, Size, Span, Time, WireSeq};
+use layercast_core::units::{Channel, Duration, Rate, Size, Time, WireSeq};
 use layercast_protocols::rlc::{HEADER_BYTES, Header, Options, Receiver};
 use proptest::prelude::*;
 
@@ -93,7 +93,7 @@ proptest! {
         });
         let inputs = core::iter::once((Input::Start, 0)).chain(inputs).chain([(Input::Stop, 0), (Input::Timer, 9)]);
         for (input, wait_ms) in inputs {
-            now += Span::from_ms(wait_ms);
+            now += Duration::from_ms(wait_ms);
             // A host tells of a failed join only for what was joined.
             if let Input::JoinFailed(channel, _) = input
                 && !core::mem::replace(&mut held[channel.index()], false)
@@ -109,12 +109,12 @@ proptest! {
                     Action::Leave(channel) => {
                         prop_assert!(core::mem::replace(&mut held[channel.index()], false));
                     }
-                    Action::Note(_) | Action::Deliver(_) | Action::Release(_) => {}
+                    Action::Trace(_) | Action::Deliver(_) | Action::Release(_) => {}
                     Action::Send(_) => prop_assert!(false, "a receiver of RLC sends nothing"),
                 }
             }
             prop_assert!(receiver.deadline().is_none_or(|at| at > now));
-            let count = usize::from(receiver.belief(now).level.layer_count());
+            let count = usize::from(receiver.estimates(now).level.layer_count());
             prop_assert!((0..4).all(|layer| held[layer] == (layer < count)), "{held:?} {count}");
         }
         prop_assert_eq!(held, [false; 4]);

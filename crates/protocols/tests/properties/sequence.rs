@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use layercast_core::units::{Layer, Span, Time, WireSeq};
+use layercast_core::units::{Duration, Layer, Time, WireSeq};
 use layercast_kit::estimator::{ArrivalClass, SendTime, SequenceTracker};
 use proptest::prelude::*;
 
@@ -77,7 +77,7 @@ proptest! {
             tracker.on_packet(WireSeq(near), sent, now, |_| declared += 1);
             prop_assert!(declared <= u64::from(max_gap.max(1)) * u64::from(reorder.clamp(1, 100)));
         }
-        tracker.expire(Time::MAX, Span::ZERO, |_| ());
+        tracker.expire(Time::MAX, Duration::ZERO, |_| ());
         prop_assert_eq!(tracker.missing(), 0);
     }
 }

@@ -1,6 +1,6 @@
 use core::num::NonZeroU64;
 
-use layercast_core::lct::{Cci, Extension, MAX_CONTENT, Pieces};
+use layercast_core::lct::{Cci, Extension, LctFields, MAX_CONTENT};
 use layercast_core::units::WireSeq;
 use layercast_protocols::registry::{Header as Any, MAX_FEEDBACK};
 use layercast_protocols::smcc::header::{Counting, Data, FloatRate, HeaderError, ReceiverId, Report};
@@ -88,7 +88,7 @@ proptest! {
         let content = pieces.extension.content();
         for len in (2..content.len()).step_by(4) {
             let extension = Extension::new(LAYER_EXTENSION, &content[..len]).expect("whole words");
-            let read = Data::from_lct(&Pieces { extension, ..pieces });
+            let read = Data::from_lct(&LctFields { extension, ..pieces });
             // With an echo the shorter form is a whole header too; its length is what tells.
             prop_assert!(read.is_err() || len == 26, "{} bytes of {}", len, content.len());
         }
@@ -107,7 +107,7 @@ proptest! {
         }
         for kind in [LAYER_EXTENSION, COUNTING_EXTENSION] {
             let Ok(extension) = Extension::new(kind, &bytes) else { continue };
-            let pieces = Pieces { cci: Cci::Short(cci), session: Some(1), end_of_session, extension };
+            let pieces = LctFields { cci: Cci::Short(cci), session: Some(1), end_of_session, extension };
             if let Ok(header) = Any::from_lct(&pieces) {
                 let again = header.to_lct().map(|pieces| Any::from_lct(&pieces));
                 prop_assert_eq!(again, Some(Ok(header)));
@@ -121,6 +121,6 @@ fn other_first_bytes_and_lengths_are_named() {
     assert_eq!(Report::decode(&[0x16; 28]), Err(HeaderError::Kind(0x16)));
     assert_eq!(Report::decode(&[]), Err(HeaderError::Length { have: 0 }));
     let extension = Extension::new(COUNTING_EXTENSION, &[0; 10]).expect("whole words");
-    let pieces = Pieces { cci: Cci::Short([0; 4]), session: None, end_of_session: false, extension };
+    let pieces = LctFields { cci: Cci::Short([0; 4]), session: None, end_of_session: false, extension };
     assert_eq!(Counting::from_lct(&pieces), Err(HeaderError::Length { have: 10 }));
 }

@@ -3,9 +3,9 @@ use std::collections::BTreeMap;
 use layercast_core::contract::{Action, Arrival, Ecn, Endpoint, Input, JoinError, Origin, Target};
 use layercast_core::layers::LayerTable;
 use layercast_core::lct::Cci;
-use layercast_core::session::{Needs, SessionPlan};
+use layercast_core::session::{Requirements, SessionPlan};
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Rate, Size, Span, Time};
+use layercast_core::units::{Channel, Duration, Rate, Size, Time};
 use layercast_protocols::webrc::{BASE, Header, Options, Receiver, Source, Waves, WordForm};
 use proptest::prelude::*;
 
@@ -34,8 +34,8 @@ prop_compose! {
         more in 1.2f64..200.0, constant_rate in any::<bool>(), waves in 0u32..4,
     ) -> (Options, f64) {
         let options = Options {
-            slot: Span::from_ms(slot_ms),
-            quiet: Span::from_secs(quiet_s),
+            slot: Duration::from_ms(slot_ms),
+            quiet: Duration::from_secs(quiet_s),
             fall,
             base_rate,
             constant_rate,
@@ -138,7 +138,7 @@ proptest! {
     ) {
         let options = Options {
             reorder,
-            slot: if quick { Span::from_ms(500) } else { Span::from_secs(10) },
+            slot: if quick { Duration::from_ms(500) } else { Duration::from_secs(10) },
             ..Options::default()
         };
         let plan = plan(100.0);
@@ -173,7 +173,7 @@ proptest! {
         });
         let inputs = core::iter::once((Input::Start, 0)).chain(inputs).chain([(Input::Stop, 0), (Input::Timer, 9)]);
         for (input, wait_ms) in inputs {
-            now += Span::from_ms(wait_ms);
+            now += Duration::from_ms(wait_ms);
             // A host tells of a failed join only for what was joined.
             if let Input::JoinFailed(channel, _) = input
                 && !held.get_mut(channel.index()).is_some_and(|held| core::mem::replace(held, false))
@@ -189,13 +189,13 @@ proptest! {
                     Action::Leave(channel) => {
                         prop_assert!(core::mem::replace(&mut held[channel.index()], false));
                     }
-                    Action::Note(_) | Action::Deliver(_) | Action::Release(_) => {}
+                    Action::Trace(_) | Action::Deliver(_) | Action::Release(_) => {}
                     Action::Send(_) => prop_assert!(false, "a receiver of WEBRC sends nothing"),
                 }
             }
             prop_assert!(receiver.deadline().is_none_or(|at| at > now));
             let count = held.iter().filter(|held| **held).count();
-            prop_assert_eq!(count, usize::from(receiver.belief(now).level.layer_count()));
+            prop_assert_eq!(count, usize::from(receiver.estimates(now).level.layer_count()));
             prop_assert!(count <= usize::from(waves.active_waves()) + 1);
         }
         prop_assert!(held.iter().all(|held| !held));

@@ -1,7 +1,7 @@
 //! RLA and Golestani and Sabnani: readers of bytes, and the probability of listening.
 
-use layercast_core::lct::{Cci, Extension, Pieces};
-use layercast_core::units::{Span, Time};
+use layercast_core::lct::{Cci, Extension, LctFields};
+use layercast_core::units::{Duration, Time};
 use layercast_protocols::golestani_sabnani;
 use layercast_protocols::registry::Header;
 use layercast_protocols::rla;
@@ -27,7 +27,7 @@ proptest! {
         for kind in [rla::LCT_EXTENSION, golestani_sabnani::LCT_EXTENSION] {
             if let Ok(extension) = Extension::new(kind, &bytes) {
                 let cci = Cci::Short([1, 2, 3, 4]);
-                let pieces = Pieces { cci, session: Some(1), end_of_session: true, extension };
+                let pieces = LctFields { cci, session: Some(1), end_of_session: true, extension };
                 if let Ok(header) = Header::from_lct(&pieces) {
                     prop_assert_eq!(header.to_lct(), Some(pieces));
                 }
@@ -50,8 +50,8 @@ proptest! {
         let mut now = Time::ZERO;
         let mut signals = Signals::new(now);
         for &ms in &steps {
-            now += Span::from_ms(ms);
-            prop_assert!(signals.on_loss(now, Span::ZERO, weight));
+            now += Duration::from_ms(ms);
+            prop_assert!(signals.on_loss(now, Duration::ZERO, weight));
         }
         let (least, most) = (steps.iter().min().unwrap_or(&0), steps.iter().max().unwrap_or(&0));
         let mean = 1000.0 * signals.interval_s(now).unwrap_or(-1.0);

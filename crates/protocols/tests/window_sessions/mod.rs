@@ -4,7 +4,7 @@ use layercast_core::contract::{Endpoint, Header};
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_testkit::{Pair, Path};
 
 pub(crate) fn plan() -> SessionPlan {
@@ -31,6 +31,6 @@ where
     let member = |(index, &path): (usize, &Path)| (receiver(Stream::new(index as u64, "receiver")), path);
     let members = paths.iter().enumerate().map(member).collect();
     let mut pair = Pair::new(source(Stream::new(7, "source")), members, Time::from_ns(5000), 3);
-    pair.run(Span::from_secs(seconds));
+    pair.run(Duration::from_secs(seconds));
     pair
 }

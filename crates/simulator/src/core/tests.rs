@@ -1,5 +1,5 @@
 use layercast_core::stream::Stream;
-use layercast_core::units::{Rate, Span};
+use layercast_core::units::{Duration, Rate};
 use layercast_testkit::golden;
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ use crate::tcp::Segment;
 const LINK: LinkId = LinkId(0);
 
 /// A core with one link.
-fn one_link(rate: Rate, delay: Span, queue: QueueConfig) -> Core {
+fn one_link(rate: Rate, delay: Duration, queue: QueueConfig) -> Core {
     let (loss, loss_place, loss_marks) = (LossModel::None, LossPlace::BeforeQueue, false);
     let config = LinkConfig { rate, delay, queue, loss, loss_place, loss_marks };
     Core::new(vec![Link::new(config, Stream::new(1, "link"), Stream::new(1, "queue"))])
@@ -30,10 +30,10 @@ fn serve(core: &mut Core, end: Time, arrived: &mut Vec<(i64, Time)>) {
         match event {
             Event::Free(_) => core.transmitter_free(LINK),
             Event::Arrival(_) => {
-                let (parcel, next) = core.land(0).unwrap();
-                let &Body::Segment(Segment { seq, .. }) = core.slab.body(parcel.packet) else { panic!() };
+                let (copy, next) = core.land(0).unwrap();
+                let &Body::Segment(Segment { seq, .. }) = core.slab.body(copy.packet) else { panic!() };
                 arrived.push((seq, key.time));
-                core.slab.release(parcel.packet);
+                core.slab.release(copy.packet);
                 if let Some(next) = next {
                     core.events.push(next, Event::Arrival(0));
                 }
@@ -67,7 +67,7 @@ fn carry(core: &mut Core, offers: &[(Time, u32)]) -> (Vec<(i64, Time)>, LinkCoun
 fn golden_store_and_forward() {
     let case = golden::vector("vectors-active-and-unicast.json", "link-01");
     let rate = Rate::from_bps(case.number("rate_bps"));
-    let mut core = one_link(rate, Span::from_secs_f64(case.number("prop")), QueueConfig::default());
+    let mut core = one_link(rate, Duration::from_secs_f64(case.number("prop")), QueueConfig::default());
     let offers: Vec<_> =
         golden::numbers(&case.input["bytes"]).iter().map(|&b| (Time::ZERO, b as u32)).collect();
     let (arrived, counters) = carry(&mut core, &offers);
@@ -102,7 +102,7 @@ fn golden_queue_limits() {
     ] {
         let case = golden::vector("vectors-active-and-unicast.json", id);
         let queue = queue(id, case.whole("limit") as u32);
-        let mut core = one_link(Rate::from_mbps(0.8), Span::from_ms(1), queue);
+        let mut core = one_link(Rate::from_mbps(0.8), Duration::from_ms(1), queue);
         // From an access link of 100 Mbit/s a packet comes each 80 us.
         for arrival in 0..case.whole("arrivals") {
             serve(&mut core, Time::from_ns(80_000 * arrival), &mut Vec::new());
@@ -124,7 +124,7 @@ fn golden_queue_limits() {
 
 #[test]
 fn a_packet_that_comes_as_the_transmitter_frees_starts_at_once() {
-    let mut core = one_link(Rate::from_mbps(8.0), Span::ZERO, QueueConfig::default());
+    let mut core = one_link(Rate::from_mbps(8.0), Duration::ZERO, QueueConfig::default());
     let millisecond = |ms: u64| Time::from_ns(ms * 1_000_000);
     let (arrived, counters) = carry(&mut core, &[(millisecond(0), 1000), (millisecond(1), 1000)]);
     assert_eq!(arrived, [(0, millisecond(1)), (1, millisecond(2))]);
@@ -187,7 +187,7 @@ proptest! {
         }).collect();
         let queue = QueueConfig::DropTail { limit, ns2_compat };
         let (expected, dropped, integral) = by_hand(&offers, 2, delay, (limit, ns2_compat));
-        let mut core = one_link(Rate::from_mbps(4000.0), Span::from_ns(delay), queue);
+        let mut core = one_link(Rate::from_mbps(4000.0), Duration::from_ns(delay), queue);
         let (arrived, counters) = carry(&mut core, &offers);
         prop_assert_eq!(arrived, expected);
         prop_assert_eq!(counters.queue_drops, dropped);
@@ -195,7 +195,7 @@ proptest! {
         prop_assert_eq!(counters.packets + counters.queue_drops, offers.len() as u64);
         let bytes: u64 = offers.iter().map(|&(_, bytes)| u64::from(bytes)).sum();
         prop_assert!(counters.bytes <= bytes);
-        // Dropped parcels are kept for whoever accounts for them; nothing else is left.
+        // Dropped copies are kept for whoever accounts for them; nothing else is left.
         prop_assert_eq!(core.slab.copies(), core.dropped.len());
         prop_assert_eq!(core.carried(), 0);
     }
@@ -215,15 +215,20 @@ fn managed() -> Vec<QueueConfig> {
         }),
         QueueConfig::CoDel(CoDelConfig {
             limit,
-            target: Span::from_us(5),
-            interval: Span::from_us(50),
+            target: Duration::from_us(5),
+            interval: Duration::from_us(50),
             ..CoDelConfig::default()
         }),
-        QueueConfig::Rem(RemConfig { gamma: 10.0, update: Span::from_us(10), limit, ..RemConfig::default() }),
+        QueueConfig::Rem(RemConfig {
+            gamma: 10.0,
+            update: Duration::from_us(10),
+            limit,
+            ..RemConfig::default()
+        }),
         QueueConfig::Pie(PieConfig {
-            target: Span::from_us(5),
-            update: Span::from_us(5),
-            max_burst: Span::from_us(10),
+            target: Duration::from_us(5),
+            update: Duration::from_us(5),
+            max_burst: Duration::from_us(10),
             alpha: 1e3,
             beta: 1e4,
             limit,
@@ -231,14 +236,14 @@ fn managed() -> Vec<QueueConfig> {
         }),
         QueueConfig::DropFront { limit: QueueLimit::Bytes(9000), ns2_compat: false },
         QueueConfig::FqCoDel(FqCoDelConfig {
-            target: Span::from_us(5),
-            interval: Span::from_us(50),
+            target: Duration::from_us(5),
+            interval: Duration::from_us(50),
             limit,
             ..FqCoDelConfig::default()
         }),
         QueueConfig::DualPi2(DualPi2Config {
-            target: Span::from_us(5),
-            update: Span::from_us(5),
+            target: Duration::from_us(5),
+            update: Duration::from_us(5),
             alpha: 1e3,
             beta: 1e4,
             limit: Some(limit),
@@ -263,7 +268,7 @@ proptest! {
             at += gap;
             (Time::from_ns(at), bytes)
         }).collect();
-        let mut core = one_link(Rate::from_mbps(4000.0), Span::from_us(3), managed()[kind]);
+        let mut core = one_link(Rate::from_mbps(4000.0), Duration::from_us(3), managed()[kind]);
         let (arrived, counters) = carry(&mut core, &offers);
         prop_assert_eq!(arrived.len() as u64, counters.packets);
         prop_assert_eq!(counters.packets + counters.queue_drops, offers.len() as u64);
@@ -291,19 +296,22 @@ fn an_error_model_marks_where_packets_take_marks() {
             [(EcnField::Classic, true), (EcnField::NotCapable, true), (EcnField::Classic, false)]
         {
             let (rate, queue, loss) = (Rate::from_mbps(8.0), QueueConfig::default(), every_third.clone());
-            let config = LinkConfig { rate, delay: Span::ZERO, queue, loss, loss_place, loss_marks };
+            let config = LinkConfig { rate, delay: Duration::ZERO, queue, loss, loss_place, loss_marks };
             let link = Link::new(config, Stream::new(1, "link"), Stream::new(1, "queue"));
             let mut core = Core::new(vec![link]);
             let mut marked = Vec::new();
             for seq in 0..9 {
                 let packet = core.slab.insert(Body::Segment(Segment::numbered(seq)));
                 let (size_bytes, route, position, channel) = (1000, 0, 0, 0);
-                core.offer(LINK, Parcel { packet, route, position, size_bytes, ecn: ecn.into(), channel });
-                core.current.time += Span::from_ms(2);
-                if let Some((mut parcel, _)) = core.land(0)
-                    && !core.loses_on_arrival(0, &mut parcel)
+                core.offer(
+                    LINK,
+                    PacketCopy { packet, route, position, size_bytes, ecn: ecn.into(), channel },
+                );
+                core.current.time += Duration::from_ms(2);
+                if let Some((mut copy, _)) = core.land(0)
+                    && !core.loses_on_arrival(0, &mut copy)
                 {
-                    marked.push(parcel.is_marked());
+                    marked.push(copy.is_marked());
                 }
             }
             let counters = core.links[0].counters;

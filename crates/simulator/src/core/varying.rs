@@ -9,7 +9,7 @@ use super::Core;
 use crate::event::{Event, Key};
 use crate::link::Step;
 use crate::network::LinkId;
-use crate::packet::{Dropped, Parcel};
+use crate::packet::{Dropped, PacketCopy};
 use crate::queue::Queue;
 use crate::variation::LinkVariation;
 
@@ -40,12 +40,12 @@ impl Core {
         link.go_down(order);
         if link.flushes_queue() {
             link.account_queue(now);
-            while let Some(parcel) = link.take(now, &mut self.dropped) {
+            while let Some(copy) = link.take(now, &mut self.dropped) {
                 link.counters.losses += 1;
                 if let Queue::Watched(queue) = &mut link.queue {
                     queue.lose_taken();
                 }
-                self.dropped.push(Dropped(parcel));
+                self.dropped.push(Dropped(copy));
             }
         }
     }
@@ -67,15 +67,15 @@ impl Core {
         }
     }
 
-    /// Puts a parcel on the wire of a link that changes, as [`Core::transmit`].
+    /// Puts a copy on the wire of a link that changes, as [`Core::transmit`].
     #[cold]
-    pub(super) fn transmit_varying(&mut self, id: LinkId, parcel: Parcel) -> Option<Key> {
+    pub(super) fn transmit_varying(&mut self, id: LinkId, copy: PacketCopy) -> Option<Key> {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
-        let (transmission, total) = link.varying_spans(self.current, parcel.size_bytes);
+        let (transmission, total) = link.varying_spans(self.current, copy.size_bytes);
         let arrival = self.events.key_at(now + total);
         let free_at = self.events.key_at(now + transmission);
-        let enters = link.launch_varying(&mut self.wires, parcel, arrival, free_at);
+        let enters = link.launch_varying(&mut self.wires, copy, arrival, free_at);
         if let Queue::Watched(queue) = &mut link.queue {
             queue.arrives_at(arrival.time);
         }

@@ -25,7 +25,7 @@ const NONE: u32 = u32::MAX;
 
 /// Where an entry belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Region {
     /// In the present slot, or before it.
     Present,
     /// In a slot of the wheel.
@@ -41,7 +41,7 @@ struct Node {
 }
 
 #[derive(Debug)]
-pub(super) struct Wheel {
+pub(super) struct TimingWheel {
     /// A slot is 2^shift nanoseconds long.
     shift: u32,
     /// The number of the present slot, counted from time zero.
@@ -60,9 +60,9 @@ pub(super) struct Wheel {
     far: u32,
 }
 
-impl Default for Wheel {
-    fn default() -> Wheel {
-        Wheel {
+impl Default for TimingWheel {
+    fn default() -> TimingWheel {
+        TimingWheel {
             shift: FIRST_SHIFT,
             present: 0,
             heads: vec![NONE; SLOTS as usize],
@@ -77,19 +77,19 @@ impl Default for Wheel {
     }
 }
 
-impl Wheel {
+impl TimingWheel {
     /// Where an entry of this time belongs now.
     #[inline]
-    pub(super) fn place(&mut self, time: Time) -> Place {
+    pub(super) fn place(&mut self, time: Time) -> Region {
         let slot = time.as_ns() >> self.shift;
         if slot <= self.present {
-            Place::Present
+            Region::Present
         } else if slot - self.present < SLOTS {
             self.near += 1;
-            Place::Slot((slot % SLOTS) as usize)
+            Region::Slot((slot % SLOTS) as usize)
         } else {
             self.far += 1;
-            Place::Far
+            Region::Far
         }
     }
 
@@ -199,9 +199,9 @@ impl Wheel {
         while let Some(&Node { entry, next }) = self.nodes.get(list as usize) {
             let number = std::mem::replace(&mut list, next);
             match self.place(entry.key.time) {
-                Place::Slot(slot) => self.link(slot, number),
-                Place::Present => self.hand_over(number, present),
-                Place::Far => self.hand_over(number, far),
+                Region::Slot(slot) => self.link(slot, number),
+                Region::Present => self.hand_over(number, present),
+                Region::Far => self.hand_over(number, far),
             }
         }
     }

@@ -1,10 +1,10 @@
 //! What a router sends through, and what it shares with the source of its session.
 
-use layercast_core::contract::{ChildSet, Host, Note, Peer, Send, Target};
+use layercast_core::contract::{ChildSet, Host, Peer, Send, Target, TraceEvent};
 use layercast_core::units::Channel;
 use layercast_protocols::registry::Header;
 
-use super::{multicast_parcel, nth};
+use super::{multicast_copy, nth};
 use crate::core::Core;
 use crate::multicast::{CHILDREN_CHANNEL, Tree};
 use crate::network::LinkId;
@@ -54,7 +54,7 @@ impl Host<Header> for RouterHost<'_> {
         debug_assert!(false, "a router leaves nothing");
     }
 
-    fn note(&mut self, _note: Note) {}
+    fn trace(&mut self, _note: TraceEvent) {}
 }
 
 /// Sends to one member below, by this first link.
@@ -80,8 +80,8 @@ pub(super) fn send_over(
     ecn: EcnField,
 ) {
     for index in 0..send.count {
-        let parcel = multicast_parcel(core, CHILDREN_CHANNEL, nth(send, index), send.size, ecn);
-        tree.forward_over(core, node, links, parcel);
-        core.slab.release(parcel.packet);
+        let copy = multicast_copy(core, CHILDREN_CHANNEL, nth(send, index), send.size, ecn);
+        tree.forward_over(core, node, links, copy);
+        core.slab.release(copy.packet);
     }
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 use super::{Extras, Link, WirePool};
 use crate::event::Key;
-use crate::packet::Parcel;
+use crate::packet::PacketCopy;
 use crate::variation::{LinkChange, LinkVariation, OPPORTUNITY_BYTES, TraceCursor};
 
 /// The next thing that happens to a link.
@@ -164,7 +164,7 @@ impl Link {
 
     /// How long the transmitter takes for a packet, and when its last bit arrives after that, both
     /// from now.
-    pub(crate) fn varying_spans(&mut self, current: Key, size_bytes: u32) -> (Span, Span) {
+    pub(crate) fn varying_spans(&mut self, current: Key, size_bytes: u32) -> (Duration, Duration) {
         let goes_on = current == self.free_at;
         let delay = self.delay;
         let (plain, _) = self.spans(size_bytes);
@@ -187,12 +187,12 @@ impl Link {
     pub(crate) fn launch_varying(
         &mut self,
         pool: &mut WirePool,
-        parcel: Parcel,
+        copy: PacketCopy,
         arrival: Key,
         free_at: Key,
     ) -> bool {
-        self.count_launch(parcel, free_at);
-        let place = self.wire.insert(pool, arrival, parcel);
+        self.count_launch(copy, free_at);
+        let place = self.wire.insert(pool, arrival, copy);
         self.varying_mut().is_some_and(|varying| {
             let enters = place < varying.entered || varying.entered == 0;
             varying.entered += usize::from(enters);

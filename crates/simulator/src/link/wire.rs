@@ -1,14 +1,14 @@
 //! Packets in flight.
 
 use crate::event::Key;
-use crate::packet::Parcel;
+use crate::packet::PacketCopy;
 
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
     arrival: Key,
-    parcel: Parcel,
+    copy: PacketCopy,
     next: u32,
 }
 
@@ -62,7 +62,7 @@ impl WirePool {
 /// on most links of a large tree there is never another.
 #[derive(Debug)]
 pub(super) struct Wire {
-    first: Option<(Key, Parcel)>,
+    first: Option<(Key, PacketCopy)>,
     head: u32,
     tail: u32,
 }
@@ -76,12 +76,12 @@ impl Default for Wire {
 impl Wire {
     /// Adds a packet behind the others. Returns whether it is alone.
     #[inline]
-    pub(super) fn push(&mut self, pool: &mut WirePool, arrival: Key, parcel: Parcel) -> bool {
+    pub(super) fn push(&mut self, pool: &mut WirePool, arrival: Key, copy: PacketCopy) -> bool {
         if self.first.is_none() {
-            self.first = Some((arrival, parcel));
+            self.first = Some((arrival, copy));
             return true;
         }
-        let number = pool.take(Node { arrival, parcel, next: NONE });
+        let number = pool.take(Node { arrival, copy, next: NONE });
         match pool.nodes.get_mut(self.tail as usize) {
             Some(last) => last.next = number,
             None => self.head = number,
@@ -91,13 +91,13 @@ impl Wire {
     }
 
     /// Adds a packet where its arrival belongs. Returns how many arrive before it.
-    pub(super) fn insert(&mut self, pool: &mut WirePool, arrival: Key, parcel: Parcel) -> usize {
-        let (arrival, parcel, mut place) = match self.first {
+    pub(super) fn insert(&mut self, pool: &mut WirePool, arrival: Key, copy: PacketCopy) -> usize {
+        let (arrival, copy, mut place) = match self.first {
             Some(first) if arrival < first.0 => {
-                self.first = Some((arrival, parcel));
+                self.first = Some((arrival, copy));
                 (first.0, first.1, 0)
             }
-            _ => (arrival, parcel, usize::from(self.first.is_some())),
+            _ => (arrival, copy, usize::from(self.first.is_some())),
         };
         let (mut before, mut after) = (NONE, self.head);
         while let Some(node) = pool.nodes.get(after as usize).filter(|node| node.arrival < arrival) {
@@ -105,10 +105,10 @@ impl Wire {
             place += 1;
         }
         if after == NONE {
-            self.push(pool, arrival, parcel);
+            self.push(pool, arrival, copy);
             return place;
         }
-        let number = pool.take(Node { arrival, parcel, next: after });
+        let number = pool.take(Node { arrival, copy, next: after });
         match pool.nodes.get_mut(before as usize) {
             Some(node) => node.next = number,
             None => self.head = number,
@@ -118,16 +118,16 @@ impl Wire {
 
     /// Takes the first packet.
     #[inline]
-    pub(super) fn pop(&mut self, pool: &mut WirePool) -> Option<Parcel> {
-        let (_, parcel) = self.first?;
+    pub(super) fn pop(&mut self, pool: &mut WirePool) -> Option<PacketCopy> {
+        let (_, copy) = self.first?;
         self.first = pool.nodes.get(self.head as usize).copied().map(|node| {
             pool.give_back(std::mem::replace(&mut self.head, node.next));
-            (node.arrival, node.parcel)
+            (node.arrival, node.copy)
         });
         if self.head == NONE {
             self.tail = NONE;
         }
-        Some(parcel)
+        Some(copy)
     }
 
     /// When the first packet arrives.

@@ -71,7 +71,7 @@ fn losses_by_the_byte_grow_with_the_packet() {
     }
 }
 
-fn two_state(unit: LossUnit, law: LengthLaw, good: u32, bad: u32) -> LossProcess {
+fn two_state(unit: LossUnit, law: LengthDistribution, good: u32, bad: u32) -> LossProcess {
     process(LossModel::TwoState(TwoStateLoss { unit, law, good, bad }))
 }
 
@@ -79,12 +79,12 @@ fn two_state(unit: LossUnit, law: LengthLaw, good: u32, bad: u32) -> LossProcess
 /// packet 6 lies; packet 7 uses it up. Seven packets are a round.
 #[test]
 fn periods_that_packets_only_touch_count_too() {
-    let mut losses = two_state(LossUnit::Packets, LengthLaw::Constant, 5, 2);
+    let mut losses = two_state(LossUnit::Packets, LengthDistribution::Constant, 5, 2);
     let lost: Vec<u32> = (1..=21).filter(|_| losses.loses(1000)).collect();
     assert_eq!(lost, [5, 6, 7, 12, 13, 14, 19, 20, 21]);
     // The same in bytes, two to a packet: bytes 6 and 7 are bad, which are in packets 3 and 4; the next
     // good period ends with byte 12, the end of packet 6, and packet 7 is the bad one.
-    let mut losses = two_state(LossUnit::Bytes, LengthLaw::Constant, 5, 2);
+    let mut losses = two_state(LossUnit::Bytes, LengthDistribution::Constant, 5, 2);
     let lost: Vec<u32> = (1..=7).filter(|_| losses.loses(2)).collect();
     assert_eq!(lost, [3, 4, 6, 7]);
 }
@@ -96,7 +96,7 @@ fn periods_that_packets_only_touch_count_too() {
 /// allowed are four.
 #[test]
 fn exponential_periods_strike_as_often_as_they_begin() {
-    let mut losses = two_state(LossUnit::Bytes, LengthLaw::Exponential, 10_000, 1);
+    let mut losses = two_state(LossUnit::Bytes, LengthDistribution::Exponential, 10_000, 1);
     let lost = (0..400_000).filter(|_| losses.loses(100)).count();
     let expected = 0.009_949 * 1.01;
     assert!((lost as f64 / 4e5 - expected).abs() < 4.0 * 0.000_16, "{lost}");
@@ -106,7 +106,7 @@ fn exponential_periods_strike_as_often_as_they_begin() {
 /// and the share of bad a standard error of 0.5/sqrt(2 * 250) = 0.022. Allowed are four.
 #[test]
 fn equal_periods_lose_half() {
-    let mut losses = two_state(LossUnit::Packets, LengthLaw::Exponential, 2000, 2000);
+    let mut losses = two_state(LossUnit::Packets, LengthDistribution::Exponential, 2000, 2000);
     let lost = (0..1_000_000).filter(|_| losses.loses(100)).count();
     assert!((lost as f64 / 1e6 - 0.5).abs() < 4.0 * 0.022, "{lost}");
 }

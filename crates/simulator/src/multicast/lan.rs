@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use layercast_core::units::{Channel, Span, Time};
+use layercast_core::units::{Channel, Duration, Time};
 
 use super::later::Later;
 use super::{Membership, Tree};
@@ -126,7 +126,7 @@ impl Tree {
     }
 
     /// A host leaves and says so.
-    pub(super) fn host_leaves(&mut self, core: &mut Core, spot: Spot, receiver: u32, latency: Span) {
+    pub(super) fn host_leaves(&mut self, core: &mut Core, spot: Spot, receiver: u32, latency: Duration) {
         let leave_loss = core.edges[spot.edge as usize].config.leave_loss;
         if self.chance(spot, leave_loss) {
             return self.host_falls_silent(core, spot, receiver);
@@ -236,7 +236,7 @@ impl Tree {
         let state = self.lans.lans[spot.lan].state;
         if state == State::None && core.edges[spot.edge as usize].is_full() {
             self.stop_wanting(spot, receiver);
-            self.schedule(core, Later::Refuse { receiver, channel }, Span::ZERO);
+            self.schedule(core, Later::Refuse { receiver, channel }, Duration::ZERO);
             return;
         }
         let slot = self.member_slot(receiver, channel);
@@ -264,7 +264,7 @@ impl Tree {
             return self.close(core, spot);
         };
         self.lans.lans[spot.lan].state = State::Checking { queries: queries - 1 };
-        let mut first: Option<(Span, u32)> = None;
+        let mut first: Option<(Duration, u32)> = None;
         for receiver in self.receivers_at(spot.node) {
             if self.wants(receiver, spot.channel) {
                 let delay = self.uniform(spot, interval);
@@ -280,7 +280,7 @@ impl Tree {
         self.schedule(core, Later::Check { node: spot.node, channel: spot.channel }, interval);
     }
 
-    fn close_after(&mut self, core: &mut Core, spot: Spot, wait: Span) {
+    fn close_after(&mut self, core: &mut Core, spot: Spot, wait: Duration) {
         if wait.is_zero() {
             return self.close(core, spot);
         }
@@ -306,7 +306,7 @@ impl Tree {
                 self.await_general_query(core, spot, receiver);
             }
         }
-        self.remove_holder(core, node, channel, Span::ZERO);
+        self.remove_holder(core, node, channel, Duration::ZERO);
     }
 
     /// Turns the memberships of one kind at a node into another.
@@ -323,7 +323,9 @@ impl Tree {
         self.streams.get_mut(spot.node as usize).is_some_and(|stream| stream.chance(probability))
     }
 
-    fn uniform(&mut self, spot: Spot, bound: Span) -> Span {
-        self.streams.get_mut(spot.node as usize).map_or(Span::ZERO, |stream| stream.uniform_span(bound))
+    fn uniform(&mut self, spot: Spot, bound: Duration) -> Duration {
+        self.streams
+            .get_mut(spot.node as usize)
+            .map_or(Duration::ZERO, |stream| stream.uniform_duration(bound))
     }
 }

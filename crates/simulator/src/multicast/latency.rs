@@ -1,23 +1,23 @@
 //! Latencies of joins and leaves.
 
 use layercast_core::stream::Stream;
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 
 /// How long a join or a leave takes beside the delays of links: always the same, or drawn from a
 /// range for each operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Latency {
-    low: Span,
-    spread: Span,
+    low: Duration,
+    spread: Duration,
 }
 
 impl Latency {
     /// No time at all.
-    pub const NONE: Latency = Latency { low: Span::ZERO, spread: Span::ZERO };
+    pub const NONE: Latency = Latency { low: Duration::ZERO, spread: Duration::ZERO };
 
     /// Every value from `low` to `high` is equally likely. A `high` below `low` counts as `low`.
     #[must_use]
-    pub fn uniform(low: Span, high: Span) -> Latency {
+    pub fn uniform(low: Duration, high: Duration) -> Latency {
         Latency { low, spread: high.saturating_sub(low) }
     }
 
@@ -28,18 +28,18 @@ impl Latency {
     }
 
     /// The latency of one operation. Draws a number only if operations differ.
-    pub(super) fn draw(self, stream: Option<&mut Stream>) -> Span {
+    pub(super) fn draw(self, stream: Option<&mut Stream>) -> Duration {
         match stream {
-            Some(stream) if self.is_drawn() => self.low + stream.uniform_span(self.spread),
+            Some(stream) if self.is_drawn() => self.low + stream.uniform_duration(self.spread),
             _ => self.low,
         }
     }
 }
 
-impl From<Span> for Latency {
+impl From<Duration> for Latency {
     /// Always the same.
-    fn from(span: Span) -> Latency {
-        Latency { low: span, spread: Span::ZERO }
+    fn from(span: Duration) -> Latency {
+        Latency { low: span, spread: Duration::ZERO }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use layercast_core::units::{Channel, Span};
+use layercast_core::units::{Channel, Duration};
 
 use crate::core::Core;
 use crate::event::Event;
@@ -16,7 +16,7 @@ pub(super) enum Later {
     /// The router above a node stops forwarding to it.
     Expire { node: u32, channel: Channel },
     /// A node sends a message that was lost again. `after` is how long a prune was to wait.
-    Resend { node: u32, channel: Channel, after: Span },
+    Resend { node: u32, channel: Channel, after: Duration },
     /// A host reports its membership again, and that often more before it waits for a general query.
     Report { receiver: u32, channel: Channel, repeats: u32 },
     /// A host answers a query.
@@ -33,7 +33,7 @@ impl Later {
     /// Everything that a node may have to send again for a channel.
     pub(super) fn any_resend(node: u32, channel: Channel) -> RangeInclusive<Later> {
         let resend = |after| Later::Resend { node, channel, after };
-        resend(Span::ZERO)..=resend(Span::from_ns(u64::MAX))
+        resend(Duration::ZERO)..=resend(Duration::from_ns(u64::MAX))
     }
 
     /// Every report of a channel that a host may have to repeat.
@@ -53,7 +53,7 @@ pub(super) struct Agenda {
 
 impl Agenda {
     /// Lets a change come into force after some time, unless it is to come already.
-    pub(super) fn schedule(&mut self, core: &mut Core, route: u32, later: Later, after: Span) {
+    pub(super) fn schedule(&mut self, core: &mut Core, route: u32, later: Later, after: Duration) {
         if self.holds(later) {
             return;
         }

@@ -4,7 +4,7 @@
 //! section 4.4), and the node sends it again when no acknowledgement comes. Acknowledgements are not
 //! simulated: who loses a message tells the tree so, which costs nothing while none is lost.
 
-use layercast_core::units::{Channel, Span};
+use layercast_core::units::{Channel, Duration};
 
 use super::later::Later;
 use super::{Forwarding, Latency, MEMBERSHIP_SIZE, Membership, Tree};
@@ -12,7 +12,7 @@ use crate::core::Core;
 use crate::packet::{Body, EcnField, MembershipChange, MembershipMessage};
 
 /// After what time a lost message is sent again: the graft retry period of RFC 3973, section 4.8.
-const RESEND_AFTER: Span = Span::from_secs(3);
+const RESEND_AFTER: Duration = Duration::from_secs(3);
 
 /// A join that an edge had no room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +119,7 @@ impl Tree {
     pub(crate) fn message_lost(&mut self, core: &mut Core, message: MembershipMessage) {
         let (node, channel) = (message.edge, message.channel);
         let after = match message.change {
-            MembershipChange::Graft => Span::ZERO,
+            MembershipChange::Graft => Duration::ZERO,
             MembershipChange::Prune { after } => after,
         };
         self.agenda.cancel_any(Later::any_resend(node, channel));
@@ -131,7 +131,7 @@ impl Tree {
         matches!(self.membership(receiver, channel), Membership::Held | Membership::Waiting)
     }
 
-    fn draw(&mut self, receiver: u32, latency: Latency) -> Span {
+    fn draw(&mut self, receiver: u32, latency: Latency) -> Duration {
         let node = self.shape.receiver_nodes[receiver as usize];
         latency.draw(self.streams.get_mut(node as usize))
     }
@@ -174,7 +174,7 @@ impl Tree {
         }
     }
 
-    pub(super) fn remove_holder(&mut self, core: &mut Core, node: u32, channel: Channel, latency: Span) {
+    pub(super) fn remove_holder(&mut self, core: &mut Core, node: u32, channel: Channel, latency: Duration) {
         let slot = self.slot(node, channel);
         self.holders[slot] -= 1;
         if self.holders[slot] == 0 {
@@ -186,7 +186,7 @@ impl Tree {
     fn stop_forwarding(&mut self, core: &mut Core, node: u32, channel: Channel) {
         let slot = self.slot(node, channel);
         self.forwarding[slot] = Forwarding::Off;
-        self.remove_holder(core, self.shape.nodes[node as usize].parent, channel, Span::ZERO);
+        self.remove_holder(core, self.shape.nodes[node as usize].parent, channel, Duration::ZERO);
     }
 
     fn tell_parent(&mut self, core: &mut Core, node: u32, channel: Channel, change: MembershipChange) {
@@ -198,7 +198,7 @@ impl Tree {
         }
     }
 
-    pub(super) fn schedule(&mut self, core: &mut Core, later: Later, after: Span) {
+    pub(super) fn schedule(&mut self, core: &mut Core, later: Later, after: Duration) {
         self.agenda.schedule(core, self.routes.membership, later, after);
     }
 }

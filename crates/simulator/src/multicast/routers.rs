@@ -7,7 +7,7 @@ use super::{Forwarding, Shape, Tree};
 use crate::core::Core;
 use crate::event::ArrivalRun;
 use crate::network::LinkId;
-use crate::packet::Parcel;
+use crate::packet::PacketCopy;
 
 /// The channel whose members get what a router sends over child links.
 pub(crate) const CHILDREN_CHANNEL: Channel = Channel(0);
@@ -97,14 +97,14 @@ impl Tree {
         u16::try_from(number).ok().map(ChildLink)
     }
 
-    /// Sends one copy over each of these child links of `node` below which somebody wants it. The parcel's own
+    /// Sends one copy over each of these child links of `node` below which somebody wants it. The copy's own
     /// copy stays with the caller.
-    pub(crate) fn forward_over(&self, core: &mut Core, node: u32, links: ChildSet, parcel: Parcel) {
+    pub(crate) fn forward_over(&self, core: &mut Core, node: u32, links: ChildSet, copy: PacketCopy) {
         let mut arrivals = ArrivalRun::new();
         for (number, child) in self.shape.children_of(node).enumerate().take(MOST_CHILD_LINKS as usize) {
             let chosen = links.0 >> number & 1 == 1;
             if chosen && self.forwarding[self.slot(child, CHILDREN_CHANNEL)] != Forwarding::Off {
-                self.send_copy(core, child, parcel, &mut arrivals);
+                self.send_copy(core, child, copy, &mut arrivals);
             }
         }
         arrivals.enter(&mut core.events);

@@ -1,7 +1,7 @@
 mod bed;
 mod random;
 
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 
 use self::bed::{Bed, C0, bed, lossless, lossy_up};
 use super::Latency;
@@ -15,12 +15,12 @@ const UP: f64 = 0.010_005_12;
 const NONE: Latency = Latency::NONE;
 
 fn check(interval_s: f64, count: u32, tracking: bool) -> EdgeConfig {
-    let leave = LeaveRule::Check { interval: Span::from_secs_f64(interval_s), count, tracking };
+    let leave = LeaveRule::Check { interval: Duration::from_secs_f64(interval_s), count, tracking };
     EdgeConfig { leave, ..EdgeConfig::default() }
 }
 
 fn fast() -> EdgeConfig {
-    EdgeConfig { leave: LeaveRule::Fast { processing: Span::from_ms(10) }, ..EdgeConfig::default() }
+    EdgeConfig { leave: LeaveRule::Fast { processing: Duration::from_ms(10) }, ..EdgeConfig::default() }
 }
 
 /// When the last hop stops forwarding, and that it does.
@@ -38,7 +38,7 @@ fn a_report_is_forwarded_after_its_latency_and_the_way_up() {
     for edge in [None, Some(check(1.0, 2, false)), Some(fast())] {
         let mut bed = bed(edge, &["R"], lossless());
         bed.run(1.0);
-        bed.join(0, Span::from_ms(150).into());
+        bed.join(0, Duration::from_ms(150).into());
         close(bed.until(5.0, |bed| bed.forwards("R")).unwrap(), 1.15 + UP);
         close(bed.until(5.0, |bed| bed.tree.is_wanted(C0)).unwrap(), 1.15 + 2.0 * UP);
         assert!(bed.tree.is_member(0, C0));
@@ -114,7 +114,7 @@ fn a_fast_leave_prunes_at_once_and_a_leave_latency_after_itself() {
         let mut patient = bed(edge, &["R"], lossless());
         patient.join(0, NONE);
         patient.run(5.0);
-        patient.leave(0, Span::from_secs(3).into());
+        patient.leave(0, Duration::from_secs(3).into());
         close(stops_at(&mut patient, 100.0), 8.0 + UP);
     }
 }
@@ -224,7 +224,7 @@ fn a_host_that_has_left_again_is_not_told_of_a_refusal() {
 
 #[test]
 fn drawn_latencies_differ_from_operation_to_operation_within_their_range() {
-    let latency = Latency::uniform(Span::from_secs(2), Span::from_secs(4));
+    let latency = Latency::uniform(Duration::from_secs(2), Duration::from_secs(4));
     let mut bed = bed(None, &["R"], lossless());
     let (mut joins, mut leaves, mut start) = (Vec::new(), Vec::new(), 0.0);
     for _ in 0..300 {
@@ -255,7 +255,7 @@ fn a_lost_graft_or_prune_is_sent_again_as_things_are_then() {
     let mut prune = bed(None, &["R"], lossy_up(LossModel::List(vec![1])));
     prune.join(0, NONE);
     prune.run(5.0);
-    prune.leave(0, Span::from_secs(1).into());
+    prune.leave(0, Duration::from_secs(1).into());
     close(stops_at(&mut prune, 100.0), 5.0 + 3.0 + UP + 1.0);
     // A prune that is lost and then not meant any more is not sent again.
     let mut meant_no_more = bed(None, &["R"], lossy_up(LossModel::List(vec![1])));

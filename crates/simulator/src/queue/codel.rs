@@ -1,11 +1,11 @@
 //! CoDel, controlled delay (RFC 8289): packets are dropped on departure, ever more often while the
 //! time that they waited stays above a target.
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 use super::fifo::Fifo;
 use super::{QueueLimit, Visit};
-use crate::packet::Parcel;
+use crate::packet::PacketCopy;
 
 /// CoDel's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,10 +13,10 @@ pub struct CoDelConfig {
     /// How much it holds; what does not fit is dropped on arrival.
     pub limit: QueueLimit,
     /// The wait that is acceptable in the long run.
-    pub target: Span,
+    pub target: Duration,
     /// How long the wait may stay above the target before the first drop: about the longest
     /// round-trip time of the flows.
-    pub interval: Span,
+    pub interval: Duration,
     /// With no more bytes than this left behind it, a packet is not dropped: the largest packet.
     pub max_packet_bytes: u32,
     /// Mark packets that take marks instead of dropping them.
@@ -28,8 +28,8 @@ impl Default for CoDelConfig {
     fn default() -> CoDelConfig {
         CoDelConfig {
             limit: QueueLimit::Unlimited,
-            target: Span::from_ms(5),
-            interval: Span::from_ms(100),
+            target: Duration::from_ms(5),
+            interval: Duration::from_ms(100),
             max_packet_bytes: 1500,
             ecn: false,
         }
@@ -39,8 +39,8 @@ impl Default for CoDelConfig {
 /// The state of the control law, apart from the packets.
 #[derive(Debug)]
 pub(super) struct CoDel {
-    target: Span,
-    interval: Span,
+    target: Duration,
+    interval: Duration,
     max_packet_bytes: u64,
     ecn: bool,
     /// When a drop is allowed, if the wait stays above the target until then.
@@ -71,55 +71,55 @@ impl CoDel {
     /// The time of the next drop after one at `at` (RFC 8289, section 5.3).
     fn next_drop(&self, at: Time) -> Time {
         let wait = self.interval.as_ns() as f64 / f64::from(self.count.max(1)).sqrt();
-        at + Span::from_ns((wait + 0.5) as u64)
+        at + Duration::from_ns((wait + 0.5) as u64)
     }
 
     /// The first packet of the queue, and whether it may be dropped (`dodequeue` of the RFC).
-    fn pop(&mut self, fifo: &mut Fifo, now: Time) -> Option<(Parcel, bool)> {
-        let Some((since, parcel)) = fifo.pop() else {
+    fn pop(&mut self, fifo: &mut Fifo, now: Time) -> Option<(PacketCopy, bool)> {
+        let Some((since, copy)) = fifo.pop() else {
             self.first_above = None;
             return None;
         };
         if now.since(since) < self.target || fifo.bytes() <= self.max_packet_bytes {
             self.first_above = None;
-            return Some((parcel, false));
+            return Some((copy, false));
         }
         let first_above = *self.first_above.get_or_insert(now + self.interval);
-        Some((parcel, now >= first_above))
+        Some((copy, now >= first_above))
     }
 
     /// Takes the next packet out of a queue and drops what the law says on the way.
-    pub(super) fn take(&mut self, fifo: &mut Fifo, visit: &mut Visit<'_>) -> Option<Parcel> {
+    pub(super) fn take(&mut self, fifo: &mut Fifo, visit: &mut Visit<'_>) -> Option<PacketCopy> {
         let now = visit.now;
         let mut next = self.pop(fifo, now);
         if self.dropping {
-            while let Some((mut parcel, true)) = next
+            while let Some((mut copy, true)) = next
                 && now >= self.drop_next
             {
                 self.count = self.count.saturating_add(1);
-                if self.ecn && visit.mark_if_capable(&mut parcel) {
+                if self.ecn && visit.mark_if_capable(&mut copy) {
                     self.drop_next = self.next_drop(self.drop_next);
-                    return Some(parcel);
+                    return Some(copy);
                 }
-                visit.drop_by_choice(parcel);
+                visit.drop_by_choice(copy);
                 next = self.pop(fifo, now);
                 if let Some((_, true)) = next {
                     self.drop_next = self.next_drop(self.drop_next);
                 }
             }
             self.dropping = matches!(next, Some((_, true)));
-        } else if let Some((mut parcel, true)) = next {
-            let marked = self.ecn && visit.mark_if_capable(&mut parcel);
+        } else if let Some((mut copy, true)) = next {
+            let marked = self.ecn && visit.mark_if_capable(&mut copy);
             if !marked {
-                visit.drop_by_choice(parcel);
+                visit.drop_by_choice(copy);
             }
             self.begin_dropping(now);
             if marked {
-                return Some(parcel);
+                return Some(copy);
             }
             next = self.pop(fifo, now);
         }
-        next.map(|(parcel, _)| parcel)
+        next.map(|(copy, _)| copy)
     }
 
     /// Where dropping has stopped only a while ago, it goes on at the pace that it had found.
@@ -146,15 +146,15 @@ impl CoDelQueue {
         CoDelQueue { limit: config.limit, law: CoDel::new(&config), fifo: Fifo::default() }
     }
 
-    pub(super) fn offer(&mut self, parcel: Parcel, visit: &mut Visit<'_>) {
+    pub(super) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
         if self.fifo.is_at(self.limit) {
-            visit.drop_for_room(parcel);
+            visit.drop_for_room(copy);
         } else {
-            self.fifo.push(visit.now, parcel);
+            self.fifo.push(visit.now, copy);
         }
     }
 
-    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<Parcel> {
+    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
         self.law.take(&mut self.fifo, visit)
     }
 

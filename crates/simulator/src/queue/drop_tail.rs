@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 
 use super::{QueueLimit, Visit};
-use crate::packet::Parcel;
+use crate::packet::PacketCopy;
 
 /// A drop-tail queue. It has no stamps and no clock, so that it costs as little as it can.
 #[derive(Debug)]
 pub(crate) struct DropTail {
     limit: QueueLimit,
     ns2_compat: bool,
-    waiting: VecDeque<Parcel>,
+    waiting: VecDeque<PacketCopy>,
     waiting_bytes: u64,
 }
 
@@ -31,16 +31,16 @@ impl DropTail {
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, parcel: Parcel) {
-        self.waiting_bytes += u64::from(parcel.size_bytes);
-        self.waiting.push_back(parcel);
+    pub(crate) fn push(&mut self, copy: PacketCopy) {
+        self.waiting_bytes += u64::from(copy.size_bytes);
+        self.waiting.push_back(copy);
     }
 
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Parcel> {
-        let parcel = self.waiting.pop_front()?;
-        self.waiting_bytes -= u64::from(parcel.size_bytes);
-        Some(parcel)
+    pub(crate) fn pop(&mut self) -> Option<PacketCopy> {
+        let copy = self.waiting.pop_front()?;
+        self.waiting_bytes -= u64::from(copy.size_bytes);
+        Some(copy)
     }
 
     #[inline]
@@ -71,20 +71,20 @@ impl DropFront {
 
     /// In packets, one goes for one that comes, as in ns-2. There one goes in bytes too, even if the
     /// arrival needs more room; here as many as it needs.
-    pub(super) fn offer(&mut self, parcel: Parcel, visit: &mut Visit<'_>) {
+    pub(super) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
         let empty = DropTail::new(self.queue.limit, self.queue.ns2_compat);
-        if !empty.admits(parcel.size_bytes) {
-            return visit.drop_for_room(parcel);
+        if !empty.admits(copy.size_bytes) {
+            return visit.drop_for_room(copy);
         }
-        while !self.queue.admits(parcel.size_bytes) {
+        while !self.queue.admits(copy.size_bytes) {
             if let Some(first) = self.queue.pop() {
                 visit.drop_for_room(first);
             }
         }
-        self.queue.push(parcel);
+        self.queue.push(copy);
     }
 
-    pub(super) fn take(&mut self) -> Option<Parcel> {
+    pub(super) fn take(&mut self) -> Option<PacketCopy> {
         self.queue.pop()
     }
 
@@ -104,14 +104,14 @@ mod tests {
     use super::*;
     use crate::packet::{EcnField, PacketId};
     use crate::queue::Queue;
-    use crate::queue::testing::{Driver, parcel};
+    use crate::queue::testing::{Driver, copy};
 
     /// Offers packets of these sizes; what was dropped, in order, and what is left.
     fn offered(limit: QueueLimit, sizes: &[u32]) -> (Vec<PacketId>, Vec<PacketId>) {
         let mut queue = Queue::DropFront(Box::new(DropFront::new(limit, true)));
         let mut driver = Driver::default();
         for (number, &size) in sizes.iter().enumerate() {
-            driver.offer(&mut queue, Time::ZERO, parcel(number as u32, size, EcnField::NotCapable));
+            driver.offer(&mut queue, Time::ZERO, copy(number as u32, size, EcnField::NotCapable));
         }
         let left = std::iter::from_fn(|| driver.take(&mut queue, Time::ZERO)).map(|left| left.packet);
         let left = left.collect();
@@ -121,7 +121,7 @@ mod tests {
     }
 
     fn numbers(numbers: impl IntoIterator<Item = u32>) -> Vec<PacketId> {
-        numbers.into_iter().map(PacketId::of_number).collect()
+        numbers.into_iter().map(PacketId::from_number).collect()
     }
 
     #[test]

@@ -2,12 +2,12 @@
 //! in a short queue of their own and are marked often; the others are dropped, or marked, with the
 //! square of the same probability, so that both kinds of sender get about the same.
 
-use layercast_core::units::{Rate, Span, Time};
+use layercast_core::units::{Duration, Rate, Time};
 
 use super::fifo::Fifo;
 use super::ticker::Ticker;
 use super::{QueueLimit, Visit};
-use crate::packet::Parcel;
+use crate::packet::PacketCopy;
 
 /// DualPI2's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,9 +15,9 @@ pub struct DualPi2Config {
     /// How much both queues hold together. `None` is what the link sends in 250 ms.
     pub limit: Option<QueueLimit>,
     /// The delay of the classic queue that is aimed at.
-    pub target: Span,
+    pub target: Duration,
     /// The time between two updates of the probability.
-    pub update: Span,
+    pub update: Duration,
     /// The weight of the distance from the target at an update, per second.
     pub alpha: f64,
     /// The weight of the delay's change at an update, per second.
@@ -26,9 +26,9 @@ pub struct DualPi2Config {
     pub coupling: f64,
     /// The wait in the low-delay queue from which its packets are marked, whatever the controller
     /// says.
-    pub ramp_start: Span,
+    pub ramp_start: Duration,
     /// By how much longer a wait marks all of them.
-    pub ramp_range: Span,
+    pub ramp_range: Duration,
     /// How many packets of the low-delay queue go for one of the classic queue while both wait.
     pub low_delay_weight: u32,
 }
@@ -38,13 +38,13 @@ impl Default for DualPi2Config {
     fn default() -> DualPi2Config {
         DualPi2Config {
             limit: None,
-            target: Span::from_ms(15),
-            update: Span::from_ms(16),
+            target: Duration::from_ms(15),
+            update: Duration::from_ms(16),
             alpha: 0.16,
             beta: 3.2,
             coupling: 2.0,
-            ramp_start: Span::from_us(800),
-            ramp_range: Span::from_us(400),
+            ramp_start: Duration::from_us(800),
+            ramp_range: Duration::from_us(400),
             low_delay_weight: 15,
         }
     }
@@ -57,7 +57,7 @@ impl DualPi2Config {
     }
 
     /// The probability of a mark by the wait in the low-delay queue alone.
-    fn ramp(&self, wait: Span) -> f64 {
+    fn ramp(&self, wait: Duration) -> f64 {
         if wait >= self.ramp_start + self.ramp_range {
             1.0
         } else if wait > self.ramp_start {
@@ -170,19 +170,19 @@ impl DualPi2Queue {
         }
     }
 
-    pub(super) fn offer(&mut self, parcel: Parcel, visit: &mut Visit<'_>) {
+    pub(super) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
         self.catch_up(visit.now);
         if self.limit.is_reached(self.len(), self.bytes()) {
-            visit.drop_for_room(parcel);
-        } else if parcel.is_scalable() {
+            visit.drop_for_room(copy);
+        } else if copy.is_scalable() {
             // Who marked a packet has written over what its sender said.
-            self.low_delay.push(visit.now, parcel);
+            self.low_delay.push(visit.now, copy);
         } else {
-            self.classic.push(visit.now, parcel);
+            self.classic.push(visit.now, copy);
         }
     }
 
-    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<Parcel> {
+    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
         self.catch_up(visit.now);
         while self.len() > 0 {
             let taken = if self.is_low_delay_next() {
@@ -207,12 +207,12 @@ impl DualPi2Queue {
     }
 
     /// The first packet of the low-delay queue, unless it is dropped.
-    fn take_low_delay(&mut self, visit: &mut Visit<'_>) -> Option<Parcel> {
-        let (since, mut parcel) = self.low_delay.pop()?;
+    fn take_low_delay(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
+        let (since, mut copy) = self.low_delay.pop()?;
         let mut likelihood = self.controller.coupled();
         if self.controller.is_overloaded() {
             if self.low_delay_strikes.strikes(self.controller.classic()) {
-                visit.drop_by_choice(parcel);
+                visit.drop_by_choice(copy);
                 return None;
             }
         } else if !self.low_delay.is_empty() {
@@ -220,22 +220,22 @@ impl DualPi2Queue {
             likelihood = likelihood.max(self.controller.config.ramp(visit.now.since(since)));
         }
         if self.low_delay_strikes.strikes(likelihood) {
-            visit.mark(&mut parcel);
+            visit.mark(&mut copy);
         }
-        Some(parcel)
+        Some(copy)
     }
 
     /// The first packet of the classic queue, unless it is dropped.
-    fn take_classic(&mut self, visit: &mut Visit<'_>) -> Option<Parcel> {
-        let (_, mut parcel) = self.classic.pop()?;
+    fn take_classic(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
+        let (_, mut copy) = self.classic.pop()?;
         if self.classic_strikes.strikes(self.controller.classic()) {
             let may_mark = !self.controller.is_overloaded();
-            if !(may_mark && visit.mark_if_capable(&mut parcel)) {
-                visit.drop_by_choice(parcel);
+            if !(may_mark && visit.mark_if_capable(&mut copy)) {
+                visit.drop_by_choice(copy);
                 return None;
             }
         }
-        Some(parcel)
+        Some(copy)
     }
 
     pub(super) fn len(&self) -> usize {

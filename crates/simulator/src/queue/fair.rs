@@ -8,7 +8,7 @@ use layercast_core::units::Size;
 
 use super::flows::FlowQueues;
 use super::{QueueLimit, Visit};
-use crate::packet::Parcel;
+use crate::packet::PacketCopy;
 
 /// The parameters of fair queueing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +55,8 @@ impl FairQueue {
     }
 
     /// The queue of a packet's flow.
-    fn classify(&mut self, parcel: &Parcel) -> u32 {
-        let (route, channel) = parcel.flow();
+    fn classify(&mut self, copy: &PacketCopy) -> u32 {
+        let (route, channel) = copy.flow();
         let number = slot(slot(&mut self.numbers, route as usize), channel as usize);
         if *number == 0 {
             *number = self.flows.add() + 1;
@@ -64,9 +64,9 @@ impl FairQueue {
         *number - 1
     }
 
-    pub(super) fn offer(&mut self, parcel: Parcel, visit: &mut Visit<'_>) {
-        let flow = self.classify(&parcel);
-        self.flows.push(flow, visit.now, parcel);
+    pub(super) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
+        let flow = self.classify(&copy);
+        self.flows.push(flow, visit.now, copy);
         if self.flows.enlist(flow, 0) {
             self.round.push_back(flow);
         }
@@ -77,7 +77,7 @@ impl FairQueue {
         }
     }
 
-    pub(super) fn take(&mut self) -> Option<Parcel> {
+    pub(super) fn take(&mut self) -> Option<PacketCopy> {
         loop {
             let flow = *self.round.front()?;
             let Some(size_bytes) = self.flows.fifo(flow).head_bytes() else {
@@ -96,7 +96,7 @@ impl FairQueue {
                 if self.flows.fifo(flow).is_empty() {
                     self.leave_round(flow);
                 }
-                return taken.map(|(_, parcel)| parcel);
+                return taken.map(|(_, copy)| copy);
             }
             self.round.rotate_left(1);
             self.is_served = false;

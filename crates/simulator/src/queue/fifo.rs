@@ -2,31 +2,31 @@
 
 use std::collections::VecDeque;
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 use super::QueueLimit;
-use crate::packet::Parcel;
+use crate::packet::PacketCopy;
 
 /// Packets in their order, and when each entered.
 #[derive(Debug, Default)]
 pub(super) struct Fifo {
-    waiting: VecDeque<(Time, Parcel)>,
+    waiting: VecDeque<(Time, PacketCopy)>,
     bytes: u64,
 }
 
 impl Fifo {
-    pub(super) fn push(&mut self, now: Time, parcel: Parcel) {
-        self.bytes += u64::from(parcel.size_bytes);
-        self.waiting.push_back((now, parcel));
+    pub(super) fn push(&mut self, now: Time, copy: PacketCopy) {
+        self.bytes += u64::from(copy.size_bytes);
+        self.waiting.push_back((now, copy));
     }
 
     /// The first packet, and when it entered.
-    pub(super) fn pop(&mut self) -> Option<(Time, Parcel)> {
+    pub(super) fn pop(&mut self) -> Option<(Time, PacketCopy)> {
         self.remove(0)
     }
 
     /// Takes out the packet at a place, counted from the front.
-    pub(super) fn remove(&mut self, index: usize) -> Option<(Time, Parcel)> {
+    pub(super) fn remove(&mut self, index: usize) -> Option<(Time, PacketCopy)> {
         let taken = if index == 0 { self.waiting.pop_front() } else { self.waiting.remove(index) }?;
         self.bytes -= u64::from(taken.1.size_bytes);
         Some(taken)
@@ -46,12 +46,12 @@ impl Fifo {
 
     /// The size of the first packet.
     pub(super) fn head_bytes(&self) -> Option<u32> {
-        self.waiting.front().map(|(_, parcel)| parcel.size_bytes)
+        self.waiting.front().map(|(_, copy)| copy.size_bytes)
     }
 
     /// How long the first packet has waited; zero if there is none.
-    pub(super) fn head_wait(&self, now: Time) -> Span {
-        self.waiting.front().map_or(Span::ZERO, |&(since, _)| now.since(since))
+    pub(super) fn head_wait(&self, now: Time) -> Duration {
+        self.waiting.front().map_or(Duration::ZERO, |&(since, _)| now.since(since))
     }
 
     /// Whether the queue has reached the limit, so that one packet more exceeds it.

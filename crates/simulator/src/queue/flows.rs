@@ -5,7 +5,7 @@ use layercast_core::units::Time;
 
 use super::fifo::Fifo;
 use super::{QueueLimit, Visit};
-use crate::packet::Parcel;
+use crate::packet::PacketCopy;
 
 /// The queue of one flow, or of the flows that share a number.
 #[derive(Debug, Default)]
@@ -37,10 +37,10 @@ impl FlowQueues {
         (self.queues.len() - 1) as u32
     }
 
-    pub(super) fn push(&mut self, flow: u32, now: Time, parcel: Parcel) {
+    pub(super) fn push(&mut self, flow: u32, now: Time, copy: PacketCopy) {
         self.packets += 1;
-        self.bytes += u64::from(parcel.size_bytes);
-        self.queues[flow as usize].fifo.push(now, parcel);
+        self.bytes += u64::from(copy.size_bytes);
+        self.queues[flow as usize].fifo.push(now, copy);
     }
 
     /// Lets something take packets out of a queue.
@@ -99,9 +99,9 @@ impl FlowQueues {
         visit: &mut Visit<'_>,
     ) -> u64 {
         let dropped = self.drain(flow, |fifo| fifo.remove(index(fifo.len())));
-        dropped.map_or(0, |(_, parcel)| {
-            visit.drop_for_room(parcel);
-            u64::from(parcel.size_bytes)
+        dropped.map_or(0, |(_, copy)| {
+            visit.drop_for_room(copy);
+            u64::from(copy.size_bytes)
         })
     }
 

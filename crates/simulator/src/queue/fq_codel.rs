@@ -4,12 +4,12 @@
 use std::collections::VecDeque;
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Size, Span};
+use layercast_core::units::{Duration, Size};
 
 use super::codel::{CoDel, CoDelConfig};
 use super::flows::FlowQueues;
 use super::{QueueLimit, Visit};
-use crate::packet::Parcel;
+use crate::packet::PacketCopy;
 
 /// FQ-CoDel's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,9 +21,9 @@ pub struct FqCoDelConfig {
     /// What a queue may send before it is another's turn.
     pub quantum: Size,
     /// The wait in a queue that is acceptable in the long run.
-    pub target: Span,
+    pub target: Duration,
     /// How long the wait in a queue may stay above the target before the first drop.
-    pub interval: Span,
+    pub interval: Duration,
     /// With no more bytes than this left behind it in its queue, a packet is not dropped.
     pub max_packet_bytes: u32,
     /// Mark packets that take marks instead of dropping them.
@@ -37,8 +37,8 @@ impl Default for FqCoDelConfig {
             limit: QueueLimit::Packets(10_240),
             queues: 1024,
             quantum: Size::from_bytes(1514),
-            target: Span::from_ms(5),
-            interval: Span::from_ms(100),
+            target: Duration::from_ms(5),
+            interval: Duration::from_ms(100),
             max_packet_bytes: 1500,
             ecn: true,
         }
@@ -85,16 +85,16 @@ impl FqCoDelQueue {
     }
 
     /// The queue of a packet's flow.
-    fn classify(&self, parcel: &Parcel) -> u32 {
-        let (route, channel) = parcel.flow();
+    fn classify(&self, copy: &PacketCopy) -> u32 {
+        let (route, channel) = copy.flow();
         let hash = mixed(self.salt ^ (u64::from(route) << 16 | u64::from(channel)));
         // The upper bits times the number of queues: without the bias of a remainder's low bits.
         (((hash >> 32) * self.laws.len() as u64) >> 32) as u32
     }
 
-    pub(super) fn offer(&mut self, parcel: Parcel, visit: &mut Visit<'_>) {
-        let flow = self.classify(&parcel);
-        self.flows.push(flow, visit.now, parcel);
+    pub(super) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
+        let flow = self.classify(&copy);
+        self.flows.push(flow, visit.now, copy);
         if self.flows.enlist(flow, self.quantum) {
             self.new.push_back(flow);
         }
@@ -116,7 +116,7 @@ impl FqCoDelQueue {
         true
     }
 
-    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<Parcel> {
+    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
         loop {
             let is_new = !self.new.is_empty();
             let list = if is_new { &mut self.new } else { &mut self.old };
@@ -129,9 +129,9 @@ impl FqCoDelQueue {
                 continue;
             }
             let law = &mut self.laws[flow as usize];
-            if let Some(parcel) = self.flows.drain(flow, |fifo| law.take(fifo, visit)) {
-                *self.flows.credit(flow) -= i64::from(parcel.size_bytes);
-                return Some(parcel);
+            if let Some(copy) = self.flows.drain(flow, |fifo| law.take(fifo, visit)) {
+                *self.flows.credit(flow) -= i64::from(copy.size_bytes);
+                return Some(copy);
             }
             list.pop_front();
             if is_new {

@@ -2,12 +2,12 @@
 //! probability that follows the delay of the queue and its trend.
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Size, Span};
+use layercast_core::units::{Duration, Size};
 
 use super::fifo::Fifo;
 use super::ticker::Ticker;
 use super::{QueueLimit, Visit};
-use crate::packet::Parcel;
+use crate::packet::PacketCopy;
 
 /// PIE's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,11 +15,11 @@ pub struct PieConfig {
     /// How much it holds; what does not fit is dropped.
     pub limit: QueueLimit,
     /// The delay that is aimed at.
-    pub target: Span,
+    pub target: Duration,
     /// The time between two updates of the probability.
-    pub update: Span,
+    pub update: Duration,
     /// How long a burst passes after calm before anything is dropped.
-    pub max_burst: Span,
+    pub max_burst: Duration,
     /// The weight of the distance from the target, per second.
     pub alpha: f64,
     /// The weight of the delay's change, per second.
@@ -35,9 +35,9 @@ impl Default for PieConfig {
     fn default() -> PieConfig {
         PieConfig {
             limit: QueueLimit::Unlimited,
-            target: Span::from_ms(15),
-            update: Span::from_ms(15),
-            max_burst: Span::from_ms(150),
+            target: Duration::from_ms(15),
+            update: Duration::from_ms(15),
+            max_burst: Duration::from_ms(150),
             alpha: 0.125,
             beta: 1.25,
             mean_packet: Size::from_bytes(1000),
@@ -60,7 +60,7 @@ struct Controller {
     probability: f64,
     /// The delay at the last update, in seconds.
     old_delay: f64,
-    burst_left: Span,
+    burst_left: Duration,
 }
 
 impl Controller {
@@ -136,27 +136,27 @@ impl PieQueue {
         }
     }
 
-    pub(super) fn offer(&mut self, mut parcel: Parcel, visit: &mut Visit<'_>) {
+    pub(super) fn offer(&mut self, mut copy: PacketCopy, visit: &mut Visit<'_>) {
         self.catch_up(visit);
         let config = self.controller.config;
         if self.fifo.is_at(config.limit) {
-            visit.drop_for_room(parcel);
+            visit.drop_for_room(copy);
             return;
         }
         let probability = self.controller.probability;
         if !self.controller.is_safe(self.fifo.bytes()) && self.stream.chance(probability) {
             let may_mark = config.ecn && probability <= MOST_MARKS;
-            if !(may_mark && visit.mark_if_capable(&mut parcel)) {
-                visit.drop_by_choice(parcel);
+            if !(may_mark && visit.mark_if_capable(&mut copy)) {
+                visit.drop_by_choice(copy);
                 return;
             }
         }
-        self.fifo.push(visit.now, parcel);
+        self.fifo.push(visit.now, copy);
     }
 
-    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<Parcel> {
+    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
         self.catch_up(visit);
-        self.fifo.pop().map(|(_, parcel)| parcel)
+        self.fifo.pop().map(|(_, copy)| copy)
     }
 
     pub(super) fn len(&self) -> usize {

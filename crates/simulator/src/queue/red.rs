@@ -7,19 +7,19 @@ mod config;
 mod law;
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Rate, Span, Time};
+use layercast_core::units::{Duration, Rate, Time};
 
 pub use self::config::{RedConfig, RedVictim, RedWeight};
-use self::law::{Arrival, Law, Verdict};
+use self::law::{Arrival, DropFunction, Verdict};
 use super::Visit;
 use super::fifo::Fifo;
-use crate::packet::Parcel;
+use crate::packet::PacketCopy;
 
 /// A queue under RED.
 #[derive(Debug)]
 pub(crate) struct RedQueue {
     config: RedConfig,
-    law: Law,
+    law: DropFunction,
     /// Packets of mean size that the link sends in a second.
     packets_per_s: f64,
     adapted_at: Time,
@@ -28,13 +28,13 @@ pub(crate) struct RedQueue {
 }
 
 /// The time between two steps of the adaptive form.
-const ADAPTATION: Span = Span::from_ms(500);
+const ADAPTATION: Duration = Duration::from_ms(500);
 
 impl RedQueue {
-    pub(super) fn new(config: RedConfig, rate: Rate, delay: Span, stream: Stream) -> RedQueue {
+    pub(super) fn new(config: RedConfig, rate: Rate, delay: Duration, stream: Stream) -> RedQueue {
         RedQueue {
             config,
-            law: Law::new(&config, rate, delay),
+            law: DropFunction::new(&config, rate, delay),
             packets_per_s: config.packets_per_s(rate),
             adapted_at: Time::ZERO,
             fifo: Fifo::default(),
@@ -42,7 +42,7 @@ impl RedQueue {
         }
     }
 
-    pub(super) fn offer(&mut self, mut parcel: Parcel, visit: &mut Visit<'_>) {
+    pub(super) fn offer(&mut self, mut copy: PacketCopy, visit: &mut Visit<'_>) {
         let queue = if self.config.average_bytes { self.fifo.bytes() as f64 } else { self.fifo.len() as f64 };
         if let Some(since) = visit.idle_since {
             let missed = (self.packets_per_s * visit.now.since(since).as_secs_f64()).floor();
@@ -55,20 +55,20 @@ impl RedQueue {
         }
         let arrival = Arrival {
             queue,
-            size_bytes: parcel.size_bytes,
-            takes_marks: self.config.ecn && parcel.takes_marks(),
+            size_bytes: copy.size_bytes,
+            is_ecn_capable: self.config.ecn && copy.is_ecn_capable(),
             is_full: self.fifo.is_at(self.config.limit()),
         };
         let stream = &mut self.stream;
         match self.law.judge(&arrival, || stream.uniform()) {
-            Verdict::Accept => self.fifo.push(visit.now, parcel),
+            Verdict::Accept => self.fifo.push(visit.now, copy),
             Verdict::Mark => {
-                visit.mark(&mut parcel);
-                self.fifo.push(visit.now, parcel);
+                visit.mark(&mut copy);
+                self.fifo.push(visit.now, copy);
             }
-            Verdict::Early => visit.drop_by_choice(parcel),
+            Verdict::Early => visit.drop_by_choice(copy),
             Verdict::Forced => {
-                self.fifo.push(visit.now, parcel);
+                self.fifo.push(visit.now, copy);
                 let place = self.victim();
                 if let Some((_, victim)) = self.fifo.remove(place) {
                     visit.drop_for_room(victim);
@@ -87,8 +87,8 @@ impl RedQueue {
         }
     }
 
-    pub(super) fn take(&mut self) -> Option<Parcel> {
-        self.fifo.pop().map(|(_, parcel)| parcel)
+    pub(super) fn take(&mut self) -> Option<PacketCopy> {
+        self.fifo.pop().map(|(_, copy)| copy)
     }
 
     pub(super) fn len(&self) -> usize {

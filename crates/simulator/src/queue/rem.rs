@@ -2,12 +2,12 @@
 //! has it: a price rises with the queue and with the excess of the load over the capacity.
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Rate, Size, Span};
+use layercast_core::units::{Duration, Rate, Size};
 
 use super::fifo::Fifo;
 use super::ticker::Ticker;
 use super::{QueueLimit, Visit};
-use crate::packet::Parcel;
+use crate::packet::PacketCopy;
 
 /// REM's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,7 +23,7 @@ pub struct RemConfig {
     /// The queue that is aimed at, in packets.
     pub target_packets: f64,
     /// The time between two updates of the price.
-    pub update: Span,
+    pub update: Duration,
     /// The size of packets that the capacity is counted in.
     pub mean_packet: Size,
     /// Count the queue and scale the probability by bytes instead of packets.
@@ -41,7 +41,7 @@ impl Default for RemConfig {
             phi: 1.001,
             input_weight: 1.0,
             target_packets: 20.0,
-            update: Span::from_ms(2),
+            update: Duration::from_ms(2),
             mean_packet: Size::from_bytes(1000),
             byte_mode: false,
             ecn: false,
@@ -129,40 +129,40 @@ impl RemQueue {
     }
 
     /// Draws whether a packet is to be marked, or dropped.
-    fn strikes(&mut self, parcel: &Parcel) -> bool {
+    fn strikes(&mut self, copy: &PacketCopy) -> bool {
         let mut probability = self.price.probability;
         if self.price.config.byte_mode {
-            probability *= f64::from(parcel.size_bytes) / f64::from(self.price.config.mean_packet.as_bytes());
+            probability *= f64::from(copy.size_bytes) / f64::from(self.price.config.mean_packet.as_bytes());
         }
         self.stream.uniform() <= probability
     }
 
-    pub(super) fn offer(&mut self, parcel: Parcel, visit: &mut Visit<'_>) {
+    pub(super) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
         self.catch_up(visit);
         let config = self.price.config;
         let mean = f64::from(config.mean_packet.as_bytes());
-        self.arrived += if config.byte_mode { f64::from(parcel.size_bytes) / mean } else { 1.0 };
+        self.arrived += if config.byte_mode { f64::from(copy.size_bytes) / mean } else { 1.0 };
         let full = match config.limit {
             QueueLimit::Unlimited => false,
             QueueLimit::Packets(packets) => self.fifo.len() as u64 + 1 >= u64::from(packets),
-            QueueLimit::Bytes(bytes) => self.fifo.bytes() + u64::from(parcel.size_bytes) >= bytes,
+            QueueLimit::Bytes(bytes) => self.fifo.bytes() + u64::from(copy.size_bytes) >= bytes,
         };
-        if !config.ecn && self.strikes(&parcel) {
-            visit.drop_by_choice(parcel);
+        if !config.ecn && self.strikes(&copy) {
+            visit.drop_by_choice(copy);
         } else if full {
-            visit.drop_for_room(parcel);
+            visit.drop_for_room(copy);
         } else {
-            self.fifo.push(visit.now, parcel);
+            self.fifo.push(visit.now, copy);
         }
     }
 
-    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<Parcel> {
+    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
         self.catch_up(visit);
-        let (_, mut parcel) = self.fifo.pop()?;
-        if self.price.config.ecn && parcel.takes_marks() && self.strikes(&parcel) {
-            visit.mark(&mut parcel);
+        let (_, mut copy) = self.fifo.pop()?;
+        if self.price.config.ecn && copy.is_ecn_capable() && self.strikes(&copy) {
+            visit.mark(&mut copy);
         }
-        Some(parcel)
+        Some(copy)
     }
 
     pub(super) fn len(&self) -> usize {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 use proptest::prelude::*;
 
 use super::testing::{Driver, parcel_of};
@@ -12,7 +12,7 @@ use crate::packet::{EcnBits, EcnField};
 
 /// Every kind of queue, with bounds that a short test reaches, that marks where it can.
 fn kinds(limit: QueueLimit) -> Vec<QueueConfig> {
-    let (short, long) = (Span::from_us(5), Span::from_us(50));
+    let (short, long) = (Duration::from_us(5), Duration::from_us(50));
     let ecn = true;
     vec![
         QueueConfig::DropTail { limit, ns2_compat: false },
@@ -37,7 +37,7 @@ fn kinds(limit: QueueLimit) -> Vec<QueueConfig> {
             limit,
             target: short,
             update: short,
-            max_burst: Span::ZERO,
+            max_burst: Duration::ZERO,
             alpha: 1e3,
             beta: 1e4,
             ecn,
@@ -92,7 +92,7 @@ fn operation() -> impl Strategy<Value = Operation> {
 /// same of marks in order, and marked only where marks are taken.
 #[derive(Debug, Default)]
 struct Ledger {
-    came: Vec<Parcel>,
+    came: Vec<PacketCopy>,
     gone: usize,
     /// The last one out of each flow and queue of it.
     last: BTreeMap<((u32, u16), u8), usize>,
@@ -100,29 +100,29 @@ struct Ledger {
 }
 
 impl Ledger {
-    fn offer(&mut self, parcel: Parcel) {
-        self.came.push(parcel);
+    fn offer(&mut self, copy: PacketCopy) {
+        self.came.push(copy);
         self.is_out.push(false);
     }
 
     /// The number of a packet is in its position, which queues leave alone.
-    fn leave(&mut self, parcel: &Parcel) {
-        let number = parcel.position as usize;
-        assert!(!self.is_out[number], "{parcel:?} twice");
+    fn leave(&mut self, copy: &PacketCopy) {
+        let number = copy.position as usize;
+        assert!(!self.is_out[number], "{copy:?} twice");
         self.is_out[number] = true;
         self.gone += 1;
-        assert_eq!(parcel.flow(), self.came[number].flow());
-        assert_eq!(parcel.size_bytes, self.came[number].size_bytes);
-        assert!(!parcel.is_marked() || self.came[number].takes_marks());
+        assert_eq!(copy.flow(), self.came[number].flow());
+        assert_eq!(copy.size_bytes, self.came[number].size_bytes);
+        assert!(!copy.is_marked() || self.came[number].is_ecn_capable());
     }
 
-    fn take(&mut self, parcel: &Parcel) {
-        self.leave(parcel);
-        let number = parcel.position as usize;
+    fn take(&mut self, copy: &PacketCopy) {
+        self.leave(copy);
+        let number = copy.position as usize;
         let came = &self.came[number];
         let class = u8::from(came.is_scalable());
-        let last = self.last.insert((parcel.flow(), class), number);
-        assert!(last.is_none_or(|last| last < number), "{parcel:?} after {last:?}");
+        let last = self.last.insert((copy.flow(), class), number);
+        assert!(last.is_none_or(|last| last < number), "{copy:?} after {last:?}");
     }
 }
 
@@ -140,25 +140,25 @@ proptest! {
     ) {
         for config in kinds(limit) {
             let stream = Stream::new(1, "queue");
-            let mut queue = Queue::new(config, Rate::from_mbps(4000.0), Span::from_us(3), stream);
+            let mut queue = Queue::new(config, Rate::from_mbps(4000.0), Duration::from_us(3), stream);
             let (mut driver, mut ledger) = (Driver::default(), Ledger::default());
             let mut now = Time::ZERO;
             for &operation in &operations {
                 let marks = driver.counters.marks;
                 match operation {
                     Operation::Offer { gap_ns, flow, size_bytes, ecn, marked } => {
-                        now += Span::from_ns(gap_ns);
+                        now += Duration::from_ns(gap_ns);
                         let number = ledger.came.len() as u32;
-                        let parcel = parcel_of(flow, number, size_bytes);
+                        let copy = parcel_of(flow, number, size_bytes);
                         let ecn = if marked { EcnBits::MARKED } else { ecn.into() };
-                        let parcel = Parcel { position: number, ecn, ..parcel };
-                        ledger.offer(parcel);
-                        driver.offer(&mut queue, now, parcel);
+                        let copy = PacketCopy { position: number, ecn, ..copy };
+                        ledger.offer(copy);
+                        driver.offer(&mut queue, now, copy);
                     }
                     Operation::Take { gap_ns } => {
-                        now += Span::from_ns(gap_ns);
+                        now += Duration::from_ns(gap_ns);
                         match driver.take(&mut queue, now) {
-                            Some(parcel) => ledger.take(&parcel),
+                            Some(copy) => ledger.take(&copy),
                             None => prop_assert!(queue.is_empty(), "{config:?} withholds packets"),
                         }
                     }
@@ -172,8 +172,8 @@ proptest! {
                     prop_assert!(queue.len() <= limit as usize, "{config:?}");
                 }
             }
-            while let Some(parcel) = driver.take(&mut queue, now) {
-                ledger.take(&parcel);
+            while let Some(copy) = driver.take(&mut queue, now) {
+                ledger.take(&copy);
             }
             for dropped in std::mem::take(&mut driver.dropped) {
                 ledger.leave(&dropped.0);

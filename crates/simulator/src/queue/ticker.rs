@@ -1,19 +1,19 @@
 //! The clock of queues that work in periods.
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// Tells which updates of a periodic rule have fallen due since the last visit. Update number n is
 /// at n periods; one that falls on the very moment of a visit comes before it.
 #[derive(Debug)]
 pub(super) struct Ticker {
-    period: Span,
+    period: Duration,
     next: Time,
 }
 
 impl Ticker {
     /// A period of zero would never let time pass; it is taken as a nanosecond.
-    pub(super) fn new(period: Span) -> Ticker {
-        let period = period.max(Span::from_ns(1));
+    pub(super) fn new(period: Duration) -> Ticker {
+        let period = period.max(Duration::from_ns(1));
         Ticker { period, next: Time::ZERO + period }
     }
 
@@ -30,7 +30,7 @@ impl Ticker {
     pub(super) fn skip(&mut self, now: Time) {
         if self.next <= now {
             let missed = now.since(self.next).as_ns() / self.period.as_ns() + 1;
-            self.next += Span::from_ns(missed * self.period.as_ns());
+            self.next += Duration::from_ns(missed * self.period.as_ns());
         }
     }
 }
@@ -43,8 +43,8 @@ mod tests {
     fn skipping_is_the_same_as_taking_every_update() {
         let at = Time::from_ns;
         for now in [0, 9, 10, 11, 20, 35, 1000] {
-            let mut taken = Ticker::new(Span::from_ns(10));
-            let mut skipped = Ticker::new(Span::from_ns(10));
+            let mut taken = Ticker::new(Duration::from_ns(10));
+            let mut skipped = Ticker::new(Duration::from_ns(10));
             while taken.due(at(now)).is_some() {}
             skipped.skip(at(now));
             assert_eq!(taken.next, skipped.next, "{now}");

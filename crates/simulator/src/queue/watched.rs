@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 use super::drop_tail::DropTail;
 use super::{Queue, QueueLimit, Visit};
-use crate::packet::{Body, EcnBits, PacketId, Parcel};
+use crate::packet::{Body, EcnBits, PacketCopy, PacketId};
 
 /// What happened to a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +33,13 @@ pub enum LinkEvent {
 pub(crate) struct RawRecord {
     pub(crate) at: Time,
     pub(crate) event: LinkEvent,
-    pub(crate) parcel: Parcel,
+    pub(crate) copy: PacketCopy,
     pub(crate) body: Body,
 }
 
 /// How long a transmitter takes for a packet.
-pub(crate) fn transmission(size_bytes: u32, ns_per_byte: f64) -> Span {
-    Span::from_ns((f64::from(size_bytes) * ns_per_byte + 0.5) as u64)
+pub(crate) fn transmission(size_bytes: u32, ns_per_byte: f64) -> Duration {
+    Duration::from_ns((f64::from(size_bytes) * ns_per_byte + 0.5) as u64)
 }
 
 /// A queue and the log of its link.
@@ -47,7 +47,7 @@ pub(crate) fn transmission(size_bytes: u32, ns_per_byte: f64) -> Span {
 pub(crate) struct Watched {
     inner: Queue,
     ns_per_byte: f64,
-    delay: Span,
+    delay: Duration,
     /// What the waiting packets are.
     bodies: BTreeMap<PacketId, Body>,
     /// What is on the wire, with the time of arrival. An arrival is no event here: it becomes a
@@ -63,15 +63,15 @@ impl Watched {
     }
 
     /// The error model lost a packet before the queue.
-    pub(crate) fn lose_before(&mut self, now: Time, parcel: Parcel, body: Body) {
-        self.record(now, LinkEvent::Offered, parcel, body);
-        self.record(now, LinkEvent::Lost, parcel, body);
+    pub(crate) fn lose_before(&mut self, now: Time, copy: PacketCopy, body: Body) {
+        self.record(now, LinkEvent::Offered, copy, body);
+        self.record(now, LinkEvent::Lost, copy, body);
     }
 
     /// The error model lost a packet at the far end. Those ahead of it have arrived.
-    pub(crate) fn lose_after(&mut self, now: Time, parcel: Parcel) {
+    pub(crate) fn lose_after(&mut self, now: Time, copy: PacketCopy) {
         while let Some(ahead) = self.wire.pop_front() {
-            let lost = ahead.parcel.packet == parcel.packet && ahead.at == now;
+            let lost = ahead.copy.packet == copy.packet && ahead.at == now;
             let event = if lost { LinkEvent::Lost } else { LinkEvent::Arrived };
             self.records.push(RawRecord { event, ..ahead });
             if lost {
@@ -102,27 +102,27 @@ impl Watched {
         self.records.drain(..).for_each(sink);
     }
 
-    pub(super) fn offer(&mut self, parcel: Parcel, visit: &mut Visit<'_>) {
-        if let Some(&body) = self.bodies.get(&parcel.packet) {
-            self.record(visit.now, LinkEvent::Offered, parcel, body);
+    pub(super) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
+        if let Some(&body) = self.bodies.get(&copy.packet) {
+            self.record(visit.now, LinkEvent::Offered, copy, body);
         }
         let before = (visit.dropped.len(), visit.counters.marks);
-        self.inner.offer(parcel, visit);
-        self.note_choices(before, Some(parcel), visit);
+        self.inner.offer(copy, visit);
+        self.note_choices(before, Some(copy), visit);
     }
 
-    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<Parcel> {
+    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
         let before = (visit.dropped.len(), visit.counters.marks);
         let taken = self.inner.take(visit);
         self.note_choices(before, taken, visit);
-        let parcel = taken?;
+        let copy = taken?;
         // A packet that was there before the tap has no content to tell.
-        if let Some(body) = self.bodies.remove(&parcel.packet) {
-            self.record(visit.now, LinkEvent::Sent, parcel, body);
-            let at = visit.now + (transmission(parcel.size_bytes, self.ns_per_byte) + self.delay);
-            self.wire.push_back(RawRecord { at, event: LinkEvent::Arrived, parcel, body });
+        if let Some(body) = self.bodies.remove(&copy.packet) {
+            self.record(visit.now, LinkEvent::Sent, copy, body);
+            let at = visit.now + (transmission(copy.size_bytes, self.ns_per_byte) + self.delay);
+            self.wire.push_back(RawRecord { at, event: LinkEvent::Arrived, copy, body });
         }
-        Some(parcel)
+        Some(copy)
     }
 
     pub(super) fn inner(&self) -> &Queue {
@@ -131,7 +131,7 @@ impl Watched {
 
     /// What the queue inside did since `before`. It marks only the packet that it takes in or hands
     /// out.
-    fn note_choices(&mut self, before: (usize, u64), at_hand: Option<Parcel>, visit: &Visit<'_>) {
+    fn note_choices(&mut self, before: (usize, u64), at_hand: Option<PacketCopy>, visit: &Visit<'_>) {
         let (drops, marks) = before;
         for dropped in visit.dropped.get(drops..).unwrap_or_default() {
             if let Some(body) = self.bodies.remove(&dropped.0.packet) {
@@ -139,17 +139,17 @@ impl Watched {
             }
         }
         if visit.counters.marks > marks
-            && let Some(parcel) = at_hand
-            && let Some(&body) = self.bodies.get(&parcel.packet)
+            && let Some(copy) = at_hand
+            && let Some(&body) = self.bodies.get(&copy.packet)
         {
-            self.record(visit.now, LinkEvent::Marked, Parcel { ecn: EcnBits::MARKED, ..parcel }, body);
+            self.record(visit.now, LinkEvent::Marked, PacketCopy { ecn: EcnBits::MARKED, ..copy }, body);
         }
     }
 
-    fn record(&mut self, at: Time, event: LinkEvent, parcel: Parcel, body: Body) {
+    fn record(&mut self, at: Time, event: LinkEvent, copy: PacketCopy, body: Body) {
         // One that arrives now may yet be lost by the error model, if its event is still to come.
         self.land(|arrival| arrival < at);
-        self.records.push(RawRecord { at, event, parcel, body });
+        self.records.push(RawRecord { at, event, copy, body });
     }
 
     fn land(&mut self, has_arrived: impl Fn(Time) -> bool) {
@@ -160,7 +160,7 @@ impl Watched {
 
 impl Queue {
     /// Puts a tap on the queue of a link of this speed and delay. A second one changes nothing.
-    pub(crate) fn watch(&mut self, ns_per_byte: f64, delay: Span) {
+    pub(crate) fn watch(&mut self, ns_per_byte: f64, delay: Duration) {
         if !matches!(self, Queue::Watched(_)) {
             let stand_in = Queue::DropTail(DropTail::new(QueueLimit::Unlimited, true));
             let inner = std::mem::replace(self, stand_in);

@@ -4,7 +4,7 @@ use layercast_core::contract::{Input, JoinError};
 use layercast_core::stream::Stream;
 use layercast_core::units::Time;
 
-use super::session::Place;
+use super::session::ReceiverPlan;
 use super::{Agent, ReceiverId, Route, Simulation};
 use crate::edge::{EdgeConfig, EdgeRouter};
 use crate::event::Event;
@@ -37,7 +37,7 @@ impl Simulation {
     pub(super) fn plant(
         &self,
         (session, source): (&str, NodeId),
-        places: &[Place],
+        places: &[ReceiverPlan],
         channels: u16,
         routes: Routes,
     ) -> Result<(Tree, Origins), NetworkError> {

@@ -8,7 +8,7 @@ use super::{ReceiverId, Route, SessionId, Simulation, TcpId, UdpId};
 use crate::core::QueueDrop;
 use crate::measure::{QueueState, ReceiverEntry};
 use crate::network::LinkId;
-use crate::packet::{Body, MembershipChange, Parcel};
+use crate::packet::{Body, MembershipChange, PacketCopy};
 use crate::queue::{LinkEvent, Queue, RawRecord};
 
 /// What happened to one packet at a link.
@@ -138,9 +138,9 @@ impl Simulation {
     pub fn drain_drops(&mut self, sink: &mut impl FnMut(DropRecord)) {
         let Some(log) = &mut self.core.drop_log else { return };
         let mut drops = std::mem::take(log);
-        for &QueueDrop { at, link, parcel, body } in &drops {
-            if let Some(carried) = self.carried(&parcel, body) {
-                let size = Size::from_bytes(parcel.size_bytes);
+        for &QueueDrop { at, link, copy, body } in &drops {
+            if let Some(carried) = self.carried(&copy, body) {
+                let size = Size::from_bytes(copy.size_bytes);
                 sink(DropRecord { at, link, size, carried });
             }
         }
@@ -172,14 +172,14 @@ impl Simulation {
     }
 
     fn link_record(&self, raw: RawRecord) -> Option<LinkRecord> {
-        let RawRecord { at, event, parcel, body } = raw;
-        let carried = self.carried(&parcel, body)?;
-        Some(LinkRecord { at, event, size: Size::from_bytes(parcel.size_bytes), ecn: parcel.ecn.0, carried })
+        let RawRecord { at, event, copy, body } = raw;
+        let carried = self.carried(&copy, body)?;
+        Some(LinkRecord { at, event, size: Size::from_bytes(copy.size_bytes), ecn: copy.ecn.0, carried })
     }
 
     /// What a packet is. None for a packet that is not on a route of its kind, which there is not.
-    fn carried(&self, parcel: &Parcel, body: Body) -> Option<Carried> {
-        match (&self.routes[parcel.route as usize], body) {
+    fn carried(&self, copy: &PacketCopy, body: Body) -> Option<Carried> {
+        match (&self.routes[copy.route as usize], body) {
             (&Route::Path { agent, .. }, Body::Segment(segment)) => {
                 // A connection's agents stand together, the sender first.
                 let connection = TcpId { sender: agent.checked_sub(1)?, sink: agent };
@@ -195,7 +195,7 @@ impl Simulation {
                 Some(Carried::Unicast { receiver: ReceiverId { session, receiver }, to_source: true, header })
             }
             (&Route::Down { session }, Body::Unicast { header, .. }) => {
-                let receiver = ReceiverId { session, receiver: parcel.position };
+                let receiver = ReceiverId { session, receiver: copy.position };
                 Some(Carried::Unicast { receiver, to_source: false, header })
             }
             (&Route::Data { session }, Body::Channel { channel, header }) => {

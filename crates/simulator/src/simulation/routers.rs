@@ -1,6 +1,6 @@
 //! Routers that take part in a session: where they are, and how long they live.
 
-use layercast_core::contract::{Arrival, ChildLink, Ecn, Input, Origin, Peer, settle};
+use layercast_core::contract::{Arrival, ChildLink, Ecn, Input, Origin, Peer, drive};
 use layercast_core::units::{Size, Time};
 use layercast_protocols::registry::{Header, Router};
 
@@ -8,7 +8,7 @@ use super::{Agent, Simulation};
 use crate::host::RouterHost;
 use crate::multicast::{MOST_CHILD_LINKS, Shape, Tree};
 use crate::network::{LinkId, NetworkError, NodeId};
-use crate::packet::{Body, Parcel};
+use crate::packet::{Body, PacketCopy};
 
 /// A node at which a router of a session's protocol takes part while it lives. In between the node is passive:
 /// it forwards as all others.
@@ -115,7 +115,7 @@ impl Simulation {
         let core = &mut self.core;
         let now = core.now();
         let mut host = RouterHost { core, tree: &session.tree, node, peer: Peer(peer), ecn: session.ecn };
-        let deadline = settle(endpoint, now, input, &mut host);
+        let deadline = drive(endpoint, now, input, &mut host);
         self.core.set_timer(agent, deadline);
     }
 
@@ -127,29 +127,29 @@ impl Simulation {
     }
 
     /// A packet on its way up has come to a node.
-    pub(super) fn serve_up(&mut self, session: u32, link: LinkId, mut parcel: Parcel) {
-        let node = parcel.position;
+    pub(super) fn serve_up(&mut self, session: u32, link: LinkId, mut copy: PacketCopy) {
+        let node = copy.position;
         let known = &self.sessions[session as usize];
         let agent = if node == 0 { Some(known.source) } else { self.router_agent(session, node) };
         let Some(agent) = agent else {
             let (next, above) = known.tree.up_from(node);
-            parcel.position = above;
-            return self.core.offer(next, parcel);
+            copy.position = above;
+            return self.core.offer(next, copy);
         };
         if known.tree.has_routers() {
             let child = known.tree.child_link(node, link);
-            self.deliver_child(agent, child, parcel);
+            self.deliver_child(agent, child, copy);
         } else {
-            self.deliver(agent, parcel);
+            self.deliver(agent, copy);
         }
     }
 
     /// A packet has come up to a router, or to a source whose routers take part.
-    fn deliver_child(&mut self, agent: u32, link: Option<ChildLink>, parcel: Parcel) {
-        let body = *self.core.slab.body(parcel.packet);
-        self.core.slab.release(parcel.packet);
+    fn deliver_child(&mut self, agent: u32, link: Option<ChildLink>, copy: PacketCopy) {
+        let body = *self.core.slab.body(copy.packet);
+        self.core.slab.release(copy.packet);
         if let (Body::Unicast { from, header }, Some(link)) = (body, link) {
-            let size = Size::from_bytes(parcel.size_bytes);
+            let size = Size::from_bytes(copy.size_bytes);
             let origin = Origin::Child(link, from);
             // Unicast packets of sessions do not take marks.
             self.tell(agent, Input::Packet(Arrival { origin, size, ecn: Ecn::NotCapable, header }));

@@ -1,27 +1,27 @@
 //! What each event does.
 
-use layercast_core::contract::{Arrival, Ecn, Header as _, Input, Origin, settle};
+use layercast_core::contract::{Arrival, Ecn, Header as _, Input, Origin, drive};
 use layercast_core::units::{Channel, Size, Time};
 use layercast_protocols::registry::{Header, Receivers};
 
 use super::{Agent, Route, Simulation};
 use crate::core::Core;
 use crate::event::{ArrivalRun, Event, Key};
-use crate::host::{ReceiverHost, SourceHost, TcpOutput, Way};
+use crate::host::{ReceiverHost, SourceHost, TcpOutput, UnicastPath};
 use crate::network::LinkId;
-use crate::packet::{Body, Dropped, EcnField, Parcel};
+use crate::packet::{Body, Dropped, EcnField, PacketCopy};
 use crate::tcp::{Ack, Segment, Sender, Sink};
 
 impl Simulation {
     pub(super) fn serve_arrival(&mut self, link: u32) {
         match self.core.land(link) {
-            Some((parcel, Some(next))) => {
+            Some((copy, Some(next))) => {
                 self.core.events.replace_first(next, Event::Arrival(link));
-                self.serve_landed(link, parcel);
+                self.serve_landed(link, copy);
             }
-            Some((parcel, None)) => {
+            Some((copy, None)) => {
                 self.core.events.remove_first();
-                self.serve_landed(link, parcel);
+                self.serve_landed(link, copy);
             }
             None => self.core.events.remove_first(),
         }
@@ -45,75 +45,75 @@ impl Simulation {
                 self.core.current = key_here;
                 self.events_served += 1;
             }
-            if let Some((parcel, next)) = self.core.land(link) {
+            if let Some((copy, next)) = self.core.land(link) {
                 if let Some(next) = next {
                     next_arrivals.add(&mut self.core.events, link, next);
                 }
-                self.serve_landed(link, parcel);
+                self.serve_landed(link, copy);
             }
         }
         next_arrivals.enter(&mut self.core.events);
     }
 
-    /// A parcel has come to the far end of a link, where an error model may lose it yet.
+    /// A copy has come to the far end of a link, where an error model may lose it yet.
     #[inline]
-    fn serve_landed(&mut self, link: u32, mut parcel: Parcel) {
-        if !self.core.loses_on_arrival(link, &mut parcel) {
-            self.serve_parcel(LinkId(link), parcel);
+    fn serve_landed(&mut self, link: u32, mut copy: PacketCopy) {
+        if !self.core.loses_on_arrival(link, &mut copy) {
+            self.serve_parcel(LinkId(link), copy);
         }
     }
 
-    /// A parcel has come to a node.
-    fn serve_parcel(&mut self, link: LinkId, mut parcel: Parcel) {
-        match &self.routes[parcel.route as usize] {
+    /// A copy has come to a node.
+    fn serve_parcel(&mut self, link: LinkId, mut copy: PacketCopy) {
+        match &self.routes[copy.route as usize] {
             Route::Path { links, agent } => {
-                parcel.position += 1;
-                match links.get(parcel.position as usize) {
-                    Some(&next) => self.core.offer(next, parcel),
+                copy.position += 1;
+                match links.get(copy.position as usize) {
+                    Some(&next) => self.core.offer(next, copy),
                     None => {
                         let agent = *agent;
-                        self.deliver(agent, parcel);
+                        self.deliver(agent, copy);
                     }
                 }
             }
-            Route::Data { session } => self.serve_data(*session, parcel),
+            Route::Data { session } => self.serve_data(*session, copy),
             Route::Membership { session } => {
-                if let &Body::Membership(message) = self.core.slab.body(parcel.packet) {
+                if let &Body::Membership(message) = self.core.slab.body(copy.packet) {
                     self.sessions[*session as usize].tree.serve_message(&mut self.core, message);
                 }
-                self.core.slab.release(parcel.packet);
+                self.core.slab.release(copy.packet);
             }
-            &Route::Up { session } => self.serve_up(session, link, parcel),
+            &Route::Up { session } => self.serve_up(session, link, copy),
             &Route::Down { session } => {
                 let session = &self.sessions[session as usize];
-                match session.tree.down_towards(parcel.position, Some(link)) {
-                    Some(next) => self.core.offer(next, parcel),
+                match session.tree.down_towards(copy.position, Some(link)) {
+                    Some(next) => self.core.offer(next, copy),
                     None => {
-                        let agent = session.agent_of(parcel.position);
-                        self.deliver(agent, parcel);
+                        let agent = session.agent_of(copy.position);
+                        self.deliver(agent, copy);
                     }
                 }
             }
         }
     }
 
-    /// A data parcel of a session has come to a node of its tree.
-    fn serve_data(&mut self, session: u32, parcel: Parcel) {
-        let node = parcel.position;
-        if let &Body::Channel { channel, header } = self.core.slab.body(parcel.packet) {
+    /// A data copy of a session has come to a node of its tree.
+    fn serve_data(&mut self, session: u32, copy: PacketCopy) {
+        let node = copy.position;
+        if let &Body::Channel { channel, header } = self.core.slab.body(copy.packet) {
             for receiver in self.sessions[session as usize].tree.receivers_at(node) {
-                self.deliver_data(session, receiver, channel, header, parcel);
+                self.deliver_data(session, receiver, channel, header, copy);
             }
             let router = self.router_agent(session, node);
             if router.is_none() || !header.is_held_by_routers() {
-                self.sessions[session as usize].tree.forward(&mut self.core, node, channel, parcel);
+                self.sessions[session as usize].tree.forward(&mut self.core, node, channel, copy);
             }
             if let Some(agent) = router {
-                let heard = arrival(Origin::Channel(channel), header, parcel);
+                let heard = arrival(Origin::Channel(channel), header, copy);
                 self.tell_router(agent, Input::Packet(heard));
             }
         }
-        self.core.slab.release(parcel.packet);
+        self.core.slab.release(copy.packet);
     }
 
     fn deliver_data(
@@ -122,54 +122,54 @@ impl Simulation {
         receiver: u32,
         channel: Channel,
         header: Header,
-        parcel: Parcel,
+        copy: PacketCopy,
     ) {
         let to = &mut self.sessions[session as usize];
         let counters = &mut to.counters[receiver as usize];
         if to.tree.is_member(receiver, channel) {
             if header.is_repair() {
-                to.deliveries.repair(receiver, parcel.size_bytes);
+                to.deliveries.repair(receiver, copy.size_bytes);
             } else {
-                counters.received_bytes += u64::from(parcel.size_bytes);
+                counters.received_bytes += u64::from(copy.size_bytes);
                 counters.received_packets += 1;
-                counters.marked_packets += u64::from(parcel.is_marked());
+                counters.marked_packets += u64::from(copy.is_marked());
                 counters.sent_packets += 1;
             }
             self.tell_receiver(
                 session,
                 receiver,
-                Input::Packet(arrival(Origin::Channel(channel), header, parcel)),
+                Input::Packet(arrival(Origin::Channel(channel), header, copy)),
             );
         } else if to.tree.is_late(receiver, channel) {
-            counters.late_bytes += u64::from(parcel.size_bytes);
+            counters.late_bytes += u64::from(copy.size_bytes);
             if to.endpoints.as_ref().is_some_and(Receivers::hear_left_channels) {
-                let heard = Input::Packet(arrival(Origin::Channel(channel), header, parcel));
+                let heard = Input::Packet(arrival(Origin::Channel(channel), header, copy));
                 self.tell_receiver(session, receiver, heard);
             }
         }
     }
 
     /// A unicast packet has come to its agent.
-    pub(super) fn deliver(&mut self, agent: u32, parcel: Parcel) {
-        let body = *self.core.slab.body(parcel.packet);
-        self.core.slab.release(parcel.packet);
+    pub(super) fn deliver(&mut self, agent: u32, copy: PacketCopy) {
+        let body = *self.core.slab.body(copy.packet);
+        self.core.slab.release(copy.packet);
         match body {
-            Body::Segment(segment) => self.deliver_segment(agent, segment, parcel),
+            Body::Segment(segment) => self.deliver_segment(agent, segment, copy),
             Body::Ack(ack) => self.drive_tcp(agent, |sender, now, out| sender.handle_ack(now, &ack, out)),
             Body::Unicast { from, header } => {
-                self.tell(agent, Input::Packet(arrival(Origin::Peer(from), header, parcel)));
+                self.tell(agent, Input::Packet(arrival(Origin::Peer(from), header, copy)));
             }
-            Body::Datagram => self.deliver_datagram(agent, parcel.size_bytes),
+            Body::Datagram => self.deliver_datagram(agent, copy.size_bytes),
             Body::Channel { .. } | Body::Membership(_) => {}
         }
     }
 
-    fn deliver_segment(&mut self, agent: u32, segment: Segment, parcel: Parcel) {
+    fn deliver_segment(&mut self, agent: u32, segment: Segment, copy: PacketCopy) {
         if let Agent::TcpSink { sink, way, flow } = &mut self.agents[agent as usize] {
-            let received = sink.receive(self.core.now(), segment, parcel.is_marked());
+            let received = sink.receive(self.core.now(), segment, copy.is_marked());
             if received.is_new {
                 let counters = &mut self.unicast_flows[*flow as usize];
-                counters.received_bytes += u64::from(parcel.size_bytes);
+                counters.received_bytes += u64::from(copy.size_bytes);
                 counters.received_packets += 1;
             }
             if let Some(ack) = received.ack {
@@ -235,10 +235,10 @@ impl Simulation {
                 let core = &mut self.core;
                 let now = core.now();
                 let mut host = SourceHost { core, tree: &session.tree, ecn: session.ecn, left };
-                let mut deadline = settle(&mut **endpoint, now, input, &mut host);
+                let mut deadline = drive(&mut **endpoint, now, input, &mut host);
                 if *host.left == Some(0) {
                     *host.left = None;
-                    deadline = settle(&mut **endpoint, now, Input::Finish, &mut host);
+                    deadline = drive(&mut **endpoint, now, Input::Finish, &mut host);
                 }
                 self.core.set_timer(agent, deadline);
             }
@@ -263,7 +263,7 @@ impl Simulation {
                 log: &mut to.logs[receiver as usize],
                 deliveries: &mut to.deliveries,
             };
-            let deadline = endpoints.settle(receiver as usize, now, input, &mut host);
+            let deadline = endpoints.drive(receiver as usize, now, input, &mut host);
             self.core.set_timer(to.first_agent + receiver, deadline);
         }
     }
@@ -284,10 +284,10 @@ impl Simulation {
         }
     }
 
-    /// Books the parcels that links did not carry on the flows that were to get them.
+    /// Books the packet copies that links did not carry on the flows that were to get them.
     pub(super) fn account_drops(&mut self) {
-        while let Some(Dropped(parcel)) = self.core.dropped.pop() {
-            match (&self.routes[parcel.route as usize], self.core.slab.body(parcel.packet)) {
+        while let Some(Dropped(copy)) = self.core.dropped.pop() {
+            match (&self.routes[copy.route as usize], self.core.slab.body(copy.packet)) {
                 (Route::Path { agent, .. }, Body::Segment(_)) => {
                     if let Agent::TcpSink { flow, .. } = &self.agents[*agent as usize] {
                         self.unicast_flows[*flow as usize].lost_packets += 1;
@@ -300,7 +300,7 @@ impl Simulation {
                 }
                 (Route::Data { session }, &Body::Channel { channel, header }) if !header.is_repair() => {
                     let session = &mut self.sessions[*session as usize];
-                    session.tree.for_each_member_below(parcel.position, channel, &mut |receiver| {
+                    session.tree.for_each_member_below(copy.position, channel, &mut |receiver| {
                         let counters = &mut session.counters[receiver as usize];
                         counters.lost_packets += 1;
                         counters.sent_packets += 1;
@@ -311,25 +311,25 @@ impl Simulation {
                 }
                 _ => {}
             }
-            self.core.slab.release(parcel.packet);
+            self.core.slab.release(copy.packet);
         }
     }
 }
 
-fn arrival(origin: Origin, header: Header, parcel: Parcel) -> Arrival<Header> {
-    Arrival { origin, size: Size::from_bytes(parcel.size_bytes), ecn: marks_on(&parcel), header }
+fn arrival(origin: Origin, header: Header, copy: PacketCopy) -> Arrival<Header> {
+    Arrival { origin, size: Size::from_bytes(copy.size_bytes), ecn: marks_on(&copy), header }
 }
 
 /// What an endpoint hears of a packet's marks.
-fn marks_on(parcel: &Parcel) -> Ecn {
-    match (parcel.is_marked(), parcel.takes_marks()) {
+fn marks_on(copy: &PacketCopy) -> Ecn {
+    match (copy.is_marked(), copy.is_ecn_capable()) {
         (true, _) => Ecn::Marked,
         (false, true) => Ecn::Capable,
         (false, false) => Ecn::NotCapable,
     }
 }
 
-fn send_ack(core: &mut Core, sink: &Sink, way: Way, ack: Ack) {
+fn send_ack(core: &mut Core, sink: &Sink, way: UnicastPath, ack: Ack) {
     core.send(Body::Ack(ack), sink.ack_size(&ack), EcnField::NotCapable, way.first, way.route, 0);
 }
 
@@ -340,12 +340,12 @@ mod tests {
 
     #[test]
     fn endpoints_hear_of_capability_and_marks() {
-        let parcel = |ecn: EcnField| {
-            let packet = PacketId::of_number(0);
-            Parcel { packet, route: 0, position: 0, size_bytes: 1, ecn: ecn.into(), channel: 0 }
+        let copy = |ecn: EcnField| {
+            let packet = PacketId::from_number(0);
+            PacketCopy { packet, route: 0, position: 0, size_bytes: 1, ecn: ecn.into(), channel: 0 }
         };
-        assert_eq!(marks_on(&parcel(EcnField::NotCapable)), Ecn::NotCapable);
-        let mut capable = parcel(EcnField::Classic);
+        assert_eq!(marks_on(&copy(EcnField::NotCapable)), Ecn::NotCapable);
+        let mut capable = copy(EcnField::Classic);
         assert_eq!(marks_on(&capable), Ecn::Capable);
         capable.mark();
         assert_eq!(marks_on(&capable), Ecn::Marked);

@@ -1,6 +1,6 @@
 //! Sessions and their receivers.
 
-use layercast_core::contract::Belief;
+use layercast_core::contract::Estimates;
 use layercast_core::units::Time;
 use layercast_protocols::registry::{Receiver, Receivers, Source};
 
@@ -58,7 +58,7 @@ pub struct ReceiverConfig {
 /// own protocol needs, so a million of them fit.
 #[derive(Debug, Default)]
 pub struct ReceiverList {
-    places: Vec<Place>,
+    places: Vec<ReceiverPlan>,
     endpoints: Option<Receivers>,
     /// Whether one was of another protocol than the first.
     mixed: bool,
@@ -66,7 +66,7 @@ pub struct ReceiverList {
 
 /// What is known of a receiver beside its endpoint.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct ReceiverPlan {
     pub(super) node: NodeId,
     start: Time,
     stop: Option<Time>,
@@ -78,7 +78,7 @@ impl ReceiverList {
     pub fn push(&mut self, config: ReceiverConfig) {
         let latencies = Latencies { join: config.join_latency, leave: config.leave_latency };
         let ReceiverConfig { node, start, stop, .. } = config;
-        self.places.push(Place { node, start, stop, latencies });
+        self.places.push(ReceiverPlan { node, start, stop, latencies });
         match &mut self.endpoints {
             Some(endpoints) => self.mixed |= !endpoints.push(config.receiver),
             None => self.endpoints = Some(Receivers::of(config.receiver)),
@@ -247,9 +247,9 @@ impl Simulation {
     }
 
     /// What a receiver believes now.
-    pub fn receiver_belief(&self, id: ReceiverId) -> Belief {
+    pub fn receiver_estimates(&self, id: ReceiverId) -> Estimates {
         let endpoints = self.sessions[id.session as usize].endpoints.as_ref();
-        endpoints.map_or(Belief::default(), |list| list.belief(id.receiver as usize, self.core.now()))
+        endpoints.map_or(Estimates::default(), |list| list.estimates(id.receiver as usize, self.core.now()))
     }
 
     /// All changes of a receiver's level so far.
@@ -263,7 +263,7 @@ impl Simulation {
     }
 
     /// Whether data for a receiver goes over this direction of a link.
-    pub fn is_on_the_way(&self, link: LinkId, to: ReceiverId) -> bool {
-        self.sessions[to.session as usize].tree.is_on_the_way(link, to.receiver)
+    pub fn is_on_path(&self, link: LinkId, to: ReceiverId) -> bool {
+        self.sessions[to.session as usize].tree.is_on_path(link, to.receiver)
     }
 }

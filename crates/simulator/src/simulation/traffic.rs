@@ -8,13 +8,13 @@ use crate::host::TcpOutput;
 use crate::measure::FlowCounters;
 use crate::network::{NetworkError, NodeId};
 use crate::packet::{Body, EcnField};
-use crate::traffic::{Arrivals, Law, UdpSource, Wish};
+use crate::traffic::{Arrivals, Distribution, UdpSource, Wish};
 
 /// Starts of transfers that come by themselves, however long the transfers take.
 #[derive(Clone, Debug)]
 pub struct ArrivalsConfig {
     /// The time between two of them, in seconds.
-    pub gap_s: Law,
+    pub gap_s: Distribution,
     /// The connections that carry them, each one transfer at a time, in the order in which they are
     /// looked at. Their demand is [`Demand::Transfers`](crate::Demand::Transfers) without gap. A start
     /// that finds none free waits for the next that is.
@@ -39,7 +39,7 @@ pub struct UdpConfig {
     /// The size of its packets on the wire.
     pub packet_size: Size,
     /// How long it sends and how long it pauses, in seconds; always if absent.
-    pub pauses: Option<(Law, Law)>,
+    pub pauses: Option<(Distribution, Distribution)>,
     /// When it starts to send.
     pub start: Time,
     /// When it stops, if before the end.
@@ -58,7 +58,7 @@ impl Simulation {
     /// # Errors
     /// [`NetworkError::NoPath`], [`NetworkError::SameNode`].
     pub fn add_udp(&mut self, config: UdpConfig) -> Result<UdpId, NetworkError> {
-        let links = self.way_between(config.from, config.to)?;
+        let links = self.path_between(config.from, config.to)?;
         let source = self.agents.len() as u32;
         let sink = source + 1;
         let flow = self.unicast_flows.len() as u32;

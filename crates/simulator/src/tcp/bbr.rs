@@ -4,7 +4,7 @@
 //! docs/tcp.md says it leaves out. Here is the sender with its pacing and the loss recovery of
 //! RFC 6675; `rate` takes samples, `model` is what they tell of the path, `state` what is done about it.
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 use super::Ack;
 use super::connection::{Connection, DUPLICATES, Output};
@@ -65,7 +65,7 @@ impl Variant for Bbr {
     fn mark(&mut self, _: &mut Connection, _: i64) {}
 
     /// The rate is remembered over a pause: it takes the place of a small window.
-    fn resume(&mut self, _: &mut Connection, _: Span) {}
+    fn resume(&mut self, _: &mut Connection, _: Duration) {}
 
     /// A packet at a time, as the pacing rate allows.
     fn send(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
@@ -86,7 +86,7 @@ impl Variant for Bbr {
             // The copy that was lost again still counts.
             in_flight += i64::from(!self.lost_again);
             self.transmit(c, now, segment, in_flight, out);
-            self.next_send = now + Span::from_secs_f64(1.0 / control.pacing_rate);
+            self.next_send = now + Duration::from_secs_f64(1.0 / control.pacing_rate);
         }
         self.control = Some(control);
     }

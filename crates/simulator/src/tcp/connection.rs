@@ -1,7 +1,7 @@
 //! What all senders share: sequence numbers, the timer, the timed packet, the plain window rules.
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Size, Span, Time};
+use layercast_core::units::{Duration, Size, Time};
 
 use super::rto::RtoEstimator;
 use super::{Segment, TcpOptions, TcpVariant};
@@ -11,7 +11,7 @@ pub(super) const DUPLICATES: i64 = 3;
 
 /// Where a sender puts its segments.
 pub(crate) trait Output {
-    fn send(&mut self, segment: Segment, size: Size, takes_marks: bool);
+    fn send(&mut self, segment: Segment, size: Size, is_ecn_capable: bool);
 }
 
 /// What cut the window last.
@@ -66,7 +66,7 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) fn new(options: TcpOptions, mut stream: Stream) -> Connection {
-        let boot = stream.uniform_span(options.tick);
+        let boot = stream.uniform_duration(options.tick);
         // Vegas of ns-2 has no small first packet.
         let small_first = options.variant != TcpVariant::Vegas;
         Connection {
@@ -301,11 +301,11 @@ impl Connection {
     /// Whether what the window allows has to wait for a random delay. One wait is under way at a time,
     /// so that packets keep their order.
     pub(super) fn holds_back(&mut self, now: Time) -> bool {
-        if self.options.overhead == Span::ZERO || self.delay_over {
+        if self.options.overhead == Duration::ZERO || self.delay_over {
             return false;
         }
         if self.send_at.is_none() {
-            self.send_at = Some(now + self.stream.uniform_span(self.options.overhead));
+            self.send_at = Some(now + self.stream.uniform_duration(self.options.overhead));
         }
         true
     }
@@ -332,9 +332,9 @@ impl Connection {
         let size = if seq == 0 { self.first_size } else { self.options.packet_size };
         let is_new = seq > self.highest_sent;
         // Neither the packet that opens the connection nor a resent one may be marked.
-        let takes_marks = self.options.ecn && is_new && seq > 0;
+        let is_ecn_capable = self.options.ecn && is_new && seq > 0;
         let reduced = self.options.ecn && std::mem::take(&mut self.untold_cut);
-        out.send(Segment { seq, incarnation: self.incarnation, reduced }, size, takes_marks);
+        out.send(Segment { seq, incarnation: self.incarnation, reduced }, size, is_ecn_capable);
         if is_new {
             self.highest_sent = seq;
             if self.timed.is_none() && seq > self.timed_seq {

@@ -1,6 +1,6 @@
 //! What can be set on a TCP connection.
 
-use layercast_core::units::{Size, Span};
+use layercast_core::units::{Duration, Size};
 
 /// Which TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,18 +72,18 @@ pub struct TcpOptions {
     /// The congestion window after packet 0 is acknowledged, in packets.
     pub initial_window: u32,
     /// Granularity of round-trip time measurement.
-    pub tick: Span,
+    pub tick: Duration,
     /// Smallest retransmission timeout, before back-off.
-    pub min_rto: Span,
+    pub min_rto: Duration,
     /// Largest retransmission timeout.
-    pub max_rto: Span,
+    pub max_rto: Duration,
     /// Retransmission timeout before the first measurement.
-    pub initial_rto: Span,
+    pub initial_rto: Duration,
     /// Whether the first two duplicate acknowledgements each release a new packet (RFC 3042).
     pub limited_transmit: bool,
     /// Each time the window allows to send, the sender waits for a random time below this first. It
     /// breaks the rhythm in which flows of one period find a queue full or not.
-    pub overhead: Span,
+    pub overhead: Duration,
     /// At most so many packets answer one acknowledgement; 0 for no limit.
     pub max_burst: u32,
     /// Whether data asks for marks in place of drops, and the sender answers them (RFC 3168).
@@ -91,7 +91,7 @@ pub struct TcpOptions {
     /// Whether the sink delays acknowledgements.
     pub delayed_ack: bool,
     /// How long it delays them at most.
-    pub ack_delay: Span,
+    pub ack_delay: Duration,
     /// Whether Vegas and the delayed acknowledgements keep faults of ns-2 that single connections
     /// show.
     pub ns2_compat: bool,
@@ -106,24 +106,24 @@ impl TcpOptions {
             header_size: Size::from_bytes(40),
             window: 20,
             initial_window: 2,
-            tick: Span::from_ms(10),
-            min_rto: Span::from_ms(200),
-            max_rto: Span::from_secs(60),
-            initial_rto: Span::from_secs(3),
+            tick: Duration::from_ms(10),
+            min_rto: Duration::from_ms(200),
+            max_rto: Duration::from_secs(60),
+            initial_rto: Duration::from_secs(3),
             limited_transmit: true,
-            overhead: Span::ZERO,
+            overhead: Duration::ZERO,
             max_burst: 0,
             ecn: false,
             delayed_ack: false,
-            ack_delay: Span::from_ms(100),
+            ack_delay: Duration::from_ms(100),
             ns2_compat: true,
         };
         match profile {
             TcpProfile::Ns2 => ns2,
             TcpProfile::Ns2Year2004 => TcpOptions {
                 window: 10_000,
-                min_rto: Span::from_secs(1),
-                initial_rto: Span::from_secs(6),
+                min_rto: Duration::from_secs(1),
+                initial_rto: Duration::from_secs(6),
                 ..ns2
             },
         }

@@ -1,25 +1,25 @@
 //! The retransmission timeout in ticks, as ns-2 computes it (after the BSD code).
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 use super::TcpOptions;
 
 /// Smoothed round-trip time (times 8) and variation (times 4) in ticks, and the back-off.
 #[derive(Clone, Debug)]
 pub(crate) struct RtoEstimator {
-    tick: Span,
-    min: Span,
-    max: Span,
+    tick: Duration,
+    min: Duration,
+    max: Duration,
     /// Offset of this agent's ticks against the clock, so that agents do not tick together.
-    boot: Span,
+    boot: Duration,
     srtt: u64,
     rttvar: u64,
-    raw: Span,
+    raw: Duration,
     backoff: u64,
 }
 
 impl RtoEstimator {
-    pub(crate) fn new(options: &TcpOptions, boot: Span) -> RtoEstimator {
+    pub(crate) fn new(options: &TcpOptions, boot: Duration) -> RtoEstimator {
         RtoEstimator {
             tick: options.tick,
             // Two ticks are the floor whatever is asked for: one tick may be almost over.
@@ -34,7 +34,7 @@ impl RtoEstimator {
     }
 
     /// A packet sent at `sent` was acknowledged after `rtt`.
-    pub(crate) fn sample(&mut self, sent: Time, rtt: Span) {
+    pub(crate) fn sample(&mut self, sent: Time, rtt: Duration) {
         let tick = self.tick.as_ns();
         let offset = (sent + self.boot).as_ns() % tick;
         self.sample_ticks((rtt.as_ns() + offset) / tick);
@@ -55,12 +55,12 @@ impl RtoEstimator {
     }
 
     /// The timeout now. The floor comes before the back-off.
-    pub(crate) fn timeout(&self) -> Span {
+    pub(crate) fn timeout(&self) -> Duration {
         (self.raw.max(self.min) * self.backoff).min(self.max)
     }
 
     /// The smoothed round-trip time, to the tick.
-    pub(crate) fn smoothed(&self) -> Span {
+    pub(crate) fn smoothed(&self) -> Duration {
         self.tick.scaled(self.srtt as f64 / 8.0)
     }
 
@@ -94,8 +94,8 @@ mod tests {
 
     fn options(min: f64, tick: f64) -> TcpOptions {
         let mut options = TcpOptions::new(TcpVariant::Reno, TcpProfile::Ns2);
-        options.min_rto = Span::from_secs_f64(min);
-        options.tick = Span::from_secs_f64(tick);
+        options.min_rto = Duration::from_secs_f64(min);
+        options.tick = Duration::from_secs_f64(tick);
         options
     }
 
@@ -105,7 +105,7 @@ mod tests {
         let input = &case.input;
         let number = |v: &serde_json::Value| v.as_f64().unwrap();
         let min = number(&input["min_rto"]);
-        let mut rto = RtoEstimator::new(&options(min, number(&input["tick"])), Span::ZERO);
+        let mut rto = RtoEstimator::new(&options(min, number(&input["tick"])), Duration::ZERO);
         let ticks = input["rtt_ticks"].as_array().unwrap();
         let rows = case.expected["rows"].as_array().unwrap();
         assert_eq!(ticks.len(), rows.len());
@@ -113,20 +113,20 @@ mod tests {
             rto.sample_ticks(ticks.as_u64().unwrap());
             assert_eq!(rto.srtt, row[0].as_u64().unwrap());
             assert_eq!(rto.rttvar, row[1].as_u64().unwrap());
-            assert_eq!(rto.raw, Span::from_secs_f64(number(&row[2])));
-            assert_eq!(rto.timeout(), Span::from_secs_f64(number(&row[3])));
+            assert_eq!(rto.raw, Duration::from_secs_f64(number(&row[2])));
+            assert_eq!(rto.timeout(), Duration::from_secs_f64(number(&row[3])));
         }
     }
 
     #[test]
     fn golden_back_off() {
         let case = golden::vector("vectors-active-and-unicast.json", "rto-ns2-02");
-        let mut rto = RtoEstimator::new(&options(0.2, 0.01), Span::ZERO);
-        rto.raw = Span::from_secs_f64(case.input["raw"].as_f64().unwrap());
+        let mut rto = RtoEstimator::new(&options(0.2, 0.01), Duration::ZERO);
+        rto.raw = Duration::from_secs_f64(case.input["raw"].as_f64().unwrap());
         let backoffs = case.input["backoff"].as_array().unwrap();
         for (backoff, expected) in backoffs.iter().zip(case.expected["rto"].as_array().unwrap()) {
             rto.backoff = backoff.as_u64().unwrap();
-            assert_eq!(rto.timeout(), Span::from_secs_f64(expected.as_f64().unwrap()));
+            assert_eq!(rto.timeout(), Duration::from_secs_f64(expected.as_f64().unwrap()));
         }
     }
 }

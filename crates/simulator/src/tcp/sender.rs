@@ -1,7 +1,7 @@
 //! The sending end: a connection and its variant.
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 use super::bbr::Bbr;
 use super::connection::{Connection, Output};
@@ -53,7 +53,7 @@ pub(super) trait Variant {
 
     /// There is data again after a pause. A long one leaves no more than the initial window (RFC 5681,
     /// section 4.1).
-    fn resume(&mut self, connection: &mut Connection, pause: Span) {
+    fn resume(&mut self, connection: &mut Connection, pause: Duration) {
         if connection.is_done() && pause > connection.rto.timeout() {
             connection.cwnd = connection.cwnd.min(connection.initial_window());
         }
@@ -139,7 +139,7 @@ impl Sender {
     }
 
     /// There is data without end again, after none for `pause`.
-    pub(crate) fn resume_data(&mut self, now: Time, pause: Span, out: &mut impl Output) {
+    pub(crate) fn resume_data(&mut self, now: Time, pause: Duration, out: &mut impl Output) {
         let connection = &mut self.connection;
         dispatch!(&mut self.machine, variant => {
             variant.resume(connection, pause);

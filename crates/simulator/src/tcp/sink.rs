@@ -1,6 +1,6 @@
 //! The receiving end of a TCP connection.
 
-use layercast_core::units::{Size, Span, Time};
+use layercast_core::units::{Duration, Size, Time};
 
 use super::ranges::ROOM;
 use super::{Ack, Block, MAX_BLOCKS, Segment, TcpOptions};
@@ -10,7 +10,7 @@ use super::{Ack, Block, MAX_BLOCKS, Segment, TcpOptions};
 pub(crate) struct Sink {
     selective: bool,
     header_size: Size,
-    ack_delay: Option<Span>,
+    ack_delay: Option<Duration>,
     /// Whether the acknowledgement of a repetition of the last packet in sequence is held too, as ns-2 does.
     holds_repetitions: bool,
     ack_due: Option<Time>,

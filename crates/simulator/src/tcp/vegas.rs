@@ -4,7 +4,7 @@
 //! loss may be told by the age of a packet before the third duplicate. Source: Brakmo and Peterson
 //! 1995, as ns-2 2.35's agent has it with alpha 1, beta 3, gamma 1 packets.
 
-use layercast_core::units::{Size, Span, Time};
+use layercast_core::units::{Duration, Size, Time};
 
 use super::connection::{Connection, DUPLICATES, LastCut, Output};
 use super::sender::Variant;
@@ -33,12 +33,12 @@ struct Recorder<'a, O> {
 }
 
 impl<O: Output> Output for Recorder<'_, O> {
-    fn send(&mut self, segment: Segment, size: Size, takes_marks: bool) {
+    fn send(&mut self, segment: Segment, size: Size, is_ecn_capable: bool) {
         if segment.seq == 0 {
             *self.zero = self.now;
         }
         self.records.book(segment.seq, self.first, self.now, self.ns2_compat);
-        self.out.send(segment, size, takes_marks);
+        self.out.send(segment, size, is_ecn_capable);
     }
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Vegas {
     resting: bool,
     /// The window that duplicates inflate, and when it was cut, by the clock of then.
     deflated: f64,
-    cut_at: Option<Span>,
+    cut_at: Option<Duration>,
     /// So many more new acknowledgements look at the age of the first packet.
     worried: i64,
 }
@@ -210,7 +210,7 @@ impl Vegas {
         }
     }
 
-    fn sample(&mut self, rtt: Span) {
+    fn sample(&mut self, rtt: Duration) {
         let rtt = rtt.as_secs_f64();
         self.sum += rtt;
         self.samples += 1;

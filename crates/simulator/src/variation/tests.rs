@@ -1,4 +1,4 @@
-use layercast_core::units::{Rate, Span, Time};
+use layercast_core::units::{Duration, Rate, Time};
 
 use super::*;
 
@@ -17,8 +17,8 @@ fn impossible_variations_are_refused_with_a_remedy() {
     assert_eq!(check(changes(vec![rate_at(5, 0.0)])), VariationError::ZeroRate { at: ms(5) });
     let unsorted = check(changes(vec![rate_at(5, 1.0), rate_at(4, 1.0)]));
     assert_eq!(unsorted.to_string(), "the change at 4 ms comes after a later one; sort them by time");
-    let repeated = LinkVariation { repeat: Some(Span::from_ms(5)), ..changes(vec![rate_at(5, 1.0)]) };
-    assert_eq!(check(repeated), VariationError::Repeat { repeat: Span::from_ms(5), at: ms(5) });
+    let repeated = LinkVariation { repeat: Some(Duration::from_ms(5)), ..changes(vec![rate_at(5, 1.0)]) };
+    assert_eq!(check(repeated), VariationError::Repeat { repeat: Duration::from_ms(5), at: ms(5) });
     let trace = Some(Arc::new(DeliveryTrace::parse("1").unwrap()));
     let both = LinkVariation { trace, ..changes(vec![rate_at(5, 1.0)]) };
     assert_eq!(check(both), VariationError::RateOfTrace { at: ms(5) });

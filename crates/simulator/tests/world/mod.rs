@@ -7,7 +7,7 @@ use layercast_core::layers::LayerTable;
 use layercast_core::option::RawValue;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_protocols::registry::Protocol;
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
@@ -23,7 +23,7 @@ pub(crate) fn at(seconds: f64) -> Time {
 pub(crate) fn link(mbps: f64, delay_ms: f64) -> LinkConfig {
     LinkConfig {
         rate: Rate::from_mbps(mbps),
-        delay: Span::from_secs_f64(delay_ms / 1e3),
+        delay: Duration::from_secs_f64(delay_ms / 1e3),
         queue: QueueConfig::default(),
         loss: LossModel::None,
         loss_place: LossPlace::BeforeQueue,
@@ -126,8 +126,8 @@ pub(crate) fn add_fixed_with(
         receiver: fixed(member.level).receiver(session.clone(), Stream::new(1, "receiver")),
         start: at(member.start_s),
         stop: Some(at(member.stop_s)),
-        join_latency: Span::from_ms(member.join_ms).into(),
-        leave_latency: Span::from_ms(member.leave_ms).into(),
+        join_latency: Duration::from_ms(member.join_ms).into(),
+        leave_latency: Duration::from_ms(member.leave_ms).into(),
     });
     let config = SessionConfig {
         source_node: plan.node("S"),
@@ -186,8 +186,8 @@ pub(crate) fn add_session(
         receiver: protocol.receiver(session.clone(), stream(&format!("{index}"))),
         start: at(start_s),
         stop: None,
-        join_latency: Span::from_ms(20).into(),
-        leave_latency: Span::from_ms(200).into(),
+        join_latency: Duration::from_ms(20).into(),
+        leave_latency: Duration::from_ms(200).into(),
     };
     let config = SessionConfig {
         source_node: plan.node("S"),
@@ -219,7 +219,7 @@ pub(crate) fn routers(
         let router = protocol.router(session_plan(&DOUBLING), stream)?;
         Some(RouterConfig { node, lives: vec![RouterLife { router, start: Time::ZERO, stop: None }] })
     });
-    protocol.needs().has_routers().then(|| routers.flatten().collect())
+    protocol.requirements().has_routers().then(|| routers.flatten().collect())
 }
 
 /// A tree with a bottleneck of `mbps`, and two receivers' nodes behind lossy links.

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use layercast_protocols::registry::Header;
 
-use super::Heard;
+use super::Datagram;
 use crate::packet::{Repr, View};
 use crate::session::IP_UDP_BYTES;
 
@@ -54,7 +54,7 @@ pub struct Accepted<'a> {
 ///
 /// Without a source and session all are accepted that a source of ours could have sent.
 pub fn accept<'a>(
-    heard: &Heard,
+    heard: &Datagram,
     bytes: &'a [u8],
     of: Option<(Ipv4Addr, u32)>,
     counters: &mut ReceiverCounters,
@@ -81,7 +81,11 @@ enum Refusal {
     Misplaced,
 }
 
-fn examine<'a>(heard: &Heard, bytes: &'a [u8], of: Option<(Ipv4Addr, u32)>) -> Result<Accepted<'a>, Refusal> {
+fn examine<'a>(
+    heard: &Datagram,
+    bytes: &'a [u8],
+    of: Option<(Ipv4Addr, u32)>,
+) -> Result<Accepted<'a>, Refusal> {
     if of.is_some_and(|(source, _)| source != *heard.from.ip()) {
         return Err(Refusal::OtherSource);
     }

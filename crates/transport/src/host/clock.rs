@@ -1,12 +1,12 @@
 //! The time of an endpoint on a real clock.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration as StdDuration, Instant, SystemTime};
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// A packet is not believed to have waited longer in the kernel than this: rather the wall clock,
 /// in which the kernel stamps arrivals, was set.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: StdDuration = StdDuration::from_secs(1);
 
 /// Nanoseconds on the monotonic clock since the endpoint began.
 #[derive(Clone, Copy, Debug)]
@@ -31,13 +31,13 @@ impl Clock {
         let now = self.now();
         let age = stamp.and_then(|stamp| SystemTime::now().duration_since(stamp).ok());
         match age.filter(|&age| age <= LONGEST_WAIT) {
-            Some(age) => now - Span::from_ns(age.as_nanos() as u64),
+            Some(age) => now - Duration::from_ns(age.as_nanos() as u64),
             None => now,
         }
     }
 }
 
 /// How long from `now` until `then`; zero if it has passed.
-pub(super) fn until(now: Time, then: Time) -> Duration {
-    Duration::from_nanos(then.since(now).as_ns())
+pub(super) fn until(now: Time, then: Time) -> StdDuration {
+    StdDuration::from_nanos(then.since(now).as_ns())
 }

@@ -23,7 +23,7 @@ const TRIES: usize = 4;
 
 /// A packet that came.
 #[derive(Clone, Copy, Debug)]
-pub struct Heard {
+pub struct Datagram {
     /// When.
     pub at: Time,
     /// On which channel; none if by unicast.
@@ -46,7 +46,7 @@ pub struct Inbox {
     headers: MultiHeaders<SockaddrIn>,
     /// The most control messages that a packet ever had.
     most_controls: usize,
-    heard: Vec<Heard>,
+    heard: Vec<Datagram>,
 }
 
 impl Inbox {
@@ -98,15 +98,16 @@ impl Inbox {
         let came = recvmmsg(socket.as_raw_fd(), &mut self.headers, parts, MsgFlags::MSG_DONTWAIT, None)?;
         let mut lacks_room = false;
         for (index, message) in came.enumerate() {
-            let told = Told::of(&message);
-            lacks_room |= told.count < self.most_controls || message.flags.contains(MsgFlags::MSG_CTRUNC);
-            self.most_controls = self.most_controls.max(told.count);
+            let ancillary = AncillaryData::of(&message);
+            lacks_room |=
+                ancillary.count < self.most_controls || message.flags.contains(MsgFlags::MSG_CTRUNC);
+            self.most_controls = self.most_controls.max(ancillary.count);
             let from = message.address.map_or((Ipv4Addr::UNSPECIFIED, 0), |from| (from.ip(), from.port()));
-            self.heard.push(Heard {
-                at: clock.arrival(told.stamp),
+            self.heard.push(Datagram {
+                at: clock.arrival(ancillary.stamp),
                 channel,
                 from: SocketAddrV4::new(from.0, from.1),
-                ecn: ecn_of(told.tos),
+                ecn: ecn_of(ancillary.tos),
                 cut: message.flags.contains(MsgFlags::MSG_TRUNC),
                 start: (first + index) * self.largest,
                 length: message.bytes,
@@ -137,7 +138,7 @@ impl Inbox {
     }
 
     /// A packet and its bytes.
-    pub fn get(&self, index: usize) -> Option<(Heard, &[u8])> {
+    pub fn get(&self, index: usize) -> Option<(Datagram, &[u8])> {
         let heard = *self.heard.get(index)?;
         let length = heard.length.min(self.largest);
         Some((heard, self.room.get(heard.start..heard.start + length)?))
@@ -146,26 +147,26 @@ impl Inbox {
 
 /// What the kernel tells of a packet beside its bytes.
 #[derive(Default)]
-struct Told {
+struct AncillaryData {
     count: usize,
     stamp: Option<SystemTime>,
     tos: Option<u8>,
 }
 
-impl Told {
-    fn of(message: &RecvMsg<'_, '_, SockaddrIn>) -> Told {
-        let mut told = Told::default();
+impl AncillaryData {
+    fn of(message: &RecvMsg<'_, '_, SockaddrIn>) -> AncillaryData {
+        let mut ancillary = AncillaryData::default();
         for control in message.cmsgs().into_iter().flatten() {
-            told.count += 1;
+            ancillary.count += 1;
             match control {
                 ControlMessageOwned::ScmTimestampns(time) => {
-                    told.stamp = UNIX_EPOCH.checked_add(Duration::from(time));
+                    ancillary.stamp = UNIX_EPOCH.checked_add(Duration::from(time));
                 }
-                ControlMessageOwned::Ipv4Tos(byte) => told.tos = Some(byte),
+                ControlMessageOwned::Ipv4Tos(byte) => ancillary.tos = Some(byte),
                 _ => {}
             }
         }
-        told
+        ancillary
     }
 }
 

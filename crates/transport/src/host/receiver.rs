@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsFd;
 
 use layercast_core::contract::{
-    Arrival, Belief, Cause, Endpoint, Host, Input, JoinError, Note, Origin, Send, Target, settle,
+    Arrival, Cause, Endpoint, Estimates, Host, Input, JoinError, Origin, Send, Target, TraceEvent, drive,
 };
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Level, Size, Time};
@@ -105,8 +105,8 @@ impl ReceiverHost {
     }
 
     /// What the receiver believes.
-    pub fn belief(&self) -> Belief {
-        self.receiver.belief(self.now)
+    pub fn estimates(&self) -> Estimates {
+        self.receiver.estimates(self.now)
     }
 
     /// Whether the source said that the session is over.
@@ -174,7 +174,7 @@ impl ReceiverHost {
             // Time never goes back for an endpoint.
             self.now = self.now.max(heard.at);
             self.deadline =
-                settle(&mut self.receiver, self.now, Input::Packet(arrival), &mut self.memberships);
+                drive(&mut self.receiver, self.now, Input::Packet(arrival), &mut self.memberships);
             take(self.now, &accepted)?;
         }
         let now = self.clock.now();
@@ -229,14 +229,14 @@ impl ReceiverHost {
 
     fn tell(&mut self, now: Time, input: Input<Header>) -> Result<(), Error> {
         self.now = self.now.max(now);
-        self.deadline = settle(&mut self.receiver, self.now, input, &mut self.memberships);
+        self.deadline = drive(&mut self.receiver, self.now, input, &mut self.memberships);
         self.tell_failures()
     }
 
     fn tell_failures(&mut self) -> Result<(), Error> {
         while let Some((channel, error)) = self.memberships.failed.pop() {
             let input = Input::JoinFailed(channel, error);
-            self.deadline = settle(&mut self.receiver, self.now, input, &mut self.memberships);
+            self.deadline = drive(&mut self.receiver, self.now, input, &mut self.memberships);
         }
         self.memberships.failure.take().map_or(Ok(()), Err)
     }
@@ -284,15 +284,15 @@ impl Host<Header> for Memberships {
         }
     }
 
-    fn note(&mut self, note: Note) {
+    fn trace(&mut self, note: TraceEvent) {
         tracing::debug!(?note, "receiver");
         match note {
-            Note::LevelChanged { to, cause, .. } => {
+            TraceEvent::LevelChanged { to, cause, .. } => {
                 self.counters.level_changes += 1;
                 self.last_change = Some((to, cause));
             }
-            Note::LossEvent { .. } => self.counters.loss_events += 1,
-            Note::SessionEnded => self.ended = true,
+            TraceEvent::LossEvent { .. } => self.counters.loss_events += 1,
+            TraceEvent::SessionEnded => self.ended = true,
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use std::os::fd::AsFd;
 
-use layercast_core::contract::{Arrival, Belief, Endpoint, Input, Origin, Peer, settle};
+use layercast_core::contract::{Arrival, Endpoint, Estimates, Input, Origin, Peer, drive};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Size, Time};
 use layercast_protocols::registry::{Header, MAX_FEEDBACK, Protocol, Source};
@@ -10,9 +10,9 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
 use super::clock::until;
-use super::outlet::{Outlet, SendingHost, SourceCounters, Supply};
+use super::send_path::{SendPath, SendingHost, SourceCounters, Supply};
 use super::socket::open_source;
-use super::{Clock, Heard, Inbox, Interface};
+use super::{Clock, Datagram, Inbox, Interface};
 use crate::error::Error;
 use crate::packet::Completion;
 use crate::session::{IP_UDP_BYTES, Session};
@@ -23,7 +23,7 @@ const COMPLETIONS_MAX: usize = 1024;
 /// Drives a source.
 #[derive(Debug)]
 pub struct SourceHost {
-    outlet: Outlet,
+    send_path: SendPath,
     source: Source,
     inbox: Inbox,
     deadline: Option<Time>,
@@ -51,29 +51,29 @@ impl SourceHost {
         session.check()?;
         let source = protocol.source(session.plan(), Stream::new(seed, "source"));
         session.tsi = source.session().unwrap_or(session.tsi);
-        let outlet = Outlet::new(socket, session);
+        let send_path = SendPath::new(socket, session);
         let inbox = Inbox::new(2 * MAX_FEEDBACK);
-        Ok(SourceHost { outlet, source, inbox, deadline: None, completions: Vec::new() })
+        Ok(SourceHost { send_path, source, inbox, deadline: None, completions: Vec::new() })
     }
 
     /// The session description, complete.
     pub fn session(&self) -> &Session {
-        &self.outlet.session
+        &self.send_path.session
     }
 
     /// The source's clock.
     pub fn clock(&self) -> Clock {
-        self.outlet.clock
+        self.send_path.clock
     }
 
     /// What was counted.
     pub fn counters(&self) -> &SourceCounters {
-        &self.outlet.counters
+        &self.send_path.counters
     }
 
     /// What the source believes.
-    pub fn belief(&self) -> Belief {
-        self.source.belief(self.outlet.clock.now())
+    pub fn estimates(&self) -> Estimates {
+        self.source.estimates(self.send_path.clock.now())
     }
 
     /// The completions that came since the last call; copies are among them.
@@ -86,7 +86,7 @@ impl SourceHost {
     /// # Errors
     /// What ends it at once.
     pub fn start(&mut self, supply: &mut impl Supply) -> Result<(), Error> {
-        self.tell(self.outlet.clock.now(), Input::Start, supply)
+        self.tell(self.send_path.clock.now(), Input::Start, supply)
     }
 
     /// Ends the session: its last packets say so.
@@ -94,7 +94,7 @@ impl SourceHost {
     /// # Errors
     /// If they could not be sent.
     pub fn stop(&mut self, supply: &mut impl Supply) -> Result<(), Error> {
-        self.tell(self.outlet.clock.now(), Input::Stop, supply)
+        self.tell(self.send_path.clock.now(), Input::Stop, supply)
     }
 
     /// Waits for feedback or the next deadline, not beyond `latest`, and does what is due.
@@ -102,15 +102,15 @@ impl SourceHost {
     /// # Errors
     /// What ends the session.
     pub fn step(&mut self, latest: Time, supply: &mut impl Supply) -> Result<(), Error> {
-        let now = self.outlet.clock.now();
+        let now = self.send_path.clock.now();
         let wake = self.deadline.map_or(latest, |deadline| deadline.min(latest));
-        let mut waits = [PollFd::new(self.outlet.socket.as_fd(), PollFlags::POLLIN)];
+        let mut waits = [PollFd::new(self.send_path.socket.as_fd(), PollFlags::POLLIN)];
         // An interrupted wait is over: the caller looks whether it should stop.
         let ready = ppoll(&mut waits, Some(TimeSpec::from(until(now, wake))), None).unwrap_or(0);
         if ready > 0 {
             self.hear(supply)?;
         }
-        let now = self.outlet.clock.now();
+        let now = self.send_path.clock.now();
         if self.deadline.is_some_and(|deadline| deadline <= now) {
             self.tell(now, Input::Timer, supply)?;
         }
@@ -119,32 +119,32 @@ impl SourceHost {
 
     fn hear(&mut self, supply: &mut impl Supply) -> Result<(), Error> {
         self.inbox.clear();
-        if let Err(error) = self.inbox.drain(&self.outlet.socket, None, &self.outlet.clock) {
+        if let Err(error) = self.inbox.drain(&self.send_path.socket, None, &self.send_path.clock) {
             tracing::warn!(%error, "feedback could not be read");
         }
         for index in 0..self.inbox.len() {
             let Some((heard, bytes)) = self.inbox.get(index) else { break };
             if Completion::is_one(bytes) {
                 match Completion::from_bytes(bytes) {
-                    Ok(completion) if completion.tsi == self.outlet.session.tsi => {
-                        self.outlet.counters.completions += 1;
+                    Ok(completion) if completion.tsi == self.send_path.session.tsi => {
+                        self.send_path.counters.completions += 1;
                         if self.completions.len() < COMPLETIONS_MAX {
                             self.completions.push(completion);
                         }
                     }
-                    _ => self.outlet.counters.bad_feedback += 1,
+                    _ => self.send_path.counters.bad_feedback += 1,
                 }
                 continue;
             }
             let (header, length) = (Header::decode_feedback(bytes), bytes.len());
             match header {
                 Ok(header) if !heard.cut => {
-                    self.outlet.counters.reports += 1;
+                    self.send_path.counters.reports += 1;
                     let arrival = arrival(heard, header, length);
                     // Draining gave arrival times before now; the source's own clock runs on.
-                    self.tell(self.outlet.clock.now(), Input::Packet(arrival), supply)?;
+                    self.tell(self.send_path.clock.now(), Input::Packet(arrival), supply)?;
                 }
-                _ => self.outlet.counters.bad_feedback += 1,
+                _ => self.send_path.counters.bad_feedback += 1,
             }
         }
         Ok(())
@@ -152,19 +152,19 @@ impl SourceHost {
 
     /// One input, then what the kernel refused, as further inputs.
     fn tell(&mut self, now: Time, input: Input<Header>, supply: &mut impl Supply) -> Result<(), Error> {
-        let mut host = SendingHost { outlet: &mut self.outlet, supply };
-        self.deadline = settle(&mut self.source, now, input, &mut host);
-        self.outlet.flush();
-        while let Some(channel) = self.outlet.refused.pop() {
-            let mut host = SendingHost { outlet: &mut self.outlet, supply };
-            self.deadline = settle(&mut self.source, now, Input::SendRefused(channel), &mut host);
-            self.outlet.flush();
+        let mut host = SendingHost { send_path: &mut self.send_path, supply };
+        self.deadline = drive(&mut self.source, now, input, &mut host);
+        self.send_path.flush();
+        while let Some(channel) = self.send_path.refused.pop() {
+            let mut host = SendingHost { send_path: &mut self.send_path, supply };
+            self.deadline = drive(&mut self.source, now, Input::SendRefused(channel), &mut host);
+            self.send_path.flush();
         }
-        self.outlet.failure.take().map_or(Ok(()), Err)
+        self.send_path.failure.take().map_or(Ok(()), Err)
     }
 }
 
-fn arrival(heard: Heard, header: Header, length: usize) -> Arrival<Header> {
+fn arrival(heard: Datagram, header: Header, length: usize) -> Arrival<Header> {
     // Peers are numbered by the host. No source answers one by unicast so far, so one number does.
     let origin = Origin::Peer(Peer(0));
     Arrival { origin, size: Size::from_bytes(length as u32 + IP_UDP_BYTES), ecn: heard.ecn, header }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use layercast_core::lct::{Cci, ContentError, Extension, MAX_CONTENT, Pieces};
+use layercast_core::lct::{Cci, ContentError, Extension, LctFields, MAX_CONTENT};
 use layercast_protocols::registry;
 
 use super::view::VERSION;
@@ -26,7 +26,7 @@ pub struct Fti(pub [u8; 14]);
 pub struct Repr {
     /// The protocol's header in pieces: CCI, TSI, flag A and the protocol's extension. A session
     /// number of none is written as that of the field `tsi`.
-    pub pieces: Pieces,
+    pub pieces: LctFields,
     /// The session (TSI).
     pub tsi: u32,
     /// The object (TOI).
@@ -137,7 +137,7 @@ impl Repr {
         let tsi = tsi as u32;
         let end_of_session = view.close_session();
         Ok(Repr {
-            pieces: Pieces { cci, session: Some(tsi), end_of_session, extension },
+            pieces: LctFields { cci, session: Some(tsi), end_of_session, extension },
             tsi,
             toi: toi as u32,
             close_object: view.close_object(),

@@ -11,7 +11,7 @@ use nix::sys::time::TimeSpec;
 
 use super::{Known, ReceiveOptions};
 use crate::error::Error;
-use crate::host::{Clock, Heard, Inbox, Interface, ReceiverCounters, accept, open_group};
+use crate::host::{Clock, Datagram, Inbox, Interface, ReceiverCounters, accept, open_group};
 use crate::object::{TOI_TABLE, Table, TableReader};
 use crate::session::{PACKET_BYTES, Session, is_usable_group};
 
@@ -60,7 +60,7 @@ pub(super) fn find(
         }
         if waited.elapsed() >= options.patience {
             let reasons = reasons(&search.counters, false);
-            return Err(Error::NothingHeard { group, waited: options.patience, reasons });
+            return Err(Error::Silent { group, waited: options.patience, reasons });
         }
         let mut waits = [PollFd::new(base.as_fd(), PollFlags::POLLIN)];
         if ppoll(&mut waits, Some(TimeSpec::from(LOOK_EVERY)), None).unwrap_or(0) == 0 {
@@ -89,7 +89,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Looks at a packet; returns the session when its table is complete and fits it.
-    fn look(&mut self, heard: &Heard, bytes: &[u8]) -> Option<(Session, Table)> {
+    fn look(&mut self, heard: &Datagram, bytes: &[u8]) -> Option<(Session, Table)> {
         let from = *heard.from.ip();
         if self.source.is_some_and(|source| source != from) {
             self.counters.other_source += 1;

@@ -1,9 +1,9 @@
 //! How much is run.
 
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 
 /// How long a replication lasts at most if everything is run briefly.
-const BRIEF: Span = Span::from_secs(90);
+const BRIEF: Duration = Duration::from_secs(90);
 
 /// How much is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(crate) enum Effort {
 impl Effort {
     /// What is changed in every cell of a study whose scenario lasts so long: what is short already keeps
     /// its length.
-    pub(crate) fn overrides(self, duration: Span) -> Vec<String> {
+    pub(crate) fn overrides(self, duration: Duration) -> Vec<String> {
         if self == Effort::Full || duration <= BRIEF {
             return Vec::new();
         }

@@ -42,10 +42,10 @@ pub(crate) enum Kind {
     Sweep,
     /// An equation.
     Analytic,
-    /// A component of the library fed with a made-up course.
+    /// A component of the library fed with a made-up time_series.
     Trace,
     /// One short simulation, without luck.
-    Course,
+    TimeSeries,
 }
 
 impl Kind {
@@ -54,8 +54,8 @@ impl Kind {
         match self {
             Kind::Sweep => "simulated",
             Kind::Analytic => "from equations",
-            Kind::Trace => "the library's component on a made-up course",
-            Kind::Course => "one short simulation",
+            Kind::Trace => "the library's component on a made-up time_series",
+            Kind::TimeSeries => "one short simulation",
         }
     }
 }
@@ -179,14 +179,14 @@ pub(crate) struct Curve {
     /// What it is.
     pub(crate) name: String,
     /// How it looks.
-    pub(crate) look: Look,
+    pub(crate) look: Style,
     /// Its points from left to right.
     pub(crate) points: Vec<(f64, Samples)>,
 }
 
 impl Curve {
     /// A curve without an interval of confidence.
-    pub(crate) fn exact(name: &str, look: Look, points: impl IntoIterator<Item = (f64, f64)>) -> Curve {
+    pub(crate) fn exact(name: &str, look: Style, points: impl IntoIterator<Item = (f64, f64)>) -> Curve {
         let points = points.into_iter().map(|(at, value)| (at, Samples::exactly(value)));
         Curve { name: name.to_owned(), look, points: points.collect() }
     }
@@ -205,7 +205,7 @@ pub(crate) fn curve<'p>(panels: &'p [Panel], panel: usize, name: &str) -> Option
 
 /// How a curve looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum Style {
     /// A line with a dot at each point, in one of eight colours.
     Dots(usize),
     /// A line, in one of eight colours.

@@ -13,7 +13,7 @@ b.holds { color: #007a55 } b.fails { color: #b3261e } b.open { color: #8a6d00 }
 ";
 
 /// A figure and what was found of its claims.
-pub(crate) struct Told<'p> {
+pub(crate) struct FigureReport<'p> {
     /// The figure.
     pub(crate) figure: &'p Figure,
     /// As the paper has it.
@@ -30,9 +30,9 @@ pub(crate) struct Shown {
     pub(crate) findings: Vec<Finding>,
 }
 
-impl<'p> Told<'p> {
+impl<'p> FigureReport<'p> {
     /// Makes the panels of a figure and checks its claims, also with the variants.
-    pub(crate) fn new(figure: &'p Figure, data: &Data, variants: &[(&'p Variant, Data)]) -> Told<'p> {
+    pub(crate) fn new(figure: &'p Figure, data: &Data, variants: &[(&'p Variant, Data)]) -> FigureReport<'p> {
         let show = |data: &Data| {
             let panels = (figure.panels)(data);
             let findings = figure.claims.iter().map(|claim| (claim.check)(data, &panels)).collect();
@@ -42,7 +42,7 @@ impl<'p> Told<'p> {
         let variants = variants.iter().map(|(variant, data)| (*variant, show(data)));
         let differs = |other: &Shown| other.findings != shown.findings;
         let variants = variants.filter(|(_, other)| differs(other)).collect();
-        Told { figure, shown, variants }
+        FigureReport { figure, shown, variants }
     }
 
     /// The name of its file.
@@ -57,7 +57,7 @@ impl<'p> Told<'p> {
 }
 
 /// The page's text.
-pub(crate) fn html(paper: &Paper, told: &[Told<'_>]) -> String {
+pub(crate) fn html(paper: &Paper, told: &[FigureReport<'_>]) -> String {
     let class = |verdict| match verdict {
         Verdict::Holds => "holds",
         Verdict::Fails => "fails",

@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use super::figure::{Curve, Figure, Panel, Paper, Table};
 use super::finding::{Finding, Verdict};
-use super::gallery::Told;
+use super::gallery::FigureReport;
 use super::samples::told;
 
 /// The page as Markdown. The same results give the same text.
-pub(crate) fn markdown(paper: &Paper, all: &[Told<'_>]) -> String {
+pub(crate) fn markdown(paper: &Paper, all: &[FigureReport<'_>]) -> String {
     let mut page = format!("# {}\n\n{}\n", paper.title, paper.preface.trim());
     page.push_str(&summary(paper, all));
     for one in all {
@@ -17,7 +17,7 @@ pub(crate) fn markdown(paper: &Paper, all: &[Told<'_>]) -> String {
     page
 }
 
-fn summary(paper: &Paper, all: &[Told<'_>]) -> String {
+fn summary(paper: &Paper, all: &[FigureReport<'_>]) -> String {
     let mut text = String::from("\n## All claims\n\n");
     let findings: Vec<&Finding> = all.iter().flat_map(|one| &one.shown.findings).collect();
     // Writing into a string does not fail.
@@ -84,7 +84,7 @@ fn anchor(heading: &str) -> String {
     heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
 }
 
-fn section(one: &Told<'_>) -> String {
+fn section(one: &FigureReport<'_>) -> String {
     let mut text = format!(
         "\n## {}\n\nSection {}; {}.\n",
         heading(one.figure),

@@ -6,7 +6,7 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::figure::{Curve, Look, Panel};
+use super::figure::{Curve, Panel, Style};
 use super::scale::{Scale, tick_label};
 
 /// The size of a panel's plot, without what is around it.
@@ -117,8 +117,8 @@ impl<'p> Plane<'p> {
         let (Some((first, last)), Some((low, high))) = (ends(&places), ends(&values)) else {
             return Err(PlotError(format!("`{}` has no values", panel.title)));
         };
-        // What was measured is shown from zero, unless it goes by factors; a course with little change is not.
-        let is_course = panel.curves.iter().all(|curve| matches!(curve.look, Look::Line(_)));
+        // What was measured is shown from zero, unless it goes by factors; a time_series with little change is not.
+        let is_course = panel.curves.iter().all(|curve| matches!(curve.look, Style::Line(_)));
         let is_narrow = is_course && low > 0.5 * high;
         let low = if panel.up_scale == Scale::Linear && !is_narrow { low.min(0.0) } else { low };
         let across = widened(panel.across_scale, first, last);
@@ -247,26 +247,26 @@ fn unplaced(scale: Scale, place: f64) -> f64 {
     }
 }
 
-fn has_dots(look: Look) -> bool {
-    matches!(look, Look::Dots(_) | Look::Marks(_) | Look::Family { .. })
+fn has_dots(look: Style) -> bool {
+    matches!(look, Style::Dots(_) | Style::Marks(_) | Style::Family { .. })
 }
 
-fn has_line(look: Look) -> bool {
-    !matches!(look, Look::Marks(_))
+fn has_line(look: Style) -> bool {
+    !matches!(look, Style::Marks(_))
 }
 
-fn stroke(look: Look) -> u32 {
-    if look == Look::Guide { 1 } else { 2 }
+fn stroke(look: Style) -> u32 {
+    if look == Style::Guide { 1 } else { 2 }
 }
 
-fn color(look: Look) -> RGBColor {
+fn color(look: Style) -> RGBColor {
     match look {
-        Look::Dots(hue) | Look::Marks(hue) | Look::Line(hue) => {
+        Style::Dots(hue) | Style::Marks(hue) | Style::Line(hue) => {
             HUES.get(hue % HUES.len()).copied().unwrap_or(TEXT)
         }
-        Look::Guide => MUTED,
+        Style::Guide => MUTED,
         // From light blue over violet to dark red, so that neighbours differ and the order is seen.
-        Look::Family { index, of } => {
+        Style::Family { index, of } => {
             let share = index as f64 / (of.max(2) - 1) as f64;
             let between = |from: f64, to: f64| (from + (to - from) * share).round() as u8;
             RGBColor(between(96.0, 150.0), between(176.0, 10.0), between(232.0, 50.0))
@@ -281,7 +281,7 @@ fn line(sheet: &Sheet<'_>, way: &[(i32, i32)], ink: RGBColor, width: u32) -> Dra
     sheet.draw(&PathElement::new(way.to_vec(), ink.stroke_width(width))).map_err(failed)
 }
 
-fn dot(sheet: &Sheet<'_>, at: (i32, i32), look: Look) -> Drawn {
+fn dot(sheet: &Sheet<'_>, at: (i32, i32), look: Style) -> Drawn {
     sheet.draw(&Circle::new(at, 3, color(look).filled())).map_err(failed)
 }
 
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn means_intervals_and_levels_are_drawn() {
         let points = [1.0, 2.0, 4.0].map(|at| (at, Samples::of([at, at + 1.0])));
-        let curve = Curve { name: "LIP".to_owned(), look: Look::Dots(1), points: points.to_vec() };
+        let curve = Curve { name: "LIP".to_owned(), look: Style::Dots(1), points: points.to_vec() };
         let text = svg(&[panel(vec![curve.clone()]), panel(vec![curve])]).unwrap();
         assert_eq!(text.matches("<circle").count(), 2 * (3 + 1), "a dot for each mean and one in the legend");
         for label in ["LIP", "Loss in %", "packets per round trip", "\n1\n", "\n2\n", "\n4\n"] {
@@ -335,14 +335,14 @@ mod tests {
             let text = svg(&[panel(vec![curve])]).unwrap();
             (text.matches("<circle").count(), text.matches("<polyline").count())
         };
-        let (marks, dots) = (drawn(Look::Marks(2)), drawn(Look::Dots(2)));
+        let (marks, dots) = (drawn(Style::Marks(2)), drawn(Style::Dots(2)));
         assert_eq!((marks.0, marks.1 + 2), dots, "a line less in the plot and in the legend");
     }
 
     #[test]
     fn a_panel_without_values_is_no_picture() {
         let nothing =
-            Curve { name: "LIP".to_owned(), look: Look::Guide, points: vec![(1.0, Samples::default())] };
+            Curve { name: "LIP".to_owned(), look: Style::Guide, points: vec![(1.0, Samples::default())] };
         assert!(svg(&[panel(vec![nothing])]).unwrap_err().to_string().contains("has no values"));
     }
 }

@@ -10,9 +10,9 @@ use layercast_laboratory::sweep::{
     SweepRequest, SweepSummary, write_all,
 };
 
-use super::course::{Course, CourseError};
 use super::effort::Effort;
 use super::samples::Samples;
+use super::time_series::{SeriesError, TimeSeries};
 
 /// A grid of a scenario. Where an outer factor changes several keys together, it is one sweep for each of
 /// its values.
@@ -36,7 +36,7 @@ pub(crate) struct Sweep {
     /// What is changed in all cells, as for `layercast sweep --set`.
     pub(crate) set: Vec<String>,
     /// What is varied, as for `layercast sweep --vary`: the further coordinates. A value that is no number
-    /// has its place in the list, from 0. If nothing is varied, courses over time are kept and no samples.
+    /// has its place in the list, from 0. If nothing is varied, trajectories over time are kept and no samples.
     pub(crate) vary: Vec<String>,
 }
 
@@ -51,13 +51,13 @@ pub(crate) enum StudyError {
         /// Why.
         source: SweepError,
     },
-    /// Its courses could not be run.
-    #[error("the courses of the study {study} could not be run")]
-    Course {
+    /// Its trajectories could not be run.
+    #[error("the trajectories of the study {study} could not be run")]
+    TimeSeries {
         /// The study's name.
         study: &'static str,
         /// Why.
-        source: CourseError,
+        source: SeriesError,
     },
     /// What it gave could not be written.
     #[error("the results of the study {study} could not be written")]
@@ -90,7 +90,7 @@ pub(crate) enum StudyError {
 pub(crate) struct Measured {
     cells: Vec<MeasuredCell>,
     /// By the outer factor's value.
-    courses: BTreeMap<Option<u32>, Course>,
+    trajectories: BTreeMap<Option<u32>, TimeSeries>,
 }
 
 /// One cell.
@@ -113,7 +113,7 @@ pub(crate) struct Quantity {
 impl Measured {
     /// Of a study that was not run.
     pub(crate) const fn nothing() -> Measured {
-        Measured { cells: Vec::new(), courses: BTreeMap::new() }
+        Measured { cells: Vec::new(), trajectories: BTreeMap::new() }
     }
 
     /// The samples of a cell; none where the cell or the quantity is not there.
@@ -131,9 +131,9 @@ impl Measured {
         found.cloned().unwrap_or_default()
     }
 
-    /// The courses of a sweep that varies nothing, by its outer factor.
-    pub(crate) fn course(&self, outer: Option<u32>) -> Option<&Course> {
-        self.courses.get(&outer)
+    /// The trajectories of a sweep that varies nothing, by its outer factor.
+    pub(crate) fn time_series(&self, outer: Option<u32>) -> Option<&TimeSeries> {
+        self.trajectories.get(&outer)
     }
 
     /// Adds a cell's quantity.
@@ -147,10 +147,10 @@ impl Measured {
         }
     }
 
-    /// Adds courses by the outer factor's value.
+    /// Adds trajectories by the outer factor's value.
     #[cfg(test)]
-    pub(crate) fn add_course(&mut self, outer: Option<u32>, course: Course) {
-        self.courses.insert(outer, course);
+    pub(crate) fn add_course(&mut self, outer: Option<u32>, time_series: TimeSeries) {
+        self.trajectories.insert(outer, time_series);
     }
 
     /// How many cells there are.
@@ -194,11 +194,11 @@ fn run_sweep(
     let failed = |source| StudyError::Sweep { study: study.name, source };
     let name = sweep.outer.map_or(study.name.to_owned(), |outer| format!("{}-{outer}", study.name));
     if sweep.vary.is_empty() {
-        let course = Course::run(study.scenario, &sweep.set, effort, jobs)
-            .map_err(|source| StudyError::Course { study: study.name, source })?;
-        let count = course.replications().count();
+        let time_series = TimeSeries::run(study.scenario, &sweep.set, effort, jobs)
+            .map_err(|source| StudyError::TimeSeries { study: study.name, source })?;
+        let count = time_series.replications().count();
         listener.begins(&name, count, count);
-        measured.courses.insert(sweep.outer, course);
+        measured.trajectories.insert(sweep.outer, time_series);
         return Ok(());
     }
     let request = request(study, sweep, effort).map_err(wrong)?;
@@ -320,6 +320,6 @@ mod tests {
         assert_eq!(measured.samples(&[0.0, 80.0], lip), Samples::exactly(0.0));
         measured.add(&[0.0, 1.0], "A-B", "drops", Samples::exactly(7.0));
         assert_eq!(measured.of(&[0.0, 1.0], "A-B", "drops"), Samples::exactly(7.0));
-        assert!(measured.course(None).is_none());
+        assert!(measured.time_series(None).is_none());
     }
 }

@@ -12,10 +12,13 @@ use crate::frame::figure::{Paper, Variant};
 
 /// All that is regenerated.
 pub(crate) fn paper() -> Paper {
-    let variant = |name, with, replaced: fn(&studies::Course) -> &'static str| Variant {
+    let variant = |name, with, replaced: fn(&studies::TimeSeries) -> &'static str| Variant {
         name,
         with,
-        replaced: studies::COURSES.iter().map(|course| (course.backlog, replaced(course))).collect(),
+        replaced: studies::COURSES
+            .iter()
+            .map(|time_series| (time_series.backlog, replaced(time_series)))
+            .collect(),
     };
     let mut figures = vec![convergence::figure()];
     figures.extend(sharing::figures());
@@ -28,8 +31,8 @@ pub(crate) fn paper() -> Paper {
         preface: include_str!("amca/preface.txt"),
         studies: studies::studies(),
         variants: vec![
-            variant("count", "the profile `count`", |course| course.count),
-            variant("literal", "the profile `literal`", |course| course.literal),
+            variant("count", "the profile `count`", |time_series| time_series.count),
+            variant("literal", "the profile `literal`", |time_series| time_series.literal),
         ],
         figures,
     }

@@ -1,16 +1,16 @@
-//! Wei and Zhang's report (2000): the courses of section III, the experiments of section IV.
+//! Wei and Zhang's report (2000): the trajectories of section III, the experiments of section IV.
 
 mod choice;
-mod courses;
 mod fairness;
 mod grid;
 mod parameters;
+mod trajectories;
 
 use crate::frame::figure::Paper;
 
 /// All that is regenerated.
 pub(crate) fn paper() -> Paper {
-    let mut figures = courses::figures();
+    let mut figures = trajectories::figures();
     figures.extend(parameters::figures());
     figures.extend(fairness::figures());
     figures.push(choice::layers());

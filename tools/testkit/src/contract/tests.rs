@@ -38,7 +38,7 @@ impl Endpoint for Broken {
             (Rule::DeadlineNow, _) => self.deadline = Some(now),
             (Rule::KeepsAfterStop, Input::Start) => self.actions.join(Channel(0)),
             (_, Input::Stop) => self.deadline = None,
-            (_, Input::Timer | Input::Start) => self.deadline = Some(now + Span::from_secs(1)),
+            (_, Input::Timer | Input::Start) => self.deadline = Some(now + Duration::from_secs(1)),
             _ => {}
         }
     }
@@ -55,14 +55,14 @@ impl Endpoint for Broken {
         self.deadline
     }
 
-    fn belief(&self, _: Time) -> Belief {
-        Belief::default()
+    fn estimates(&self, _: Time) -> Estimates {
+        Estimates::default()
     }
 }
 
 fn check(rule: Rule) {
     let make = || Broken { rule, actions: ActionQueue::default(), deadline: None };
-    let operations = [Operation::Wait(Span::from_secs(3)), Operation::Timer, Operation::JoinFailed];
+    let operations = [Operation::Wait(Duration::from_secs(3)), Operation::Timer, Operation::JoinFailed];
     check_endpoint(make, |_, _| None, &operations);
 }
 

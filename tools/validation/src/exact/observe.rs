@@ -1,7 +1,7 @@
 //! Our side of a connection that is compared packet by packet.
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_simulator::{
     Demand, LinkConfig, LossModel, LossPlace, Network, QueueConfig, QueueLimit, Simulation, TcpConfig,
 };
@@ -19,7 +19,7 @@ pub(super) fn observe_ours(case: &Case) -> anyhow::Result<Observed> {
     };
     let backward = LinkConfig {
         rate: Rate::from_bps(32_768.0),
-        delay: Span::from_ms(125),
+        delay: Duration::from_ms(125),
         queue: QueueConfig::default(),
         loss: LossModel::None,
         loss_place: LossPlace::BeforeQueue,
@@ -36,10 +36,10 @@ pub(super) fn observe_ours(case: &Case) -> anyhow::Result<Observed> {
     let link = network.add_link(from, to, forward, backward)?;
     let mut options = tcps::options(case.tcp, case.window);
     options.packet_size = Size::from_bytes(320);
-    options.tick = Span::from_ns(4 * GRID.as_ns());
-    options.min_rto = Span::from_ms(500);
+    options.tick = Duration::from_ns(4 * GRID.as_ns());
+    options.min_rto = Duration::from_ms(500);
     options.delayed_ack = case.delayed_ack;
-    options.ack_delay = Span::from_ms(125);
+    options.ack_delay = Duration::from_ms(125);
     let mut simulation = Simulation::new(network, seed_with_little_clock_error(options.tick));
     let config = TcpConfig {
         from,
@@ -84,8 +84,8 @@ pub(super) fn observe_ours(case: &Case) -> anyhow::Result<Observed> {
 /// A sender times round trips with a clock that is off by up to a tick, the first number that it draws. With a
 /// seed that makes it less than the grid of all times it moves no sample across a tick, as in the script
 /// for ns-2.
-fn seed_with_little_clock_error(tick: Span) -> u64 {
-    let error = |seed: u64| Stream::new(seed, &format!("tcp/{NAME}")).uniform_span(tick);
+fn seed_with_little_clock_error(tick: Duration) -> u64 {
+    let error = |seed: u64| Stream::new(seed, &format!("tcp/{NAME}")).uniform_duration(tick);
     // One seed in four has it.
     (1..u64::MAX).find(|&seed| !error(seed).is_zero() && error(seed) < GRID).unwrap_or_default()
 }

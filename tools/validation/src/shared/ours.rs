@@ -1,6 +1,6 @@
 //! Our side of a shared bottleneck.
 
-use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_simulator::{
     Demand, LinkConfig, LossModel, LossPlace, Network, NetworkError, QueueConfig, QueueLimit, RedConfig,
     RedWeight, RemConfig, Simulation, TcpConfig,
@@ -15,7 +15,7 @@ const WINDOW: u32 = 5000;
 pub(super) fn measure_ours(plan: &Plan, case: &Case, replication: u64) -> Result<Measured, NetworkError> {
     let link = |bps, delay_ms, queue| LinkConfig {
         rate: Rate::from_bps(bps),
-        delay: Span::from_ms(delay_ms),
+        delay: Duration::from_ms(delay_ms),
         queue,
         loss: LossModel::None,
         loss_place: LossPlace::BeforeQueue,

@@ -7,8 +7,12 @@ fn packet(us: u64) -> Packet {
 }
 
 fn lap(change: impl FnOnce(&mut LossConfig)) -> Lap {
-    let mut config =
-        LossConfig { discounting: None, window: 1, initial_rtt: Span::from_us(100), ..LossConfig::default() };
+    let mut config = LossConfig {
+        discounting: None,
+        window: 1,
+        initial_rtt: Duration::from_us(100),
+        ..LossConfig::default()
+    };
     change(&mut config);
     Lap::new(&config)
 }
@@ -96,8 +100,8 @@ fn an_earlier_loss_moves_the_period_back_if_it_still_holds_its_trigger() {
 fn a_period_keeps_the_round_trip_time_of_its_start() {
     let mut lap = lap(|_| ());
     lap.on_lost(&packet(1000));
-    lap.set_rtt(Span::from_us(500));
-    lap.set_rtt(Span::ZERO);
+    lap.set_rtt(Duration::from_us(500));
+    lap.set_rtt(Duration::ZERO);
     assert_eq!(lap.on_lost(&packet(1100)), LossOutcome::NewEvent);
     assert_eq!(lap.on_lost(&packet(1599)), LossOutcome::Counted);
     assert_eq!(lap.on_lost(&packet(1600)), LossOutcome::NewEvent);

@@ -43,10 +43,10 @@ fn patience_declares_what_too_few_packets_would() {
     let mut tracker = SequenceTracker::new(Layer::BASE, REORDER_3, 1000);
     feed(&mut tracker, 0);
     feed(&mut tracker, 2);
-    let patience = Span::from_us(100);
+    let patience = Duration::from_us(100);
     let deadline = tracker.deadline(patience).unwrap();
     let mut lost = 0;
-    tracker.expire(deadline - Span::from_ns(1), patience, |_| lost += 1);
+    tracker.expire(deadline - Duration::from_ns(1), patience, |_| lost += 1);
     assert_eq!((lost, tracker.missing()), (0, 1));
     tracker.expire(deadline, patience, |packet| lost += packet.seq.0);
     assert_eq!((lost, tracker.missing(), tracker.deadline(patience)), (1, 0, None));

@@ -24,7 +24,7 @@ pub(super) struct Making<'a> {
 impl Making<'_> {
     /// The routers; none if the protocol has no routers.
     pub(super) fn routers(&self, simulation: &Simulation) -> Result<Option<Vec<RouterConfig>>, NetworkError> {
-        if !self.protocol.needs().has_routers() {
+        if !self.protocol.requirements().has_routers() {
             return Ok(None);
         }
         let active = match &self.plan.routers.active {

@@ -10,7 +10,7 @@ pub(in crate::run) fn at(seconds: f64) -> Time {
 pub(in crate::run) fn log(steps: &[(f64, u16)]) -> Vec<LevelChange> {
     let mut from = Level::NONE;
     let change = |&(seconds, layers): &(f64, u16)| {
-        let to = Level::of_count(layers);
+        let to = Level::from_count(layers);
         let change = LevelChange { at: at(seconds), from, to, cause: Cause::RateAbove };
         from = to;
         change
@@ -57,9 +57,9 @@ fn a_dip_is_the_first_fall_below_the_level_at_the_start() {
 #[test]
 fn a_level_is_reached_when_it_or_a_higher_one_is_held() {
     let changes = log(&[(10.0, 1), (15.0, 2), (20.0, 4), (30.0, 3)]);
-    assert_eq!(reached(&changes, Level::of_count(3), at(100.0)), Some(at(20.0)));
-    assert_eq!(reached(&changes, Level::of_count(3), at(19.0)), None);
-    assert_eq!(reached(&changes, Level::of_count(5), at(100.0)), None);
+    assert_eq!(reached(&changes, Level::from_count(3), at(100.0)), Some(at(20.0)));
+    assert_eq!(reached(&changes, Level::from_count(3), at(19.0)), None);
+    assert_eq!(reached(&changes, Level::from_count(5), at(100.0)), None);
 }
 
 /// A log of up to 30 steps within 100 s, and its steps.
@@ -105,7 +105,7 @@ proptest! {
         let within = |level: Level| (level.as_number() - median).abs() <= 1;
         match settled_after_s(&changes, born, end) {
             Some(after_s) => {
-                let settled = born + layercast_core::units::Span::from_secs_f64(after_s);
+                let settled = born + layercast_core::units::Duration::from_secs_f64(after_s);
                 prop_assert!(after_s >= 0.0);
                 prop_assert!(stretches(&changes, settled, end).iter().all(|&(level, _)| within(level)));
                 // It did not do so before: at the change that ended it, it was outside.

@@ -5,7 +5,7 @@ use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{ReceiverId, SessionId, TcpId, UdpId};
 
 use super::super::build::{World, WorldFlowId, tcp_options};
-use crate::scenario::{Place, Scenario};
+use crate::scenario::{FlowEnd, Scenario};
 
 /// An IPv4 address.
 pub(super) type Address = [u8; 4];
@@ -85,7 +85,7 @@ impl Addresses {
         }
         let places = scenario.flows.iter().flat_map(|flow| flow.to.iter().map(move |place| (flow, place)));
         let (mut connections, mut datagrams) = (Vec::new(), Vec::new());
-        for (number, ((flow, Place { node, .. }), id)) in places.zip(ids).enumerate() {
+        for (number, ((flow, FlowEnd { node, .. }), id)) in places.zip(ids).enumerate() {
             let (from, to) = (node_address(flow.from), node_address(*node));
             // Ports above the well-known ones; with very many connections the far port turns too.
             let from_port = 1024 + (number % 64_000) as u16;

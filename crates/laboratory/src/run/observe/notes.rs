@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use layercast_core::contract::Note;
+use layercast_core::contract::TraceEvent;
 use layercast_core::units::Time;
-use layercast_simulator::{ReceiverDeed, ReceiverEntry};
+use layercast_simulator::{ReceiverEntry, ReceiverEvent};
 use serde::Serialize;
 
 use super::super::build::{World, WorldFlowId};
@@ -35,38 +35,38 @@ enum What {
     JoinAttempt { to: i32, joined: bool },
     FirstRoundTrip { rtt_ms: f64 },
     Resynchronised { layer: u16 },
-    NothingHeard { waited_s: f64 },
-    LeftChannelSends { channel: u16, since_leave_s: f64 },
+    Silent { waited_s: f64 },
+    LateLeave { channel: u16, since_leave_s: f64 },
     LeftBehind { child: u32, waited_s: f64 },
     SessionEnded,
 }
 
-impl From<ReceiverDeed> for What {
-    fn from(deed: ReceiverDeed) -> What {
+impl From<ReceiverEvent> for What {
+    fn from(deed: ReceiverEvent) -> What {
         let note = match deed {
-            ReceiverDeed::Join(channel) => return What::Join { channel: channel.0 },
-            ReceiverDeed::Leave(channel) => return What::Leave { channel: channel.0 },
-            ReceiverDeed::Note(note) => note,
+            ReceiverEvent::Join(channel) => return What::Join { channel: channel.0 },
+            ReceiverEvent::Leave(channel) => return What::Leave { channel: channel.0 },
+            ReceiverEvent::Trace(note) => note,
         };
         match note {
-            Note::LevelChanged { from, to, cause } => {
+            TraceEvent::LevelChanged { from, to, cause } => {
                 What::LevelChanged { from: from.as_number(), to: to.as_number(), cause: cause.to_string() }
             }
-            Note::LossEvent { layer, first_lost } => {
+            TraceEvent::LossEvent { layer, first_lost } => {
                 What::LossEvent { layer: layer.0, first_lost: first_lost.0 }
             }
-            Note::SlowStartEnded { level } => What::SlowStartEnded { level: level.as_number() },
-            Note::JoinAttempt { to, joined } => What::JoinAttempt { to: to.as_number(), joined },
-            Note::FirstRoundTrip { rtt } => What::FirstRoundTrip { rtt_ms: rtt.as_secs_f64() * 1e3 },
-            Note::Resynchronised { layer } => What::Resynchronised { layer: layer.0 },
-            Note::NothingHeard { waited } => What::NothingHeard { waited_s: waited.as_secs_f64() },
-            Note::LeftChannelSends { channel, since_leave } => {
-                What::LeftChannelSends { channel: channel.0, since_leave_s: since_leave.as_secs_f64() }
+            TraceEvent::SlowStartEnded { level } => What::SlowStartEnded { level: level.as_number() },
+            TraceEvent::JoinAttempt { to, joined } => What::JoinAttempt { to: to.as_number(), joined },
+            TraceEvent::FirstRoundTrip { rtt } => What::FirstRoundTrip { rtt_ms: rtt.as_secs_f64() * 1e3 },
+            TraceEvent::Resynchronised { layer } => What::Resynchronised { layer: layer.0 },
+            TraceEvent::Silent { waited } => What::Silent { waited_s: waited.as_secs_f64() },
+            TraceEvent::LateLeave { channel, since_leave } => {
+                What::LateLeave { channel: channel.0, since_leave_s: since_leave.as_secs_f64() }
             }
-            Note::LeftBehind { child, waited } => {
+            TraceEvent::LeftBehind { child, waited } => {
                 What::LeftBehind { child: child.0, waited_s: waited.as_secs_f64() }
             }
-            Note::SessionEnded => What::SessionEnded,
+            TraceEvent::SessionEnded => What::SessionEnded,
         }
     }
 }
@@ -78,7 +78,7 @@ pub(super) struct NoteFile {
     flows: Vec<String>,
     writer: BufWriter<File>,
     /// The entries of one step, by time and flow.
-    entries: Vec<(Time, usize, ReceiverDeed)>,
+    entries: Vec<(Time, usize, ReceiverEvent)>,
 }
 
 /// The file of one replication, until all are joined.

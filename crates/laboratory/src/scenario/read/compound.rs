@@ -1,7 +1,7 @@
 //! Values that may be plain or a small table: draws and losses.
 
-use layercast_core::units::Span;
-use layercast_simulator::{GilbertElliott, LengthLaw, LossUnit, PeriodicLoss, TwoStateLoss};
+use layercast_core::units::Duration;
+use layercast_simulator::{GilbertElliott, LengthDistribution, LossUnit, PeriodicLoss, TwoStateLoss};
 
 use super::context::Context;
 use super::table::TableReader;
@@ -27,13 +27,13 @@ pub(super) struct DirectionLoss {
     pub(super) marks: bool,
 }
 
-impl Read for Draw<Span> {
-    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Draw<Span>> {
+impl Read for Draw<Duration> {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Draw<Duration>> {
         if !matches!(node.value, Value::Table(_)) {
-            return parsed(node, kind, context, |_: &Span| true).map(Draw::Fixed);
+            return parsed(node, kind, context, |_: &Duration| true).map(Draw::Fixed);
         }
         let table = TableReader::open(node, &UNIFORM, context)?;
-        table.get::<(Span, Span)>("uniform", context).map(|(low, high)| Draw::Uniform { low, high })
+        table.get::<(Duration, Duration)>("uniform", context).map(|(low, high)| Draw::Uniform { low, high })
     }
 }
 
@@ -99,7 +99,11 @@ fn loss_model(node: &Node, table: &TableReader<'_>, context: &mut Context<'_>) -
             let unit: Option<String> = table.get("unit", context);
             let law: Option<String> = table.get("law", context);
             let unit = if unit? == "bytes" { LossUnit::Bytes } else { LossUnit::Packets };
-            let law = if law? == "constant" { LengthLaw::Constant } else { LengthLaw::Exponential };
+            let law = if law? == "constant" {
+                LengthDistribution::Constant
+            } else {
+                LengthDistribution::Exponential
+            };
             Some(LossModel::TwoState(TwoStateLoss { unit, law, good: good?, bad: bad? }))
         }
         "periodic" => {

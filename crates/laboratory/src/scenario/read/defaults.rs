@@ -1,13 +1,13 @@
 //! Works `[defaults]` into the tables that they hold for.
 
-use layercast_core::units::{Rate, Size, Span};
+use layercast_core::units::{Duration, Rate, Size};
 
 use super::compound::{DirectionLoss, Loss};
 use super::context::Context;
 use super::table::TableReader;
 use super::values::{Named, Read, list};
 use crate::scenario::field::{Field, FieldKind, LOSS, TableSpec};
-use crate::scenario::plan::{Draw, Law, Outage, QueueLimit};
+use crate::scenario::plan::{Distribution, Draw, Outage, QueueLimit};
 use crate::scenario::tree::{Entry, Node, Value};
 
 /// A table with what it does not say taken from its defaults. Tables within are merged key by key
@@ -90,8 +90,8 @@ fn check(node: &Node, kind: &FieldKind, context: &mut Context<'_>) {
         FieldKind::Seed => drop(u64::read(node, kind, context)),
         FieldKind::Count(..) => drop(u32::read(node, kind, context)),
         FieldKind::Flag => drop(bool::read(node, kind, context)),
-        FieldKind::Span | FieldKind::Period => drop(Span::read(node, kind, context)),
-        FieldKind::Draw => drop(Draw::<Span>::read(node, kind, context)),
+        FieldKind::Duration | FieldKind::Period => drop(Duration::read(node, kind, context)),
+        FieldKind::Draw => drop(Draw::<Duration>::read(node, kind, context)),
         FieldKind::Rate => drop(Rate::read(node, kind, context)),
         FieldKind::Rates => drop(Vec::<Rate>::read(node, kind, context)),
         FieldKind::Factor
@@ -100,14 +100,14 @@ fn check(node: &Node, kind: &FieldKind, context: &mut Context<'_>) {
         | FieldKind::Share
         | FieldKind::Positive => drop(f64::read(node, kind, context)),
         FieldKind::DirectionLoss => drop(DirectionLoss::read(node, kind, context)),
-        FieldKind::SizeLaw | FieldKind::TimeLaw => drop(Law::read(node, kind, context)),
+        FieldKind::SizeLaw | FieldKind::TimeLaw => drop(Distribution::read(node, kind, context)),
         FieldKind::Positives => drop(Vec::<f64>::read(node, kind, context)),
         FieldKind::Arrivals => drop(Vec::<u64>::read(node, kind, context)),
         FieldKind::Size => drop(Size::read(node, kind, context)),
         FieldKind::Loss => drop(Loss::read(node, kind, context)),
         FieldKind::Limit => drop(QueueLimit::read(node, kind, context)),
         FieldKind::Outages => drop(Vec::<Outage>::read(node, kind, context)),
-        FieldKind::Range => drop(<(Span, Span)>::read(node, kind, context)),
+        FieldKind::Range => drop(<(Duration, Duration)>::read(node, kind, context)),
         FieldKind::Nodes | FieldKind::NodeOrNodes | FieldKind::Routers => {
             drop(Vec::<Named>::read(node, kind, context));
         }

@@ -1,13 +1,13 @@
 //! Reads what flows have to send: laws, and the demand that they make up.
 
-use layercast_core::units::{Rate, Size, Span};
+use layercast_core::units::{Duration, Rate, Size};
 
 use super::compound::{check_keys, needed};
 use super::context::Context;
 use super::table::TableReader;
 use super::values::{Read, parsed};
 use crate::scenario::field::{FieldKind, TableSpec};
-use crate::scenario::plan::{DemandPlan, Law};
+use crate::scenario::plan::{DemandPlan, Distribution};
 use crate::scenario::problems::Problem;
 use crate::scenario::protocols::UDP;
 use crate::scenario::tables::{SIZE_LAW, TIME_LAW};
@@ -17,8 +17,8 @@ use crate::scenario::tree::{Node, Value};
 const UDP_KEYS: [&str; 10] =
     ["protocol", "from", "to", "count", "start", "stop", "packet_size", "rate", "on", "off"];
 
-impl Read for Law {
-    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Law> {
+impl Read for Distribution {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Distribution> {
         let sizes = matches!(kind, FieldKind::SizeLaw);
         if !matches!(node.value, Value::Table(_)) {
             let size =
@@ -26,15 +26,20 @@ impl Read for Law {
             let fixed = if sizes {
                 f64::from(size(context)?.as_bytes())
             } else {
-                parsed(node, kind, context, |span: &Span| !span.is_zero())?.as_secs_f64()
+                parsed(node, kind, context, |span: &Duration| !span.is_zero())?.as_secs_f64()
             };
-            return Some(Law::Fixed(fixed));
+            return Some(Distribution::Fixed(fixed));
         }
         read_law(node, if sizes { &SIZE_LAW } else { &TIME_LAW }, sizes, context)
     }
 }
 
-fn read_law(node: &Node, spec: &'static TableSpec, sizes: bool, context: &mut Context<'_>) -> Option<Law> {
+fn read_law(
+    node: &Node,
+    spec: &'static TableSpec,
+    sizes: bool,
+    context: &mut Context<'_>,
+) -> Option<Distribution> {
     let table = TableReader::open(node, spec, context)?;
     let name: String = table.get("law", context)?;
     let own: &[&str] = match name.as_str() {
@@ -48,7 +53,7 @@ fn read_law(node: &Node, spec: &'static TableSpec, sizes: bool, context: &mut Co
         if sizes {
             needed::<Size>(&table, key, context).map(|size| f64::from(size.as_bytes()))
         } else {
-            needed::<Span>(&table, key, context).map(Span::as_secs_f64)
+            needed::<Duration>(&table, key, context).map(Duration::as_secs_f64)
         }
     };
     if name == "uniform" {
@@ -61,13 +66,13 @@ fn read_law(node: &Node, spec: &'static TableSpec, sizes: bool, context: &mut Co
                 .push(Problem::of(at, "the range ends before it begins").allowed("`high` above `low`"));
             return None;
         }
-        return Some(Law::Uniform { low, high });
+        return Some(Distribution::Uniform { low, high });
     }
     let mean = quantity("mean", context);
     match name.as_str() {
         "log-normal" => {
             let sigma = needed(&table, "sigma", context);
-            Some(Law::LogNormal { mean: mean?, sigma: sigma? })
+            Some(Distribution::LogNormal { mean: mean?, sigma: sigma? })
         }
         "pareto" => {
             let shape: f64 = needed(&table, "shape", context)?;
@@ -77,19 +82,19 @@ fn read_law(node: &Node, spec: &'static TableSpec, sizes: bool, context: &mut Co
                 context.problems.push(problem.allowed("a number above 1"));
                 return None;
             }
-            Some(Law::Pareto { mean: mean?, shape })
+            Some(Distribution::Pareto { mean: mean?, shape })
         }
         "weibull" => {
             let shape = needed(&table, "shape", context);
-            Some(Law::Weibull { mean: mean?, shape: shape? })
+            Some(Distribution::Weibull { mean: mean?, shape: shape? })
         }
-        _ => Some(Law::Exponential { mean: mean? }),
+        _ => Some(Distribution::Exponential { mean: mean? }),
     }
 }
 
 /// What the flows of a table have to send. A wrong combination is told.
 pub(super) fn read_demand(table: &TableReader<'_>, node: &Node, context: &mut Context<'_>) -> DemandPlan {
-    let law = |key: &str, context: &mut Context<'_>| -> Option<Law> { table.get(key, context) };
+    let law = |key: &str, context: &mut Context<'_>| -> Option<Distribution> { table.get(key, context) };
     let (size, gap, arrivals) = (law("size", context), law("gap", context), law("arrivals", context));
     let (on, off) = (law("on", context), law("off", context));
     let rate: Option<Rate> = table.get("rate", context);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 use layercast_simulator::{EdgeConfig, LeaveRule, QuerierProfile};
 
 use super::compound::check_keys;
@@ -99,7 +99,7 @@ fn read_edge(node: &Node, timing: Timing, context: &mut Context<'_>) -> Option<(
         query_response: table.get("query_response", context)?,
         group_limit: table.get("group_limit", context),
     };
-    let crash: Option<Span> = table.get("crash", context);
+    let crash: Option<Duration> = table.get("crash", context);
     if let (Some(at), Some(crash), Some(duration)) = (table.node("crash"), crash, timing.duration)
         && crash >= duration
     {

@@ -1,6 +1,6 @@
 //! Reads unicast flows, and what flows and sessions share: times and places.
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 use super::context::Context;
 use super::defaults::merge;
@@ -9,7 +9,7 @@ use super::table::TableReader;
 use super::topology::Topology;
 use super::values::Named;
 use crate::scenario::naming::flow_names;
-use crate::scenario::plan::{Draw, FlowPlan, Place};
+use crate::scenario::plan::{Draw, FlowEnd, FlowPlan};
 use crate::scenario::problems::Problem;
 use crate::scenario::tables::FLOW;
 use crate::scenario::tree::{Entry, Node};
@@ -17,7 +17,7 @@ use crate::scenario::tree::{Entry, Node};
 /// The length of the run, if it could be read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
-    pub(super) duration: Option<Span>,
+    pub(super) duration: Option<Duration>,
 }
 
 impl Timing {
@@ -28,7 +28,7 @@ impl Timing {
         start: Draw<Time>,
         context: &mut Context<'_>,
     ) -> Option<Time> {
-        let stop: Span = table.get("stop", context)?;
+        let stop: Duration = table.get("stop", context)?;
         let stop = Time::ZERO + stop;
         if let Some(node) = table.node("stop").filter(|_| stop <= start.high()) {
             let message = format!("it stops at {stop}, but may start as late as {}", start.high());
@@ -45,8 +45,8 @@ pub(super) fn read_start(
     timing: Timing,
     context: &mut Context<'_>,
 ) -> Draw<Time> {
-    let start: Option<Draw<Span>> = table.get(key, context);
-    let start = start.unwrap_or(Draw::Fixed(Span::ZERO));
+    let start: Option<Draw<Duration>> = table.get(key, context);
+    let start = start.unwrap_or(Draw::Fixed(Duration::ZERO));
     if let (Some(node), Some(duration)) = (table.node(key), timing.duration)
         && start.high() >= duration
     {
@@ -64,7 +64,7 @@ pub(super) fn place(
     source: Option<usize>,
     topology: &Topology,
     context: &mut Context<'_>,
-) -> Vec<Place> {
+) -> Vec<FlowEnd> {
     let mut places = Vec::new();
     for node in &nodes {
         let index = topology.find(node, context);
@@ -73,7 +73,7 @@ pub(super) fn place(
     }
     let texts: Vec<&str> = places.iter().map(|(text, _)| *text).collect();
     let named = flow_names(name, &texts).into_iter().zip(&places);
-    named.map(|(flow, (_, node))| Place { flow, node: *node }).collect()
+    named.map(|(flow, (_, node))| FlowEnd { flow, node: *node }).collect()
 }
 
 /// Reads one entry of `[flows]`. What is wrong is told and stands in for something plain.

@@ -1,6 +1,6 @@
 //! Reads the probes.
 
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 
 use super::context::Context;
 use super::groups::Known;
@@ -26,7 +26,8 @@ pub(super) fn read(
     context: &mut Context<'_>,
 ) -> Option<ProbePlan> {
     let table = TableReader::open(&entry.node, &PROBE, context)?;
-    let (of, every): (Option<String>, Option<Span>) = (table.get("of", context), table.get("every", context));
+    let (of, every): (Option<String>, Option<Duration>) =
+        (table.get("of", context), table.get("every", context));
     let what = match table.node("what") {
         Some(node) => quantities(node, context),
         None => {
@@ -44,7 +45,7 @@ pub(super) fn read(
     let every = every?;
     let looks = scenario.duration.as_ns() / every.as_ns().max(1);
     if looks > MOST_LOOKS {
-        let least = Span::from_ns(scenario.duration.as_ns().div_ceil(MOST_LOOKS));
+        let least = Duration::from_ns(scenario.duration.as_ns().div_ceil(MOST_LOOKS));
         let message = format!("a probe every {every} looks {looks} times in {}", scenario.duration);
         let place = table.node("every").unwrap_or(&entry.node);
         let problem = Problem::of(place, message);

@@ -1,6 +1,6 @@
 //! Reads which routers of a session take part.
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 use super::context::Context;
 use super::table::TableReader;
@@ -35,8 +35,8 @@ pub(super) fn read(
         }
         names => Some(find(names, context)),
     };
-    let fail: Option<Span> = table.get("fail", context);
-    let back: Option<Span> = table.get("back", context);
+    let fail: Option<Duration> = table.get("fail", context);
+    let back: Option<Duration> = table.get("back", context);
     let failing: Option<Vec<Named>> = table.get("failing", context);
     let failing = failing.map(|names| find(&names, context));
     if fail.is_none() {

@@ -2,7 +2,7 @@
 
 use layercast_core::option::{Kind, OptionError, OptionSpec};
 use layercast_core::session::SessionPlan as Session;
-use layercast_core::units::{Size, Span};
+use layercast_core::units::{Duration, Size};
 
 use super::context::Context;
 use super::defaults::merge;
@@ -19,7 +19,7 @@ use crate::scenario::tables::{LAYERS, ROUTERS, SESSION};
 use crate::scenario::tree::{Entry, Node, Value};
 
 /// What stands for a latency that could not be read; the scenario is refused then.
-const NO_TIME: Draw<Span> = Draw::Fixed(Span::ZERO);
+const NO_TIME: Draw<Duration> = Draw::Fixed(Duration::ZERO);
 
 /// Reads one session. What is wrong is told and stands in for something plain.
 pub(super) fn read(

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use layercast_core::units::{Rate, Span};
+use layercast_core::units::{Duration, Rate};
 
 use super::compound::Loss;
 use super::context::Context;
@@ -140,7 +140,7 @@ impl Topology {
 /// What stands for a direction that could not be read; the scenario is refused then.
 const NOWHERE: LinkDirection = LinkDirection {
     rate: Rate::ZERO,
-    delay: Draw::Fixed(Span::ZERO),
+    delay: Draw::Fixed(Duration::ZERO),
     queue: QueuePlan::DropTail { limit: QueueLimit::Unlimited, ns2_compat: true },
     loss: LossModel::None,
     loss_place: LossPlace::BeforeQueue,

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use layercast_core::units::{Rate, Size, Span};
+use layercast_core::units::{Duration, Rate, Size};
 
 use super::context::Context;
 use crate::scenario::field::{FieldKind, quoted};
@@ -136,10 +136,10 @@ impl Read for f64 {
     }
 }
 
-impl Read for Span {
-    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Span> {
+impl Read for Duration {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Duration> {
         let period = matches!(kind, FieldKind::Period);
-        parsed(node, kind, context, |span: &Span| !(period && span.is_zero()))
+        parsed(node, kind, context, |span: &Duration| !(period && span.is_zero()))
     }
 }
 
@@ -233,14 +233,16 @@ fn queue_limit(text: &str) -> Option<QueueLimit> {
     (bytes > 0).then_some(QueueLimit::Bytes(bytes))
 }
 
-impl Read for (Span, Span) {
-    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<(Span, Span)> {
+impl Read for (Duration, Duration) {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<(Duration, Duration)> {
         let Some([low, high]) = list(node, kind, context)?.get(..).filter(|items| items.len() == 2) else {
             context.wrong(node, kind, None);
             return None;
         };
-        let (first, second) =
-            (Span::read(low, &FieldKind::Span, context), Span::read(high, &FieldKind::Span, context));
+        let (first, second) = (
+            Duration::read(low, &FieldKind::Duration, context),
+            Duration::read(high, &FieldKind::Duration, context),
+        );
         let (first, second) = (first?, second?);
         if first > second {
             context.wrong(node, kind, Some("the range ends before it begins".to_owned()));

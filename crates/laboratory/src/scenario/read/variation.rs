@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use layercast_core::units::{Rate, Span, Time};
+use layercast_core::units::{Duration, Rate, Time};
 
 use super::compound::Loss;
 use super::context::Context;
@@ -94,8 +94,8 @@ pub(super) fn read_variations(
     (forward, backward)
 }
 
-fn read_repeat(link: &TableReader<'_>, last: Option<Time>, context: &mut Context<'_>) -> Option<Span> {
-    let repeat: Span = link.get("changes_repeat", context)?;
+fn read_repeat(link: &TableReader<'_>, last: Option<Time>, context: &mut Context<'_>) -> Option<Duration> {
+    let repeat: Duration = link.get("changes_repeat", context)?;
     let node = link.node("changes_repeat")?;
     let message = match last {
         Some(last) if last < Time::ZERO + repeat => return Some(repeat),
@@ -145,10 +145,10 @@ fn read_change<'n>(
             context.problems.push(problem.allowed(format!("a change without `{rate}`, or no `{trace}`")));
         }
     }
-    let at: Option<Span> = table.get("at", context);
+    let at: Option<Duration> = table.get("at", context);
     let (rate, own_rate): (Option<Rate>, Option<Rate>) =
         (table.get("rate", context), table.get("rate_backward", context));
-    let (delay, own_delay): (Option<Span>, Option<Span>) =
+    let (delay, own_delay): (Option<Duration>, Option<Duration>) =
         (table.get("delay", context), table.get("delay_backward", context));
     let loss: Option<Loss> = table.get("loss", context);
     let (loss, loss_backward) = match loss {
@@ -169,7 +169,7 @@ impl Read for Vec<Outage> {
     fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Vec<Outage>> {
         let mut outages: Vec<Outage> = Vec::new();
         for item in list(node, kind, context)? {
-            let (start, end) = <(Span, Span)>::read(item, &FieldKind::Range, context)?;
+            let (start, end) = <(Duration, Duration)>::read(item, &FieldKind::Range, context)?;
             let (start, end) = (Time::ZERO + start, Time::ZERO + end);
             let reason = if start == end {
                 "it ends when it begins"

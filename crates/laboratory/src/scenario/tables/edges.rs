@@ -36,7 +36,7 @@ pub const EDGE: TableSpec = TableSpec {
         field("last_member_count", FieldKind::Count(1, 255), QUERIERS, "How many queries a check has."),
         field(
             "processing",
-            FieldKind::Span,
+            FieldKind::Duration,
             Absent::Default("10 ms"),
             "Of `fast`: what the router needs for a leave.",
         ),
@@ -67,7 +67,7 @@ pub const EDGE: TableSpec = TableSpec {
         ),
         field(
             "query_response",
-            FieldKind::Span,
+            FieldKind::Duration,
             Absent::Default("10 s"),
             "The longest wait of an answer to a general query.",
         ),
@@ -79,7 +79,7 @@ pub const EDGE: TableSpec = TableSpec {
         ),
         field(
             "crash",
-            FieldKind::Span,
+            FieldKind::Duration,
             NONE,
             "When all hosts at the node crash: they fall silent and leave nothing.",
         ),

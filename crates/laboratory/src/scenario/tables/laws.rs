@@ -39,7 +39,7 @@ pub const TIME_LAW: TableSpec = TableSpec {
         field("mean", FieldKind::Period, AS_NEEDED, MEAN),
         field("shape", FieldKind::Positive, AS_NEEDED, SHAPE),
         field("sigma", FieldKind::Positive, AS_NEEDED, SIGMA),
-        field("low", FieldKind::Span, NONE, "Of `uniform`: the smallest."),
+        field("low", FieldKind::Duration, NONE, "Of `uniform`: the smallest."),
         field("high", FieldKind::Period, NONE, "Of `uniform`: the largest."),
     ],
 };

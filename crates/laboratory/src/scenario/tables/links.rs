@@ -91,11 +91,11 @@ pub const CHANGE: TableSpec = TableSpec {
     example: "{ at = \"10 s\", rate = \"2 Mbit/s\" }",
     choice: None,
     fields: &[
-        field("at", FieldKind::Span, REQUIRED, "When, from the start of the run."),
+        field("at", FieldKind::Duration, REQUIRED, "When, from the start of the run."),
         field("rate", FieldKind::Rate, SAME, "The rate from then on, in both directions."),
         field("rate_backward", FieldKind::Rate, Absent::Means("as `rate`"), "The rate from B to A."),
-        field("delay", FieldKind::Span, SAME, "The delay from then on, in both directions."),
-        field("delay_backward", FieldKind::Span, Absent::Means("as `delay`"), "The delay from B to A."),
+        field("delay", FieldKind::Duration, SAME, "The delay from then on, in both directions."),
+        field("delay_backward", FieldKind::Duration, Absent::Means("as `delay`"), "The delay from B to A."),
         field("loss", FieldKind::Loss, SAME, "What it loses from then on, as a link's `loss`."),
     ],
 };

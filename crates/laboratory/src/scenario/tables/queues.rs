@@ -160,7 +160,7 @@ pub const QUEUE: TableSpec = TableSpec {
             BY_KIND,
             "Of `rem`: the queue that is aimed at, in packets.",
         ),
-        field("max_burst", FieldKind::Span, BY_KIND, "Of `pie`: how long a burst passes after calm."),
+        field("max_burst", FieldKind::Duration, BY_KIND, "Of `pie`: how long a burst passes after calm."),
         field(
             "alpha",
             FieldKind::Positive,
@@ -194,13 +194,13 @@ pub const QUEUE: TableSpec = TableSpec {
         ),
         field(
             "ramp_start",
-            FieldKind::Span,
+            FieldKind::Duration,
             BY_KIND,
             "Of `dualpi2`: the wait from which scalable packets are marked, whatever the controller says.",
         ),
         field(
             "ramp_range",
-            FieldKind::Span,
+            FieldKind::Duration,
             BY_KIND,
             "Of `dualpi2`: by how much longer a wait marks all scalable packets.",
         ),

@@ -17,11 +17,11 @@ pub const ROUTERS: TableSpec = TableSpec {
             Absent::Default("all"),
             "The nodes at which routers take part; `\"all\"` that can, or `\"none\"`.",
         ),
-        field("fail", FieldKind::Span, NONE, "When routers fail and forget all that they know."),
+        field("fail", FieldKind::Duration, NONE, "When routers fail and forget all that they know."),
         field("failing", FieldKind::Nodes, Absent::Means("all that take part"), "Those that fail."),
         field(
             "back",
-            FieldKind::Span,
+            FieldKind::Duration,
             Absent::Means("at once"),
             "When they take part again; until then their nodes only forward.",
         ),

@@ -3,7 +3,7 @@
 use layercast_core::units::Rate;
 
 use crate::scenario::testing::{SMALL, read_text};
-use crate::scenario::{DemandPlan, Law};
+use crate::scenario::{DemandPlan, Distribution};
 
 /// The small scenario with more keys of its flows; their demand, or what is wrong.
 fn demand(protocol: &str, keys: &str) -> Result<DemandPlan, String> {
@@ -24,29 +24,38 @@ fn laws_and_demands_are_read() {
     assert_eq!(tcp(""), DemandPlan::Endless);
     assert_eq!(
         tcp("size = \"20 kB\"\ngap = { law = \"exponential\", mean = \"500 ms\" }"),
-        DemandPlan::Transfers { size: Law::Fixed(20_000.0), gap: Law::Exponential { mean: 0.5 } }
+        DemandPlan::Transfers {
+            size: Distribution::Fixed(20_000.0),
+            gap: Distribution::Exponential { mean: 0.5 }
+        }
     );
     assert_eq!(
         tcp("size = { law = \"pareto\", mean = \"20 kB\", shape = 1.2 }\narrivals = \"100 ms\""),
-        DemandPlan::Arrivals { size: Law::Pareto { mean: 20_000.0, shape: 1.2 }, gap: Law::Fixed(0.1) }
+        DemandPlan::Arrivals {
+            size: Distribution::Pareto { mean: 20_000.0, shape: 1.2 },
+            gap: Distribution::Fixed(0.1)
+        }
     );
     assert_eq!(
         tcp(
             "on = { law = \"log-normal\", mean = \"1 s\", sigma = 2 }\noff = { law = \"weibull\", mean = \"1 s\", shape = 0.5 }"
         ),
         DemandPlan::OnOff {
-            on: Law::LogNormal { mean: 1.0, sigma: 2.0 },
-            off: Law::Weibull { mean: 1.0, shape: 0.5 }
+            on: Distribution::LogNormal { mean: 1.0, sigma: 2.0 },
+            off: Distribution::Weibull { mean: 1.0, shape: 0.5 }
         }
     );
-    let uniform = Law::Uniform { low: 0.0, high: 2.0 };
+    let uniform = Distribution::Uniform { low: 0.0, high: 2.0 };
     assert_eq!(
         demand(
             "udp",
             "rate = \"1 Mbit/s\"\non = { law = \"uniform\", low = \"0 s\", high = \"2 s\" }\noff = \"1 s\""
         )
         .unwrap(),
-        DemandPlan::Constant { rate: Rate::from_mbps(1.0), pauses: Some((uniform, Law::Fixed(1.0))) }
+        DemandPlan::Constant {
+            rate: Rate::from_mbps(1.0),
+            pauses: Some((uniform, Distribution::Fixed(1.0)))
+        }
     );
 }
 

@@ -1,6 +1,6 @@
 //! Edge routers, latencies and capability of marks, as files give them.
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 use layercast_simulator::{EdgeConfig, LeaveRule, QuerierProfile};
 
 use crate::scenario::testing::{SMALL, read_text};
@@ -29,9 +29,9 @@ fn queriers_bring_their_defaults() {
         assert_eq!(edge(&format!("querier = \"{}\"", profile.name())), profile.config());
     }
     let fast = edge("querier = \"mldv2\", leave = \"fast\"").leave;
-    assert_eq!(fast, LeaveRule::Fast { processing: Span::from_ms(10) });
+    assert_eq!(fast, LeaveRule::Fast { processing: Duration::from_ms(10) });
     let tracked = edge("querier = \"igmpv3\", leave = \"tracked\"").leave;
-    assert_eq!(tracked, LeaveRule::Check { interval: Span::from_secs(1), count: 2, tracking: true });
+    assert_eq!(tracked, LeaveRule::Check { interval: Duration::from_secs(1), count: 2, tracking: true });
 }
 
 #[test]
@@ -42,13 +42,13 @@ fn keys_reach_their_edge() {
            query_response = "5 s", group_limit = 50"#,
     );
     let expected = EdgeConfig {
-        leave: LeaveRule::Check { interval: Span::from_secs(3), count: 3, tracking: false },
+        leave: LeaveRule::Check { interval: Duration::from_secs(3), count: 3, tracking: false },
         report_loss: 0.1,
         leave_loss: 1.0,
-        report_repeat: Span::from_secs(5),
+        report_repeat: Duration::from_secs(5),
         robustness: 3,
-        query_interval: Span::from_secs(60),
-        query_response: Span::from_secs(5),
+        query_interval: Duration::from_secs(60),
+        query_response: Duration::from_secs(5),
         group_limit: Some(50),
     };
     assert_eq!(config, expected);
@@ -68,7 +68,7 @@ fn defaults_make_an_edge_of_every_node_with_receivers() {
         .map(|edge| (scenario.nodes[edge.node].as_str(), edge.config.group_limit, edge.config.report_repeat))
         .collect();
     found.sort_unstable();
-    let second = Span::from_secs(1);
+    let second = Duration::from_secs(1);
     assert_eq!(found, [("R1", Some(9), second), ("R2", Some(3), second)]);
     assert_eq!(with("", &[]).unwrap().edges, []);
 }
@@ -103,11 +103,11 @@ fn sessions_have_latencies_that_are_drawn_and_may_take_marks() {
         assert_ne!(text, SMALL);
         read_text(&text, &[]).unwrap().sessions.remove(0)
     };
-    let (low, high) = (Span::from_secs(2), Span::from_secs(4));
+    let (low, high) = (Duration::from_secs(2), Duration::from_secs(4));
     let drawn =
         session("leave_latency = { uniform = [\"2 s\", \"4 s\"] }\njoin_latency = \"4 s\"\necn = true");
     assert_eq!((drawn.leave_latency, drawn.join_latency), (Draw::Uniform { low, high }, Draw::Fixed(high)));
     assert!(drawn.ecn);
     let plain = session("");
-    assert_eq!((plain.leave_latency, plain.ecn), (Draw::Fixed(Span::ZERO), false));
+    assert_eq!((plain.leave_latency, plain.ecn), (Draw::Fixed(Duration::ZERO), false));
 }

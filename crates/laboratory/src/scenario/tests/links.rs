@@ -1,6 +1,6 @@
 //! Links that change, as files give them.
 
-use layercast_core::units::{Rate, Span, Time};
+use layercast_core::units::{Duration, Rate, Time};
 
 use crate::scenario::testing::{Fake, SMALL, read_text, root};
 use crate::scenario::{LinkChange, LinkPlan, LossModel, LossPlace, Outage, read};
@@ -21,7 +21,7 @@ fn refused(keys: &str, why: &str) {
 }
 
 fn seconds(seconds: u64) -> Time {
-    Time::ZERO + Span::from_secs(seconds)
+    Time::ZERO + Duration::from_secs(seconds)
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn changes_reach_both_directions() {
     .unwrap();
     let at = |s| LinkChange { at: seconds(s), ..LinkChange::default() };
     let rate = |mbps| Some(Rate::from_mbps(mbps));
-    let delay = |ms| Some(Span::from_ms(ms));
+    let delay = |ms| Some(Duration::from_ms(ms));
     let loss = |model| LinkChange { loss: Some((model, LossPlace::BeforeQueue)), ..at(3) };
     let forward = vec![
         LinkChange { rate: rate(2.0), ..at(1) },
@@ -50,7 +50,7 @@ fn changes_reach_both_directions() {
     for (direction, changes) in [(link.forward, forward), (link.backward, backward)] {
         let variation = direction.variation;
         assert_eq!(variation.changes, changes);
-        assert_eq!((variation.repeat, variation.avoid_reordering), (Some(Span::from_secs(4)), true));
+        assert_eq!((variation.repeat, variation.avoid_reordering), (Some(Duration::from_secs(4)), true));
         assert_eq!(variation.check(), Ok(()));
     }
 }
@@ -146,7 +146,7 @@ fn a_file_of_rates_stands_beside_the_changes() {
         let at: Vec<(Time, Option<Rate>)> = changes.iter().map(|change| (change.at, change.rate)).collect();
         let rate = |mbps| Some(Rate::from_mbps(mbps));
         assert_eq!(at, [(seconds(1), rate(2.0)), (seconds(2), None), (seconds(3), rate(4.0))]);
-        assert_eq!(direction.variation.repeat, Some(Span::from_secs(5)));
+        assert_eq!(direction.variation.repeat, Some(Duration::from_secs(5)));
     }
     refused(r#"rates = "fixtures/traces/rates", changes_repeat = "3 s""#, "but the last is at 3 s");
     refused(r#"rates = "fixtures/traces/small.down""#, "line 1 is not a time and a rate");

@@ -1,6 +1,6 @@
 //! What `--set` does.
 
-use layercast_core::units::{Rate, Span, Time};
+use layercast_core::units::{Duration, Rate, Time};
 
 use crate::scenario::testing::{SMALL, read_text};
 use crate::scenario::{Draw, LossModel, OptionValue, QueueLimit, QueuePlan};
@@ -20,7 +20,7 @@ fn paths_lead_to_keys_in_the_singular_and_the_plural() {
         "flow.tcp.count=1",
     ];
     let scenario = read_text(SMALL, &sets).unwrap();
-    assert_eq!((scenario.duration, scenario.replications), (Span::from_secs(90), 3));
+    assert_eq!((scenario.duration, scenario.replications), (Duration::from_secs(90), 3));
     assert_eq!(scenario.links[2].forward.rate, Rate::from_mbps(8.0));
     let QueuePlan::DropTail { limit, .. } = scenario.links[1].forward.queue else { panic!() };
     assert_eq!(limit, QueueLimit::Bytes(9000));
@@ -30,9 +30,9 @@ fn paths_lead_to_keys_in_the_singular_and_the_plural() {
         (first.forward.loss.clone(), first.backward.loss.clone()),
         (LossModel::Bernoulli(0.01), LossModel::Bernoulli(0.5))
     );
-    assert_eq!(first.forward.delay, Draw::Fixed(Span::from_ms(20)));
+    assert_eq!(first.forward.delay, Draw::Fixed(Duration::from_ms(20)));
     assert_eq!(scenario.sessions[0].layers.table().unwrap().count(), 3);
-    let second = |s| Time::ZERO + Span::from_secs(s);
+    let second = |s| Time::ZERO + Duration::from_secs(s);
     assert_eq!(scenario.flows[0].start, Draw::Uniform { low: second(1), high: second(2) });
     assert_eq!(scenario.flows[0].to[0].flow, "tcp@R1");
 }

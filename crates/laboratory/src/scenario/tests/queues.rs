@@ -1,9 +1,9 @@
 //! Queues and loss models, as files give them.
 
-use layercast_core::units::{Size, Span};
+use layercast_core::units::{Duration, Size};
 use layercast_simulator::{
-    CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, GilbertElliott, LengthLaw, LossUnit, PeriodicLoss,
-    PieConfig, RedConfig, RedVictim, RedWeight, RemConfig, TwoStateLoss,
+    CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, GilbertElliott, LengthDistribution, LossUnit,
+    PeriodicLoss, PieConfig, RedConfig, RedVictim, RedWeight, RemConfig, TwoStateLoss,
 };
 
 use crate::scenario::testing::{SMALL, read_text};
@@ -57,14 +57,14 @@ fn keys_reach_their_queue() {
         byte_mode: false,
         average_bytes: false,
         mean_packet: Size::from_bytes(1000),
-        target_delay: Span::from_ms(10),
+        target_delay: Duration::from_ms(10),
         adaptive: true,
         victim: RedVictim::Random,
         ..RedConfig::ns2()
     };
     assert_eq!(red, QueuePlan::Red(expected));
     let codel = queue(r#"kind = "codel", target = "3 ms", interval = "60 ms", max_packet = "500 bytes""#);
-    let (target, interval) = (Span::from_ms(3), Span::from_ms(60));
+    let (target, interval) = (Duration::from_ms(3), Duration::from_ms(60));
     let expected = CoDelConfig { target, interval, max_packet_bytes: 500, ..CoDelConfig::default() };
     assert_eq!(codel, QueuePlan::CoDel(expected));
     let rem = queue(
@@ -76,7 +76,7 @@ fn keys_reach_their_queue() {
         phi: 1.01,
         input_weight: 0.5,
         target_packets: 10.0,
-        update: Span::from_ms(1),
+        update: Duration::from_ms(1),
         mean_packet: Size::from_bytes(500),
         byte_mode: true,
         limit: QueueLimit::Packets(9),
@@ -88,9 +88,9 @@ fn keys_reach_their_queue() {
            mean_packet = "500 bytes""#,
     );
     let expected = PieConfig {
-        target: Span::from_ms(20),
-        update: Span::from_ms(10),
-        max_burst: Span::ZERO,
+        target: Duration::from_ms(20),
+        update: Duration::from_ms(10),
+        max_burst: Duration::ZERO,
         alpha: 0.2,
         beta: 2.0,
         mean_packet: Size::from_bytes(500),
@@ -109,8 +109,8 @@ fn keys_reach_queues_with_several_parts() {
         limit: QueueLimit::Packets(100),
         queues: 16,
         quantum: Size::from_bytes(300),
-        target: Span::from_ms(3),
-        interval: Span::from_ms(60),
+        target: Duration::from_ms(3),
+        interval: Duration::from_ms(60),
         max_packet_bytes: 500,
         ecn: false,
     };
@@ -121,13 +121,13 @@ fn keys_reach_queues_with_several_parts() {
     );
     let expected = DualPi2Config {
         limit: Some(QueueLimit::Packets(100)),
-        target: Span::from_ms(20),
-        update: Span::from_ms(10),
+        target: Duration::from_ms(20),
+        update: Duration::from_ms(10),
         alpha: 0.2,
         beta: 2.0,
         coupling: 1.5,
-        ramp_start: Span::from_ms(1),
-        ramp_range: Span::ZERO,
+        ramp_start: Duration::from_ms(1),
+        ramp_range: Duration::ZERO,
         low_delay_weight: 9,
     };
     assert_eq!(dualpi2, QueuePlan::DualPi2(expected));
@@ -196,9 +196,9 @@ fn loss_models_stand_for_each_direction() {
     let periods = |unit, law| LossModel::TwoState(TwoStateLoss { unit, law, good: 900, bad: 7 });
     let (bytes, constant) = (r#", unit = "bytes""#, r#", law = "constant""#);
     let two_state = r#""two-state", good_length = 900, bad_length = 7"#;
-    assert_eq!(model(two_state), periods(LossUnit::Packets, LengthLaw::Exponential));
+    assert_eq!(model(two_state), periods(LossUnit::Packets, LengthDistribution::Exponential));
     let told = model(&format!("{two_state}{bytes}{constant}"));
-    assert_eq!(told, periods(LossUnit::Bytes, LengthLaw::Constant));
+    assert_eq!(told, periods(LossUnit::Bytes, LengthDistribution::Constant));
 }
 
 #[test]

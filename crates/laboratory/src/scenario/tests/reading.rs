@@ -1,6 +1,6 @@
 //! What a correct file means.
 
-use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 
 use crate::scenario::testing::{SMALL, read_text};
 use crate::scenario::{
@@ -9,17 +9,17 @@ use crate::scenario::{
 };
 
 fn seconds(s: u64) -> Time {
-    Time::ZERO + Span::from_secs(s)
+    Time::ZERO + Duration::from_secs(s)
 }
 
 #[test]
 fn defaults_fill_what_entries_leave_out() {
     let scenario = read_text(SMALL, &[]).unwrap();
     assert_eq!(scenario.nodes, ["S", "G", "R1", "R2"]);
-    assert_eq!((scenario.replications, scenario.seed, scenario.series_bin), (1, 1, Span::from_secs(1)));
+    assert_eq!((scenario.replications, scenario.seed, scenario.series_bin), (1, 1, Duration::from_secs(1)));
     assert_eq!(scenario.windows, [Window { start: Time::ZERO, end: seconds(60) }]);
     let queue = QueuePlan::DropTail { limit: QueueLimit::Packets(50), ns2_compat: true };
-    let delay = Draw::Fixed(Span::from_ms(10));
+    let delay = Draw::Fixed(Duration::from_ms(10));
     let forward = LinkDirection {
         variation: LinkVariation::default(),
         rate: Rate::from_mbps(100.0),
@@ -69,8 +69,8 @@ fn directions_of_a_link_may_differ() {
     );
     let link = read_text(&text, &[]).unwrap().links.swap_remove(0);
     assert_eq!((link.forward.rate, link.backward.rate), (Rate::from_mbps(8.0), Rate::from_mbps(1.0)));
-    assert_eq!(link.forward.delay, Draw::Uniform { low: Span::from_ms(5), high: Span::from_ms(6) });
-    assert_eq!(link.backward.delay, Draw::Fixed(Span::from_ms(7)));
+    assert_eq!(link.forward.delay, Draw::Uniform { low: Duration::from_ms(5), high: Duration::from_ms(6) });
+    assert_eq!(link.backward.delay, Draw::Fixed(Duration::from_ms(7)));
     assert!(!link.shared_delay);
     let QueuePlan::DropTail { limit, .. } = link.backward.queue else { panic!() };
     assert_eq!(limit, QueueLimit::Bytes(45_000));

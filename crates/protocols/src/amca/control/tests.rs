@@ -16,7 +16,7 @@ const CALM: Step = Step {
 /// In avoidance, at [`RATE`].
 fn control(options: &Options) -> Control {
     let mut control = Control::new(Rules::new(options, PACKET)).at_rate(RATE);
-    control.on_nack(Time::ZERO, 1, Span::ZERO);
+    control.on_nack(Time::ZERO, 1, Duration::ZERO);
     assert_eq!(control.phase(), Phase::Avoidance);
     control
 }
@@ -29,7 +29,7 @@ fn of_profile(profile: Profile) -> Control {
 fn after(mut control: Control, reports: &[(u64, Step)]) -> f64 {
     let before = control.rate().as_bps();
     for (at_ms, step) in reports {
-        control.on_report(Time::ZERO + Span::from_ms(*at_ms), *step);
+        control.on_report(Time::ZERO + Duration::from_ms(*at_ms), *step);
     }
     control.rate().as_bps() / before
 }

@@ -7,7 +7,7 @@ use super::heartbeat::{EvenPerSecond, PerSecond};
 use crate::amca::estimates::Summary;
 use crate::amca::{Nack, Options, Report};
 use layercast_core::contract::{ChildLink, Origin, Peer};
-use layercast_core::units::{Seq, Span, Time};
+use layercast_core::units::{Duration, Seq, Time};
 
 /// The most NACKs of a second that are heard from a child (specification, section 9).
 const MOST_NACKS: u32 = 100;
@@ -15,12 +15,12 @@ const MOST_NACKS: u32 = 100;
 const MOST_BEATS: u32 = 10;
 /// After more NACKs than these for what a child has acknowledged it is ignored for [`IGNORED`].
 const MOST_STALE: u32 = 20;
-const IGNORED: Span = Span::from_secs(10);
+const IGNORED: Duration = Duration::from_secs(10);
 /// A period and a variation beyond these are not believed (specification, section 9).
 const LONGEST_PERIOD_US: u32 = 600_000_000;
 const LARGEST_VARIATION_US: i32 = 10_000_000;
 /// A child that is silent for so long, or for four periods, is left out of what is told to the rate.
-const LIVE: Span = Span::from_secs(5);
+const LIVE: Duration = Duration::from_secs(5);
 /// Serial numbers so far behind the newest are old ones; further behind, the child has begun anew.
 const REORDERED: i32 = 64;
 
@@ -108,8 +108,8 @@ impl Child {
         }
     }
 
-    fn period(&self) -> Span {
-        Span::from_us(self.report.map_or(0, |report| u64::from(report.period_us)))
+    fn period(&self) -> Duration {
+        Duration::from_us(self.report.map_or(0, |report| u64::from(report.period_us)))
     }
 
     /// Whether it counts for the rate, and may be asked for repairs.
@@ -138,7 +138,7 @@ impl Child {
         now: Time,
         report: &Report,
         end: u64,
-        expected: Option<Span>,
+        expected: Option<Duration>,
     ) -> Option<Summary> {
         let standing = Standing::read(report.lo, report.lr, report.max_seq, end)?;
         let behind = self.serial.map(|serial| report.serial.wrapping_sub(serial).cast_signed());
@@ -150,7 +150,7 @@ impl Child {
         self.stand(now, standing);
         let is_sane = (1..=LONGEST_PERIOD_US).contains(&report.period_us)
             && report.rtt_var_us.unsigned_abs() <= LARGEST_VARIATION_US.unsigned_abs();
-        let told = Span::from_us(u64::from(report.period_us));
+        let told = Duration::from_us(u64::from(report.period_us));
         let due = expected.map_or(told, |expected| told.min(expected).max(expected.scaled(0.25)));
         let is_early = self.counted.is_some_and(|at| now.since(at) < due.scaled(0.5));
         if !is_sane || is_early {
@@ -214,8 +214,8 @@ pub(in crate::amca) struct Children {
     list: Vec<Child>,
     most: usize,
     buffer: u64,
-    silent_limit: Span,
-    stall_limit: Span,
+    silent_limit: Duration,
+    stall_limit: Duration,
     /// How often a child has come or gone.
     pub(in crate::amca) changes: u64,
 }
@@ -296,21 +296,26 @@ impl Children {
     }
 
     /// The longest period of the live ones.
-    pub(in crate::amca) fn period(&self, now: Time) -> Option<Span> {
+    pub(in crate::amca) fn period(&self, now: Time) -> Option<Duration> {
         let live = self.list.iter().filter(|child| child.is_live(now) && child.report.is_some());
         live.map(Child::period).max()
     }
 
     /// The smallest and the largest round-trip time to a child, once one is known.
-    pub(in crate::amca) fn round_trips(&self) -> Option<(Span, Span)> {
+    pub(in crate::amca) fn round_trips(&self) -> Option<(Duration, Duration)> {
         let known = || self.list.iter().filter(|child| child.rtt_us > 0).map(|child| child.rtt_us);
-        let span = |us: u32| Span::from_us(u64::from(us));
+        let span = |us: u32| Duration::from_us(u64::from(us));
         Some((span(known().min()?), span(known().max()?)))
     }
 
     /// Forgets who has been silent for too long, and leaves behind who has lacked something for too long, `end`
     /// being the number after the last that was sent. Tells of each that is left behind.
-    pub(in crate::amca) fn sweep(&mut self, now: Time, end: u64, mut left_behind: impl FnMut(Peer, Span)) {
+    pub(in crate::amca) fn sweep(
+        &mut self,
+        now: Time,
+        end: u64,
+        mut left_behind: impl FnMut(Peer, Duration),
+    ) {
         let before = self.list.len();
         self.list.retain(|child| now.since(child.heard) < self.silent_limit);
         self.changes += (before - self.list.len()) as u64;

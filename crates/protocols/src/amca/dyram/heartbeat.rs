@@ -3,7 +3,7 @@
 use crate::amca::Answer;
 use crate::amca::estimates::{rtt_to_source_us, rtt_variation_us};
 use layercast_core::contract::Peer;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// Heartbeats on their way that are remembered.
 const OUTSTANDING: usize = 4;
@@ -14,8 +14,8 @@ pub(in crate::amca) struct Heartbeats {
     /// When those were sent that have not been answered, the newest last.
     outstanding: [Option<Time>; OUTSTANDING],
     parent: Option<Peer>,
-    last: Option<(Time, Span)>,
-    before: Option<(Time, Span)>,
+    last: Option<(Time, Duration)>,
+    before: Option<(Time, Duration)>,
     /// Whether the last two have not been told of yet.
     is_fresh: bool,
     to_source_us: Option<u32>,
@@ -59,24 +59,24 @@ impl Heartbeats {
     }
 
     /// The round-trip time to the source.
-    pub(in crate::amca) fn to_source(&self) -> Option<Span> {
-        self.to_source_us.map(|us| Span::from_us(u64::from(us)))
+    pub(in crate::amca) fn to_source(&self) -> Option<Duration> {
+        self.to_source_us.map(|us| Duration::from_us(u64::from(us)))
     }
 
     /// The round-trip time to the parent.
-    pub(in crate::amca) fn to_parent(&self) -> Option<Span> {
+    pub(in crate::amca) fn to_parent(&self) -> Option<Duration> {
         self.last.map(|(_, section)| section)
     }
 
     /// How long an answer to a NACK may take: the round-trip time and four deviations.
-    pub(in crate::amca) fn patience(&self) -> Option<Span> {
+    pub(in crate::amca) fn patience(&self) -> Option<Duration> {
         let patience_us = |us| u64::from(us) + 4 * u64::from(self.deviation_us);
-        self.to_source_us.map(|us| Span::from_us(patience_us(us)))
+        self.to_source_us.map(|us| Duration::from_us(patience_us(us)))
     }
 
     /// How the round-trip time to the parent has varied over a period, in microseconds. Each change is told once:
     /// a period without an answer of its own knows of none.
-    pub(in crate::amca) fn take_variation_us(&mut self, period: Span) -> i64 {
+    pub(in crate::amca) fn take_variation_us(&mut self, period: Duration) -> i64 {
         let is_fresh = core::mem::take(&mut self.is_fresh);
         match (self.before, self.last) {
             (Some(before), Some(last)) if is_fresh => rtt_variation_us(before, last, period),
@@ -116,8 +116,8 @@ impl EvenPerSecond {
     /// Whether one more event is allowed.
     pub(in crate::amca) fn allow(&mut self, now: Time, most: u32) -> bool {
         let half = u64::from(most.div_ceil(2).max(1));
-        let full = self.full.max(now) + Span::from_ns(1_000_000_000 / half);
-        let is_allowed = full.since(now) <= Span::from_secs(1);
+        let full = self.full.max(now) + Duration::from_ns(1_000_000_000 / half);
+        let is_allowed = full.since(now) <= Duration::from_secs(1);
         if is_allowed {
             self.full = full;
         }
@@ -135,7 +135,7 @@ mod tests {
     fn a_flood_leaves_room_in_every_part_of_a_second() {
         let mut limit = EvenPerSecond::default();
         let allowed: Vec<u64> =
-            (0..3000).filter(|ms| limit.allow(Time::ZERO + Span::from_ms(*ms), 100)).collect();
+            (0..3000).filter(|ms| limit.allow(Time::ZERO + Duration::from_ms(*ms), 100)).collect();
         let within = |from: u64, to: u64| allowed.iter().filter(|ms| (from..to).contains(*ms)).count();
         assert!((0..=2000).step_by(100).all(|from| within(from, from + 1000) <= 100));
         assert!((1000..2900).step_by(100).all(|from| within(from, from + 100) >= 4), "{allowed:?}");
@@ -156,18 +156,18 @@ mod tests {
         assert!(beats.on_answer(at(30), Peer(1), answer(sent, 5_000)));
         assert!(!beats.on_answer(at(30), Peer(1), answer(sent, 5_000)));
         assert_eq!(beats.to_source_us(), 25_000);
-        assert_eq!(beats.patience(), Some(Span::from_us(25_000 + 4 * 12_500)));
-        assert_eq!(beats.take_variation_us(Span::from_ms(100)), 0, "one sample");
+        assert_eq!(beats.patience(), Some(Duration::from_us(25_000 + 4 * 12_500)));
+        assert_eq!(beats.take_variation_us(Duration::from_ms(100)), 0, "one sample");
 
         let sent = beats.send(at(110));
         assert!(beats.on_answer(at(140), Peer(1), answer(sent, 5_000)));
-        let variation_us = beats.take_variation_us(Span::from_ms(110));
+        let variation_us = beats.take_variation_us(Duration::from_ms(110));
         assert_eq!(variation_us, 10_000, "from 20 to 30 ms within 110 ms");
-        assert_eq!(beats.take_variation_us(Span::from_ms(110)), 0, "told before");
+        assert_eq!(beats.take_variation_us(Duration::from_ms(110)), 0, "told before");
 
         let sent = beats.send(at(200));
         assert!(beats.on_answer(at(290), Peer(2), answer(sent, 5_000)));
-        assert_eq!(beats.take_variation_us(Span::from_ms(100)), 0, "another parent");
+        assert_eq!(beats.take_variation_us(Duration::from_ms(100)), 0, "another parent");
         // The oldest are forgotten.
         let sent = beats.send(at(300));
         (1..=4).for_each(|ms| {

@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 
 use crate::amca::dyram::UNKNOWN_WINDOW;
 use crate::amca::estimates::repair_gap_s;
-use layercast_core::units::{Size, Span, Time};
+use layercast_core::units::{Duration, Size, Time};
 
 /// So many repairs may wait, and so many are remembered.
 const MOST_WAITING: usize = 64;
@@ -16,7 +16,7 @@ pub(super) struct Replier {
     /// Which were asked for lately, and until when a further NACK is taken as the same.
     acted: VecDeque<(u64, Time)>,
     next: Time,
-    gap: Span,
+    gap: Duration,
 }
 
 impl Replier {
@@ -29,7 +29,7 @@ impl Replier {
         &mut self,
         now: Time,
         seq: u64,
-        window: Option<Span>,
+        window: Option<Duration>,
         lost: u64,
         rate_bps: u64,
         size: Size,
@@ -46,7 +46,7 @@ impl Replier {
         }
         self.acted.push_back((seq, now + window.unwrap_or(UNKNOWN_WINDOW)));
         self.waiting.push_back(seq);
-        self.gap = Span::from_secs_f64(repair_gap_s(rate_bps as f64, size.as_bits() as f64, lost));
+        self.gap = Duration::from_secs_f64(repair_gap_s(rate_bps as f64, size.as_bits() as f64, lost));
     }
 
     /// The repair that is due. The first leaves at once.
@@ -55,7 +55,7 @@ impl Replier {
             return None;
         }
         let seq = self.waiting.pop_front()?;
-        self.next = now + self.gap.max(Span::from_us(1)).min(Span::from_secs(1));
+        self.next = now + self.gap.max(Duration::from_us(1)).min(Duration::from_secs(1));
         Some(seq)
     }
 

@@ -3,7 +3,7 @@
 use crate::amca::dyram::{Heartbeats, Standing, wire_before, wire_us};
 use crate::amca::estimates::{packets_per_report, wire_variation_us};
 use crate::amca::{Data, Options, Report};
-use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 
 /// What is due at a packet.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub(super) struct Due {
 #[derive(Clone, Debug)]
 pub(super) struct Reports {
     every: u32,
-    interval: Span,
+    interval: Duration,
     size: Size,
     least_bps: f64,
     is_literal: bool,
@@ -78,8 +78,8 @@ impl Reports {
     }
 
     /// How long ago the last report was.
-    pub(super) fn since_last(&self, now: Time) -> Span {
-        self.last.map_or(Span::MAX, |at| now.since(at))
+    pub(super) fn since_last(&self, now: Time) -> Duration {
+        self.last.map_or(Duration::MAX, |at| now.since(at))
     }
 
     /// Whether most packets of the period were lost though the source is as slow as it can be.
@@ -97,7 +97,7 @@ impl Reports {
     ) -> Report {
         let rate = Rate::from_bps((rate_bps as f64).max(1.0));
         let planned = rate.time_to_send(self.size) * u64::from(self.per_report(rate_bps));
-        let period = self.last.map_or(planned, |at| now.since(at)).max(Span::from_us(1));
+        let period = self.last.map_or(planned, |at| now.since(at)).max(Duration::from_us(1));
         if self.last.is_none() {
             // One that began anew is known by numbers that do not follow those before.
             self.serial = now.as_wire_us();

@@ -2,7 +2,7 @@
 
 use crate::amca::dyram::{ChildKey, Missing, Standing, Table, UNKNOWN_WINDOW};
 use layercast_core::contract::ChildSet;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// So many packets of a gap are asked for at once; receivers ask for the rest.
 pub(super) const MOST_ASKED: u64 = 64;
@@ -13,7 +13,7 @@ const MOST_RUNS: usize = 512;
 /// Repliers asked for a packet before the source is.
 const MOST_TRIED: usize = 2;
 /// A state that nobody touched for so long is forgotten.
-const FORGOTTEN: Span = Span::from_secs(30);
+const FORGOTTEN: Duration = Duration::from_secs(30);
 
 /// Who wants a repair.
 #[derive(Clone, Copy, Debug, Default)]
@@ -123,7 +123,13 @@ impl Recovery {
     }
 
     /// This router itself lost a packet. Returns whether it is to be asked for now.
-    pub(super) fn ask_early(&mut self, now: Time, seq: u64, asking: ChildSet, window: Option<Span>) -> bool {
+    pub(super) fn ask_early(
+        &mut self,
+        now: Time,
+        seq: u64,
+        asking: ChildSet,
+        window: Option<Duration>,
+    ) -> bool {
         let state = self.state(now, seq);
         state.wanted.links = ChildSet(state.wanted.links.0 | asking.0);
         if now < state.acted_until {
@@ -204,12 +210,12 @@ impl Recovery {
     }
 
     /// Somebody was asked for a packet.
-    pub(super) fn acted(&mut self, now: Time, seq: u64, window: Option<Span>) {
+    pub(super) fn acted(&mut self, now: Time, seq: u64, window: Option<Duration>) {
         self.state(now, seq).acted_until = now + window.unwrap_or(UNKNOWN_WINDOW);
     }
 
     /// A child was asked for a packet. Returns in which turn.
-    pub(super) fn elected(&mut self, now: Time, seq: u64, key: ChildKey, window: Option<Span>) -> u64 {
+    pub(super) fn elected(&mut self, now: Time, seq: u64, key: ChildKey, window: Option<Duration>) -> u64 {
         self.acted(now, seq, window);
         self.turn += 1;
         let state = self.state(now, seq);
@@ -221,7 +227,7 @@ impl Recovery {
 
     /// A repair came. Returns who wants it, and takes late NACKs for it as answered for a while. None if nobody
     /// has asked.
-    pub(super) fn repaired(&mut self, now: Time, seq: u64, window: Option<Span>) -> Option<Wanted> {
+    pub(super) fn repaired(&mut self, now: Time, seq: u64, window: Option<Duration>) -> Option<Wanted> {
         let state = self.states.get_mut(seq)?;
         let wanted = core::mem::take(&mut state.wanted);
         state.acted_until = state.acted_until.max(now + window.unwrap_or(UNKNOWN_WINDOW));

@@ -3,7 +3,7 @@
 use crate::amca::Report;
 use crate::amca::dyram::{Heartbeats, Standing, wire_before, wire_us};
 use crate::amca::estimates::Summary;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// The rounds of a router.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +54,7 @@ impl Rounds {
         self.has_begun = false;
         self.release(now);
         let summary = summary?;
-        let own = beats.take_variation_us(Span::from_us(u64::from(summary.period_us)));
+        let own = beats.take_variation_us(Duration::from_us(u64::from(summary.period_us)));
         let summary = summary.over_section(own);
         let told = Standing { below: summary.below, end: summary.end, limit: summary.limit };
         let told = self.held(told);

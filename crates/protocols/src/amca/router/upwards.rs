@@ -5,7 +5,7 @@ use crate::amca::dyram::ChildKey;
 use crate::amca::estimates::Summary;
 use crate::amca::{Answer, Body, Header, Report};
 use layercast_core::contract::{Payload, Send, Target};
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 impl Router {
     pub(super) fn on_beat(&mut self, now: Time, key: ChildKey, sent_ns: u64) {
@@ -16,8 +16,8 @@ impl Router {
         child.held_beat = Some(sent_ns);
         self.watch(now);
         self.answer_held();
-        let apart = self.children.period(now).map_or(BEAT, |period| Span::from_ns(period.as_ns() / 2));
-        if self.last_beat.is_none_or(|at| now.since(at) >= apart.max(Span::from_ms(1))) {
+        let apart = self.children.period(now).map_or(BEAT, |period| Duration::from_ns(period.as_ns() / 2));
+        if self.last_beat.is_none_or(|at| now.since(at) >= apart.max(Duration::from_ms(1))) {
             self.last_beat = Some(now);
             let sent_ns = self.beats.send(now);
             self.send_control(Target::Source, Body::Heartbeat { sent_ns });
@@ -52,8 +52,8 @@ impl Router {
         if self.children.have_all_reported(now) {
             self.report(now);
         } else if self.rounds.begin() {
-            let period = Span::from_us(u64::from(report.period_us)).max(Span::from_us(1));
-            let wait = period.scaled(1.5).min(Span::from_secs(600));
+            let period = Duration::from_us(u64::from(report.period_us)).max(Duration::from_us(1));
+            let wait = period.scaled(1.5).min(Duration::from_secs(600));
             self.timers.arm(Timer::Round as usize, now + wait);
         }
     }

@@ -3,7 +3,7 @@
 use crate::amca::dyram::UNKNOWN_WINDOW;
 use crate::amca::estimates::{Summary, backlog, packets_per_report, unacknowledged};
 use crate::amca::{Control, IgnoreRule, Options, Profile, Step};
-use layercast_core::units::{Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 
 /// The state between reports.
 #[derive(Clone, Debug)]
@@ -12,16 +12,16 @@ pub(super) struct Feedback {
     ignore: IgnoreRule,
     is_bounded: bool,
     every: u32,
-    interval: Span,
+    interval: Duration,
     size: Size,
     /// Packets first sent since the last report that counted.
     sent_since: u64,
     below: Option<u64>,
-    period: Option<Span>,
-    longest: Option<Span>,
-    shortest: Option<Span>,
+    period: Option<Duration>,
+    longest: Option<Duration>,
+    shortest: Option<Duration>,
     /// The round-trip time of the empty path: the smallest largest one.
-    base: Option<Span>,
+    base: Option<Duration>,
     /// How often children had come or gone when `base` was begun.
     changes: u64,
     /// Packets first sent since anything came from below.
@@ -72,17 +72,17 @@ impl Feedback {
     }
 
     /// The largest round-trip time, if one is known.
-    pub(super) fn longest(&self) -> Option<Span> {
+    pub(super) fn longest(&self) -> Option<Duration> {
         self.longest
     }
 
     /// How long a repair and what it causes take.
-    pub(super) fn longest_way(&self) -> Span {
+    pub(super) fn longest_way(&self) -> Duration {
         self.longest.unwrap_or(UNKNOWN_WINDOW)
     }
 
     /// How long NACKs do nothing after the rate was halved.
-    pub(super) fn ignore(&self) -> Span {
+    pub(super) fn ignore(&self) -> Duration {
         let longest = self.longest.unwrap_or(UNKNOWN_WINDOW);
         match self.ignore {
             IgnoreRule::RoundTrip => longest,
@@ -91,7 +91,7 @@ impl Feedback {
     }
 
     /// How far apart reports should be at this rate.
-    pub(super) fn expected_period(&self, rate: Rate) -> Span {
+    pub(super) fn expected_period(&self, rate: Rate) -> Duration {
         let bits = self.size.as_bits().max(1) as f64;
         let packets = match self.profile {
             Profile::Literal => self.every,
@@ -101,7 +101,7 @@ impl Feedback {
     }
 
     /// After what silence congestion is severe.
-    pub(super) fn patience(&self, rate: Rate) -> Span {
+    pub(super) fn patience(&self, rate: Rate) -> Duration {
         let period = self.period.unwrap_or_else(|| self.expected_period(rate));
         (period * 2).max(self.longest_way() * 2)
     }
@@ -113,7 +113,7 @@ impl Feedback {
 
     /// What children say together reaches the rate, of a source whose next new packet is `next`.
     pub(super) fn on_summary(&mut self, now: Time, summary: &Summary, next: u64, control: &mut Control) {
-        let span = |us: u32| (us > 0).then(|| Span::from_us(u64::from(us)));
+        let span = |us: u32| (us > 0).then(|| Duration::from_us(u64::from(us)));
         if let Some(longest) = span(summary.rtt_max_us) {
             self.longest = Some(longest);
             self.base = Some(self.base.map_or(longest, |base| base.min(longest)));
@@ -137,7 +137,7 @@ impl Feedback {
             received_bps: self
                 .is_bounded
                 .then(|| f64::from(summary.count) * bits * 1e6 / f64::from(summary.period_us.max(1))),
-            rtt_max_s: span(summary.rtt_max_us).map(Span::as_secs_f64),
+            rtt_max_s: span(summary.rtt_max_us).map(Duration::as_secs_f64),
             is_marked: summary.is_marked,
         };
         control.on_report(now, step);

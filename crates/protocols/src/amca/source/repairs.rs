@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::amca::dyram::Table;
 use layercast_core::contract::ChildSet;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// So many packets have a state at a time; NACKs for others are heard when they are repeated.
 const MOST: usize = 512;
@@ -71,7 +71,7 @@ impl Repairs {
     }
 
     /// The next repair to send. Those who get it need not ask again within `window`.
-    pub(super) fn take_next(&mut self, now: Time, window: Span) -> Option<Repair> {
+    pub(super) fn take_next(&mut self, now: Time, window: Duration) -> Option<Repair> {
         // The lowest first, so that those who wait for it come further.
         let (place, _) = self.waiting.iter().enumerate().min_by_key(|&(_, seq)| seq)?;
         let seq = self.waiting.swap_remove(place);

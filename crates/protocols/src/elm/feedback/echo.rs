@@ -3,12 +3,12 @@
 use alloc::collections::VecDeque;
 
 use crate::elm::header::{Echo, ReceiverId};
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// The most entries that wait (thesis 6.2.3).
 const MAX_WAITING: usize = 256;
 /// Entries older than this are dropped (thesis 6.2.3).
-const MAX_AGE: Span = Span::from_secs(2);
+const MAX_AGE: Duration = Duration::from_secs(2);
 
 /// A time stamp that waits to be echoed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

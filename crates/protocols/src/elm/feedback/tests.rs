@@ -4,13 +4,13 @@ use super::*;
 use layercast_kit::feedback::ReceiverId;
 
 fn waiting(id: u64, at_ms: u64, has_rtt: bool) -> Waiting {
-    let arrived = Time::ZERO + Span::from_ms(at_ms);
+    let arrived = Time::ZERO + Duration::from_ms(at_ms);
     let receiver = ReceiverId(NonZeroU64::new(id).expect("not zero"));
     Waiting { receiver, timestamp_us: at_ms as u32, arrived, has_rtt }
 }
 
 fn popped(queue: &mut EchoQueue, at_ms: u64) -> Option<(u64, u32, u32)> {
-    let echo = queue.pop(Time::ZERO + Span::from_ms(at_ms))?;
+    let echo = queue.pop(Time::ZERO + Duration::from_ms(at_ms))?;
     Some((echo.receiver.0.get(), echo.timestamp_us, echo.hold_us))
 }
 
@@ -51,7 +51,7 @@ fn a_crowd_stretches_the_interval_by_a_tenth_per_period() {
         for _ in 0..5_000 {
             control.count();
         }
-        control.poll(Time::ZERO + Span::from_secs(5 * period));
+        control.poll(Time::ZERO + Duration::from_secs(5 * period));
     }
     assert_eq!(control.interval_ms(), 1331);
 }

@@ -2,8 +2,8 @@
 
 use super::{Phase, Receiver, Timer};
 use crate::elm::slow_start::SlowStartStep;
-use crate::elm::strategy::{Rung, Step};
-use layercast_core::contract::{Cause, Note};
+use crate::elm::strategy::{RateBounds, Step};
+use layercast_core::contract::{Cause, TraceEvent};
 use layercast_core::units::{Layer, Level, RateEstimate, Time};
 
 impl Receiver {
@@ -19,7 +19,7 @@ impl Receiver {
             if rate == RateEstimate::Unknown {
                 // Before the first round-trip time a rate from the initial value may lead down,
                 // never up (docs/protocols/elm.md).
-                self.manager.on_rate(now, self.reception.rate(), &Rung { above: None, ..rung });
+                self.manager.on_rate(now, self.reception.rate(), &RateBounds { above: None, ..rung });
             } else {
                 self.manager.on_rate(now, rate, &rung);
             }
@@ -84,7 +84,7 @@ impl Receiver {
     pub(super) fn end_slow_start(&mut self) {
         if self.in_slow_start() {
             self.phase = Phase::Managed;
-            self.actions.note(Note::SlowStartEnded { level: self.level });
+            self.actions.trace(TraceEvent::SlowStartEnded { level: self.level });
         }
     }
 
@@ -93,16 +93,16 @@ impl Receiver {
     }
 
     /// The rates around the level held, without the one above while joins are held back.
-    fn rung(&self, now: Time) -> Option<Rung> {
+    fn rung(&self, now: Time) -> Option<RateBounds> {
         let rung = self.table.rung(self.level)?;
-        Some(if now < self.no_join_before { Rung { above: None, ..rung } } else { rung })
+        Some(if now < self.no_join_before { RateBounds { above: None, ..rung } } else { rung })
     }
 
     /// The level one layer down; none at the base layer, which is kept.
     pub(super) fn one_down(&self) -> Option<Level> {
         match self.level.layer_count() {
             0 | 1 => None,
-            count => Some(Level::of_count(count - 1)),
+            count => Some(Level::from_count(count - 1)),
         }
     }
 
@@ -111,7 +111,7 @@ impl Receiver {
         if usize::from(count) >= self.table.layer_count() {
             return;
         }
-        self.raise_to(Level::of_count(count + 1), cause);
+        self.raise_to(Level::from_count(count + 1), cause);
         self.manager.level_changed(now, Step::Join);
         self.reception.on_level_change();
         self.watch_join(now, Layer(count));
@@ -123,7 +123,7 @@ impl Receiver {
             self.reception.layer_changed(layer);
             self.actions.join(layer.channel());
         }
-        self.actions.note(Note::LevelChanged { from: self.level, to, cause });
+        self.actions.trace(TraceEvent::LevelChanged { from: self.level, to, cause });
         self.level = to;
     }
 
@@ -149,7 +149,7 @@ impl Receiver {
         }
         self.end_slow_start();
         self.no_join_before = now + self.options.join_failed_hold;
-        self.lowered_to(now, Level::of_count(layer.0), Cause::JoinFailed);
+        self.lowered_to(now, Level::from_count(layer.0), Cause::JoinFailed);
         if self.level == Level::NONE {
             // Without the base layer there is nothing; it is asked for again.
             self.phase = Phase::Waiting;
@@ -162,7 +162,7 @@ impl Receiver {
         for index in to.layer_count()..self.level.layer_count() {
             self.reception.layer_changed(Layer(index));
         }
-        self.actions.note(Note::LevelChanged { from: self.level, to, cause });
+        self.actions.trace(TraceEvent::LevelChanged { from: self.level, to, cause });
         self.level = to;
         self.watch = None;
         self.timers.disarm(Timer::Join as usize);

@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 use super::Counters;
 use crate::elm::header::{Data, Echo, Header, MAX_LAYERS};
 use crate::elm::options::{Options, SmoothingSampling};
-use layercast_core::contract::{ActionQueue, Note};
+use layercast_core::contract::{ActionQueue, TraceEvent};
 use layercast_core::session::SessionPlan;
-use layercast_core::units::{Layer, RateEstimate, Size, Span, Time};
+use layercast_core::units::{Duration, Layer, RateEstimate, Size, Time};
 use layercast_kit::equation::{Formula, Path};
 use layercast_kit::estimator::{
     ArrivalClass, ClockReading, LossEstimator, LossOutcome, Packet, RtoEstimator, RttEstimator, SenderClock,
@@ -45,11 +45,11 @@ pub(super) struct Reception {
     calculated_at: Option<f64>,
     rate: RateEstimate,
     smoother: Smoother,
-    sample_every: Span,
+    sample_every: Duration,
     next_sample: Time,
     reset_on_change: bool,
     packet_size: Size,
-    r_init: Span,
+    r_init: Duration,
 }
 
 impl Reception {
@@ -60,7 +60,7 @@ impl Reception {
             SequenceTracker::new(layer, options.reorder, max_gap)
         };
         let sample_every = match options.smoothing_sampling {
-            SmoothingSampling::PerPacket => Span::ZERO,
+            SmoothingSampling::PerPacket => Duration::ZERO,
             SmoothingSampling::Interval => options.smoothing_interval,
         };
         let mut reception = Reception {
@@ -106,7 +106,7 @@ impl Reception {
         let mut lose = |lost: &Packet| {
             counters.lost += 1;
             if loss.on_lost(lost) == LossOutcome::NewEvent {
-                actions.note(Note::LossEvent { layer: lost.layer, first_lost: lost.seq });
+                actions.trace(TraceEvent::LossEvent { layer: lost.layer, first_lost: lost.seq });
             }
         };
         let (seq, class) = tracker.on_packet(data.seq, sent, now, &mut lose);
@@ -122,7 +122,7 @@ impl Reception {
             ArrivalClass::Wild => counters.invalid += 1,
             ArrivalClass::Resynchronised => {
                 counters.resync += 1;
-                actions.note(Note::Resynchronised { layer });
+                actions.trace(TraceEvent::Resynchronised { layer });
             }
             ArrivalClass::First | ArrivalClass::New => {}
         }
@@ -134,7 +134,7 @@ impl Reception {
         if marked {
             counters.marked += 1;
             if self.loss.on_marked(&packet) == LossOutcome::NewEvent {
-                actions.note(Note::LossEvent { layer, first_lost: seq });
+                actions.trace(TraceEvent::LossEvent { layer, first_lost: seq });
             }
         } else {
             self.loss.on_received(&packet);
@@ -144,7 +144,7 @@ impl Reception {
 
     /// A time stamp of ours came back. The sample, and whether it is the first; none if it is not
     /// believed.
-    pub(super) fn on_echo(&mut self, now: Time, echo: &Echo) -> Option<(Span, bool)> {
+    pub(super) fn on_echo(&mut self, now: Time, echo: &Echo) -> Option<(Duration, bool)> {
         if echo.hold_us >= MAX_HOLD_US {
             return None;
         }
@@ -153,7 +153,7 @@ impl Reception {
         self.rtt.on_sample(sample);
         if let Some(smoothed_s) = self.rtt.rtt_s() {
             self.rto.on_sample(sample.as_secs_f64(), smoothed_s);
-            self.loss.set_rtt(Span::from_secs_f64(smoothed_s));
+            self.loss.set_rtt(Duration::from_secs_f64(smoothed_s));
         }
         self.path_changed();
         Some((sample, first))
@@ -201,16 +201,16 @@ impl Reception {
         &self.loss
     }
 
-    pub(super) fn rtt(&self) -> Option<Span> {
+    pub(super) fn rtt(&self) -> Option<Duration> {
         self.rtt.rtt()
     }
 
-    pub(super) fn rtt_or_initial(&self) -> Span {
+    pub(super) fn rtt_or_initial(&self) -> Duration {
         self.rtt.rtt().unwrap_or(self.r_init)
     }
 
     /// The retransmission timeout, or what stands for it before the first sample.
-    pub(super) fn timeout(&self) -> Span {
+    pub(super) fn timeout(&self) -> Duration {
         self.rto.rto().unwrap_or(self.r_init * 4)
     }
 

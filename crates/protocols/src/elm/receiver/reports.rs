@@ -2,18 +2,18 @@
 
 use crate::elm::options::Options;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// The shortest and longest interval that is believed when announced (docs/protocols/elm.md).
-const BELIEVED: (Span, Span) = (Span::from_ms(10), Span::from_secs(3600));
+const BELIEVED: (Duration, Duration) = (Duration::from_ms(10), Duration::from_secs(3600));
 
 /// The schedule of a receiver's reports.
 #[derive(Clone, Debug)]
 pub(super) struct ReportSchedule {
-    interval: Span,
+    interval: Duration,
     jitter: (f64, f64),
-    first_spread: Span,
-    floor: Span,
+    first_spread: Duration,
+    floor: Duration,
     robust: bool,
     last_sent: Option<Time>,
     factor: f64,
@@ -33,14 +33,14 @@ impl ReportSchedule {
     }
 
     /// The interval in force.
-    pub(super) fn interval(&self) -> Span {
+    pub(super) fn interval(&self) -> Duration {
         self.interval
     }
 
-    /// Takes the interval that a packet announces: kept within belief, and at most doubled by one
+    /// Takes the interval that a packet announces: kept within estimates, and at most doubled by one
     /// packet. Returns a new deadline if the running timer is to change.
     pub(super) fn announced(&mut self, interval_ms: u32) -> Option<Time> {
-        let announced = Span::from_ms(u64::from(interval_ms));
+        let announced = Duration::from_ms(u64::from(interval_ms));
         if announced == self.interval {
             return None;
         }
@@ -51,7 +51,7 @@ impl ReportSchedule {
 
     /// When the first report is due.
     pub(super) fn first(&mut self, now: Time, stream: &mut Stream) -> Time {
-        now + stream.uniform_span(self.interval.min(self.first_spread))
+        now + stream.uniform_duration(self.interval.min(self.first_spread))
     }
 
     /// A report was sent: when the next one is due.
@@ -70,13 +70,13 @@ mod tests {
     fn a_forged_interval_is_clamped_and_grows_slowly() {
         let mut schedule = ReportSchedule::new(&Options::default());
         schedule.announced(u32::MAX);
-        assert_eq!(schedule.interval(), Span::from_secs(2));
+        assert_eq!(schedule.interval(), Duration::from_secs(2));
         for _ in 0..20 {
             schedule.announced(u32::MAX);
         }
-        assert_eq!(schedule.interval(), Span::from_secs(3600));
+        assert_eq!(schedule.interval(), Duration::from_secs(3600));
         schedule.announced(0);
-        assert_eq!(schedule.interval(), Span::from_ms(10));
+        assert_eq!(schedule.interval(), Duration::from_ms(10));
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use alloc::vec::Vec;
 
 use crate::elm::header::{MAX_LAYERS, TableEntry};
-use crate::elm::strategy::Rung;
+use crate::elm::strategy::RateBounds;
 use layercast_core::layers::LayerTable;
-use layercast_core::units::{Layer, Level, Rate, Size, Span};
+use layercast_core::units::{Duration, Layer, Level, Rate, Size};
 
 /// The rates of a session's layers: from the plan, kept true by what packets say.
 #[derive(Clone, Debug)]
@@ -32,9 +32,9 @@ impl RateTable {
     }
 
     /// The rates around a level; none if no layer is held.
-    pub(super) fn rung(&self, level: Level) -> Option<Rung> {
+    pub(super) fn rung(&self, level: Level) -> Option<RateBounds> {
         let index = level.top()?.index();
-        Some(Rung {
+        Some(RateBounds {
             below: index.checked_sub(1).and_then(|below| self.cumulative.get(below)).copied(),
             here: *self.cumulative.get(index)?,
             above: self.cumulative.get(index + 1).copied(),
@@ -42,8 +42,8 @@ impl RateTable {
     }
 
     /// The time between two packets of a layer.
-    pub(super) fn spacing(&self, layer: Layer, size: Size) -> Span {
-        self.own.get(layer.index()).map_or(Span::ZERO, |rate| rate.time_to_send(size))
+    pub(super) fn spacing(&self, layer: Layer, size: Size) -> Duration {
+        self.own.get(layer.index()).map_or(Duration::ZERO, |rate| rate.time_to_send(size))
     }
 
     /// Takes an entry that a packet carried. One that only repeats what is known, at the precision

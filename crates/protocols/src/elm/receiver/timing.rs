@@ -2,8 +2,8 @@
 
 use super::{Phase, Receiver};
 use crate::elm::options::SilentLayer;
-use layercast_core::contract::{Cause, Note};
-use layercast_core::units::{Layer, Level, Span, Time};
+use layercast_core::contract::{Cause, TraceEvent};
+use layercast_core::units::{Duration, Layer, Level, Time};
 
 /// The timers of a receiver, besides those of slow start and of the manager.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +59,7 @@ impl Receiver {
     /// Nothing came since the start. It goes on waiting; a base layer that could not be joined is
     /// asked for again.
     fn nothing_came(&mut self, now: Time) {
-        self.actions.note(Note::NothingHeard { waited: now.since(self.started) });
+        self.actions.trace(TraceEvent::Silent { waited: now.since(self.started) });
         if self.level == Level::NONE {
             self.raise_to(Level::up_to(Layer::BASE), Cause::Start);
         }
@@ -78,7 +78,7 @@ impl Receiver {
     /// The source began anew: everything is learned again, from the base layer up.
     pub(super) fn begin_anew(&mut self, now: Time) {
         self.counters.restarts += 1;
-        self.actions.note(Note::Resynchronised { layer: Layer::BASE });
+        self.actions.trace(TraceEvent::Resynchronised { layer: Layer::BASE });
         self.leave_down_to(now, Level::up_to(Layer::BASE), Cause::SessionEnd);
         self.reception.reset();
         self.newest_base = None;
@@ -89,7 +89,7 @@ impl Receiver {
     }
 
     /// How long without packets is silence.
-    fn silence_after(&self) -> Span {
+    fn silence_after(&self) -> Duration {
         let timeout = self.reception.timeout();
         timeout.scaled(self.options.silence_timeouts).max(self.options.silence_min)
     }
@@ -104,7 +104,7 @@ impl Receiver {
         }
         if !self.silent {
             self.silent = true;
-            self.actions.note(Note::NothingHeard { waited: now.since(self.last_heard) });
+            self.actions.trace(TraceEvent::Silent { waited: now.since(self.last_heard) });
             self.end_slow_start();
         }
         self.manager.clear();
@@ -129,7 +129,8 @@ impl Receiver {
             self.counters.join_silent += 1;
             if self.options.join_silent == SilentLayer::Leave {
                 self.watch = Some(JoinWatch { counted: true, ..watch });
-                let leave_at = (watch.joined + self.options.join_silent_leave).max(now + Span::from_ns(1));
+                let leave_at =
+                    (watch.joined + self.options.join_silent_leave).max(now + Duration::from_ns(1));
                 self.timers.arm(Timer::Join as usize, leave_at);
             }
         } else if let Some(lower) = self.one_down().filter(|_| self.level == Level::up_to(watch.layer)) {

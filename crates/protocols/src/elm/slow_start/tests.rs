@@ -1,12 +1,12 @@
 use super::*;
 
 const BASE: Rate = Rate::from_kbps(128.0);
-const RTT: Span = Span::from_ms(60);
+const RTT: Duration = Duration::from_ms(60);
 
 /// The rung of a level of a doubling structure of seven.
-fn rung(level: u16) -> Rung {
+fn rung(level: u16) -> RateBounds {
     let rate = |level: u16| Rate::from_kbps(128.0 * f64::from(1 << level));
-    Rung {
+    RateBounds {
         below: level.checked_sub(1).map(rate),
         here: rate(level),
         above: (level < 6).then(|| rate(level + 1)),
@@ -53,7 +53,7 @@ fn without_a_round_trip_time_it_climbs_two_layers_and_holds() {
 #[test]
 fn at_the_top_it_ends_when_the_deaf_period_has_passed() {
     let slow_start = joined(6);
-    let end = Time::ZERO + Span::from_secs(5).scaled(1.0 / 64.0);
+    let end = Time::ZERO + Duration::from_secs(5).scaled(1.0 / 64.0);
     assert_eq!(slow_start.next_deadline(RateEstimate::Unbounded, &rung(6), 6), Some(end));
     assert_eq!(slow_start.poll(end, RateEstimate::Unbounded, &rung(6), 6), Some(SlowStartStep::End));
 }

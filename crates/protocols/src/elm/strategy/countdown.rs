@@ -1,6 +1,6 @@
 //! A timer whose delay changes while it runs.
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// A timer whose delay is set anew with each new rate.
 #[derive(Clone, Copy, Debug, Default)]
@@ -10,7 +10,7 @@ pub(super) struct Countdown(Option<Running>);
 struct Running {
     /// The start; moves with each new delay when progress is what counts.
     updated: Time,
-    delay: Span,
+    delay: Duration,
     /// The part of the way that is done; used only when progress is what counts.
     done: f64,
     not_before: Time,
@@ -28,7 +28,7 @@ impl Countdown {
     /// Starts the timer if it does not run, and gives it a new delay. By deadline it fires at its
     /// start plus the latest delay; by progress each stretch of time counts by the delay that held
     /// then. It never fires before `not_before`.
-    pub(super) fn set(&mut self, now: Time, delay: Span, by_progress: bool, not_before: Time) {
+    pub(super) fn set(&mut self, now: Time, delay: Duration, by_progress: bool, not_before: Time) {
         let mut running = match self.0 {
             Some(running) => running,
             None => Running { updated: now, delay, done: 0.0, not_before },

@@ -1,8 +1,8 @@
 //! The lazy strategy (thesis 6.1.3): the further the rate is beyond the bound, the sooner the step.
 
-use super::{Manager, Rung, above, below};
+use super::{Manager, RateBounds, above, below};
 use layercast_core::math;
-use layercast_core::units::{Rate, RateEstimate, Span, Time};
+use layercast_core::units::{Duration, Rate, RateEstimate, Time};
 
 /// How far the rate is above the next level, in units of the gap to it, 0 to 1 (thesis eq. 18).
 pub fn join_excess(rate: RateEstimate, here: Rate, above: Rate) -> f64 {
@@ -39,16 +39,16 @@ fn reactivity(excess: f64, exponent: f64) -> f64 {
 
 /// The delay at an excess (thesis eq. 20, 21): laziness, which is one minus reactivity, times the
 /// longest delay.
-fn delay(longest: Span, excess: f64, exponent: f64) -> Span {
+fn delay(longest: Duration, excess: f64, exponent: f64) -> Duration {
     longest.scaled(1.0 - reactivity(excess, exponent))
 }
 
-pub(super) fn on_rate(manager: &mut Manager, now: Time, rate: RateEstimate, rung: &Rung) {
+pub(super) fn on_rate(manager: &mut Manager, now: Time, rate: RateEstimate, rung: &RateBounds) {
     join(manager, now, rate, rung);
     leave(manager, now, rate, rung);
 }
 
-fn join(manager: &mut Manager, now: Time, rate: RateEstimate, rung: &Rung) {
+fn join(manager: &mut Manager, now: Time, rate: RateEstimate, rung: &RateBounds) {
     let Some(bound) = rung.above else {
         manager.join.stop();
         return;
@@ -66,7 +66,7 @@ fn join(manager: &mut Manager, now: Time, rate: RateEstimate, rung: &Rung) {
     }
 }
 
-fn leave(manager: &mut Manager, now: Time, rate: RateEstimate, rung: &Rung) {
+fn leave(manager: &mut Manager, now: Time, rate: RateEstimate, rung: &RateBounds) {
     let Some(lower) = rung.below else {
         manager.leave.stop();
         return;

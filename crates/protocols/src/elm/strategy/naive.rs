@@ -1,9 +1,9 @@
 //! The naive strategy (thesis 6.1.1): follow the rate, one step per evaluation.
 
-use super::{Manager, Rung, Step, above, below};
+use super::{Manager, RateBounds, Step, above, below};
 use layercast_core::units::{RateEstimate, Time};
 
-pub(super) fn on_rate(manager: &mut Manager, now: Time, rate: RateEstimate, rung: &Rung) {
+pub(super) fn on_rate(manager: &mut Manager, now: Time, rate: RateEstimate, rung: &RateBounds) {
     manager.pending = None;
     if manager.last_change.is_some_and(|last| now < last + manager.options.min_gap) {
         return;

@@ -1,9 +1,9 @@
 //! The skeptical strategy (thesis 6.1.2): the rate must stay beyond the bound for a fixed time.
 
-use super::{Manager, Rung, above, below};
+use super::{Manager, RateBounds, above, below};
 use layercast_core::units::{RateEstimate, Time};
 
-pub(super) fn on_rate(manager: &mut Manager, now: Time, rate: RateEstimate, rung: &Rung) {
+pub(super) fn on_rate(manager: &mut Manager, now: Time, rate: RateEstimate, rung: &RateBounds) {
     let options = manager.options;
     match rung.above {
         Some(bound) if above(rate, bound) => {

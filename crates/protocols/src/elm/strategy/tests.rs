@@ -5,9 +5,9 @@ use layercast_core::math;
 
 const TABLE_KBPS: [f64; 6] = [128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0];
 
-fn rung(level: usize) -> Rung {
+fn rung(level: usize) -> RateBounds {
     let rate = |level: usize| TABLE_KBPS.get(level).map(|&kbps| Rate::from_kbps(kbps));
-    Rung {
+    RateBounds {
         below: level.checked_sub(1).and_then(rate),
         here: rate(level).expect("a level of the table"),
         above: rate(level + 1),
@@ -119,7 +119,7 @@ fn reactivity_shapes_the_delay_between_none_and_all_of_it() {
 
 #[test]
 fn joins_and_leaves_have_longest_delays_of_their_own() {
-    let (t_join_max, t_leave_max) = (Span::from_secs(40), Span::from_secs(10));
+    let (t_join_max, t_leave_max) = (Duration::from_secs(40), Duration::from_secs(10));
     let options = Options { t_join_max, t_leave_max, ..Options::default() };
     let join = run(&mut Manager::new(&options), 2, &[(0.0, known(1280.0))], 60.0);
     let leave = run(&mut Manager::new(&options), 3, &[(0.0, known(768.0))], 60.0);
@@ -132,6 +132,7 @@ fn naive_follows_each_rate_unless_it_keeps_a_distance() {
     let samples: Vec<_> =
         (0..8).map(|i| (f64::from(i), known(if i % 2 == 0 { 1100.0 } else { 900.0 }))).collect();
     assert_eq!(run(&mut manager(Strategy::Naive), 2, &samples, 8.0).len(), 8);
-    let options = Options { strategy: Strategy::Naive, min_gap: Span::from_secs(3), ..Options::default() };
+    let options =
+        Options { strategy: Strategy::Naive, min_gap: Duration::from_secs(3), ..Options::default() };
     assert_eq!(run(&mut Manager::new(&options), 2, &samples, 8.0), [(0.0, 3), (3.0, 2), (6.0, 3)]);
 }

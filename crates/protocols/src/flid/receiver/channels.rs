@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 
 use super::numbers::{Lost, Numbers, Rules};
 use crate::flid::{Header, Settings};
-use layercast_core::contract::{ActionQueue, Note};
+use layercast_core::contract::{ActionQueue, TraceEvent};
 use layercast_core::session::SessionPlan;
-use layercast_core::units::{Channel, Layer, Level, Span, Time};
+use layercast_core::units::{Channel, Duration, Layer, Level, Time};
 use layercast_kit::dynamic::{Layering, Memberships, Move};
 
 /// Gaps up to this length are believed even on slow layers, and no longer ones even on fast ones.
@@ -31,7 +31,7 @@ pub(super) struct Channels {
     layering: Layering,
     rules: Rules,
     /// For how long a channel that was left in time is silent.
-    silence: Option<(Span, u64)>,
+    silence: Option<(Duration, u64)>,
     memberships: Memberships,
     receptions: Vec<Reception>,
 }
@@ -84,11 +84,11 @@ impl Channels {
     }
 
     /// What is missing of `slot` and before is lost. Returns the layer of a channel that lost something.
-    pub(super) fn settle(&mut self, slot: u64, mut on_lost: impl FnMut(Lost)) -> Option<Layer> {
+    pub(super) fn finalise(&mut self, slot: u64, mut on_lost: impl FnMut(Lost)) -> Option<Layer> {
         let mut layer = None;
         for channel in self.memberships.held() {
             let Some(reception) = self.receptions.get_mut(channel.index()) else { continue };
-            reception.numbers.settle(slot, |lost| {
+            reception.numbers.finalise(slot, |lost| {
                 layer = layer.or_else(|| self.layering.layer_of(channel, lost.slot));
                 on_lost(lost);
             });
@@ -155,7 +155,7 @@ impl Channels {
             return;
         }
         if !core::mem::replace(&mut reception.is_told, true) {
-            actions.note(Note::LeftChannelSends { channel, since_leave });
+            actions.trace(TraceEvent::LateLeave { channel, since_leave });
         }
         if since_leave >= silence * 2 {
             // A channel that is not held cannot be left, so it is joined for that.

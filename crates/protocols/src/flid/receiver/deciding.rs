@@ -1,9 +1,9 @@
 //! What a receiver lost in which slot, and what it does about it.
 
 use super::numbers::Lost;
-use super::slots::{Heard, Slot, next_level};
+use super::slots::{Slot, SlotOrder, next_level};
 use super::{Header, Receiver};
-use layercast_core::contract::{Cause, Note};
+use layercast_core::contract::{Cause, TraceEvent};
 use layercast_core::units::{Layer, Level, Seq, Time};
 
 impl Receiver {
@@ -32,24 +32,24 @@ impl Receiver {
             let Some(slot) = slot.filter(|_| count > 0) else { continue };
             slot.lost = slot.lost.saturating_add(count);
             if !core::mem::replace(&mut slot.is_told, true) {
-                self.actions.note(Note::LossEvent { layer, first_lost: Seq(losses.first) });
+                self.actions.trace(TraceEvent::LossEvent { layer, first_lost: Seq(losses.first) });
             }
         }
     }
 
     /// How many layers are held after a slot, and why; none for as many as now.
     pub(super) fn decide(&mut self, now: Time, mut slot: Slot) -> Option<(u16, Cause)> {
-        let (layer, losses) = self.settle(slot.number);
+        let (layer, losses) = self.finalise(slot.number);
         if losses.present > 0 {
             self.counts.1 += u64::from(losses.present);
             slot.lost = slot.lost.saturating_add(losses.present);
             if !slot.is_told {
                 let layer = layer.unwrap_or_default();
-                self.actions.note(Note::LossEvent { layer, first_lost: Seq(losses.first) });
+                self.actions.trace(TraceEvent::LossEvent { layer, first_lost: Seq(losses.first) });
             }
         }
         let judged = self.congestion.judge(now, slot.received, slot.lost, slot.is_marked);
-        let conflict = (slot.heard == Heard::Conflict).then_some(Cause::Loss);
+        let conflict = (slot.heard == SlotOrder::Conflict).then_some(Cause::Loss);
         let congested = judged.or(conflict);
         let held = self.level.top()?;
         if slot.began < self.deaf_until && !self.settings.deaf.is_zero() {
@@ -69,15 +69,15 @@ impl Receiver {
     }
 
     /// What is missing of `slot` and before is lost: what, and on which layer.
-    pub(super) fn settle(&mut self, slot: u64) -> (Option<Layer>, Losses) {
+    pub(super) fn finalise(&mut self, slot: u64) -> (Option<Layer>, Losses) {
         let mut losses = Losses::default();
-        let layer = self.channels.settle(slot, |lost| losses.add(lost));
+        let layer = self.channels.finalise(slot, |lost| losses.add(lost));
         (layer, losses)
     }
 
-    pub(super) fn settle_level(&mut self, now: Time, decided: Option<(u16, Cause)>) {
+    pub(super) fn apply_level(&mut self, now: Time, decided: Option<(u16, Cause)>) {
         if let Some((count, cause)) = decided {
-            self.change_level(now, Level::of_count(count), cause);
+            self.change_level(now, Level::from_count(count), cause);
         }
     }
 }

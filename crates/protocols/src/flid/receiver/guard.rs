@@ -1,13 +1,13 @@
 //! What keeps a single forged packet from moving a receiver.
 
-use layercast_core::units::{Channel, Span, Time};
+use layercast_core::units::{Channel, Duration, Time};
 
 /// How many packets a slot far ahead needs to be believed.
 const PACKETS: u8 = 3;
 /// How many packets must say that the session ends.
 const END_PACKETS: u8 = 3;
 /// For how long after that nothing may say otherwise.
-pub(super) const END_WAIT: Span = Span::from_secs(1);
+pub(super) const END_WAIT: Duration = Duration::from_secs(1);
 
 /// Slots may follow each other in half of their length; what is quicker needs three packets that agree,
 /// with one of them from the base, or from two channels.
@@ -25,8 +25,8 @@ impl JumpGuard {
         &mut self,
         slot: u64,
         ahead: u64,
-        elapsed: Span,
-        slot_span: Span,
+        elapsed: Duration,
+        slot_span: Duration,
         from: (Channel, bool),
     ) -> bool {
         if ahead <= elapsed.as_ns() / (slot_span.as_ns() / 2).max(1) {
@@ -87,7 +87,7 @@ const OFFSETS: usize = 32;
 
 impl SlotClock {
     /// A packet of a slot came; the first one of each slot counts.
-    pub(super) fn hear(&mut self, slot: u64, now: Time, slot_span: Span) {
+    pub(super) fn hear(&mut self, slot: u64, now: Time, slot_span: Duration) {
         if self.last.is_some_and(|(last, _)| slot <= last) {
             return;
         }
@@ -104,20 +104,20 @@ impl SlotClock {
         self.count += 1;
     }
 
-    fn since_origin(&self, slot: u64, slot_span: Span) -> i64 {
+    fn since_origin(&self, slot: u64, slot_span: Duration) -> i64 {
         (slot_span * slot.saturating_sub(self.origin)).as_ns() as i64
     }
 
     /// When `slot` begins, if packets take as long as the quickest of the last slots did.
-    pub(super) fn predicted(&self, slot: u64, slot_span: Span) -> Option<Time> {
+    pub(super) fn predicted(&self, slot: u64, slot_span: Duration) -> Option<Time> {
         let known = self.offsets.get(..self.count.min(OFFSETS))?;
         let offset = known.iter().min()?.saturating_add(self.since_origin(slot, slot_span));
         Some(Time::from_ns(u64::try_from(offset).unwrap_or_default()))
     }
 
     /// How long a slot may last until it counts as ended without a packet of the next one.
-    pub(super) fn patience(&self, slot_span: Span) -> Span {
-        let strays = Span::from_ns(self.jitter_ns.saturating_mul(4));
+    pub(super) fn patience(&self, slot_span: Duration) -> Duration {
+        let strays = Duration::from_ns(self.jitter_ns.saturating_mul(4));
         slot_span + strays.max(slot_span.scaled(0.5)).min(slot_span * LONGEST_PATIENCE)
     }
 
@@ -130,21 +130,21 @@ impl SlotClock {
 mod tests {
     use super::*;
 
-    const SLOT: Span = Span::from_ms(500);
+    const SLOT: Duration = Duration::from_ms(500);
 
     #[test]
     fn a_slot_ahead_of_time_needs_three_packets_of_two_channels_or_of_the_base() {
         let mut guard = JumpGuard::default();
         let high = (Channel(3), false);
-        assert!(guard.allows(8, 1, Span::from_ms(250), SLOT, high));
-        assert!(!guard.allows(9, 2, Span::from_ms(250), SLOT, high));
-        assert!(!guard.allows(9, 2, Span::from_ms(250), SLOT, high));
-        assert!(!guard.allows(9, 2, Span::from_ms(250), SLOT, high));
-        assert!(guard.allows(9, 2, Span::from_ms(250), SLOT, (Channel(4), false)));
+        assert!(guard.allows(8, 1, Duration::from_ms(250), SLOT, high));
+        assert!(!guard.allows(9, 2, Duration::from_ms(250), SLOT, high));
+        assert!(!guard.allows(9, 2, Duration::from_ms(250), SLOT, high));
+        assert!(!guard.allows(9, 2, Duration::from_ms(250), SLOT, high));
+        assert!(guard.allows(9, 2, Duration::from_ms(250), SLOT, (Channel(4), false)));
         // Another slot starts the count anew.
-        assert!(!guard.allows(90, 83, Span::from_ms(250), SLOT, (Channel(0), true)));
-        assert!(!guard.allows(90, 83, Span::from_ms(250), SLOT, high));
-        assert!(guard.allows(90, 83, Span::from_ms(250), SLOT, high));
+        assert!(!guard.allows(90, 83, Duration::from_ms(250), SLOT, (Channel(0), true)));
+        assert!(!guard.allows(90, 83, Duration::from_ms(250), SLOT, high));
+        assert!(guard.allows(90, 83, Duration::from_ms(250), SLOT, high));
     }
 
     #[test]
@@ -157,17 +157,17 @@ mod tests {
     #[test]
     fn the_clock_goes_by_the_quickest_packet_and_is_patient_with_jitter() {
         let mut clock = SlotClock::default();
-        let at = |ms: u64| Time::ZERO + Span::from_ms(ms);
+        let at = |ms: u64| Time::ZERO + Duration::from_ms(ms);
         assert_eq!(clock.predicted(1, SLOT), None);
         clock.hear(10, at(1030), SLOT);
         clock.hear(11, at(1510), SLOT);
         clock.hear(11, at(1100), SLOT);
         clock.hear(13, at(2600), SLOT);
         assert_eq!(clock.predicted(14, SLOT), Some(at(3010)));
-        assert_eq!(clock.patience(SLOT), Span::from_ms(750));
+        assert_eq!(clock.patience(SLOT), Duration::from_ms(750));
         for slot in 14..40 {
             clock.hear(slot, at(slot * 500 + (slot % 2) * 300), SLOT);
         }
-        assert!(clock.patience(SLOT) > Span::from_ms(1500));
+        assert!(clock.patience(SLOT) > Duration::from_ms(1500));
     }
 }

@@ -145,7 +145,7 @@ impl Numbers {
     }
 
     /// Everything that is missing of `slot` and before is lost.
-    pub(super) fn settle(&mut self, slot: u64, mut on_lost: impl FnMut(Lost)) {
+    pub(super) fn finalise(&mut self, slot: u64, mut on_lost: impl FnMut(Lost)) {
         if !self.gaps.is_empty() {
             self.declare(|gap| gap.slot <= slot, &mut on_lost);
         }
@@ -201,9 +201,9 @@ mod tests {
         take(&mut numbers, 2, 1);
         take(&mut numbers, 5, 2);
         let mut lost = Vec::new();
-        numbers.settle(1, |packets| lost.push(packets));
+        numbers.finalise(1, |packets| lost.push(packets));
         assert_eq!(lost, [Lost { slot: 1, count: 1, first: 1 }]);
-        numbers.settle(2, |packets| lost.push(packets));
+        numbers.finalise(2, |packets| lost.push(packets));
         assert_eq!(lost[1], Lost { slot: 2, count: 2, first: 3 });
     }
 

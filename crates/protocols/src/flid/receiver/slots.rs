@@ -2,12 +2,12 @@
 
 use crate::flid::EcnSettings;
 use layercast_core::contract::Cause;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// From this share of lost packets on a slot is congested even where marks decide.
 const HEAVY_LOSS: f64 = 0.25;
 /// Where no mark was seen for so long, and ...
-const NO_MARKS: Span = Span::from_secs(60);
+const NO_MARKS: Duration = Duration::from_secs(60);
 /// ... so many slots together ...
 const LOSS_SLOTS: u32 = 10;
 /// ... lost more than this share, no router marks and losses count.
@@ -27,7 +27,7 @@ pub fn next_level(level: u16, levels: u16, is_congested: bool, signal: Option<u8
 
 /// The signals of a slot: all packets must say the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum SlotOrder {
     #[default]
     Nothing,
     Signal(Option<u8>),
@@ -43,8 +43,8 @@ pub(super) struct Slot {
     pub(super) received: u32,
     pub(super) lost: u32,
     pub(super) is_marked: bool,
-    pub(super) heard: Heard,
-    /// Whether only its end was heard: then nobody rises by it.
+    pub(super) heard: SlotOrder,
+    /// Whether only its end was heard: then it lets no receiver add a layer.
     pub(super) is_partial: bool,
     /// Whether its loss has been told.
     pub(super) is_told: bool,
@@ -58,7 +58,7 @@ impl Slot {
             received: 0,
             lost: 0,
             is_marked: false,
-            heard: Heard::Nothing,
+            heard: SlotOrder::Nothing,
             is_partial: false,
             is_told: false,
         }
@@ -66,16 +66,16 @@ impl Slot {
 
     pub(super) fn hear(&mut self, signal: Option<u8>) {
         self.heard = match self.heard {
-            Heard::Nothing => Heard::Signal(signal),
-            Heard::Signal(same) if same == signal => self.heard,
-            Heard::Signal(_) | Heard::Conflict => Heard::Conflict,
+            SlotOrder::Nothing => SlotOrder::Signal(signal),
+            SlotOrder::Signal(same) if same == signal => self.heard,
+            SlotOrder::Signal(_) | SlotOrder::Conflict => SlotOrder::Conflict,
         };
     }
 
     /// The signal by which a receiver may rise.
     pub(super) fn signal(&self) -> Option<u8> {
         match self.heard {
-            Heard::Signal(signal) if !self.is_partial => signal,
+            SlotOrder::Signal(signal) if !self.is_partial => signal,
             _ => None,
         }
     }
@@ -144,12 +144,12 @@ mod tests {
         slot.hear(Some(3));
         assert_eq!(slot.signal(), Some(3));
         slot.hear(None);
-        assert_eq!((slot.heard, slot.signal()), (Heard::Conflict, None));
+        assert_eq!((slot.heard, slot.signal()), (SlotOrder::Conflict, None));
     }
 
     #[test]
     fn marks_decide_and_losses_only_where_marks_fail() {
-        let at = |s: u64| Time::ZERO + Span::from_secs(s);
+        let at = |s: u64| Time::ZERO + Duration::from_secs(s);
         let mut literal = Congestion::new(Some(EcnSettings { safety: false }), at(0));
         assert_eq!(literal.judge(at(1), 1, 99, false), None);
         let mut safe = Congestion::new(Some(EcnSettings { safety: true }), at(0));

@@ -1,10 +1,10 @@
 use super::*;
 use layercast_core::contract::JoinError;
 use layercast_core::layers::LayerTable;
-use layercast_core::units::{Rate, Size, Span, WireSeq};
+use layercast_core::units::{Duration, Rate, Size, WireSeq};
 use std::vec::Vec;
 
-const SLOT: Span = Span::from_ms(500);
+const SLOT: Duration = Duration::from_ms(500);
 
 /// A receiver that hears packets made by hand. All layers have the same rate; the base stands still.
 struct Bench {
@@ -38,7 +38,7 @@ impl Bench {
     }
 
     fn dynamic() -> Bench {
-        Bench::new(&Settings { leave_bound: Some(Span::from_secs(1)), ..Settings::default() })
+        Bench::new(&Settings { leave_bound: Some(Duration::from_secs(1)), ..Settings::default() })
     }
 
     /// A dynamic one at this level, at the beginning of a slot.
@@ -62,7 +62,7 @@ impl Bench {
     }
 
     /// Time passes without a packet; timers come when they are due.
-    fn wait(&mut self, span: Span) {
+    fn wait(&mut self, span: Duration) {
         let end = self.now + span;
         let mut told = Vec::new();
         while let Some(at) = self.receiver.deadline().filter(|&at| at <= end) {
@@ -140,8 +140,8 @@ impl Bench {
 }
 
 /// Static layers.
-fn fixed(deaf: Span) -> Settings {
-    Settings { deaf, loss_grace: Span::from_ms(50), ..Settings::default() }
+fn fixed(deaf: Duration) -> Settings {
+    Settings { deaf, loss_grace: Duration::from_ms(50), ..Settings::default() }
 }
 
 fn joins(actions: &[Action<Header>]) -> usize {
@@ -264,13 +264,13 @@ fn slots_that_were_missed_cost_a_layer_each() {
 #[test]
 fn silence_ends_slots_as_congested_and_three_of_them_leave_the_base() {
     let mut bench = Bench::at_level(4);
-    bench.wait(Span::from_ms(750));
+    bench.wait(Duration::from_ms(750));
     assert_eq!(bench.level(), 3);
-    bench.wait(Span::from_ms(1000));
+    bench.wait(Duration::from_ms(1000));
     assert_eq!((bench.level(), bench.held()), (0, [0].into()));
     assert!(bench.receiver.state == State::Starved);
-    bench.wait(Span::from_secs(10));
-    assert!(bench.actions.iter().any(|action| matches!(action, Action::Note(Note::NothingHeard { .. }))));
+    bench.wait(Duration::from_secs(10));
+    assert!(bench.actions.iter().any(|action| matches!(action, Action::Trace(TraceEvent::Silent { .. }))));
     bench.slot += 40;
     bench.packet(0);
     assert!(bench.receiver.state == State::Running && bench.level() == 0);
@@ -308,8 +308,8 @@ fn a_channel_that_sends_again_after_it_was_left_is_told_and_left_again() {
             bench.arrive(header);
             told.extend(bench.actions.clone());
             let repeated =
-                Note::LeftChannelSends { channel: left, since_leave: SLOT * (bench.slot - left_in) };
-            assert!(told.contains(&Action::Note(repeated)), "{told:?}");
+                TraceEvent::LateLeave { channel: left, since_leave: SLOT * (bench.slot - left_in) };
+            assert!(told.contains(&Action::Trace(repeated)), "{told:?}");
         }
     }
     assert_eq!(told.len(), 1);
@@ -332,7 +332,7 @@ fn a_join_that_failed_takes_back_what_needs_it_and_is_tried_again() {
     assert_eq!((bench.level(), leaves(&bench.actions)), (1, 1));
     bench.give(Input::JoinFailed(Channel(0), JoinError::Refused));
     assert_eq!((bench.level(), bench.held()), (-1, [].into()));
-    bench.wait(Span::from_secs(10));
+    bench.wait(Duration::from_secs(10));
     assert_eq!((bench.level(), bench.held()), (0, [0].into()));
     bench.packet(0);
     assert!(bench.receiver.state == State::Running);
@@ -340,13 +340,13 @@ fn a_join_that_failed_takes_back_what_needs_it_and_is_tried_again() {
 
 #[test]
 fn static_layers_wait_for_the_last_packets_of_a_slot() {
-    let mut bench = Bench::new(&fixed(Span::ZERO));
+    let mut bench = Bench::new(&fixed(Duration::ZERO));
     bench.signal = Some(4);
     bench.slot_packets(1);
     bench.turn();
     bench.turn();
     assert_eq!(bench.level(), 0);
-    bench.wait(Span::from_ms(50));
+    bench.wait(Duration::from_ms(50));
     assert_eq!(bench.level(), 1);
     bench.signal = None;
     bench.turn();
@@ -355,13 +355,13 @@ fn static_layers_wait_for_the_last_packets_of_a_slot() {
     bench.packet(0);
     bench.turn();
     bench.arrive(late);
-    bench.wait(Span::from_ms(50));
+    bench.wait(Duration::from_ms(50));
     assert_eq!(bench.level(), 2);
     bench.slot_packets(2);
     bench.lose(1);
     bench.slot_packets(1);
     bench.turn();
-    bench.wait(Span::from_ms(50));
+    bench.wait(Duration::from_ms(50));
     assert_eq!(bench.level(), 1);
 }
 
@@ -383,20 +383,20 @@ fn a_deaf_receiver_of_static_layers_judges_no_slot_that_began_before() {
                 bench.slot_packets(2);
                 bench.turn();
                 bench.slot_packets(2);
-                bench.wait(Span::from_ms(50));
+                bench.wait(Duration::from_ms(50));
                 bench.level()
             })
             .collect::<Vec<_>>()
     };
-    assert_eq!(levels(Span::ZERO), [3, 2, 1, 0]);
-    assert_eq!(levels(Span::from_ms(800)), [3, 3, 3, 2]);
+    assert_eq!(levels(Duration::ZERO), [3, 2, 1, 0]);
+    assert_eq!(levels(Duration::from_ms(800)), [3, 3, 3, 2]);
 }
 
 #[test]
 fn a_new_top_layer_may_be_waited_for() {
     let levels = |wait_first_packet| {
         let options =
-            Settings { wait_first_packet, leave_bound: Some(Span::from_secs(1)), ..Settings::default() };
+            Settings { wait_first_packet, leave_bound: Some(Duration::from_secs(1)), ..Settings::default() };
         let mut bench = Bench::new(&options);
         bench.signal = Some(4);
         bench.packet(0);

@@ -10,7 +10,7 @@ fn plan() -> SessionPlan {
 
 /// The packets of some slots, with their times.
 fn run(source: &mut Source, start: Time, slots: u64) -> Vec<(Time, Header)> {
-    let end = start + Span::from_ms(500) * slots;
+    let end = start + Duration::from_ms(500) * slots;
     let (mut now, mut input) = (start, Input::Start);
     let mut packets = Vec::new();
     while now < end {
@@ -27,7 +27,7 @@ fn run(source: &mut Source, start: Time, slots: u64) -> Vec<(Time, Header)> {
 
 /// Dynamic layers.
 fn dynamic() -> Settings {
-    Settings { leave_bound: Some(Span::from_secs(4)), ..Settings::default() }
+    Settings { leave_bound: Some(Duration::from_secs(4)), ..Settings::default() }
 }
 
 fn source(options: &Settings) -> Source {
@@ -46,8 +46,8 @@ fn rates_slots_and_flags_are_as_the_headers_say() {
     }
     for slot in 0..200 {
         let of_slot: Vec<_> = packets.iter().filter(|(_, header)| header.slot.0 == slot).collect();
-        let begins = start + Span::from_ms(500) * u64::from(slot);
-        assert!(of_slot.iter().all(|(at, _)| *at >= begins && *at < begins + Span::from_ms(500)));
+        let begins = start + Duration::from_ms(500) * u64::from(slot);
+        assert!(of_slot.iter().all(|(at, _)| *at >= begins && *at < begins + Duration::from_ms(500)));
         let (first_at, first) = of_slot[0];
         assert!(*first_at == begins && first.layer == 0 && first.first_of_slot);
         assert!(of_slot.iter().all(|(_, header)| header.signal == first.signal));
@@ -79,7 +79,7 @@ fn both_kinds_of_signal_let_levels_rise_as_often_as_they_should() {
         let signals = packets.iter().filter(|(_, header)| header.layer == 0 && header.first_of_slot);
         let signals: Vec<_> = signals.map(|(_, header)| header.signal).collect();
         assert_eq!(signals.len() as u64, slots);
-        for (level, &rise) in source.rises().iter().enumerate() {
+        for (level, &rise) in source.increase_probabilities().iter().enumerate() {
             let named =
                 signals.iter().filter(|signal| signal.is_some_and(|named| usize::from(named) >= level));
             let share = named.count() as f64 / slots as f64;
@@ -93,12 +93,12 @@ fn both_kinds_of_signal_let_levels_rise_as_often_as_they_should() {
 fn a_stalled_host_sends_nothing_late_and_slots_do_not_drift() {
     let mut source = source(&dynamic());
     run(&mut source, Time::ZERO, 4);
-    let late = Time::ZERO + Span::from_ms(100 * 500 + 200);
+    let late = Time::ZERO + Duration::from_ms(100 * 500 + 200);
     source.handle(late, Input::Timer);
     let sent: Vec<_> = core::iter::from_fn(|| source.poll_action()).collect();
     assert!(!sent.is_empty() && sent.len() < 60, "{} packets", sent.len());
     assert_eq!(source.slot, 100);
-    assert_eq!(source.slot_end(), Time::ZERO + Span::from_ms(101 * 500));
+    assert_eq!(source.slot_end(), Time::ZERO + Duration::from_ms(101 * 500));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn at_the_end_of_the_data_three_slots_tell_it_in_every_packet() {
     assert_eq!(slots.into_iter().collect::<alloc::vec::Vec<_>>(), [4, 5, 6, 7]);
     // It was told in slot 4; the third slot after it ends at 4 s.
     assert!(last > Time::from_secs_f64(3.5) && last < Time::from_secs_f64(4.0), "{last}");
-    source.handle(last + Span::from_secs(9), Input::DataAvailable);
+    source.handle(last + Duration::from_secs(9), Input::DataAvailable);
     assert_eq!((source.poll_action(), source.deadline()), (None, None));
 }
 
@@ -151,11 +151,16 @@ fn the_end_is_told_three_times_on_the_base() {
 
 #[test]
 fn the_three_ways_to_choose_shares() {
-    use crate::flid::RiseRule;
+    use crate::flid::ProbabilityRule;
     let list = alloc::vec![0.5; 11];
-    let with = |rises| Settings { rises, rise_list: list.clone(), ..dynamic() };
+    let with = |increase_probabilities| Settings {
+        increase_probabilities,
+        increase_probability_list: list.clone(),
+        ..dynamic()
+    };
     let [heuristic, climbed, listed] =
-        [RiseRule::Heuristic, RiseRule::HillClimbing, RiseRule::List].map(|rule| with(rule).shares(&plan()));
+        [ProbabilityRule::Heuristic, ProbabilityRule::HillClimbing, ProbabilityRule::List]
+            .map(|rule| with(rule).shares(&plan()));
     assert!(heuristic != climbed && heuristic.len() == 12 && climbed.len() == 12);
     assert_eq!(listed[..11], [0.5; 11]);
     assert_eq!(listed[11], 0.0);
@@ -163,13 +168,13 @@ fn the_three_ways_to_choose_shares() {
 
 #[test]
 fn plans_that_do_not_fit_are_refused_with_a_way_out() {
-    use crate::flid::RiseRule;
+    use crate::flid::ProbabilityRule;
     let refusal = |options: &Settings, plan: &SessionPlan| options.check(plan).unwrap_err().0;
     assert_eq!(dynamic().check(&plan()), Ok(()));
     let slow = LayerTable::equal(Rate::from_kbps(10.0), 3).unwrap();
     let slow = SessionPlan { layers: slow, packet_size: Size::from_bytes(1000) };
     assert!(refusal(&dynamic(), &slow).contains("0.62 packets in a slot of 500 ms"));
-    let leave_bound = Some(Span::from_secs(60));
+    let leave_bound = Some(Duration::from_secs(60));
     let many = refusal(&Settings { leave_bound, ..dynamic() }, &plan());
     assert!(many.contains("take 134 channels"), "{many}");
     let equal = LayerTable::equal(Rate::from_kbps(160.0), 200).unwrap();
@@ -178,8 +183,12 @@ fn plans_that_do_not_fit_are_refused_with_a_way_out() {
     for list in
         [&[0.5; 10][..], &[0.5; 12], &[2.0; 11], &[0.1, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]]
     {
-        let rise_list = list.to_vec();
-        let options = Settings { rises: RiseRule::List, rise_list, ..dynamic() };
+        let increase_probability_list = list.to_vec();
+        let options = Settings {
+            increase_probabilities: ProbabilityRule::List,
+            increase_probability_list,
+            ..dynamic()
+        };
         assert!(refusal(&options, &plan()).contains("with 12 layers it must have 11"));
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 use layercast_core::contract::{Ecn, JoinError};
 use layercast_core::layers::LayerTable;
-use layercast_core::units::{Rate, Size, Span};
+use layercast_core::units::{Duration, Rate, Size};
 
 /// A receiver under test, with one number counter per layer.
 struct Bench {
@@ -31,7 +31,7 @@ impl Bench {
     }
 
     fn wait(&mut self, ms: u64) {
-        self.now += Span::from_ms(ms);
+        self.now += Duration::from_ms(ms);
     }
 
     fn packet(&mut self, layer: u8, change: impl FnOnce(&mut Header)) {
@@ -85,9 +85,9 @@ fn starts_at_the_base_and_waits_for_one_whole_interval() {
     assert_eq!(bench.level(), 0);
     bench.point(0, 8);
     assert_eq!(bench.actions[0], Action::Join(Channel(1)));
-    let (from, to) = (Level::of_count(1), Level::of_count(2));
+    let (from, to) = (Level::from_count(1), Level::from_count(2));
     let cause = Cause::SynchronisationPoint;
-    assert_eq!(bench.actions[1], Action::Note(Note::LevelChanged { from, to, cause }));
+    assert_eq!(bench.actions[1], Action::Trace(TraceEvent::LevelChanged { from, to, cause }));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_loss_costs_the_top_layer_and_then_the_receiver_is_deaf() {
     let mut bench = Bench::at_level_1();
     bench.lose(0);
     bench.plain(0);
-    assert!(matches!(bench.actions[0], Action::Note(Note::LossEvent { layer: Layer::BASE, .. })));
+    assert!(matches!(bench.actions[0], Action::Trace(TraceEvent::LossEvent { layer: Layer::BASE, .. })));
     assert_eq!(bench.actions[1], Action::Leave(Channel(1)));
     assert_eq!(bench.level(), 0);
     // Deaf for 500 ms: neither losses nor points count.
@@ -193,7 +193,7 @@ fn a_join_that_failed_is_taken_back() {
     let mut bench = Bench::at_level_1();
     bench.give(Input::JoinFailed(Channel(1), JoinError::Limit));
     assert_eq!(bench.level(), 0);
-    assert!(bench.actions.iter().all(|action| matches!(action, Action::Note(_))));
+    assert!(bench.actions.iter().all(|action| matches!(action, Action::Trace(_))));
     bench.give(Input::JoinFailed(Channel(0), JoinError::Refused));
     assert_eq!(bench.level(), -1);
     bench.wait(10_000);
@@ -206,7 +206,7 @@ fn silence_is_told_and_stop_leaves_everything() {
     let mut bench = Bench::at_level_1();
     bench.wait(10_000);
     bench.give(Input::Timer);
-    assert!(matches!(bench.actions[0], Action::Note(Note::NothingHeard { .. })));
+    assert!(matches!(bench.actions[0], Action::Trace(TraceEvent::Silent { .. })));
     bench.give(Input::Stop);
     assert_eq!(bench.actions[..2], [Action::Leave(Channel(1)), Action::Leave(Channel(0))]);
     bench.plain(0);

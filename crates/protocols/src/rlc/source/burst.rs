@@ -1,6 +1,6 @@
 //! Bursts: pairs of packets, then silence, right before a synchronisation point.
 
-use layercast_core::units::{Layer, Pacer, Rate, Size, Span, Time};
+use layercast_core::units::{Duration, Layer, Pacer, Rate, Size, Time};
 
 /// What is left of a layer's share in a burst: pairs, a single packet, and departures without one.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,9 +33,9 @@ pub(super) enum Departure {
 
 /// How long a burst and the silence after it last: as long as twice the burst's packets take at the
 /// cumulative rate.
-pub(super) fn burst_span(packets: u32, size: Size, rate: Rate) -> Span {
+pub(super) fn burst_span(packets: u32, size: Size, rate: Rate) -> Duration {
     match packets {
-        0 => Span::ZERO,
+        0 => Duration::ZERO,
         packets => rate.time_to_send(size) * (2 * u64::from(packets)),
     }
 }

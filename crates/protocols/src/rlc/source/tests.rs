@@ -63,14 +63,14 @@ fn points_come_at_the_first_packets_after_their_time() {
             let due = Time::ZERO + options.sp_spacing * u64::from(header.point.0);
             assert_eq!(header.point.0 % (1 << layer), 0);
             assert!(at.since(due) <= packet * (1 + u64::from(header.copy)), "layer {layer} at {at}");
-            assert!(at >= due && spacing > Span::ZERO);
+            assert!(at >= due && spacing > Duration::ZERO);
         }
     }
 }
 
 #[test]
 fn a_burst_doubles_and_then_falls_silent_right_before_its_point() {
-    let packets = run(&Options { sp_spacing: Span::from_secs(1), ..Options::default() }, 4, 20);
+    let packets = run(&Options { sp_spacing: Duration::from_secs(1), ..Options::default() }, 4, 20);
     let layer = of_layer(&packets, 2);
     let first_of_burst = |(_, header): &&(Time, Header)| header.burst_place == 1;
     let mut bursts = 0;
@@ -112,7 +112,7 @@ fn without_data_nothing_is_sent_and_no_number_is_lost() {
         if step == 20 {
             source.handle(now, Input::DataExhausted);
             assert_eq!(source.deadline(), None);
-            now += Span::from_secs(100);
+            now += Duration::from_secs(100);
             source.handle(now, Input::DataAvailable);
         }
         now = source.deadline().unwrap();

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use layercast_core::units::{Layer, Span, Time};
+use layercast_core::units::{Duration, Layer, Time};
 
 /// What is known of one level.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,7 +21,7 @@ struct Known {
 #[derive(Clone, Debug)]
 pub(super) struct LevelMemory(Vec<Known>);
 
-fn within(at: Option<Time>, now: Time, span: Span) -> bool {
+fn within(at: Option<Time>, now: Time, span: Duration) -> bool {
     at.is_some_and(|at| at + span > now)
 }
 
@@ -64,7 +64,7 @@ impl LevelMemory {
     }
 
     /// The highest level whose experiment may still cause loss, and when that began.
-    pub(super) fn highest_pending(&self, now: Time, blame: Span) -> Option<(u16, Time)> {
+    pub(super) fn highest_pending(&self, now: Time, blame: Duration) -> Option<(u16, Time)> {
         let pending = |(index, known): (usize, &Known)| {
             let began = known.pending.filter(|_| within(known.pending, now, blame))?;
             Some((index as u16 + 1, began))
@@ -73,7 +73,7 @@ impl LevelMemory {
     }
 
     /// Whether anybody joined one of the levels up to this one a short time ago.
-    pub(super) fn joined_within(&self, level: u16, now: Time, span: Span) -> bool {
+    pub(super) fn joined_within(&self, level: u16, now: Time, span: Duration) -> bool {
         self.0.iter().take(usize::from(level)).any(|known| within(known.joined, now, span))
     }
 
@@ -81,7 +81,7 @@ impl LevelMemory {
         self.of(level).and_then(|known| known.added)
     }
 
-    pub(super) fn added_within(&self, level: u16, now: Time, span: Span) -> bool {
+    pub(super) fn added_within(&self, level: u16, now: Time, span: Duration) -> bool {
         within(self.added(level), now, span)
     }
 
@@ -99,7 +99,7 @@ pub(super) struct Senders {
 impl Senders {
     /// Whether an announcement may count: one of each sender, and 16 of all, within `span_s`.
     pub(super) fn allow(&mut self, from: u32, now: Time, span_s: f64) -> bool {
-        let span = Span::from_secs_f64(span_s);
+        let span = Duration::from_secs_f64(span_s);
         let is_recent = |entry: &Option<(u32, Time)>| within(entry.map(|(_, at)| at), now, span);
         let known = |entry: &Option<(u32, Time)>| entry.is_some_and(|(who, _)| who == from);
         if self.newest.iter().any(|entry| known(entry) && is_recent(entry)) {

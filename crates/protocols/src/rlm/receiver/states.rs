@@ -3,7 +3,7 @@
 use super::{Receiver, Timer};
 use crate::rlm::join_delay_s;
 use layercast_core::contract::Cause;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// How many times a join delay is drawn again; after that it is half the timer and four times it.
 const MOST_DRAWS: usize = 100;
@@ -34,7 +34,7 @@ impl Receiver {
     /// Loss in the steady state: somebody's experiment, or congestion of other origin.
     fn on_news(&mut self, now: Time) {
         self.timers.disarm(Timer::Detection as usize);
-        let blame = Span::from_secs_f64(self.detection.blame_s());
+        let blame = Duration::from_secs_f64(self.detection.blame_s());
         if let Some((level, joined)) = self.memory.highest_pending(now, blame) {
             self.join_timers.on_failure(level);
             if level == self.held {
@@ -56,7 +56,7 @@ impl Receiver {
     }
 
     fn begin_measurement(&mut self, now: Time) {
-        let wait = Span::from_secs_f64(self.detection.wait_s(self.held));
+        let wait = Duration::from_secs_f64(self.detection.wait_s(self.held));
         self.timers.arm(Timer::Detection as usize, now + wait);
         self.measured_from = self.counts();
         self.state = State::Measurement;
@@ -75,7 +75,7 @@ impl Receiver {
     }
 
     fn await_calm(&mut self, now: Time, state: State) {
-        let wait = Span::from_secs_f64(self.detection.conservative_s());
+        let wait = Duration::from_secs_f64(self.detection.conservative_s());
         self.timers.arm(Timer::Detection as usize, now + wait);
         self.state = state;
     }
@@ -95,7 +95,7 @@ impl Receiver {
     /// It is time for an experiment, if nothing speaks against it.
     pub(super) fn on_join_timer(&mut self, now: Time) {
         if self.state == State::Steady && self.held > 0 && self.held < self.plan.layers.count() {
-            let blame = Span::from_secs_f64(self.detection.blame_s());
+            let blame = Duration::from_secs_f64(self.detection.blame_s());
             let quiet = !self.memory.joined_within(self.held, now, blame);
             if quiet && self.memory.delivers(self.held) {
                 self.add_layer(now, Cause::Experiment);
@@ -120,6 +120,6 @@ impl Receiver {
         // A uniform number in (0, 1].
         let mut draw = || join_delay_s(timer_s, 1.0 - self.stream.uniform());
         let delay_s = (0..MOST_DRAWS).find_map(|_| draw()).unwrap_or(4.5 * timer_s);
-        self.timers.arm(Timer::Join as usize, now + Span::from_secs_f64(delay_s));
+        self.timers.arm(Timer::Join as usize, now + Duration::from_secs_f64(delay_s));
     }
 }

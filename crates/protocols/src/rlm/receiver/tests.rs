@@ -1,7 +1,7 @@
 use super::*;
 use layercast_core::contract::{Ecn, JoinError};
 use layercast_core::layers::LayerTable;
-use layercast_core::units::{Rate, Size, Span, WireSeq};
+use layercast_core::units::{Duration, Rate, Size, WireSeq};
 
 /// A receiver under test, with one number counter per layer.
 struct Bench {
@@ -37,9 +37,9 @@ impl Bench {
 
     /// A packet of each layer held, every 100 ms.
     fn calm(&mut self, seconds: f64) {
-        let end = self.now + Span::from_secs_f64(seconds);
+        let end = self.now + Duration::from_secs_f64(seconds);
         while self.now < end {
-            self.now += Span::from_ms(100);
+            self.now += Duration::from_ms(100);
             self.give(Input::Timer);
             for layer in 0..self.held() {
                 self.packet(layer);
@@ -60,7 +60,7 @@ impl Bench {
     }
 
     fn announce(&mut self, level: u16, from: u32) {
-        self.give_packet(4, Header::Announcement(Announcement { level: Level::of_count(level), from }));
+        self.give_packet(4, Header::Announcement(Announcement { level: Level::from_count(level), from }));
     }
 
     fn held(&self) -> u16 {
@@ -72,7 +72,7 @@ impl Bench {
         let begun = self.now;
         while self.held() != layers {
             self.calm(0.1);
-            assert!(self.now.since(begun) < Span::from_secs(300), "{layers} layers are never held");
+            assert!(self.now.since(begun) < Duration::from_secs(300), "{layers} layers are never held");
         }
         self.now.since(begun).as_secs_f64()
     }
@@ -96,7 +96,7 @@ fn a_joined_layer_is_announced_through_the_source() {
     bench.until_held(1);
     let mut announced = Vec::new();
     while bench.held() < 2 {
-        bench.now += Span::from_ms(100);
+        bench.now += Duration::from_ms(100);
         bench.give(Input::Timer);
         announced.extend(bench.actions.iter().filter_map(|action| match action {
             Action::Send(Send { header: Header::Announcement(made), .. }) => Some(made.level),
@@ -106,7 +106,7 @@ fn a_joined_layer_is_announced_through_the_source() {
             bench.packet(layer);
         }
     }
-    assert_eq!(announced, [Level::of_count(2)]);
+    assert_eq!(announced, [Level::from_count(2)]);
 }
 
 #[test]
@@ -165,11 +165,11 @@ fn floods_of_announcements_count_little() {
         bench.announce(2, from % 3);
     }
     let mut senders = Senders::default();
-    let now = Time::ZERO + Span::from_secs(5);
+    let now = Time::ZERO + Duration::from_secs(5);
     let allowed = (0..1000).filter(|&from| senders.allow(from, now, 5.0)).count();
     assert_eq!(allowed, 16);
-    assert!(!senders.allow(1, now + Span::from_secs(4), 5.0));
-    assert!(senders.allow(1, now + Span::from_secs(6), 5.0));
+    assert!(!senders.allow(1, now + Duration::from_secs(4), 5.0));
+    assert!(senders.allow(1, now + Duration::from_secs(6), 5.0));
     bench.until_held(2);
 }
 

@@ -3,11 +3,11 @@
 
 use super::Receiver;
 use crate::smcc::counting::CountingSet;
-use layercast_core::contract::{Cause, Note};
-use layercast_core::units::{Layer, Level, Rate, RateEstimate, Span, Time};
+use layercast_core::contract::{Cause, TraceEvent};
+use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, Time};
 
 /// The shortest time between two steps, so that no round-trip time can stall a host.
-const MIN_STEP: Span = Span::from_ms(1);
+const MIN_STEP: Duration = Duration::from_ms(1);
 
 /// An attempt that goes on.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ impl Receiver {
     /// The time of a step. Counting layers add a packet per `counting_round_trip`; TCP adds one per
     /// round-trip time R in each R. So a step takes R^2 over that time where R is longer, and R where it is
     /// shorter.
-    fn step_time(&self) -> Span {
+    fn step_time(&self) -> Duration {
         let (rtt, unit) = (self.reception.rtt_in_use(), self.counting_round_trip);
         rtt.max(rtt.scaled(rtt.as_secs_f64() / unit.as_secs_f64())).max(MIN_STEP)
     }
@@ -108,7 +108,7 @@ impl Receiver {
         let Some(attempt) = self.attempt.take() else { return };
         let to = Level::up_to(attempt.layer.above());
         self.counters.attempts += 1;
-        self.actions.note(Note::JoinAttempt { to, joined: joins });
+        self.actions.trace(TraceEvent::JoinAttempt { to, joined: joins });
         if joins {
             self.counters.joined += 1;
             self.set_level(now, to, Cause::RateAbove);

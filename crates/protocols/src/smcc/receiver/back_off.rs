@@ -1,20 +1,20 @@
 //! When the next attempt may be made (reconstruction: 1 s after a failure, doubling to 64 s).
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// Waits longer after each failure.
 #[derive(Clone, Debug)]
 pub(super) struct BackOff {
-    least: Span,
-    most: Span,
-    wait: Span,
+    least: Duration,
+    most: Duration,
+    wait: Duration,
     until: Time,
     /// When the newest layer was joined, while it is not known to last.
     joined: Option<Time>,
 }
 
 impl BackOff {
-    pub(super) fn new(least: Span, most: Span) -> BackOff {
+    pub(super) fn new(least: Duration, most: Duration) -> BackOff {
         BackOff { least, most: most.max(least), wait: least, until: Time::ZERO, joined: None }
     }
 
@@ -31,13 +31,13 @@ impl BackOff {
 
     /// A layer was joined.
     pub(super) fn joined(&mut self, now: Time) {
-        self.settle(now);
+        self.resolve(now);
         self.joined = Some(now);
     }
 
     /// A layer was left. Returns whether that was so soon that the join counts as a failure.
     pub(super) fn left(&mut self, now: Time) -> bool {
-        self.settle(now);
+        self.resolve(now);
         let soon = self.joined.take().is_some();
         if soon {
             self.failed(now);
@@ -48,7 +48,7 @@ impl BackOff {
     }
 
     /// A layer that was kept for the longest wait ends the doubling.
-    fn settle(&mut self, now: Time) {
+    fn resolve(&mut self, now: Time) {
         if self.joined.is_some_and(|joined| now.since(joined) >= self.most) {
             self.joined = None;
             self.wait = self.least;
@@ -61,11 +61,11 @@ mod tests {
     use super::*;
 
     fn at(s: u64) -> Time {
-        Time::ZERO + Span::from_secs(s)
+        Time::ZERO + Duration::from_secs(s)
     }
 
     fn back_off() -> BackOff {
-        BackOff::new(Span::from_secs(1), Span::from_secs(64))
+        BackOff::new(Duration::from_secs(1), Duration::from_secs(64))
     }
 
     /// How long after `now` an attempt may be made.

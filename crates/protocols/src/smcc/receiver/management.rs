@@ -2,8 +2,8 @@
 
 use super::Receiver;
 use crate::smcc::header::{Header, Report};
-use layercast_core::contract::{Cause, Note, Send};
-use layercast_core::units::{Layer, Level, Rate, RateEstimate, Span, Time};
+use layercast_core::contract::{Cause, Send, TraceEvent};
+use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, Time};
 
 impl Receiver {
     /// The fair rate: without bound before a loss. Before a round-trip time was measured it stands on the
@@ -17,7 +17,7 @@ impl Receiver {
 
     /// Looks at the fair rate after a packet. `round` is the length of a feedback round: for so long the
     /// rate must be out of the layer's bounds.
-    pub(super) fn manage(&mut self, now: Time, new_loss: bool, round: Span) {
+    pub(super) fn manage(&mut self, now: Time, new_loss: bool, round: Duration) {
         if new_loss {
             self.loss_in_attempt(now);
         }
@@ -57,7 +57,7 @@ impl Receiver {
     pub(super) fn leave_top(&mut self, now: Time, cause: Cause) {
         let Some(top) = self.level.top() else { return };
         self.end_attempt(now, false);
-        self.set_level(now, Level::of_count(top.0), cause);
+        self.set_level(now, Level::from_count(top.0), cause);
         self.counters.taken_back += u64::from(self.back_off.left(now) && cause == Cause::RateBelow);
         self.counters.silent += u64::from(cause == Cause::SilentLayer);
     }
@@ -83,7 +83,7 @@ impl Receiver {
 
     /// The level is another one, and what was known of the session taken part in is about another layer.
     pub(super) fn level_is(&mut self, now: Time, to: Level, cause: Cause) {
-        self.actions.note(Note::LevelChanged { from: self.level, to, cause });
+        self.actions.trace(TraceEvent::LevelChanged { from: self.level, to, cause });
         self.level = to;
         self.reporter.reset();
         self.reporter.begin(now);
@@ -101,7 +101,7 @@ impl Receiver {
         for index in (layer.0 + 1..self.level.layer_count()).rev() {
             self.actions.leave(Layer(index).channel());
         }
-        self.level_is(now, Level::of_count(layer.0), Cause::JoinFailed);
+        self.level_is(now, Level::from_count(layer.0), Cause::JoinFailed);
         self.back_off.left(now);
     }
 

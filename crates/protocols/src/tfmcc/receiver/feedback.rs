@@ -2,7 +2,7 @@
 
 use crate::tfmcc::options::Options;
 use crate::tfmcc::rules::{biased_delay, feedback_delay, hold_back, is_suppressed};
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// What a receiver knows of itself and of the round when a packet comes.
 #[derive(Clone, Copy, Debug)]
@@ -14,9 +14,9 @@ pub(super) struct Standing {
     /// Whether it has had a loss; before that it asks for twice what it receives.
     pub(super) has_loss: bool,
     /// Its round-trip time.
-    pub(super) rtt: Span,
+    pub(super) rtt: Duration,
     /// The session's largest one.
-    pub(super) max_rtt: Span,
+    pub(super) max_rtt: Duration,
     /// The lowest rate reported in the round, in byte/s, if any.
     pub(super) suppression: Option<f64>,
 }
@@ -32,7 +32,7 @@ pub(super) struct FeedbackTimer {
     /// The rate asked for when the round began.
     asked_first: f64,
     /// The session's largest round-trip time, as the timer was set for, and the last packet.
-    max_rtt: Span,
+    max_rtt: Duration,
     heard: Time,
 }
 
@@ -57,7 +57,7 @@ impl FeedbackTimer {
         // In slow start the rate asked for is twice the receive rate, which is what counts then.
         let back = if standing.has_loss { hold_back(ratio) } else { (0.5 * ratio).clamp(0.0, 1.0) };
         let delay_s = biased_delay(round_s, feedback_delay(round_s, x, self.group), back, self.bias);
-        self.due = Some(now + Span::from_secs_f64(delay_s));
+        self.due = Some(now + Duration::from_secs_f64(delay_s));
         self.asked_first = standing.asked;
         (self.max_rtt, self.heard) = (standing.max_rtt, now);
     }
@@ -103,14 +103,14 @@ impl FeedbackTimer {
 mod tests {
     use super::*;
 
-    const R_MAX: Span = Span::from_ms(500);
+    const R_MAX: Duration = Duration::from_ms(500);
 
     fn at(ms: u64) -> Time {
-        Time::ZERO + Span::from_ms(ms)
+        Time::ZERO + Duration::from_ms(ms)
     }
 
     fn standing(asked: f64) -> Standing {
-        let rtt = Span::from_ms(100);
+        let rtt = Duration::from_ms(100);
         Standing { asked, sent: 100.0, has_loss: true, rtt, max_rtt: R_MAX, suppression: None }
     }
 
@@ -167,7 +167,7 @@ mod tests {
         assert!(cancelled(&mut begun(91.0), &suppressing(50.0, 100.0)));
         assert!(cancelled(&mut begun(50.0), &suppressing(91.0, 100.0)));
         // A round-trip time above the largest one must be told.
-        let far = Standing { rtt: Span::from_ms(501), ..suppressing(91.0, 100.0) };
+        let far = Standing { rtt: Duration::from_ms(501), ..suppressing(91.0, 100.0) };
         assert!(!cancelled(&mut begun(91.0), &far));
     }
 
@@ -175,8 +175,8 @@ mod tests {
     fn the_rest_of_the_time_follows_the_largest_round_trip_time() {
         let mut timer = begun(70.0);
         feed(&mut timer, 100, 1000, &standing(70.0));
-        timer.on_packet(at(1000), &Standing { max_rtt: Span::from_ms(1000), ..standing(70.0) });
-        assert_eq!(timer.due.unwrap().since(at(1000)), Span::from_us(2 * 1_062_500));
+        timer.on_packet(at(1000), &Standing { max_rtt: Duration::from_ms(1000), ..standing(70.0) });
+        assert_eq!(timer.due.unwrap().since(at(1000)), Duration::from_us(2 * 1_062_500));
     }
 
     #[test]
@@ -184,7 +184,7 @@ mod tests {
         let mut timer = begun(70.0);
         timer.on_packet(at(400), &standing(70.0));
         timer.on_packet(at(1400), &standing(70.0));
-        assert_eq!(timer.due.unwrap().since(at(0)), Span::from_us(2_062_500 + 500_000));
+        assert_eq!(timer.due.unwrap().since(at(0)), Duration::from_us(2_062_500 + 500_000));
         // Packets do not come back: nothing is due, ever.
         assert_eq!(timer.deadline(), None);
         assert!(!timer.take_due(at(100_000)));

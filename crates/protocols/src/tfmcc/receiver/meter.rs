@@ -2,7 +2,7 @@
 
 use alloc::collections::VecDeque;
 
-use layercast_core::units::{Size, Span, Time};
+use layercast_core::units::{Duration, Size, Time};
 
 /// Into how many parts the measured time is cut; it is right to one of them.
 const SLOTS: u32 = 8;
@@ -29,7 +29,7 @@ impl Meter {
 
     /// A packet came. `window` is the time to measure over; fewer packets than slots are measured over
     /// the time that they took.
-    pub(super) fn on_packet(&mut self, now: Time, size: Size, window: Span) {
+    pub(super) fn on_packet(&mut self, now: Time, size: Size, window: Duration) {
         let bytes = u64::from(size.as_bytes());
         // Each packet belongs to the time from the one before it. The first one has none.
         let Some(before) = self.newest.replace(now) else { return };
@@ -65,13 +65,13 @@ mod tests {
     const SIZE: Size = Size::from_bytes(1000);
 
     fn at(ms: u64) -> Time {
-        Time::ZERO + Span::from_ms(ms)
+        Time::ZERO + Duration::from_ms(ms)
     }
 
     #[test]
     fn the_rate_follows_within_the_window() {
         let mut meter = Meter::new();
-        let window = Span::from_ms(400);
+        let window = Duration::from_ms(400);
         assert_eq!(meter.rate(), None);
         let mut now = 0;
         for _ in 0..500 {
@@ -92,9 +92,9 @@ mod tests {
     #[test]
     fn a_few_packets_are_enough_and_one_is_not() {
         let mut meter = Meter::new();
-        meter.on_packet(at(0), SIZE, Span::from_ms(10));
+        meter.on_packet(at(0), SIZE, Duration::from_ms(10));
         assert_eq!(meter.rate(), None);
-        meter.on_packet(at(500), SIZE, Span::from_ms(10));
+        meter.on_packet(at(500), SIZE, Duration::from_ms(10));
         assert_eq!(meter.rate(), Some(2000.0));
         meter.reset();
         assert_eq!(meter.rate(), None);

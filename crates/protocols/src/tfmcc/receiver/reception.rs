@@ -8,8 +8,8 @@ use super::meter::Meter;
 use crate::tfmcc::header::Data;
 use crate::tfmcc::options::{Formula, Options};
 use crate::tfmcc::rules::{OneWayDelay, first_loss_rate, rescaled_interval};
-use layercast_core::contract::{ActionQueue, Note};
-use layercast_core::units::{Layer, Rate, RateEstimate, Size, Span, Time, WireSeq};
+use layercast_core::contract::{ActionQueue, TraceEvent};
+use layercast_core::units::{Duration, Layer, Rate, RateEstimate, Size, Time, WireSeq};
 use layercast_kit::equation::Path;
 use layercast_kit::estimator::{
     ArrivalClass, ClockReading, LossConfig, LossEstimator, LossOutcome, Packet, RttEstimator, RttFilter,
@@ -21,7 +21,7 @@ const MAX_ADJUSTMENT: f64 = 4.0;
 
 /// The reverse part of a round-trip time is renewed by a measurement at least as often as this: clocks
 /// that drift apart by 100 ppm are 6 ms further apart after a minute (CHOICE).
-const REVERSE_KEPT: Span = Span::from_secs(60);
+const REVERSE_KEPT: Duration = Duration::from_secs(60);
 
 /// A data packet that arrived, as the estimators see it.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ pub(crate) enum Verdict {
 #[derive(Clone, Copy, Debug)]
 struct Assumed {
     length: f64,
-    rtt: Span,
+    rtt: Duration,
 }
 
 /// The estimators of a receiver, in the order in which a packet passes them.
@@ -67,10 +67,10 @@ pub(crate) struct Reception {
     rtt: RttEstimator,
     delay: Option<OneWayDelay>,
     /// The round-trip time by the delay of the newest packet.
-    adjusted: Option<Span>,
+    adjusted: Option<Duration>,
     measured_at: Time,
     /// The session's largest round-trip time, which stands in before the first sample.
-    max_rtt: Span,
+    max_rtt: Duration,
     meter: Meter,
     window: f64,
     formula: Formula,
@@ -83,7 +83,7 @@ pub(crate) struct Reception {
     /// The rate at which the source sends, in byte/s.
     sent_rate: f64,
     /// The rate by the equation, in byte/s, and the round-trip time and loss rate that it is for.
-    calculated: Option<(f64, Span, f64)>,
+    calculated: Option<(f64, Duration, f64)>,
 }
 
 impl Reception {
@@ -146,7 +146,7 @@ impl Reception {
             counters.lost += 1;
             if loss.on_lost(lost) == LossOutcome::NewEvent {
                 new_event = true;
-                actions.note(Note::LossEvent { layer: lost.layer, first_lost: lost.seq });
+                actions.trace(TraceEvent::LossEvent { layer: lost.layer, first_lost: lost.seq });
             }
         };
         let Some(tracker) = self.trackers.get_mut(layer.index()) else { return Verdict::Ignored };
@@ -162,7 +162,7 @@ impl Reception {
             ArrivalClass::Wild => counters.invalid += 1,
             ArrivalClass::Resynchronised => {
                 counters.resync += 1;
-                actions.note(Note::Resynchronised { layer });
+                actions.trace(TraceEvent::Resynchronised { layer });
             }
             ArrivalClass::First | ArrivalClass::New => {}
         }
@@ -173,7 +173,7 @@ impl Reception {
                 counters.marked += 1;
                 if self.loss.on_marked(&packet) == LossOutcome::NewEvent {
                     new_event = true;
-                    actions.note(Note::LossEvent { layer, first_lost: seq });
+                    actions.trace(TraceEvent::LossEvent { layer, first_lost: seq });
                 }
             } else {
                 self.loss.on_received(&packet);
@@ -195,7 +195,7 @@ impl Reception {
     fn adjust(&mut self, now: Time, sent_us: u32) {
         let (Some(delay), Some(measured)) = (&self.delay, self.rtt.rtt()) else { return };
         let told = delay.rtt(now.as_wire_us(), sent_us);
-        let believed = |&rtt: &Span| {
+        let believed = |&rtt: &Duration| {
             rtt <= measured.scaled(MAX_ADJUSTMENT) && now.since(self.measured_at) <= REVERSE_KEPT
         };
         self.adjusted = told.filter(believed);
@@ -224,7 +224,7 @@ impl Reception {
         echoed_us: u32,
         sent_us: u32,
         weight: f64,
-    ) -> Option<(Span, bool)> {
+    ) -> Option<(Duration, bool)> {
         let sample = rtt_sample(now.as_wire_us(), echoed_us, 0)?;
         let first = self.rtt.rtt_s().is_none();
         self.rtt.set_weight(weight);
@@ -302,12 +302,12 @@ impl Reception {
     }
 
     /// The measured round-trip time.
-    pub(crate) fn rtt(&self) -> Option<Span> {
+    pub(crate) fn rtt(&self) -> Option<Duration> {
         self.rtt.rtt()
     }
 
     /// The round-trip time that counts now: adjusted, measured, or the session's largest one.
-    pub(crate) fn rtt_in_use(&self) -> Span {
+    pub(crate) fn rtt_in_use(&self) -> Duration {
         self.adjusted.or(self.rtt.rtt()).unwrap_or(self.max_rtt)
     }
 }

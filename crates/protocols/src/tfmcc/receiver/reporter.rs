@@ -8,7 +8,7 @@ use super::reception::Reception;
 use crate::tfmcc::header::{Data, FloatRate, ReceiverId, Report};
 use crate::tfmcc::options::Options;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Rate, Span, Time};
+use layercast_core::units::{Duration, Rate, Time};
 
 /// A source that was silent for so many largest round-trip times may start slowly (RFC 4654, 4.3.1).
 const IDLE_ROUND_TRIPS: u64 = 10;
@@ -23,16 +23,16 @@ struct Newest {
 
 /// What a packet brought.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
+pub(crate) struct PacketOutcome {
     /// A feedback round begins with it.
     new_round: bool,
     /// Packets were found lost with it, for the first time in a round-trip time.
     new_loss: bool,
     /// What it says of the session.
-    max_rtt: Span,
+    max_rtt: Duration,
     suppression: Option<f64>,
     /// The first round-trip time.
-    pub(crate) first_rtt: Option<Span>,
+    pub(crate) first_rtt: Option<Duration>,
     /// An echo that gave no sample.
     pub(crate) bad_echo: bool,
 }
@@ -96,7 +96,7 @@ impl Reporter {
         new_loss: bool,
         reception: &mut Reception,
         options: &Options,
-    ) -> Option<Told> {
+    ) -> Option<PacketOutcome> {
         let newest = Newest { timestamp_us: data.timestamp_us, came: now, round: data.round };
         let before = self.newest;
         let is_old = |old: &Newest| (data.timestamp_us.wrapping_sub(old.timestamp_us) as i32) < 0;
@@ -112,7 +112,8 @@ impl Reporter {
         let new_round = before.is_none_or(|before| before.round != data.round);
         let suppression = data.suppression.rate().map(Rate::as_bytes_per_s);
         let max_rtt = data.max_rtt();
-        let mut told = Told { new_round, new_loss, max_rtt, suppression, first_rtt: None, bad_echo: false };
+        let mut told =
+            PacketOutcome { new_round, new_loss, max_rtt, suppression, first_rtt: None, bad_echo: false };
         if let Some(echo) = data.echo.filter(|echo| echo.receiver == self.id) {
             let weight = if self.is_limiting { options.q_limiting } else { options.q_other };
             match reception.on_echo(now, echo.timestamp_us, data.timestamp_us, weight) {
@@ -129,7 +130,7 @@ impl Reporter {
     pub(crate) fn is_due_with(
         &mut self,
         now: Time,
-        told: &Told,
+        told: &PacketOutcome,
         asked: f64,
         reception: &Reception,
         options: &Options,

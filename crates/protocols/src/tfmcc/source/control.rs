@@ -2,7 +2,7 @@
 //! memory of the former one: TFMCC paper).
 
 use crate::tfmcc::header::ReceiverId;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// Without reports of the limiting receiver for so many largest round-trip times the rate is halved ...
 const CLR_LATE: u64 = 4;
@@ -42,7 +42,7 @@ struct Clr {
 
 /// What a report says to the control.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Heard {
+pub(super) struct ReportSummary {
     pub(super) receiver: ReceiverId,
     /// The rate it asks for, in byte/s, for its true round-trip time.
     pub(super) rate: f64,
@@ -76,7 +76,7 @@ pub(super) struct Control {
 }
 
 impl Control {
-    pub(super) fn new(bounds: Bounds, memory: f64, max_rtt: Span, now: Time) -> Control {
+    pub(super) fn new(bounds: Bounds, memory: f64, max_rtt: Duration, now: Time) -> Control {
         let first = bounds.packet_bytes / max_rtt.as_secs_f64();
         let rate = first.clamp(bounds.low, bounds.high);
         Control {
@@ -116,7 +116,7 @@ impl Control {
 
     /// Lets the rate grow for the time since the last call: by at most one packet per largest
     /// round-trip time in each of these, or, in slow start, to the target within one of them.
-    pub(super) fn advance(&mut self, now: Time, max_rtt: Span) {
+    pub(super) fn advance(&mut self, now: Time, max_rtt: Duration) {
         let since = self.advanced.max(self.hold_until);
         self.advanced = now;
         if self.target > self.rate && now > since {
@@ -131,14 +131,14 @@ impl Control {
         }
     }
 
-    fn aim(&mut self, target: f64, max_rtt: Span) {
+    fn aim(&mut self, target: f64, max_rtt: Duration) {
         self.target = target;
         self.rate = self.rate.min(target);
         self.slow_start_growth = (target - self.rate) / max_rtt.as_secs_f64();
     }
 
     /// A report. `round` is the length of a feedback round.
-    pub(super) fn on_report(&mut self, now: Time, heard: &Heard, max_rtt: Span, round: Span) {
+    pub(super) fn on_report(&mut self, now: Time, heard: &ReportSummary, max_rtt: Duration, round: Duration) {
         self.advance(now, max_rtt);
         self.quiet_since = now;
         if heard.has_loss {
@@ -176,14 +176,14 @@ impl Control {
     }
 
     /// What is kept of the former limiting receiver is renewed by its reports, and forgotten when it leaves.
-    fn hear_former(&mut self, now: Time, heard: &Heard, rate: f64) {
+    fn hear_former(&mut self, now: Time, heard: &ReportSummary, rate: f64) {
         if self.former.is_some_and(|former| former.receiver == heard.receiver) {
-            let Heard { receiver, leaving, .. } = *heard;
+            let ReportSummary { receiver, leaving, .. } = *heard;
             self.former = (!leaving).then_some(Former { receiver, rate, since: now });
         }
     }
 
-    fn choose(&mut self, now: Time, receiver: ReceiverId, rate: f64, max_rtt: Span) {
+    fn choose(&mut self, now: Time, receiver: ReceiverId, rate: f64, max_rtt: Duration) {
         let before = self.clr.map(|clr| Former { receiver: clr.receiver, rate: clr.rate, since: now });
         // With nobody to take the role from, the former one is as well kept as it was, unless it is back.
         self.former = before.or(self.former).filter(|former| former.receiver != receiver);
@@ -196,7 +196,7 @@ impl Control {
     /// it need not be found by a feedback round first. The rate does not jump to what it asked for, but
     /// waits a round for lower ones, as for any successor, and then grows by one packet per largest
     /// round-trip time. Otherwise the rate stays until somebody else is heard.
-    fn lose_clr(&mut self, now: Time, max_rtt: Span, round: Span) {
+    fn lose_clr(&mut self, now: Time, max_rtt: Duration, round: Duration) {
         let former =
             self.former.take().filter(|former| now.since(former.since) < max_rtt.scaled(self.memory));
         match former {
@@ -221,13 +221,13 @@ impl Control {
     }
 
     /// When the limiting receiver is late, and when it counts as gone.
-    fn clr_due(clr: &Clr, max_rtt: Span) -> (Option<Time>, Time) {
+    fn clr_due(clr: &Clr, max_rtt: Duration) -> (Option<Time>, Time) {
         let late = (clr.heard + max_rtt * CLR_LATE).max(clr.chosen + max_rtt * CLR_GONE);
         ((!clr.halved).then_some(late), clr.heard + max_rtt * CLR_GONE)
     }
 
     /// What silence brings about. `round` is the length of a feedback round. True if the rate fell.
-    pub(super) fn poll(&mut self, now: Time, max_rtt: Span, round: Span) -> bool {
+    pub(super) fn poll(&mut self, now: Time, max_rtt: Duration, round: Duration) -> bool {
         let before = self.rate;
         if let Some(clr) = &mut self.clr {
             let (late, gone) = Control::clr_due(clr, max_rtt);
@@ -246,7 +246,7 @@ impl Control {
     }
 
     /// When to poll next.
-    pub(super) fn deadline(&self, max_rtt: Span) -> Time {
+    pub(super) fn deadline(&self, max_rtt: Duration) -> Time {
         let quiet = self.quiet_since + max_rtt * CLR_GONE;
         let Some(clr) = &self.clr else { return quiet };
         let (late, gone) = Control::clr_due(clr, max_rtt);

@@ -4,12 +4,12 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use crate::tfmcc::header::{Echo, FloatRate, ReceiverId};
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// The most time stamps that wait.
 const MAX_WAITING: usize = 256;
 /// A time stamp that waited longer is dropped: two packets at the slowest pace, and more.
-const MAX_AGE: Span = Span::from_secs(20);
+const MAX_AGE: Duration = Duration::from_secs(20);
 
 /// A time stamp that waits to be echoed.
 #[derive(Clone, Copy, Debug)]
@@ -167,9 +167,9 @@ mod tests {
         let mut echoes = Echoes::new();
         echoes.push(stamp(1, false, 1, 1), false);
         echoes.push(stamp(2, true, 1, 1), false);
-        let echo = echoes.pop(Time::ZERO + Span::from_ms(3), 1, false).unwrap();
+        let echo = echoes.pop(Time::ZERO + Duration::from_ms(3), 1, false).unwrap();
         assert_eq!((echo.receiver, echo.timestamp_us), (id(1), 4000));
-        assert_eq!(echoes.pop(Time::ZERO + Span::from_secs(21), 1, false), None);
+        assert_eq!(echoes.pop(Time::ZERO + Duration::from_secs(21), 1, false), None);
     }
 
     #[test]

@@ -1,17 +1,17 @@
 //! What decides on the rate of a session, and what its packets tell receivers: the limiting receiver,
 //! feedback rounds and echoes together. TFMCC's source has one; SMCC's has one for each layer.
 
-use super::control::{Bounds, Control, Heard};
+use super::control::{Bounds, Control, ReportSummary};
 use super::echoes::{Echoes, Waiting};
 use super::rounds::Rounds;
 use crate::tfmcc::header::{Data, FloatRate, ReceiverId, Report};
 use crate::tfmcc::options::Options;
 use crate::tfmcc::rules::rescaled_rate;
-use layercast_core::units::{Rate, Size, Span, Time, WireSeq};
+use layercast_core::units::{Duration, Rate, Size, Time, WireSeq};
 use layercast_kit::estimator::{MAX_RTT, rtt_sample};
 
 /// The shortest spacing of packets, so that a wild rate cannot stall a host.
-const MIN_SPACING: Span = Span::from_us(1);
+const MIN_SPACING: Duration = Duration::from_us(1);
 
 /// The bounds of a session's rate.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct Range {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reported {
     report: Report,
-    rtt: Span,
+    rtt: Duration,
     asked: f64,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Regulator {
     control: Control,
     rounds: Rounds,
     echoes: Echoes,
-    rtt: Option<Span>,
+    rtt: Option<Duration>,
 }
 
 impl Regulator {
@@ -85,18 +85,18 @@ impl Regulator {
     }
 
     /// Between two packets that are sent here.
-    pub(crate) fn spacing(&self) -> Span {
+    pub(crate) fn spacing(&self) -> Duration {
         let own = (self.control.rate() - self.elsewhere).max(self.least);
         Rate::from_bytes_per_s(own).time_to_send(self.packet_size).max(MIN_SPACING)
     }
 
     /// The largest round-trip time of the session.
-    pub(crate) fn max_rtt(&self) -> Span {
+    pub(crate) fn max_rtt(&self) -> Duration {
         self.rounds.max_rtt()
     }
 
     /// Nobody is heard here: the largest round-trip time is that of those who may come.
-    pub(crate) fn expect_max_rtt(&mut self, max_rtt: Span) {
+    pub(crate) fn expect_max_rtt(&mut self, max_rtt: Duration) {
         self.rounds.set_max_rtt(max_rtt);
         self.rounds.spacing_changed(self.spacing());
     }
@@ -114,7 +114,7 @@ impl Regulator {
     }
 
     /// The round-trip time of the limiting receiver, as reports show it.
-    pub(crate) fn rtt(&self) -> Option<Span> {
+    pub(crate) fn rtt(&self) -> Option<Duration> {
         self.rtt
     }
 
@@ -156,7 +156,7 @@ impl Regulator {
             self.rounds.on_feedback(round, report.rate);
         }
         let rate = if has_loss && !has_rtt { rescaled_rate(asked, before, rtt) } else { asked };
-        let heard = Heard { receiver, rate, has_loss, leaving };
+        let heard = ReportSummary { receiver, rate, has_loss, leaving };
         self.control.on_report(now, &heard, self.rounds.max_rtt(), self.rounds.length());
         self.rounds.spacing_changed(self.spacing());
         let is_limiting = self.control.limiting() == Some(receiver);

@@ -4,7 +4,7 @@
 use crate::tfmcc::header::FloatRate;
 use crate::tfmcc::options::Options;
 use crate::tfmcc::rules::max_rtt_after_round;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// The present feedback round and what was heard in it.
 #[derive(Clone, Debug)]
@@ -15,10 +15,10 @@ pub(super) struct Rounds {
     heard: bool,
     suppression: FloatRate,
     /// The largest round-trip time of this round's reports.
-    peak: Span,
-    max_rtt: Span,
-    limit: Span,
-    granularity: Span,
+    peak: Duration,
+    max_rtt: Duration,
+    limit: Duration,
+    granularity: Duration,
     length: f64,
 }
 
@@ -29,7 +29,7 @@ impl Rounds {
             started: now,
             heard: false,
             suppression: FloatRate::UNBOUNDED,
-            peak: Span::ZERO,
+            peak: Duration::ZERO,
             max_rtt: options.r_max_initial,
             limit: options.r_max_limit,
             granularity: options.granularity,
@@ -41,7 +41,7 @@ impl Rounds {
         self.number
     }
 
-    pub(super) fn max_rtt(&self) -> Span {
+    pub(super) fn max_rtt(&self) -> Duration {
         self.max_rtt
     }
 
@@ -50,7 +50,7 @@ impl Rounds {
     }
 
     /// How long a round lasts.
-    pub(super) fn length(&self) -> Span {
+    pub(super) fn length(&self) -> Duration {
         self.max_rtt.scaled(self.length)
     }
 
@@ -60,7 +60,7 @@ impl Rounds {
     }
 
     /// The round-trip time of a report.
-    pub(super) fn on_rtt(&mut self, rtt: Span) {
+    pub(super) fn on_rtt(&mut self, rtt: Duration) {
         let rtt = rtt.min(self.limit);
         self.peak = self.peak.max(rtt);
         self.max_rtt = self.max_rtt.max(rtt);
@@ -75,12 +75,12 @@ impl Rounds {
     }
 
     /// The largest round-trip time is known from elsewhere.
-    pub(super) fn set_max_rtt(&mut self, max_rtt: Span) {
+    pub(super) fn set_max_rtt(&mut self, max_rtt: Duration) {
         self.max_rtt = max_rtt.min(self.limit);
     }
 
     /// The largest round-trip time is not below the spacing of packets.
-    pub(super) fn spacing_changed(&mut self, spacing: Span) {
+    pub(super) fn spacing_changed(&mut self, spacing: Duration) {
         self.max_rtt = self.max_rtt.max(spacing + self.granularity);
     }
 
@@ -90,7 +90,7 @@ impl Rounds {
     }
 
     /// Begins the next round, if it is time.
-    pub(super) fn poll(&mut self, now: Time, spacing: Span) -> bool {
+    pub(super) fn poll(&mut self, now: Time, spacing: Duration) -> bool {
         if now < self.end() {
             return false;
         }
@@ -99,7 +99,7 @@ impl Rounds {
         self.heard = false;
         self.suppression = FloatRate::UNBOUNDED;
         self.max_rtt = max_rtt_after_round(self.max_rtt, self.peak, spacing, self.granularity);
-        self.peak = Span::ZERO;
+        self.peak = Duration::ZERO;
         true
     }
 }
@@ -112,10 +112,10 @@ mod tests {
         Rounds::new(&Options::default(), Time::ZERO)
     }
 
-    const SPACING: Span = Span::from_ms(10);
+    const SPACING: Duration = Duration::from_ms(10);
 
     fn at(ms: u64) -> Time {
-        Time::ZERO + Span::from_ms(ms)
+        Time::ZERO + Duration::from_ms(ms)
     }
 
     #[test]
@@ -135,17 +135,17 @@ mod tests {
     #[test]
     fn the_largest_round_trip_time_rises_at_once_and_falls_by_a_tenth_a_round() {
         let mut rounds = rounds();
-        rounds.on_rtt(Span::from_ms(800));
-        assert_eq!(rounds.max_rtt(), Span::from_ms(800));
-        rounds.on_rtt(Span::from_ms(100));
+        rounds.on_rtt(Duration::from_ms(800));
+        assert_eq!(rounds.max_rtt(), Duration::from_ms(800));
+        rounds.on_rtt(Duration::from_ms(100));
         assert!(rounds.poll(at(20_000), SPACING));
-        assert_eq!(rounds.max_rtt(), Span::from_ms(800), "it was the peak");
+        assert_eq!(rounds.max_rtt(), Duration::from_ms(800), "it was the peak");
         assert!(rounds.poll(at(40_000), SPACING));
-        assert_eq!(rounds.max_rtt(), Span::from_ms(720));
-        rounds.spacing_changed(Span::from_ms(999));
-        assert_eq!(rounds.max_rtt(), Span::from_ms(1000));
-        rounds.on_rtt(Span::from_secs(60));
-        assert_eq!(rounds.max_rtt(), Span::from_secs(16), "a wild one is cut");
+        assert_eq!(rounds.max_rtt(), Duration::from_ms(720));
+        rounds.spacing_changed(Duration::from_ms(999));
+        assert_eq!(rounds.max_rtt(), Duration::from_ms(1000));
+        rounds.on_rtt(Duration::from_secs(60));
+        assert_eq!(rounds.max_rtt(), Duration::from_secs(16), "a wild one is cut");
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use super::Counters;
 use crate::tfrc::header::{Data, Header};
 use crate::tfrc::{Meter, Settings};
-use layercast_core::contract::{ActionQueue, Ecn, Measures, Note};
+use layercast_core::contract::{ActionQueue, Ecn, Measures, TraceEvent};
 use layercast_core::session::SessionPlan;
-use layercast_core::units::{Layer, Rate, RateEstimate, Size, Span, Time};
+use layercast_core::units::{Duration, Layer, Rate, RateEstimate, Size, Time};
 use layercast_kit::equation::{Formula, Path};
 use layercast_kit::estimator::{
     ArrivalClass, ClockReading, LossOutcome, Packet, SenderClock, SequenceTracker, max_gap_for,
@@ -42,7 +42,7 @@ pub(super) struct Reception {
     packet_bytes: f64,
     packets_per_ack: f64,
     path: Option<Path>,
-    rtt: Option<Span>,
+    rtt: Option<Duration>,
 }
 
 impl Reception {
@@ -64,7 +64,7 @@ impl Reception {
     }
 
     /// The source's round-trip time, as the newest packet has it.
-    pub(super) fn rtt(&self) -> Option<Span> {
+    pub(super) fn rtt(&self) -> Option<Duration> {
         self.rtt
     }
 
@@ -113,7 +113,7 @@ impl Reception {
                 meter.on_received(lost, size);
             } else if meter.on_lost(lost) == LossOutcome::NewEvent {
                 *event_round = Some(data.round);
-                actions.note(Note::LossEvent { layer: lost.layer, first_lost: lost.seq });
+                actions.trace(TraceEvent::LossEvent { layer: lost.layer, first_lost: lost.seq });
             }
         };
         let (seq, class) = tracker.on_packet(data.seq, sent, now, &mut lose);
@@ -131,7 +131,7 @@ impl Reception {
             counters.marked += 1;
             if meter.on_marked(&packet, size) == LossOutcome::NewEvent {
                 *event_round = Some(data.round);
-                actions.note(Note::LossEvent { layer: packet.layer, first_lost: seq });
+                actions.trace(TraceEvent::LossEvent { layer: packet.layer, first_lost: seq });
             }
         } else {
             meter.on_received(&packet, size);
@@ -182,7 +182,7 @@ fn count(class: ArrivalClass, counters: &mut Counters, actions: &mut ActionQueue
         ArrivalClass::Wild => counters.invalid += 1,
         ArrivalClass::Resynchronised => {
             counters.resync += 1;
-            actions.note(Note::Resynchronised { layer: Layer::BASE });
+            actions.trace(TraceEvent::Resynchronised { layer: Layer::BASE });
         }
         ArrivalClass::First | ArrivalClass::New => {}
     }

@@ -5,7 +5,7 @@ use crate::webrc::decision::{Decision, Situation, decide, grows_too_little};
 use crate::webrc::equation::{equation_rate, loss_for_rate};
 use crate::webrc::waves::channel_of;
 use layercast_core::contract::Cause;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 impl Receiver {
     /// An epoch ended (RFC 3738, section 3.2.3.5).
@@ -100,7 +100,7 @@ impl Receiver {
         path.joining_since = Some(now);
         path.received.1 = 0.0;
         let gaps_s = self.options.join_gaps * self.waves.mean_gap_s(held + 1);
-        let limit = Span::from_secs_f64(path.rtt.join_limit_s().max(gaps_s));
+        let limit = Duration::from_secs_f64(path.rtt.join_limit_s().max(gaps_s));
         self.timers.arm(Timer::Join as usize, now + limit);
         self.hold(channel_of(wave), if is_start_up { Cause::SlowStart } else { Cause::RateAbove });
     }

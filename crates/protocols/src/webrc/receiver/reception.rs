@@ -10,8 +10,8 @@ use crate::webrc::loss_filter::LossFilter;
 use crate::webrc::rates::Rates;
 use crate::webrc::schedule::{Departures, starts_slot};
 use crate::webrc::waves::BASE;
-use layercast_core::contract::{Arrival, Cause, Note, Origin};
-use layercast_core::units::{Layer, Span, Time};
+use layercast_core::contract::{Arrival, Cause, Origin, TraceEvent};
+use layercast_core::units::{Duration, Layer, Time};
 use layercast_kit::estimator::{ArrivalClass, SendTime};
 
 /// A slot that cannot have come yet is believed when so many packets in a row tell of it (this
@@ -56,7 +56,7 @@ impl Receiver {
         }
         self.ends += 1;
         if self.ends >= ENDS {
-            self.actions.note(Note::SessionEnded);
+            self.actions.trace(TraceEvent::SessionEnded);
             self.finish(Cause::SessionEnd);
         }
     }
@@ -66,7 +66,7 @@ impl Receiver {
         let place = header.number % self.waves.base_packets();
         let delay = now.since(self.entered);
         let rates = Rates::new(&self.waves, &self.options, place);
-        self.actions.note(Note::FirstRoundTrip { rtt: delay });
+        self.actions.trace(TraceEvent::FirstRoundTrip { rtt: delay });
         let began = now - Departures::new(&self.waves).of_base(place);
         self.path = Some(Path {
             slot: (header.slot, began),
@@ -166,7 +166,7 @@ impl Receiver {
         let (_, class) = held.tracker.on_packet(wire, SendTime::from(now), now, |lost| losses.add(lost));
         self.on_losses(now, losses);
         if class == ArrivalClass::Resynchronised {
-            self.actions.note(Note::Resynchronised { layer: Layer(channel.0) });
+            self.actions.trace(TraceEvent::Resynchronised { layer: Layer(channel.0) });
         }
         if let Some(path) = self.path.as_mut().filter(|_| class.counts()) {
             path.loss.on_packet();
@@ -197,8 +197,8 @@ impl Receiver {
         if !begins {
             return;
         }
-        path.event_until = now + Span::from_secs_f64(path.rtt.average_s());
-        self.actions.note(Note::LossEvent { layer, first_lost });
+        path.event_until = now + Duration::from_secs_f64(path.rtt.average_s());
+        self.actions.trace(TraceEvent::LossEvent { layer, first_lost });
         let rate = self.waves.fall() * path.rates.true_rate;
         if path.slow_start.is_some() {
             path.slow_start = Some(rate.max(floor));
@@ -220,6 +220,6 @@ impl Receiver {
         let Some(path) = &mut self.path else { return };
         path.slow_start = Some(slow_start.max(floor));
         path.loss.reset(loss_for_rate(path.rates.true_rate, path.rtt.average_s()));
-        self.actions.note(Note::SlowStartEnded { level });
+        self.actions.trace(TraceEvent::SlowStartEnded { level });
     }
 }

@@ -14,7 +14,7 @@ struct Bench {
 }
 
 fn options() -> Options {
-    Options { base_interval: Span::from_ms(80), ..Options::default() }
+    Options { base_interval: Duration::from_ms(80), ..Options::default() }
 }
 
 impl Bench {
@@ -46,9 +46,9 @@ impl Bench {
 
     /// Base packets every 20 ms up to this many base intervals after the start.
     fn until(&mut self, intervals: u64) {
-        let end = Time::ZERO + Span::from_ms(80) * intervals;
+        let end = Time::ZERO + Duration::from_ms(80) * intervals;
         while self.now < end {
-            self.now += Span::from_ms(20);
+            self.now += Duration::from_ms(20);
             self.packet(0, self.now.since(Time::ZERO).as_ns() * TICKS / 80_000_000);
         }
     }
@@ -59,7 +59,7 @@ impl Bench {
     }
 
     fn level(&self) -> u16 {
-        self.receiver.belief(self.now).level.layer_count()
+        self.receiver.estimates(self.now).level.layer_count()
     }
 }
 
@@ -86,16 +86,16 @@ fn a_loss_costs_the_top_layer_once_in_a_deaf_period() {
     assert_eq!(bench.level(), 2, "it belongs to the same event");
     bench.until(4);
     assert_eq!(bench.level(), 2, "a point of layer 2 is at 6");
-    bench.now += Span::from_ms(1);
+    bench.now += Duration::from_ms(1);
     bench.packet(1, 0);
-    bench.now += Span::from_ms(100);
+    bench.now += Duration::from_ms(100);
     bench.lose(1);
     assert_eq!(bench.level(), 1);
 }
 
 #[test]
 fn points_in_a_deaf_period_pass() {
-    let mut bench = Bench::new(&Options { deaf_minimum: Span::from_ms(200), ..options() });
+    let mut bench = Bench::new(&Options { deaf_minimum: Duration::from_ms(200), ..options() });
     bench.until(2);
     bench.packet(1, 0);
     bench.until(3);
@@ -119,7 +119,7 @@ fn failed_experiments_are_repeated_less_and_less() {
         if bench.level() == 3 {
             joined_at.push(interval);
             bench.packet(1, 0);
-            bench.now += Span::from_ms(5);
+            bench.now += Duration::from_ms(5);
             bench.lose(1);
             assert_eq!(bench.level(), 2);
         }
@@ -132,10 +132,10 @@ fn failed_experiments_are_repeated_less_and_less() {
 fn a_clock_that_jumps_opens_no_layer() {
     let mut bench = Bench::new(&options());
     bench.until(1);
-    bench.now += Span::from_ms(20);
+    bench.now += Duration::from_ms(20);
     bench.packet(0, 1 << 40);
     assert_eq!(bench.level(), 1);
-    bench.now += Span::from_ms(20);
+    bench.now += Duration::from_ms(20);
     bench.packet(0, TICKS + 512);
     bench.until(2);
     assert_eq!(bench.level(), 2, "the true time is believed again");

@@ -1,4 +1,4 @@
-use layercast_core::units::{Rate, Size, Span};
+use layercast_core::units::{Duration, Rate, Size};
 use proptest::prelude::*;
 
 use super::*;
@@ -22,7 +22,7 @@ fn varied(variation: LinkVariation, queue: QueueConfig) -> Core {
     variation.check().unwrap();
     let config = LinkConfig {
         rate: Rate::from_mbps(8.0),
-        delay: Span::from_ms(5),
+        delay: Duration::from_ms(5),
         queue,
         loss: LossModel::None,
         loss_place: LossPlace::BeforeQueue,
@@ -46,15 +46,15 @@ fn serve(core: &mut Core, end: Time, arrived: &mut Arrived) {
             Event::Free(_) => core.transmitter_free(LINK),
             Event::Change(_) => core.change_link(LINK),
             Event::Arrival(_) => {
-                let (parcel, next) = core.land(0).unwrap();
+                let (copy, next) = core.land(0).unwrap();
                 if let Some(next) = next {
                     assert!(next > key, "what arrives next arrives later");
                     core.events.push(next, Event::Arrival(0));
                 }
-                if !core.loses_on_arrival(0, &mut { parcel }) {
-                    let &Body::Segment(Segment { seq, .. }) = core.slab.body(parcel.packet) else { panic!() };
+                if !core.loses_on_arrival(0, &mut { copy }) {
+                    let &Body::Segment(Segment { seq, .. }) = core.slab.body(copy.packet) else { panic!() };
                     arrived.push((seq, key.time.as_ns() / 1000));
-                    core.slab.release(parcel.packet);
+                    core.slab.release(copy.packet);
                 }
             }
             other => panic!("{other:?}"),
@@ -82,7 +82,7 @@ fn carry(core: &mut Core, offers: &[(u64, u32)]) -> Arrived {
 }
 
 fn change(at: u64, rate_mbps: Option<f64>, delay_ms: Option<u64>) -> LinkChange {
-    let (rate, delay) = (rate_mbps.map(Rate::from_mbps), delay_ms.map(Span::from_ms));
+    let (rate, delay) = (rate_mbps.map(Rate::from_mbps), delay_ms.map(Duration::from_ms));
     LinkChange { at: us(at), rate, delay, loss: None }
 }
 
@@ -113,7 +113,7 @@ fn a_packet_in_transmission_keeps_its_rate() {
 #[test]
 fn a_change_comes_before_packets_of_its_instant_and_happens_again() {
     let fast_then_slow = vec![change(0, Some(16.0), None), change(10_000, Some(4.0), None)];
-    let variation = LinkVariation { repeat: Some(Span::from_ms(20)), ..changes(fast_then_slow) };
+    let variation = LinkVariation { repeat: Some(Duration::from_ms(20)), ..changes(fast_then_slow) };
     let mut core = varied(variation, QueueConfig::default());
     let offers: Vec<_> = [0, 10_000, 20_000, 29_999, 30_000, 40_000].map(|at| (at, 1000)).to_vec();
     let took: Vec<u64> = carry(&mut core, &offers).iter().map(|&(_, at)| at).collect();
@@ -216,7 +216,7 @@ fn any_variation() -> impl Strategy<Value = LinkVariation> {
                         ..change(at, mbps.filter(|_| !traced).map(f64::from), delay)
                     })
                     .collect(),
-                repeat: repeats.then_some(Span::from_ms(40)),
+                repeat: repeats.then_some(Duration::from_ms(40)),
                 avoid_reordering: in_order,
                 trace: traced.then(|| Arc::new(DeliveryTrace::parse(&times.join("\n")).unwrap())),
                 outages: edges
@@ -253,7 +253,7 @@ proptest! {
             prop_assert_eq!(core.dropped.len() as u64, counters.losses + counters.queue_drops);
             prop_assert_eq!(core.slab.copies(), core.dropped.len() + core.carried());
         }
-        serve(&mut core, us(at) + Span::from_secs(60), &mut arrived);
+        serve(&mut core, us(at) + Duration::from_secs(60), &mut arrived);
         prop_assert_eq!(core.carried(), 0);
         // At most the next change is left in the event list.
         let left = core.events.first(Time::MAX);

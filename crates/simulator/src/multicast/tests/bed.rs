@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Rate, Span, Time};
+use layercast_core::units::{Channel, Duration, Rate, Time};
 
 use super::super::{Forwarding, Latency, Routes, Shape, Tree};
 use crate::core::Core;
@@ -29,7 +29,7 @@ pub(super) fn lossless() -> LinkConfig {
 pub(super) fn lossy_up(loss: LossModel) -> LinkConfig {
     LinkConfig {
         rate: Rate::from_mbps(100.0),
-        delay: Span::from_ms(10),
+        delay: Duration::from_ms(10),
         queue: QueueConfig::default(),
         loss,
         loss_place: LossPlace::BeforeQueue,
@@ -101,14 +101,14 @@ impl Bed {
         match event {
             Event::Free(link) => self.core.transmitter_free(LinkId(link)),
             Event::Arrival(link) => {
-                let (parcel, next) = self.core.land(link).unwrap();
+                let (copy, next) = self.core.land(link).unwrap();
                 if let Some(next) = next {
                     self.core.events.push(next, Event::Arrival(link));
                 }
-                let &Body::Membership(message) = self.core.slab.body(parcel.packet) else { panic!() };
+                let &Body::Membership(message) = self.core.slab.body(copy.packet) else { panic!() };
                 self.messages_up += 1;
                 self.tree.serve_message(&mut self.core, message);
-                self.core.slab.release(parcel.packet);
+                self.core.slab.release(copy.packet);
             }
             Event::Membership { slot, .. } => {
                 self.refused.extend(self.tree.serve_later(&mut self.core, slot));
@@ -120,10 +120,10 @@ impl Bed {
     }
 
     fn lose(&mut self) {
-        while let Some(Dropped(parcel)) = self.core.dropped.pop() {
-            let &Body::Membership(message) = self.core.slab.body(parcel.packet) else { panic!() };
+        while let Some(Dropped(copy)) = self.core.dropped.pop() {
+            let &Body::Membership(message) = self.core.slab.body(copy.packet) else { panic!() };
             self.tree.message_lost(&mut self.core, message);
-            self.core.slab.release(parcel.packet);
+            self.core.slab.release(copy.packet);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use layercast_core::units::{Channel, Span};
+use layercast_core::units::{Channel, Duration};
 use proptest::prelude::*;
 
 use super::super::{Forwarding, Membership, Tree};
@@ -51,11 +51,11 @@ fn rule() -> impl Strategy<Value = LeaveRule> {
     prop_oneof![
         Just(LeaveRule::Latency),
         (1u64..3000, 1u32..4, any::<bool>()).prop_map(|(ms, count, tracking)| LeaveRule::Check {
-            interval: Span::from_ms(ms),
+            interval: Duration::from_ms(ms),
             count,
             tracking
         }),
-        (0u64..100).prop_map(|ms| LeaveRule::Fast { processing: Span::from_ms(ms) }),
+        (0u64..100).prop_map(|ms| LeaveRule::Fast { processing: Duration::from_ms(ms) }),
     ]
 }
 
@@ -91,7 +91,7 @@ proptest! {
         for (wait_ms, receiver, channel, operation, latency_ms) in operations {
             now_ms += wait_ms;
             bed.run(now_ms as f64 / 1e3);
-            let latency = Span::from_ms(latency_ms).into();
+            let latency = Duration::from_ms(latency_ms).into();
             // The receivers of a node stand together in the order of the tree.
             let has_edge = bed.tree.spot_of(receiver, Channel(0)).is_some();
             match operation {

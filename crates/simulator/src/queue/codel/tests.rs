@@ -1,9 +1,9 @@
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 use layercast_testkit::golden;
 
 use super::*;
 use crate::packet::EcnField;
-use crate::queue::testing::{Driver, parcel};
+use crate::queue::testing::{Driver, copy};
 use crate::queue::{Queue, QueueConfig};
 
 fn queue(ecn: bool) -> Queue {
@@ -14,7 +14,7 @@ fn queue(ecn: bool) -> Queue {
 #[test]
 fn golden_control_law() {
     let case = golden::vector("vectors-active-and-unicast.json", "codel-01");
-    let interval = Span::from_secs_f64(case.number("interval"));
+    let interval = Duration::from_secs_f64(case.number("interval"));
     let mut law = CoDel::new(&CoDelConfig { interval, ..CoDelConfig::default() });
     let mut at = Time::from_secs_f64(case.number("t0"));
     let mut times = Vec::new();
@@ -29,13 +29,13 @@ fn golden_control_law() {
 /// Packets that all came at once leave one each 10 ms. Returns when packets were dropped or marked.
 fn standing(queue: &mut Queue, driver: &mut Driver, ecn: EcnField, departures: u64) -> Vec<u64> {
     for number in 0..500 {
-        driver.offer(queue, Time::ZERO, parcel(number, 1000, ecn));
+        driver.offer(queue, Time::ZERO, copy(number, 1000, ecn));
     }
     let mut struck = Vec::new();
     for number in 1..=departures {
         let before = driver.counters.queue_drops + driver.counters.marks;
         let taken = driver.take(queue, Time::from_ns(number * 10_000_000));
-        assert_eq!(taken.is_some_and(|parcel| parcel.is_marked()), driver.counters.marks > before);
+        assert_eq!(taken.is_some_and(|copy| copy.is_marked()), driver.counters.marks > before);
         if driver.counters.queue_drops + driver.counters.marks > before {
             struck.push(number * 10);
         }
@@ -71,7 +71,7 @@ fn a_short_queue_is_left_alone_however_old() {
     for number in 0..200 {
         let now = Time::from_ns(number * 50_000_000);
         // Two wait at a time: behind the one that leaves there is never more than one packet.
-        driver.offer(&mut queue, now, parcel(number as u32, 1000, EcnField::NotCapable));
+        driver.offer(&mut queue, now, copy(number as u32, 1000, EcnField::NotCapable));
         if number > 0 {
             assert!(driver.take(&mut queue, now).is_some());
         }
@@ -101,12 +101,12 @@ fn holds_what_its_limit_says() {
     let mut queue = Queue::new(
         QueueConfig::CoDel(config),
         layercast_core::units::Rate::from_mbps(1.0),
-        Span::ZERO,
+        Duration::ZERO,
         layercast_core::stream::Stream::new(1, "queue"),
     );
     let mut driver = Driver::default();
     for number in 0..5 {
-        driver.offer(&mut queue, Time::ZERO, parcel(number, 1000, EcnField::NotCapable));
+        driver.offer(&mut queue, Time::ZERO, copy(number, 1000, EcnField::NotCapable));
     }
     assert_eq!((queue.len(), driver.counters.queue_drops, driver.counters.chosen_drops), (3, 2, 0));
 }

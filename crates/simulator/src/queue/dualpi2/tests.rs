@@ -3,7 +3,7 @@ use layercast_testkit::golden;
 use super::*;
 use crate::packet::EcnField;
 use crate::queue::Queue;
-use crate::queue::testing::{Driver, parcel};
+use crate::queue::testing::{Driver, copy};
 
 fn queue(config: DualPi2Config) -> Queue {
     Queue::DualPi2(Box::new(DualPi2Queue::new(config, Rate::from_mbps(10.0))))
@@ -28,14 +28,14 @@ fn golden_ramp() {
     let case = golden::vector("vectors-active-and-unicast.json", "dualpi2-02");
     let waits = golden::numbers(&case.input["lq_delay"]);
     let config = DualPi2Config::default();
-    let marked: Vec<f64> = waits.iter().map(|&wait| config.ramp(Span::from_secs_f64(wait))).collect();
+    let marked: Vec<f64> = waits.iter().map(|&wait| config.ramp(Duration::from_secs_f64(wait))).collect();
     case.check_list("p", &marked, &case.expected["p"]);
 }
 
 #[test]
 fn a_ramp_without_width_is_a_step() {
-    let config = DualPi2Config { ramp_range: Span::ZERO, ..DualPi2Config::default() };
-    let at = |us| config.ramp(Span::from_us(us));
+    let config = DualPi2Config { ramp_range: Duration::ZERO, ..DualPi2Config::default() };
+    let at = |us| config.ramp(Duration::from_us(us));
     assert_eq!((at(0), at(799), at(800), at(900)), (0.0, 0.0, 1.0, 1.0));
 }
 
@@ -54,20 +54,20 @@ fn scalable_and_marked_packets_go_first_fifteen_for_one() {
     let mut driver = Driver::default();
     for number in 0..100 {
         let ecn = if number % 2 == 0 { EcnField::NotCapable } else { EcnField::Classic };
-        driver.offer(&mut queue, Time::ZERO, parcel(number, 1000, ecn));
+        driver.offer(&mut queue, Time::ZERO, copy(number, 1000, ecn));
     }
     for number in 100..150 {
         // The second half was marked on its way here, and who sent it cannot be told any more.
         let ecn = if number < 125 { EcnField::Scalable } else { EcnField::Classic };
-        let mut parcel = parcel(number, 1000, ecn);
+        let mut copy = copy(number, 1000, ecn);
         if number >= 125 {
-            parcel.mark();
+            copy.mark();
         }
-        driver.offer(&mut queue, Time::ZERO, parcel);
+        driver.offer(&mut queue, Time::ZERO, copy);
     }
-    let taken: Vec<Parcel> = (0..64).filter_map(|_| driver.take(&mut queue, Time::ZERO)).collect();
+    let taken: Vec<PacketCopy> = (0..64).filter_map(|_| driver.take(&mut queue, Time::ZERO)).collect();
     assert_eq!(taken.len(), 64);
-    let is_low_delay = Parcel::is_scalable;
+    let is_low_delay = PacketCopy::is_scalable;
     // 50 in the low-delay queue: three full turns, five more, and then nothing but the other.
     let expected: Vec<bool> =
         (0..64).map(|place| if place < 48 { place % 16 != 15 } else { place < 53 }).collect();
@@ -79,13 +79,13 @@ fn turns_are_counted_only_while_the_other_queue_waits() {
     let config = DualPi2Config { low_delay_weight: 2, ..DualPi2Config::default() };
     let (mut queue, mut driver) = (queue(config), Driver::default());
     for number in 0..10 {
-        driver.offer(&mut queue, Time::ZERO, parcel(number, 1000, EcnField::Scalable));
+        driver.offer(&mut queue, Time::ZERO, copy(number, 1000, EcnField::Scalable));
     }
     for _ in 0..5 {
         driver.take(&mut queue, Time::ZERO);
     }
-    driver.offer(&mut queue, Time::ZERO, parcel(100, 1000, EcnField::NotCapable));
-    let next = |_| driver.take(&mut queue, Time::ZERO).map(|parcel| parcel.is_scalable());
+    driver.offer(&mut queue, Time::ZERO, copy(100, 1000, EcnField::NotCapable));
+    let next = |_| driver.take(&mut queue, Time::ZERO).map(|copy| copy.is_scalable());
     let next: Vec<_> = (0..4).filter_map(next).collect();
     assert_eq!(next, [true, true, false, true]);
 }
@@ -97,12 +97,12 @@ fn the_ramp_marks_all_that_wait_long_but_not_one_alone() {
     let marked = |burst: u64| {
         let (mut queue, mut driver) = (queue(DualPi2Config::default()), Driver::default());
         for number in 0..20 / burst {
-            let now = Time::ZERO + Span::from_us(10 * number);
+            let now = Time::ZERO + Duration::from_us(10 * number);
             for _ in 0..burst {
-                driver.offer(&mut queue, now, parcel(0, 1000, EcnField::Scalable));
+                driver.offer(&mut queue, now, copy(0, 1000, EcnField::Scalable));
             }
             for _ in 0..burst {
-                driver.take(&mut queue, now + Span::from_ms(2));
+                driver.take(&mut queue, now + Duration::from_ms(2));
             }
         }
         driver.counters.marks
@@ -117,7 +117,7 @@ fn holds_what_the_link_sends_in_250_ms() {
     let (mut queue, mut driver) = (queue(DualPi2Config::default()), Driver::default());
     for number in 0..400 {
         let ecn = if number % 3 == 0 { EcnField::Scalable } else { EcnField::NotCapable };
-        driver.offer(&mut queue, Time::ZERO, parcel(number, 1000, ecn));
+        driver.offer(&mut queue, Time::ZERO, copy(number, 1000, ecn));
     }
     // 312,500 bytes: the packet that passes them is the last.
     assert_eq!((queue.len(), driver.counters.queue_drops, driver.counters.chosen_drops), (313, 87, 0));
@@ -129,7 +129,7 @@ struct Fate {
     taken: u32,
     marked: u32,
     dropped: u32,
-    longest_wait: Span,
+    longest_wait: Duration,
 }
 
 impl Fate {
@@ -148,7 +148,7 @@ fn load(per_ms: [f64; 3]) -> [Fate; 3] {
     const STEPS: u32 = 60_000;
     let kinds = [EcnField::Scalable, EcnField::Classic, EcnField::NotCapable];
     // The route is free here: it tells the kind.
-    let kind = |parcel: &Parcel| parcel.route as usize;
+    let kind = |copy: &PacketCopy| copy.route as usize;
     let at = |step: u32| Time::from_ns(u64::from(step) * 1_000_000);
     let (mut queue, mut driver) = (queue(DualPi2Config::default()), Driver::default());
     let mut due = [0.0; 3];
@@ -159,8 +159,8 @@ fn load(per_ms: [f64; 3]) -> [Fate; 3] {
             while due[index] >= 1.0 {
                 due[index] -= 1.0;
                 // The position is free here: it tells when the packet came.
-                let parcel = Parcel { position: step, route: index as u32, ..parcel(0, 1000, kinds[index]) };
-                driver.offer(&mut queue, at(step), parcel);
+                let copy = PacketCopy { position: step, route: index as u32, ..copy(0, 1000, kinds[index]) };
+                driver.offer(&mut queue, at(step), copy);
             }
         }
         let taken = driver.take(&mut queue, at(step));
@@ -190,7 +190,7 @@ fn overload_of_the_low_delay_queue_is_dropped() {
     let [scalable, ..] = load([1.5, 0.0, 0.0]);
     assert!((scalable.drop_share() - 1.0 / 3.0).abs() < 0.01, "{scalable:?}");
     assert!(scalable.mark_share() > 0.99, "{scalable:?}");
-    assert!(scalable.longest_wait < Span::from_ms(30), "{scalable:?}");
+    assert!(scalable.longest_wait < Duration::from_ms(30), "{scalable:?}");
 }
 
 /// The same with classic packets: in overload marks do not save them.
@@ -202,7 +202,7 @@ fn overload_of_the_classic_queue_is_dropped_whether_or_not_it_takes_marks() {
         let fate = load(per_ms)[index];
         assert!((fate.drop_share() - 1.0 / 3.0).abs() < 0.01, "{fate:?}");
         assert_eq!(fate.marked, 0);
-        assert!(fate.longest_wait < Span::from_ms(30), "{fate:?}");
+        assert!(fate.longest_wait < Duration::from_ms(30), "{fate:?}");
     }
 }
 
@@ -217,8 +217,8 @@ fn marks_are_coupled_to_the_square_root_of_drops() {
     let coupled = 2.0 * classic.drop_share().sqrt();
     assert!((scalable.mark_share() / coupled - 1.0).abs() < 0.05, "{scalable:?} {classic:?}");
     assert_eq!(scalable.dropped, 0);
-    assert!(scalable.longest_wait <= Span::from_ms(1), "{scalable:?}");
-    assert!(classic.longest_wait > Span::from_ms(5), "{classic:?}");
+    assert!(scalable.longest_wait <= Duration::from_ms(1), "{scalable:?}");
+    assert!(classic.longest_wait > Duration::from_ms(5), "{classic:?}");
 }
 
 /// A flood of scalable packets leaves the classic queue its sixteenth of the link, less the share that
@@ -229,5 +229,5 @@ fn a_flood_of_scalable_packets_does_not_starve_the_classic_queue() {
     // 2.06 (1 - p) = 1 makes p = 51.5 %.
     assert!((scalable.drop_share() - 0.515).abs() < 0.02, "{scalable:?}");
     assert!((classic.drop_share() - 0.515).abs() < 0.05, "{classic:?}");
-    assert!(classic.longest_wait < Span::from_ms(60), "{classic:?}");
+    assert!(classic.longest_wait < Duration::from_ms(60), "{classic:?}");
 }

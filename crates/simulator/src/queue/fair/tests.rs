@@ -1,5 +1,5 @@
 use layercast_core::stream::Stream;
-use layercast_core::units::{Rate, Span, Time};
+use layercast_core::units::{Duration, Rate, Time};
 
 use super::*;
 use crate::packet::PacketId;
@@ -8,7 +8,7 @@ use crate::queue::{Queue, QueueConfig};
 
 fn queue(limit: QueueLimit, quantum: u32) -> Queue {
     let config = QueueConfig::Fair(FairConfig { limit, quantum: Size::from_bytes(quantum) });
-    Queue::new(config, Rate::from_mbps(10.0), Span::ZERO, Stream::new(1, "queue"))
+    Queue::new(config, Rate::from_mbps(10.0), Duration::ZERO, Stream::new(1, "queue"))
 }
 
 /// The example of the paper's figures 2 and 3, in numbers of our own: with a quantum of 500, flow 1
@@ -21,7 +21,7 @@ fn what_a_flow_cannot_use_in_a_round_it_has_in_the_next() {
         driver.offer(&mut queue, Time::ZERO, parcel_of((route, 0), 0, size));
     }
     let taken = std::iter::from_fn(|| driver.take(&mut queue, Time::ZERO));
-    let taken: Vec<_> = taken.map(|parcel| (parcel.route, parcel.size_bytes)).collect();
+    let taken: Vec<_> = taken.map(|copy| (copy.route, copy.size_bytes)).collect();
     assert_eq!(taken, [(1, 200), (2, 500), (1, 750), (1, 20), (2, 500), (2, 500)]);
 }
 
@@ -63,7 +63,7 @@ fn a_flow_that_was_away_has_no_credit() {
     }
     // 1000 - 600 leaves 400; with the 900 of before it could send two at once.
     let taken: Vec<_> = (0..2).filter_map(|_| driver.take(&mut queue, Time::ZERO)).collect();
-    assert_eq!(taken.iter().map(|parcel| parcel.route).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(taken.iter().map(|copy| copy.route).collect::<Vec<_>>(), [1, 2]);
 }
 
 #[test]
@@ -77,6 +77,6 @@ fn room_is_taken_from_the_tail_of_the_longest_queue() {
     // The first time flow 1 is longer, with 3000 bytes against 1500; then flow 2, with 3000 against
     // 2500.
     let gone: Vec<_> = driver.dropped.iter().map(|dropped| dropped.0.packet).collect();
-    assert_eq!(gone, [5, 11].map(PacketId::of_number));
+    assert_eq!(gone, [5, 11].map(PacketId::from_number));
     assert_eq!((queue.len(), driver.counters.queue_drops), (6, 2));
 }

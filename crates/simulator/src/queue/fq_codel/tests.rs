@@ -11,13 +11,13 @@ fn new(config: FqCoDelConfig, seed: u64) -> FqCoDelQueue {
 
 fn queue(config: FqCoDelConfig) -> Queue {
     let rate = layercast_core::units::Rate::from_mbps(10.0);
-    Queue::new(QueueConfig::FqCoDel(config), rate, Span::ZERO, Stream::new(1, "queue"))
+    Queue::new(QueueConfig::FqCoDel(config), rate, Duration::ZERO, Stream::new(1, "queue"))
 }
 
 /// The routes of the next packets.
 fn routes(queue: &mut Queue, driver: &mut Driver, count: usize) -> Vec<u32> {
     let taken = std::iter::from_fn(|| driver.take(queue, Time::ZERO)).take(count);
-    taken.map(|parcel| parcel.route).collect()
+    taken.map(|copy| copy.route).collect()
 }
 
 #[test]
@@ -45,9 +45,9 @@ fn flows_spread_over_queues_as_chance_would() {
 #[test]
 fn one_position_more_is_the_same_flow_and_another_channel_is_not() {
     let queue = new(FqCoDelConfig::default(), 1);
-    let parcel = parcel_of((7, 1), 0, 100);
-    assert_eq!(queue.classify(&parcel), queue.classify(&Parcel { position: 3, ..parcel }));
-    assert_ne!(queue.classify(&parcel), queue.classify(&parcel_of((7, 2), 0, 100)));
+    let copy = parcel_of((7, 1), 0, 100);
+    assert_eq!(queue.classify(&copy), queue.classify(&PacketCopy { position: 3, ..copy }));
+    assert_ne!(queue.classify(&copy), queue.classify(&parcel_of((7, 2), 0, 100)));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn overflow_takes_half_of_the_longest_queue_from_its_front() {
         driver.offer(&mut queue, Time::ZERO, parcel_of((2, 0), number, 1200));
     }
     let gone: Vec<_> = driver.dropped.iter().map(|dropped| dropped.0.packet).collect();
-    assert_eq!(gone, (0..8).map(crate::packet::PacketId::of_number).collect::<Vec<_>>());
+    assert_eq!(gone, (0..8).map(crate::packet::PacketId::from_number).collect::<Vec<_>>());
     assert_eq!((queue.len(), driver.counters.queue_drops, driver.counters.chosen_drops), (13, 8, 0));
 }
 
@@ -121,10 +121,18 @@ fn each_queue_has_a_codel_of_its_own() {
         for number in 0..2000 {
             let now = Time::from_ns(u64::from(number) * 2_000_000);
             for _ in 0..2 {
-                driver.offer(&mut queue, now, Parcel { ecn: ecn.into(), ..parcel_of((1, 0), number, 1000) });
+                driver.offer(
+                    &mut queue,
+                    now,
+                    PacketCopy { ecn: ecn.into(), ..parcel_of((1, 0), number, 1000) },
+                );
             }
             if number % 4 == 0 {
-                driver.offer(&mut queue, now, Parcel { ecn: ecn.into(), ..parcel_of((2, 0), number, 1000) });
+                driver.offer(
+                    &mut queue,
+                    now,
+                    PacketCopy { ecn: ecn.into(), ..parcel_of((2, 0), number, 1000) },
+                );
             }
             if let Some(taken) = driver.take(&mut queue, now) {
                 calm += u32::from(taken.route == 2 && !taken.is_marked());

@@ -1,6 +1,6 @@
 //! RED's parameters, and what is derived from them and the link.
 
-use layercast_core::units::{Rate, Size, Span};
+use layercast_core::units::{Duration, Rate, Size};
 
 use crate::queue::QueueLimit;
 
@@ -13,7 +13,7 @@ pub enum RedWeight {
     /// -1 in ns-2.
     TenRoundTrips,
     /// So that the average follows over this time: 0 in ns-2 is one second, -2 is 100 ms.
-    Over(Span),
+    Over(Duration),
 }
 
 /// Which packet goes when one must.
@@ -55,7 +55,7 @@ pub struct RedConfig {
     /// The size of packets that thresholds and capacity are counted in.
     pub mean_packet: Size,
     /// The delay that the automatic lower threshold aims at.
-    pub target_delay: Span,
+    pub target_delay: Duration,
     /// Move `max_probability` so that the average stays in the middle between the thresholds.
     pub adaptive: bool,
     /// Mark packets that take marks instead of dropping them early.
@@ -81,7 +81,7 @@ impl RedConfig {
             byte_mode: true,
             average_bytes: true,
             mean_packet: Size::from_bytes(500),
-            target_delay: Span::from_ms(5),
+            target_delay: Duration::from_ms(5),
             adaptive: false,
             ecn: false,
             mark_probability: Some(0.1),
@@ -115,7 +115,7 @@ impl RedConfig {
     }
 
     /// The weight on a link.
-    pub(super) fn weight_on(&self, rate: Rate, delay: Span) -> f64 {
+    pub(super) fn weight_on(&self, rate: Rate, delay: Duration) -> f64 {
         let packets_per_s = self.packets_per_s(rate);
         let over_s = match self.weight {
             RedWeight::Fixed(weight) => return weight,

@@ -1,6 +1,6 @@
 //! What RED decides, apart from the packets.
 
-use layercast_core::units::{Rate, Span};
+use layercast_core::units::{Duration, Rate};
 
 use super::config::RedConfig;
 
@@ -22,13 +22,13 @@ pub(super) struct Arrival {
     pub(super) queue: f64,
     pub(super) size_bytes: u32,
     /// Whether it may be marked instead of dropped.
-    pub(super) takes_marks: bool,
+    pub(super) is_ecn_capable: bool,
     pub(super) is_full: bool,
 }
 
 /// RED's average and its drop rule. Thresholds, average and queue are in packets or in bytes.
 #[derive(Debug)]
-pub(super) struct Law {
+pub(super) struct DropFunction {
     pub(super) min: f64,
     pub(super) max: f64,
     pub(super) weight: f64,
@@ -50,12 +50,12 @@ pub(super) struct Law {
     pub(super) tested: f64,
 }
 
-impl Law {
-    pub(super) fn new(config: &RedConfig, rate: Rate, delay: Span) -> Law {
+impl DropFunction {
+    pub(super) fn new(config: &RedConfig, rate: Rate, delay: Duration) -> DropFunction {
         let mean_bytes = f64::from(config.mean_packet.as_bytes());
         let unit = if config.average_bytes { mean_bytes } else { 1.0 };
         let (min, max) = config.thresholds_on(rate);
-        Law {
+        DropFunction {
             min: min * unit,
             max: max * unit,
             weight: config.weight_on(rate, delay),
@@ -139,7 +139,7 @@ impl Law {
             return Verdict::Accept;
         }
         let may_mark = self.mark_probability.is_none_or(|most| base <= most);
-        if may_mark && arrival.takes_marks { Verdict::Mark } else { Verdict::Early }
+        if may_mark && arrival.is_ecn_capable { Verdict::Mark } else { Verdict::Early }
     }
 
     /// The probability by the average alone: p_b of the paper.

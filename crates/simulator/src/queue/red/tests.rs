@@ -1,18 +1,18 @@
-use layercast_core::units::{Rate, Size, Span};
+use layercast_core::units::{Duration, Rate, Size};
 use layercast_testkit::golden::{self, Case};
 
-use super::law::{Arrival, Law, Verdict};
+use super::law::{Arrival, DropFunction, Verdict};
 use super::{RedConfig, RedWeight};
 
 fn case(id: &str) -> Case {
     golden::vector("vectors-active-and-unicast.json", id)
 }
 
-fn law(config: RedConfig) -> Law {
-    Law::new(&config, Rate::from_mbps(1.0), Span::ZERO)
+fn law(config: RedConfig) -> DropFunction {
+    DropFunction::new(&config, Rate::from_mbps(1.0), Duration::ZERO)
 }
 
-fn weighted(weight: f64) -> Law {
+fn weighted(weight: f64) -> DropFunction {
     law(RedConfig { weight: RedWeight::Fixed(weight), ..RedConfig::classic() })
 }
 
@@ -43,21 +43,21 @@ fn golden_automatic_parameters() {
     for id in ["red-auto-01", "red-auto-02", "red-auto-03"] {
         let case = case(id);
         let (rate, delay) =
-            (Rate::from_bps(case.number("bandwidth_bps")), Span::from_secs_f64(case.number("delay_s")));
+            (Rate::from_bps(case.number("bandwidth_bps")), Duration::from_secs_f64(case.number("delay_s")));
         let config = RedConfig {
             mean_packet: Size::from_bytes(case.whole("mean_pktsize") as u32),
-            target_delay: Span::from_secs_f64(case.number("target_delay")),
+            target_delay: Duration::from_secs_f64(case.number("target_delay")),
             average_bytes: false,
             ..RedConfig::ns2()
         };
-        let law = Law::new(&config, rate, delay);
+        let law = DropFunction::new(&config, rate, delay);
         let expected = |name: &str| golden::number(&case.expected[name]);
         case.check("ptc", config.packets_per_s(rate), expected("ptc"));
         case.check("w_q", law.weight, expected("w_q"));
         case.check("min_th", law.min, expected("min_th_pkts"));
         case.check("max_th", law.max, expected("max_th_pkts"));
         case.check("bottom", law.adaptive_bottom, expected("adaptive_bottom"));
-        let in_bytes = Law::new(&RedConfig { average_bytes: true, ..config }, rate, delay);
+        let in_bytes = DropFunction::new(&RedConfig { average_bytes: true, ..config }, rate, delay);
         case.check("min_th", in_bytes.min, expected("min_th_pkts") * case.number("mean_pktsize"));
     }
 }
@@ -134,7 +134,7 @@ fn golden_decisions() {
     for (row, &queue) in rows.iter().zip(&queues) {
         law.sample(queue);
         let is_full = queue >= case.number("limit");
-        let arrival = Arrival { queue, size_bytes: 1000, takes_marks: false, is_full };
+        let arrival = Arrival { queue, size_bytes: 1000, is_ecn_capable: false, is_full };
         let verdict = match law.judge(&arrival, || uniforms.next().unwrap()) {
             Verdict::Accept => "enqueue",
             Verdict::Mark => "mark",
@@ -149,9 +149,9 @@ fn golden_decisions() {
 }
 
 /// A law whose average is the queue and far above its lower threshold.
-fn crossed(config: RedConfig) -> Law {
+fn crossed(config: RedConfig) -> DropFunction {
     let mut law = law(RedConfig { weight: RedWeight::Fixed(1.0), wait: false, ..config });
-    let arrival = Arrival { queue: 10.0, size_bytes: 1000, takes_marks: true, is_full: false };
+    let arrival = Arrival { queue: 10.0, size_bytes: 1000, is_ecn_capable: true, is_full: false };
     law.sample(10.0);
     assert_eq!(law.judge(&arrival, || 0.0), Verdict::Accept, "the first above is spared");
     law
@@ -159,10 +159,10 @@ fn crossed(config: RedConfig) -> Law {
 
 #[test]
 fn marks_up_to_a_probability_and_drops_above() {
-    let judge = |queue: f64, takes_marks: bool, mark_probability: Option<f64>| {
+    let judge = |queue: f64, is_ecn_capable: bool, mark_probability: Option<f64>| {
         let mut law = crossed(RedConfig { gentle: true, mark_probability, ..RedConfig::classic() });
         law.sample(queue);
-        law.judge(&Arrival { queue, size_bytes: 1000, takes_marks, is_full: false }, || 0.0)
+        law.judge(&Arrival { queue, size_bytes: 1000, is_ecn_capable, is_full: false }, || 0.0)
     };
     assert_eq!(judge(12.0, true, Some(0.1)), Verdict::Mark);
     assert_eq!(judge(12.0, false, Some(0.1)), Verdict::Early);
@@ -174,7 +174,7 @@ fn marks_up_to_a_probability_and_drops_above() {
 #[test]
 fn a_full_queue_overrides() {
     let mut law = crossed(RedConfig::classic());
-    let arrival = Arrival { queue: 10.0, size_bytes: 1000, takes_marks: true, is_full: true };
+    let arrival = Arrival { queue: 10.0, size_bytes: 1000, is_ecn_capable: true, is_full: true };
     assert_eq!(law.judge(&arrival, || 0.0), Verdict::Forced);
     assert_eq!((law.count, law.count_bytes), (0, 0));
 }

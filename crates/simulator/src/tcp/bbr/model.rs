@@ -1,7 +1,7 @@
 //! What BBR believes of the path: bandwidth, round-trip time, what may be in flight, aggregation
 //! (draft-ietf-ccwg-bbr-06, section 5.5). Volumes count packets, rates packets per second.
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 use super::rate::Sample;
 
@@ -16,9 +16,9 @@ pub(super) const MIN_WINDOW: f64 = 4.0;
 /// Rounds over which aggregation is remembered.
 const AGGREGATION_ROUNDS: usize = 10;
 /// How long the smallest round-trip time is believed.
-const MIN_RTT_LIFE: Span = Span::from_secs(10);
+const MIN_RTT_LIFE: Duration = Duration::from_secs(10);
 /// The smallest round-trip time is looked for as often.
-const PROBE_RTT_INTERVAL: Span = Span::from_secs(5);
+const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Round trips told by packets: one ends when a packet sent after its start is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,10 +69,10 @@ pub(super) struct Model {
     cycles: [f64; 2],
     /// The rate to send at, by the largest samples within the short-term bound.
     pub(super) bw: f64,
-    pub(super) min_rtt: Option<Span>,
+    pub(super) min_rtt: Option<Duration>,
     min_rtt_at: Time,
     /// The smallest round-trip time since the last attempt to see it.
-    recent_rtt: Option<Span>,
+    recent_rtt: Option<Duration>,
     recent_rtt_at: Time,
     /// It is time for the next attempt.
     pub(super) recent_rtt_expired: bool,
@@ -101,7 +101,7 @@ pub(super) struct Model {
 
 impl Model {
     /// The connection opened with this round-trip time, if it could be told.
-    pub(super) fn new(now: Time, rtt: Option<Span>, initial_window: f64) -> Model {
+    pub(super) fn new(now: Time, rtt: Option<Duration>, initial_window: f64) -> Model {
         Model {
             cycles: [0.0; 2],
             bw: 0.0,
@@ -220,7 +220,7 @@ impl Model {
         self.extra_acked.max(self.rounds.count, length)
     }
 
-    pub(super) fn update_min_rtt(&mut self, now: Time, rtt: Option<Span>) {
+    pub(super) fn update_min_rtt(&mut self, now: Time, rtt: Option<Duration>) {
         self.recent_rtt_expired = now > self.recent_rtt_at + PROBE_RTT_INTERVAL;
         if let Some(rtt) = rtt
             && (self.recent_rtt_expired || self.recent_rtt.is_none_or(|recent| rtt < recent))

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 /// Room for so many packets is made at once, lest each transfer that is larger than all before allocate.
 const ROOM: usize = 256;
@@ -39,7 +39,7 @@ pub(super) struct Sample {
     pub(super) prior_delivered: u64,
     /// Zero if the interval is too short to be true.
     pub(super) rate: f64,
-    pub(super) rtt: Option<Span>,
+    pub(super) rtt: Option<Duration>,
     /// In flight when the packet was sent, and lost since.
     pub(super) in_flight: i64,
     pub(super) lost: u64,
@@ -133,7 +133,7 @@ impl Sampler {
     }
 
     /// The sample of an acknowledgement, once all that arrived has been told. None if nothing did.
-    pub(super) fn sample(&mut self, now: Time, min_rtt: Option<Span>) -> Option<Sample> {
+    pub(super) fn sample(&mut self, now: Time, min_rtt: Option<Duration>) -> Option<Sample> {
         if self.delivered > self.limited_to {
             self.limited_to = 0;
         }
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     fn ms(ms: u64) -> Time {
-        Time::ZERO + Span::from_ms(ms)
+        Time::ZERO + Duration::from_ms(ms)
     }
 
     /// Packets sent 10 ms apart arrive 10 ms apart, 100 ms later.
@@ -189,7 +189,7 @@ mod tests {
         let mut sampler = ten_packets();
         sampler.arrive(1, ms(100));
         let first = sampler.sample(ms(100), None).unwrap();
-        assert_eq!((first.delivered, first.rtt), (1, Some(Span::from_ms(100))));
+        assert_eq!((first.delivered, first.rtt), (1, Some(Duration::from_ms(100))));
         assert!((first.rate - 10.0).abs() < 1e-9, "{first:?}");
         sampler.send(11, ms(100), 10);
         for number in 1..10 {
@@ -221,7 +221,7 @@ mod tests {
         sampler.send(1, ms(95), 10);
         sampler.arrive(1, ms(100));
         sampler.arrive(1, ms(100));
-        let sample = sampler.sample(ms(100), Some(Span::from_ms(101))).unwrap();
+        let sample = sampler.sample(ms(100), Some(Duration::from_ms(101))).unwrap();
         assert_eq!((sample.newly_acked, sample.rtt, sample.rate), (1, None, 0.0));
         assert!(sampler.sample(ms(100), None).is_none(), "nothing new");
     }

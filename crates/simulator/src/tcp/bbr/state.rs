@@ -2,7 +2,7 @@
 //! 5.4 and 5.6). `cycle` probes for bandwidth. Volumes count packets, rates packets per second.
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 use super::model::{self, BETA, MIN_WINDOW, Model};
 use super::rate::{Sample, Sent};
@@ -24,7 +24,7 @@ const FULL_ROUNDS: u32 = 3;
 /// It is full too if so many ranges of packets were lost in a round of startup.
 const FULL_LOST_RANGES: u32 = 6;
 const DRAIN_ROUNDS: u64 = 3;
-const PROBE_RTT_DURATION: Span = Span::from_ms(200);
+const PROBE_RTT_DURATION: Duration = Duration::from_ms(200);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
@@ -111,7 +111,7 @@ pub(super) struct Control {
     probe_too_high: bool,
     probe_precautionary: bool,
     cycle_began: Time,
-    probe_wait: Span,
+    probe_wait: Duration,
     rounds_at_probe: u64,
     /// The long-term bound grows by one for so many acknowledged.
     acked_for_one: f64,
@@ -126,8 +126,8 @@ pub(super) struct Control {
 
 impl Control {
     /// The connection opened with this round-trip time, if it could be told.
-    pub(super) fn new(now: Time, rtt: Option<Span>, initial_window: f64) -> Control {
-        let nominal_rtt = rtt.unwrap_or(Span::from_ms(1)).as_secs_f64();
+    pub(super) fn new(now: Time, rtt: Option<Duration>, initial_window: f64) -> Control {
+        let nominal_rtt = rtt.unwrap_or(Duration::from_ms(1)).as_secs_f64();
         Control {
             model: Model::new(now, rtt, initial_window),
             state: State::Startup,
@@ -144,7 +144,7 @@ impl Control {
             probe_too_high: false,
             probe_precautionary: false,
             cycle_began: now,
-            probe_wait: Span::ZERO,
+            probe_wait: Duration::ZERO,
             rounds_at_probe: 0,
             acked_for_one: f64::INFINITY,
             acked: 0.0,

@@ -8,8 +8,8 @@ use crate::tcp::{MAX_BLOCKS, Segment, TcpProfile};
 struct Sent(Vec<(Segment, bool)>);
 
 impl Output for Sent {
-    fn send(&mut self, segment: Segment, _: Size, takes_marks: bool) {
-        self.0.push((segment, takes_marks));
+    fn send(&mut self, segment: Segment, _: Size, is_ecn_capable: bool) {
+        self.0.push((segment, is_ecn_capable));
     }
 }
 
@@ -32,7 +32,7 @@ impl Driver {
     fn ack(&mut self, cumulative: i64, blocks: &[(i64, i64)], echo: bool) {
         let mut all = [(0, 0); MAX_BLOCKS];
         all[..blocks.len()].copy_from_slice(blocks);
-        self.now += Span::from_ms(10);
+        self.now += Duration::from_ms(10);
         self.sent.0.clear();
         let ack = Ack { cumulative, blocks: all, block_count: blocks.len() as u8, incarnation: 0, echo };
         self.sender.handle_ack(self.now, &ack, &mut self.sent);
@@ -156,7 +156,7 @@ fn marks_at_a_window_of_one_packet_make_the_sender_wait_longer() {
 #[test]
 fn a_sender_waits_for_its_random_delay_and_keeps_the_order() {
     for variant in windowed() {
-        let overhead = Span::from_ms(3);
+        let overhead = Duration::from_ms(3);
         let mut driver = Driver::start(TcpOptions { overhead, ecn: false, ..with_marks(variant) });
         let mut waits = Vec::new();
         let mut expected = 1;
@@ -195,7 +195,7 @@ fn a_burst_has_its_limit() {
 /// The driver with a paced sender: after each acknowledgement all deadlines of the next 9 ms are served.
 fn ack_and_pace(driver: &mut Driver, cumulative: i64, blocks: &[(i64, i64)]) -> Vec<(Time, i64)> {
     driver.ack(cumulative, blocks, false);
-    let (end, now) = (driver.now + Span::from_ms(9), driver.now);
+    let (end, now) = (driver.now + Duration::from_ms(9), driver.now);
     let mut sent: Vec<(Time, i64)> = driver.sent.0.drain(..).map(|(segment, _)| (now, segment.seq)).collect();
     while let Some(at) = driver.sender.deadline().filter(|&at| at < end) {
         driver.sender.handle_timeout(at, &mut driver.sent);

@@ -80,7 +80,7 @@ fn figure(set_up: SetUp) -> Figure {
             let runs = set_up.runs(data);
             let flows = [(RECEIVERS[0], "R1", 1), (RECEIVERS[1], "R2", 2), (TCPS[0], "TCP to R3", 0)];
             let all = flows.into_iter().chain([(TCPS[1], "TCP to R4", 4)]);
-            let curves = all.map(|(flow, name, hue)| runs.course(flow, name, hue));
+            let curves = all.map(|(flow, name, hue)| runs.time_series(flow, name, hue));
             let dropped = LINKS.iter().zip(1..).map(|(link, hue)| runs.dropped(link, link, hue));
             vec![
                 over_time("Throughput, kbit/s (one of 15 replications)", curves.collect()),

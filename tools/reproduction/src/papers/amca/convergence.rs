@@ -1,7 +1,7 @@
 //! Section 5.1, one session alone: figure 6.
 
 use crate::frame::effort::Effort;
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Look, Panel};
+use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Style};
 use crate::frame::finding::{Bound, Finding, Placed};
 use crate::frame::samples::Samples;
 use crate::frame::scale::Scale;
@@ -58,7 +58,7 @@ fn steps(data: &Data, value: fn(&Data, u32) -> Samples) -> Vec<Placed> {
 
 fn by_n(name: &str, hue: usize, data: &Data, value: fn(&Data, u32) -> Samples) -> Curve {
     let points = EVERY.map(|every| (f64::from(every), value(data, every)));
-    Curve { name: name.to_owned(), look: Look::Dots(hue), points: points.to_vec() }
+    Curve { name: name.to_owned(), look: Style::Dots(hue), points: points.to_vec() }
 }
 
 pub(super) fn figure() -> Figure {
@@ -68,16 +68,16 @@ pub(super) fn figure() -> Figure {
         section: "5.1",
         kind: Kind::Sweep,
         panels: Box::new(|data| {
-            let courses = EVERY.iter().zip(1..);
-            let courses =
-                courses.map(|(&every, hue)| of(data, every).course(AMCA, &format!("N = {every}"), hue));
+            let trajectories = EVERY.iter().zip(1..);
+            let trajectories = trajectories
+                .map(|(&every, hue)| of(data, every).time_series(AMCA, &format!("N = {every}"), hue));
             let across = "N, packets";
             let by_factors = |title: &str, curves| {
                 let plain = panel(title, across, curves);
                 Panel { across_scale: Scale::Logarithmic, ..plain }
             };
             vec![
-                over_time("Throughput of R1, kbit/s (one of 15 replications)", courses.collect()),
+                over_time("Throughput of R1, kbit/s (one of 15 replications)", trajectories.collect()),
                 by_factors("Use of the bottleneck, 100 to 200 s", vec![by_n("used", 1, data, used)]),
                 by_factors(
                     "Seconds until 90 % of the bottleneck are used",

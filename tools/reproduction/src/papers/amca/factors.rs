@@ -1,6 +1,6 @@
 //! What the values do that the report leaves open, one at a time, with each profile.
 
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Look};
+use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Style};
 use crate::frame::finding::{Bound, Finding, Placed};
 use crate::frame::samples::Samples;
 
@@ -39,7 +39,7 @@ fn curves(data: &Data, factor: &Factor, value: Value) -> Vec<Curve> {
     let profiles = PROFILES.iter().enumerate();
     let curve = |(profile, name): (usize, &&str)| {
         let points = factor.values.iter().map(|&at| (f64::from(at), value(data, factor, at, profile)));
-        Curve { name: (*name).to_owned(), look: Look::Dots(profile + 1), points: points.collect() }
+        Curve { name: (*name).to_owned(), look: Style::Dots(profile + 1), points: points.collect() }
     };
     profiles.map(curve).collect()
 }

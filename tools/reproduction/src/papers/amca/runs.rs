@@ -1,10 +1,10 @@
-//! Numbers of courses: what the replications of an experiment did over time.
+//! Numbers of trajectories: what the replications of an experiment did over time.
 
-use crate::frame::course::{Course, Points};
-use crate::frame::figure::{Curve, Data, Look, Panel, Table};
+use crate::frame::figure::{Curve, Data, Panel, Style, Table};
 use crate::frame::finding::Placed;
 use crate::frame::samples::{Samples, told};
 use crate::frame::scale::Scale;
+use crate::frame::time_series::{Points, TimeSeries};
 
 use super::studies::{LINKS, PACKET_KBIT};
 
@@ -17,11 +17,11 @@ const STEADY: usize = 5;
 
 /// The replications of one experiment.
 #[derive(Clone, Copy)]
-pub(super) struct Runs<'d>(Option<&'d Course>);
+pub(super) struct Runs<'d>(Option<&'d TimeSeries>);
 
 /// Those of a study.
 pub(super) fn runs<'d>(data: &'d Data, study: &str, outer: Option<u32>) -> Runs<'d> {
-    Runs(data.study(study).course(outer))
+    Runs(data.study(study).time_series(outer))
 }
 
 /// The points that end after `from` and no later than `to`, in seconds.
@@ -62,30 +62,30 @@ pub(super) fn reached(
 
 impl Runs<'_> {
     /// A number of each replication.
-    pub(super) fn each(self, value: impl Fn(&Course, u32) -> Option<f64>) -> Samples {
-        let Some(course) = self.0 else { return Samples::default() };
-        Samples(course.replications().map(|number| value(course, number)).collect())
+    pub(super) fn each(self, value: impl Fn(&TimeSeries, u32) -> Option<f64>) -> Samples {
+        let Some(time_series) = self.0 else { return Samples::default() };
+        Samples(time_series.replications().map(|number| value(time_series, number)).collect())
     }
 
     /// The throughput of a flow in kbit/s from one second to another.
     pub(super) fn kbps(self, flow: &str, from: f64, to: f64) -> Samples {
-        self.each(|course, number| mean(&course.throughput(number, flow), from, to))
+        self.each(|time_series, number| mean(&time_series.throughput(number, flow), from, to))
     }
 
     /// Its coefficient of variation, second by second.
     pub(super) fn variation(self, flow: &str, from: f64, to: f64) -> Samples {
-        self.each(|course, number| variation(&course.throughput(number, flow), from, to))
+        self.each(|time_series, number| variation(&time_series.throughput(number, flow), from, to))
     }
 
     /// How many seconds after `from` a flow's throughput is where it is asked to be.
     pub(super) fn reached(self, flow: &str, from: f64, to: f64, is_there: impl Fn(f64) -> bool) -> Samples {
-        self.each(|course, number| reached(&course.throughput(number, flow), from, to, &is_there))
+        self.each(|time_series, number| reached(&time_series.throughput(number, flow), from, to, &is_there))
     }
 
     /// How many seconds after `from` it is as low as it is on average from `then` to `to`, within a tenth.
     pub(super) fn yielded(self, flow: &str, from: f64, then: f64, to: f64) -> Samples {
-        self.each(|course, number| {
-            let points = course.throughput(number, flow);
+        self.each(|time_series, number| {
+            let points = time_series.throughput(number, flow);
             let low = mean(&points, then, to)?;
             reached(&points, from, to, |kbps| kbps <= 1.1 * low)
         })
@@ -93,8 +93,8 @@ impl Runs<'_> {
 
     /// How many packets a link dropped.
     pub(super) fn drops(self, link: &str, from: f64, to: f64) -> Samples {
-        self.each(|course, number| {
-            let drops = course.probe(number, link, "drops");
+        self.each(|time_series, number| {
+            let drops = time_series.probe(number, link, "drops");
             mean(&drops, from, to).map(|mean| mean * between(&drops, from, to).count() as f64)
         })
     }
@@ -107,45 +107,51 @@ impl Runs<'_> {
 
     /// How long a receiver's transfer took in seconds; none of one that did not end.
     pub(super) fn completion_s(self, flow: &str) -> Samples {
-        self.each(|course, number| course.completion_s(number, flow))
+        self.each(|time_series, number| time_series.completion_s(number, flow))
     }
 
-    fn first(self, points: impl Fn(&Course, u32) -> Points) -> Points {
-        let first = self.0.and_then(|course| course.replications().next().map(|number| (course, number)));
-        first.map_or_else(Vec::new, |(course, number)| points(course, number))
+    fn first(self, points: impl Fn(&TimeSeries, u32) -> Points) -> Points {
+        let first = self
+            .0
+            .and_then(|time_series| time_series.replications().next().map(|number| (time_series, number)));
+        first.map_or_else(Vec::new, |(time_series, number)| points(time_series, number))
     }
 
     /// The throughput of a flow in the first replication.
-    pub(super) fn course(self, flow: &str, name: &str, hue: usize) -> Curve {
-        Curve::exact(name, Look::Line(hue), self.first(|course, number| course.throughput(number, flow)))
+    pub(super) fn time_series(self, flow: &str, name: &str, hue: usize) -> Curve {
+        Curve::exact(
+            name,
+            Style::Line(hue),
+            self.first(|time_series, number| time_series.throughput(number, flow)),
+        )
     }
 
     /// The number of multicast packets that a receiver got, in the first replication.
     pub(super) fn packets(self, flow: &str, name: &str, hue: usize) -> Curve {
         let mut sum = 0.0;
-        let throughput = self.first(|course, number| course.throughput(number, flow));
+        let throughput = self.first(|time_series, number| time_series.throughput(number, flow));
         let packets = throughput.into_iter().map(|(end, kbps)| {
             sum += kbps / PACKET_KBIT;
             (end, sum)
         });
-        Curve::exact(name, Look::Line(hue), packets)
+        Curve::exact(name, Style::Line(hue), packets)
     }
 
     /// What waits at the bottleneck in the first replication.
     pub(super) fn queue(self, name: &str, hue: usize) -> Curve {
-        let queue = self.first(|course, number| course.probe(number, "A-B", "queue_packets"));
-        Curve::exact(name, Look::Line(hue), queue)
+        let queue = self.first(|time_series, number| time_series.probe(number, "A-B", "queue_packets"));
+        Curve::exact(name, Style::Line(hue), queue)
     }
 
     /// What a link has dropped so far in the first replication.
     pub(super) fn dropped(self, link: &str, name: &str, hue: usize) -> Curve {
         let mut sum = 0.0;
-        let drops = self.first(|course, number| course.probe(number, link, "drops"));
+        let drops = self.first(|time_series, number| time_series.probe(number, link, "drops"));
         let drops = drops.into_iter().map(|(at, drops)| {
             sum += drops;
             (at, sum)
         });
-        Curve::exact(name, Look::Line(hue), drops)
+        Curve::exact(name, Style::Line(hue), drops)
     }
 }
 

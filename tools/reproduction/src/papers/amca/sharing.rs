@@ -48,7 +48,7 @@ fn two_tcp() -> Figure {
         panels: Box::new(|data| {
             let runs = runs(data, STUDY, None);
             let curves =
-                BOTH_TCP.iter().zip([1, 0, 4]).map(|((flow, name), hue)| runs.course(flow, name, hue));
+                BOTH_TCP.iter().zip([1, 0, 4]).map(|((flow, name), hue)| runs.time_series(flow, name, hue));
             vec![
                 over_time("Throughput, kbit/s (one of 15 replications)", curves.collect()),
                 over_time("Packets that wait at the bottleneck", vec![runs.queue("A-B", 2)]),
@@ -87,7 +87,7 @@ fn one_tcp() -> Figure {
             vec![
                 over_time(
                     "(a) Throughput, kbit/s (one of 15 replications)",
-                    vec![runs.course(AMCA, "AMCA", 1), runs.course("tcp@R3", "TCP", 0)],
+                    vec![runs.time_series(AMCA, "AMCA", 1), runs.time_series("tcp@R3", "TCP", 0)],
                 ),
                 over_time(
                     "(b) Packets received",
@@ -150,7 +150,7 @@ fn overlap() -> Figure {
         panels: Box::new(move |data| {
             let runs = of(data);
             let curves =
-                BOTH_TCP.iter().zip([1, 0, 4]).map(|((flow, name), hue)| runs.course(flow, name, hue));
+                BOTH_TCP.iter().zip([1, 0, 4]).map(|((flow, name), hue)| runs.time_series(flow, name, hue));
             vec![
                 over_time("Throughput, kbit/s (one of 15 replications)", curves.collect()),
                 over_time("Packets that wait at the bottleneck", vec![runs.queue("A-B", 2)]),

@@ -16,15 +16,15 @@ pub(super) const LINKS: [&str; 5] = ["A-B", "B-R1", "B-R2", "B-R3", "B-R4"];
 pub(super) const PROFILES: [&str; 3] = ["backlog", "count", "literal"];
 
 /// An experiment over time, and the study of it with each profile.
-pub(super) struct Course {
+pub(super) struct TimeSeries {
     scenario: &'static str,
     pub(super) backlog: &'static str,
     pub(super) count: &'static str,
     pub(super) literal: &'static str,
 }
 
-macro_rules! courses {
-    ($($scenario:literal: $study:literal),* $(,)?) => { [$(Course {
+macro_rules! trajectories {
+    ($($scenario:literal: $study:literal),* $(,)?) => { [$(TimeSeries {
         scenario: concat!("amca/", $scenario),
         backlog: $study,
         count: concat!($study, "-count"),
@@ -33,7 +33,7 @@ macro_rules! courses {
 }
 
 /// The experiments.
-pub(super) const COURSES: [Course; 8] = courses![
+pub(super) const COURSES: [TimeSeries; 8] = trajectories![
     "convergence": "convergence",
     "two-tcp": "two-tcp",
     "one-tcp": "one-tcp",
@@ -176,9 +176,9 @@ fn profile(name: &str) -> String {
 }
 
 /// An experiment over time with one profile; that of figure 6 with each N.
-fn course(course: &Course, name: &'static str, of: &str) -> Study {
+fn time_series(time_series: &TimeSeries, name: &'static str, of: &str) -> Study {
     let set = [probes(), vec![profile(of)]].concat();
-    let outer: Vec<Option<u32>> = match course.backlog {
+    let outer: Vec<Option<u32>> = match time_series.backlog {
         "convergence" => EVERY.into_iter().map(Some).collect(),
         _ => vec![None],
     };
@@ -187,7 +187,7 @@ fn course(course: &Course, name: &'static str, of: &str) -> Study {
         Sweep { outer, set: set.iter().cloned().chain(every).collect(), vary: Vec::new() }
     };
     let sweeps = outer.into_iter().map(sweep).collect();
-    Study { name, scenario: course.scenario, sweeps, metrics: METRICS }
+    Study { name, scenario: time_series.scenario, sweeps, metrics: METRICS }
 }
 
 fn factor(factor: &Factor) -> Vec<Study> {
@@ -224,11 +224,11 @@ impl Factor {
 
 /// All that is run.
 pub(super) fn studies() -> Vec<Study> {
-    let courses = COURSES.iter().flat_map(|one| {
+    let trajectories = COURSES.iter().flat_map(|one| {
         let names = [one.backlog, one.count, one.literal];
-        names.into_iter().zip(PROFILES).map(|(name, of)| course(one, name, of))
+        names.into_iter().zip(PROFILES).map(|(name, of)| time_series(one, name, of))
     });
-    courses.chain(FACTORS.iter().flat_map(factor)).collect()
+    trajectories.chain(FACTORS.iter().flat_map(factor)).collect()
 }
 
 const METRICS: &[&str] = &["throughput_kbps", "loss_rate"];

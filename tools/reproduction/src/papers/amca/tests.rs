@@ -1,4 +1,4 @@
-//! Claims on made-up courses: what they say holds, and its opposite does not.
+//! Claims on made-up trajectories: what they say holds, and its opposite does not.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use super::runs::{mean, reached, variation};
 use super::studies::{EVERY, LINKS};
 use super::{paper, studies};
-use crate::frame::course::Course;
 use crate::frame::effort::Effort;
 use crate::frame::figure::{Data, Label};
 use crate::frame::finding::Verdict;
 use crate::frame::samples::Samples;
 use crate::frame::study::Measured;
+use crate::frame::time_series::TimeSeries;
 
 use Verdict::{Fails, Holds, Open};
 
@@ -32,16 +32,16 @@ fn verdicts(data: &Data, label: Label) -> Vec<Verdict> {
 }
 
 /// An experiment of 200 s with these flows, in which A-B drops so many packets each second.
-fn course(flows: &[(&str, Kbps<'_>)], drops: Kbps<'_>, completion_s: Option<f64>) -> Course {
+fn time_series(flows: &[(&str, Kbps<'_>)], drops: Kbps<'_>, completion_s: Option<f64>) -> TimeSeries {
     let none: Kbps<'_> = &|_| 0.0;
     let probes: Vec<(&str, Kbps<'_>)> =
         LINKS.iter().map(|&link| (link, if link == "A-B" { drops } else { none })).collect();
-    Course::made_up(200, flows, "drops", &probes, completion_s)
+    TimeSeries::made_up(200, flows, "drops", &probes, completion_s)
 }
 
 fn one(study: &'static str, flows: &[(&str, Kbps<'_>)], drops: Kbps<'_>) -> Data {
     let mut measured = Measured::default();
-    measured.add_course(None, course(flows, drops, None));
+    measured.add_course(None, time_series(flows, drops, None));
     data(study, measured)
 }
 
@@ -70,7 +70,7 @@ fn alone(after: fn(u32) -> u32, swing: fn(u32) -> f64, drops: Kbps<'_>) -> Data 
             second if second % 2 == 0 => 900.0,
             _ => 900.0 * (1.0 - swing(every)),
         };
-        measured.add_course(Some(every), course(&[("amca@R1", &kbps)], drops, None));
+        measured.add_course(Some(every), time_series(&[("amca@R1", &kbps)], drops, None));
     }
     data("convergence", measured)
 }
@@ -152,7 +152,7 @@ fn a_transfer_is_over_when_both_have_all() {
         let (amca, tcp) = (move |_| kbps, move |_| 900.0 - kbps);
         let flows: [(&str, Kbps<'_>); 3] = [("amca@R1", &amca), ("amca@R2", &amca), ("tcp@R3", &tcp)];
         let mut measured = Measured::default();
-        measured.add_course(None, course(&flows, &|_| 0.0, completion_s));
+        measured.add_course(None, time_series(&flows, &|_| 0.0, completion_s));
         verdicts(&data("finite", measured), Label::Figure(10))
     };
     assert_eq!(transfer(Some(95.0), 440.0), [Holds; 4]);

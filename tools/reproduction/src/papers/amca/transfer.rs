@@ -38,7 +38,7 @@ pub(super) fn figure() -> Figure {
             vec![
                 over_time(
                     "Throughput, kbit/s (one of 15 replications)",
-                    vec![runs.course(AMCA, "AMCA", 1), runs.course("tcp@R3", "TCP", 0)],
+                    vec![runs.time_series(AMCA, "AMCA", 1), runs.time_series("tcp@R3", "TCP", 0)],
                 ),
                 over_time(
                     "Packets received",

@@ -6,7 +6,8 @@ use crate::frame::samples::Samples;
 use crate::frame::study::Study;
 
 use super::grid::{
-    Along, COUNTS, FAIR_RATE, Place, SAME_LEVEL, SAME_RATE, Step, Whose, beside, by_count, over_counts, panel,
+    Along, COUNTS, FAIR_RATE, PlotCell, SAME_LEVEL, SAME_RATE, Step, Whose, beside, by_count, over_counts,
+    panel,
 };
 
 /// The study of the first step.
@@ -32,7 +33,7 @@ pub(super) fn figure() -> Figure {
 }
 
 fn panels(data: &Data) -> Vec<Panel> {
-    let curve = |name, hue, study, value: fn(Place<'_>) -> Samples| {
+    let curve = |name, hue, study, value: fn(PlotCell<'_>) -> Samples| {
         over_counts(name, hue, &COUNTS, |count| value(beside(data, study, count)))
     };
     vec![
@@ -66,7 +67,11 @@ fn panels(data: &Data) -> Vec<Panel> {
 }
 
 /// A number at each number of sessions.
-fn at_counts<'d>(data: &'d Data, study: &'static str, value: impl Fn(Place<'d>) -> Samples) -> Vec<Placed> {
+fn at_counts<'d>(
+    data: &'d Data,
+    study: &'static str,
+    value: impl Fn(PlotCell<'d>) -> Samples,
+) -> Vec<Placed> {
     let places = COUNTS.iter().map(|&count| beside(data, study, count));
     places.map(|place| place.named(value(place))).collect()
 }
@@ -81,10 +86,10 @@ pub(super) fn further_from_tcp(data: &Data, [one, other]: [&'static str; 2], cou
 fn claims() -> Vec<Claim> {
     vec![
         Claim::new("FLID-DL and TCP share the bottleneck relatively fairly.", |data, _| {
-            Finding::each("FLID-DL over TCP", FAIR_RATE, at_counts(data, FLID, Place::over_tcp))
+            Finding::each("FLID-DL over TCP", FAIR_RATE, at_counts(data, FLID, PlotCell::over_tcp))
         }),
         Claim::new("TCP takes noticeably more than FLID-DL.", |data, _| {
-            Finding::each("FLID-DL over TCP", Bound::Below(1.0), at_counts(data, FLID, Place::over_tcp))
+            Finding::each("FLID-DL over TCP", Bound::Below(1.0), at_counts(data, FLID, PlotCell::over_tcp))
         }),
         Claim::new("With marks E-FLID-DL and TCP share more fairly.", |data, _| {
             Finding::each(
@@ -94,7 +99,7 @@ fn claims() -> Vec<Claim> {
             )
         }),
         Claim::new("E-FLID-DL and TCP have about the same.", |data, _| {
-            Finding::each("E-FLID-DL over TCP", SAME_RATE, at_counts(data, E_FLID, Place::over_tcp))
+            Finding::each("E-FLID-DL over TCP", SAME_RATE, at_counts(data, E_FLID, PlotCell::over_tcp))
         }),
         Claim::new("E-FLID-DL's share does not depend on how many there are (ours).", |data, _| {
             let places = at_counts(data, E_FLID, |place| {

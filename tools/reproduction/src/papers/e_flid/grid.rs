@@ -1,6 +1,6 @@
 //! The grids of the four experiments, and how their numbers are asked for.
 
-use crate::frame::figure::{Curve, Data, Look, Panel, Table};
+use crate::frame::figure::{Curve, Data, Panel, Style, Table};
 use crate::frame::finding::{Bound, Placed};
 use crate::frame::samples::Samples;
 use crate::frame::scale::{Scale, tick_label};
@@ -55,7 +55,7 @@ pub(super) fn by_count(
 ) -> Study {
     let sweep = |&count: &u32| Sweep {
         outer: Some(count),
-        set: [of_count(step, count), further(count)].concat(),
+        set: [from_count(step, count), further(count)].concat(),
         vary: Vec::new(),
     };
     let scenario = match step {
@@ -66,7 +66,7 @@ pub(super) fn by_count(
 }
 
 /// What goes with so many sessions: TCP, bottleneck and queue. The other sessions end at once.
-fn of_count(step: Step, count: u32) -> Vec<String> {
+fn from_count(step: Step, count: u32) -> Vec<String> {
     let queue = match step {
         Step::Lost => vec![("limit", format!("{} packets", 5 * count))],
         Step::Marked => vec![
@@ -115,7 +115,7 @@ pub(super) enum Whose {
 
 /// A cell of a grid.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'d> {
+pub(super) struct PlotCell<'d> {
     data: &'d Data,
     study: &'static str,
     at: f64,
@@ -123,16 +123,16 @@ pub(super) struct Place<'d> {
 }
 
 /// The cell of a number of sessions.
-pub(super) fn beside<'d>(data: &'d Data, study: &'static str, count: u32) -> Place<'d> {
-    Place { data, study, at: f64::from(count), along: Along::Count }
+pub(super) fn beside<'d>(data: &'d Data, study: &'static str, count: u32) -> PlotCell<'d> {
+    PlotCell { data, study, at: f64::from(count), along: Along::Count }
 }
 
 /// The cell of a link loss.
-pub(super) fn losing<'d>(data: &'d Data, study: &'static str, loss: f64) -> Place<'d> {
-    Place { data, study, at: loss, along: Along::Loss }
+pub(super) fn losing<'d>(data: &'d Data, study: &'static str, loss: f64) -> PlotCell<'d> {
+    PlotCell { data, study, at: loss, along: Along::Loss }
 }
 
-impl Place<'_> {
+impl PlotCell<'_> {
     /// A metric, as the mean over flows.
     pub(super) fn of(self, whose: Whose, metric: &'static str) -> Samples {
         let running = match self.along {
@@ -226,13 +226,13 @@ pub(super) fn panel(title: &str, along: Along, curves: Vec<Curve>) -> Panel {
 /// A curve over the number of sessions.
 pub(super) fn over_counts(name: &str, hue: usize, counts: &[u32], value: impl Fn(u32) -> Samples) -> Curve {
     let points = counts.iter().map(|&count| (f64::from(count), value(count))).collect();
-    Curve { name: name.to_owned(), look: Look::Dots(hue), points }
+    Curve { name: name.to_owned(), look: Style::Dots(hue), points }
 }
 
 /// A curve over the link loss.
 pub(super) fn over_losses(name: &str, hue: usize, value: impl Fn(f64) -> Samples) -> Curve {
     let points = LOSSES.iter().map(|&loss| (loss * 100.0, value(loss))).collect();
-    Curve { name: name.to_owned(), look: Look::Dots(hue), points }
+    Curve { name: name.to_owned(), look: Style::Dots(hue), points }
 }
 
 /// A share in percent, without needless digits.

@@ -6,7 +6,7 @@ use crate::frame::samples::Samples;
 use crate::frame::study::Study;
 
 use super::grid::{
-    Along, CONSTANT, FAIR_RATE, LOSSES, Place, SAME_LEVEL, SAME_RATE, Whose, by_loss, losing, over_losses,
+    Along, CONSTANT, FAIR_RATE, LOSSES, PlotCell, SAME_LEVEL, SAME_RATE, Whose, by_loss, losing, over_losses,
     panel,
 };
 
@@ -67,14 +67,14 @@ fn curve(
     name: &str,
     hue: usize,
     study: &'static str,
-    value: impl Fn(Place<'_>) -> Samples,
+    value: impl Fn(PlotCell<'_>) -> Samples,
 ) -> Curve {
     over_losses(name, hue, |loss| value(losing(data, study, loss)))
 }
 
 /// Rates and levels of FLID-DL and E-FLID-DL without TCP.
 pub(super) fn alone([flid, e_flid]: [&'static str; 2], data: &Data) -> Vec<Panel> {
-    let both = |value: fn(Place<'_>) -> Samples| {
+    let both = |value: fn(PlotCell<'_>) -> Samples| {
         vec![curve(data, "FLID-DL", 2, flid, value), curve(data, "E-FLID-DL", 1, e_flid, value)]
     };
     vec![
@@ -84,7 +84,7 @@ pub(super) fn alone([flid, e_flid]: [&'static str; 2], data: &Data) -> Vec<Panel
 }
 
 fn leaves(data: &Data) -> Vec<Panel> {
-    let curves = |value: fn(Place<'_>, Whose) -> Samples, of_tcp: bool| {
+    let curves = |value: fn(PlotCell<'_>, Whose) -> Samples, of_tcp: bool| {
         let mut curves = vec![curve(data, "E-FLID-DL", 1, LEAVES, |place| value(place, Whose::Layered))];
         if of_tcp {
             curves.push(curve(data, "TCP beside it", 3, LEAVES, |place| value(place, Whose::Tcp)));
@@ -103,7 +103,7 @@ fn leaves(data: &Data) -> Vec<Panel> {
 }
 
 fn half(data: &Data) -> Vec<Panel> {
-    let of = |name, hue, value: fn(Place<'_>) -> Samples| curve(data, name, hue, HALF, value);
+    let of = |name, hue, value: fn(PlotCell<'_>) -> Samples| curve(data, name, hue, HALF, value);
     vec![
         panel(
             "Mean throughput, kbit/s",
@@ -126,7 +126,11 @@ fn half(data: &Data) -> Vec<Panel> {
 }
 
 /// A number at each link loss.
-fn at_losses<'d>(data: &'d Data, study: &'static str, value: impl Fn(Place<'d>) -> Samples) -> Vec<Placed> {
+fn at_losses<'d>(
+    data: &'d Data,
+    study: &'static str,
+    value: impl Fn(PlotCell<'d>) -> Samples,
+) -> Vec<Placed> {
     let places = LOSSES.iter().map(|&loss| losing(data, study, loss));
     places.map(|place| place.named(value(place))).collect()
 }
@@ -136,7 +140,7 @@ fn changes<'d>(
     data: &'d Data,
     study: &'static str,
     losses: &[f64],
-    value: impl Fn(Place<'d>) -> Samples,
+    value: impl Fn(PlotCell<'d>) -> Samples,
 ) -> Vec<Placed> {
     let without = value(losing(data, study, 0.0));
     let places = losses.iter().filter(|loss| **loss > 0.0).map(|&loss| losing(data, study, loss));
@@ -147,7 +151,7 @@ fn changes<'d>(
 pub(super) fn claims_alone([flid, e_flid]: [&'static str; 2]) -> Vec<Claim> {
     vec![
         Claim::new("FLID-DL's reception rate falls significantly as the link loss grows.", move |data, _| {
-            let rate = |place: Place<'_>| place.kbps(Whose::Layered);
+            let rate = |place: PlotCell<'_>| place.kbps(Whose::Layered);
             let steps = LOSSES.windows(2).map(|pair| {
                 let [before, after] = [pair[0], pair[1]].map(|loss| losing(data, flid, loss));
                 after.named(rate(after).over(&rate(before)))
@@ -170,7 +174,7 @@ pub(super) fn claims_alone([flid, e_flid]: [&'static str; 2]) -> Vec<Claim> {
         Claim::new(
             "E-FLID-DL's mean level changes by less than a tenth, FLID-DL's collapses (ours).",
             move |data, _| {
-                let level = |place: Place<'_>| place.level(Whose::Layered);
+                let level = |place: PlotCell<'_>| place.level(Whose::Layered);
                 Finding::each(
                     "E-FLID-DL's level over that without link loss",
                     SAME_LEVEL,
@@ -191,7 +195,7 @@ fn claims_of_leaves() -> Vec<Claim> {
         Claim::new(
             "E-FLID-DL's throughput does not drop too much, however much the links lose.",
             |data, _| {
-                let rate = |place: Place<'_>| place.kbps(Whose::Layered);
+                let rate = |place: PlotCell<'_>| place.kbps(Whose::Layered);
                 Finding::each(
                     "Throughput over that without link loss",
                     CONSTANT,
@@ -200,12 +204,12 @@ fn claims_of_leaves() -> Vec<Claim> {
             },
         ),
         Claim::new("E-FLID-DL and TCP share fairly.", |data, _| {
-            Finding::each("E-FLID-DL over TCP", SAME_RATE, at_losses(data, LEAVES, Place::over_tcp))
+            Finding::each("E-FLID-DL over TCP", SAME_RATE, at_losses(data, LEAVES, PlotCell::over_tcp))
         }),
         Claim::new(
             "E-FLID-DL's mean level changes by less than a tenth, FLID-DL's collapses (ours).",
             |data, _| {
-                let level = |place: Place<'_>| place.level(Whose::Layered);
+                let level = |place: PlotCell<'_>| place.level(Whose::Layered);
                 Finding::each(
                     "E-FLID-DL's level over that without link loss",
                     SAME_LEVEL,
@@ -230,7 +234,8 @@ fn claims_of_leaves() -> Vec<Claim> {
 }
 
 fn claims_of_half() -> Vec<Claim> {
-    let ratio = |one: Whose, other: Whose| move |place: Place<'_>| place.kbps(one).over(&place.kbps(other));
+    let ratio =
+        |one: Whose, other: Whose| move |place: PlotCell<'_>| place.kbps(one).over(&place.kbps(other));
     vec![
         Claim::new("Receivers with lossy links get almost what the others get.", move |data, _| {
             let places = at_losses(data, HALF, ratio(Whose::Lossy, Whose::Lossless));

@@ -1,12 +1,12 @@
 //! What the values do that the paper leaves open.
 
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Look, Panel};
+use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Style};
 use crate::frame::finding::{Bound, Finding, Placed};
 use crate::frame::samples::Samples;
 use crate::frame::study::Study;
 
 use super::fairness::{self, further_from_tcp};
-use super::grid::{Along, LOSSES, Place, Step, Whose, beside, by_count, by_loss, over_counts, panel};
+use super::grid::{Along, LOSSES, PlotCell, Step, Whose, beside, by_count, by_loss, over_counts, panel};
 use super::lossy;
 
 mod settings;
@@ -62,7 +62,7 @@ pub(super) fn figures() -> Vec<Figure> {
         figure("RED", "Its parameters with marks", |data| ratios(data, &ECN_QUEUES, false), claims_of_red()),
         figure(
             "Receivers",
-            "Joins, leaves, shares of rises",
+            "Joins, leaves, shares of increase_probabilities",
             |data| ratios(data, &JOINS, true),
             claims_of_joins(),
         ),
@@ -106,7 +106,7 @@ fn at_settings<'d>(
     data: &'d Data,
     settings: &[Setting],
     step: Step,
-    value: impl Fn(Place<'d>) -> Samples,
+    value: impl Fn(PlotCell<'d>) -> Samples,
 ) -> Vec<Placed> {
     let settings = settings.iter().filter(|setting| setting.step == step);
     let places =
@@ -149,11 +149,11 @@ fn claims_of_tcp() -> Vec<Claim> {
             Finding::each(
                 "FLID-DL over TCP",
                 Bound::Below(1.0),
-                at_settings(data, &TCPS, Step::Lost, Place::over_tcp),
+                at_settings(data, &TCPS, Step::Lost, PlotCell::over_tcp),
             )
         }),
         Claim::new("E-FLID-DL's share does not depend on TCP.", |data, _| {
-            let places = at_settings(data, &TCPS, Step::Marked, Place::over_tcp);
+            let places = at_settings(data, &TCPS, Step::Marked, PlotCell::over_tcp);
             Finding::each("E-FLID-DL over TCP", super::grid::SAME_RATE, places)
         }),
     ]
@@ -171,7 +171,7 @@ fn claims_of_red() -> Vec<Claim> {
             Finding::each(
                 "E-FLID-DL over TCP",
                 super::grid::SAME_RATE,
-                at_settings(data, &ECN_QUEUES, Step::Marked, Place::over_tcp),
+                at_settings(data, &ECN_QUEUES, Step::Marked, PlotCell::over_tcp),
             )
         }),
         Claim::new(
@@ -197,7 +197,7 @@ fn claims_of_joins() -> Vec<Claim> {
                 };
                 COUNTS.map(|count| {
                     let [changed, own] = [one.study, own].map(|study| beside(data, study, count));
-                    let rate = |place: Place<'_>| place.kbps(Whose::Layered);
+                    let rate = |place: PlotCell<'_>| place.kbps(Whose::Layered);
                     let (name, samples) = changed.named(rate(changed).over(&rate(own)));
                     (format!("{name}, {}", one.step.protocol()), samples)
                 })
@@ -217,7 +217,7 @@ fn long(data: &Data) -> Vec<Panel> {
             .into_iter()
             .zip(studies)
             .map(|(length, study)| (f64::from(length), beside(data, study, LONG_COUNT).over_tcp()));
-        Curve { name: name.to_owned(), look: Look::Dots(hue), points: places.collect() }
+        Curve { name: name.to_owned(), look: Style::Dots(hue), points: places.collect() }
     };
     vec![panel(
         "Layered over TCP, n = 8",
@@ -258,7 +258,7 @@ fn claims_without_marks() -> Vec<Claim> {
                 data,
                 WITHOUT_MARKS.get(index..=index).unwrap_or_default(),
                 Step::Marked,
-                Place::over_tcp,
+                PlotCell::over_tcp,
             )
         }
     };

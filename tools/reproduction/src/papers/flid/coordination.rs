@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::frame::course::Course;
 use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel};
 use crate::frame::finding::{Bound, Finding, Placed};
 use crate::frame::samples::Samples;
+use crate::frame::time_series::TimeSeries;
 
 use super::shapes::{at, line, panel};
 
@@ -19,7 +19,7 @@ const LATER_S: f64 = 30.0;
 
 /// The levels of all hosts at one time.
 #[derive(Clone, Copy)]
-struct Look {
+struct Snapshot {
     at_s: f64,
     hosts: usize,
     lowest: f64,
@@ -27,20 +27,22 @@ struct Look {
     sum: f64,
 }
 
-impl Look {
+impl Snapshot {
     fn spread(&self) -> f64 {
         self.highest - self.lowest
     }
 }
 
 /// The levels of all hosts at each end of a bin from when all have joined.
-fn looks(course: &Course, replication: u32) -> Vec<Look> {
-    let mut looks: BTreeMap<u64, Look> = BTreeMap::new();
+fn looks(time_series: &TimeSeries, replication: u32) -> Vec<Snapshot> {
+    let mut looks: BTreeMap<u64, Snapshot> = BTreeMap::new();
     let mut hosts = 0;
-    for flow in course.flows() {
+    for flow in time_series.flows() {
         hosts += 1;
-        for (at_s, level) in course.levels(replication, flow).into_iter().filter(|(_, level)| *level >= 0.0) {
-            let new = Look { at_s, hosts: 0, lowest: level, highest: level, sum: 0.0 };
+        for (at_s, level) in
+            time_series.levels(replication, flow).into_iter().filter(|(_, level)| *level >= 0.0)
+        {
+            let new = Snapshot { at_s, hosts: 0, lowest: level, highest: level, sum: 0.0 };
             let look = looks.entry((at_s * 1e3).round() as u64).or_insert(new);
             look.hosts += 1;
             look.lowest = look.lowest.min(level);
@@ -52,27 +54,27 @@ fn looks(course: &Course, replication: u32) -> Vec<Look> {
 }
 
 /// When all levels came to be equal and stayed so for ten looks; the end if they never did.
-fn equal_after_s(looks: &[Look]) -> Option<f64> {
-    let are_equal = |looks: &&[Look]| looks.iter().all(|look| look.spread() == 0.0);
+fn equal_after_s(looks: &[Snapshot]) -> Option<f64> {
+    let are_equal = |looks: &&[Snapshot]| looks.iter().all(|look| look.spread() == 0.0);
     let found = looks.windows(LOOKS).find(are_equal).and_then(|found| found.first());
     found.or(looks.last()).map(|look| look.at_s)
 }
 
 /// The share of the later looks at which all levels are equal.
-fn equal_later(looks: &[Look]) -> Option<f64> {
-    let later: Vec<&Look> = looks.iter().filter(|look| look.at_s > LATER_S).collect();
+fn equal_later(looks: &[Snapshot]) -> Option<f64> {
+    let later: Vec<&Snapshot> = looks.iter().filter(|look| look.at_s > LATER_S).collect();
     let equal = later.iter().filter(|look| look.spread() == 0.0).count();
     (!later.is_empty()).then(|| equal as f64 / later.len() as f64)
 }
 
-fn course(data: &Data, outer: u32) -> Option<&Course> {
-    data.study("coordination").course(Some(outer))
+fn time_series(data: &Data, outer: u32) -> Option<&TimeSeries> {
+    data.study("coordination").time_series(Some(outer))
 }
 
-fn places(data: &Data, value: fn(&[Look]) -> Option<f64>) -> Vec<Placed> {
+fn places(data: &Data, value: fn(&[Snapshot]) -> Option<f64>) -> Vec<Placed> {
     let place = |(outer, name): (u32, &str)| {
-        let course = course(data, outer)?;
-        let samples = course.replications().map(|replication| value(&looks(course, replication)));
+        let time_series = time_series(data, outer)?;
+        let samples = time_series.replications().map(|replication| value(&looks(time_series, replication)));
         Some(at(name, Samples(samples.collect())))
     };
     SETTINGS.into_iter().filter_map(place).collect()
@@ -108,8 +110,8 @@ pub(super) fn figure() -> Figure {
 
 /// The highest, the mean and the lowest level of one run.
 fn levels(data: &Data, (outer, name): (u32, &str)) -> Panel {
-    let looks = course(data, outer).map_or_else(Vec::new, |course| looks(course, 1));
-    let curve = |name: &str, hue, value: fn(&Look) -> f64| -> Curve {
+    let looks = time_series(data, outer).map_or_else(Vec::new, |time_series| looks(time_series, 1));
+    let curve = |name: &str, hue, value: fn(&Snapshot) -> f64| -> Curve {
         line(name, hue, looks.iter().map(|look| (look.at_s, value(look))))
     };
     let curves = vec![
@@ -124,10 +126,9 @@ fn levels(data: &Data, (outer, name): (u32, &str)) -> Panel {
 fn spread(data: &Data) -> Panel {
     let curve = |(index, (outer, name)): (usize, &(u32, &str))| {
         let mut sums: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
-        for look in course(data, *outer)
-            .into_iter()
-            .flat_map(|course| course.replications().flat_map(move |replication| looks(course, replication)))
-        {
+        for look in time_series(data, *outer).into_iter().flat_map(|time_series| {
+            time_series.replications().flat_map(move |replication| looks(time_series, replication))
+        }) {
             let sum = sums.entry((look.at_s * 1e3).round() as u64).or_default();
             *sum = (sum.0 + look.spread(), sum.1 + 1.0);
         }
@@ -144,14 +145,14 @@ mod tests {
 
     #[test]
     fn hosts_are_equal_once_they_stay_so() {
-        let look = |index: u32| Look {
+        let look = |index: u32| Snapshot {
             at_s: f64::from(index) / 2.0,
             hosts: 2,
             lowest: 5.0,
             highest: if index == 3 || index < 2 { 6.0 } else { 5.0 },
             sum: 10.0,
         };
-        let looks: Vec<Look> = (0..100).map(look).collect();
+        let looks: Vec<Snapshot> = (0..100).map(look).collect();
         assert_eq!(equal_after_s(&looks), Some(2.0), "after the relapse at 1.5 s");
         assert_eq!(equal_later(&looks), Some(1.0));
         assert_eq!(equal_after_s(&looks[..12]), Some(5.5), "too short to know: the end");

@@ -1,9 +1,9 @@
 //! What follows from the equations of section IV-C and the appendix: figures 3, 10 and 11, and other factors.
 
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 use layercast_protocols::flid::{Climb, Goal, Model, SEPARATION, Target, climb, heuristic, separated};
 
-use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Look, Panel, curve};
+use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Panel, Style, curve};
 use crate::frame::finding::{Bound, Finding, Placed};
 use crate::frame::samples::Samples;
 
@@ -36,8 +36,8 @@ const EXAMPLE_6: [f64; 30] = [
 ];
 
 /// The nominal round-trip time of the examples.
-pub(super) fn rtt() -> Span {
-    Span::from_ms(100)
+pub(super) fn rtt() -> Duration {
+    Duration::from_ms(100)
 }
 
 /// 30 levels from 3 packets/s by a factor.
@@ -50,7 +50,7 @@ pub(super) fn model(factor: f64, slot_s: f64) -> Model {
 
 fn climbed(model: &Model, target: &Target) -> Vec<f64> {
     let start = separated(&heuristic(model, target), SEPARATION);
-    climb(model, &Goal::of_the_paper(target), &start, &Climb::default()).rises
+    climb(model, &Goal::of_the_paper(target), &start, &Climb::default()).increase_probabilities
 }
 
 fn losses() -> impl Iterator<Item = f64> {
@@ -59,8 +59,8 @@ fn losses() -> impl Iterator<Item = f64> {
 }
 
 /// The mean rate by the recursion as it is printed in equation 4, with 1 - p_i where p_i follows from equation 3.
-fn as_printed(model: &Model, rises: &[f64], loss: f64) -> f64 {
-    let wrong: Vec<f64> = rises.iter().map(|rise| 1.0 - rise).collect();
+fn as_printed(model: &Model, increase_probabilities: &[f64], loss: f64) -> f64 {
+    let wrong: Vec<f64> = increase_probabilities.iter().map(|rise| 1.0 - rise).collect();
     model.mean_rate(&wrong, loss)
 }
 
@@ -93,8 +93,8 @@ fn memberships() -> Figure {
         kind: Kind::Analytic,
         panels: Box::new(|_| {
             let (model, target) = (model(1.3, 0.5), Target::new(rtt()));
-            let rises = climbed(&model, &target);
-            let joins = |loss| model.memberships(&rises, loss);
+            let increase_probabilities = climbed(&model, &target);
+            let joins = |loss| model.memberships(&increase_probabilities, loss);
             let curves = vec![
                 line(DYNAMIC, 1, losses().map(|loss| (loss * 100.0, joins(loss).dynamic))),
                 line(
@@ -148,16 +148,17 @@ fn against_tcp(
         kind: Kind::Analytic,
         panels: Box::new(move |_| {
             let (model, target) = (model(1.3, 0.5), Target::new(rtt()));
-            let rises = shares(&model, &target);
+            let increase_probabilities = shares(&model, &target);
             let tcp = losses().map(|loss| (loss * 100.0, target.rate(loss)));
-            let flid = losses().map(|loss| (loss * 100.0, model.mean_rate(&rises, loss)));
-            let printed = losses().map(|loss| (loss * 100.0, as_printed(&model, &rises, loss)));
+            let flid = losses().map(|loss| (loss * 100.0, model.mean_rate(&increase_probabilities, loss)));
+            let printed =
+                losses().map(|loss| (loss * 100.0, as_printed(&model, &increase_probabilities, loss)));
             let curves = vec![
                 line(FLID, 1, flid),
-                Curve::exact(TCP, Look::Line(0), tcp),
-                Curve::exact("equation 4 as printed", Look::Guide, printed),
+                Curve::exact(TCP, Style::Line(0), tcp),
+                Curve::exact("equation 4 as printed", Style::Guide, printed),
             ];
-            let levels = rises.iter().enumerate().map(|(level, rise)| (level as f64, *rise));
+            let levels = increase_probabilities.iter().enumerate().map(|(level, rise)| (level as f64, *rise));
             vec![
                 panel("Mean rate in packets/s", LOSS, curves).by_factors_across().by_factors_up().about(9),
                 panel("Share of slots in which a level may rise", "level", vec![line("share", 1, levels)]),
@@ -197,7 +198,7 @@ fn errors() -> [f64; 3] {
     let (model, target) = (model(1.3, 0.5), Target::new(rtt()));
     let goal = Goal::of_the_paper(&target);
     [heuristic(&model, &target), climbed(&model, &target), EXAMPLE_6.to_vec()]
-        .map(|rises| goal.error(&model, &rises))
+        .map(|increase_probabilities| goal.error(&model, &increase_probabilities))
 }
 
 fn claims_of_climbing() -> Vec<Claim> {
@@ -254,7 +255,7 @@ fn other_factors() -> Figure {
         panels: Box::new(|_| {
             let curve = |(index, &factor): (usize, &f64)| {
                 let points = RATIOS.map(|ratio| (ratio, root_mean(factor, ratio)));
-                Curve::exact(&format!("c = {factor:.1}"), Look::Family { index, of: FACTORS.len() }, points)
+                Curve::exact(&format!("c = {factor:.1}"), Style::Family { index, of: FACTORS.len() }, points)
             };
             let curves = FACTORS.iter().enumerate().map(curve).collect();
             vec![

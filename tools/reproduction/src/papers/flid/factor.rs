@@ -1,13 +1,13 @@
 //! Section V-A: the factor between layers (figures 4 and 5), and slots against the nominal round-trip time.
 
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 use layercast_protocols::flid::Target;
 
-use crate::frame::course::Points;
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Look, Panel};
+use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Style};
 use crate::frame::finding::{Bound, Finding, Placed};
 use crate::frame::samples::Samples;
 use crate::frame::study::Measured;
+use crate::frame::time_series::Points;
 
 use super::shapes::{at, dots, line, panel};
 use super::studies::{FACTORS, SHOWN, SLOTS_S};
@@ -58,7 +58,7 @@ fn cell(data: &Data, factor: f64) -> Cell<'_> {
 }
 
 pub(super) fn figures() -> Vec<Figure> {
-    vec![choice(), course(), slots()]
+    vec![choice(), time_series(), slots()]
 }
 
 fn choice() -> Figure {
@@ -128,9 +128,9 @@ fn event_claim(factor: f64, says: &'static str, bound: Bound) -> Claim {
 
 /// What was dropped in each bin of 250 ms.
 fn drops(data: &Data, factor: f64, replication: u32) -> Points {
-    let Some(course) = course_of(data, factor) else { return Vec::new() };
-    let [from, to] = course.window_s();
-    let all = course.probe(replication, "bottleneck", "drops").into_iter();
+    let Some(time_series) = course_of(data, factor) else { return Vec::new() };
+    let [from, to] = time_series.window_s();
+    let all = time_series.probe(replication, "bottleneck", "drops").into_iter();
     all.filter(|(at, _)| *at > from && *at <= to).collect()
 }
 
@@ -139,13 +139,13 @@ fn bins(drops: &Points) -> f64 {
     drops.iter().filter(|(_, count)| *count > 0.0).count() as f64
 }
 
-fn course_of(data: &Data, factor: f64) -> Option<&crate::frame::course::Course> {
-    data.study("factor-courses").course(Some((factor * 10.0).round() as u32))
+fn course_of(data: &Data, factor: f64) -> Option<&crate::frame::time_series::TimeSeries> {
+    data.study("factor-trajectories").time_series(Some((factor * 10.0).round() as u32))
 }
 
-/// A number of each replication of the courses.
+/// A number of each replication of the trajectories.
 fn of_each(data: &Data, factor: f64, value: &dyn Fn(&Points) -> Option<f64>) -> Samples {
-    let replications = course_of(data, factor).into_iter().flat_map(|course| course.replications());
+    let replications = course_of(data, factor).into_iter().flat_map(|time_series| time_series.replications());
     Samples(replications.map(|replication| value(&drops(data, factor, replication))).collect())
 }
 
@@ -154,7 +154,7 @@ fn per_bin(drops: &Points) -> Option<f64> {
     Some(bins(drops)).filter(|bins| *bins > 0.0).map(|bins| total / bins)
 }
 
-fn course() -> Figure {
+fn time_series() -> Figure {
     Figure {
         label: Label::Figure(5),
         title: "Throughput and losses of one session, every 250 ms of one run",
@@ -185,12 +185,12 @@ fn course() -> Figure {
 
 fn course_panels(data: &Data, factor: f64) -> Vec<Panel> {
     const ACROSS: &str = "time in s";
-    let throughput = course_of(data, factor).map(|course| {
-        let [from, to] = course.window_s();
-        let all = course.throughput(1, "flid@R").into_iter();
+    let throughput = course_of(data, factor).map(|time_series| {
+        let [from, to] = time_series.window_s();
+        let all = time_series.throughput(1, "flid@R").into_iter();
         all.filter(|(at, _)| *at > from && *at <= to).collect::<Points>()
     });
-    let lost = Curve::exact("lost", Look::Marks(2), drops(data, factor, 1));
+    let lost = Curve::exact("lost", Style::Marks(2), drops(data, factor, 1));
     vec![
         panel(
             &format!("Throughput in kbit/s, c = {factor:.1}"),
@@ -214,10 +214,10 @@ fn slots() -> Figure {
         section: "V-A",
         kind: Kind::Sweep,
         panels: Box::new(|data| {
-            let target = Target::new(Span::from_ms(100)).rate(0.04) * PACKET_KBIT;
+            let target = Target::new(Duration::from_ms(100)).rate(0.04) * PACKET_KBIT;
             let flid = SLOTS_S.map(|slot_s| (slot_s / 0.1, slot_cell(data, slot_s)));
             let tcp =
-                Curve::exact("TCP by equation 1", Look::Guide, SLOTS_S.map(|slot_s| (slot_s / 0.1, target)));
+                Curve::exact("TCP by equation 1", Style::Guide, SLOTS_S.map(|slot_s| (slot_s / 0.1, target)));
             let curves = vec![dots("FLID-DL", 1, flid), tcp];
             vec![
                 panel("Throughput in kbit/s", "slot over nominal round-trip time", curves)
@@ -240,7 +240,7 @@ fn slots() -> Figure {
                 },
             ),
             Claim::new("Five nominal round-trip times leave a reasonable rate.", |data, _| {
-                let target = Target::new(Span::from_ms(100)).rate(0.04) * PACKET_KBIT;
+                let target = Target::new(Duration::from_ms(100)).rate(0.04) * PACKET_KBIT;
                 let place = at("0.5 s", slot_cell(data, 0.5).times(1.0 / target));
                 Finding::each("Throughput over TCP's by equation 1", Bound::Within(0.5, 2.0), vec![place])
             }),

@@ -2,7 +2,7 @@
 
 use layercast_protocols::flid::{Target, heuristic};
 
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Look, curve};
+use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Style, curve};
 use crate::frame::finding::{Bound, Finding, Placed};
 use crate::frame::samples::Samples;
 use crate::frame::scale::tick_label;
@@ -150,11 +150,11 @@ fn chain() -> Figure {
         kind: Kind::Sweep,
         panels: Box::new(|data| {
             let (model, target) = (model(1.3, 0.5), Target::new(rtt()));
-            let rises = heuristic(&model, &target);
-            let mean = |loss| model.mean_rate(&rises, loss) * PACKET_KBIT;
-            let chain = Curve::exact(CHAIN, Look::Line(1), LOSSES.map(|loss| (loss * 100.0, mean(loss))));
+            let increase_probabilities = heuristic(&model, &target);
+            let mean = |loss| model.mean_rate(&increase_probabilities, loss) * PACKET_KBIT;
+            let chain = Curve::exact(CHAIN, Style::Line(1), LOSSES.map(|loss| (loss * 100.0, mean(loss))));
             let tcp = LOSSES.map(|loss| (loss * 100.0, target.rate(loss) * PACKET_KBIT));
-            let tcp = Curve::exact("TCP by equation 1", Look::Guide, tcp);
+            let tcp = Curve::exact("TCP by equation 1", Style::Guide, tcp);
             let points = LOSSES.map(|loss| (loss * 100.0, simulated(data, loss)));
             let curves = vec![dots(SIMULATED, 2, points), chain, tcp];
             vec![

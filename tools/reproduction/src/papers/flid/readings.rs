@@ -1,6 +1,6 @@
 //! What the paper leaves open in section V-A, one reading after the other.
 
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Look, Panel};
+use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Style};
 use crate::frame::finding::{Bound, Finding, Placed};
 
 use super::factor::{Cell, LEAST_RATIO, falls, lost, lost_per_event, used};
@@ -26,7 +26,7 @@ pub(super) const ONE_WAY: &[&str] = &[
 pub(super) const RED_128: &str = "link.A-B.queue={ kind = \"red\", limit = \"128 packets\", min_threshold = 5, \
                                   max_threshold = 50, weight = 0.002, max_probability = 0.1, gentle = true }";
 /// The shares that example 6 prints, as far as 25 layers need them.
-pub(super) const EXAMPLE_6: &str = "session.flid.rise_list=\"0.999, 0.932, 0.931, 0.930, 0.929, 0.928, 0.927, \
+pub(super) const EXAMPLE_6: &str = "session.flid.increase_probability_list=\"0.999, 0.932, 0.931, 0.930, 0.929, 0.928, 0.927, \
                                     0.926, 0.925, 0.924, 0.923, 0.922, 0.921, 0.920, 0.901, 0.312, 0.311, \
                                     0.310, 0.248, 0.122, 0.118, 0.108, 0.077, 0.051, 0\"";
 
@@ -45,7 +45,7 @@ pub(super) const READINGS: [Reading; 15] = [
     Reading { name: "joins that take one way", set: ONE_WAY },
     Reading { name: "joins 60 ms ahead", set: &["session.flid.join_lead=60 ms"] },
     Reading { name: "shares for 100 ms", set: &["session.flid.rtt=100 ms"] },
-    Reading { name: "shares by hill climbing", set: &["session.flid.rises=hill-climbing"] },
+    Reading { name: "shares by hill climbing", set: &["session.flid.increase_probabilities=hill-climbing"] },
     Reading { name: "signals at random", set: &["session.flid.signal=probabilistic"] },
     Reading { name: "RED", set: &[RED_128] },
     Reading { name: "24 layers at 1.3", set: &["session.flid.layers.above=10 Mbit/s"] },
@@ -114,7 +114,7 @@ fn panels(data: &Data, readings: &[(u32, &str)]) -> Vec<Panel> {
     let curves = |value: &dyn Fn(Cell<'_>) -> crate::frame::samples::Samples| -> Vec<Curve> {
         let curve = |(index, (outer, name)): (usize, &(u32, &str))| Curve {
             name: (*name).to_owned(),
-            look: Look::Family { index, of },
+            look: Style::Family { index, of },
             points: SHOWN.map(|factor| (factor, value(cell(data, *outer, factor)))).to_vec(),
         };
         readings.iter().enumerate().map(curve).collect()
@@ -124,7 +124,7 @@ fn panels(data: &Data, readings: &[(u32, &str)]) -> Vec<Panel> {
         let ratio = |factor| (factor, lost(&cell(data, *outer, factor)).over(&base));
         Curve {
             name: (*name).to_owned(),
-            look: Look::Family { index, of },
+            look: Style::Family { index, of },
             points: SHOWN.map(ratio).to_vec(),
         }
     });

@@ -1,18 +1,18 @@
 //! Panels of this paper, with little said.
 
-use crate::frame::figure::{Curve, Look, Panel, Table};
+use crate::frame::figure::{Curve, Panel, Style, Table};
 use crate::frame::finding::{Bound, Placed};
 use crate::frame::samples::Samples;
 use crate::frame::scale::Scale;
 
 /// A curve with a dot at each point.
 pub(super) fn dots(name: &str, hue: usize, points: impl IntoIterator<Item = (f64, Samples)>) -> Curve {
-    Curve { name: name.to_owned(), look: Look::Dots(hue), points: points.into_iter().collect() }
+    Curve { name: name.to_owned(), look: Style::Dots(hue), points: points.into_iter().collect() }
 }
 
-/// A line through what is no experiment or a course.
+/// A line through what is no experiment or a time_series.
 pub(super) fn line(name: &str, hue: usize, points: impl IntoIterator<Item = (f64, f64)>) -> Curve {
-    Curve::exact(name, Look::Line(hue), points)
+    Curve::exact(name, Style::Line(hue), points)
 }
 
 /// A panel with both axes linear and all its points in the table.

@@ -2,11 +2,11 @@
 //! signals (example 3, table I).
 
 use layercast_core::layers::LayerTable;
-use layercast_core::units::{Rate, Span};
-use layercast_kit::dynamic::{Wheel, silent_slots};
+use layercast_core::units::{Duration, Rate};
+use layercast_kit::dynamic::{ChannelRotation, silent_slots};
 use layercast_protocols::flid::{ReverseCounter, signal};
 
-use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Look, curve};
+use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Style, curve};
 use crate::frame::finding::{Bound, Finding, Placed};
 use crate::frame::samples::Samples;
 
@@ -28,12 +28,12 @@ pub(super) fn figures() -> Vec<Figure> {
 }
 
 fn silent() -> u16 {
-    silent_slots(Span::from_ms(1000), Span::from_ms(1500))
+    silent_slots(Duration::from_ms(1000), Duration::from_ms(1500))
 }
 
 /// The rate of a dynamic layer in a slot.
 fn rate(group: u16, slot: u64) -> f64 {
-    let wheel = Wheel { layers: LAYERS, silent: silent() };
+    let wheel = ChannelRotation { layers: LAYERS, silent: silent() };
     wheel.layer_of(group, slot).map_or(0.0, |layer| f64::from(layer) + 1.0)
 }
 
@@ -52,9 +52,9 @@ fn wheel() -> Figure {
         section: "III-C",
         kind: Kind::Trace,
         panels: Box::new(|_| {
-            let course = |group| (0..SLOTS).map(move |slot| (slot as f64, rate(group, slot)));
+            let time_series = |group| (0..SLOTS).map(move |slot| (slot as f64, rate(group, slot)));
             let curves = [0u16, 1].map(|group| {
-                Curve::exact(&format!("d_{group}"), Look::Dots(usize::from(group) + 1), course(group))
+                Curve::exact(&format!("d_{group}"), Style::Dots(usize::from(group) + 1), time_series(group))
             });
             vec![panel("Rate", "slot", curves.to_vec())]
         }),
@@ -107,7 +107,7 @@ fn structures() -> Figure {
                 let points = table.iter().flat_map(|table| {
                     table.layers().map(move |layer| (f64::from(layer.0), table.cumulative(layer).as_kbps()))
                 });
-                Curve::exact(name, Look::Dots(index + 1), points)
+                Curve::exact(name, Style::Dots(index + 1), points)
             };
             let curves = tables().into_iter().enumerate().map(curve).collect();
             vec![panel("Cumulative rate in kbit/s", "level", curves).by_factors_up()]
@@ -150,8 +150,8 @@ fn table() -> Figure {
             let values = slots().map(|slot| (slot, counted(slot as usize - 1)));
             let signals = slots().map(|slot| (slot, named(slot as usize - 1)));
             vec![
-                panel("Value of the counter", "slot", vec![Curve::exact(VALUE, Look::Dots(1), values)]),
-                panel("Increase signal", "slot", vec![Curve::exact(SIGNAL, Look::Dots(2), signals)]),
+                panel("Value of the counter", "slot", vec![Curve::exact(VALUE, Style::Dots(1), values)]),
+                panel("Increase signal", "slot", vec![Curve::exact(SIGNAL, Style::Dots(2), signals)]),
             ]
         }),
         claims: vec![

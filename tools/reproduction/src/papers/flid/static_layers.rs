@@ -1,9 +1,9 @@
 //! Section V-B: static against dynamic layers (figure 7).
 
-use crate::frame::course::Points;
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Look, Panel};
+use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Style};
 use crate::frame::finding::{Bound, Finding, Placed};
 use crate::frame::samples::Samples;
+use crate::frame::time_series::Points;
 
 use super::shapes::{at, dots, line, panel};
 use super::studies::{LEAVES, who};
@@ -128,7 +128,7 @@ fn leaves(value: impl Fn(usize) -> Samples) -> Vec<Placed> {
 fn panels(data: &Data) -> Vec<Panel> {
     let mut panels = Vec::new();
     for (who, name) in [(who::DYNAMIC, "dynamic"), (who::STATIC, "static")] {
-        panels.extend(course(data, who, name));
+        panels.extend(time_series(data, who, name));
     }
     const ACROSS: &str = "leave latency in s (at 4: uniform in 2 to 4)";
     let curve = |name: &str, hue, value: &dyn Fn(usize) -> Samples| {
@@ -165,14 +165,16 @@ fn panels(data: &Data) -> Vec<Panel> {
 }
 
 /// What the four sessions get together, and what is dropped, every 250 ms of one run.
-fn course(data: &Data, who: u32, name: &str) -> Vec<Panel> {
-    let course = data.study("four-courses").course(Some(who));
+fn time_series(data: &Data, who: u32, name: &str) -> Vec<Panel> {
+    let time_series = data.study("four-trajectories").time_series(Some(who));
     let within = |points: Points| -> Points {
-        let [from, to] = course.map_or([0.0, 0.0], |course| course.window_s());
+        let [from, to] = time_series.map_or([0.0, 0.0], |time_series| time_series.window_s());
         points.into_iter().filter(|(at, _)| *at > from && *at <= to).collect()
     };
     let mut total: Points = Vec::new();
-    for points in (1..=4).filter_map(|number| Some(course?.throughput(1, &format!("f{number}@R{number}")))) {
+    for points in
+        (1..=4).filter_map(|number| Some(time_series?.throughput(1, &format!("f{number}@R{number}"))))
+    {
         let points = within(points);
         if total.is_empty() {
             total = points;
@@ -180,8 +182,8 @@ fn course(data: &Data, who: u32, name: &str) -> Vec<Panel> {
             total.iter_mut().zip(points).for_each(|(sum, (_, value))| sum.1 += value);
         }
     }
-    let drops = course.map_or_else(Vec::new, |course| course.probe(1, "bottleneck", "drops"));
-    let lost = Curve::exact("lost", Look::Marks(2), within(drops));
+    let drops = time_series.map_or_else(Vec::new, |time_series| time_series.probe(1, "bottleneck", "drops"));
+    let lost = Curve::exact("lost", Style::Marks(2), within(drops));
     const ACROSS: &str = "time in s";
     vec![
         panel(&format!("Four sessions in kbit/s, {name} layers"), ACROSS, vec![line("throughput", 1, total)])

@@ -33,7 +33,7 @@ pub(super) fn all() -> Vec<Study> {
     vec![
         factor("factor", &[]),
         factor("factor-one-way", ONE_WAY),
-        factor("factor-hill-climbing", &["session.flid.rises=hill-climbing"]),
+        factor("factor-hill-climbing", &["session.flid.increase_probabilities=hill-climbing"]),
         factor("factor-red", &[RED_128]),
         readings(),
         factor_courses(),
@@ -73,7 +73,7 @@ fn readings() -> Study {
     let mut sweeps: Vec<Sweep> = (0u32..).zip(&READINGS).map(sweep).collect();
     sweeps.push(Sweep {
         outer: Some(EXAMPLE_6_OUTER),
-        set: owned(&["session.flid.rises=list", EXAMPLE_6]),
+        set: owned(&["session.flid.increase_probabilities=list", EXAMPLE_6]),
         vary: vec!["session.flid.layers.factor=1.3".to_owned()],
     });
     Study { name: "readings", scenario: "flid/one-bottleneck", sweeps, metrics: METRICS }
@@ -87,7 +87,7 @@ fn factor_courses() -> Study {
         vary: Vec::new(),
     };
     let sweeps = SHOWN.iter().map(sweep).collect();
-    Study { name: "factor-courses", scenario: "flid/one-bottleneck", sweeps, metrics: METRICS }
+    Study { name: "factor-trajectories", scenario: "flid/one-bottleneck", sweeps, metrics: METRICS }
 }
 
 /// Loss of 4 % and no full queue. Slots of less than a base packet need a faster base. Joins are sent early by
@@ -155,7 +155,7 @@ fn four_sessions(name: &'static str, queue: Option<&str>) -> Study {
 fn four_courses() -> Study {
     let sweep = |outer| Sweep { outer: Some(outer), set: sessions(outer), vary: Vec::new() };
     let sweeps = [who::DYNAMIC, who::STATIC].map(sweep).to_vec();
-    Study { name: "four-courses", scenario: "flid/four-sessions", sweeps, metrics: METRICS }
+    Study { name: "four-trajectories", scenario: "flid/four-sessions", sweeps, metrics: METRICS }
 }
 
 /// Courses: 1 as in the scenario, 2 with layers above the bottleneck, 3 with these and various delays.

@@ -2,7 +2,7 @@
 
 use layercast_kit::estimator::LossIntervals;
 
-use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Look, Panel, Table, curve};
+use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Panel, Style, Table, curve};
 use crate::frame::finding::{Bound, Finding, Placed};
 use crate::frame::samples::Samples;
 use crate::frame::scale::Scale;
@@ -38,16 +38,16 @@ fn name(loss: f64) -> String {
 fn loss_probabilities() -> Figure {
     let panels = |_: &_| {
         let counts = || (1..=MOST_PACKETS).map(f64::from);
-        let exact = |suffix: &str, look: &dyn Fn(usize) -> Look, value: fn(f64, f64) -> f64| -> Vec<Curve> {
+        let exact = |suffix: &str, look: &dyn Fn(usize) -> Style, value: fn(f64, f64) -> f64| -> Vec<Curve> {
             let curves = LOSSES.iter().enumerate().map(|(index, &loss)| {
                 let points = counts().map(|packets| (packets, 100.0 * value(loss, packets)));
                 Curve::exact(&format!("{}{suffix}", name(loss)), look(index), points)
             });
             curves.collect()
         };
-        let family = |index| Look::Line(index + 1);
+        let family = |index| Style::Line(index + 1);
         let mut events = exact(", eq. 12", &family, events_after_losses);
-        events.extend(exact(", eq. 9", &|_| Look::Guide, events_in_rounds));
+        events.extend(exact(", eq. 9", &|_| Style::Guide, events_in_rounds));
         vec![
             panel("Probability that a round loses a packet (eq. 8), %", exact("", &family, any_lost)),
             panel("Loss events per packet, %", events),
@@ -110,7 +110,7 @@ fn least_step(curve: &Curve) -> Placed {
     (curve.name.clone(), Samples::exactly(least))
 }
 
-/// The course of figure 5: how long each interval is; the long one is what the figure is about.
+/// The time_series of figure 5: how long each interval is; the long one is what the figure is about.
 const INTERVALS: [u32; 14] = [100, 80, 120, 100, 90, 110, 100, 100, 90, 110, 600, 100, 110, 90];
 const HISTORY: usize = 8;
 const LONG: u32 = 600;
@@ -129,8 +129,8 @@ fn average_interval() -> Figure {
             Claim::new(
                 "The open interval works on the average only once it has grown enough.",
                 |_, panels| {
-                    let Some((start, average)) =
-                        course(panels, PLAIN).and_then(|average| Some((start_of_growth(panels)?, average)))
+                    let Some((start, average)) = time_series(panels, PLAIN)
+                        .and_then(|average| Some((start_of_growth(panels)?, average)))
                     else {
                         return Finding::open("Nothing was drawn.");
                     };
@@ -147,7 +147,7 @@ fn average_interval() -> Figure {
                 },
             ),
             Claim::new("From then on the average grows smoothly.", |_, panels| {
-                let grown = course(panels, PLAIN).unwrap_or_default();
+                let grown = time_series(panels, PLAIN).unwrap_or_default();
                 let (from, to) = (f64::from(long_start()), f64::from(long_start() + LONG));
                 let within: Vec<f64> =
                     grown.iter().filter(|(at, _)| *at > from && *at < to).map(|(_, value)| *value).collect();
@@ -166,14 +166,14 @@ fn long_start() -> u32 {
     INTERVALS.iter().take_while(|length| **length != LONG).sum()
 }
 
-fn course(panels: &[Panel], name: &str) -> Option<Vec<(f64, f64)>> {
+fn time_series(panels: &[Panel], name: &str) -> Option<Vec<(f64, f64)>> {
     let curve = curve(panels, 0, name)?;
     Some(curve.points.iter().map(|(at, samples)| (*at, samples.mean())).collect())
 }
 
 /// How long the open interval is when the average begins to grow.
 fn start_of_growth(panels: &[Panel]) -> Option<f64> {
-    let average = course(panels, PLAIN)?;
+    let average = time_series(panels, PLAIN)?;
     let within: Vec<&(f64, f64)> = average.iter().filter(|(at, _)| *at >= f64::from(long_start())).collect();
     let first = within.first()?.1;
     within.iter().find(|(_, value)| *value > first + 1e-9).map(|(at, _)| at - f64::from(long_start()))
@@ -202,9 +202,9 @@ fn course_of_the_average() -> Panel {
             at += 1.0;
         }
     }
-    let mut curves = vec![Curve::exact(OPEN, Look::Guide, open_points)];
+    let mut curves = vec![Curve::exact(OPEN, Style::Guide, open_points)];
     let lines = averages.into_iter().zip([1, 2]);
-    curves.extend(lines.map(|((name, _, points), hue)| Curve::exact(name, Look::Line(hue), points)));
+    curves.extend(lines.map(|((name, _, points), hue)| Curve::exact(name, Style::Line(hue), points)));
     Panel {
         title: "Packets".to_owned(),
         across: "packets sent",

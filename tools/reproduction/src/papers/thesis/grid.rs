@@ -110,7 +110,7 @@ pub(super) fn flows_beside(rate: u32) -> Vec<u32> {
 
 /// A cell of a grid: where it is, and where its numbers are.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'d> {
+pub(super) struct PlotCell<'d> {
     data: &'d Data,
     study: &'static str,
     outer: f64,
@@ -118,16 +118,16 @@ pub(super) struct Place<'d> {
 }
 
 /// The cell of a loss probability and a sending rate.
-pub(super) fn lossy(data: &Data, loss: f64, rate: u32) -> Place<'_> {
-    Place { data, study: "lossy-link", outer: loss, rate }
+pub(super) fn lossy(data: &Data, loss: f64, rate: u32) -> PlotCell<'_> {
+    PlotCell { data, study: "lossy-link", outer: loss, rate }
 }
 
 /// The cell of a number of TCP and a sending rate.
-pub(super) fn shared(data: &Data, flows: u32, rate: u32) -> Place<'_> {
-    Place { data, study: "shared-link", outer: f64::from(flows), rate }
+pub(super) fn shared(data: &Data, flows: u32, rate: u32) -> PlotCell<'_> {
+    PlotCell { data, study: "shared-link", outer: f64::from(flows), rate }
 }
 
-impl Place<'_> {
+impl PlotCell<'_> {
     /// The samples of a quantity there.
     pub(super) fn of(self, quantity: Quantity) -> Samples {
         let at = [self.outer, f64::from(self.rate * PACKET_KBPS)];
@@ -168,12 +168,12 @@ impl Place<'_> {
 }
 
 /// All cells of the lossy grid.
-pub(super) fn all_lossy(data: &Data) -> impl Iterator<Item = Place<'_>> {
+pub(super) fn all_lossy(data: &Data) -> impl Iterator<Item = PlotCell<'_>> {
     LOSSES.into_iter().flat_map(move |loss| RATES.into_iter().map(move |rate| lossy(data, loss, rate)))
 }
 
 /// All cells of the shared grid with at least so many TCP.
-pub(super) fn all_shared(data: &Data, least_flows: u32) -> impl Iterator<Item = Place<'_>> {
+pub(super) fn all_shared(data: &Data, least_flows: u32) -> impl Iterator<Item = PlotCell<'_>> {
     let flows = FLOWS.into_iter().filter(move |flows| *flows >= least_flows);
     flows.flat_map(move |flows| rates_beside(flows).into_iter().map(move |rate| shared(data, flows, rate)))
 }

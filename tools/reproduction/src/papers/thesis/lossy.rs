@@ -8,8 +8,8 @@ use crate::frame::scale::Scale;
 use crate::frame::study::Quantity;
 
 use super::grid::{
-    FAIR_RATE, LAP, LAP_RATE, LIP, LIP_RATE, LOSSES, Place, RATES, SAME_RATE, TCP_RATE, TFRC_RATE, all_lossy,
-    lossy,
+    FAIR_RATE, LAP, LAP_RATE, LIP, LIP_RATE, LOSSES, PlotCell, RATES, SAME_RATE, TCP_RATE, TFRC_RATE,
+    all_lossy, lossy,
 };
 use super::slices::{Along, Chapter, family, panel, panels, percent};
 
@@ -42,7 +42,7 @@ fn row(number: u32, section: &'static str, chapter: Chapter, rate: u32, claims: 
         section,
         kind: Kind::Sweep,
         panels: Box::new(move |data| {
-            let places: Vec<(f64, Place<'_>)> =
+            let places: Vec<(f64, PlotCell<'_>)> =
                 LOSSES.iter().map(|&loss| (loss * 100.0, lossy(data, loss, rate))).collect();
             panels(chapter, Along::Loss, &places)
         }),
@@ -58,7 +58,7 @@ fn column(number: u32, section: &'static str, chapter: Chapter, loss: f64, claim
         section,
         kind: Kind::Sweep,
         panels: Box::new(move |data| {
-            let places: Vec<(f64, Place<'_>)> =
+            let places: Vec<(f64, PlotCell<'_>)> =
                 RATES.iter().map(|&rate| (f64::from(rate), lossy(data, loss, rate))).collect();
             panels(chapter, Along::Rate, &places)
         }),
@@ -82,12 +82,12 @@ fn overview(number: u32, section: &'static str, chapter: Chapter, claims: Vec<Cl
 }
 
 fn overview_panels(data: &Data, chapter: Chapter) -> Vec<Panel> {
-    let rows: Vec<Vec<(f64, Place<'_>)>> = LOSSES
+    let rows: Vec<Vec<(f64, PlotCell<'_>)>> = LOSSES
         .iter()
         .map(|&loss| RATES.iter().map(|&rate| (f64::from(rate), lossy(data, loss, rate))).collect())
         .collect();
     let names = || LOSSES.iter().map(|loss| format!("{} %", percent(*loss)));
-    let curves = |value: &dyn Fn(Place<'_>) -> Samples| family(names(), &rows, value);
+    let curves = |value: &dyn Fn(PlotCell<'_>) -> Samples| family(names(), &rows, value);
     let (loss_title, rate_title, losses, rates) = match chapter {
         Chapter::Four => (
             "Loss event rate (LIP), %",
@@ -110,19 +110,19 @@ fn overview_panels(data: &Data, chapter: Chapter) -> Vec<Panel> {
 }
 
 /// A number at each loss probability, at one sending rate.
-fn at_rate<'d>(data: &'d Data, rate: u32, value: impl Fn(Place<'d>) -> Samples) -> Vec<Placed> {
+fn at_rate<'d>(data: &'d Data, rate: u32, value: impl Fn(PlotCell<'d>) -> Samples) -> Vec<Placed> {
     let places = LOSSES.iter().map(|&loss| lossy(data, loss, rate));
     places.map(|place| place.named(value(place))).collect()
 }
 
 /// A number at each sending rate, at one loss probability.
-fn at_loss<'d>(data: &'d Data, loss: f64, value: impl Fn(Place<'d>) -> Samples) -> Vec<Placed> {
+fn at_loss<'d>(data: &'d Data, loss: f64, value: impl Fn(PlotCell<'d>) -> Samples) -> Vec<Placed> {
     let places = RATES.iter().map(|&rate| lossy(data, loss, rate));
     places.map(|place| place.named(value(place))).collect()
 }
 
 /// A number at one place.
-fn here(place: Place<'_>, samples: Samples) -> Vec<Placed> {
+fn here(place: PlotCell<'_>, samples: Samples) -> Vec<Placed> {
     vec![place.named(samples)]
 }
 

@@ -1,4 +1,4 @@
-//! Figures 28 to 33: the made-up courses of sections 6.1 and 6.2.2, through the library's own components.
+//! Figures 28 to 33: the made-up trajectories of sections 6.1 and 6.2.2, through the library's own components.
 
 mod laziness;
 mod signals;
@@ -6,17 +6,17 @@ mod signals;
 use layercast_core::units::{Rate, RateEstimate, Time};
 use layercast_protocols::elm::Options;
 use layercast_protocols::elm::options::Strategy;
-use layercast_protocols::elm::strategy::{Manager, Rung, Step};
+use layercast_protocols::elm::strategy::{Manager, RateBounds, Step};
 
-use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Look, Panel, Table, curve};
+use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Panel, Style, Table, curve};
 use crate::frame::finding::{Bound, Finding, Placed};
 use crate::frame::samples::Samples;
 use crate::frame::scale::Scale;
 
-/// Cumulative rates in kbit/s; a course begins on the second.
+/// Cumulative rates in kbit/s; a time_series begins on the second.
 const LADDER: [f64; 4] = [512.0, 1024.0, 2048.0, 4096.0];
 const FIRST: usize = 1;
-/// The rate around which courses swing: the next one above.
+/// The rate around which trajectories swing: the next one above.
 const BORDER: f64 = 2048.0;
 const DURATION_S: f64 = 120.0;
 /// How often a rate is calculated.
@@ -38,21 +38,21 @@ fn swinging(mean: f64) -> Vec<(f64, f64)> {
 }
 
 /// What lies around a step of the ladder.
-fn rung(level: usize) -> Rung {
+fn rung(level: usize) -> RateBounds {
     let rate = |index: usize| LADDER.get(index).map(|&kbps| Rate::from_kbps(kbps));
-    Rung {
+    RateBounds {
         below: level.checked_sub(1).and_then(rate),
         here: rate(level).unwrap_or(Rate::ZERO),
         above: rate(level + 1),
     }
 }
 
-/// The rate of the level held at each moment of a course, and how often it changed.
-fn follow(strategy: Strategy, course: &[(f64, f64)]) -> (Vec<(f64, f64)>, u32) {
+/// The rate of the level held at each moment of a time_series, and how often it changed.
+fn follow(strategy: Strategy, time_series: &[(f64, f64)]) -> (Vec<(f64, f64)>, u32) {
     let mut manager = Manager::new(&Options { strategy, ..Options::default() });
     let (mut level, mut changes) = (FIRST, 0);
     let mut held = Vec::new();
-    for &(at, kbps) in course {
+    for &(at, kbps) in time_series {
         let now = Time::from_ns((at * 1e9) as u64);
         manager.on_rate(now, RateEstimate::Known(Rate::from_kbps(kbps)), &rung(level));
         if let Some(step) = manager.poll(now) {
@@ -76,9 +76,9 @@ fn panel(title: &str, across: &'static str, table: Table, curves: Vec<Curve>) ->
     }
 }
 
-/// The first so many seconds of a course: more would only be a band.
-fn beginning(course: &[(f64, f64)], seconds: f64) -> impl Iterator<Item = (f64, f64)> + '_ {
-    course.iter().copied().filter(move |(at, _)| *at <= seconds)
+/// The first so many seconds of a time_series: more would only be a band.
+fn beginning(time_series: &[(f64, f64)], seconds: f64) -> impl Iterator<Item = (f64, f64)> + '_ {
+    time_series.iter().copied().filter(move |(at, _)| *at <= seconds)
 }
 
 /// One number that is the same in every repetition.
@@ -97,8 +97,8 @@ fn naive() -> Figure {
         section: "6.1.1",
         kind: Kind::Trace,
         panels: Box::new(|_| {
-            let course = swinging(BORDER);
-            let (held, _) = follow(Strategy::Naive, &course);
+            let time_series = swinging(BORDER);
+            let (held, _) = follow(Strategy::Naive, &time_series);
             let changes = DISTANCES.map(|distance| {
                 let (_, changes) = follow(Strategy::Naive, &swinging(BORDER - distance));
                 (distance, f64::from(changes))
@@ -109,15 +109,15 @@ fn naive() -> Figure {
                     "time, s",
                     Table::About(12),
                     vec![
-                        Curve::exact("calculated rate", Look::Line(2), beginning(&course, 40.0)),
-                        Curve::exact("level held", Look::Line(1), beginning(&held, 40.0)),
+                        Curve::exact("calculated rate", Style::Line(2), beginning(&time_series, 40.0)),
+                        Curve::exact("level held", Style::Line(1), beginning(&held, 40.0)),
                     ],
                 ),
                 panel(
                     "Level changes in 120 s",
                     "how far the mean rate lies below the layer's, kbit/s",
                     Table::Whole,
-                    vec![Curve::exact(CHANGES, Look::Dots(1), changes)],
+                    vec![Curve::exact(CHANGES, Style::Dots(1), changes)],
                 ),
             ]
         }),
@@ -155,7 +155,7 @@ fn naive() -> Figure {
                         "Furthest less nearest",
                         Bound::Below(0.0),
                         exactly("the ends", ends),
-                    )).because("What counts is how often the rate crosses the layer's: a course of two beats does so most often near its peaks, and out of their reach never.")
+                    )).because("What counts is how often the rate crosses the layer's: a time_series of two beats does so most often near its peaks, and out of their reach never.")
                 },
             ),
         ],

@@ -7,7 +7,9 @@ use crate::frame::figure::{Claim, Data, Figure, Kind, Label, Panel};
 use crate::frame::samples::Samples;
 use crate::frame::scale::Scale;
 
-use super::grid::{FLOWS, LAP, LAP_RATE, LIP, LIP_RATE, Place, TCP_RATE, flows_beside, rates_beside, shared};
+use super::grid::{
+    FLOWS, LAP, LAP_RATE, LIP, LIP_RATE, PlotCell, TCP_RATE, flows_beside, rates_beside, shared,
+};
 use super::slices::{Along, Chapter, family, panel, panels};
 
 pub(super) fn figures() -> Vec<Figure> {
@@ -37,7 +39,7 @@ fn over_flows(number: u32, section: &'static str, chapter: Chapter, rate: u32, c
         kind: Kind::Sweep,
         panels: Box::new(move |data| {
             let flows = flows_beside(rate).into_iter();
-            let places: Vec<(f64, Place<'_>)> =
+            let places: Vec<(f64, PlotCell<'_>)> =
                 flows.map(|flows| (f64::from(flows), shared(data, flows, rate))).collect();
             panels(chapter, Along::Flows, &places)
         }),
@@ -63,7 +65,7 @@ fn over_rates(
         kind: Kind::Sweep,
         panels: Box::new(move |data| {
             let rates = rates_beside(flows).into_iter();
-            let places: Vec<(f64, Place<'_>)> =
+            let places: Vec<(f64, PlotCell<'_>)> =
                 rates.map(|rate| (f64::from(rate), shared(data, flows, rate))).collect();
             panels(chapter, Along::Rate, &places)
         }),
@@ -93,7 +95,7 @@ fn overview_panels(data: &Data, chapter: Chapter) -> Vec<Panel> {
     };
     let rows = FLOWS.map(row);
     let names = || FLOWS.iter().map(|flows| format!("{flows} TCP"));
-    let curves = |value: &dyn Fn(Place<'_>) -> Samples| family(names(), &rows, value);
+    let curves = |value: &dyn Fn(PlotCell<'_>) -> Samples| family(names(), &rows, value);
     let (loss_title, rate_title, losses, rates) = match chapter {
         Chapter::Four => (
             "Loss event rate (LIP), %",

@@ -1,10 +1,10 @@
 //! Rows and columns of the grids as panels: a loss rate on the left, a rate on the right.
 
-use crate::frame::figure::{Curve, Look, Panel, Table};
+use crate::frame::figure::{Curve, Panel, Style, Table};
 use crate::frame::scale::Scale;
 use crate::frame::study::Quantity;
 
-use super::grid::{LAP, LAP_RATE, LIP, LIP_RATE, Place, TCP_LOSS, TCP_RATE, TFRC_LOSS, TFRC_RATE};
+use super::grid::{LAP, LAP_RATE, LIP, LIP_RATE, PlotCell, TCP_LOSS, TCP_RATE, TFRC_LOSS, TFRC_RATE};
 
 /// The chapter that a figure belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,10 +49,10 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// The two panels of a slice through a grid.
-pub(super) fn panels(chapter: Chapter, along: Along, places: &[(f64, Place<'_>)]) -> Vec<Panel> {
+pub(super) fn panels(chapter: Chapter, along: Along, places: &[(f64, PlotCell<'_>)]) -> Vec<Panel> {
     let curve = |name: &str, hue: usize, quantity: Quantity, factor: f64| Curve {
         name: name.to_owned(),
-        look: Look::Dots(hue),
+        look: Style::Dots(hue),
         points: places.iter().map(|(at, place)| (*at, place.of(quantity).times(factor))).collect(),
     };
     let mut losses = vec![curve("CBR (LIP)", 2, LIP, 100.0)];
@@ -86,13 +86,13 @@ pub(super) fn panel(title: &str, along: Along, up_scale: Scale, curves: Vec<Curv
 /// A family of curves over the sending rate, one for each value of the other factor.
 pub(super) fn family<'d>(
     names: impl Iterator<Item = String>,
-    rows: &[Vec<(f64, Place<'d>)>],
-    value: impl Fn(Place<'d>) -> crate::frame::samples::Samples,
+    rows: &[Vec<(f64, PlotCell<'d>)>],
+    value: impl Fn(PlotCell<'d>) -> crate::frame::samples::Samples,
 ) -> Vec<Curve> {
     let of = rows.len();
     let curves = names.zip(rows).enumerate().map(|(index, (name, row))| Curve {
         name,
-        look: Look::Family { index, of },
+        look: Style::Family { index, of },
         points: row.iter().map(|(at, place)| (*at, value(*place))).collect(),
     });
     curves.collect()

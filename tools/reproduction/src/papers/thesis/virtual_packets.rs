@@ -1,18 +1,18 @@
 //! Figure 16: virtual packets while the sending rate grows, under 5 % loss.
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Layer, Seq, Size, Span};
+use layercast_core::units::{Duration, Layer, Seq, Size};
 use layercast_kit::estimator::{
     LossConfig, LossMethod, LossPanel, Packet, PanelConfig, SendTime, VirtualLoss,
 };
 
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Look, Panel, Table, curve};
+use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Style, Table, curve};
 use crate::frame::finding::{Bound, Finding};
 use crate::frame::samples::Samples;
 use crate::frame::scale::Scale;
 
 const LOSS: f64 = 0.05;
-const RTT: Span = Span::from_ms(100);
+const RTT: Duration = Duration::from_ms(100);
 /// How long the rate grows, and from where to where; the thesis states neither.
 const DURATION_S: f64 = 300.0;
 const FROM_BYTES_PER_S: f64 = 10_000.0;
@@ -84,17 +84,17 @@ fn mean_over(panels: &[Panel], panel: usize, name: &str, from: f64, to: f64) -> 
 
 fn panels(data: &Data) -> Vec<Panel> {
     let repetitions = data.effort.repetitions();
-    let large = courses(LARGE, &[None], repetitions);
+    let large = trajectories(LARGE, &[None], repetitions);
     let virtual_packets = |rule| Some((LARGE, rule));
-    let small = courses(
+    let small = trajectories(
         SMALL,
         &[virtual_packets(VirtualLoss::Representative), virtual_packets(VirtualLoss::Any), None],
         repetitions,
     );
-    let named = |names: &[(&str, usize)], courses: Vec<Vec<(f64, Samples)>>| -> Vec<Curve> {
-        let curves = names.iter().zip(courses).map(|(&(name, hue), points)| Curve {
+    let named = |names: &[(&str, usize)], trajectories: Vec<Vec<(f64, Samples)>>| -> Vec<Curve> {
+        let curves = names.iter().zip(trajectories).map(|(&(name, hue), points)| Curve {
             name: name.to_owned(),
-            look: Look::Dots(hue),
+            look: Style::Dots(hue),
             points,
         });
         curves.collect()
@@ -117,10 +117,14 @@ fn panels(data: &Data) -> Vec<Panel> {
 }
 
 /// What LIP says over time in percent, for each way to count the same packets.
-fn courses(size: Size, ways: &[Option<(Size, VirtualLoss)>], repetitions: u32) -> Vec<Vec<(f64, Samples)>> {
+fn trajectories(
+    size: Size,
+    ways: &[Option<(Size, VirtualLoss)>],
+    repetitions: u32,
+) -> Vec<Vec<(f64, Samples)>> {
     let runs: Vec<Vec<Vec<f64>>> = (1..=repetitions).map(|number| run(size, ways, number)).collect();
     let bins = (DURATION_S / BIN_S) as usize;
-    let course = |way: usize| {
+    let time_series = |way: usize| {
         let point = |bin: usize| {
             let known =
                 |run: &Vec<Vec<f64>>| run.get(way)?.get(bin).copied().filter(|value| value.is_finite());
@@ -128,7 +132,7 @@ fn courses(size: Size, ways: &[Option<(Size, VirtualLoss)>], repetitions: u32) -
         };
         (0..bins).map(point).collect()
     };
-    (0..ways.len()).map(course).collect()
+    (0..ways.len()).map(time_series).collect()
 }
 
 /// One repetition: by way, then by bin.
@@ -179,7 +183,7 @@ mod tests {
     #[test]
     fn at_a_steady_high_rate_the_estimate_is_that_of_equation_12() {
         // Near the end a round trip has about 62 packets: 1 / (62 + 20 - 1), in percent.
-        let large = courses(LARGE, &[None], 4);
+        let large = trajectories(LARGE, &[None], 4);
         let (_, last) = large[0].last().unwrap();
         assert!((last.mean() / (100.0 / 82.0) - 1.0).abs() < 0.15, "{}", last.mean());
     }

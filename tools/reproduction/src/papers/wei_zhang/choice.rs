@@ -3,7 +3,7 @@
 
 use layercast_protocols::wei_zhang::theory::{Structure, packets_per_interval, scale};
 
-use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Look, Panel, Table};
+use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Panel, Style, Table};
 use crate::frame::finding::{Bound, Finding, Placed};
 use crate::frame::samples::Samples;
 use crate::frame::scale::Scale;
@@ -30,7 +30,7 @@ pub(super) fn layers() -> Figure {
         let points = (1..=32).map(f64::from);
         Curve::exact(
             name,
-            Look::Line(hue),
+            Style::Line(hue),
             points.map(|multiple| (32.0 * multiple, count(structure, multiple))),
         )
     };
@@ -108,13 +108,13 @@ pub(super) fn table() -> Figure {
                 panel(
                     "An equal share over the base rate, and m",
                     vec![
-                        Curve::exact("base rates in 1/2N of the link", Look::Dots(1), steps),
-                        Curve::exact("m, base packets in a tau_0", Look::Dots(2), packets),
+                        Curve::exact("base rates in 1/2N of the link", Style::Dots(1), steps),
+                        Curve::exact("m, base packets in a tau_0", Style::Dots(2), packets),
                     ],
                 ),
                 panel(
                     "Rate of a session over a TCP's by equation 28",
-                    vec![Curve::exact("linear", Look::Dots(1), points(expected))],
+                    vec![Curve::exact("linear", Style::Dots(1), points(expected))],
                 ),
             ]
         }),

@@ -1,12 +1,12 @@
 //! Sections IV-D and IV-E, up to 48 sessions beside as many TCP: figures 12 and 13, and what other readings
 //! of the open values change.
 
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Look, Panel, Table};
+use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Style, Table};
 use crate::frame::finding::{Bound, Finding, Placed};
 use crate::frame::samples::Samples;
 use crate::frame::scale::Scale;
 
-use super::grid::{Layers, Place, READINGS, Reading, combine, fairness, jain, many, mean, reading};
+use super::grid::{Layers, OperatingPoint, READINGS, Reading, combine, fairness, jain, many, mean, reading};
 
 /// What counts as compatible with TCP.
 const COMPATIBLE: Bound = Bound::Within(0.5, 2.0);
@@ -30,7 +30,12 @@ fn panel(title: &str, curves: Vec<Curve>) -> Panel {
     }
 }
 
-fn curve(name: &str, look: Look, places: &[Place<'_>], value: impl Fn(&Place<'_>) -> Samples) -> Curve {
+fn curve(
+    name: &str,
+    look: Style,
+    places: &[OperatingPoint<'_>],
+    value: impl Fn(&OperatingPoint<'_>) -> Samples,
+) -> Curve {
     let points = places.iter().map(|place| (f64::from(place.count()), value(place)));
     Curve { name: name.to_owned(), look, points: points.collect() }
 }
@@ -44,13 +49,19 @@ fn most(values: &[f64]) -> f64 {
 }
 
 /// The mean of some flows, and their least and most, over an equal share.
-fn spread(name: &str, hue: usize, places: &[Place<'_>], flows: fn(&Place<'_>) -> Vec<Samples>) -> Vec<Curve> {
-    let of =
-        |make: fn(&[f64]) -> f64| move |place: &Place<'_>| place.normalised(&combine(&flows(place), make));
+fn spread(
+    name: &str,
+    hue: usize,
+    places: &[OperatingPoint<'_>],
+    flows: fn(&OperatingPoint<'_>) -> Vec<Samples>,
+) -> Vec<Curve> {
+    let of = |make: fn(&[f64]) -> f64| {
+        move |place: &OperatingPoint<'_>| place.normalised(&combine(&flows(place), make))
+    };
     vec![
-        curve(&format!("{name}, mean"), Look::Dots(hue), places, of(mean)),
-        curve(&format!("{name}, least"), Look::Line(hue), places, of(least)),
-        curve(&format!("{name}, most"), Look::Line(hue), places, of(most)),
+        curve(&format!("{name}, mean"), Style::Dots(hue), places, of(mean)),
+        curve(&format!("{name}, least"), Style::Line(hue), places, of(least)),
+        curve(&format!("{name}, most"), Style::Line(hue), places, of(most)),
     ]
 }
 
@@ -61,20 +72,20 @@ fn near_over_far(flows: &[Samples]) -> Samples {
 }
 
 /// The mean throughput of a session over that of a TCP.
-fn beside(place: &Place<'_>) -> Samples {
+fn beside(place: &OperatingPoint<'_>) -> Samples {
     place.multicast().over(&place.tcp())
 }
 
-fn each(places: &[Place<'_>], value: impl Fn(&Place<'_>) -> Samples) -> Vec<Placed> {
+fn each(places: &[OperatingPoint<'_>], value: impl Fn(&OperatingPoint<'_>) -> Samples) -> Vec<Placed> {
     places.iter().map(|place| place.by_count(value(place))).collect()
 }
 
-fn fair(place: &Place<'_>) -> Samples {
+fn fair(place: &OperatingPoint<'_>) -> Samples {
     combine(&place.sessions(), jain)
 }
 
 /// The places with at least so many sessions.
-fn from(count: u32, places: Vec<Place<'_>>) -> Vec<Place<'_>> {
+fn from(count: u32, places: Vec<OperatingPoint<'_>>) -> Vec<OperatingPoint<'_>> {
     places.into_iter().filter(|place| place.count() >= count).collect()
 }
 
@@ -86,10 +97,10 @@ fn among_sessions() -> Figure {
         kind: Kind::Sweep,
         panels: Box::new(|data| {
             let (linear, exponential) = (many(data, Layers::Linear), many(data, Layers::Exponential));
-            let both = |value: fn(&Place<'_>) -> Samples| {
+            let both = |value: fn(&OperatingPoint<'_>) -> Samples| {
                 vec![
-                    curve("linear", Look::Dots(1), &linear, value),
-                    curve("exponential", Look::Dots(2), &exponential, value),
+                    curve("linear", Style::Dots(1), &linear, value),
+                    curve("exponential", Style::Dots(2), &exponential, value),
                 ]
             };
             vec![
@@ -120,7 +131,7 @@ fn among_sessions() -> Figure {
                 let (linear, exponential) = (many(data, Layers::Linear), many(data, Layers::Exponential));
                 let pairs: Vec<_> =
                     linear.iter().zip(&exponential).filter(|(place, _)| place.count() >= 16).collect();
-                let of = |value: fn(&Place<'_>) -> Samples| -> Vec<Placed> {
+                let of = |value: fn(&OperatingPoint<'_>) -> Samples| -> Vec<Placed> {
                     pairs.iter().map(|(one, other)| one.by_count(value(one).less(&value(other)))).collect()
                 };
                 Finding::each("Jain's index less that of exponential layers", Bound::Above(0.0), of(fair))
@@ -170,7 +181,7 @@ fn beside_tcp() -> Figure {
             }),
             Claim::new("A TCP with a shorter round-trip time has more (section III-A).", |data, _| {
                 let places = from(8, fairness(data, Layers::Linear));
-                let ratio = |place: &Place<'_>| near_over_far(&place.tcps());
+                let ratio = |place: &OperatingPoint<'_>| near_over_far(&place.tcps());
                 Finding::each(
                     "The nearer half of TCP over the farther half",
                     Bound::Above(1.0),
@@ -181,7 +192,7 @@ fn beside_tcp() -> Figure {
                 "A session's throughput does not depend on round-trip times (section III-A, summary).",
                 |data, _| {
                     let places = from(8, fairness(data, Layers::Linear));
-                    let ratio = |place: &Place<'_>| near_over_far(&place.sessions_by_distance());
+                    let ratio = |place: &OperatingPoint<'_>| near_over_far(&place.sessions_by_distance());
                     Finding::each(
                         "The half of the sessions with the nearer receivers over the other half",
                         Bound::Within(0.8, 1.25),
@@ -196,7 +207,7 @@ fn beside_tcp() -> Figure {
 /// How a ratio changes with another reading, where both were run.
 fn changed(data: &Data, other: &Reading) -> Vec<Placed> {
     let places = reading(data, other.study);
-    let change = |place: &Place<'_>| {
+    let change = |place: &OperatingPoint<'_>| {
         let (Samples(with), Samples(without)) = (beside(place), beside(&place.of_study("fairness")));
         // Repeated less often: the first replications have the same luck.
         let count = with.len().min(without.len());
@@ -222,12 +233,10 @@ fn open_values() -> Figure {
         kind: Kind::Sweep,
         panels: Box::new(|data| {
             let base = reading(data, "fairness");
-            let mut curves = vec![curve("our reading", Look::Dots(0), &base, beside)];
-            curves.extend(
-                READINGS.iter().zip(1..).map(|(other, hue)| {
-                    curve(other.name, Look::Dots(hue), &reading(data, other.study), beside)
-                }),
-            );
+            let mut curves = vec![curve("our reading", Style::Dots(0), &base, beside)];
+            curves.extend(READINGS.iter().zip(1..).map(|(other, hue)| {
+                curve(other.name, Style::Dots(hue), &reading(data, other.study), beside)
+            }));
             let ratio = panel("A session's throughput over a TCP's, linear layers", curves);
             vec![Panel { up_scale: Scale::Logarithmic, ..ratio }]
         }),

@@ -232,7 +232,7 @@ const METRICS: &[&str] = &["throughput_kbps", "loss_rate", "level_changes"];
 
 /// A cell of a study: where it is, and where its numbers are.
 #[derive(Clone)]
-pub(super) struct Place<'d> {
+pub(super) struct OperatingPoint<'d> {
     data: &'d Data,
     study: &'static str,
     at: Vec<f64>,
@@ -245,40 +245,45 @@ pub(super) fn seconds(interval: u32) -> f64 {
 }
 
 /// The cell of a tau_0 with four sessions.
-pub(super) fn interval(data: &Data, interval: u32) -> Place<'_> {
-    Place { data, study: "interval", at: vec![seconds(interval)], count: 4 }
+pub(super) fn interval(data: &Data, interval: u32) -> OperatingPoint<'_> {
+    OperatingPoint { data, study: "interval", at: vec![seconds(interval)], count: 4 }
 }
 
 /// The cell of a base rate and a tau_0 with four sessions.
-pub(super) fn base(data: &Data, layers: Layers, base: u32, interval: u32) -> Place<'_> {
+pub(super) fn base(data: &Data, layers: Layers, base: u32, interval: u32) -> OperatingPoint<'_> {
     let study = if layers == Layers::Linear { "base" } else { "base-exponential" };
-    Place { data, study, at: vec![f64::from(base), seconds(interval)], count: 4 }
+    OperatingPoint { data, study, at: vec![f64::from(base), seconds(interval)], count: 4 }
 }
 
 /// The cells of figure 12.
-pub(super) fn many(data: &Data, layers: Layers) -> Vec<Place<'_>> {
+pub(super) fn many(data: &Data, layers: Layers) -> Vec<OperatingPoint<'_>> {
     let study = if layers == Layers::Linear { "many" } else { "many-exponential" };
-    let place = |count| Place { data, study, at: vec![f64::from(count), seconds(MANY_INTERVAL)], count };
+    let place =
+        |count| OperatingPoint { data, study, at: vec![f64::from(count), seconds(MANY_INTERVAL)], count };
     MANY.map(place).to_vec()
 }
 
 /// The cells of figure 13.
-pub(super) fn fairness(data: &Data, layers: Layers) -> Vec<Place<'_>> {
+pub(super) fn fairness(data: &Data, layers: Layers) -> Vec<OperatingPoint<'_>> {
     let study = if layers == Layers::Linear { "fairness" } else { "fairness-exponential" };
     TABLE_I.map(|row| of_table(data, study, row)).to_vec()
 }
 
 /// The cells of another reading.
-pub(super) fn reading<'d>(data: &'d Data, study: &'static str) -> Vec<Place<'d>> {
+pub(super) fn reading<'d>(data: &'d Data, study: &'static str) -> Vec<OperatingPoint<'d>> {
     let rows = TABLE_I.into_iter().filter(|(count, _, _)| VARIED.contains(count));
     rows.map(|row| of_table(data, study, row)).collect()
 }
 
-fn of_table<'d>(data: &'d Data, study: &'static str, (count, interval, _): (u32, u32, u32)) -> Place<'d> {
-    Place { data, study, at: vec![f64::from(count), seconds(interval)], count }
+fn of_table<'d>(
+    data: &'d Data,
+    study: &'static str,
+    (count, interval, _): (u32, u32, u32),
+) -> OperatingPoint<'d> {
+    OperatingPoint { data, study, at: vec![f64::from(count), seconds(interval)], count }
 }
 
-impl Place<'_> {
+impl OperatingPoint<'_> {
     /// How many sessions there are, and how many TCP.
     pub(super) fn count(&self) -> u32 {
         self.count
@@ -286,7 +291,7 @@ impl Place<'_> {
 
     /// The same cell of another study.
     pub(super) fn of_study(&self, study: &'static str) -> Self {
-        Place { study, at: self.at.clone(), ..*self }
+        OperatingPoint { study, at: self.at.clone(), ..*self }
     }
 
     fn all(&self, names: &[&'static str]) -> Vec<Samples> {

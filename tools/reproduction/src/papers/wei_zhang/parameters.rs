@@ -1,11 +1,13 @@
 //! Sections IV-A to IV-C, four sessions beside four TCP: figures 8 to 11.
 
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Look, Panel, Table};
+use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Style, Table};
 use crate::frame::finding::{Bound, Finding, Placed};
 use crate::frame::samples::Samples;
 use crate::frame::scale::Scale;
 
-use super::grid::{BASES, FEW_INTERVALS, INTERVALS, Layers, Place, base, combine, interval, jain, mean};
+use super::grid::{
+    BASES, FEW_INTERVALS, INTERVALS, Layers, OperatingPoint, base, combine, interval, jain, mean,
+};
 
 /// From this base rate on the report's curves are flat.
 const PLATEAU: u32 = 400;
@@ -30,15 +32,15 @@ const BASE: &str = "base rate, kbit/s";
 const NORMALISED: &str = "Throughput over 1/8 of the link";
 
 /// A curve over tau_0.
-fn by_interval(data: &Data, name: &str, hue: usize, value: impl Fn(Place<'_>) -> Samples) -> Curve {
+fn by_interval(data: &Data, name: &str, hue: usize, value: impl Fn(OperatingPoint<'_>) -> Samples) -> Curve {
     let points = INTERVALS.iter().map(|&at| (f64::from(at), value(interval(data, at))));
-    Curve { name: name.to_owned(), look: Look::Dots(hue), points: points.collect() }
+    Curve { name: name.to_owned(), look: Style::Dots(hue), points: points.collect() }
 }
 
 /// A curve over the base rate.
 fn by_base(name: &str, hue: usize, value: impl Fn(u32) -> Samples) -> Curve {
     let points = BASES.iter().map(|&at| (f64::from(at), value(at)));
-    Curve { name: name.to_owned(), look: Look::Dots(hue), points: points.collect() }
+    Curve { name: name.to_owned(), look: Style::Dots(hue), points: points.collect() }
 }
 
 /// The mean throughput of a session, normalised.

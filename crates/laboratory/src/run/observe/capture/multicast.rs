@@ -2,7 +2,7 @@
 
 use etherparse::IpNumber;
 use etherparse::checksum::Sum16BitWords;
-use layercast_core::lct::Pieces;
+use layercast_core::lct::LctFields;
 use layercast_protocols::registry::{Header, MAX_FEEDBACK};
 use layercast_simulator::MembershipChange;
 
@@ -41,7 +41,7 @@ pub(super) fn unicast(from: Address, to: Address, header: &Header, size: u32, ec
 
 /// An LCT header (RFC 5651, section 5.1) and the payload id. No file is sent in a simulation: the
 /// symbol's number is the last 24 bits of the congestion control information.
-fn lct(pieces: &Pieces, session: u32) -> Vec<u8> {
+fn lct(pieces: &LctFields, session: u32) -> Vec<u8> {
     let content = pieces.extension.content();
     let cci = pieces.cci.bytes();
     let words = 3 + (cci.len() + content.len() + 2) / 4;

@@ -1,6 +1,6 @@
 //! Files of rates: a time and a rate on each line.
 
-use layercast_core::units::{Rate, Span, Time};
+use layercast_core::units::{Duration, Rate, Time};
 
 use super::{Both, load};
 use crate::scenario::plan::LinkChange;
@@ -43,7 +43,7 @@ fn parse(text: &str) -> Result<Vec<LinkChange>, String> {
         }
         let words: Vec<&str> = written.split_whitespace().collect();
         let (time, rate) = words.split_at(words.len() / 2);
-        let change = time.concat().parse::<Span>().ok().zip(rate.concat().parse::<Rate>().ok());
+        let change = time.concat().parse::<Duration>().ok().zip(rate.concat().parse::<Rate>().ok());
         let Some((at, rate)) = change.filter(|(_, rate)| !rate.is_zero()) else {
             return Err(format!(
                 "line {number} is not a time and a rate above zero, such as `10 s 2 Mbit/s`"
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn bad_lines_are_told_with_their_number() {
         let rate = |at_ms, mbps| LinkChange {
-            at: Time::ZERO + Span::from_ms(at_ms),
+            at: Time::ZERO + Duration::from_ms(at_ms),
             rate: Some(Rate::from_mbps(mbps)),
             ..LinkChange::default()
         };

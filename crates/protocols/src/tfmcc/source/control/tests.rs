@@ -3,20 +3,20 @@ use core::num::NonZeroU64;
 
 use super::*;
 
-const R_MAX: Span = Span::from_ms(500);
-const ROUND: Span = Span::from_secs(3);
+const R_MAX: Duration = Duration::from_ms(500);
+const ROUND: Duration = Duration::from_secs(3);
 const BOUNDS: Bounds = Bounds { packet_bytes: 1000.0, low: 125.0, high: 1e6 };
 
 fn at(ms: u64) -> Time {
-    Time::ZERO + Span::from_ms(ms)
+    Time::ZERO + Duration::from_ms(ms)
 }
 
 fn id(number: u64) -> ReceiverId {
     ReceiverId(NonZeroU64::new(number).unwrap())
 }
 
-fn heard(number: u64, rate: f64) -> Heard {
-    Heard { receiver: id(number), rate, has_loss: true, leaving: false }
+fn heard(number: u64, rate: f64) -> ReportSummary {
+    ReportSummary { receiver: id(number), rate, has_loss: true, leaving: false }
 }
 
 fn control() -> Control {
@@ -26,7 +26,7 @@ fn control() -> Control {
 /// Receiver 1 limits the rate to 10 000 byte/s, after slow start.
 fn limited() -> Control {
     let mut control = control();
-    control.on_report(at(0), &Heard { has_loss: false, ..heard(1, 20_000.0) }, R_MAX, ROUND);
+    control.on_report(at(0), &ReportSummary { has_loss: false, ..heard(1, 20_000.0) }, R_MAX, ROUND);
     control.advance(at(500), R_MAX);
     control.on_report(at(500), &heard(1, 10_000.0), R_MAX, ROUND);
     assert_eq!((control.limiting(), control.rate()), (Some(id(1)), 10_000.0));
@@ -43,14 +43,14 @@ fn it_starts_with_one_packet_a_round_trip_time() {
 #[test]
 fn slow_start_reaches_its_target_in_one_round_trip_time() {
     let mut control = control();
-    control.on_report(at(0), &Heard { has_loss: false, ..heard(1, 8000.0) }, R_MAX, ROUND);
+    control.on_report(at(0), &ReportSummary { has_loss: false, ..heard(1, 8000.0) }, R_MAX, ROUND);
     control.advance(at(250), R_MAX);
     assert_eq!(control.rate(), 5000.0);
     control.advance(at(600), R_MAX);
     assert_eq!(control.rate(), 8000.0);
     // Who asks for less than the target limits it, though the rate is not there yet.
-    control.on_report(at(600), &Heard { has_loss: false, ..heard(1, 16_000.0) }, R_MAX, ROUND);
-    control.on_report(at(600), &Heard { has_loss: false, ..heard(2, 12_000.0) }, R_MAX, ROUND);
+    control.on_report(at(600), &ReportSummary { has_loss: false, ..heard(1, 16_000.0) }, R_MAX, ROUND);
+    control.on_report(at(600), &ReportSummary { has_loss: false, ..heard(2, 12_000.0) }, R_MAX, ROUND);
     assert_eq!(control.limiting(), Some(id(2)));
     // The first loss ends it; growth is a packet per round-trip time from here on.
     control.on_report(at(600), &heard(2, 12_000.0), R_MAX, ROUND);
@@ -75,7 +75,7 @@ fn the_rate_falls_at_once_and_grows_by_a_packet_a_round_trip_time() {
 fn only_who_asks_for_less_than_the_rate_takes_over() {
     let mut control = limited();
     control.on_report(at(600), &heard(2, 10_000.0), R_MAX, ROUND);
-    control.on_report(at(600), &Heard { leaving: true, ..heard(3, 100.0) }, R_MAX, ROUND);
+    control.on_report(at(600), &ReportSummary { leaving: true, ..heard(3, 100.0) }, R_MAX, ROUND);
     assert_eq!(control.limiting(), Some(id(1)));
     control.on_report(at(600), &heard(2, 9999.0), R_MAX, ROUND);
     assert_eq!((control.limiting(), control.rate()), (Some(id(2)), 9999.0));
@@ -97,7 +97,7 @@ fn no_report_moves_the_rate_out_of_its_bounds() {
 #[test]
 fn after_the_limiting_receiver_left_the_rate_waits_a_round() {
     let mut control = limited();
-    control.on_report(at(600), &Heard { leaving: true, ..heard(1, 10_000.0) }, R_MAX, ROUND);
+    control.on_report(at(600), &ReportSummary { leaving: true, ..heard(1, 10_000.0) }, R_MAX, ROUND);
     assert_eq!((control.limiting(), control.rate()), (None, 10_000.0));
     control.on_report(at(1000), &heard(2, 50_000.0), R_MAX, ROUND);
     assert_eq!(control.limiting(), Some(id(2)));
@@ -166,13 +166,13 @@ fn after_a_pause_slow_start_goes_up_to_the_rate_before() {
     assert_eq!(control.rate(), 1250.0);
     control.resume(at(10_500), 10_000.0);
     assert!(control.in_slow_start());
-    control.on_report(at(10_500), &Heard { has_loss: false, ..heard(1, 40_000.0) }, R_MAX, ROUND);
+    control.on_report(at(10_500), &ReportSummary { has_loss: false, ..heard(1, 40_000.0) }, R_MAX, ROUND);
     control.advance(at(10_700), R_MAX);
     assert!(control.rate() > 10_000.0 && !control.in_slow_start());
 }
 
-fn leaving(number: u64) -> Heard {
-    Heard { leaving: true, ..heard(number, 10_000.0) }
+fn leaving(number: u64) -> ReportSummary {
+    ReportSummary { leaving: true, ..heard(number, 10_000.0) }
 }
 
 /// Receiver 2 took the role from receiver 1 at 0.6 s and limits the rate to 4000 byte/s.

@@ -3,7 +3,7 @@
 use super::*;
 
 fn model() -> Model {
-    Model::new(Time::ZERO, Some(Span::from_ms(40)), 10.0)
+    Model::new(Time::ZERO, Some(Duration::from_ms(40)), 10.0)
 }
 
 fn delivering(rate: f64, app_limited: bool) -> Sample {
@@ -52,8 +52,8 @@ fn losses_count_in_ranges() {
 #[test]
 fn a_round_trip_time_is_believed_for_ten_seconds() {
     let mut model = model();
-    let at = |ms| Time::ZERO + Span::from_ms(ms);
-    let rtt = |ms| Some(Span::from_ms(ms));
+    let at = |ms| Time::ZERO + Duration::from_ms(ms);
+    let rtt = |ms| Some(Duration::from_ms(ms));
     model.update_min_rtt(at(4000), rtt(50));
     assert_eq!((model.min_rtt, model.recent_rtt_expired), (rtt(40), false));
     model.update_min_rtt(at(5001), rtt(60));

@@ -2,15 +2,15 @@
 //! (draft-ietf-ccwg-bbr-06, section 5.3.3).
 
 use layercast_core::stream::Stream;
-use layercast_core::units::Span;
+use layercast_core::units::Duration;
 
 use super::super::model;
 use super::super::rate::Sample;
 use super::{Control, Feedback, Flow, State};
 
 /// Probing for bandwidth waits for 2 to 3 s, or as many rounds as Reno would need.
-const PROBE_WAIT: Span = Span::from_secs(2);
-const PROBE_WAIT_SPREAD: Span = Span::from_secs(1);
+const PROBE_WAIT: Duration = Duration::from_secs(2);
+const PROBE_WAIT_SPREAD: Duration = Duration::from_secs(1);
 const RENO_ROUNDS: f64 = 63.0;
 const MAX_GROWTH_ROUNDS: u32 = 30;
 
@@ -20,7 +20,7 @@ impl Control {
         self.acked_for_one = f64::INFINITY;
         // A random round or none counts as past already, lest flows probe together.
         self.rounds_at_probe = self.model.rounds.count.saturating_sub(u64::from(stream.chance(0.5)));
-        self.probe_wait = PROBE_WAIT + stream.uniform_span(PROBE_WAIT_SPREAD);
+        self.probe_wait = PROBE_WAIT + stream.uniform_duration(PROBE_WAIT_SPREAD);
         self.cycle_began = flow.now;
         self.feedback = Feedback::Stopping;
         self.model.rounds.begin(flow.delivered);

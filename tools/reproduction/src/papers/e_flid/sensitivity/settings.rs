@@ -78,7 +78,7 @@ pub(super) const ECN_QUEUES: [Setting; 5] = [
 ];
 
 fn hill_climbing(_: u32) -> Vec<String> {
-    one("defaults.session.options.rises=hill-climbing")
+    one("defaults.session.options.increase_probabilities=hill-climbing")
 }
 
 /// What leaves that take no time are called.

@@ -1,12 +1,12 @@
 //! Figures 29 and 30: when the lazy strategy starts a timer, and how long it waits.
 
-use layercast_core::units::{Rate, RateEstimate, Span, Time};
+use layercast_core::units::{Duration, Rate, RateEstimate, Time};
 use layercast_protocols::elm::Options;
 use layercast_protocols::elm::options::Strategy;
 use layercast_protocols::elm::strategy::Manager;
 
 use super::{BORDER, FIRST, LADDER, exactly, panel, rung};
-use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Look, Panel, Table, curve};
+use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Panel, Style, Table, curve};
 use crate::frame::finding::{Bound, Finding};
 use crate::frame::samples::Samples;
 
@@ -21,7 +21,7 @@ pub(super) fn figures() -> Vec<Figure> {
 
 /// How long a lazy receiver waits at a rate before it changes its level; none if no timer runs.
 fn delay_s(kbps: f64, zone: f64) -> Option<f64> {
-    let longest = Span::from_secs(25);
+    let longest = Duration::from_secs(25);
     let options = Options {
         strategy: Strategy::Lazy,
         t_join_max: longest,
@@ -32,7 +32,7 @@ fn delay_s(kbps: f64, zone: f64) -> Option<f64> {
     };
     let mut manager = Manager::new(&options);
     // Not at zero, where a join might be held back for another reason.
-    let now = Time::ZERO + Span::from_secs(1000);
+    let now = Time::ZERO + Duration::from_secs(1000);
     manager.on_rate(now, RateEstimate::Known(Rate::from_kbps(kbps)), &rung(FIRST));
     manager.next_deadline().map(|deadline| deadline.since(now).as_secs_f64())
 }
@@ -58,7 +58,7 @@ fn passive_zone() -> Figure {
         panels: Box::new(|_| {
             let curve = |name: &str, hue, zone| Curve {
                 name: name.to_owned(),
-                look: Look::Line(hue),
+                look: Style::Line(hue),
                 points: delays(zone),
             };
             vec![panel(
@@ -116,13 +116,15 @@ fn reactivity() -> Figure {
             let lazy = |delay: Option<f64>| Samples(vec![delay.map(|delay| delay / LONGEST_S)]);
             let laziness: Vec<Vec<(f64, Samples)>> = [joins.collect::<Vec<_>>(), leaves.collect()]
                 .into_iter()
-                .map(|course| course.into_iter().map(|(excess, delay)| (excess, lazy(delay))).collect())
+                .map(|time_series| {
+                    time_series.into_iter().map(|(excess, delay)| (excess, lazy(delay))).collect()
+                })
                 .collect();
             let curves = |value: &dyn Fn(&Samples) -> Samples| -> Vec<Curve> {
                 let named = [(JOIN, 1), (LEAVE, 2)].into_iter().zip(&laziness);
                 let curves = named.map(|((name, hue), points)| Curve {
                     name: name.to_owned(),
-                    look: Look::Line(hue),
+                    look: Style::Line(hue),
                     points: points.iter().map(|(excess, lazy)| (*excess, value(lazy))).collect(),
                 });
                 curves.collect()

@@ -1,6 +1,6 @@
 //! Figures 31 to 33: smoothing, a rate that grows without losses, and the window of LAP.
 
-use layercast_core::units::{Layer, Rate, RateEstimate, Seq, Span};
+use layercast_core::units::{Duration, Layer, Rate, RateEstimate, Seq};
 use layercast_kit::equation::{Formula, Path};
 use layercast_kit::estimator::{
     Lap, Lip, LossConfig, Packet, SendTime, Smoother, Smoothing, SmoothingConfig,
@@ -8,7 +8,7 @@ use layercast_kit::estimator::{
 use layercast_protocols::elm::options::Strategy;
 
 use super::{BORDER, DURATION_S, beginning, exactly, follow, panel, swinging};
-use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Look, Table, curve};
+use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Style, Table, curve};
 use crate::frame::finding::{Bound, Finding};
 
 pub(super) fn figures() -> Vec<Figure> {
@@ -18,19 +18,19 @@ pub(super) fn figures() -> Vec<Figure> {
 /// The weights of a new value that are drawn.
 const WEIGHTS: [f64; 2] = [0.1, 0.01];
 
-fn smoothed(course: &[(f64, f64)], smoothing: Smoothing, weight: f64) -> Vec<(f64, f64)> {
+fn smoothed(time_series: &[(f64, f64)], smoothing: Smoothing, weight: f64) -> Vec<(f64, f64)> {
     let largest = Rate::from_kbps(8192.0);
     let mut smoother = Smoother::new(&SmoothingConfig { smoothing, weight, ..SmoothingConfig::elm(largest) });
     let mut push = |kbps: f64| {
         let rate = smoother.push(RateEstimate::Known(Rate::from_kbps(kbps)));
         rate.known().map_or(f64::NAN, Rate::as_kbps)
     };
-    course.iter().map(|&(at, kbps)| (at, push(kbps))).collect()
+    time_series.iter().map(|&(at, kbps)| (at, push(kbps))).collect()
 }
 
-/// How far a course swings in its second half.
-fn swing(course: &[(f64, f64)]) -> f64 {
-    let late = || course.iter().filter(|(at, _)| *at > DURATION_S / 2.0).map(|(_, kbps)| *kbps);
+/// How far a time_series swings in its second half.
+fn swing(time_series: &[(f64, f64)]) -> f64 {
+    let late = || time_series.iter().filter(|(at, _)| *at > DURATION_S / 2.0).map(|(_, kbps)| *kbps);
     late().fold(f64::NEG_INFINITY, f64::max) - late().fold(f64::INFINITY, f64::min)
 }
 
@@ -41,24 +41,24 @@ fn smoothing() -> Figure {
         section: "6.1.4",
         kind: Kind::Trace,
         panels: Box::new(|_| {
-            let course = swinging(BORDER);
-            let line = |name: &str, hue, course: &[(f64, f64)]| {
-                Curve::exact(name, Look::Line(hue), beginning(course, 60.0).collect::<Vec<_>>())
+            let time_series = swinging(BORDER);
+            let line = |name: &str, hue, time_series: &[(f64, f64)]| {
+                Curve::exact(name, Style::Line(hue), beginning(time_series, 60.0).collect::<Vec<_>>())
             };
-            let mut curves = vec![line("calculated rate", 0, &course)];
+            let mut curves = vec![line("calculated rate", 0, &time_series)];
             for (weight, hue) in WEIGHTS.into_iter().zip([2, 1]) {
                 let name = format!("weighted mean, {weight}");
-                curves.push(line(&name, hue, &smoothed(&course, Smoothing::Ewma, weight)));
+                curves.push(line(&name, hue, &smoothed(&time_series, Smoothing::Ewma, weight)));
             }
-            let percentiles = smoothed(&course, Smoothing::PercentileMean, 1.0);
+            let percentiles = smoothed(&time_series, Smoothing::PercentileMean, 1.0);
             curves.push(line("mean of percentiles", 3, &percentiles));
             vec![panel("Rates in kbit/s", "time, s", Table::About(12), curves)]
         }),
         claims: vec![
             Claim::new("Smoothing takes away the rapid oscillations.", |_, _| {
-                let course = swinging(BORDER);
+                let time_series = swinging(BORDER);
                 let share = |name: &str, smoothing, weight| {
-                    let left = swing(&smoothed(&course, smoothing, weight)) / swing(&course);
+                    let left = swing(&smoothed(&time_series, smoothing, weight)) / swing(&time_series);
                     exactly(name, left).remove(0)
                 };
                 let ways = vec![
@@ -68,8 +68,9 @@ fn smoothing() -> Figure {
                 Finding::each("What is left of the swing", Bound::Below(0.5), ways)
             }),
             Claim::new("The smaller the weight of a new value, the smoother (eq. 22).", |_, _| {
-                let course = swinging(BORDER);
-                let [large, small] = WEIGHTS.map(|weight| swing(&smoothed(&course, Smoothing::Ewma, weight)));
+                let time_series = swinging(BORDER);
+                let [large, small] =
+                    WEIGHTS.map(|weight| swing(&smoothed(&time_series, Smoothing::Ewma, weight)));
                 Finding::each(
                     "Swing at 0.01 over that at 0.1",
                     Bound::Below(1.0),
@@ -77,9 +78,9 @@ fn smoothing() -> Figure {
                 )
             }),
             Claim::new("A manager that is given the smoothed rate changes its level less.", |_, _| {
-                let course = swinging(BORDER);
-                let (_, raw) = follow(Strategy::Naive, &course);
-                let (_, calm) = follow(Strategy::Naive, &smoothed(&course, Smoothing::Ewma, WEIGHTS[1]));
+                let time_series = swinging(BORDER);
+                let (_, raw) = follow(Strategy::Naive, &time_series);
+                let (_, calm) = follow(Strategy::Naive, &smoothed(&time_series, Smoothing::Ewma, WEIGHTS[1]));
                 let share = f64::from(calm) / f64::from(raw);
                 Finding::each(
                     "Changes of the naive strategy, smoothed over not",
@@ -100,12 +101,12 @@ const GROWING: &str = "calculated rate";
 
 /// The calculated rate of a receiver that loses a packet in sixty for a while, and then none.
 fn rate_without_losses() -> Vec<(f64, f64)> {
-    let rtt = Span::from_ms(100);
+    let rtt = Duration::from_ms(100);
     let mut lip = Lip::new(&LossConfig { initial_rtt: rtt, ..LossConfig::default() });
     let path = Path::from_secs(1000.0, rtt.as_secs_f64(), 4.0 * rtt.as_secs_f64());
     let spacing_s = 8.0 / SENT;
     let count = (DURATION_S / spacing_s) as u64;
-    let mut course = Vec::new();
+    let mut time_series = Vec::new();
     for seq in 0..count {
         let at = seq as f64 * spacing_s;
         let packet = Packet { layer: Layer::BASE, seq: Seq(seq), sent: SendTime::from_us((at * 1e6) as u64) };
@@ -116,10 +117,10 @@ fn rate_without_losses() -> Vec<(f64, f64)> {
         }
         let rate = Formula::PftkSimplified.rate(&path, lip.loss_rate());
         if let Some(rate) = rate.ok().and_then(RateEstimate::known).filter(|_| seq % 32 == 0) {
-            course.push((at, rate.as_kbps()));
+            time_series.push((at, rate.as_kbps()));
         }
     }
-    course
+    time_series
 }
 
 fn no_losses() -> Figure {
@@ -135,9 +136,9 @@ fn no_losses() -> Figure {
                 "time, s",
                 Table::About(12),
                 vec![
-                    Curve::exact(GROWING, Look::Line(2), rate_without_losses()),
-                    Curve::exact("capacity", Look::Line(0), flat(CAPACITY)),
-                    Curve::exact("layers held", Look::Line(1), flat(SENT)),
+                    Curve::exact(GROWING, Style::Line(2), rate_without_losses()),
+                    Curve::exact("capacity", Style::Line(0), flat(CAPACITY)),
+                    Curve::exact("layers held", Style::Line(1), flat(SENT)),
                 ],
             )]
         }),
@@ -171,7 +172,7 @@ const COUNTED: &str = "losses that count";
 /// How many of the losses count with a window of so many packets.
 fn counted(size: u32) -> u64 {
     let mut lap =
-        Lap::new(&LossConfig { initial_rtt: Span::from_ms(100), window: size, ..LossConfig::default() });
+        Lap::new(&LossConfig { initial_rtt: Duration::from_ms(100), window: size, ..LossConfig::default() });
     for seq in 0..20 {
         let packet = Packet { layer: Layer::BASE, seq: Seq(seq), sent: SendTime::from_us(5000 * seq) };
         if LOST.contains(&seq) {
@@ -195,7 +196,7 @@ fn window() -> Figure {
                 "Of three losses (packets 4, 6 and 11 of a period)",
                 "window, packets",
                 Table::Whole,
-                vec![Curve::exact(COUNTED, Look::Dots(1), points)],
+                vec![Curve::exact(COUNTED, Style::Dots(1), points)],
             )]
         }),
         claims: vec![Claim::new(

@@ -5,18 +5,18 @@ use crate::frame::finding::{Bound, Finding, Placed};
 use crate::frame::samples::Samples;
 use crate::frame::study::Quantity;
 use crate::papers::thesis::grid::{
-    CBR_LOSS, FAIR_KBPS, FAIR_RATE, LAP, LAP_RATE, LIP, LIP_RATE, Place, SAME_RATE, TCP_LOSS, TCP_RATE,
+    CBR_LOSS, FAIR_KBPS, FAIR_RATE, LAP, LAP_RATE, LIP, LIP_RATE, PlotCell, SAME_RATE, TCP_LOSS, TCP_RATE,
     TFRC_LOSS, TFRC_RATE, all_shared, flows_beside, lossy, shared,
 };
 
 /// A number beside each number of TCP, at one sending rate.
-fn at_rate<'d>(data: &'d Data, rate: u32, value: impl Fn(Place<'d>) -> Samples) -> Vec<Placed> {
+fn at_rate<'d>(data: &'d Data, rate: u32, value: impl Fn(PlotCell<'d>) -> Samples) -> Vec<Placed> {
     let places = flows_beside(rate).into_iter().map(|flows| shared(data, flows, rate));
     places.map(|place| place.named(value(place))).collect()
 }
 
 /// One quantity over another at one place.
-fn ratio_at(what: &str, bound: Bound, place: Place<'_>, pair: (Quantity, Quantity)) -> Finding {
+fn ratio_at(what: &str, bound: Bound, place: PlotCell<'_>, pair: (Quantity, Quantity)) -> Finding {
     Finding::each(what, bound, vec![place.named(place.ratio(pair.0, pair.1))])
 }
 
@@ -25,7 +25,7 @@ fn ratio_at_rate(what: &str, bound: Bound, data: &Data, rate: u32, pair: (Quanti
 }
 
 /// A quantity at one place over the same at another.
-fn change(what: &str, bound: Bound, [from, to]: [Place<'_>; 2], quantity: Quantity) -> Finding {
+fn change(what: &str, bound: Bound, [from, to]: [PlotCell<'_>; 2], quantity: Quantity) -> Finding {
     Finding::each(what, bound, vec![to.named(to.of(quantity).over(&from.of(quantity)))])
 }
 
@@ -82,7 +82,7 @@ pub(super) fn at_one_packet() -> Vec<Claim> {
         Claim::new("With more TCP the calculated rate and TFRC come near TCP's throughput.", |data, _| {
             let [few, many] = [1, 32].map(|flows| shared(data, flows, 1));
             let distance =
-                |place: Place<'_>, rate| place.ratio(rate, TCP_RATE).each(|ratio| libm::log(ratio).abs());
+                |place: PlotCell<'_>, rate| place.ratio(rate, TCP_RATE).each(|ratio| libm::log(ratio).abs());
             let nearer = vec![
                 ("LIP's rate".to_owned(), distance(many, LIP_RATE).less(&distance(few, LIP_RATE))),
                 ("TFRC's".to_owned(), distance(many, TFRC_RATE).less(&distance(few, TFRC_RATE))),
@@ -227,7 +227,7 @@ pub(super) fn at_many_packets_with_lap() -> Vec<Claim> {
         }),
         Claim::new("With few TCP, a constant rate of twice the fair share beats TCP down.", |data, _| {
             let [few, many] = [4, 32].map(|flows| shared(data, flows, 32));
-            let share = |place: Place<'_>| place.named(place.of(TCP_RATE).times(1.0 / FAIR_KBPS));
+            let share = |place: PlotCell<'_>| place.named(place.of(TCP_RATE).times(1.0 / FAIR_KBPS));
             Finding::each("TCP's throughput over the fair rate", Bound::Below(1.0), vec![share(few)])
                 .and(change("With 32 TCP, over that with 4", Bound::Above(1.0), [few, many], TCP_RATE))
         }),

@@ -4,7 +4,7 @@ use layercast_laboratory::results::ProbeInfo;
 use layercast_laboratory::run::{self, RegistryCatalogue, RunRequest};
 use layercast_laboratory::scenario::{self, catalogue};
 
-use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Look, Panel, Table};
+use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Panel, Style, Table};
 use crate::frame::finding::{Bound, Finding, Placed};
 use crate::frame::samples::Samples;
 use crate::frame::scale::Scale;
@@ -21,13 +21,13 @@ const BACKOFF: &str = "session.m.options.backoff=true";
 const LONG: &str = "duration=40 s";
 
 /// The levels of a receiver over time.
-struct Course {
+struct TimeSeries {
     name: String,
     /// The time in seconds, the level counted from 0, and the cumulative rate in kbit/s.
     looks: Vec<(f64, u32, f64)>,
 }
 
-impl Course {
+impl TimeSeries {
     /// When the level rose, and to which.
     fn joins(&self) -> Vec<(f64, u32)> {
         let rises = self.looks.windows(2).filter(|pair| pair[1].1 > pair[0].1);
@@ -44,14 +44,14 @@ impl Course {
         (rates().fold(f64::INFINITY, f64::min), rates().fold(f64::NEG_INFINITY, f64::max))
     }
 
-    fn curve(&self, look: Look) -> Curve {
+    fn curve(&self, look: Style) -> Curve {
         Curve::exact(&self.name, look, self.looks.iter().map(|(at, _, rate)| (*at, *rate)))
     }
 }
 
-/// Runs a built-in scenario once and gives the course of each probed receiver. One that cannot be run
+/// Runs a built-in scenario once and gives the time_series of each probed receiver. One that cannot be run
 /// gives none, and no claim on it can be told.
-fn courses(name: &str, overrides: &[&str], names: &[&str]) -> Vec<Course> {
+fn trajectories(name: &str, overrides: &[&str], names: &[&str]) -> Vec<TimeSeries> {
     let Some(built_in) = catalogue::find(name) else { return Vec::new() };
     let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
     let Ok(plan) = scenario::read(name, built_in.text, &overrides, &RegistryCatalogue) else {
@@ -68,7 +68,7 @@ fn courses(name: &str, overrides: &[&str], names: &[&str]) -> Vec<Course> {
     let Some(replication) = outcome.replications.first() else { return Vec::new() };
     let rates = outcome.experiment.flows.first().map_or(&[][..], |flow| &flow.level_rates_kbps);
     let probes = outcome.experiment.probes.iter().zip(&replication.probes).zip(names);
-    let course = |((info, values), name): ((_, &Vec<Vec<f64>>), &&str)| {
+    let time_series = |((info, values), name): ((_, &Vec<Vec<f64>>), &&str)| {
         let info: &ProbeInfo = info;
         let levels = values.first().into_iter().flatten().enumerate();
         let known = levels.filter(|(_, level)| level.is_finite());
@@ -76,18 +76,18 @@ fn courses(name: &str, overrides: &[&str], names: &[&str]) -> Vec<Course> {
             let rate = rates.get(*level as usize).copied()?;
             Some((info.time_s(index), *level as u32, rate))
         };
-        Course { name: (*name).to_owned(), looks: known.filter_map(look).collect() }
+        TimeSeries { name: (*name).to_owned(), looks: known.filter_map(look).collect() }
     };
-    probes.map(course).collect()
+    probes.map(time_series).collect()
 }
 
-fn one(overrides: &[&str], name: &str) -> Course {
-    let found = courses("wei-zhang/one-receiver", overrides, &[name]).into_iter().next();
-    found.unwrap_or_else(|| Course { name: name.to_owned(), looks: Vec::new() })
+fn one(overrides: &[&str], name: &str) -> TimeSeries {
+    let found = trajectories("wei-zhang/one-receiver", overrides, &[name]).into_iter().next();
+    found.unwrap_or_else(|| TimeSeries { name: name.to_owned(), looks: Vec::new() })
 }
 
-fn four() -> Vec<Course> {
-    courses("wei-zhang/four-receivers", &[], &["A", "B", "C", "D"])
+fn four() -> Vec<TimeSeries> {
+    trajectories("wei-zhang/four-receivers", &[], &["A", "B", "C", "D"])
 }
 
 fn panel(curves: Vec<Curve>) -> Panel {
@@ -114,23 +114,28 @@ fn catching_up() -> Figure {
         label: Label::Figure(1),
         title: "Four receivers that come one after the other",
         section: "I",
-        kind: Kind::Course,
+        kind: Kind::TimeSeries,
         panels: Box::new(|_| {
             let hues = [1, 2, 3, 4];
-            let curves = four().iter().zip(hues).map(|(course, hue)| course.curve(Look::Line(hue))).collect();
+            let curves = four()
+                .iter()
+                .zip(hues)
+                .map(|(time_series, hue)| time_series.curve(Style::Line(hue)))
+                .collect();
             vec![panel(curves)]
         }),
         claims: vec![
             Claim::new("All four end up alternating between the levels 2 and 3.", |_, _| {
-                let share = |course: &Course, low: u32, high: u32| {
-                    let last = || course.after(DURATION_S - 5.0);
+                let share = |time_series: &TimeSeries, low: u32, high: u32| {
+                    let last = || time_series.after(DURATION_S - 5.0);
                     let there = last().filter(|(_, level, _)| (low..=high).contains(level)).count();
                     there as f64 / last().count().max(1) as f64
                 };
                 let all = four();
                 let of = |low: u32, high: u32| -> Vec<Placed> {
-                    let one =
-                        |course: &Course| (course.name.clone(), Samples::exactly(share(course, low, high)));
+                    let one = |time_series: &TimeSeries| {
+                        (time_series.name.clone(), Samples::exactly(share(time_series, low, high)))
+                    };
                     all.iter().map(one).collect()
                 };
                 Finding::each("Share of the last 5 s on the levels 2 and 3", Bound::Above(0.9), of(2, 3))
@@ -142,10 +147,10 @@ fn catching_up() -> Figure {
                 let Some((first, others)) = all.split_first() else {
                     return Finding::open("Nothing was run.");
                 };
-                let same = |course: &Course| {
-                    let pairs = || first.after(DURATION_S - 5.0).zip(course.after(DURATION_S - 5.0));
+                let same = |time_series: &TimeSeries| {
+                    let pairs = || first.after(DURATION_S - 5.0).zip(time_series.after(DURATION_S - 5.0));
                     let same = pairs().filter(|(one, other)| one.1 == other.1).count();
-                    (course.name.clone(), Samples::exactly(same as f64 / pairs().count().max(1) as f64))
+                    (time_series.name.clone(), Samples::exactly(same as f64 / pairs().count().max(1) as f64))
                 };
                 Finding::each(
                     "Share of the last 5 s on the same level as A",
@@ -162,12 +167,12 @@ fn climb() -> Figure {
         label: Label::Figure(4),
         title: "The climb of one receiver",
         section: "III-A",
-        kind: Kind::Course,
-        panels: Box::new(|_| vec![panel(vec![one(&[FAST_LINK], "linear").curve(Look::Line(1))])]),
+        kind: Kind::TimeSeries,
+        panels: Box::new(|_| vec![panel(vec![one(&[FAST_LINK], "linear").curve(Style::Line(1))])]),
         claims: vec![Claim::new("The rate grows as a linear staircase.", |_, _| {
-            let course = one(&[FAST_LINK], "linear");
-            let top = course.joins().iter().map(|(_, level)| *level).max().unwrap_or(0);
-            let first = course.joins().into_iter().take(top as usize);
+            let time_series = one(&[FAST_LINK], "linear");
+            let top = time_series.joins().iter().map(|(_, level)| *level).max().unwrap_or(0);
+            let first = time_series.joins().into_iter().take(top as usize);
             let places = first.map(|(at, level)| {
                 (format!("level {level}"), Samples::exactly(at / (f64::from(level + 1) * INTERVAL_S)))
             });
@@ -182,26 +187,26 @@ fn climb() -> Figure {
 
 fn structures() -> Figure {
     let both = || [one(&[FAST_LINK], "linear"), one(&[FAST_LINK, EXPONENTIAL], "exponential")];
-    let peak = |course: &Course| {
+    let peak = |time_series: &TimeSeries| {
         let above = |(_, _, rate): &&(f64, u32, f64)| *rate > 5400.0;
-        course.looks.iter().find(above).map_or(f64::NAN, |(at, _, _)| *at)
+        time_series.looks.iter().find(above).map_or(f64::NAN, |(at, _, _)| *at)
     };
-    let swing = |course: &Course| {
-        let (low, high) = course.range_after(DURATION_S - 6.0);
+    let swing = |time_series: &TimeSeries| {
+        let (low, high) = time_series.range_after(DURATION_S - 6.0);
         high - low
     };
     Figure {
         label: Label::Figure(5),
         title: "Linear and exponential layers on one link",
         section: "III-B",
-        kind: Kind::Course,
+        kind: Kind::TimeSeries,
         panels: Box::new(move |_| {
             let [linear, exponential] = both();
-            vec![panel(vec![linear.curve(Look::Line(1)), exponential.curve(Look::Line(2))])]
+            vec![panel(vec![linear.curve(Style::Line(1)), exponential.curve(Style::Line(2))])]
         }),
         claims: vec![
             Claim::new("Both structures take the same time to reach the steady state.", move |_, _| {
-                let [linear, exponential] = both().map(|course| peak(&course));
+                let [linear, exponential] = both().map(|time_series| peak(&time_series));
                 Finding::each(
                     "When exponential layers exceed the link, over when linear ones do",
                     Bound::Within(0.8, 1.25),
@@ -209,7 +214,7 @@ fn structures() -> Figure {
                 )
             }),
             Claim::new("Settled, the rate of linear layers swings in a narrower range.", move |_, _| {
-                let [linear, exponential] = both().map(|course| swing(&course));
+                let [linear, exponential] = both().map(|time_series| swing(&time_series));
                 Finding::each(
                     "The range of linear layers over that of exponential ones in the last 6 s",
                     Bound::Below(0.5),
@@ -225,16 +230,23 @@ fn backing_off() -> Figure {
         label: Label::Figure(6),
         title: "Exponential back-off after failed experiments",
         section: "III-C",
-        kind: Kind::Course,
+        kind: Kind::TimeSeries,
         panels: Box::new(|_| {
             let backing_off = one(&[BACKOFF, LONG], "with back-off");
-            vec![panel(vec![one(&[LONG], "without").curve(Look::Line(0)), backing_off.curve(Look::Line(1))])]
+            vec![panel(vec![
+                one(&[LONG], "without").curve(Style::Line(0)),
+                backing_off.curve(Style::Line(1)),
+            ])]
         }),
         claims: vec![
             Claim::new("One, three, then seven points of the layer pass after failures in a row.", |_, _| {
-                let course = one(&[BACKOFF, LONG], "with back-off");
-                let tries: Vec<f64> =
-                    course.joins().into_iter().filter(|(_, level)| *level == 3).map(|(at, _)| at).collect();
+                let time_series = one(&[BACKOFF, LONG], "with back-off");
+                let tries: Vec<f64> = time_series
+                    .joins()
+                    .into_iter()
+                    .filter(|(_, level)| *level == 3)
+                    .map(|(at, _)| at)
+                    .collect();
                 let spacing = 4.0 * INTERVAL_S;
                 let gaps = tries.windows(2).skip(1).enumerate().take(3).map(|(number, pair)| {
                     let asked = libm::pow(2.0, number as f64 + 1.0);
@@ -250,8 +262,8 @@ fn backing_off() -> Figure {
                 )
             }),
             Claim::new("The receiver settles on the level below.", |_, _| {
-                let above = |course: &Course| {
-                    course.after(DURATION_S).filter(|(_, level, _)| *level > 2).count() as f64
+                let above = |time_series: &TimeSeries| {
+                    time_series.after(DURATION_S).filter(|(_, level, _)| *level > 2).count() as f64
                 };
                 let ratio = above(&one(&[BACKOFF, LONG], "with back-off")) / above(&one(&[LONG], "without"));
                 Finding::each(

@@ -3,8 +3,8 @@
 use std::io;
 use std::net::{SocketAddrV4, UdpSocket};
 
-use layercast_core::contract::{Header as _, Host, Note, Payload, Send, Target};
-use layercast_core::units::{Channel, Span, Time};
+use layercast_core::contract::{Header as _, Host, Payload, Send, Target, TraceEvent};
+use layercast_core::units::{Channel, Duration, Time};
 use layercast_protocols::registry::Header;
 
 use super::Clock;
@@ -15,7 +15,7 @@ use crate::session::{IP_UDP_BYTES, Session};
 
 /// How long a packet that is due waits for others of the same wake. Making a repair symbol takes tens
 /// of microseconds, so without a limit the first of a large batch would be late.
-const LONGEST_HOLD: Span = Span::from_us(200);
+const LONGEST_HOLD: Duration = Duration::from_us(200);
 
 /// What the application put into a packet.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,7 @@ pub struct SourceCounters {
 
 /// A source's socket, and what goes through it.
 #[derive(Debug)]
-pub(super) struct Outlet {
+pub(super) struct SendPath {
     pub(super) socket: UdpSocket,
     pub(super) session: Session,
     pub(super) clock: Clock,
@@ -76,9 +76,9 @@ pub(super) struct Outlet {
     pub(super) counters: SourceCounters,
 }
 
-impl Outlet {
-    pub(super) fn new(socket: UdpSocket, session: Session) -> Outlet {
-        Outlet {
+impl SendPath {
+    pub(super) fn new(socket: UdpSocket, session: Session) -> SendPath {
+        SendPath {
             socket,
             // A packet is built behind room for the longest header.
             outbox: Outbox::new(session.packet.as_bytes() as usize),
@@ -112,23 +112,23 @@ impl Outlet {
 }
 
 /// What a source's host does for it. Packets that are due at once are gathered: the caller flushes the
-/// outlet when the endpoint has settled.
+/// send_path when the endpoint has settled.
 pub(super) struct SendingHost<'a, S> {
-    pub(super) outlet: &'a mut Outlet,
+    pub(super) send_path: &'a mut SendPath,
     pub(super) supply: &'a mut S,
 }
 
 impl<S: Supply> Host<Header> for SendingHost<'_, S> {
     fn send(&mut self, send: Send<Header>) {
         let Target::Channel(channel) = send.target else { return };
-        let Some(address) = self.outlet.session.address(channel) else { return };
+        let Some(address) = self.send_path.session.address(channel) else { return };
         for index in 0..send.count {
-            if self.outlet.failure.is_some() {
+            if self.send_path.failure.is_some() {
                 return;
             }
             let header = if index == 0 { send.header } else { send.header.nth(index) };
             if let Err(error) = self.one(channel, address, header, send.payload) {
-                self.outlet.failure = Some(error);
+                self.send_path.failure = Some(error);
             }
         }
     }
@@ -137,7 +137,7 @@ impl<S: Supply> Host<Header> for SendingHost<'_, S> {
 
     fn leave(&mut self, _channel: Channel) {}
 
-    fn note(&mut self, note: Note) {
+    fn trace(&mut self, note: TraceEvent) {
         tracing::debug!(?note, "source");
     }
 }
@@ -151,16 +151,18 @@ impl<S: Supply> SendingHost<'_, S> {
         payload: Payload,
     ) -> Result<(), Error> {
         let Some(pieces) = header.to_lct() else { return Ok(()) };
-        let outlet = &mut *self.outlet;
-        let now = outlet.clock.now();
-        if outlet.outbox.is_full() || (!outlet.outbox.is_empty() && now.since(outlet.since) > LONGEST_HOLD) {
-            outlet.flush();
+        let send_path = &mut *self.send_path;
+        let now = send_path.clock.now();
+        if send_path.outbox.is_full()
+            || (!send_path.outbox.is_empty() && now.since(send_path.since) > LONGEST_HOLD)
+        {
+            send_path.flush();
         }
-        if outlet.outbox.is_empty() {
-            outlet.since = now;
+        if send_path.outbox.is_empty() {
+            send_path.since = now;
         }
         // The payload goes behind the longest header, and then the header right before it.
-        let Some((front, back)) = outlet.outbox.room().split_first_chunk_mut::<MAX_HEADER>() else {
+        let Some((front, back)) = send_path.outbox.room().split_first_chunk_mut::<MAX_HEADER>() else {
             return Ok(());
         };
         let load = match payload {
@@ -169,12 +171,12 @@ impl<S: Supply> SendingHost<'_, S> {
         };
         let empty = Load { toi: 0, codepoint: 0, fdt: None, fti: None, length: 0 };
         let Load { toi, codepoint, fdt, fti, length } = load.unwrap_or(empty);
-        let tsi = outlet.session.tsi;
+        let tsi = send_path.session.tsi;
         let repr = Repr { pieces, tsi, toi, close_object: false, codepoint, fdt, fti };
         let header_length = repr.write(front);
         let start = MAX_HEADER - header_length;
         front.copy_within(..header_length, start);
-        outlet.outbox.add(channel, to, start, header_length + length);
+        send_path.outbox.add(channel, to, start, header_length + length);
         Ok(())
     }
 }

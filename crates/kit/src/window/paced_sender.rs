@@ -49,7 +49,7 @@ pub struct Limits {
 
 /// The sending side of a source.
 #[derive(Clone, Debug)]
-pub struct Outlet {
+pub struct PacedSender {
     state: State,
     session: u32,
     next: Seq,
@@ -61,11 +61,11 @@ pub struct Outlet {
     pub counters: SourceCounters,
 }
 
-impl Outlet {
+impl PacedSender {
     /// Draws the number of the session. The rate of all layers of the plan is the most that is sent.
-    pub fn new(plan: &SessionPlan, limits: Limits, stream: &mut Stream) -> Outlet {
+    pub fn new(plan: &SessionPlan, limits: Limits, stream: &mut Stream) -> PacedSender {
         let spacing = plan.layers.top_rate().time_to_send(plan.packet_size);
-        Outlet {
+        PacedSender {
             state: State::Idle,
             session: stream.bits() as u32,
             next: Seq(1),

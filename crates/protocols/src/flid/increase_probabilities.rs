@@ -12,28 +12,28 @@ pub const SEPARATION: f64 = 0.001;
 /// q_i; none may rise from the top (FLID-DL paper, section IV-C).
 pub fn raw_heuristic(model: &Model, target: &Target) -> Vec<f64> {
     let rise = |&rate: &f64| (model.slot_s * target.loss(rate) * rate).min(1.0);
-    let mut rises: Vec<f64> = model.packets_per_s.iter().map(rise).collect();
-    if let Some(top) = rises.last_mut() {
+    let mut increase_probabilities: Vec<f64> = model.packets_per_s.iter().map(rise).collect();
+    if let Some(top) = increase_probabilities.last_mut() {
         *top = 0.0;
     }
-    rises
+    increase_probabilities
 }
 
 /// The heuristic: what lies below the largest share is raised to it, so that shares never grow with the
 /// level, as cumulative signals need.
 pub fn heuristic(model: &Model, target: &Target) -> Vec<f64> {
-    let mut rises = raw_heuristic(model, target);
-    let largest = rises.iter().copied().fold(0.0, f64::max);
-    if let Some(first) = rises.iter().position(|&rise| rise == largest) {
-        rises[..first].fill(largest);
+    let mut increase_probabilities = raw_heuristic(model, target);
+    let largest = increase_probabilities.iter().copied().fold(0.0, f64::max);
+    if let Some(first) = increase_probabilities.iter().position(|&rise| rise == largest) {
+        increase_probabilities[..first].fill(largest);
     }
-    rises
+    increase_probabilities
 }
 
 /// Moves shares apart: each at least `by` below that of the level below and above that of the level
 /// above, the first at least `by` below 1 (FLID-DL paper, appendix A, step 1).
-pub fn separated(rises: &[f64], by: f64) -> Vec<f64> {
-    let top = rises.len().saturating_sub(1);
+pub fn separated(increase_probabilities: &[f64], by: f64) -> Vec<f64> {
+    let top = increase_probabilities.len().saturating_sub(1);
     let mut below = 1.0;
     let apart = |(level, &rise): (usize, &f64)| {
         if level == top {
@@ -43,5 +43,5 @@ pub fn separated(rises: &[f64], by: f64) -> Vec<f64> {
         below = rise.max(low).min(below - by);
         below
     };
-    rises.iter().enumerate().map(apart).collect()
+    increase_probabilities.iter().enumerate().map(apart).collect()
 }

@@ -12,7 +12,7 @@ use crate::object::{Table, safe_name};
 
 /// A file that is not complete yet, as `NAME.partial`.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct PartialFile {
     directory: PathBuf,
     partial: PathBuf,
     target: PathBuf,
@@ -32,9 +32,9 @@ pub(super) fn check_directory(directory: &Path) -> Result<(), Error> {
     nix::unistd::access(directory, nix::unistd::AccessFlags::W_OK).map_err(|error| failed(error.into()))
 }
 
-impl Place {
+impl PartialFile {
     /// Makes the file beside its place, with room for all of it.
-    pub(super) fn open(directory: &Path, table: &Table, replace: bool) -> Result<Place, Error> {
+    pub(super) fn open(directory: &Path, table: &Table, replace: bool) -> Result<PartialFile, Error> {
         let name =
             safe_name(&table.name).map_err(|source| Error::Name { name: table.name.clone(), source })?;
         let target = directory.join(name);
@@ -53,7 +53,7 @@ impl Place {
                     error => failed(error.into()),
                 }
             })?;
-        let place = Place {
+        let place = PartialFile {
             directory: directory.to_owned(),
             partial: partial.clone(),
             target,
@@ -93,7 +93,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for PartialFile {
     fn drop(&mut self) {
         if !self.done {
             let _ = fs::remove_file(&self.partial);

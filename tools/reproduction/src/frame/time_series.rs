@@ -8,14 +8,14 @@ use super::effort::Effort;
 
 /// What the replications of a scenario were like over time.
 #[derive(Clone, Debug)]
-pub(crate) struct Course {
+pub(crate) struct TimeSeries {
     experiment: Experiment,
     replications: Vec<Replication>,
 }
 
-/// Why there is no course.
+/// Why there is no time_series.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum CourseError {
+pub(crate) enum SeriesError {
     /// There is no such scenario.
     #[error("there is no built-in scenario {0}")]
     Unknown(&'static str),
@@ -30,15 +30,15 @@ pub(crate) enum CourseError {
 /// Points of time in seconds, and values.
 pub(crate) type Points = Vec<(f64, f64)>;
 
-impl Course {
+impl TimeSeries {
     /// Runs a built-in scenario with some keys changed.
     pub(super) fn run(
         scenario: &'static str,
         set: &[String],
         effort: Effort,
         jobs: Option<usize>,
-    ) -> Result<Course, CourseError> {
-        let source = catalogue::find(scenario).ok_or(CourseError::Unknown(scenario))?;
+    ) -> Result<TimeSeries, SeriesError> {
+        let source = catalogue::find(scenario).ok_or(SeriesError::Unknown(scenario))?;
         let replications = effort.replications().map(|count| format!("replications={count}"));
         let in_full = scenario::read(source.name, source.text, set, &RegistryCatalogue)?;
         let brief = effort.overrides(in_full.duration);
@@ -51,7 +51,7 @@ impl Course {
             ..RunRequest::default()
         };
         let outcome = run::run(&plan, &request, &|_| {})?;
-        Ok(Course { experiment: outcome.experiment, replications: outcome.replications })
+        Ok(TimeSeries { experiment: outcome.experiment, replications: outcome.replications })
     }
 
     /// The numbers of the replications, from 1.
@@ -115,7 +115,7 @@ impl Course {
 }
 
 #[cfg(test)]
-impl Course {
+impl TimeSeries {
     /// One replication of flows with this throughput in kbit/s in each second, and of probes of one quantity with
     /// this value in each second.
     pub(crate) fn made_up(
@@ -124,7 +124,7 @@ impl Course {
         quantity: &'static str,
         probes: &[(&str, &dyn Fn(u32) -> f64)],
         completion_s: Option<f64>,
-    ) -> Course {
+    ) -> TimeSeries {
         use layercast_laboratory::results::{
             FlowInfo, FlowMeasures, FlowSeries, ProbeInfo, Role, Series, WindowMeasures,
         };
@@ -175,6 +175,6 @@ impl Course {
             probes: probes.iter().map(|(_, value)| vec![seconds(value)]).collect(),
             ..Replication::default()
         };
-        Course { experiment, replications: vec![replication] }
+        TimeSeries { experiment, replications: vec![replication] }
     }
 }
