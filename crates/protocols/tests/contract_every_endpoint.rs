@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use layercast_core::contract::{
     Arrival, ChildLink, Ecn, Endpoint, Host, Input, Origin, Peer, Send, Target, TraceEvent, drive,
 };
+use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::option::RawValue;
 use layercast_core::session::SessionPlan;

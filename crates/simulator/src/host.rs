@@ -2,9 +2,8 @@
 
 mod router;
 
-use layercast_core::contract::{Host, Payload, Peer, Send, Target, TraceEvent};
+use layercast_core::contract::{Header, Host, Payload, Peer, Send, Target, TraceEvent};
 use layercast_core::units::{Channel, Seq, Size};
-use layercast_protocols::registry::Header;
 
 pub(crate) use self::router::RouterHost;
 use self::router::{send_down, send_over};
@@ -23,8 +22,8 @@ pub(crate) struct UnicastPath {
 }
 
 /// What a session's source sends through.
-pub(crate) struct SourceHost<'a> {
-    pub(crate) core: &'a mut Core,
+pub(crate) struct SourceHost<'a, H> {
+    pub(crate) core: &'a mut Core<H>,
     pub(crate) tree: &'a Tree,
     /// What its data says of marks.
     pub(crate) ecn: EcnField,
@@ -35,8 +34,8 @@ pub(crate) struct SourceHost<'a> {
 /// The source as a sender of unicast packets.
 pub(crate) const SOURCE: Peer = Peer(u32::MAX);
 
-impl Host<Header> for SourceHost<'_> {
-    fn send(&mut self, send: Send<Header>) {
+impl<H: Header> Host<H> for SourceHost<'_, H> {
+    fn send(&mut self, send: Send<H>) {
         if let (Some(left), Payload::Next) = (&mut *self.left, send.payload) {
             *left = left.saturating_sub(u64::from(send.count));
         }
@@ -73,8 +72,8 @@ impl Host<Header> for SourceHost<'_> {
     fn trace(&mut self, _note: TraceEvent) {}
 }
 
-impl SourceHost<'_> {
-    fn multicast(&mut self, channel: Channel, header: Header, size: Size) {
+impl<H: Header> SourceHost<'_, H> {
+    fn multicast(&mut self, channel: Channel, header: H, size: Size) {
         let copy = multicast_copy(self.core, channel, header, size, self.ecn);
         self.tree.forward(self.core, 0, channel, copy);
         self.core.slab.release(copy.packet);
@@ -83,10 +82,10 @@ impl SourceHost<'_> {
 
 /// A new packet of a channel.
 #[inline]
-fn multicast_copy(
-    core: &mut Core,
+fn multicast_copy<H: Header>(
+    core: &mut Core<H>,
     channel: Channel,
-    header: Header,
+    header: H,
     size: Size,
     ecn: EcnField,
 ) -> PacketCopy {
@@ -96,8 +95,8 @@ fn multicast_copy(
 }
 
 /// What a session's receiver sends through.
-pub(crate) struct ReceiverHost<'a> {
-    pub(crate) core: &'a mut Core,
+pub(crate) struct ReceiverHost<'a, H> {
+    pub(crate) core: &'a mut Core<H>,
     pub(crate) tree: &'a mut Tree,
     /// This receiver's number in the tree.
     pub(crate) receiver: u32,
@@ -106,8 +105,8 @@ pub(crate) struct ReceiverHost<'a> {
     pub(crate) deliveries: &'a mut Deliveries,
 }
 
-impl Host<Header> for ReceiverHost<'_> {
-    fn send(&mut self, send: Send<Header>) {
+impl<H: Header> Host<H> for ReceiverHost<'_, H> {
+    fn send(&mut self, send: Send<H>) {
         match send.target {
             Target::Source => {
                 let route = self.tree.routes().up;
@@ -147,19 +146,18 @@ impl Host<Header> for ReceiverHost<'_> {
     }
 }
 
-fn nth(send: &Send<Header>, index: u16) -> Header {
-    use layercast_core::contract::Header as _;
+fn nth<H: Header>(send: &Send<H>, index: u16) -> H {
     if index == 0 { send.header } else { send.header.nth(index) }
 }
 
 /// What a TCP sender sends through.
-pub(crate) struct TcpOutput<'a> {
-    pub(crate) core: &'a mut Core,
+pub(crate) struct TcpOutput<'a, H> {
+    pub(crate) core: &'a mut Core<H>,
     pub(crate) way: UnicastPath,
     pub(crate) sent_packets: &'a mut u64,
 }
 
-impl Output for TcpOutput<'_> {
+impl<H: Header> Output for TcpOutput<'_, H> {
     fn send(&mut self, segment: Segment, size: Size, is_ecn_capable: bool) {
         let ecn = if is_ecn_capable { EcnField::Classic } else { EcnField::NotCapable };
         *self.sent_packets += 1;

@@ -27,6 +27,7 @@ mod packet;
 mod queue;
 mod routing;
 mod simulation;
+mod tapped;
 pub mod tcp;
 mod timer;
 mod traffic;

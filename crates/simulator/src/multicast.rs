@@ -165,7 +165,7 @@ impl Tree {
 
     /// Sends one copy over each subscribed child link of `node`. The copy's own copy stays with
     /// the caller.
-    pub(crate) fn forward(&self, core: &mut Core, node: u32, channel: Channel, copy: PacketCopy) {
+    pub(crate) fn forward<H: Copy>(&self, core: &mut Core<H>, node: u32, channel: Channel, copy: PacketCopy) {
         let mut arrivals = ArrivalRun::new();
         for child in self.shape.children_of(node) {
             if self.forwarding[self.slot(child, channel)] != Forwarding::Off {
@@ -177,7 +177,13 @@ impl Tree {
 
     /// Sends a copy over the link into `child`.
     #[inline]
-    fn send_copy(&self, core: &mut Core, child: u32, copy: PacketCopy, arrivals: &mut ArrivalRun) {
+    fn send_copy<H: Copy>(
+        &self,
+        core: &mut Core<H>,
+        child: u32,
+        copy: PacketCopy,
+        arrivals: &mut ArrivalRun,
+    ) {
         core.slab.add_copy(copy.packet);
         let copy = PacketCopy { route: self.routes.data, position: child, ..copy };
         let link = self.shape.nodes[child as usize].link_in;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use layercast_core::family::Family;
 use layercast_core::stream::Stream;
 use layercast_core::units::Time;
-use layercast_protocols::registry::Source;
 
 use crate::core::Core;
 use crate::event::{Event, Key};
@@ -83,14 +83,14 @@ enum Route {
 /// What an event can wake. Large machines are boxed, and receivers are with their session, to keep
 /// the table small.
 #[derive(Debug)]
-enum Agent {
+enum Agent<F: Family> {
     Source {
-        endpoint: Box<Source>,
+        endpoint: Box<F::Source>,
         session: u32,
         /// How many packets of new data it has yet; none if it never ends, or was told that it has ended.
         left: Option<u64>,
     },
-    Router(Box<RouterAgent>),
+    Router(Box<RouterAgent<F>>),
     Receiver {
         session: u32,
         receiver: u32,
@@ -123,14 +123,14 @@ enum Agent {
 
 /// A network at work.
 #[derive(Debug)]
-pub struct Simulation {
+pub struct Simulation<F: Family> {
     network: Network,
     routing: Routing,
     seed: u64,
-    core: Core,
+    core: Core<F::Header>,
     routes: Vec<Route>,
-    agents: Vec<Agent>,
-    sessions: Vec<Session>,
+    agents: Vec<Agent<F>>,
+    sessions: Vec<Session<F>>,
     /// Of all unicast flows.
     unicast_flows: Vec<FlowCounters>,
     /// The numbers of the edges in the core.
@@ -138,9 +138,9 @@ pub struct Simulation {
     events_served: u64,
 }
 
-impl Simulation {
+impl<F: Family> Simulation<F> {
     /// A simulation on `network`. `seed` should already tell replications apart.
-    pub fn new(network: Network, seed: u64) -> Simulation {
+    pub fn new(network: Network, seed: u64) -> Simulation<F> {
         let mut core = Core::new(network.build_links(seed));
         for (link, variation, losses) in network.variations(seed) {
             core.vary(link, variation, losses);
@@ -302,7 +302,7 @@ impl Simulation {
         UnicastPath { first, route }
     }
 
-    fn add_agent(&mut self, agent: Agent) {
+    fn add_agent(&mut self, agent: Agent<F>) {
         self.agents.push(agent);
         self.core.timers.push(Default::default());
     }

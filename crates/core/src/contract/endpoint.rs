@@ -238,8 +238,13 @@ pub trait Endpoint {
     /// When to give [`Input::Timer`]: an absolute time, or none to be woken by packets only.
     fn deadline(&self) -> Option<Time>;
 
-    /// What the endpoint believes at `now`.
+    /// What the endpoint estimates at `now`.
     fn estimates(&self, now: Time) -> Estimates;
+
+    /// The number of the session that this source drew, where its protocol has one (LCT's TSI).
+    fn session_number(&self) -> Option<u32> {
+        None
+    }
 }
 
 /// What a host does for an endpoint.

@@ -370,4 +370,8 @@ impl Endpoint for Source {
         let rate = RateEstimate::Known(self.control.rate());
         Estimates { level, rate, rtt: self.feedback.longest(), ..Estimates::default() }
     }
+
+    fn session_number(&self) -> Option<u32> {
+        Some(self.session())
+    }
 }

@@ -273,4 +273,8 @@ impl Endpoint for Source {
         let level = Level::from_count(self.layers.len() as u16);
         Estimates { level, rate, smoothed_rate: rate, rtt: self.rtt, ..Estimates::default() }
     }
+
+    fn session_number(&self) -> Option<u32> {
+        Some(self.session())
+    }
 }

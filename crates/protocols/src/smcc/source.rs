@@ -328,4 +328,8 @@ impl Endpoint for Source {
             ..Estimates::default()
         }
     }
+
+    fn session_number(&self) -> Option<u32> {
+        Some(self.session())
+    }
 }

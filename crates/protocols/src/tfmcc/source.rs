@@ -236,4 +236,8 @@ impl Endpoint for Source {
         let level = Level::up_to(Layer::BASE);
         Estimates { level, rate, smoothed_rate: rate, loss: None, rtt: self.regulator.rtt(), measures: None }
     }
+
+    fn session_number(&self) -> Option<u32> {
+        Some(self.session())
+    }
 }

@@ -394,4 +394,8 @@ impl Endpoint for Source {
         let level = if self.peer.is_some() { Level::up_to(Layer::BASE) } else { Level::NONE };
         Estimates { level, rate, smoothed_rate: rate, rtt: self.rtt.rtt(), ..Estimates::default() }
     }
+
+    fn session_number(&self) -> Option<u32> {
+        Some(self.session())
+    }
 }

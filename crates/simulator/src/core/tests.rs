@@ -16,14 +16,14 @@ use crate::tcp::Segment;
 const LINK: LinkId = LinkId(0);
 
 /// A core with one link.
-fn one_link(rate: Rate, delay: Duration, queue: QueueConfig) -> Core {
+fn one_link(rate: Rate, delay: Duration, queue: QueueConfig) -> Core<()> {
     let (loss, loss_place, loss_marks) = (LossModel::None, LossPlace::BeforeQueue, false);
     let config = LinkConfig { rate, delay, queue, loss, loss_place, loss_marks };
-    Core::new(vec![Link::new(config, Stream::new(1, "link"), Stream::new(1, "queue"))])
+    Core::<()>::new(vec![Link::new(config, Stream::new(1, "link"), Stream::new(1, "queue"))])
 }
 
 /// Serves the events up to `end` and adds the packets that arrive: their numbers and when.
-fn serve(core: &mut Core, end: Time, arrived: &mut Vec<(i64, Time)>) {
+fn serve(core: &mut Core<()>, end: Time, arrived: &mut Vec<(i64, Time)>) {
     while let Some((key, event)) = core.events.first(end) {
         core.events.remove_first();
         core.current = key;
@@ -46,7 +46,7 @@ fn serve(core: &mut Core, end: Time, arrived: &mut Vec<(i64, Time)>) {
 }
 
 /// Offers numbered packets at their times and serves all. Returns the arrivals and the counters.
-fn carry(core: &mut Core, offers: &[(Time, u32)]) -> (Vec<(i64, Time)>, LinkCounters) {
+fn carry(core: &mut Core<()>, offers: &[(Time, u32)]) -> (Vec<(i64, Time)>, LinkCounters) {
     let mut arrived = Vec::new();
     for (seq, &(at, bytes)) in offers.iter().enumerate() {
         serve(core, at, &mut arrived);
@@ -298,7 +298,7 @@ fn an_error_model_marks_where_packets_take_marks() {
             let (rate, queue, loss) = (Rate::from_mbps(8.0), QueueConfig::default(), every_third.clone());
             let config = LinkConfig { rate, delay: Duration::ZERO, queue, loss, loss_place, loss_marks };
             let link = Link::new(config, Stream::new(1, "link"), Stream::new(1, "queue"));
-            let mut core = Core::new(vec![link]);
+            let mut core = Core::<()>::new(vec![link]);
             let mut marked = Vec::new();
             for seq in 0..9 {
                 let packet = core.slab.insert(Body::Segment(Segment::numbered(seq)));

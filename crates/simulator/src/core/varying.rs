@@ -13,7 +13,7 @@ use crate::packet::{Dropped, PacketCopy};
 use crate::queue::Queue;
 use crate::variation::LinkVariation;
 
-impl Core {
+impl<H: Copy> Core<H> {
     /// Lets a link change as planned. `losses` is the stream of its error models.
     pub(crate) fn vary(&mut self, id: LinkId, plan: Arc<LinkVariation>, losses: Stream) {
         self.links[id.0 as usize].vary(plan, losses);

@@ -1,8 +1,7 @@
 //! What a router sends through, and what it shares with the source of its session.
 
-use layercast_core::contract::{ChildSet, Host, Peer, Send, Target, TraceEvent};
+use layercast_core::contract::{ChildSet, Header, Host, Peer, Send, Target, TraceEvent};
 use layercast_core::units::Channel;
-use layercast_protocols::registry::Header;
 
 use super::{multicast_copy, nth};
 use crate::core::Core;
@@ -11,8 +10,8 @@ use crate::network::LinkId;
 use crate::packet::{Body, EcnField};
 
 /// What a session's router sends through.
-pub(crate) struct RouterHost<'a> {
-    pub(crate) core: &'a mut Core,
+pub(crate) struct RouterHost<'a, H> {
+    pub(crate) core: &'a mut Core<H>,
     pub(crate) tree: &'a Tree,
     /// Its node in the tree.
     pub(crate) node: u32,
@@ -22,8 +21,8 @@ pub(crate) struct RouterHost<'a> {
     pub(crate) ecn: EcnField,
 }
 
-impl Host<Header> for RouterHost<'_> {
-    fn send(&mut self, send: Send<Header>) {
+impl<H: Header> Host<H> for RouterHost<'_, H> {
+    fn send(&mut self, send: Send<H>) {
         match send.target {
             Target::Source => {
                 let route = self.tree.routes().up;
@@ -58,11 +57,11 @@ impl Host<Header> for RouterHost<'_> {
 }
 
 /// Sends to one member below, by this first link.
-pub(super) fn send_down(
-    core: &mut Core,
+pub(super) fn send_down<H: Header>(
+    core: &mut Core<H>,
     tree: &Tree,
     from: Peer,
-    send: &Send<Header>,
+    send: &Send<H>,
     (first, to): (LinkId, Peer),
 ) {
     for index in 0..send.count {
@@ -72,11 +71,11 @@ pub(super) fn send_down(
 }
 
 /// Sends over some child links of a node: what goes there is data.
-pub(super) fn send_over(
-    core: &mut Core,
+pub(super) fn send_over<H: Header>(
+    core: &mut Core<H>,
     tree: &Tree,
     (node, links): (u32, ChildSet),
-    send: &Send<Header>,
+    send: &Send<H>,
     ecn: EcnField,
 ) {
     for index in 0..send.count {

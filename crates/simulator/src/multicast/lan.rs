@@ -111,7 +111,7 @@ impl Tree {
     }
 
     /// A host's join has come into force: it listens, and reports that.
-    pub(super) fn host_joins(&mut self, core: &mut Core, spot: Spot, receiver: u32) {
+    pub(super) fn host_joins<H: Copy>(&mut self, core: &mut Core<H>, spot: Spot, receiver: u32) {
         self.lans.lans[spot.lan].wanting += 1;
         if self.lans.lans[spot.lan].wanting == 1 {
             self.clear_late(spot.node, spot.channel);
@@ -126,7 +126,13 @@ impl Tree {
     }
 
     /// A host leaves and says so.
-    pub(super) fn host_leaves(&mut self, core: &mut Core, spot: Spot, receiver: u32, latency: Duration) {
+    pub(super) fn host_leaves<H: Copy>(
+        &mut self,
+        core: &mut Core<H>,
+        spot: Spot,
+        receiver: u32,
+        latency: Duration,
+    ) {
         let leave_loss = core.edges[spot.edge as usize].config.leave_loss;
         if self.chance(spot, leave_loss) {
             return self.host_falls_silent(core, spot, receiver);
@@ -151,7 +157,7 @@ impl Tree {
     }
 
     /// A host is gone, and its edge does not hear of it.
-    pub(super) fn host_falls_silent(&mut self, core: &mut Core, spot: Spot, receiver: u32) {
+    pub(super) fn host_falls_silent<H: Copy>(&mut self, core: &mut Core<H>, spot: Spot, receiver: u32) {
         self.stop_wanting(spot, receiver);
         if self.lans.believed[self.member_slot(receiver, spot.channel)] {
             let interval = core.edges[spot.edge as usize].config.membership_interval();
@@ -160,7 +166,7 @@ impl Tree {
     }
 
     /// A change at an edge comes into force.
-    pub(super) fn serve_edge(&mut self, core: &mut Core, later: Later) {
+    pub(super) fn serve_edge<H: Copy>(&mut self, core: &mut Core<H>, later: Later) {
         match later {
             Later::Report { receiver, channel, repeats } => {
                 if let Some(spot) = self.spot_of(receiver, channel) {
@@ -205,7 +211,7 @@ impl Tree {
 
     /// A host reports its membership. If the report is lost and the edge does not believe in it, it
     /// reports again.
-    fn report(&mut self, core: &mut Core, spot: Spot, receiver: u32, repeats: u32) {
+    fn report<H: Copy>(&mut self, core: &mut Core<H>, spot: Spot, receiver: u32, repeats: u32) {
         let config = core.edges[spot.edge as usize].config;
         if !self.chance(spot, config.report_loss) {
             self.hear(core, spot, receiver);
@@ -221,7 +227,7 @@ impl Tree {
 
     /// A host will report when the next general query comes. Edges send them at the multiples of
     /// their interval.
-    fn await_general_query(&mut self, core: &mut Core, spot: Spot, receiver: u32) {
+    fn await_general_query<H: Copy>(&mut self, core: &mut Core<H>, spot: Spot, receiver: u32) {
         let config = core.edges[spot.edge as usize].config;
         let (now, interval) = (core.now().as_ns(), config.query_interval.as_ns().max(1));
         let next = Time::from_ns((now / interval + 1).saturating_mul(interval));
@@ -230,7 +236,7 @@ impl Tree {
     }
 
     /// An edge hears that a host wants a channel.
-    fn hear(&mut self, core: &mut Core, spot: Spot, receiver: u32) {
+    fn hear<H: Copy>(&mut self, core: &mut Core<H>, spot: Spot, receiver: u32) {
         let channel = spot.channel;
         self.agenda.cancel_any(Later::any_report(receiver, channel));
         let state = self.lans.lans[spot.lan].state;
@@ -256,7 +262,7 @@ impl Tree {
     }
 
     /// A step of a check: another query, or the end.
-    fn check(&mut self, core: &mut Core, spot: Spot) {
+    fn check<H: Copy>(&mut self, core: &mut Core<H>, spot: Spot) {
         let config = core.edges[spot.edge as usize].config;
         let (State::Checking { queries: queries @ 1.. }, LeaveRule::Check { interval, .. }) =
             (self.lans.lans[spot.lan].state, config.leave)
@@ -280,7 +286,7 @@ impl Tree {
         self.schedule(core, Later::Check { node: spot.node, channel: spot.channel }, interval);
     }
 
-    fn close_after(&mut self, core: &mut Core, spot: Spot, wait: Duration) {
+    fn close_after<H: Copy>(&mut self, core: &mut Core<H>, spot: Spot, wait: Duration) {
         if wait.is_zero() {
             return self.close(core, spot);
         }
@@ -290,7 +296,7 @@ impl Tree {
 
     /// An edge forwards a channel no longer and believes in nobody. Hosts that want it all the same
     /// say so at the next general query, unless they have a report to come anyway.
-    fn close(&mut self, core: &mut Core, spot: Spot) {
+    fn close<H: Copy>(&mut self, core: &mut Core<H>, spot: Spot) {
         let (node, channel) = (spot.node, spot.channel);
         let lan = &mut self.lans.lans[spot.lan];
         (lan.state, lan.believed) = (State::None, 0);

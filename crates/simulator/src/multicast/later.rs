@@ -53,7 +53,13 @@ pub(super) struct Agenda {
 
 impl Agenda {
     /// Lets a change come into force after some time, unless it is to come already.
-    pub(super) fn schedule(&mut self, core: &mut Core, route: u32, later: Later, after: Duration) {
+    pub(super) fn schedule<H: Copy>(
+        &mut self,
+        core: &mut Core<H>,
+        route: u32,
+        later: Later,
+        after: Duration,
+    ) {
         if self.holds(later) {
             return;
         }

@@ -23,7 +23,13 @@ pub(crate) struct Refusal {
 
 impl Tree {
     /// A receiver joins a channel; the join reaches its node after `latency`.
-    pub(crate) fn join(&mut self, core: &mut Core, receiver: u32, channel: Channel, latency: Latency) {
+    pub(crate) fn join<H: Copy>(
+        &mut self,
+        core: &mut Core<H>,
+        receiver: u32,
+        channel: Channel,
+        latency: Latency,
+    ) {
         let join = Later::Join { receiver, channel };
         if channel.index() >= self.channels || self.wants(receiver, channel) || self.agenda.holds(join) {
             return;
@@ -38,7 +44,13 @@ impl Tree {
 
     /// A receiver leaves a channel; it is forwarded for `latency` longer, unless there is an edge
     /// that has a rule of its own.
-    pub(crate) fn leave(&mut self, core: &mut Core, receiver: u32, channel: Channel, latency: Latency) {
+    pub(crate) fn leave<H: Copy>(
+        &mut self,
+        core: &mut Core<H>,
+        receiver: u32,
+        channel: Channel,
+        latency: Latency,
+    ) {
         if channel.index() >= self.channels {
             return;
         }
@@ -58,7 +70,7 @@ impl Tree {
 
     /// A receiver falls silent in all channels without leaving them. Where no edge is modelled,
     /// nobody ever notices, and what it held is forwarded on.
-    pub(crate) fn crash(&mut self, core: &mut Core, receiver: u32) {
+    pub(crate) fn crash<H: Copy>(&mut self, core: &mut Core<H>, receiver: u32) {
         for index in 0..self.channels {
             let channel = Channel(index as u16);
             self.agenda.cancel(Later::Join { receiver, channel });
@@ -76,7 +88,7 @@ impl Tree {
     }
 
     /// A scheduled change comes into force. What it refuses is for the caller to tell.
-    pub(crate) fn serve_later(&mut self, core: &mut Core, slot: u32) -> Option<Refusal> {
+    pub(crate) fn serve_later<H: Copy>(&mut self, core: &mut Core<H>, slot: u32) -> Option<Refusal> {
         match self.agenda.take(slot)? {
             Later::Join { receiver, channel } => self.add_member(core, receiver, channel),
             Later::Expire { node, channel } => self.stop_forwarding(core, node, channel),
@@ -92,7 +104,7 @@ impl Tree {
     }
 
     /// A membership message from tree node `message.edge` reaches the router above it.
-    pub(crate) fn serve_message(&mut self, core: &mut Core, message: MembershipMessage) {
+    pub(crate) fn serve_message<H: Copy>(&mut self, core: &mut Core<H>, message: MembershipMessage) {
         let (node, channel) = (message.edge, message.channel);
         let slot = self.slot(node, channel);
         match message.change {
@@ -116,7 +128,7 @@ impl Tree {
     }
 
     /// A membership message was lost on its way up. It is sent again, as things are then.
-    pub(crate) fn message_lost(&mut self, core: &mut Core, message: MembershipMessage) {
+    pub(crate) fn message_lost<H: Copy>(&mut self, core: &mut Core<H>, message: MembershipMessage) {
         let (node, channel) = (message.edge, message.channel);
         let after = match message.change {
             MembershipChange::Graft => Duration::ZERO,
@@ -136,7 +148,7 @@ impl Tree {
         latency.draw(self.streams.get_mut(node as usize))
     }
 
-    fn add_member(&mut self, core: &mut Core, receiver: u32, channel: Channel) {
+    fn add_member<H: Copy>(&mut self, core: &mut Core<H>, receiver: u32, channel: Channel) {
         if let Some(spot) = self.spot_of(receiver, channel) {
             return self.host_joins(core, spot, receiver);
         }
@@ -161,7 +173,7 @@ impl Tree {
         }
     }
 
-    pub(super) fn add_holder(&mut self, core: &mut Core, node: u32, channel: Channel) {
+    pub(super) fn add_holder<H: Copy>(&mut self, core: &mut Core<H>, node: u32, channel: Channel) {
         let slot = self.slot(node, channel);
         self.holders[slot] += 1;
         let is_first = self.holders[slot] == 1;
@@ -174,7 +186,13 @@ impl Tree {
         }
     }
 
-    pub(super) fn remove_holder(&mut self, core: &mut Core, node: u32, channel: Channel, latency: Duration) {
+    pub(super) fn remove_holder<H: Copy>(
+        &mut self,
+        core: &mut Core<H>,
+        node: u32,
+        channel: Channel,
+        latency: Duration,
+    ) {
         let slot = self.slot(node, channel);
         self.holders[slot] -= 1;
         if self.holders[slot] == 0 {
@@ -183,13 +201,19 @@ impl Tree {
     }
 
     /// The wait is at the last hop only: routers above prune at once.
-    fn stop_forwarding(&mut self, core: &mut Core, node: u32, channel: Channel) {
+    fn stop_forwarding<H: Copy>(&mut self, core: &mut Core<H>, node: u32, channel: Channel) {
         let slot = self.slot(node, channel);
         self.forwarding[slot] = Forwarding::Off;
         self.remove_holder(core, self.shape.nodes[node as usize].parent, channel, Duration::ZERO);
     }
 
-    fn tell_parent(&mut self, core: &mut Core, node: u32, channel: Channel, change: MembershipChange) {
+    fn tell_parent<H: Copy>(
+        &mut self,
+        core: &mut Core<H>,
+        node: u32,
+        channel: Channel,
+        change: MembershipChange,
+    ) {
         if node != 0 {
             self.agenda.cancel_any(Later::any_resend(node, channel));
             let up = self.shape.nodes[node as usize].link_in.reverse();
@@ -198,7 +222,7 @@ impl Tree {
         }
     }
 
-    pub(super) fn schedule(&mut self, core: &mut Core, later: Later, after: Duration) {
+    pub(super) fn schedule<H: Copy>(&mut self, core: &mut Core<H>, later: Later, after: Duration) {
         self.agenda.schedule(core, self.routes.membership, later, after);
     }
 }

@@ -99,7 +99,13 @@ impl Tree {
 
     /// Sends one copy over each of these child links of `node` below which somebody wants it. The copy's own
     /// copy stays with the caller.
-    pub(crate) fn forward_over(&self, core: &mut Core, node: u32, links: ChildSet, copy: PacketCopy) {
+    pub(crate) fn forward_over<H: Copy>(
+        &self,
+        core: &mut Core<H>,
+        node: u32,
+        links: ChildSet,
+        copy: PacketCopy,
+    ) {
         let mut arrivals = ArrivalRun::new();
         for (number, child) in self.shape.children_of(node).enumerate().take(MOST_CHILD_LINKS as usize) {
             let chosen = links.0 >> number & 1 == 1;

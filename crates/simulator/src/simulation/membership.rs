@@ -1,6 +1,7 @@
 //! Trees and edge routers of a simulation, and what happens to memberships over time.
 
 use layercast_core::contract::{Input, JoinError};
+use layercast_core::family::Family;
 use layercast_core::stream::Stream;
 use layercast_core::units::Time;
 
@@ -11,7 +12,7 @@ use crate::event::Event;
 use crate::multicast::{Origins, Routes, Shape, Tree};
 use crate::network::{NetworkError, NodeId};
 
-impl Simulation {
+impl<F: Family> Simulation<F> {
     /// Puts an edge router between the network and the receivers at a node, for all sessions added
     /// after it. A second one at the same node takes the place of the first.
     pub fn set_edge(&mut self, node: NodeId, config: EdgeConfig) {

@@ -1,8 +1,8 @@
 //! Routers that take part in a session: where they are, and how long they live.
 
 use layercast_core::contract::{Arrival, ChildLink, Ecn, Input, Origin, Peer, drive};
+use layercast_core::family::Family;
 use layercast_core::units::{Size, Time};
-use layercast_protocols::registry::{Header, Router};
 
 use super::{Agent, Simulation};
 use crate::host::RouterHost;
@@ -13,19 +13,19 @@ use crate::packet::{Body, PacketCopy};
 /// A node at which a router of a session's protocol takes part while it lives. In between the node is passive:
 /// it forwards as all others.
 #[derive(Debug)]
-pub struct RouterConfig {
+pub struct RouterConfig<F: Family> {
     /// The node: of the session's tree, with neither its source nor a receiver.
     pub node: NodeId,
     /// Its lives, in order of time, none before the end of the one before. A router that loses its state has
     /// two, one behind the other.
-    pub lives: Vec<RouterLife>,
+    pub lives: Vec<RouterLife<F>>,
 }
 
 /// One life of a router.
 #[derive(Debug)]
-pub struct RouterLife {
+pub struct RouterLife<F: Family> {
     /// A new endpoint.
-    pub router: Router,
+    pub router: F::Router,
     /// When it starts.
     pub start: Time,
     /// When it is gone with all that it knew, without a word, if before the end.
@@ -34,16 +34,16 @@ pub struct RouterLife {
 
 /// A router at work.
 #[derive(Debug)]
-pub(super) struct RouterAgent {
+pub(super) struct RouterAgent<F: Family> {
     session: u32,
     /// Its number among the routers of its session.
     number: u32,
     works: bool,
     /// The present life and those that follow, the next one last.
-    lives: Vec<Router>,
+    lives: Vec<F::Router>,
 }
 
-impl Simulation {
+impl<F: Family> Simulation<F> {
     /// The nodes at which routers of a session from `source` to these nodes may be, in the order of its tree.
     ///
     /// # Errors
@@ -58,8 +58,8 @@ impl Simulation {
         &self,
         tree: &mut Tree,
         nodes: &[NodeId],
-        routers: Vec<RouterConfig>,
-    ) -> Result<Vec<Vec<RouterLife>>, NetworkError> {
+        routers: Vec<RouterConfig<F>>,
+    ) -> Result<Vec<Vec<RouterLife<F>>>, NetworkError> {
         let name = |node: NodeId| self.network.node_name(node).to_owned();
         let mut placed = Vec::with_capacity(routers.len());
         for RouterConfig { node, lives } in routers {
@@ -81,7 +81,7 @@ impl Simulation {
         Ok(placed.into_iter().map(|(_, lives)| lives).collect())
     }
 
-    pub(super) fn add_router(&mut self, session: u32, number: u32, lives: Vec<RouterLife>) {
+    pub(super) fn add_router(&mut self, session: u32, number: u32, lives: Vec<RouterLife<F>>) {
         let agent = self.agents.len() as u32;
         for life in &lives {
             self.schedule_life(agent, life.start, life.stop);
@@ -106,7 +106,7 @@ impl Simulation {
     }
 
     /// Tells a router one thing and does what it asks for. One that is not at work hears nothing.
-    pub(super) fn tell_router(&mut self, agent: u32, input: Input<Header>) {
+    pub(super) fn tell_router(&mut self, agent: u32, input: Input<F::Header>) {
         let Agent::Router(router) = &mut self.agents[agent as usize] else { return };
         let session = &self.sessions[router.session as usize];
         let peer = session.counters.len() as u32 + router.number;

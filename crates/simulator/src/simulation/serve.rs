@@ -1,8 +1,8 @@
 //! What each event does.
 
-use layercast_core::contract::{Arrival, Ecn, Header as _, Input, Origin, drive};
+use layercast_core::contract::{Arrival, Ecn, Header, Input, Origin, drive};
+use layercast_core::family::{Family, Receivers};
 use layercast_core::units::{Channel, Size, Time};
-use layercast_protocols::registry::{Header, Receivers};
 
 use super::{Agent, Route, Simulation};
 use crate::core::Core;
@@ -12,7 +12,7 @@ use crate::network::LinkId;
 use crate::packet::{Body, Dropped, EcnField, PacketCopy};
 use crate::tcp::{Ack, Segment, Sender, Sink};
 
-impl Simulation {
+impl<F: Family> Simulation<F> {
     pub(super) fn serve_arrival(&mut self, link: u32) {
         match self.core.land(link) {
             Some((copy, Some(next))) => {
@@ -121,7 +121,7 @@ impl Simulation {
         session: u32,
         receiver: u32,
         channel: Channel,
-        header: Header,
+        header: F::Header,
         copy: PacketCopy,
     ) {
         let to = &mut self.sessions[session as usize];
@@ -142,7 +142,7 @@ impl Simulation {
             );
         } else if to.tree.is_late(receiver, channel) {
             counters.late_bytes += u64::from(copy.size_bytes);
-            if to.endpoints.as_ref().is_some_and(Receivers::hear_left_channels) {
+            if to.observes_late_packets {
                 let heard = Input::Packet(arrival(Origin::Channel(channel), header, copy));
                 self.tell_receiver(session, receiver, heard);
             }
@@ -228,7 +228,7 @@ impl Simulation {
     }
 
     /// Tells an endpoint one thing and does what it asks for. Other agents have no endpoint.
-    pub(super) fn tell(&mut self, agent: u32, input: Input<Header>) {
+    pub(super) fn tell(&mut self, agent: u32, input: Input<F::Header>) {
         match &mut self.agents[agent as usize] {
             Agent::Source { endpoint, session, left } => {
                 let session = &self.sessions[*session as usize];
@@ -248,7 +248,7 @@ impl Simulation {
         }
     }
 
-    pub(super) fn tell_receiver(&mut self, session: u32, receiver: u32, input: Input<Header>) {
+    pub(super) fn tell_receiver(&mut self, session: u32, receiver: u32, input: Input<F::Header>) {
         let now = self.core.now();
         let to = &mut self.sessions[session as usize];
         if to.is_crashed(receiver) {
@@ -269,7 +269,11 @@ impl Simulation {
     }
 
     /// Lets a TCP sender that has not stopped act, and reads its deadline.
-    pub(super) fn drive_tcp(&mut self, agent: u32, act: impl FnOnce(&mut Sender, Time, &mut TcpOutput<'_>)) {
+    pub(super) fn drive_tcp(
+        &mut self,
+        agent: u32,
+        act: impl FnOnce(&mut Sender, Time, &mut TcpOutput<'_, F::Header>),
+    ) {
         if let Agent::TcpSender { sender, way, flow, stopped: false, application, .. } =
             &mut self.agents[agent as usize]
         {
@@ -316,7 +320,7 @@ impl Simulation {
     }
 }
 
-fn arrival(origin: Origin, header: Header, copy: PacketCopy) -> Arrival<Header> {
+fn arrival<H>(origin: Origin, header: H, copy: PacketCopy) -> Arrival<H> {
     Arrival { origin, size: Size::from_bytes(copy.size_bytes), ecn: marks_on(&copy), header }
 }
 
@@ -329,7 +333,7 @@ fn marks_on(copy: &PacketCopy) -> Ecn {
     }
 }
 
-fn send_ack(core: &mut Core, sink: &Sink, way: UnicastPath, ack: Ack) {
+fn send_ack<H: Header>(core: &mut Core<H>, sink: &Sink, way: UnicastPath, ack: Ack) {
     core.send(Body::Ack(ack), sink.ack_size(&ack), EcnField::NotCapable, way.first, way.route, 0);
 }
 

@@ -1,5 +1,6 @@
 //! Traffic that comes and goes: transfers, arrivals, constant-rate sources.
 
+use layercast_core::family::Family;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Rate, Size, Time};
 
@@ -52,7 +53,7 @@ pub struct UdpConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UdpId(pub(super) u32);
 
-impl Simulation {
+impl<F: Family> Simulation<F> {
     /// Adds a constant-rate flow.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ fn us(us: u64) -> Time {
 }
 
 /// A link of 8 Mbit/s, where a packet of 1000 bytes takes 1 ms, and of 5 ms delay.
-fn varied(variation: LinkVariation, queue: QueueConfig) -> Core {
+fn varied(variation: LinkVariation, queue: QueueConfig) -> Core<()> {
     variation.check().unwrap();
     let config = LinkConfig {
         rate: Rate::from_mbps(8.0),
@@ -29,7 +29,7 @@ fn varied(variation: LinkVariation, queue: QueueConfig) -> Core {
         loss_marks: false,
     };
     let link = Link::new(config, Stream::new(1, "link"), Stream::new(1, "queue"));
-    let mut core = Core::new(vec![link]);
+    let mut core = Core::<()>::new(vec![link]);
     core.vary(LINK, Arc::new(variation), Stream::new(1, "link"));
     core
 }
@@ -38,7 +38,7 @@ fn varied(variation: LinkVariation, queue: QueueConfig) -> Core {
 type Arrived = Vec<(i64, u64)>;
 
 /// Serves the events up to `end`; packets that are lost on the link do not arrive.
-fn serve(core: &mut Core, end: Time, arrived: &mut Arrived) {
+fn serve(core: &mut Core<()>, end: Time, arrived: &mut Arrived) {
     while let Some((key, event)) = core.events.first(end) {
         core.events.remove_first();
         core.current = key;
@@ -64,7 +64,7 @@ fn serve(core: &mut Core, end: Time, arrived: &mut Arrived) {
 }
 
 /// Offers packets of these sizes at these microseconds and serves all.
-fn carry(core: &mut Core, offers: &[(u64, u32)]) -> Arrived {
+fn carry(core: &mut Core<()>, offers: &[(u64, u32)]) -> Arrived {
     let mut arrived = Vec::new();
     for (seq, &(at, bytes)) in offers.iter().enumerate() {
         serve(core, us(at), &mut arrived);

@@ -38,7 +38,7 @@ pub(super) fn lossy_up(loss: LossModel) -> LinkConfig {
 }
 
 pub(super) struct Bed {
-    pub(super) core: Core,
+    pub(super) core: Core<()>,
     pub(super) tree: Tree,
     names: Vec<&'static str>,
     nodes: Vec<NodeId>,
@@ -78,7 +78,7 @@ impl Bed {
             network.add_link(ends[0], ends[1], lossless(), up.clone()).unwrap();
         }
         let place = |name: &str| NodeId(names.iter().position(|known| *known == name).unwrap() as u32);
-        let mut core = Core::new(network.build_links(seed));
+        let mut core = Core::<()>::new(network.build_links(seed));
         let mut numbers = BTreeMap::new();
         for (name, config) in edges {
             numbers.insert(place(name), core.edges.len() as u32);
