@@ -4,14 +4,14 @@ use layercast_core::contract::{ChildSet, Header, Host, Peer, Send, Target, Trace
 use layercast_core::units::Channel;
 
 use super::{multicast_copy, nth};
-use crate::core::Core;
-use crate::multicast::{CHILDREN_CHANNEL, Tree};
+use crate::engine::Engine;
 use crate::network::LinkId;
 use crate::packet::{Body, EcnField};
+use crate::tree::{CHILDREN_CHANNEL, Tree};
 
 /// What a session's router sends through.
 pub(crate) struct RouterHost<'a, H> {
-    pub(crate) core: &'a mut Core<H>,
+    pub(crate) engine: &'a mut Engine<H>,
     pub(crate) tree: &'a Tree,
     /// Its node in the tree.
     pub(crate) node: u32,
@@ -29,17 +29,17 @@ impl<H: Header> Host<H> for RouterHost<'_, H> {
                 let (first, above) = self.tree.up_from(self.node);
                 for index in 0..send.count {
                     let body = Body::Unicast { from: self.peer, header: nth(&send, index) };
-                    self.core.send(body, send.size, EcnField::NotCapable, first, route, above);
+                    self.engine.send(body, send.size, EcnField::NotCapable, first, route, above);
                 }
             }
             Target::Peer(peer) => {
                 // What is not below this node has no way down from it.
                 if let Some(first) = self.tree.down_from(self.node, peer.0) {
-                    send_down(self.core, self.tree, self.peer, &send, (first, peer));
+                    send_down(self.engine, self.tree, self.peer, &send, (first, peer));
                 }
             }
             Target::Children(links) => {
-                send_over(self.core, self.tree, (self.node, links), &send, self.ecn);
+                send_over(self.engine, self.tree, (self.node, links), &send, self.ecn);
             }
             Target::Channel(_) => debug_assert!(false, "a router sends to child links"),
         }
@@ -58,7 +58,7 @@ impl<H: Header> Host<H> for RouterHost<'_, H> {
 
 /// Sends to one member below, by this first link.
 pub(super) fn send_down<H: Header>(
-    core: &mut Core<H>,
+    engine: &mut Engine<H>,
     tree: &Tree,
     from: Peer,
     send: &Send<H>,
@@ -66,21 +66,21 @@ pub(super) fn send_down<H: Header>(
 ) {
     for index in 0..send.count {
         let body = Body::Unicast { from, header: nth(send, index) };
-        core.send(body, send.size, EcnField::NotCapable, first, tree.routes().down, to.0);
+        engine.send(body, send.size, EcnField::NotCapable, first, tree.routes().down, to.0);
     }
 }
 
 /// Sends over some child links of a node: what goes there is data.
 pub(super) fn send_over<H: Header>(
-    core: &mut Core<H>,
+    engine: &mut Engine<H>,
     tree: &Tree,
     (node, links): (u32, ChildSet),
     send: &Send<H>,
     ecn: EcnField,
 ) {
     for index in 0..send.count {
-        let copy = multicast_copy(core, CHILDREN_CHANNEL, nth(send, index), send.size, ecn);
-        tree.forward_over(core, node, links, copy);
-        core.slab.release(copy.packet);
+        let copy = multicast_copy(engine, CHILDREN_CHANNEL, nth(send, index), send.size, ecn);
+        tree.forward_over(engine, node, links, copy);
+        engine.slab.release(copy.packet);
     }
 }

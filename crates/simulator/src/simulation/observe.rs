@@ -5,7 +5,7 @@ use layercast_core::family::Family;
 use layercast_core::units::{Channel, Size, Time};
 
 use super::{ReceiverId, Route, SessionId, Simulation, TcpId, UdpId};
-use crate::core::QueueDrop;
+use crate::engine::QueueDrop;
 use crate::measure::{QueueState, ReceiverEntry};
 use crate::network::LinkId;
 use crate::packet::{Body, MembershipChange, PacketCopy};
@@ -111,16 +111,16 @@ impl<F: Family> Simulation<F> {
     /// link without a tap does not pay for others having one. What waits at the link already stays
     /// unseen.
     pub fn watch_link(&mut self, id: LinkId) {
-        self.core.links[id.0 as usize].watch();
+        self.engine.links[id.0 as usize].watch();
     }
 
     /// Hands out the records of a tap since the last call, in the order of their times. Call it
     /// between runs, often enough that they fit into memory: a packet leaves three or four. A link
     /// without a tap has none.
     pub fn drain_link(&mut self, id: LinkId, sink: &mut impl FnMut(LinkRecord<F::Header>)) {
-        let now = self.core.now();
+        let now = self.engine.now();
         let mut raw = Vec::new();
-        if let Queue::Watched(queue) = &mut self.core.links[id.0 as usize].queue {
+        if let Queue::Watched(queue) = &mut self.engine.links[id.0 as usize].queue {
             queue.drain(now, &mut |record| raw.push(record));
         }
         for record in raw {
@@ -134,13 +134,13 @@ impl<F: Family> Simulation<F> {
     /// [`Simulation::drain_drops`] takes it. The run is the same with it, and costs the same but for the
     /// drops themselves.
     pub fn keep_drops(&mut self) {
-        self.core.drop_log.get_or_insert_default();
+        self.engine.drop_log.get_or_insert_default();
     }
 
     /// Hands out what queues have dropped since the last call, in the order of time. Losses of error
     /// models and of links that go down are not among it.
     pub fn drain_drops(&mut self, sink: &mut impl FnMut(DropRecord<F::Header>)) {
-        let Some(log) = &mut self.core.drop_log else { return };
+        let Some(log) = &mut self.engine.drop_log else { return };
         let mut drops = std::mem::take(log);
         for &QueueDrop { at, link, copy, body } in &drops {
             if let Some(carried) = self.carried(&copy, body) {
@@ -150,7 +150,7 @@ impl<F: Family> Simulation<F> {
         }
         // The room is used again.
         drops.clear();
-        self.core.drop_log = Some(drops);
+        self.engine.drop_log = Some(drops);
     }
 
     /// Keeps a log of what all receivers that there are do from now on, until
@@ -171,13 +171,13 @@ impl<F: Family> Simulation<F> {
 
     /// What waits at a link now.
     pub fn queue_state(&self, id: LinkId) -> QueueState {
-        let queue = &self.core.links[id.0 as usize].queue;
+        let queue = &self.engine.links[id.0 as usize].queue;
         QueueState { packets: queue.len(), bytes: queue.bytes(), average: queue.average() }
     }
 
     fn link_record(&mut self, raw: RawRecord) -> Option<LinkRecord<F::Header>> {
         let RawRecord { at, event, copy, packet } = raw;
-        let body = self.core.tapped.body_at(packet, event)?;
+        let body = self.engine.tapped.body_at(packet, event)?;
         let carried = self.carried(&copy, body)?;
         Some(LinkRecord { at, event, size: Size::from_bytes(copy.size_bytes), ecn: copy.ecn.0, carried })
     }

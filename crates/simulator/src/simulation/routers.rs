@@ -6,9 +6,9 @@ use layercast_core::units::{Size, Time};
 
 use super::{Agent, Simulation};
 use crate::host::RouterHost;
-use crate::multicast::{MOST_CHILD_LINKS, Shape, Tree};
 use crate::network::{LinkId, NetworkError, NodeId};
 use crate::packet::{Body, PacketCopy};
+use crate::tree::{MOST_CHILD_LINKS, Shape, Tree};
 
 /// A node at which a router of a session's protocol takes part while it lives. In between the node is passive:
 /// it forwards as all others.
@@ -101,7 +101,7 @@ impl<F: Family> Simulation<F> {
         if works {
             self.tell_router(agent, Input::Start);
         } else {
-            self.core.set_timer(agent, None);
+            self.engine.set_timer(agent, None);
         }
     }
 
@@ -112,11 +112,11 @@ impl<F: Family> Simulation<F> {
         let peer = session.counters.len() as u32 + router.number;
         let Some(node) = session.tree.router_node(peer).filter(|_| router.works) else { return };
         let Some(endpoint) = router.lives.last_mut() else { return };
-        let core = &mut self.core;
-        let now = core.now();
-        let mut host = RouterHost { core, tree: &session.tree, node, peer: Peer(peer), ecn: session.ecn };
+        let engine = &mut self.engine;
+        let now = engine.now();
+        let mut host = RouterHost { engine, tree: &session.tree, node, peer: Peer(peer), ecn: session.ecn };
         let deadline = drive(endpoint, now, input, &mut host);
-        self.core.set_timer(agent, deadline);
+        self.engine.set_timer(agent, deadline);
     }
 
     /// The agent of the router at work at a node of a session's tree.
@@ -134,7 +134,7 @@ impl<F: Family> Simulation<F> {
         let Some(agent) = agent else {
             let (next, above) = known.tree.up_from(node);
             copy.position = above;
-            return self.core.offer(next, copy);
+            return self.engine.offer(next, copy);
         };
         if known.tree.has_routers() {
             let child = known.tree.child_link(node, link);
@@ -146,8 +146,8 @@ impl<F: Family> Simulation<F> {
 
     /// A packet has come up to a router, or to a source whose routers take part.
     fn deliver_child(&mut self, agent: u32, link: Option<ChildLink>, copy: PacketCopy) {
-        let body = *self.core.slab.body(copy.packet);
-        self.core.slab.release(copy.packet);
+        let body = *self.engine.slab.body(copy.packet);
+        self.engine.slab.release(copy.packet);
         if let (Body::Unicast { from, header }, Some(link)) = (body, link) {
             let size = Size::from_bytes(copy.size_bytes);
             let origin = Origin::Child(link, from);

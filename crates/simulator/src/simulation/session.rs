@@ -6,9 +6,9 @@ use layercast_core::units::Time;
 
 use super::{Agent, Route, RouterConfig, Simulation};
 use crate::measure::{Deliveries, Delivery, FlowCounters, LevelChange, Memberships, ReceiverLog};
-use crate::multicast::{Latencies, Latency, Routes, Tree};
 use crate::network::{LinkId, NetworkError, NodeId};
 use crate::packet::EcnField;
+use crate::tree::{Latencies, Latency, Routes, Tree};
 
 /// A session to simulate.
 #[derive(Debug)]
@@ -260,7 +260,7 @@ impl<F: Family> Simulation<F> {
     /// What a receiver believes now.
     pub fn receiver_estimates(&self, id: ReceiverId) -> Estimates {
         let endpoints = self.sessions[id.session as usize].endpoints.as_ref();
-        endpoints.map_or(Estimates::default(), |list| list.estimates(id.receiver as usize, self.core.now()))
+        endpoints.map_or(Estimates::default(), |list| list.estimates(id.receiver as usize, self.engine.now()))
     }
 
     /// All changes of a receiver's level so far.

@@ -23,7 +23,7 @@ pub(crate) struct QueueDrop<H> {
 }
 
 #[derive(Debug)]
-pub(crate) struct Core<H> {
+pub(crate) struct Engine<H> {
     /// The event being served.
     pub(crate) current: Key,
     pub(crate) events: EventQueue,
@@ -39,9 +39,9 @@ pub(crate) struct Core<H> {
     pub(crate) edges: Vec<EdgeRouter>,
 }
 
-impl<H: Copy> Core<H> {
-    pub(crate) fn new(links: Vec<Link>) -> Core<H> {
-        Core {
+impl<H: Copy> Engine<H> {
+    pub(crate) fn new(links: Vec<Link>) -> Engine<H> {
+        Engine {
             current: Key { time: Time::ZERO, order: 0 },
             events: EventQueue::default(),
             links,

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use layercast_core::units::{Channel, Duration};
 
-use crate::core::Core;
+use crate::engine::Engine;
 use crate::event::Event;
 
 /// A change of membership that comes into force later.
@@ -55,7 +55,7 @@ impl Agenda {
     /// Lets a change come into force after some time, unless it is to come already.
     pub(super) fn schedule<H: Copy>(
         &mut self,
-        core: &mut Core<H>,
+        engine: &mut Engine<H>,
         route: u32,
         later: Later,
         after: Duration,
@@ -69,8 +69,8 @@ impl Agenda {
         });
         self.slots[slot as usize] = Some(later);
         self.by_change.insert(later, slot);
-        let key = core.events.key_at(core.now() + after);
-        core.events.push(key, Event::Membership { route, slot });
+        let key = engine.events.key_at(engine.now() + after);
+        engine.events.push(key, Event::Membership { route, slot });
     }
 
     /// Whether a change is to come.
