@@ -27,4 +27,4 @@ pub use endpoint::{
 };
 pub use note::{Cause, TraceEvent};
 pub use queue::ActionQueue;
-pub use timers::Timers;
+pub use timers::{TimerKind, Timers};
