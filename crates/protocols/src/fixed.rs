@@ -65,7 +65,7 @@ impl Endpoint for Source {
                 self.send_due(now);
             }
             Input::Timer => self.send_due(now),
-            Input::Stop => self.clocks.stop(),
+            Input::Finish | Input::Stop => self.clocks.stop(),
             _ => {}
         }
     }

@@ -13,7 +13,7 @@ use layercast_protocols::elm::header::{
 };
 use layercast_protocols::elm::options::{SilentLayer, Strategy as ElmStrategy};
 use layercast_protocols::elm::{Header, Options};
-use layercast_testkit::{Operation, check_endpoint};
+use layercast_testkit::{Operation, check_endpoint, check_source};
 use plan::{receiver, source};
 use proptest::prelude::*;
 
@@ -187,7 +187,7 @@ proptest! {
             other => other.clone(),
         };
         let operations: Vec<_> = operations.iter().map(short).collect();
-        check_endpoint(|| source(&options), traffic, &operations);
+        check_source(|| source(&options), traffic, &operations);
     }
 
     #[test]

@@ -361,7 +361,7 @@ impl Endpoint for Source {
                 }
             }
             (Input::SendRefused(_), _) => self.counters.refused += 1,
-            (Input::DataExhausted | Input::Finish, State::Sending) => {
+            (Input::DataExhausted, State::Sending) => {
                 self.state = State::Paused;
                 self.timers.disarm(Timer::Send);
             }
@@ -370,7 +370,7 @@ impl Endpoint for Source {
                 let next = (self.last_nominal + self.spacing()).max(now);
                 self.timers.arm(Timer::Send, next);
             }
-            (Input::Stop, _) => self.stop(now),
+            (Input::Finish | Input::Stop, _) => self.stop(now),
             _ => {}
         }
         self.run_timers(now);
