@@ -107,7 +107,7 @@ impl Endpoint for Source {
                 self.send_due(now);
             }
             Input::Timer => self.send_due(now),
-            Input::Stop => self.clocks.stop(),
+            Input::Finish | Input::Stop => self.clocks.stop(),
             _ => {}
         }
     }

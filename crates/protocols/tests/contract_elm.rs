@@ -15,7 +15,7 @@ use layercast_protocols::elm::header::{
 };
 use layercast_protocols::elm::options::{SilentLayer, Strategy as ElmStrategy};
 use layercast_protocols::elm::{Header, Options};
-use layercast_testkit::{Operation, check_endpoint};
+use layercast_testkit::{Operation, check_endpoint, check_source};
 use plan::{receiver, source};
 use proptest::prelude::*;
 
@@ -193,7 +193,7 @@ proptest! {
             other => other.clone(),
         };
         let operations: Vec<_> = operations.iter().map(short).collect();
-        check_endpoint(|| source(&options), traffic, &operations);
+        check_source(|| source(&options), traffic, &operations);
     }
 
     #[test]

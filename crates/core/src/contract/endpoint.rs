@@ -103,8 +103,9 @@ pub enum Input<H> {
     DataExhausted,
     /// The application has payload again.
     DataAvailable,
-    /// No more payload will come: the session ends in good order. The endpoint does what its protocol does
-    /// at the end in its own time, and then has no deadline. [`Input::Stop`] remains the hard end.
+    /// No more payload will come: the session ends in good order. A source does what its protocol does
+    /// at the end in its own time, and then has no deadline; [`Input::DataAvailable`] does not wake it again.
+    /// Receivers learn of the end from packets. [`Input::Stop`] remains the hard end.
     Finish,
     /// The session ends for this endpoint.
     Stop,

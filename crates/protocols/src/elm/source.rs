@@ -239,11 +239,9 @@ impl Endpoint for Source {
                 Header::Data(_) => self.counters.invalid += 1,
             },
             Input::SendRefused(_) => self.counters.refused += 1,
-            Input::DataExhausted | Input::Finish if self.state == State::Sending => {
-                self.state = State::Paused
-            }
+            Input::DataExhausted if self.state == State::Sending => self.state = State::Paused,
             Input::DataAvailable if self.state == State::Paused => self.resume(now),
-            Input::Stop => self.stop(now),
+            Input::Finish | Input::Stop => self.stop(now),
             _ => {}
         }
         if self.state == State::Sending || self.state == State::Paused {
