@@ -35,7 +35,8 @@
 //!   that tells channels apart serves pairs of two layers in turns, and the spacing of each then contains the
 //!   other. With the option `counted` at "session" the estimate counts all that arrived of the session from
 //!   the first packet on. Where the session is one flow, nothing comes between the two, and the estimate is
-//!   that of ns-2.
+//!   that of ns-2. Packets of layers just left count where the host still hands them over; where it does
+//!   not, a pair right after a leave may show too little, and costs layers for one check period.
 //! - *Jitter.* ns-2 draws each distance between pairs from half to one and a half times the mean, so that the
 //!   rate of a layer wanders. Here each pair leaves within half a distance after an exact point in time: the
 //!   pairs of equal layers do not meet for ever, and each layer keeps its rate.

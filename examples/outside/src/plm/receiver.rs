@@ -28,7 +28,7 @@ pub struct Receiver {
     is_running: bool,
     level: Level,
     layers: Vec<LayerReceiver>,
-    /// The bytes that have arrived on layers held.
+    /// The bytes that have arrived of the session.
     session_bytes: u64,
     check: CheckPeriod,
     losses: LossWatch,
@@ -90,8 +90,13 @@ impl Receiver {
 
     fn on_packet(&mut self, now: Time, arrival: &Arrival<Header>) {
         let Header { layer, seq, is_first } = arrival.header;
-        // A packet that came on another channel than it says, or that still arrives after a leave.
-        if arrival.origin != Origin::Channel(layer.channel()) || !self.level.holds(layer) {
+        // A packet that came on another channel than it says.
+        if arrival.origin != Origin::Channel(layer.channel()) || !self.plan.layers.contains(layer) {
+            return;
+        }
+        // What still arrives after a leave takes its time at the bottleneck too.
+        self.session_bytes = self.session_bytes.saturating_add(u64::from(arrival.size.as_bytes()));
+        if !self.level.holds(layer) {
             return;
         }
         let Some(receiver) = self.layers.get_mut(layer.index()) else { return };
@@ -105,7 +110,6 @@ impl Receiver {
         if !class.counts() {
             return;
         }
-        self.session_bytes += u64::from(arrival.size.as_bytes());
         let session_bytes = self.session_bytes;
         let packet = Arrived { seq, at: now, size: arrival.size, session_bytes, is_first };
         let estimate = receiver.pairs.on_packet(packet);
