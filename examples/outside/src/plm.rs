@@ -61,7 +61,7 @@ mod receiver;
 mod source;
 
 pub use estimate::{Arrived, CheckPeriod, PairMeter};
-pub use header::{HEADER_BYTES, Header, HeaderError};
+pub use header::{Header, HeaderError};
 pub use loss::LossWatch;
 pub use options::{Counted, Options};
 pub use receiver::Receiver;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use layercast_core::contract::{Arrival, Ecn, Origin};
+use layercast_core::layers::LayerTable;
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Duration, Layer, Rate, Size, Time, WireSeq};
 use layercast_outside::plm::{Header, Options, Receiver, Source};
-use layercast_protocol::contract::{Arrival, Ecn, Origin};
-use layercast_protocol::layers::LayerTable;
-use layercast_protocol::session::SessionPlan;
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Channel, Layer, Rate, Size, Span, Time, WireSeq};
 use layercast_testkit::{Operation, check_endpoint};
 use proptest::prelude::*;
 
@@ -48,8 +48,8 @@ fn traffic() -> impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arrival<Header>> 
 /// Mostly packets at distances that change, so that levels rise and fall.
 fn operation() -> impl Strategy<Value = Operation<Header>> {
     let wait = prop_oneof![
-        9 => (1..20_000u64).prop_map(Span::from_us),
-        1 => (1..60_000u64).prop_map(Span::from_ms),
+        9 => (1..20_000u64).prop_map(Duration::from_us),
+        1 => (1..60_000u64).prop_map(Duration::from_ms),
     ];
     let forged = (0..LAYERS + 2, 0..LAYERS + 2, any::<u32>(), any::<bool>()).prop_map(
         |(channel, layer, seq, is_first)| {

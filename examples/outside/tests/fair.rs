@@ -4,12 +4,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use layercast_core::contract::{Arrival, Ecn, Host, Input, Origin, Send, Target, TraceEvent, drive};
+use layercast_core::layers::LayerTable;
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Duration, Rate, Size, Time};
 use layercast_outside::plm::{Counted, Header, Options, Receiver, Source};
-use layercast_protocol::contract::{Arrival, Ecn, Host, Input, Note, Origin, Send, Target, settle};
-use layercast_protocol::layers::LayerTable;
-use layercast_protocol::session::SessionPlan;
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Channel, Rate, Size, Span, Time};
 
 const SIZE: Size = Size::from_bytes(500);
 const RATE: Rate = Rate::from_kbps(1000.0);
@@ -30,7 +30,7 @@ struct Bottleneck {
     sent: (u64, u64),
     longest: usize,
     held: Vec<Channel>,
-    notes: Vec<Note>,
+    notes: Vec<TraceEvent>,
 }
 
 impl Bottleneck {
@@ -66,7 +66,7 @@ impl Bottleneck {
 
 impl Host<Header> for Bottleneck {
     fn send(&mut self, send: Send<Header>) {
-        use layercast_protocol::contract::Header as _;
+        use layercast_core::contract::Header as _;
         let Target::Channel(channel) = send.target else { panic!("PLM has no feedback") };
         if !self.held.contains(&channel) {
             return;
@@ -86,7 +86,7 @@ impl Host<Header> for Bottleneck {
         self.held.retain(|&held| held != channel);
     }
 
-    fn note(&mut self, note: Note) {
+    fn trace(&mut self, note: TraceEvent) {
         self.notes.push(note);
     }
 }
@@ -108,8 +108,8 @@ fn run(
     let mut link = Bottleneck { flows, queues, round, sent: (0, 0), longest: 0, held, notes };
 
     let mut now = Time::from_ns(1);
-    let mut next_receiver = settle(&mut receiver, now, Input::Start, &mut link);
-    let mut next_source = settle(&mut source, now, Input::Start, &mut link);
+    let mut next_receiver = drive(&mut receiver, now, Input::Start, &mut link);
+    let mut next_source = drive(&mut source, now, Input::Start, &mut link);
     // The packet on the link, if it is the session's, and when it has arrived.
     let mut arriving: Option<(Time, Option<Arrival<Header>>)> = None;
     let mut greedy = Some(greedy_from);
@@ -124,12 +124,12 @@ fn run(
         now = next.expect("a time");
         if arrives == Some(now) {
             if let Some((_, Some(arrival))) = arriving.take() {
-                next_receiver = settle(&mut receiver, now, Input::Packet(arrival), &mut link);
+                next_receiver = drive(&mut receiver, now, Input::Packet(arrival), &mut link);
             }
         } else if next_source == Some(now) {
-            next_source = settle(&mut source, now, Input::Timer, &mut link);
+            next_source = drive(&mut source, now, Input::Timer, &mut link);
         } else if next_receiver == Some(now) {
-            next_receiver = settle(&mut receiver, now, Input::Timer, &mut link);
+            next_receiver = drive(&mut receiver, now, Input::Timer, &mut link);
         } else if greedy == Some(now) {
             greedy = None;
             // Two, so that one always waits while the other is on the link.
@@ -137,7 +137,7 @@ fn run(
             link.push(GREEDY, None);
         } else {
             levels.push(link.held.len());
-            sample = now + Span::from_ms(100);
+            sample = now + Duration::from_ms(100);
         }
     }
     (link, levels)
@@ -167,7 +167,7 @@ fn a_flow_that_begins_shows_within_half_a_second() {
             let (link, levels) = run(flows, Counted::Session, seed, Time::from_secs_f64(10.0), 20);
             assert!(levels[15..100].iter().all(|&level| level == 15), "{flows:?}, seed {seed}: {levels:?}");
             assert!(levels[105..].iter().all(|&level| level == 8), "{flows:?}, seed {seed}: {levels:?}");
-            assert!(!link.notes.iter().any(|note| matches!(note, Note::LossEvent { .. })));
+            assert!(!link.notes.iter().any(|note| matches!(note, TraceEvent::LossEvent { .. })));
         }
     }
 }

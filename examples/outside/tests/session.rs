@@ -1,11 +1,11 @@
 //! A source and receivers that have their bottlenecks to themselves.
 
+use layercast_core::contract::{Cause, Endpoint, Input, TraceEvent};
+use layercast_core::layers::LayerTable;
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_outside::plm::{Options, Receiver, Source};
-use layercast_protocol::contract::{Cause, Endpoint, Input, Note};
-use layercast_protocol::layers::LayerTable;
-use layercast_protocol::session::SessionPlan;
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Rate, Size, Span, Time};
 use layercast_testkit::{Pair, Path};
 
 /// Fifteen layers of 60 kbit/s.
@@ -23,7 +23,7 @@ fn session(seed: u64, paths: &[Path]) -> Pair<Source, Receiver> {
 
 /// A bottleneck with room for the pairs of all layers at once, and as many again.
 fn path(kbps: f64) -> Path {
-    Path { rate: Some(Rate::from_kbps(kbps)), queue: Span::from_ms(300), ..Path::default() }
+    Path { rate: Some(Rate::from_kbps(kbps)), queue: Duration::from_ms(300), ..Path::default() }
 }
 
 fn held(pair: &Pair<Source, Receiver>, index: usize) -> usize {
@@ -36,9 +36,9 @@ fn each_receiver_reaches_the_level_below_its_bottleneck_in_one_step_and_keeps_it
         let mut pair = session(seed, &[path(500.0), path(400.0), path(200.0), path(70.0), Path::default()]);
         // A period of 1 s, the first pair before it, and the pair that ends it; pairs of the base layer are
         // at most 200 ms apart.
-        pair.run(Span::from_ms(1_500));
+        pair.run(Duration::from_ms(1_500));
         for _ in 0..600 {
-            pair.run(Span::from_ms(100));
+            pair.run(Duration::from_ms(100));
             let levels = [0, 1, 2, 3, 4].map(|index| held(&pair, index));
             assert_eq!(levels, [8, 6, 3, 1, 15], "seed {seed} at {}", pair.now());
         }
@@ -46,7 +46,7 @@ fn each_receiver_reaches_the_level_below_its_bottleneck_in_one_step_and_keeps_it
             assert_eq!(pair.record(index).lost, 0, "seed {seed}");
             let changes = pair.record(index).notes.iter();
             let joins = changes
-                .filter(|(_, note)| matches!(note, Note::LevelChanged { cause: Cause::RateAbove, .. }));
+                .filter(|(_, note)| matches!(note, TraceEvent::LevelChanged { cause: Cause::RateAbove, .. }));
             assert_eq!(joins.count(), usize::from(index != 3), "seed {seed}, receiver {index}");
         }
     }
@@ -55,13 +55,13 @@ fn each_receiver_reaches_the_level_below_its_bottleneck_in_one_step_and_keeps_it
 #[test]
 fn a_bottleneck_that_narrows_shows_within_a_few_packets() {
     let mut pair = session(1, &[path(500.0)]);
-    pair.run(Span::from_secs(10));
+    pair.run(Duration::from_secs(10));
     assert_eq!(held(&pair, 0), 8);
     pair.path_mut(0).rate = Some(Rate::from_kbps(250.0));
-    pair.run(Span::from_ms(200));
+    pair.run(Duration::from_ms(200));
     assert_eq!(held(&pair, 0), 4);
     pair.path_mut(0).rate = Some(Rate::from_kbps(800.0));
-    pair.run(Span::from_ms(2_300));
+    pair.run(Duration::from_ms(2_300));
     assert_eq!(held(&pair, 0), 13, "at the end of the first period without the old estimates");
 }
 
@@ -69,10 +69,10 @@ fn a_bottleneck_that_narrows_shows_within_a_few_packets() {
 fn random_loss_costs_a_layer_for_a_check_period_now_and_then() {
     // Two of the twelve packets after a loss are more than a tenth.
     let mut pair = session(1, &[Path { loss: 0.03, ..path(500.0) }]);
-    pair.run(Span::from_secs(2));
+    pair.run(Duration::from_secs(2));
     let mut levels = [0; 16];
     for _ in 0..6000 {
-        pair.run(Span::from_ms(100));
+        pair.run(Duration::from_ms(100));
         levels[held(&pair, 0)] += 1;
     }
     assert!(levels[8] > 5000, "{levels:?}");
@@ -82,12 +82,12 @@ fn random_loss_costs_a_layer_for_a_check_period_now_and_then() {
 #[test]
 fn a_session_ends_in_good_order() {
     let mut pair = session(1, &[path(500.0)]);
-    pair.run(Span::from_secs(5));
+    pair.run(Duration::from_secs(5));
     pair.stop_receiver(0);
     assert_eq!(held(&pair, 0), 0);
     pair.stop_source();
     let delivered = pair.record(0).delivered;
-    pair.run(Span::from_secs(60));
+    pair.run(Duration::from_secs(60));
     assert!(pair.record(0).delivered <= delivered + 10, "what was on the way");
 
     let mut source = Source::new(&Options::default(), plan(), Stream::new(1, "source"));

@@ -1,6 +1,6 @@
 //! Bandwidth from packet pairs, and the smallest estimate of a check period.
 
-use layercast_protocol::units::{Rate, Seq, Size, Span, Time};
+use layercast_core::units::{Duration, Rate, Seq, Size, Time};
 
 use super::Counted;
 
@@ -55,14 +55,14 @@ impl PairMeter {
 }
 
 /// So many bytes in that time, which counts as at least a nanosecond.
-fn rate_of(bytes: u64, spacing: Span) -> Rate {
+fn rate_of(bytes: u64, spacing: Duration) -> Rate {
     Rate::from_bytes_per_s(bytes as f64 * 1e9 / spacing.as_ns().max(1) as f64)
 }
 
 /// Collects the estimates of all layers until it is time to decide.
 #[derive(Clone, Debug)]
 pub struct CheckPeriod {
-    length: Span,
+    length: Duration,
     least_estimates: u32,
     estimates: u32,
     smallest: Option<Rate>,
@@ -72,7 +72,7 @@ pub struct CheckPeriod {
 
 impl CheckPeriod {
     /// Periods of `length` with no fewer than `least_estimates`.
-    pub fn new(length: Span, least_estimates: u32) -> CheckPeriod {
+    pub fn new(length: Duration, least_estimates: u32) -> CheckPeriod {
         CheckPeriod { length, least_estimates, estimates: 0, smallest: None, ends: None }
     }
 
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     fn packet(seq: u64, at_us: u64, is_first: bool) -> Arrived {
-        let at = Time::ZERO + Span::from_us(at_us);
+        let at = Time::ZERO + Duration::from_us(at_us);
         Arrived { seq: Seq(seq), at, size: Size::from_bytes(500), session_bytes: 500 * (seq + 1), is_first }
     }
 
@@ -121,7 +121,7 @@ mod tests {
     fn pair(counted: Counted, spacing_ns: u64, other_bytes: u64) -> Rate {
         let mut meter = PairMeter::new(counted);
         let first = packet(0, 0, true);
-        let at = first.at + Span::from_ns(spacing_ns);
+        let at = first.at + Duration::from_ns(spacing_ns);
         let session_bytes = first.session_bytes.saturating_add(other_bytes).saturating_add(500);
         assert_eq!(meter.on_packet(first), None);
         let second = Arrived { at, session_bytes, ..packet(1, 0, false) };
@@ -159,9 +159,9 @@ mod tests {
 
     #[test]
     fn the_smallest_estimate_decides_at_the_end_of_a_period() {
-        let mut check = CheckPeriod::new(Span::from_secs(1), 3);
+        let mut check = CheckPeriod::new(Duration::from_secs(1), 3);
         let kbps = Rate::from_kbps;
-        let at = |ms: u64| Time::ZERO + Span::from_ms(ms);
+        let at = |ms: u64| Time::ZERO + Duration::from_ms(ms);
         assert_eq!(
             check.on_estimate(at(500), kbps(300.0)),
             None,
@@ -202,10 +202,10 @@ mod tests {
             packets in prop::collection::vec(any::<(u64, u64, u32, u64, bool)>(), 0..40), session: bool,
         ) {
             let mut meter = PairMeter::new(if session { Counted::Session } else { Counted::Pair });
-            let mut check = CheckPeriod::new(Span::from_secs(1), 2);
+            let mut check = CheckPeriod::new(Duration::from_secs(1), 2);
             let mut now = Time::ZERO;
             for (seq, ns, bytes, session_bytes, is_first) in packets {
-                now += Span::from_ns(ns >> 8);
+                now += Duration::from_ns(ns >> 8);
                 let size = Size::from_bytes(bytes);
                 let packet = Arrived { seq: Seq(seq % 8), at: now, size, session_bytes, is_first };
                 if let Some(rate) = meter.on_packet(packet) {
@@ -219,14 +219,14 @@ mod tests {
         fn a_decision_is_the_smallest_of_its_period(
             steps in prop::collection::vec((0..400u64, 1..1000u32), 1..60), least in 1..6u32,
         ) {
-            let mut check = CheckPeriod::new(Span::from_secs(1), least);
+            let mut check = CheckPeriod::new(Duration::from_secs(1), least);
             let (mut now, mut since, mut seen) = (Time::ZERO, None, Vec::new());
             for (ms, kbps) in steps {
-                now += Span::from_ms(ms);
+                now += Duration::from_ms(ms);
                 since.get_or_insert(now);
                 seen.push(kbps);
                 let decision = check.on_estimate(now, Rate::from_kbps(f64::from(kbps)));
-                let is_due = since.is_some_and(|since| now.since(since) >= Span::from_secs(1));
+                let is_due = since.is_some_and(|since| now.since(since) >= Duration::from_secs(1));
                 let is_due = is_due && seen.len() >= least as usize;
                 prop_assert_eq!(decision.is_some(), is_due);
                 if let Some(rate) = decision {

@@ -1,21 +1,20 @@
-//! The header of PLM's packets, as a value and as bytes.
+//! The header of PLM's packets, as a value and on LCT.
 //!
 //! ```text
-//!      0        1        2        3
-//! +--------+--------+--------+--------+
-//! |F0000000|00000000|      layer      |   F: first packet of a pair
-//! +--------+--------+--------+--------+
-//! |  sequence number, of the layer    |
-//! +-----------------------------------+
+//! CCI     the sequence number, of the layer (32 bits)
+//! EXT     0        1        2        3
+//!         +--------+--------+--------+--------+
+//!       0 |  type  | words  |F0000000|00000000|   words: 2; F: first packet of a pair
+//!       4 |      layer      |        0        |
+//!         +-----------------------------------+
 //! ```
 
 use core::fmt;
 
-use layercast_protocol::contract;
-use layercast_protocol::units::{Layer, WireSeq};
-
-/// The length of an encoded header.
-pub const HEADER_BYTES: usize = 8;
+use layercast_core::contract;
+use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
+use layercast_core::units::{Layer, WireSeq};
+use layercast_core::wire::{Wire, WireNumbers};
 
 const FIRST_FLAG: u8 = 0x80;
 
@@ -33,8 +32,8 @@ pub struct Header {
 /// Why bytes are not a header of PLM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderError {
-    /// There are fewer than [`HEADER_BYTES`] bytes.
-    Truncated,
+    /// The extension has another length.
+    Length,
     /// A bit is set that must be 0.
     Reserved,
 }
@@ -42,7 +41,7 @@ pub enum HeaderError {
 impl fmt::Display for HeaderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            HeaderError::Truncated => "the header is cut short",
+            HeaderError::Length => "an extension of wrong length",
             HeaderError::Reserved => "a reserved bit of the header is set",
         })
     }
@@ -50,32 +49,38 @@ impl fmt::Display for HeaderError {
 
 impl core::error::Error for HeaderError {}
 
-impl Header {
-    /// The header as bytes, big endian.
-    pub fn encode(&self) -> [u8; HEADER_BYTES] {
-        let mut bytes = [0; HEADER_BYTES];
-        bytes[0] = if self.is_first { FIRST_FLAG } else { 0 };
-        bytes[2..4].copy_from_slice(&self.layer.0.to_be_bytes());
-        bytes[4..].copy_from_slice(&self.seq.0.to_be_bytes());
-        bytes
+impl Wire for Header {
+    type Error = HeaderError;
+
+    fn to_lct(&self, numbers: &WireNumbers) -> Option<LctFields> {
+        let payload = ExtensionPayload::default()
+            .with(&[if self.is_first { FIRST_FLAG } else { 0 }, 0])
+            .with(&self.layer.0.to_be_bytes())
+            .with(&[0, 0]);
+        Some(LctFields {
+            cci: Cci::Short(self.seq.0.to_be_bytes()),
+            session: None,
+            end_of_session: false,
+            extension: payload.extension(numbers.extension()),
+        })
     }
 
-    /// Reads a header from the start of `bytes`; what follows it is not looked at.
-    ///
-    /// # Errors
-    /// [`HeaderError`] if the bytes are too few or a reserved bit is set.
-    pub fn decode(bytes: &[u8]) -> Result<Header, HeaderError> {
-        let Some(&[flags, reserved, l1, l0, s3, s2, s1, s0]) = bytes.first_chunk::<HEADER_BYTES>() else {
-            return Err(HeaderError::Truncated);
+    fn from_lct(fields: &LctFields, _numbers: &WireNumbers) -> Result<Header, HeaderError> {
+        let &[flags, r1, l1, l0, r2, r3] = fields.extension.content() else {
+            return Err(HeaderError::Length);
         };
-        if flags & !FIRST_FLAG != 0 || reserved != 0 {
+        if flags & !FIRST_FLAG != 0 || [r1, r2, r3] != [0; 3] {
             return Err(HeaderError::Reserved);
         }
         Ok(Header {
             layer: Layer(u16::from_be_bytes([l1, l0])),
-            seq: WireSeq(u32::from_be_bytes([s3, s2, s1, s0])),
+            seq: WireSeq(u32::from_be_bytes(fields.cci.first())),
             is_first: flags & FIRST_FLAG != 0,
         })
+    }
+
+    fn layer(&self) -> Option<Layer> {
+        Some(self.layer)
     }
 }
 
@@ -88,17 +93,20 @@ impl contract::Header for Header {
 
 #[cfg(test)]
 mod tests {
-    use layercast_protocol::contract::Header as _;
+    use layercast_core::contract::Header as _;
+    use layercast_core::lct::Extension;
     use proptest::prelude::*;
 
     use super::*;
 
+    const NUMBERS: WireNumbers = WireNumbers { extensions: &[120], report: None };
+
     #[test]
-    fn a_header_has_its_fields_at_their_places() {
+    fn a_header_has_its_fields_at_their_offsets() {
         let header = Header { layer: Layer(0x0102), seq: WireSeq(0x0304_0506), is_first: true };
-        assert_eq!(header.encode(), [0x80, 0, 1, 2, 3, 4, 5, 6]);
-        assert_eq!(Header::decode(&[0, 1, 0, 0, 0, 0, 0, 0]), Err(HeaderError::Reserved));
-        assert_eq!(Header::decode(&[0x81, 0, 0, 0, 0, 0, 0, 0]), Err(HeaderError::Reserved));
+        let fields = header.to_lct(&NUMBERS).expect("data");
+        assert_eq!(fields.cci, Cci::Short([3, 4, 5, 6]));
+        assert_eq!(fields.extension, Extension::new(120, &[0x80, 0, 1, 2, 0, 0]).expect("whole words"));
     }
 
     #[test]
@@ -110,17 +118,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_encoded_is_decoded(layer: u16, seq: u32, is_first: bool, more: [u8; 3], cut in 0..HEADER_BYTES) {
+        fn headers_survive_the_wire(layer: u16, seq: u32, is_first: bool) {
             let header = Header { layer: Layer(layer), seq: WireSeq(seq), is_first };
-            let bytes = [&header.encode()[..], &more].concat();
-            prop_assert_eq!(Header::decode(&bytes), Ok(header));
-            prop_assert_eq!(Header::decode(&bytes[..cut]), Err(HeaderError::Truncated));
+            prop_assert_eq!(Header::from_lct(&header.to_lct(&NUMBERS).expect("data"), &NUMBERS), Ok(header));
         }
 
         #[test]
-        fn any_bytes_are_refused_or_encoded_again(bytes: [u8; HEADER_BYTES]) {
-            if let Ok(header) = Header::decode(&bytes) {
-                prop_assert_eq!(header.encode(), bytes);
+        fn any_fields_are_rejected_or_come_back(cci: [u8; 4], words in 0usize..4, bytes: [u8; 14]) {
+            let extension = Extension::new(120, &bytes[..2 + 4 * words]).expect("whole words");
+            let fields = LctFields { cci: Cci::Short(cci), session: None, end_of_session: false, extension };
+            match Header::from_lct(&fields, &NUMBERS) {
+                Ok(header) => prop_assert_eq!(header.to_lct(&NUMBERS), Some(fields)),
+                Err(error) => prop_assert_eq!(error == HeaderError::Length, words != 1),
             }
         }
     }

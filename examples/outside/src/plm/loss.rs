@@ -1,6 +1,6 @@
 //! Losses as the last resort: how large a share of packets is lost, and when that costs a layer.
 
-use layercast_protocol::units::{Span, Time};
+use layercast_core::units::{Duration, Time};
 
 use super::Options;
 
@@ -12,8 +12,8 @@ use super::Options;
 pub struct LossWatch {
     threshold: f64,
     least_packets: u64,
-    window: Span,
-    blind_period: Span,
+    window: Duration,
+    blind_period: Duration,
     blind_until: Time,
     measurement: Option<Measurement>,
 }
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn at(ms: u64) -> Time {
-        Time::ZERO + Span::from_ms(ms)
+        Time::ZERO + Duration::from_ms(ms)
     }
 
     /// Packets every 10 ms from `ms` on, each with so many lost before it; when one of them costs a layer.
@@ -137,9 +137,9 @@ mod tests {
             let mut watch = LossWatch::new(&Options::default());
             let (mut now, mut last) = (Time::ZERO, None);
             for (ms, lost) in packets {
-                now += Span::from_ms(ms);
+                now += Duration::from_ms(ms);
                 if watch.on_packet(now, if lost % 3 == 0 { lost } else { 0 }) {
-                    let apart = last.replace(now).is_none_or(|last| now.since(last) >= Span::from_ms(500));
+                    let apart = last.replace(now).is_none_or(|last| now.since(last) >= Duration::from_ms(500));
                     prop_assert!(apart);
                 }
                 prop_assert!(watch.share().is_none_or(|share| (0.0..=1.0).contains(&share)));

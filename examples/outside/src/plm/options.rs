@@ -1,9 +1,9 @@
 //! The options of PLM.
 
-use layercast_protocol::session::Needs;
-use layercast_protocol::units::Span;
+use layercast_core::session::Requirements;
+use layercast_core::units::Duration;
 
-layercast_protocol::choices! {
+layercast_core::choices! {
     /// Which packets make up the bandwidth that a pair shows.
     pub enum Counted {
         /// The second packet of the pair (ns-2).
@@ -13,11 +13,11 @@ layercast_protocol::choices! {
     }
 }
 
-layercast_protocol::options! {
+layercast_core::options! {
     /// The options of PLM. Defaults are those of ns-2, but for `counted`.
     pub struct Options {
         /// The check value C: how long estimates are collected before layers are joined (ns-2 examples: 1 s).
-        check_period: Span = Span::from_secs(1), Span::from_ms(1) => Span::from_secs(600);
+        check_period: Duration = Duration::from_secs(1), Duration::from_ms(1) => Duration::from_secs(600);
         /// The fewest estimates by which layers are joined (ns-2: 3).
         least_estimates: u32 = 3, 1 => 10_000;
         /// Which packets make up the bandwidth that a pair shows (ns-2: pair; this project's choice: session,
@@ -28,11 +28,11 @@ layercast_protocol::options! {
         /// Packets that must have arrived before that share is judged (ns-2: 10).
         loss_packets: u32 = 10, 1 => 100_000;
         /// After what time the share of lost packets is measured from the next loss on (ns-2: 5 s).
-        loss_window: Span = Span::from_secs(5), Span::from_ms(1) => Span::from_secs(600);
+        loss_window: Duration = Duration::from_secs(5), Duration::from_ms(1) => Duration::from_secs(600);
         /// The blind period: how long losses count for nothing after one cost a layer (ns-2: 500 ms).
-        blind_period: Span = Span::from_ms(500), Span::ZERO => Span::from_secs(600);
+        blind_period: Duration = Duration::from_ms(500), Duration::ZERO => Duration::from_secs(600);
         /// After what time a receiver that holds no layer joins the base layer (ns-2: 30 s).
-        rejoin_after: Span = Span::from_secs(30), Span::from_ms(1) => Span::from_secs(3600);
+        rejoin_after: Duration = Duration::from_secs(30), Duration::from_ms(1) => Duration::from_secs(3600);
         /// Whether the base layer is kept at any estimate and any loss (ns-2: it is not).
         keep_base: bool = false;
         /// The share of the distance between two pairs of a layer within which a pair leaves late, drawn for
@@ -41,13 +41,13 @@ layercast_protocol::options! {
     }
 }
 
-impl Needs for Options {}
+impl Requirements for Options {}
 
 #[cfg(test)]
 mod tests {
     use alloc::string::String;
 
-    use layercast_protocol::option::{Options as _, RawValue};
+    use layercast_core::option::{Options as _, RawValue};
 
     use super::*;
 

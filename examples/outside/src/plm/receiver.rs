@@ -3,19 +3,18 @@
 
 use alloc::vec::Vec;
 
-use layercast_protocol::contract::{
-    Action, ActionQueue, Arrival, Belief, Cause, Endpoint, Input, Note, Origin, Timers,
+use layercast_core::contract::{
+    Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Origin, Timers, TraceEvent,
 };
-use layercast_protocol::estimator::{ArrivalClass, Packet, SendTime, SequenceTracker, max_gap_for};
-use layercast_protocol::layers::LayerTable;
-use layercast_protocol::session::SessionPlan;
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Channel, Layer, Level, Rate, RateEstimate, Span, Time};
+use layercast_core::layers::LayerTable;
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Layer, Level, Rate, RateEstimate, Time};
+use layercast_kit::estimator::{ArrivalClass, Packet, SendTime, SequenceTracker, max_gap_for};
+
+use layercast_kit::silence::{SILENCE, after_silence};
 
 use super::{Arrived, CheckPeriod, Header, LossWatch, Options, PairMeter};
-
-/// How long a session may be silent before the receiver says so.
-const SILENCE: Span = Span::from_secs(10);
 
 /// A number that is passed over is lost at once: fair queues keep the order of a flow.
 const REORDER: u32 = 1;
@@ -34,8 +33,8 @@ pub struct Receiver {
     losses: LossWatch,
     last_estimate: RateEstimate,
     last_decision: RateEstimate,
-    last_heard: Time,
-    timers: Timers<2>,
+    last_packet: Time,
+    timers: Timers<Timer>,
     actions: ActionQueue<Header>,
 }
 
@@ -46,17 +45,19 @@ struct LayerReceiver {
     pairs: PairMeter,
 }
 
-/// What the receiver's timers are for.
-#[derive(Clone, Copy)]
-enum Timer {
-    /// Joining the base layer after all layers were left.
-    Rejoin,
-    Silence,
+layercast_core::timers! {
+    /// What the receiver's timers are for.
+    enum Timer {
+        /// The base layer is joined again after all layers were left.
+        Rejoin,
+        /// No packet of the session for a while.
+        Silence,
+    }
 }
 
 /// The level whose cumulative rate is the highest below `rate`.
 fn level_below(layers: &LayerTable, rate: Rate) -> Level {
-    Level::of_count(layers.layers().take_while(|&layer| layers.cumulative(layer) < rate).count() as u16)
+    Level::from_count(layers.layers().take_while(|&layer| layers.cumulative(layer) < rate).count() as u16)
 }
 
 impl Receiver {
@@ -82,7 +83,7 @@ impl Receiver {
             session_bytes: 0,
             last_estimate: RateEstimate::Unknown,
             last_decision: RateEstimate::Unknown,
-            last_heard: Time::ZERO,
+            last_packet: Time::ZERO,
             timers: Timers::default(),
             actions: ActionQueue::default(),
         }
@@ -100,7 +101,7 @@ impl Receiver {
             return;
         }
         let Some(receiver) = self.layers.get_mut(layer.index()) else { return };
-        self.last_heard = now;
+        self.last_packet = now;
         let (mut lost, mut first_lost) = (0, None);
         let on_lost = |packet: &Packet| {
             lost += 1;
@@ -114,13 +115,17 @@ impl Receiver {
         let packet = Arrived { seq, at: now, size: arrival.size, session_bytes, is_first };
         let estimate = receiver.pairs.on_packet(packet);
         if class == ArrivalClass::Resynchronised {
-            self.actions.note(Note::Resynchronised { layer });
+            self.actions.trace(TraceEvent::Resynchronised { layer });
         }
         if let Some(first_lost) = first_lost.filter(|_| !self.losses.is_measuring(now)) {
-            self.actions.note(Note::LossEvent { layer, first_lost });
+            self.actions.trace(TraceEvent::LossEvent { layer, first_lost });
         }
         if self.losses.on_packet(now, lost) {
-            self.change_level(now, Level::of_count(self.level.layer_count().saturating_sub(1)), Cause::Loss);
+            self.change_level(
+                now,
+                Level::from_count(self.level.layer_count().saturating_sub(1)),
+                Cause::Loss,
+            );
         }
         // A layer that was left for its losses has no say.
         if let Some(estimate) = estimate.filter(|_| self.level.holds(layer)) {
@@ -169,11 +174,11 @@ impl Receiver {
         if from == to {
             return;
         }
-        self.actions.note(Note::LevelChanged { from, to, cause });
+        self.actions.trace(TraceEvent::LevelChanged { from, to, cause });
         if to == Level::NONE {
             self.check.reset();
             self.losses.restart();
-            self.timers.arm(Timer::Rejoin as usize, now + self.options.rejoin_after);
+            self.timers.arm(Timer::Rejoin, now + self.options.rejoin_after);
         }
     }
 
@@ -195,30 +200,22 @@ impl Receiver {
             self.forget(Layer(layer));
         }
         self.forget(failed);
-        self.hold(now, Level::of_count(channel.0), Cause::JoinFailed);
+        self.hold(now, Level::from_count(channel.0), Cause::JoinFailed);
     }
 
     fn on_timers(&mut self, now: Time) {
         while let Some(timer) = self.timers.take_expired(now) {
-            if timer == Timer::Rejoin as usize {
-                if self.level == Level::NONE {
+            match timer {
+                Timer::Rejoin if self.level == Level::NONE => {
                     self.change_level(now, Level::up_to(Layer::BASE), Cause::Start);
                 }
-            } else {
-                self.on_silence_timer(now);
+                Timer::Rejoin => {}
+                Timer::Silence => {
+                    let next = after_silence(now, self.last_packet, &mut self.actions);
+                    self.timers.arm(Timer::Silence, next);
+                }
             }
         }
-    }
-
-    fn on_silence_timer(&mut self, now: Time) {
-        let waited = now.since(self.last_heard);
-        let next = if waited < SILENCE {
-            self.last_heard + SILENCE
-        } else {
-            self.actions.note(Note::NothingHeard { waited });
-            now + SILENCE
-        };
-        self.timers.arm(Timer::Silence as usize, next);
     }
 }
 
@@ -229,8 +226,8 @@ impl Endpoint for Receiver {
         match input {
             Input::Start => {
                 self.is_running = true;
-                self.last_heard = now;
-                self.timers.arm(Timer::Silence as usize, now + SILENCE);
+                self.last_packet = now;
+                self.timers.arm(Timer::Silence, now + SILENCE);
                 self.change_level(now, Level::up_to(Layer::BASE), Cause::Start);
             }
             _ if !self.is_running => {}
@@ -258,13 +255,13 @@ impl Endpoint for Receiver {
         self.timers.next()
     }
 
-    fn belief(&self, _now: Time) -> Belief {
-        Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
+        Estimates {
             level: self.level,
             rate: self.last_estimate,
             smoothed_rate: self.last_decision,
             loss: self.losses.share(),
-            ..Belief::default()
+            ..Estimates::default()
         }
     }
 }

@@ -2,15 +2,15 @@
 
 use alloc::vec::Vec;
 
-use layercast_protocol::contract::{Action, ActionQueue, Belief, Endpoint, Input, Send};
-use layercast_protocol::session::SessionPlan;
-use layercast_protocol::stream::Stream;
-use layercast_protocol::units::{Layer, Level, Pacer, Size, Span, Time, WireSeq};
+use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input, Send};
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Duration, Layer, Level, Pacer, Size, Time, WireSeq};
 
 use super::{Header, Options, PAIR};
 
 /// A host that was away for longer than this does not have its packets sent late.
-const LONGEST_LAG: Span = Span::from_secs(1);
+const LONGEST_LAG: Duration = Duration::from_secs(1);
 
 /// The source of a session.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ struct LayerPairs {
     /// The exact points in time, one for each pair.
     pacer: Pacer,
     /// How long after its point the next pair leaves: less than the distance of two points.
-    late: Span,
+    late: Duration,
 }
 
 impl LayerPairs {
@@ -41,8 +41,8 @@ impl LayerPairs {
 
     /// Goes on at a phase that is drawn from `stream`.
     fn restart(&mut self, now: Time, stream: &mut Stream) {
-        self.pacer.reschedule(now + stream.uniform_span(self.pacer.spacing()));
-        self.late = Span::ZERO;
+        self.pacer.reschedule(now + stream.uniform_duration(self.pacer.spacing()));
+        self.late = Duration::ZERO;
     }
 }
 
@@ -63,7 +63,7 @@ impl Source {
         let pair = Size::from_bytes(self.plan.packet_size.as_bytes().saturating_mul(u32::from(PAIR)));
         for layer in self.plan.layers.layers() {
             let pacer = Pacer::new(now, pair, self.plan.layers.rate(layer));
-            self.layers.push(LayerPairs { layer, next_seq: WireSeq(0), pacer, late: Span::ZERO });
+            self.layers.push(LayerPairs { layer, next_seq: WireSeq(0), pacer, late: Duration::ZERO });
         }
         self.resume(now);
     }
@@ -89,7 +89,7 @@ impl Source {
                 self.actions.send(Send { count: PAIR, ..data });
                 pairs.next_seq = pairs.next_seq.plus(u32::from(PAIR));
                 pairs.pacer.advance();
-                pairs.late = self.stream.uniform_span(pairs.pacer.spacing().scaled(self.jitter));
+                pairs.late = self.stream.uniform_duration(pairs.pacer.spacing().scaled(self.jitter));
             }
         }
     }
@@ -123,16 +123,16 @@ impl Endpoint for Source {
         self.layers.iter().map(LayerPairs::departs).min().filter(|_| self.is_sending)
     }
 
-    fn belief(&self, _now: Time) -> Belief {
+    fn estimates(&self, _now: Time) -> Estimates {
         let count = if self.is_sending { self.layers.len() as u16 } else { 0 };
-        Belief { level: Level::of_count(count), ..Belief::default() }
+        Estimates { level: Level::from_count(count), ..Estimates::default() }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use layercast_protocol::layers::LayerTable;
-    use layercast_protocol::units::Rate;
+    use layercast_core::layers::LayerTable;
+    use layercast_core::units::Rate;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 use alloc::vec;
 
-use layercast_protocol::contract::{Ecn, JoinError};
-use layercast_protocol::units::{Size, WireSeq};
+use layercast_core::contract::{Ecn, JoinError};
+use layercast_core::units::{Size, WireSeq};
 
 use super::*;
 
@@ -35,7 +35,7 @@ impl Bench {
     }
 
     fn wait(&mut self, ms: u64) {
-        self.now += Span::from_ms(ms);
+        self.now += Duration::from_ms(ms);
         self.give(Input::Timer);
     }
 
@@ -56,7 +56,7 @@ impl Bench {
 
     /// Pairs every 100 ms that show this bandwidth.
     fn pairs(&mut self, seconds: f64, kbps: f64) {
-        let end = self.now + Span::from_secs_f64(seconds);
+        let end = self.now + Duration::from_secs_f64(seconds);
         while self.now < end {
             self.wait(100);
             self.pair(0, kbps);
@@ -101,7 +101,7 @@ fn joins_follow_the_smallest_estimate_of_the_period() {
     bench.pair(0, 250.0);
     bench.pairs(0.8, 450.0);
     assert_eq!(bench.held(), 2);
-    let belief = bench.receiver.belief(bench.now);
+    let belief = bench.receiver.estimates(bench.now);
     let kbps = |rate: RateEstimate| rate.known().expect("an estimate").as_kbps().round();
     assert_eq!((kbps(belief.rate), kbps(belief.smoothed_rate)), (450.0, 250.0));
 }
@@ -114,9 +114,12 @@ fn one_estimate_below_the_level_is_enough_to_leave() {
     bench.wait(100);
     bench.pair(2, 250.0);
     assert_eq!(bench.held(), 2);
-    let (from, to) = (Level::of_count(4), Level::of_count(2));
-    let note = Note::LevelChanged { from, to, cause: Cause::RateBelow };
-    assert_eq!(bench.actions, vec![Action::Leave(Channel(3)), Action::Leave(Channel(2)), Action::Note(note)]);
+    let (from, to) = (Level::from_count(4), Level::from_count(2));
+    let note = TraceEvent::LevelChanged { from, to, cause: Cause::RateBelow };
+    assert_eq!(
+        bench.actions,
+        vec![Action::Leave(Channel(3)), Action::Leave(Channel(2)), Action::Trace(note)]
+    );
     bench.pairs(0.9, 450.0);
     assert_eq!(bench.held(), 2, "a whole check period passes first");
     bench.pairs(0.3, 450.0);
@@ -194,7 +197,7 @@ fn silence_is_noted_and_changes_nothing() {
     bench.pairs(1.2, 450.0);
     bench.wait(9_000);
     bench.wait(2_000);
-    assert!(matches!(bench.actions[..], [Action::Note(Note::NothingHeard { .. })]), "{:?}", bench.actions);
+    assert!(matches!(bench.actions[..], [Action::Trace(TraceEvent::Silent { .. })]), "{:?}", bench.actions);
     assert_eq!(bench.held(), 4);
     bench.give(Input::Stop);
     assert_eq!((bench.held(), bench.receiver.deadline()), (0, None));
