@@ -105,7 +105,8 @@ fn every_protocol_does_the_same_with_values_and_with_bytes() {
         let (values, heard, reports) = minute(name, false);
         assert_eq!(minute(name, true), (values, heard, reports), "{name}");
         assert!(heard > 1000, "{name}: {heard} packets");
-        let reporting = ["elm", "tfmcc", "pgmcc", "rla", "golestani-sabnani"];
-        assert!(reports > 10 || !reporting.contains(name), "{reports} reports");
+        let has_feedback = Protocol::named(name).unwrap().wire_numbers().report.is_some();
+        // RLM's receivers announce nothing but their experiments: a few in a minute.
+        assert_eq!(reports >= 5, has_feedback, "{name}: {reports} reports");
     }
 }

@@ -177,8 +177,20 @@ pub(crate) fn tcp(plan: &Plan, variant: TcpVariant, from: &str, to: &str, name: 
 /// Seven layers that double from 128 kbit/s, as in the thesis.
 pub(crate) const DOUBLING: [f64; 7] = [128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0, 8192.0];
 
-/// Adds a session of any protocol with its default options. `receivers` have a node and a start.
+/// Adds a session of any protocol with its default options from node S. `receivers` have a node and a start.
 pub(crate) fn add_session(
+    simulation: &mut Simulation,
+    plan: &Plan,
+    protocol: &Protocol,
+    seed: u64,
+    receivers: &[(&str, f64)],
+) -> Vec<ReceiverId> {
+    add_session_from("S", simulation, plan, protocol, seed, receivers)
+}
+
+/// The same from another node.
+pub(crate) fn add_session_from(
+    source: &str,
     simulation: &mut Simulation,
     plan: &Plan,
     protocol: &Protocol,
@@ -196,7 +208,7 @@ pub(crate) fn add_session(
         leave_latency: Duration::from_ms(200).into(),
     };
     let config = SessionConfig {
-        source_node: plan.node("S"),
+        source_node: plan.node(source),
         source: protocol.source(session.clone(), stream("source")),
         channels: DOUBLING.len() as u16,
         ecn: false,
@@ -206,13 +218,14 @@ pub(crate) fn add_session(
         stop: None,
         receivers: receivers.iter().enumerate().map(receiver).collect(),
         packets: None,
-        routers: routers(simulation, plan, protocol, seed, receivers),
+        routers: routers(source, simulation, plan, protocol, seed, receivers),
     };
     simulation.add_session(config).unwrap()
 }
 
 /// A router at every node that can have one, if routers of the protocol take part.
 pub(crate) fn routers(
+    source: &str,
     simulation: &Simulation,
     plan: &Plan,
     protocol: &Protocol,
@@ -220,7 +233,7 @@ pub(crate) fn routers(
     receivers: &[(&str, f64)],
 ) -> Option<Vec<RouterConfig>> {
     let nodes: Vec<NodeId> = receivers.iter().map(|&(node, _)| plan.node(node)).collect();
-    let places = simulation.router_places(plan.node("S"), &nodes).unwrap();
+    let places = simulation.router_places(plan.node(source), &nodes).unwrap();
     let routers = places.into_iter().map(|node| {
         let stream = Stream::new(seed, &format!("{}/router@{}", protocol.name(), node.0));
         let router = protocol.router(session_plan(&DOUBLING), stream)?;
