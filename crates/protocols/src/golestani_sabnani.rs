@@ -12,7 +12,7 @@ mod receiver;
 mod source;
 
 pub use header::{EXTENSION as LCT_EXTENSION, Header, KIND as REPORT_KIND};
-pub use layercast_kit::window::{Counters, HeaderError, SourceCounters};
+pub use layercast_kit::window::HeaderError;
 pub use options::Options;
 pub use receiver::Receiver;
 pub use source::Source;

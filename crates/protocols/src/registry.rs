@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 pub use on_lct::{LctError, MAX_FEEDBACK};
 use widening::{Widening, narrow, widen};
 
-use layercast_core::contract::{Action, Endpoint, Estimates, Host, Input, drive};
+use layercast_core::contract::{Action, Endpoint, Estimates, GaugeSpec, Host, Input, drive};
 use layercast_core::option::{OptionError, OptionSpec, Options as _, RawValue};
 use layercast_core::session::{Requirements, SessionPlan};
 use layercast_core::stream::Stream;
@@ -99,6 +99,16 @@ macro_rules! protocols {
             /// An option's value as it would be written; none if there is no such option.
             pub fn get(&self, name: &str) -> Option<String> {
                 match self { $( Protocol::$variant(options) => options.get(name), )* }
+            }
+
+            /// What its sources show, for [`Endpoint::gauge`].
+            pub fn source_gauges(&self) -> &'static [GaugeSpec] {
+                match self { $( Protocol::$variant(_) => $module::Source::gauges(), )* }
+            }
+
+            /// What its receivers show, for [`Receivers::gauge`].
+            pub fn receiver_gauges(&self) -> &'static [GaugeSpec] {
+                match self { $( Protocol::$variant(_) => $module::Receiver::gauges(), )* }
             }
 
             /// What a host must know before it opens a session.
@@ -227,6 +237,12 @@ macro_rules! protocols {
             pub fn estimates(&self, index: usize, now: Time) -> Estimates {
                 match self { $( Receivers::$variant(list) => list[index].estimates(now), )* }
             }
+
+            /// A gauge of the receiver at `index`, by its place among the
+            /// [gauges](Protocol::receiver_gauges) of the protocol. There must be such a receiver.
+            pub fn gauge(&self, index: usize, gauge: usize, now: Time) -> Option<f64> {
+                match self { $( Receivers::$variant(list) => list[index].gauge(gauge, now), )* }
+            }
         }
     };
     (@endpoint $enum:ident; $($variant:ident $(: $part:ident)?,)*) => {
@@ -262,6 +278,10 @@ macro_rules! protocols {
 
             fn estimates(&self, now: Time) -> Estimates {
                 match self { $( $enum::$variant(endpoint) => endpoint.estimates(now), )* }
+            }
+
+            fn gauge(&self, index: usize, now: Time) -> Option<f64> {
+                match self { $( $enum::$variant(endpoint) => endpoint.gauge(index, now), )* }
             }
         }
     };

@@ -22,5 +22,5 @@ pub(crate) use codec::KIND as REPORT;
 pub use header::Header;
 pub use lct::{COUNTING_EXTENSION, LAYER_EXTENSION};
 pub use options::Options;
-pub use receiver::{Counters, Receiver};
-pub use source::{Source, SourceCounters};
+pub use receiver::{JoinCounters, Receiver};
+pub use source::Source;

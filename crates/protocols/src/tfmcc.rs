@@ -20,5 +20,5 @@ pub(crate) use codec::KIND as REPORT;
 pub use header::Header;
 pub use lct::EXTENSION as LCT_EXTENSION;
 pub use options::Options;
-pub use receiver::{Counters, Receiver};
-pub use source::{Source, SourceCounters};
+pub use receiver::Receiver;
+pub use source::Source;
