@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Context;
+use layercast_core::contract::GaugeSpec;
 use layercast_laboratory::results::{self, RunCost, Summary};
 use layercast_laboratory::run::{self, RegistryCatalogue, RunRequest};
 use layercast_laboratory::scenario::field::Absent;
@@ -189,7 +190,19 @@ fn title(name: &str) -> String {
     read(name, &[], &[]).map_or(String::new(), |(plan, _)| plan.name)
 }
 
-/// The options of a multicast protocol, or the keys of a flow for a TCP.
+/// What probes and metrics may ask of a receiver, below the options.
+fn gauges(gauges: &[GaugeSpec]) -> String {
+    let mut text = String::new();
+    if !gauges.is_empty() {
+        text.push_str("\ngauges of its receivers, for probes and metrics\n");
+    }
+    for gauge in gauges {
+        let _ = writeln!(text, "{}    ({})\n    {}", gauge.name, gauge.unit, gauge.doc);
+    }
+    text
+}
+
+/// The options and gauges of a multicast protocol, or the keys of a flow for a TCP.
 fn options(name: &str, plain: bool) -> Result<String, Failure> {
     let mut text = String::new();
     let mut add = |name: &str, value: &str, takes: String, doc: &str| {
@@ -202,6 +215,9 @@ fn options(name: &str, plain: bool) -> Result<String, Failure> {
         for option in protocol.option_specs() {
             let bounds = option.bounds.map_or(String::new(), |(low, high)| format!(", {low} to {high}"));
             add(option.name, &option.default, format!("{}{bounds}", option.kind), &option.doc);
+        }
+        if !plain {
+            text.push_str(&gauges(protocol.receiver_gauges()));
         }
     } else if scenario::protocols::FLOW_PROTOCOLS.contains(&name) {
         for field in scenario::tables::FLOW.fields {

@@ -88,12 +88,14 @@ fn lists_names_alone_for_scripts() {
 }
 
 #[test]
-fn lists_the_options_of_a_protocol() {
+fn lists_the_options_and_gauges_of_a_protocol() {
     insta::assert_snapshot!(seen(&["list", "fixed"]));
     let elm = text(&run(&["list", "elm"]).stdout);
     assert!(elm.starts_with("strategy = lazy    (one of naive, skeptical, lazy)\n    When "), "{elm}");
     let names = text(&run(&["list", "elm", "--plain"]).stdout);
-    assert_eq!(elm.lines().count(), 2 * names.lines().count());
+    let (options, gauges) = elm.split_once("\ngauges of its receivers").expect("gauges follow");
+    assert_eq!(options.lines().count(), 2 * names.lines().count());
+    assert!(gauges.contains("\nsuspect    (packets)\n    Packets whose time stamp"), "{gauges}");
 }
 
 #[test]
@@ -286,6 +288,7 @@ fn what_cannot_be_probed_is_told() {
     insta::assert_snapshot!(tell("link G1-G2"));
     insta::assert_snapshot!(tell("link G1-G22:queue_packts,cwnd_packets@10"));
     insta::assert_snapshot!(tell("flow elm@R1:queue_packets"));
+    insta::assert_snapshot!(tell("flow elm@R1:suspct,lip_loss"));
 }
 
 #[test]

@@ -19,14 +19,16 @@
 //! sends to the source; a router (active networks) hears from child links and sends to sets of them.
 
 mod endpoint;
+mod gauge;
 mod note;
 mod queue;
 mod timers;
 
 pub use endpoint::{
-    Action, Arrival, ChildLink, ChildSet, Ecn, Endpoint, Estimates, Header, Host, Input, JoinError, Measure,
-    Measures, Origin, Payload, Peer, Send, Target, drive,
+    Action, Arrival, ChildLink, ChildSet, Ecn, Endpoint, Estimates, Header, Host, Input, JoinError, Origin,
+    Payload, Peer, Send, Target, drive,
 };
+pub use gauge::{GaugeKind, GaugeSpec, GaugeValue, gauge_named};
 pub use note::{Cause, TraceEvent};
 pub use queue::ActionQueue;
 pub use timers::{TimerKind, Timers};

@@ -17,7 +17,7 @@ pub use convert::{Widening, narrow, widen};
 pub use list::{numbers_differ, reorder};
 pub use union::{Either, Union};
 
-use crate::contract::{Endpoint, Estimates, Header, Host, Input};
+use crate::contract::{Endpoint, Estimates, GaugeSpec, Header, Host, Input};
 use crate::lct::LctFields;
 use crate::option::{OptionError, OptionSpec, RawValue};
 use crate::session::{Requirements, SessionPlan};
@@ -72,6 +72,12 @@ pub trait AnyProtocol: Clone + Debug + PartialEq + Send + Sync + Sized + 'static
 
     /// An option's value as it would be written; none if there is no such option.
     fn get(&self, name: &str) -> Option<String>;
+
+    /// What its sources show, for [`Endpoint::gauge`].
+    fn source_gauges(&self) -> &'static [GaugeSpec];
+
+    /// What its receivers show, for [`Receivers::gauge`].
+    fn receiver_gauges(&self) -> &'static [GaugeSpec];
 
     /// What a host must know before it opens a session.
     fn requirements(&self) -> &dyn Requirements;
@@ -165,4 +171,8 @@ pub trait Receivers: Debug + Send + Sized {
 
     /// What the receiver at `index` estimates. There must be one.
     fn estimates(&self, index: usize, now: Time) -> Estimates;
+
+    /// A gauge of the receiver at `index`, by its index among the [gauges](AnyProtocol::receiver_gauges) of the
+    /// protocol; none if it has no value. There must be such a receiver.
+    fn gauge(&self, index: usize, gauge: usize, now: Time) -> Option<f64>;
 }

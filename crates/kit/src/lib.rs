@@ -1,7 +1,7 @@
 //! What congestion control protocols are made of.
 //!
 //! TCP throughput [`equation`]s · [`estimator`]s of round-trip times, losses and rates · [`dynamic`] layering ·
-//! [`window`]s at a source · [`pacing`] of layers · [`feedback`] · [`silence`]. A protocol takes what it needs; none
+//! [`window`]s at a source · [`pacing`] of layers · [`feedback`] · [`silence`] · [`counters`]. A protocol takes what it needs; none
 //! of these parts knows a protocol.
 #![no_std]
 
@@ -9,6 +9,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod counters;
 pub mod dynamic;
 pub mod equation;
 pub mod estimator;

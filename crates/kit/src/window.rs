@@ -15,5 +15,3 @@ pub mod scoreboard;
 pub mod throttle;
 
 pub use header::{Base, HeaderError};
-pub use listener::Counters;
-pub use paced_sender::SourceCounters;

@@ -14,10 +14,13 @@ pub use crate::tfrc::header::Header;
 pub use options::Options;
 
 use crate::tfrc;
-use layercast_core::contract::{Action, Endpoint, Estimates, Input};
+use layercast_core::contract::{Action, Endpoint, Estimates, GaugeSpec, Input};
+use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::Time;
+use layercast_core::units::{RateEstimate, Time};
+use layercast_kit::counters::{ReceiverCounters, SourceCounters};
+use layercast_kit::estimator::LossPanel;
 
 /// Sends at a constant rate.
 #[derive(Clone, Debug)]
@@ -30,7 +33,7 @@ impl Source {
     }
 
     /// What was counted.
-    pub fn counters(&self) -> &tfrc::SourceCounters {
+    pub fn counters(&self) -> &SourceCounters {
         self.0.counters()
     }
 
@@ -52,13 +55,24 @@ impl Receiver {
     }
 
     /// What was counted.
-    pub fn counters(&self) -> &tfrc::Counters {
+    pub fn counters(&self) -> &ReceiverCounters {
         self.0.counters()
     }
 }
 
+impl Receiver {
+    fn panel(&self) -> Option<&LossPanel> {
+        self.0.panel()
+    }
+
+    /// The rate that would follow from one of the loss rates.
+    fn rate_at(&self, loss: impl FnOnce(&LossPanel) -> f64) -> Option<RateEstimate> {
+        self.panel().map(|panel| self.0.rate_at(loss(panel)))
+    }
+}
+
 macro_rules! as_tfrc {
-    ($endpoint:ty) => {
+    ($endpoint:ty { $($gauges:item)* }) => {
         impl Endpoint for $endpoint {
             type Header = Header;
 
@@ -81,9 +95,43 @@ macro_rules! as_tfrc {
             fn session_number(&self) -> Option<u32> {
                 self.0.session_number()
             }
+
+            $($gauges)*
         }
     };
 }
 
-as_tfrc!(Source);
-as_tfrc!(Receiver);
+as_tfrc!(Source {
+    fn gauges() -> &'static [GaugeSpec] {
+        tfrc::Source::gauges()
+    }
+
+    fn gauge(&self, index: usize, now: Time) -> Option<f64> {
+        self.0.gauge(index, now)
+    }
+});
+
+as_tfrc!(Receiver {
+    gauges! { |self, _now|
+        ..self.0.counters() => ReceiverCounters {
+            received, lost, marked, late, duplicate, stray, invalid, foreign, suspect, resync, restarts,
+            join_failed, reports,
+        };
+        /// The loss event rate by the loss insensitive period (LIP).
+        value lip_loss in "fraction" = self.panel().map(|panel| panel.lip().loss_rate());
+        /// The loss rate by loss aggregation periods (LAP).
+        value lap_loss in "fraction" = self.panel().map(|panel| panel.lap().loss_rate());
+        /// The packet loss fraction.
+        value packet_loss in "fraction" = self.panel().map(|panel| panel.fraction().fraction());
+        /// The rate that follows from the loss event rate (LIP).
+        value lip_rate_kbps in "kbit/s" = self.rate_at(|panel| panel.lip().loss_rate());
+        /// The rate that follows from the loss rate by aggregation periods (LAP).
+        value lap_rate_kbps in "kbit/s" = self.rate_at(|panel| panel.lap().loss_rate());
+        /// Packets that the loss estimators took, received or lost.
+        count packets in "packets" = self.panel().map(LossPanel::packets);
+        /// Loss events (LIP).
+        count lip_losses in "events" = self.panel().map(|panel| panel.lip().events());
+        /// Losses that counted by aggregation periods (LAP).
+        count lap_losses in "losses" = self.panel().map(|panel| panel.lap().counted());
+    }
+});

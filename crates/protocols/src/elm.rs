@@ -21,5 +21,5 @@ mod wire;
 
 pub use header::Header;
 pub use options::Options;
-pub use receiver::{Counters, Receiver};
-pub use source::{Source, SourceCounters};
+pub use receiver::Receiver;
+pub use source::Source;

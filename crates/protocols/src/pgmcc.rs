@@ -15,7 +15,7 @@ mod source;
 mod tokens;
 
 pub use header::Header;
-pub use layercast_kit::window::{Counters, HeaderError, SourceCounters};
+pub use layercast_kit::window::HeaderError;
 pub use loss::LossFilter;
 pub use options::Options;
 pub use receiver::Receiver;

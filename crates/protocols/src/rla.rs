@@ -14,7 +14,7 @@ mod source;
 mod window;
 
 pub use header::Header;
-pub use layercast_kit::window::{Counters, HeaderError, SourceCounters};
+pub use layercast_kit::window::HeaderError;
 pub use options::Options;
 pub use receiver::Receiver;
 pub use source::Source;

@@ -20,5 +20,5 @@ pub mod structure;
 
 pub use header::Header;
 pub use options::Options;
-pub use receiver::{Counters, Receiver};
-pub use source::{Source, SourceCounters};
+pub use receiver::{JoinCounters, Receiver};
+pub use source::Source;

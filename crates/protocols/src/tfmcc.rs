@@ -18,5 +18,5 @@ pub(crate) mod source;
 
 pub use header::Header;
 pub use options::Options;
-pub use receiver::{Counters, Receiver};
-pub use source::{Source, SourceCounters};
+pub use receiver::Receiver;
+pub use source::Source;

@@ -31,9 +31,9 @@ pub use lct::HeaderError;
 pub use meter::ShownMeasure;
 pub use options::Options;
 pub use receive_set::ReceiveSet;
-pub use receiver::{Counters, Receiver};
+pub use receiver::Receiver;
 pub use rfc::{Feedback, RfcRate, RfcRules, damped, initial_window};
-pub use source::{Source, SourceCounters};
+pub use source::Source;
 
 pub(crate) use meter::{Meter, MeterPlan};
 pub(crate) use settings::{RateRule, Settings};

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use layercast_core::contract::{
-    Arrival, ChildLink, Ecn, Endpoint, Host, Input, Origin, Peer, Send, Target, TraceEvent, drive,
+    Arrival, ChildLink, Ecn, Endpoint, GaugeSpec, Host, Input, Origin, Peer, Send, Target, TraceEvent, drive,
 };
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
@@ -280,4 +280,38 @@ fn the_session_beside_is_alive() {
             "{name} reports"
         );
     }
+}
+
+/// A gauge is asked for by its name, so a name means one thing everywhere, and is none that probes know already.
+#[test]
+fn gauges_are_named_once_and_documented() {
+    const TAKEN: [&str; 6] =
+        ["throughput_kbps", "level", "rate_kbps", "smoothed_rate_kbps", "loss", "rtt_ms"];
+    let mut kinds = BTreeMap::new();
+    for name in NAMES {
+        let protocol = protocol(name);
+        for gauges in [protocol.source_gauges(), protocol.receiver_gauges()] {
+            let names: BTreeSet<&str> = gauges.iter().map(|gauge| gauge.name).collect();
+            assert_eq!(names.len(), gauges.len(), "{name} has a name twice");
+            for gauge in gauges {
+                let is_snake = gauge.name.chars().all(|c| matches!(c, 'a'..='z' | '_' | '0'..='9'));
+                assert!(is_snake && !TAKEN.contains(&gauge.name), "{name}: {}", gauge.name);
+                assert!(gauge.doc.ends_with('.') && !gauge.unit.is_empty(), "{name}: {gauge:?}");
+                assert_eq!(*kinds.entry(gauge.name).or_insert(gauge.kind), gauge.kind, "{}", gauge.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_endpoints_count_can_be_seen() {
+    let mut shadow = Shadow::new("elm");
+    shadow.run_until(Time::from_secs_f64(20.0));
+    let elm = protocol("elm");
+    let of = |gauges: &[GaugeSpec], name: &str| gauges.iter().position(|gauge| gauge.name == name);
+    let received = of(elm.receiver_gauges(), "received").expect("a gauge of receivers");
+    let sent = of(elm.source_gauges(), "sent").expect("a gauge of sources");
+    let [received, sent] =
+        [shadow.receiver.gauge(received, shadow.net.now), shadow.source.gauge(sent, shadow.net.now)];
+    assert!(received.zip(sent).is_some_and(|(received, sent)| received > 500.0 && sent > received));
 }

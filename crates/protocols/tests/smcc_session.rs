@@ -179,7 +179,7 @@ fn a_counting_layer_that_cannot_be_joined_ends_the_attempt_and_backs_off() {
     let members = [narrow(250.0), Path::default()].into_iter().enumerate().map(member).collect();
     let mut pair = Pair::new(source, members, Time::from_ns(5000), 3);
     pair.run(Duration::from_secs(120));
-    let counters = pair.receiver(1).receiver.counters();
+    let counters = pair.receiver(1).receiver.joins();
     let failed = counters.attempts - counters.joined;
     // 1 + 2 + 4 + 8 + 16 + 32 s and a little more pass between seven of them.
     assert!((3..=8).contains(&failed), "{counters:?}");
@@ -262,7 +262,7 @@ fn a_thousand_receivers_send_a_few_reports_a_round() {
     let before = *pair.source().counters();
     pair.run(Duration::from_secs(30));
     let counters = pair.source().counters();
-    let (others, rounds) = (counters.others - before.others, counters.rounds - before.rounds);
+    let (others, rounds) = (counters.other_reports - before.other_reports, counters.rounds - before.rounds);
     assert!(rounds > 10 && others <= 40 * rounds, "{others} reports in {rounds} rounds");
     assert_eq!(counters.surplus_reports, 0);
     let level = |index: usize| pair.receiver(index).estimates(pair.now()).level.as_number();

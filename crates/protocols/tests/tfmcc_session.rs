@@ -45,13 +45,13 @@ fn the_source_follows_the_receiver_with_the_lowest_rate() {
 fn the_limiting_receiver_reports_once_a_round_trip_time_and_others_once_a_round() {
     let lossy = Path { loss: 0.03, ..Path::default() };
     let mut pair = run(&[Path::default(), lossy], 60);
-    let (before, rounds) = (pair.source().counters().others, pair.source().counters().rounds);
+    let (before, rounds) = (pair.source().counters().other_reports, pair.source().counters().rounds);
     let reports = pair.record(1).reports.len();
     pair.run(Duration::from_secs(60));
     let per_s = (pair.record(1).reports.len() - reports) as f64 / 60.0;
     // Once in 60 ms, with the next packet; and once more at each loss event.
     assert!((10.0..20.0).contains(&per_s), "{per_s}");
-    let others = pair.source().counters().others - before;
+    let others = pair.source().counters().other_reports - before;
     let rounds = pair.source().counters().rounds - rounds;
     assert!(rounds > 20 && others > 0 && others <= rounds, "{others} reports in {rounds} rounds");
 }

@@ -142,7 +142,7 @@ fn the_end_is_believed_when_it_is_told_twice() {
         ends += usize::from(arrival.header.end_of_session && index == 1);
         index == 0 || !arrival.header.end_of_session || ends == 1
     }));
-    pair.stop_source();
+    pair.finish_source();
     pair.run(Duration::from_secs(1));
     let ended =
         |index: usize| pair.record(index).notes.iter().any(|(_, note)| *note == TraceEvent::SessionEnded);

@@ -15,6 +15,9 @@ const MAX_LAST_TIMERS: usize = 20_000;
 /// A source that has a deadline so long after the end of the data does not end.
 const LONGEST_END: Duration = Duration::from_secs(3600);
 
+/// More gauges than this have no place in a table.
+const MAX_GAUGES: usize = 64;
+
 /// One thing that happens to an endpoint under test.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operation<H> {
@@ -133,6 +136,7 @@ where
             }
             subject.operate(operation, traffic);
         }
+        subject.check_gauges();
         subject
     }
 
@@ -244,6 +248,16 @@ where
         assert_eq!(deadline, self.twin.deadline(), "twins' deadlines differ after {input:?}");
         assert!(deadline.is_none_or(|at| at > now), "deadline {deadline:?} is not after {now:?}, {input:?}");
         check_belief(&self.endpoint.estimates(now));
+    }
+
+    /// Gauges have values that can be drawn, the same at the twin, and none beyond their list.
+    fn check_gauges(&self) {
+        for index in 0..MAX_GAUGES {
+            let value = self.endpoint.gauge(index, self.now);
+            assert!(value.is_none_or(f64::is_finite), "gauge {index} is {value:?}");
+            assert_eq!(value, self.twin.gauge(index, self.now), "twins' gauges {index} differ");
+        }
+        assert_eq!(self.endpoint.gauge(MAX_GAUGES, self.now), None, "more than {MAX_GAUGES} gauges");
     }
 
     fn watch(&mut self, action: Action<E::Header>) {

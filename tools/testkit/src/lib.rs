@@ -8,4 +8,4 @@ pub mod mrg32k3a;
 pub mod pair;
 
 pub use contract::{Operation, check_endpoint, check_source};
-pub use pair::{Pair, Path, Record};
+pub use pair::{Pair, Path, Record, gauge};

@@ -11,6 +11,15 @@ use layercast_core::contract::{
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Rate, Time};
 
+/// The gauge of that name.
+///
+/// # Panics
+/// If the endpoint has no such gauge.
+pub fn gauge<E: Endpoint>(endpoint: &E, name: &str, now: Time) -> Option<f64> {
+    let index = E::gauges().iter().position(|gauge| gauge.name == name);
+    endpoint.gauge(index.unwrap_or_else(|| panic!("there is no gauge {name}")), now)
+}
+
 /// The way from the source to one receiver, and back.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {

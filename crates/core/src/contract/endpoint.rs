@@ -1,6 +1,6 @@
 //! Inputs, actions, and the loop that joins them.
 
-use crate::contract::TraceEvent;
+use crate::contract::{GaugeSpec, TraceEvent};
 use crate::units::{Channel, Duration, Level, RateEstimate, Seq, Size, Time};
 
 /// The typed header of a protocol's packets: data, feedback and router messages in one small value.
@@ -197,32 +197,6 @@ pub struct Estimates {
     pub loss: Option<f64>,
     /// The smoothed round-trip time.
     pub rtt: Option<Duration>,
-    /// Several loss measures on the same packets, where a protocol compares them.
-    pub measures: Option<Measures>,
-}
-
-/// One loss measure and what follows from it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Measure {
-    /// The loss rate, 0 to 1.
-    pub loss: f64,
-    /// The fair rate at that loss rate.
-    pub rate: RateEstimate,
-    /// How many losses have counted: loss events where losses of an event count once.
-    pub counted: u64,
-}
-
-/// Loss measures side by side (thesis, chapters 4 and 5).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Measures {
-    /// How many packets the loss estimators have taken, received or lost.
-    pub packets: u64,
-    /// The loss insensitive period: TFRC's loss event rate.
-    pub lip: Measure,
-    /// The loss aggregation period.
-    pub lap: Measure,
-    /// The packet loss fraction.
-    pub fraction: Measure,
 }
 
 /// A source, a receiver or a router of some protocol.
@@ -244,6 +218,20 @@ pub trait Endpoint {
 
     /// The number of the session that this source drew, where its protocol has one (LCT's TSI).
     fn session_number(&self) -> Option<u32> {
+        None
+    }
+
+    /// What else endpoints of this type show, by name. Declare it with [`gauges!`](crate::gauges).
+    fn gauges() -> &'static [GaugeSpec]
+    where
+        Self: Sized,
+    {
+        &[]
+    }
+
+    /// The gauge at `index` of [`gauges`](Endpoint::gauges) at `now`; none if it has no value. Costs nothing
+    /// when nobody asks.
+    fn gauge(&self, _index: usize, _now: Time) -> Option<f64> {
         None
     }
 }

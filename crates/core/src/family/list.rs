@@ -158,6 +158,16 @@ macro_rules! family {
                 match self { $( Protocol::$variant(options) => options.get(name), )+ }
             }
 
+            fn source_gauges(&self) -> &'static [$crate::contract::GaugeSpec] {
+                use $crate::contract::Endpoint as _;
+                match self { $( Protocol::$variant(_) => $module::Source::gauges(), )+ }
+            }
+
+            fn receiver_gauges(&self) -> &'static [$crate::contract::GaugeSpec] {
+                use $crate::contract::Endpoint as _;
+                match self { $( Protocol::$variant(_) => $module::Receiver::gauges(), )+ }
+            }
+
             fn requirements(&self) -> &dyn $crate::session::Requirements {
                 match self { $( Protocol::$variant(options) => options, )+ }
             }
@@ -351,6 +361,11 @@ macro_rules! family {
                 use $crate::contract::Endpoint as _;
                 match self { $( Receivers::$variant(list) => list[index].estimates(now), )+ }
             }
+
+            fn gauge(&self, index: usize, gauge: usize, now: $crate::units::Time) -> Option<f64> {
+                use $crate::contract::Endpoint as _;
+                match self { $( Receivers::$variant(list) => list[index].gauge(gauge, now), )+ }
+            }
         }
     };
     (@numbers [$($extension:literal),*] $($report:literal)?) => {
@@ -395,6 +410,10 @@ macro_rules! family {
 
             fn estimates(&self, _now: $crate::units::Time) -> $crate::contract::Estimates {
                 match *self { $( $enum::$variant(ref endpoint) => endpoint.estimates(_now), )* }
+            }
+
+            fn gauge(&self, _index: usize, _now: $crate::units::Time) -> Option<f64> {
+                match *self { $( $enum::$variant(ref endpoint) => endpoint.gauge(_index, _now), )* }
             }
 
             fn session_number(&self) -> Option<u32> {

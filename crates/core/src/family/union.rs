@@ -6,7 +6,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::{AnyHeader, AnyProtocol, Family, Receivers, Widening, narrow, widen};
-use crate::contract::{Action, Endpoint, Estimates, Header, Host, Input};
+use crate::contract::{Action, Endpoint, Estimates, GaugeSpec, Header, Host, Input};
 use crate::lct::LctFields;
 use crate::option::{OptionError, OptionSpec, RawValue};
 use crate::session::{Requirements, SessionPlan};
@@ -99,6 +99,14 @@ impl<A: AnyProtocol, B: AnyProtocol> AnyProtocol for Either<A, B> {
 
     fn get(&self, name: &str) -> Option<String> {
         either!(self, protocol => protocol.get(name))
+    }
+
+    fn source_gauges(&self) -> &'static [GaugeSpec] {
+        either!(self, protocol => protocol.source_gauges())
+    }
+
+    fn receiver_gauges(&self) -> &'static [GaugeSpec] {
+        either!(self, protocol => protocol.receiver_gauges())
     }
 
     fn requirements(&self) -> &dyn Requirements {
@@ -232,6 +240,10 @@ impl<A: Endpoint, B: Endpoint> Endpoint for Either<A, B> {
         either!(self, endpoint => endpoint.estimates(now))
     }
 
+    fn gauge(&self, index: usize, now: Time) -> Option<f64> {
+        either!(self, endpoint => endpoint.gauge(index, now))
+    }
+
     fn session_number(&self) -> Option<u32> {
         either!(self, endpoint => endpoint.session_number())
     }
@@ -289,5 +301,9 @@ impl<A: Receivers, B: Receivers> Receivers for Either<A, B> {
 
     fn estimates(&self, index: usize, now: Time) -> Estimates {
         either!(self, list => list.estimates(index, now))
+    }
+
+    fn gauge(&self, index: usize, gauge: usize, now: Time) -> Option<f64> {
+        either!(self, list => list.gauge(index, gauge, now))
     }
 }

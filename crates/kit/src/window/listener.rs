@@ -3,6 +3,7 @@
 use core::num::NonZeroU64;
 
 use super::header::Base;
+use crate::counters::ReceiverCounters;
 use crate::estimator::{ArrivalClass, SendTime, SequenceTracker, max_gap_for};
 use crate::feedback::ReceiverId;
 use layercast_core::contract::{ActionQueue, Arrival, Cause, Ecn, Origin, TraceEvent};
@@ -11,33 +12,6 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Layer, Level, Seq, Time};
 
 const CHANNEL: Channel = Channel(0);
-
-/// What a receiver counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Packets that count as received.
-    pub received: u64,
-    /// Packets found lost.
-    pub lost: u64,
-    /// Of the received ones, those with a congestion mark.
-    pub marked: u64,
-    /// Packets that came after they were found lost.
-    pub late: u64,
-    /// Packets that came before.
-    pub duplicate: u64,
-    /// Packets that are not from the channel, or are no data, or whose numbers make no sense.
-    pub invalid: u64,
-    /// Packets while the channel was not held.
-    pub stray: u64,
-    /// Packets of another session.
-    pub foreign: u64,
-    /// Times that the source began anew.
-    pub restarts: u64,
-    /// Joins that failed.
-    pub join_failed: u64,
-    /// Reports sent.
-    pub reports: u64,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -75,7 +49,7 @@ pub struct Listener {
     silent_at: Time,
     heard: Time,
     /// What this receiver has counted.
-    pub counters: Counters,
+    pub counters: ReceiverCounters,
 }
 
 impl Listener {
@@ -95,7 +69,7 @@ impl Listener {
             silence,
             silent_at: Time::ZERO,
             heard: Time::ZERO,
-            counters: Counters::default(),
+            counters: ReceiverCounters::default(),
         }
     }
 
@@ -224,7 +198,10 @@ impl Listener {
             ArrivalClass::Duplicate => self.counters.duplicate += 1,
             ArrivalClass::Wild => self.counters.invalid += 1,
             ArrivalClass::Late => self.counters.late += 1,
-            ArrivalClass::Resynchronised => actions.trace(TraceEvent::Resynchronised { layer: Layer::BASE }),
+            ArrivalClass::Resynchronised => {
+                self.counters.resync += 1;
+                actions.trace(TraceEvent::Resynchronised { layer: Layer::BASE });
+            }
             ArrivalClass::First | ArrivalClass::New => {}
         }
         if matches!(class, ArrivalClass::Duplicate | ArrivalClass::Wild) {

@@ -62,6 +62,11 @@ impl<M> Members<M> {
         self.list.len()
     }
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
     /// All members, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = &Member<M>> {
         self.list.iter()

@@ -2,30 +2,12 @@
 
 use super::header::Base;
 use super::throttle::Throttle;
+use crate::counters::SourceCounters;
 use crate::feedback::TokenBucket;
 use layercast_core::contract::{ActionQueue, Payload, Send, Target};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Seq, Size, Time, WireSeq};
-
-/// What a source counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SourceCounters {
-    /// Data packets sent.
-    pub sent: u64,
-    /// Data packets that the host refused to send.
-    pub refused: u64,
-    /// Reports taken.
-    pub reports: u64,
-    /// Reports above the limit.
-    pub surplus_reports: u64,
-    /// Packets of another session or channel, and reports that cannot be true.
-    pub invalid: u64,
-    /// Times that no news came for too long.
-    pub timeouts: u64,
-    /// Receivers that were given up for their silence.
-    pub given_up: u64,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {

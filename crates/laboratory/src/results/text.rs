@@ -24,7 +24,8 @@ impl Style {
     /// The style of a metric of the summary.
     pub(crate) fn of(metric: &str) -> Self {
         match metric {
-            "loss_rate" | "utilisation" | "loss" | "lip_loss" | "lap_loss" | "packet_loss" => Self::Percent,
+            "loss_rate" | "utilisation" | "loss" => Self::Percent,
+            _ if metric.ends_with("_loss") => Self::Percent,
             "jain_index" => Self::Index,
             "level_changes" | "mean_queue_packets" => Self::Tenths,
             "settled_after_s" | "fair_level_after_s" | "fell_after_s" | "recovered_after_s" => Self::Tenths,

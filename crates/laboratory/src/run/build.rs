@@ -4,6 +4,7 @@ mod routers;
 
 use std::collections::BTreeMap;
 
+use layercast_core::contract::GaugeSpec;
 use layercast_core::family::{AnyProtocol as _, Family};
 use layercast_core::layers::LayerError;
 use layercast_core::option::{OptionError, OptionSpec, RawValue};
@@ -64,6 +65,10 @@ impl ProtocolCatalogue for RegistryCatalogue {
 
     fn options(&self, protocol: &str) -> Vec<OptionSpec> {
         Protocol::named(protocol).map_or(Vec::new(), |protocol| protocol.option_specs())
+    }
+
+    fn receiver_gauges(&self, protocol: &str) -> &'static [GaugeSpec] {
+        Protocol::named(protocol).map_or(&[], |protocol| protocol.receiver_gauges())
     }
 
     fn most_receivers(&self, protocol: &str) -> Option<usize> {

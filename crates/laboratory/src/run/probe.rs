@@ -1,6 +1,6 @@
 //! Probes at work: looking at links and flows between the steps of a run.
 
-use layercast_core::contract::Measures;
+use layercast_core::contract::GaugeKind;
 use layercast_core::family::Family;
 use layercast_core::units::{Duration, Time};
 use layercast_simulator::{LinkId, Simulation, TcpId};
@@ -124,25 +124,16 @@ fn of_flow<F: Family>(
                 Quantity::SmoothedRate => kbps_or_nan(estimates.smoothed_rate),
                 Quantity::Loss => estimates.loss.unwrap_or(f64::NAN),
                 Quantity::Rtt => estimates.rtt.map_or(f64::NAN, |rtt| rtt.as_secs_f64() * 1e3),
-                _ => estimates.measures.map_or(f64::NAN, |measures| of_measures(&measures, what, gained)),
+                Quantity::Gauge(gauge) => {
+                    let value = simulation.receiver_gauge(id, gauge.index);
+                    let is_count = gauge.spec.kind == GaugeKind::Count;
+                    let shown = |value| if is_count { gained(value as u64) } else { value };
+                    value.map_or(f64::NAN, shown)
+                }
+                // The reader gives a receiver nothing else.
+                _ => f64::NAN,
             }
         }
-    }
-}
-
-/// What a receiver has that compares loss measures.
-fn of_measures(measures: &Measures, what: Quantity, gained: &mut impl FnMut(u64) -> f64) -> f64 {
-    match what {
-        Quantity::Packets => gained(measures.packets),
-        Quantity::LipLoss => measures.lip.loss,
-        Quantity::LapLoss => measures.lap.loss,
-        Quantity::PacketLoss => measures.fraction.loss,
-        Quantity::LipRate => kbps_or_nan(measures.lip.rate),
-        Quantity::LapRate => kbps_or_nan(measures.lap.rate),
-        Quantity::LipLosses => gained(measures.lip.counted),
-        Quantity::LapLosses => gained(measures.lap.counted),
-        // The reader gives a receiver nothing else.
-        _ => f64::NAN,
     }
 }
 

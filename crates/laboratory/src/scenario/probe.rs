@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use layercast_core::contract::GaugeSpec;
 use layercast_core::units::Duration;
 
 use super::naming::{FlowName, Role};
@@ -75,26 +76,21 @@ pub enum Quantity {
     Loss,
     /// The round-trip time that a receiver believes.
     Rtt,
-    /// Packets that a receiver's loss estimators took since the last look.
-    Packets,
-    /// The loss event rate, beside other measures.
-    LipLoss,
-    /// The loss rate by aggregation periods, beside other measures.
-    LapLoss,
-    /// The packet loss fraction, beside other measures.
-    PacketLoss,
-    /// The rate that follows from the loss event rate.
-    LipRate,
-    /// The rate that follows from the loss rate by aggregation periods.
-    LapRate,
-    /// Loss events since the last look.
-    LipLosses,
-    /// Losses that counted by aggregation periods since the last look.
-    LapLosses,
+    /// What receivers of one protocol show.
+    Gauge(Gauge),
+}
+
+/// A gauge of a protocol's receivers. What only grows is kept as its increase since the last look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gauge {
+    /// Its place among the gauges of the protocol.
+    pub index: usize,
+    /// Its name and what it says.
+    pub spec: &'static GaugeSpec,
 }
 
 impl Quantity {
-    /// All of them, in the order of documentation.
+    /// All of them but gauges, in the order of documentation.
     pub const ALL: &'static [Quantity] = &[
         Quantity::QueuePackets,
         Quantity::QueueBytes,
@@ -111,15 +107,16 @@ impl Quantity {
         Quantity::SmoothedRate,
         Quantity::Loss,
         Quantity::Rtt,
-        Quantity::Packets,
-        Quantity::LipLoss,
-        Quantity::LapLoss,
-        Quantity::PacketLoss,
-        Quantity::LipRate,
-        Quantity::LapRate,
-        Quantity::LipLosses,
-        Quantity::LapLosses,
     ];
+
+    /// The quantity of that name, which may be one of these gauges.
+    pub fn named(name: &str, gauges: &'static [GaugeSpec]) -> Option<Quantity> {
+        let gauge = || {
+            let (index, spec) = gauges.iter().enumerate().find(|(_, gauge)| gauge.name == name)?;
+            Some(Quantity::Gauge(Gauge { index, spec }))
+        };
+        Quantity::ALL.iter().copied().find(|quantity| quantity.name() == name).or_else(gauge)
+    }
 
     /// The name in scenario files and results.
     pub const fn name(self) -> &'static str {
@@ -139,14 +136,7 @@ impl Quantity {
             Quantity::SmoothedRate => "smoothed_rate_kbps",
             Quantity::Loss => "loss",
             Quantity::Rtt => "rtt_ms",
-            Quantity::Packets => "packets",
-            Quantity::LipLoss => "lip_loss",
-            Quantity::LapLoss => "lap_loss",
-            Quantity::PacketLoss => "packet_loss",
-            Quantity::LipRate => "lip_rate_kbps",
-            Quantity::LapRate => "lap_rate_kbps",
-            Quantity::LipLosses => "lip_losses",
-            Quantity::LapLosses => "lap_losses",
+            Quantity::Gauge(gauge) => gauge.spec.name,
         }
     }
 
@@ -166,14 +156,7 @@ impl Quantity {
             | Quantity::SmoothedRate
             | Quantity::Loss
             | Quantity::Rtt
-            | Quantity::Packets
-            | Quantity::LipLoss
-            | Quantity::LapLoss
-            | Quantity::PacketLoss
-            | Quantity::LipRate
-            | Quantity::LapRate
-            | Quantity::LipLosses
-            | Quantity::LapLosses => matches!(kind, SubjectKind::Receiver),
+            | Quantity::Gauge(_) => matches!(kind, SubjectKind::Receiver),
         }
     }
 }

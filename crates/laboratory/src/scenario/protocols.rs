@@ -1,5 +1,6 @@
 //! What the reader must know of protocols: their names and options.
 
+use layercast_core::contract::GaugeSpec;
 use layercast_core::option::{OptionError, OptionSpec, RawValue};
 use layercast_core::session::{PlanError, SessionPlan};
 
@@ -34,6 +35,11 @@ pub trait ProtocolCatalogue {
 
     /// The options of a protocol; none if there is no such protocol.
     fn options(&self, protocol: &str) -> Vec<OptionSpec>;
+
+    /// What receivers of a protocol show by name.
+    fn receiver_gauges(&self, _protocol: &str) -> &'static [GaugeSpec] {
+        &[]
+    }
 
     /// How many receivers a session of a protocol may have; none for any number.
     fn most_receivers(&self, _protocol: &str) -> Option<usize> {

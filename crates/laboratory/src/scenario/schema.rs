@@ -9,22 +9,46 @@ use super::tables::{ALL, SCENARIO};
 
 /// The schema, draft 2020-12. With a catalogue, the names of protocols are listed.
 pub fn schema(catalogue: Option<&dyn ProtocolCatalogue>) -> Value {
-    let protocols: Vec<&str> = catalogue.map(ProtocolCatalogue::names).unwrap_or_default();
+    let names = Names::of(catalogue);
     let inner = ALL.iter().filter(|spec| spec.name != SCENARIO.name);
     let definitions: Map<String, Value> =
-        inner.map(|spec| (spec.name.to_owned(), table(spec, &protocols, true))).collect();
-    let mut schema = table(&SCENARIO, &protocols, false);
+        inner.map(|spec| (spec.name.to_owned(), table(spec, &names, true))).collect();
+    let mut schema = table(&SCENARIO, &names, false);
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("Layercast scenario");
     schema["$defs"] = Value::Object(definitions);
     schema
 }
 
+/// The names that keys may have as values.
+struct Names<'c> {
+    /// None if any may stand there.
+    protocols: Vec<&'c str>,
+    /// Of probes, with the gauges of all protocols.
+    quantities: Vec<&'c str>,
+}
+
+impl<'c> Names<'c> {
+    fn of(catalogue: Option<&'c dyn ProtocolCatalogue>) -> Names<'c> {
+        let protocols = catalogue.map(ProtocolCatalogue::names).unwrap_or_default();
+        let mut quantities: Vec<&str> = Quantity::ALL.iter().map(|quantity| quantity.name()).collect();
+        let gauges = catalogue
+            .into_iter()
+            .flat_map(|catalogue| protocols.iter().flat_map(|protocol| catalogue.receiver_gauges(protocol)));
+        for gauge in gauges {
+            if !quantities.contains(&gauge.name) {
+                quantities.push(gauge.name);
+            }
+        }
+        Names { protocols, quantities }
+    }
+}
+
 /// The schema of a table. Required keys may come from `[defaults]`, so that only the top of the
 /// file and tables without defaults can insist on them.
-fn table(spec: &TableSpec, protocols: &[&str], has_defaults: bool) -> Value {
+fn table(spec: &TableSpec, names: &Names<'_>, has_defaults: bool) -> Value {
     let properties: Map<String, Value> =
-        spec.fields.iter().map(|field| (field.key.to_owned(), property(field, protocols))).collect();
+        spec.fields.iter().map(|field| (field.key.to_owned(), property(field, names))).collect();
     let mut schema = json!({
         "type": "object",
         "description": spec.doc,
@@ -39,8 +63,8 @@ fn table(spec: &TableSpec, protocols: &[&str], has_defaults: bool) -> Value {
     schema
 }
 
-fn property(field: &Field, protocols: &[&str]) -> Value {
-    let mut schema = kind(&field.kind, protocols);
+fn property(field: &Field, names: &Names<'_>) -> Value {
+    let mut schema = kind(&field.kind, names);
     schema["description"] = json!(field.doc);
     match field.absent {
         Absent::Default(text) => schema["default"] = default(&field.kind, text),
@@ -75,7 +99,7 @@ fn reference(spec: &TableSpec) -> Value {
     json!({"$ref": format!("#/$defs/{}", spec.name)})
 }
 
-fn kind(kind: &FieldKind, protocols: &[&str]) -> Value {
+fn kind(kind: &FieldKind, names: &Names<'_>) -> Value {
     let span = || quantity("ns|us|µs|ms|s|min|h");
     let rate = || quantity("bit/s|kbit/s|Mbit/s|Gbit/s");
     let nodes = || json!({"type": "array", "items": {"type": "string"}, "minItems": 1});
@@ -125,8 +149,8 @@ fn kind(kind: &FieldKind, protocols: &[&str]) -> Value {
         FieldKind::Nodes => nodes(),
         FieldKind::NodeOrNodes => json!({"anyOf": [{"type": "string"}, nodes()]}),
         FieldKind::Routers => json!({"anyOf": [{"enum": ["all", "none"]}, nodes()]}),
-        FieldKind::Protocol if protocols.is_empty() => json!({"type": "string"}),
-        FieldKind::Protocol => json!({"enum": protocols}),
+        FieldKind::Protocol if names.protocols.is_empty() => json!({"type": "string"}),
+        FieldKind::Protocol => json!({"enum": names.protocols}),
         FieldKind::Choice(names) => json!({"enum": names}),
         FieldKind::Options => {
             json!({"type": "object", "additionalProperties": {"type": ["number", "boolean", "string"]}})
@@ -138,8 +162,7 @@ fn kind(kind: &FieldKind, protocols: &[&str]) -> Value {
         }
         FieldKind::Subject => json!({"type": "string", "pattern": "^ *(link|flow) +[^ ]+ *$"}),
         FieldKind::Quantities => {
-            let names: Vec<&str> = Quantity::ALL.iter().map(|quantity| quantity.name()).collect();
-            json!({"type": "array", "items": {"enum": names}, "minItems": 1})
+            json!({"type": "array", "items": {"enum": names.quantities}, "minItems": 1})
         }
         FieldKind::Outages => {
             let outage = json!({"type": "array", "items": span(), "minItems": 2, "maxItems": 2});

@@ -41,7 +41,7 @@ pub struct Grid {
     /// The cells; the last key changes first.
     pub cells: Vec<Cell>,
     /// What is told of each cell.
-    pub metrics: Vec<&'static Metric>,
+    pub metrics: Vec<Metric>,
     /// How many replications each cell has.
     pub replications: u32,
     /// The seed of all cells.
@@ -79,7 +79,7 @@ impl Grid {
     /// built.
     pub fn read(request: &SweepRequest, catalogue: &dyn ProtocolCatalogue) -> Result<Grid, SweepError> {
         let (axes, mut mistakes) = read_axes(&request.vary);
-        let metrics = metric::choose(&request.metrics).unwrap_or_else(|errors| {
+        let metrics = metric::choose(&request.metrics, catalogue).unwrap_or_else(|errors| {
             mistakes.extend(errors.into_iter().map(Mistake::from));
             Vec::new()
         });

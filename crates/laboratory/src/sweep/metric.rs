@@ -1,7 +1,12 @@
 //! What a sweep may tell of each cell.
 
+use std::borrow::Cow;
+
+use layercast_core::contract::GaugeSpec;
+
 use super::error::in_flag;
-use crate::scenario::{ScenarioError, nearest};
+use crate::results::text::Style;
+use crate::scenario::{ProtocolCatalogue, ScenarioError, nearest};
 
 /// What a measure is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +32,7 @@ impl Kind {
 }
 
 /// A measure of the summary or the mean of a probe, described in `docs/results.md`.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Metric {
     /// Its name, with the unit: `throughput_kbps`.
     pub name: &'static str,
@@ -36,15 +41,15 @@ pub struct Metric {
     /// The heading of its column in tables.
     pub heading: &'static str,
     /// The heading of its plots.
-    pub title: &'static str,
+    pub title: Cow<'static, str>,
 }
 
 const fn metric(name: &'static str, kind: Kind, heading: &'static str, title: &'static str) -> Metric {
-    Metric { name, kind, heading, title }
+    Metric { name, kind, heading, title: Cow::Borrowed(title) }
 }
 
-/// All metrics, in the order in which results tell them.
-pub static METRICS: [Metric; 39] = [
+/// All metrics but gauges, in the order in which results tell them.
+pub static METRICS: [Metric; 31] = [
     metric("throughput_kbps", Kind::Flow, "kbit/s", "Throughput in kbit/s"),
     metric("loss_rate", Kind::Flow, "loss", "Loss in %"),
     metric("lost_packets", Kind::Flow, "lost", "Packets lost"),
@@ -76,14 +81,6 @@ pub static METRICS: [Metric; 39] = [
     metric("rtt_ms", Kind::Flow, "RTT, ms", "Round-trip time that a receiver believes, in ms"),
     metric("cwnd_packets", Kind::Flow, "window", "Congestion window in packets"),
     metric("flight_packets", Kind::Flow, "in flight", "Packets in flight"),
-    metric("lip_loss", Kind::Flow, "LIP", "Loss event rate (LIP) in %"),
-    metric("lap_loss", Kind::Flow, "LAP", "Loss rate by aggregation periods (LAP) in %"),
-    metric("packet_loss", Kind::Flow, "fraction", "Packet loss fraction in %"),
-    metric("lip_rate_kbps", Kind::Flow, "LIP, kbit/s", "Calculated rate by LIP in kbit/s"),
-    metric("lap_rate_kbps", Kind::Flow, "LAP, kbit/s", "Calculated rate by LAP in kbit/s"),
-    metric("packets", Kind::Flow, "packets", "Packets that loss estimators took"),
-    metric("lip_losses", Kind::Flow, "LIP events", "Loss events (LIP)"),
-    metric("lap_losses", Kind::Flow, "LAP losses", "Losses that counted (LAP)"),
     metric("jain_index", Kind::Group, "Jain index", "Jain index"),
     metric("utilisation", Kind::Link, "utilisation", "Utilisation in %"),
     metric("drops", Kind::Link, "drops", "Packets dropped"),
@@ -94,16 +91,43 @@ pub static METRICS: [Metric; 39] = [
 /// What is told if nothing is chosen.
 pub const DEFAULTS: [&str; 5] = ["throughput_kbps", "loss_rate", "level_changes", "mean_level", "jain_index"];
 
-/// The metrics of these names, each once, in the order of [`METRICS`]; the defaults of none.
+/// The metric that comes from probes of a gauge.
+fn of_gauge(gauge: &'static GaugeSpec) -> Metric {
+    let unit = if Style::of(gauge.name) == Style::Percent { "%" } else { gauge.unit };
+    let title = format!("{} In {unit}.", gauge.doc);
+    Metric { name: gauge.name, kind: Kind::Flow, heading: gauge.name, title: Cow::Owned(title) }
+}
+
+/// All metrics, in the order in which results tell them: what protocols show of flows comes after what all flows
+/// have.
+pub fn all(catalogue: &dyn ProtocolCatalogue) -> Vec<Metric> {
+    let of_flows = METRICS.iter().take_while(|metric| metric.kind == Kind::Flow);
+    let mut all: Vec<Metric> = of_flows.cloned().collect();
+    let rest = METRICS.get(all.len()..).unwrap_or_default();
+    for gauge in catalogue.names().into_iter().flat_map(|name| catalogue.receiver_gauges(name)) {
+        if all.iter().all(|known| known.name != gauge.name) {
+            all.push(of_gauge(gauge));
+        }
+    }
+    all.extend_from_slice(rest);
+    all
+}
+
+/// The metrics of these names, each once, in the order of [`all`]; the defaults of none.
 ///
 /// # Errors
 /// The names that are unknown, each with the nearest.
-pub(super) fn choose(names: &[String]) -> Result<Vec<&'static Metric>, Vec<ScenarioError>> {
-    let known = || METRICS.iter().map(|metric| metric.name);
+pub(super) fn choose(
+    names: &[String],
+    catalogue: &dyn ProtocolCatalogue,
+) -> Result<Vec<Metric>, Vec<ScenarioError>> {
+    let all = all(catalogue);
+    let known = || all.iter().map(|metric| metric.name);
     let unknown = names.iter().filter(|name| !known().any(|known| known == name.as_str()));
     let mistakes: Vec<ScenarioError> = unknown
         .map(|name| {
-            let allowed = known().collect::<Vec<_>>().join(", ");
+            let common = METRICS.iter().map(|metric| metric.name).collect::<Vec<_>>().join(", ");
+            let allowed = format!("{common}, or a gauge of a protocol (`layercast list PROTOCOL`)");
             let error = in_flag("--metric", name, 0..name.len(), "there is no such metric", &allowed);
             ScenarioError { nearest: nearest(name, known()), ..error }
         })
@@ -111,12 +135,12 @@ pub(super) fn choose(names: &[String]) -> Result<Vec<&'static Metric>, Vec<Scena
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
-    let is_chosen = |metric: &&Metric| {
+    let is_chosen = |metric: &Metric| {
         if names.is_empty() {
             DEFAULTS.contains(&metric.name)
         } else {
             names.iter().any(|name| name == metric.name)
         }
     };
-    Ok(METRICS.iter().filter(is_chosen).collect())
+    Ok(all.into_iter().filter(is_chosen).collect())
 }

@@ -50,8 +50,8 @@ pub struct Measured {
 impl Part {
     /// What a replication of a cell measured.
     pub(super) fn new(cell: &Cell, replication: &Replication) -> Part {
-        let windows = (0..replication.windows.len())
-            .filter_map(|window| PartWindow::new(&cell.experiment, replication, window));
+        let windows =
+            (0..replication.windows.len()).filter_map(|window| PartWindow::new(cell, replication, window));
         Part {
             schema: SCHEMA,
             scenario_hash: cell.experiment.scenario_hash.clone(),
@@ -72,13 +72,14 @@ impl Part {
 }
 
 impl PartWindow {
-    fn new(experiment: &Experiment, replication: &Replication, number: usize) -> Option<PartWindow> {
+    fn new(cell: &Cell, replication: &Replication, number: usize) -> Option<PartWindow> {
+        let experiment = &cell.experiment;
         let (window, &window_s) = replication.windows.get(number).zip(experiment.windows_s.get(number))?;
         let flows = experiment.flows.iter().zip(&window.flows);
         let links = experiment.links.iter().zip(&window.links);
-        let flows = flows.map(|(info, measures)| {
+        let flows = flows.enumerate().map(|(index, (info, measures))| {
             let mut values = flow(info, measures);
-            values.extend(probed::of_flow(&experiment.probes, &replication.probes, &info.name, window_s));
+            values.extend(probed::of_flow(&cell.plan.probes, &replication.probes, index, window_s));
             measured(&info.name, values)
         });
         Some(PartWindow {

@@ -1,58 +1,53 @@
 //! What a flow's probes kept, as one number for a window: the mean of the looks in it, or for what is
 //! counted since the last look, the total.
 
-use crate::results::ProbeInfo;
-use crate::scenario::Quantity;
+use layercast_core::contract::GaugeKind;
 
-/// The quantities of flows that a cell tells, each with what makes one number of its looks. The
+use crate::scenario::{Gauge, ProbePlan, Quantity, Subject};
+
+/// What makes one number of the looks at a quantity of flows; none for what is not told in this way. The
 /// throughput and the level are measured without probes, and exactly.
-pub(super) fn fold(quantity: &str) -> Option<fn(&[f64]) -> f64> {
-    const TOTALS: [Quantity; 3] = [Quantity::Packets, Quantity::LipLosses, Quantity::LapLosses];
-    const MEANS: [Quantity; 11] = [
-        Quantity::Cwnd,
-        Quantity::Flight,
-        Quantity::Rate,
-        Quantity::SmoothedRate,
-        Quantity::Loss,
-        Quantity::Rtt,
-        Quantity::LipLoss,
-        Quantity::LapLoss,
-        Quantity::PacketLoss,
-        Quantity::LipRate,
-        Quantity::LapRate,
-    ];
-    let is = |known: &Quantity| known.name() == quantity;
-    if TOTALS.iter().any(is) {
-        return Some(|looks| looks.iter().sum());
+fn fold(quantity: Quantity) -> Option<fn(&[f64]) -> f64> {
+    match quantity {
+        Quantity::Gauge(Gauge { spec, .. }) if spec.kind == GaugeKind::Count => {
+            Some(|looks| looks.iter().sum())
+        }
+        Quantity::Cwnd
+        | Quantity::Flight
+        | Quantity::Rate
+        | Quantity::SmoothedRate
+        | Quantity::Loss
+        | Quantity::Rtt
+        | Quantity::Gauge(_) => Some(|looks| looks.iter().sum::<f64>() / looks.len() as f64),
+        _ => None,
     }
-    MEANS.iter().any(is).then_some(|looks| looks.iter().sum::<f64>() / looks.len() as f64)
 }
 
 /// What the probes of a flow say of a window, by quantity; none where no look knew a value. Of two probes
 /// that keep the same, the first is told.
 pub(super) fn of_flow(
-    probes: &[ProbeInfo],
+    probes: &[ProbePlan],
     kept: &[Vec<Vec<f64>>],
-    flow: &str,
+    flow: usize,
     [from_s, to_s]: [f64; 2],
 ) -> Vec<(&'static str, Option<f64>)> {
-    let subject = format!("flow {flow}");
     let mut told: Vec<(&'static str, Option<f64>)> = Vec::new();
-    for (info, kept) in probes.iter().zip(kept) {
-        if info.subject != subject {
+    for (plan, kept) in probes.iter().zip(kept) {
+        if plan.subject != Subject::Flow(flow) {
             continue;
         }
-        for (&quantity, looks) in info.quantities.iter().zip(kept) {
+        for (&quantity, looks) in plan.what.iter().zip(kept) {
             let Some(fold) = fold(quantity) else { continue };
-            if told.iter().any(|(known, _)| *known == quantity) {
+            if told.iter().any(|(known, _)| *known == quantity.name()) {
                 continue;
             }
             // A look tells of the time before it.
-            let is_within = |look: usize| info.time_s(look) > from_s && info.time_s(look) <= to_s;
+            let time_s = |look: usize| (plan.every * (look as u64 + 1)).as_ns() as f64 / 1e9;
+            let is_within = |look: usize| time_s(look) > from_s && time_s(look) <= to_s;
             let looks =
                 looks.iter().enumerate().filter(|(look, value)| is_within(*look) && value.is_finite());
             let known: Vec<f64> = looks.map(|(_, value)| *value).collect();
-            told.push((quantity, (!known.is_empty()).then(|| fold(&known))));
+            told.push((quantity.name(), (!known.is_empty()).then(|| fold(&known))));
         }
     }
     told
@@ -60,38 +55,44 @@ pub(super) fn of_flow(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use layercast_core::units::Duration;
 
-    fn probe(subject: &str, quantities: Vec<&'static str>, every_ns: u64) -> ProbeInfo {
-        ProbeInfo { name: subject.to_owned(), subject: subject.to_owned(), quantities, every_ns }
+    use super::*;
+    use crate::run::RegistryCatalogue;
+    use crate::scenario::ProtocolCatalogue as _;
+    use crate::sweep::metric;
+
+    fn probe(flow: usize, what: &[&str]) -> ProbePlan {
+        let gauges = RegistryCatalogue.receiver_gauges("cbr");
+        let what = what.iter().map(|name| Quantity::named(name, gauges).unwrap()).collect();
+        let every = Duration::from_secs(1);
+        ProbePlan { name: String::new(), subject: Subject::Flow(flow), what, every }
     }
 
     #[test]
     fn looks_of_the_window_make_a_mean_or_a_total() {
         let probes = [
-            probe("flow cbr@R", vec!["lip_loss", "packets", "throughput_kbps"], 1_000_000_000),
-            probe("flow cbr@R", vec!["lip_loss"], 1_000_000_000),
-            probe("flow other@R", vec!["rtt_ms"], 1_000_000_000),
+            probe(0, &["lip_loss", "packets", "throughput_kbps"]),
+            probe(0, &["lip_loss"]),
+            probe(1, &["rtt_ms"]),
         ];
         let looks = vec![9.0, 1.0, 3.0, f64::NAN, 9.0];
         let kept = [vec![looks.clone(), looks, vec![5.0; 5]], vec![vec![7.0; 5]], vec![vec![f64::NAN; 5]]];
         let told = |flow| of_flow(&probes, &kept, flow, [1.0, 4.0]);
-        assert_eq!(told("cbr@R"), [("lip_loss", Some(2.0)), ("packets", Some(4.0))]);
-        assert_eq!(told("other@R"), [("rtt_ms", None)]);
-        assert_eq!(told("tcp@R"), []);
+        assert_eq!(told(0), [("lip_loss", Some(2.0)), ("packets", Some(4.0))]);
+        assert_eq!(told(1), [("rtt_ms", None)]);
+        assert_eq!(told(2), []);
     }
 
     #[test]
-    fn what_is_told_has_a_metric_and_the_metric_a_quantity() {
-        use crate::sweep::metric::METRICS;
-        let told: Vec<&str> = Quantity::ALL
-            .iter()
-            .map(|quantity| quantity.name())
-            .filter(|name| fold(name).is_some())
-            .collect();
-        assert_eq!(told.len(), 14);
-        for name in told {
-            assert!(METRICS.iter().any(|metric| metric.name == name), "{name} cannot be asked for");
+    fn what_is_told_has_a_metric() {
+        let metrics = metric::all(&RegistryCatalogue);
+        let told = Quantity::ALL.iter().filter(|quantity| fold(**quantity).is_some());
+        let names: Vec<&str> = told.map(|quantity| quantity.name()).collect();
+        assert_eq!(names.len(), 6);
+        for name in names.into_iter().chain(["lip_loss", "suspect", "signal", "waves"]) {
+            let found = metrics.iter().filter(|metric| metric.name == name).count();
+            assert_eq!(found, 1, "{name} can be asked for");
         }
     }
 }

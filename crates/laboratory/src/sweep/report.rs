@@ -170,7 +170,7 @@ impl Page<'_> {
             }
             @for kind in [Kind::Flow, Kind::Group, Kind::Link] {
                 @let lines: Vec<&Line> = self.lines.iter().filter(|line| line.kind == kind).collect();
-                @let metrics: Vec<&Metric> = grid.metrics.iter().copied().filter(|metric| lines.iter().any(|line| line.has(metric))).collect();
+                @let metrics: Vec<&Metric> = grid.metrics.iter().filter(|metric| lines.iter().any(|line| line.has(metric))).collect();
                 @if !metrics.is_empty() { (self.table(kind, &lines, &metrics)) }
             }
         }

@@ -22,7 +22,7 @@ use crate::results::columns::{self, optional, required, text};
 struct Row<'a> {
     replication: u32,
     window: usize,
-    metric: &'static Metric,
+    metric: &'a Metric,
     name: &'a str,
     value: Option<f64>,
 }
@@ -108,13 +108,13 @@ fn keys<W: Write + Send>(
 }
 
 /// The rows of a cell: by replication, window, kind, name, metric.
-fn rows<'a>(grid: &Grid, parts: &'a [Part]) -> Vec<Row<'a>> {
+fn rows<'a>(grid: &'a Grid, parts: &'a [Part]) -> Vec<Row<'a>> {
     let mut rows = Vec::new();
     for part in parts {
         for (window, measured) in part.windows.iter().enumerate() {
             let mut add = |kind: Kind, subjects: &'a [Measured]| {
                 for subject in subjects {
-                    for &metric in grid.metrics.iter().filter(|metric| metric.kind == kind) {
+                    for metric in grid.metrics.iter().filter(|metric| metric.kind == kind) {
                         let Some(&value) = subject.values.get(metric.name) else { continue };
                         let (name, replication) = (subject.name.as_str(), part.replication);
                         rows.push(Row { replication, window: window + 1, metric, name, value });

@@ -154,7 +154,7 @@ impl SweepSummary {
     }
 }
 
-fn windows(cell: &Cell, parts: &[Part], metrics: &[&'static Metric]) -> Vec<WindowSummary> {
+fn windows(cell: &Cell, parts: &[Part], metrics: &[Metric]) -> Vec<WindowSummary> {
     let experiment = &cell.experiment;
     let over = |window, kind, of| Over { parts, metrics, window, kind, of };
     let windows = experiment.windows_s.iter().enumerate();
@@ -171,7 +171,7 @@ fn windows(cell: &Cell, parts: &[Part], metrics: &[&'static Metric]) -> Vec<Wind
 /// The measures of one kind in one window of a cell.
 struct Over<'a> {
     parts: &'a [Part],
-    metrics: &'a [&'static Metric],
+    metrics: &'a [Metric],
     window: usize,
     kind: Kind,
     of: fn(&PartWindow) -> &Vec<Measured>,
@@ -184,8 +184,7 @@ impl Over<'_> {
     }
 
     fn subjects(&self, infos: &[FlowInfo]) -> Vec<SubjectSummary> {
-        let metrics: Vec<&Metric> =
-            self.metrics.iter().copied().filter(|metric| metric.kind == self.kind).collect();
+        let metrics: Vec<&Metric> = self.metrics.iter().filter(|metric| metric.kind == self.kind).collect();
         let first = self.parts.first().and_then(|part| part.windows.get(self.window));
         let Some(first) = first.filter(|_| !metrics.is_empty()) else { return Vec::new() };
         let subjects = (self.of)(first).iter().enumerate();

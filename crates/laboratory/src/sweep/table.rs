@@ -26,12 +26,8 @@ pub fn render(outcome: &Outcome<'_>) -> String {
     );
     for kind in [Kind::Flow, Kind::Group, Kind::Link] {
         let of_kind: Vec<&Line> = lines.iter().filter(|line| line.kind == kind).collect();
-        let metrics: Vec<&Metric> = grid
-            .metrics
-            .iter()
-            .copied()
-            .filter(|metric| of_kind.iter().any(|line| line.has(metric)))
-            .collect();
+        let metrics: Vec<&Metric> =
+            grid.metrics.iter().filter(|metric| of_kind.iter().any(|line| line.has(metric))).collect();
         if !metrics.is_empty() {
             text.push('\n');
             text.push_str(&table(grid, kind, &of_kind, &metrics));

@@ -99,6 +99,8 @@ pub struct Control {
     /// Until when what reports tell is older than the last change.
     seen_from: Option<Time>,
     peaks: [(u64, f64); PEAKS],
+    /// Growth of the queue and packets not acknowledged, by the last report.
+    heard: (Option<f64>, f64),
 }
 
 impl Control {
@@ -111,6 +113,7 @@ impl Control {
             hold_until: None,
             seen_from: None,
             peaks: [(0, 0.0); PEAKS],
+            heard: (None, 0.0),
         }
     }
 
@@ -131,6 +134,16 @@ impl Control {
         self.phase
     }
 
+    /// How fast the queue grows, by the last report; none before one that says so.
+    pub fn growth(&self) -> Option<f64> {
+        self.heard.0
+    }
+
+    /// Packets not acknowledged, by the last report.
+    pub fn unacknowledged(&self) -> f64 {
+        self.heard.1
+    }
+
     /// The rules.
     pub fn rules(&self) -> &Rules {
         &self.rules
@@ -139,6 +152,7 @@ impl Control {
     /// A report came.
     pub fn on_report(&mut self, now: Time, step: Step) {
         let estimate = queue_estimate(step.period_s, step.rtt_var_s, self.rules.increase_max);
+        self.heard = (estimate.growth, step.unacknowledged);
         if self.phase == Phase::Avoidance && self.may_restart(now) {
             self.phase = Phase::SlowStart;
         }

@@ -13,6 +13,7 @@ use layercast_core::contract::{
     Action, ActionQueue, Arrival, Cause, Ecn, Endpoint, Estimates, Input, Origin, Payload, Send, Target,
     Timers, TraceEvent,
 };
+use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::timers;
@@ -377,5 +378,12 @@ impl Endpoint for Receiver {
             rtt: self.beats.to_source(),
             ..Estimates::default()
         }
+    }
+
+    gauges! { |self, _now|
+        /// Packets missing or held for repairs: what the memory taken grows with.
+        value buffer in "packets" = self.state_size();
+        /// Requests for repairs in a row since data or an answer came.
+        value fruitless_nacks in "requests" = self.fruitless;
     }
 }

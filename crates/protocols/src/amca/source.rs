@@ -6,10 +6,11 @@ mod repairs;
 use self::feedback::Feedback;
 use self::repairs::Repairs;
 use super::dyram::{ChildKey, Children, link_bit, wire_before};
-use super::{Answer, Body, Control, Data, Header, Nack, Options, Profile, Report, Rules};
+use super::{Answer, Body, Control, Data, Header, Nack, Options, Phase, Profile, Report, Rules};
 use layercast_core::contract::{
     Action, ActionQueue, Arrival, Endpoint, Estimates, Input, Payload, Peer, Send, Target, Timers, TraceEvent,
 };
+use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::timers;
@@ -371,5 +372,18 @@ impl Endpoint for Source {
 
     fn session_number(&self) -> Option<u32> {
         Some(self.session())
+    }
+
+    gauges! { |self, _now|
+        /// How fast the queue grows, in packets for each packet sent, by the last report.
+        value growth in "packets/packet" = self.control.growth();
+        /// Packets not acknowledged, by the last report: what waits in the buffers.
+        value unacknowledged in "packets" = self.control.unacknowledged();
+        /// Whether slow start goes on.
+        value in_slow_start in "flag" = self.control.phase() == Phase::SlowStart;
+        /// Packets that all receivers have.
+        count complete in "packets" = self.group_below;
+        /// Children that are heard.
+        value children in "children" = self.children.len();
     }
 }

@@ -4,7 +4,6 @@
 //! estimator, echo, rate, smoothing), then slow start or the manager in `management`. A step that
 //! they ask for takes effect before the next packet.
 
-mod counters;
 mod management;
 mod reception;
 mod reports;
@@ -12,8 +11,6 @@ mod table;
 mod timing;
 
 use core::num::NonZeroU64;
-
-pub use counters::Counters;
 
 use reception::{Reception, Verdict};
 use reports::ReportSchedule;
@@ -27,9 +24,11 @@ use super::strategy::Manager;
 use layercast_core::contract::{
     Action, ActionQueue, Arrival, Cause, Ecn, Endpoint, Estimates, Input, Origin, Send, Timers, TraceEvent,
 };
+use layercast_core::gauges;
 use layercast_core::session::{SessionMatch, SessionNumber, SessionPlan};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Layer, Level, RateEstimate, Time};
+use layercast_kit::counters::ReceiverCounters;
 
 /// What a receiver is about.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,7 +67,7 @@ pub struct Receiver {
     no_join_before: Time,
     /// The newest time stamp of the base layer and when it came.
     newest_base: Option<(u32, Time)>,
-    counters: Counters,
+    counters: ReceiverCounters,
     actions: ActionQueue<Header>,
 }
 
@@ -93,7 +92,7 @@ impl Receiver {
             silent: false,
             no_join_before: Time::ZERO,
             newest_base: None,
-            counters: Counters::default(),
+            counters: ReceiverCounters::default(),
             actions: ActionQueue::default(),
             options: options.clone(),
             table,
@@ -102,7 +101,7 @@ impl Receiver {
     }
 
     /// What was counted.
-    pub fn counters(&self) -> &Counters {
+    pub fn counters(&self) -> &ReceiverCounters {
         &self.counters
     }
 
@@ -299,7 +298,17 @@ impl Endpoint for Receiver {
             smoothed_rate: self.reception.smoothed_rate(),
             loss: self.session.known().map(|_| self.reception.loss_rate()),
             rtt: self.reception.rtt(),
-            ..Estimates::default()
         }
+    }
+
+    gauges! { |self, _now|
+        ..self.counters => ReceiverCounters {
+            received, lost, marked, late, duplicate, stray, invalid, foreign, suspect, resync, restarts,
+            join_failed, join_silent, reports, bad_echo,
+        };
+        /// Whether slow start goes on.
+        value in_slow_start in "flag" = self.in_slow_start();
+        /// The feedback interval in force.
+        value feedback_interval_ms in "ms" = self.feedback_interval();
     }
 }

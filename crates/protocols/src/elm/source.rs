@@ -6,32 +6,17 @@ use super::feedback::{EchoQueue, FeedbackControl, Waiting};
 use super::header::{Base, Data, Echo, Header, MAX_LAYERS, Report, TableEntry};
 use super::options::{EchoOrder, FirstSequence, Options};
 use layercast_core::contract::{ActionQueue, Endpoint, Estimates, Input, Payload, Send, Target};
+use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Layer, Level, Pacer, Rate, RateEstimate, Time, WireSeq};
+use layercast_kit::counters::SourceCounters;
 use layercast_kit::estimator::rtt_sample;
 use layercast_kit::feedback::TokenBucket;
 
 /// A layer that is further behind than this starts anew from now: a host that stalled does not
 /// make up for it with a burst.
 const MAX_BEHIND: Duration = Duration::from_ms(100);
-
-/// What a source counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SourceCounters {
-    /// Data packets sent.
-    pub sent: u64,
-    /// Data packets that the host refused to send.
-    pub refused: u64,
-    /// Reports taken.
-    pub reports: u64,
-    /// Reports above the limit of ten times the target; counted for the interval, not echoed.
-    pub surplus_reports: u64,
-    /// Packets of another session, or that are no reports.
-    pub invalid: u64,
-    /// Echoes put into packets.
-    pub echoes: u64,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -274,5 +259,11 @@ impl Endpoint for Source {
 
     fn session_number(&self) -> Option<u32> {
         Some(self.session())
+    }
+
+    gauges! { |self, _now|
+        ..self.counters => SourceCounters { sent, refused, reports, surplus_reports, invalid, echoes };
+        /// The feedback interval that packets announce.
+        value feedback_interval_ms in "ms" = self.feedback_interval();
     }
 }

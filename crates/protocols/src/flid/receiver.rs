@@ -13,6 +13,7 @@ use super::{Header, JoinMode, Settings, Variant};
 use layercast_core::contract::{
     Action, ActionQueue, Arrival, Cause, Ecn, Endpoint, Estimates, Input, Origin, Timers, TraceEvent,
 };
+use layercast_core::gauges;
 use layercast_core::session::{SessionMatch, SessionNumber, SessionPlan};
 use layercast_core::stream::Stream;
 use layercast_core::timers;
@@ -52,6 +53,8 @@ pub struct Receiver {
     deaf_until: Time,
     last_heard: Time,
     counts: (u64, u64),
+    /// Slots after which a layer was added, and after which one was left.
+    decisions: (u64, u64),
     timers: Timers<Timer>,
     actions: ActionQueue<Header>,
 }
@@ -104,6 +107,7 @@ impl Receiver {
             deaf_until: Time::ZERO,
             last_heard: Time::ZERO,
             counts: (0, 0),
+            decisions: (0, 0),
             timers: Timers::default(),
             actions: ActionQueue::default(),
             settings,
@@ -407,6 +411,21 @@ impl Endpoint for Receiver {
         let (received, lost) = self.counts;
         let loss = (lost + received > 0).then(|| lost as f64 / (lost + received) as f64);
         Estimates { level: self.level, loss, ..Estimates::default() }
+    }
+
+    gauges! { |self, _now|
+        /// Data packets that counted.
+        count received in "packets" = self.counts.0;
+        /// Packets found missing.
+        count lost in "packets" = self.counts.1;
+        /// The number of the present slot.
+        value slot in "slots" = self.slot.number;
+        /// The level that the slot's increase signal names, once a packet has told it; none if it names none.
+        value signal in "layers" = self.slot.signal();
+        /// Slots after which a layer was added.
+        count increases in "slots" = self.decisions.0;
+        /// Congested slots after which a layer was left.
+        count decreases in "slots" = self.decisions.1;
     }
 }
 

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::{Header, ReverseCounter, Settings, SignalRule, Variant, signal};
 use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input, Send};
+use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Layer, Level, Size, Time, WireSeq};
@@ -325,6 +326,13 @@ impl Endpoint for Source {
 
     fn session_number(&self) -> Option<u32> {
         Some(self.session())
+    }
+
+    gauges! { |self, _now|
+        /// The number of the present slot.
+        value slot in "slots" = self.slot;
+        /// The level that the slot's increase signal names; none if it names none.
+        value signal in "layers" = self.signal;
     }
 }
 

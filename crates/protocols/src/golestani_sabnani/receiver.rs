@@ -4,10 +4,11 @@ use super::allowance::Allowance;
 use super::header::{Header, ReceiverId, Report};
 use super::options::Options;
 use layercast_core::contract::{Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Send};
+use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::Time;
-use layercast_kit::window::Counters;
+use layercast_kit::counters::ReceiverCounters;
 use layercast_kit::window::listener::Listener;
 
 /// A receiver with a window of its own.
@@ -31,7 +32,7 @@ impl Receiver {
     }
 
     /// What was counted.
-    pub fn counters(&self) -> &Counters {
+    pub fn counters(&self) -> &ReceiverCounters {
         &self.listener.counters
     }
 
@@ -112,5 +113,14 @@ impl Endpoint for Receiver {
 
     fn estimates(&self, _now: Time) -> Estimates {
         Estimates { level: self.listener.level(), ..Estimates::default() }
+    }
+
+    gauges! { |self, _now|
+        ..self.listener.counters => ReceiverCounters {
+            received, lost, marked, late, duplicate, stray, invalid, foreign, resync, restarts, join_failed,
+            reports,
+        };
+        /// The receiver's window.
+        value window in "packets" = self.window();
     }
 }

@@ -3,10 +3,11 @@
 use super::header::{Data, Header, Report};
 use super::options::Options;
 use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input};
+use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Layer, Level, Rate, RateEstimate, Seq, Size, Time};
-use layercast_kit::window::SourceCounters;
+use layercast_kit::counters::SourceCounters;
 use layercast_kit::window::members::{Members, sample_rtt};
 use layercast_kit::window::paced_sender::{Limits, PacedSender};
 use layercast_kit::window::patience::Patience;
@@ -132,11 +133,11 @@ impl Source {
         self.paced_sender.counters.timeouts += 1;
         let gone = self.members.give_up(now, self.paced_sender.next(), self.options.stall_limit);
         self.paced_sender.counters.given_up += gone;
-        if gone > 0 || self.members.len() == 0 {
+        if gone > 0 || self.members.is_empty() {
             self.patience.forgive();
         }
         // As many as make a missing packet lost, so that receivers find out; one where there is none.
-        let probes = if self.members.len() == 0 { 1 } else { 1 + u64::from(self.options.reorder) };
+        let probes = if self.members.is_empty() { 1 } else { 1 + u64::from(self.options.reorder) };
         self.probe_end = Seq(self.paced_sender.next().0 + probes);
     }
 
@@ -199,5 +200,15 @@ impl Endpoint for Source {
 
     fn session_number(&self) -> Option<u32> {
         Some(self.session())
+    }
+
+    gauges! { |self, _now|
+        ..self.counters() => SourceCounters {
+            sent, refused, reports, surplus_reports, invalid, timeouts, given_up,
+        };
+        /// The window of the receiver that limits the source; 0 without receivers.
+        value window in "packets" = self.window();
+        /// Receivers that the source follows.
+        value receivers in "receivers" = self.receivers();
     }
 }

@@ -9,6 +9,7 @@ use layercast_core::contract::{
     Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, JoinError, Origin, Send, Timers,
     TraceEvent,
 };
+use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::timers;
@@ -206,5 +207,14 @@ impl Endpoint for Receiver {
             rtt: self.caller.rtt(),
             ..Estimates::default()
         }
+    }
+
+    gauges! { |self, _now|
+        /// Packets that are complete from the beginning.
+        count complete in "packets" = self.reception.complete().0;
+        /// Whether it was nominated by the newest data.
+        value is_nominee in "flag" = self.acknowledges;
+        /// How often the present request was made again.
+        value retries in "requests" = self.retries;
     }
 }

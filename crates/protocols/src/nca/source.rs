@@ -8,6 +8,7 @@ use layercast_core::contract::{
     Action, ActionQueue, Arrival, ChildLink, ChildSet, Endpoint, Estimates, Input, Origin, Payload, Peer,
     Send, Target,
 };
+use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Rate, RateEstimate, Seq, Size, Time};
@@ -282,5 +283,12 @@ impl Endpoint for Source {
             rtt: self.window.rtt(),
             ..Estimates::default()
         }
+    }
+
+    gauges! { |self, _now|
+        /// The window.
+        value window in "packets" = self.window.size();
+        /// Packets that all receivers have.
+        count complete in "packets" = self.complete.0;
     }
 }

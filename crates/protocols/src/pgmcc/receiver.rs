@@ -4,10 +4,11 @@ use super::header::{Data, Header, ReceiverId, Report};
 use super::loss::LossFilter;
 use super::options::Options;
 use layercast_core::contract::{Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Send};
+use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::Time;
-use layercast_kit::window::Counters;
+use layercast_kit::counters::ReceiverCounters;
 use layercast_kit::window::listener::Listener;
 
 /// A NAK that waits for its time.
@@ -45,7 +46,7 @@ impl Receiver {
     }
 
     /// What was counted.
-    pub fn counters(&self) -> &Counters {
+    pub fn counters(&self) -> &ReceiverCounters {
         &self.listener.counters
     }
 
@@ -158,5 +159,14 @@ impl Endpoint for Receiver {
     fn estimates(&self, _now: Time) -> Estimates {
         let loss = self.listener.session().map(|_| self.loss.rate());
         Estimates { level: self.listener.level(), loss, ..Estimates::default() }
+    }
+
+    gauges! { |self, _now|
+        ..self.listener.counters => ReceiverCounters {
+            received, lost, marked, late, duplicate, stray, invalid, foreign, resync, restarts, join_failed,
+            reports,
+        };
+        /// Whether it represents all, as the newest packet has it.
+        value is_acker in "flag" = self.is_acker;
     }
 }

@@ -5,11 +5,12 @@ use super::header::{Data, Header, ReceiverId, Report};
 use super::options::{Options, RttUnit};
 use super::tokens::Tokens;
 use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input};
+use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, Seq, Size, Time};
+use layercast_kit::counters::SourceCounters;
 use layercast_kit::estimator::{RttEstimator, rtt_sample};
-use layercast_kit::window::SourceCounters;
 use layercast_kit::window::members::smoothed_rtt;
 use layercast_kit::window::paced_sender::{Limits, PacedSender};
 use layercast_kit::window::patience::Patience;
@@ -279,7 +280,17 @@ impl Endpoint for Source {
             RateEstimate::Known(Rate::from_bytes_per_s(bytes / rtt.as_secs_f64()))
         });
         let loss = self.acker.as_ref().map(|acker| acker.loss);
-        Estimates { level: Level::up_to(Layer::BASE), rate, smoothed_rate: rate, loss, rtt, measures: None }
+        Estimates { level: Level::up_to(Layer::BASE), rate, smoothed_rate: rate, loss, rtt }
+    }
+
+    gauges! { |self, _now|
+        ..self.counters() => SourceCounters {
+            sent, refused, reports, surplus_reports, invalid, timeouts, given_up,
+        };
+        /// The window.
+        value window in "packets" = self.window();
+        /// Times that another receiver became the acker.
+        count acker_changes in "times" = self.changes;
     }
 
     fn session_number(&self) -> Option<u32> {

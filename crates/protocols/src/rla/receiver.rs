@@ -3,10 +3,11 @@
 use super::header::{Header, ReceiverId, Report};
 use super::options::Options;
 use layercast_core::contract::{Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Send};
+use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Size, Time};
-use layercast_kit::window::Counters;
+use layercast_kit::counters::ReceiverCounters;
 use layercast_kit::window::listener::Listener;
 
 /// A receiver of a session of RLA.
@@ -28,7 +29,7 @@ impl Receiver {
     }
 
     /// What was counted.
-    pub fn counters(&self) -> &Counters {
+    pub fn counters(&self) -> &ReceiverCounters {
         &self.listener.counters
     }
 
@@ -92,5 +93,12 @@ impl Endpoint for Receiver {
 
     fn estimates(&self, _now: Time) -> Estimates {
         Estimates { level: self.listener.level(), ..Estimates::default() }
+    }
+
+    gauges! { |self, _now|
+        ..self.listener.counters => ReceiverCounters {
+            received, lost, marked, late, duplicate, stray, invalid, foreign, resync, restarts, join_failed,
+            reports,
+        };
     }
 }

@@ -5,10 +5,11 @@ use super::options::Options;
 use super::signals::{Signals, probability};
 use super::window::Window;
 use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input};
+use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Layer, Level, Rate, RateEstimate, Seq, Size, Time};
-use layercast_kit::window::SourceCounters;
+use layercast_kit::counters::SourceCounters;
 use layercast_kit::window::members::{Members, sample_rtt};
 use layercast_kit::window::paced_sender::{Limits, PacedSender};
 use layercast_kit::window::patience::Patience;
@@ -174,7 +175,7 @@ impl Source {
         let next = self.paced_sender.next();
         let gone = self.members.give_up(now, next, self.options.stall_limit);
         self.paced_sender.counters.given_up += gone;
-        if gone > 0 || self.members.len() == 0 {
+        if gone > 0 || self.members.is_empty() {
             // Packets that look for receivers leave at an even pace.
             self.patience.forgive();
         }
@@ -248,5 +249,19 @@ impl Endpoint for Source {
 
     fn session_number(&self) -> Option<u32> {
         Some(self.session())
+    }
+
+    gauges! { |self, _now|
+        ..self.counters() => SourceCounters {
+            sent, refused, reports, surplus_reports, invalid, timeouts, given_up,
+        };
+        /// The window.
+        value window in "packets" = self.window();
+        /// Receivers that the source follows.
+        value receivers in "receivers" = self.receivers();
+        /// Congestion signals of troubled receivers.
+        count signals in "signals" = self.signals;
+        /// Signals that halved the window.
+        count cuts in "times" = self.cuts;
     }
 }

@@ -12,6 +12,7 @@ use super::{Header, MAX_LAYERS, Options};
 use layercast_core::contract::{
     Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Origin, Timers, TraceEvent,
 };
+use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::timers;
@@ -37,6 +38,8 @@ pub struct Receiver {
     /// Whether a point has passed from which on losses were watched.
     armed: bool,
     newest_point: Option<WireSeq>,
+    /// Points of the top layer at which a join was open, and those at which nothing spoke against it.
+    points: (u64, u64),
     last_heard: Time,
     timers: Timers<Timer>,
     actions: ActionQueue<Header>,
@@ -72,6 +75,7 @@ impl Receiver {
             lost_since_point: 0,
             armed: false,
             newest_point: None,
+            points: (0, 0),
             last_heard: Time::ZERO,
             timers: Timers::default(),
             actions: ActionQueue::default(),
@@ -104,6 +108,12 @@ impl Receiver {
             self.on_point(now, layer, header.point);
         }
         self.watch_holes();
+    }
+
+    /// Packets received and lost, on all layers.
+    fn counts(&self) -> (u64, u64) {
+        let counts = self.layers.iter().map(|layer| layer.tracker.counts());
+        counts.fold((0, 0), |sum, layer| (sum.0 + layer.received, sum.1 + layer.lost))
     }
 
     fn is_deaf(&self, now: Time) -> bool {
@@ -148,6 +158,8 @@ impl Receiver {
         let held = usize::from(self.level.layer_count());
         let missing: u64 = self.layers.iter().take(held).map(|layer| layer.tracker.missing()).sum();
         let clean = missing == 0 && self.lost_since_point <= self.options.losses_accepted;
+        self.points.0 += 1;
+        self.points.1 += u64::from(clean);
         self.lost_since_point = 0;
         let watched = core::mem::replace(&mut self.armed, true);
         if watched && clean && held < self.layers.len() {
@@ -279,10 +291,22 @@ impl Endpoint for Receiver {
     }
 
     fn estimates(&self, _now: Time) -> Estimates {
-        let counts = self.layers.iter().map(|layer| layer.tracker.counts());
-        let (lost, received) = counts.fold((0, 0), |sum, layer| (sum.0 + layer.lost, sum.1 + layer.received));
+        let (received, lost) = self.counts();
         let loss = (lost + received > 0).then(|| lost as f64 / (lost + received) as f64);
         Estimates { level: self.level, loss, ..Estimates::default() }
+    }
+
+    gauges! { |self, now|
+        /// Data packets that counted.
+        count received in "packets" = self.counts().0;
+        /// Packets found missing.
+        count lost in "packets" = self.counts().1;
+        /// Synchronisation points of the top layer, outside of deaf periods.
+        count sync_points in "points" = self.points.0;
+        /// Of these, points before which too few losses came to forbid a join.
+        count clean_points in "points" = self.points.1;
+        /// Whether losses do not count now.
+        value is_deaf in "flag" = self.is_deaf(now);
     }
 }
 

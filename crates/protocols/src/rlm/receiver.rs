@@ -12,6 +12,7 @@ use super::{Announcement, Data, DetectionTime, Header, JoinTimers, Options};
 use layercast_core::contract::{
     Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Origin, Send, Timers, TraceEvent,
 };
+use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::timers;
@@ -35,6 +36,8 @@ pub struct Receiver {
     memory: LevelMemory,
     senders: Senders,
     trackers: Vec<SequenceTracker>,
+    /// Own experiments, and those of them that failed.
+    experiments: (u64, u64),
     /// Packets received and lost when the measurement began.
     measured_from: (u64, u64),
     last_heard: Time,
@@ -75,6 +78,7 @@ impl Receiver {
             is_running: false,
             state: State::Steady,
             held: 0,
+            experiments: (0, 0),
             measured_from: (0, 0),
             last_heard: Time::ZERO,
             timers: Timers::default(),
@@ -136,6 +140,7 @@ impl Receiver {
         self.forget(self.held);
         self.held += 1;
         self.memory.on_own_join(self.held, now);
+        self.experiments.0 += u64::from(cause == Cause::Experiment);
         let to = Level::from_count(self.held);
         if cause == Cause::Experiment && self.options.shared_learning {
             let made = Announcement { level: to, from: self.own };
@@ -287,6 +292,21 @@ impl Endpoint for Receiver {
         let (received, lost) = self.counts();
         let loss = (received + lost > 0).then(|| lost as f64 / (received + lost) as f64);
         Estimates { level: Level::from_count(self.held), loss, ..Estimates::default() }
+    }
+
+    gauges! { |self, _now|
+        /// Data packets that counted.
+        count received in "packets" = self.counts().0;
+        /// Packets found missing.
+        count lost in "packets" = self.counts().1;
+        /// Experiments of this receiver.
+        count experiments in "experiments" = self.experiments.0;
+        /// Of these, experiments after which loss came soon.
+        count failed_experiments in "experiments" = self.experiments.1;
+        /// How long loss takes to show after a join (TD).
+        value detection_ms in "ms" = self.detection.mean_s * 1e3;
+        /// The join timer of the next level.
+        value join_timer_ms in "ms" = self.join_timers.of(self.held + 1) * 1e3;
     }
 }
 

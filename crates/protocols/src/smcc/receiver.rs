@@ -11,7 +11,7 @@ mod management;
 
 use alloc::vec::Vec;
 
-pub use counters::Counters;
+pub use counters::JoinCounters;
 
 use self::attempt::Attempt;
 use self::back_off::BackOff;
@@ -23,9 +23,11 @@ use crate::tfmcc::receiver::{Arrived, Reception, Reporter, Verdict};
 use layercast_core::contract::{
     Action, ActionQueue, Arrival, Cause, Ecn, Endpoint, Estimates, Input, Origin, TraceEvent,
 };
+use layercast_core::gauges;
 use layercast_core::session::{SessionMatch, SessionNumber, SessionPlan};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, Size, Time};
+use layercast_kit::counters::ReceiverCounters;
 use layercast_kit::estimator::LossConfig;
 
 /// What a receiver is about.
@@ -62,7 +64,8 @@ pub struct Receiver {
     above_since: Option<Time>,
     /// When silence is worth a note.
     silent_at: Time,
-    counters: Counters,
+    counters: ReceiverCounters,
+    joins: JoinCounters,
     actions: ActionQueue<Header>,
 }
 
@@ -89,14 +92,20 @@ impl Receiver {
             below_since: None,
             above_since: None,
             silent_at: Time::ZERO,
-            counters: Counters::default(),
+            counters: ReceiverCounters::default(),
+            joins: JoinCounters::default(),
             actions: ActionQueue::default(),
         }
     }
 
     /// What was counted.
-    pub fn counters(&self) -> &Counters {
+    pub fn counters(&self) -> &ReceiverCounters {
         &self.counters
+    }
+
+    /// What became of attempts to join layers.
+    pub fn joins(&self) -> &JoinCounters {
+        &self.joins
     }
 
     /// The number that this receiver drew.
@@ -118,7 +127,7 @@ impl Receiver {
         match arrival.header {
             Header::Data(data) => self.on_data(now, &data, arrival),
             Header::Counting(counting) => self.on_counting(now, &counting, arrival),
-            Header::Report(_) => self.counters.tfmcc.invalid += 1,
+            Header::Report(_) => self.counters.invalid += 1,
         }
     }
 
@@ -126,11 +135,11 @@ impl Receiver {
         let layer = data.layer();
         let from_its_channel = arrival.origin == Origin::Channel(layer.channel());
         if !from_its_channel || !self.structure.contains(layer) || data.told.check().is_err() {
-            self.counters.tfmcc.invalid += 1;
+            self.counters.invalid += 1;
             return;
         }
         if !self.level.holds(layer) {
-            self.counters.tfmcc.stray += 1;
+            self.counters.stray += 1;
             return;
         }
         if !self.is_of_session(now, data.told.session) {
@@ -164,12 +173,12 @@ impl Receiver {
         let place = self.structure.counting_place(counting.channel());
         let from_its_channel = arrival.origin == Origin::Channel(counting.channel());
         let Some((layer, place)) = place.filter(|_| from_its_channel) else {
-            self.counters.tfmcc.invalid += 1;
+            self.counters.invalid += 1;
             return;
         };
         let held = |attempt: Attempt| attempt.layer == layer && attempt.held.holds(place);
         if !self.attempt.is_some_and(held) {
-            self.counters.tfmcc.stray += 1;
+            self.counters.stray += 1;
             return;
         }
         if !self.is_of_session(now, counting.session) {
@@ -191,8 +200,7 @@ impl Receiver {
     /// Whether a packet belongs to the session, which the first packet makes known.
     fn is_of_session(&mut self, now: Time, number: u32) -> bool {
         let heard = self.session.hear(number);
-        self.counters.tfmcc.foreign +=
-            u64::from(matches!(heard, SessionMatch::Foreign | SessionMatch::Restarted));
+        self.counters.foreign += u64::from(matches!(heard, SessionMatch::Foreign | SessionMatch::Restarted));
         if heard == SessionMatch::Restarted {
             self.begin_anew(now);
         }
@@ -201,7 +209,7 @@ impl Receiver {
 
     /// The source began anew: everything but the level is learned again.
     fn begin_anew(&mut self, now: Time) {
-        self.counters.tfmcc.restarts += 1;
+        self.counters.restarts += 1;
         self.actions.trace(TraceEvent::Resynchronised { layer: Layer::BASE });
         self.reception = reception(&self.of_layer, &self.losses, &self.structure, self.packet_size);
         self.reporter.reset();
@@ -211,10 +219,10 @@ impl Receiver {
 
     /// Estimators. Whether the packet brought a loss event; none if it does not count.
     fn receive(&mut self, now: Time, arrived: &Arrived<'_>) -> Option<bool> {
-        match self.reception.on_data(now, arrived, &mut self.counters.tfmcc, &mut self.actions) {
+        match self.reception.on_data(now, arrived, &mut self.counters, &mut self.actions) {
             Verdict::Counted(new_loss) => return Some(new_loss),
             Verdict::Ignored => {}
-            Verdict::Suspect => self.counters.tfmcc.suspect += 1,
+            Verdict::Suspect => self.counters.suspect += 1,
             Verdict::Restarted => self.begin_anew(now),
         }
         None
@@ -225,13 +233,13 @@ impl Receiver {
         let told = self.reporter.hear(now, data, new_loss, &mut self.reception, &self.of_layer);
         let Some(told) = told else { return };
         self.silent_at = now + self.of_layer.silence_note;
-        self.counters.tfmcc.bad_echo += u64::from(told.bad_echo);
+        self.counters.bad_echo += u64::from(told.bad_echo);
         if let Some(rtt) = told.first_rtt {
             self.actions.trace(TraceEvent::FirstRoundTrip { rtt });
         }
         let asked = self.reception.asked();
         if self.reporter.is_due_with(now, &told, asked, &self.reception, &self.of_layer) {
-            self.counters.tfmcc.limiting_reports += 1;
+            self.counters.limiting_reports += 1;
             self.send_report(now, false);
         }
         self.manage(now, new_loss, data.max_rtt().scaled(self.of_layer.round_length));
@@ -245,7 +253,7 @@ impl Receiver {
         // Brings the fair rate up to date.
         self.reception.asked();
         if self.reporter.is_limiting() && self.of_layer.report_on_loss {
-            self.counters.tfmcc.limiting_reports += 1;
+            self.counters.limiting_reports += 1;
             self.send_report(now, false);
         }
         self.loss_in_attempt(now);
@@ -340,7 +348,18 @@ impl Endpoint for Receiver {
             smoothed_rate: rate,
             loss: self.session.known().map(|_| self.reception.loss_rate()),
             rtt: self.reception.rtt().map(|_| self.reception.rtt_in_use()),
-            measures: None,
         }
+    }
+
+    gauges! { |self, _now|
+        ..self.counters => ReceiverCounters {
+            received, lost, marked, late, duplicate, stray, invalid, foreign, suspect, resync, restarts,
+            join_failed, reports, limiting_reports, bad_echo,
+        };
+        ..self.joins => JoinCounters { attempts, joined, taken_back, silent_layers };
+        /// Whether it limits its highest layer's rate, as far as it knows.
+        value is_limiting in "flag" = self.is_limiting();
+        /// Units of rate that counting layers add.
+        value counting_units in "units" = self.steps();
     }
 }

@@ -8,31 +8,14 @@ use super::structure::Structure;
 use crate::tfmcc;
 use crate::tfmcc::source::{MAX_BEHIND, Range, Regulator, Reported};
 use layercast_core::contract::{ActionQueue, Endpoint, Estimates, Input, Payload, Send, Target};
+use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{
     Channel, Duration, Layer, Level, Pacer, Rate, RateEstimate, Size, Time, WireSeq,
 };
+use layercast_kit::counters::SourceCounters;
 use layercast_kit::feedback::TokenBucket;
-
-/// What a source counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SourceCounters {
-    /// Data packets sent, on counting layers too.
-    pub sent: u64,
-    /// Data packets that the host refused to send.
-    pub refused: u64,
-    /// Reports taken.
-    pub reports: u64,
-    /// Reports of others than a layer's limiting receiver.
-    pub others: u64,
-    /// Reports above the limit.
-    pub surplus_reports: u64,
-    /// Packets of another session, or of no layer, or that are no reports, or that answer no packet of ours.
-    pub invalid: u64,
-    /// Feedback rounds that have ended, of all layers.
-    pub rounds: u64,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -232,7 +215,7 @@ impl Source {
             return;
         }
         self.counters.reports += 1;
-        self.counters.others += u64::from(group.regulator.on_report(now, &reported));
+        self.counters.other_reports += u64::from(group.regulator.on_report(now, &reported));
         self.regulate();
     }
 
@@ -331,5 +314,11 @@ impl Endpoint for Source {
 
     fn session_number(&self) -> Option<u32> {
         Some(self.session())
+    }
+
+    gauges! { |self, _now|
+        ..self.counters => SourceCounters {
+            sent, refused, reports, other_reports, surplus_reports, invalid, rounds,
+        };
     }
 }

@@ -4,14 +4,11 @@
 //! rate, round-trip time), then feedback: at the pace of round trips if this receiver limits the rate,
 //! by a random timer in `feedback` if not.
 
-mod counters;
 mod feedback;
 mod meter;
 mod reception;
 mod reporter;
 mod reports;
-
-pub use counters::Counters;
 
 pub(crate) use self::reception::{Arrived, Reception, Verdict};
 pub(crate) use self::reporter::Reporter;
@@ -20,9 +17,11 @@ use super::options::Options;
 use layercast_core::contract::{
     Action, ActionQueue, Arrival, Cause, Ecn, Endpoint, Estimates, Input, Origin, TraceEvent,
 };
+use layercast_core::gauges;
 use layercast_core::session::{SessionMatch, SessionNumber, SessionPlan};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Layer, Level, Rate, RateEstimate, Size, Time};
+use layercast_kit::counters::ReceiverCounters;
 
 /// The channel of the session.
 const CHANNEL: Channel = Channel(0);
@@ -53,7 +52,7 @@ pub struct Receiver {
     starved_since: Option<Time>,
     /// When silence is worth a note.
     silent_at: Time,
-    counters: Counters,
+    counters: ReceiverCounters,
     actions: ActionQueue<Header>,
 }
 
@@ -71,14 +70,14 @@ impl Receiver {
             reporter: Reporter::new(options, stream),
             starved_since: None,
             silent_at: Time::ZERO,
-            counters: Counters::default(),
+            counters: ReceiverCounters::default(),
             actions: ActionQueue::default(),
             options: options.clone(),
         }
     }
 
     /// What was counted.
-    pub fn counters(&self) -> &Counters {
+    pub fn counters(&self) -> &ReceiverCounters {
         &self.counters
     }
 
@@ -264,7 +263,15 @@ impl Endpoint for Receiver {
             smoothed_rate: rate,
             loss: self.session.known().map(|_| self.reception.loss_rate()),
             rtt: self.reception.rtt().map(|_| self.reception.rtt_in_use()),
-            measures: None,
         }
+    }
+
+    gauges! { |self, _now|
+        ..self.counters => ReceiverCounters {
+            received, lost, marked, late, duplicate, stray, invalid, foreign, suspect, resync, restarts,
+            join_failed, reports, limiting_reports, bad_echo,
+        };
+        /// Whether it limits the session's rate, as far as it knows.
+        value is_limiting in "flag" = self.is_limiting();
     }
 }

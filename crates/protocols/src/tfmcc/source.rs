@@ -9,33 +9,16 @@ pub(crate) use self::regulator::{Range, Regulator, Reported};
 use super::header::{Header, ReceiverId, Report};
 use super::options::Options;
 use layercast_core::contract::{ActionQueue, Endpoint, Estimates, Input, Payload, Send, Target};
+use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Layer, Level, Rate, RateEstimate, Size, Time, WireSeq};
+use layercast_kit::counters::SourceCounters;
 use layercast_kit::feedback::TokenBucket;
 
 /// A source that is further behind than this starts anew from now: a host that stalled does not make
 /// up for it with a burst.
 pub(crate) const MAX_BEHIND: Duration = Duration::from_ms(100);
-
-/// What a source counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SourceCounters {
-    /// Data packets sent.
-    pub sent: u64,
-    /// Data packets that the host refused to send.
-    pub refused: u64,
-    /// Reports taken, those of the limiting receiver included.
-    pub reports: u64,
-    /// Reports of others than the limiting receiver.
-    pub others: u64,
-    /// Reports above the limit.
-    pub surplus_reports: u64,
-    /// Packets of another session, or that are no reports, or that answer no packet of ours.
-    pub invalid: u64,
-    /// Feedback rounds that have ended.
-    pub rounds: u64,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
@@ -169,7 +152,7 @@ impl Source {
             return;
         }
         self.counters.reports += 1;
-        self.counters.others += u64::from(self.regulator.on_report(now, &reported));
+        self.counters.other_reports += u64::from(self.regulator.on_report(now, &reported));
     }
 
     fn stop(&mut self, now: Time) {
@@ -234,7 +217,19 @@ impl Endpoint for Source {
     fn estimates(&self, _now: Time) -> Estimates {
         let rate = RateEstimate::Known(self.rate());
         let level = Level::up_to(Layer::BASE);
-        Estimates { level, rate, smoothed_rate: rate, loss: None, rtt: self.regulator.rtt(), measures: None }
+        Estimates { level, rate, smoothed_rate: rate, loss: None, rtt: self.regulator.rtt() }
+    }
+
+    gauges! { |self, _now|
+        ..self.counters => SourceCounters {
+            sent, refused, reports, other_reports, surplus_reports, invalid, rounds,
+        };
+        /// Times that another receiver became the limiting one.
+        count limiting_changes in "times" = self.limiting_changes();
+        /// The largest round-trip time of the session.
+        value max_rtt_ms in "ms" = self.max_rtt();
+        /// Whether slow start goes on.
+        value in_slow_start in "flag" = self.in_slow_start();
     }
 
     fn session_number(&self) -> Option<u32> {

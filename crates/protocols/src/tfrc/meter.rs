@@ -1,8 +1,6 @@
 //! What turns received and lost packets into a loss rate.
 
-use layercast_core::contract::{Measure, Measures};
-use layercast_core::units::{Duration, RateEstimate, Size};
-use layercast_kit::equation::{Formula, Path};
+use layercast_core::units::{Duration, Size};
 use layercast_kit::estimator::{LossConfig, LossEstimator, LossOutcome, LossPanel, Packet, PanelConfig};
 
 layercast_core::choices! {
@@ -97,20 +95,12 @@ impl Meter {
         }
     }
 
-    /// All measures with the rate that each would give; none for a single estimator. Without a path
-    /// the rates are unknown.
-    pub(super) fn measures(&self, formula: Formula, path: Option<&Path>) -> Option<Measures> {
-        let Meter::Several(panel, _) = self else { return None };
-        let measure = |loss: f64, counted: u64| {
-            let rate = path.and_then(|path| formula.rate(path, loss).ok()).unwrap_or(RateEstimate::Unknown);
-            Measure { loss, rate, counted }
-        };
-        Some(Measures {
-            packets: panel.packets(),
-            lip: measure(panel.lip().loss_rate(), panel.lip().events()),
-            lap: measure(panel.lap().loss_rate(), panel.lap().counted()),
-            fraction: measure(panel.fraction().fraction(), panel.fraction().losses()),
-        })
+    /// All measures, if there are several.
+    pub(super) fn panel(&self) -> Option<&LossPanel> {
+        match self {
+            Meter::One(_) => None,
+            Meter::Several(panel, _) => Some(panel),
+        }
     }
 
     pub(super) fn forget_times(&mut self) {

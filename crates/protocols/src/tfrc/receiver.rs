@@ -12,37 +12,13 @@ use super::settings::Settings;
 use layercast_core::contract::{
     Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Origin, Send, Timers, TraceEvent,
 };
+use layercast_core::gauges;
 use layercast_core::session::{SessionMatch, SessionNumber, SessionPlan};
 use layercast_core::stream::Stream;
 use layercast_core::timers;
-use layercast_core::units::{Channel, Duration, Layer, Level, Rate, Size, Time};
-
-/// What a receiver counted since it started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Data packets that counted.
-    pub received: u64,
-    /// Packets found missing.
-    pub lost: u64,
-    /// Packets with a congestion mark.
-    pub marked: u64,
-    /// Packets that came after they had been counted as lost.
-    pub late: u64,
-    /// Packets that came again.
-    pub duplicate: u64,
-    /// Packets that no source of this session sends.
-    pub invalid: u64,
-    /// Packets of another session number.
-    pub foreign: u64,
-    /// Packets whose time stamp was not believed.
-    pub suspect: u64,
-    /// Times that the numbers were learned anew.
-    pub resync: u64,
-    /// Times that the whole session was learned anew.
-    pub restarts: u64,
-    /// Reports sent, hellos included.
-    pub reports: u64,
-}
+use layercast_core::units::{Channel, Duration, Layer, Level, Rate, RateEstimate, Size, Time};
+use layercast_kit::counters::ReceiverCounters;
+use layercast_kit::estimator::LossPanel;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -82,7 +58,7 @@ pub struct Receiver {
     /// The newest time stamp and when it came.
     newest: Option<(u32, Time)>,
     timers: Timers<Timer>,
-    counters: Counters,
+    counters: ReceiverCounters,
     actions: ActionQueue<Header>,
 }
 
@@ -107,15 +83,25 @@ impl Receiver {
             reported_rtt: None,
             newest: None,
             timers: Timers::default(),
-            counters: Counters::default(),
+            counters: ReceiverCounters::default(),
             actions: ActionQueue::default(),
             settings,
         }
     }
 
     /// What was counted.
-    pub fn counters(&self) -> &Counters {
+    pub fn counters(&self) -> &ReceiverCounters {
         &self.counters
+    }
+
+    /// Several loss measures on the same packets, where there are several.
+    pub(crate) fn panel(&self) -> Option<&LossPanel> {
+        self.reception.panel()
+    }
+
+    /// The rate that TCP would have at this loss rate.
+    pub(crate) fn rate_at(&self, loss: f64) -> RateEstimate {
+        self.reception.rate_at(loss)
     }
 
     fn start(&mut self, now: Time) {
@@ -143,7 +129,11 @@ impl Receiver {
             self.counters.invalid += 1;
             return;
         }
-        if self.level == Level::NONE || !self.is_of_session(now, &data) {
+        if self.level == Level::NONE {
+            self.counters.stray += 1;
+            return;
+        }
+        if !self.is_of_session(now, &data) {
             return;
         }
         if data.end_of_session {
@@ -254,6 +244,7 @@ impl Receiver {
 
     fn join_failed(&mut self, now: Time, channel: Channel) {
         if channel == CHANNEL && self.level != Level::NONE {
+            self.counters.join_failed += 1;
             let note = TraceEvent::LevelChanged { from: HELD, to: Level::NONE, cause: Cause::JoinFailed };
             self.actions.trace(note);
             self.level = Level::NONE;
@@ -312,7 +303,13 @@ impl Endpoint for Receiver {
             smoothed_rate: rate,
             loss: self.session.known().map(|_| self.reception.loss_rate()),
             rtt: self.reception.rtt(),
-            measures: self.reception.measures(),
         }
+    }
+
+    gauges! { |self, _now|
+        ..self.counters => ReceiverCounters {
+            received, lost, marked, late, duplicate, stray, invalid, foreign, suspect, resync, restarts,
+            join_failed, reports,
+        };
     }
 }

@@ -9,31 +9,18 @@ use super::settings::{RateRule, Settings};
 use layercast_core::contract::{
     Action, ActionQueue, Endpoint, Estimates, Input, Origin, Payload, Peer, Send, Target, Timers,
 };
+use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::timers;
 use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, Time, WireSeq};
+use layercast_kit::counters::SourceCounters;
 use layercast_kit::estimator::{RtoEstimator, RttEstimator, rtt_sample};
 
 /// A report of this many times what was sent is not believed.
 const LYING: f64 = 4.0;
 /// The shortest spacing of packets, so that a wild rate cannot stall a host.
 const LEAST_SPACING: Duration = Duration::from_us(1);
-
-/// What a source counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SourceCounters {
-    /// Data packets sent.
-    pub sent: u64,
-    /// Data packets that the host refused to send.
-    pub refused: u64,
-    /// Reports taken.
-    pub reports: u64,
-    /// Times that no report came for too long.
-    pub no_feedback: u64,
-    /// Packets of another session or of another receiver, and reports that cannot be true.
-    pub invalid: u64,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -326,7 +313,7 @@ impl Source {
 
     /// No report has come for too long.
     fn on_no_feedback(&mut self, now: Time) {
-        self.counters.no_feedback += 1;
+        self.counters.timeouts += 1;
         self.round = self.round.wrapping_add(1);
         let at_once = self.law.on_no_feedback(now, !self.sent_since_timer);
         self.await_report(now);
@@ -399,5 +386,9 @@ impl Endpoint for Source {
 
     fn session_number(&self) -> Option<u32> {
         Some(self.session())
+    }
+
+    gauges! { |self, _now|
+        ..self.counters => SourceCounters { sent, refused, reports, invalid, timeouts };
     }
 }

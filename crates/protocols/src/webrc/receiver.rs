@@ -16,6 +16,7 @@ use super::options::Options;
 use super::rates::{Rates, Weights};
 use super::waves::{BASE, Waves};
 use layercast_core::contract::{Action, ActionQueue, Cause, Endpoint, Estimates, Input, Timers, TraceEvent};
+use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::timers;
@@ -134,6 +135,12 @@ impl Receiver {
     /// How many waves are held (NWC).
     fn waves_held(&self) -> u16 {
         (self.held.len() as u16).saturating_sub(1)
+    }
+
+    /// A rate that is known since the first packet, from packets/s.
+    fn rate_of(&self, of: impl FnOnce(&Path) -> Option<f64>) -> Option<Rate> {
+        let packets_per_s = self.path.as_ref().and_then(of)?;
+        Some(Rate::from_bps(packets_per_s * self.size.as_bits() as f64))
     }
 
     fn level(&self) -> Level {
@@ -316,7 +323,17 @@ impl Endpoint for Receiver {
             // During start-up nothing is known of the loss rate.
             loss: path.slow_start.map(|_| path.loss.loss()),
             rtt: Some(Duration::from_secs_f64(path.rtt.average_s())),
-            ..Estimates::default()
         }
+    }
+
+    gauges! { |self, _now|
+        /// Waves held (NWC).
+        value waves in "waves" = self.waves_held();
+        /// What arrives (TRR_P).
+        value true_rate_kbps in "kbit/s" = self.rate_of(|path| Some(path.rates.true_rate));
+        /// What the channels held carry together, lost packets included (ARR_P).
+        value anticipated_rate_kbps in "kbit/s" = self.rate_of(|path| Some(path.rates.anticipated));
+        /// The slow start rate (SSR_P); none during start-up.
+        value slow_start_rate_kbps in "kbit/s" = self.rate_of(|path| path.slow_start);
     }
 }

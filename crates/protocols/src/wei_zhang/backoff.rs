@@ -28,6 +28,11 @@ impl Backoff {
         *self = Backoff::default();
     }
 
+    /// The failures in a row.
+    pub fn failures(&self) -> u32 {
+        self.failures
+    }
+
     /// A point of a layer has come. Returns whether it may be used.
     pub fn on_point(&mut self, layer: Layer) -> bool {
         let waits = self.layer == Some(layer) && self.to_skip > 0;

@@ -6,6 +6,7 @@ use super::{Backoff, Header, Options, Points};
 use layercast_core::contract::{
     Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Origin, Timers, TraceEvent,
 };
+use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::timers;
@@ -96,6 +97,12 @@ impl Receiver {
             self.on_time(now, header.ticks);
         }
         self.watch_holes();
+    }
+
+    /// Packets received and lost, on all layers.
+    fn counts(&self) -> (u64, u64) {
+        let counts = self.trackers.iter().map(SequenceTracker::counts);
+        counts.fold((0, 0), |sum, layer| (sum.0 + layer.received, sum.1 + layer.lost))
     }
 
     fn is_deaf(&self, now: Time) -> bool {
@@ -280,10 +287,20 @@ impl Endpoint for Receiver {
     }
 
     fn estimates(&self, _now: Time) -> Estimates {
-        let counts = self.trackers.iter().map(SequenceTracker::counts);
-        let (lost, received) = counts.fold((0, 0), |sum, layer| (sum.0 + layer.lost, sum.1 + layer.received));
+        let (received, lost) = self.counts();
         let loss = (lost + received > 0).then(|| lost as f64 / (lost + received) as f64);
         Estimates { level: self.level, loss, ..Estimates::default() }
+    }
+
+    gauges! { |self, now|
+        /// Data packets that counted.
+        count received in "packets" = self.counts().0;
+        /// Packets found missing.
+        count lost in "packets" = self.counts().1;
+        /// Experiments in a row with the same layer that failed.
+        value failures in "experiments" = self.backoff.failures();
+        /// Whether losses do not count now.
+        value is_deaf in "flag" = self.is_deaf(now);
     }
 }
 

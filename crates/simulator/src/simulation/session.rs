@@ -263,6 +263,12 @@ impl<F: Family> Simulation<F> {
         endpoints.map_or(Estimates::default(), |list| list.estimates(id.receiver as usize, self.engine.now()))
     }
 
+    /// A gauge of a receiver, by its place among the gauges of its protocol; none if it has no value now.
+    pub fn receiver_gauge(&self, id: ReceiverId, gauge: usize) -> Option<f64> {
+        let endpoints = self.sessions[id.session as usize].endpoints.as_ref()?;
+        endpoints.gauge(id.receiver as usize, gauge, self.engine.now())
+    }
+
     /// All changes of a receiver's level so far.
     pub fn level_changes(&self, id: ReceiverId) -> &[LevelChange] {
         &self.sessions[id.session as usize].logs[id.receiver as usize].level_changes

@@ -1,5 +1,6 @@
 //! Reads the probes.
 
+use layercast_core::contract::GaugeSpec;
 use layercast_core::units::Duration;
 
 use super::context::Context;
@@ -28,20 +29,12 @@ pub(super) fn read(
     let table = TableReader::open(&entry.node, &PROBE, context)?;
     let (of, every): (Option<String>, Option<Duration>) =
         (table.get("of", context), table.get("every", context));
-    let what = match table.node("what") {
-        Some(node) => quantities(node, context),
-        None => {
-            table.missing("what", context);
-            None
-        }
-    };
-    let (subject, kind) = subject(table.node("of")?, &of?, scenario, known, context)?;
-    let what = what?;
-    for &(quantity, node) in what.iter().filter(|(quantity, _)| !quantity.is_of(kind)) {
-        let message = format!("{kind} has no `{}`", quantity.name());
-        let allowed = quoted(kind.quantities().map(Quantity::name));
-        context.problems.push(Problem::of(node, message).allowed(allowed));
+    if table.node("what").is_none() {
+        table.missing("what", context);
     }
+    let subject = subject(table.node("of")?, &of?, scenario, known, context);
+    let what = quantities(table.node("what")?, subject.as_ref().map(|(_, looked)| looked), context);
+    let ((subject, _), what) = (subject?, what?);
     let every = every?;
     let looks = scenario.duration.as_ns() / every.as_ns().max(1);
     if looks > MOST_LOOKS {
@@ -51,33 +44,72 @@ pub(super) fn read(
         let problem = Problem::of(place, message);
         context.problems.push(problem.allowed(format!("at most {MOST_LOOKS} times: every {least} or more")));
     }
-    let what = what.into_iter().map(|(quantity, _)| quantity).collect();
     Some(ProbePlan { name: entry.key.clone(), subject, what, every })
 }
 
-/// The quantities of a list, each with its place.
-fn quantities<'n>(node: &'n Node, context: &mut Context<'_>) -> Option<Vec<(Quantity, &'n Node)>> {
-    let mut found: Vec<(Quantity, &Node)> = Vec::new();
+/// What a probe looks at, as far as its quantities go.
+struct Looked {
+    kind: SubjectKind,
+    /// What receivers of the flow's protocol show.
+    gauges: &'static [GaugeSpec],
+}
+
+impl Looked {
+    /// The names of all its quantities.
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        let gauges = self.gauges.iter().map(|gauge| gauge.name);
+        self.kind.quantities().map(Quantity::name).chain(gauges)
+    }
+}
+
+/// The quantities of a list. What is looked at is not known if it is wrong itself.
+fn quantities(node: &Node, looked: Option<&Looked>, context: &mut Context<'_>) -> Option<Vec<Quantity>> {
+    let mut found: Vec<Quantity> = Vec::new();
     let mut all_right = true;
     for item in list(node, &FieldKind::Quantities, context)? {
-        let names = || Quantity::ALL.iter().map(|quantity| quantity.name());
-        let named = |name: &str| Quantity::ALL.iter().copied().find(|quantity| quantity.name() == name);
-        match item.text().and_then(named) {
-            Some(quantity) if found.iter().all(|&(other, _)| other != quantity) => {
-                found.push((quantity, item))
+        let gauges = looked.map_or(&[][..], |looked| looked.gauges);
+        let Some(quantity) = item.text().and_then(|name| Quantity::named(name, gauges)) else {
+            match looked {
+                Some(looked) => unknown(item, looked, context),
+                None => unknown_of_any(item, context),
             }
-            Some(quantity) => {
-                let message = format!("`{}` is in the list already", quantity.name());
-                context.problems.push(Problem::of(item, message));
-            }
-            None => {
-                let nearest = item.text().and_then(|text| nearest(text, names()));
-                context.wrong_name(item, format!("one of {}", quoted(names())), nearest);
-                all_right = false;
-            }
+            all_right = false;
+            continue;
+        };
+        if let Some(looked) = looked.filter(|looked| !quantity.is_of(looked.kind)) {
+            let message = format!("{} has no `{}`", looked.kind, quantity.name());
+            let allowed = quoted(looked.names());
+            context.problems.push(Problem::of(item, message).allowed(allowed));
+        }
+        if found.contains(&quantity) {
+            let message = format!("`{}` is in the list already", quantity.name());
+            context.problems.push(Problem::of(item, message));
+        } else {
+            found.push(quantity);
         }
     }
     Some(found).filter(|_| all_right)
+}
+
+/// A name that nothing has which such a probe looks at.
+fn unknown(item: &Node, looked: &Looked, context: &mut Context<'_>) {
+    let nearest = item.text().and_then(|text| nearest(text, looked.names()));
+    context.wrong_name(item, format!("one of {}", quoted(looked.names())), nearest);
+}
+
+/// The same where it is not known what the probe looks at: any gauge may be meant.
+fn unknown_of_any(item: &Node, context: &mut Context<'_>) {
+    let names = || Quantity::ALL.iter().map(|quantity| quantity.name());
+    let gauges =
+        context.catalogue.names().into_iter().flat_map(|name| context.catalogue.receiver_gauges(name));
+    let Some(text) = item.text().filter(|text| gauges.into_iter().all(|gauge| gauge.name != *text)) else {
+        if item.text().is_none() {
+            context.wrong_name(item, format!("one of {}", quoted(names())), None);
+        }
+        return;
+    };
+    let nearest = nearest(text, names());
+    context.wrong_name(item, format!("one of {}, or a gauge of a protocol", quoted(names())), nearest);
 }
 
 /// What `link A-B` or `flow NAME` means.
@@ -87,14 +119,15 @@ fn subject(
     scenario: &Scenario,
     known: &Known,
     context: &mut Context<'_>,
-) -> Option<(Subject, SubjectKind)> {
+) -> Option<(Subject, Looked)> {
     let (kind, name) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
     let name = name.trim();
     let links = scenario.link_names();
     let (what, found, allowed, meant) = match kind {
         "link" => {
             let found = links.iter().position(|link| link == name);
-            let found = found.map(|link| (Subject::Link(link), SubjectKind::Link));
+            let found =
+                found.map(|link| (Subject::Link(link), Looked { kind: SubjectKind::Link, gauges: &[] }));
             let allowed = quoted(links.iter().step_by(2).map(String::as_str));
             let meant = nearest(name, links.iter().map(String::as_str));
             ("link", found, format!("{allowed}, in either direction"), meant)
@@ -102,7 +135,11 @@ fn subject(
         "flow" if known.may_be_missing(name) => return None,
         "flow" => {
             let found = known.flows.iter().position(|flow| flow.name == name);
-            let found = found.map(|flow| (Subject::Flow(flow), (&known.flows[flow]).into()));
+            let found = found.map(|flow| {
+                let name = &known.flows[flow];
+                let gauges = context.catalogue.receiver_gauges(&name.protocol);
+                (Subject::Flow(flow), Looked { kind: name.into(), gauges })
+            });
             let meant = nearest(name, known.flows.iter().map(|flow| flow.name.as_str()));
             ("flow", found, known.allowed(), meant)
         }

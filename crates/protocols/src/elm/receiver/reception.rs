@@ -2,12 +2,12 @@
 
 use alloc::vec::Vec;
 
-use super::Counters;
 use crate::elm::header::{Data, Echo, Header, MAX_LAYERS};
 use crate::elm::options::{Options, SmoothingSampling};
 use layercast_core::contract::{ActionQueue, TraceEvent};
 use layercast_core::session::SessionPlan;
 use layercast_core::units::{Duration, Layer, RateEstimate, Size, Time};
+use layercast_kit::counters::ReceiverCounters;
 use layercast_kit::equation::{Formula, Path};
 use layercast_kit::estimator::{
     ArrivalClass, ClockReading, LossEstimator, LossOutcome, Packet, RtoEstimator, RttEstimator, SenderClock,
@@ -92,7 +92,7 @@ impl Reception {
         now: Time,
         data: &Data,
         marked: bool,
-        counters: &mut Counters,
+        counters: &mut ReceiverCounters,
         actions: &mut ActionQueue<Header>,
     ) -> Verdict {
         let sent = match self.clock.read(data.timestamp_us, now) {

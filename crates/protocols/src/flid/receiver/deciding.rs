@@ -62,6 +62,8 @@ impl Receiver {
         if next == held.0 || blocked {
             return None;
         }
+        self.decisions.0 += u64::from(next > held.0);
+        self.decisions.1 += u64::from(next < held.0);
         if congested.is_some() {
             self.deaf_until = now + self.settings.deaf;
         }

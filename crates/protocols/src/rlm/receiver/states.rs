@@ -38,6 +38,7 @@ impl Receiver {
         if let Some((level, joined)) = self.memory.highest_pending(now, blame) {
             self.join_timers.on_failure(level);
             if level == self.held {
+                self.experiments.1 += 1;
                 self.detection.on_sample(now.since(joined).as_secs_f64());
                 self.drop_layer(now);
                 self.await_calm(now, State::Drop);

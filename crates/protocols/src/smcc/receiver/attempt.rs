@@ -107,10 +107,10 @@ impl Receiver {
     pub(super) fn end_attempt(&mut self, now: Time, joins: bool) {
         let Some(attempt) = self.attempt.take() else { return };
         let to = Level::up_to(attempt.layer.above());
-        self.counters.attempts += 1;
+        self.joins.attempts += 1;
         self.actions.trace(TraceEvent::JoinAttempt { to, joined: joins });
         if joins {
-            self.counters.joined += 1;
+            self.joins.joined += 1;
             self.set_level(now, to, Cause::RateAbove);
             self.back_off.joined(now);
         } else {

@@ -1,18 +1,15 @@
-//! What a receiver counts.
+//! What a receiver counts of its layers.
 
-use crate::tfmcc;
-
-/// What a receiver counted since it started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// What TFMCC's receiver counts, over all channels.
-    pub tfmcc: tfmcc::Counters,
-    /// Attempts to join a layer that have ended.
-    pub attempts: u64,
-    /// Attempts after which the layer was joined.
-    pub joined: u64,
-    /// Layers left for want of rate before they had been kept for `back_off_max`.
-    pub taken_back: u64,
-    /// Layers left since nothing came of them.
-    pub silent: u64,
+layercast_core::counters! {
+    /// What became of attempts to join layers, and of the layers joined.
+    pub struct JoinCounters {
+        /// Attempts to join a layer that have ended.
+        attempts in "attempts",
+        /// Attempts after which the layer was joined.
+        joined in "attempts",
+        /// Layers left for want of rate before they had been kept for `back_off_max`.
+        taken_back in "layers",
+        /// Layers left since nothing came of them.
+        silent_layers in "layers",
+    }
 }

@@ -58,8 +58,8 @@ impl Receiver {
         let Some(top) = self.level.top() else { return };
         self.end_attempt(now, false);
         self.set_level(now, Level::from_count(top.0), cause);
-        self.counters.taken_back += u64::from(self.back_off.left(now) && cause == Cause::RateBelow);
-        self.counters.silent += u64::from(cause == Cause::SilentLayer);
+        self.joins.taken_back += u64::from(self.back_off.left(now) && cause == Cause::RateBelow);
+        self.joins.silent_layers += u64::from(cause == Cause::SilentLayer);
     }
 
     /// Joins or leaves layers, from the top down, and takes part in the new highest one. Who limited the
@@ -96,7 +96,7 @@ impl Receiver {
         if !self.level.holds(layer) {
             return;
         }
-        self.counters.tfmcc.join_failed += 1;
+        self.counters.join_failed += 1;
         self.end_attempt(now, false);
         for index in (layer.0 + 1..self.level.layer_count()).rev() {
             self.actions.leave(Layer(index).channel());
@@ -111,7 +111,7 @@ impl Receiver {
         let lowest = f64::from(self.packet_size.as_bytes()) / self.of_layer.max_spacing.as_secs_f64();
         let asked = self.reception.asked().max(lowest);
         if let Some(told) = self.reporter.report(now, session, asked, leaving, &self.reception) {
-            self.counters.tfmcc.reports += 1;
+            self.counters.reports += 1;
             let report = Report { told, layer: top.0 as u8 };
             self.actions.send(Send::report(Header::Report(report), self.of_layer.report_size));
         }

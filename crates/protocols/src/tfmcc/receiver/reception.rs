@@ -3,13 +3,13 @@
 
 use alloc::vec::Vec;
 
-use super::Counters;
 use super::meter::Meter;
 use crate::tfmcc::header::Data;
 use crate::tfmcc::options::{Formula, Options};
 use crate::tfmcc::rules::{OneWayDelay, first_loss_rate, rescaled_interval};
 use layercast_core::contract::{ActionQueue, TraceEvent};
 use layercast_core::units::{Duration, Layer, Rate, RateEstimate, Size, Time, WireSeq};
+use layercast_kit::counters::ReceiverCounters;
 use layercast_kit::equation::Path;
 use layercast_kit::estimator::{
     ArrivalClass, ClockReading, LossConfig, LossEstimator, LossOutcome, Packet, RttEstimator, RttFilter,
@@ -125,7 +125,7 @@ impl Reception {
         &mut self,
         now: Time,
         arrived: &Arrived<'_>,
-        counters: &mut Counters,
+        counters: &mut ReceiverCounters,
         actions: &mut ActionQueue<H>,
     ) -> Verdict {
         let Arrived { layer, timestamp_us, size, marked, .. } = *arrived;

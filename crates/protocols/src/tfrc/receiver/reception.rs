@@ -1,14 +1,14 @@
 //! What a receiver makes of its packets: losses, the loss event rate, the rate that follows.
 
-use super::Counters;
 use crate::tfrc::header::{Data, Header};
 use crate::tfrc::{Meter, Settings};
-use layercast_core::contract::{ActionQueue, Ecn, Measures, TraceEvent};
+use layercast_core::contract::{ActionQueue, Ecn, TraceEvent};
 use layercast_core::session::SessionPlan;
 use layercast_core::units::{Duration, Layer, Rate, RateEstimate, Size, Time};
+use layercast_kit::counters::ReceiverCounters;
 use layercast_kit::equation::{Formula, Path};
 use layercast_kit::estimator::{
-    ArrivalClass, ClockReading, LossOutcome, Packet, SenderClock, SequenceTracker, max_gap_for,
+    ArrivalClass, ClockReading, LossOutcome, LossPanel, Packet, SenderClock, SequenceTracker, max_gap_for,
 };
 
 /// What a packet brought.
@@ -74,12 +74,17 @@ impl Reception {
 
     /// The rate that TCP would have; unknown before the source knows the round-trip time.
     pub(super) fn rate(&self) -> RateEstimate {
-        let rate = |path: &Path| self.formula.rate(path, self.meter.loss_rate()).ok();
+        self.rate_at(self.meter.loss_rate())
+    }
+
+    /// The rate that TCP would have at this loss rate.
+    pub(super) fn rate_at(&self, loss: f64) -> RateEstimate {
+        let rate = |path: &Path| self.formula.rate(path, loss).ok();
         self.path.as_ref().and_then(rate).unwrap_or(RateEstimate::Unknown)
     }
 
-    pub(super) fn measures(&self) -> Option<Measures> {
-        self.meter.measures(self.formula, self.path.as_ref())
+    pub(super) fn panel(&self) -> Option<&LossPanel> {
+        self.meter.panel()
     }
 
     /// One data packet: clock, sequence, losses, estimators.
@@ -88,7 +93,7 @@ impl Reception {
         now: Time,
         data: &Data,
         (size, ecn): (Size, Ecn),
-        counters: &mut Counters,
+        counters: &mut ReceiverCounters,
         actions: &mut ActionQueue<Header>,
     ) -> Verdict {
         let sent = match self.clock.read(data.timestamp_us, now) {
@@ -175,7 +180,7 @@ impl Reception {
 }
 
 /// Counts what a packet's number turned out to be.
-fn count(class: ArrivalClass, counters: &mut Counters, actions: &mut ActionQueue<Header>) {
+fn count(class: ArrivalClass, counters: &mut ReceiverCounters, actions: &mut ActionQueue<Header>) {
     match class {
         ArrivalClass::Duplicate => counters.duplicate += 1,
         ArrivalClass::Late => counters.late += 1,
