@@ -13,7 +13,7 @@ OUT ?= results
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test toolchain build fmt clippy docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca findings bench validate ns2 generated
+.PHONY: help demo test toolchain build fmt clippy docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca findings bench validate ns2 generated fingerprints
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -52,6 +52,10 @@ unit: build
 
 generated: toolchain ## Rewrite the pages and schemas that come from code
 	UPDATE_GENERATED=1 $(CARGO) test --workspace --locked generated
+
+# A switch of its own: a change of results must not slip in with a change of pages.
+fingerprints: toolchain ## Write the numbers of goldens/fingerprints.txt again, after a change of results that is meant
+	UPDATE_FINGERPRINTS=1 $(CARGO) test --locked --package layercast-laboratory --test fingerprints
 
 reproduce: build ## Run every built-in scenario in full and write the tables (minutes)
 	@for scenario in $$($(LAYERCAST) list --scenarios --plain); do \
