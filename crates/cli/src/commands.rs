@@ -1,5 +1,6 @@
 //! What each command does.
 
+use layercast_core::family::AnyProtocol as _;
 use std::fmt::Write as _;
 use std::path::Path;
 

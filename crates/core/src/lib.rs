@@ -8,11 +8,13 @@
 //! compile here.
 #![no_std]
 
-extern crate alloc;
+#[doc(hidden)]
+pub extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
 pub mod contract;
+pub mod family;
 pub mod layers;
 pub mod lct;
 pub mod math;
@@ -20,3 +22,4 @@ pub mod option;
 pub mod session;
 pub mod stream;
 pub mod units;
+pub mod wire;

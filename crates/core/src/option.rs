@@ -277,11 +277,11 @@ macro_rules! options {
         }
 
         impl $crate::option::Options for $name {
-            fn specs() -> ::alloc::vec::Vec<$crate::option::OptionSpec> {
+            fn specs() -> $crate::alloc::vec::Vec<$crate::option::OptionSpec> {
                 use $crate::option::{OptionSpec, OptionType};
-                ::alloc::vec![ $( OptionSpec {
+                $crate::alloc::vec![ $( OptionSpec {
                     name: stringify!($field),
-                    doc: ::alloc::string::String::from(concat!($($doc),*).trim()),
+                    doc: $crate::alloc::string::String::from(concat!($($doc),*).trim()),
                     kind: <$type as OptionType>::KIND,
                     default: <$type as OptionType>::show(&$default),
                     bounds: $crate::options!(@bounds $type $(, $low, $high)?),
@@ -300,7 +300,7 @@ macro_rules! options {
                         $(
                             let (low, high): ($type, $type) = ($low, $high);
                             if !(read >= low && read <= high) {
-                                return Err(OptionError::Value(::alloc::format!(
+                                return Err(OptionError::Value($crate::alloc::format!(
                                     "must be from {} to {}", low.show(), high.show()
                                 )));
                             }
@@ -312,7 +312,7 @@ macro_rules! options {
                 }
             }
 
-            fn get(&self, name: &str) -> Option<::alloc::string::String> {
+            fn get(&self, name: &str) -> Option<$crate::alloc::string::String> {
                 match name {
                     $( stringify!($field) => {
                         Some(<$type as $crate::option::OptionType>::show(&self.$field))
@@ -345,14 +345,14 @@ macro_rules! choices {
 
         impl $crate::option::OptionType for $name {
             const KIND: $crate::option::Kind = $crate::option::Kind::Choice(&[$($text),*]);
-            fn read(value: $crate::option::RawValue<'_>) -> Result<Self, ::alloc::string::String> {
+            fn read(value: $crate::option::RawValue<'_>) -> Result<Self, $crate::alloc::string::String> {
                 match value {
                     $( $crate::option::RawValue::Text($text) => Ok($name::$variant), )*
-                    _ => Err(::alloc::format!("expected {}", Self::KIND)),
+                    _ => Err($crate::alloc::format!("expected {}", Self::KIND)),
                 }
             }
-            fn show(&self) -> ::alloc::string::String {
-                ::alloc::string::String::from(match self { $( $name::$variant => $text, )* })
+            fn show(&self) -> $crate::alloc::string::String {
+                $crate::alloc::string::String::from(match self { $( $name::$variant => $text, )* })
             }
         }
     };

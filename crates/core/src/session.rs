@@ -1,5 +1,6 @@
 //! What every endpoint of a session knows before it starts.
 
+use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
@@ -41,6 +42,16 @@ pub trait Requirements {
         &[]
     }
 
+    /// Whether receivers take what still arrives on channels that they have left. With dynamic layers it
+    /// shows whether leaves take effect in time; for others it is only load.
+    fn observes_late_packets(&self) -> bool {
+        false
+    }
+
+    /// Changes defaults that suit the papers' simulations into ones that suit real networks. A host with
+    /// sockets calls it before it sets the user's options.
+    fn deploy(&mut self) {}
+
     /// Whether the protocol can carry the plan.
     ///
     /// # Errors
@@ -61,6 +72,18 @@ impl fmt::Display for PlanError {
 }
 
 impl core::error::Error for PlanError {}
+
+/// Rejects plans with more layers than `most`, which is what `limit` can number.
+///
+/// # Errors
+/// [`PlanError`] with both numbers.
+pub fn check_layers(plan: &SessionPlan, most: u16, limit: &str) -> Result<(), PlanError> {
+    let count = plan.layers.count();
+    if count > most {
+        return Err(PlanError(format!("{count} layers: {limit} can number {most}; use fewer layers")));
+    }
+    Ok(())
+}
 
 /// The number of a session as a receiver knows it: that of the first packet. A source that began anew
 /// has another one; a single packet with another number is not believed.

@@ -5,6 +5,7 @@
 
 mod running;
 
+use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
@@ -13,9 +14,11 @@ use layercast_protocols::pgmcc;
 use layercast_protocols::registry::{Header, Protocol};
 use layercast_simulator::{
     Carried, Latency, LinkConfig, LinkEvent, LinkId, LossModel, LossPlace, Network, QueueConfig, QueueLimit,
-    ReceiverConfig, ReceiverId, SessionConfig, Simulation,
+    ReceiverConfig, ReceiverId, SessionConfig,
 };
 use running::{built_in, run_text};
+
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 /// Between which parts of TCP's mean the share of a session lies.
 const SHARES: [(&str, f64, f64); 3] =
@@ -90,6 +93,7 @@ impl World {
             source: protocol.source(plan, Stream::new(1, "source")),
             channels: 1,
             ecn: false,
+            observes_late_packets: protocol.requirements().observes_late_packets(),
             name: name.to_owned(),
             start: Time::ZERO,
             stop: None,

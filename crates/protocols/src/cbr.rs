@@ -19,12 +19,6 @@ use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::Time;
 
-/// The type of CBR's extension (RFC 5651, section 9.1; not registered).
-pub const LCT_EXTENSION: u8 = 84;
-
-/// The first byte of a report (docs/wire-format.md).
-pub(crate) const REPORT_KIND: u8 = 0x15;
-
 /// Sends at a constant rate.
 #[derive(Clone, Debug)]
 pub struct Source(tfrc::Source);
@@ -82,6 +76,10 @@ macro_rules! as_tfrc {
 
             fn estimates(&self, now: Time) -> Estimates {
                 self.0.estimates(now)
+            }
+
+            fn session_number(&self) -> Option<u32> {
+                self.0.session_number()
             }
         }
     };

@@ -20,7 +20,6 @@ pub mod strategy;
 mod wire;
 
 pub use header::Header;
-pub use lct::EXTENSION as LCT_EXTENSION;
 pub use options::Options;
 pub use receiver::{Counters, Receiver};
 pub use source::{Source, SourceCounters};

@@ -5,10 +5,12 @@
 //! the yardstick of what a congestion control gains and costs.
 
 use layercast_core::contract::{ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Send, TraceEvent};
+use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
 use layercast_core::options;
 use layercast_core::session::{Requirements, SessionPlan};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Layer, Level, Time, WireSeq};
+use layercast_core::wire::{Wire, WireNumbers};
 use layercast_kit::pacing::LayerClocks;
 
 options! {
@@ -31,6 +33,46 @@ pub struct Header {
 }
 
 impl layercast_core::contract::Header for Header {}
+
+/// Why bytes are not a header: the extension has another length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeaderError;
+
+impl core::fmt::Display for HeaderError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("an extension of wrong length")
+    }
+}
+
+impl core::error::Error for HeaderError {}
+
+/// The CCI is the number; the extension has the layer (16 bits).
+impl Wire for Header {
+    type Error = HeaderError;
+
+    fn to_lct(&self, numbers: &WireNumbers) -> Option<LctFields> {
+        Some(LctFields {
+            cci: Cci::Short(self.seq.0.to_be_bytes()),
+            session: None,
+            end_of_session: false,
+            extension: ExtensionPayload::default()
+                .with(&self.layer.0.to_be_bytes())
+                .extension(numbers.extension()),
+        })
+    }
+
+    fn from_lct(fields: &LctFields, _numbers: &WireNumbers) -> Result<Header, HeaderError> {
+        let &[high, low] = fields.extension.content() else { return Err(HeaderError) };
+        Ok(Header {
+            layer: Layer(u16::from_be_bytes([high, low])),
+            seq: WireSeq(u32::from_be_bytes(fields.cci.first())),
+        })
+    }
+
+    fn layer(&self) -> Option<Layer> {
+        Some(self.layer)
+    }
+}
 
 /// Sends every layer at its rate.
 #[derive(Clone, Debug)]
@@ -65,7 +107,7 @@ impl Endpoint for Source {
                 self.send_due(now);
             }
             Input::Timer => self.send_due(now),
-            Input::Stop => self.clocks.stop(),
+            Input::Finish | Input::Stop => self.clocks.stop(),
             _ => {}
         }
     }

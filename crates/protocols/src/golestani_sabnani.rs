@@ -11,7 +11,7 @@ mod options;
 mod receiver;
 mod source;
 
-pub use header::{EXTENSION as LCT_EXTENSION, Header, KIND as REPORT_KIND};
+pub use header::Header;
 pub use layercast_kit::window::{Counters, HeaderError, SourceCounters};
 pub use options::Options;
 pub use receiver::Receiver;

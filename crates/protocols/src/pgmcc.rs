@@ -14,7 +14,7 @@ mod receiver;
 mod source;
 mod tokens;
 
-pub use header::{EXTENSION as LCT_EXTENSION, Header, KIND as REPORT_KIND};
+pub use header::Header;
 pub use layercast_kit::window::{Counters, HeaderError, SourceCounters};
 pub use loss::LossFilter;
 pub use options::Options;

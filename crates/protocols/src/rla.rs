@@ -13,7 +13,7 @@ pub mod signals;
 mod source;
 mod window;
 
-pub use header::{EXTENSION as LCT_EXTENSION, Header, KIND as REPORT_KIND};
+pub use header::Header;
 pub use layercast_kit::window::{Counters, HeaderError, SourceCounters};
 pub use options::Options;
 pub use receiver::Receiver;

@@ -15,8 +15,7 @@ mod points;
 mod receiver;
 mod source;
 
-pub use header::{HEADER_BYTES, Header, HeaderError};
-pub use lct::EXTENSION as LCT_EXTENSION;
+pub use header::{Header, HeaderError};
 pub use options::{DeafRule, Options, SpacingRule};
 pub use points::{highest_point, spacing_factor};
 pub use receiver::Receiver;

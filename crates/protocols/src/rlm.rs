@@ -14,7 +14,7 @@ mod options;
 mod receiver;
 mod source;
 
-pub use codec::{EXTENSION as LCT_EXTENSION, HeaderError, REPORT_KIND};
+pub use codec::HeaderError;
 pub use header::{Announcement, Data, Header};
 pub use joins::{DetectionTime, JoinTimers, join_delay_s};
 pub use options::{Options, Profile};

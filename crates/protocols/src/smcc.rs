@@ -18,9 +18,7 @@ mod receiver;
 mod source;
 pub mod structure;
 
-pub(crate) use codec::KIND as REPORT;
 pub use header::Header;
-pub use lct::{COUNTING_EXTENSION, LAYER_EXTENSION};
 pub use options::Options;
 pub use receiver::{Counters, Receiver};
 pub use source::{Source, SourceCounters};

@@ -16,9 +16,7 @@ pub(crate) mod receiver;
 pub mod rules;
 pub(crate) mod source;
 
-pub(crate) use codec::KIND as REPORT;
 pub use header::Header;
-pub use lct::EXTENSION as LCT_EXTENSION;
 pub use options::Options;
 pub use receiver::{Counters, Receiver};
 pub use source::{Source, SourceCounters};

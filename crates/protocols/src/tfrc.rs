@@ -27,7 +27,7 @@ mod source;
 
 pub use fair_rate::{FairRate, SmallPackets};
 pub use header::Header;
-pub use lct::EXTENSION as LCT_EXTENSION;
+pub use lct::HeaderError;
 pub use meter::ShownMeasure;
 pub use options::Options;
 pub use receive_set::ReceiveSet;
@@ -37,6 +37,3 @@ pub use source::{Source, SourceCounters};
 
 pub(crate) use meter::{Meter, MeterPlan};
 pub(crate) use settings::{RateRule, Settings};
-
-/// The first byte of a report (docs/wire-format.md).
-pub(crate) const REPORT_KIND: u8 = 0x14;

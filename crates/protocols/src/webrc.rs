@@ -26,7 +26,6 @@ pub use artt::RoundTripFilter;
 pub use decision::{Decision, Situation, decide, grows_too_little, jump_limit};
 pub use equation::{equation_rate, loss_for_rate};
 pub use header::{Header, HeaderError};
-pub use lct::EXTENSION as LCT_EXTENSION;
 pub use loss_filter::LossFilter;
 pub use options::{Options, WordForm};
 pub use rates::{Rates, Weights};

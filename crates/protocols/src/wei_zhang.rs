@@ -18,7 +18,7 @@ pub mod theory;
 
 pub use backoff::{Backoff, points_to_skip};
 pub use header::Header;
-pub use lct::{EXTENSION as LCT_EXTENSION, HeaderError};
+pub use lct::HeaderError;
 pub use options::Options;
 pub use points::{Points, TICKS};
 pub use receiver::Receiver;

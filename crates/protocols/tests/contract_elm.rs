@@ -7,13 +7,15 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 
 use layercast_core::contract::{Arrival, Ecn, Origin, Peer};
+use layercast_core::lct::Cci;
 use layercast_core::units::{Channel, Duration, Size, Time, WireSeq};
+use layercast_core::wire::{MAX_REPORT, Wire as _, WireNumbers};
 use layercast_protocols::elm::header::{
-    Base, Data, Echo, HeaderError, MAX_HEADER, ReceiverId, Report, TableEntry, WireRate,
+    Base, Data, Echo, HeaderError, ReceiverId, Report, TableEntry, WireRate,
 };
 use layercast_protocols::elm::options::{SilentLayer, Strategy as ElmStrategy};
 use layercast_protocols::elm::{Header, Options};
-use layercast_testkit::{Operation, check_endpoint};
+use layercast_testkit::{Operation, check_endpoint, check_source};
 use plan::{receiver, source};
 use proptest::prelude::*;
 
@@ -151,6 +153,10 @@ fn stream_of_data(id: ReceiverId) -> impl FnMut(Time, &BTreeSet<Channel>) -> Opt
     }
 }
 
+/// The wire numbers of ELM.
+const REPORT: u8 = 0x12;
+const NUMBERS: WireNumbers = WireNumbers { extensions: &[80], report: Some(REPORT) };
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -187,30 +193,34 @@ proptest! {
             other => other.clone(),
         };
         let operations: Vec<_> = operations.iter().map(short).collect();
-        check_endpoint(|| source(&options), traffic, &operations);
+        check_source(|| source(&options), traffic, &operations);
     }
 
     #[test]
     fn headers_survive_the_wire(header in header(), rest in proptest::collection::vec(any::<u8>(), 0..20)) {
-        let mut room = [0; MAX_HEADER];
-        let length = header.encode(&mut room);
+        if let Some(fields) = header.to_lct(&NUMBERS) {
+            prop_assert_eq!(Header::from_lct(&fields, &NUMBERS), Ok(header));
+            return Ok(());
+        }
+        let mut room = [0; MAX_REPORT];
+        let length = header.encode_report(REPORT, &mut room).expect("it is data or a report");
         let mut bytes = room[..length].to_vec();
         bytes.extend(rest);
-        prop_assert_eq!(Header::decode(&bytes), Ok((header, length)));
-        let cut = Header::decode(&bytes[..length - 1]);
-        prop_assert!(matches!(cut, Err(HeaderError::Truncated { .. })), "{:?}", cut);
+        prop_assert_eq!(Header::decode_report(REPORT, &bytes), Some(Ok(header)));
+        let cut = Header::decode_report(REPORT, &bytes[..length - 1]);
+        prop_assert!(matches!(cut, Some(Err(HeaderError::Truncated { .. }))), "{:?}", cut);
     }
 
     #[test]
-    fn any_bytes_are_decoded_or_refused(mut bytes in proptest::collection::vec(any::<u8>(), 0..60), kind in 0u8..4) {
-        if let Some(first) = bytes.first_mut().filter(|_| kind > 0) {
-            *first = 16 + kind;
+    fn any_bytes_are_decoded_or_rejected(mut bytes in proptest::collection::vec(any::<u8>(), 0..60), ours: bool) {
+        if let Some(first) = bytes.first_mut().filter(|_| ours) {
+            *first = REPORT;
         }
-        if let Ok((header, length)) = Header::decode(&bytes) {
+        if let Some(Ok(header)) = Header::decode_report(REPORT, &bytes) {
             // What was accepted comes back the same; reserved bits may differ.
-            let mut room = [0; MAX_HEADER];
-            prop_assert_eq!(header.encode(&mut room), length);
-            prop_assert_eq!(Header::decode(&room), Ok((header, length)));
+            let mut room = [0; MAX_REPORT];
+            let length = header.encode_report(REPORT, &mut room).expect("a report");
+            prop_assert_eq!(Header::decode_report(REPORT, &room[..length]), Some(Ok(header)));
         }
     }
 }
@@ -233,16 +243,16 @@ fn headers_have_the_documented_bytes() {
         timestamp_us: 6,
         base: Some(base),
     };
-    let mut room = [0; MAX_HEADER];
-    assert_eq!(Header::Data(data).encode(&mut room), 44);
+    let fields = Header::Data(data).to_lct(&NUMBERS).expect("data");
+    assert_eq!((fields.cci, fields.session), (Cci::Short([0, 0, 0, 5]), Some(0xAABB_CCDD)));
+    assert!(fields.end_of_session);
     let expected = [
-        0x11, 3, 0, 7, 0xAA, 0xBB, 0xCC, 0xDD, 0, 0, 0, 5, 0, 0, 0, 6, 0, 0, 3, 0xE8, 3, 0, 0, 0, 0, 0, 0x0A,
-        0x0B, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 9, 0, 0, 0, 10,
+        0, 7, 0, 0, 0, 6, 0, 0, 3, 0xE8, 3, 0, 0, 0, 0, 0, 0x0A, 0x0B, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 9, 0,
+        0, 0, 10,
     ];
-    assert_eq!(room, expected);
-    assert_eq!(Header::decode(&[0x21]), Err(HeaderError::Version(2)));
-    assert_eq!(Header::decode(&[0x13]), Err(HeaderError::Type(3)));
-    assert_eq!(Header::decode(&[]), Err(HeaderError::Truncated { need: 1, have: 0 }));
+    assert_eq!(fields.extension.content(), expected);
+    assert_eq!(Header::decode_report(REPORT, &[0x13]), Some(Err(HeaderError::Kind(0x13))));
+    assert_eq!(Header::decode_report(REPORT, &[]), Some(Err(HeaderError::Truncated { need: 1, have: 0 })));
 }
 
 #[test]

@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use layercast_core::contract::{
     Arrival, ChildLink, Ecn, Endpoint, Host, Input, Origin, Peer, Send, Target, TraceEvent, drive,
 };
+use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::option::RawValue;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Rate, Size, Time};
 use layercast_protocols::registry::{Header, NAMES, Protocol, Receiver, Source};
-use layercast_testkit::{Operation, check_endpoint};
+use layercast_testkit::{Operation, check_endpoint, check_source};
 use proptest::prelude::*;
 
 const SIZE: Size = Size::from_bytes(1000);
@@ -232,7 +233,7 @@ fn every_receiver_keeps_the_contract() {
 #[test]
 fn every_source_keeps_the_contract() {
     over_operations(NAMES, 100, |name, operations| {
-        check_endpoint(|| source(name), reports_of(name), operations)
+        check_source(|| source(name), reports_of(name), operations)
     });
 }
 

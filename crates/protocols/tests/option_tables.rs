@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use layercast_core::family::AnyProtocol as _;
 use layercast_core::option::OptionSpec;
 use layercast_protocols::registry::{NAMES, Protocol};
 use layercast_testkit::generated::{check_between, in_project};

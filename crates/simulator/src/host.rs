@@ -2,18 +2,17 @@
 
 mod router;
 
-use layercast_core::contract::{Host, Payload, Peer, Send, Target, TraceEvent};
+use layercast_core::contract::{Header, Host, Payload, Peer, Send, Target, TraceEvent};
 use layercast_core::units::{Channel, Seq, Size};
-use layercast_protocols::registry::Header;
 
 pub(crate) use self::router::RouterHost;
 use self::router::{send_down, send_over};
-use crate::core::Core;
+use crate::engine::Engine;
 use crate::measure::{Deliveries, LevelChange, ReceiverEvent, ReceiverLog};
-use crate::multicast::{Latencies, Tree};
 use crate::network::LinkId;
 use crate::packet::{Body, EcnField, PacketCopy};
 use crate::tcp::{Output, Segment};
+use crate::tree::{Latencies, Tree};
 
 /// A unicast way through the network: the first link and the route that has the rest.
 #[derive(Clone, Copy, Debug)]
@@ -23,8 +22,8 @@ pub(crate) struct UnicastPath {
 }
 
 /// What a session's source sends through.
-pub(crate) struct SourceHost<'a> {
-    pub(crate) core: &'a mut Core,
+pub(crate) struct SourceHost<'a, H> {
+    pub(crate) engine: &'a mut Engine<H>,
     pub(crate) tree: &'a Tree,
     /// What its data says of marks.
     pub(crate) ecn: EcnField,
@@ -35,8 +34,8 @@ pub(crate) struct SourceHost<'a> {
 /// The source as a sender of unicast packets.
 pub(crate) const SOURCE: Peer = Peer(u32::MAX);
 
-impl Host<Header> for SourceHost<'_> {
-    fn send(&mut self, send: Send<Header>) {
+impl<H: Header> Host<H> for SourceHost<'_, H> {
+    fn send(&mut self, send: Send<H>) {
         if let (Some(left), Payload::Next) = (&mut *self.left, send.payload) {
             *left = left.saturating_sub(u64::from(send.count));
         }
@@ -51,12 +50,12 @@ impl Host<Header> for SourceHost<'_> {
             }
             Target::Peer(peer) => {
                 if let Some(first) = self.tree.down_towards(peer.0, None) {
-                    send_down(self.core, self.tree, SOURCE, &send, (first, peer));
+                    send_down(self.engine, self.tree, SOURCE, &send, (first, peer));
                 }
             }
             Target::Children(links) => {
                 debug_assert!(self.tree.has_routers(), "child links are told apart where routers take part");
-                send_over(self.core, self.tree, (0, links), &send, self.ecn);
+                send_over(self.engine, self.tree, (0, links), &send, self.ecn);
             }
             Target::Source => debug_assert!(false, "a source does not send to itself"),
         }
@@ -73,31 +72,31 @@ impl Host<Header> for SourceHost<'_> {
     fn trace(&mut self, _note: TraceEvent) {}
 }
 
-impl SourceHost<'_> {
-    fn multicast(&mut self, channel: Channel, header: Header, size: Size) {
-        let copy = multicast_copy(self.core, channel, header, size, self.ecn);
-        self.tree.forward(self.core, 0, channel, copy);
-        self.core.slab.release(copy.packet);
+impl<H: Header> SourceHost<'_, H> {
+    fn multicast(&mut self, channel: Channel, header: H, size: Size) {
+        let copy = multicast_copy(self.engine, channel, header, size, self.ecn);
+        self.tree.forward(self.engine, 0, channel, copy);
+        self.engine.slab.release(copy.packet);
     }
 }
 
 /// A new packet of a channel.
 #[inline]
-fn multicast_copy(
-    core: &mut Core,
+fn multicast_copy<H: Header>(
+    engine: &mut Engine<H>,
     channel: Channel,
-    header: Header,
+    header: H,
     size: Size,
     ecn: EcnField,
 ) -> PacketCopy {
-    let packet = core.slab.insert(Body::Channel { channel, header });
+    let packet = engine.slab.insert(Body::Channel { channel, header });
     let (size_bytes, ecn) = (size.as_bytes(), ecn.into());
     PacketCopy { packet, route: 0, position: 0, size_bytes, ecn, channel: channel.0 }
 }
 
 /// What a session's receiver sends through.
-pub(crate) struct ReceiverHost<'a> {
-    pub(crate) core: &'a mut Core,
+pub(crate) struct ReceiverHost<'a, H> {
+    pub(crate) engine: &'a mut Engine<H>,
     pub(crate) tree: &'a mut Tree,
     /// This receiver's number in the tree.
     pub(crate) receiver: u32,
@@ -106,15 +105,15 @@ pub(crate) struct ReceiverHost<'a> {
     pub(crate) deliveries: &'a mut Deliveries,
 }
 
-impl Host<Header> for ReceiverHost<'_> {
-    fn send(&mut self, send: Send<Header>) {
+impl<H: Header> Host<H> for ReceiverHost<'_, H> {
+    fn send(&mut self, send: Send<H>) {
         match send.target {
             Target::Source => {
                 let route = self.tree.routes().up;
                 let (first, above) = self.tree.up_from(self.tree.node_of(self.receiver));
                 for index in 0..send.count {
                     let body = Body::Unicast { from: Peer(self.receiver), header: nth(&send, index) };
-                    self.core.send(body, send.size, EcnField::NotCapable, first, route, above);
+                    self.engine.send(body, send.size, EcnField::NotCapable, first, route, above);
                 }
             }
             Target::Channel(_) | Target::Peer(_) | Target::Children(_) => {
@@ -125,44 +124,43 @@ impl Host<Header> for ReceiverHost<'_> {
 
     fn join(&mut self, channel: Channel) {
         self.log.asked.joins = self.log.asked.joins.saturating_add(1);
-        self.log.tell(self.core.now(), ReceiverEvent::Join(channel));
-        self.tree.join(self.core, self.receiver, channel, self.latencies.join);
+        self.log.tell(self.engine.now(), ReceiverEvent::Join(channel));
+        self.tree.join(self.engine, self.receiver, channel, self.latencies.join);
     }
 
     fn leave(&mut self, channel: Channel) {
         self.log.asked.leaves = self.log.asked.leaves.saturating_add(1);
-        self.log.tell(self.core.now(), ReceiverEvent::Leave(channel));
-        self.tree.leave(self.core, self.receiver, channel, self.latencies.leave);
+        self.log.tell(self.engine.now(), ReceiverEvent::Leave(channel));
+        self.tree.leave(self.engine, self.receiver, channel, self.latencies.leave);
     }
 
     fn trace(&mut self, note: TraceEvent) {
         if let TraceEvent::LevelChanged { from, to, cause } = note {
-            self.log.level_changes.push(LevelChange { at: self.core.now(), from, to, cause });
+            self.log.level_changes.push(LevelChange { at: self.engine.now(), from, to, cause });
         }
-        self.log.tell(self.core.now(), ReceiverEvent::Trace(note));
+        self.log.tell(self.engine.now(), ReceiverEvent::Trace(note));
     }
 
     fn deliver(&mut self, through: Seq) {
-        self.deliveries.deliver(self.receiver, through, self.core.now());
+        self.deliveries.deliver(self.receiver, through, self.engine.now());
     }
 }
 
-fn nth(send: &Send<Header>, index: u16) -> Header {
-    use layercast_core::contract::Header as _;
+fn nth<H: Header>(send: &Send<H>, index: u16) -> H {
     if index == 0 { send.header } else { send.header.nth(index) }
 }
 
 /// What a TCP sender sends through.
-pub(crate) struct TcpOutput<'a> {
-    pub(crate) core: &'a mut Core,
+pub(crate) struct TcpOutput<'a, H> {
+    pub(crate) engine: &'a mut Engine<H>,
     pub(crate) way: UnicastPath,
     pub(crate) sent_packets: &'a mut u64,
 }
 
-impl Output for TcpOutput<'_> {
+impl<H: Header> Output for TcpOutput<'_, H> {
     fn send(&mut self, segment: Segment, size: Size, is_ecn_capable: bool) {
         let ecn = if is_ecn_capable { EcnField::Classic } else { EcnField::NotCapable };
         *self.sent_packets += 1;
-        self.core.send(Body::Segment(segment), size, ecn, self.way.first, self.way.route, 0);
+        self.engine.send(Body::Segment(segment), size, ecn, self.way.first, self.way.route, 0);
     }
 }

@@ -14,24 +14,26 @@
 //!
 //! Start at [`Network`] (nodes and links), then [`Simulation`].
 
-mod core;
+mod application;
 mod edge;
+mod engine;
 mod event;
 mod host;
 mod link;
 mod loss;
 mod measure;
-mod multicast;
 mod network;
 mod packet;
 mod queue;
 mod routing;
 mod simulation;
+mod tapped;
 pub mod tcp;
 mod timer;
-mod traffic;
+mod tree;
 mod variation;
 
+pub use application::{Demand, Distribution};
 pub use edge::{EdgeConfig, LeaveRule, QuerierProfile};
 pub use link::LinkConfig;
 pub use loss::{
@@ -40,7 +42,6 @@ pub use loss::{
 pub use measure::{
     Delivery, FlowCounters, LevelChange, LinkCounters, Memberships, QueueState, ReceiverEntry, ReceiverEvent,
 };
-pub use multicast::Latency;
 pub use network::{LinkId, Network, NetworkError, NodeId};
 pub use packet::MembershipChange;
 pub use queue::{
@@ -52,7 +53,7 @@ pub use simulation::{
     ReceiverList, RouterConfig, RouterLife, SessionConfig, SessionId, Simulation, TcpConfig, TcpId,
     UdpConfig, UdpId,
 };
-pub use traffic::{Demand, Distribution};
+pub use tree::Latency;
 pub use variation::{
     DeliveryTrace, LinkChange, LinkVariation, OPPORTUNITY_BYTES, Outage, TraceError, VariationError,
 };

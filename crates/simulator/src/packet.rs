@@ -2,13 +2,12 @@
 
 use layercast_core::contract::Peer;
 use layercast_core::units::{Channel, Duration};
-use layercast_protocols::registry::Header;
 
 use crate::tcp::{Ack, Segment};
 
 /// What a packet is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Body {
+pub(crate) enum Body<H> {
     /// TCP data.
     Segment(Segment),
     /// A packet that nobody answers.
@@ -16,9 +15,9 @@ pub(crate) enum Body {
     /// A TCP acknowledgement.
     Ack(Ack),
     /// A packet on a channel of a session.
-    Channel { channel: Channel, header: Header },
+    Channel { channel: Channel, header: H },
     /// A unicast packet between members of a session.
-    Unicast { from: Peer, header: Header },
+    Unicast { from: Peer, header: H },
     /// A change of membership on its way up the tree.
     Membership(MembershipMessage),
 }
@@ -45,9 +44,9 @@ pub enum MembershipChange {
 
 /// A packet in the slab. Copies made at branching nodes share it.
 #[derive(Clone, Copy, Debug)]
-struct Slot {
+struct Slot<H> {
     copies: u32,
-    body: Body,
+    body: Body<H>,
 }
 
 /// A place in the slab.
@@ -147,15 +146,21 @@ pub(crate) struct Dropped(pub(crate) PacketCopy);
 
 /// All packets in flight. A freed slot is used again, so it grows only to the largest number ever
 /// in flight.
-#[derive(Debug, Default)]
-pub(crate) struct Slab {
-    slots: Vec<Slot>,
+#[derive(Debug)]
+pub(crate) struct Slab<H> {
+    slots: Vec<Slot<H>>,
     free: Vec<u32>,
 }
 
-impl Slab {
+impl<H> Default for Slab<H> {
+    fn default() -> Self {
+        Slab { slots: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<H: Copy> Slab<H> {
     /// Stores a packet with one copy.
-    pub(crate) fn insert(&mut self, body: Body) -> PacketId {
+    pub(crate) fn insert(&mut self, body: Body<H>) -> PacketId {
         let slot = Slot { copies: 1, body };
         match self.free.pop() {
             Some(index) => {
@@ -170,7 +175,7 @@ impl Slab {
     }
 
     /// The packet's content.
-    pub(crate) fn body(&self, id: PacketId) -> &Body {
+    pub(crate) fn body(&self, id: PacketId) -> &Body<H> {
         &self.slots[id.0 as usize].body
     }
 

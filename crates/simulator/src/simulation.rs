@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use layercast_core::family::Family;
 use layercast_core::stream::Stream;
 use layercast_core::units::Time;
-use layercast_protocols::registry::Source;
 
-use crate::core::Core;
+use crate::application::{Application, Arrivals, Demand, UdpSource};
+use crate::engine::Engine;
 use crate::event::{Event, Key};
 use crate::host::UnicastPath;
 use crate::measure::{FlowCounters, LinkCounters};
 use crate::network::{LinkId, Network, NetworkError, NodeId};
 use crate::routing::Routing;
 use crate::tcp::{Sender, Sink, TcpOptions, TcpState};
-use crate::traffic::{Application, Arrivals, Demand, UdpSource};
 
-mod membership;
+mod edges;
 mod observe;
 mod routers;
 mod serve;
@@ -83,14 +83,14 @@ enum Route {
 /// What an event can wake. Large machines are boxed, and receivers are with their session, to keep
 /// the table small.
 #[derive(Debug)]
-enum Agent {
+enum Agent<F: Family> {
     Source {
-        endpoint: Box<Source>,
+        endpoint: Box<F::Source>,
         session: u32,
         /// How many packets of new data it has yet; none if it never ends, or was told that it has ended.
         left: Option<u64>,
     },
-    Router(Box<RouterAgent>),
+    Router(Box<RouterAgent<F>>),
     Receiver {
         session: u32,
         receiver: u32,
@@ -123,33 +123,33 @@ enum Agent {
 
 /// A network at work.
 #[derive(Debug)]
-pub struct Simulation {
+pub struct Simulation<F: Family> {
     network: Network,
     routing: Routing,
     seed: u64,
-    core: Core,
+    engine: Engine<F::Header>,
     routes: Vec<Route>,
-    agents: Vec<Agent>,
-    sessions: Vec<Session>,
+    agents: Vec<Agent<F>>,
+    sessions: Vec<Session<F>>,
     /// Of all unicast flows.
     unicast_flows: Vec<FlowCounters>,
-    /// The numbers of the edges in the core.
+    /// The numbers of the edges in the engine.
     edges: BTreeMap<NodeId, u32>,
     events_served: u64,
 }
 
-impl Simulation {
+impl<F: Family> Simulation<F> {
     /// A simulation on `network`. `seed` should already tell replications apart.
-    pub fn new(network: Network, seed: u64) -> Simulation {
-        let mut core = Core::new(network.build_links(seed));
+    pub fn new(network: Network, seed: u64) -> Simulation<F> {
+        let mut engine = Engine::new(network.build_links(seed));
         for (link, variation, losses) in network.variations(seed) {
-            core.vary(link, variation, losses);
+            engine.vary(link, variation, losses);
         }
         Simulation {
             routing: Routing::new(&network),
             network,
             seed,
-            core,
+            engine,
             routes: Vec::new(),
             agents: Vec::new(),
             sessions: Vec::new(),
@@ -190,58 +190,58 @@ impl Simulation {
 
     /// Serves all events up to and including `end`.
     pub fn run_until(&mut self, end: Time) {
-        while let Some((key, event)) = self.core.events.first(end) {
-            self.core.current = key;
+        while let Some((key, event)) = self.engine.events.first(end) {
+            self.engine.current = key;
             self.events_served += 1;
             match event {
                 Event::Arrival(link) => self.serve_arrival(link),
                 Event::Arrivals { first, count } => {
-                    self.core.events.remove_first();
+                    self.engine.events.remove_first();
                     self.serve_arrival_run(key, first, count);
                 }
                 Event::Free(link) => {
-                    self.core.events.remove_first();
-                    self.core.transmitter_free(LinkId(link));
+                    self.engine.events.remove_first();
+                    self.engine.transmitter_free(LinkId(link));
                 }
                 Event::Change(link) => {
-                    self.core.events.remove_first();
-                    self.core.change_link(LinkId(link));
+                    self.engine.events.remove_first();
+                    self.engine.change_link(LinkId(link));
                 }
                 Event::Timer(agent) => {
-                    self.core.events.remove_first();
+                    self.engine.events.remove_first();
                     self.serve_timer(agent, key);
                 }
                 Event::Membership { route, slot } => {
-                    self.core.events.remove_first();
+                    self.engine.events.remove_first();
                     self.serve_membership(route, slot);
                 }
                 Event::Start(agent) => {
-                    self.core.events.remove_first();
+                    self.engine.events.remove_first();
                     self.start_agent(agent);
                 }
                 Event::Stop(agent) => {
-                    self.core.events.remove_first();
+                    self.engine.events.remove_first();
                     self.stop_agent(agent);
                 }
                 Event::Crash(agent) => {
-                    self.core.events.remove_first();
+                    self.engine.events.remove_first();
                     self.crash_agent(agent);
                 }
             }
-            if !self.core.dropped.is_empty() {
+            if !self.engine.dropped.is_empty() {
                 self.account_drops();
             }
         }
         // Nothing else happens at `end`, so whatever is added between runs comes after it.
-        let order = self.core.current.order;
-        self.core.current = Key { time: end.max(self.core.current.time), order };
-        let now = self.core.now();
-        for link in &mut self.core.links {
+        let order = self.engine.current.order;
+        self.engine.current = Key { time: end.max(self.engine.current.time), order };
+        let now = self.engine.now();
+        for link in &mut self.engine.links {
             link.account_queue(now);
         }
         debug_assert_eq!(
-            self.core.slab.copies(),
-            self.core.carried(),
+            self.engine.slab.copies(),
+            self.engine.carried(),
             "each copy of a packet is in one queue or on one wire"
         );
     }
@@ -264,27 +264,27 @@ impl Simulation {
 
     /// What a link has done so far.
     pub fn link_counters(&self, id: LinkId) -> LinkCounters {
-        self.core.links[id.0 as usize].counters
+        self.engine.links[id.0 as usize].counters
     }
 
     /// What a link that changes could have carried so far, in bytes: the integral of its rate while it
     /// was up, or [`OPPORTUNITY_BYTES`](crate::OPPORTUNITY_BYTES) for each opportunity of its trace.
     /// None if the link never changes.
     pub fn link_capacity_bytes(&self, id: LinkId) -> Option<f64> {
-        self.core.links[id.0 as usize].capacity_bytes(self.core.now())
+        self.engine.links[id.0 as usize].capacity_bytes(self.engine.now())
     }
 
     /// How much work was done so far.
     pub fn engine_counters(&self) -> EngineCounters {
         EngineCounters {
             events: self.events_served,
-            packet_hops: self.core.links.iter().map(|link| link.counters.packets).sum(),
+            packet_hops: self.engine.links.iter().map(|link| link.counters.packets).sum(),
         }
     }
 
     /// Packets in flight now.
     pub fn packets_in_flight(&self) -> usize {
-        self.core.slab.in_flight()
+        self.engine.slab.in_flight()
     }
 
     /// The links of the path between two nodes: at least one.
@@ -302,17 +302,17 @@ impl Simulation {
         UnicastPath { first, route }
     }
 
-    fn add_agent(&mut self, agent: Agent) {
+    fn add_agent(&mut self, agent: Agent<F>) {
         self.agents.push(agent);
-        self.core.timers.push(Default::default());
+        self.engine.timers.push(Default::default());
     }
 
     fn schedule_life(&mut self, agent: u32, start: Time, stop: Option<Time>) {
-        let key = self.core.events.key_at(start);
-        self.core.events.push(key, Event::Start(agent));
+        let key = self.engine.events.key_at(start);
+        self.engine.events.push(key, Event::Start(agent));
         if let Some(stop) = stop {
-            let key = self.core.events.key_at(stop);
-            self.core.events.push(key, Event::Stop(agent));
+            let key = self.engine.events.key_at(stop);
+            self.engine.events.push(key, Event::Stop(agent));
         }
     }
 }

@@ -5,13 +5,16 @@
 mod world;
 
 use allocation_counter::{AllocationInfo, measure};
+use layercast_core::family::AnyProtocol as _;
 use layercast_protocols::registry::{NAMES, Protocol};
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
     CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkConfig, PieConfig, QueueConfig, QueueLimit,
-    ReceiverId, RedConfig, RemConfig, Simulation,
+    ReceiverId, RedConfig, RemConfig,
 };
 use world::{Plan, add_session, at, bottleneck, link, tcp};
+
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 /// What a stretch of a second cost.
 struct Stretch {

@@ -6,9 +6,11 @@ mod world;
 
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
-    Demand, Distribution, LinkConfig, LossModel, QueueConfig, QueueLimit, Simulation, TcpConfig, TcpId,
+    Demand, Distribution, LinkConfig, LossModel, QueueConfig, QueueLimit, TcpConfig, TcpId,
 };
 use world::{Plan, at, link, tcp};
+
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 /// A bottleneck of 10 Mbit/s, 40 ms there and back: 50 packets of 1000 bytes fill it.
 const BDP: f64 = 50.0;

@@ -7,9 +7,11 @@ mod world;
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
     CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkConfig, LinkId, LossModel, LossPlace,
-    NetworkError, PieConfig, QueueConfig, QueueLimit, RedConfig, RemConfig, Simulation, TcpConfig,
+    NetworkError, PieConfig, QueueConfig, QueueLimit, RedConfig, RemConfig, TcpConfig,
 };
 use world::{Member, Plan, add_fixed, at, fixed_session, link, member, tcp};
+
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 /// Two links with small queues and losses of their own, in both directions.
 fn chain() -> Plan {

@@ -4,13 +4,14 @@
 
 mod world;
 
+use layercast_core::family::AnyProtocol as _;
 use layercast_core::units::Duration;
 use layercast_protocols::registry::{NAMES, Protocol};
 use layercast_simulator::tcp::TcpVariant;
-use layercast_simulator::{
-    FlowCounters, LevelChange, LinkCounters, ReceiverId, Simulation, TcpConfig, TcpId,
-};
+use layercast_simulator::{FlowCounters, LevelChange, LinkCounters, ReceiverId, TcpConfig, TcpId};
 use world::{Plan, add_session, at, bottleneck, tcp};
+
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 /// Everything that there is to see of a run.
 #[derive(Debug, PartialEq)]

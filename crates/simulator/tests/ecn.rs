@@ -7,8 +7,10 @@ mod world;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Size, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
-use layercast_simulator::{LinkConfig, QueueConfig, QueueLimit, RedConfig, Simulation, TcpConfig};
+use layercast_simulator::{LinkConfig, QueueConfig, QueueLimit, RedConfig, TcpConfig};
 use world::{Plan, at, link, tcp};
+
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 /// What four connections over one bottleneck did from 20 s to 120 s, mean of ten seeds.
 #[derive(Debug)]

@@ -9,9 +9,10 @@ use layercast_core::units::{Duration, Level, Rate};
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
     EdgeConfig, LeaveRule, LinkConfig, QuerierProfile, QueueConfig, QueueLimit, ReceiverId, RedConfig,
-    Simulation,
 };
 use world::{ALWAYS, Member, Plan, add_fixed, at, link, member, tcp};
+
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 /// Data flows at this rate: a packet each millisecond.
 const KBPS: f64 = 8_000.0;

@@ -4,11 +4,11 @@
 
 use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
-use layercast_simulator::{
-    Demand, LinkConfig, LossModel, LossPlace, Network, QueueConfig, Simulation, TcpConfig,
-};
+use layercast_simulator::{Demand, LinkConfig, LossModel, LossPlace, Network, QueueConfig, TcpConfig};
 use layercast_testkit::golden;
 use serde_json::Value;
+
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 const CASES: [&str; 11] = [
     "cwnd-tahoe-clean",

@@ -6,8 +6,10 @@ mod world;
 
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Time};
-use layercast_simulator::{LinkConfig, LossModel, ReceiverId, Simulation};
+use layercast_simulator::{LinkConfig, LossModel, ReceiverId};
 use world::{ALWAYS, Member, Plan, at, fixed_session, link, member};
+
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 /// Data flows at this rate: a packet each 100 us.
 const KBPS: f64 = 80_000.0;

@@ -4,13 +4,17 @@
 
 mod world;
 
-use layercast_protocols::registry::Protocol;
+use layercast_core::family::AnyProtocol as _;
+use layercast_protocols::registry::{Header, Protocol};
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
-    Carried, LinkConfig, LinkEvent, LinkId, LinkRecord, LossModel, LossPlace, MembershipChange, QueueConfig,
-    QueueLimit, ReceiverEntry, ReceiverEvent, ReceiverId, RedConfig, Simulation,
+    Carried, LinkConfig, LinkEvent, LinkId, LossModel, LossPlace, MembershipChange, QueueConfig, QueueLimit,
+    ReceiverEntry, ReceiverEvent, ReceiverId, RedConfig,
 };
 use world::{Plan, add_session, at, link, tcp};
+
+type LinkRecord = layercast_simulator::LinkRecord<layercast_protocols::registry::Header>;
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 /// A bottleneck with this queue that loses packets before it or at its end, and all that crosses it.
 fn build(queue: QueueConfig, loss_place: LossPlace) -> (Simulation, LinkId, Vec<ReceiverId>) {
@@ -107,12 +111,12 @@ fn a_log_of_drops_has_what_queues_dropped_and_changes_nothing() {
 #[test]
 fn a_tap_tells_what_each_packet_is() {
     let (mut simulation, id, records) = watched(queues()[0], LossPlace::BeforeQueue);
-    let has = |fits: &dyn Fn(&Carried) -> bool| records.iter().any(|record| fits(&record.carried));
+    let has = |fits: &dyn Fn(&Carried<Header>) -> bool| records.iter().any(|record| fits(&record.carried));
     assert!(has(&|carried| matches!(carried, Carried::TcpData { seq: 0, .. })));
     assert!(has(&|carried| matches!(carried, Carried::Data { channel, .. } if channel.0 == 2)));
     let mut back = Vec::new();
     simulation.drain_link(id.reverse(), &mut |record| back.push(record.carried));
-    let has = |fits: &dyn Fn(&Carried) -> bool| back.iter().any(fits);
+    let has = |fits: &dyn Fn(&Carried<Header>) -> bool| back.iter().any(fits);
     assert!(has(&|carried| matches!(carried, Carried::TcpAck { blocks, .. } if !blocks.is_empty())));
     assert!(has(&|carried| matches!(carried, Carried::Unicast { to_source: true, .. })));
     let graft = MembershipChange::Graft;

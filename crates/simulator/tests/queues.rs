@@ -8,9 +8,11 @@ use layercast_core::units::Duration;
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
     CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkConfig, LinkCounters, PieConfig, QueueConfig,
-    QueueLimit, RedConfig, RemConfig, Simulation,
+    QueueLimit, RedConfig, RemConfig,
 };
 use world::{Member, Plan, at, fixed_session, link, member, tcp};
+
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 const MBPS: f64 = 10.0;
 const PACKETS_PER_S: f64 = MBPS * 1e6 / 8000.0;

@@ -4,15 +4,19 @@
 
 mod world;
 
+use layercast_core::family::AnyProtocol as _;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Time};
 use layercast_protocols::nca;
-use layercast_protocols::registry::{Header, Protocol};
+use layercast_protocols::registry::{Header, Protocol, Registry};
 use layercast_simulator::{
-    Carried, LinkConfig, LossModel, NetworkError, ReceiverConfig, ReceiverId, RouterConfig, RouterLife,
-    SessionConfig, Simulation,
+    Carried, LinkConfig, LossModel, NetworkError, ReceiverConfig, ReceiverId, SessionConfig,
 };
 use world::{Plan, at, link, session_plan};
+
+type RouterConfig = layercast_simulator::RouterConfig<layercast_protocols::registry::Registry>;
+type RouterLife = layercast_simulator::RouterLife<layercast_protocols::registry::Registry>;
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 const PACKETS: u64 = 2000;
 
@@ -36,7 +40,7 @@ fn life(start_s: f64, stop_s: Option<f64>) -> RouterLife {
 }
 
 /// A session of NCA to these receivers, with routers that live for ever.
-fn config(plan: &Plan, receivers: &[&str], routers: &[&str]) -> SessionConfig {
+fn config(plan: &Plan, receivers: &[&str], routers: &[&str]) -> SessionConfig<Registry> {
     let protocol = Protocol::named("nca").unwrap();
     let session = session_plan(&[1000.0]);
     let receiver = |&name: &&str| ReceiverConfig {
@@ -53,6 +57,7 @@ fn config(plan: &Plan, receivers: &[&str], routers: &[&str]) -> SessionConfig {
         source: protocol.source(session.clone(), Stream::new(1, "source")),
         channels: 1,
         ecn: false,
+        observes_late_packets: protocol.requirements().observes_late_packets(),
         name: "nca".to_owned(),
         // The joins have arrived by then.
         start: at(1.0),
@@ -71,7 +76,7 @@ struct Traffic {
 
 fn run(
     plan: &Plan,
-    config: SessionConfig,
+    config: SessionConfig<Registry>,
     watched: &[(&str, bool)],
 ) -> (Simulation, Vec<ReceiverId>, Vec<Traffic>) {
     let mut simulation = plan.simulation();

@@ -6,8 +6,10 @@ mod world;
 
 use layercast_core::units::Duration;
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
-use layercast_simulator::{LinkConfig, LossModel, QueueConfig, QueueLimit, Simulation, TcpConfig};
+use layercast_simulator::{LinkConfig, LossModel, QueueConfig, QueueLimit, TcpConfig};
 use world::{Plan, at, link, tcp};
+
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 /// The mean rate in kbit/s of a single connection between `from_s` and `to_s`, over so many seeds.
 /// The path is fast: it holds a fraction of a packet.

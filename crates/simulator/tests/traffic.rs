@@ -9,9 +9,11 @@ use layercast_core::units::{Rate, Size, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
     ArrivalsConfig, Carried, Demand, Distribution, LinkConfig, LinkEvent, LossModel, QueueConfig, QueueLimit,
-    Simulation, TcpConfig, TcpId, UdpConfig, UdpId,
+    TcpConfig, TcpId, UdpConfig, UdpId,
 };
 use world::{Plan, at, link, tcp};
+
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 fn path(mbps: f64, loss: f64) -> Plan {
     let queue = QueueConfig::DropTail { limit: QueueLimit::Packets(50), ns2_compat: true };

@@ -7,14 +7,17 @@ mod world;
 use std::sync::Arc;
 
 use allocation_counter::measure;
+use layercast_core::family::AnyProtocol as _;
 use layercast_core::units::{Duration, Rate};
 use layercast_protocols::registry::{NAMES, Protocol};
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
     DeliveryTrace, LinkChange, LinkConfig, LinkId, LinkVariation, LossModel, LossPlace, NetworkError, NodeId,
-    Outage, QueueConfig, QueueLimit, Simulation, TcpId, VariationError,
+    Outage, QueueConfig, QueueLimit, TcpId, VariationError,
 };
 use world::{Member, Plan, add_session, at, bottleneck, fixed_session, link, member, tcp};
+
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 fn rate_from(seconds: f64, mbps: f64) -> LinkChange {
     LinkChange { at: at(seconds), rate: Some(Rate::from_mbps(mbps)), ..LinkChange::default() }

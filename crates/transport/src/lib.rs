@@ -18,6 +18,7 @@ pub mod session;
 
 pub use error::Error;
 
+use layercast_core::family::AnyProtocol as _;
 use layercast_core::option::RawValue;
 use layercast_protocols::registry::Protocol;
 

@@ -11,8 +11,8 @@ use std::thread;
 use std::time::{Duration as StdDuration, Instant};
 
 use layercast_core::contract::{Cause, Estimates};
+use layercast_core::family::AnyProtocol as _;
 use layercast_core::units::{Duration, Level};
-use layercast_protocols::elm::options::JoinGapScope;
 use layercast_protocols::registry::Protocol;
 
 use crate::error::Error;
@@ -130,25 +130,10 @@ pub fn receive(
     Ok((path, told))
 }
 
-/// How often a source whose only receiver has not spoken sends a packet.
-const ANNOUNCE_EVERY: Duration = Duration::from_ms(500);
-
-/// The protocol of that name with its defaults, but for what real networks need.
+/// The protocol of that name, with defaults for real networks.
 pub fn deployed(name: &str) -> Option<Protocol> {
     let mut protocol = Protocol::named(name)?;
-    match &mut protocol {
-        Protocol::Elm(options) => {
-            // The thesis takes the first packet out of order for a loss. Real networks reorder.
-            options.reorder = 3;
-            // On a path of a few milliseconds the fair rate is far above the link until its queue is
-            // full, and a receiver would climb several layers before it hears of a loss.
-            options.join_gap_scope = JoinGapScope::All;
-        }
-        // A receiver learns of the session from its packets, so some must come before it speaks.
-        Protocol::Tfrc(options) => options.announce_interval = ANNOUNCE_EVERY,
-        Protocol::Cbr(options) => options.announce_interval = ANNOUNCE_EVERY,
-        _ => {}
-    }
+    protocol.deploy();
     Some(protocol)
 }
 

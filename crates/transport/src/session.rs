@@ -24,6 +24,7 @@ use core::fmt;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::str::FromStr;
 
+use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::{LayerError, LayerTable};
 use layercast_core::option::RawValue;
 use layercast_core::session::{PlanError, SessionPlan};
@@ -31,8 +32,6 @@ use layercast_core::units::{Channel, Rate, Size};
 use layercast_protocols::registry::{self, Protocol};
 use toml_edit::{Document, Item, Table, Value};
 
-/// The most layers of a session: what ELM can number.
-pub const MAX_LAYERS: usize = 32;
 /// The most channels of a session.
 pub const MAX_CHANNELS: u16 = 1024;
 /// The smallest and the largest packet in bytes. The smallest leaves room for symbols beside the
@@ -77,8 +76,6 @@ pub enum SessionError {
     Protocol(String),
     /// The layers make no structure.
     Layers(LayerError),
-    /// There are more than [`MAX_LAYERS`].
-    TooManyLayers(usize),
     /// The groups are not all multicast addresses that a session may use.
     Group(Ipv4Addr),
     /// The size of packets is not in [`PACKET_BYTES`].
@@ -104,7 +101,6 @@ impl fmt::Display for SessionError {
                 write!(f, "there is no protocol `{name}`; there are {}", registry::NAMES.join(", "))
             }
             SessionError::Layers(error) => write!(f, "{error}"),
-            SessionError::TooManyLayers(count) => write!(f, "{count} layers are more than {MAX_LAYERS}"),
             SessionError::Group(group) => write!(
                 f,
                 "{group} is not a multicast group for a session, or one of the layers above would not be: \
@@ -142,10 +138,6 @@ impl Session {
     /// # Errors
     /// What does not fit.
     pub fn check(&self) -> Result<(), SessionError> {
-        let count = usize::from(self.layers.count());
-        if count > MAX_LAYERS {
-            return Err(SessionError::TooManyLayers(count));
-        }
         let last = u32::from(*self.group.ip()).saturating_add(u32::from(self.channels.max(1)) - 1);
         if !is_usable_group(*self.group.ip()) || !is_usable_group(Ipv4Addr::from(last)) {
             return Err(SessionError::Group(*self.group.ip()));
@@ -260,9 +252,6 @@ impl FromStr for Session {
         }
         let packet = integer("packet")?;
         let rates = value("layers")?.as_array().ok_or(SessionError::Key("layers"))?;
-        if rates.len() > MAX_LAYERS {
-            return Err(SessionError::TooManyLayers(rates.len()));
-        }
         let rate = |value: &Value| value.as_integer().map_or(Rate::ZERO, |bps| Rate::from_bps(bps as f64));
         let layers = LayerTable::from_rates(rates.iter().map(rate)).map_err(SessionError::Layers)?;
         let channels = match root.get("channels") {

@@ -8,6 +8,7 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::process::Command;
 
+use layercast_core::family::AnyHeader as _;
 use layercast_core::units::{Channel, Layer, WireSeq};
 use layercast_protocols::elm;
 use layercast_protocols::elm::header::{Base, Data, Echo, ReceiverId, TableEntry, WireRate};

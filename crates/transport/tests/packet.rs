@@ -4,6 +4,7 @@
 
 use std::num::NonZeroU64;
 
+use layercast_core::family::AnyHeader as _;
 use layercast_core::units::{Channel, Layer, WireSeq};
 use layercast_protocols::elm::header::{Base, Data, Echo, ReceiverId, TableEntry, WireRate};
 use layercast_protocols::registry::Header;
@@ -96,7 +97,7 @@ fn written(repr: &Repr, payload: &[u8]) -> Vec<u8> {
 /// Reads all that can be read; returns whether it was a packet of ours.
 fn read_all(bytes: &[u8]) -> bool {
     let _ = Completion::from_bytes(bytes);
-    let _ = Header::decode_feedback(bytes);
+    let _ = Header::decode_report(bytes);
     let Ok(view) = View::new(bytes) else { return false };
     let _ = (view.tsi(), view.toi(), view.close_object(), view.extensions().count());
     let _ = PayloadId::split(view.payload());

@@ -43,7 +43,8 @@ fn what_is_wrong_is_named() {
         with("[128000, 128000, 256000]", "[1, 0]").to_string(),
         "session description: the rate of layer 1 must be positive"
     );
-    assert_eq!(with("[128000", &format!("[{}128000", "1, ".repeat(40))), SessionError::TooManyLayers(43));
+    let many = with("[128000", &format!("[{}128000", "1, ".repeat(40)));
+    assert!(many.to_string().contains("43 layers: ELM's headers can number 32"), "{many}");
     assert_eq!(with("packet = 1000", "packet = 1000\nchannels = 4"), SessionError::Channels(3));
     assert_eq!(with("packet = 1000", "packet = 1000\nchannels = -1"), SessionError::Key("channels"));
     let foreign = "packet = 1000\noptions = { slot = \"1 s\" }";

@@ -4,12 +4,15 @@
 #![allow(clippy::unwrap_used)]
 
 use layercast_core::contract::{Action, Endpoint, Estimates, Input, Origin};
+use layercast_core::family::AnyHeader as _;
+use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Size, Time};
+use layercast_core::wire::MAX_REPORT;
 use layercast_protocols::amca;
-use layercast_protocols::registry::{Header, MAX_FEEDBACK, NAMES, Protocol};
+use layercast_protocols::registry::{Header, NAMES, Protocol};
 use layercast_testkit::{Pair, Path};
 use layercast_transport::packet::{MAX_HEADER, Repr, View};
 
@@ -39,9 +42,9 @@ fn through_bytes(origin: Origin, header: Header) -> Header {
             Header::from_lct(&Repr::read(&View::new(&packet).unwrap()).unwrap().pieces).unwrap()
         }
         Origin::Peer(_) | Origin::Child(..) => {
-            let mut room = [0; MAX_FEEDBACK];
-            let length = header.encode_feedback(&mut room).unwrap();
-            Header::decode_feedback(&room[..length]).unwrap()
+            let mut room = [0; MAX_REPORT];
+            let length = header.encode_report(&mut room).unwrap();
+            Header::decode_report(&room[..length]).unwrap()
         }
     }
 }

@@ -7,10 +7,12 @@ use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 use cpu_time::ProcessTime;
 use layercast_core::units::Time;
-use layercast_simulator::{ReceiverId, Simulation};
+use layercast_simulator::ReceiverId;
 use serde::{Deserialize, Serialize};
 
 use crate::{memory, networks};
+
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 /// A network with its load.
 #[derive(Clone, Copy, Debug, Subcommand)]

@@ -1,6 +1,7 @@
 //! The networks that are timed.
 
 use anyhow::{Context, Result};
+use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::option::RawValue;
 use layercast_core::session::SessionPlan;
@@ -10,8 +11,10 @@ use layercast_protocols::registry::Protocol;
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
     Demand, Latency, LinkConfig, LossModel, LossPlace, Network, NetworkError, NodeId, QueueConfig,
-    QueueLimit, ReceiverConfig, ReceiverId, SessionConfig, Simulation, TcpConfig,
+    QueueLimit, ReceiverConfig, ReceiverId, SessionConfig, TcpConfig,
 };
+
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 fn link(rate: Rate, delay_ms: u64, queue: QueueConfig) -> LinkConfig {
     let delay = Duration::from_ms(delay_ms);
@@ -91,6 +94,7 @@ pub(crate) fn tree(leaves: u32, per_leaf: u32) -> Result<(Simulation, Vec<Receiv
         source: protocol.source(session.clone(), Stream::new(1, "source")),
         channels: LAYERS_KBPS.len() as u16,
         ecn: false,
+        observes_late_packets: protocol.requirements().observes_late_packets(),
         name: "session".to_owned(),
         start: Time::ZERO,
         stop: None,

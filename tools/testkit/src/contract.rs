@@ -10,6 +10,10 @@ use layercast_core::units::{Channel, Duration, Seq, Time};
 const MAX_ACTIONS: usize = 10_000;
 /// More timers than this at one wait count as a host that is made to spin.
 const MAX_TIMERS: usize = 200_000;
+/// More timers than this after the end of the data count as a source that does not end.
+const MAX_LAST_TIMERS: usize = 20_000;
+/// A source that has a deadline so long after the end of the data does not end.
+const LONGEST_END: Duration = Duration::from_secs(3600);
 
 /// One thing that happens to an endpoint under test.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,19 +62,25 @@ pub fn check_endpoint<E>(
     E: Endpoint + Clone,
     E::Header: Header + PartialEq + Debug,
 {
-    let mut subject = Subject::new(make(), make());
-    subject.give(Input::Start);
-    for (index, operation) in operations.iter().enumerate() {
-        if index == operations.len() / 2 {
-            subject.twin = subject.endpoint.clone();
-        }
-        subject.operate(operation, &mut traffic);
-    }
-    subject.operate(&Operation::Stop, &mut traffic);
-    // A stopped endpoint asks for nothing more, whatever happens.
-    for operation in [Operation::Packet, Operation::Timer, Operation::Wait(Duration::from_secs(100))] {
-        subject.operate(&operation, &mut traffic);
-    }
+    Subject::after(make, &mut traffic, operations).stop(&mut traffic);
+}
+
+/// [`check_endpoint`] for a source, which must also end when its data has ended: after [`Input::Finish`] and
+/// without further packets it has no deadline any more, after a bounded number of timers.
+///
+/// # Panics
+/// If a rule is broken.
+pub fn check_source<E>(
+    make: impl Fn() -> E,
+    mut traffic: impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arrival<E::Header>>,
+    operations: &[Operation<E::Header>],
+) where
+    E: Endpoint + Clone,
+    E::Header: Header + PartialEq + Debug,
+{
+    let mut subject = Subject::after(make, &mut traffic, operations);
+    subject.finish();
+    subject.stop(&mut traffic);
 }
 
 struct Subject<E: Endpoint> {
@@ -82,6 +92,7 @@ struct Subject<E: Endpoint> {
     last: Option<Arrival<E::Header>>,
     delivered: Option<Seq>,
     released: Option<Seq>,
+    finished: bool,
     stopped: bool,
 }
 
@@ -100,7 +111,55 @@ where
             last: None,
             delivered: None,
             released: None,
+            finished: false,
             stopped: false,
+        }
+    }
+
+    /// An endpoint that has started and to which `operations` have happened.
+    fn after(
+        make: impl Fn() -> E,
+        traffic: &mut impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arrival<E::Header>>,
+        operations: &[Operation<E::Header>],
+    ) -> Subject<E>
+    where
+        E: Clone,
+    {
+        let mut subject = Subject::new(make(), make());
+        subject.give(Input::Start);
+        for (index, operation) in operations.iter().enumerate() {
+            if index == operations.len() / 2 {
+                subject.twin = subject.endpoint.clone();
+            }
+            subject.operate(operation, traffic);
+        }
+        subject
+    }
+
+    /// The data ends. The source winds down in its own time, and data that comes later changes nothing.
+    fn finish(&mut self) {
+        self.give(Input::Finish);
+        let latest = self.now + LONGEST_END;
+        let mut timers = 0;
+        while let Some(at) = self.endpoint.deadline() {
+            timers += 1;
+            let waited = at.since(latest - LONGEST_END);
+            assert!(at <= latest, "finished, but has a deadline after {waited}");
+            assert!(timers <= MAX_LAST_TIMERS, "finished, but has had {MAX_LAST_TIMERS} timers in {waited}");
+            self.now = at;
+            self.give(Input::Timer);
+        }
+        self.finished = true;
+        self.give(Input::DataAvailable);
+        assert_eq!(self.endpoint.deadline(), None, "finished, but woken by data");
+        self.finished = false;
+    }
+
+    /// A stopped endpoint asks for nothing more, whatever happens.
+    fn stop(&mut self, traffic: &mut impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arrival<E::Header>>) {
+        let wait = Operation::Wait(Duration::from_secs(100));
+        for operation in [Operation::Stop, Operation::Packet, Operation::Timer, wait] {
+            self.operate(&operation, traffic);
         }
     }
 
@@ -196,7 +255,10 @@ where
             Action::Leave(channel) => {
                 assert!(self.held.remove(&channel), "leaves {channel:?}, which it does not hold");
             }
-            Action::Send(send) => assert!(send.count >= 1, "sends a run of no packets"),
+            Action::Send(send) => {
+                assert!(send.count >= 1, "sends a run of no packets");
+                assert!(!self.finished, "finished, but sends for data that came later");
+            }
             Action::Deliver(through) => {
                 assert!(grows(&mut self.delivered, through), "delivers {through:?} again")
             }

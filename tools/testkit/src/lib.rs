@@ -7,5 +7,5 @@ pub mod golden;
 pub mod mrg32k3a;
 pub mod pair;
 
-pub use contract::{Operation, check_endpoint};
+pub use contract::{Operation, check_endpoint, check_source};
 pub use pair::{Pair, Path, Record};

@@ -176,6 +176,11 @@ where
         self.now = end;
     }
 
+    /// The source's data has come to its end.
+    pub fn finish_source(&mut self) {
+        self.tell_source(Input::Finish);
+    }
+
     /// Stops the source.
     pub fn stop_source(&mut self) {
         self.tell_source(Input::Stop);

@@ -4,7 +4,7 @@ use layercast_core::units::{Duration, Rate, Time};
 use layercast_laboratory::results::Statistic;
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
-    Demand, LinkConfig, LossModel, LossPlace, Network, NetworkError, QueueConfig, Simulation, TcpConfig,
+    Demand, LinkConfig, LossModel, LossPlace, Network, NetworkError, QueueConfig, TcpConfig,
 };
 use serde::Serialize;
 
@@ -12,6 +12,8 @@ use crate::compare::{Comparison, statistic};
 use crate::ns::{Ns, NsError};
 use crate::tcps;
 use crate::work::run_all;
+
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 /// No limit to speak of.
 const WINDOW: u32 = 5000;

@@ -103,8 +103,9 @@ pub enum Input<H> {
     DataExhausted,
     /// The application has payload again.
     DataAvailable,
-    /// No more payload will come: the session ends in good order. The endpoint does what its protocol does
-    /// at the end in its own time, and then has no deadline. [`Input::Stop`] remains the hard end.
+    /// No more payload will come: the session ends in good order. A source does what its protocol does
+    /// at the end in its own time, and then has no deadline; [`Input::DataAvailable`] does not wake it again.
+    /// Receivers learn of the end from packets. [`Input::Stop`] remains the hard end.
     Finish,
     /// The session ends for this endpoint.
     Stop,
@@ -238,8 +239,13 @@ pub trait Endpoint {
     /// When to give [`Input::Timer`]: an absolute time, or none to be woken by packets only.
     fn deadline(&self) -> Option<Time>;
 
-    /// What the endpoint believes at `now`.
+    /// What the endpoint estimates at `now`.
     fn estimates(&self, now: Time) -> Estimates;
+
+    /// The number of the session that this source drew, where its protocol has one (LCT's TSI).
+    fn session_number(&self) -> Option<u32> {
+        None
+    }
 }
 
 /// What a host does for an endpoint.

@@ -4,12 +4,13 @@ mod routers;
 
 use std::collections::BTreeMap;
 
+use layercast_core::family::{AnyProtocol as _, Family};
 use layercast_core::layers::LayerError;
 use layercast_core::option::{OptionError, OptionSpec, RawValue};
 use layercast_core::session::{PlanError, SessionPlan as Session};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Time};
-use layercast_protocols::registry::{self, Protocol};
+use layercast_protocols::registry::{self, Protocol, Registry};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
     ArrivalsConfig, Demand, Latency, LinkConfig, LinkId, Network, NodeId, ReceiverConfig, ReceiverId,
@@ -91,8 +92,8 @@ impl ProtocolCatalogue for RegistryCatalogue {
 }
 
 /// A simulation and where its flows and links are.
-pub(super) struct World {
-    pub(super) simulation: Simulation,
+pub(super) struct World<F: Family> {
+    pub(super) simulation: Simulation<F>,
     /// In the order of the experiment's flows.
     pub(super) flows: Vec<WorldFlow>,
     /// In the order of the experiment's links.
@@ -115,7 +116,7 @@ pub(super) enum WorldFlowId {
 }
 
 /// Builds the world of one replication.
-pub(super) fn world(scenario: &Scenario, seed: u64) -> Result<World, RunError> {
+pub(super) fn world(scenario: &Scenario, seed: u64) -> Result<World<Registry>, RunError> {
     let (network, nodes, links) = network(scenario, seed)?;
     let mut simulation = Simulation::new(network, seed);
     for edge in &scenario.edges {
@@ -133,7 +134,7 @@ pub(super) fn world(scenario: &Scenario, seed: u64) -> Result<World, RunError> {
 }
 
 /// Lets the hosts of edges crash. `flows` are those of the sessions.
-fn schedule_crashes(scenario: &Scenario, flows: &[WorldFlow], simulation: &mut Simulation) {
+fn schedule_crashes<F: Family>(scenario: &Scenario, flows: &[WorldFlow], simulation: &mut Simulation<F>) {
     let crashes: BTreeMap<usize, Time> =
         scenario.edges.iter().filter_map(|edge| Some((edge.node, edge.crash?))).collect();
     let places = scenario.sessions.iter().flat_map(|session| &session.receivers);
@@ -149,7 +150,7 @@ fn add_flows(
     plan: &FlowPlan,
     seed: u64,
     nodes: &[NodeId],
-    simulation: &mut Simulation,
+    simulation: &mut Simulation<Registry>,
     flows: &mut Vec<WorldFlow>,
 ) -> Result<(), RunError> {
     let mut senders = Vec::new();
@@ -226,7 +227,7 @@ fn add_session(
     plan: &SessionPlan,
     seed: u64,
     nodes: &[NodeId],
-    simulation: &mut Simulation,
+    simulation: &mut Simulation<Registry>,
     flows: &mut Vec<WorldFlow>,
 ) -> Result<u16, RunError> {
     let protocol = protocol(plan)?;
@@ -267,6 +268,7 @@ fn add_session(
         source: protocol.source(session, stream("source")),
         channels,
         ecn: plan.ecn,
+        observes_late_packets: protocol.requirements().observes_late_packets(),
         name: plan.name.clone(),
         start,
         stop: plan.stop,

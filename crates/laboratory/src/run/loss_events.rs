@@ -6,6 +6,7 @@
 //! follows no rise is nobody's. The FLID-DL paper (section V-A) counts packets lost in an event of a
 //! session alone on its link; with others on it, theirs are part of what a join costs.
 
+use layercast_core::family::Family;
 use std::collections::BTreeMap;
 
 use layercast_core::units::{Duration, Time};
@@ -75,7 +76,7 @@ struct Suspect<'a> {
 
 impl LossEvents {
     /// Asks the simulation to keep drops, unless there are too many receivers.
-    pub(super) fn start(world: &mut World) -> LossEvents {
+    pub(super) fn start<F: Family>(world: &mut World<F>) -> LossEvents {
         let looks = receivers(&world.flows).nth(MOST_RECEIVERS).is_none();
         if looks {
             world.simulation.keep_drops();
@@ -84,7 +85,7 @@ impl LossEvents {
     }
 
     /// Takes what was dropped since the last call.
-    pub(super) fn collect(&mut self, world: &mut World) {
+    pub(super) fn collect<F: Family>(&mut self, world: &mut World<F>) {
         let mut drops = Vec::new();
         world.simulation.drain_drops(&mut |drop| drops.push(drop));
         for drop in drops {
@@ -93,7 +94,7 @@ impl LossEvents {
     }
 
     /// Closes what is open: the run is over.
-    pub(super) fn finish(&mut self, world: &World) {
+    pub(super) fn finish<F: Family>(&mut self, world: &World<F>) {
         for open in std::mem::take(&mut self.open).into_values() {
             self.close(&open, &world.simulation, &world.flows);
         }
@@ -115,7 +116,12 @@ impl LossEvents {
         Some(caused)
     }
 
-    fn take(&mut self, drop: &DropRecord, simulation: &Simulation, flows: &[WorldFlow]) {
+    fn take<F: Family>(
+        &mut self,
+        drop: &DropRecord<F::Header>,
+        simulation: &Simulation<F>,
+        flows: &[WorldFlow],
+    ) {
         if self.open.get(&drop.link).is_some_and(|open| !open.goes_on_at(drop.at))
             && let Some(over) = self.open.remove(&drop.link)
         {
@@ -131,7 +137,7 @@ impl LossEvents {
         }
     }
 
-    fn close(&mut self, open: &Open, simulation: &Simulation, flows: &[WorldFlow]) {
+    fn close<F: Family>(&mut self, open: &Open, simulation: &Simulation<F>, flows: &[WorldFlow]) {
         let suspects =
             receivers(flows).filter(|&(_, id)| simulation.is_on_path(open.link, id)).map(|(flow, id)| {
                 Suspect { flow, session: id.session().index(), changes: simulation.level_changes(id) }
@@ -141,7 +147,7 @@ impl LossEvents {
 }
 
 impl Open {
-    fn new(drop: &DropRecord) -> Open {
+    fn new<H>(drop: &DropRecord<H>) -> Open {
         Open { link: drop.link, first: drop.at, last: drop.at, dropped: 0, of_session: Vec::new() }
     }
 

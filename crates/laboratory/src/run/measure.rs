@@ -1,5 +1,6 @@
 //! Running a world step by step and reading its counters on the way.
 
+use layercast_core::family::Family;
 use layercast_core::units::{RateEstimate, Time};
 use layercast_simulator::{FlowCounters, LinkCounters, Memberships, Simulation};
 
@@ -37,7 +38,7 @@ struct Snapshot {
 }
 
 impl Snapshot {
-    fn take(world: &World) -> Snapshot {
+    fn take<F: Family>(world: &World<F>) -> Snapshot {
         let simulation = &world.simulation;
         Snapshot {
             flows: world.flows.iter().map(|flow| counters(simulation, flow)).collect(),
@@ -48,14 +49,14 @@ impl Snapshot {
     }
 }
 
-fn asked(simulation: &Simulation, flow: &WorldFlow) -> Memberships {
+fn asked<F: Family>(simulation: &Simulation<F>, flow: &WorldFlow) -> Memberships {
     match flow.id {
         WorldFlowId::Receiver(id) => simulation.memberships(id),
         WorldFlowId::Tcp(_) | WorldFlowId::Udp(_) => Memberships::default(),
     }
 }
 
-pub(super) fn counters(simulation: &Simulation, flow: &WorldFlow) -> FlowCounters {
+pub(super) fn counters<F: Family>(simulation: &Simulation<F>, flow: &WorldFlow) -> FlowCounters {
     match flow.id {
         WorldFlowId::Receiver(id) => simulation.receiver_counters(id),
         WorldFlowId::Tcp(id) => simulation.tcp_counters(id),
@@ -64,9 +65,9 @@ pub(super) fn counters(simulation: &Simulation, flow: &WorldFlow) -> FlowCounter
 }
 
 /// Runs the world to its end and measures it. Calls `step` after each bin.
-pub(super) fn measure(
+pub(super) fn measure<F: Family>(
     scenario: &Scenario,
-    world: &mut World,
+    world: &mut World<F>,
     observer: &mut Observer,
     step: &dyn Fn(),
 ) -> Result<Replication, ResultsError> {
@@ -124,7 +125,13 @@ pub(super) fn measure(
     })
 }
 
-fn record_bin(world: &World, now: Time, length_s: f64, before: &mut [u64], series: &mut Series) {
+fn record_bin<F: Family>(
+    world: &World<F>,
+    now: Time,
+    length_s: f64,
+    before: &mut [u64],
+    series: &mut Series,
+) {
     let simulation = &world.simulation;
     for ((flow, before), series) in world.flows.iter().zip(before).zip(&mut series.flows) {
         let received = counters(simulation, flow).received_bytes;
@@ -161,8 +168,8 @@ fn at_edge(at_edges: &[(Time, Snapshot)], at: Time) -> &Snapshot {
     &at_edges[found].1
 }
 
-fn measure_window(
-    world: &World,
+fn measure_window<F: Family>(
+    world: &World<F>,
     scenario: &Scenario,
     window: &Window,
     at_edges: &[(Time, Snapshot)],
@@ -198,8 +205,8 @@ fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { f64::NAN }
 }
 
-fn measure_flow(
-    world: &World,
+fn measure_flow<F: Family>(
+    world: &World<F>,
     flow: &WorldFlow,
     window: &Window,
     start: &FlowCounters,

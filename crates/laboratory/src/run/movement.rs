@@ -1,5 +1,6 @@
 //! How receivers move between levels, and when they first hold their fair one.
 
+use layercast_core::family::Family;
 use std::collections::HashMap;
 
 use layercast_core::units::{Level, Rate, Time};
@@ -66,9 +67,9 @@ impl FairLevels {
 
     /// Adds to the measures of a window how its receivers moved. `asked` is how often each flow asked for
     /// channels within the window.
-    pub(super) fn add_movement(
+    pub(super) fn add_movement<F: Family>(
         &self,
-        world: &World,
+        world: &World<F>,
         window: &Window,
         asked: &[Memberships],
         losses: &LossEvents,

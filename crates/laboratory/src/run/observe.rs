@@ -7,6 +7,7 @@ mod addresses;
 mod capture;
 mod notes;
 
+use layercast_core::family::Family;
 use std::path::PathBuf;
 
 use super::build::World;
@@ -41,9 +42,9 @@ pub(super) struct Observer {
 
 impl Observer {
     /// Opens the files of a replication and starts to look.
-    pub(super) fn start(
+    pub(super) fn start<F: Family>(
         scenario: &Scenario,
-        world: &mut World,
+        world: &mut World<F>,
         number: u32,
         observation: Option<&Observation>,
     ) -> Result<Observer, ResultsError> {
@@ -65,7 +66,7 @@ impl Observer {
     }
 
     /// Writes what happened since the last call.
-    pub(super) fn collect(&mut self, world: &mut World) -> Result<(), ResultsError> {
+    pub(super) fn collect<F: Family>(&mut self, world: &mut World<F>) -> Result<(), ResultsError> {
         for capture in &mut self.captures {
             capture.collect(&mut world.simulation)?;
         }

@@ -1,6 +1,7 @@
 //! Probes at work: looking at links and flows between the steps of a run.
 
 use layercast_core::contract::Measures;
+use layercast_core::family::Family;
 use layercast_core::units::{Duration, Time};
 use layercast_simulator::{LinkId, Simulation, TcpId};
 
@@ -42,7 +43,7 @@ impl<'s> Probes<'s> {
     }
 
     /// Lets those look whose time is now.
-    pub(super) fn look(&mut self, world: &World, now: Time) {
+    pub(super) fn look<F: Family>(&mut self, world: &World<F>, now: Time) {
         for probe in self.probes.iter_mut().filter(|probe| probe.next == now) {
             probe.look(world, now);
             probe.next = now + probe.plan.every;
@@ -56,7 +57,7 @@ impl<'s> Probes<'s> {
 }
 
 impl Probe<'_> {
-    fn look(&mut self, world: &World, now: Time) {
+    fn look<F: Family>(&mut self, world: &World<F>, now: Time) {
         let every_s = self.plan.every.as_secs_f64();
         for ((&what, counted), values) in self.plan.what.iter().zip(&mut self.counted).zip(&mut self.values) {
             let mut gained = |count: u64| {
@@ -80,8 +81,8 @@ impl Probe<'_> {
     }
 }
 
-fn of_link(
-    simulation: &Simulation,
+fn of_link<F: Family>(
+    simulation: &Simulation<F>,
     link: LinkId,
     what: Quantity,
     every_s: f64,
@@ -100,8 +101,8 @@ fn of_link(
     }
 }
 
-fn of_flow(
-    simulation: &Simulation,
+fn of_flow<F: Family>(
+    simulation: &Simulation<F>,
     flow: &WorldFlow,
     what: Quantity,
     now: Time,
@@ -145,7 +146,7 @@ fn of_measures(measures: &Measures, what: Quantity, gained: &mut impl FnMut(u64)
     }
 }
 
-fn of_tcp(simulation: &Simulation, id: TcpId, what: Quantity) -> f64 {
+fn of_tcp<F: Family>(simulation: &Simulation<F>, id: TcpId, what: Quantity) -> f64 {
     let Some(state) = simulation.tcp_state(id) else { return f64::NAN };
     match what {
         Quantity::Cwnd => state.cwnd,

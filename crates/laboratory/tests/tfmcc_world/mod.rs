@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
@@ -11,8 +12,10 @@ use layercast_protocols::tfmcc;
 use layercast_protocols::tfmcc::header::ReceiverId as Reporter;
 use layercast_simulator::{
     Carried, Latency, LinkConfig, LinkEvent, LinkId, LossModel, LossPlace, Network, NodeId, QueueConfig,
-    QueueLimit, ReceiverConfig, ReceiverId, SessionConfig, Simulation,
+    QueueLimit, ReceiverConfig, ReceiverId, SessionConfig,
 };
+
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 /// A receiver: the delay of its last link, what that loses, and when it stops.
 #[derive(Clone, Copy, Debug)]
@@ -108,6 +111,7 @@ impl Session {
                 source: protocol.source(plan.clone(), Stream::new(seed, "source")),
                 channels: 1,
                 ecn: false,
+                observes_late_packets: protocol.requirements().observes_late_packets(),
                 name: "tfmcc".to_owned(),
                 start: Time::ZERO,
                 stop: None,

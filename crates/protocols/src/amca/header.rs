@@ -5,7 +5,10 @@
 //! than zero (modulo 2^32) for none, and `lr` the highest number received.
 
 use layercast_core::contract;
+use layercast_core::lct::LctFields;
+use layercast_core::units::Layer;
 use layercast_core::units::WireSeq;
+use layercast_core::wire::{NoWireForm, Wire, WireNumbers};
 
 /// The header of any packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,5 +125,18 @@ impl contract::Header for Header {
     /// Repairs: they go to those alone that asked.
     fn is_held_by_routers(&self) -> bool {
         matches!(self.body, Body::Data(Data { is_repair: true, .. }))
+    }
+}
+
+/// Its packets have a form of their own, which is not LCT's: routers read them.
+impl Wire for Header {
+    type Error = NoWireForm;
+
+    fn from_lct(_fields: &LctFields, _numbers: &WireNumbers) -> Result<Header, NoWireForm> {
+        Err(NoWireForm)
+    }
+
+    fn layer(&self) -> Option<Layer> {
+        self.data_seq().map(|_| Layer::BASE)
     }
 }

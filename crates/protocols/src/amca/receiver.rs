@@ -15,6 +15,7 @@ use layercast_core::contract::{
 };
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
+use layercast_core::timers;
 use layercast_core::units::{Channel, Duration, Level, Rate, RateEstimate, Seq, Size, Time};
 use layercast_kit::silence::{SILENCE, after_silence};
 
@@ -35,14 +36,15 @@ const MOST_HOPELESS: u32 = 10;
 /// A repeated packet is answered by a report this often at most.
 const REPEATED: Duration = Duration::from_ms(500);
 
-/// The timers, in the order in which they are served.
-#[derive(Clone, Copy)]
-enum Timer {
-    Beat,
-    Nack,
-    Tail,
-    Repair,
-    Silence,
+timers! {
+    /// The timers, in the order in which they are served.
+    enum Timer {
+        Beat,
+        Nack,
+        Tail,
+        Repair,
+        Silence,
+    }
 }
 
 /// The receiver of a session.
@@ -66,7 +68,7 @@ pub struct Receiver {
     fruitless: u32,
     hopeless: u32,
     has_ended: bool,
-    timers: Timers<5>,
+    timers: Timers<Timer>,
     actions: ActionQueue<Header>,
 }
 
@@ -113,7 +115,7 @@ impl Receiver {
     fn send_beat(&mut self, now: Time) {
         let sent_ns = self.beats.send(now);
         self.send_up(Body::Heartbeat { sent_ns }, self.options.control_size, Payload::None);
-        self.timers.arm(Timer::Beat as usize, now + BEAT);
+        self.timers.arm(Timer::Beat, now + BEAT);
     }
 
     fn packet_span(&self) -> Duration {
@@ -206,10 +208,7 @@ impl Receiver {
     }
 
     fn arm_nacks(&mut self) {
-        match self.reception.as_ref().and_then(Reception::next_due) {
-            Some(at) => self.timers.arm(Timer::Nack as usize, at),
-            None => self.timers.disarm(Timer::Nack as usize),
-        }
+        self.timers.set(Timer::Nack, self.reception.as_ref().and_then(Reception::next_due));
     }
 
     fn ask_again(&mut self, now: Time) {
@@ -228,12 +227,11 @@ impl Receiver {
         let Some(reception) = &self.reception else { return };
         if !reception.is_complete() {
             let way = self.beats.to_source().unwrap_or(UNKNOWN_PATIENCE);
-            self.timers
-                .arm(Timer::Tail as usize, now + (self.packet_span() * 3).max(way).max(Duration::from_ms(1)));
+            self.timers.arm(Timer::Tail, now + (self.packet_span() * 3).max(way).max(Duration::from_ms(1)));
             return;
         }
         for timer in [Timer::Tail, Timer::Nack, Timer::Beat, Timer::Silence] {
-            self.timers.disarm(timer as usize);
+            self.timers.disarm(timer);
         }
         if !core::mem::replace(&mut self.has_ended, true) {
             self.report(now);
@@ -250,7 +248,7 @@ impl Receiver {
             return;
         }
         self.tail_retries += 1;
-        self.timers.arm(Timer::Tail as usize, now + self.patience(self.tail_retries));
+        self.timers.arm(Timer::Tail, now + self.patience(self.tail_retries));
     }
 
     fn on_beat_due(&mut self, now: Time) {
@@ -258,7 +256,7 @@ impl Receiver {
         if silent || self.beats.to_source().is_none() {
             self.send_beat(now);
         } else if let Some(at) = self.last_data {
-            self.timers.arm(Timer::Beat as usize, at + BEAT);
+            self.timers.arm(Timer::Beat, at + BEAT);
         }
     }
 
@@ -287,10 +285,7 @@ impl Receiver {
             });
             self.send_up(body, self.size, Payload::Stored(Seq(seq)));
         }
-        match self.replier.next() {
-            Some(at) => self.timers.arm(Timer::Repair as usize, at),
-            None => self.timers.disarm(Timer::Repair as usize),
-        }
+        self.timers.set(Timer::Repair, self.replier.next());
     }
 
     fn on_packet(&mut self, now: Time, arrival: Arrival<Header>) {
@@ -309,18 +304,14 @@ impl Receiver {
 
     fn on_timers(&mut self, now: Time) {
         while let Some(timer) = self.timers.take_expired(now) {
-            const BEAT: usize = Timer::Beat as usize;
-            const NACK: usize = Timer::Nack as usize;
-            const TAIL: usize = Timer::Tail as usize;
-            const REPAIR: usize = Timer::Repair as usize;
             match timer {
-                BEAT => self.on_beat_due(now),
-                NACK => self.ask_again(now),
-                TAIL => self.on_tail(now),
-                REPAIR => self.repair(now),
-                _ => {
+                Timer::Beat => self.on_beat_due(now),
+                Timer::Nack => self.ask_again(now),
+                Timer::Tail => self.on_tail(now),
+                Timer::Repair => self.repair(now),
+                Timer::Silence => {
                     let at = after_silence(now, self.last_heard, &mut self.actions);
-                    self.timers.arm(Timer::Silence as usize, at);
+                    self.timers.arm(Timer::Silence, at);
                 }
             }
         }
@@ -330,7 +321,7 @@ impl Receiver {
         if !core::mem::replace(&mut self.is_running, false) {
             return;
         }
-        self.timers = Timers::default();
+        self.timers.clear();
         self.actions.leave(CHANNEL);
         self.actions.trace(TraceEvent::LevelChanged {
             from: Level::from_count(1),
@@ -351,13 +342,13 @@ impl Endpoint for Receiver {
                 self.actions.join(CHANNEL);
                 let (from, to) = (Level::from_count(0), Level::from_count(1));
                 self.actions.trace(TraceEvent::LevelChanged { from, to, cause: Cause::Start });
-                self.timers.arm(Timer::Silence as usize, now + SILENCE);
+                self.timers.arm(Timer::Silence, now + SILENCE);
                 self.send_beat(now);
             }
             Input::Stop => self.leave(Cause::Stop),
             Input::JoinFailed(CHANNEL, _) if self.is_running => {
                 self.is_running = false;
-                self.timers = Timers::default();
+                self.timers.clear();
                 let (from, to) = (Level::from_count(1), Level::from_count(0));
                 self.actions.trace(TraceEvent::LevelChanged { from, to, cause: Cause::JoinFailed });
             }

@@ -16,6 +16,7 @@ use layercast_core::contract::{
 };
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
+use layercast_core::timers;
 use layercast_core::units::{Duration, Seq, Time};
 
 /// How often silent children are looked for.
@@ -26,12 +27,13 @@ const BEAT: Duration = Duration::from_ms(500);
 /// then.
 const FIRST: u64 = 3;
 
-/// The timers, in the order in which they are served.
-#[derive(Clone, Copy)]
-enum Timer {
-    Decide,
-    Round,
-    Sweep,
+timers! {
+    /// The timers, in the order in which they are served.
+    enum Timer {
+        Decide,
+        Round,
+        Sweep,
+    }
 }
 
 /// A router of a session.
@@ -50,7 +52,7 @@ pub struct Router {
     group_below: u64,
     recovery: Recovery,
     rounds: Rounds,
-    timers: Timers<3>,
+    timers: Timers<Timer>,
     actions: ActionQueue<Header>,
 }
 
@@ -265,10 +267,7 @@ impl Router {
                 None => {}
             }
         }
-        match self.recovery.next_decision() {
-            Some(at) => self.timers.arm(Timer::Decide as usize, at),
-            None => self.timers.disarm(Timer::Decide as usize),
-        }
+        self.timers.set(Timer::Decide, self.recovery.next_decision());
     }
 
     fn ask_child(&mut self, now: Time, key: ChildKey, seq: u64, standing: Standing) {
@@ -292,8 +291,8 @@ impl Router {
 
     /// There are children, so silent ones are to be looked for.
     fn watch(&mut self, now: Time) {
-        if self.timers.at(Timer::Sweep as usize).is_none() {
-            self.timers.arm(Timer::Sweep as usize, now + SWEEP);
+        if self.timers.at(Timer::Sweep).is_none() {
+            self.timers.arm(Timer::Sweep, now + SWEEP);
         }
     }
 
@@ -306,7 +305,7 @@ impl Router {
         self.rounds.release(now);
         self.recovery.sweep(now);
         if self.children.len() > 0 || self.recovery.state_size() > 0 {
-            self.timers.arm(Timer::Sweep as usize, now + SWEEP);
+            self.timers.arm(Timer::Sweep, now + SWEEP);
         }
     }
 
@@ -339,18 +338,16 @@ impl Endpoint for Router {
             Input::Start => self.is_running = true,
             Input::Stop => {
                 self.is_running = false;
-                self.timers = Timers::default();
+                self.timers.clear();
             }
             Input::Packet(arrival) if self.is_running => self.on_packet(now, arrival),
             _ => {}
         }
         while let Some(timer) = self.timers.take_expired(now) {
-            const DECIDE: usize = Timer::Decide as usize;
-            const ROUND: usize = Timer::Round as usize;
             match timer {
-                DECIDE => self.decide(now),
-                ROUND => self.report(now),
-                _ => self.sweep(now),
+                Timer::Decide => self.decide(now),
+                Timer::Round => self.report(now),
+                Timer::Sweep => self.sweep(now),
             }
         }
     }

@@ -12,6 +12,7 @@ use layercast_core::contract::{
 };
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
+use layercast_core::timers;
 use layercast_core::units::{Channel, Duration, Level, RateEstimate, Seq, Size, Time};
 
 /// The one channel.
@@ -23,14 +24,15 @@ const REPEAT: Duration = Duration::from_ms(500);
 /// While the source only waits, the time to the next repetition doubles up to this.
 const LONGEST_REPEAT: Duration = Duration::from_secs(10);
 
-/// The timers, in the order in which they are served.
-#[derive(Clone, Copy)]
-enum Timer {
-    Send,
-    Repeat,
-    Round,
-    Silence,
-    Sweep,
+timers! {
+    /// The timers, in the order in which they are served.
+    enum Timer {
+        Send,
+        Repeat,
+        Round,
+        Silence,
+        Sweep,
+    }
 }
 
 /// The source of a session.
@@ -54,7 +56,7 @@ pub struct Source {
     repairs: Repairs,
     control: Control,
     feedback: Feedback,
-    timers: Timers<5>,
+    timers: Timers<Timer>,
     actions: ActionQueue<Header>,
 }
 
@@ -144,24 +146,24 @@ impl Source {
     fn plan_next(&mut self, now: Time) {
         let has_work = self.is_running && (self.repairs.has_waiting() || self.may_send_new());
         let waits = self.is_running && !has_work && self.next > 0 && self.group_below < self.next;
-        self.timers.disarm(Timer::Send as usize);
+        self.timers.disarm(Timer::Send);
         if has_work {
             self.repeat = REPEAT;
-            self.timers.disarm(Timer::Repeat as usize);
+            self.timers.disarm(Timer::Repeat);
             let spacing = self.control.rate().time_to_send(self.size).max(Duration::from_us(1));
             let at = self.last_sent.map_or(now, |last| last + spacing);
-            self.timers.arm(Timer::Send as usize, at.max(now));
+            self.timers.arm(Timer::Send, at.max(now));
         } else if waits {
-            if self.timers.at(Timer::Repeat as usize).is_none() {
+            if self.timers.at(Timer::Repeat).is_none() {
                 let way = self.feedback.longest_way();
                 let at = now + self.repeat.max(way);
-                self.timers.arm(Timer::Repeat as usize, at);
+                self.timers.arm(Timer::Repeat, at);
             }
         } else {
-            self.timers.disarm(Timer::Repeat as usize);
+            self.timers.disarm(Timer::Repeat);
         }
         if self.is_done() {
-            self.timers = Timers::default();
+            self.timers.clear();
         }
     }
 
@@ -217,14 +219,14 @@ impl Source {
             }
         } else if self.children.have_all_reported(now) {
             self.end_round(now);
-        } else if self.timers.at(Timer::Round as usize).is_none() {
+        } else if self.timers.at(Timer::Round).is_none() {
             let period = Duration::from_us(u64::from(report.period_us)).max(Duration::from_us(1));
-            self.timers.arm(Timer::Round as usize, now + period.scaled(1.5).min(Duration::from_secs(600)));
+            self.timers.arm(Timer::Round, now + period.scaled(1.5).min(Duration::from_secs(600)));
         }
     }
 
     fn end_round(&mut self, now: Time) {
-        self.timers.disarm(Timer::Round as usize);
+        self.timers.disarm(Timer::Round);
         let summary = self.children.summary(now, self.group_below);
         self.children.begin_round();
         if let Some(summary) = summary {
@@ -276,9 +278,9 @@ impl Source {
         }
         let patience = self.feedback.patience(self.control.rate());
         self.feedback.on_heard();
-        self.timers.arm(Timer::Silence as usize, now + patience);
-        if self.timers.at(Timer::Sweep as usize).is_none() {
-            self.timers.arm(Timer::Sweep as usize, now + SWEEP);
+        self.timers.arm(Timer::Silence, now + patience);
+        if self.timers.at(Timer::Sweep).is_none() {
+            self.timers.arm(Timer::Sweep, now + SWEEP);
         }
     }
 
@@ -292,7 +294,7 @@ impl Source {
             self.control.on_silence();
             self.feedback.on_nobody();
         }
-        self.timers.arm(Timer::Sweep as usize, now + SWEEP);
+        self.timers.arm(Timer::Sweep, now + SWEEP);
     }
 
     fn on_packet(&mut self, now: Time, arrival: Arrival<Header>) {
@@ -310,20 +312,16 @@ impl Source {
 
     fn on_timers(&mut self, now: Time) {
         while let Some(timer) = self.timers.take_expired(now) {
-            const SEND: usize = Timer::Send as usize;
-            const REPEAT: usize = Timer::Repeat as usize;
-            const ROUND: usize = Timer::Round as usize;
-            const SILENCE: usize = Timer::Silence as usize;
             match timer {
-                SEND => self.send_next(now),
-                REPEAT => self.send_again(now),
-                ROUND => self.end_round(now),
-                SILENCE => {
+                Timer::Send => self.send_next(now),
+                Timer::Repeat => self.send_again(now),
+                Timer::Round => self.end_round(now),
+                Timer::Silence => {
                     if self.feedback.is_severe() {
                         self.control.on_silence();
                     }
                 }
-                _ => self.sweep(now),
+                Timer::Sweep => self.sweep(now),
             }
             self.release(now);
             self.plan_next(now);
@@ -338,11 +336,11 @@ impl Endpoint for Source {
         match input {
             Input::Start if !self.is_running => {
                 (self.is_running, self.started) = (true, now);
-                self.timers.arm(Timer::Sweep as usize, now + SWEEP);
+                self.timers.arm(Timer::Sweep, now + SWEEP);
             }
             Input::Stop => {
                 self.is_running = false;
-                self.timers = Timers::default();
+                self.timers.clear();
             }
             Input::DataExhausted => self.is_exhausted = true,
             Input::DataAvailable => self.is_exhausted = false,
@@ -369,5 +367,9 @@ impl Endpoint for Source {
         let level = Level::from_count(u16::from(self.is_running && !self.is_done()));
         let rate = RateEstimate::Known(self.control.rate());
         Estimates { level, rate, rtt: self.feedback.longest(), ..Estimates::default() }
+    }
+
+    fn session_number(&self) -> Option<u32> {
+        Some(self.session())
     }
 }

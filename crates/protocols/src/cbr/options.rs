@@ -1,6 +1,7 @@
 //! CBR's options with their defaults (docs/protocols/cbr.md).
 
 pub use crate::tfrc::ShownMeasure;
+use crate::tfrc::options::ANNOUNCE_INTERVAL;
 use crate::tfrc::{MeterPlan, RateRule, Settings};
 use layercast_core::options;
 use layercast_core::session::Requirements;
@@ -69,6 +70,11 @@ options! {
 impl Requirements for Options {
     fn most_receivers(&self) -> Option<usize> {
         Some(1)
+    }
+
+    fn deploy(&mut self) {
+        // A receiver learns of the session from its packets, so some must come before it reports.
+        self.announce_interval = ANNOUNCE_INTERVAL;
     }
 }
 

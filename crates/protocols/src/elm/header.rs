@@ -1,29 +1,11 @@
 //! What ELM's packets carry (docs/protocols/elm.md), as values and as bytes.
 //!
-//! All numbers are in network byte order. A data packet has 16 bytes, one of the base layer 28, and
-//! 16 more with an echo block. A report has 40. What follows a header is payload and is not looked at.
+//! Data travels in LCT packets ([`lct`](super::lct) has the table). A report has 40 bytes, in network byte
+//! order; what follows it is not read.
 //!
 //! ```text
-//! data        0        1        2        3
-//!         +--------+--------+--------+--------+
-//!       0 | ver 4  | flags  | layer  | layers |   ver/type: version 1 in the high half,
-//!         | type 4 |        |        |        |   1 = data, 2 = report in the low half
-//!       4 | session                           |   flags: 1 echo block, 2 end of session
-//!       8 | sequence number of the layer      |
-//!      12 | send time, us of the sender       |
-//!         +-----------------------------------+   layer 0 only, from here on:
-//!      16 | feedback interval, ms             |
-//!      20 | layer  | reserved, 0              |   one entry of the rate table, in rotation
-//!      24 | rate of that layer, 100 byte/s    |
-//!         +-----------------------------------+   with flag 1 only:
-//!      28 | receiver                          |
-//!      32 |                                   |
-//!      36 | time stamp echoed                 |
-//!      40 | how long it was held, us          |
-//!         +-----------------------------------+
-//!
 //! report  +--------+--------+--------+--------+
-//!       0 | ver/ty | flags  | level  | res. 0 |   flags: 1 has a round-trip time, 2 in slow start,
+//!       0 |  0x12  | flags  | level  | res. 0 |   flags: 1 has a round-trip time, 2 in slow start,
 //!       4 | session                           |          4 leaving, 8 has heard the base layer
 //!       8 | receiver                          |   level: 255 = none
 //!      12 |                                   |
@@ -44,8 +26,8 @@ use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, WireSeq}
 
 /// The most layers that a session may have (this project's choice).
 pub const MAX_LAYERS: u16 = 32;
-/// The longest header in bytes.
-pub const MAX_HEADER: usize = 44;
+/// Bytes of a report.
+pub const REPORT_BYTES: usize = 40;
 
 /// A rate as packets carry it: a count of 100 byte/s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,10 +153,8 @@ pub enum HeaderError {
         /// How many there are.
         have: usize,
     },
-    /// A version that is not understood.
-    Version(u8),
-    /// A type that is neither data nor report.
-    Type(u8),
+    /// The first byte is not that of a report.
+    Kind(u8),
     /// A layer that the session does not have, or a session of none or too many layers.
     Layer {
         /// The layer.
@@ -194,8 +174,7 @@ impl fmt::Display for HeaderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             HeaderError::Truncated { need, have } => write!(f, "{have} bytes where {need} are needed"),
-            HeaderError::Version(version) => write!(f, "version {version} is not understood"),
-            HeaderError::Type(kind) => write!(f, "there is no packet type {kind}"),
+            HeaderError::Kind(kind) => write!(f, "reports do not begin with {kind:#04x}"),
             HeaderError::Layer { layer, layer_count } => write!(f, "layer {layer} of {layer_count}"),
             HeaderError::Receiver => write!(f, "a receiver's number is not zero"),
             HeaderError::Rate => write!(f, "a layer's rate is not zero"),

@@ -23,12 +23,11 @@
 use core::num::NonZeroU64;
 
 use super::header::{Base, Data, Echo, HeaderError, ReceiverId, TableEntry, WireRate};
+use super::header::{Header, Report};
 use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
+use layercast_core::units::Layer;
 use layercast_core::units::WireSeq;
-
-/// The type of ELM's extension, among those that a protocol instantiation gives out itself
-/// (RFC 5651, section 9.1). It is not registered.
-pub const EXTENSION: u8 = 80;
+use layercast_core::wire::{MAX_REPORT, Wire, WireNumbers};
 
 /// Bytes of content without the base layer's part, with it, and with an echo.
 const PLAIN: usize = 6;
@@ -37,7 +36,7 @@ const WITH_ECHO: usize = 34;
 
 impl Data {
     /// The header in pieces.
-    pub fn to_lct(&self) -> LctFields {
+    pub fn to_lct(&self, extension: u8) -> LctFields {
         let mut content = ExtensionPayload::default()
             .with(&[self.layer, self.layer_count])
             .with(&self.timestamp_us.to_be_bytes());
@@ -57,7 +56,7 @@ impl Data {
             cci: Cci::Short(self.seq.0.to_be_bytes()),
             session: Some(self.session),
             end_of_session: self.end_of_session,
-            extension: content.extension(EXTENSION),
+            extension: content.extension(extension),
         }
     }
 
@@ -99,5 +98,38 @@ impl Data {
         }
         data.check()?;
         Ok(data)
+    }
+}
+
+impl Wire for Header {
+    type Error = HeaderError;
+
+    fn to_lct(&self, numbers: &WireNumbers) -> Option<LctFields> {
+        match self {
+            Header::Data(data) => Some(data.to_lct(numbers.extension())),
+            Header::Report(_) => None,
+        }
+    }
+
+    fn from_lct(fields: &LctFields, _numbers: &WireNumbers) -> Result<Header, HeaderError> {
+        Data::from_lct(fields).map(Header::Data)
+    }
+
+    fn layer(&self) -> Option<Layer> {
+        match self {
+            Header::Data(data) => Some(data.layer()),
+            Header::Report(_) => None,
+        }
+    }
+
+    fn encode_report(&self, kind: u8, bytes: &mut [u8; MAX_REPORT]) -> Option<usize> {
+        match self {
+            Header::Data(_) => None,
+            Header::Report(report) => Some(report.encode(kind, bytes)),
+        }
+    }
+
+    fn decode_report(kind: u8, bytes: &[u8]) -> Option<Result<Header, HeaderError>> {
+        Some(Report::decode(kind, bytes).map(Header::Report))
     }
 }

@@ -7,7 +7,7 @@ pub use super::choices::{
 
 use layercast_core::layers::LayerTable;
 use layercast_core::options;
-use layercast_core::session::Requirements;
+use layercast_core::session::{PlanError, Requirements, SessionPlan, check_layers};
 use layercast_core::units::{Duration, Layer, Size};
 pub use layercast_kit::equation::Formula;
 pub use layercast_kit::estimator::{
@@ -176,7 +176,19 @@ options! {
     }
 }
 
-impl Requirements for Options {}
+impl Requirements for Options {
+    fn deploy(&mut self) {
+        // The thesis counts the first packet out of order as a loss. Real networks reorder.
+        self.reorder = 3;
+        // On a path of a few milliseconds the fair rate is far above the link until its queue is
+        // full, and a receiver would climb several layers before it sees a loss.
+        self.join_gap_scope = JoinGapScope::All;
+    }
+
+    fn check(&self, plan: &SessionPlan) -> Result<(), PlanError> {
+        check_layers(plan, super::header::MAX_LAYERS, "ELM's headers")
+    }
+}
 
 impl Options {
     /// What the loss estimator is to be.

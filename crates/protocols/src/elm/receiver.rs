@@ -60,7 +60,7 @@ pub struct Receiver {
     slow_start: SlowStartPlan,
     manager: Manager,
     reports: ReportSchedule,
-    timers: Timers<{ Timer::COUNT }>,
+    timers: Timers<Timer>,
     watch: Option<JoinWatch>,
     started: Time,
     last_heard: Time,
@@ -183,7 +183,7 @@ impl Receiver {
         self.silent = false;
         if self.watch.is_some_and(|watch| watch.layer == data.layer()) {
             self.watch = None;
-            self.timers.disarm(Timer::Join as usize);
+            self.timers.disarm(Timer::Join);
         }
         match verdict {
             Verdict::Restarted => self.begin_anew(now),
@@ -203,9 +203,9 @@ impl Receiver {
         self.newest_base = Some((timestamp_us, now));
         self.table.learn(base.entry);
         if let Some(at) = self.reports.announced(base.feedback_interval_ms)
-            && self.timers.at(Timer::Report as usize).is_some()
+            && self.timers.at(Timer::Report).is_some()
         {
-            self.timers.arm(Timer::Report as usize, at);
+            self.timers.arm(Timer::Report, at);
         }
         if self.phase == Phase::Waiting {
             self.first_packet(now);
@@ -244,7 +244,7 @@ impl Receiver {
     fn finish(&mut self, now: Time, cause: Cause) {
         self.leave_down_to(now, Level::NONE, cause);
         self.phase = Phase::Over;
-        self.timers = Timers::default();
+        self.timers.clear();
         self.manager.clear();
     }
 

@@ -239,11 +239,9 @@ impl Endpoint for Source {
                 Header::Data(_) => self.counters.invalid += 1,
             },
             Input::SendRefused(_) => self.counters.refused += 1,
-            Input::DataExhausted | Input::Finish if self.state == State::Sending => {
-                self.state = State::Paused
-            }
+            Input::DataExhausted if self.state == State::Sending => self.state = State::Paused,
             Input::DataAvailable if self.state == State::Paused => self.resume(now),
-            Input::Stop => self.stop(now),
+            Input::Finish | Input::Stop => self.stop(now),
             _ => {}
         }
         if self.state == State::Sending || self.state == State::Paused {
@@ -272,5 +270,9 @@ impl Endpoint for Source {
         };
         let level = Level::from_count(self.layers.len() as u16);
         Estimates { level, rate, smoothed_rate: rate, rtt: self.rtt, ..Estimates::default() }
+    }
+
+    fn session_number(&self) -> Option<u32> {
+        Some(self.session())
     }
 }

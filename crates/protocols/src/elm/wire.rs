@@ -1,6 +1,6 @@
 //! Numbers in network byte order, read and written one after the other.
 
-use super::header::{HeaderError, MAX_HEADER};
+use super::header::HeaderError;
 
 /// Takes numbers from the front of some bytes.
 pub(super) struct Reader<'a> {
@@ -11,11 +11,6 @@ pub(super) struct Reader<'a> {
 impl<'a> Reader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Reader<'a> {
         Reader { bytes, at: 0 }
-    }
-
-    /// How many bytes were taken.
-    pub(super) fn taken(&self) -> usize {
-        self.at
     }
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N], HeaderError> {
@@ -40,12 +35,12 @@ impl<'a> Reader<'a> {
 
 /// Puts numbers to the front of a header's room, which is large enough for every header.
 pub(super) struct Writer<'a> {
-    bytes: &'a mut [u8; MAX_HEADER],
+    bytes: &'a mut [u8],
     at: usize,
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(bytes: &'a mut [u8; MAX_HEADER]) -> Writer<'a> {
+    pub(super) fn new(bytes: &'a mut [u8]) -> Writer<'a> {
         Writer { bytes, at: 0 }
     }
 

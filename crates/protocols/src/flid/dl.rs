@@ -8,9 +8,6 @@ use layercast_core::option::Numbers;
 use layercast_core::session::{PlanError, SessionPlan};
 use layercast_core::units::Duration;
 
-/// The type of FLID-DL's extension (RFC 5651, section 9.1; not registered).
-pub const LCT_EXTENSION: u8 = 89;
-
 variant_options! {
     /// The options of FLID-DL.
     options {

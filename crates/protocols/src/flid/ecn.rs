@@ -10,9 +10,6 @@ use layercast_core::option::Numbers;
 use layercast_core::session::{PlanError, SessionPlan};
 use layercast_core::units::Duration;
 
-/// The type of E-FLID-DL's extension (RFC 5651, section 9.1; not registered).
-pub const LCT_EXTENSION: u8 = 90;
-
 variant_options! {
     /// The options of E-FLID-DL.
     options {

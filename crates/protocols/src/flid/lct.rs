@@ -13,6 +13,8 @@
 
 use super::{Header, HeaderError};
 use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
+use layercast_core::units::{Channel, Layer};
+use layercast_core::wire::{CciLength, Wire, WireNumbers};
 
 impl Header {
     /// The header in pieces, with the extension of a variant's type.
@@ -35,6 +37,28 @@ impl Header {
         };
         let session = pieces.session.ok_or(HeaderError::Session)?;
         Ok(Header { session, layer, end_of_session: pieces.end_of_session, ..Header::from_word(word)? })
+    }
+}
+
+impl Wire for Header {
+    type Error = HeaderError;
+
+    const CCI: CciLength = CciLength::Long;
+
+    fn to_lct(&self, numbers: &WireNumbers) -> Option<LctFields> {
+        Some(Header::to_lct(self, numbers.extension()))
+    }
+
+    fn from_lct(fields: &LctFields, _numbers: &WireNumbers) -> Result<Header, HeaderError> {
+        Header::from_lct(fields)
+    }
+
+    fn layer(&self) -> Option<Layer> {
+        Some(Header::layer(self))
+    }
+
+    fn channel(&self) -> Option<Channel> {
+        Some(Header::channel(self))
     }
 }
 

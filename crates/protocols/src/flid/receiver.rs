@@ -15,6 +15,7 @@ use layercast_core::contract::{
 };
 use layercast_core::session::{SessionMatch, SessionNumber, SessionPlan};
 use layercast_core::stream::Stream;
+use layercast_core::timers;
 use layercast_core::units::{Channel, Layer, Level, Seq, Time};
 use layercast_kit::dynamic::Layering;
 use layercast_kit::silence::SILENCE;
@@ -51,7 +52,7 @@ pub struct Receiver {
     deaf_until: Time,
     last_heard: Time,
     counts: (u64, u64),
-    timers: Timers<5>,
+    timers: Timers<Timer>,
     actions: ActionQueue<Header>,
 }
 
@@ -65,16 +66,18 @@ enum State {
     Starved,
 }
 
-/// What the receiver's timers are for.
-enum Timer {
-    /// The slot has ended without a packet of the next one.
-    SlotEnd,
-    /// The last packets of the slot before have had their time.
-    Grace,
-    /// Joins for the next slot are due.
-    EarlyJoin,
-    Silence,
-    SessionEnd,
+timers! {
+    /// What the receiver's timers are for.
+    enum Timer {
+        /// The slot has ended without a packet of the next one.
+        SlotEnd,
+        /// The last packets of the slot before have had their time.
+        Grace,
+        /// Joins for the next slot are due.
+        EarlyJoin,
+        Silence,
+        SessionEnd,
+    }
 }
 
 impl Receiver {
@@ -188,8 +191,8 @@ impl Receiver {
         }
         if header.layer() == Layer::BASE {
             match self.end.hear(header.end_of_session) {
-                Some(true) => self.timers.arm(Timer::SessionEnd as usize, now + END_WAIT),
-                Some(false) => self.timers.disarm(Timer::SessionEnd as usize),
+                Some(true) => self.timers.arm(Timer::SessionEnd, now + END_WAIT),
+                Some(false) => self.timers.disarm(Timer::SessionEnd),
                 None => {}
             }
         }
@@ -209,7 +212,7 @@ impl Receiver {
         let planned = self.planned.take();
         let level = if waits && !self.settings.loss_grace.is_zero() {
             self.previous = Some(ended);
-            self.timers.arm(Timer::Grace as usize, now + self.settings.loss_grace);
+            self.timers.arm(Timer::Grace, now + self.settings.loss_grace);
             None
         } else if ahead > 1 || assumed.is_some() {
             // Slots that nothing was heard of were congested. Dynamic layers have stepped down meanwhile.
@@ -249,12 +252,12 @@ impl Receiver {
         let patience = if assumed { slot } else { self.clock.patience(slot) };
         let boundary = self.clock.predicted(self.slot.number + 1, slot);
         let ends = boundary.filter(|&at| self.goes_by_clock() && at > now);
-        self.timers.arm(Timer::SlotEnd as usize, ends.unwrap_or(now + patience));
+        self.timers.arm(Timer::SlotEnd, ends.unwrap_or(now + patience));
         let early = self.layering.is_dynamic() && self.settings.join_mode == JoinMode::Early;
-        match boundary.map(|at| at - self.settings.join_lead).filter(|&at| early && at > now) {
-            Some(at) => self.timers.arm(Timer::EarlyJoin as usize, at),
-            None => self.timers.disarm(Timer::EarlyJoin as usize),
-        }
+        self.timers.set(
+            Timer::EarlyJoin,
+            boundary.map(|at| at - self.settings.join_lead).filter(|&at| early && at > now),
+        );
     }
 
     /// Holds the channels of `to` in the present slot, and no others.
@@ -272,9 +275,9 @@ impl Receiver {
         self.state = State::Acquiring;
         self.previous = None;
         self.planned = None;
-        let silence = self.timers.at(Timer::Silence as usize).unwrap_or(now + SILENCE);
-        self.timers = Timers::default();
-        self.timers.arm(Timer::Silence as usize, silence);
+        let silence = self.timers.at(Timer::Silence).unwrap_or(now + SILENCE);
+        self.timers.clear();
+        self.timers.arm(Timer::Silence, silence);
         // In slot l of a wheel the first channel carries the base; for others the slot does not matter.
         self.slot = match self.layering {
             Layering::Turning(wheel) => Slot::new(u64::from(wheel.layers), now),
@@ -292,8 +295,8 @@ impl Receiver {
         let Some(layer) = layer.filter(|&layer| self.level.holds(layer)) else { return };
         if layer == Layer::BASE {
             self.state = State::Acquiring;
-            self.timers.disarm(Timer::SlotEnd as usize);
-            self.timers.disarm(Timer::EarlyJoin as usize);
+            self.timers.disarm(Timer::SlotEnd);
+            self.timers.disarm(Timer::EarlyJoin);
         }
         self.planned = None;
         self.change_level(now, Level::from_count(layer.0), Cause::JoinFailed);
@@ -301,20 +304,20 @@ impl Receiver {
 
     fn on_timers(&mut self, now: Time) {
         while let Some(timer) = self.timers.take_expired(now) {
-            if timer == Timer::SlotEnd as usize {
-                self.on_missing_slot(now);
-            } else if timer == Timer::Grace as usize {
-                if let Some(previous) = self.previous.take() {
-                    let level = self.decide(now, previous);
-                    self.apply_level(now, level);
+            match timer {
+                Timer::SlotEnd => self.on_missing_slot(now),
+                Timer::Grace => {
+                    if let Some(previous) = self.previous.take() {
+                        let level = self.decide(now, previous);
+                        self.apply_level(now, level);
+                    }
                 }
-            } else if timer == Timer::EarlyJoin as usize {
-                self.join_early(now);
-            } else if timer == Timer::Silence as usize {
-                self.on_silence(now);
-            } else {
-                self.actions.trace(TraceEvent::SessionEnded);
-                self.stop(now, Cause::SessionEnd);
+                Timer::EarlyJoin => self.join_early(now),
+                Timer::Silence => self.on_silence(now),
+                Timer::SessionEnd => {
+                    self.actions.trace(TraceEvent::SessionEnded);
+                    self.stop(now, Cause::SessionEnd);
+                }
             }
         }
     }
@@ -331,8 +334,8 @@ impl Receiver {
             // A base that turns must be followed.
             if !self.base_turns() {
                 self.state = State::Starved;
-                self.timers.disarm(Timer::SlotEnd as usize);
-                self.timers.disarm(Timer::EarlyJoin as usize);
+                self.timers.disarm(Timer::SlotEnd);
+                self.timers.disarm(Timer::EarlyJoin);
             }
         }
     }
@@ -350,13 +353,13 @@ impl Receiver {
     fn on_silence(&mut self, now: Time) {
         let waited = now.since(self.last_heard);
         if waited < SILENCE && self.level != Level::NONE {
-            self.timers.arm(Timer::Silence as usize, self.last_heard + SILENCE);
+            self.timers.arm(Timer::Silence, self.last_heard + SILENCE);
             return;
         }
         if waited >= SILENCE {
             self.actions.trace(TraceEvent::Silent { waited });
         }
-        self.timers.arm(Timer::Silence as usize, now + SILENCE);
+        self.timers.arm(Timer::Silence, now + SILENCE);
         if self.level == Level::NONE || waited >= self.settings.slot * SILENT_SLOTS {
             self.acquire(now);
         }
@@ -365,7 +368,7 @@ impl Receiver {
     fn stop(&mut self, now: Time, cause: Cause) {
         self.change_level(now, Level::NONE, cause);
         self.state = State::Idle;
-        self.timers = Timers::default();
+        self.timers.clear();
     }
 }
 

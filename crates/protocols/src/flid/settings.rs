@@ -293,6 +293,10 @@ macro_rules! variant_options {
                 $agreed
             }
 
+            fn observes_late_packets(&self) -> bool {
+                self.settings().leave_bound.is_some()
+            }
+
             fn check(&self, plan: &SessionPlan) -> Result<(), PlanError> {
                 self.settings().check(plan)
             }

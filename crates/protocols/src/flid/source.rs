@@ -322,6 +322,10 @@ impl Endpoint for Source {
         let count = if self.state == State::Sending { self.layers.len() as u16 } else { 0 };
         Estimates { level: Level::from_count(count), ..Estimates::default() }
     }
+
+    fn session_number(&self) -> Option<u32> {
+        Some(self.session())
+    }
 }
 
 #[cfg(test)]

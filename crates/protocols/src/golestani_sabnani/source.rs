@@ -196,4 +196,8 @@ impl Endpoint for Source {
         });
         Estimates { level: Level::up_to(Layer::BASE), rate, smoothed_rate: rate, rtt, ..Estimates::default() }
     }
+
+    fn session_number(&self) -> Option<u32> {
+        Some(self.session())
+    }
 }

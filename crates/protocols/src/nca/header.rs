@@ -1,6 +1,9 @@
 //! The headers of NCA's packets.
 
+use layercast_core::lct::LctFields;
+use layercast_core::units::Layer;
 use layercast_core::units::{Duration, Time, WireSeq};
+use layercast_core::wire::{NoWireForm, Wire, WireNumbers};
 
 /// A packet of data, new or again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,5 +108,18 @@ pub enum Header {
 impl layercast_core::contract::Header for Header {
     fn is_held_by_routers(&self) -> bool {
         matches!(self, Header::Repair(_))
+    }
+}
+
+/// In simulations alone: routers take part.
+impl Wire for Header {
+    type Error = NoWireForm;
+
+    fn from_lct(_fields: &LctFields, _numbers: &WireNumbers) -> Result<Header, NoWireForm> {
+        Err(NoWireForm)
+    }
+
+    fn layer(&self) -> Option<Layer> {
+        matches!(self, Header::Data(_) | Header::Repair(_)).then_some(Layer::BASE)
     }
 }

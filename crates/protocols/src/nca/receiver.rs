@@ -11,6 +11,7 @@ use layercast_core::contract::{
 };
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
+use layercast_core::timers;
 use layercast_core::units::{Channel, Duration, Level, Seq, Size, Time};
 
 const CHANNEL: Channel = Channel(0);
@@ -20,8 +21,15 @@ const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LONGEST_RETRY: Duration = Duration::from_secs(10);
 const MOST_DOUBLINGS: u32 = 8;
 
-const REPORT: usize = 0;
-const RETRY: usize = 1;
+timers! {
+    /// What the receiver's timers are for.
+    enum Timer {
+        /// A report is due.
+        Report,
+        /// What was asked for has not come.
+        Retry,
+    }
+}
 
 /// A receiver of a session.
 #[derive(Clone, Debug)]
@@ -31,7 +39,7 @@ pub struct Receiver {
     interval: Duration,
     reception: Reception,
     caller: Caller,
-    timers: Timers<2>,
+    timers: Timers<Timer>,
     /// How often the present request was made again.
     retries: u32,
     level: Level,
@@ -71,7 +79,7 @@ impl Receiver {
     fn report(&mut self, now: Time) {
         let report = Report { worst: self.state(), complete: self.reception.complete().wire() };
         self.actions.send(Send::report(Header::Report(report), self.size));
-        self.timers.arm(REPORT, now + self.interval);
+        self.timers.arm(Timer::Report, now + self.interval);
     }
 
     fn hear_data(&mut self, now: Time, data: Data, is_repair: bool) {
@@ -103,20 +111,20 @@ impl Receiver {
         if taken == Taken::AfterGap {
             self.ask(now);
         } else if self.reception.missing().is_none() {
-            self.timers.disarm(RETRY);
+            self.timers.disarm(Timer::Retry);
         }
     }
 
     /// Asks for what is missing, and again later.
     fn ask(&mut self, now: Time) {
         let Some((first, more)) = self.reception.missing() else {
-            self.timers.disarm(RETRY);
+            self.timers.disarm(Timer::Retry);
             return;
         };
         self.actions.send(Send::report(Header::Nack(Nack { first: first.wire(), more }), self.size));
         let wait = self.caller.rtt().map_or(FIRST_RETRY, |rtt| (rtt * 2).max(Duration::from_ms(20)));
         let doubled = wait * (1u64 << self.retries.min(MOST_DOUBLINGS));
-        self.timers.arm(RETRY, now + doubled.min(LONGEST_RETRY));
+        self.timers.arm(Timer::Retry, now + doubled.min(LONGEST_RETRY));
     }
 
     fn stop(&mut self, leave: bool, cause: Cause) {
@@ -124,7 +132,7 @@ impl Receiver {
             self.actions.leave(CHANNEL);
         }
         self.set_level(Level::NONE, cause);
-        self.timers = Timers::default();
+        self.timers.clear();
         self.caller.stop();
     }
 }
@@ -161,8 +169,8 @@ impl Endpoint for Receiver {
                 }
                 while let Some(timer) = self.timers.take_expired(now) {
                     match timer {
-                        REPORT => self.report(now),
-                        _ => {
+                        Timer::Report => self.report(now),
+                        Timer::Retry => {
                             self.retries = self.retries.saturating_add(1);
                             self.ask(now);
                         }

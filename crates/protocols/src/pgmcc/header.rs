@@ -28,15 +28,12 @@ use core::num::NonZeroU64;
 
 use layercast_core::contract;
 use layercast_core::lct::LctFields;
+use layercast_core::units::Layer;
 use layercast_core::units::WireSeq;
+use layercast_core::wire::{MAX_REPORT, Wire, WireNumbers};
 pub use layercast_kit::feedback::ReceiverId;
 use layercast_kit::window::codec::Fields;
 use layercast_kit::window::{Base, HeaderError};
-
-/// The type of pgmcc's extension (RFC 5651, section 9.1; not registered).
-pub const EXTENSION: u8 = 93;
-/// The first byte of a report.
-pub const KIND: u8 = 0x1d;
 
 const FLAG_ACK: u8 = 1;
 const FLAG_LEAVING: u8 = 2;
@@ -91,9 +88,9 @@ impl contract::Header for Header {
 
 impl Data {
     /// The header in pieces.
-    pub fn to_lct(&self) -> LctFields {
+    pub fn to_lct(&self, extension: u8) -> LctFields {
         let acker = self.acker.map_or(0, |acker| acker.0.get());
-        self.base.to_lct(EXTENSION, &acker.to_be_bytes())
+        self.base.to_lct(extension, &acker.to_be_bytes())
     }
 
     /// The header from its pieces. Never panics.
@@ -119,7 +116,7 @@ impl Report {
     }
 
     /// Writes the report to the start of `bytes`, and returns its length.
-    pub fn encode<const N: usize>(&self, bytes: &mut [u8; N]) -> usize {
+    pub fn encode<const N: usize>(&self, kind: u8, bytes: &mut [u8; N]) -> usize {
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
         let fields = Fields {
             flags: flag(self.ack, FLAG_ACK) | flag(self.leaving, FLAG_LEAVING),
@@ -129,16 +126,16 @@ impl Report {
             words: [self.highest.0, self.came],
             heard_us: self.heard_us,
         };
-        fields.encode(KIND, bytes)
+        fields.encode(kind, bytes)
     }
 
     /// Reads a report from the start of `bytes`. Never panics; trailing bytes are not looked at.
     ///
     /// # Errors
     /// What is wrong with the bytes.
-    pub fn decode(bytes: &[u8]) -> Result<Report, HeaderError> {
+    pub fn decode(kind: u8, bytes: &[u8]) -> Result<Report, HeaderError> {
         let Fields { flags, half, session, receiver, words: [highest, came], heard_us } =
-            Fields::decode(KIND, FLAG_ACK | FLAG_LEAVING, bytes)?;
+            Fields::decode(kind, FLAG_ACK | FLAG_LEAVING, bytes)?;
         let ack = flags & FLAG_ACK != 0;
         if !ack && came != 0 {
             return Err(HeaderError::Reserved);
@@ -148,9 +145,44 @@ impl Report {
     }
 }
 
+impl Wire for Header {
+    type Error = HeaderError;
+
+    fn to_lct(&self, numbers: &WireNumbers) -> Option<LctFields> {
+        match self {
+            Header::Data(data) => Some(data.to_lct(numbers.extension())),
+            Header::Report(_) => None,
+        }
+    }
+
+    fn from_lct(fields: &LctFields, _numbers: &WireNumbers) -> Result<Header, HeaderError> {
+        Data::from_lct(fields).map(Header::Data)
+    }
+
+    fn layer(&self) -> Option<Layer> {
+        match self {
+            Header::Data(_) => Some(Layer::BASE),
+            Header::Report(_) => None,
+        }
+    }
+
+    fn encode_report(&self, kind: u8, bytes: &mut [u8; MAX_REPORT]) -> Option<usize> {
+        match self {
+            Header::Data(_) => None,
+            Header::Report(report) => Some(report.encode(kind, bytes)),
+        }
+    }
+
+    fn decode_report(kind: u8, bytes: &[u8]) -> Option<Result<Header, HeaderError>> {
+        Some(Report::decode(kind, bytes).map(Header::Report))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    const EXTENSION: u8 = 93;
+    const KIND: u8 = 0x1d;
     use layercast_core::contract::Header as _;
 
     #[test]
@@ -159,7 +191,7 @@ mod tests {
         let base = Base { session: 1, seq: WireSeq(2), timestamp_us: 3, end_of_session: false };
         for acker in [None, Some(receiver)] {
             let data = Data { base, acker };
-            assert_eq!(Data::from_lct(&data.to_lct()), Ok(data));
+            assert_eq!(Data::from_lct(&data.to_lct(EXTENSION)), Ok(data));
             let Header::Data(third) = Header::Data(data).nth(2) else { panic!("data") };
             assert_eq!((third.base.seq, third.acker), (WireSeq(4), acker));
         }
@@ -175,12 +207,12 @@ mod tests {
         };
         for report in [ack, Report { ack: false, came: 0, leaving: true, ..ack }] {
             let mut bytes = [0; 44];
-            let length = report.encode(&mut bytes);
-            assert_eq!(Report::decode(&bytes[..length]), Ok(report));
+            let length = report.encode(KIND, &mut bytes);
+            assert_eq!(Report::decode(KIND, &bytes[..length]), Ok(report));
         }
         let mut bytes = [0; 44];
-        Report { ack: false, ..ack }.encode(&mut bytes);
-        assert_eq!(Report::decode(&bytes), Err(HeaderError::Reserved), "a NAK has no map");
+        Report { ack: false, ..ack }.encode(KIND, &mut bytes);
+        assert_eq!(Report::decode(KIND, &bytes), Err(HeaderError::Reserved), "a NAK has no map");
     }
 
     #[test]

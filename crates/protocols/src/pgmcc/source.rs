@@ -281,4 +281,8 @@ impl Endpoint for Source {
         let loss = self.acker.as_ref().map(|acker| acker.loss);
         Estimates { level: Level::up_to(Layer::BASE), rate, smoothed_rate: rate, loss, rtt, measures: None }
     }
+
+    fn session_number(&self) -> Option<u32> {
+        Some(self.session())
+    }
 }

@@ -25,15 +25,12 @@
 
 use layercast_core::contract;
 use layercast_core::lct::LctFields;
+use layercast_core::units::Layer;
 use layercast_core::units::WireSeq;
+use layercast_core::wire::{MAX_REPORT, Wire, WireNumbers};
 pub use layercast_kit::feedback::ReceiverId;
 use layercast_kit::window::codec::Fields;
 use layercast_kit::window::{Base, HeaderError};
-
-/// The type of RLA's extension (RFC 5651, section 9.1; not registered).
-pub const EXTENSION: u8 = 94;
-/// The first byte of a report.
-pub const KIND: u8 = 0x1e;
 
 const FLAG_LEAVING: u8 = 1;
 
@@ -73,8 +70,8 @@ impl contract::Header for Header {
 }
 
 /// A data header in pieces.
-pub(crate) fn to_lct(data: &Base) -> LctFields {
-    data.to_lct(EXTENSION, &[])
+pub(crate) fn to_lct(data: &Base, extension: u8) -> LctFields {
+    data.to_lct(extension, &[])
 }
 
 /// A data header from its pieces. Never panics.
@@ -84,7 +81,7 @@ pub(crate) fn from_lct(pieces: &LctFields) -> Result<Base, HeaderError> {
 
 impl Report {
     /// Writes the report to the start of `bytes`, and returns its length.
-    pub fn encode<const N: usize>(&self, bytes: &mut [u8; N]) -> usize {
+    pub fn encode<const N: usize>(&self, kind: u8, bytes: &mut [u8; N]) -> usize {
         let fields = Fields {
             flags: if self.leaving { FLAG_LEAVING } else { 0 },
             half: 0,
@@ -93,16 +90,16 @@ impl Report {
             words: [self.highest.0, self.came],
             heard_us: self.heard_us,
         };
-        fields.encode(KIND, bytes)
+        fields.encode(kind, bytes)
     }
 
     /// Reads a report from the start of `bytes`. Never panics; trailing bytes are not looked at.
     ///
     /// # Errors
     /// What is wrong with the bytes.
-    pub fn decode(bytes: &[u8]) -> Result<Report, HeaderError> {
+    pub fn decode(kind: u8, bytes: &[u8]) -> Result<Report, HeaderError> {
         let Fields { flags, half, session, receiver, words: [highest, came], heard_us } =
-            Fields::decode(KIND, FLAG_LEAVING, bytes)?;
+            Fields::decode(kind, FLAG_LEAVING, bytes)?;
         if half != 0 {
             return Err(HeaderError::Reserved);
         }
@@ -111,25 +108,60 @@ impl Report {
     }
 }
 
+impl Wire for Header {
+    type Error = HeaderError;
+
+    fn to_lct(&self, numbers: &WireNumbers) -> Option<LctFields> {
+        match self {
+            Header::Data(data) => Some(to_lct(data, numbers.extension())),
+            Header::Report(_) => None,
+        }
+    }
+
+    fn from_lct(fields: &LctFields, _numbers: &WireNumbers) -> Result<Header, HeaderError> {
+        from_lct(fields).map(Header::Data)
+    }
+
+    fn layer(&self) -> Option<Layer> {
+        match self {
+            Header::Data(_) => Some(Layer::BASE),
+            Header::Report(_) => None,
+        }
+    }
+
+    fn encode_report(&self, kind: u8, bytes: &mut [u8; MAX_REPORT]) -> Option<usize> {
+        match self {
+            Header::Data(_) => None,
+            Header::Report(report) => Some(report.encode(kind, bytes)),
+        }
+    }
+
+    fn decode_report(kind: u8, bytes: &[u8]) -> Option<Result<Header, HeaderError>> {
+        Some(Report::decode(kind, bytes).map(Header::Report))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use core::num::NonZeroU64;
 
     use super::*;
+    const EXTENSION: u8 = 94;
+    const KIND: u8 = 0x1e;
 
     #[test]
     fn headers_come_back() {
         let base = Base { session: 1, seq: WireSeq(2), timestamp_us: 3, end_of_session: true };
-        assert_eq!(from_lct(&to_lct(&base)), Ok(base));
+        assert_eq!(from_lct(&to_lct(&base, EXTENSION)), Ok(base));
         let receiver = ReceiverId(NonZeroU64::MAX);
         for leaving in [false, true] {
             let (highest, came) = (WireSeq(u32::MAX), 0x8000_0001);
             let report = Report { session: 1, receiver, leaving, highest, came, heard_us: 9 };
             let mut bytes = [0; 44];
-            let length = report.encode(&mut bytes);
-            assert_eq!(Report::decode(&bytes[..length]), Ok(report));
+            let length = report.encode(KIND, &mut bytes);
+            assert_eq!(Report::decode(KIND, &bytes[..length]), Ok(report));
             bytes[3] = 1;
-            assert_eq!(Report::decode(&bytes), Err(HeaderError::Reserved));
+            assert_eq!(Report::decode(KIND, &bytes), Err(HeaderError::Reserved));
         }
     }
 }

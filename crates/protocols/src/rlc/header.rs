@@ -7,12 +7,9 @@ use core::fmt;
 
 use layercast_core::units::{Layer, WireSeq};
 
-/// The length of an encoded header: the word of 4 bytes and the extension of 8.
-pub const HEADER_BYTES: usize = 12;
-
 /// The seven bits beside the synchronisation flag.
-const CHECK: u8 = 0x55;
-const POINT_FLAG: u8 = 0x80;
+pub(super) const CHECK: u8 = 0x55;
+pub(super) const POINT_FLAG: u8 = 0x80;
 
 /// The header of a data packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,7 +33,7 @@ pub struct Header {
 /// Why bytes are not a header of RLC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderError {
-    /// There are fewer than [`HEADER_BYTES`] bytes.
+    /// The extension is too short.
     Truncated,
     /// The check pattern of the first byte is wrong.
     Pattern,
@@ -62,43 +59,6 @@ impl Header {
         let first = if self.is_point { CHECK | POINT_FLAG } else { CHECK };
         let [high, low] = self.seq.to_be_bytes();
         [first, self.layer, high, low]
-    }
-
-    /// The header as bytes, big endian.
-    pub fn encode(&self) -> [u8; HEADER_BYTES] {
-        let mut bytes = [0; HEADER_BYTES];
-        bytes[..4].copy_from_slice(&self.word());
-        bytes[4..7].copy_from_slice(&[self.copy, self.burst_place, self.burst_length]);
-        bytes[8..].copy_from_slice(&self.point.0.to_be_bytes());
-        bytes
-    }
-
-    /// Reads a header from the start of `bytes`; what follows it is not looked at.
-    ///
-    /// # Errors
-    /// [`HeaderError`] if the bytes are too few, the pattern is wrong or the fields do not fit.
-    pub fn decode(bytes: &[u8]) -> Result<Header, HeaderError> {
-        let Some(&[first, layer, s1, s0, copy, burst_place, burst_length, _, p3, p2, p1, p0]) =
-            bytes.first_chunk::<HEADER_BYTES>()
-        else {
-            return Err(HeaderError::Truncated);
-        };
-        if first & !POINT_FLAG != CHECK {
-            return Err(HeaderError::Pattern);
-        }
-        let is_point = first & POINT_FLAG != 0;
-        if burst_place > burst_length || (copy > 0 && !is_point) || (is_point && burst_place > 0) {
-            return Err(HeaderError::Inconsistent);
-        }
-        Ok(Header {
-            layer,
-            seq: u16::from_be_bytes([s1, s0]),
-            is_point,
-            copy,
-            point: WireSeq(u32::from_be_bytes([p3, p2, p1, p0])),
-            burst_place,
-            burst_length,
-        })
     }
 
     /// The layer that the packet belongs to.
@@ -133,20 +93,6 @@ impl layercast_core::contract::Header for Header {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_not_a_header_is_named() {
-        let header = Header { layer: 3, seq: 7, ..Header::default() };
-        let bytes = header.encode();
-        assert_eq!(Header::decode(&bytes), Ok(header));
-        assert_eq!(Header::decode(&bytes[..11]), Err(HeaderError::Truncated));
-        let mut wrong = bytes;
-        wrong[0] = 0x54;
-        assert_eq!(Header::decode(&wrong), Err(HeaderError::Pattern));
-        let mut wrong = bytes;
-        wrong[5] = 1;
-        assert_eq!(Header::decode(&wrong), Err(HeaderError::Inconsistent));
-    }
 
     #[test]
     fn packets_tell_where_their_burst_lies() {

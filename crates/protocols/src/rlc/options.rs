@@ -1,6 +1,6 @@
 //! The options of RLC.
 
-use layercast_core::session::Requirements;
+use layercast_core::session::{PlanError, Requirements, SessionPlan, check_layers};
 use layercast_core::units::Duration;
 
 layercast_core::choices! {
@@ -72,7 +72,11 @@ layercast_core::options! {
     }
 }
 
-impl Requirements for Options {}
+impl Requirements for Options {
+    fn check(&self, plan: &SessionPlan) -> Result<(), PlanError> {
+        check_layers(plan, super::MAX_LAYERS, "RLC's headers")
+    }
+}
 
 impl Options {
     /// The options of the MCL library's Internet profile: no bursts, one copy of each point, a deaf

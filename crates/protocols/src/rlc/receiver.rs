@@ -14,6 +14,7 @@ use layercast_core::contract::{
 };
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
+use layercast_core::timers;
 use layercast_core::units::{Channel, Layer, Level, Time, WireSeq};
 use layercast_kit::estimator::{ArrivalClass, SendTime, SequenceTracker, max_gap_for};
 use layercast_kit::silence::{SILENCE, after_silence};
@@ -37,14 +38,16 @@ pub struct Receiver {
     armed: bool,
     newest_point: Option<WireSeq>,
     last_heard: Time,
-    timers: Timers<2>,
+    timers: Timers<Timer>,
     actions: ActionQueue<Header>,
 }
 
-/// What the receiver's timers are for.
-enum Timer {
-    Late,
-    Silence,
+timers! {
+    /// What the receiver's timers are for.
+    enum Timer {
+        Late,
+        Silence,
+    }
 }
 
 impl Receiver {
@@ -208,26 +211,26 @@ impl Receiver {
             return;
         }
         let due = |layer: &LayerReceiver| layer.tracker.deadline(self.options.late_limit);
-        match self.layers.iter().filter_map(due).min() {
-            Some(at) => self.timers.arm(Timer::Late as usize, at),
-            None => self.timers.disarm(Timer::Late as usize),
-        }
+        self.timers.set(Timer::Late, self.layers.iter().filter_map(due).min());
     }
 
     fn on_timers(&mut self, now: Time) {
         while let Some(timer) = self.timers.take_expired(now) {
-            if timer == Timer::Late as usize {
-                let mut losses = NewLosses::default();
-                for receiver in &mut self.layers {
-                    let burst = receiver.burst;
-                    receiver.tracker.expire(now, self.options.late_limit, |lost| losses.add(lost, burst));
-                }
-                self.on_losses(now, losses);
-                self.watch_holes();
-            } else {
-                self.on_silence_timer(now);
+            match timer {
+                Timer::Late => self.on_late(now),
+                Timer::Silence => self.on_silence_timer(now),
             }
         }
+    }
+
+    fn on_late(&mut self, now: Time) {
+        let mut losses = NewLosses::default();
+        for receiver in &mut self.layers {
+            let burst = receiver.burst;
+            receiver.tracker.expire(now, self.options.late_limit, |lost| losses.add(lost, burst));
+        }
+        self.on_losses(now, losses);
+        self.watch_holes();
     }
 
     fn on_silence_timer(&mut self, now: Time) {
@@ -235,7 +238,7 @@ impl Receiver {
             self.change_level(Level::up_to(Layer::BASE), Cause::Start);
         }
         let next = after_silence(now, self.last_heard, &mut self.actions);
-        self.timers.arm(Timer::Silence as usize, next);
+        self.timers.arm(Timer::Silence, next);
     }
 }
 
@@ -247,7 +250,7 @@ impl Endpoint for Receiver {
             Input::Start => {
                 self.is_running = true;
                 self.last_heard = now;
-                self.timers.arm(Timer::Silence as usize, now + SILENCE);
+                self.timers.arm(Timer::Silence, now + SILENCE);
                 self.change_level(Level::up_to(Layer::BASE), Cause::Start);
             }
             _ if !self.is_running => {}
@@ -256,7 +259,7 @@ impl Endpoint for Receiver {
             Input::Stop => {
                 self.change_level(Level::NONE, Cause::Stop);
                 self.is_running = false;
-                self.timers = Timers::default();
+                self.timers.clear();
             }
             Input::Timer
             | Input::SendRefused(_)

@@ -191,11 +191,11 @@ impl Endpoint for Source {
     fn handle(&mut self, now: Time, input: Input<Header>) {
         match input {
             Input::Start => self.begin(now),
-            Input::Stop => {
+            Input::Finish | Input::Stop => {
                 self.is_sending = false;
                 self.layers.clear();
             }
-            Input::DataExhausted | Input::Finish => self.is_sending = false,
+            Input::DataExhausted => self.is_sending = false,
             Input::DataAvailable if !self.is_sending => {
                 self.is_sending = !self.layers.is_empty();
                 for source in &mut self.layers {

@@ -21,11 +21,8 @@ use core::fmt;
 use super::{Announcement, Data, Header};
 use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
 use layercast_core::units::{Layer, Level, WireSeq};
+use layercast_core::wire::{MAX_REPORT, Wire, WireNumbers};
 
-/// The type of the extension (RFC 5651, section 9.1; not registered).
-pub const EXTENSION: u8 = 91;
-/// The first byte of an announcement to the source.
-pub const REPORT_KIND: u8 = 0x1c;
 const REPORT_BYTES: usize = 8;
 const DATA: u8 = 0;
 const ANNOUNCEMENT: u8 = 1;
@@ -60,9 +57,10 @@ fn announcement(layers: [u8; 2], from: [u8; 4]) -> Result<Announcement, HeaderEr
     }
 }
 
-impl Header {
-    /// The header in pieces.
-    pub fn to_lct(&self) -> LctFields {
+impl Wire for Header {
+    type Error = HeaderError;
+
+    fn to_lct(&self, numbers: &WireNumbers) -> Option<LctFields> {
         let (cci, kind, number, from) = match self {
             Header::Data(data) => (data.seq.0, DATA, data.layer.0, 0),
             Header::Announcement(made) => (0, ANNOUNCEMENT, made.level.layer_count(), made.from),
@@ -72,15 +70,16 @@ impl Header {
             .with(&number.to_be_bytes())
             .with(&from.to_be_bytes())
             .with(&[0; 2]);
-        let extension = content.extension(EXTENSION);
-        LctFields { cci: Cci::Short(cci.to_be_bytes()), session: None, end_of_session: false, extension }
+        let extension = content.extension(numbers.extension());
+        Some(LctFields {
+            cci: Cci::Short(cci.to_be_bytes()),
+            session: None,
+            end_of_session: false,
+            extension,
+        })
     }
 
-    /// The header from its pieces. Never panics.
-    ///
-    /// # Errors
-    /// What is wrong with them.
-    pub fn from_lct(pieces: &LctFields) -> Result<Header, HeaderError> {
+    fn from_lct(pieces: &LctFields, _numbers: &WireNumbers) -> Result<Header, HeaderError> {
         let &[kind, _, n1, n0, f3, f2, f1, f0, _, _] = pieces.extension.content() else {
             return Err(HeaderError::Length);
         };
@@ -94,14 +93,32 @@ impl Header {
             other => Err(HeaderError::Kind(other)),
         }
     }
+
+    fn layer(&self) -> Option<Layer> {
+        match self {
+            Header::Data(data) => Some(data.layer),
+            Header::Announcement(_) => None,
+        }
+    }
+
+    fn encode_report(&self, kind: u8, bytes: &mut [u8; MAX_REPORT]) -> Option<usize> {
+        match self {
+            Header::Data(_) => None,
+            Header::Announcement(made) => Some(made.encode(kind, bytes)),
+        }
+    }
+
+    fn decode_report(kind: u8, bytes: &[u8]) -> Option<Result<Header, HeaderError>> {
+        Some(Announcement::decode(kind, bytes).map(Header::Announcement))
+    }
 }
 
 impl Announcement {
     /// Writes the announcement to the start of `bytes`, and returns its length.
-    pub fn encode<const N: usize>(&self, bytes: &mut [u8; N]) -> usize {
+    pub fn encode<const N: usize>(&self, kind: u8, bytes: &mut [u8; N]) -> usize {
         const { assert!(N >= REPORT_BYTES, "no room for an announcement") };
         let [l1, l0] = self.level.layer_count().to_be_bytes();
-        bytes[..4].copy_from_slice(&[REPORT_KIND, 0, l1, l0]);
+        bytes[..4].copy_from_slice(&[kind, 0, l1, l0]);
         bytes[4..REPORT_BYTES].copy_from_slice(&self.from.to_be_bytes());
         REPORT_BYTES
     }
@@ -110,12 +127,12 @@ impl Announcement {
     ///
     /// # Errors
     /// What is wrong with the bytes.
-    pub fn decode(bytes: &[u8]) -> Result<Announcement, HeaderError> {
-        let Some(&[kind, _, l1, l0, f3, f2, f1, f0]) = bytes.first_chunk::<REPORT_BYTES>() else {
+    pub fn decode(kind: u8, bytes: &[u8]) -> Result<Announcement, HeaderError> {
+        let Some(&[first, _, l1, l0, f3, f2, f1, f0]) = bytes.first_chunk::<REPORT_BYTES>() else {
             return Err(HeaderError::Length);
         };
-        if kind != REPORT_KIND {
-            return Err(HeaderError::Kind(kind));
+        if first != kind {
+            return Err(HeaderError::Kind(first));
         }
         announcement([l1, l0], [f3, f2, f1, f0])
     }

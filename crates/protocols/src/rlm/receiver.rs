@@ -14,6 +14,7 @@ use layercast_core::contract::{
 };
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
+use layercast_core::timers;
 use layercast_core::units::{Channel, Layer, Level, Time};
 use layercast_kit::estimator::{ArrivalClass, Packet, SendTime, SequenceTracker, max_gap_for};
 use layercast_kit::silence::{SILENCE, after_silence};
@@ -37,19 +38,20 @@ pub struct Receiver {
     /// Packets received and lost when the measurement began.
     measured_from: (u64, u64),
     last_heard: Time,
-    timers: Timers<4>,
+    timers: Timers<Timer>,
     actions: ActionQueue<Header>,
 }
 
-/// What the receiver's timers are for.
-#[derive(Clone, Copy)]
-enum Timer {
-    /// The next experiment (tj).
-    Join,
-    /// The wait for loss to show (td).
-    Detection,
-    Late,
-    Silence,
+timers! {
+    /// What the receiver's timers are for.
+    enum Timer {
+        /// The next experiment (tj).
+        Join,
+        /// The wait for loss to show (td).
+        Detection,
+        Late,
+        Silence,
+    }
 }
 
 impl Receiver {
@@ -83,7 +85,7 @@ impl Receiver {
     fn begin(&mut self, now: Time) {
         self.is_running = true;
         self.last_heard = now;
-        self.timers.arm(Timer::Silence as usize, now + SILENCE);
+        self.timers.arm(Timer::Silence, now + SILENCE);
         if self.options.shared_learning {
             self.actions.join(control_channel(&self.plan));
         }
@@ -157,7 +159,7 @@ impl Receiver {
             cause: Cause::Loss,
         });
         // ns-2 leaves the timer off that was not armed at the top, and never joins again.
-        if self.timers.at(Timer::Join as usize).is_none() {
+        if self.timers.at(Timer::Join).is_none() {
             self.arm_join(now);
         }
     }
@@ -210,19 +212,16 @@ impl Receiver {
             return;
         }
         let due = |tracker: &SequenceTracker| tracker.deadline(self.options.late_limit);
-        match self.trackers.iter().filter_map(due).min() {
-            Some(at) => self.timers.arm(Timer::Late as usize, at),
-            None => self.timers.disarm(Timer::Late as usize),
-        }
+        self.timers.set(Timer::Late, self.trackers.iter().filter_map(due).min());
     }
 
     fn on_timers(&mut self, now: Time) {
         while let Some(timer) = self.timers.take_expired(now) {
             match timer {
-                timer if timer == Timer::Join as usize => self.on_join_timer(now),
-                timer if timer == Timer::Detection as usize => self.on_detection_timer(now),
-                timer if timer == Timer::Late as usize => self.on_late(now),
-                _ => self.on_silence_timer(now),
+                Timer::Join => self.on_join_timer(now),
+                Timer::Detection => self.on_detection_timer(now),
+                Timer::Late => self.on_late(now),
+                Timer::Silence => self.on_silence_timer(now),
             }
         }
     }
@@ -244,7 +243,7 @@ impl Receiver {
             self.arm_join(now);
         }
         let next = after_silence(now, self.last_heard, &mut self.actions);
-        self.timers.arm(Timer::Silence as usize, next);
+        self.timers.arm(Timer::Silence, next);
     }
 }
 
@@ -265,7 +264,7 @@ impl Endpoint for Receiver {
             Input::Stop => {
                 self.leave_all();
                 self.is_running = false;
-                self.timers = Timers::default();
+                self.timers.clear();
             }
             Input::Timer
             | Input::SendRefused(_)

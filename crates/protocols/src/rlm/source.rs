@@ -79,10 +79,8 @@ impl Endpoint for Source {
             Input::Start => {
                 self.clocks.begin(now, &self.plan, &mut self.stream, false);
             }
-            Input::Stop => {
-                self.clocks.stop();
-            }
-            Input::DataExhausted | Input::Finish => self.clocks.pause(),
+            Input::Finish | Input::Stop => self.clocks.stop(),
+            Input::DataExhausted => self.clocks.pause(),
             Input::DataAvailable => self.clocks.resume(now, &mut self.stream),
             Input::Packet(arrival) => {
                 if let (Origin::Peer(_), Header::Announcement(made)) = (arrival.origin, arrival.header) {

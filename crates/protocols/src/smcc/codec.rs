@@ -4,21 +4,18 @@
 use super::header::{HeaderError, Report};
 use crate::tfmcc;
 
-/// The first byte of a report.
-pub(crate) const KIND: u8 = 0x17;
-
 impl Report {
     /// Writes the report to the start of `bytes`, and returns its length.
-    pub fn encode<const N: usize>(&self, bytes: &mut [u8; N]) -> usize {
-        self.told.encode_as(KIND, self.layer, bytes)
+    pub fn encode<const N: usize>(&self, kind: u8, bytes: &mut [u8; N]) -> usize {
+        self.told.encode_as(kind, self.layer, bytes)
     }
 
     /// Reads a report from the start of `bytes`. Never panics; trailing bytes are not looked at.
     ///
     /// # Errors
     /// What is wrong with the bytes.
-    pub fn decode(bytes: &[u8]) -> Result<Report, HeaderError> {
-        let (told, layer) = tfmcc::header::Report::decode_as(KIND, bytes)?;
+    pub fn decode(kind: u8, bytes: &[u8]) -> Result<Report, HeaderError> {
+        let (told, layer) = tfmcc::header::Report::decode_as(kind, bytes)?;
         Ok(Report { told, layer })
     }
 }

@@ -19,23 +19,21 @@
 //! ```
 
 use super::header::{Counting, Data, FloatRate, HeaderError};
+use super::header::{Header, Report};
 use crate::tfmcc;
 use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
+use layercast_core::units::Layer;
 use layercast_core::units::WireSeq;
-
-/// The type of the extension of layers (RFC 5651, section 9.1; not registered).
-pub const LAYER_EXTENSION: u8 = 86;
-/// The type of the extension of counting layers.
-pub const COUNTING_EXTENSION: u8 = 87;
+use layercast_core::wire::{MAX_REPORT, Wire, WireNumbers};
 
 /// Bytes at the end of a layer's extension that TFMCC's does not have.
 const MORE: usize = 4;
 
 impl Data {
     /// The header in pieces.
-    pub fn to_lct(&self) -> LctFields {
+    pub fn to_lct(&self, extension: u8) -> LctFields {
         let content = self.told.lct_content(self.layer).with(&self.above.0.to_be_bytes()).with(&[0; 2]);
-        self.told.pieces(content.extension(LAYER_EXTENSION))
+        self.told.pieces(content.extension(extension))
     }
 
     /// The header from its pieces. Never panics.
@@ -57,7 +55,7 @@ impl Data {
 
 impl Counting {
     /// The header in pieces.
-    pub fn to_lct(&self) -> LctFields {
+    pub fn to_lct(&self, extension: u8) -> LctFields {
         let content = ExtensionPayload::default()
             .with(&self.channel.to_be_bytes())
             .with(&self.timestamp_us.to_be_bytes());
@@ -65,7 +63,7 @@ impl Counting {
             cci: Cci::Short(self.seq.0.to_be_bytes()),
             session: Some(self.session),
             end_of_session: false,
-            extension: content.extension(COUNTING_EXTENSION),
+            extension: content.extension(extension),
         }
     }
 
@@ -84,5 +82,45 @@ impl Counting {
             timestamp_us: u32::from_be_bytes([a, b, c, d]),
             channel: u16::from_be_bytes([high, low]),
         })
+    }
+}
+
+/// Two extensions: the first is that of layers, the second that of counting layers.
+impl Wire for Header {
+    type Error = HeaderError;
+
+    fn to_lct(&self, numbers: &WireNumbers) -> Option<LctFields> {
+        match self {
+            Header::Data(data) => Some(data.to_lct(numbers.extension())),
+            Header::Counting(counting) => Some(counting.to_lct(*numbers.extensions.get(1)?)),
+            Header::Report(_) => None,
+        }
+    }
+
+    fn from_lct(fields: &LctFields, numbers: &WireNumbers) -> Result<Header, HeaderError> {
+        if fields.extension.kind() == numbers.extension() {
+            Data::from_lct(fields).map(Header::Data)
+        } else {
+            Counting::from_lct(fields).map(Header::Counting)
+        }
+    }
+
+    fn layer(&self) -> Option<Layer> {
+        match self {
+            Header::Data(data) => Some(data.layer()),
+            Header::Counting(counting) => Some(Layer(counting.channel)),
+            Header::Report(_) => None,
+        }
+    }
+
+    fn encode_report(&self, kind: u8, bytes: &mut [u8; MAX_REPORT]) -> Option<usize> {
+        match self {
+            Header::Report(report) => Some(report.encode(kind, bytes)),
+            Header::Data(_) | Header::Counting(_) => None,
+        }
+    }
+
+    fn decode_report(kind: u8, bytes: &[u8]) -> Option<Result<Header, HeaderError>> {
+        Some(Report::decode(kind, bytes).map(Header::Report))
     }
 }

@@ -284,14 +284,14 @@ impl Endpoint for Source {
         match (self.state, input) {
             (State::Stopped, _) => return,
             (State::Idle, Input::Start) => self.start(now),
-            (_, Input::Stop) => return self.stop(now),
+            (_, Input::Finish | Input::Stop) => return self.stop(now),
             (State::Idle, _) => return,
             (_, Input::Packet(arrival)) => match arrival.header {
                 Header::Report(report) => self.on_report(now, &report),
                 Header::Data(_) | Header::Counting(_) => self.counters.invalid += 1,
             },
             (_, Input::SendRefused(_)) => self.counters.refused += 1,
-            (State::Sending, Input::DataExhausted | Input::Finish) => self.pause(),
+            (State::Sending, Input::DataExhausted) => self.pause(),
             (State::Paused, Input::DataAvailable) => self.resume(now),
             _ => {}
         }
@@ -327,5 +327,9 @@ impl Endpoint for Source {
             rtt: self.groups.first().and_then(|base| base.regulator.rtt()),
             ..Estimates::default()
         }
+    }
+
+    fn session_number(&self) -> Option<u32> {
+        Some(self.session())
     }
 }

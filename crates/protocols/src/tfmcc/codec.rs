@@ -16,8 +16,6 @@ use core::num::NonZeroU64;
 
 use super::header::{FloatRate, HeaderError, ReceiverId, Report};
 
-/// The first byte of a report.
-pub(crate) const KIND: u8 = 0x16;
 /// Bytes of a report.
 const LENGTH: usize = 28;
 const FLAG_HAS_RTT: u8 = 1;
@@ -26,8 +24,8 @@ const FLAG_LEAVING: u8 = 4;
 
 impl Report {
     /// Writes the report to the start of `bytes`, and returns its length.
-    pub fn encode<const N: usize>(&self, bytes: &mut [u8; N]) -> usize {
-        self.encode_as(KIND, 0, bytes)
+    pub fn encode<const N: usize>(&self, kind: u8, bytes: &mut [u8; N]) -> usize {
+        self.encode_as(kind, 0, bytes)
     }
 
     /// The same with another first byte, and a value for the byte that is reserved here.
@@ -57,8 +55,8 @@ impl Report {
     ///
     /// # Errors
     /// What is wrong with the bytes.
-    pub fn decode(bytes: &[u8]) -> Result<Report, HeaderError> {
-        Report::decode_as(KIND, bytes).map(|(report, _)| report)
+    pub fn decode(kind: u8, bytes: &[u8]) -> Result<Report, HeaderError> {
+        Report::decode_as(kind, bytes).map(|(report, _)| report)
     }
 
     /// The same with another first byte; also gives the byte that is reserved here.
@@ -97,6 +95,7 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+    const KIND: u8 = 0x16;
 
     fn report() -> Report {
         Report {
@@ -117,10 +116,10 @@ mod tests {
         for has_loss in [false, true] {
             let report = Report { has_loss, ..report() };
             let mut bytes = [0; 44];
-            let length = report.encode(&mut bytes);
-            assert_eq!(Report::decode(&bytes[..length]), Ok(report));
+            let length = report.encode(KIND, &mut bytes);
+            assert_eq!(Report::decode(KIND, &bytes[..length]), Ok(report));
             for cut in 0..length {
-                assert_eq!(Report::decode(&bytes[..cut]), Err(HeaderError::Length { have: cut }));
+                assert_eq!(Report::decode(KIND, &bytes[..cut]), Err(HeaderError::Length { have: cut }));
             }
         }
     }
@@ -128,15 +127,15 @@ mod tests {
     #[test]
     fn what_is_no_report_is_refused_by_name() {
         let mut bytes = [0; 44];
-        report().encode(&mut bytes);
+        report().encode(KIND, &mut bytes);
         let changed = |place: usize, value: u8| {
             let mut bytes = bytes;
             bytes[place] = value;
-            Report::decode(&bytes)
+            Report::decode(KIND, &bytes)
         };
         assert_eq!(changed(0, 0x12), Err(HeaderError::Kind(0x12)));
         assert_eq!(changed(1, 8), Err(HeaderError::Flags(8)));
         bytes[8..16].fill(0);
-        assert_eq!(Report::decode(&bytes), Err(HeaderError::Receiver));
+        assert_eq!(Report::decode(KIND, &bytes), Err(HeaderError::Receiver));
     }
 }

@@ -20,11 +20,11 @@
 use core::num::NonZeroU64;
 
 use super::header::{Data, Echo, FloatRate, HeaderError, ReceiverId};
+use super::header::{Header, Report};
 use layercast_core::lct::{Cci, Extension, ExtensionPayload, LctFields};
+use layercast_core::units::Layer;
 use layercast_core::units::WireSeq;
-
-/// The type of TFMCC's extension (RFC 5651, section 9.1; not registered).
-pub const EXTENSION: u8 = 85;
+use layercast_core::wire::{MAX_REPORT, Wire, WireNumbers};
 
 /// Bytes of content without and with an echo.
 const PLAIN: usize = 22;
@@ -32,8 +32,8 @@ const WITH_ECHO: usize = 34;
 
 impl Data {
     /// The header in pieces.
-    pub fn to_lct(&self) -> LctFields {
-        self.pieces(self.lct_content(0).extension(EXTENSION))
+    pub fn to_lct(&self, extension: u8) -> LctFields {
+        self.pieces(self.lct_content(0).extension(extension))
     }
 
     /// The content of the extension, with a value for the byte that is reserved here.
@@ -107,9 +107,43 @@ impl Data {
     }
 }
 
+impl Wire for Header {
+    type Error = HeaderError;
+
+    fn to_lct(&self, numbers: &WireNumbers) -> Option<LctFields> {
+        match self {
+            Header::Data(data) => Some(data.to_lct(numbers.extension())),
+            Header::Report(_) => None,
+        }
+    }
+
+    fn from_lct(fields: &LctFields, _numbers: &WireNumbers) -> Result<Header, HeaderError> {
+        Data::from_lct(fields).map(Header::Data)
+    }
+
+    fn layer(&self) -> Option<Layer> {
+        match self {
+            Header::Data(_) => Some(Layer::BASE),
+            Header::Report(_) => None,
+        }
+    }
+
+    fn encode_report(&self, kind: u8, bytes: &mut [u8; MAX_REPORT]) -> Option<usize> {
+        match self {
+            Header::Data(_) => None,
+            Header::Report(report) => Some(report.encode(kind, bytes)),
+        }
+    }
+
+    fn decode_report(kind: u8, bytes: &[u8]) -> Option<Result<Header, HeaderError>> {
+        Some(Report::decode(kind, bytes).map(Header::Report))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    const EXTENSION: u8 = 85;
 
     fn data() -> Data {
         let receiver = ReceiverId(NonZeroU64::new(0x1122_3344_5566_7788).unwrap());
@@ -130,13 +164,13 @@ mod tests {
     #[test]
     fn a_header_comes_back() {
         for data in [data(), Data { echo: None, ..data() }, Data { limiting: None, ..data() }] {
-            assert_eq!(Data::from_lct(&data.to_lct()), Ok(data));
+            assert_eq!(Data::from_lct(&data.to_lct(EXTENSION)), Ok(data));
         }
     }
 
     #[test]
     fn other_lengths_and_impossible_values_are_refused() {
-        let whole = data().to_lct();
+        let whole = data().to_lct(EXTENSION);
         for words in 0..9 {
             let content = &whole.extension.content()[..4 * words + 2];
             let extension = Extension::new(EXTENSION, content).unwrap();
@@ -146,7 +180,7 @@ mod tests {
         let changed = |change: fn(&mut Data)| {
             let mut data = data();
             change(&mut data);
-            Data::from_lct(&data.to_lct())
+            Data::from_lct(&data.to_lct(EXTENSION))
         };
         assert_eq!(changed(|data| data.max_rtt_us = 0), Err(HeaderError::MaxRtt(0)));
         assert_eq!(changed(|data| data.max_rtt_us = 64_000_001), Err(HeaderError::MaxRtt(64_000_001)));

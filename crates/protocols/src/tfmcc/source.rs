@@ -197,14 +197,14 @@ impl Endpoint for Source {
         match (self.state, input) {
             (State::Stopped, _) => return,
             (State::Idle, Input::Start) => self.start(now),
-            (_, Input::Stop) => return self.stop(now),
+            (_, Input::Finish | Input::Stop) => return self.stop(now),
             (State::Idle, _) => return,
             (_, Input::Packet(arrival)) => match arrival.header {
                 Header::Report(report) => self.on_report(now, &report),
                 Header::Data(_) => self.counters.invalid += 1,
             },
             (_, Input::SendRefused(_)) => self.counters.refused += 1,
-            (State::Sending, Input::DataExhausted | Input::Finish) => {
+            (State::Sending, Input::DataExhausted) => {
                 self.state = State::Paused(self.regulator.rate_bytes_per_s())
             }
             (State::Paused(rate), Input::DataAvailable) => {
@@ -235,5 +235,9 @@ impl Endpoint for Source {
         let rate = RateEstimate::Known(self.rate());
         let level = Level::up_to(Layer::BASE);
         Estimates { level, rate, smoothed_rate: rate, loss: None, rtt: self.regulator.rtt(), measures: None }
+    }
+
+    fn session_number(&self) -> Option<u32> {
+        Some(self.session())
     }
 }

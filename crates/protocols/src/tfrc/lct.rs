@@ -14,11 +14,12 @@
 //! ```
 
 use super::header::{Data, DataError};
+use super::header::{Header, Report, ReportError};
+use core::fmt;
 use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
+use layercast_core::units::Layer;
 use layercast_core::units::WireSeq;
-
-/// The type of TFRC's extension (RFC 5651, section 9.1; not registered).
-pub const EXTENSION: u8 = 83;
+use layercast_core::wire::{MAX_REPORT, Wire, WireNumbers};
 
 impl Data {
     /// The header in pieces, with the extension type of its protocol.
@@ -54,9 +55,60 @@ impl Data {
     }
 }
 
+/// Why bytes are not a header of TFRC or CBR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderError {
+    /// They are not data.
+    Data(DataError),
+    /// They are not a report.
+    Report(ReportError),
+}
+
+impl fmt::Display for HeaderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HeaderError::Data(error) => error.fmt(f),
+            HeaderError::Report(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for HeaderError {}
+
+impl Wire for Header {
+    type Error = HeaderError;
+
+    fn to_lct(&self, numbers: &WireNumbers) -> Option<LctFields> {
+        match self {
+            Header::Data(data) => Some(data.to_lct(numbers.extension())),
+            Header::Report(_) => None,
+        }
+    }
+
+    fn from_lct(fields: &LctFields, _numbers: &WireNumbers) -> Result<Header, HeaderError> {
+        Data::from_lct(fields).map(Header::Data).map_err(HeaderError::Data)
+    }
+
+    fn layer(&self) -> Option<Layer> {
+        matches!(self, Header::Data(_)).then_some(Layer::BASE)
+    }
+
+    fn encode_report(&self, kind: u8, bytes: &mut [u8; MAX_REPORT]) -> Option<usize> {
+        match self {
+            Header::Data(_) => None,
+            Header::Report(report) => Some(report.encode(kind, bytes)),
+        }
+    }
+
+    fn decode_report(kind: u8, bytes: &[u8]) -> Option<Result<Header, HeaderError>> {
+        Some(Report::decode(kind, bytes).map(Header::Report).map_err(HeaderError::Report))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    const EXTENSION: u8 = 83;
     use layercast_core::lct::Extension;
 
     #[test]

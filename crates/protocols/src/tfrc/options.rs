@@ -4,6 +4,9 @@ pub use super::choices::{FirstTarget, InitialWindow, Profile, ReceiveLimit};
 use layercast_core::options;
 use layercast_core::session::Requirements;
 use layercast_core::units::{Duration, Size};
+
+/// How often a source whose only receiver has not reported sends a packet on a real network.
+pub(crate) const ANNOUNCE_INTERVAL: Duration = Duration::from_ms(500);
 pub use layercast_kit::equation::Formula;
 pub use layercast_kit::estimator::{LossMethod, RtoRule, RttFilter};
 
@@ -69,5 +72,10 @@ options! {
 impl Requirements for Options {
     fn most_receivers(&self) -> Option<usize> {
         Some(1)
+    }
+
+    fn deploy(&mut self) {
+        // A receiver learns of the session from its packets, so some must come before it reports.
+        self.announce_interval = ANNOUNCE_INTERVAL;
     }
 }

@@ -14,6 +14,7 @@ use layercast_core::contract::{
 };
 use layercast_core::session::{SessionMatch, SessionNumber, SessionPlan};
 use layercast_core::stream::Stream;
+use layercast_core::timers;
 use layercast_core::units::{Channel, Duration, Layer, Level, Rate, Size, Time};
 
 /// What a receiver counted since it started.
@@ -52,13 +53,14 @@ enum Phase {
     Over,
 }
 
-/// The timers of a receiver.
-#[derive(Clone, Copy, Debug)]
-enum Timer {
-    /// No data has come yet.
-    Hello,
-    /// A report is due.
-    Report,
+timers! {
+    /// The timers of a receiver.
+    enum Timer {
+        /// No data has come yet.
+        Hello,
+        /// A report is due.
+        Report,
+    }
 }
 
 const CHANNEL: Channel = Layer::BASE.channel();
@@ -79,7 +81,7 @@ pub struct Receiver {
     reported_rtt: Option<Duration>,
     /// The newest time stamp and when it came.
     newest: Option<(u32, Time)>,
-    timers: Timers<2>,
+    timers: Timers<Timer>,
     counters: Counters,
     actions: ActionQueue<Header>,
 }
@@ -129,7 +131,7 @@ impl Receiver {
             self.level = HELD;
         }
         self.send_report(now, false);
-        self.timers.arm(Timer::Hello as usize, now + self.settings.hello_interval);
+        self.timers.arm(Timer::Hello, now + self.settings.hello_interval);
     }
 
     fn on_packet(&mut self, now: Time, arrival: &Arrival<Header>) {
@@ -166,7 +168,7 @@ impl Receiver {
 
     fn begin(&mut self, now: Time) {
         self.phase = Phase::Receiving;
-        self.timers.disarm(Timer::Hello as usize);
+        self.timers.disarm(Timer::Hello);
         self.receive_rate = ReceiveRate::new(now);
     }
 
@@ -175,7 +177,7 @@ impl Receiver {
         self.actions.trace(TraceEvent::Resynchronised { layer: Layer::BASE });
         self.reception.reset();
         self.schedule = ReportSchedule::new(self.settings.ns2_reports);
-        self.timers.disarm(Timer::Report as usize);
+        self.timers.disarm(Timer::Report);
         self.reported_loss = 0.0;
         self.reported_rtt = None;
         self.begin(now);
@@ -233,19 +235,19 @@ impl Receiver {
             self.reported_rtt = self.reception.rtt();
             self.receive_rate.mark(now, rate);
             self.schedule.sent(now, self.reported_rtt);
-            match self.schedule.due() {
-                Some(due) => self.timers.arm(Timer::Report as usize, due),
-                None => self.timers.disarm(Timer::Report as usize),
-            }
+            self.timers.set(Timer::Report, self.schedule.due());
         }
     }
 
     fn run_timers(&mut self, now: Time) {
         while let Some(timer) = self.timers.take_expired(now) {
-            if timer == Timer::Hello as usize {
-                self.say_hello(now, Cause::Start);
-            } else if self.schedule.on_timer(now) {
-                self.send_report(now, false);
+            match timer {
+                Timer::Hello => self.say_hello(now, Cause::Start),
+                Timer::Report => {
+                    if self.schedule.on_timer(now) {
+                        self.send_report(now, false);
+                    }
+                }
             }
         }
     }
@@ -255,7 +257,7 @@ impl Receiver {
             let note = TraceEvent::LevelChanged { from: HELD, to: Level::NONE, cause: Cause::JoinFailed };
             self.actions.trace(note);
             self.level = Level::NONE;
-            self.timers.arm(Timer::Hello as usize, now + self.settings.hello_interval);
+            self.timers.arm(Timer::Hello, now + self.settings.hello_interval);
         }
     }
 
@@ -268,7 +270,7 @@ impl Receiver {
         }
         self.phase = Phase::Over;
         self.schedule.stop();
-        self.timers = Timers::default();
+        self.timers.clear();
     }
 }
 

@@ -11,6 +11,7 @@ use layercast_core::contract::{
 };
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
+use layercast_core::timers;
 use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, Time, WireSeq};
 use layercast_kit::estimator::{RtoEstimator, RttEstimator, rtt_sample};
 
@@ -45,13 +46,14 @@ enum State {
     Stopped,
 }
 
-/// The timers of a source.
-#[derive(Clone, Copy, Debug)]
-enum Timer {
-    /// A packet is due.
-    Send,
-    /// No report has come for too long.
-    NoFeedback,
+timers! {
+    /// The timers of a source.
+    enum Timer {
+        /// A packet is due.
+        Send,
+        /// No report has come for too long.
+        NoFeedback,
+    }
 }
 
 /// The source of a TFRC session.
@@ -81,7 +83,7 @@ pub struct Source {
     sent_rates: [f64; 2],
     limit: DataLimit,
     sent_since_timer: bool,
-    timers: Timers<2>,
+    timers: Timers<Timer>,
     counters: SourceCounters,
     actions: ActionQueue<Header>,
 }
@@ -155,14 +157,14 @@ impl Source {
             RateRule::Rfc | RateRule::Ns2 => Duration::ZERO,
         };
         self.last_nominal = now;
-        self.timers.arm(Timer::Send as usize, now + phase);
+        self.timers.arm(Timer::Send, now + phase);
         self.await_report(now);
     }
 
     /// The next packet before a receiver has spoken, if there are to be any.
     fn announce_from(&mut self, at: Time) {
         if !self.settings.announce_interval.is_zero() {
-            self.timers.arm(Timer::Send as usize, at);
+            self.timers.arm(Timer::Send, at);
         }
     }
 
@@ -177,7 +179,7 @@ impl Source {
         if let Some(patience_s) = self.law.patience_s() {
             // Not at once, however short the round trip is.
             let patience = Duration::from_secs_f64(patience_s).max(LEAST_SPACING);
-            self.timers.arm(Timer::NoFeedback as usize, now + patience);
+            self.timers.arm(Timer::NoFeedback, now + patience);
         }
     }
 
@@ -194,14 +196,14 @@ impl Source {
         self.send(now, false);
         let spacing = self.spacing();
         self.last_nominal = due.max(now - spacing);
-        self.timers.arm(Timer::Send as usize, (self.last_nominal + spacing).max(now));
+        self.timers.arm(Timer::Send, (self.last_nominal + spacing).max(now));
     }
 
     /// The rate has changed: the packet that waits leaves at its new nominal time.
     fn reschedule(&mut self, now: Time) {
         if self.state == State::Sending {
             let next = (self.last_nominal + self.spacing()).max(now);
-            self.timers.arm(Timer::Send as usize, next);
+            self.timers.arm(Timer::Send, next);
         }
     }
 
@@ -248,7 +250,7 @@ impl Source {
         if mine && report.leaving {
             self.state = State::Waiting;
             self.peer = None;
-            self.timers = Timers::default();
+            self.timers.clear();
             self.announce_from(now + self.settings.announce_interval);
             return;
         }
@@ -312,23 +314,23 @@ impl Source {
     }
 
     fn run_timers(&mut self, now: Time) {
-        while let Some((at, timer)) = self.take_expired(now) {
-            if timer == Timer::Send as usize {
-                self.send_due(now, at);
-            } else {
-                self.counters.no_feedback += 1;
-                self.round = self.round.wrapping_add(1);
-                let at_once = self.law.on_no_feedback(now, !self.sent_since_timer);
-                self.await_report(now);
-                self.change_rate(now, at_once);
+        while let Some(due) = self.timers.next()
+            && let Some(timer) = self.timers.take_expired(now)
+        {
+            match timer {
+                Timer::Send => self.send_due(now, due),
+                Timer::NoFeedback => self.on_no_feedback(now),
             }
         }
     }
 
-    /// The earliest timer that is due, with its time.
-    fn take_expired(&mut self, now: Time) -> Option<(Time, usize)> {
-        let at = self.timers.next()?;
-        self.timers.take_expired(now).map(|timer| (at, timer))
+    /// No report has come for too long.
+    fn on_no_feedback(&mut self, now: Time) {
+        self.counters.no_feedback += 1;
+        self.round = self.round.wrapping_add(1);
+        let at_once = self.law.on_no_feedback(now, !self.sent_since_timer);
+        self.await_report(now);
+        self.change_rate(now, at_once);
     }
 
     fn stop(&mut self, now: Time) {
@@ -338,7 +340,7 @@ impl Source {
             }
         }
         self.state = State::Stopped;
-        self.timers = Timers::default();
+        self.timers.clear();
     }
 }
 
@@ -359,16 +361,16 @@ impl Endpoint for Source {
                 }
             }
             (Input::SendRefused(_), _) => self.counters.refused += 1,
-            (Input::DataExhausted | Input::Finish, State::Sending) => {
+            (Input::DataExhausted, State::Sending) => {
                 self.state = State::Paused;
-                self.timers.disarm(Timer::Send as usize);
+                self.timers.disarm(Timer::Send);
             }
             (Input::DataAvailable, State::Paused) => {
                 self.state = State::Sending;
                 let next = (self.last_nominal + self.spacing()).max(now);
-                self.timers.arm(Timer::Send as usize, next);
+                self.timers.arm(Timer::Send, next);
             }
-            (Input::Stop, _) => self.stop(now),
+            (Input::Finish | Input::Stop, _) => self.stop(now),
             _ => {}
         }
         self.run_timers(now);
@@ -393,5 +395,9 @@ impl Endpoint for Source {
         };
         let level = if self.peer.is_some() { Level::up_to(Layer::BASE) } else { Level::NONE };
         Estimates { level, rate, smoothed_rate: rate, rtt: self.rtt.rtt(), ..Estimates::default() }
+    }
+
+    fn session_number(&self) -> Option<u32> {
+        Some(self.session())
     }
 }

@@ -4,7 +4,7 @@ use core::fmt;
 
 use super::waves::{BASE, channel_of};
 use layercast_core::lct::Cci;
-use layercast_core::units::{Channel, Layer};
+use layercast_core::units::Channel;
 
 /// The largest number of the short form.
 pub(super) const LARGEST_SHORT: u32 = 0xffff;
@@ -95,11 +95,6 @@ impl Header {
         }
         let channel = if wire_channel == cycle { BASE } else { channel_of(wire_channel) };
         Ok(Header { slot, channel, number, cycle, is_long, end_of_session })
-    }
-
-    /// The channel as a number for those who count layers: the base is 0.
-    pub fn layer(&self) -> Layer {
-        Layer(self.channel.0)
     }
 }
 

@@ -11,23 +11,26 @@
 
 use super::{Header, HeaderError};
 use layercast_core::lct::{ExtensionPayload, LctFields};
+use layercast_core::units::Layer;
+use layercast_core::wire::{CciLength, Wire, WireNumbers};
 
-/// The type of WEBRC's extension (RFC 5651, section 9.1; not registered).
-pub const EXTENSION: u8 = 96;
+impl Wire for Header {
+    type Error = HeaderError;
 
-impl Header {
-    /// The header in pieces.
-    pub fn to_lct(&self) -> LctFields {
-        let extension = ExtensionPayload::default().with(&self.cycle.to_be_bytes()).extension(EXTENSION);
-        LctFields { cci: self.word(), session: None, end_of_session: self.end_of_session, extension }
+    const CCI: CciLength = CciLength::Any;
+
+    fn to_lct(&self, numbers: &WireNumbers) -> Option<LctFields> {
+        let payload = ExtensionPayload::default().with(&self.cycle.to_be_bytes());
+        let extension = payload.extension(numbers.extension());
+        Some(LctFields { cci: self.word(), session: None, end_of_session: self.end_of_session, extension })
     }
 
-    /// The header from its pieces. Never panics.
-    ///
-    /// # Errors
-    /// As [`Header::from_word`].
-    pub fn from_lct(pieces: &LctFields) -> Result<Header, HeaderError> {
-        let &[high, low] = pieces.extension.content() else { return Err(HeaderError::Extension) };
-        Header::from_word(pieces.cci, u16::from_be_bytes([high, low]), pieces.end_of_session)
+    fn from_lct(fields: &LctFields, _numbers: &WireNumbers) -> Result<Header, HeaderError> {
+        let &[high, low] = fields.extension.content() else { return Err(HeaderError::Extension) };
+        Header::from_word(fields.cci, u16::from_be_bytes([high, low]), fields.end_of_session)
+    }
+
+    fn layer(&self) -> Option<Layer> {
+        Some(Layer(self.channel.0))
     }
 }

@@ -18,22 +18,25 @@ use super::waves::{BASE, Waves};
 use layercast_core::contract::{Action, ActionQueue, Cause, Endpoint, Estimates, Input, Timers, TraceEvent};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
+use layercast_core::timers;
 use layercast_core::units::{Channel, Duration, Level, Rate, RateEstimate, Size, Time};
 
-/// What the receiver's timers are for.
-enum Timer {
-    /// The epoch ends.
-    Epoch,
-    /// The newest wave has brought nothing.
-    Join,
-    /// A missing packet has become lost by age.
-    Late,
-    /// Nothing came for too long.
-    Silence,
-    /// The slot did not change for too long.
-    Slot,
-    /// A receiver that left begins anew.
-    Rejoin,
+timers! {
+    /// What the receiver's timers are for.
+    enum Timer {
+        /// The epoch ends.
+        Epoch,
+        /// The newest wave has brought nothing.
+        Join,
+        /// A missing packet has become lost by age.
+        Late,
+        /// Nothing came for too long.
+        Silence,
+        /// The slot did not change for too long.
+        Slot,
+        /// A receiver that left begins anew.
+        Rejoin,
+    }
 }
 
 /// The receiver of a WEBRC session.
@@ -54,7 +57,7 @@ pub struct Receiver {
     /// End packets that came.
     ends: u32,
     path: Option<Path>,
-    timers: Timers<6>,
+    timers: Timers<Timer>,
     actions: ActionQueue<Header>,
 }
 
@@ -142,8 +145,8 @@ impl Receiver {
         (self.entered, self.last_heard) = (now, now);
         self.path = None;
         self.hold(BASE, Cause::Start);
-        self.timers.arm(Timer::Silence as usize, now + self.silence());
-        self.timers.arm(Timer::Slot as usize, now + self.slot_silence());
+        self.timers.arm(Timer::Silence, now + self.silence());
+        self.timers.arm(Timer::Slot, now + self.slot_silence());
     }
 
     fn silence(&self) -> Duration {
@@ -183,7 +186,7 @@ impl Receiver {
             path.rates.undo_join(&self.waves, held);
             path.joining_since = None;
         }
-        self.timers.disarm(Timer::Join as usize);
+        self.timers.disarm(Timer::Join);
     }
 
     fn leave_all(&mut self, cause: Cause) {
@@ -191,7 +194,7 @@ impl Receiver {
             self.release(self.held.len() - 1, true, cause);
         }
         self.path = None;
-        self.timers = Timers::default();
+        self.timers.clear();
     }
 
     /// Leaves the session for a reason that may pass (RFC 3738, section 3.2.3.8).
@@ -200,7 +203,7 @@ impl Receiver {
         self.phase = Phase::Out;
         let wait = self.options.rejoin_after;
         if !wait.is_zero() {
-            self.timers.arm(Timer::Rejoin as usize, now + wait);
+            self.timers.arm(Timer::Rejoin, now + wait);
         }
     }
 
@@ -230,19 +233,14 @@ impl Receiver {
     }
 
     fn on_timers(&mut self, now: Time) {
-        const EPOCH: usize = Timer::Epoch as usize;
-        const JOIN: usize = Timer::Join as usize;
-        const LATE: usize = Timer::Late as usize;
-        const SILENCE: usize = Timer::Silence as usize;
-        const SLOT: usize = Timer::Slot as usize;
         while let Some(timer) = self.timers.take_expired(now) {
             match timer {
-                EPOCH => self.end_epoch(now),
-                JOIN => self.undo_join(true, Cause::SilentLayer),
-                LATE => self.expire_holes(now),
-                SILENCE => self.on_silence(now),
-                SLOT => self.go_out(now, Cause::Silence),
-                _ => self.enter(now),
+                Timer::Epoch => self.end_epoch(now),
+                Timer::Join => self.undo_join(true, Cause::SilentLayer),
+                Timer::Late => self.expire_holes(now),
+                Timer::Silence => self.on_silence(now),
+                Timer::Slot => self.go_out(now, Cause::Silence),
+                Timer::Rejoin => self.enter(now),
             }
         }
     }
@@ -250,7 +248,7 @@ impl Receiver {
     fn on_silence(&mut self, now: Time) {
         let (waited, limit) = (now.since(self.last_heard), self.silence());
         if waited < limit {
-            self.timers.arm(Timer::Silence as usize, self.last_heard + limit);
+            self.timers.arm(Timer::Silence, self.last_heard + limit);
             return;
         }
         self.actions.trace(TraceEvent::Silent { waited });
@@ -260,10 +258,8 @@ impl Receiver {
     /// A missing packet may become lost by age alone.
     fn watch_holes(&mut self) {
         let late_limit = self.options.late_limit;
-        match self.held.iter().filter_map(|held| held.tracker.deadline(late_limit)).min() {
-            Some(at) => self.timers.arm(Timer::Late as usize, at),
-            None => self.timers.disarm(Timer::Late as usize),
-        }
+        self.timers
+            .set(Timer::Late, self.held.iter().filter_map(|held| held.tracker.deadline(late_limit)).min());
     }
 
     fn expire_holes(&mut self, now: Time) {

@@ -207,8 +207,8 @@ impl Endpoint for Source {
                 self.is_sending = true;
                 self.find_place(now);
             }
-            Input::Stop => self.stop(),
-            Input::DataExhausted | Input::Finish => self.is_sending = false,
+            Input::Finish | Input::Stop => self.stop(),
+            Input::DataExhausted => self.is_sending = false,
             // Slots pass all the same: the waves go on where they would be.
             Input::DataAvailable if !self.is_sending && !self.active.is_empty() => {
                 self.is_sending = true;

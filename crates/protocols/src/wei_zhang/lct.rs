@@ -15,9 +15,7 @@ use core::fmt;
 use super::Header;
 use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
 use layercast_core::units::{Layer, WireSeq};
-
-/// The type of the extension (RFC 5651, section 9.1; not registered).
-pub const EXTENSION: u8 = 92;
+use layercast_core::wire::{Wire, WireNumbers};
 
 /// Why bytes are not a header of this protocol: the extension has another length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,27 +29,24 @@ impl fmt::Display for HeaderError {
 
 impl core::error::Error for HeaderError {}
 
-impl Header {
-    /// The header in pieces.
-    pub fn to_lct(&self) -> LctFields {
+impl Wire for Header {
+    type Error = HeaderError;
+
+    fn to_lct(&self, numbers: &WireNumbers) -> Option<LctFields> {
         let content = ExtensionPayload::default()
             .with(&self.layer.0.to_be_bytes())
             .with(&[0; 2])
             .with(&self.ticks.to_be_bytes()[2..]);
-        let extension = content.extension(EXTENSION);
-        LctFields {
+        let extension = content.extension(numbers.extension());
+        Some(LctFields {
             cci: Cci::Short(self.seq.0.to_be_bytes()),
             session: None,
             end_of_session: false,
             extension,
-        }
+        })
     }
 
-    /// The header from its pieces. Never panics.
-    ///
-    /// # Errors
-    /// [`HeaderError`] if the extension has another length.
-    pub fn from_lct(pieces: &LctFields) -> Result<Header, HeaderError> {
+    fn from_lct(pieces: &LctFields, _numbers: &WireNumbers) -> Result<Header, HeaderError> {
         let &[l1, l0, _, _, t5, t4, t3, t2, t1, t0] = pieces.extension.content() else {
             return Err(HeaderError);
         };
@@ -60,5 +55,9 @@ impl Header {
             seq: WireSeq(u32::from_be_bytes(pieces.cci.first())),
             ticks: u64::from_be_bytes([0, 0, t5, t4, t3, t2, t1, t0]),
         })
+    }
+
+    fn layer(&self) -> Option<Layer> {
+        Some(self.layer)
     }
 }

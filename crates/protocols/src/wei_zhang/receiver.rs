@@ -8,6 +8,7 @@ use layercast_core::contract::{
 };
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
+use layercast_core::timers;
 use layercast_core::units::{Channel, Duration, Layer, Level, Seq, Time};
 use layercast_kit::estimator::{ArrivalClass, SendTime, SequenceTracker, max_gap_for};
 use layercast_kit::silence::{SILENCE, after_silence};
@@ -33,14 +34,16 @@ pub struct Receiver {
     acted: Option<(Layer, Time)>,
     backoff: Backoff,
     last_heard: Time,
-    timers: Timers<2>,
+    timers: Timers<Timer>,
     actions: ActionQueue<Header>,
 }
 
-/// What the receiver's timers are for.
-enum Timer {
-    Late,
-    Silence,
+timers! {
+    /// What the receiver's timers are for.
+    enum Timer {
+        Late,
+        Silence,
+    }
 }
 
 impl Receiver {
@@ -206,18 +209,14 @@ impl Receiver {
         }
         let held = usize::from(self.level.layer_count());
         let due = |tracker: &SequenceTracker| tracker.deadline(self.options.late_limit);
-        match self.trackers.iter().take(held).filter_map(due).min() {
-            Some(at) => self.timers.arm(Timer::Late as usize, at),
-            None => self.timers.disarm(Timer::Late as usize),
-        }
+        self.timers.set(Timer::Late, self.trackers.iter().take(held).filter_map(due).min());
     }
 
     fn on_timers(&mut self, now: Time) {
         while let Some(timer) = self.timers.take_expired(now) {
-            if timer == Timer::Late as usize {
-                self.on_late(now);
-            } else {
-                self.on_silence_timer(now);
+            match timer {
+                Timer::Late => self.on_late(now),
+                Timer::Silence => self.on_silence_timer(now),
             }
         }
     }
@@ -240,7 +239,7 @@ impl Receiver {
             self.change_level(Level::up_to(Layer::BASE), Cause::Start);
         }
         let next = after_silence(now, self.last_heard, &mut self.actions);
-        self.timers.arm(Timer::Silence as usize, next);
+        self.timers.arm(Timer::Silence, next);
     }
 }
 
@@ -252,7 +251,7 @@ impl Endpoint for Receiver {
             Input::Start => {
                 self.is_running = true;
                 self.last_heard = now;
-                self.timers.arm(Timer::Silence as usize, now + SILENCE);
+                self.timers.arm(Timer::Silence, now + SILENCE);
                 self.change_level(Level::up_to(Layer::BASE), Cause::Start);
             }
             _ if !self.is_running => {}
@@ -261,7 +260,7 @@ impl Endpoint for Receiver {
             Input::Stop => {
                 self.change_level(Level::NONE, Cause::Stop);
                 self.is_running = false;
-                self.timers = Timers::default();
+                self.timers.clear();
             }
             Input::Timer
             | Input::SendRefused(_)

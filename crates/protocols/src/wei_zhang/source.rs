@@ -51,10 +51,8 @@ impl Endpoint for Source {
                 // The base begins at once: it carries the time.
                 self.clocks.begin(now, &self.plan, &mut self.stream, true);
             }
-            Input::Stop => {
-                self.clocks.stop();
-            }
-            Input::DataExhausted | Input::Finish => self.clocks.pause(),
+            Input::Finish | Input::Stop => self.clocks.stop(),
+            Input::DataExhausted => self.clocks.pause(),
             Input::DataAvailable => self.clocks.resume(now, &mut self.stream),
             Input::Timer | Input::Packet(_) | Input::JoinFailed(..) | Input::SendRefused(_) => {}
         }

@@ -135,7 +135,7 @@ fn hd_03_the_word_on_the_wire() {
     assert_eq!(hex, case.expected["bytes_hex"]);
     assert_eq!(Header::from_word(header.word()), Ok(header));
     // On LCT it is the congestion control information, of 64 bits.
-    let pieces = header.to_lct(flid_dl::LCT_EXTENSION);
+    let pieces = header.to_lct(89);
     assert_eq!(pieces.cci, Cci::Long(header.word()));
     assert_eq!(Header::from_lct(&pieces), Ok(header));
 }

@@ -1,5 +1,6 @@
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Duration, Layer, Rate};
+use layercast_core::wire::{Wire as _, WireNumbers};
 use layercast_protocols::rlc::{Header, SpacingRule, highest_point, spacing_factor};
 use layercast_testkit::golden::{text, vector, whole};
 
@@ -58,5 +59,6 @@ fn hd_01_word() {
     };
     let hex: String = header.word().iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(hex, text(&case.expected["bytes_hex"]));
-    assert_eq!(Header::decode(&header.encode()), Ok(header));
+    let numbers = WireNumbers { extensions: &[81], report: None };
+    assert_eq!(Header::from_lct(&header.to_lct(&numbers).unwrap(), &numbers), Ok(header));
 }

@@ -8,7 +8,7 @@ use layercast_core::units::{Channel, Duration, Rate, Size, Time, WireSeq};
 use layercast_protocols::nca::{
     Ack, Answer, Candidate, Data, Header, Nack, Options, Receiver, Report, Router, Source,
 };
-use layercast_testkit::{Operation, check_endpoint};
+use layercast_testkit::{Operation, check_endpoint, check_source};
 use proptest::prelude::*;
 
 /// A number near those that are in use, or any.
@@ -77,7 +77,7 @@ proptest! {
         let plan = SessionPlan { layers, packet_size: Size::from_bytes(1000) };
         let options = Options { buffer: 64, cache: 64, ..Options::default() };
         let stream = || Stream::new(1, "nca");
-        check_endpoint(|| Source::new(&options, plan.clone(), stream()), |_, _| None, &operations);
+        check_source(|| Source::new(&options, plan.clone(), stream()), |_, _| None, &operations);
         check_endpoint(|| Router::new(&options, plan.clone(), stream()), |_, _| None, &operations);
         check_endpoint(|| Receiver::new(&options, plan.clone(), stream()), |_, _| None, &operations);
     }

@@ -11,7 +11,7 @@ use layercast_core::units::{Duration, Rate, Size, Time, WireSeq};
 use layercast_protocols::pgmcc::election::throughput;
 use layercast_protocols::pgmcc::header::{Data, ReceiverId, Report};
 use layercast_protocols::pgmcc::options::Model;
-use layercast_protocols::pgmcc::{Header, LCT_EXTENSION, LossFilter, Options, Source};
+use layercast_protocols::pgmcc::{Header, LossFilter, Options, Source};
 use proptest::prelude::*;
 
 fn report() -> impl Strategy<Value = Report> {
@@ -31,16 +31,16 @@ fn report() -> impl Strategy<Value = Report> {
 proptest! {
     #[test]
     fn any_bytes_are_read_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
-        if let Ok(report) = Report::decode(&bytes) {
+        if let Ok(report) = Report::decode(0x1d, &bytes) {
             let mut room = [0; 28];
-            prop_assert_eq!(report.encode(&mut room), 28);
+            prop_assert_eq!(report.encode(0x1d, &mut room), 28);
             prop_assert_eq!(&room[..], &bytes[..28]);
         }
-        if let Ok(extension) = Extension::new(LCT_EXTENSION, &bytes) {
+        if let Ok(extension) = Extension::new(93, &bytes) {
             let cci = Cci::Short([1, 2, 3, 4]);
             let pieces = LctFields { cci, session: Some(1), end_of_session: false, extension };
             if let Ok(data) = Data::from_lct(&pieces) {
-                prop_assert_eq!(data.to_lct(), pieces);
+                prop_assert_eq!(data.to_lct(93), pieces);
             }
         }
     }

@@ -1,10 +1,17 @@
 use core::num::NonZeroU64;
 
+use layercast_core::family::AnyHeader as _;
 use layercast_core::lct::{Cci, Extension, LctFields, MAX_CONTENT};
 use layercast_core::units::WireSeq;
-use layercast_protocols::registry::{Header as Any, MAX_FEEDBACK};
+use layercast_core::wire::MAX_REPORT;
+use layercast_protocols::registry::Header as Any;
+use layercast_protocols::smcc::Header;
 use layercast_protocols::smcc::header::{Counting, Data, FloatRate, HeaderError, ReceiverId, Report};
-use layercast_protocols::smcc::{COUNTING_EXTENSION, Header, LAYER_EXTENSION};
+
+/// The wire numbers of SMCC.
+const LAYER_EXTENSION: u8 = 86;
+const COUNTING_EXTENSION: u8 = 87;
+const REPORT: u8 = 0x17;
 use layercast_protocols::tfmcc::header::{Data as Told, Echo, Report as Said};
 use proptest::prelude::*;
 
@@ -56,10 +63,10 @@ proptest! {
     #[test]
     fn every_header_comes_back(header in header()) {
         let header = Any::Smcc(header);
-        let mut room = [0; MAX_FEEDBACK];
-        match header.encode_feedback(&mut room) {
+        let mut room = [0; MAX_REPORT];
+        match header.encode_report(&mut room) {
             Some(length) => {
-                prop_assert_eq!(Any::decode_feedback(&room[..length]), Ok(header));
+                prop_assert_eq!(Any::decode_report(&room[..length]), Ok(header));
                 prop_assert_eq!(header.to_lct(), None);
             }
             None => {
@@ -75,16 +82,16 @@ proptest! {
 
     #[test]
     fn a_report_that_is_cut_is_refused(said in said(), layer in any::<u8>()) {
-        let mut room = [0; MAX_FEEDBACK];
-        let length = Report { told: said, layer }.encode(&mut room);
+        let mut room = [0; MAX_REPORT];
+        let length = Report { told: said, layer }.encode(REPORT, &mut room);
         for cut in 0..length {
-            prop_assert_eq!(Report::decode(&room[..cut]), Err(HeaderError::Length { have: cut }));
+            prop_assert_eq!(Report::decode(REPORT, &room[..cut]), Err(HeaderError::Length { have: cut }));
         }
     }
 
     #[test]
     fn an_extension_that_is_cut_is_no_other_header(told in told(), above in any::<u16>()) {
-        let pieces = Data { told, above: FloatRate(above), layer: 3 }.to_lct();
+        let pieces = Data { told, above: FloatRate(above), layer: 3 }.to_lct(LAYER_EXTENSION);
         let content = pieces.extension.content();
         for len in (2..content.len()).step_by(4) {
             let extension = Extension::new(LAYER_EXTENSION, &content[..len]).expect("whole words");
@@ -100,10 +107,10 @@ proptest! {
         end_of_session in any::<bool>(),
     ) {
         // A round of decoding and encoding changes nothing of what was understood.
-        if let Ok(report) = Report::decode(&bytes) {
-            let mut room = [0; MAX_FEEDBACK];
-            let length = report.encode(&mut room);
-            prop_assert_eq!(Report::decode(&room[..length]), Ok(report));
+        if let Ok(report) = Report::decode(REPORT, &bytes) {
+            let mut room = [0; MAX_REPORT];
+            let length = report.encode(REPORT, &mut room);
+            prop_assert_eq!(Report::decode(REPORT, &room[..length]), Ok(report));
         }
         for kind in [LAYER_EXTENSION, COUNTING_EXTENSION] {
             let Ok(extension) = Extension::new(kind, &bytes) else { continue };
@@ -118,8 +125,8 @@ proptest! {
 
 #[test]
 fn other_first_bytes_and_lengths_are_named() {
-    assert_eq!(Report::decode(&[0x16; 28]), Err(HeaderError::Kind(0x16)));
-    assert_eq!(Report::decode(&[]), Err(HeaderError::Length { have: 0 }));
+    assert_eq!(Report::decode(REPORT, &[0x16; 28]), Err(HeaderError::Kind(0x16)));
+    assert_eq!(Report::decode(REPORT, &[]), Err(HeaderError::Length { have: 0 }));
     let extension = Extension::new(COUNTING_EXTENSION, &[0; 10]).expect("whole words");
     let pieces = LctFields { cci: Cci::Short([0; 4]), session: None, end_of_session: false, extension };
     assert_eq!(Counting::from_lct(&pieces), Err(HeaderError::Length { have: 10 }));

@@ -6,6 +6,7 @@ use layercast_core::lct::Cci;
 use layercast_core::session::{Requirements, SessionPlan};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Rate, Size, Time};
+use layercast_core::wire::{Wire as _, WireNumbers};
 use layercast_protocols::webrc::{BASE, Header, Options, Receiver, Source, Waves, WordForm};
 use proptest::prelude::*;
 
@@ -67,11 +68,14 @@ fn sent(options: &Options, rate: f64, end: Time) -> BTreeMap<Channel, Vec<(Time,
     }
 }
 
+/// The wire numbers of WEBRC.
+const NUMBERS: WireNumbers = WireNumbers { extensions: &[96], report: None };
+
 proptest! {
     #[test]
     fn headers_come_back_from_their_words(header in header()) {
         prop_assert_eq!(Header::from_word(header.word(), header.cycle, header.end_of_session), Ok(header));
-        prop_assert_eq!(Header::from_lct(&header.to_lct()), Ok(header));
+        prop_assert_eq!(Header::from_lct(&header.to_lct(&NUMBERS).unwrap(), &NUMBERS), Ok(header));
     }
 
     #[test]

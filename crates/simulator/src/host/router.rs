@@ -1,18 +1,17 @@
 //! What a router sends through, and what it shares with the source of its session.
 
-use layercast_core::contract::{ChildSet, Host, Peer, Send, Target, TraceEvent};
+use layercast_core::contract::{ChildSet, Header, Host, Peer, Send, Target, TraceEvent};
 use layercast_core::units::Channel;
-use layercast_protocols::registry::Header;
 
 use super::{multicast_copy, nth};
-use crate::core::Core;
-use crate::multicast::{CHILDREN_CHANNEL, Tree};
+use crate::engine::Engine;
 use crate::network::LinkId;
 use crate::packet::{Body, EcnField};
+use crate::tree::{CHILDREN_CHANNEL, Tree};
 
 /// What a session's router sends through.
-pub(crate) struct RouterHost<'a> {
-    pub(crate) core: &'a mut Core,
+pub(crate) struct RouterHost<'a, H> {
+    pub(crate) engine: &'a mut Engine<H>,
     pub(crate) tree: &'a Tree,
     /// Its node in the tree.
     pub(crate) node: u32,
@@ -22,25 +21,25 @@ pub(crate) struct RouterHost<'a> {
     pub(crate) ecn: EcnField,
 }
 
-impl Host<Header> for RouterHost<'_> {
-    fn send(&mut self, send: Send<Header>) {
+impl<H: Header> Host<H> for RouterHost<'_, H> {
+    fn send(&mut self, send: Send<H>) {
         match send.target {
             Target::Source => {
                 let route = self.tree.routes().up;
                 let (first, above) = self.tree.up_from(self.node);
                 for index in 0..send.count {
                     let body = Body::Unicast { from: self.peer, header: nth(&send, index) };
-                    self.core.send(body, send.size, EcnField::NotCapable, first, route, above);
+                    self.engine.send(body, send.size, EcnField::NotCapable, first, route, above);
                 }
             }
             Target::Peer(peer) => {
                 // What is not below this node has no way down from it.
                 if let Some(first) = self.tree.down_from(self.node, peer.0) {
-                    send_down(self.core, self.tree, self.peer, &send, (first, peer));
+                    send_down(self.engine, self.tree, self.peer, &send, (first, peer));
                 }
             }
             Target::Children(links) => {
-                send_over(self.core, self.tree, (self.node, links), &send, self.ecn);
+                send_over(self.engine, self.tree, (self.node, links), &send, self.ecn);
             }
             Target::Channel(_) => debug_assert!(false, "a router sends to child links"),
         }
@@ -58,30 +57,30 @@ impl Host<Header> for RouterHost<'_> {
 }
 
 /// Sends to one member below, by this first link.
-pub(super) fn send_down(
-    core: &mut Core,
+pub(super) fn send_down<H: Header>(
+    engine: &mut Engine<H>,
     tree: &Tree,
     from: Peer,
-    send: &Send<Header>,
+    send: &Send<H>,
     (first, to): (LinkId, Peer),
 ) {
     for index in 0..send.count {
         let body = Body::Unicast { from, header: nth(send, index) };
-        core.send(body, send.size, EcnField::NotCapable, first, tree.routes().down, to.0);
+        engine.send(body, send.size, EcnField::NotCapable, first, tree.routes().down, to.0);
     }
 }
 
 /// Sends over some child links of a node: what goes there is data.
-pub(super) fn send_over(
-    core: &mut Core,
+pub(super) fn send_over<H: Header>(
+    engine: &mut Engine<H>,
     tree: &Tree,
     (node, links): (u32, ChildSet),
-    send: &Send<Header>,
+    send: &Send<H>,
     ecn: EcnField,
 ) {
     for index in 0..send.count {
-        let copy = multicast_copy(core, CHILDREN_CHANNEL, nth(send, index), send.size, ecn);
-        tree.forward_over(core, node, links, copy);
-        core.slab.release(copy.packet);
+        let copy = multicast_copy(engine, CHILDREN_CHANNEL, nth(send, index), send.size, ecn);
+        tree.forward_over(engine, node, links, copy);
+        engine.slab.release(copy.packet);
     }
 }

@@ -1,7 +1,7 @@
 //! A queue with a tap on its link: it does what the queue inside does and keeps a log.
 //!
-//! The link of a watched queue takes the way of managed queues, so that one which nobody watches
-//! never asks whether somebody does. For a drop-tail queue both ways have the same outcome.
+//! The link of a watched queue takes the path of managed queues, so that a link without a tap never tests for
+//! one. For a drop-tail queue both paths have the same outcome.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,12 +9,13 @@ use layercast_core::units::{Duration, Time};
 
 use super::drop_tail::DropTail;
 use super::{Queue, QueueLimit, Visit};
-use crate::packet::{Body, EcnBits, PacketCopy, PacketId};
+use crate::packet::{EcnBits, PacketCopy, PacketId};
+use crate::tapped::TappedId;
 
 /// What happened to a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkEvent {
-    /// It came to the link. What becomes of it is told by a later record.
+    /// It came to the link. A later record has its fate.
     Offered,
     /// The queue dropped it, on arrival or later.
     Dropped,
@@ -34,7 +35,8 @@ pub(crate) struct RawRecord {
     pub(crate) at: Time,
     pub(crate) event: LinkEvent,
     pub(crate) copy: PacketCopy,
-    pub(crate) body: Body,
+    /// Which of the tapped packets it is.
+    pub(crate) packet: TappedId,
 }
 
 /// How long a transmitter takes for a packet.
@@ -48,8 +50,8 @@ pub(crate) struct Watched {
     inner: Queue,
     ns_per_byte: f64,
     delay: Duration,
-    /// What the waiting packets are.
-    bodies: BTreeMap<PacketId, Body>,
+    /// Which tapped packets wait.
+    waiting: BTreeMap<PacketId, TappedId>,
     /// What is on the wire, with the time of arrival. An arrival is no event here: it becomes a
     /// record when its time has passed.
     wire: VecDeque<RawRecord>,
@@ -57,15 +59,15 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// The content of a packet that is about to be offered.
-    pub(crate) fn meet(&mut self, packet: PacketId, body: Body) {
-        self.bodies.insert(packet, body);
+    /// A packet is about to be offered.
+    pub(crate) fn expect(&mut self, id: PacketId, packet: TappedId) {
+        self.waiting.insert(id, packet);
     }
 
     /// The error model lost a packet before the queue.
-    pub(crate) fn lose_before(&mut self, now: Time, copy: PacketCopy, body: Body) {
-        self.record(now, LinkEvent::Offered, copy, body);
-        self.record(now, LinkEvent::Lost, copy, body);
+    pub(crate) fn lose_before(&mut self, now: Time, copy: PacketCopy, packet: TappedId) {
+        self.record(now, LinkEvent::Offered, copy, packet);
+        self.record(now, LinkEvent::Lost, copy, packet);
     }
 
     /// The error model lost a packet at the far end. Those ahead of it have arrived.
@@ -98,13 +100,13 @@ impl Watched {
 
     /// Takes out all records up to and including `now`, in the order of their times.
     pub(crate) fn drain(&mut self, now: Time, sink: &mut impl FnMut(RawRecord)) {
-        self.land(|at| at <= now);
+        self.record_arrivals(|at| at <= now);
         self.records.drain(..).for_each(sink);
     }
 
     pub(super) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
-        if let Some(&body) = self.bodies.get(&copy.packet) {
-            self.record(visit.now, LinkEvent::Offered, copy, body);
+        if let Some(&packet) = self.waiting.get(&copy.packet) {
+            self.record(visit.now, LinkEvent::Offered, copy, packet);
         }
         let before = (visit.dropped.len(), visit.counters.marks);
         self.inner.offer(copy, visit);
@@ -116,11 +118,11 @@ impl Watched {
         let taken = self.inner.take(visit);
         self.note_choices(before, taken, visit);
         let copy = taken?;
-        // A packet that was there before the tap has no content to tell.
-        if let Some(body) = self.bodies.remove(&copy.packet) {
-            self.record(visit.now, LinkEvent::Sent, copy, body);
+        // A packet that was there before the tap is unknown.
+        if let Some(packet) = self.waiting.remove(&copy.packet) {
+            self.record(visit.now, LinkEvent::Sent, copy, packet);
             let at = visit.now + (transmission(copy.size_bytes, self.ns_per_byte) + self.delay);
-            self.wire.push_back(RawRecord { at, event: LinkEvent::Arrived, copy, body });
+            self.wire.push_back(RawRecord { at, event: LinkEvent::Arrived, copy, packet });
         }
         Some(copy)
     }
@@ -134,27 +136,27 @@ impl Watched {
     fn note_choices(&mut self, before: (usize, u64), at_hand: Option<PacketCopy>, visit: &Visit<'_>) {
         let (drops, marks) = before;
         for dropped in visit.dropped.get(drops..).unwrap_or_default() {
-            if let Some(body) = self.bodies.remove(&dropped.0.packet) {
-                self.record(visit.now, LinkEvent::Dropped, dropped.0, body);
+            if let Some(packet) = self.waiting.remove(&dropped.0.packet) {
+                self.record(visit.now, LinkEvent::Dropped, dropped.0, packet);
             }
         }
         if visit.counters.marks > marks
             && let Some(copy) = at_hand
-            && let Some(&body) = self.bodies.get(&copy.packet)
+            && let Some(&packet) = self.waiting.get(&copy.packet)
         {
-            self.record(visit.now, LinkEvent::Marked, PacketCopy { ecn: EcnBits::MARKED, ..copy }, body);
+            self.record(visit.now, LinkEvent::Marked, PacketCopy { ecn: EcnBits::MARKED, ..copy }, packet);
         }
     }
 
-    fn record(&mut self, at: Time, event: LinkEvent, copy: PacketCopy, body: Body) {
+    fn record(&mut self, at: Time, event: LinkEvent, copy: PacketCopy, packet: TappedId) {
         // One that arrives now may yet be lost by the error model, if its event is still to come.
-        self.land(|arrival| arrival < at);
-        self.records.push(RawRecord { at, event, copy, body });
+        self.record_arrivals(|arrival| arrival < at);
+        self.records.push(RawRecord { at, event, copy, packet });
     }
 
-    fn land(&mut self, has_arrived: impl Fn(Time) -> bool) {
-        let landed = self.wire.iter().take_while(|record| has_arrived(record.at)).count();
-        self.records.extend(self.wire.drain(..landed));
+    fn record_arrivals(&mut self, has_arrived: impl Fn(Time) -> bool) {
+        let arrived = self.wire.iter().take_while(|record| has_arrived(record.at)).count();
+        self.records.extend(self.wire.drain(..arrived));
     }
 }
 
@@ -168,7 +170,7 @@ impl Queue {
                 inner,
                 ns_per_byte,
                 delay,
-                bodies: BTreeMap::new(),
+                waiting: BTreeMap::new(),
                 wire: VecDeque::new(),
                 records: Vec::new(),
             }));

@@ -1,11 +1,11 @@
 //! Looking at a run without changing it: taps on links, logs of receivers, queues.
 
 use layercast_core::contract::Peer;
+use layercast_core::family::Family;
 use layercast_core::units::{Channel, Size, Time};
-use layercast_protocols::registry::Header;
 
 use super::{ReceiverId, Route, SessionId, Simulation, TcpId, UdpId};
-use crate::core::QueueDrop;
+use crate::engine::QueueDrop;
 use crate::measure::{QueueState, ReceiverEntry};
 use crate::network::LinkId;
 use crate::packet::{Body, MembershipChange, PacketCopy};
@@ -13,7 +13,7 @@ use crate::queue::{LinkEvent, Queue, RawRecord};
 
 /// What happened to one packet at a link.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LinkRecord {
+pub struct LinkRecord<H> {
     /// When.
     pub at: Time,
     /// What.
@@ -24,12 +24,12 @@ pub struct LinkRecord {
     /// 3 congestion experienced.
     pub ecn: u8,
     /// What the packet is.
-    pub carried: Carried,
+    pub carried: Carried<H>,
 }
 
 /// A packet that the queue of a link dropped.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DropRecord {
+pub struct DropRecord<H> {
     /// When.
     pub at: Time,
     /// Where.
@@ -37,12 +37,12 @@ pub struct DropRecord {
     /// The packet's size on the wire.
     pub size: Size,
     /// What the packet is.
-    pub carried: Carried,
+    pub carried: Carried<H>,
 }
 
 /// What a packet is, and whose.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Carried {
+pub enum Carried<H> {
     /// Data of a TCP connection.
     TcpData {
         /// The connection.
@@ -75,7 +75,7 @@ pub enum Carried {
         /// The channel.
         channel: Channel,
         /// The protocol's header.
-        header: Header,
+        header: H,
     },
     /// A unicast packet between the source of a session and a receiver, or between those and routers.
     Unicast {
@@ -85,7 +85,7 @@ pub enum Carried {
         /// Whether it is on its way to the source, or to the next router before it.
         to_source: bool,
         /// The protocol's header.
-        header: Header,
+        header: H,
     },
     /// A change of membership on its way up a session's tree.
     Membership {
@@ -105,38 +105,42 @@ impl SessionId {
     }
 }
 
-impl Simulation {
+impl<F: Family> Simulation<F> {
     /// Puts a tap on one direction of a link: from now on it keeps a record of all that happens to
     /// packets there, until [`Simulation::drain_link`] takes them. The run is the same with it. A
     /// link without a tap does not pay for others having one. What waits at the link already stays
     /// unseen.
     pub fn watch_link(&mut self, id: LinkId) {
-        self.core.links[id.0 as usize].watch();
+        self.engine.links[id.0 as usize].watch();
     }
 
     /// Hands out the records of a tap since the last call, in the order of their times. Call it
     /// between runs, often enough that they fit into memory: a packet leaves three or four. A link
     /// without a tap has none.
-    pub fn drain_link(&mut self, id: LinkId, sink: &mut impl FnMut(LinkRecord)) {
-        let now = self.core.now();
+    pub fn drain_link(&mut self, id: LinkId, sink: &mut impl FnMut(LinkRecord<F::Header>)) {
+        let now = self.engine.now();
         let mut raw = Vec::new();
-        if let Queue::Watched(queue) = &mut self.core.links[id.0 as usize].queue {
+        if let Queue::Watched(queue) = &mut self.engine.links[id.0 as usize].queue {
             queue.drain(now, &mut |record| raw.push(record));
         }
-        raw.into_iter().filter_map(|record| self.link_record(record)).for_each(sink);
+        for record in raw {
+            if let Some(record) = self.link_record(record) {
+                sink(record);
+            }
+        }
     }
 
     /// Keeps a log of what the queues of all links drop from now on, until
     /// [`Simulation::drain_drops`] takes it. The run is the same with it, and costs the same but for the
     /// drops themselves.
     pub fn keep_drops(&mut self) {
-        self.core.drop_log.get_or_insert_default();
+        self.engine.drop_log.get_or_insert_default();
     }
 
     /// Hands out what queues have dropped since the last call, in the order of time. Losses of error
     /// models and of links that go down are not among it.
-    pub fn drain_drops(&mut self, sink: &mut impl FnMut(DropRecord)) {
-        let Some(log) = &mut self.core.drop_log else { return };
+    pub fn drain_drops(&mut self, sink: &mut impl FnMut(DropRecord<F::Header>)) {
+        let Some(log) = &mut self.engine.drop_log else { return };
         let mut drops = std::mem::take(log);
         for &QueueDrop { at, link, copy, body } in &drops {
             if let Some(carried) = self.carried(&copy, body) {
@@ -146,7 +150,7 @@ impl Simulation {
         }
         // The room is used again.
         drops.clear();
-        self.core.drop_log = Some(drops);
+        self.engine.drop_log = Some(drops);
     }
 
     /// Keeps a log of what all receivers that there are do from now on, until
@@ -167,18 +171,19 @@ impl Simulation {
 
     /// What waits at a link now.
     pub fn queue_state(&self, id: LinkId) -> QueueState {
-        let queue = &self.core.links[id.0 as usize].queue;
+        let queue = &self.engine.links[id.0 as usize].queue;
         QueueState { packets: queue.len(), bytes: queue.bytes(), average: queue.average() }
     }
 
-    fn link_record(&self, raw: RawRecord) -> Option<LinkRecord> {
-        let RawRecord { at, event, copy, body } = raw;
+    fn link_record(&mut self, raw: RawRecord) -> Option<LinkRecord<F::Header>> {
+        let RawRecord { at, event, copy, packet } = raw;
+        let body = self.engine.tapped.body_at(packet, event)?;
         let carried = self.carried(&copy, body)?;
         Some(LinkRecord { at, event, size: Size::from_bytes(copy.size_bytes), ecn: copy.ecn.0, carried })
     }
 
     /// What a packet is. None for a packet that is not on a route of its kind, which there is not.
-    fn carried(&self, copy: &PacketCopy, body: Body) -> Option<Carried> {
+    fn carried(&self, copy: &PacketCopy, body: Body<F::Header>) -> Option<Carried<F::Header>> {
         match (&self.routes[copy.route as usize], body) {
             (&Route::Path { agent, .. }, Body::Segment(segment)) => {
                 // A connection's agents stand together, the sender first.

@@ -1,31 +1,31 @@
 //! Routers that take part in a session: where they are, and how long they live.
 
 use layercast_core::contract::{Arrival, ChildLink, Ecn, Input, Origin, Peer, drive};
+use layercast_core::family::Family;
 use layercast_core::units::{Size, Time};
-use layercast_protocols::registry::{Header, Router};
 
 use super::{Agent, Simulation};
 use crate::host::RouterHost;
-use crate::multicast::{MOST_CHILD_LINKS, Shape, Tree};
 use crate::network::{LinkId, NetworkError, NodeId};
 use crate::packet::{Body, PacketCopy};
+use crate::tree::{MOST_CHILD_LINKS, Shape, Tree};
 
 /// A node at which a router of a session's protocol takes part while it lives. In between the node is passive:
 /// it forwards as all others.
 #[derive(Debug)]
-pub struct RouterConfig {
+pub struct RouterConfig<F: Family> {
     /// The node: of the session's tree, with neither its source nor a receiver.
     pub node: NodeId,
     /// Its lives, in order of time, none before the end of the one before. A router that loses its state has
     /// two, one behind the other.
-    pub lives: Vec<RouterLife>,
+    pub lives: Vec<RouterLife<F>>,
 }
 
 /// One life of a router.
 #[derive(Debug)]
-pub struct RouterLife {
+pub struct RouterLife<F: Family> {
     /// A new endpoint.
-    pub router: Router,
+    pub router: F::Router,
     /// When it starts.
     pub start: Time,
     /// When it is gone with all that it knew, without a word, if before the end.
@@ -34,16 +34,16 @@ pub struct RouterLife {
 
 /// A router at work.
 #[derive(Debug)]
-pub(super) struct RouterAgent {
+pub(super) struct RouterAgent<F: Family> {
     session: u32,
     /// Its number among the routers of its session.
     number: u32,
     works: bool,
     /// The present life and those that follow, the next one last.
-    lives: Vec<Router>,
+    lives: Vec<F::Router>,
 }
 
-impl Simulation {
+impl<F: Family> Simulation<F> {
     /// The nodes at which routers of a session from `source` to these nodes may be, in the order of its tree.
     ///
     /// # Errors
@@ -58,8 +58,8 @@ impl Simulation {
         &self,
         tree: &mut Tree,
         nodes: &[NodeId],
-        routers: Vec<RouterConfig>,
-    ) -> Result<Vec<Vec<RouterLife>>, NetworkError> {
+        routers: Vec<RouterConfig<F>>,
+    ) -> Result<Vec<Vec<RouterLife<F>>>, NetworkError> {
         let name = |node: NodeId| self.network.node_name(node).to_owned();
         let mut placed = Vec::with_capacity(routers.len());
         for RouterConfig { node, lives } in routers {
@@ -81,7 +81,7 @@ impl Simulation {
         Ok(placed.into_iter().map(|(_, lives)| lives).collect())
     }
 
-    pub(super) fn add_router(&mut self, session: u32, number: u32, lives: Vec<RouterLife>) {
+    pub(super) fn add_router(&mut self, session: u32, number: u32, lives: Vec<RouterLife<F>>) {
         let agent = self.agents.len() as u32;
         for life in &lives {
             self.schedule_life(agent, life.start, life.stop);
@@ -101,22 +101,22 @@ impl Simulation {
         if works {
             self.tell_router(agent, Input::Start);
         } else {
-            self.core.set_timer(agent, None);
+            self.engine.set_timer(agent, None);
         }
     }
 
     /// Tells a router one thing and does what it asks for. One that is not at work hears nothing.
-    pub(super) fn tell_router(&mut self, agent: u32, input: Input<Header>) {
+    pub(super) fn tell_router(&mut self, agent: u32, input: Input<F::Header>) {
         let Agent::Router(router) = &mut self.agents[agent as usize] else { return };
         let session = &self.sessions[router.session as usize];
         let peer = session.counters.len() as u32 + router.number;
         let Some(node) = session.tree.router_node(peer).filter(|_| router.works) else { return };
         let Some(endpoint) = router.lives.last_mut() else { return };
-        let core = &mut self.core;
-        let now = core.now();
-        let mut host = RouterHost { core, tree: &session.tree, node, peer: Peer(peer), ecn: session.ecn };
+        let engine = &mut self.engine;
+        let now = engine.now();
+        let mut host = RouterHost { engine, tree: &session.tree, node, peer: Peer(peer), ecn: session.ecn };
         let deadline = drive(endpoint, now, input, &mut host);
-        self.core.set_timer(agent, deadline);
+        self.engine.set_timer(agent, deadline);
     }
 
     /// The agent of the router at work at a node of a session's tree.
@@ -134,7 +134,7 @@ impl Simulation {
         let Some(agent) = agent else {
             let (next, above) = known.tree.up_from(node);
             copy.position = above;
-            return self.core.offer(next, copy);
+            return self.engine.offer(next, copy);
         };
         if known.tree.has_routers() {
             let child = known.tree.child_link(node, link);
@@ -146,8 +146,8 @@ impl Simulation {
 
     /// A packet has come up to a router, or to a source whose routers take part.
     fn deliver_child(&mut self, agent: u32, link: Option<ChildLink>, copy: PacketCopy) {
-        let body = *self.core.slab.body(copy.packet);
-        self.core.slab.release(copy.packet);
+        let body = *self.engine.slab.body(copy.packet);
+        self.engine.slab.release(copy.packet);
         if let (Body::Unicast { from, header }, Some(link)) = (body, link) {
             let size = Size::from_bytes(copy.size_bytes);
             let origin = Origin::Child(link, from);

@@ -1,29 +1,29 @@
 //! What each event does.
 
-use layercast_core::contract::{Arrival, Ecn, Header as _, Input, Origin, drive};
+use layercast_core::contract::{Arrival, Ecn, Header, Input, Origin, drive};
+use layercast_core::family::{Family, Receivers};
 use layercast_core::units::{Channel, Size, Time};
-use layercast_protocols::registry::{Header, Receivers};
 
 use super::{Agent, Route, Simulation};
-use crate::core::Core;
+use crate::engine::Engine;
 use crate::event::{ArrivalRun, Event, Key};
 use crate::host::{ReceiverHost, SourceHost, TcpOutput, UnicastPath};
 use crate::network::LinkId;
 use crate::packet::{Body, Dropped, EcnField, PacketCopy};
 use crate::tcp::{Ack, Segment, Sender, Sink};
 
-impl Simulation {
+impl<F: Family> Simulation<F> {
     pub(super) fn serve_arrival(&mut self, link: u32) {
-        match self.core.land(link) {
+        match self.engine.land(link) {
             Some((copy, Some(next))) => {
-                self.core.events.replace_first(next, Event::Arrival(link));
+                self.engine.events.replace_first(next, Event::Arrival(link));
                 self.serve_landed(link, copy);
             }
             Some((copy, None)) => {
-                self.core.events.remove_first();
+                self.engine.events.remove_first();
                 self.serve_landed(link, copy);
             }
-            None => self.core.events.remove_first(),
+            None => self.engine.events.remove_first(),
         }
     }
 
@@ -35,30 +35,30 @@ impl Simulation {
             let (link, key_here) = ArrivalRun::nth(first, key, index);
             if index > 0 {
                 self.account_drops();
-                if self.core.events.first(key_here.time).is_some_and(|(other, _)| other < key_here) {
+                if self.engine.events.first(key_here.time).is_some_and(|(other, _)| other < key_here) {
                     for index in index..count {
                         let (link, key) = ArrivalRun::nth(first, key, index);
-                        next_arrivals.add(&mut self.core.events, link, key);
+                        next_arrivals.add(&mut self.engine.events, link, key);
                     }
                     break;
                 }
-                self.core.current = key_here;
+                self.engine.current = key_here;
                 self.events_served += 1;
             }
-            if let Some((copy, next)) = self.core.land(link) {
+            if let Some((copy, next)) = self.engine.land(link) {
                 if let Some(next) = next {
-                    next_arrivals.add(&mut self.core.events, link, next);
+                    next_arrivals.add(&mut self.engine.events, link, next);
                 }
                 self.serve_landed(link, copy);
             }
         }
-        next_arrivals.enter(&mut self.core.events);
+        next_arrivals.enter(&mut self.engine.events);
     }
 
     /// A copy has come to the far end of a link, where an error model may lose it yet.
     #[inline]
     fn serve_landed(&mut self, link: u32, mut copy: PacketCopy) {
-        if !self.core.loses_on_arrival(link, &mut copy) {
+        if !self.engine.loses_on_arrival(link, &mut copy) {
             self.serve_parcel(LinkId(link), copy);
         }
     }
@@ -69,7 +69,7 @@ impl Simulation {
             Route::Path { links, agent } => {
                 copy.position += 1;
                 match links.get(copy.position as usize) {
-                    Some(&next) => self.core.offer(next, copy),
+                    Some(&next) => self.engine.offer(next, copy),
                     None => {
                         let agent = *agent;
                         self.deliver(agent, copy);
@@ -78,16 +78,16 @@ impl Simulation {
             }
             Route::Data { session } => self.serve_data(*session, copy),
             Route::Membership { session } => {
-                if let &Body::Membership(message) = self.core.slab.body(copy.packet) {
-                    self.sessions[*session as usize].tree.serve_message(&mut self.core, message);
+                if let &Body::Membership(message) = self.engine.slab.body(copy.packet) {
+                    self.sessions[*session as usize].tree.serve_message(&mut self.engine, message);
                 }
-                self.core.slab.release(copy.packet);
+                self.engine.slab.release(copy.packet);
             }
             &Route::Up { session } => self.serve_up(session, link, copy),
             &Route::Down { session } => {
                 let session = &self.sessions[session as usize];
                 match session.tree.down_towards(copy.position, Some(link)) {
-                    Some(next) => self.core.offer(next, copy),
+                    Some(next) => self.engine.offer(next, copy),
                     None => {
                         let agent = session.agent_of(copy.position);
                         self.deliver(agent, copy);
@@ -100,20 +100,20 @@ impl Simulation {
     /// A data copy of a session has come to a node of its tree.
     fn serve_data(&mut self, session: u32, copy: PacketCopy) {
         let node = copy.position;
-        if let &Body::Channel { channel, header } = self.core.slab.body(copy.packet) {
+        if let &Body::Channel { channel, header } = self.engine.slab.body(copy.packet) {
             for receiver in self.sessions[session as usize].tree.receivers_at(node) {
                 self.deliver_data(session, receiver, channel, header, copy);
             }
             let router = self.router_agent(session, node);
             if router.is_none() || !header.is_held_by_routers() {
-                self.sessions[session as usize].tree.forward(&mut self.core, node, channel, copy);
+                self.sessions[session as usize].tree.forward(&mut self.engine, node, channel, copy);
             }
             if let Some(agent) = router {
                 let heard = arrival(Origin::Channel(channel), header, copy);
                 self.tell_router(agent, Input::Packet(heard));
             }
         }
-        self.core.slab.release(copy.packet);
+        self.engine.slab.release(copy.packet);
     }
 
     fn deliver_data(
@@ -121,7 +121,7 @@ impl Simulation {
         session: u32,
         receiver: u32,
         channel: Channel,
-        header: Header,
+        header: F::Header,
         copy: PacketCopy,
     ) {
         let to = &mut self.sessions[session as usize];
@@ -142,7 +142,7 @@ impl Simulation {
             );
         } else if to.tree.is_late(receiver, channel) {
             counters.late_bytes += u64::from(copy.size_bytes);
-            if to.endpoints.as_ref().is_some_and(Receivers::hear_left_channels) {
+            if to.observes_late_packets {
                 let heard = Input::Packet(arrival(Origin::Channel(channel), header, copy));
                 self.tell_receiver(session, receiver, heard);
             }
@@ -151,8 +151,8 @@ impl Simulation {
 
     /// A unicast packet has come to its agent.
     pub(super) fn deliver(&mut self, agent: u32, copy: PacketCopy) {
-        let body = *self.core.slab.body(copy.packet);
-        self.core.slab.release(copy.packet);
+        let body = *self.engine.slab.body(copy.packet);
+        self.engine.slab.release(copy.packet);
         match body {
             Body::Segment(segment) => self.deliver_segment(agent, segment, copy),
             Body::Ack(ack) => self.drive_tcp(agent, |sender, now, out| sender.handle_ack(now, &ack, out)),
@@ -166,22 +166,22 @@ impl Simulation {
 
     fn deliver_segment(&mut self, agent: u32, segment: Segment, copy: PacketCopy) {
         if let Agent::TcpSink { sink, way, flow } = &mut self.agents[agent as usize] {
-            let received = sink.receive(self.core.now(), segment, copy.is_marked());
+            let received = sink.receive(self.engine.now(), segment, copy.is_marked());
             if received.is_new {
                 let counters = &mut self.unicast_flows[*flow as usize];
                 counters.received_bytes += u64::from(copy.size_bytes);
                 counters.received_packets += 1;
             }
             if let Some(ack) = received.ack {
-                send_ack(&mut self.core, sink, *way, ack);
+                send_ack(&mut self.engine, sink, *way, ack);
             }
             let deadline = sink.deadline();
-            self.core.set_timer(agent, deadline);
+            self.engine.set_timer(agent, deadline);
         }
     }
 
     pub(super) fn serve_timer(&mut self, agent: u32, key: Key) {
-        if !self.core.timers[agent as usize].serve(agent, key, &mut self.core.events) {
+        if !self.engine.timers[agent as usize].serve(agent, key, &mut self.engine.events) {
             return;
         }
         match &mut self.agents[agent as usize] {
@@ -191,7 +191,7 @@ impl Simulation {
             Agent::TcpSender { .. } => self.serve_sender_timer(agent),
             Agent::TcpSink { sink, way, .. } => {
                 if let Some(ack) = sink.take_due() {
-                    send_ack(&mut self.core, sink, *way, ack);
+                    send_ack(&mut self.engine, sink, *way, ack);
                 }
             }
             Agent::Arrivals(_) => self.serve_arrivals(agent, true),
@@ -207,7 +207,7 @@ impl Simulation {
             Agent::TcpSender { .. } => self.start_application(agent),
             Agent::Arrivals(_) => self.serve_arrivals(agent, false),
             Agent::UdpSource { source, .. } => {
-                source.start(self.core.now());
+                source.start(self.engine.now());
                 self.send_datagram(agent);
             }
             Agent::TcpSink { .. } | Agent::UdpSink { .. } => {}
@@ -220,27 +220,27 @@ impl Simulation {
             Agent::Router(_) => self.set_working(agent, false),
             Agent::TcpSender { stopped, .. } => {
                 *stopped = true;
-                self.core.set_timer(agent, None);
+                self.engine.set_timer(agent, None);
             }
-            Agent::Arrivals(_) | Agent::UdpSource { .. } => self.core.set_timer(agent, None),
+            Agent::Arrivals(_) | Agent::UdpSource { .. } => self.engine.set_timer(agent, None),
             Agent::TcpSink { .. } | Agent::UdpSink { .. } => {}
         }
     }
 
     /// Tells an endpoint one thing and does what it asks for. Other agents have no endpoint.
-    pub(super) fn tell(&mut self, agent: u32, input: Input<Header>) {
+    pub(super) fn tell(&mut self, agent: u32, input: Input<F::Header>) {
         match &mut self.agents[agent as usize] {
             Agent::Source { endpoint, session, left } => {
                 let session = &self.sessions[*session as usize];
-                let core = &mut self.core;
-                let now = core.now();
-                let mut host = SourceHost { core, tree: &session.tree, ecn: session.ecn, left };
+                let engine = &mut self.engine;
+                let now = engine.now();
+                let mut host = SourceHost { engine, tree: &session.tree, ecn: session.ecn, left };
                 let mut deadline = drive(&mut **endpoint, now, input, &mut host);
                 if *host.left == Some(0) {
                     *host.left = None;
                     deadline = drive(&mut **endpoint, now, Input::Finish, &mut host);
                 }
-                self.core.set_timer(agent, deadline);
+                self.engine.set_timer(agent, deadline);
             }
             Agent::Router(_) => self.tell_router(agent, input),
             &mut Agent::Receiver { session, receiver } => self.tell_receiver(session, receiver, input),
@@ -248,15 +248,15 @@ impl Simulation {
         }
     }
 
-    pub(super) fn tell_receiver(&mut self, session: u32, receiver: u32, input: Input<Header>) {
-        let now = self.core.now();
+    pub(super) fn tell_receiver(&mut self, session: u32, receiver: u32, input: Input<F::Header>) {
+        let now = self.engine.now();
         let to = &mut self.sessions[session as usize];
         if to.is_crashed(receiver) {
             return;
         }
         if let Some(endpoints) = &mut to.endpoints {
             let mut host = ReceiverHost {
-                core: &mut self.core,
+                engine: &mut self.engine,
                 tree: &mut to.tree,
                 receiver,
                 latencies: to.latencies[receiver as usize],
@@ -264,30 +264,34 @@ impl Simulation {
                 deliveries: &mut to.deliveries,
             };
             let deadline = endpoints.drive(receiver as usize, now, input, &mut host);
-            self.core.set_timer(to.first_agent + receiver, deadline);
+            self.engine.set_timer(to.first_agent + receiver, deadline);
         }
     }
 
     /// Lets a TCP sender that has not stopped act, and reads its deadline.
-    pub(super) fn drive_tcp(&mut self, agent: u32, act: impl FnOnce(&mut Sender, Time, &mut TcpOutput<'_>)) {
+    pub(super) fn drive_tcp(
+        &mut self,
+        agent: u32,
+        act: impl FnOnce(&mut Sender, Time, &mut TcpOutput<'_, F::Header>),
+    ) {
         if let Agent::TcpSender { sender, way, flow, stopped: false, application, .. } =
             &mut self.agents[agent as usize]
         {
             let sent_packets = &mut self.unicast_flows[*flow as usize].sent_packets;
-            let now = self.core.now();
-            act(sender, now, &mut TcpOutput { core: &mut self.core, way: *way, sent_packets });
+            let now = self.engine.now();
+            act(sender, now, &mut TcpOutput { engine: &mut self.engine, way: *way, sent_packets });
             if application.is_some() {
                 return self.attend_application(agent);
             }
             let deadline = sender.deadline();
-            self.core.set_timer(agent, deadline);
+            self.engine.set_timer(agent, deadline);
         }
     }
 
     /// Books the packet copies that links did not carry on the flows that were to get them.
     pub(super) fn account_drops(&mut self) {
-        while let Some(Dropped(copy)) = self.core.dropped.pop() {
-            match (&self.routes[copy.route as usize], self.core.slab.body(copy.packet)) {
+        while let Some(Dropped(copy)) = self.engine.dropped.pop() {
+            match (&self.routes[copy.route as usize], self.engine.slab.body(copy.packet)) {
                 (Route::Path { agent, .. }, Body::Segment(_)) => {
                     if let Agent::TcpSink { flow, .. } = &self.agents[*agent as usize] {
                         self.unicast_flows[*flow as usize].lost_packets += 1;
@@ -307,16 +311,16 @@ impl Simulation {
                     });
                 }
                 (Route::Membership { session }, &Body::Membership(message)) => {
-                    self.sessions[*session as usize].tree.message_lost(&mut self.core, message);
+                    self.sessions[*session as usize].tree.message_lost(&mut self.engine, message);
                 }
                 _ => {}
             }
-            self.core.slab.release(copy.packet);
+            self.engine.slab.release(copy.packet);
         }
     }
 }
 
-fn arrival(origin: Origin, header: Header, copy: PacketCopy) -> Arrival<Header> {
+fn arrival<H>(origin: Origin, header: H, copy: PacketCopy) -> Arrival<H> {
     Arrival { origin, size: Size::from_bytes(copy.size_bytes), ecn: marks_on(&copy), header }
 }
 
@@ -329,8 +333,8 @@ fn marks_on(copy: &PacketCopy) -> Ecn {
     }
 }
 
-fn send_ack(core: &mut Core, sink: &Sink, way: UnicastPath, ack: Ack) {
-    core.send(Body::Ack(ack), sink.ack_size(&ack), EcnField::NotCapable, way.first, way.route, 0);
+fn send_ack<H: Header>(engine: &mut Engine<H>, sink: &Sink, way: UnicastPath, ack: Ack) {
+    engine.send(Body::Ack(ack), sink.ack_size(&ack), EcnField::NotCapable, way.first, way.route, 0);
 }
 
 #[cfg(test)]

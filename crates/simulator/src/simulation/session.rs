@@ -1,26 +1,29 @@
 //! Sessions and their receivers.
 
 use layercast_core::contract::Estimates;
+use layercast_core::family::{Family, Receivers};
 use layercast_core::units::Time;
-use layercast_protocols::registry::{Receiver, Receivers, Source};
 
 use super::{Agent, Route, RouterConfig, Simulation};
 use crate::measure::{Deliveries, Delivery, FlowCounters, LevelChange, Memberships, ReceiverLog};
-use crate::multicast::{Latencies, Latency, Routes, Tree};
 use crate::network::{LinkId, NetworkError, NodeId};
 use crate::packet::EcnField;
+use crate::tree::{Latencies, Latency, Routes, Tree};
 
 /// A session to simulate.
 #[derive(Debug)]
-pub struct SessionConfig {
+pub struct SessionConfig<F: Family> {
     /// The node of the source.
     pub source_node: NodeId,
     /// The source's endpoint.
-    pub source: Source,
+    pub source: F::Source,
     /// How many channels the session has.
     pub channels: u16,
     /// Whether its data may be marked where it would be dropped: ECT(0) of RFC 3168.
     pub ecn: bool,
+    /// Whether receivers take what still arrives on channels that they have left; see
+    /// [`Requirements::observes_late_packets`](layercast_core::session::Requirements::observes_late_packets).
+    pub observes_late_packets: bool,
     /// What the random streams of its tree are named after; should be unique in the run.
     pub name: String,
     /// When the source starts.
@@ -28,21 +31,21 @@ pub struct SessionConfig {
     /// When it stops, if before the end.
     pub stop: Option<Time>,
     /// The receivers.
-    pub receivers: ReceiverList,
+    pub receivers: ReceiverList<F>,
     /// How many packets of new data the source has; it is told that it has ended with the last of them. None
     /// for data without end.
     pub packets: Option<u64>,
     /// The routers of a protocol of which routers take part, even if there is none; nothing for others.
-    pub routers: Option<Vec<RouterConfig>>,
+    pub routers: Option<Vec<RouterConfig<F>>>,
 }
 
 /// A receiver of a session.
 #[derive(Debug)]
-pub struct ReceiverConfig {
+pub struct ReceiverConfig<F: Family> {
     /// Its node.
     pub node: NodeId,
     /// Its endpoint.
-    pub receiver: Receiver,
+    pub receiver: F::Receiver,
     /// When it starts.
     pub start: Time,
     /// When it stops, if before the end.
@@ -56,10 +59,10 @@ pub struct ReceiverConfig {
 
 /// The receivers of a session, collected from their configurations. A receiver takes here what its
 /// own protocol needs, so a million of them fit.
-#[derive(Debug, Default)]
-pub struct ReceiverList {
-    places: Vec<ReceiverPlan>,
-    endpoints: Option<Receivers>,
+#[derive(Debug)]
+pub struct ReceiverList<F: Family> {
+    plans: Vec<ReceiverPlan>,
+    endpoints: Option<F::Receivers>,
     /// Whether one was of another protocol than the first.
     mixed: bool,
 }
@@ -73,21 +76,27 @@ pub(super) struct ReceiverPlan {
     pub(super) latencies: Latencies,
 }
 
-impl ReceiverList {
+impl<F: Family> Default for ReceiverList<F> {
+    fn default() -> Self {
+        ReceiverList { plans: Vec::new(), endpoints: None, mixed: false }
+    }
+}
+
+impl<F: Family> ReceiverList<F> {
     /// Adds a receiver.
-    pub fn push(&mut self, config: ReceiverConfig) {
+    pub fn push(&mut self, config: ReceiverConfig<F>) {
         let latencies = Latencies { join: config.join_latency, leave: config.leave_latency };
         let ReceiverConfig { node, start, stop, .. } = config;
-        self.places.push(ReceiverPlan { node, start, stop, latencies });
+        self.plans.push(ReceiverPlan { node, start, stop, latencies });
         match &mut self.endpoints {
             Some(endpoints) => self.mixed |= !endpoints.push(config.receiver),
-            None => self.endpoints = Some(Receivers::of(config.receiver)),
+            None => self.endpoints = Some(Receivers::one(config.receiver)),
         }
     }
 }
 
-impl FromIterator<ReceiverConfig> for ReceiverList {
-    fn from_iter<I: IntoIterator<Item = ReceiverConfig>>(configs: I) -> ReceiverList {
+impl<F: Family> FromIterator<ReceiverConfig<F>> for ReceiverList<F> {
+    fn from_iter<I: IntoIterator<Item = ReceiverConfig<F>>>(configs: I) -> ReceiverList<F> {
         let mut list = ReceiverList::default();
         configs.into_iter().for_each(|config| list.push(config));
         list
@@ -115,13 +124,13 @@ impl ReceiverId {
 
 /// A session at work. What there is by receiver is in the order of the tree.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(super) struct Session<F: Family> {
     pub(super) tree: Tree,
     pub(super) source: u32,
     /// The agent of receiver 0; the others follow.
     pub(super) first_agent: u32,
     /// None if there are no receivers.
-    pub(super) endpoints: Option<Receivers>,
+    pub(super) endpoints: Option<F::Receivers>,
     pub(super) latencies: Vec<Latencies>,
     pub(super) counters: Vec<FlowCounters>,
     pub(super) logs: Vec<ReceiverLog>,
@@ -132,11 +141,12 @@ pub(super) struct Session {
     pub(super) first_router: u32,
     /// Which hosts hear and say nothing any more; empty until the first one crashes.
     crashed: Vec<bool>,
+    pub(super) observes_late_packets: bool,
     /// What the source's data says of marks.
     pub(super) ecn: EcnField,
 }
 
-impl Session {
+impl<F: Family> Session<F> {
     /// A receiver's host hears and says nothing any more.
     pub(super) fn crash(&mut self, receiver: u32) {
         self.crashed.resize(self.counters.len(), false);
@@ -158,21 +168,21 @@ impl Session {
     }
 }
 
-impl Simulation {
+impl<F: Family> Simulation<F> {
     /// Adds a session. The receivers' ids are in the order given.
     ///
     /// # Errors
     /// [`NetworkError::NoPath`], [`NetworkError::SameNode`], [`NetworkError::MixedProtocols`]; with routers
     /// [`NetworkError::ChildLinks`], [`NetworkError::RouterPlace`].
-    pub fn add_session(&mut self, config: SessionConfig) -> Result<Vec<ReceiverId>, NetworkError> {
-        let ReceiverList { places, endpoints, mixed } = config.receivers;
+    pub fn add_session(&mut self, config: SessionConfig<F>) -> Result<Vec<ReceiverId>, NetworkError> {
+        let ReceiverList { plans, endpoints, mixed } = config.receivers;
         if mixed {
             return Err(NetworkError::MixedProtocols);
         }
         let session = self.sessions.len() as u32;
         let routes = self.add_session_routes(session);
         let root = (config.name.as_str(), config.source_node);
-        let (mut tree, origins) = self.plant(root, &places, config.channels, routes)?;
+        let (mut tree, origins) = self.plant(root, &plans, config.channels, routes)?;
         let routers = match config.routers {
             Some(routers) => self.set_routers(&mut tree, &origins.nodes, routers)?,
             None => Vec::new(),
@@ -184,13 +194,13 @@ impl Simulation {
         self.add_agent(Agent::Source { endpoint: Box::new(config.source), session, left });
         self.schedule_life(source, config.start, config.stop);
         let first_agent = source + 1;
-        for receiver in 0..places.len() as u32 {
+        for receiver in 0..plans.len() as u32 {
             self.add_agent(Agent::Receiver { session, receiver });
         }
-        let mut latencies = vec![Latencies { join: Latency::NONE, leave: Latency::NONE }; places.len()];
-        for (place, &receiver) in places.iter().zip(&order) {
-            latencies[receiver as usize] = place.latencies;
-            self.schedule_life(first_agent + receiver, place.start, place.stop);
+        let mut latencies = vec![Latencies { join: Latency::NONE, leave: Latency::NONE }; plans.len()];
+        for (plan, &receiver) in plans.iter().zip(&order) {
+            latencies[receiver as usize] = plan.latencies;
+            self.schedule_life(first_agent + receiver, plan.start, plan.stop);
         }
         let first_router = self.agents.len() as u32;
         for (number, lives) in (0..).zip(routers) {
@@ -206,12 +216,13 @@ impl Simulation {
             first_agent,
             endpoints,
             latencies,
-            counters: vec![FlowCounters::default(); places.len()],
-            logs: std::iter::repeat_with(ReceiverLog::default).take(places.len()).collect(),
-            deliveries: Deliveries::new(places.len(), config.packets),
+            counters: vec![FlowCounters::default(); plans.len()],
+            logs: std::iter::repeat_with(ReceiverLog::default).take(plans.len()).collect(),
+            deliveries: Deliveries::new(plans.len(), config.packets),
             start: config.start,
             first_router,
             crashed: Vec::new(),
+            observes_late_packets: config.observes_late_packets,
             ecn: if config.ecn { EcnField::Classic } else { EcnField::NotCapable },
         });
         Ok(order.into_iter().map(|receiver| ReceiverId { session, receiver }).collect())
@@ -249,7 +260,7 @@ impl Simulation {
     /// What a receiver believes now.
     pub fn receiver_estimates(&self, id: ReceiverId) -> Estimates {
         let endpoints = self.sessions[id.session as usize].endpoints.as_ref();
-        endpoints.map_or(Estimates::default(), |list| list.estimates(id.receiver as usize, self.core.now()))
+        endpoints.map_or(Estimates::default(), |list| list.estimates(id.receiver as usize, self.engine.now()))
     }
 
     /// All changes of a receiver's level so far.

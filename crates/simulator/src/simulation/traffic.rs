@@ -1,14 +1,15 @@
 //! Traffic that comes and goes: transfers, arrivals, constant-rate sources.
 
+use layercast_core::family::Family;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Rate, Size, Time};
 
 use super::{Agent, Simulation, TcpId};
+use crate::application::{Arrivals, Distribution, UdpSource, Wish};
 use crate::host::TcpOutput;
 use crate::measure::FlowCounters;
 use crate::network::{NetworkError, NodeId};
 use crate::packet::{Body, EcnField};
-use crate::traffic::{Arrivals, Distribution, UdpSource, Wish};
 
 /// Starts of transfers that come by themselves, however long the transfers take.
 #[derive(Clone, Debug)]
@@ -52,7 +53,7 @@ pub struct UdpConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UdpId(pub(super) u32);
 
-impl Simulation {
+impl<F: Family> Simulation<F> {
     /// Adds a constant-rate flow.
     ///
     /// # Errors
@@ -105,22 +106,22 @@ impl Simulation {
 
     /// Sends a packet of a constant-rate flow and sets the time of the next.
     pub(super) fn send_datagram(&mut self, agent: u32) {
-        let now = self.core.now();
+        let now = self.engine.now();
         if let Agent::UdpSource { source, way, flow } = &mut self.agents[agent as usize] {
             self.unicast_flows[*flow as usize].sent_packets += 1;
-            self.core.send(Body::Datagram, source.size, EcnField::NotCapable, way.first, way.route, 0);
+            self.engine.send(Body::Datagram, source.size, EcnField::NotCapable, way.first, way.route, 0);
             let next = source.next(now);
-            self.core.set_timer(agent, Some(next));
+            self.engine.set_timer(agent, Some(next));
         }
     }
 
     /// Starts arrivals, or serves one of them.
     pub(super) fn serve_arrivals(&mut self, agent: u32, is_arrival: bool) {
-        let now = self.core.now();
+        let now = self.engine.now();
         let Agent::Arrivals(arrivals) = &mut self.agents[agent as usize] else { return };
         let next = arrivals.next(now);
         arrivals.waiting += u64::from(is_arrival);
-        self.core.set_timer(agent, Some(next));
+        self.engine.set_timer(agent, Some(next));
         if !is_arrival {
             return;
         }
@@ -152,7 +153,7 @@ impl Simulation {
 
     /// The flow of an application starts.
     pub(super) fn start_application(&mut self, agent: u32) {
-        let now = self.core.now();
+        let now = self.engine.now();
         let Agent::TcpSender { application: Some(application), .. } = &mut self.agents[agent as usize] else {
             return self.drive_tcp(agent, |sender, now, out| sender.start(now, out));
         };
@@ -165,14 +166,14 @@ impl Simulation {
 
     /// An application does what it has come to: the next transfer, silence, or data again.
     fn act_application(&mut self, agent: u32) {
-        let now = self.core.now();
+        let now = self.engine.now();
         let Agent::TcpSender { application: Some(application), sender, way, flow, .. } =
             &mut self.agents[agent as usize]
         else {
             return;
         };
         let sent_packets = &mut self.unicast_flows[*flow as usize].sent_packets;
-        let out = &mut TcpOutput { core: &mut self.core, way: *way, sent_packets };
+        let out = &mut TcpOutput { engine: &mut self.engine, way: *way, sent_packets };
         let silent_since = application.silent_since;
         match application.act(now) {
             Wish::Silence => sender.end_data(),
@@ -183,7 +184,7 @@ impl Simulation {
                 // The sink was added with its sender, next to it.
                 if let Some(Agent::TcpSink { sink, .. }) = self.agents.get_mut(agent as usize + 1) {
                     sink.restart(incarnation);
-                    self.core.set_timer(agent + 1, None);
+                    self.engine.set_timer(agent + 1, None);
                 }
             }
         }
@@ -192,7 +193,7 @@ impl Simulation {
 
     /// A sender with an application has acted: books a transfer that is done and sets the deadline.
     pub(super) fn attend_application(&mut self, agent: u32) {
-        let now = self.core.now();
+        let now = self.engine.now();
         let Agent::TcpSender { application: Some(application), sender, flow, arrivals, .. } =
             &mut self.agents[agent as usize]
         else {
@@ -211,7 +212,7 @@ impl Simulation {
             (Some(sender), Some(application)) => Some(sender.min(application)),
             (sender, application) => sender.or(application),
         };
-        self.core.set_timer(agent, deadline);
+        self.engine.set_timer(agent, deadline);
         if let Some(arrivals) = freed {
             self.begin_waiting_transfer(arrivals, agent);
         }
@@ -219,7 +220,7 @@ impl Simulation {
 
     /// The deadline of a sender has come, or that of its application.
     pub(super) fn serve_sender_timer(&mut self, agent: u32) {
-        let now = self.core.now();
+        let now = self.engine.now();
         let due = matches!(
             &self.agents[agent as usize],
             Agent::TcpSender { application: Some(application), .. }

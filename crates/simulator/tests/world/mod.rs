@@ -3,6 +3,7 @@
 // Each test file uses a part of this.
 #![allow(dead_code, clippy::unwrap_used)]
 
+use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::option::RawValue;
 use layercast_core::session::SessionPlan;
@@ -12,8 +13,12 @@ use layercast_protocols::registry::Protocol;
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
     Demand, LinkConfig, LinkId, LossModel, LossPlace, Network, NodeId, QueueConfig, QueueLimit,
-    ReceiverConfig, ReceiverId, RouterConfig, RouterLife, SessionConfig, Simulation, TcpConfig,
+    ReceiverConfig, ReceiverId, SessionConfig, TcpConfig,
 };
+
+type RouterConfig = layercast_simulator::RouterConfig<layercast_protocols::registry::Registry>;
+type RouterLife = layercast_simulator::RouterLife<layercast_protocols::registry::Registry>;
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 pub(crate) fn at(seconds: f64) -> Time {
     Time::from_secs_f64(seconds)
@@ -134,6 +139,7 @@ pub(crate) fn add_fixed_with(
         source: fixed(0).source(session.clone(), Stream::new(1, "source")),
         channels: cumulative_kbps.len() as u16,
         ecn,
+        observes_late_packets: false,
         name: "fixed".to_owned(),
         start: Time::ZERO,
         stop: None,
@@ -194,6 +200,7 @@ pub(crate) fn add_session(
         source: protocol.source(session.clone(), stream("source")),
         channels: DOUBLING.len() as u16,
         ecn: false,
+        observes_late_packets: protocol.requirements().observes_late_packets(),
         name: protocol.name().to_owned(),
         start: Time::ZERO,
         stop: None,

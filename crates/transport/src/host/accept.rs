@@ -1,5 +1,6 @@
 //! Which packets are taken, and what becomes of the others: a counter.
 
+use layercast_core::family::AnyHeader as _;
 use std::net::Ipv4Addr;
 
 use layercast_protocols::registry::Header;

@@ -6,9 +6,12 @@ use std::os::fd::AsFd;
 use layercast_core::contract::{
     Arrival, Cause, Endpoint, Estimates, Host, Input, JoinError, Origin, Send, Target, TraceEvent, drive,
 };
+use layercast_core::family::AnyHeader as _;
+use layercast_core::family::AnyProtocol as _;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Level, Size, Time};
-use layercast_protocols::registry::{Header, MAX_FEEDBACK, Protocol, Receiver};
+use layercast_core::wire::MAX_REPORT;
+use layercast_protocols::registry::{Header, Protocol, Receiver};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
@@ -244,8 +247,8 @@ impl ReceiverHost {
 
 impl Host<Header> for Memberships {
     fn send(&mut self, send: Send<Header>) {
-        let mut bytes = [0; MAX_FEEDBACK];
-        let length = send.header.encode_feedback(&mut bytes).filter(|_| send.target == Target::Source);
+        let mut bytes = [0; MAX_REPORT];
+        let length = send.header.encode_report(&mut bytes).filter(|_| send.target == Target::Source);
         let Some(report) = length.and_then(|length| bytes.get(..length)) else { return };
         match self.reports.send_to(report, self.session.feedback) {
             Ok(_) => self.counters.reports += 1,

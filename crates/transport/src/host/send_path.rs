@@ -4,6 +4,7 @@ use std::io;
 use std::net::{SocketAddrV4, UdpSocket};
 
 use layercast_core::contract::{Header as _, Host, Payload, Send, Target, TraceEvent};
+use layercast_core::family::AnyHeader as _;
 use layercast_core::units::{Channel, Duration, Time};
 use layercast_protocols::registry::Header;
 

@@ -3,9 +3,12 @@
 use std::os::fd::AsFd;
 
 use layercast_core::contract::{Arrival, Endpoint, Estimates, Input, Origin, Peer, drive};
+use layercast_core::family::AnyHeader as _;
+use layercast_core::family::AnyProtocol as _;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Size, Time};
-use layercast_protocols::registry::{Header, MAX_FEEDBACK, Protocol, Source};
+use layercast_core::wire::MAX_REPORT;
+use layercast_protocols::registry::{Header, Protocol, Source};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
@@ -50,9 +53,9 @@ impl SourceHost {
         }
         session.check()?;
         let source = protocol.source(session.plan(), Stream::new(seed, "source"));
-        session.tsi = source.session().unwrap_or(session.tsi);
+        session.tsi = source.session_number().unwrap_or(session.tsi);
         let send_path = SendPath::new(socket, session);
-        let inbox = Inbox::new(2 * MAX_FEEDBACK);
+        let inbox = Inbox::new(2 * MAX_REPORT);
         Ok(SourceHost { send_path, source, inbox, deadline: None, completions: Vec::new() })
     }
 
@@ -136,7 +139,7 @@ impl SourceHost {
                 }
                 continue;
             }
-            let (header, length) = (Header::decode_feedback(bytes), bytes.len());
+            let (header, length) = (Header::decode_report(bytes), bytes.len());
             match header {
                 Ok(header) if !heard.cut => {
                     self.send_path.counters.reports += 1;

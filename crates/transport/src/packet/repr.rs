@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use layercast_core::family::AnyHeader as _;
 use layercast_core::lct::{Cci, ContentError, Extension, LctFields, MAX_CONTENT};
 use layercast_protocols::registry;
 

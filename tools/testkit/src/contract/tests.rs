@@ -8,6 +8,7 @@ struct Broken {
     rule: Rule,
     actions: ActionQueue<Nothing>,
     deadline: Option<Time>,
+    finished: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,6 +24,8 @@ enum Rule {
     DeadlineNow,
     KeepsAfterStop,
     NeverDrains,
+    StaysAwakeAfterFinish,
+    WokenAfterFinish,
 }
 
 impl Endpoint for Broken {
@@ -37,7 +40,14 @@ impl Endpoint for Broken {
             (Rule::LeavesWhatItDoesNotHold, Input::Start) => self.actions.leave(Channel(0)),
             (Rule::DeadlineNow, _) => self.deadline = Some(now),
             (Rule::KeepsAfterStop, Input::Start) => self.actions.join(Channel(0)),
+            (Rule::WokenAfterFinish, Input::DataAvailable) => {
+                self.deadline = Some(now + Duration::from_secs(1))
+            }
             (_, Input::Stop) => self.deadline = None,
+            (_, Input::Finish) => self.finished = true,
+            (rule, Input::Timer) if self.finished && rule != Rule::StaysAwakeAfterFinish => {
+                self.deadline = None;
+            }
             (_, Input::Timer | Input::Start) => self.deadline = Some(now + Duration::from_secs(1)),
             _ => {}
         }
@@ -60,10 +70,13 @@ impl Endpoint for Broken {
     }
 }
 
+fn broken(rule: Rule) -> Broken {
+    Broken { rule, actions: ActionQueue::default(), deadline: None, finished: false }
+}
+
 fn check(rule: Rule) {
-    let make = || Broken { rule, actions: ActionQueue::default(), deadline: None };
     let operations = [Operation::Wait(Duration::from_secs(3)), Operation::Timer, Operation::JoinFailed];
-    check_endpoint(make, |_, _| None, &operations);
+    check_source(|| broken(rule), |_, _| None, &operations);
 }
 
 #[test]
@@ -92,12 +105,29 @@ fn a_deadline_that_has_passed_is_found() {
 #[test]
 #[should_panic(expected = "still holds")]
 fn a_channel_kept_after_the_stop_is_found() {
-    let make = || Broken { rule: Rule::KeepsAfterStop, actions: ActionQueue::default(), deadline: None };
-    check_endpoint(make, |_, _| None, &[]);
+    check_endpoint(|| broken(Rule::KeepsAfterStop), |_, _| None, &[]);
 }
 
 #[test]
 #[should_panic(expected = "which it does not hold")]
 fn actions_out_of_nothing_are_found() {
     check(Rule::NeverDrains);
+}
+
+#[test]
+#[should_panic(expected = "finished, but has a deadline")]
+fn a_source_that_stays_awake_after_its_data_is_found() {
+    check(Rule::StaysAwakeAfterFinish);
+}
+
+#[test]
+#[should_panic(expected = "woken by data")]
+fn a_source_that_comes_back_after_its_end_is_found() {
+    check(Rule::WokenAfterFinish);
+}
+
+#[test]
+fn a_receiver_need_not_heed_the_end_of_the_data() {
+    let operations = [Operation::Finish, Operation::Wait(Duration::from_secs(3))];
+    check_endpoint(|| broken(Rule::StaysAwakeAfterFinish), |_, _| None, &operations);
 }

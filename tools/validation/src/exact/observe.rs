@@ -3,11 +3,13 @@
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_simulator::{
-    Demand, LinkConfig, LossModel, LossPlace, Network, QueueConfig, QueueLimit, Simulation, TcpConfig,
+    Demand, LinkConfig, LossModel, LossPlace, Network, QueueConfig, QueueLimit, TcpConfig,
 };
 
 use super::{Case, GRID, NO_LIMIT, Observed, State, Trouble};
 use crate::tcps;
+
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 /// The connection's name, after which its random stream is named.
 const NAME: &str = "tcp";

@@ -3,11 +3,13 @@
 use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_simulator::{
     Demand, LinkConfig, LossModel, LossPlace, Network, NetworkError, QueueConfig, QueueLimit, RedConfig,
-    RedWeight, RemConfig, Simulation, TcpConfig,
+    RedWeight, RemConfig, TcpConfig,
 };
 
 use super::{Case, Counts, Discipline, Measured, PACKET_BYTES, Plan, WEIGHT};
 use crate::tcps;
+
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 /// No limit to speak of.
 const WINDOW: u32 = 5000;

@@ -1,9 +1,10 @@
 //! Where the routers of a session are, and how long they live.
 
+use layercast_core::family::AnyProtocol as _;
 use layercast_core::session::SessionPlan as Session;
 use layercast_core::stream::Stream;
 use layercast_core::units::Time;
-use layercast_protocols::registry::Protocol;
+use layercast_protocols::registry::{Protocol, Registry};
 use layercast_simulator::{NetworkError, NodeId, RouterConfig, RouterLife, Simulation};
 
 use crate::scenario::{Scenario, SessionPlan};
@@ -23,7 +24,10 @@ pub(super) struct Making<'a> {
 
 impl Making<'_> {
     /// The routers; none if the protocol has no routers.
-    pub(super) fn routers(&self, simulation: &Simulation) -> Result<Option<Vec<RouterConfig>>, NetworkError> {
+    pub(super) fn routers(
+        &self,
+        simulation: &Simulation<Registry>,
+    ) -> Result<Option<Vec<RouterConfig<Registry>>>, NetworkError> {
         if !self.protocol.requirements().has_routers() {
             return Ok(None);
         }
@@ -41,7 +45,7 @@ impl Making<'_> {
     }
 
     /// One life, or one before a failure and one after it.
-    fn lives(&self, node: usize) -> Vec<RouterLife> {
+    fn lives(&self, node: usize) -> Vec<RouterLife<Registry>> {
         let failure = self.plan.routers.failure.as_ref();
         let failure =
             failure.filter(|failure| failure.failing.as_ref().is_none_or(|failing| failing.contains(&node)));
@@ -55,7 +59,12 @@ impl Making<'_> {
     }
 
     /// A life with a random stream of its own; none if it would end before it starts.
-    fn life(&self, node: usize, number: u32, (start, stop): (Time, Option<Time>)) -> Option<RouterLife> {
+    fn life(
+        &self,
+        node: usize,
+        number: u32,
+        (start, stop): (Time, Option<Time>),
+    ) -> Option<RouterLife<Registry>> {
         if stop.is_some_and(|stop| stop <= start) {
             return None;
         }

@@ -1,5 +1,6 @@
 //! Which addresses and ports stand for the nodes, sessions and connections of a scenario.
 
+use layercast_core::family::Family;
 use layercast_core::units::Channel;
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{ReceiverId, SessionId, TcpId, UdpId};
@@ -69,7 +70,7 @@ fn node_address(node: usize) -> Address {
 
 impl Addresses {
     /// The names on a link, given by its number among the directions of all links.
-    pub(super) fn new(scenario: &Scenario, world: &World, link: usize) -> Addresses {
+    pub(super) fn new<F: Family>(scenario: &Scenario, world: &World<F>, link: usize) -> Addresses {
         let plan = &scenario.links[link / 2];
         let (near, far) = if link.is_multiple_of(2) { (plan.from, plan.to) } else { (plan.to, plan.from) };
         let mut ids = world.flows.iter().map(|flow| flow.id);

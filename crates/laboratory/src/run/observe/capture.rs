@@ -5,6 +5,7 @@ mod packet;
 mod tcp;
 mod udp;
 
+use layercast_core::family::{AnyHeader, Family};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -55,7 +56,7 @@ impl Capture {
     }
 
     /// Writes what the link has begun to transmit since the last call.
-    pub(super) fn collect(&mut self, simulation: &mut Simulation) -> Result<(), ResultsError> {
+    pub(super) fn collect<F: Family>(&mut self, simulation: &mut Simulation<F>) -> Result<(), ResultsError> {
         let mut outcome = Ok(());
         let Capture { link, addresses, tcp, writer, .. } = self;
         simulation.drain_link(*link, &mut |record| {
@@ -74,9 +75,9 @@ impl Capture {
     }
 }
 
-fn write(
+fn write<H: AnyHeader>(
     writer: &mut PcapWriter<BufWriter<File>>,
-    record: &LinkRecord,
+    record: &LinkRecord<H>,
     addresses: &Addresses,
     tcp: &mut TcpPackets,
 ) -> Result<(), PcapError> {
@@ -88,7 +89,11 @@ fn write(
 }
 
 /// The packet of a record. None if the scenario does not know whose it is, which does not happen.
-fn encode(record: &LinkRecord, addresses: &Addresses, tcp: &mut TcpPackets) -> Option<Packet> {
+fn encode<H: AnyHeader>(
+    record: &LinkRecord<H>,
+    addresses: &Addresses,
+    tcp: &mut TcpPackets,
+) -> Option<Packet> {
     let (size, ecn) = (record.size.as_bytes(), record.ecn);
     match &record.carried {
         Carried::TcpData { connection, seq, reduced } => {

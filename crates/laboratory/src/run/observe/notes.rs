@@ -1,5 +1,6 @@
 //! `notes.jsonl`: what receivers did and noted, a line each.
 
+use layercast_core::family::Family;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -99,7 +100,7 @@ impl NoteFile {
         Ok(NoteFile { path, number, flows, writer: BufWriter::new(file), entries: Vec::new() })
     }
 
-    pub(super) fn collect(&mut self, world: &mut World) -> Result<(), ResultsError> {
+    pub(super) fn collect<F: Family>(&mut self, world: &mut World<F>) -> Result<(), ResultsError> {
         for (flow, known) in world.flows.iter().enumerate() {
             if let WorldFlowId::Receiver(id) = known.id {
                 let entries = &mut self.entries;

@@ -54,12 +54,12 @@ impl Router {
         } else if self.rounds.begin() {
             let period = Duration::from_us(u64::from(report.period_us)).max(Duration::from_us(1));
             let wait = period.scaled(1.5).min(Duration::from_secs(600));
-            self.timers.arm(Timer::Round as usize, now + wait);
+            self.timers.arm(Timer::Round, now + wait);
         }
     }
 
     pub(super) fn report(&mut self, now: Time) {
-        self.timers.disarm(Timer::Round as usize);
+        self.timers.disarm(Timer::Round);
         // What goes up is what all have, those included who have not reported yet.
         let standing = self.children.standing(self.group_below);
         let summary = self.children.summary(now, self.group_below);

@@ -153,8 +153,8 @@ impl Receiver {
         if self.level == Level::NONE {
             // Without the base layer there is nothing; it is asked for again.
             self.phase = Phase::Waiting;
-            self.timers = Default::default();
-            self.timers.arm(Timer::Start as usize, now + self.options.start_timeout);
+            self.timers.clear();
+            self.timers.arm(Timer::Start, now + self.options.start_timeout);
         }
     }
 
@@ -165,7 +165,7 @@ impl Receiver {
         self.actions.trace(TraceEvent::LevelChanged { from: self.level, to, cause });
         self.level = to;
         self.watch = None;
-        self.timers.disarm(Timer::Join as usize);
+        self.timers.disarm(Timer::Join);
         self.manager.level_changed(now, Step::Leave);
         self.reception.on_level_change();
     }

@@ -3,23 +3,21 @@
 use super::{Phase, Receiver};
 use crate::elm::options::SilentLayer;
 use layercast_core::contract::{Cause, TraceEvent};
+use layercast_core::timers;
 use layercast_core::units::{Duration, Layer, Level, Time};
 
-/// The timers of a receiver, besides those of slow start and of the manager.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Timer {
-    /// Nothing has come since the start.
-    Start,
-    /// A report is due.
-    Report,
-    /// Nothing has come for a while.
-    Silence,
-    /// A joined layer should have carried something by now.
-    Join,
-}
-
-impl Timer {
-    pub(super) const COUNT: usize = 4;
+timers! {
+    /// The timers of a receiver, besides those of slow start and of the manager.
+    pub(super) enum Timer {
+        /// Nothing has come since the start.
+        Start,
+        /// A report is due.
+        Report,
+        /// Nothing has come for a while.
+        Silence,
+        /// A joined layer should have carried something by now.
+        Join,
+    }
 }
 
 /// The newest join, until its first packet comes.
@@ -34,14 +32,14 @@ impl Receiver {
     pub(super) fn run_timers(&mut self, now: Time) {
         while let Some(timer) = self.timers.take_expired(now) {
             match timer {
-                timer if timer == Timer::Start as usize => self.nothing_came(now),
-                timer if timer == Timer::Report as usize => {
+                Timer::Start => self.nothing_came(now),
+                Timer::Report => {
                     self.send_report(now, false);
                     let next = self.reports.sent(now, &mut self.stream);
-                    self.timers.arm(Timer::Report as usize, next);
+                    self.timers.arm(Timer::Report, next);
                 }
-                timer if timer == Timer::Silence as usize => self.check_silence(now),
-                _ => self.check_join(now),
+                Timer::Silence => self.check_silence(now),
+                Timer::Join => self.check_join(now),
             }
         }
         self.run_management(now);
@@ -53,7 +51,7 @@ impl Receiver {
         self.last_heard = now;
         self.phase = Phase::Waiting;
         self.raise_to(Level::up_to(Layer::BASE), Cause::Start);
-        self.timers.arm(Timer::Start as usize, now + self.options.start_timeout);
+        self.timers.arm(Timer::Start, now + self.options.start_timeout);
     }
 
     /// Nothing came since the start. It goes on waiting; a base layer that could not be joined is
@@ -63,15 +61,15 @@ impl Receiver {
         if self.level == Level::NONE {
             self.raise_to(Level::up_to(Layer::BASE), Cause::Start);
         }
-        self.timers.arm(Timer::Start as usize, now + self.options.start_timeout);
+        self.timers.arm(Timer::Start, now + self.options.start_timeout);
     }
 
     /// The first base packet: slow start begins, and so do reports.
     pub(super) fn first_packet(&mut self, now: Time) {
-        self.timers.disarm(Timer::Start as usize);
+        self.timers.disarm(Timer::Start);
         let report = self.reports.first(now, &mut self.stream);
-        self.timers.arm(Timer::Report as usize, report);
-        self.timers.arm(Timer::Silence as usize, now + self.silence_after());
+        self.timers.arm(Timer::Report, report);
+        self.timers.arm(Timer::Silence, now + self.silence_after());
         self.begin_climbing(now);
     }
 
@@ -99,7 +97,7 @@ impl Receiver {
     fn check_silence(&mut self, now: Time) {
         let quiet_until = self.last_heard + self.silence_after();
         if now < quiet_until {
-            self.timers.arm(Timer::Silence as usize, quiet_until);
+            self.timers.arm(Timer::Silence, quiet_until);
             return;
         }
         if !self.silent {
@@ -111,7 +109,7 @@ impl Receiver {
         if let Some(lower) = self.one_down() {
             self.leave_down_to(now, lower, Cause::Silence);
         }
-        self.timers.arm(Timer::Silence as usize, now + self.options.silence_leave_gap);
+        self.timers.arm(Timer::Silence, now + self.options.silence_leave_gap);
     }
 
     /// Watches a layer just joined until its first packet.
@@ -120,7 +118,7 @@ impl Receiver {
         let spacings = self.table.spacing(layer, self.reception.packet_size()) * 4;
         let patience = round_trips.max(spacings).max(self.options.join_silent_min);
         self.watch = Some(JoinWatch { layer, joined: now, counted: false });
-        self.timers.arm(Timer::Join as usize, now + patience);
+        self.timers.arm(Timer::Join, now + patience);
     }
 
     fn check_join(&mut self, now: Time) {
@@ -131,7 +129,7 @@ impl Receiver {
                 self.watch = Some(JoinWatch { counted: true, ..watch });
                 let leave_at =
                     (watch.joined + self.options.join_silent_leave).max(now + Duration::from_ns(1));
-                self.timers.arm(Timer::Join as usize, leave_at);
+                self.timers.arm(Timer::Join, leave_at);
             }
         } else if let Some(lower) = self.one_down().filter(|_| self.level == Level::up_to(watch.layer)) {
             self.end_slow_start();

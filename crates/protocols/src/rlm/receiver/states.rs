@@ -33,7 +33,7 @@ impl Receiver {
 
     /// Loss in the steady state: somebody's experiment, or congestion of other origin.
     fn on_news(&mut self, now: Time) {
-        self.timers.disarm(Timer::Detection as usize);
+        self.timers.disarm(Timer::Detection);
         let blame = Duration::from_secs_f64(self.detection.blame_s());
         if let Some((level, joined)) = self.memory.highest_pending(now, blame) {
             self.join_timers.on_failure(level);
@@ -57,7 +57,7 @@ impl Receiver {
 
     fn begin_measurement(&mut self, now: Time) {
         let wait = Duration::from_secs_f64(self.detection.wait_s(self.held));
-        self.timers.arm(Timer::Detection as usize, now + wait);
+        self.timers.arm(Timer::Detection, now + wait);
         self.measured_from = self.counts();
         self.state = State::Measurement;
     }
@@ -76,7 +76,7 @@ impl Receiver {
 
     fn await_calm(&mut self, now: Time, state: State) {
         let wait = Duration::from_secs_f64(self.detection.conservative_s());
-        self.timers.arm(Timer::Detection as usize, now + wait);
+        self.timers.arm(Timer::Detection, now + wait);
         self.state = state;
     }
 
@@ -113,13 +113,13 @@ impl Receiver {
     /// Draws the time of the next experiment; none at the top.
     pub(super) fn arm_join(&mut self, now: Time) {
         if self.held >= self.plan.layers.count() {
-            self.timers.disarm(Timer::Join as usize);
+            self.timers.disarm(Timer::Join);
             return;
         }
         let timer_s = self.join_timers.of(self.held + 1);
         // A uniform number in (0, 1].
         let mut draw = || join_delay_s(timer_s, 1.0 - self.stream.uniform());
         let delay_s = (0..MOST_DRAWS).find_map(|_| draw()).unwrap_or(4.5 * timer_s);
-        self.timers.arm(Timer::Join as usize, now + Duration::from_secs_f64(delay_s));
+        self.timers.arm(Timer::Join, now + Duration::from_secs_f64(delay_s));
     }
 }

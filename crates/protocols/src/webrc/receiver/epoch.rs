@@ -21,7 +21,7 @@ impl Receiver {
         let weights = self.weights[usize::from(path.slow_start.is_some())];
         path.rates.end_epoch(&self.waves, weights, held, rate(received), rate(received + lost));
         path.loss.end_epoch();
-        self.timers.arm(Timer::Epoch as usize, now + epoch);
+        self.timers.arm(Timer::Epoch, now + epoch);
         self.watch_start_up(now);
         self.decide(now);
     }
@@ -101,7 +101,7 @@ impl Receiver {
         path.received.1 = 0.0;
         let gaps_s = self.options.join_gaps * self.waves.mean_gap_s(held + 1);
         let limit = Duration::from_secs_f64(path.rtt.join_limit_s().max(gaps_s));
-        self.timers.arm(Timer::Join as usize, now + limit);
+        self.timers.arm(Timer::Join, now + limit);
         self.hold(channel_of(wave), if is_start_up { Cause::SlowStart } else { Cause::RateAbove });
     }
 }

@@ -86,7 +86,7 @@ impl Receiver {
             blocked_until: Time::ZERO,
             alone: (0, 0),
         });
-        self.timers.arm(Timer::Epoch as usize, now + self.options.epoch());
+        self.timers.arm(Timer::Epoch, now + self.options.epoch());
     }
 
     /// A packet tells of a slot (RFC 3738, section 3.2.3.3).
@@ -106,7 +106,7 @@ impl Receiver {
         }
         path.doubted.1 = 0;
         path.slot = (slot, now);
-        self.timers.arm(Timer::Slot as usize, now + self.slot_silence());
+        self.timers.arm(Timer::Slot, now + self.slot_silence());
         for _ in 0..ahead {
             self.end_slot();
         }
@@ -120,7 +120,7 @@ impl Receiver {
             path.rates.end_slot(&self.waves, held);
             if held == 1 {
                 path.joining_since = None;
-                self.timers.disarm(Timer::Join as usize);
+                self.timers.disarm(Timer::Join);
             }
         }
         self.release(1, true, Cause::WaveEnded);
@@ -144,7 +144,7 @@ impl Receiver {
         let held = self.waves_held();
         let Some(path) = &mut self.path else { return };
         let Some(joined) = path.joining_since.take() else { return };
-        self.timers.disarm(Timer::Join as usize);
+        self.timers.disarm(Timer::Join);
         path.newest_heard = now;
         let delay_s = now.since(joined).as_secs_f64();
         path.rtt.update(delay_s - self.waves.first_packet_delay_s(held));

@@ -2,8 +2,9 @@
 
 use etherparse::IpNumber;
 use etherparse::checksum::Sum16BitWords;
+use layercast_core::family::AnyHeader;
 use layercast_core::lct::LctFields;
-use layercast_protocols::registry::{Header, MAX_FEEDBACK};
+use layercast_core::wire::MAX_REPORT;
 use layercast_simulator::MembershipChange;
 
 use super::super::addresses::Address;
@@ -24,7 +25,7 @@ pub(super) fn data(
     source: Address,
     group: Address,
     session: u32,
-    header: &Header,
+    header: &impl AnyHeader,
     size: u32,
     ecn: u8,
 ) -> Packet {
@@ -33,9 +34,9 @@ pub(super) fn data(
 }
 
 /// A packet between a receiver and the source.
-pub(super) fn unicast(from: Address, to: Address, header: &Header, size: u32, ecn: u8) -> Packet {
-    let mut room = [0; MAX_FEEDBACK];
-    let length = header.encode_feedback(&mut room).unwrap_or(0);
+pub(super) fn unicast(from: Address, to: Address, header: &impl AnyHeader, size: u32, ecn: u8) -> Packet {
+    let mut room = [0; MAX_REPORT];
+    let length = header.encode_report(&mut room).unwrap_or(0);
     udp::packet((from, to), (FEEDBACK_PORT, FEEDBACK_PORT), &room[..length], size, ecn)
 }
 

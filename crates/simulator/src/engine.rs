@@ -8,43 +8,46 @@ use crate::link::{Link, WirePool};
 use crate::network::LinkId;
 use crate::packet::{Body, Dropped, EcnField, PacketCopy, Slab};
 use crate::queue::Queue;
+use crate::tapped::Tapped;
 use crate::timer::TimerSlot;
 
 mod varying;
 
 /// What the queue of a link dropped, and when.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct QueueDrop {
+pub(crate) struct QueueDrop<H> {
     pub(crate) at: Time,
     pub(crate) link: LinkId,
     pub(crate) copy: PacketCopy,
-    pub(crate) body: Body,
+    pub(crate) body: Body<H>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Core {
+pub(crate) struct Engine<H> {
     /// The event being served.
     pub(crate) current: Key,
     pub(crate) events: EventQueue,
     pub(crate) links: Vec<Link>,
     pub(crate) wires: WirePool,
-    pub(crate) slab: Slab,
+    pub(crate) slab: Slab<H>,
+    pub(crate) tapped: Tapped<H>,
     pub(crate) timers: Vec<TimerSlot>,
     pub(crate) dropped: Vec<Dropped>,
     /// What queues dropped, if somebody wants to know.
-    pub(crate) drop_log: Option<Vec<QueueDrop>>,
+    pub(crate) drop_log: Option<Vec<QueueDrop<H>>>,
     /// The edge routers of all nodes that have one.
     pub(crate) edges: Vec<EdgeRouter>,
 }
 
-impl Core {
-    pub(crate) fn new(links: Vec<Link>) -> Core {
-        Core {
+impl<H: Copy> Engine<H> {
+    pub(crate) fn new(links: Vec<Link>) -> Engine<H> {
+        Engine {
             current: Key { time: Time::ZERO, order: 0 },
             events: EventQueue::default(),
             links,
             wires: WirePool::default(),
             slab: Slab::default(),
+            tapped: Tapped::default(),
             timers: Vec::new(),
             dropped: Vec::with_capacity(16),
             drop_log: None,
@@ -70,7 +73,7 @@ impl Core {
     /// Sends a new packet on its first link.
     pub(crate) fn send(
         &mut self,
-        body: Body,
+        body: Body<H>,
         size: Size,
         ecn: EcnField,
         link: LinkId,
@@ -99,7 +102,8 @@ impl Core {
         let link = &mut self.links[id.0 as usize];
         if link.loses_before(&mut copy) {
             if let Queue::Watched(queue) = &mut link.queue {
-                queue.lose_before(now, copy, *self.slab.body(copy.packet));
+                let packet = self.tapped.keep(*self.slab.body(copy.packet));
+                queue.lose_before(now, copy, packet);
             }
             self.dropped.push(Dropped(copy));
             return None;
@@ -130,7 +134,7 @@ impl Core {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
         if let Queue::Watched(queue) = &mut link.queue {
-            queue.meet(copy.packet, *self.slab.body(copy.packet));
+            queue.expect(copy.packet, self.tapped.keep(*self.slab.body(copy.packet)));
         }
         // Packets wait only for a busy transmitter, or for the event that is to free it.
         let idle = link.queue.is_empty() && !link.is_busy(self.current);

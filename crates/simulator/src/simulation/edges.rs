@@ -1,6 +1,7 @@
 //! Trees and edge routers of a simulation, and what happens to memberships over time.
 
 use layercast_core::contract::{Input, JoinError};
+use layercast_core::family::Family;
 use layercast_core::stream::Stream;
 use layercast_core::units::Time;
 
@@ -8,14 +9,14 @@ use super::session::ReceiverPlan;
 use super::{Agent, ReceiverId, Route, Simulation};
 use crate::edge::{EdgeConfig, EdgeRouter};
 use crate::event::Event;
-use crate::multicast::{Origins, Routes, Shape, Tree};
 use crate::network::{NetworkError, NodeId};
+use crate::tree::{Origins, Routes, Shape, Tree};
 
-impl Simulation {
+impl<F: Family> Simulation<F> {
     /// Puts an edge router between the network and the receivers at a node, for all sessions added
     /// after it. A second one at the same node takes the place of the first.
     pub fn set_edge(&mut self, node: NodeId, config: EdgeConfig) {
-        let edges = &mut self.core.edges;
+        let edges = &mut self.engine.edges;
         let number = *self.edges.entry(node).or_insert(edges.len() as u32) as usize;
         match edges.get_mut(number) {
             Some(known) => known.config = config,
@@ -26,8 +27,8 @@ impl Simulation {
     /// Lets a receiver's host crash: it hears and says nothing from then on. The edge at its node
     /// notices after its membership interval; where there is none, nobody ever does.
     pub fn crash_receiver(&mut self, id: ReceiverId, at: Time) {
-        let key = self.core.events.key_at(at);
-        self.core
+        let key = self.engine.events.key_at(at);
+        self.engine
             .events
             .push(key, Event::Crash(self.sessions[id.session as usize].first_agent + id.receiver));
     }
@@ -57,8 +58,8 @@ impl Simulation {
         if let Agent::Receiver { session, receiver } = self.agents[agent as usize] {
             let session = &mut self.sessions[session as usize];
             session.crash(receiver);
-            session.tree.crash(&mut self.core, receiver);
-            self.core.set_timer(agent, None);
+            session.tree.crash(&mut self.engine, receiver);
+            self.engine.set_timer(agent, None);
         }
     }
 
@@ -66,7 +67,7 @@ impl Simulation {
     pub(super) fn serve_membership(&mut self, route: u32, slot: u32) {
         if let Route::Membership { session } = self.routes[route as usize] {
             let tree = &mut self.sessions[session as usize].tree;
-            if let Some(refusal) = tree.serve_later(&mut self.core, slot) {
+            if let Some(refusal) = tree.serve_later(&mut self.engine, slot) {
                 let failed = Input::JoinFailed(refusal.channel, JoinError::Limit);
                 self.tell_receiver(session, refusal.receiver, failed);
             }

@@ -6,16 +6,16 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Rate, Time};
 
 use super::super::{Forwarding, Latency, Routes, Shape, Tree};
-use crate::core::Core;
 use crate::edge::{EdgeConfig, EdgeRouter};
+use crate::engine::Engine;
 use crate::event::{Event, Key};
 use crate::link::LinkConfig;
 use crate::loss::{LossModel, LossPlace};
-use crate::multicast::membership::Refusal;
 use crate::network::{LinkId, Network, NodeId};
 use crate::packet::{Body, Dropped};
 use crate::queue::QueueConfig;
 use crate::routing::Routing;
+use crate::tree::membership::Refusal;
 
 pub(super) const C0: Channel = Channel(0);
 pub(super) const C1: Channel = Channel(1);
@@ -38,7 +38,7 @@ pub(super) fn lossy_up(loss: LossModel) -> LinkConfig {
 }
 
 pub(super) struct Bed {
-    pub(super) core: Core,
+    pub(super) engine: Engine<()>,
     pub(super) tree: Tree,
     names: Vec<&'static str>,
     nodes: Vec<NodeId>,
@@ -78,11 +78,11 @@ impl Bed {
             network.add_link(ends[0], ends[1], lossless(), up.clone()).unwrap();
         }
         let place = |name: &str| NodeId(names.iter().position(|known| *known == name).unwrap() as u32);
-        let mut core = Core::new(network.build_links(seed));
+        let mut engine = Engine::<()>::new(network.build_links(seed));
         let mut numbers = BTreeMap::new();
         for (name, config) in edges {
-            numbers.insert(place(name), core.edges.len() as u32);
-            core.edges.push(EdgeRouter { config: *config, groups: 0 });
+            numbers.insert(place(name), engine.edges.len() as u32);
+            engine.edges.push(EdgeRouter { config: *config, groups: 0 });
         }
         let receivers: Vec<NodeId> = receivers.iter().map(|name| place(name)).collect();
         let (shape, origins) = Shape::new(&network, &Routing::new(&network), NodeId(0), &receivers).unwrap();
@@ -90,28 +90,28 @@ impl Bed {
         tree.open_edges(&numbers, &origins.nodes);
         let name = |node: &NodeId| format!("membership/0/{}", network.node_name(*node));
         tree.set_streams(origins.nodes.iter().map(|node| Stream::new(seed, &name(node))).collect());
-        Bed { core, tree, names, nodes: origins.nodes, refused: Vec::new(), messages_up: 0 }
+        Bed { engine, tree, names, nodes: origins.nodes, refused: Vec::new(), messages_up: 0 }
     }
 
     /// Serves one event up to `end`; whether there was one.
     fn step(&mut self, end: Time) -> bool {
-        let Some((key, event)) = self.core.events.first(end) else { return false };
-        self.core.events.remove_first();
-        self.core.current = key;
+        let Some((key, event)) = self.engine.events.first(end) else { return false };
+        self.engine.events.remove_first();
+        self.engine.current = key;
         match event {
-            Event::Free(link) => self.core.transmitter_free(LinkId(link)),
+            Event::Free(link) => self.engine.transmitter_free(LinkId(link)),
             Event::Arrival(link) => {
-                let (copy, next) = self.core.land(link).unwrap();
+                let (copy, next) = self.engine.land(link).unwrap();
                 if let Some(next) = next {
-                    self.core.events.push(next, Event::Arrival(link));
+                    self.engine.events.push(next, Event::Arrival(link));
                 }
-                let &Body::Membership(message) = self.core.slab.body(copy.packet) else { panic!() };
+                let &Body::Membership(message) = self.engine.slab.body(copy.packet) else { panic!() };
                 self.messages_up += 1;
-                self.tree.serve_message(&mut self.core, message);
-                self.core.slab.release(copy.packet);
+                self.tree.serve_message(&mut self.engine, message);
+                self.engine.slab.release(copy.packet);
             }
             Event::Membership { slot, .. } => {
-                self.refused.extend(self.tree.serve_later(&mut self.core, slot));
+                self.refused.extend(self.tree.serve_later(&mut self.engine, slot));
             }
             other => panic!("{other:?}"),
         }
@@ -120,10 +120,10 @@ impl Bed {
     }
 
     fn lose(&mut self) {
-        while let Some(Dropped(copy)) = self.core.dropped.pop() {
-            let &Body::Membership(message) = self.core.slab.body(copy.packet) else { panic!() };
-            self.tree.message_lost(&mut self.core, message);
-            self.core.slab.release(copy.packet);
+        while let Some(Dropped(copy)) = self.engine.dropped.pop() {
+            let &Body::Membership(message) = self.engine.slab.body(copy.packet) else { panic!() };
+            self.tree.message_lost(&mut self.engine, message);
+            self.engine.slab.release(copy.packet);
         }
     }
 
@@ -131,7 +131,7 @@ impl Bed {
     pub(super) fn run(&mut self, end_s: f64) {
         let end = Time::from_secs_f64(end_s);
         while self.step(end) {}
-        self.core.current = Key { time: end, order: self.core.events.next_order() };
+        self.engine.current = Key { time: end, order: self.engine.events.next_order() };
     }
 
     /// When something comes to hold, in seconds, if it does until `end_s`.
@@ -141,7 +141,7 @@ impl Bed {
                 return None;
             }
         }
-        Some(self.core.now().as_secs_f64())
+        Some(self.engine.now().as_secs_f64())
     }
 
     pub(super) fn join(&mut self, receiver: u32, latency: Latency) {
@@ -153,17 +153,17 @@ impl Bed {
     }
 
     pub(super) fn join_channel(&mut self, receiver: u32, channel: u16, latency: Latency) {
-        self.tree.join(&mut self.core, receiver, Channel(channel), latency);
+        self.tree.join(&mut self.engine, receiver, Channel(channel), latency);
         self.lose();
     }
 
     pub(super) fn leave_channel(&mut self, receiver: u32, channel: u16, latency: Latency) {
-        self.tree.leave(&mut self.core, receiver, Channel(channel), latency);
+        self.tree.leave(&mut self.engine, receiver, Channel(channel), latency);
         self.lose();
     }
 
     pub(super) fn crash(&mut self, receiver: u32) {
-        self.tree.crash(&mut self.core, receiver);
+        self.tree.crash(&mut self.engine, receiver);
         self.lose();
     }
 

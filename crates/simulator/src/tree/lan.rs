@@ -14,8 +14,8 @@ use layercast_core::units::{Channel, Duration, Time};
 
 use super::later::Later;
 use super::{Membership, Tree};
-use crate::core::Core;
 use crate::edge::LeaveRule;
+use crate::engine::Engine;
 use crate::network::NodeId;
 
 /// What an edge does with a channel.
@@ -69,7 +69,7 @@ pub(super) struct Spot {
 }
 
 impl Tree {
-    /// Puts edges between the tree and its hosts. `edges` are the numbers of the edges in the core,
+    /// Puts edges between the tree and its hosts. `edges` are the numbers of the edges in the engine,
     /// `nodes` the network's nodes of the tree.
     pub(crate) fn open_edges(&mut self, edges: &BTreeMap<NodeId, u32>, nodes: &[NodeId]) {
         let mut places = 0;
@@ -111,7 +111,7 @@ impl Tree {
     }
 
     /// A host's join has come into force: it listens, and reports that.
-    pub(super) fn host_joins(&mut self, core: &mut Core, spot: Spot, receiver: u32) {
+    pub(super) fn host_joins<H: Copy>(&mut self, engine: &mut Engine<H>, spot: Spot, receiver: u32) {
         self.lans.lans[spot.lan].wanting += 1;
         if self.lans.lans[spot.lan].wanting == 1 {
             self.clear_late(spot.node, spot.channel);
@@ -121,15 +121,21 @@ impl Tree {
         self.members[slot] = if forwards { Membership::Held } else { Membership::Waiting };
         // An edge that believes in it from before will go on so, as it answers general queries again.
         self.agenda.cancel(Later::Forget { receiver, channel: spot.channel });
-        let repeats = core.edges[spot.edge as usize].config.robustness.max(1) - 1;
-        self.report(core, spot, receiver, repeats);
+        let repeats = engine.edges[spot.edge as usize].config.robustness.max(1) - 1;
+        self.report(engine, spot, receiver, repeats);
     }
 
     /// A host leaves and says so.
-    pub(super) fn host_leaves(&mut self, core: &mut Core, spot: Spot, receiver: u32, latency: Duration) {
-        let leave_loss = core.edges[spot.edge as usize].config.leave_loss;
+    pub(super) fn host_leaves<H: Copy>(
+        &mut self,
+        engine: &mut Engine<H>,
+        spot: Spot,
+        receiver: u32,
+        latency: Duration,
+    ) {
+        let leave_loss = engine.edges[spot.edge as usize].config.leave_loss;
         if self.chance(spot, leave_loss) {
-            return self.host_falls_silent(core, spot, receiver);
+            return self.host_falls_silent(engine, spot, receiver);
         }
         self.stop_wanting(spot, receiver);
         let slot = self.member_slot(receiver, spot.channel);
@@ -138,43 +144,43 @@ impl Tree {
         }
         let Lan { state, believed, .. } = self.lans.lans[spot.lan];
         if state == State::Forwarding {
-            match core.edges[spot.edge as usize].config.leave {
+            match engine.edges[spot.edge as usize].config.leave {
                 LeaveRule::Check { count, tracking, .. } if !(tracking && believed > 0) => {
                     self.lans.lans[spot.lan].state = State::Checking { queries: count.max(1) };
-                    self.check(core, spot);
+                    self.check(engine, spot);
                 }
-                LeaveRule::Latency if believed == 0 => self.close_after(core, spot, latency),
-                LeaveRule::Fast { processing } if believed == 0 => self.close_after(core, spot, processing),
+                LeaveRule::Latency if believed == 0 => self.close_after(engine, spot, latency),
+                LeaveRule::Fast { processing } if believed == 0 => self.close_after(engine, spot, processing),
                 _ => {}
             }
         }
     }
 
     /// A host is gone, and its edge does not hear of it.
-    pub(super) fn host_falls_silent(&mut self, core: &mut Core, spot: Spot, receiver: u32) {
+    pub(super) fn host_falls_silent<H: Copy>(&mut self, engine: &mut Engine<H>, spot: Spot, receiver: u32) {
         self.stop_wanting(spot, receiver);
         if self.lans.believed[self.member_slot(receiver, spot.channel)] {
-            let interval = core.edges[spot.edge as usize].config.membership_interval();
-            self.schedule(core, Later::Forget { receiver, channel: spot.channel }, interval);
+            let interval = engine.edges[spot.edge as usize].config.membership_interval();
+            self.schedule(engine, Later::Forget { receiver, channel: spot.channel }, interval);
         }
     }
 
     /// A change at an edge comes into force.
-    pub(super) fn serve_edge(&mut self, core: &mut Core, later: Later) {
+    pub(super) fn serve_edge<H: Copy>(&mut self, engine: &mut Engine<H>, later: Later) {
         match later {
             Later::Report { receiver, channel, repeats } => {
                 if let Some(spot) = self.spot_of(receiver, channel) {
-                    self.report(core, spot, receiver, repeats);
+                    self.report(engine, spot, receiver, repeats);
                 }
             }
             Later::Answer { receiver, channel } => {
                 if let Some(spot) = self.spot_of(receiver, channel) {
-                    self.hear(core, spot, receiver);
+                    self.hear(engine, spot, receiver);
                 }
             }
             Later::Check { node, channel } => {
                 if let Some(spot) = self.spot_at(node, channel) {
-                    self.check(core, spot);
+                    self.check(engine, spot);
                 }
             }
             Later::Forget { receiver, channel } => {
@@ -184,7 +190,7 @@ impl Tree {
                     self.lans.lans[spot.lan].believed -= 1;
                     let Lan { state, believed, .. } = self.lans.lans[spot.lan];
                     if state == State::Forwarding && believed == 0 {
-                        self.close(core, spot);
+                        self.close(engine, spot);
                     }
                 }
             }
@@ -205,38 +211,38 @@ impl Tree {
 
     /// A host reports its membership. If the report is lost and the edge does not believe in it, it
     /// reports again.
-    fn report(&mut self, core: &mut Core, spot: Spot, receiver: u32, repeats: u32) {
-        let config = core.edges[spot.edge as usize].config;
+    fn report<H: Copy>(&mut self, engine: &mut Engine<H>, spot: Spot, receiver: u32, repeats: u32) {
+        let config = engine.edges[spot.edge as usize].config;
         if !self.chance(spot, config.report_loss) {
-            self.hear(core, spot, receiver);
+            self.hear(engine, spot, receiver);
         } else if !self.lans.believed[self.member_slot(receiver, spot.channel)] {
             if repeats > 0 {
                 let again = Later::Report { receiver, channel: spot.channel, repeats: repeats - 1 };
-                self.schedule(core, again, config.report_repeat);
+                self.schedule(engine, again, config.report_repeat);
             } else {
-                self.await_general_query(core, spot, receiver);
+                self.await_general_query(engine, spot, receiver);
             }
         }
     }
 
     /// A host will report when the next general query comes. Edges send them at the multiples of
     /// their interval.
-    fn await_general_query(&mut self, core: &mut Core, spot: Spot, receiver: u32) {
-        let config = core.edges[spot.edge as usize].config;
-        let (now, interval) = (core.now().as_ns(), config.query_interval.as_ns().max(1));
+    fn await_general_query<H: Copy>(&mut self, engine: &mut Engine<H>, spot: Spot, receiver: u32) {
+        let config = engine.edges[spot.edge as usize].config;
+        let (now, interval) = (engine.now().as_ns(), config.query_interval.as_ns().max(1));
         let next = Time::from_ns((now / interval + 1).saturating_mul(interval));
-        let wait = next.since(core.now()) + self.uniform(spot, config.query_response);
-        self.schedule(core, Later::Report { receiver, channel: spot.channel, repeats: 0 }, wait);
+        let wait = next.since(engine.now()) + self.uniform(spot, config.query_response);
+        self.schedule(engine, Later::Report { receiver, channel: spot.channel, repeats: 0 }, wait);
     }
 
     /// An edge hears that a host wants a channel.
-    fn hear(&mut self, core: &mut Core, spot: Spot, receiver: u32) {
+    fn hear<H: Copy>(&mut self, engine: &mut Engine<H>, spot: Spot, receiver: u32) {
         let channel = spot.channel;
         self.agenda.cancel_any(Later::any_report(receiver, channel));
         let state = self.lans.lans[spot.lan].state;
-        if state == State::None && core.edges[spot.edge as usize].is_full() {
+        if state == State::None && engine.edges[spot.edge as usize].is_full() {
             self.stop_wanting(spot, receiver);
-            self.schedule(core, Later::Refuse { receiver, channel }, Duration::ZERO);
+            self.schedule(engine, Later::Refuse { receiver, channel }, Duration::ZERO);
             return;
         }
         let slot = self.member_slot(receiver, channel);
@@ -246,9 +252,9 @@ impl Tree {
         self.lans.lans[spot.lan].state = State::Forwarding;
         match state {
             State::None => {
-                core.edges[spot.edge as usize].groups += 1;
+                engine.edges[spot.edge as usize].groups += 1;
                 self.turn(spot, Membership::Waiting, Membership::Held);
-                self.add_holder(core, spot.node, channel);
+                self.add_holder(engine, spot.node, channel);
             }
             State::Checking { .. } => self.agenda.cancel(Later::Check { node: spot.node, channel }),
             State::Forwarding => {}
@@ -256,12 +262,12 @@ impl Tree {
     }
 
     /// A step of a check: another query, or the end.
-    fn check(&mut self, core: &mut Core, spot: Spot) {
-        let config = core.edges[spot.edge as usize].config;
+    fn check<H: Copy>(&mut self, engine: &mut Engine<H>, spot: Spot) {
+        let config = engine.edges[spot.edge as usize].config;
         let (State::Checking { queries: queries @ 1.. }, LeaveRule::Check { interval, .. }) =
             (self.lans.lans[spot.lan].state, config.leave)
         else {
-            return self.close(core, spot);
+            return self.close(engine, spot);
         };
         self.lans.lans[spot.lan].state = State::Checking { queries: queries - 1 };
         let mut first: Option<(Duration, u32)> = None;
@@ -275,26 +281,26 @@ impl Tree {
             }
         }
         if let Some((delay, receiver)) = first {
-            self.schedule(core, Later::Answer { receiver, channel: spot.channel }, delay);
+            self.schedule(engine, Later::Answer { receiver, channel: spot.channel }, delay);
         }
-        self.schedule(core, Later::Check { node: spot.node, channel: spot.channel }, interval);
+        self.schedule(engine, Later::Check { node: spot.node, channel: spot.channel }, interval);
     }
 
-    fn close_after(&mut self, core: &mut Core, spot: Spot, wait: Duration) {
+    fn close_after<H: Copy>(&mut self, engine: &mut Engine<H>, spot: Spot, wait: Duration) {
         if wait.is_zero() {
-            return self.close(core, spot);
+            return self.close(engine, spot);
         }
         self.lans.lans[spot.lan].state = State::Checking { queries: 0 };
-        self.schedule(core, Later::Check { node: spot.node, channel: spot.channel }, wait);
+        self.schedule(engine, Later::Check { node: spot.node, channel: spot.channel }, wait);
     }
 
     /// An edge forwards a channel no longer and believes in nobody. Hosts that want it all the same
     /// say so at the next general query, unless they have a report to come anyway.
-    fn close(&mut self, core: &mut Core, spot: Spot) {
+    fn close<H: Copy>(&mut self, engine: &mut Engine<H>, spot: Spot) {
         let (node, channel) = (spot.node, spot.channel);
         let lan = &mut self.lans.lans[spot.lan];
         (lan.state, lan.believed) = (State::None, 0);
-        core.edges[spot.edge as usize].groups -= 1;
+        engine.edges[spot.edge as usize].groups -= 1;
         self.turn(spot, Membership::Held, Membership::Waiting);
         for receiver in self.receivers_at(node) {
             let slot = self.member_slot(receiver, channel);
@@ -303,10 +309,10 @@ impl Tree {
             }
             let waits = self.members[slot] == Membership::Waiting;
             if waits && self.agenda.find(Later::any_report(receiver, channel)).is_none() {
-                self.await_general_query(core, spot, receiver);
+                self.await_general_query(engine, spot, receiver);
             }
         }
-        self.remove_holder(core, node, channel, Duration::ZERO);
+        self.remove_holder(engine, node, channel, Duration::ZERO);
     }
 
     /// Turns the memberships of one kind at a node into another.

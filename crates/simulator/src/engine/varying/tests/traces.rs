@@ -7,7 +7,7 @@ use super::*;
 #[test]
 fn golden_deliveries_of_a_trace_counted_by_hand() {
     // Opportunities at 1, 2, 2, 7 and 10 ms, then at 11, 12, 12, 17 and 20 ms, and so on.
-    let mut core = varied(trace("1\n2\n2\n7\n10\n"), QueueConfig::default());
+    let mut engine = varied(trace("1\n2\n2\n7\n10\n"), QueueConfig::default());
     let offers = [
         (0, 1500),      // all of 1 ms
         (0, 700),       // 2 ms
@@ -21,11 +21,11 @@ fn golden_deliveries_of_a_trace_counted_by_hand() {
         (19_000, 4000), // 40 bytes of 20 ms, 1500 of 21 and of 22 ms, 960 of the second of 22 ms
     ];
     let expected = [1, 2, 2, 2, 7, 11, 11, 17, 20, 22];
-    let arrived = carry(&mut core, &offers);
+    let arrived = carry(&mut engine, &offers);
     let at: Vec<(i64, u64)> = expected.iter().zip(0..).map(|(at, seq)| (seq, (at + 5) * 1000)).collect();
     assert_eq!(arrived, at);
     // Until 22 ms: five in each pass of 10 ms, and three more.
-    assert_eq!(core.links[0].capacity_bytes(us(22_000)), Some(13.0 * 1500.0));
+    assert_eq!(engine.links[0].capacity_bytes(us(22_000)), Some(13.0 * 1500.0));
 }
 
 #[test]
@@ -89,7 +89,7 @@ proptest! {
         let mut times: Vec<u64> = steps.iter().map(|step| { end += step; end }).collect();
         times.push(end + 1);
         let lines: Vec<String> = times.iter().map(u64::to_string).collect();
-        let mut core = varied(trace(&lines.join("\n")), QueueConfig::default());
-        prop_assert_eq!(carry(&mut core, &offers), by_hand(&offers, &times));
+        let mut engine = varied(trace(&lines.join("\n")), QueueConfig::default());
+        prop_assert_eq!(carry(&mut engine, &offers), by_hand(&offers, &times));
     }
 }

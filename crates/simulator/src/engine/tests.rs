@@ -15,42 +15,42 @@ use crate::tcp::Segment;
 
 const LINK: LinkId = LinkId(0);
 
-/// A core with one link.
-fn one_link(rate: Rate, delay: Duration, queue: QueueConfig) -> Core {
+/// An engine with one link.
+fn one_link(rate: Rate, delay: Duration, queue: QueueConfig) -> Engine<()> {
     let (loss, loss_place, loss_marks) = (LossModel::None, LossPlace::BeforeQueue, false);
     let config = LinkConfig { rate, delay, queue, loss, loss_place, loss_marks };
-    Core::new(vec![Link::new(config, Stream::new(1, "link"), Stream::new(1, "queue"))])
+    Engine::<()>::new(vec![Link::new(config, Stream::new(1, "link"), Stream::new(1, "queue"))])
 }
 
 /// Serves the events up to `end` and adds the packets that arrive: their numbers and when.
-fn serve(core: &mut Core, end: Time, arrived: &mut Vec<(i64, Time)>) {
-    while let Some((key, event)) = core.events.first(end) {
-        core.events.remove_first();
-        core.current = key;
+fn serve(engine: &mut Engine<()>, end: Time, arrived: &mut Vec<(i64, Time)>) {
+    while let Some((key, event)) = engine.events.first(end) {
+        engine.events.remove_first();
+        engine.current = key;
         match event {
-            Event::Free(_) => core.transmitter_free(LINK),
+            Event::Free(_) => engine.transmitter_free(LINK),
             Event::Arrival(_) => {
-                let (copy, next) = core.land(0).unwrap();
-                let &Body::Segment(Segment { seq, .. }) = core.slab.body(copy.packet) else { panic!() };
+                let (copy, next) = engine.land(0).unwrap();
+                let &Body::Segment(Segment { seq, .. }) = engine.slab.body(copy.packet) else { panic!() };
                 arrived.push((seq, key.time));
-                core.slab.release(copy.packet);
+                engine.slab.release(copy.packet);
                 if let Some(next) = next {
-                    core.events.push(next, Event::Arrival(0));
+                    engine.events.push(next, Event::Arrival(0));
                 }
             }
             other => panic!("{other:?}"),
         }
     }
-    core.current = Key { time: end, order: core.events.next_order() };
-    core.links[0].account_queue(end);
+    engine.current = Key { time: end, order: engine.events.next_order() };
+    engine.links[0].account_queue(end);
 }
 
 /// Offers numbered packets at their times and serves all. Returns the arrivals and the counters.
-fn carry(core: &mut Core, offers: &[(Time, u32)]) -> (Vec<(i64, Time)>, LinkCounters) {
+fn carry(engine: &mut Engine<()>, offers: &[(Time, u32)]) -> (Vec<(i64, Time)>, LinkCounters) {
     let mut arrived = Vec::new();
     for (seq, &(at, bytes)) in offers.iter().enumerate() {
-        serve(core, at, &mut arrived);
-        core.send(
+        serve(engine, at, &mut arrived);
+        engine.send(
             Body::Segment(Segment::numbered(seq as i64)),
             Size::from_bytes(bytes),
             EcnField::NotCapable,
@@ -59,18 +59,18 @@ fn carry(core: &mut Core, offers: &[(Time, u32)]) -> (Vec<(i64, Time)>, LinkCoun
             0,
         );
     }
-    serve(core, Time::from_secs_f64(1e6), &mut arrived);
-    (arrived, core.links[0].counters)
+    serve(engine, Time::from_secs_f64(1e6), &mut arrived);
+    (arrived, engine.links[0].counters)
 }
 
 #[test]
 fn golden_store_and_forward() {
     let case = golden::vector("vectors-active-and-unicast.json", "link-01");
     let rate = Rate::from_bps(case.number("rate_bps"));
-    let mut core = one_link(rate, Duration::from_secs_f64(case.number("prop")), QueueConfig::default());
+    let mut engine = one_link(rate, Duration::from_secs_f64(case.number("prop")), QueueConfig::default());
     let offers: Vec<_> =
         golden::numbers(&case.input["bytes"]).iter().map(|&b| (Time::ZERO, b as u32)).collect();
-    let (arrived, counters) = carry(&mut core, &offers);
+    let (arrived, counters) = carry(&mut engine, &offers);
     let at: Vec<f64> = arrived.iter().map(|(_, at)| at.as_secs_f64()).collect();
     case.check_list("arrival", &at, &case.expected["arrival"]);
     assert_eq!((counters.packets, counters.bytes), (2, 2000));
@@ -102,11 +102,11 @@ fn golden_queue_limits() {
     ] {
         let case = golden::vector("vectors-active-and-unicast.json", id);
         let queue = queue(id, case.whole("limit") as u32);
-        let mut core = one_link(Rate::from_mbps(0.8), Duration::from_ms(1), queue);
+        let mut engine = one_link(Rate::from_mbps(0.8), Duration::from_ms(1), queue);
         // From an access link of 100 Mbit/s a packet comes each 80 us.
         for arrival in 0..case.whole("arrivals") {
-            serve(&mut core, Time::from_ns(80_000 * arrival), &mut Vec::new());
-            core.send(
+            serve(&mut engine, Time::from_ns(80_000 * arrival), &mut Vec::new());
+            engine.send(
                 Body::Segment(Segment::numbered(0)),
                 Size::from_bytes(1000),
                 EcnField::NotCapable,
@@ -115,7 +115,7 @@ fn golden_queue_limits() {
                 0,
             );
         }
-        let link = &core.links[0];
+        let link = &engine.links[0];
         assert_eq!(link.queue.len() as u64, golden::whole(&case.expected["waiting"]), "{id}");
         assert_eq!(link.counters.queue_drops, golden::whole(&case.expected["dropped"]), "{id}");
         assert_eq!(link.counters.packets, 1, "{id}: one more is in transmission");
@@ -124,9 +124,9 @@ fn golden_queue_limits() {
 
 #[test]
 fn a_packet_that_comes_as_the_transmitter_frees_starts_at_once() {
-    let mut core = one_link(Rate::from_mbps(8.0), Duration::ZERO, QueueConfig::default());
+    let mut engine = one_link(Rate::from_mbps(8.0), Duration::ZERO, QueueConfig::default());
     let millisecond = |ms: u64| Time::from_ns(ms * 1_000_000);
-    let (arrived, counters) = carry(&mut core, &[(millisecond(0), 1000), (millisecond(1), 1000)]);
+    let (arrived, counters) = carry(&mut engine, &[(millisecond(0), 1000), (millisecond(1), 1000)]);
     assert_eq!(arrived, [(0, millisecond(1)), (1, millisecond(2))]);
     assert_eq!(counters.queue_packet_ns, 0);
 }
@@ -187,8 +187,8 @@ proptest! {
         }).collect();
         let queue = QueueConfig::DropTail { limit, ns2_compat };
         let (expected, dropped, integral) = by_hand(&offers, 2, delay, (limit, ns2_compat));
-        let mut core = one_link(Rate::from_mbps(4000.0), Duration::from_ns(delay), queue);
-        let (arrived, counters) = carry(&mut core, &offers);
+        let mut engine = one_link(Rate::from_mbps(4000.0), Duration::from_ns(delay), queue);
+        let (arrived, counters) = carry(&mut engine, &offers);
         prop_assert_eq!(arrived, expected);
         prop_assert_eq!(counters.queue_drops, dropped);
         prop_assert_eq!(counters.queue_packet_ns, integral);
@@ -196,8 +196,8 @@ proptest! {
         let bytes: u64 = offers.iter().map(|&(_, bytes)| u64::from(bytes)).sum();
         prop_assert!(counters.bytes <= bytes);
         // Dropped copies are kept for whoever accounts for them; nothing else is left.
-        prop_assert_eq!(core.slab.copies(), core.dropped.len());
-        prop_assert_eq!(core.carried(), 0);
+        prop_assert_eq!(engine.slab.copies(), engine.dropped.len());
+        prop_assert_eq!(engine.carried(), 0);
     }
 }
 
@@ -268,15 +268,15 @@ proptest! {
             at += gap;
             (Time::from_ns(at), bytes)
         }).collect();
-        let mut core = one_link(Rate::from_mbps(4000.0), Duration::from_us(3), managed()[kind]);
-        let (arrived, counters) = carry(&mut core, &offers);
+        let mut engine = one_link(Rate::from_mbps(4000.0), Duration::from_us(3), managed()[kind]);
+        let (arrived, counters) = carry(&mut engine, &offers);
         prop_assert_eq!(arrived.len() as u64, counters.packets);
         prop_assert_eq!(counters.packets + counters.queue_drops, offers.len() as u64);
         prop_assert!(counters.chosen_drops <= counters.queue_drops);
         prop_assert!(arrived.windows(2).all(|pair| pair[0].0 < pair[1].0), "in order");
-        prop_assert_eq!(core.dropped.len() as u64, counters.queue_drops);
-        prop_assert_eq!(core.slab.copies(), core.dropped.len());
-        prop_assert_eq!(core.carried(), 0);
+        prop_assert_eq!(engine.dropped.len() as u64, counters.queue_drops);
+        prop_assert_eq!(engine.slab.copies(), engine.dropped.len());
+        prop_assert_eq!(engine.carried(), 0);
         // Whoever does not find the link busy is sent at once; so no packet arrives later than all
         // before it take, one after the other, from the first on.
         let total: u64 = gaps.iter().map(|&(_, bytes)| u64::from(bytes) * 2).sum();
@@ -298,26 +298,26 @@ fn an_error_model_marks_where_packets_take_marks() {
             let (rate, queue, loss) = (Rate::from_mbps(8.0), QueueConfig::default(), every_third.clone());
             let config = LinkConfig { rate, delay: Duration::ZERO, queue, loss, loss_place, loss_marks };
             let link = Link::new(config, Stream::new(1, "link"), Stream::new(1, "queue"));
-            let mut core = Core::new(vec![link]);
+            let mut engine = Engine::<()>::new(vec![link]);
             let mut marked = Vec::new();
             for seq in 0..9 {
-                let packet = core.slab.insert(Body::Segment(Segment::numbered(seq)));
+                let packet = engine.slab.insert(Body::Segment(Segment::numbered(seq)));
                 let (size_bytes, route, position, channel) = (1000, 0, 0, 0);
-                core.offer(
+                engine.offer(
                     LINK,
                     PacketCopy { packet, route, position, size_bytes, ecn: ecn.into(), channel },
                 );
-                core.current.time += Duration::from_ms(2);
-                if let Some((mut copy, _)) = core.land(0)
-                    && !core.loses_on_arrival(0, &mut copy)
+                engine.current.time += Duration::from_ms(2);
+                if let Some((mut copy, _)) = engine.land(0)
+                    && !engine.loses_on_arrival(0, &mut copy)
                 {
                     marked.push(copy.is_marked());
                 }
             }
-            let counters = core.links[0].counters;
+            let counters = engine.links[0].counters;
             let is_marking = ecn == EcnField::Classic && loss_marks;
             let expected = if is_marking { (0, 3, 9, 0) } else { (3, 0, 6, 3) };
-            let dropped = core.dropped.len();
+            let dropped = engine.dropped.len();
             assert_eq!((counters.losses, counters.marks, marked.len(), dropped), expected, "{ecn:?}");
             assert_eq!(marked[0], is_marking, "{ecn:?}");
             assert_eq!(marked.iter().filter(|&&marked| marked).count() as u64, counters.marks);

@@ -113,7 +113,7 @@ proptest! {
         // At most 0.6 is lost: a hundred general queries are enough for everybody.
         bed.run(now_ms as f64 / 1e3 + 100.0 * 125.0);
         check_settled(&bed.tree, &wanted)?;
-        prop_assert_eq!(bed.core.slab.copies(), 0);
+        prop_assert_eq!(bed.engine.slab.copies(), 0);
         prop_assert_eq!(bed.refused.len(), 0);
     }
 }

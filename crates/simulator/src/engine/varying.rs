@@ -5,7 +5,7 @@ use std::sync::Arc;
 use layercast_core::stream::Stream;
 use layercast_core::units::Time;
 
-use super::Core;
+use super::Engine;
 use crate::event::{Event, Key};
 use crate::link::Step;
 use crate::network::LinkId;
@@ -13,7 +13,7 @@ use crate::packet::{Dropped, PacketCopy};
 use crate::queue::Queue;
 use crate::variation::LinkVariation;
 
-impl Core {
+impl<H: Copy> Engine<H> {
     /// Lets a link change as planned. `losses` is the stream of its error models.
     pub(crate) fn vary(&mut self, id: LinkId, plan: Arc<LinkVariation>, losses: Stream) {
         self.links[id.0 as usize].vary(plan, losses);
@@ -67,7 +67,7 @@ impl Core {
         }
     }
 
-    /// Puts a copy on the wire of a link that changes, as [`Core::transmit`].
+    /// Puts a copy on the wire of a link that changes, as [`Engine::transmit`].
     #[cold]
     pub(super) fn transmit_varying(&mut self, id: LinkId, copy: PacketCopy) -> Option<Key> {
         let now = self.current.time;

@@ -4,7 +4,7 @@ use layercast_core::contract::{ChildLink, ChildSet};
 use layercast_core::units::Channel;
 
 use super::{Forwarding, Shape, Tree};
-use crate::core::Core;
+use crate::engine::Engine;
 use crate::event::ArrivalRun;
 use crate::network::LinkId;
 use crate::packet::PacketCopy;
@@ -99,14 +99,20 @@ impl Tree {
 
     /// Sends one copy over each of these child links of `node` below which somebody wants it. The copy's own
     /// copy stays with the caller.
-    pub(crate) fn forward_over(&self, core: &mut Core, node: u32, links: ChildSet, copy: PacketCopy) {
+    pub(crate) fn forward_over<H: Copy>(
+        &self,
+        engine: &mut Engine<H>,
+        node: u32,
+        links: ChildSet,
+        copy: PacketCopy,
+    ) {
         let mut arrivals = ArrivalRun::new();
         for (number, child) in self.shape.children_of(node).enumerate().take(MOST_CHILD_LINKS as usize) {
             let chosen = links.0 >> number & 1 == 1;
             if chosen && self.forwarding[self.slot(child, CHILDREN_CHANNEL)] != Forwarding::Off {
-                self.send_copy(core, child, copy, &mut arrivals);
+                self.send_copy(engine, child, copy, &mut arrivals);
             }
         }
-        arrivals.enter(&mut core.events);
+        arrivals.enter(&mut engine.events);
     }
 }

@@ -160,7 +160,7 @@ fn a_lost_report_is_repeated_and_then_waits_for_a_general_query() {
         bed.join(0, NONE);
         bed.run(3.5);
         assert!(!bed.tree.is_member(0, C0) && bed.tree.wants(0, C0), "it waits");
-        bed.core.edges[0].config.report_loss = 0.0;
+        bed.engine.edges[0].config.report_loss = 0.0;
         close(bed.until(500.0, |bed| bed.forwards("R")).unwrap(), 3.0 + repeat + UP);
         assert!(bed.tree.is_member(0, C0));
     }
@@ -168,7 +168,7 @@ fn a_lost_report_is_repeated_and_then_waits_for_a_general_query() {
     let mut bed = bed(Some(config), &["R"], lossless());
     bed.join(0, NONE);
     bed.run(20.0);
-    bed.core.edges[0].config.report_loss = 0.0;
+    bed.engine.edges[0].config.report_loss = 0.0;
     let heard = bed.until(500.0, |bed| bed.forwards("R")).unwrap();
     assert!((125.0 + UP..=135.0 + UP).contains(&heard), "{heard}");
 }
@@ -178,11 +178,11 @@ fn when_all_answers_are_lost_the_next_general_query_repairs_it() {
     let mut bed = bed(Some(check(1.0, 2, false)), &["R", "R"], lossless());
     (0..2).for_each(|receiver| bed.join(receiver, NONE));
     bed.run(5.0);
-    bed.core.edges[0].config.report_loss = 1.0;
+    bed.engine.edges[0].config.report_loss = 1.0;
     bed.leave(0, NONE);
     close(stops_at(&mut bed, 100.0), 7.0 + UP);
     assert!(bed.tree.wants(1, C0) && !bed.tree.is_member(1, C0));
-    bed.core.edges[0].config.report_loss = 0.0;
+    bed.engine.edges[0].config.report_loss = 0.0;
     let heard = bed.until(500.0, |bed| bed.forwards("R")).unwrap();
     assert!((125.0 + UP..=135.0 + UP).contains(&heard), "{heard}");
     assert!(bed.tree.is_member(1, C0));
@@ -207,7 +207,7 @@ fn a_full_edge_refuses_and_has_room_again_after_a_prune() {
     bed.run(4.0);
     assert!(bed.tree.is_member(1, bed::C1));
     assert_eq!(bed.refused.len(), 1);
-    assert_eq!(bed.core.edges[0].groups, 1);
+    assert_eq!(bed.engine.edges[0].groups, 1);
 }
 
 #[test]

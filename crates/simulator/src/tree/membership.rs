@@ -8,7 +8,7 @@ use layercast_core::units::{Channel, Duration};
 
 use super::later::Later;
 use super::{Forwarding, Latency, MEMBERSHIP_SIZE, Membership, Tree};
-use crate::core::Core;
+use crate::engine::Engine;
 use crate::packet::{Body, EcnField, MembershipChange, MembershipMessage};
 
 /// After what time a lost message is sent again: the graft retry period of RFC 3973, section 4.8.
@@ -23,22 +23,34 @@ pub(crate) struct Refusal {
 
 impl Tree {
     /// A receiver joins a channel; the join reaches its node after `latency`.
-    pub(crate) fn join(&mut self, core: &mut Core, receiver: u32, channel: Channel, latency: Latency) {
+    pub(crate) fn join<H: Copy>(
+        &mut self,
+        engine: &mut Engine<H>,
+        receiver: u32,
+        channel: Channel,
+        latency: Latency,
+    ) {
         let join = Later::Join { receiver, channel };
         if channel.index() >= self.channels || self.wants(receiver, channel) || self.agenda.holds(join) {
             return;
         }
         let latency = self.draw(receiver, latency);
         if latency.is_zero() {
-            self.add_member(core, receiver, channel);
+            self.add_member(engine, receiver, channel);
         } else {
-            self.schedule(core, join, latency);
+            self.schedule(engine, join, latency);
         }
     }
 
     /// A receiver leaves a channel; it is forwarded for `latency` longer, unless there is an edge
     /// that has a rule of its own.
-    pub(crate) fn leave(&mut self, core: &mut Core, receiver: u32, channel: Channel, latency: Latency) {
+    pub(crate) fn leave<H: Copy>(
+        &mut self,
+        engine: &mut Engine<H>,
+        receiver: u32,
+        channel: Channel,
+        latency: Latency,
+    ) {
         if channel.index() >= self.channels {
             return;
         }
@@ -49,16 +61,16 @@ impl Tree {
         }
         let latency = self.draw(receiver, latency);
         if let Some(spot) = self.spot_of(receiver, channel) {
-            return self.host_leaves(core, spot, receiver, latency);
+            return self.host_leaves(engine, spot, receiver, latency);
         }
         let node = self.shape.receiver_nodes[receiver as usize];
-        self.remove_holder(core, node, channel, latency);
+        self.remove_holder(engine, node, channel, latency);
         self.mark_gone(receiver, channel, self.holders[self.slot(node, channel)] == 0);
     }
 
     /// A receiver falls silent in all channels without leaving them. Where no edge is modelled,
     /// nobody ever notices, and what it held is forwarded on.
-    pub(crate) fn crash(&mut self, core: &mut Core, receiver: u32) {
+    pub(crate) fn crash<H: Copy>(&mut self, engine: &mut Engine<H>, receiver: u32) {
         for index in 0..self.channels {
             let channel = Channel(index as u16);
             self.agenda.cancel(Later::Join { receiver, channel });
@@ -67,7 +79,7 @@ impl Tree {
                 continue;
             }
             if let Some(spot) = self.spot_of(receiver, channel) {
-                self.host_falls_silent(core, spot, receiver);
+                self.host_falls_silent(engine, spot, receiver);
             } else {
                 let node = self.shape.receiver_nodes[receiver as usize];
                 self.mark_gone(receiver, channel, self.holders[self.slot(node, channel)] == 1);
@@ -76,23 +88,23 @@ impl Tree {
     }
 
     /// A scheduled change comes into force. What it refuses is for the caller to tell.
-    pub(crate) fn serve_later(&mut self, core: &mut Core, slot: u32) -> Option<Refusal> {
+    pub(crate) fn serve_later<H: Copy>(&mut self, engine: &mut Engine<H>, slot: u32) -> Option<Refusal> {
         match self.agenda.take(slot)? {
-            Later::Join { receiver, channel } => self.add_member(core, receiver, channel),
-            Later::Expire { node, channel } => self.stop_forwarding(core, node, channel),
+            Later::Join { receiver, channel } => self.add_member(engine, receiver, channel),
+            Later::Expire { node, channel } => self.stop_forwarding(engine, node, channel),
             Later::Resend { node, channel, after } => {
                 let wanted = self.holders[self.slot(node, channel)] > 0;
                 let change = if wanted { MembershipChange::Graft } else { MembershipChange::Prune { after } };
-                self.tell_parent(core, node, channel, change);
+                self.tell_parent(engine, node, channel, change);
             }
             Later::Refuse { receiver, channel } => return Some(Refusal { receiver, channel }),
-            other => self.serve_edge(core, other),
+            other => self.serve_edge(engine, other),
         }
         None
     }
 
     /// A membership message from tree node `message.edge` reaches the router above it.
-    pub(crate) fn serve_message(&mut self, core: &mut Core, message: MembershipMessage) {
+    pub(crate) fn serve_message<H: Copy>(&mut self, engine: &mut Engine<H>, message: MembershipMessage) {
         let (node, channel) = (message.edge, message.channel);
         let slot = self.slot(node, channel);
         match message.change {
@@ -100,15 +112,15 @@ impl Tree {
                 self.agenda.cancel(Later::Expire { node, channel });
                 let before = std::mem::replace(&mut self.forwarding[slot], Forwarding::On);
                 if before == Forwarding::Off {
-                    self.add_holder(core, self.shape.nodes[node as usize].parent, channel);
+                    self.add_holder(engine, self.shape.nodes[node as usize].parent, channel);
                 }
             }
             MembershipChange::Prune { after } if self.forwarding[slot] == Forwarding::On => {
                 self.forwarding[slot] = Forwarding::Leaving;
                 if after.is_zero() {
-                    self.stop_forwarding(core, node, channel);
+                    self.stop_forwarding(engine, node, channel);
                 } else {
-                    self.schedule(core, Later::Expire { node, channel }, after);
+                    self.schedule(engine, Later::Expire { node, channel }, after);
                 }
             }
             MembershipChange::Prune { .. } => {}
@@ -116,14 +128,14 @@ impl Tree {
     }
 
     /// A membership message was lost on its way up. It is sent again, as things are then.
-    pub(crate) fn message_lost(&mut self, core: &mut Core, message: MembershipMessage) {
+    pub(crate) fn message_lost<H: Copy>(&mut self, engine: &mut Engine<H>, message: MembershipMessage) {
         let (node, channel) = (message.edge, message.channel);
         let after = match message.change {
             MembershipChange::Graft => Duration::ZERO,
             MembershipChange::Prune { after } => after,
         };
         self.agenda.cancel_any(Later::any_resend(node, channel));
-        self.schedule(core, Later::Resend { node, channel, after }, RESEND_AFTER);
+        self.schedule(engine, Later::Resend { node, channel, after }, RESEND_AFTER);
     }
 
     /// Whether a receiver has joined the channel, and the join has got as far as its node.
@@ -136,13 +148,13 @@ impl Tree {
         latency.draw(self.streams.get_mut(node as usize))
     }
 
-    fn add_member(&mut self, core: &mut Core, receiver: u32, channel: Channel) {
+    fn add_member<H: Copy>(&mut self, engine: &mut Engine<H>, receiver: u32, channel: Channel) {
         if let Some(spot) = self.spot_of(receiver, channel) {
-            return self.host_joins(core, spot, receiver);
+            return self.host_joins(engine, spot, receiver);
         }
         let slot = self.member_slot(receiver, channel);
         self.members[slot] = Membership::Held;
-        self.add_holder(core, self.shape.receiver_nodes[receiver as usize], channel);
+        self.add_holder(engine, self.shape.receiver_nodes[receiver as usize], channel);
     }
 
     /// A receiver has the channel no more. What still comes is late if nobody else wants it there.
@@ -161,7 +173,7 @@ impl Tree {
         }
     }
 
-    pub(super) fn add_holder(&mut self, core: &mut Core, node: u32, channel: Channel) {
+    pub(super) fn add_holder<H: Copy>(&mut self, engine: &mut Engine<H>, node: u32, channel: Channel) {
         let slot = self.slot(node, channel);
         self.holders[slot] += 1;
         let is_first = self.holders[slot] == 1;
@@ -170,35 +182,47 @@ impl Tree {
             self.clear_late(node, channel);
         }
         if is_first {
-            self.tell_parent(core, node, channel, MembershipChange::Graft);
+            self.tell_parent(engine, node, channel, MembershipChange::Graft);
         }
     }
 
-    pub(super) fn remove_holder(&mut self, core: &mut Core, node: u32, channel: Channel, latency: Duration) {
+    pub(super) fn remove_holder<H: Copy>(
+        &mut self,
+        engine: &mut Engine<H>,
+        node: u32,
+        channel: Channel,
+        latency: Duration,
+    ) {
         let slot = self.slot(node, channel);
         self.holders[slot] -= 1;
         if self.holders[slot] == 0 {
-            self.tell_parent(core, node, channel, MembershipChange::Prune { after: latency });
+            self.tell_parent(engine, node, channel, MembershipChange::Prune { after: latency });
         }
     }
 
     /// The wait is at the last hop only: routers above prune at once.
-    fn stop_forwarding(&mut self, core: &mut Core, node: u32, channel: Channel) {
+    fn stop_forwarding<H: Copy>(&mut self, engine: &mut Engine<H>, node: u32, channel: Channel) {
         let slot = self.slot(node, channel);
         self.forwarding[slot] = Forwarding::Off;
-        self.remove_holder(core, self.shape.nodes[node as usize].parent, channel, Duration::ZERO);
+        self.remove_holder(engine, self.shape.nodes[node as usize].parent, channel, Duration::ZERO);
     }
 
-    fn tell_parent(&mut self, core: &mut Core, node: u32, channel: Channel, change: MembershipChange) {
+    fn tell_parent<H: Copy>(
+        &mut self,
+        engine: &mut Engine<H>,
+        node: u32,
+        channel: Channel,
+        change: MembershipChange,
+    ) {
         if node != 0 {
             self.agenda.cancel_any(Later::any_resend(node, channel));
             let up = self.shape.nodes[node as usize].link_in.reverse();
             let body = Body::Membership(MembershipMessage { edge: node, channel, change });
-            core.send(body, MEMBERSHIP_SIZE, EcnField::NotCapable, up, self.routes.membership, node);
+            engine.send(body, MEMBERSHIP_SIZE, EcnField::NotCapable, up, self.routes.membership, node);
         }
     }
 
-    pub(super) fn schedule(&mut self, core: &mut Core, later: Later, after: Duration) {
-        self.agenda.schedule(core, self.routes.membership, later, after);
+    pub(super) fn schedule<H: Copy>(&mut self, engine: &mut Engine<H>, later: Later, after: Duration) {
+        self.agenda.schedule(engine, self.routes.membership, later, after);
     }
 }

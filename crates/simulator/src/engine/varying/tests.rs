@@ -18,7 +18,7 @@ fn us(us: u64) -> Time {
 }
 
 /// A link of 8 Mbit/s, where a packet of 1000 bytes takes 1 ms, and of 5 ms delay.
-fn varied(variation: LinkVariation, queue: QueueConfig) -> Core {
+fn varied(variation: LinkVariation, queue: QueueConfig) -> Engine<()> {
     variation.check().unwrap();
     let config = LinkConfig {
         rate: Rate::from_mbps(8.0),
@@ -29,46 +29,46 @@ fn varied(variation: LinkVariation, queue: QueueConfig) -> Core {
         loss_marks: false,
     };
     let link = Link::new(config, Stream::new(1, "link"), Stream::new(1, "queue"));
-    let mut core = Core::new(vec![link]);
-    core.vary(LINK, Arc::new(variation), Stream::new(1, "link"));
-    core
+    let mut engine = Engine::<()>::new(vec![link]);
+    engine.vary(LINK, Arc::new(variation), Stream::new(1, "link"));
+    engine
 }
 
 /// What arrived: the numbers of the packets, and when in microseconds.
 type Arrived = Vec<(i64, u64)>;
 
 /// Serves the events up to `end`; packets that are lost on the link do not arrive.
-fn serve(core: &mut Core, end: Time, arrived: &mut Arrived) {
-    while let Some((key, event)) = core.events.first(end) {
-        core.events.remove_first();
-        core.current = key;
+fn serve(engine: &mut Engine<()>, end: Time, arrived: &mut Arrived) {
+    while let Some((key, event)) = engine.events.first(end) {
+        engine.events.remove_first();
+        engine.current = key;
         match event {
-            Event::Free(_) => core.transmitter_free(LINK),
-            Event::Change(_) => core.change_link(LINK),
+            Event::Free(_) => engine.transmitter_free(LINK),
+            Event::Change(_) => engine.change_link(LINK),
             Event::Arrival(_) => {
-                let (copy, next) = core.land(0).unwrap();
+                let (copy, next) = engine.land(0).unwrap();
                 if let Some(next) = next {
                     assert!(next > key, "what arrives next arrives later");
-                    core.events.push(next, Event::Arrival(0));
+                    engine.events.push(next, Event::Arrival(0));
                 }
-                if !core.loses_on_arrival(0, &mut { copy }) {
-                    let &Body::Segment(Segment { seq, .. }) = core.slab.body(copy.packet) else { panic!() };
+                if !engine.loses_on_arrival(0, &mut { copy }) {
+                    let &Body::Segment(Segment { seq, .. }) = engine.slab.body(copy.packet) else { panic!() };
                     arrived.push((seq, key.time.as_ns() / 1000));
-                    core.slab.release(copy.packet);
+                    engine.slab.release(copy.packet);
                 }
             }
             other => panic!("{other:?}"),
         }
     }
-    core.current = Key { time: end, order: core.events.next_order() };
+    engine.current = Key { time: end, order: engine.events.next_order() };
 }
 
 /// Offers packets of these sizes at these microseconds and serves all.
-fn carry(core: &mut Core, offers: &[(u64, u32)]) -> Arrived {
+fn carry(engine: &mut Engine<()>, offers: &[(u64, u32)]) -> Arrived {
     let mut arrived = Vec::new();
     for (seq, &(at, bytes)) in offers.iter().enumerate() {
-        serve(core, us(at), &mut arrived);
-        core.send(
+        serve(engine, us(at), &mut arrived);
+        engine.send(
             Body::Segment(Segment::numbered(seq as i64)),
             Size::from_bytes(bytes),
             EcnField::NotCapable,
@@ -77,7 +77,7 @@ fn carry(core: &mut Core, offers: &[(u64, u32)]) -> Arrived {
             0,
         );
     }
-    serve(core, Time::from_secs_f64(1000.0), &mut arrived);
+    serve(engine, Time::from_secs_f64(1000.0), &mut arrived);
     arrived
 }
 
@@ -103,10 +103,10 @@ fn trace(text: &str) -> LinkVariation {
 #[test]
 fn a_packet_in_transmission_keeps_its_rate() {
     // A quarter of the rate from the middle of the first transmission.
-    let mut core = varied(changes(vec![change(500, Some(2.0), None)]), QueueConfig::default());
-    assert_eq!(carry(&mut core, &[(0, 1000), (0, 1000)]), [(0, 6_000), (1, 10_000)]);
+    let mut engine = varied(changes(vec![change(500, Some(2.0), None)]), QueueConfig::default());
+    assert_eq!(carry(&mut engine, &[(0, 1000), (0, 1000)]), [(0, 6_000), (1, 10_000)]);
     // 500 us at 1 byte/us, then 0.25 byte/us.
-    let capacity = core.links[0].capacity_bytes(us(10_500)).unwrap();
+    let capacity = engine.links[0].capacity_bytes(us(10_500)).unwrap();
     assert!((capacity - (500.0 + 2500.0)).abs() < 1e-6, "{capacity}");
 }
 
@@ -114,9 +114,9 @@ fn a_packet_in_transmission_keeps_its_rate() {
 fn a_change_comes_before_packets_of_its_instant_and_happens_again() {
     let fast_then_slow = vec![change(0, Some(16.0), None), change(10_000, Some(4.0), None)];
     let variation = LinkVariation { repeat: Some(Duration::from_ms(20)), ..changes(fast_then_slow) };
-    let mut core = varied(variation, QueueConfig::default());
+    let mut engine = varied(variation, QueueConfig::default());
     let offers: Vec<_> = [0, 10_000, 20_000, 29_999, 30_000, 40_000].map(|at| (at, 1000)).to_vec();
-    let took: Vec<u64> = carry(&mut core, &offers).iter().map(|&(_, at)| at).collect();
+    let took: Vec<u64> = carry(&mut engine, &offers).iter().map(|&(_, at)| at).collect();
     // The fifth waits for the fourth, which began at the higher rate.
     assert_eq!(took, [5_500, 17_000, 25_500, 35_499, 37_499, 45_500]);
 }
@@ -126,11 +126,11 @@ fn packets_overtake_when_the_delay_falls() {
     // Four packets back to back; the delay falls before the third is sent, rises before the fourth.
     let steps = vec![change(1_500, None, Some(1)), change(2_500, None, Some(2))];
     let offers = [(0, 1000); 4];
-    let mut core = varied(changes(steps.clone()), QueueConfig::default());
-    assert_eq!(carry(&mut core, &offers), [(2, 4_000), (0, 6_000), (3, 6_000), (1, 7_000)]);
+    let mut engine = varied(changes(steps.clone()), QueueConfig::default());
+    assert_eq!(carry(&mut engine, &offers), [(2, 4_000), (0, 6_000), (3, 6_000), (1, 7_000)]);
     let in_order = LinkVariation { avoid_reordering: true, ..changes(steps) };
-    let mut core = varied(in_order, QueueConfig::default());
-    assert_eq!(carry(&mut core, &offers), [(0, 6_000), (1, 7_000), (2, 7_000), (3, 7_000)]);
+    let mut engine = varied(in_order, QueueConfig::default());
+    assert_eq!(carry(&mut engine, &offers), [(0, 6_000), (1, 7_000), (2, 7_000), (3, 7_000)]);
 }
 
 #[test]
@@ -142,11 +142,11 @@ fn a_loss_model_starts_with_its_change() {
         loss(50_000, LossModel::List(vec![0]), LossPlace::BeforeQueue),
         loss(90_000, LossModel::None, LossPlace::BeforeQueue),
     ]);
-    let mut core = varied(variation, QueueConfig::default());
+    let mut engine = varied(variation, QueueConfig::default());
     let offers: Vec<_> = (0..10).map(|number| (number * 10_000, 1000)).collect();
-    let arrived: Vec<i64> = carry(&mut core, &offers).iter().map(|&(seq, _)| seq).collect();
+    let arrived: Vec<i64> = carry(&mut engine, &offers).iter().map(|&(seq, _)| seq).collect();
     assert_eq!(arrived, [0, 2, 3, 4, 6, 7, 8, 9]);
-    let counters = core.links[0].counters;
+    let counters = engine.links[0].counters;
     assert_eq!((counters.packets, counters.losses), (9, 2), "the second is lost before it takes the link");
 }
 
@@ -163,27 +163,27 @@ fn a_link_that_goes_down_loses_what_it_carries_and_keeps_what_waits() {
         (19_999, 1000),
         (20_000, 1000),
     ];
-    let mut core = varied(down(2_500, 20_000), QueueConfig::default());
-    assert_eq!(carry(&mut core, &offers), [(3, 26_000), (4, 27_000), (7, 28_000)]);
-    let counters = core.links[0].counters;
+    let mut engine = varied(down(2_500, 20_000), QueueConfig::default());
+    assert_eq!(carry(&mut engine, &offers), [(3, 26_000), (4, 27_000), (7, 28_000)]);
+    let counters = engine.links[0].counters;
     assert_eq!((counters.packets, counters.losses, counters.queue_drops), (6, 5, 0));
     // 2.5 ms and 1 ms at 1 byte/us.
-    assert_eq!(core.links[0].capacity_bytes(us(21_000)), Some(3500.0));
+    assert_eq!(engine.links[0].capacity_bytes(us(21_000)), Some(3500.0));
     // With an emptied queue the last one finds the link idle.
     let flush = LinkVariation { flushes_queue: true, ..down(2_500, 20_000) };
-    let mut core = varied(flush, QueueConfig::default());
-    assert_eq!(carry(&mut core, &offers), [(7, 26_000)]);
-    assert_eq!((core.links[0].counters.packets, core.links[0].counters.losses), (4, 7));
-    assert_eq!(core.slab.copies(), core.dropped.len());
+    let mut engine = varied(flush, QueueConfig::default());
+    assert_eq!(carry(&mut engine, &offers), [(7, 26_000)]);
+    assert_eq!((engine.links[0].counters.packets, engine.links[0].counters.losses), (4, 7));
+    assert_eq!(engine.slab.copies(), engine.dropped.len());
 }
 
 #[test]
 fn an_outage_within_a_transmission_ends_with_it() {
-    let mut core = varied(down(200, 400), QueueConfig::default());
-    assert_eq!(carry(&mut core, &[(0, 1000), (0, 1000), (500, 1000)]), [(1, 7_000), (2, 8_000)]);
+    let mut engine = varied(down(200, 400), QueueConfig::default());
+    assert_eq!(carry(&mut engine, &[(0, 1000), (0, 1000), (500, 1000)]), [(1, 7_000), (2, 8_000)]);
     // What was on the wire is lost even if it arrives after the link is up again.
-    let mut core = varied(down(3_000, 3_500), QueueConfig::default());
-    assert_eq!(carry(&mut core, &[(0, 1000), (4_000, 1000)]), [(1, 10_000)]);
+    let mut engine = varied(down(3_000, 3_500), QueueConfig::default());
+    assert_eq!(carry(&mut engine, &[(0, 1000), (4_000, 1000)]), [(1, 10_000)]);
 }
 
 /// Anything that a variation may have, within 40 ms.
@@ -241,22 +241,22 @@ proptest! {
     ) {
         let in_order = variation.avoid_reordering;
         let repeats = variation.repeat.is_some();
-        let mut core = varied(variation, QueueConfig::DropTail { limit, ns2_compat: false });
+        let mut engine = varied(variation, QueueConfig::DropTail { limit, ns2_compat: false });
         let (mut arrived, mut at) = (Vec::new(), 0);
         for (seq, &(gap, bytes)) in gaps.iter().enumerate() {
             at += gap;
-            serve(&mut core, us(at), &mut arrived);
-            core.send(Body::Segment(Segment::numbered(seq as i64)), Size::from_bytes(bytes), EcnField::NotCapable, LINK, 0, 0);
-            let counters = core.links[0].counters;
+            serve(&mut engine, us(at), &mut arrived);
+            engine.send(Body::Segment(Segment::numbered(seq as i64)), Size::from_bytes(bytes), EcnField::NotCapable, LINK, 0, 0);
+            let counters = engine.links[0].counters;
             let gone = arrived.len() as u64 + counters.losses + counters.queue_drops;
-            prop_assert_eq!(gone + core.carried() as u64, seq as u64 + 1);
-            prop_assert_eq!(core.dropped.len() as u64, counters.losses + counters.queue_drops);
-            prop_assert_eq!(core.slab.copies(), core.dropped.len() + core.carried());
+            prop_assert_eq!(gone + engine.carried() as u64, seq as u64 + 1);
+            prop_assert_eq!(engine.dropped.len() as u64, counters.losses + counters.queue_drops);
+            prop_assert_eq!(engine.slab.copies(), engine.dropped.len() + engine.carried());
         }
-        serve(&mut core, us(at) + Duration::from_secs(60), &mut arrived);
-        prop_assert_eq!(core.carried(), 0);
+        serve(&mut engine, us(at) + Duration::from_secs(60), &mut arrived);
+        prop_assert_eq!(engine.carried(), 0);
         // At most the next change is left in the event list.
-        let left = core.events.first(Time::MAX);
+        let left = engine.events.first(Time::MAX);
         prop_assert_eq!(left.is_some_and(|(_, event)| event == Event::Change(0)), left.is_some());
         prop_assert!(repeats || left.is_none());
         prop_assert!(arrived.windows(2).all(|pair| pair[0].1 <= pair[1].1), "by time");

@@ -1,10 +1,10 @@
-//! Between the headers of one protocol and those of all.
+//! Between the headers of one protocol and those of a family.
 
-use layercast_core::contract::{Action, Arrival, Host, Input, Send, TraceEvent};
-use layercast_core::units::{Channel, Seq};
+use crate::contract::{Action, Arrival, Host, Input, Send, TraceEvent};
+use crate::units::{Channel, Seq};
 
 /// An input of all protocols as one of a protocol; none if it has a header of another.
-pub(super) fn narrow<W, N>(input: Input<W>, own: impl Fn(W) -> Option<N>) -> Option<Input<N>> {
+pub fn narrow<W, N>(input: Input<W>, own: impl Fn(W) -> Option<N>) -> Option<Input<N>> {
     Some(match input {
         Input::Start => Input::Start,
         Input::Packet(Arrival { origin, size, ecn, header }) => {
@@ -21,7 +21,7 @@ pub(super) fn narrow<W, N>(input: Input<W>, own: impl Fn(W) -> Option<N>) -> Opt
 }
 
 /// An action of a protocol as one of all.
-pub(super) fn widen<N, W>(action: Action<N>, wide: impl Fn(N) -> W) -> Action<W> {
+pub fn widen<N, W>(action: Action<N>, wide: impl Fn(N) -> W) -> Action<W> {
     match action {
         Action::Send(send) => Action::Send(widen_send(send, wide)),
         Action::Join(channel) => Action::Join(channel),
@@ -38,7 +38,7 @@ fn widen_send<N, W>(send: Send<N>, wide: impl Fn(N) -> W) -> Send<W> {
 }
 
 /// A host of all protocols as the host of one.
-pub(super) struct Widening<'a, H, F>(pub(super) &'a mut H, pub(super) F);
+pub struct Widening<'a, H, F>(pub &'a mut H, pub F);
 
 impl<N, W, H: Host<W>, F: Fn(N) -> W> Host<N> for Widening<'_, H, F> {
     fn send(&mut self, send: Send<N>) {

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use layercast_core::units::{Channel, Duration};
 
-use crate::core::Core;
+use crate::engine::Engine;
 use crate::event::Event;
 
 /// A change of membership that comes into force later.
@@ -53,7 +53,13 @@ pub(super) struct Agenda {
 
 impl Agenda {
     /// Lets a change come into force after some time, unless it is to come already.
-    pub(super) fn schedule(&mut self, core: &mut Core, route: u32, later: Later, after: Duration) {
+    pub(super) fn schedule<H: Copy>(
+        &mut self,
+        engine: &mut Engine<H>,
+        route: u32,
+        later: Later,
+        after: Duration,
+    ) {
         if self.holds(later) {
             return;
         }
@@ -63,8 +69,8 @@ impl Agenda {
         });
         self.slots[slot as usize] = Some(later);
         self.by_change.insert(later, slot);
-        let key = core.events.key_at(core.now() + after);
-        core.events.push(key, Event::Membership { route, slot });
+        let key = engine.events.key_at(engine.now() + after);
+        engine.events.push(key, Event::Membership { route, slot });
     }
 
     /// Whether a change is to come.

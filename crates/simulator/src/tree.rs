@@ -20,7 +20,7 @@ use self::later::Agenda;
 use self::routers::ActiveNodes;
 pub(crate) use self::routers::{CHILDREN_CHANNEL, MOST_CHILD_LINKS};
 pub(crate) use self::shape::{Origins, Shape};
-use crate::core::Core;
+use crate::engine::Engine;
 use crate::event::ArrivalRun;
 use crate::network::LinkId;
 use crate::packet::PacketCopy;
@@ -165,24 +165,36 @@ impl Tree {
 
     /// Sends one copy over each subscribed child link of `node`. The copy's own copy stays with
     /// the caller.
-    pub(crate) fn forward(&self, core: &mut Core, node: u32, channel: Channel, copy: PacketCopy) {
+    pub(crate) fn forward<H: Copy>(
+        &self,
+        engine: &mut Engine<H>,
+        node: u32,
+        channel: Channel,
+        copy: PacketCopy,
+    ) {
         let mut arrivals = ArrivalRun::new();
         for child in self.shape.children_of(node) {
             if self.forwarding[self.slot(child, channel)] != Forwarding::Off {
-                self.send_copy(core, child, copy, &mut arrivals);
+                self.send_copy(engine, child, copy, &mut arrivals);
             }
         }
-        arrivals.enter(&mut core.events);
+        arrivals.enter(&mut engine.events);
     }
 
     /// Sends a copy over the link into `child`.
     #[inline]
-    fn send_copy(&self, core: &mut Core, child: u32, copy: PacketCopy, arrivals: &mut ArrivalRun) {
-        core.slab.add_copy(copy.packet);
+    fn send_copy<H: Copy>(
+        &self,
+        engine: &mut Engine<H>,
+        child: u32,
+        copy: PacketCopy,
+        arrivals: &mut ArrivalRun,
+    ) {
+        engine.slab.add_copy(copy.packet);
         let copy = PacketCopy { route: self.routes.data, position: child, ..copy };
         let link = self.shape.nodes[child as usize].link_in;
-        if let Some(arrival) = core.accept(link, copy) {
-            arrivals.add(&mut core.events, link.0, arrival);
+        if let Some(arrival) = engine.accept(link, copy) {
+            arrivals.add(&mut engine.events, link.0, arrival);
         }
     }
 

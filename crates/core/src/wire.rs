@@ -1,0 +1,106 @@
+//! The wire form of a protocol's headers: where each stands in an LCT packet or in a report.
+//!
+//! Data travels in LCT packets (RFC 5651), told apart by the type of a header extension; feedback travels by
+//! unicast in reports, told apart by their first byte. Which numbers are a protocol's own stands in one
+//! place, the list of its [family](crate::family!), which hands them to the functions here.
+
+use core::fmt;
+
+use crate::contract::Header;
+use crate::lct::{Cci, LctFields};
+use crate::units::{Channel, Layer};
+
+/// The longest report in bytes.
+pub const MAX_REPORT: usize = 44;
+
+/// The numbers by which a protocol's packets are recognised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WireNumbers {
+    /// The types of its LCT header extensions, of those that a protocol instantiation assigns itself
+    /// (RFC 5651, section 9.1). Empty for a protocol without a wire form.
+    pub extensions: &'static [u8],
+    /// The first byte of its reports; none for a protocol without feedback.
+    pub report: Option<u8>,
+}
+
+impl WireNumbers {
+    /// The type of the first extension; 0 for a protocol without a wire form.
+    pub fn extension(&self) -> u8 {
+        self.extensions.first().copied().unwrap_or_default()
+    }
+}
+
+/// Which lengths of congestion control information a protocol uses (RFC 5651, section 5.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CciLength {
+    /// 32 bits.
+    Short,
+    /// 64 bits.
+    Long,
+    /// Either.
+    Any,
+}
+
+impl CciLength {
+    /// Whether information of this length is the protocol's.
+    pub fn admits(self, cci: Cci) -> bool {
+        match self {
+            CciLength::Short => matches!(cci, Cci::Short(_)),
+            CciLength::Long => matches!(cci, Cci::Long(_)),
+            CciLength::Any => true,
+        }
+    }
+}
+
+/// The wire form of a protocol's headers. Decoding never panics.
+pub trait Wire: Header {
+    /// Why bytes are not a header.
+    type Error: core::error::Error + Copy + PartialEq;
+
+    /// The length of the congestion control information.
+    const CCI: CciLength = CciLength::Short;
+
+    /// The fields of a data header in an LCT packet; none for feedback.
+    fn to_lct(&self, _numbers: &WireNumbers) -> Option<LctFields> {
+        None
+    }
+
+    /// The data header of an LCT packet whose extension is one of `numbers`.
+    ///
+    /// # Errors
+    /// What is wrong with the fields.
+    fn from_lct(fields: &LctFields, numbers: &WireNumbers) -> Result<Self, Self::Error>;
+
+    /// The layer of a data header; of a channel outside the layers, that channel's number. None for feedback.
+    fn layer(&self) -> Option<Layer>;
+
+    /// The channel that a data header belongs on; none for feedback.
+    fn channel(&self) -> Option<Channel> {
+        self.layer().map(Layer::channel)
+    }
+
+    /// Writes a report and returns its length; none for a data header.
+    fn encode_report(&self, _kind: u8, _bytes: &mut [u8; MAX_REPORT]) -> Option<usize> {
+        None
+    }
+
+    /// Reads a report whose first byte is `kind`; none if the protocol has no feedback.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes.
+    fn decode_report(_kind: u8, _bytes: &[u8]) -> Option<Result<Self, Self::Error>> {
+        None
+    }
+}
+
+/// The error of a protocol without a wire form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoWireForm;
+
+impl fmt::Display for NoWireForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the protocol has no wire form")
+    }
+}
+
+impl core::error::Error for NoWireForm {}

@@ -1,0 +1,41 @@
+//! What packets at tapped links carry: kept outside of the links, which do not know what a packet is.
+
+use std::collections::BTreeMap;
+
+use crate::packet::Body;
+use crate::queue::LinkEvent;
+
+/// One packet at one tapped link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct TappedId(u64);
+
+/// The bodies of packets of which a tap has records. A body goes with the last of them.
+#[derive(Debug)]
+pub(crate) struct Tapped<H> {
+    bodies: BTreeMap<TappedId, Body<H>>,
+    next: u64,
+}
+
+impl<H> Default for Tapped<H> {
+    fn default() -> Self {
+        Tapped { bodies: BTreeMap::new(), next: 0 }
+    }
+}
+
+impl<H: Copy> Tapped<H> {
+    /// Keeps the body of a packet that comes to a tapped link.
+    pub(crate) fn keep(&mut self, body: Body<H>) -> TappedId {
+        let id = TappedId(self.next);
+        self.next += 1;
+        self.bodies.insert(id, body);
+        id
+    }
+
+    /// The body of the packet that a record is about. After its last record it is forgotten.
+    pub(crate) fn body_at(&mut self, id: TappedId, event: LinkEvent) -> Option<Body<H>> {
+        match event {
+            LinkEvent::Offered | LinkEvent::Marked | LinkEvent::Sent => self.bodies.get(&id).copied(),
+            LinkEvent::Dropped | LinkEvent::Lost | LinkEvent::Arrived => self.bodies.remove(&id),
+        }
+    }
+}
