@@ -79,7 +79,7 @@ fn leaves_that_are_later_than_the_bound_load_the_link() {
         let set = format!("session.flid.leave_latency=\"{leave}\"");
         let ran = run_observed(name, built_in(name), &["replications=1", &set], 1, Some(observation));
         let notes = std::fs::read_to_string(directory.join("notes.jsonl")).unwrap();
-        let told = notes.matches("left_channel_sends").count();
+        let told = notes.matches("late_leave").count();
         (ran.flow("flid@R").late_kbps.as_ref().unwrap().mean.unwrap(), ran.kbps("flid@R"), told)
     };
     let (in_time, good, silent) = late("4 s");

@@ -49,8 +49,8 @@ impl Host<Header> for Network<'_> {
         self.held.remove(&channel);
     }
 
-    fn trace(&mut self, note: TraceEvent) {
-        if let TraceEvent::LevelChanged { to, cause, .. } = note {
+    fn trace(&mut self, event: TraceEvent) {
+        if let TraceEvent::LevelChanged { to, cause, .. } = event {
             println!("{:>6.1} s  level {}  {cause}", self.now.as_secs_f64(), to.as_number());
         }
     }
