@@ -11,6 +11,7 @@ use std::process::Command;
 
 use etherparse::{SlicedPacket, TransportSlice};
 use layercast_laboratory::run::Observation;
+use layercast_testkit::{Missing, skip};
 use pcap_file::pcap::PcapReader;
 use pcap_file::{DataLink, TsResolution};
 use running::{Ran, run_observed};
@@ -131,7 +132,7 @@ fn dissected(file: &Path, fields: &[&str]) -> Option<Vec<Vec<String>>> {
             Some(lines.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect())
         }
         Err(error) => {
-            eprintln!("SKIPPED: no tshark here, which would read our captures: {error}");
+            skip(Missing::Tshark, format!("no tshark here, which would read our captures: {error}"));
             None
         }
     }

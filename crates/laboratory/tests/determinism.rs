@@ -6,12 +6,12 @@
 mod running;
 
 use std::fs;
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use layercast_laboratory::results::{read_summary, series};
-use running::{Ran, built_in, root, run_text, run_with_jobs};
+use layercast_testkit::{Missing, skip};
+use running::{Ran, built_in, run_text, run_with_jobs};
 
 const NAME: &str = "thesis/simulation-2";
 
@@ -53,14 +53,10 @@ fn a_replication_does_not_depend_on_how_many_there_are() {
 
 #[test]
 fn debug_and_release_agree() {
-    let binary = root().join("target/release/layercast").with_extension(std::env::consts::EXE_EXTENSION);
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    let binary = target.join("release/layercast").with_extension(std::env::consts::EXE_EXTENSION);
     if !binary.exists() {
-        // Around the test harness, which would keep it to itself.
-        let _ = writeln!(
-            std::io::stderr(),
-            "SKIPPED debug_and_release_agree: there is no {binary:?}; `make build`"
-        );
-        return;
+        return skip(Missing::Release, format!("there is no {}: `make build`", binary.display()));
     }
     let folder = scratch("release");
     let done = Command::new(&binary)

@@ -1,8 +1,13 @@
-//! One line for each built-in scenario: what changes it, changes results.
+//! A hash and a few readable numbers for each built-in scenario: what changes them, changes results.
+//!
+//! `make fingerprints` writes them again. `make generated`, which refreshes pages, does not: a change of
+//! results must not slip in with a change of documentation.
 
 #![allow(clippy::unwrap_used)]
 
 mod running;
+#[path = "fingerprints/table.rs"]
+mod table;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -16,6 +21,8 @@ fn fingerprints() -> String {
     let mut text = String::from(
         "# Two replications of each built-in scenario, 60 s each where it can be cut.\n\
          # The hash is over the statistics; whatever changes it has changed results, on purpose or not.\n\
+         # Below: the means of each flow in the main window, then in the further ones, to four digits; what is\n\
+         # missing is zero or undefined.\n\
          # scenario                      seed  duration  hash of the statistics  packet hops     events\n",
     );
     for built_in in BUILT_IN {
@@ -26,7 +33,7 @@ fn fingerprints() -> String {
         // A comment in a scenario changes no result.
         summary.scenario_hash.clear();
         summary.title.clear();
-        // Nor do fields that came after the first hashes were taken.
+        // Nor do fields that came after the first hashes were taken. The readable lines guard them.
         let further = summary.windows.iter_mut().flat_map(|window| window.flows.values_mut());
         let flows = summary.flows.iter_mut().map(|flow| &mut flow.measures);
         flows.chain(further).for_each(|measures| {
@@ -34,41 +41,34 @@ fn fingerprints() -> String {
         });
         let hash = Sha256::digest(summary.to_json().as_bytes());
         let hash = hash.iter().take(8).fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
-        let engine = ran.summary.engine.unwrap();
+        let engine = ran.summary.engine.as_ref().unwrap();
         let duration = format!("{} s", summary.duration_s);
         let _ = writeln!(
             text,
             "{:<31} {:>4}  {duration:>8}  {hash:<22}  {:>11}  {:>9}",
             built_in.name, summary.seed, engine.packet_hops, engine.events,
         );
+        text.push_str(&table::flow_lines(&ran.summary));
     }
     text
 }
 
 #[test]
-fn generated_fingerprints_are_fresh() {
+fn fingerprints_hold() {
     let path = root().join("goldens/fingerprints.txt");
     let found = fingerprints();
-    if std::env::var_os("UPDATE_GENERATED").is_some_and(|value| value == "1") {
+    if std::env::var_os("UPDATE_FINGERPRINTS").is_some_and(|value| value == "1") {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, &found).unwrap();
     }
     let golden = fs::read_to_string(&path).unwrap_or_default();
-    let difference: Vec<String> = golden
-        .lines()
-        .filter(|line| !found.lines().any(|other| other == *line))
-        .map(|line| format!("- {line}"))
-        .chain(
-            found
-                .lines()
-                .filter(|line| !golden.lines().any(|other| other == *line))
-                .map(|line| format!("+ {line}")),
-        )
-        .collect();
+    let differences = table::differences(&golden, &found);
     assert!(
-        golden == found,
-        "results have changed (- was, + is):\n{}\nIf they should have, run the tests with UPDATE_GENERATED=1 \
-         and say in the commit what changed them.",
-        difference.join("\n"),
+        differences.is_empty(),
+        "results have changed:\n{}\nIf they should have, `make fingerprints` writes {} again \
+         (UPDATE_FINGERPRINTS=1 cargo test -p layercast-laboratory --test fingerprints); \
+         say in the commit what changed them.",
+        differences.join("\n"),
+        path.display(),
     );
 }

@@ -14,6 +14,7 @@ use layercast_protocols::elm;
 use layercast_protocols::elm::header::{Base, Data, Echo, ReceiverId, TableEntry, WireRate};
 use layercast_protocols::registry::Header;
 use layercast_protocols::{fixed, flid, rlc, webrc};
+use layercast_testkit::{Missing, skip};
 use layercast_transport::object::{FEC_NO_CODE, FEC_RAPTORQ, Oti, TOI_FILE, TOI_TABLE, Table, table_fti};
 use layercast_transport::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Repr};
 
@@ -162,7 +163,7 @@ fn dissected(file: &Capture, fields: &[&str]) -> Option<Vec<Vec<String>>> {
             Some(lines.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect())
         }
         Err(error) => {
-            eprintln!("SKIPPED: no tshark here, which would read our packets: {error}");
+            skip(Missing::Tshark, format!("no tshark here, which would read our packets: {error}"));
             None
         }
     }

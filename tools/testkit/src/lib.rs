@@ -1,11 +1,13 @@
-//! Test help: golden vectors, the check of the endpoint contract, a small driver for whole sessions, and
-//! pages that come from code.
+//! Test help: golden vectors, the check of the endpoint contract, a small driver for whole sessions,
+//! pages that come from code, and the record of tests that cannot run here.
 
 pub mod contract;
 pub mod generated;
 pub mod golden;
 pub mod mrg32k3a;
 pub mod pair;
+pub mod skip;
 
 pub use contract::{Operation, check_endpoint, check_source};
 pub use pair::{Pair, Path, Record, gauge};
+pub use skip::{Missing, skip};

@@ -42,7 +42,8 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 
 /// The texts of those sources that read a file of vectors: by its name, or by the golden tests' name for it.
 fn readers(file: &str, name: &str) -> Vec<String> {
-    let texts = sources(&in_project("crates")).into_iter().filter_map(|path| fs::read_to_string(path).ok());
+    let files = ["crates", "tools"].into_iter().flat_map(|folder| sources(&in_project(folder)));
+    let texts = files.filter_map(|path| fs::read_to_string(path).ok());
     texts.filter(|text| text.contains(file) || text.contains(name)).collect()
 }
 

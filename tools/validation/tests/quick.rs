@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use layercast_testkit::{Missing, skip};
 use serde_json::Value;
 
 fn root() -> PathBuf {
@@ -30,7 +31,7 @@ fn a_few_cases_agree_with_ns2() {
     let (output, directory) = run("quick", None);
     let said = String::from_utf8_lossy(&output.stderr);
     if said.contains("ns-2 is missing") {
-        eprintln!("skipped: {said}");
+        skip(Missing::Ns2, said);
         return;
     }
     assert!(output.status.success(), "{said}");

@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use layercast_testkit::{Missing, skip};
+
 /// The environment variable that tells a child what to be.
 pub(crate) const ROLE: &str = "LAYERCAST_LAB_ROLE";
 
@@ -43,9 +45,8 @@ impl Lab {
         match Lab::make(rates_mbps) {
             Ok(lab) => Some(lab),
             Err(error) => {
-                eprintln!(
-                    "SKIPPED: no network of namespaces here (it needs root, iproute2, veth, bridge and tbf): {error}"
-                );
+                let needs = "it needs root, iproute2, veth, bridge and tbf";
+                skip(Missing::Netns, format!("no network of namespaces here ({needs}): {error}"));
                 None
             }
         }

@@ -3,7 +3,10 @@
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::time::Duration;
 
-/// Whether a multicast packet comes back on the loopback interface here. Says so if not.
+use layercast_testkit::{Missing, skip};
+
+/// Whether a multicast packet comes back on the loopback interface here; if not, the test is recorded as
+/// skipped.
 pub(crate) fn works_here() -> bool {
     let group = Ipv4Addr::new(239, 255, 77, 1);
     let tried = || {
@@ -15,7 +18,9 @@ pub(crate) fn works_here() -> bool {
         say.send_to(b"x", &SocketAddrV4::new(group, hear.local_addr()?.port()).into())?;
         hear.recv(&mut [0; 8])
     };
-    tried()
-        .map_err(|error| eprintln!("SKIPPED: no multicast on the loopback interface here: {error}"))
-        .is_ok()
+    let error = tried().err();
+    if let Some(error) = &error {
+        skip(Missing::Multicast, format!("no multicast on the loopback interface here: {error}"));
+    }
+    error.is_none()
 }

@@ -1,0 +1,143 @@
+//! Tests that cannot run here: recorded, so that nobody takes them for passed, and failed where they must run.
+//!
+//! `make test` names a file in `LAYERCAST_SKIPPED`, clears it at its start and prints it at its end. With
+//! `LAYERCAST_REQUIRE=netns,tshark` (or `all`), a test that lacks one of these fails instead.
+
+use std::fmt::Display;
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::thread;
+
+/// The environment variable with what must be there, separated by commas.
+pub const REQUIRE: &str = "LAYERCAST_REQUIRE";
+
+/// The environment variable with the file to which each skipped test adds a line.
+pub const SKIPPED: &str = "LAYERCAST_SKIPPED";
+
+/// What a test can lack on a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// Multicast on the loopback interface.
+    Multicast,
+    /// Network namespaces, which need root and iproute2.
+    Netns,
+    /// Wireshark's `tshark`.
+    Tshark,
+    /// ns-2 2.35.
+    Ns2,
+    /// A release build of the command next to the tests' own.
+    Release,
+    /// Valgrind.
+    Valgrind,
+}
+
+impl Missing {
+    /// All of them.
+    pub const ALL: [Missing; 6] = [
+        Missing::Multicast,
+        Missing::Netns,
+        Missing::Tshark,
+        Missing::Ns2,
+        Missing::Release,
+        Missing::Valgrind,
+    ];
+
+    /// The word for it in [`REQUIRE`] and in the list of skipped tests.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Missing::Multicast => "multicast",
+            Missing::Netns => "netns",
+            Missing::Tshark => "tshark",
+            Missing::Ns2 => "ns2",
+            Missing::Release => "release",
+            Missing::Valgrind => "valgrind",
+        }
+    }
+}
+
+/// Records that the calling test does not run here, and why. The test returns afterwards.
+///
+/// # Panics
+/// When [`REQUIRE`] says that this must be there or has an unknown word, and when the record cannot be written.
+pub fn skip(missing: Missing, why: impl Display) {
+    let list = std::env::var(REQUIRE).unwrap_or_default();
+    let must_run = is_required(&list, missing).unwrap_or_else(|error| panic!("{error}"));
+    let word = missing.word();
+    assert!(!must_run, "{REQUIRE}={list} does not allow to skip this test: {word} is missing: {why}");
+    let program = std::env::current_exe().unwrap_or_default();
+    let test = test_name(&program, thread::current().name().unwrap_or("?"));
+    let line = line(missing, &test, &why.to_string());
+    // Around the test harness, which would keep it to itself.
+    let _ = write!(io::stderr(), "SKIPPED {line}");
+    if let Some(path) = std::env::var_os(SKIPPED).map(PathBuf::from) {
+        append(&path, &line).unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
+    }
+}
+
+/// Whether a list of words has this one. An unknown word is an error: a misspelt one would require nothing.
+fn is_required(list: &str, missing: Missing) -> Result<bool, String> {
+    let words = || list.split(',').map(str::trim).filter(|word| !word.is_empty());
+    let is_known = |word: &str| word == "all" || Missing::ALL.iter().any(|known| known.word() == word);
+    if let Some(unknown) = words().find(|word| !is_known(word)) {
+        let known = Missing::ALL.map(Missing::word).join(", ");
+        return Err(format!("{REQUIRE} has {unknown:?}; it can have all, {known}"));
+    }
+    Ok(words().any(|word| word == "all" || word == missing.word()))
+}
+
+/// `PROGRAM::TEST`; cargo ends a program's name with a hash.
+fn test_name(program: &Path, test: &str) -> String {
+    let stem = program.file_stem().unwrap_or_default().to_string_lossy();
+    let name = stem.rsplit_once('-').map_or(&*stem, |(name, _)| name);
+    format!("{name}::{test}")
+}
+
+/// What is printed and stored, with its end.
+fn line(missing: Missing, test: &str, why: &str) -> String {
+    let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("{test} ({}): {why}\n", missing.word())
+}
+
+/// Adds a line in one write, so that lines of several tests stay whole.
+fn append(path: &Path, line: &str) -> io::Result<()> {
+    OpenOptions::new().append(true).create(true).open(path)?.write_all(line.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_requirement_names_what_must_be_there() {
+        assert_eq!(is_required("", Missing::Netns), Ok(false));
+        assert_eq!(is_required("tshark, netns", Missing::Netns), Ok(true));
+        assert_eq!(is_required("tshark,netns", Missing::Ns2), Ok(false));
+        for missing in Missing::ALL {
+            assert_eq!(is_required("all", missing), Ok(true));
+            assert_eq!(is_required(missing.word(), missing), Ok(true));
+        }
+        let error = is_required("netns,ns-2", Missing::Netns).unwrap_err();
+        assert!(error.starts_with("LAYERCAST_REQUIRE has \"ns-2\"; it can have all, multicast,"), "{error}");
+    }
+
+    #[test]
+    fn a_test_is_named_without_the_hash_of_its_program() {
+        let program = Path::new("/t/debug/deps/loopback-0123456789abcdef");
+        assert_eq!(test_name(program, "a_transfer"), "loopback::a_transfer");
+        assert_eq!(test_name(Path::new("/t/loopback"), "a_transfer"), "loopback::a_transfer");
+    }
+
+    #[test]
+    fn each_skip_adds_one_line() {
+        let path = std::env::temp_dir().join(format!("layercast-skip-{}.txt", std::process::id()));
+        let _ = fs::remove_file(&path);
+        append(&path, &line(Missing::Netns, "a::b", "no root\n here")).unwrap();
+        append(&path, &line(Missing::Ns2, "c::d", "none")).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "a::b (netns): no root here\nc::d (ns2): none\n");
+        fs::remove_file(path).unwrap();
+    }
+}
