@@ -16,6 +16,7 @@ pub(super) struct Scoreboard {
 impl Scoreboard {
     /// Takes an acknowledgement of everything up to `cumulative` and of `blocks`. True if it told
     /// something new: only then does a repeated acknowledgement count as a duplicate.
+    #[inline]
     pub(super) fn update(&mut self, cumulative: i64, blocks: &[Block]) -> bool {
         let before = self.ranges.total();
         let passed = cumulative >= self.una && !self.ranges.blocks().is_empty();
