@@ -1,9 +1,10 @@
 //! Studies: scenarios run over a grid, and what each cell gave.
 
+use layercast_laboratory::scenario::Catalogue;
+use layercast_protocols::registry::Registry;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use layercast_laboratory::run::RegistryCatalogue;
 use layercast_laboratory::scenario::{self, catalogue};
 use layercast_laboratory::sweep::{
     Cell, Grid, Measured as MeasuredAlone, Outcome, Part, PartWindow, Progress, Store, SweepError,
@@ -202,14 +203,14 @@ fn run_sweep(
         return Ok(());
     }
     let request = request(study, sweep, effort).map_err(wrong)?;
-    let grid = Grid::read(&request, &RegistryCatalogue).map_err(failed)?;
+    let grid = Grid::read::<Registry>(&request).map_err(failed)?;
     let directory = directory.join(&name);
     std::fs::create_dir_all(&directory)
         .map_err(|source| StudyError::Directory { directory: directory.clone(), source })?;
     let store = Store::open(&directory, &grid).map_err(failed)?;
     let begun = Progress::load(&grid, &store).map_err(failed)?;
     listener.begins(&name, grid.cells.len() * grid.replications as usize, begun.done());
-    let outcome = begun.finish(jobs, &|_| {}).map_err(failed)?;
+    let outcome = begun.finish::<Registry>(jobs, &|_| {}).map_err(failed)?;
     write_all(&directory, &outcome, &SweepSummary::new(&outcome))
         .map_err(|source| StudyError::Results { study: study.name, source })?;
     read(&outcome, sweep, measured);
@@ -220,7 +221,7 @@ fn run_sweep(
 fn request(study: &Study, sweep: &Sweep, effort: Effort) -> Result<SweepRequest, String> {
     let scenario = catalogue::find(study.scenario)
         .ok_or_else(|| format!("there is no built-in scenario {}", study.scenario))?;
-    let plain = scenario::read(scenario.name, scenario.text, &[], &RegistryCatalogue);
+    let plain = scenario::read(scenario.name, scenario.text, &[], &Catalogue::of::<Registry>());
     let duration = plain.map_err(|errors| errors.to_string())?.duration;
     let overrides = [sweep.set.clone(), effort.overrides(duration)].concat();
     let flags = sweep.vary.iter().map(|vary| format!(" --vary '{vary}'"));

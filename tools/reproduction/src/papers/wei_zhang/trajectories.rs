@@ -1,8 +1,10 @@
 //! Section III: what receivers do on a link of their own, figures 1, 4, 5 and 6.
 
 use layercast_laboratory::results::ProbeInfo;
-use layercast_laboratory::run::{self, RegistryCatalogue, RunRequest};
+use layercast_laboratory::run::{self, RunRequest};
+use layercast_laboratory::scenario::Catalogue;
 use layercast_laboratory::scenario::{self, catalogue};
+use layercast_protocols::registry::Registry;
 
 use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Panel, Style, Table};
 use crate::frame::finding::{Bound, Finding, Placed};
@@ -54,7 +56,7 @@ impl TimeSeries {
 fn trajectories(name: &str, overrides: &[&str], names: &[&str]) -> Vec<TimeSeries> {
     let Some(built_in) = catalogue::find(name) else { return Vec::new() };
     let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
-    let Ok(plan) = scenario::read(name, built_in.text, &overrides, &RegistryCatalogue) else {
+    let Ok(plan) = scenario::read(name, built_in.text, &overrides, &Catalogue::of::<Registry>()) else {
         return Vec::new();
     };
     let request = RunRequest {
@@ -64,7 +66,7 @@ fn trajectories(name: &str, overrides: &[&str], names: &[&str]) -> Vec<TimeSerie
         jobs: Some(1),
         observation: None,
     };
-    let Ok(outcome) = run::run(&plan, &request, &|_| {}) else { return Vec::new() };
+    let Ok(outcome) = run::run::<Registry>(&plan, &request, &|_| {}) else { return Vec::new() };
     let Some(replication) = outcome.replications.first() else { return Vec::new() };
     let rates = outcome.experiment.flows.first().map_or(&[][..], |flow| &flow.level_rates_kbps);
     let probes = outcome.experiment.probes.iter().zip(&replication.probes).zip(names);
