@@ -66,7 +66,7 @@ impl Distribution {
     }
 
     /// Draws a time.
-    pub(crate) fn draw_span(&self, stream: &mut Stream) -> Duration {
+    pub(crate) fn draw_duration(&self, stream: &mut Stream) -> Duration {
         Duration::from_secs_f64(self.draw(stream))
     }
 }
@@ -115,7 +115,7 @@ pub(crate) struct Application {
 
 /// What an application wants of its connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Wish {
+pub(crate) enum NextStep {
     /// A new connection for so many bytes.
     Transfer(f64),
     /// No more data for now.
@@ -140,30 +140,30 @@ impl Application {
                 false
             }
             Demand::OnOff { on_s, .. } => {
-                self.next = Some(now + on_s.draw_span(&mut self.stream));
+                self.next = Some(now + on_s.draw_duration(&mut self.stream));
                 true
             }
         }
     }
 
     /// Its moment has come, or a transfer is asked of it.
-    pub(crate) fn act(&mut self, now: Time) -> Wish {
+    pub(crate) fn next_step(&mut self, now: Time) -> NextStep {
         match self.demand {
             Demand::Transfers { bytes, .. } => {
                 self.next = None;
                 self.began = Some(now);
-                Wish::Transfer(bytes.draw(&mut self.stream))
+                NextStep::Transfer(bytes.draw(&mut self.stream))
             }
             Demand::OnOff { on_s, off_s } => {
-                let law = if self.silent_since.is_some() { on_s } else { off_s };
-                self.next = Some(now + law.draw_span(&mut self.stream));
+                let distribution = if self.silent_since.is_some() { on_s } else { off_s };
+                self.next = Some(now + distribution.draw_duration(&mut self.stream));
                 if self.silent_since.take().is_some() {
-                    return Wish::Data;
+                    return NextStep::Data;
                 }
                 self.silent_since = Some(now);
-                Wish::Silence
+                NextStep::Silence
             }
-            Demand::Endless => Wish::Data,
+            Demand::Endless => NextStep::Data,
         }
     }
 
@@ -171,7 +171,7 @@ impl Application {
     pub(crate) fn finish(&mut self, now: Time) -> Option<Duration> {
         let took = now.since(self.began.take()?);
         if let Demand::Transfers { gap_s: Some(gap_s), .. } = self.demand {
-            self.next = Some(now + gap_s.draw_span(&mut self.stream));
+            self.next = Some(now + gap_s.draw_duration(&mut self.stream));
         }
         Some(took)
     }
@@ -199,7 +199,7 @@ impl Arrivals {
     }
 
     pub(crate) fn next(&mut self, now: Time) -> Time {
-        now + self.gap_s.draw_span(&mut self.stream)
+        now + self.gap_s.draw_duration(&mut self.stream)
     }
 }
 
@@ -229,7 +229,7 @@ impl UdpSource {
 
     pub(crate) fn start(&mut self, now: Time) {
         if let Some((on_s, _)) = self.pauses {
-            self.pause_at = now + on_s.draw_span(&mut self.stream);
+            self.pause_at = now + on_s.draw_duration(&mut self.stream);
         }
     }
 
@@ -239,8 +239,8 @@ impl UdpSource {
         if let Some((on_s, off_s)) = self.pauses
             && next >= self.pause_at
         {
-            next = next.max(self.pause_at + off_s.draw_span(&mut self.stream));
-            self.pause_at = next + on_s.draw_span(&mut self.stream);
+            next = next.max(self.pause_at + off_s.draw_duration(&mut self.stream));
+            self.pause_at = next + on_s.draw_duration(&mut self.stream);
         }
         next
     }
@@ -251,17 +251,17 @@ mod tests {
     use super::*;
 
     /// Mean and share above the mean of 200 000 draws.
-    fn drawn(law: Distribution) -> (f64, f64) {
+    fn drawn(distribution: Distribution) -> (f64, f64) {
         let mut stream = Stream::new(1, "law");
-        let draws: Vec<f64> = (0..200_000).map(|_| law.draw(&mut stream)).collect();
-        assert!(draws.iter().all(|&draw| draw >= 0.0 && draw.is_finite()), "{law:?}");
+        let draws: Vec<f64> = (0..200_000).map(|_| distribution.draw(&mut stream)).collect();
+        assert!(draws.iter().all(|&draw| draw >= 0.0 && draw.is_finite()), "{distribution:?}");
         let above = draws.iter().filter(|&&draw| draw > 3.0).count();
         (draws.iter().sum::<f64>() / draws.len() as f64, above as f64 / draws.len() as f64)
     }
 
     /// The shares above the mean follow from the distribution functions.
     #[test]
-    fn laws_have_their_mean_and_their_shape() {
+    fn distributions_have_their_mean_and_their_shape() {
         let cases = [
             (Distribution::Fixed(3.0), 0.0),
             (Distribution::Uniform { low: 1.0, high: 5.0 }, 0.5),
@@ -271,10 +271,10 @@ mod tests {
             (Distribution::LogNormal { mean: 3.0, sigma: 1.0 }, 0.308_54),
             (Distribution::Weibull { mean: 3.0, shape: 2.0 }, (-std::f64::consts::FRAC_PI_4).exp()),
         ];
-        for (law, share) in cases {
-            let (mean, above) = drawn(law);
-            assert!((mean / 3.0 - 1.0).abs() < 0.02, "{law:?}: {mean}");
-            assert!((above - share).abs() < 0.005, "{law:?}: {above} not {share}");
+        for (distribution, share) in cases {
+            let (mean, above) = drawn(distribution);
+            assert!((mean / 3.0 - 1.0).abs() < 0.02, "{distribution:?}: {mean}");
+            assert!((above - share).abs() < 0.005, "{distribution:?}: {above} not {share}");
         }
     }
 }

@@ -61,8 +61,8 @@ impl<H: Copy> Engine<H> {
 
     /// Takes the packet that arrives on a link, and the arrival to enter in the event list after it.
     #[inline]
-    pub(crate) fn land(&mut self, link: u32) -> Option<(PacketCopy, Option<Key>)> {
-        self.links[link as usize].land(&mut self.wires)
+    pub(crate) fn pop_arrival(&mut self, link: u32) -> Option<(PacketCopy, Option<Key>)> {
+        self.links[link as usize].pop_arrival(&mut self.wires)
     }
 
     /// How many packets are in queues and on wires.
@@ -100,7 +100,7 @@ impl<H: Copy> Engine<H> {
     pub(crate) fn accept(&mut self, id: LinkId, mut copy: PacketCopy) -> Option<Key> {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
-        if link.loses_before(&mut copy) {
+        if link.loses_before_queue(&mut copy) {
             if let Queue::Watched(queue) = &mut link.queue {
                 let packet = self.tapped.keep(*self.slab.body(copy.packet));
                 queue.lose_before(now, copy, packet);
@@ -140,8 +140,8 @@ impl<H: Copy> Engine<H> {
         let idle = link.queue.is_empty() && !link.is_busy(self.current);
         link.account_queue(now);
         let before = self.dropped.len();
-        link.offer(now, idle, copy, &mut self.dropped);
-        let taken = if idle { link.take(now, &mut self.dropped) } else { None };
+        link.enqueue(now, idle, copy, &mut self.dropped);
+        let taken = if idle { link.dequeue(now, &mut self.dropped) } else { None };
         self.log_drops(id, before);
         if idle {
             return self.transmit(id, taken?);
@@ -160,7 +160,7 @@ impl<H: Copy> Engine<H> {
     pub(crate) fn loses_on_arrival(&mut self, link: u32, copy: &mut PacketCopy) -> bool {
         let now = self.current.time;
         let link = &mut self.links[link as usize];
-        let lost = link.loses_after(copy, self.current.order);
+        let lost = link.loses_after_link(copy, self.current.order);
         if lost {
             if let Queue::Watched(queue) = &mut link.queue {
                 queue.lose_after(now, *copy);
@@ -180,7 +180,7 @@ impl<H: Copy> Engine<H> {
         }
         link.account_queue(now);
         let before = self.dropped.len();
-        let taken = link.take(now, &mut self.dropped);
+        let taken = link.dequeue(now, &mut self.dropped);
         self.log_drops(id, before);
         if let Some(copy) = taken
             && let Some(arrival) = self.transmit(id, copy)
@@ -207,12 +207,12 @@ impl<H: Copy> Engine<H> {
         if link.varies() {
             return self.transmit_varying(id, copy);
         }
-        let (transmission, total) = link.spans(copy.size_bytes);
+        let (transmission, total) = link.delays(copy.size_bytes);
         // The arrival takes its number before the release of the transmitter: this decides ties on
         // links without delay.
         let arrival = self.events.key_at(now + total);
         let free_at = self.events.key_at(now + transmission);
-        let alone = link.launch(&mut self.wires, copy, arrival, free_at);
+        let alone = link.propagate(&mut self.wires, copy, arrival, free_at);
         if !link.queue.is_empty() {
             link.free_pending = true;
             self.events.push(free_at, Event::Free(id.0));

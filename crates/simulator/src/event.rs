@@ -135,7 +135,7 @@ impl EventQueue {
     #[inline]
     pub(crate) fn push(&mut self, key: Key, event: Event) {
         let entry = Entry { key, event };
-        match self.wheel.place(key.time) {
+        match self.wheel.region_of(key.time) {
             Region::Present => self.present.push(entry),
             Region::Slot(slot) => self.wheel.put(slot, entry),
             Region::Far => self.far.push(entry),
@@ -146,7 +146,7 @@ impl EventQueue {
     #[inline]
     pub(crate) fn first(&mut self, end: Time) -> Option<(Key, Event)> {
         if self.present.is_empty() {
-            self.turn();
+            self.advance();
         }
         self.present.first().filter(|entry| entry.key.time <= end).map(|entry| (entry.key, entry.event))
     }
@@ -170,20 +170,20 @@ impl EventQueue {
 
     #[cold]
     #[inline(never)]
-    fn judge(&mut self) {
-        self.wheel.judge(&mut self.present, &mut self.far);
+    fn adapt_slots(&mut self) {
+        self.wheel.adapt_slots(&mut self.present, &mut self.far);
     }
 
     /// Goes on to the next slot that has entries, and brings them into the present.
-    fn turn(&mut self) {
-        if self.wheel.is_to_be_judged() {
-            self.judge();
+    fn advance(&mut self) {
+        if self.wheel.is_adaptation_due() {
+            self.adapt_slots();
             if !self.present.is_empty() {
                 return;
             }
         }
         let far = self.far.first().map(|entry| entry.key.time);
-        self.wheel.turn(far, &mut self.present);
+        self.wheel.advance(far, &mut self.present);
         while let Some(entry) = self.far.first().copied()
             && self.wheel.is_present(entry.key.time)
         {

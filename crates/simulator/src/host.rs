@@ -123,14 +123,14 @@ impl<H: Header> Host<H> for ReceiverHost<'_, H> {
     }
 
     fn join(&mut self, channel: Channel) {
-        self.log.asked.joins = self.log.asked.joins.saturating_add(1);
-        self.log.tell(self.engine.now(), ReceiverEvent::Join(channel));
+        self.log.requests.joins = self.log.requests.joins.saturating_add(1);
+        self.log.record(self.engine.now(), ReceiverEvent::Join(channel));
         self.tree.join(self.engine, self.receiver, channel, self.latencies.join);
     }
 
     fn leave(&mut self, channel: Channel) {
-        self.log.asked.leaves = self.log.asked.leaves.saturating_add(1);
-        self.log.tell(self.engine.now(), ReceiverEvent::Leave(channel));
+        self.log.requests.leaves = self.log.requests.leaves.saturating_add(1);
+        self.log.record(self.engine.now(), ReceiverEvent::Leave(channel));
         self.tree.leave(self.engine, self.receiver, channel, self.latencies.leave);
     }
 
@@ -138,7 +138,7 @@ impl<H: Header> Host<H> for ReceiverHost<'_, H> {
         if let TraceEvent::LevelChanged { from, to, cause } = note {
             self.log.level_changes.push(LevelChange { at: self.engine.now(), from, to, cause });
         }
-        self.log.tell(self.engine.now(), ReceiverEvent::Trace(note));
+        self.log.record(self.engine.now(), ReceiverEvent::Trace(note));
     }
 
     fn deliver(&mut self, through: Seq) {
@@ -153,7 +153,7 @@ fn nth<H: Header>(send: &Send<H>, index: u16) -> H {
 /// What a TCP sender sends through.
 pub(crate) struct TcpOutput<'a, H> {
     pub(crate) engine: &'a mut Engine<H>,
-    pub(crate) way: UnicastPath,
+    pub(crate) path: UnicastPath,
     pub(crate) sent_packets: &'a mut u64,
 }
 
@@ -161,6 +161,6 @@ impl<H: Header> Output for TcpOutput<'_, H> {
     fn send(&mut self, segment: Segment, size: Size, is_ecn_capable: bool) {
         let ecn = if is_ecn_capable { EcnField::Classic } else { EcnField::NotCapable };
         *self.sent_packets += 1;
-        self.engine.send(Body::Segment(segment), size, ecn, self.way.first, self.way.route, 0);
+        self.engine.send(Body::Segment(segment), size, ecn, self.path.first, self.path.route, 0);
     }
 }

@@ -7,7 +7,7 @@ use crate::event::Key;
 use crate::loss::{LossModel, LossPlace, LossProcess};
 use crate::measure::LinkCounters;
 use crate::packet::{Dropped, PacketCopy};
-use crate::queue::{Queue, QueueConfig, Visit, transmission};
+use crate::queue::{Queue, QueueConfig, QueueContext, transmission};
 
 mod varying;
 mod wire;
@@ -81,7 +81,7 @@ impl Extras {
     }
 
     /// An error model has struck a packet: whether it is lost. Otherwise it is marked now.
-    fn strike(&self, copy: &mut PacketCopy, counters: &mut LinkCounters) -> bool {
+    fn apply_loss(&self, copy: &mut PacketCopy, counters: &mut LinkCounters) -> bool {
         let is_lost = !(self.marks && copy.is_ecn_capable());
         if is_lost {
             counters.losses += 1;
@@ -118,25 +118,25 @@ impl Link {
     /// Whether a packet is lost that is offered: by the error model, which may mark it instead, or
     /// because the link is down.
     #[inline]
-    pub(crate) fn loses_before(&mut self, copy: &mut PacketCopy) -> bool {
+    pub(crate) fn loses_before_queue(&mut self, copy: &mut PacketCopy) -> bool {
         let Some(extras) = &mut self.extras else { return false };
         if extras.varying.as_ref().is_some_and(|varying| varying.is_down) {
             self.counters.losses += 1;
             return true;
         }
-        extras.before.loses(copy.size_bytes) && extras.strike(copy, &mut self.counters)
+        extras.before.loses(copy.size_bytes) && extras.apply_loss(copy, &mut self.counters)
     }
 
     /// Whether a packet is lost that arrives under this order number: by the error model, which may
     /// mark it instead, or because the link went down under it.
     #[inline]
-    pub(crate) fn loses_after(&mut self, copy: &mut PacketCopy, order: u64) -> bool {
+    pub(crate) fn loses_after_link(&mut self, copy: &mut PacketCopy, order: u64) -> bool {
         let Some(extras) = &mut self.extras else { return false };
         if extras.varying.as_ref().is_some_and(|varying| order < varying.lost_below) {
             self.counters.losses += 1;
             return true;
         }
-        extras.after.loses(copy.size_bytes) && extras.strike(copy, &mut self.counters)
+        extras.after.loses(copy.size_bytes) && extras.apply_loss(copy, &mut self.counters)
     }
 
     /// Lets a packet that a drop-tail queue has admitted wait.
@@ -149,20 +149,20 @@ impl Link {
     }
 
     /// Offers a packet to a managed queue. `idle` tells that the transmitter has nothing to do.
-    pub(crate) fn offer(&mut self, now: Time, idle: bool, copy: PacketCopy, dropped: &mut Vec<Dropped>) {
+    pub(crate) fn enqueue(&mut self, now: Time, idle: bool, copy: PacketCopy, dropped: &mut Vec<Dropped>) {
         let idle_since = idle.then_some(self.free_at.time);
-        let mut visit = Visit { now, idle_since, counters: &mut self.counters, dropped };
-        self.queue.offer(copy, &mut visit);
+        let mut context = QueueContext { now, idle_since, counters: &mut self.counters, dropped };
+        self.queue.enqueue(copy, &mut context);
     }
 
     /// The packet to transmit next. The queue may drop some on the way to it.
     #[inline]
-    pub(crate) fn take(&mut self, now: Time, dropped: &mut Vec<Dropped>) -> Option<PacketCopy> {
+    pub(crate) fn dequeue(&mut self, now: Time, dropped: &mut Vec<Dropped>) -> Option<PacketCopy> {
         if let Queue::DropTail(queue) = &mut self.queue {
             return queue.pop();
         }
-        let mut visit = Visit { now, idle_since: None, counters: &mut self.counters, dropped };
-        self.queue.take(&mut visit)
+        let mut context = QueueContext { now, idle_since: None, counters: &mut self.counters, dropped };
+        self.queue.dequeue(&mut context)
     }
 
     /// Whether the transmitter is still sending at the event being served.
@@ -176,26 +176,26 @@ impl Link {
     }
 
     /// How long the transmitter takes for a packet, and when its last bit arrives after that.
-    pub(crate) fn spans(&self, size_bytes: u32) -> (Duration, Duration) {
+    pub(crate) fn delays(&self, size_bytes: u32) -> (Duration, Duration) {
         let transmission = transmission(size_bytes, self.ns_per_byte);
         (transmission, transmission + self.delay)
     }
 
     /// Puts a packet on the wire. The keys of its arrival and of the transmitter's release were
     /// taken in that order. Returns whether it is alone on the wire.
-    pub(crate) fn launch(
+    pub(crate) fn propagate(
         &mut self,
         pool: &mut WirePool,
         copy: PacketCopy,
         arrival: Key,
         free_at: Key,
     ) -> bool {
-        self.count_launch(copy, free_at);
+        self.count_transmission(copy, free_at);
         self.wire.push(pool, arrival, copy)
     }
 
     #[inline]
-    fn count_launch(&mut self, copy: PacketCopy, free_at: Key) {
+    fn count_transmission(&mut self, copy: PacketCopy, free_at: Key) {
         self.counters.packets += 1;
         self.counters.bytes += u64::from(copy.size_bytes);
         self.free_at = free_at;
@@ -203,7 +203,7 @@ impl Link {
     }
 
     /// Takes the packet that arrives, and the arrival to enter in the event list after it.
-    pub(crate) fn land(&mut self, pool: &mut WirePool) -> Option<(PacketCopy, Option<Key>)> {
+    pub(crate) fn pop_arrival(&mut self, pool: &mut WirePool) -> Option<(PacketCopy, Option<Key>)> {
         let copy = self.wire.pop(pool)?;
         let next = self.wire.next_arrival();
         Some((copy, if self.extras.is_some() { self.next_to_enter(next) } else { next }))

@@ -77,7 +77,7 @@ pub struct TwoStateLoss {
     /// fixed rate that is bytes.
     pub unit: LossUnit,
     /// How lengths are drawn.
-    pub law: LengthDistribution,
+    pub distribution: LengthDistribution,
     /// The mean length of a good period; 0 counts as 1.
     pub good: u32,
     /// The mean length of a bad period; 0 counts as 1.
@@ -105,7 +105,7 @@ pub enum LengthDistribution {
 impl TwoStateLoss {
     fn length(&self, is_bad: bool, stream: &mut Stream) -> f64 {
         let mean = f64::from(if is_bad { self.bad } else { self.good }.max(1));
-        match self.law {
+        match self.distribution {
             LengthDistribution::Constant => mean,
             LengthDistribution::Exponential => -mean * libm::log(1.0 - stream.uniform()),
         }

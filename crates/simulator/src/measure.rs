@@ -134,7 +134,7 @@ pub struct ReceiverEntry {
     /// When.
     pub at: Time,
     /// What.
-    pub deed: ReceiverEvent,
+    pub event: ReceiverEvent,
 }
 
 /// How often a receiver has asked for channels: load of the routers that serve it.
@@ -160,16 +160,16 @@ impl Memberships {
 /// What is kept of a receiver.
 #[derive(Debug, Default)]
 pub(crate) struct ReceiverLog {
-    pub(crate) asked: Memberships,
+    pub(crate) requests: Memberships,
     pub(crate) level_changes: Vec<LevelChange>,
     /// All that it did and noted, if somebody wants to know.
     pub(crate) entries: Option<Vec<ReceiverEntry>>,
 }
 
 impl ReceiverLog {
-    pub(crate) fn tell(&mut self, at: Time, deed: ReceiverEvent) {
+    pub(crate) fn record(&mut self, at: Time, event: ReceiverEvent) {
         if let Some(entries) = &mut self.entries {
-            entries.push(ReceiverEntry { at, deed });
+            entries.push(ReceiverEntry { at, event });
         }
     }
 }

@@ -195,7 +195,7 @@ impl Network {
     fn kind(&mut self, config: LinkConfig) -> u32 {
         let recent = self.kinds.len().saturating_sub(4);
         let known = self.kinds[recent..].iter().position(|known| *known == config);
-        let kind = known.map_or(self.kinds.len(), |place| recent + place);
+        let kind = known.map_or(self.kinds.len(), |index| recent + index);
         if known.is_none() {
             self.kinds.push(config);
         }

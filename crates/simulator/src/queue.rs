@@ -3,13 +3,14 @@
 //! A drop-tail queue is asked on arrival only and knows no time. All others are *managed*: an
 //! arriving packet is offered to the queue, also when the transmitter is idle, and the transmitter
 //! then asks the queue for a packet, which may drop some before it hands one out. What a managed
-//! queue needs to know, and where it books what it did, is a [`Visit`].
+//! queue needs to know, and where it books what it did, is a [`QueueContext`].
 //!
 //! A queue that works by the clock (REM, PIE, DualPI2) has no events: between two visits nothing in
 //! it changes, so the updates that fell due are made up for at the next visit, each with the state
 //! that it would have seen ([`ticker`]).
 
 mod codel;
+mod context;
 mod drop_tail;
 mod dualpi2;
 mod fair;
@@ -20,7 +21,6 @@ mod pie;
 mod red;
 mod rem;
 mod ticker;
-mod visit;
 mod watched;
 
 use layercast_core::stream::Stream;
@@ -28,6 +28,7 @@ use layercast_core::units::{Duration, Rate};
 
 pub use self::codel::CoDelConfig;
 use self::codel::CoDelQueue;
+pub(crate) use self::context::QueueContext;
 use self::drop_tail::{DropFront, DropTail};
 pub use self::dualpi2::DualPi2Config;
 use self::dualpi2::DualPi2Queue;
@@ -41,7 +42,6 @@ use self::red::RedQueue;
 pub use self::red::{RedConfig, RedVictim, RedWeight};
 pub use self::rem::RemConfig;
 use self::rem::RemQueue;
-pub(crate) use self::visit::Visit;
 pub use self::watched::LinkEvent;
 pub(crate) use self::watched::{RawRecord, Watched, transmission};
 use crate::packet::PacketCopy;
@@ -167,35 +167,35 @@ impl Queue {
 
     /// Takes in a packet, or drops one: this one or another. For managed queues; a drop-tail queue
     /// is asked with [`DropTail::admits`] where the packet does not wait.
-    pub(crate) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
+    pub(crate) fn enqueue(&mut self, copy: PacketCopy, context: &mut QueueContext<'_>) {
         match self {
             Queue::DropTail(queue) if queue.admits(copy.size_bytes) => queue.push(copy),
-            Queue::DropTail(_) => visit.drop_for_room(copy),
-            Queue::DropFront(queue) => queue.offer(copy, visit),
-            Queue::Red(queue) => queue.offer(copy, visit),
-            Queue::CoDel(queue) => queue.offer(copy, visit),
-            Queue::Rem(queue) => queue.offer(copy, visit),
-            Queue::Pie(queue) => queue.offer(copy, visit),
-            Queue::FqCoDel(queue) => queue.offer(copy, visit),
-            Queue::DualPi2(queue) => queue.offer(copy, visit),
-            Queue::Fair(queue) => queue.offer(copy, visit),
-            Queue::Watched(queue) => queue.offer(copy, visit),
+            Queue::DropTail(_) => context.drop_for_room(copy),
+            Queue::DropFront(queue) => queue.enqueue(copy, context),
+            Queue::Red(queue) => queue.enqueue(copy, context),
+            Queue::CoDel(queue) => queue.enqueue(copy, context),
+            Queue::Rem(queue) => queue.enqueue(copy, context),
+            Queue::Pie(queue) => queue.enqueue(copy, context),
+            Queue::FqCoDel(queue) => queue.enqueue(copy, context),
+            Queue::DualPi2(queue) => queue.enqueue(copy, context),
+            Queue::Fair(queue) => queue.enqueue(copy, context),
+            Queue::Watched(queue) => queue.enqueue(copy, context),
         }
     }
 
     /// Hands out the packet to transmit next. None if there is none, or all that waited was dropped.
-    pub(crate) fn take(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
+    pub(crate) fn dequeue(&mut self, context: &mut QueueContext<'_>) -> Option<PacketCopy> {
         match self {
             Queue::DropTail(queue) => queue.pop(),
-            Queue::DropFront(queue) => queue.take(),
-            Queue::Red(queue) => queue.take(),
-            Queue::CoDel(queue) => queue.take(visit),
-            Queue::Rem(queue) => queue.take(visit),
-            Queue::Pie(queue) => queue.take(visit),
-            Queue::FqCoDel(queue) => queue.take(visit),
-            Queue::DualPi2(queue) => queue.take(visit),
-            Queue::Fair(queue) => queue.take(),
-            Queue::Watched(queue) => queue.take(visit),
+            Queue::DropFront(queue) => queue.dequeue(),
+            Queue::Red(queue) => queue.dequeue(),
+            Queue::CoDel(queue) => queue.dequeue(context),
+            Queue::Rem(queue) => queue.dequeue(context),
+            Queue::Pie(queue) => queue.dequeue(context),
+            Queue::FqCoDel(queue) => queue.dequeue(context),
+            Queue::DualPi2(queue) => queue.dequeue(context),
+            Queue::Fair(queue) => queue.dequeue(),
+            Queue::Watched(queue) => queue.dequeue(context),
         }
     }
 

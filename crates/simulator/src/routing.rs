@@ -46,9 +46,9 @@ impl Routing {
         let mut next = first_outgoing.clone();
         let mut outgoing = vec![LinkId(0); network.link_count()];
         for link in links() {
-            let place = &mut next[from(link)];
-            outgoing[*place as usize] = link;
-            *place += 1;
+            let index = &mut next[from(link)];
+            outgoing[*index as usize] = link;
+            *index += 1;
         }
         Routing { first_outgoing, outgoing, known: BTreeMap::new() }
     }

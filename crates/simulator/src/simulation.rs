@@ -97,7 +97,7 @@ enum Agent<F: Family> {
     },
     TcpSender {
         sender: Box<Sender>,
-        way: UnicastPath,
+        path: UnicastPath,
         flow: u32,
         stopped: bool,
         /// None for data without end.
@@ -107,13 +107,13 @@ enum Agent<F: Family> {
     },
     TcpSink {
         sink: Box<Sink>,
-        way: UnicastPath,
+        path: UnicastPath,
         flow: u32,
     },
     Arrivals(Box<Arrivals>),
     UdpSource {
         source: Box<UdpSource>,
-        way: UnicastPath,
+        path: UnicastPath,
         flow: u32,
     },
     UdpSink {
@@ -176,13 +176,13 @@ impl<F: Family> Simulation<F> {
         let stream = Stream::new(self.seed, &format!("application/{}", config.name));
         self.add_agent(Agent::TcpSender {
             sender: machine,
-            way: data,
+            path: data,
             flow,
             stopped: false,
             application: Application::new(config.demand, stream),
             arrivals: None,
         });
-        self.add_agent(Agent::TcpSink { sink: Box::new(Sink::new(&config.options)), way: acks, flow });
+        self.add_agent(Agent::TcpSink { sink: Box::new(Sink::new(&config.options)), path: acks, flow });
         self.unicast_flows.push(FlowCounters::default());
         self.schedule_life(sender, config.start, config.stop);
         Ok(TcpId { sender, sink })

@@ -1,22 +1,22 @@
 //! A session's multicast tree and who holds which channel where.
 //!
 //! Here is what packets meet: where a channel is forwarded, who gets it. `membership` changes it,
-//! `lan` stands between the hosts at a node and the tree where an edge router is modelled.
+//! `groups` stands between the hosts at a node and the tree where an edge router is modelled.
 
-mod lan;
+mod groups;
 mod latency;
-mod later;
 mod membership;
+mod pending;
 mod routers;
 mod shape;
 
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Size};
 
-use self::lan::Lans;
+use self::groups::EdgeGroups;
 pub(crate) use self::latency::Latencies;
 pub use self::latency::Latency;
-use self::later::Agenda;
+use self::pending::Agenda;
 use self::routers::ActiveNodes;
 pub(crate) use self::routers::{CHILDREN_CHANNEL, MOST_CHILD_LINKS};
 pub(crate) use self::shape::{Origins, Shape};
@@ -43,7 +43,7 @@ enum Membership {
     None,
     /// It wants the channel, but the edge at its node does not know that, and forwards nothing.
     Waiting,
-    Held,
+    Joined,
     /// It has left, and nobody at its node or below has wanted the channel since.
     Left,
 }
@@ -71,13 +71,13 @@ pub(crate) struct Tree {
     forwarding: Vec<Forwarding>,
     /// By node and channel: children forwarded to, and local members; where there is an edge, the
     /// local members count as one while the edge forwards to them.
-    holders: Vec<u32>,
+    subscribers: Vec<u32>,
     /// By receiver (in tree order) and channel.
     members: Vec<Membership>,
     agenda: Agenda,
     /// By node; empty if nothing is drawn.
     streams: Vec<Stream>,
-    lans: Lans,
+    groups: EdgeGroups,
     /// None where no routers take part.
     active: Option<Box<ActiveNodes>>,
 }
@@ -90,11 +90,11 @@ impl Tree {
             routes,
             channels,
             forwarding: vec![Forwarding::Off; nodes * channels],
-            holders: vec![0; nodes * channels],
+            subscribers: vec![0; nodes * channels],
             members: vec![Membership::None; receivers * channels],
             agenda: Agenda::default(),
             streams: Vec::new(),
-            lans: Lans::default(),
+            groups: EdgeGroups::default(),
             active: None,
             shape,
         }
@@ -107,7 +107,7 @@ impl Tree {
 
     /// Whether anyone below or at the source wants the channel.
     pub(crate) fn is_wanted(&self, channel: Channel) -> bool {
-        channel.index() < self.channels && self.holders[channel.index()] > 0
+        channel.index() < self.channels && self.subscribers[channel.index()] > 0
     }
 
     /// The receivers at a tree node, by number in tree order.
@@ -155,7 +155,7 @@ impl Tree {
 
     /// Whether a receiver holds the channel now.
     pub(crate) fn is_member(&self, receiver: u32, channel: Channel) -> bool {
-        self.membership(receiver, channel) == Membership::Held
+        self.membership(receiver, channel) == Membership::Joined
     }
 
     /// Whether what still comes on the channel comes because this receiver had it last.

@@ -113,7 +113,7 @@ fn a_second_flow_gets_its_share() {
 /// CUBIC fills the buffer and BBR leaves when it loses too much, so neither can be sure of its half.
 /// Starved is who gets less than a tenth.
 #[test]
-fn beside_cubic_neither_starves() {
+fn sharing_with_cubic_neither_starves() {
     for buffer in [1.0, 2.0] {
         let flows = [(TcpVariant::Bbr, 0.0), (TcpVariant::Cubic, 0.0)];
         let all = all_rates(&path(buffer, LossModel::None), 1000, flows);

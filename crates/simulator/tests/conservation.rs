@@ -54,18 +54,18 @@ fn what_tcp_sends_arrives_or_is_lost_at_some_link() {
         simulation.run_until(at(70.0));
         assert_eq!(simulation.packets_in_flight(), 0);
         let (first, second) = (plan.link("S-G"), plan.link("G-R"));
-        let told = |of: fn(&layercast_simulator::FlowCounters) -> u64| -> u64 {
+        let sum = |of: fn(&layercast_simulator::FlowCounters) -> u64| -> u64 {
             flows.iter().map(|&flow| of(&simulation.tcp_counters(flow))).sum()
         };
-        assert_eq!(offered(&simulation, first), told(|flow| flow.sent_packets));
+        assert_eq!(offered(&simulation, first), sum(|flow| flow.sent_packets));
         assert_eq!(offered(&simulation, second), simulation.link_counters(first).packets);
         let lost = dropped(&simulation, first) + dropped(&simulation, second);
         assert!(dropped(&simulation, first) > 100 && dropped(&simulation, second) > 100);
-        assert_eq!(told(|flow| flow.lost_packets), lost);
+        assert_eq!(sum(|flow| flow.lost_packets), lost);
         // What came through is new or a duplicate; a sender with selective acknowledgements resends
         // little in vain.
         let through = simulation.link_counters(second).packets;
-        let new = told(|flow| flow.received_packets);
+        let new = sum(|flow| flow.received_packets);
         assert!(new <= through && through < new + new / 5, "{new} {through}");
         // One acknowledgement each, which may be lost as well.
         assert_eq!(offered(&simulation, second.reverse()), through);

@@ -22,7 +22,7 @@ struct Seen {
 }
 
 /// Where the receivers of each session are, and when they begin, in seconds.
-const PLACES: [(&str, f64); 3] = [("R", 1.0), ("Q", 2.0), ("R", 3.0)];
+const RECEIVERS: [(&str, f64); 3] = [("R", 1.0), ("Q", 2.0), ("R", 3.0)];
 
 struct Run {
     plan: Plan,
@@ -46,7 +46,7 @@ impl Run {
         let (mut receivers, mut tcps) = (Vec::new(), Vec::new());
         for name in NAMES {
             let protocol = Protocol::named(name).unwrap();
-            receivers.extend(add_session(&mut simulation, &plan, &protocol, seed, &PLACES));
+            receivers.extend(add_session(&mut simulation, &plan, &protocol, seed, &RECEIVERS));
         }
         for (name, variant) in [("reno", TcpVariant::Reno), ("sack", TcpVariant::Sack)] {
             let mut config = tcp(&plan, variant, "S", "R", name);
@@ -79,7 +79,7 @@ fn a_seed_gives_the_same_run_again_and_another_seed_another() {
     let first = Run::new(1, false).seen();
     for (index, flow) in first.flows.iter().enumerate() {
         // The bottleneck is far too small for all: AMCA gives way to its full queue, down to a packet a second.
-        let gives_way = NAMES.get(index / PLACES.len()) == Some(&"amca");
+        let gives_way = NAMES.get(index / RECEIVERS.len()) == Some(&"amca");
         let least = if gives_way { 20 } else { 100 };
         assert!(flow.received_packets > least, "flow {index} takes part: {flow:?}");
     }

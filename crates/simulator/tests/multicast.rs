@@ -60,8 +60,8 @@ fn a_join_takes_its_latency_the_graft_and_the_data() {
     let late = Member { start_s: 0.2, join_ms: 150, ..member("R") };
     // Alone, the graft goes up to the source; beside Q, only to G.
     let alone = (vec![late], at(0.35) + UP_TO_G + UP_TO_S + TRAVEL);
-    let beside = (vec![late, member("Q")], at(0.35) + UP_TO_G + LAST_HOP);
-    for (members, earliest) in [alone, beside] {
+    let with_neighbour = (vec![late, member("Q")], at(0.35) + UP_TO_G + LAST_HOP);
+    for (members, earliest) in [alone, with_neighbour] {
         let (mut simulation, ids) = fixed_session(&fork(), &[KBPS], &members);
         let found = arrivals(&mut simulation, ids[0], at(0.6));
         // The packets that G, or the source, had after the graft; all of them, and none before.
@@ -136,8 +136,8 @@ fn a_join_while_the_router_is_leaving_takes_the_prune_back() {
     let late = first.late_bytes / 1000;
     assert!((990..=1010).contains(&late), "100 ms without a member: {late} packets");
     assert_eq!(second.late_bytes, 0);
-    let told = first.received_packets + late + second.received_packets;
-    let on_the_wire = data(&simulation) - told;
+    let accounted = first.received_packets + late + second.received_packets;
+    let on_the_wire = data(&simulation) - accounted;
     assert!((199..=202).contains(&on_the_wire), "20.08 ms of packets: {on_the_wire}");
 }
 

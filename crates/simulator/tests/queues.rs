@@ -123,7 +123,7 @@ fn rem_clears_the_excess_and_keeps_its_target_queue() {
 /// A session that sends layers of these cumulative rates, whatever is lost, and a SACK TCP with a
 /// round-trip time of 60 ms share the bottleneck of 10 Mbit/s. What each got from 20 s to 120 s, in
 /// Mbit/s.
-fn beside_a_flood(queue: QueueConfig, cumulative_kbps: &[f64]) -> (f64, f64) {
+fn sharing_with_a_flood(queue: QueueConfig, cumulative_kbps: &[f64]) -> (f64, f64) {
     let shared = LinkConfig { queue, ..link(MBPS, 20.0) };
     let access = link(100.0, 5.0);
     let plan = Plan::new(&[
@@ -155,13 +155,14 @@ fn beside_a_flood(queue: QueueConfig, cumulative_kbps: &[f64]) -> (f64, f64) {
 /// Drop-tail shows that this is the queues' doing: there the flood leaves next to nothing.
 #[test]
 fn a_queue_for_each_flow_keeps_a_flood_off_tcp() {
-    let (flood, tcp) = beside_a_flood(QueueConfig::DropTail { limit: ROOM, ns2_compat: true }, &[20_000.0]);
+    let (flood, tcp) =
+        sharing_with_a_flood(QueueConfig::DropTail { limit: ROOM, ns2_compat: true }, &[20_000.0]);
     assert!(tcp < 0.5 && flood > 9.0, "drop-tail: {flood} and {tcp} Mbit/s");
     let fair = FairConfig { limit: ROOM, ..FairConfig::default() };
-    let (flood, tcp) = beside_a_flood(QueueConfig::Fair(fair), &[20_000.0]);
+    let (flood, tcp) = sharing_with_a_flood(QueueConfig::Fair(fair), &[20_000.0]);
     assert!((4.5..5.1).contains(&tcp) && (flood + tcp) > 9.9, "fair: {flood} and {tcp} Mbit/s");
     let fq_codel = FqCoDelConfig::default();
-    let (flood, tcp) = beside_a_flood(QueueConfig::FqCoDel(fq_codel), &[20_000.0]);
+    let (flood, tcp) = sharing_with_a_flood(QueueConfig::FqCoDel(fq_codel), &[20_000.0]);
     assert!((3.75..5.1).contains(&tcp) && (flood + tcp) > 9.9, "FQ-CoDel: {flood} and {tcp} Mbit/s");
 }
 
@@ -170,7 +171,7 @@ fn a_queue_for_each_flow_keeps_a_flood_off_tcp() {
 #[test]
 fn each_channel_of_a_session_is_a_flow() {
     let fair = FairConfig { limit: ROOM, ..FairConfig::default() };
-    let (flood, tcp) = beside_a_flood(QueueConfig::Fair(fair), &[10_000.0, 20_000.0]);
+    let (flood, tcp) = sharing_with_a_flood(QueueConfig::Fair(fair), &[10_000.0, 20_000.0]);
     assert!((3.0..3.4).contains(&tcp) && (flood + tcp) > 9.9, "{flood} and {tcp} Mbit/s");
 }
 

@@ -127,7 +127,7 @@ fn what_goes_up_stops_at_the_next_router() {
 }
 
 #[test]
-fn a_router_sends_what_it_holds_over_the_links_that_asked() {
+fn a_router_repairs_from_its_store_over_the_links_that_asked() {
     let plan = plan(&[("S-A", 0.0), ("A-R", 0.03), ("A-Q", 0.0)]);
     let watched = [("S-A", false), ("A-R", false), ("A-Q", false)];
     let (simulation, ids, sent) = run(&plan, config(&plan, &["R", "Q"], &["A"]), &watched);
@@ -142,7 +142,7 @@ fn a_router_sends_what_it_holds_over_the_links_that_asked() {
 }
 
 #[test]
-fn behind_a_plain_node_each_router_holds_for_itself() {
+fn behind_a_plain_node_each_router_stores_for_itself() {
     let plan = tree(0.03, 0.0);
     let watched = [("S-A", false), ("P-B", false), ("P-C", false), ("B-R", false), ("C-Q", false)];
     let (simulation, ids, sent) = run(&plan, config(&plan, &["R", "Q"], &["A", "B", "C"]), &watched);
@@ -153,7 +153,7 @@ fn behind_a_plain_node_each_router_holds_for_itself() {
 }
 
 #[test]
-fn a_session_goes_on_when_routers_forget_or_are_gone() {
+fn a_session_goes_on_when_routers_lose_state_or_fail() {
     let plan = tree(0.02, 0.02);
     let mut config = config(&plan, &["R", "Q"], &["A", "B", "C"]);
     let routers = config.routers.as_mut().unwrap();
@@ -173,8 +173,9 @@ fn equal_sessions_do_the_same() {
     let plan = tree(0.02, 0.02);
     let outcome = || {
         let (simulation, ids, _) = run(&plan, config(&plan, &["R", "Q"], &["A", "B"]), &[]);
-        let told = |&id: &ReceiverId| (simulation.receiver_counters(id), simulation.receiver_delivery(id));
-        (ids.iter().map(told).collect::<Vec<_>>(), simulation.engine_counters())
+        let counters =
+            |&id: &ReceiverId| (simulation.receiver_counters(id), simulation.receiver_delivery(id));
+        (ids.iter().map(counters).collect::<Vec<_>>(), simulation.engine_counters())
     };
     assert_eq!(outcome(), outcome());
 }

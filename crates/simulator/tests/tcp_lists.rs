@@ -62,8 +62,8 @@ fn with_the_same_losses_a_connection_does_what_it_does_in_ns2() {
         let id = simulation.add_tcp(config).unwrap();
         simulation.run_until(at(220.015));
         let (state, counters) = (simulation.tcp_state(id).unwrap(), simulation.tcp_counters(id));
-        let told = (state.highest_ack, state.ssthresh, counters.sent_packets);
-        assert_eq!(told, (acknowledged, ssthresh, sent), "{variant:?} at {loss}");
+        let reached = (state.highest_ack, state.ssthresh, counters.sent_packets);
+        assert_eq!(reached, (acknowledged, ssthresh, sent), "{variant:?} at {loss}");
         // ns-2 tells six digits.
         assert!((state.cwnd - cwnd).abs() < 1e-3, "{variant:?} at {loss}: a window of {}", state.cwnd);
     }

@@ -65,12 +65,12 @@ fn transfers_over_a_lossy_path_all_end() {
     for variant in TcpVariant::ALL {
         let plan = path(10.0, 0.05);
         let mut simulation = plan.simulation();
-        let law = Distribution::Pareto { mean: 12_000.0, shape: 1.3 };
+        let sizes = Distribution::Pareto { mean: 12_000.0, shape: 1.3 };
         let id = add(
             &mut simulation,
             &plan,
             variant,
-            transfers(law, Some(Distribution::Exponential { mean: 0.1 })),
+            transfers(sizes, Some(Distribution::Exponential { mean: 0.1 })),
             "tcp",
         );
         // A lost first packet costs 3 s, and twice as much each time again: some transfers take a minute.

@@ -30,7 +30,7 @@ fn serve(engine: &mut Engine<()>, end: Time, arrived: &mut Vec<(i64, Time)>) {
         match event {
             Event::Free(_) => engine.transmitter_free(LINK),
             Event::Arrival(_) => {
-                let (copy, next) = engine.land(0).unwrap();
+                let (copy, next) = engine.pop_arrival(0).unwrap();
                 let &Body::Segment(Segment { seq, .. }) = engine.slab.body(copy.packet) else { panic!() };
                 arrived.push((seq, key.time));
                 engine.slab.release(copy.packet);
@@ -289,7 +289,7 @@ proptest! {
 /// Every third packet is struck: of those that take marks it is marked, of the others lost, on either
 /// side of the link.
 #[test]
-fn an_error_model_marks_where_packets_take_marks() {
+fn an_error_model_marks_ecn_capable_packets() {
     let every_third = LossModel::Periodic(PeriodicLoss { period: 3, offset: 1, burst: 1 });
     for loss_place in [LossPlace::BeforeQueue, LossPlace::AfterLink] {
         for (ecn, loss_marks) in
@@ -308,7 +308,7 @@ fn an_error_model_marks_where_packets_take_marks() {
                     PacketCopy { packet, route, position, size_bytes, ecn: ecn.into(), channel },
                 );
                 engine.current.time += Duration::from_ms(2);
-                if let Some((mut copy, _)) = engine.land(0)
+                if let Some((mut copy, _)) = engine.pop_arrival(0)
                     && !engine.loses_on_arrival(0, &mut copy)
                 {
                     marked.push(copy.is_marked());

@@ -40,7 +40,7 @@ impl<H: Copy> Engine<H> {
         link.go_down(order);
         if link.flushes_queue() {
             link.account_queue(now);
-            while let Some(copy) = link.take(now, &mut self.dropped) {
+            while let Some(copy) = link.dequeue(now, &mut self.dropped) {
                 link.counters.losses += 1;
                 if let Queue::Watched(queue) = &mut link.queue {
                     queue.lose_taken();
@@ -72,10 +72,10 @@ impl<H: Copy> Engine<H> {
     pub(super) fn transmit_varying(&mut self, id: LinkId, copy: PacketCopy) -> Option<Key> {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
-        let (transmission, total) = link.varying_spans(self.current, copy.size_bytes);
+        let (transmission, total) = link.varying_delays(self.current, copy.size_bytes);
         let arrival = self.events.key_at(now + total);
         let free_at = self.events.key_at(now + transmission);
-        let enters = link.launch_varying(&mut self.wires, copy, arrival, free_at);
+        let enters = link.propagate_varying(&mut self.wires, copy, arrival, free_at);
         if let Queue::Watched(queue) = &mut link.queue {
             queue.arrives_at(arrival.time);
         }

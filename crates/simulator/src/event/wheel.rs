@@ -80,7 +80,7 @@ impl Default for TimingWheel {
 impl TimingWheel {
     /// Where an entry of this time belongs now.
     #[inline]
-    pub(super) fn place(&mut self, time: Time) -> Region {
+    pub(super) fn region_of(&mut self, time: Time) -> Region {
         let slot = time.as_ns() >> self.shift;
         if slot <= self.present {
             Region::Present
@@ -118,7 +118,7 @@ impl TimingWheel {
 
     /// Goes on to the next slot that has entries, or to that of `far` if it comes before, and hands
     /// out what the wheel has there. Stays where it is if there is neither.
-    pub(super) fn turn(&mut self, far: Option<Time>, present: &mut Heap) {
+    pub(super) fn advance(&mut self, far: Option<Time>, present: &mut Heap) {
         let next = self.next_filled();
         let far = far.map(|time| time.as_ns() >> self.shift);
         match (next, far) {
@@ -144,8 +144,8 @@ impl TimingWheel {
 
     /// The number of the next slot that has entries.
     fn next_filled(&self) -> Option<u64> {
-        let place = (self.present % SLOTS) as usize;
-        let (word, bit) = (place / 64, place % 64);
+        let index = (self.present % SLOTS) as usize;
+        let (word, bit) = (index / 64, index % 64);
         // The bits after the present one, then whole words, and those before it at the end.
         let after = self.filled[word] & (!0 << bit);
         let found = if after != 0 {
@@ -155,19 +155,19 @@ impl TimingWheel {
             let word = words.into_iter().find(|&word| self.filled[word] != 0)?;
             word * 64 + self.filled[word].trailing_zeros() as usize
         };
-        Some(self.present + (found + SLOTS as usize - place) as u64 % SLOTS)
+        Some(self.present + (found + SLOTS as usize - index) as u64 % SLOTS)
     }
 
     /// Whether there is enough to judge the length of slots by.
     #[inline]
-    pub(super) fn is_to_be_judged(&self) -> bool {
+    pub(super) fn is_adaptation_due(&self) -> bool {
         self.turns >= TURNS
     }
 
     /// Makes slots shorter where they are crowded, and longer where much lies beyond the
     /// wheel. Many entries of one instant crowd a slot of any length; then slots stay long enough for
     /// the wheel to hold most of what comes.
-    pub(super) fn judge(&mut self, present: &mut Heap, far: &mut Heap) {
+    pub(super) fn adapt_slots(&mut self, present: &mut Heap, far: &mut Heap) {
         let crowded = self.brought > CROWDED * self.turns && self.far < self.near / 4;
         let short = self.far > self.near && self.brought < 2 * self.turns;
         (self.turns, self.brought, self.near, self.far) = (0, 0, 0, 0);
@@ -198,7 +198,7 @@ impl TimingWheel {
         (self.shift, self.present) = (shift, ended_ns >> shift);
         while let Some(&Node { entry, next }) = self.nodes.get(list as usize) {
             let number = std::mem::replace(&mut list, next);
-            match self.place(entry.key.time) {
+            match self.region_of(entry.key.time) {
                 Region::Slot(slot) => self.link(slot, number),
                 Region::Present => self.hand_over(number, present),
                 Region::Far => self.hand_over(number, far),

@@ -164,10 +164,10 @@ impl Link {
 
     /// How long the transmitter takes for a packet, and when its last bit arrives after that, both
     /// from now.
-    pub(crate) fn varying_spans(&mut self, current: Key, size_bytes: u32) -> (Duration, Duration) {
+    pub(crate) fn varying_delays(&mut self, current: Key, size_bytes: u32) -> (Duration, Duration) {
         let goes_on = current == self.free_at;
         let delay = self.delay;
-        let (plain, _) = self.spans(size_bytes);
+        let (plain, _) = self.delays(size_bytes);
         let now = current.time;
         let Some(varying) = self.varying_mut() else { return (plain, plain + delay) };
         let transmission = match &varying.plan.trace {
@@ -184,17 +184,17 @@ impl Link {
 
     /// As [`Link::launch`], on a link where packets may overtake. Returns whether the arrival has to
     /// be entered in the event list.
-    pub(crate) fn launch_varying(
+    pub(crate) fn propagate_varying(
         &mut self,
         pool: &mut WirePool,
         copy: PacketCopy,
         arrival: Key,
         free_at: Key,
     ) -> bool {
-        self.count_launch(copy, free_at);
-        let place = self.wire.insert(pool, arrival, copy);
+        self.count_transmission(copy, free_at);
+        let index = self.wire.insert(pool, arrival, copy);
         self.varying_mut().is_some_and(|varying| {
-            let enters = place < varying.entered || varying.entered == 0;
+            let enters = index < varying.entered || varying.entered == 0;
             varying.entered += usize::from(enters);
             enters
         })

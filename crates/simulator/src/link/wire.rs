@@ -31,12 +31,12 @@ impl Default for WirePool {
 
 impl WirePool {
     #[inline]
-    fn take(&mut self, node: Node) -> u32 {
+    fn allocate(&mut self, node: Node) -> u32 {
         let number = self.free;
         match self.nodes.get_mut(number as usize) {
-            Some(place) => {
-                self.free = place.next;
-                *place = node;
+            Some(slot) => {
+                self.free = slot.next;
+                *slot = node;
                 number
             }
             None => {
@@ -48,7 +48,7 @@ impl WirePool {
 
     /// Frees a place that is in no wire any more.
     #[inline]
-    fn give_back(&mut self, number: u32) {
+    fn release(&mut self, number: u32) {
         self.nodes[number as usize].next = NONE;
         match self.nodes.get_mut(self.last_free as usize) {
             Some(last) if self.free != NONE => last.next = number,
@@ -81,7 +81,7 @@ impl Wire {
             self.first = Some((arrival, copy));
             return true;
         }
-        let number = pool.take(Node { arrival, copy, next: NONE });
+        let number = pool.allocate(Node { arrival, copy, next: NONE });
         match pool.nodes.get_mut(self.tail as usize) {
             Some(last) => last.next = number,
             None => self.head = number,
@@ -92,7 +92,7 @@ impl Wire {
 
     /// Adds a packet where its arrival belongs. Returns how many arrive before it.
     pub(super) fn insert(&mut self, pool: &mut WirePool, arrival: Key, copy: PacketCopy) -> usize {
-        let (arrival, copy, mut place) = match self.first {
+        let (arrival, copy, mut index) = match self.first {
             Some(first) if arrival < first.0 => {
                 self.first = Some((arrival, copy));
                 (first.0, first.1, 0)
@@ -102,18 +102,18 @@ impl Wire {
         let (mut before, mut after) = (NONE, self.head);
         while let Some(node) = pool.nodes.get(after as usize).filter(|node| node.arrival < arrival) {
             (before, after) = (after, node.next);
-            place += 1;
+            index += 1;
         }
         if after == NONE {
             self.push(pool, arrival, copy);
-            return place;
+            return index;
         }
-        let number = pool.take(Node { arrival, copy, next: after });
+        let number = pool.allocate(Node { arrival, copy, next: after });
         match pool.nodes.get_mut(before as usize) {
             Some(node) => node.next = number,
             None => self.head = number,
         }
-        place
+        index
     }
 
     /// Takes the first packet.
@@ -121,7 +121,7 @@ impl Wire {
     pub(super) fn pop(&mut self, pool: &mut WirePool) -> Option<PacketCopy> {
         let (_, copy) = self.first?;
         self.first = pool.nodes.get(self.head as usize).copied().map(|node| {
-            pool.give_back(std::mem::replace(&mut self.head, node.next));
+            pool.release(std::mem::replace(&mut self.head, node.next));
             (node.arrival, node.copy)
         });
         if self.head == NONE {

@@ -43,7 +43,7 @@ fn golden_gilbert_elliott() {
 /// share of losses s has variance s(1-s)(1+c)/(1-c) over the packets, where c = 1-p-r is how states
 /// in a row correlate: a standard error of 0.0005. Allowed are four of either.
 #[test]
-fn gilbert_elliott_is_what_its_stationary_law_says() {
+fn gilbert_elliott_has_its_stationary_distribution() {
     let chain = GilbertElliott { to_bad: 0.01, to_good: 0.25, bad_loss: 1.0, good_loss: 0.0 };
     let mut losses = process(LossModel::GilbertElliott(chain));
     let packets = 1_000_000;
@@ -71,8 +71,8 @@ fn losses_by_the_byte_grow_with_the_packet() {
     }
 }
 
-fn two_state(unit: LossUnit, law: LengthDistribution, good: u32, bad: u32) -> LossProcess {
-    process(LossModel::TwoState(TwoStateLoss { unit, law, good, bad }))
+fn two_state(unit: LossUnit, distribution: LengthDistribution, good: u32, bad: u32) -> LossProcess {
+    process(LossModel::TwoState(TwoStateLoss { unit, distribution, good, bad }))
 }
 
 /// Good for 5, bad for 2, by hand: packet 5 uses up the good period and so enters the bad one, in which
@@ -95,7 +95,7 @@ fn periods_that_packets_only_touch_count_too() {
 /// more for bad periods that lie on two packets. 400,000 packets have a standard error of 0.00016;
 /// allowed are four.
 #[test]
-fn exponential_periods_strike_as_often_as_they_begin() {
+fn exponential_periods_hit_packets_as_often_as_they_begin() {
     let mut losses = two_state(LossUnit::Bytes, LengthDistribution::Exponential, 10_000, 1);
     let lost = (0..400_000).filter(|_| losses.loses(100)).count();
     let expected = 0.009_949 * 1.01;

@@ -4,7 +4,7 @@
 use layercast_core::units::{Duration, Time};
 
 use super::fifo::Fifo;
-use super::{QueueLimit, Visit};
+use super::{QueueContext, QueueLimit};
 use crate::packet::PacketCopy;
 
 /// CoDel's parameters.
@@ -89,19 +89,19 @@ impl CoDel {
     }
 
     /// Takes the next packet out of a queue and drops what the law says on the way.
-    pub(super) fn take(&mut self, fifo: &mut Fifo, visit: &mut Visit<'_>) -> Option<PacketCopy> {
-        let now = visit.now;
+    pub(super) fn dequeue(&mut self, fifo: &mut Fifo, context: &mut QueueContext<'_>) -> Option<PacketCopy> {
+        let now = context.now;
         let mut next = self.pop(fifo, now);
         if self.dropping {
             while let Some((mut copy, true)) = next
                 && now >= self.drop_next
             {
                 self.count = self.count.saturating_add(1);
-                if self.ecn && visit.mark_if_capable(&mut copy) {
+                if self.ecn && context.mark_if_capable(&mut copy) {
                     self.drop_next = self.next_drop(self.drop_next);
                     return Some(copy);
                 }
-                visit.drop_by_choice(copy);
+                context.drop_by_choice(copy);
                 next = self.pop(fifo, now);
                 if let Some((_, true)) = next {
                     self.drop_next = self.next_drop(self.drop_next);
@@ -109,9 +109,9 @@ impl CoDel {
             }
             self.dropping = matches!(next, Some((_, true)));
         } else if let Some((mut copy, true)) = next {
-            let marked = self.ecn && visit.mark_if_capable(&mut copy);
+            let marked = self.ecn && context.mark_if_capable(&mut copy);
             if !marked {
-                visit.drop_by_choice(copy);
+                context.drop_by_choice(copy);
             }
             self.begin_dropping(now);
             if marked {
@@ -137,25 +137,25 @@ impl CoDel {
 #[derive(Debug)]
 pub(crate) struct CoDelQueue {
     limit: QueueLimit,
-    law: CoDel,
+    codel: CoDel,
     fifo: Fifo,
 }
 
 impl CoDelQueue {
     pub(super) fn new(config: CoDelConfig) -> CoDelQueue {
-        CoDelQueue { limit: config.limit, law: CoDel::new(&config), fifo: Fifo::default() }
+        CoDelQueue { limit: config.limit, codel: CoDel::new(&config), fifo: Fifo::default() }
     }
 
-    pub(super) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
+    pub(super) fn enqueue(&mut self, copy: PacketCopy, context: &mut QueueContext<'_>) {
         if self.fifo.is_at(self.limit) {
-            visit.drop_for_room(copy);
+            context.drop_for_room(copy);
         } else {
-            self.fifo.push(visit.now, copy);
+            self.fifo.push(context.now, copy);
         }
     }
 
-    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
-        self.law.take(&mut self.fifo, visit)
+    pub(super) fn dequeue(&mut self, context: &mut QueueContext<'_>) -> Option<PacketCopy> {
+        self.codel.dequeue(&mut self.fifo, context)
     }
 
     pub(super) fn len(&self) -> usize {

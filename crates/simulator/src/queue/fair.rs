@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use layercast_core::units::Size;
 
 use super::flows::FlowQueues;
-use super::{QueueLimit, Visit};
+use super::{QueueContext, QueueLimit};
 use crate::packet::PacketCopy;
 
 /// The parameters of fair queueing.
@@ -64,20 +64,20 @@ impl FairQueue {
         *number - 1
     }
 
-    pub(super) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
+    pub(super) fn enqueue(&mut self, copy: PacketCopy, context: &mut QueueContext<'_>) {
         let flow = self.classify(&copy);
-        self.flows.push(flow, visit.now, copy);
+        self.flows.push(flow, context.now, copy);
         if self.flows.enlist(flow, 0) {
             self.round.push_back(flow);
         }
         while self.flows.exceeds(self.limit)
             && let Some(longest) = self.flows.longest(self.round.iter().copied())
         {
-            self.flows.drop_one(longest, |length| length - 1, visit);
+            self.flows.drop_one(longest, |length| length - 1, context);
         }
     }
 
-    pub(super) fn take(&mut self) -> Option<PacketCopy> {
+    pub(super) fn dequeue(&mut self) -> Option<PacketCopy> {
         loop {
             let flow = *self.round.front()?;
             let Some(size_bytes) = self.flows.fifo(flow).head_bytes() else {

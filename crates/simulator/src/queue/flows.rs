@@ -4,7 +4,7 @@
 use layercast_core::units::Time;
 
 use super::fifo::Fifo;
-use super::{QueueLimit, Visit};
+use super::{QueueContext, QueueLimit};
 use crate::packet::PacketCopy;
 
 /// The queue of one flow, or of the flows that share a number.
@@ -96,11 +96,11 @@ impl FlowQueues {
         &mut self,
         flow: u32,
         index: impl FnOnce(usize) -> usize,
-        visit: &mut Visit<'_>,
+        context: &mut QueueContext<'_>,
     ) -> u64 {
         let dropped = self.drain(flow, |fifo| fifo.remove(index(fifo.len())));
         dropped.map_or(0, |(_, copy)| {
-            visit.drop_for_room(copy);
+            context.drop_for_room(copy);
             u64::from(copy.size_bytes)
         })
     }

@@ -6,7 +6,7 @@ use layercast_core::units::{Duration, Size};
 
 use super::fifo::Fifo;
 use super::ticker::Ticker;
-use super::{QueueLimit, Visit};
+use super::{QueueContext, QueueLimit};
 use crate::packet::PacketCopy;
 
 /// PIE's parameters.
@@ -127,35 +127,35 @@ impl PieQueue {
         }
     }
 
-    fn catch_up(&mut self, visit: &Visit<'_>) {
-        while let Some(at) = self.ticker.due(visit.now) {
+    fn catch_up(&mut self, context: &QueueContext<'_>) {
+        while let Some(at) = self.ticker.due(context.now) {
             self.controller.update(self.fifo.head_wait(at).as_secs_f64());
             if self.fifo.is_empty() && self.controller.is_at_rest() {
-                self.ticker.skip(visit.now);
+                self.ticker.skip(context.now);
             }
         }
     }
 
-    pub(super) fn offer(&mut self, mut copy: PacketCopy, visit: &mut Visit<'_>) {
-        self.catch_up(visit);
+    pub(super) fn enqueue(&mut self, mut copy: PacketCopy, context: &mut QueueContext<'_>) {
+        self.catch_up(context);
         let config = self.controller.config;
         if self.fifo.is_at(config.limit) {
-            visit.drop_for_room(copy);
+            context.drop_for_room(copy);
             return;
         }
         let probability = self.controller.probability;
         if !self.controller.is_safe(self.fifo.bytes()) && self.stream.chance(probability) {
             let may_mark = config.ecn && probability <= MOST_MARKS;
-            if !(may_mark && visit.mark_if_capable(&mut copy)) {
-                visit.drop_by_choice(copy);
+            if !(may_mark && context.mark_if_capable(&mut copy)) {
+                context.drop_by_choice(copy);
                 return;
             }
         }
-        self.fifo.push(visit.now, copy);
+        self.fifo.push(context.now, copy);
     }
 
-    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
-        self.catch_up(visit);
+    pub(super) fn dequeue(&mut self, context: &mut QueueContext<'_>) -> Option<PacketCopy> {
+        self.catch_up(context);
         self.fifo.pop().map(|(_, copy)| copy)
     }
 

@@ -6,7 +6,7 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Size, Time};
 use proptest::prelude::*;
 
-use super::testing::{Driver, parcel_of};
+use super::testing::{Driver, copy_of};
 use super::*;
 use crate::packet::{EcnBits, EcnField};
 
@@ -100,7 +100,7 @@ struct Ledger {
 }
 
 impl Ledger {
-    fn offer(&mut self, copy: PacketCopy) {
+    fn enqueue(&mut self, copy: PacketCopy) {
         self.came.push(copy);
         self.is_out.push(false);
     }
@@ -116,7 +116,7 @@ impl Ledger {
         assert!(!copy.is_marked() || self.came[number].is_ecn_capable());
     }
 
-    fn take(&mut self, copy: &PacketCopy) {
+    fn dequeue(&mut self, copy: &PacketCopy) {
         self.leave(copy);
         let number = copy.position as usize;
         let came = &self.came[number];
@@ -149,16 +149,16 @@ proptest! {
                     Operation::Offer { gap_ns, flow, size_bytes, ecn, marked } => {
                         now += Duration::from_ns(gap_ns);
                         let number = ledger.came.len() as u32;
-                        let copy = parcel_of(flow, number, size_bytes);
+                        let copy = copy_of(flow, number, size_bytes);
                         let ecn = if marked { EcnBits::MARKED } else { ecn.into() };
                         let copy = PacketCopy { position: number, ecn, ..copy };
-                        ledger.offer(copy);
-                        driver.offer(&mut queue, now, copy);
+                        ledger.enqueue(copy);
+                        driver.enqueue(&mut queue, now, copy);
                     }
                     Operation::Take { gap_ns } => {
                         now += Duration::from_ns(gap_ns);
-                        match driver.take(&mut queue, now) {
-                            Some(copy) => ledger.take(&copy),
+                        match driver.dequeue(&mut queue, now) {
+                            Some(copy) => ledger.dequeue(&copy),
                             None => prop_assert!(queue.is_empty(), "{config:?} withholds packets"),
                         }
                     }
@@ -172,8 +172,8 @@ proptest! {
                     prop_assert!(queue.len() <= limit as usize, "{config:?}");
                 }
             }
-            while let Some(copy) = driver.take(&mut queue, now) {
-                ledger.take(&copy);
+            while let Some(copy) = driver.dequeue(&mut queue, now) {
+                ledger.dequeue(&copy);
             }
             for dropped in std::mem::take(&mut driver.dropped) {
                 ledger.leave(&dropped.0);

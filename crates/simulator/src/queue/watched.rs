@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use layercast_core::units::{Duration, Time};
 
 use super::drop_tail::DropTail;
-use super::{Queue, QueueLimit, Visit};
+use super::{Queue, QueueContext, QueueLimit};
 use crate::packet::{EcnBits, PacketCopy, PacketId};
 use crate::tapped::TappedId;
 
@@ -85,8 +85,8 @@ impl Watched {
     /// The packet sent last arrives at another time than a link that does not change would have it.
     pub(crate) fn arrives_at(&mut self, at: Time) {
         if let Some(sent) = self.wire.pop_back() {
-            let place = self.wire.partition_point(|record| record.at <= at);
-            self.wire.insert(place, RawRecord { at, ..sent });
+            let index = self.wire.partition_point(|record| record.at <= at);
+            self.wire.insert(index, RawRecord { at, ..sent });
         }
     }
 
@@ -104,24 +104,24 @@ impl Watched {
         self.records.drain(..).for_each(sink);
     }
 
-    pub(super) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
+    pub(super) fn enqueue(&mut self, copy: PacketCopy, context: &mut QueueContext<'_>) {
         if let Some(&packet) = self.waiting.get(&copy.packet) {
-            self.record(visit.now, LinkEvent::Offered, copy, packet);
+            self.record(context.now, LinkEvent::Offered, copy, packet);
         }
-        let before = (visit.dropped.len(), visit.counters.marks);
-        self.inner.offer(copy, visit);
-        self.note_choices(before, Some(copy), visit);
+        let before = (context.dropped.len(), context.counters.marks);
+        self.inner.enqueue(copy, context);
+        self.note_choices(before, Some(copy), context);
     }
 
-    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
-        let before = (visit.dropped.len(), visit.counters.marks);
-        let taken = self.inner.take(visit);
-        self.note_choices(before, taken, visit);
+    pub(super) fn dequeue(&mut self, context: &mut QueueContext<'_>) -> Option<PacketCopy> {
+        let before = (context.dropped.len(), context.counters.marks);
+        let taken = self.inner.dequeue(context);
+        self.note_choices(before, taken, context);
         let copy = taken?;
         // A packet that was there before the tap is unknown.
         if let Some(packet) = self.waiting.remove(&copy.packet) {
-            self.record(visit.now, LinkEvent::Sent, copy, packet);
-            let at = visit.now + (transmission(copy.size_bytes, self.ns_per_byte) + self.delay);
+            self.record(context.now, LinkEvent::Sent, copy, packet);
+            let at = context.now + (transmission(copy.size_bytes, self.ns_per_byte) + self.delay);
             self.wire.push_back(RawRecord { at, event: LinkEvent::Arrived, copy, packet });
         }
         Some(copy)
@@ -133,18 +133,23 @@ impl Watched {
 
     /// What the queue inside did since `before`. It marks only the packet that it takes in or hands
     /// out.
-    fn note_choices(&mut self, before: (usize, u64), at_hand: Option<PacketCopy>, visit: &Visit<'_>) {
+    fn note_choices(
+        &mut self,
+        before: (usize, u64),
+        at_hand: Option<PacketCopy>,
+        context: &QueueContext<'_>,
+    ) {
         let (drops, marks) = before;
-        for dropped in visit.dropped.get(drops..).unwrap_or_default() {
+        for dropped in context.dropped.get(drops..).unwrap_or_default() {
             if let Some(packet) = self.waiting.remove(&dropped.0.packet) {
-                self.record(visit.now, LinkEvent::Dropped, dropped.0, packet);
+                self.record(context.now, LinkEvent::Dropped, dropped.0, packet);
             }
         }
-        if visit.counters.marks > marks
+        if context.counters.marks > marks
             && let Some(copy) = at_hand
             && let Some(&packet) = self.waiting.get(&copy.packet)
         {
-            self.record(visit.now, LinkEvent::Marked, PacketCopy { ecn: EcnBits::MARKED, ..copy }, packet);
+            self.record(context.now, LinkEvent::Marked, PacketCopy { ecn: EcnBits::MARKED, ..copy }, packet);
         }
     }
 

@@ -35,18 +35,18 @@ impl<F: Family> Simulation<F> {
 
     /// The tree of the session that takes these routes, and where its parts come from: the receivers, as
     /// given, and the nodes.
-    pub(super) fn plant(
+    pub(super) fn build_tree(
         &self,
         (session, source): (&str, NodeId),
-        places: &[ReceiverPlan],
+        plans: &[ReceiverPlan],
         channels: u16,
         routes: Routes,
     ) -> Result<(Tree, Origins), NetworkError> {
-        let receivers: Vec<NodeId> = places.iter().map(|place| place.node).collect();
+        let receivers: Vec<NodeId> = plans.iter().map(|plan| plan.node).collect();
         let (shape, origins) = Shape::new(&self.network, &self.routing, source, &receivers)?;
         let mut tree = Tree::new(shape, usize::from(channels), routes);
         tree.open_edges(&self.edges, &origins.nodes);
-        if tree.has_edges() || places.iter().any(|place| place.latencies.are_drawn()) {
+        if tree.has_edges() || plans.iter().any(|plan| plan.latencies.are_drawn()) {
             let name = |node: NodeId| format!("membership/{session}/{}", self.network.node_name(node));
             tree.set_streams(origins.nodes.iter().map(|&node| Stream::new(self.seed, &name(node))).collect());
         }
@@ -67,9 +67,9 @@ impl<F: Family> Simulation<F> {
     pub(super) fn serve_membership(&mut self, route: u32, slot: u32) {
         if let Route::Membership { session } = self.routes[route as usize] {
             let tree = &mut self.sessions[session as usize].tree;
-            if let Some(refusal) = tree.serve_later(&mut self.engine, slot) {
+            if let Some(refusal) = tree.apply_pending(&mut self.engine, slot) {
                 let failed = Input::JoinFailed(refusal.channel, JoinError::Limit);
-                self.tell_receiver(session, refusal.receiver, failed);
+                self.drive_receiver(session, refusal.receiver, failed);
             }
         }
     }

@@ -48,7 +48,7 @@ impl<F: Family> Simulation<F> {
     ///
     /// # Errors
     /// [`NetworkError::NoPath`], [`NetworkError::SameNode`].
-    pub fn router_places(&self, source: NodeId, receivers: &[NodeId]) -> Result<Vec<NodeId>, NetworkError> {
+    pub fn router_nodes(&self, source: NodeId, receivers: &[NodeId]) -> Result<Vec<NodeId>, NetworkError> {
         let (shape, origins) = Shape::new(&self.network, &self.routing, source, receivers)?;
         Ok(shape.router_nodes().map(|node| origins.nodes[node as usize]).collect())
     }
@@ -63,21 +63,21 @@ impl<F: Family> Simulation<F> {
         let name = |node: NodeId| self.network.node_name(node).to_owned();
         let mut placed = Vec::with_capacity(routers.len());
         for RouterConfig { node, lives } in routers {
-            let place = tree.router_nodes().find(|&place| nodes[place as usize] == node);
-            placed.push((place.ok_or_else(|| NetworkError::RouterPlace { node: name(node) })?, lives));
+            let tree_node = tree.router_nodes().find(|&tree_node| nodes[tree_node as usize] == node);
+            placed.push((tree_node.ok_or_else(|| NetworkError::RouterPlace { node: name(node) })?, lives));
         }
-        placed.sort_by_key(|&(place, _)| place);
+        placed.sort_by_key(|&(tree_node, _)| tree_node);
         if let Some(twice) = placed.windows(2).find(|two| two[0].0 == two[1].0) {
             return Err(NetworkError::RouterPlace { node: name(nodes[twice[0].0 as usize]) });
         }
-        for place in std::iter::once(0).chain(placed.iter().map(|&(place, _)| place)) {
-            let links = tree.child_links(place);
+        for tree_node in std::iter::once(0).chain(placed.iter().map(|&(tree_node, _)| tree_node)) {
+            let links = tree.child_links(tree_node);
             if links > MOST_CHILD_LINKS {
-                let node = name(nodes[place as usize]);
+                let node = name(nodes[tree_node as usize]);
                 return Err(NetworkError::ChildLinks { node, links, most: MOST_CHILD_LINKS });
             }
         }
-        tree.set_routers(placed.iter().map(|&(place, _)| place).collect());
+        tree.set_routers(placed.iter().map(|&(tree_node, _)| tree_node).collect());
         Ok(placed.into_iter().map(|(_, lives)| lives).collect())
     }
 
@@ -99,14 +99,14 @@ impl<F: Family> Simulation<F> {
         router.works = works;
         self.sessions[router.session as usize].tree.set_working(router.number, works);
         if works {
-            self.tell_router(agent, Input::Start);
+            self.drive_router(agent, Input::Start);
         } else {
             self.engine.set_timer(agent, None);
         }
     }
 
     /// Tells a router one thing and does what it asks for. One that is not at work hears nothing.
-    pub(super) fn tell_router(&mut self, agent: u32, input: Input<F::Header>) {
+    pub(super) fn drive_router(&mut self, agent: u32, input: Input<F::Header>) {
         let Agent::Router(router) = &mut self.agents[agent as usize] else { return };
         let session = &self.sessions[router.session as usize];
         let peer = session.counters.len() as u32 + router.number;
@@ -152,7 +152,7 @@ impl<F: Family> Simulation<F> {
             let size = Size::from_bytes(copy.size_bytes);
             let origin = Origin::Child(link, from);
             // Unicast packets of sessions do not take marks.
-            self.tell(agent, Input::Packet(Arrival { origin, size, ecn: Ecn::NotCapable, header }));
+            self.drive_endpoint(agent, Input::Packet(Arrival { origin, size, ecn: Ecn::NotCapable, header }));
         }
     }
 }

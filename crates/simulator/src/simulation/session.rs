@@ -182,7 +182,7 @@ impl<F: Family> Simulation<F> {
         let session = self.sessions.len() as u32;
         let routes = self.add_session_routes(session);
         let root = (config.name.as_str(), config.source_node);
-        let (mut tree, origins) = self.plant(root, &plans, config.channels, routes)?;
+        let (mut tree, origins) = self.build_tree(root, &plans, config.channels, routes)?;
         let routers = match config.routers {
             Some(routers) => self.set_routers(&mut tree, &origins.nodes, routers)?,
             None => Vec::new(),
@@ -270,7 +270,7 @@ impl<F: Family> Simulation<F> {
 
     /// How often a receiver has joined and left channels so far.
     pub fn memberships(&self, id: ReceiverId) -> Memberships {
-        self.sessions[id.session as usize].logs[id.receiver as usize].asked
+        self.sessions[id.session as usize].logs[id.receiver as usize].requests
     }
 
     /// Whether data for a receiver goes over this direction of a link.

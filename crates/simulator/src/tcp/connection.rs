@@ -53,7 +53,7 @@ pub(super) struct Connection {
     /// The acknowledgement being served echoes a mark.
     pub(super) echo: bool,
     /// The receiver has not been told of the last cut.
-    untold_cut: bool,
+    cwr_pending: bool,
     /// The last mark came with a window of one packet or less, which cannot be cut.
     marked_at_floor: bool,
     initial_window: u32,
@@ -87,7 +87,7 @@ impl Connection {
             recover: 0,
             last_cut: LastCut::None,
             echo: false,
-            untold_cut: false,
+            cwr_pending: false,
             marked_at_floor: false,
             initial_window: options.initial_window,
             first_size: if small_first { options.header_size } else { options.packet_size },
@@ -224,7 +224,7 @@ impl Connection {
     /// The window was cut, which the next packet tells the receiver.
     pub(super) fn note_cut(&mut self, cut: LastCut) {
         self.last_cut = cut;
-        self.untold_cut = true;
+        self.cwr_pending = true;
     }
 
     /// Halves `window` at the start of fast recovery.
@@ -333,7 +333,7 @@ impl Connection {
         let is_new = seq > self.highest_sent;
         // Neither the packet that opens the connection nor a resent one may be marked.
         let is_ecn_capable = self.options.ecn && is_new && seq > 0;
-        let reduced = self.options.ecn && std::mem::take(&mut self.untold_cut);
+        let reduced = self.options.ecn && std::mem::take(&mut self.cwr_pending);
         out.send(Segment { seq, incarnation: self.incarnation, reduced }, size, is_ecn_capable);
         if is_new {
             self.highest_sent = seq;

@@ -126,9 +126,12 @@ mod tests {
         value.as_f64().unwrap()
     }
 
-    fn assert_near(told: f64, expected: &Value, case: &Case) {
+    fn assert_near(computed: f64, expected: &Value, case: &Case) {
         let expected = number(expected);
-        assert!((told - expected).abs() <= case.rel_tol * expected.abs().max(1e-3), "{told} not {expected}");
+        assert!(
+            (computed - expected).abs() <= case.rel_tol * expected.abs().max(1e-3),
+            "{computed} not {expected}"
+        );
     }
 
     #[test]

@@ -145,13 +145,13 @@ mod tests {
             }
             assert_eq!(board.resent_to, integer("high_rxt"), "{id}");
             assert_eq!(Some(board.pipe(next)), case.expected["pipe"].as_i64(), "{id}");
-            let told = match board.next_segment(case.input["new_data_allowed"].as_bool().unwrap()) {
+            let found = match board.next_segment(case.input["new_data_allowed"].as_bool().unwrap()) {
                 Some(NextSegment::Lost(seq)) => json!([seq, "rule1"]),
                 Some(NextSegment::New) => json!([next, "rule2"]),
                 Some(NextSegment::Doubtful(seq)) => json!([seq, "rule3"]),
                 None => json!(null),
             };
-            assert_eq!(told, case.expected["next_seg"], "{id}");
+            assert_eq!(found, case.expected["next_seg"], "{id}");
         }
     }
 

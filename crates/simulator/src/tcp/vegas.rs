@@ -37,7 +37,7 @@ impl<O: Output> Output for Recorder<'_, O> {
         if segment.seq == 0 {
             *self.zero = self.now;
         }
-        self.records.book(segment.seq, self.first, self.now, self.ns2_compat);
+        self.records.record(segment.seq, self.first, self.now, self.ns2_compat);
         self.out.send(segment, size, is_ecn_capable);
     }
 }

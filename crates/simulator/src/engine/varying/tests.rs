@@ -46,7 +46,7 @@ fn serve(engine: &mut Engine<()>, end: Time, arrived: &mut Arrived) {
             Event::Free(_) => engine.transmitter_free(LINK),
             Event::Change(_) => engine.change_link(LINK),
             Event::Arrival(_) => {
-                let (copy, next) = engine.land(0).unwrap();
+                let (copy, next) = engine.pop_arrival(0).unwrap();
                 if let Some(next) = next {
                     assert!(next > key, "what arrives next arrives later");
                     engine.events.push(next, Event::Arrival(0));

@@ -42,8 +42,8 @@ fn a_ramp_without_width_is_a_step() {
 #[test]
 fn a_likelihood_is_spread_evenly() {
     let mut recurrence = Recurrence::default();
-    let struck: Vec<bool> = (0..16).map(|_| recurrence.strikes(0.25)).collect();
-    let at: Vec<usize> = (0..16).filter(|&index| struck[index]).collect();
+    let fired: Vec<bool> = (0..16).map(|_| recurrence.fires(0.25)).collect();
+    let at: Vec<usize> = (0..16).filter(|&index| fired[index]).collect();
     assert_eq!(at, [4, 8, 12], "each fourth, once more than 1 has come together");
 }
 
@@ -54,7 +54,7 @@ fn scalable_and_marked_packets_go_first_fifteen_for_one() {
     let mut driver = Driver::default();
     for number in 0..100 {
         let ecn = if number % 2 == 0 { EcnField::NotCapable } else { EcnField::Classic };
-        driver.offer(&mut queue, Time::ZERO, copy(number, 1000, ecn));
+        driver.enqueue(&mut queue, Time::ZERO, copy(number, 1000, ecn));
     }
     for number in 100..150 {
         // The second half was marked on its way here, and who sent it cannot be told any more.
@@ -63,14 +63,14 @@ fn scalable_and_marked_packets_go_first_fifteen_for_one() {
         if number >= 125 {
             copy.mark();
         }
-        driver.offer(&mut queue, Time::ZERO, copy);
+        driver.enqueue(&mut queue, Time::ZERO, copy);
     }
-    let taken: Vec<PacketCopy> = (0..64).filter_map(|_| driver.take(&mut queue, Time::ZERO)).collect();
+    let taken: Vec<PacketCopy> = (0..64).filter_map(|_| driver.dequeue(&mut queue, Time::ZERO)).collect();
     assert_eq!(taken.len(), 64);
     let is_low_delay = PacketCopy::is_scalable;
     // 50 in the low-delay queue: three full turns, five more, and then nothing but the other.
     let expected: Vec<bool> =
-        (0..64).map(|place| if place < 48 { place % 16 != 15 } else { place < 53 }).collect();
+        (0..64).map(|index| if index < 48 { index % 16 != 15 } else { index < 53 }).collect();
     assert_eq!(taken.iter().map(is_low_delay).collect::<Vec<_>>(), expected);
 }
 
@@ -79,13 +79,13 @@ fn turns_are_counted_only_while_the_other_queue_waits() {
     let config = DualPi2Config { low_delay_weight: 2, ..DualPi2Config::default() };
     let (mut queue, mut driver) = (queue(config), Driver::default());
     for number in 0..10 {
-        driver.offer(&mut queue, Time::ZERO, copy(number, 1000, EcnField::Scalable));
+        driver.enqueue(&mut queue, Time::ZERO, copy(number, 1000, EcnField::Scalable));
     }
     for _ in 0..5 {
-        driver.take(&mut queue, Time::ZERO);
+        driver.dequeue(&mut queue, Time::ZERO);
     }
-    driver.offer(&mut queue, Time::ZERO, copy(100, 1000, EcnField::NotCapable));
-    let next = |_| driver.take(&mut queue, Time::ZERO).map(|copy| copy.is_scalable());
+    driver.enqueue(&mut queue, Time::ZERO, copy(100, 1000, EcnField::NotCapable));
+    let next = |_| driver.dequeue(&mut queue, Time::ZERO).map(|copy| copy.is_scalable());
     let next: Vec<_> = (0..4).filter_map(next).collect();
     assert_eq!(next, [true, true, false, true]);
 }
@@ -99,10 +99,10 @@ fn the_ramp_marks_all_that_wait_long_but_not_one_alone() {
         for number in 0..20 / burst {
             let now = Time::ZERO + Duration::from_us(10 * number);
             for _ in 0..burst {
-                driver.offer(&mut queue, now, copy(0, 1000, EcnField::Scalable));
+                driver.enqueue(&mut queue, now, copy(0, 1000, EcnField::Scalable));
             }
             for _ in 0..burst {
-                driver.take(&mut queue, now + Duration::from_ms(2));
+                driver.dequeue(&mut queue, now + Duration::from_ms(2));
             }
         }
         driver.counters.marks
@@ -117,7 +117,7 @@ fn holds_what_the_link_sends_in_250_ms() {
     let (mut queue, mut driver) = (queue(DualPi2Config::default()), Driver::default());
     for number in 0..400 {
         let ecn = if number % 3 == 0 { EcnField::Scalable } else { EcnField::NotCapable };
-        driver.offer(&mut queue, Time::ZERO, copy(number, 1000, ecn));
+        driver.enqueue(&mut queue, Time::ZERO, copy(number, 1000, ecn));
     }
     // 312,500 bytes: the packet that passes them is the last.
     assert_eq!((queue.len(), driver.counters.queue_drops, driver.counters.chosen_drops), (313, 87, 0));
@@ -160,10 +160,10 @@ fn load(per_ms: [f64; 3]) -> [Fate; 3] {
                 due[index] -= 1.0;
                 // The position is free here: it tells when the packet came.
                 let copy = PacketCopy { position: step, route: index as u32, ..copy(0, 1000, kinds[index]) };
-                driver.offer(&mut queue, at(step), copy);
+                driver.enqueue(&mut queue, at(step), copy);
             }
         }
-        let taken = driver.take(&mut queue, at(step));
+        let taken = driver.dequeue(&mut queue, at(step));
         if step < STEPS / 2 {
             driver.dropped.clear();
             continue;
@@ -195,7 +195,7 @@ fn overload_of_the_low_delay_queue_is_dropped() {
 
 /// The same with classic packets: in overload marks do not save them.
 #[test]
-fn overload_of_the_classic_queue_is_dropped_whether_or_not_it_takes_marks() {
+fn overload_of_the_classic_queue_is_dropped_whether_or_not_it_is_ecn_capable() {
     for index in [1, 2] {
         let mut per_ms = [0.0; 3];
         per_ms[index] = 1.5;

@@ -35,11 +35,11 @@ fn overload(ecn: EcnField) -> (Driver, u64) {
     for step in 0..6000_u64 {
         let now = Time::from_ns(step * 10_000_000);
         for _ in 0..3 {
-            driver.offer(&mut queue, now, copy(0, 1000, ecn));
+            driver.enqueue(&mut queue, now, copy(0, 1000, ecn));
             offered += 1;
         }
         for _ in 0..2 {
-            driver.take(&mut queue, now);
+            driver.dequeue(&mut queue, now);
         }
     }
     (driver, offered)
@@ -67,7 +67,7 @@ fn a_burst_after_calm_passes() {
     let mut queue = Queue::Pie(Box::new(PieQueue::new(PieConfig::default(), Stream::new(1, "queue"))));
     let mut driver = Driver::default();
     for number in 0..100 {
-        driver.offer(&mut queue, Time::from_ns(1_000_000 * number), copy(0, 1000, EcnField::NotCapable));
+        driver.enqueue(&mut queue, Time::from_ns(1_000_000 * number), copy(0, 1000, EcnField::NotCapable));
     }
     assert_eq!((queue.len(), driver.counters.queue_drops), (100, 0));
 }

@@ -55,11 +55,11 @@ fn marks_on_departure_and_drops_nothing_for_it() {
     let mut driver = Driver::default();
     for number in 0..100 {
         let ecn = if number % 2 == 0 { EcnField::Classic } else { EcnField::NotCapable };
-        driver.offer(&mut queue, Time::ZERO, copy(number, 1000, ecn));
+        driver.enqueue(&mut queue, Time::ZERO, copy(number, 1000, ecn));
     }
     let later = Time::from_ns(3_000_000);
     let taken: Vec<bool> =
-        std::iter::from_fn(|| driver.take(&mut queue, later)).map(|copy| copy.is_marked()).collect();
+        std::iter::from_fn(|| driver.dequeue(&mut queue, later)).map(|copy| copy.is_marked()).collect();
     assert_eq!(taken.len(), 100);
     assert!(taken.iter().enumerate().all(|(number, &marked)| marked == (number % 2 == 0)));
     assert_eq!((driver.counters.marks, driver.counters.queue_drops), (50, 0));

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_counts_once_and_a_resent_one_tells_no_round_trip_time() {
+    fn a_packet_counts_once_and_a_resent_one_gives_no_round_trip_time() {
         let mut sampler = ten_packets();
         sampler.send(1, ms(95), 10);
         sampler.arrive(1, ms(100));

@@ -80,17 +80,17 @@ fn a_window_of_data_is_cut_once_for_its_marks() {
 }
 
 #[test]
-fn the_receiver_is_told_of_a_cut_once() {
+fn cwr_is_set_once_for_a_cut() {
     for variant in windowed() {
         let mut driver = Driver::start(with_marks(variant));
         driver.acks(0..20, false);
-        let mut told = Vec::new();
+        let mut reduced = Vec::new();
         for packet in 20..40 {
             driver.ack(packet, &[], packet == 20);
-            told.extend(driver.sent.0.iter().map(|(segment, _)| segment.reduced));
+            reduced.extend(driver.sent.0.iter().map(|(segment, _)| segment.reduced));
         }
-        assert!(told.len() > 2 && told[0], "{variant:?}: {told:?}");
-        assert!(!told[1..].contains(&true), "{variant:?}: {told:?}");
+        assert!(reduced.len() > 2 && reduced[0], "{variant:?}: {reduced:?}");
+        assert!(!reduced[1..].contains(&true), "{variant:?}: {reduced:?}");
     }
 }
 

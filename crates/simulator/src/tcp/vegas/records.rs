@@ -38,7 +38,7 @@ impl Records {
     }
 
     /// Packet `seq` is sent; `first` is the lowest not acknowledged.
-    pub(super) fn book(&mut self, seq: i64, first: i64, now: Time, ns2_compat: bool) {
+    pub(super) fn record(&mut self, seq: i64, first: i64, now: Time, ns2_compat: bool) {
         if seq == 0 && ns2_compat {
             self.sent.iter_mut().for_each(|record| *record = Sent::default());
         }
@@ -86,16 +86,16 @@ impl Records {
 mod tests {
     use super::*;
 
-    fn book_all(records: &mut Records, seqs: std::ops::Range<i64>, first: i64) {
+    fn record_all(records: &mut Records, seqs: std::ops::Range<i64>, first: i64) {
         for seq in seqs {
-            records.book(seq, first, Time::from_ns(1000 + seq as u64), true);
+            records.record(seq, first, Time::from_ns(1000 + seq as u64), true);
         }
     }
 
     #[test]
     fn an_acknowledged_packet_is_forgotten() {
         let mut records = Records::default();
-        book_all(&mut records, 0..6, 0);
+        record_all(&mut records, 0..6, 0);
         let covered = records.acknowledge(0, 3, None);
         assert_eq!(covered, Sent { at: Some(Time::from_ns(1003)), times: 1 });
         assert_eq!(records.first(4), Sent { at: Some(Time::from_ns(1004)), times: 1 });
@@ -107,23 +107,23 @@ mod tests {
     #[test]
     fn what_wraps_around_the_array_stays_in_it() {
         let mut records = Records::default();
-        book_all(&mut records, 0..3, 0);
+        record_all(&mut records, 0..3, 0);
         records.acknowledge(0, 2, Some(4));
-        book_all(&mut records, 3..7, 3);
+        record_all(&mut records, 3..7, 3);
         records.acknowledge(3, 4, Some(4));
         records.acknowledge(5, 6, Some(4));
         assert_eq!(records.first(7), Sent { at: Some(Time::from_ns(1003)), times: 1 });
-        book_all(&mut records, 7..10, 7);
+        record_all(&mut records, 7..10, 7);
         let times = [7, 8, 9].map(|seq| records.acknowledge(seq, seq, Some(4)).times);
         assert_eq!(times, [2, 2, 1]);
     }
 
     #[test]
-    fn packet_0_starts_the_array_anew_in_ns2() {
+    fn packet_0_resets_the_array_in_ns2() {
         for (ns2_compat, times) in [(true, 1), (false, 2)] {
             let mut records = Records::default();
             for _ in 0..2 {
-                records.book(0, 0, Time::ZERO, ns2_compat);
+                records.record(0, 0, Time::ZERO, ns2_compat);
             }
             assert_eq!(records.first(0).times, times);
         }

@@ -30,13 +30,13 @@ fn check_settled(tree: &Tree, wanted: &BTreeSet<(u32, u16)>) -> Result<(), TestC
             for receiver in tree.receivers_at(node) {
                 let wants = wanted.contains(&(receiver, channel));
                 let held = tree.membership(receiver, Channel(channel));
-                prop_assert_eq!(held == Membership::Held, wants, "{} {:?}", receiver, held);
+                prop_assert_eq!(held == Membership::Joined, wants, "{} {:?}", receiver, held);
                 prop_assert!(held != Membership::Waiting);
                 below[node as usize] |= wants;
             }
             let children = tree.shape.children_of(node);
             below[node as usize] |= children.clone().any(|child| below[child as usize]);
-            prop_assert_eq!(tree.holders[tree.slot(node, Channel(channel))] > 0, below[node as usize]);
+            prop_assert_eq!(tree.subscribers[tree.slot(node, Channel(channel))] > 0, below[node as usize]);
             for child in children {
                 let forwarding = tree.forwarding[tree.slot(child, Channel(channel))];
                 let expected = if below[child as usize] { Forwarding::On } else { Forwarding::Off };
@@ -93,7 +93,7 @@ proptest! {
             bed.run(now_ms as f64 / 1e3);
             let latency = Duration::from_ms(latency_ms).into();
             // The receivers of a node stand together in the order of the tree.
-            let has_edge = bed.tree.spot_of(receiver, Channel(0)).is_some();
+            let has_edge = bed.tree.group_of(receiver, Channel(0)).is_some();
             match operation {
                 Operation::Join => {
                     bed.join_channel(receiver, channel, latency);

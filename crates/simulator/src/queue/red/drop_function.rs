@@ -102,7 +102,7 @@ impl DropFunction {
 
     /// Decides on a packet. The average has its sample already. `uniform` is drawn only when the
     /// early test runs.
-    pub(super) fn judge(&mut self, arrival: &Arrival, uniform: impl FnOnce() -> f64) -> Verdict {
+    pub(super) fn decide(&mut self, arrival: &Arrival, uniform: impl FnOnce() -> f64) -> Verdict {
         self.count += 1;
         self.count_bytes += u64::from(arrival.size_bytes);
         let mut verdict = Verdict::Accept;

@@ -7,7 +7,7 @@ use crate::packet::{Dropped, PacketCopy};
 
 /// One moment at a managed queue: what it may want to know, and where it books what it does.
 #[derive(Debug)]
-pub(crate) struct Visit<'a> {
+pub(crate) struct QueueContext<'a> {
     pub(crate) now: Time,
     /// Since when the transmitter has found nothing to send, if it is idle.
     pub(crate) idle_since: Option<Time>,
@@ -15,7 +15,7 @@ pub(crate) struct Visit<'a> {
     pub(crate) dropped: &'a mut Vec<Dropped>,
 }
 
-impl Visit<'_> {
+impl QueueContext<'_> {
     /// A packet goes because there is no room for it, or because a bound was crossed that leaves no
     /// choice.
     pub(super) fn drop_for_room(&mut self, copy: PacketCopy) {

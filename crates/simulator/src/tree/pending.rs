@@ -10,7 +10,7 @@ use crate::event::Event;
 
 /// A change of membership that comes into force later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Later {
+pub(super) enum PendingChange {
     /// A receiver's join reaches its node.
     Join { receiver: u32, channel: Channel },
     /// The router above a node stops forwarding to it.
@@ -29,16 +29,16 @@ pub(super) enum Later {
     Refuse { receiver: u32, channel: Channel },
 }
 
-impl Later {
+impl PendingChange {
     /// Everything that a node may have to send again for a channel.
-    pub(super) fn any_resend(node: u32, channel: Channel) -> RangeInclusive<Later> {
-        let resend = |after| Later::Resend { node, channel, after };
+    pub(super) fn any_resend(node: u32, channel: Channel) -> RangeInclusive<PendingChange> {
+        let resend = |after| PendingChange::Resend { node, channel, after };
         resend(Duration::ZERO)..=resend(Duration::from_ns(u64::MAX))
     }
 
     /// Every report of a channel that a host may have to repeat.
-    pub(super) fn any_report(receiver: u32, channel: Channel) -> RangeInclusive<Later> {
-        let report = |repeats| Later::Report { receiver, channel, repeats };
+    pub(super) fn any_report(receiver: u32, channel: Channel) -> RangeInclusive<PendingChange> {
+        let report = |repeats| PendingChange::Report { receiver, channel, repeats };
         report(0)..=report(u32::MAX)
     }
 }
@@ -46,9 +46,9 @@ impl Later {
 /// The changes to come: the slot that the event names, and by what it does, to take it back.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
-    slots: Vec<Option<Later>>,
+    slots: Vec<Option<PendingChange>>,
     free: Vec<u32>,
-    by_change: BTreeMap<Later, u32>,
+    by_change: BTreeMap<PendingChange, u32>,
 }
 
 impl Agenda {
@@ -57,54 +57,54 @@ impl Agenda {
         &mut self,
         engine: &mut Engine<H>,
         route: u32,
-        later: Later,
+        change: PendingChange,
         after: Duration,
     ) {
-        if self.holds(later) {
+        if self.is_pending(change) {
             return;
         }
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             (self.slots.len() - 1) as u32
         });
-        self.slots[slot as usize] = Some(later);
-        self.by_change.insert(later, slot);
+        self.slots[slot as usize] = Some(change);
+        self.by_change.insert(change, slot);
         let key = engine.events.key_at(engine.now() + after);
         engine.events.push(key, Event::Membership { route, slot });
     }
 
     /// Whether a change is to come.
-    pub(super) fn holds(&self, later: Later) -> bool {
-        self.by_change.contains_key(&later)
+    pub(super) fn is_pending(&self, change: PendingChange) -> bool {
+        self.by_change.contains_key(&change)
     }
 
     /// Takes back a change.
-    pub(super) fn cancel(&mut self, later: Later) {
-        if let Some(slot) = self.by_change.remove(&later) {
+    pub(super) fn cancel(&mut self, change: PendingChange) {
+        if let Some(slot) = self.by_change.remove(&change) {
             self.slots[slot as usize] = None;
         }
     }
 
     /// Takes back the change within a range, of which there is one at most.
-    pub(super) fn cancel_any(&mut self, range: RangeInclusive<Later>) {
-        if let Some(later) = self.find(range) {
-            self.cancel(later);
+    pub(super) fn cancel_any(&mut self, range: RangeInclusive<PendingChange>) {
+        if let Some(change) = self.find(range) {
+            self.cancel(change);
         }
     }
 
     /// The first change to come within a range.
-    pub(super) fn find(&self, range: RangeInclusive<Later>) -> Option<Later> {
-        self.by_change.range(range).next().map(|(&later, _)| later)
+    pub(super) fn find(&self, range: RangeInclusive<PendingChange>) -> Option<PendingChange> {
+        self.by_change.range(range).next().map(|(&change, _)| change)
     }
 
     /// The change whose event has come, unless it was taken back.
-    pub(super) fn take(&mut self, slot: u32) -> Option<Later> {
-        let later = self.slots[slot as usize].take();
+    pub(super) fn take_due(&mut self, slot: u32) -> Option<PendingChange> {
+        let change = self.slots[slot as usize].take();
         self.free.push(slot);
-        if let Some(later) = &later {
-            self.by_change.remove(later);
+        if let Some(change) = &change {
+            self.by_change.remove(change);
         }
-        later
+        change
     }
 
     /// How many changes are to come.
