@@ -1,4 +1,4 @@
-//! The simulator's side of the contract: what endpoints and TCPs send through.
+//! The simulator's side of the contract: the hosts of endpoints and the output of TCPs.
 
 mod router;
 
@@ -14,20 +14,20 @@ use crate::packet::{Body, EcnField, PacketCopy};
 use crate::tcp::{Output, Segment};
 use crate::tree::{Latencies, Tree};
 
-/// A unicast way through the network: the first link and the route that has the rest.
+/// A unicast path through the network: the first link, and the route with the remaining links.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnicastPath {
     pub(crate) first: LinkId,
     pub(crate) route: u32,
 }
 
-/// What a session's source sends through.
+/// The host of a session's source.
 pub(crate) struct SourceHost<'a, H> {
     pub(crate) engine: &'a mut Engine<H>,
     pub(crate) tree: &'a Tree,
-    /// What its data says of marks.
+    /// The ECN field of its data packets.
     pub(crate) ecn: EcnField,
-    /// How many packets of new data it has yet; none if it never ends, or was told that it has ended.
+    /// The number of packets of new data left; none for unlimited data, or after `Input::Finish`.
     pub(crate) left: &'a mut Option<u64>,
 }
 
@@ -41,7 +41,7 @@ impl<H: Header> Host<H> for SourceHost<'_, H> {
         }
         match send.target {
             Target::Channel(channel) => {
-                // What nobody wants ends at the source's own node.
+                // Packets of a channel without members stop at the source's node.
                 if self.tree.is_wanted(channel) {
                     for index in 0..send.count {
                         self.multicast(channel, nth(&send, index), send.size);
@@ -54,7 +54,7 @@ impl<H: Header> Host<H> for SourceHost<'_, H> {
                 }
             }
             Target::Children(links) => {
-                debug_assert!(self.tree.has_routers(), "child links are told apart where routers take part");
+                debug_assert!(self.tree.has_routers(), "child links exist only in a session with routers");
                 send_over(self.engine, self.tree, (0, links), &send, self.ecn);
             }
             Target::Source => debug_assert!(false, "a source does not send to itself"),
@@ -94,7 +94,7 @@ fn multicast_copy<H: Header>(
     PacketCopy { packet, route: 0, position: 0, size_bytes, ecn, channel: channel.0 }
 }
 
-/// What a session's receiver sends through.
+/// The host of a session's receiver.
 pub(crate) struct ReceiverHost<'a, H> {
     pub(crate) engine: &'a mut Engine<H>,
     pub(crate) tree: &'a mut Tree,
@@ -150,7 +150,7 @@ fn nth<H: Header>(send: &Send<H>, index: u16) -> H {
     if index == 0 { send.header } else { send.header.nth(index) }
 }
 
-/// What a TCP sender sends through.
+/// The output of a TCP sender.
 pub(crate) struct TcpOutput<'a, H> {
     pub(crate) engine: &'a mut Engine<H>,
     pub(crate) path: UnicastPath,

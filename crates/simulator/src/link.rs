@@ -30,7 +30,7 @@ pub struct LinkConfig {
     pub loss: LossModel,
     /// Where those losses happen.
     pub loss_place: LossPlace,
-    /// Mark packets that take marks instead of losing them.
+    /// Mark ECN-capable packets instead of losing them.
     pub loss_marks: bool,
 }
 
@@ -40,9 +40,9 @@ pub(crate) struct Link {
     ns_per_byte: f64,
     /// Most links have none.
     extras: Option<Box<Extras>>,
-    /// When the transmitter is done with what it sends, and the place of that among equal times.
+    /// When the transmitter finishes its packet, and the order of that moment among equal times.
     free_at: Key,
-    /// Whether that moment is in the event list. It is there only while packets wait for it.
+    /// Whether that moment is in the event list, which it is only while packets wait.
     pub(crate) free_pending: bool,
     wire: Wire,
     pub(crate) queue: Queue,
@@ -50,14 +50,14 @@ pub(crate) struct Link {
     queue_changed_at: Time,
 }
 
-/// What a link does beside carrying packets.
+/// Features of a link other than carrying packets.
 #[derive(Debug)]
 struct Extras {
-    /// The error model that draws where packets are offered.
+    /// The error model for packets that are offered.
     before: LossProcess,
-    /// The error model that draws where packets arrive.
+    /// The error model for packets that arrive.
     after: LossProcess,
-    /// Whether packets that take marks are marked instead of lost.
+    /// Whether ECN-capable packets are marked instead of lost.
     marks: bool,
     /// How the link changes.
     varying: Option<Varying>,
@@ -70,7 +70,7 @@ impl Extras {
         Box::new(Extras { before, after, marks: false, varying: None })
     }
 
-    /// Sets the model of one place and takes away that of the other.
+    /// Sets the error model at one end and removes it at the other.
     fn set_losses(&mut self, model: LossModel, place: LossPlace) {
         let (before, after) = match place {
             LossPlace::BeforeQueue => (model, LossModel::None),
@@ -80,7 +80,7 @@ impl Extras {
         self.after.set_model(after);
     }
 
-    /// An error model has struck a packet: whether it is lost. Otherwise it is marked now.
+    /// Applies a hit of the error model. Returns whether the packet is lost; otherwise it is now marked.
     fn apply_loss(&self, copy: &mut PacketCopy, counters: &mut LinkCounters) -> bool {
         let is_lost = !(self.marks && copy.is_ecn_capable());
         if is_lost {
@@ -115,8 +115,8 @@ impl Link {
         }
     }
 
-    /// Whether a packet is lost that is offered: by the error model, which may mark it instead, or
-    /// because the link is down.
+    /// Whether an offered packet is lost: by the error model, which may mark it instead, or because the
+    /// link is down.
     #[inline]
     pub(crate) fn loses_before_queue(&mut self, copy: &mut PacketCopy) -> bool {
         let Some(extras) = &mut self.extras else { return false };
@@ -127,8 +127,8 @@ impl Link {
         extras.before.loses(copy.size_bytes) && extras.apply_loss(copy, &mut self.counters)
     }
 
-    /// Whether a packet is lost that arrives under this order number: by the error model, which may
-    /// mark it instead, or because the link went down under it.
+    /// Whether a packet that arrives under this order number is lost: by the error model, which may mark it
+    /// instead, or because the link went down while the packet was in flight.
     #[inline]
     pub(crate) fn loses_after_link(&mut self, copy: &mut PacketCopy, order: u64) -> bool {
         let Some(extras) = &mut self.extras else { return false };
@@ -139,7 +139,7 @@ impl Link {
         extras.after.loses(copy.size_bytes) && extras.apply_loss(copy, &mut self.counters)
     }
 
-    /// Lets a packet that a drop-tail queue has admitted wait.
+    /// Enqueues a packet that a drop-tail queue has admitted.
     #[inline]
     pub(crate) fn push(&mut self, now: Time, copy: PacketCopy) {
         self.account_queue(now);
@@ -148,14 +148,14 @@ impl Link {
         }
     }
 
-    /// Offers a packet to a managed queue. `idle` tells that the transmitter has nothing to do.
+    /// Offers a packet to a managed queue. `idle` is set if the transmitter is idle.
     pub(crate) fn enqueue(&mut self, now: Time, idle: bool, copy: PacketCopy, dropped: &mut Vec<Dropped>) {
         let idle_since = idle.then_some(self.free_at.time);
         let mut context = QueueContext { now, idle_since, counters: &mut self.counters, dropped };
         self.queue.enqueue(copy, &mut context);
     }
 
-    /// The packet to transmit next. The queue may drop some on the way to it.
+    /// The packet to transmit next. The queue may drop others before it.
     #[inline]
     pub(crate) fn dequeue(&mut self, now: Time, dropped: &mut Vec<Dropped>) -> Option<PacketCopy> {
         if let Queue::DropTail(queue) = &mut self.queue {
@@ -170,19 +170,19 @@ impl Link {
         self.free_at > current
     }
 
-    /// The moment at which the transmitter is done.
+    /// When the transmitter finishes.
     pub(crate) fn free_at(&self) -> Key {
         self.free_at
     }
 
-    /// How long the transmitter takes for a packet, and when its last bit arrives after that.
+    /// The transmission time of a packet, and the time until its last bit arrives.
     pub(crate) fn delays(&self, size_bytes: u32) -> (Duration, Duration) {
         let transmission = transmission(size_bytes, self.ns_per_byte);
         (transmission, transmission + self.delay)
     }
 
-    /// Puts a packet on the wire. The keys of its arrival and of the transmitter's release were
-    /// taken in that order. Returns whether it is alone on the wire.
+    /// Puts a packet on the wire. The keys of its arrival and of the transmitter's release must have been
+    /// taken in that order. Returns whether it is the only packet on the wire.
     pub(crate) fn propagate(
         &mut self,
         pool: &mut WirePool,
@@ -202,7 +202,7 @@ impl Link {
         self.free_pending = false;
     }
 
-    /// Takes the packet that arrives, and the arrival to enter in the event list after it.
+    /// Takes the packet that arrives, and the next arrival to enter in the event list.
     pub(crate) fn pop_arrival(&mut self, pool: &mut WirePool) -> Option<(PacketCopy, Option<Key>)> {
         let copy = self.wire.pop(pool)?;
         let next = self.wire.next_arrival();
@@ -227,7 +227,7 @@ impl Link {
     }
 }
 
-/// How long a transmitter takes for a byte.
+/// The transmission time of a byte in nanoseconds.
 fn ns_per_byte(rate: Rate) -> f64 {
     8e9 / rate.as_bps()
 }

@@ -1,13 +1,13 @@
-//! Queues in front of transmitters: what waits, what is dropped, what is marked.
+//! Queues in front of transmitters: which packets wait, are dropped, or are marked.
 //!
-//! A drop-tail queue is asked on arrival only and knows no time. All others are *managed*: an
-//! arriving packet is offered to the queue, also when the transmitter is idle, and the transmitter
-//! then asks the queue for a packet, which may drop some before it hands one out. What a managed
-//! queue needs to know, and where it books what it did, is a [`QueueContext`].
+//! A drop-tail queue decides on arrival only and keeps no time. All others are *managed*: an arriving
+//! packet is offered to the queue, also when the transmitter is idle, and the transmitter then asks the
+//! queue for a packet, which may drop some before it hands one out. A [`QueueContext`] holds what a managed
+//! queue needs to know and where it records drops and marks.
 //!
-//! A queue that works by the clock (REM, PIE, DualPI2) has no events: between two visits nothing in
-//! it changes, so the updates that fell due are made up for at the next visit, each with the state
-//! that it would have seen ([`ticker`]).
+//! A queue that works by the clock (REM, PIE, DualPI2) has no events: between two operations its state does
+//! not change, so updates that have become due are made at the next operation, each with the state that it
+//! would have seen ([`ticker`]).
 
 mod codel;
 mod context;
@@ -46,7 +46,7 @@ pub use self::watched::LinkEvent;
 pub(crate) use self::watched::{RawRecord, Watched, transmission};
 use crate::packet::PacketCopy;
 
-/// How much a queue holds. The packet in transmission is never part of the queue.
+/// The capacity of a queue. The packet in transmission is never part of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueLimit {
     /// Everything.
@@ -58,7 +58,7 @@ pub enum QueueLimit {
 }
 
 impl QueueLimit {
-    /// Whether what waits has reached the limit, so that one packet more exceeds it.
+    /// Whether the queue has reached the limit, so that one more packet exceeds it.
     fn is_reached(self, packets: usize, bytes: u64) -> bool {
         match self {
             QueueLimit::Unlimited => false,
@@ -67,7 +67,7 @@ impl QueueLimit {
         }
     }
 
-    /// Whether what waits is more than the limit.
+    /// Whether the queue exceeds the limit.
     fn is_exceeded(self, packets: usize, bytes: u64) -> bool {
         match self {
             QueueLimit::Unlimited => false,
@@ -143,7 +143,7 @@ pub(crate) enum Queue {
     FqCoDel(Box<FqCoDelQueue>),
     DualPi2(Box<DualPi2Queue>),
     Fair(Box<FairQueue>),
-    /// Any of the others, on a link with a tap.
+    /// Any other queue, on a link with a tap.
     Watched(Box<Watched>),
 }
 
@@ -165,8 +165,8 @@ impl Queue {
         }
     }
 
-    /// Takes in a packet, or drops one: this one or another. For managed queues; a drop-tail queue
-    /// is asked with [`DropTail::admits`] where the packet does not wait.
+    /// Enqueues a packet, or drops one: this one or another. For managed queues; a drop-tail queue uses
+    /// [`DropTail::admits`].
     pub(crate) fn enqueue(&mut self, copy: PacketCopy, context: &mut QueueContext<'_>) {
         match self {
             Queue::DropTail(queue) if queue.admits(copy.size_bytes) => queue.push(copy),
@@ -183,7 +183,7 @@ impl Queue {
         }
     }
 
-    /// Hands out the packet to transmit next. None if there is none, or all that waited was dropped.
+    /// Removes the packet to transmit next. None if the queue is empty or dropped all it held.
     pub(crate) fn dequeue(&mut self, context: &mut QueueContext<'_>) -> Option<PacketCopy> {
         match self {
             Queue::DropTail(queue) => queue.pop(),
@@ -232,8 +232,8 @@ impl Queue {
         }
     }
 
-    /// The average that the queue decides by, if it keeps one: in packets, or in bytes if it is told
-    /// to count those. It is as of the last arrival.
+    /// The average queue length that the queue management uses, if it keeps one, as of the last arrival: in
+    /// packets, or in bytes if configured to count bytes.
     pub(crate) fn average(&self) -> Option<f64> {
         match self {
             Queue::Red(queue) => Some(queue.average()),

@@ -110,8 +110,8 @@ fn a_second_flow_gets_its_share() {
     }
 }
 
-/// CUBIC fills the buffer and BBR leaves when it loses too much, so neither can be sure of its half.
-/// Starved is who gets less than a tenth.
+/// CUBIC fills the buffer and BBR leaves when it loses too much, so neither can be sure of its half. A flow
+/// starves if it gets less than a tenth.
 #[test]
 fn sharing_with_cubic_neither_starves() {
     for buffer in [1.0, 2.0] {
@@ -179,7 +179,7 @@ fn a_pause_does_not_cost_the_rate() {
     assert!((7.5..8.2).contains(&got), "{got} Mbit/s");
 }
 
-/// Probing waits for a random time, so a seed decides who of two probes first; and it decides all.
+/// Probing waits for a random time, so a seed decides which of two probes first; and it decides all.
 #[test]
 fn the_seed_decides_the_run() {
     let plan = path(2.0, LossModel::None);

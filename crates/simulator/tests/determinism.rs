@@ -1,4 +1,4 @@
-//! The same seed gives the same run, and who does nothing changes nothing for others.
+//! The same seed gives the same run, and idle flows do not perturb other flows.
 
 #![allow(clippy::unwrap_used)]
 
@@ -13,7 +13,7 @@ use world::{Plan, add_session, at, bottleneck, tcp};
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
-/// Everything that there is to see of a run.
+/// Everything observable of a run.
 #[derive(Debug, PartialEq)]
 struct Seen {
     flows: Vec<FlowCounters>,
@@ -39,7 +39,7 @@ impl Run {
         if with_idle_flows {
             let idle = tcp(&plan, TcpVariant::Sack, "S", "Q", "idle");
             simulation.add_tcp(TcpConfig { start: at(1e6), ..idle }).unwrap();
-            // Its source sends all the time, to nobody.
+            // Its source sends all the time, without a receiver.
             let fixed = Protocol::named("fixed").unwrap();
             add_session(&mut simulation, &plan, &fixed, 99, &[("R", 1e6), ("Q", 1e6)]);
         }
@@ -78,7 +78,8 @@ impl Run {
 fn a_seed_gives_the_same_run_again_and_another_seed_another() {
     let first = Run::new(1, false).seen();
     for (index, flow) in first.flows.iter().enumerate() {
-        // The bottleneck is far too small for all: AMCA gives way to its full queue, down to a packet a second.
+        // The bottleneck is far too small for all: AMCA yields to its full queue, down to a packet a
+        // second.
         let gives_way = NAMES.get(index / RECEIVERS.len()) == Some(&"amca");
         let least = if gives_way { 20 } else { 100 };
         assert!(flow.received_packets > least, "flow {index} takes part: {flow:?}");

@@ -1,4 +1,4 @@
-//! Marks in place of drops, from the queue to the sender's window and back, against ns-2 2.35.
+//! Marks instead of drops, from the queue to the sender's window and back, compared with ns-2 2.35.
 
 #![allow(clippy::unwrap_used)]
 

@@ -37,7 +37,7 @@ fn behind(edge: EdgeConfig, kbps: &[f64], members: &[Member]) -> (Plan, Simulati
 
 #[test]
 fn the_latency_of_a_leave_is_the_check_the_prune_and_the_data_in_flight() {
-    // From the leave until the last packet at R: check, 64 bytes up, one way down.
+    // From the leave until the last packet at R: check, 64 bytes up, one path down.
     for (edge, wait_s) in [
         (QuerierProfile::IgmpV3.config(), 2.0),
         (

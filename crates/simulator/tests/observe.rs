@@ -1,4 +1,4 @@
-//! Looking changes nothing, and what is seen adds up.
+//! Observation does not change a run, and its counts add up.
 
 #![allow(clippy::unwrap_used)]
 

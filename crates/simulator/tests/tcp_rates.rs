@@ -95,7 +95,7 @@ fn cubic_is_in_the_same_range() {
     println!("Cubic {measured:.1?}");
     for (measured, standard) in measured.into_iter().zip(standard) {
         let ratio = measured / standard;
-        assert!(0.9 < ratio && ratio < 1.5, "{measured} beside {standard}");
+        assert!(0.9 < ratio && ratio < 1.5, "{measured} against {standard}");
     }
 }
 
@@ -113,7 +113,7 @@ fn reno_gets_less_than_sack_where_losses_come_in_one_window() {
 }
 
 /// Two connections whose round-trip times of 120 and 150 ms are whole numbers of the 10 ms that a packet
-/// takes on the bottleneck. In lockstep, one of them meets the drop-tail queue full again and again.
+/// takes on the bottleneck. In lockstep, one of them finds the drop-tail queue full again and again.
 #[test]
 fn a_random_delay_breaks_the_lockstep_of_flows() {
     let queue = QueueConfig::DropTail { limit: QueueLimit::Packets(16), ns2_compat: true };

@@ -38,7 +38,7 @@ fn equal_transfers_on_an_empty_path_take_equal_times() {
         let demand = transfers(Distribution::Fixed(30_500.0), Some(Distribution::Fixed(1.0)));
         let id = add(&mut simulation, &plan, variant, demand, "tcp");
         simulation.run_until(at(20.0));
-        // 31 packets and the opening one each; those under way are not counted yet.
+        // 31 packets and the opening one each; packets in flight are not counted yet.
         let counters = simulation.tcp_counters(id);
         let small_first = variant != TcpVariant::Vegas;
         let packets = 31 + u64::from(small_first);

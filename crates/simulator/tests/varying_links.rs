@@ -32,7 +32,7 @@ fn changes(changes: Vec<LinkChange>) -> LinkVariation {
     LinkVariation { changes, ..LinkVariation::default() }
 }
 
-/// One link of 10 Mbit/s, 10 ms and room for 30 packets, the one way of which changes.
+/// One link of 10 Mbit/s, 10 ms and room for 30 packets, of which one direction varies.
 fn one_link(variation: LinkVariation) -> Plan {
     let queue = QueueConfig::DropTail { limit: QueueLimit::Packets(30), ns2_compat: true };
     let mut plan = Plan::new(&[("S-R", LinkConfig { queue, ..link(10.0, 10.0) }, link(10.0, 10.0))]);

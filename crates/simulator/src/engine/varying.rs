@@ -33,7 +33,8 @@ impl<H: Copy> Engine<H> {
         self.enter_next_change(id);
     }
 
-    /// What the link carries is found missing where it would have arrived; what waits may wait on.
+    /// Packets on the wire are discarded when they would have arrived; waiting packets may stay in the
+    /// queue.
     fn go_down(&mut self, id: LinkId, now: Time) {
         let order = self.events.next_order();
         let link = &mut self.links[id.0 as usize];
@@ -53,14 +54,14 @@ impl<H: Copy> Engine<H> {
     fn come_up(&mut self, id: LinkId) {
         let link = &mut self.links[id.0 as usize];
         link.come_up();
-        // A transmission that the outage cut may still keep the transmitter; then it goes on from
-        // there.
+        // The transmission that the outage cut may still occupy the transmitter; its end event then resumes
+        // service.
         if !link.free_pending && !link.queue.is_empty() {
             self.transmitter_free(id);
         }
     }
 
-    /// A change comes before whatever packets do at that instant: no event has a lower order number.
+    /// A change precedes all packet events of the same instant: no event has a lower order number.
     fn enter_next_change(&mut self, id: LinkId) {
         if let Some(time) = self.links[id.0 as usize].next_step_at() {
             self.events.push(Key { time, order: 0 }, Event::Change(id.0));

@@ -1,8 +1,8 @@
 //! The near future in slots of time.
 //!
-//! A slot is a list without order; it is put in order when its time comes. Slots should hold an entry
-//! or two: the wheel watches what it hands out and makes its slots shorter or longer. How long they
-//! are decides what an event costs and never the order of events.
+//! A slot is an unordered list that is sorted when its time comes. Slots should hold an entry or two: the
+//! wheel measures what it hands out and makes its slots shorter or longer. The slot length affects the cost
+//! of an event, never the order of events.
 
 use layercast_core::units::Time;
 
@@ -16,9 +16,9 @@ const WORDS: usize = (SLOTS / 64) as usize;
 const FIRST_SHIFT: u32 = 14;
 /// Slots are of 1/16 microsecond at least, and of 17 seconds at most.
 const SHIFTS: std::ops::RangeInclusive<u32> = 6..=34;
-/// After so many turns the length of a slot is judged.
+/// The slot length is adapted after this many turns.
 const TURNS: u32 = 4096;
-/// More entries in a slot than this are too many, on average.
+/// More entries per slot than this, on average, are too many.
 const CROWDED: u32 = 3;
 
 const NONE: u32 = u32::MAX;
@@ -46,14 +46,14 @@ pub(super) struct TimingWheel {
     shift: u32,
     /// The number of the present slot, counted from time zero.
     present: u64,
-    /// The first node of each slot; a slot's place is its number modulo their count.
+    /// The first node of each slot; a slot's index is its number modulo the number of slots.
     heads: Vec<u32>,
     /// A bit for each slot that has nodes.
     filled: [u64; WORDS],
     nodes: Vec<Node>,
     free: u32,
-    /// What there was since the length of a slot was judged: turns to a slot of the wheel, entries
-    /// they brought, entries put into the wheel, and entries that were too far ahead.
+    /// Counts since the last adaptation: turns to a slot of the wheel, entries in those slots, entries put
+    /// into the wheel, and entries too far ahead for it.
     turns: u32,
     brought: u32,
     near: u32,
@@ -78,7 +78,7 @@ impl Default for TimingWheel {
 }
 
 impl TimingWheel {
-    /// Where an entry of this time belongs now.
+    /// The region of an entry with this time.
     #[inline]
     pub(super) fn region_of(&mut self, time: Time) -> Region {
         let slot = time.as_ns() >> self.shift;
@@ -158,7 +158,7 @@ impl TimingWheel {
         Some(self.present + (found + SLOTS as usize - index) as u64 % SLOTS)
     }
 
-    /// Whether there is enough to judge the length of slots by.
+    /// Whether enough was counted to adapt the slot length.
     #[inline]
     pub(super) fn is_adaptation_due(&self) -> bool {
         self.turns >= TURNS
@@ -213,7 +213,7 @@ impl TimingWheel {
         self.filled[slot / 64] |= 1 << (slot % 64);
     }
 
-    /// Frees a node that is in no slot, and gives its entry away.
+    /// Frees a node that is in no slot and moves its entry to the heap.
     #[inline]
     fn hand_over(&mut self, number: u32, to: &mut Heap) {
         let node = &mut self.nodes[number as usize];

@@ -12,13 +12,12 @@ struct Node {
     next: u32,
 }
 
-/// Room for the packets in flight on all links but the first of each; no link keeps room to itself.
-/// Places are taken in the order in which they were freed: links that are served one after another
-/// then find theirs one after another too.
+/// The pool of packets in flight on all links, except the first of each link. Nodes are reused in the order
+/// in which they were freed, so that links served one after another find theirs adjacent in memory.
 #[derive(Debug)]
 pub(crate) struct WirePool {
     nodes: Vec<Node>,
-    /// The place freed first of those that are free, and the one freed last.
+    /// The first node of the free list, and the last.
     free: u32,
     last_free: u32,
 }
@@ -46,7 +45,7 @@ impl WirePool {
         }
     }
 
-    /// Frees a place that is in no wire any more.
+    /// Frees a node that is no longer in a wire.
     #[inline]
     fn release(&mut self, number: u32) {
         self.nodes[number as usize].next = NONE;
@@ -58,8 +57,8 @@ impl WirePool {
     }
 }
 
-/// The packets in flight on one link, in the order of their arrival. The first has a place of its own:
-/// on most links of a large tree there is never another.
+/// The packets in flight on one link, in the order of their arrival. The first is stored inline: most links
+/// of a large tree never carry a second.
 #[derive(Debug)]
 pub(super) struct Wire {
     first: Option<(Key, PacketCopy)>,
@@ -74,7 +73,7 @@ impl Default for Wire {
 }
 
 impl Wire {
-    /// Adds a packet behind the others. Returns whether it is alone.
+    /// Appends a packet. Returns whether it is the only one.
     #[inline]
     pub(super) fn push(&mut self, pool: &mut WirePool, arrival: Key, copy: PacketCopy) -> bool {
         if self.first.is_none() {
@@ -90,7 +89,7 @@ impl Wire {
         false
     }
 
-    /// Adds a packet where its arrival belongs. Returns how many arrive before it.
+    /// Inserts a packet in the order of arrivals. Returns how many arrive before it.
     pub(super) fn insert(&mut self, pool: &mut WirePool, arrival: Key, copy: PacketCopy) -> usize {
         let (arrival, copy, mut index) = match self.first {
             Some(first) if arrival < first.0 => {

@@ -1,5 +1,5 @@
-//! CoDel, controlled delay (RFC 8289): packets are dropped on departure, ever more often while the
-//! time that they waited stays above a target.
+//! CoDel, controlled delay (RFC 8289): packets are dropped on departure, at an increasing rate while their
+//! sojourn time stays above a target.
 
 use layercast_core::units::{Duration, Time};
 
@@ -36,7 +36,7 @@ impl Default for CoDelConfig {
     }
 }
 
-/// The state of the control law, apart from the packets.
+/// The state of the control law, separate from the packets.
 #[derive(Debug)]
 pub(super) struct CoDel {
     target: Duration,
@@ -88,7 +88,7 @@ impl CoDel {
         Some((copy, now >= first_above))
     }
 
-    /// Takes the next packet out of a queue and drops what the law says on the way.
+    /// Dequeues the next packet, dropping packets as the control law requires.
     pub(super) fn dequeue(&mut self, fifo: &mut Fifo, context: &mut QueueContext<'_>) -> Option<PacketCopy> {
         let now = context.now;
         let mut next = self.pop(fifo, now);
@@ -122,7 +122,7 @@ impl CoDel {
         next.map(|(copy, _)| copy)
     }
 
-    /// Where dropping has stopped only a while ago, it goes on at the pace that it had found.
+    /// If dropping stopped only recently, it resumes at its previous rate.
     fn begin_dropping(&mut self, now: Time) {
         self.dropping = true;
         let delta = self.count.saturating_sub(self.last_count);

@@ -19,7 +19,7 @@ impl DropTail {
         DropTail { limit, ns2_compat, waiting: VecDeque::new(), waiting_bytes: 0 }
     }
 
-    /// Whether a packet of this size may enter now. A packet that meets an idle link is asked too.
+    /// Whether a packet of this size may enter now. This applies to a packet that finds the link idle, too.
     #[inline]
     pub(crate) fn admits(&self, size_bytes: u32) -> bool {
         let (filled, limit) = match self.limit {
@@ -58,7 +58,7 @@ impl DropTail {
     }
 }
 
-/// Drops at the front: senders hear of a full queue as much earlier as it is long.
+/// Drops at the front: senders learn of a full queue earlier, by the queueing delay.
 #[derive(Debug)]
 pub(crate) struct DropFront {
     queue: DropTail,
@@ -135,7 +135,7 @@ mod tests {
         // 2500 bytes wait when 1500 come; with less than 3000 in all, two of 500 must go.
         let sizes = [500, 500, 500, 500, 500, 1500];
         assert_eq!(offered(QueueLimit::Bytes(3001), &sizes), (numbers(0..2), numbers(2..6)));
-        // What would not fit into an empty queue drives nobody out.
+        // A packet that does not fit into an empty queue removes no other.
         assert_eq!(offered(QueueLimit::Bytes(3001), &[500, 4000]), (numbers([1]), numbers([0])));
     }
 }

@@ -113,7 +113,7 @@ impl Controller {
     }
 }
 
-/// Says yes with a likelihood, evenly spread and without luck (`recur` of RFC 9332, figure 4).
+/// Deterministic marking: fires with a given frequency, evenly spread (`recur` of RFC 9332, figure 4).
 #[derive(Debug, Default)]
 struct Recurrence {
     sum: f64,
@@ -175,7 +175,7 @@ impl DualPi2Queue {
         if self.limit.is_reached(self.len(), self.bytes()) {
             context.drop_for_room(copy);
         } else if copy.is_scalable() {
-            // Who marked a packet has written over what its sender said.
+            // A mark overwrites the codepoint set by the sender.
             self.low_delay.push(context.now, copy);
         } else {
             self.classic.push(context.now, copy);
@@ -216,7 +216,7 @@ impl DualPi2Queue {
                 return None;
             }
         } else if !self.low_delay.is_empty() {
-            // A packet alone has waited for the transmitter only, which on a slow link takes long.
+            // A single packet has waited for the transmitter only, which takes long on a slow link.
             likelihood = likelihood.max(self.controller.config.ramp(context.now.since(since)));
         }
         if self.low_delay_recurrence.fires(likelihood) {

@@ -38,7 +38,7 @@ pub(crate) struct FairQueue {
     numbers: Vec<Vec<u32>>,
     /// The queues that hold packets, in the order of their turns.
     round: VecDeque<u32>,
-    /// Whether the first in the round has had its quantum.
+    /// Whether the first flow of the round has received its quantum.
     is_served: bool,
 }
 
@@ -103,7 +103,7 @@ impl FairQueue {
         }
     }
 
-    /// The first in the round has nothing left. Credit is not kept for later.
+    /// The first flow of the round is empty. Its credit expires.
     fn leave_round(&mut self, flow: u32) {
         self.round.pop_front();
         self.is_served = false;
@@ -119,7 +119,7 @@ impl FairQueue {
     }
 }
 
-/// An element of a vector that grows to have it.
+/// An element of a vector, which grows if needed.
 fn slot<T: Default + Clone>(of: &mut Vec<T>, index: usize) -> &mut T {
     if of.len() <= index {
         of.resize(index + 1, T::default());

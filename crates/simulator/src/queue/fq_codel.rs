@@ -1,5 +1,5 @@
-//! FQ-CoDel (RFC 8290): flows are hashed into queues, each under CoDel, and served by turns of equal
-//! bytes. A flow that keeps no queue goes first.
+//! FQ-CoDel (RFC 8290): flows are hashed into queues, each under CoDel, and served by turns of equal bytes.
+//! Flows without a standing queue go first.
 
 use std::collections::VecDeque;
 
@@ -53,12 +53,12 @@ const MOST_DROPS: usize = 64;
 pub(crate) struct FqCoDelQueue {
     limit: QueueLimit,
     quantum: i64,
-    /// Decides which flows meet in a queue.
+    /// Perturbs the hash, which decides the flows that share a queue.
     salt: u64,
     flows: FlowQueues,
     /// CoDel of each queue.
     codels: Vec<CoDel>,
-    /// Queues that were empty a short while ago; they are served first.
+    /// Queues that have just become active; they are served first.
     new: VecDeque<u32>,
     old: VecDeque<u32>,
 }
@@ -101,7 +101,7 @@ impl FqCoDelQueue {
         while self.flows.exceeds(self.limit) && self.make_room(context) {}
     }
 
-    /// Drops from the front of the longest queue: up to half of its bytes. Whether there was any.
+    /// Drops up to half of the bytes of the longest queue from its front. Returns whether there was any.
     fn make_room(&mut self, context: &mut QueueContext<'_>) -> bool {
         let listed = self.new.iter().chain(&self.old).copied();
         let Some(longest) = self.flows.longest(listed) else { return false };

@@ -46,7 +46,7 @@ impl Default for PieConfig {
     }
 }
 
-/// Above this probability even packets that take marks are dropped (RFC 8033, section 5.1).
+/// Above this probability even ECN-capable packets are dropped (RFC 8033, section 5.1).
 const MOST_MARKS: f64 = 0.1;
 
 /// By how much a step is divided while the probability is below a bound (RFC 8033, section 4.2).

@@ -77,7 +77,7 @@ impl RedQueue {
         }
     }
 
-    /// The place of the packet that goes when one must.
+    /// The index of the packet to drop.
     fn victim(&mut self) -> usize {
         let last = self.fifo.len() - 1;
         match self.config.victim {

@@ -77,14 +77,14 @@ impl Price {
         self.probability = probability(self.price, self.config.phi);
     }
 
-    /// Whether an update without arrivals and queue changes nothing that a packet could notice.
+    /// Whether an update without arrivals and queue has no effect on packets.
     fn is_at_rest(&self) -> bool {
         self.price == 0.0 && self.input < 1e-12
     }
 }
 
-/// The probability of a mark at a price. Since the exponents add, the marks over several links
-/// follow the sum of their prices.
+/// The probability of a mark at a price. Since the exponents add, the end-to-end marking probability
+/// follows the sum of the links' prices.
 fn probability(price: f64, phi: f64) -> f64 {
     1.0 - libm::pow(phi, -price)
 }
@@ -128,7 +128,7 @@ impl RemQueue {
         }
     }
 
-    /// Draws whether a packet is to be marked, or dropped.
+    /// Draws whether to signal congestion with a packet: to mark or to drop it.
     fn draws_congestion(&mut self, copy: &PacketCopy) -> bool {
         let mut probability = self.price.probability;
         if self.price.config.byte_mode {

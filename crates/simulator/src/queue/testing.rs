@@ -1,4 +1,4 @@
-//! What tests of queues share.
+//! Helpers for tests of queues.
 
 use layercast_core::units::Time;
 
@@ -6,13 +6,13 @@ use super::{Queue, QueueContext};
 use crate::measure::LinkCounters;
 use crate::packet::{Dropped, EcnField, PacketCopy, PacketId};
 
-/// A copy that is told from others by its packet.
+/// A copy identified by its packet number.
 pub(crate) fn copy(number: u32, size_bytes: u32, ecn: EcnField) -> PacketCopy {
     let packet = PacketId::from_number(number);
     PacketCopy { packet, route: 0, position: 0, size_bytes, ecn: ecn.into(), channel: 0 }
 }
 
-/// The same on a route of its own, or a channel of it.
+/// The same on another route, or on a channel of that route.
 pub(crate) fn copy_of((route, channel): (u32, u16), number: u32, size_bytes: u32) -> PacketCopy {
     PacketCopy { route, channel, ..copy(number, size_bytes, EcnField::NotCapable) }
 }

@@ -1,4 +1,4 @@
-//! What holds for all queues, whatever is done to them.
+//! Invariants of all queues under any sequence of operations.
 
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ fn kinds(limit: QueueLimit) -> Vec<QueueConfig> {
     ]
 }
 
-/// One operation: so much later, a packet of a flow comes, or one is asked for.
+/// One operation: after some time a packet of a flow arrives, or one is dequeued.
 #[derive(Clone, Copy, Debug)]
 enum Operation {
     Offer { gap_ns: u64, flow: (u32, u16), size_bytes: u32, ecn: EcnField, marked: bool },
@@ -88,13 +88,13 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// Counts packets that left, and holds them against what came: each once, those of a flow that say the
-/// same of marks in order, and marked only where marks are taken.
+/// Compares the packets that left with those that arrived: each once, those of a flow with the same ECN
+/// codepoint in order, and marked only if ECN-capable.
 #[derive(Debug, Default)]
 struct Ledger {
     came: Vec<PacketCopy>,
     gone: usize,
-    /// The last one out of each flow and queue of it.
+    /// The last packet out, by flow and sub-queue.
     last: BTreeMap<((u32, u16), u8), usize>,
     is_out: Vec<bool>,
 }
@@ -105,7 +105,7 @@ impl Ledger {
         self.is_out.push(false);
     }
 
-    /// The number of a packet is in its position, which queues leave alone.
+    /// The number of a packet is in its position, which queues do not change.
     fn leave(&mut self, copy: &PacketCopy) {
         let number = copy.position as usize;
         assert!(!self.is_out[number], "{copy:?} twice");

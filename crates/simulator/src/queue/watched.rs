@@ -1,4 +1,4 @@
-//! A queue with a tap on its link: it does what the queue inside does and keeps a log.
+//! A queue with a tap on its link: it behaves as the inner queue and keeps a log.
 //!
 //! The link of a watched queue takes the path of managed queues, so that a link without a tap never tests for
 //! one. For a drop-tail queue both paths have the same outcome.
@@ -15,7 +15,7 @@ use crate::tapped::TappedId;
 /// What happened to a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkEvent {
-    /// It came to the link. A later record has its fate.
+    /// It was offered to the link. A later record has its outcome.
     Offered,
     /// The queue dropped it, on arrival or later.
     Dropped,
@@ -29,7 +29,7 @@ pub enum LinkEvent {
     Arrived,
 }
 
-/// A record as the link knows it; the simulation knows whose the packet is.
+/// A record as the link knows it; the simulation adds the owner of the packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawRecord {
     pub(crate) at: Time,
@@ -39,7 +39,7 @@ pub(crate) struct RawRecord {
     pub(crate) packet: TappedId,
 }
 
-/// How long a transmitter takes for a packet.
+/// The transmission time of a packet.
 pub(crate) fn transmission(size_bytes: u32, ns_per_byte: f64) -> Duration {
     Duration::from_ns((f64::from(size_bytes) * ns_per_byte + 0.5) as u64)
 }
@@ -52,8 +52,8 @@ pub(crate) struct Watched {
     delay: Duration,
     /// Which tapped packets wait.
     waiting: BTreeMap<PacketId, TappedId>,
-    /// What is on the wire, with the time of arrival. An arrival is no event here: it becomes a
-    /// record when its time has passed.
+    /// What is on the wire, with the time of arrival. An arrival is not an event here: it becomes a record
+    /// when its time has passed.
     wire: VecDeque<RawRecord>,
     records: Vec<RawRecord>,
 }
@@ -82,7 +82,7 @@ impl Watched {
         }
     }
 
-    /// The packet sent last arrives at another time than a link that does not change would have it.
+    /// The packet sent last arrives at another time than on a link that does not vary.
     pub(crate) fn arrives_at(&mut self, at: Time) {
         if let Some(sent) = self.wire.pop_back() {
             let index = self.wire.partition_point(|record| record.at <= at);
@@ -118,7 +118,7 @@ impl Watched {
         let taken = self.inner.dequeue(context);
         self.note_choices(before, taken, context);
         let copy = taken?;
-        // A packet that was there before the tap is unknown.
+        // A packet that was enqueued before the tap is unknown.
         if let Some(packet) = self.waiting.remove(&copy.packet) {
             self.record(context.now, LinkEvent::Sent, copy, packet);
             let at = context.now + (transmission(copy.size_bytes, self.ns_per_byte) + self.delay);
@@ -131,8 +131,8 @@ impl Watched {
         &self.inner
     }
 
-    /// What the queue inside did since `before`. It marks only the packet that it takes in or hands
-    /// out.
+    /// Records what the inner queue did since `before`. It marks only the packet that it enqueues or
+    /// dequeues.
     fn note_choices(
         &mut self,
         before: (usize, u64),
@@ -154,7 +154,7 @@ impl Watched {
     }
 
     fn record(&mut self, at: Time, event: LinkEvent, copy: PacketCopy, packet: TappedId) {
-        // One that arrives now may yet be lost by the error model, if its event is still to come.
+        // A packet that arrives now may still be lost by the error model, if its event is still to come.
         self.record_arrivals(|arrival| arrival < at);
         self.records.push(RawRecord { at, event, copy, packet });
     }

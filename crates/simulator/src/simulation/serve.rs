@@ -27,8 +27,8 @@ impl<F: Family> Simulation<F> {
         }
     }
 
-    /// A run of arrivals at one instant, of which the first is counted as served already. What comes
-    /// in between by its order number is served in between.
+    /// A run of arrivals at one instant, of which the first is counted as served already. Events whose
+    /// order number falls in between are served in between.
     pub(super) fn serve_arrival_run(&mut self, key: Key, first: u32, count: u32) {
         let mut next_arrivals = ArrivalRun::new();
         for index in 0..count {
@@ -55,7 +55,7 @@ impl<F: Family> Simulation<F> {
         next_arrivals.enter(&mut self.engine.events);
     }
 
-    /// A copy has come to the far end of a link, where an error model may lose it yet.
+    /// A copy has arrived at the far end of a link, where an error model may still lose it.
     #[inline]
     fn serve_arrived(&mut self, link: u32, mut copy: PacketCopy) {
         if !self.engine.loses_on_arrival(link, &mut copy) {
@@ -63,7 +63,7 @@ impl<F: Family> Simulation<F> {
         }
     }
 
-    /// A copy has come to a node.
+    /// A copy has arrived at a node.
     fn forward_copy(&mut self, link: LinkId, mut copy: PacketCopy) {
         match &self.routes[copy.route as usize] {
             Route::Path { links, agent } => {
@@ -97,7 +97,7 @@ impl<F: Family> Simulation<F> {
         }
     }
 
-    /// A data copy of a session has come to a node of its tree.
+    /// A data copy of a session has arrived at a node of its tree.
     fn serve_data(&mut self, session: u32, copy: PacketCopy) {
         let node = copy.position;
         if let &Body::Channel { channel, header } = self.engine.slab.body(copy.packet) {
@@ -149,7 +149,7 @@ impl<F: Family> Simulation<F> {
         }
     }
 
-    /// A unicast packet has come to its agent.
+    /// A unicast packet has arrived at its agent.
     pub(super) fn deliver(&mut self, agent: u32, copy: PacketCopy) {
         let body = *self.engine.slab.body(copy.packet);
         self.engine.slab.release(copy.packet);
@@ -227,7 +227,7 @@ impl<F: Family> Simulation<F> {
         }
     }
 
-    /// Tells an endpoint one thing and does what it asks for. Other agents have no endpoint.
+    /// Passes one input to an endpoint and carries out its actions. Other agents have no endpoint.
     pub(super) fn drive_endpoint(&mut self, agent: u32, input: Input<F::Header>) {
         match &mut self.agents[agent as usize] {
             Agent::Source { endpoint, session, left } => {
@@ -288,7 +288,8 @@ impl<F: Family> Simulation<F> {
         }
     }
 
-    /// Books the packet copies that links did not carry on the flows that were to get them.
+    /// Accounts for the copies that links did not carry: each counts as a loss of the flows that it was
+    /// sent to.
     pub(super) fn account_drops(&mut self) {
         while let Some(Dropped(copy)) = self.engine.dropped.pop() {
             match (&self.routes[copy.route as usize], self.engine.slab.body(copy.packet)) {
@@ -324,7 +325,7 @@ fn arrival<H>(origin: Origin, header: H, copy: PacketCopy) -> Arrival<H> {
     Arrival { origin, size: Size::from_bytes(copy.size_bytes), ecn: marks_on(&copy), header }
 }
 
-/// What an endpoint hears of a packet's marks.
+/// The ECN information that an endpoint gets with a packet.
 fn marks_on(copy: &PacketCopy) -> Ecn {
     match (copy.is_marked(), copy.is_ecn_capable()) {
         (true, _) => Ecn::Marked,

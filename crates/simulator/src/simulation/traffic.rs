@@ -1,4 +1,4 @@
-//! Traffic that comes and goes: transfers, arrivals, constant-rate sources.
+//! Dynamic traffic: transfers, arrivals, constant-rate sources.
 
 use layercast_core::family::Family;
 use layercast_core::stream::Stream;
@@ -11,14 +11,14 @@ use crate::measure::FlowCounters;
 use crate::network::{NetworkError, NodeId};
 use crate::packet::{Body, EcnField};
 
-/// Starts of transfers that come by themselves, however long the transfers take.
+/// Transfers that start independently of how long others take.
 #[derive(Clone, Debug)]
 pub struct ArrivalsConfig {
     /// The time between two of them, in seconds.
     pub gap_s: Distribution,
-    /// The connections that carry them, each one transfer at a time, in the order in which they are
-    /// looked at. Their demand is [`Demand::Transfers`](crate::Demand::Transfers) without gap. A start
-    /// that finds none free waits for the next that is.
+    /// The connections that carry them, each one transfer at a time, in the order in which they are tried.
+    /// Their demand is [`Demand::Transfers`](crate::Demand::Transfers) without gap. A start that finds none
+    /// free waits for the next that is.
     pub flows: Vec<TcpId>,
     /// When they begin. The first comes a gap later.
     pub start: Time,
@@ -28,7 +28,7 @@ pub struct ArrivalsConfig {
     pub name: String,
 }
 
-/// A source of packets at a constant rate that hears nothing back.
+/// A constant-rate source without feedback.
 #[derive(Clone, Debug)]
 pub struct UdpConfig {
     /// The node of the source.
@@ -95,7 +95,7 @@ impl<F: Family> Simulation<F> {
         }
     }
 
-    /// A packet of a constant-rate flow has come to its sink.
+    /// A packet of a constant-rate flow has arrived at its sink.
     pub(super) fn deliver_datagram(&mut self, agent: u32, size_bytes: u32) {
         if let Agent::UdpSink { flow } = &self.agents[agent as usize] {
             let counters = &mut self.unicast_flows[*flow as usize];
@@ -164,7 +164,7 @@ impl<F: Family> Simulation<F> {
         }
     }
 
-    /// An application does what it has come to: the next transfer, silence, or data again.
+    /// Carries out the next step of an application: a transfer, silence, or data again.
     fn run_application(&mut self, agent: u32) {
         let now = self.engine.now();
         let Agent::TcpSender { application: Some(application), sender, path, flow, .. } =
@@ -181,7 +181,7 @@ impl<F: Family> Simulation<F> {
             NextStep::Transfer(bytes) => {
                 let incarnation = sender.restart(bytes);
                 sender.start(now, out);
-                // The sink was added with its sender, next to it.
+                // The sink was added directly after its sender.
                 if let Some(Agent::TcpSink { sink, .. }) = self.agents.get_mut(agent as usize + 1) {
                     sink.restart(incarnation);
                     self.engine.set_timer(agent + 1, None);
@@ -191,7 +191,8 @@ impl<F: Family> Simulation<F> {
         self.update_application(agent);
     }
 
-    /// A sender with an application has acted: books a transfer that is done and sets the deadline.
+    /// Updates the application after its sender has acted: counts a completed transfer and sets the
+    /// deadline.
     pub(super) fn update_application(&mut self, agent: u32) {
         let now = self.engine.now();
         let Agent::TcpSender { application: Some(application), sender, flow, arrivals, .. } =

@@ -14,7 +14,7 @@ pub(super) struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// Takes an acknowledgement of everything up to `cumulative` and of `blocks`. True if it told
+    /// Takes an acknowledgement of everything up to `cumulative` and of `blocks`. True if it reported
     /// something new: only then does a repeated acknowledgement count as a duplicate.
     pub(super) fn update(&mut self, cumulative: i64, blocks: &[Block]) -> bool {
         let before = self.ranges.total();

@@ -1,12 +1,13 @@
 //! The hosts at a node and the edge router between them and the tree.
 //!
-//! For each channel the edge forwards nothing, forwards, or checks whether anybody is left. It
-//! believes in a host from the first report that it hears until it hears the leave, or nothing for
-//! the group membership interval. A host that wants a channel and is not believed in has a report to
-//! come, so that in the end the edge forwards what its hosts want.
+//! For each channel the edge does not forward, forwards, or checks for remaining members. It counts a host
+//! as a member from the first report that it receives until it receives the leave, or nothing for the group
+//! membership interval. A host that wants a channel and is not known to the edge has a report scheduled, so
+//! that the edge eventually forwards what its hosts want.
 //!
-//! General queries are not simulated one by one: they matter only to hosts whose reports were lost,
-//! and those answer the next one. Reports, leaves and queries between hosts and edge take no time.
+//! General queries are not simulated one by one: they matter only to hosts whose reports were lost, and
+//! those answer the next one. Reports, leaves and queries between hosts and edge take no time. "Group" is
+//! the term of IGMP for a channel.
 
 use std::collections::BTreeMap;
 
@@ -18,36 +19,36 @@ use crate::edge::LeaveRule;
 use crate::engine::Engine;
 use crate::network::NodeId;
 
-/// What an edge does with a channel.
+/// The state of a channel at an edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     #[default]
     None,
     Forwarding,
-    /// It still forwards, and asks this often more who wants the channel.
+    /// It still forwards, and sends this many more queries.
     Checking {
         queries: u32,
     },
 }
 
-/// One channel at one edge.
+/// The state of one channel at one edge.
 #[derive(Clone, Copy, Debug, Default)]
 struct GroupState {
     state: State,
     /// How many hosts want it.
     wanting: u32,
-    /// How many hosts the edge believes in.
+    /// The number of hosts that the edge counts as members.
     known: u32,
 }
 
 /// All hosts that have an edge.
 #[derive(Debug, Default)]
 pub(super) struct EdgeGroups {
-    /// By tree node: the number of its edge, and its place in `lans`; empty if there is no edge.
+    /// By tree node: the number of its edge, and its index in `states`; empty if there is no edge.
     of_node: Vec<Option<(u32, u32)>>,
-    /// By place and channel.
+    /// By edge index and channel.
     states: Vec<GroupState>,
-    /// By receiver and channel: whether the edge believes in it.
+    /// By receiver and channel: whether the edge counts it as a member.
     known: Vec<bool>,
 }
 
@@ -58,18 +59,18 @@ impl EdgeGroups {
     }
 }
 
-/// One channel at one node with an edge.
+/// One channel at one node with an edge: an index, not the state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EdgeGroup {
     node: u32,
     channel: Channel,
-    /// The edge, and the place in [`EdgeGroups::lans`].
+    /// The edge; `index` points into [`EdgeGroups::states`].
     edge: u32,
     index: usize,
 }
 
 impl Tree {
-    /// Puts edges between the tree and its hosts. `edges` are the numbers of the edges in the engine,
+    /// Installs edges between the tree and its hosts. `edges` are the numbers of the edges in the engine,
     /// `nodes` the network's nodes of the tree.
     pub(crate) fn open_edges(&mut self, edges: &BTreeMap<NodeId, u32>, nodes: &[NodeId]) {
         let mut count = 0;
@@ -96,7 +97,7 @@ impl Tree {
         self.groups.any()
     }
 
-    /// The place of a receiver's channel at its edge, if there is one.
+    /// The group of a receiver's channel at its edge, if there is one.
     pub(super) fn group_of(&self, receiver: u32, channel: Channel) -> Option<EdgeGroup> {
         if self.groups.any() {
             self.group_at(self.shape.receiver_nodes[receiver as usize], channel)
@@ -110,7 +111,7 @@ impl Tree {
         Some(EdgeGroup { node, channel, edge, index: edge_index as usize * self.channels + channel.index() })
     }
 
-    /// A host's join has come into force: it listens, and reports that.
+    /// A host's join takes effect: it subscribes and sends a report.
     pub(super) fn host_joins<H: Copy>(&mut self, engine: &mut Engine<H>, group: EdgeGroup, receiver: u32) {
         self.groups.states[group.index].wanting += 1;
         if self.groups.states[group.index].wanting == 1 {
@@ -119,13 +120,13 @@ impl Tree {
         let forwards = self.groups.states[group.index].state != State::None;
         let slot = self.member_slot(receiver, group.channel);
         self.members[slot] = if forwards { Membership::Joined } else { Membership::Waiting };
-        // An edge that believes in it from before will go on so, as it answers general queries again.
+        // An edge that still counts it as a member keeps it, since it answers general queries again.
         self.agenda.cancel(PendingChange::Forget { receiver, channel: group.channel });
         let repeats = engine.edges[group.edge as usize].config.robustness.max(1) - 1;
         self.report(engine, group, receiver, repeats);
     }
 
-    /// A host leaves and says so.
+    /// A host leaves and sends a leave message.
     pub(super) fn host_leaves<H: Copy>(
         &mut self,
         engine: &mut Engine<H>,
@@ -156,7 +157,7 @@ impl Tree {
         }
     }
 
-    /// A host is gone, and its edge does not hear of it.
+    /// A host leaves without its edge receiving a message.
     pub(super) fn host_falls_silent<H: Copy>(
         &mut self,
         engine: &mut Engine<H>,
@@ -170,7 +171,7 @@ impl Tree {
         }
     }
 
-    /// A change at an edge comes into force.
+    /// A pending change at an edge takes effect.
     pub(super) fn serve_edge<H: Copy>(&mut self, engine: &mut Engine<H>, change: PendingChange) {
         match change {
             PendingChange::Report { receiver, channel, repeats } => {
@@ -206,7 +207,7 @@ impl Tree {
         }
     }
 
-    /// A host does not want a channel any more.
+    /// A host no longer wants a channel.
     fn stop_wanting(&mut self, group: EdgeGroup, receiver: u32) {
         let entry = &mut self.groups.states[group.index];
         entry.wanting -= 1;
@@ -217,7 +218,7 @@ impl Tree {
         self.agenda.cancel(PendingChange::Answer { receiver, channel: group.channel });
     }
 
-    /// A host reports its membership. If the report is lost and the edge does not believe in it, it
+    /// A host reports its membership. If the report is lost and the edge does not count it as a member, it
     /// reports again.
     fn report<H: Copy>(&mut self, engine: &mut Engine<H>, group: EdgeGroup, receiver: u32, repeats: u32) {
         let config = engine.edges[group.edge as usize].config;
@@ -243,7 +244,7 @@ impl Tree {
         self.schedule(engine, PendingChange::Report { receiver, channel: group.channel, repeats: 0 }, wait);
     }
 
-    /// An edge hears that a host wants a channel.
+    /// An edge receives a report that a host wants a channel.
     fn accept_report<H: Copy>(&mut self, engine: &mut Engine<H>, group: EdgeGroup, receiver: u32) {
         let channel = group.channel;
         self.agenda.cancel_any(PendingChange::any_report(receiver, channel));
@@ -302,8 +303,8 @@ impl Tree {
         self.schedule(engine, PendingChange::Check { node: group.node, channel: group.channel }, wait);
     }
 
-    /// An edge forwards a channel no longer and believes in nobody. Hosts that want it all the same
-    /// say so at the next general query, unless they have a report to come anyway.
+    /// An edge stops forwarding a channel and removes all its hosts. Hosts that still want it report at the
+    /// next general query, unless a report is already scheduled.
     fn close<H: Copy>(&mut self, engine: &mut Engine<H>, group: EdgeGroup) {
         let (node, channel) = (group.node, group.channel);
         let entry = &mut self.groups.states[group.index];
@@ -323,7 +324,7 @@ impl Tree {
         self.remove_subscriber(engine, node, channel, Duration::ZERO);
     }
 
-    /// Turns the memberships of one kind at a node into another.
+    /// Changes all memberships of one kind at a node into another.
     fn convert_memberships(&mut self, group: EdgeGroup, from: Membership, to: Membership) {
         for receiver in self.receivers_at(group.node) {
             let slot = self.member_slot(receiver, group.channel);

@@ -2,7 +2,7 @@
 //!
 //! A graft or prune is a packet. The router above acknowledges it, as PIM does for grafts (RFC 3973,
 //! section 4.4), and the node sends it again when no acknowledgement comes. Acknowledgements are not
-//! simulated: who loses a message tells the tree so, which costs nothing while none is lost.
+//! simulated: the simulation reports a lost message to the tree, which costs nothing while none is lost.
 
 use layercast_core::units::{Channel, Duration};
 
@@ -14,7 +14,7 @@ use crate::packet::{Body, EcnField, MembershipChange, MembershipMessage};
 /// After what time a lost message is sent again: the graft retry period of RFC 3973, section 4.8.
 const RESEND_AFTER: Duration = Duration::from_secs(3);
 
-/// A join that an edge had no room for.
+/// A join that an edge refused because it is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) receiver: u32,
@@ -68,8 +68,8 @@ impl Tree {
         self.mark_left(receiver, channel, self.subscribers[self.slot(node, channel)] == 0);
     }
 
-    /// A receiver falls silent in all channels without leaving them. Where no edge is modelled,
-    /// nobody ever notices, and what it held is forwarded on.
+    /// A receiver becomes silent in all channels without leaving them. Where no edge is modelled the
+    /// failure is never noticed, and its channels are still forwarded.
     pub(crate) fn crash<H: Copy>(&mut self, engine: &mut Engine<H>, receiver: u32) {
         for index in 0..self.channels {
             let channel = Channel(index as u16);
@@ -87,7 +87,7 @@ impl Tree {
         }
     }
 
-    /// A scheduled change comes into force. What it refuses is for the caller to tell.
+    /// A scheduled change takes effect. The caller passes on a refusal.
     pub(crate) fn apply_pending<H: Copy>(&mut self, engine: &mut Engine<H>, slot: u32) -> Option<Refusal> {
         match self.agenda.take_due(slot)? {
             PendingChange::Join { receiver, channel } => self.add_member(engine, receiver, channel),
@@ -127,7 +127,7 @@ impl Tree {
         }
     }
 
-    /// A membership message was lost on its way up. It is sent again, as things are then.
+    /// A membership message was lost on its way up. It is sent again, with the state of that time.
     pub(crate) fn message_lost<H: Copy>(&mut self, engine: &mut Engine<H>, message: MembershipMessage) {
         let (node, channel) = (message.edge, message.channel);
         let after = match message.change {
@@ -157,13 +157,13 @@ impl Tree {
         self.add_subscriber(engine, self.shape.receiver_nodes[receiver as usize], channel);
     }
 
-    /// A receiver has the channel no more. What still comes is late if nobody else wants it there.
+    /// A receiver has left the channel. Packets that still arrive are late if no other host there wants it.
     pub(super) fn mark_left(&mut self, receiver: u32, channel: Channel, is_last: bool) {
         let slot = self.member_slot(receiver, channel);
         self.members[slot] = if is_last { Membership::Left } else { Membership::None };
     }
 
-    /// Somebody at a node or below wants the channel: what comes there is not late any more.
+    /// A receiver at a node or below wants the channel: its packets are no longer late there.
     pub(super) fn clear_late(&mut self, node: u32, channel: Channel) {
         for receiver in self.receivers_at(node) {
             let slot = self.member_slot(receiver, channel);
@@ -177,7 +177,7 @@ impl Tree {
         let slot = self.slot(node, channel);
         self.subscribers[slot] += 1;
         let is_first = self.subscribers[slot] == 1;
-        // An edge holds the channel for a while after its last host has left.
+        // An edge keeps the channel for some time after its last host has left.
         if is_first || self.groups.any() {
             self.clear_late(node, channel);
         }

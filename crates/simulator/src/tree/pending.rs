@@ -1,4 +1,4 @@
-//! Changes of membership that come into force later.
+//! Scheduled changes of membership.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -8,29 +8,29 @@ use layercast_core::units::{Channel, Duration};
 use crate::engine::Engine;
 use crate::event::Event;
 
-/// A change of membership that comes into force later.
+/// A scheduled change of membership.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PendingChange {
     /// A receiver's join reaches its node.
     Join { receiver: u32, channel: Channel },
     /// The router above a node stops forwarding to it.
     Expire { node: u32, channel: Channel },
-    /// A node sends a message that was lost again. `after` is how long a prune was to wait.
+    /// A node resends a lost message. `after` is the delay of a prune.
     Resend { node: u32, channel: Channel, after: Duration },
-    /// A host reports its membership again, and that often more before it waits for a general query.
+    /// A host repeats its report, and will do so `repeats` more times before it waits for a general query.
     Report { receiver: u32, channel: Channel, repeats: u32 },
     /// A host answers a query.
     Answer { receiver: u32, channel: Channel },
-    /// An edge asks again whether anybody wants the channel, or stops to forward it.
+    /// An edge sends another query for members of the channel, or stops forwarding it.
     Check { node: u32, channel: Channel },
-    /// An edge has heard nothing of a host for the group membership interval.
+    /// An edge has received no report of a host for the group membership interval.
     Forget { receiver: u32, channel: Channel },
-    /// A host learns that its edge has no room for the channel.
+    /// A host learns that its edge cannot accept the channel.
     Refuse { receiver: u32, channel: Channel },
 }
 
 impl PendingChange {
-    /// Everything that a node may have to send again for a channel.
+    /// All messages that a node may have to resend for a channel.
     pub(super) fn any_resend(node: u32, channel: Channel) -> RangeInclusive<PendingChange> {
         let resend = |after| PendingChange::Resend { node, channel, after };
         resend(Duration::ZERO)..=resend(Duration::from_ns(u64::MAX))
@@ -43,7 +43,7 @@ impl PendingChange {
     }
 }
 
-/// The changes to come: the slot that the event names, and by what it does, to take it back.
+/// The scheduled changes: by the slot that the event names, and by content, for cancellation.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
     slots: Vec<Option<PendingChange>>,
@@ -52,7 +52,7 @@ pub(super) struct Agenda {
 }
 
 impl Agenda {
-    /// Lets a change come into force after some time, unless it is to come already.
+    /// Schedules a change, unless it is already scheduled.
     pub(super) fn schedule<H: Copy>(
         &mut self,
         engine: &mut Engine<H>,
@@ -73,31 +73,31 @@ impl Agenda {
         engine.events.push(key, Event::Membership { route, slot });
     }
 
-    /// Whether a change is to come.
+    /// Whether a change is scheduled.
     pub(super) fn is_pending(&self, change: PendingChange) -> bool {
         self.by_change.contains_key(&change)
     }
 
-    /// Takes back a change.
+    /// Cancels a change.
     pub(super) fn cancel(&mut self, change: PendingChange) {
         if let Some(slot) = self.by_change.remove(&change) {
             self.slots[slot as usize] = None;
         }
     }
 
-    /// Takes back the change within a range, of which there is one at most.
+    /// Cancels the change within a range, which holds at most one.
     pub(super) fn cancel_any(&mut self, range: RangeInclusive<PendingChange>) {
         if let Some(change) = self.find(range) {
             self.cancel(change);
         }
     }
 
-    /// The first change to come within a range.
+    /// The first scheduled change within a range.
     pub(super) fn find(&self, range: RangeInclusive<PendingChange>) -> Option<PendingChange> {
         self.by_change.range(range).next().map(|(&change, _)| change)
     }
 
-    /// The change whose event has come, unless it was taken back.
+    /// The change whose event is served, unless it was cancelled.
     pub(super) fn take_due(&mut self, slot: u32) -> Option<PendingChange> {
         let change = self.slots[slot as usize].take();
         self.free.push(slot);
@@ -107,7 +107,7 @@ impl Agenda {
         change
     }
 
-    /// How many changes are to come.
+    /// The number of scheduled changes.
     #[cfg(test)]
     pub(super) fn pending(&self) -> usize {
         self.by_change.len()

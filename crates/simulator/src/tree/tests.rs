@@ -143,7 +143,7 @@ fn an_edge_keeps_a_host_whose_leave_is_lost_for_the_membership_interval() {
     kept.run(100.0);
     kept.join(1, NONE);
     assert_eq!(kept.until(1000.0, |bed| !bed.forwards("R")), None);
-    // Without an edge nobody notices.
+    // Without an edge the crash is not noticed.
     let mut unnoticed = bed(None, &["R"], lossless());
     unnoticed.join(0, NONE);
     unnoticed.run(5.0);
@@ -251,13 +251,13 @@ fn a_lost_graft_or_prune_is_sent_again_as_things_are_then() {
     let mut graft = bed(None, &["R"], lossy_up(LossModel::List(vec![0, 1])));
     graft.join(0, NONE);
     close(graft.until(100.0, |bed| bed.forwards("R")).unwrap(), 6.0 + UP);
-    // The second is the prune, after a latency that the router waits from when it comes.
+    // The second is the prune, with a latency that the router waits from its arrival.
     let mut prune = bed(None, &["R"], lossy_up(LossModel::List(vec![1])));
     prune.join(0, NONE);
     prune.run(5.0);
     prune.leave(0, Duration::from_secs(1).into());
     close(stops_at(&mut prune, 100.0), 5.0 + 3.0 + UP + 1.0);
-    // A prune that is lost and then not meant any more is not sent again.
+    // A prune that is lost and then obsolete is not sent again.
     let mut meant_no_more = bed(None, &["R"], lossy_up(LossModel::List(vec![1])));
     meant_no_more.join(0, NONE);
     meant_no_more.run(5.0);

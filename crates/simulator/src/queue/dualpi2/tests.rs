@@ -57,7 +57,7 @@ fn scalable_and_marked_packets_go_first_fifteen_for_one() {
         driver.enqueue(&mut queue, Time::ZERO, copy(number, 1000, ecn));
     }
     for number in 100..150 {
-        // The second half was marked on its way here, and who sent it cannot be told any more.
+        // The second half was marked upstream, so that the kind of its sender is unknown.
         let ecn = if number < 125 { EcnField::Scalable } else { EcnField::Classic };
         let mut copy = copy(number, 1000, ecn);
         if number >= 125 {
@@ -108,7 +108,7 @@ fn the_ramp_marks_all_that_wait_long_but_not_one_alone() {
         driver.counters.marks
     };
     assert_eq!(marked(1), 0);
-    // The last of a burst is alone, and the first strike takes more than one packet to come together.
+    // The last packet of a burst is alone, and the first mark needs the sum of more than one packet.
     assert_eq!(marked(20), 18);
 }
 
@@ -142,12 +142,12 @@ impl Fate {
     }
 }
 
-/// Each millisecond one packet leaves and so many come on average, for a minute: of scalable senders,
-/// of classic senders that take marks, and of those that do not. Nobody yields.
+/// Each millisecond one packet leaves and so many come on average, for a minute: of scalable senders, of
+/// classic ECN-capable senders, and of senders without ECN. No sender reduces its rate.
 fn load(per_ms: [f64; 3]) -> [Fate; 3] {
     const STEPS: u32 = 60_000;
     let kinds = [EcnField::Scalable, EcnField::Classic, EcnField::NotCapable];
-    // The route is free here: it tells the kind.
+    // The route is unused here: it encodes the kind.
     let kind = |copy: &PacketCopy| copy.route as usize;
     let at = |step: u32| Time::from_ns(u64::from(step) * 1_000_000);
     let (mut queue, mut driver) = (queue(DualPi2Config::default()), Driver::default());
@@ -158,7 +158,7 @@ fn load(per_ms: [f64; 3]) -> [Fate; 3] {
             due[index] += per_ms[index];
             while due[index] >= 1.0 {
                 due[index] -= 1.0;
-                // The position is free here: it tells when the packet came.
+                // The position is unused here: it encodes the arrival time.
                 let copy = PacketCopy { position: step, route: index as u32, ..copy(0, 1000, kinds[index]) };
                 driver.enqueue(&mut queue, at(step), copy);
             }
@@ -182,9 +182,9 @@ fn load(per_ms: [f64; 3]) -> [Fate; 3] {
 }
 
 /// Half as much again as the link carries comes to the low-delay queue alone: a third must be dropped,
-/// although all take marks, and the wait goes to the classic target of 15 ms. In 30 s that is 15,000
-/// drops of 45,000 packets, spread evenly; the controller's swings move the share by less than 1 %,
-/// and the wait by less than the target.
+/// although all are ECN-capable, and the delay rises to the classic target of 15 ms. In 30 s that is 15,000
+/// drops of 45,000 packets, spread evenly; the controller's swings move the share by less than 1 %, and the
+/// wait by less than the target.
 #[test]
 fn overload_of_the_low_delay_queue_is_dropped() {
     let [scalable, ..] = load([1.5, 0.0, 0.0]);
@@ -193,7 +193,7 @@ fn overload_of_the_low_delay_queue_is_dropped() {
     assert!(scalable.longest_wait < Duration::from_ms(30), "{scalable:?}");
 }
 
-/// The same with classic packets: in overload marks do not save them.
+/// The same with classic packets: in overload they are dropped in spite of ECN.
 #[test]
 fn overload_of_the_classic_queue_is_dropped_whether_or_not_it_is_ecn_capable() {
     for index in [1, 2] {
@@ -206,10 +206,10 @@ fn overload_of_the_classic_queue_is_dropped_whether_or_not_it_is_ecn_capable() {
     }
 }
 
-/// Classic packets come a tenth faster than the link sends, and a few scalable ones beside them: of
-/// 1.1 a share p_C must go so that 1.1 (1 - p_C) + 0.05 = 1, which is 13.6 %. The scalable ones are
-/// seldom two at a time, so the ramp leaves them alone, and they are marked with 2 sqrt(p_C) = 74 %.
-/// They do not wait for the classic queue, which stands at 15 ms.
+/// Classic packets arrive a tenth faster than the link sends, together with a few scalable ones: of 1.1 a
+/// share p_C must go so that 1.1 (1 - p_C) + 0.05 = 1, which is 13.6 %. The scalable ones are seldom two at
+/// a time, so the ramp leaves them alone, and they are marked with 2 sqrt(p_C) = 74 %. They do not wait for
+/// the classic queue, which stands at 15 ms.
 #[test]
 fn marks_are_coupled_to_the_square_root_of_drops() {
     let [scalable, _, classic] = load([0.05, 0.0, 1.1]);
@@ -221,8 +221,8 @@ fn marks_are_coupled_to_the_square_root_of_drops() {
     assert!(classic.longest_wait > Duration::from_ms(5), "{classic:?}");
 }
 
-/// A flood of scalable packets leaves the classic queue its sixteenth of the link, less the share that
-/// overload takes from everyone.
+/// A flood of scalable packets leaves the classic queue its sixteenth of the link, less the fraction that
+/// overload drops from all flows.
 #[test]
 fn a_flood_of_scalable_packets_does_not_starve_the_classic_queue() {
     let [scalable, _, classic] = load([2.0, 0.0, 0.06]);

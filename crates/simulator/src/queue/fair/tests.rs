@@ -25,8 +25,8 @@ fn what_a_flow_cannot_use_in_a_round_it_has_in_the_next() {
     assert_eq!(taken, [(1, 200), (2, 500), (1, 750), (1, 20), (2, 500), (2, 500)]);
 }
 
-/// While all flows have packets, any two have sent the same but for their deficits and the round that
-/// is under way: less than a quantum and two of the largest packets (lemma 2 of the paper).
+/// While all flows have packets, any two have sent the same but for their deficits and the present round:
+/// less than a quantum and two of the largest packets (lemma 2 of the paper).
 #[test]
 fn flows_with_packets_of_any_size_send_the_same_bytes() {
     let (mut queue, mut driver) = (queue(QueueLimit::Unlimited, 1500), Driver::default());

@@ -33,7 +33,7 @@ fn flows_spread_over_queues_as_chance_would() {
         }
     }
     assert!(counts.iter().all(|count| (count - 100).abs() < 50), "{counts:?}");
-    // The salt decides who meets whom, and the stream decides the salt.
+    // The salt decides which flows share a queue, and the stream decides the salt.
     let place = |seed| {
         let queue = new(config, seed);
         (0..20).map(|route| queue.classify(&copy_of((route, 0), 0, 100))).collect::<Vec<_>>()
@@ -65,8 +65,9 @@ fn a_new_flow_goes_first_and_then_all_have_turns_of_equal_bytes() {
     assert_eq!(routes(&mut queue, &mut driver, 11), [2, 2, 2, 2, 1, 2, 2, 2, 2, 1, 1]);
 }
 
-/// A flow sends a packet as soon as another's has gone after its own, beside four flows that always have
-/// some. Were it new each time, it would have every second turn; so it has every fifth.
+/// A flow sends a packet as soon as another flow has been served after it, against four flows that are
+/// always backlogged. If it counted as new each time, it would get every second turn; as it is, it gets
+/// every fifth.
 #[test]
 fn a_flow_that_has_emptied_its_queue_waits_for_the_old_ones() {
     let (mut queue, mut driver) = (queue(FqCoDelConfig::default()), Driver::default());
@@ -111,8 +112,8 @@ fn overflow_takes_at_most_64_packets_at_once() {
     assert_eq!((queue.len(), driver.counters.queue_drops), (337, 64));
 }
 
-/// A flow whose packets wait long is dropped from, or marked if it takes marks; one beside it that
-/// keeps no queue is not.
+/// A flow with a standing queue is dropped from, or marked if it is ECN-capable; a competing flow without a
+/// queue is not.
 #[test]
 fn each_queue_has_a_codel_of_its_own() {
     for ecn in [EcnField::NotCapable, EcnField::Classic] {

@@ -47,8 +47,8 @@ fn overload(ecn: EcnField) -> (Driver, u64) {
 
 #[test]
 fn drops_the_excess_of_a_load_that_does_not_yield() {
-    // A third must go. The queue's share of that is nothing, and the draws of 18,000 packets have a
-    // standard deviation of 0.35 %; the start, when the probability still climbs, takes some too.
+    // A third must be dropped. The capacity of the queue is negligible, and the draws of 18,000 packets
+    // have a standard deviation of 0.35 %; the start, when the probability still increases, adds some.
     let (driver, offered) = overload(EcnField::NotCapable);
     let share = driver.counters.queue_drops as f64 / offered as f64;
     assert!((share - 1.0 / 3.0).abs() < 0.02, "{share}");

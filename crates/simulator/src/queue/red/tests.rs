@@ -148,7 +148,7 @@ fn golden_decisions() {
     assert_eq!(uniforms.next(), None, "a number is drawn only when the early test runs");
 }
 
-/// A law whose average is the queue and far above its lower threshold.
+/// A drop function whose average equals the queue and is far above its lower threshold.
 fn crossed(config: RedConfig) -> DropFunction {
     let mut drop_function = drop_function(RedConfig { weight: RedWeight::Fixed(1.0), wait: false, ..config });
     let arrival = Arrival { queue: 10.0, size_bytes: 1000, is_ecn_capable: true, is_full: false };

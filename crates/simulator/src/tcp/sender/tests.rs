@@ -46,7 +46,7 @@ impl Driver {
     }
 }
 
-/// All that send what a window allows at once, and answer marks.
+/// All window-based variants that send at once and respond to marks.
 fn windowed() -> impl Iterator<Item = TcpVariant> {
     TcpVariant::ALL.into_iter().filter(|&variant| variant != TcpVariant::Bbr)
 }
@@ -236,7 +236,7 @@ fn bbr_repairs_a_lost_repair_without_the_timer() {
             break;
         }
     }
-    // Three packets above it tell of its loss.
+    // Three packets above it reveal its loss.
     assert_eq!((repairs.len(), repairs[0]), (2, 14), "{repairs:?}");
     assert_eq!(driver.sender.state().backoff, 1, "no timeout");
     let highest = driver.sender.state().highest_sent;

@@ -11,14 +11,14 @@ pub(super) struct Sent {
     pub(super) times: u32,
 }
 
-/// The records of a flow. ns-2 keeps them in an array that packets enter by their number modulo the window, and
-/// forgets to clear those of an acknowledgement that wraps around its end: the next packet in such a place
-/// counts as sent before. It also makes the array anew whenever packet 0 is sent.
+/// The records of a flow. ns-2 keeps them in an array that packets enter by their number modulo the window,
+/// and forgets to clear those of an acknowledgement that wraps around its end: the next packet in such a
+/// slot counts as sent before. It also reallocates the array whenever packet 0 is sent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Records {
     /// The packets not acknowledged, from the lowest.
     sent: VecDeque<Sent>,
-    /// Records that were not cleared, by the packet that comes upon them, ascending.
+    /// Records that were not cleared, by the packet that will find them, ascending.
     leftovers: VecDeque<(i64, Sent)>,
 }
 
@@ -26,12 +26,12 @@ pub(super) struct Records {
 const ROOM: usize = 64;
 
 impl Records {
-    /// Makes room for what a flow may leave behind, so that nothing is allocated later.
+    /// Allocates space for what a flow may leave behind, so that nothing is allocated later.
     pub(super) fn prepare(&mut self) {
         self.leftovers.reserve(ROOM);
     }
 
-    /// Forgets all packets and keeps the room.
+    /// Clears all packets and keeps the allocation.
     pub(super) fn clear(&mut self) {
         self.sent.clear();
         self.leftovers.clear();
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(records.first(6), Sent::default());
     }
 
-    /// In an array of 4 an acknowledgement of 3 and 4 starts in place 3 and ends in place 0.
+    /// In an array of 4 an acknowledgement of 3 and 4 starts in slot 3 and ends in slot 0.
     #[test]
     fn what_wraps_around_the_array_stays_in_it() {
         let mut records = Records::default();

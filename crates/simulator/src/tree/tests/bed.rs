@@ -134,7 +134,7 @@ impl Bed {
         self.engine.current = Key { time: end, order: self.engine.events.next_order() };
     }
 
-    /// When something comes to hold, in seconds, if it does until `end_s`.
+    /// When a condition first holds, in seconds, if it does by `end_s`.
     pub(super) fn until(&mut self, end_s: f64, holds: impl Fn(&Bed) -> bool) -> Option<f64> {
         while !holds(self) {
             if !self.step(Time::from_secs_f64(end_s)) {

@@ -1,4 +1,4 @@
-//! Whatever hosts do and whatever is lost: in the end the tree forwards what is wanted.
+//! For any operations of hosts and any losses, the tree eventually forwards what is wanted.
 
 use std::collections::BTreeSet;
 
@@ -92,17 +92,17 @@ proptest! {
             now_ms += wait_ms;
             bed.run(now_ms as f64 / 1e3);
             let latency = Duration::from_ms(latency_ms).into();
-            // The receivers of a node stand together in the order of the tree.
+            // The receivers of a node are adjacent in the order of the tree.
             let has_edge = bed.tree.group_of(receiver, Channel(0)).is_some();
             match operation {
                 Operation::Join => {
                     bed.join_channel(receiver, channel, latency);
                     wanted.insert((receiver, channel));
                 }
-                // Nobody would ever notice a crash where there is no edge.
+                // Without an edge a crash is never noticed.
                 Operation::Crash if has_edge => {
                     bed.crash(receiver);
-                    wanted.retain(|&(who, _)| who != receiver);
+                    wanted.retain(|&(member, _)| member != receiver);
                 }
                 Operation::Leave | Operation::Crash => {
                     bed.leave_channel(receiver, channel, latency);
@@ -110,7 +110,7 @@ proptest! {
                 }
             }
         }
-        // At most 0.6 is lost: a hundred general queries are enough for everybody.
+        // At most 0.6 is lost: a hundred general queries are enough for all hosts.
         bed.run(now_ms as f64 / 1e3 + 100.0 * 125.0);
         check_settled(&bed.tree, &wanted)?;
         prop_assert_eq!(bed.engine.slab.copies(), 0);
