@@ -18,13 +18,13 @@ pub struct PieConfig {
     pub target: Duration,
     /// The time between two updates of the probability.
     pub update: Duration,
-    /// How long a burst passes after calm before anything is dropped.
+    /// How long a burst may last after an idle period before packets are dropped.
     pub max_burst: Duration,
     /// The weight of the distance from the target, per second.
     pub alpha: f64,
     /// The weight of the delay's change, per second.
     pub beta: f64,
-    /// The size of packets that a queue counts as short by: two of them are never dropped from.
+    /// The mean packet size: a queue of at most two such packets is never dropped from.
     pub mean_packet: Size,
     /// Up to a probability of 0.1, mark packets that take marks instead of dropping them.
     pub ecn: bool,
