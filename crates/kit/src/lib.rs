@@ -1,8 +1,8 @@
-//! What congestion control protocols are made of.
+//! Building blocks of congestion control protocols.
 //!
-//! TCP throughput [`equation`]s · [`estimator`]s of round-trip times, losses and rates · [`dynamic`] layering ·
-//! [`window`]s at a source · [`pacing`] of layers · [`feedback`] · [`silence`]. A protocol takes what it needs; none
-//! of these parts knows a protocol.
+//! TCP throughput [`equation`]s · [`estimator`]s of round-trip times, losses and rates · [`dynamic`]
+//! layering · [`window`]s at a source · [`pacing`] of layers · [`feedback`] · [`silence`]. A protocol uses
+//! what it needs; none of these parts depends on a protocol.
 #![no_std]
 
 extern crate alloc;

@@ -145,22 +145,22 @@ impl SignedDuration {
 
 impl Add<Duration> for Time {
     type Output = Time;
-    fn add(self, span: Duration) -> Time {
-        Time(self.0.saturating_add(span.0))
+    fn add(self, duration: Duration) -> Time {
+        Time(self.0.saturating_add(duration.0))
     }
 }
 
 impl AddAssign<Duration> for Time {
-    fn add_assign(&mut self, span: Duration) {
-        *self = *self + span;
+    fn add_assign(&mut self, duration: Duration) {
+        *self = *self + duration;
     }
 }
 
 impl Sub<Duration> for Time {
     type Output = Time;
-    /// The time `span` before, at the earliest the start.
-    fn sub(self, span: Duration) -> Time {
-        Time(self.0.saturating_sub(span.0))
+    /// The time `duration` before, at the earliest the start.
+    fn sub(self, duration: Duration) -> Time {
+        Time(self.0.saturating_sub(duration.0))
     }
 }
 
