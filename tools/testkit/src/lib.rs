@@ -1,5 +1,5 @@
 //! Test help: golden vectors, the check of the endpoint contract, a small driver for whole sessions, and
-//! pages that come from code.
+//! pages generated from code.
 
 pub mod contract;
 pub mod generated;
