@@ -8,20 +8,20 @@ pub(super) struct Setting {
     /// The study's name.
     pub(super) study: &'static str,
     /// What is changed.
-    pub(super) told: &'static str,
+    pub(super) label: &'static str,
     /// In which step.
     pub(super) step: Step,
-    /// What is set, beside so many sessions.
+    /// The setting for a number of sessions.
     pub(super) set: fn(u32) -> Vec<String>,
 }
 
 const fn setting(
     study: &'static str,
-    told: &'static str,
+    label: &'static str,
     step: Step,
     set: fn(u32) -> Vec<String>,
 ) -> Setting {
-    Setting { study, told, step, set }
+    Setting { study, label, step, set }
 }
 
 fn one(set: &str) -> Vec<String> {
