@@ -48,7 +48,7 @@ struct Arguments {
     jobs: Option<usize>,
 }
 
-/// Tells on standard error how far it is.
+/// Prints its progress to standard error.
 struct OnStandardError;
 
 impl Listener for OnStandardError {

@@ -24,7 +24,7 @@ pub(super) fn studies() -> Vec<Study> {
 pub(super) fn figure() -> Figure {
     Figure {
         label: Label::Figure(2),
-        title: "Beside TCP without link loss",
+        title: "Sharing with TCP without link loss",
         section: "3, first experiment",
         kind: Kind::Sweep,
         panels: Box::new(panels),
