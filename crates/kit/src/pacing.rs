@@ -18,8 +18,8 @@ pub struct LayerClocks {
 }
 
 impl LayerClocks {
-    /// Begins all layers, each at a phase of its own that is drawn from `stream`; with `base_at_once` the
-    /// base layer begins at `now`.
+    /// Begins all layers, each at its own phase, drawn from `stream`; with `base_at_once` the base layer
+    /// begins at `now`.
     pub fn begin(&mut self, now: Time, plan: &SessionPlan, stream: &mut Stream, base_at_once: bool) {
         for layer in plan.layers.layers() {
             let (size, rate) = (plan.packet_size, plan.layers.rate(layer));

@@ -106,7 +106,7 @@ pub enum Demand {
 pub(crate) struct Application {
     demand: Demand,
     stream: Stream,
-    /// When it acts next by itself.
+    /// Its next timer.
     pub(crate) next: Option<Time>,
     /// When its transfer began, if one is in progress.
     pub(crate) began: Option<Time>,
@@ -117,7 +117,7 @@ pub(crate) struct Application {
 /// What an application does next on its connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum NextStep {
-    /// A new connection for so many bytes.
+    /// A new connection with this many bytes.
     Transfer(f64),
     /// No more data for now.
     Silence,

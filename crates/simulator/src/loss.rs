@@ -2,7 +2,7 @@
 
 use layercast_core::stream::Stream;
 
-/// Which packets a link loses by itself.
+/// The packets that a link loses, independent of its queue.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum LossModel {
     /// Loses nothing.
@@ -111,7 +111,7 @@ impl TwoStateLoss {
     }
 }
 
-/// Every so many packets some in a row are lost. Packets are numbered from 1.
+/// A burst of packets is lost at regular intervals. Packets are numbered from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeriodicLoss {
     /// From the first loss of a row to the first of the next, in packets.

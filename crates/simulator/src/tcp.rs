@@ -4,9 +4,9 @@
 //! segments and one deadline come out. Rules and defaults are those of ns-2 2.35; [`TcpOptions`]
 //! has profiles for its eras. Sequence numbers count packets from 0; packet 0 plays the SYN.
 //!
-//! `connection` holds what all variants share, and each variant is a file of its own: start with
-//! `tahoe`, then `reno`. `rfc_sack` recovers losses for RFC 6675 and CUBIC alike; BBR,
-//! in `bbr`, paces its packets and recovers on the same board.
+//! `connection` holds what all variants share, and each variant has its own file: start with `tahoe`, then
+//! `reno`. `rfc_sack` recovers losses for RFC 6675 and CUBIC alike; BBR, in `bbr`, paces its packets and
+//! recovers on the same board.
 
 mod bbr;
 mod connection;

@@ -15,7 +15,7 @@ type Simulation = layercast_simulator::Simulation<layercast_protocols::registry:
 /// A bottleneck of 10 Mbit/s, 40 ms there and back: 50 packets of 1000 bytes fill it.
 const BDP: f64 = 50.0;
 
-/// That bottleneck with a drop-tail buffer of so many times what fills the path.
+/// That bottleneck with a drop-tail buffer in multiples of the bandwidth-delay product.
 fn path(buffer_bdp: f64, loss: LossModel) -> Plan {
     let limit = QueueLimit::Packets((buffer_bdp * BDP) as u32);
     let queue = QueueConfig::DropTail { limit, ns2_compat: true };

@@ -11,8 +11,8 @@ use world::{Plan, at, link, tcp};
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
-/// The mean rate in kbit/s of a single connection between `from_s` and `to_s`, over so many seeds.
-/// The path is fast: it holds a fraction of a packet.
+/// The mean rate in kbit/s of a single connection between `from_s` and `to_s`, over a number of seeds. The
+/// path is fast: it holds a fraction of a packet.
 fn mean_kbps(options: &TcpOptions, one_way_ms: f64, loss: f64, from_s: f64, to_s: f64, seeds: u64) -> f64 {
     let lossy = LinkConfig { loss: LossModel::Bernoulli(loss), ..link(100.0, one_way_ms) };
     let plan = Plan::new(&[("S-R", lossy, link(100.0, one_way_ms))]);

@@ -57,7 +57,7 @@ fn content(length: usize) -> Vec<u8> {
     (0..length as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 11) as u8).collect()
 }
 
-/// Each test has a group of its own.
+/// Each test has its own group.
 fn group(number: u8) -> SocketAddrV4 {
     SocketAddrV4::new(Ipv4Addr::new(239, 255, 78, number), 20_000 + (std::process::id() % 20_000) as u16)
 }

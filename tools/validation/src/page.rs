@@ -69,7 +69,7 @@ fn row(text: &mut String, cells: &[&str]) {
     let _ = writeln!(text, "| {} |", cells.join(" | "));
 }
 
-/// A mean and half its interval with so many decimals, scaled.
+/// A mean and half its interval with the given number of decimals, scaled.
 fn interval(statistic: &layercast_laboratory::results::Statistic, scale: f64, decimals: usize) -> String {
     match (statistic.mean, statistic.ci95) {
         (Some(mean), Some(half)) => format!("{:.decimals$} ± {:.decimals$}", mean * scale, half * scale),

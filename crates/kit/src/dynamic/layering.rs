@@ -59,14 +59,14 @@ pub struct Cycle {
 /// The mapping of a session's layers to channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layering {
-    /// Layer i is channel i, for so many layers.
+    /// Layer i is channel i, for this number of layers.
     Static(u16),
     /// All layers rotate; group d_j is channel j.
     Turning(ChannelRotation),
     /// The base layer is channel 0 and static; the layers above it rotate, and group d_j is channel j + 1
     /// (FLID-DL paper, section III-C). The rotation has one layer less than the session.
     TurningAboveBase(ChannelRotation),
-    /// Each layer has channels of its own.
+    /// Each layer has its own channels.
     Cycling(Cycle),
 }
 

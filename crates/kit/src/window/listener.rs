@@ -25,7 +25,7 @@ pub struct Counters {
     pub late: u64,
     /// Packets that had arrived before.
     pub duplicate: u64,
-    /// Packets that are not from the channel, or are no data, or whose numbers make no sense.
+    /// Packets that are not from the channel, not data, or with implausible numbers.
     pub invalid: u64,
     /// Packets while the channel was not joined.
     pub stray: u64,

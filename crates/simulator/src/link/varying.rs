@@ -30,8 +30,8 @@ pub(super) struct Varying {
     pub(super) is_down: bool,
     /// Packets whose arrival has a lower order number were on the link when it went down.
     pub(super) lost_below: u64,
-    /// How many packets, from the first of the wire, have their arrival in the event list. A packet
-    /// that overtakes one of those needs an entry of its own.
+    /// How many packets, from the first of the wire, have their arrival in the event list. A packet that
+    /// overtakes one of those needs its own entry.
     entered: usize,
     last_arrival: Time,
     cursor: TraceCursor,

@@ -62,7 +62,7 @@ impl Ranges {
         self.0.get(at).filter(|range| range.0 <= seq).map_or(seq, |range| range.1)
     }
 
-    /// The packet that has `count` - 1 others above it, if it holds so many.
+    /// The packet that has `count` - 1 others above it, if there are that many.
     pub(super) fn nth_from_top(&self, mut count: i64) -> Option<i64> {
         for &(left, right) in self.0.iter().rev() {
             if count <= right - left {

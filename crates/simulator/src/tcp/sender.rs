@@ -123,7 +123,7 @@ impl Sender {
         dispatch!(&mut self.machine, variant => variant.start(&mut self.connection, now, out));
     }
 
-    /// Starts the next connection between the same ends, with data for so many bytes. Packets of the
+    /// Starts the next connection between the same ends, with this many bytes of data. Packets of the
     /// previous one that are still in flight no longer count. Returns the number of the new one.
     pub(crate) fn restart(&mut self, bytes: f64) -> u32 {
         let packets = (bytes / f64::from(self.connection.options.packet_size.as_bytes())).ceil() as i64;

@@ -169,7 +169,7 @@ pub(crate) struct Panel {
 pub(crate) enum Table {
     /// All of them.
     Whole,
-    /// So many, evenly spread.
+    /// This many, evenly spread.
     About(usize),
 }
 

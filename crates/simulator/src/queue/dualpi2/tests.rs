@@ -68,7 +68,7 @@ fn scalable_and_marked_packets_go_first_fifteen_for_one() {
     let taken: Vec<PacketCopy> = (0..64).filter_map(|_| driver.dequeue(&mut queue, Time::ZERO)).collect();
     assert_eq!(taken.len(), 64);
     let is_low_delay = PacketCopy::is_scalable;
-    // 50 in the low-delay queue: three full turns, five more, and then nothing but the other.
+    // 50 in the low-delay queue: three full turns, five more, and then only the other queue.
     let expected: Vec<bool> =
         (0..64).map(|index| if index < 48 { index % 16 != 15 } else { index < 53 }).collect();
     assert_eq!(taken.iter().map(is_low_delay).collect::<Vec<_>>(), expected);
@@ -142,8 +142,8 @@ impl Fate {
     }
 }
 
-/// Each millisecond one packet leaves and so many come on average, for a minute: of scalable senders, of
-/// classic ECN-capable senders, and of senders without ECN. No sender reduces its rate.
+/// Each millisecond one packet leaves and a given number arrives on average, for a minute: of scalable
+/// senders, of classic ECN-capable senders, and of senders without ECN. No sender reduces its rate.
 fn load(per_ms: [f64; 3]) -> [Fate; 3] {
     const STEPS: u32 = 60_000;
     let kinds = [EcnField::Scalable, EcnField::Classic, EcnField::NotCapable];

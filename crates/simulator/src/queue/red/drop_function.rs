@@ -74,8 +74,8 @@ impl DropFunction {
         }
     }
 
-    /// So many packets might have been sent while the link was idle: the average decreases as if each had
-    /// found an empty queue.
+    /// The number of packets that might have been sent while the link was idle: the average decreases as if
+    /// each had found an empty queue.
     pub(super) fn decay(&mut self, packets: f64) {
         self.average *= libm::pow(1.0 - self.weight, packets);
         // A denormal rest after a long idle time would only slow the processor down.

@@ -56,7 +56,7 @@ impl RoundMaxima {
         *slot = if slot.0 == round { (round, slot.1.max(value)) } else { (round, value) };
     }
 
-    /// Over so many rounds up to `round`.
+    /// The maximum over `length` rounds up to `round`.
     fn max(&self, round: u64, length: u64) -> f64 {
         let recent = self.values.iter().filter(|slot| slot.0 + length > round);
         recent.fold(0.0, |max, slot| max.max(slot.1))
@@ -261,7 +261,7 @@ impl Model {
     }
 }
 
-/// Whether so many losses among so much in flight say that it was too much.
+/// Whether this many losses of a volume in flight show that the volume was too high.
 pub(super) fn is_too_high(lost: u64, in_flight: f64) -> bool {
     lost as f64 > in_flight * LOSS_THRESHOLD
 }

@@ -104,7 +104,7 @@ impl Sampler {
         self.sent.get((seq - self.first) as usize)
     }
 
-    /// Whether packet `seq` was resent, and one sent so many transmissions later has arrived.
+    /// Whether packet `seq` was resent, and a packet sent at least `by` transmissions later has arrived.
     pub(super) fn is_repair_overtaken(&self, seq: i64, by: u64) -> bool {
         self.record(seq).is_some_and(|sent| sent.resent && sent.number + by <= self.last_arrived)
     }

@@ -18,10 +18,10 @@ const UP_WINDOW_GAIN: f64 = 2.25;
 const PROBE_RTT_WINDOW_GAIN: f64 = 0.5;
 /// It paces slightly below its bandwidth estimate.
 const PACING_MARGIN: f64 = 0.99;
-/// The path is full if the rate has not grown by this in so many rounds.
+/// The path is full if the rate has not grown by this factor in a number of rounds.
 const FULL_GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;
-/// It is full too if so many ranges of packets were lost in a round of startup.
+/// It is full too if this many ranges of packets were lost in a round of startup.
 const FULL_LOST_RANGES: u32 = 6;
 const DRAIN_ROUNDS: u64 = 3;
 const PROBE_RTT_DURATION: Duration = Duration::from_ms(200);
@@ -113,7 +113,7 @@ pub(super) struct Control {
     cycle_began: Time,
     probe_wait: Duration,
     rounds_at_probe: u64,
-    /// The long-term bound grows by one for so many acknowledged.
+    /// The long-term bound grows by one per this many acknowledged packets.
     acked_for_one: f64,
     acked: f64,
     growth_rounds: u32,

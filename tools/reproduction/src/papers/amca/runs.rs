@@ -12,7 +12,7 @@ use super::studies::{LINKS, PACKET_KBIT};
 pub(super) const RECEIVERS: [&str; 2] = ["amca@R1", "amca@R2"];
 /// The first of them.
 pub(super) const AMCA: &str = RECEIVERS[0];
-/// So many seconds together decide when a rate is reached.
+/// The window, in seconds, that decides when a rate is reached.
 const STEADY: usize = 5;
 
 /// The replications of one experiment.

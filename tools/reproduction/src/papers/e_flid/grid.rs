@@ -32,7 +32,7 @@ const METRICS: &[&str] = &["throughput_kbps", "loss_rate", "mean_level"];
 pub(super) enum Step {
     /// FLID-DL, where nothing is marked.
     Lost,
-    /// E-FLID-DL and TCP that take marks.
+    /// ECN-capable E-FLID-DL and TCP.
     Marked,
 }
 

@@ -14,8 +14,7 @@ use super::studies::{FACTORS, SHOWN, SLOTS_S};
 
 /// The bottleneck in kbit/s.
 const LINK_KBPS: f64 = 10_000.0;
-/// At least so many times the packets are lost at factor 2.0: 2.5 in one run of the paper, with a margin
-/// for chance.
+/// The least ratio of packets lost at factor 2.0: 2.5 in one run of the paper, with a margin for chance.
 pub(super) const LEAST_RATIO: f64 = 1.8;
 const PACKET_KBIT: f64 = 8.0;
 

@@ -38,7 +38,7 @@ impl Panel {
         Panel { up_scale: Scale::Logarithmic, ..self }
     }
 
-    /// So many points in the table.
+    /// The number of points in the table.
     pub(super) fn about(self, count: usize) -> Panel {
         Panel { table: Table::About(count), ..self }
     }

@@ -117,7 +117,7 @@ fn bleached(safety: bool) -> Vec<String> {
     ]
 }
 
-/// A path that takes marks away: without and with the rule for it.
+/// A path that clears marks: without and with the rule for it.
 pub(super) const WITHOUT_MARKS: [Setting; 2] = [
     setting("bleached", "losses ignored", Step::Marked, |_| bleached(false)),
     setting("bleached-safe", "with the safety rule", Step::Marked, |_| bleached(true)),
