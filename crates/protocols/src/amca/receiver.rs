@@ -1,4 +1,4 @@
-//! The receiver: takes what comes, asks for what is missing, reports, and repairs what others miss.
+//! The receiver: requests missing packets, reports, and repairs what others miss.
 
 mod reception;
 mod replier;
@@ -20,21 +20,21 @@ use layercast_core::timers;
 use layercast_core::units::{Channel, Duration, Level, Rate, RateEstimate, Seq, Size, Time};
 use layercast_kit::silence::{SILENCE, after_silence};
 
-/// The one channel.
+/// The only channel.
 const CHANNEL: Channel = Channel(0);
-/// A heartbeat this often while no data comes or none has been answered.
+/// The time between heartbeats while no data comes or none has been answered.
 const BEAT: Duration = Duration::from_secs(1);
 /// How long an answer to a NACK may take before a round-trip time is known.
 const UNKNOWN_PATIENCE: Duration = Duration::from_secs(1);
-/// A NACK waits no longer for its answer.
+/// The longest timeout of a NACK.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(10);
-/// How often its patience doubles.
+/// How often that timeout doubles.
 const MOST_DOUBLINGS: u32 = 8;
-/// After so many NACKs without data or an answer to a heartbeat nobody is there any more.
+/// After this many NACKs without data or an answer to a heartbeat the session counts as gone.
 const MOST_FRUITLESS: u32 = 32;
 /// Periods at the lowest rate with more than half of the packets lost, after which a receiver leaves.
 const MOST_HOPELESS: u32 = 10;
-/// A repeated packet is answered by a report this often at most.
+/// The shortest time between reports that answer a repeated packet.
 const REPEATED: Duration = Duration::from_ms(500);
 
 timers! {
@@ -63,9 +63,9 @@ pub struct Receiver {
     rate_bps: u64,
     last_heard: Time,
     last_data: Option<Time>,
-    /// How often the NACK for what should have come was repeated.
+    /// How often the NACK for packets that should have arrived was repeated.
     tail_retries: u32,
-    /// NACKs since there was data or an answer to a heartbeat.
+    /// NACKs since the last data packet or answer to a heartbeat.
     fruitless: u32,
     hopeless: u32,
     has_ended: bool,
@@ -98,12 +98,12 @@ impl Receiver {
         }
     }
 
-    /// How many entries of all tables there are: what the memory taken grows with.
+    /// The number of entries in all tables, which memory grows with.
     pub fn state_size(&self) -> usize {
         self.reception.as_ref().map_or(0, Reception::state_size) + self.replier.state_size()
     }
 
-    /// Whether it has all that the source sent.
+    /// Whether it has all packets that the source sent.
     pub fn is_complete(&self) -> bool {
         self.has_ended
     }
@@ -151,7 +151,7 @@ impl Receiver {
     }
 
     fn on_data(&mut self, now: Time, session: u32, origin: Origin, data: Data, is_marked: bool) {
-        // Data comes down a channel, or at the end of a way whose routers know this receiver alone.
+        // Data comes down a channel, or at the end of a path whose routers know this receiver alone.
         if matches!(origin, Origin::Child(..)) || *self.session.get_or_insert(session) != session {
             return;
         }
@@ -168,7 +168,7 @@ impl Receiver {
         self.forward(now, taken, &data);
     }
 
-    /// Draws what follows from a data packet.
+    /// Acts on what a data packet showed.
     fn forward(&mut self, now: Time, taken: Taken, data: &Data) {
         if taken.is_beyond_repair {
             self.leave(Cause::Loss);
@@ -199,7 +199,7 @@ impl Receiver {
         self.watch_tail(now);
     }
 
-    /// Asks for what is newly found missing.
+    /// Requests packets newly found missing.
     fn ask(&mut self, now: Time) {
         let due = now + self.patience(0);
         while let Some(seq) = self.reception.as_mut().and_then(|reception| reception.ask_next(due)) {
@@ -223,7 +223,7 @@ impl Receiver {
         self.arm_nacks();
     }
 
-    /// After how long without data the next packet counts as lost.
+    /// How long without data until the next packet counts as lost.
     fn watch_tail(&mut self, now: Time) {
         let Some(reception) = &self.reception else { return };
         if !reception.is_complete() {
@@ -381,9 +381,9 @@ impl Endpoint for Receiver {
     }
 
     gauges! { |self, _now|
-        /// Packets missing or held for repairs: what the memory taken grows with.
+        /// Packets missing or kept for repairs, which memory grows with.
         value buffer in "packets" = self.state_size();
-        /// Requests for repairs in a row since data or an answer came.
+        /// Requests for repairs in a row since the last data or answer.
         value fruitless_nacks in "requests" = self.fruitless;
     }
 }

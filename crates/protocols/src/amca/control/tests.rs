@@ -25,7 +25,7 @@ fn of_profile(profile: Profile) -> Control {
     control(&Options { profile, ..Options::default() })
 }
 
-/// The rate over what it was, after reports at these milliseconds.
+/// The ratio of the rate to what it was, after reports at these milliseconds.
 fn after(mut control: Control, reports: &[(u64, Step)]) -> f64 {
     let before = control.rate().as_bps();
     for (at_ms, step) in reports {
@@ -40,7 +40,10 @@ fn the_rate_changes_once_in_a_round_trip() {
     let twice = [(1000, CALM), (1101, CALM)];
     assert!((after(of_profile(Profile::Backlog), &twice_soon) - 1.05).abs() < 1e-9);
     assert!((after(of_profile(Profile::Backlog), &twice) - 1.05 * 1.05).abs() < 1e-9);
-    assert!((after(of_profile(Profile::Literal), &twice_soon) - 1.05 * 1.05).abs() < 1e-9, "to the letter");
+    assert!(
+        (after(of_profile(Profile::Literal), &twice_soon) - 1.05 * 1.05).abs() < 1e-9,
+        "as the report has it"
+    );
 }
 
 #[test]
@@ -51,7 +54,7 @@ fn the_rate_does_not_grow_far_beyond_what_was_received() {
     assert!((grown(None) - 2.0).abs() < 1e-9);
     assert!((grown(Some(800_000.0)) - 2.0).abs() < 1e-9);
     assert!((grown(Some(600_000.0)) - 1.5).abs() < 1e-9);
-    assert!((grown(Some(100_000.0)) - 1.0).abs() < 1e-9, "it is no cut");
+    assert!((grown(Some(100_000.0)) - 1.0).abs() < 1e-9, "it is not a cut");
     let filling = Step { rtt_var_s: 0.32, received_bps: Some(100_000.0), ..CALM };
     assert!((after(of_profile(Profile::Backlog), &[(1000, filling)]) - 0.5).abs() < 1e-9);
 }
@@ -60,7 +63,7 @@ fn the_rate_does_not_grow_far_beyond_what_was_received() {
 fn what_waits_beyond_beta_is_let_off() {
     let waiting = |unacknowledged| Step { unacknowledged, ..CALM };
     let once = |profile, unacknowledged| after(of_profile(profile), &[(1000, waiting(unacknowledged))]);
-    // 32 packets in a period: of 11 that wait 8 are too many.
+    // 32 packets in a period: of 11 queued packets 8 are too many.
     assert!((once(Profile::Backlog, 11.0) - 24.0 / 32.0).abs() < 1e-9);
     assert!((once(Profile::Backlog, 100.0) - 0.5).abs() < 1e-9, "at least half is sent");
     assert!((once(Profile::Backlog, 3.0) - 1.0).abs() < 1e-9);

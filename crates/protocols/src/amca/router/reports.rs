@@ -5,14 +5,14 @@ use crate::amca::dyram::{Heartbeats, Standing, wire_before, wire_us};
 use crate::amca::estimates::Summary;
 use layercast_core::units::{Duration, Time};
 
-/// The rounds of a router.
+/// The rounds of reports of a router.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rounds {
     has_begun: bool,
     serial: Option<u32>,
-    /// Up to when nothing from this number on is told as received by all.
+    /// A time and a number: until then, nothing from this number on is reported as received by all.
     hold: Option<(Time, u64)>,
-    /// What NACKs said that were answered below since the last report.
+    /// The aggregate of the NACKs answered below since the last report.
     folded: Option<(u64, u64)>,
 }
 
@@ -22,17 +22,17 @@ impl Rounds {
         !core::mem::replace(&mut self.has_begun, true)
     }
 
-    /// Until then nothing from `below` on is told as received by all.
+    /// Until then, nothing from `below` on is reported as received by all.
     pub(super) fn hold(&mut self, until: Time, below: u64) {
         self.hold = Some((until, below));
     }
 
-    /// The time of that may be over.
+    /// Ends that period if its time has passed.
     pub(super) fn release(&mut self, now: Time) {
         self.hold = self.hold.filter(|&(until, _)| now < until);
     }
 
-    /// How far all below have come, as far as it may be told.
+    /// How far all children have got, as far as it may be reported.
     pub(super) fn held(&self, standing: Standing) -> Standing {
         let below = self.hold.map_or(standing.below, |(_, below)| standing.below.min(below));
         Standing { below, ..standing }
@@ -44,7 +44,7 @@ impl Rounds {
         self.folded = Some((below.min(standing.below), end.max(standing.end)));
     }
 
-    /// The round is over. Returns its report, if there is something to tell.
+    /// The round is over. Returns its report, if there is anything to report.
     pub(super) fn finish(
         &mut self,
         now: Time,
@@ -62,7 +62,7 @@ impl Rounds {
             Some((below, end)) => (told.below.min(below), told.end.max(end)),
             None => (told.below, told.end),
         };
-        // One that began anew is known by numbers that do not follow those before.
+        // A router that restarted is recognised by numbers that do not follow those before.
         let serial = self.serial.unwrap_or(now.as_wire_us()).wrapping_add(1);
         self.serial = Some(serial);
         Some(Report {
