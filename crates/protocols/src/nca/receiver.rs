@@ -1,4 +1,4 @@
-//! A receiver of NCA: asks for what is missing, tells its state, and acknowledges while it is nominated.
+//! A receiver of NCA: requests missing packets, reports its state, and acknowledges while it is nominated.
 
 mod window;
 
@@ -16,7 +16,7 @@ use layercast_core::timers;
 use layercast_core::units::{Channel, Duration, Level, Seq, Size, Time};
 
 const CHANNEL: Channel = Channel(0);
-/// The wait before a request is made again while no round-trip time is known (CHOICE).
+/// The wait before a request is repeated while no round-trip time is known (CHOICE).
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 /// The longest wait, and how often it doubles before that (DyRAM: at most 10 s).
 const LONGEST_RETRY: Duration = Duration::from_secs(10);
@@ -27,7 +27,7 @@ timers! {
     enum Timer {
         /// A report is due.
         Report,
-        /// What was asked for has not come.
+        /// A requested packet has not come.
         Retry,
     }
 }
@@ -41,7 +41,7 @@ pub struct Receiver {
     reception: Reception,
     caller: Caller,
     timers: Timers<Timer>,
-    /// How often the present request was made again.
+    /// How often the present request was repeated.
     retries: u32,
     level: Level,
     /// Whether it was nominated by the newest data.
@@ -116,7 +116,7 @@ impl Receiver {
         }
     }
 
-    /// Asks for what is missing, and again later.
+    /// Requests missing packets, and repeats the request later.
     fn ask(&mut self, now: Time) {
         let Some((first, more)) = self.reception.missing() else {
             self.timers.disarm(Timer::Retry);
@@ -214,7 +214,7 @@ impl Endpoint for Receiver {
         count complete in "packets" = self.reception.complete().0;
         /// Whether it was nominated by the newest data.
         value is_nominee in "flag" = self.acknowledges;
-        /// How often the present request was made again.
+        /// How often the present request was repeated.
         value retries in "requests" = self.retries;
     }
 }

@@ -1,4 +1,4 @@
-//! A repair server at a router: keeps what passes, repairs links that ask, and reports the worst receiver below.
+//! A repair server at a router: keeps passing packets, repairs links on request, and reports the worst receiver below.
 
 use alloc::vec::Vec;
 
@@ -13,7 +13,7 @@ use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Seq, Size, Time, WireSeq};
 
-/// More children than this are not told apart: those that come later are not reported.
+/// The most children that are distinguished: those that come later are not reported.
 const MOST_CHILDREN: usize = 4096;
 
 /// An active node below.
@@ -47,20 +47,20 @@ impl Children {
         }
     }
 
-    /// Forgets those that are silent. Returns whether there are others.
+    /// Forgets silent children. Returns whether any are left.
     pub(super) fn forget_silent(&mut self, now: Time) -> bool {
         let timeout = self.timeout;
         self.list.retain(|child| now.since(child.heard) < timeout);
         !self.list.is_empty()
     }
 
-    /// How many packets from the beginning all of them have, where the newest is near `near`; none if
-    /// nobody has reported.
+    /// How many packets from the beginning all children have, where the newest is near `near`; none before
+    /// the first report.
     pub(super) fn complete(&self, near: Seq) -> Option<Seq> {
         self.list.iter().map(|child| child.report.complete.expand(near)).min()
     }
 
-    /// The worst receiver below; of equal ones the first by its number.
+    /// The worst receiver below; among equal ones the one with the lowest number.
     pub(super) fn worst(&self) -> Option<Candidate> {
         let candidates = self.list.iter().filter_map(|child| child.report.worst);
         candidates.max_by(|a, b| a.badness().total_cmp(&b.badness()).then(b.id.cmp(&a.id)))
@@ -74,19 +74,19 @@ pub struct Router {
     packet_size: Size,
     interval: Duration,
     store: Store,
-    /// The highest number that the host was told to forget.
+    /// The highest number that the host was asked to release.
     released: Option<Seq>,
     children: Children,
     caller: Caller,
     next_report: Option<Time>,
-    /// The newest data, whose header repairs carry.
+    /// The newest data packet, whose header repairs carry.
     newest: Data,
     started: bool,
     actions: ActionQueue<Header>,
 }
 
 impl Router {
-    /// A repair server. It draws nothing.
+    /// A repair server. It draws no random numbers.
     pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Router {
         Router {
             size: options.feedback_size,
@@ -114,7 +114,7 @@ impl Router {
             self.subcast(waiting, data, Payload::Arrived);
         } else {
             self.newest = data;
-            // A loss above is known here first: the repair is under way before receivers ask.
+            // A loss above is detected here first: the repair is requested before receivers ask.
             if next > Seq(0) && seq > next {
                 let others = (seq.0 - next.0 - 1).min(u64::from(u32::BITS));
                 (next.0..=next.0 + others).for_each(|missing| self.store.miss(Seq(missing), now));
@@ -180,7 +180,7 @@ impl Router {
             }
             Header::Ack(_) => self.actions.send(Send::report(header, self.size)),
             Header::Heartbeat(echo) => {
-                // Who asks before the way above is known asks again soon.
+                // A child that asks before the path above is known asks again soon.
                 if let Some(rtt) = self.caller.rtt() {
                     self.actions.send(answer(peer, echo, rtt, self.size));
                 }
@@ -189,7 +189,7 @@ impl Router {
         }
     }
 
-    /// Reports the worst and the slowest below. With nobody below there is nothing to tell.
+    /// Reports the worst and the slowest receiver below. Without children there is nothing to report.
     fn report(&mut self, now: Time) {
         self.next_report = None;
         let near = self.store.next();

@@ -1,36 +1,36 @@
-//! Which packets a receiver has, and which share of the last ones was lost.
+//! Which packets a receiver has, and which share of the latest ones was lost.
 
 use alloc::vec::Vec;
 
 use crate::nca::Options;
 use layercast_core::units::Seq;
 
-/// What became of a packet.
+/// The outcome of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// It was new, or was there already.
+    /// It was new or a duplicate.
     InOrder,
-    /// It was new, and packets before it are missing for the first time.
+    /// It was new, and packets before it are found missing.
     AfterGap,
-    /// It is further ahead than any source sends.
+    /// It is further ahead than a source may send.
     Refused,
 }
 
 /// The packets of a receiver.
 #[derive(Clone, Debug)]
 pub(super) struct Reception {
-    /// By number modulo the length: whether it is there. Between `complete` and `next` alone.
+    /// By number modulo the length: whether the packet is present. Valid between `complete` and `next` alone.
     held: Vec<bool>,
-    /// How many packets from the beginning are there.
+    /// How many packets from the beginning are present.
     complete: Seq,
-    /// The number after the highest one heard of.
+    /// The number after the highest one known.
     next: Seq,
     /// What `complete` was at the last delivery.
     delivered: Seq,
     started: bool,
-    /// Whether a missing packet was given up by all.
+    /// Whether a missing packet is no longer available anywhere.
     broken: bool,
-    /// Of the last packets: whether they were lost at first. A ring.
+    /// Whether each of the last packets was lost at first. A ring.
     lost: Vec<bool>,
     lost_count: u32,
     measured: u64,
@@ -51,12 +51,12 @@ impl Reception {
         }
     }
 
-    /// How many packets from the beginning are there.
+    /// How many packets from the beginning are present.
     pub(super) fn complete(&self) -> Seq {
         self.complete
     }
 
-    /// The number after the highest one heard of.
+    /// The number after the highest one known.
     pub(super) fn next(&self) -> Seq {
         self.next
     }
@@ -67,18 +67,18 @@ impl Reception {
         if packets == 0 { 0.0 } else { f64::from(self.lost_count) / packets as f64 }
     }
 
-    /// Whether a packet has come.
+    /// Whether a packet has arrived.
     pub(super) fn has_begun(&self) -> bool {
         self.started
     }
 
-    /// The first packet that is wanted: those before it are gone already.
+    /// The first packet that is wanted: those before it are no longer available.
     pub(super) fn begin(&mut self, first: Seq) {
         (self.complete, self.next, self.delivered) = (first, first, first);
         self.started = true;
     }
 
-    /// A packet has come.
+    /// A packet arrived.
     pub(super) fn take(&mut self, seq: Seq, is_repair: bool) -> Taken {
         if seq < self.complete {
             return Taken::InOrder;
@@ -100,7 +100,7 @@ impl Reception {
         if gap { Taken::AfterGap } else { Taken::InOrder }
     }
 
-    /// Nobody keeps what is before this number. If something of it is missing, nothing more is delivered: it
+    /// Packets before this number are no longer kept anywhere. If one of them is missing, delivery ends: it
     /// would not be in order.
     pub(super) fn forget(&mut self, before: Seq) {
         let before = before.min(self.next);
