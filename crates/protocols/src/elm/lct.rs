@@ -29,13 +29,13 @@ use layercast_core::units::Layer;
 use layercast_core::units::WireSeq;
 use layercast_core::wire::{MAX_REPORT, Wire, WireNumbers};
 
-/// Bytes of content without the base layer's part, with it, and with an echo.
+/// Bytes of payload without the base layer's part, with it, and with an echo.
 const PLAIN: usize = 6;
 const WITH_BASE: usize = 18;
 const WITH_ECHO: usize = 34;
 
 impl Data {
-    /// The header in pieces.
+    /// The LCT fields of the header.
     pub fn to_lct(&self, extension: u8) -> LctFields {
         let mut content = ExtensionPayload::default()
             .with(&[self.layer, self.layer_count])
@@ -60,10 +60,10 @@ impl Data {
         }
     }
 
-    /// The header from its pieces. Never panics.
+    /// The header from its LCT fields. Never panics.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// What is wrong with the fields.
     pub fn from_lct(pieces: &LctFields) -> Result<Data, HeaderError> {
         let content = pieces.extension.content();
         let have = content.len();

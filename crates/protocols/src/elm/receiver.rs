@@ -1,6 +1,6 @@
 //! ELM's receiver (thesis 6.2).
 //!
-//! A packet goes one way: the checks in this file, then `reception` (clock, sequence, losses,
+//! The path of a packet: the checks in this file, then `reception` (clock, sequence, losses,
 //! estimator, echo, rate, smoothing), then slow start or the manager in `management`. A step that
 //! they ask for takes effect before the next packet.
 
@@ -30,14 +30,14 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Layer, Level, RateEstimate, Time};
 use layercast_kit::counters::ReceiverCounters;
 
-/// What a receiver is about.
+/// The state of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     /// Not begun.
     Idle,
     /// No packet of the base layer has come yet.
     Waiting,
-    /// Climbing.
+    /// In slow start.
     SlowStart(SlowStart),
     /// The strategy decides.
     Managed,
@@ -65,7 +65,7 @@ pub struct Receiver {
     last_heard: Time,
     silent: bool,
     no_join_before: Time,
-    /// The newest time stamp of the base layer and when it came.
+    /// The newest time stamp of the base layer and when it arrived.
     newest_base: Option<(u32, Time)>,
     counters: ReceiverCounters,
     actions: ActionQueue<Header>,
@@ -100,7 +100,7 @@ impl Receiver {
         }
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn counters(&self) -> &ReceiverCounters {
         &self.counters
     }
@@ -110,7 +110,7 @@ impl Receiver {
         self.id
     }
 
-    /// Whether slow start goes on.
+    /// Whether the receiver is in slow start.
     pub fn in_slow_start(&self) -> bool {
         matches!(self.phase, Phase::SlowStart(_))
     }
@@ -150,7 +150,7 @@ impl Receiver {
         self.take(now, &data, arrival.ecn == Ecn::Marked);
     }
 
-    /// Whether a packet belongs to the session, which the first base packet makes known.
+    /// Whether a packet belongs to the session, which the first base packet identifies.
     fn is_of_session(&mut self, now: Time, data: &Data) -> bool {
         let known = self.session.known();
         if known.is_none() && (data.base.is_none() || self.phase != Phase::Waiting) {
@@ -239,7 +239,7 @@ impl Receiver {
         self.actions.send(Send::report(Header::Report(report), self.options.report_size));
     }
 
-    /// Leaves everything.
+    /// Leaves all layers.
     fn finish(&mut self, now: Time, cause: Cause) {
         self.leave_down_to(now, Level::NONE, cause);
         self.phase = Phase::Over;
@@ -306,7 +306,7 @@ impl Endpoint for Receiver {
             received, lost, marked, late, duplicate, stray, invalid, foreign, suspect, resync, restarts,
             join_failed, join_silent, reports, bad_echo,
         };
-        /// Whether slow start goes on.
+        /// Whether the receiver is in slow start.
         value in_slow_start in "flag" = self.in_slow_start();
         /// The feedback interval in force.
         value feedback_interval_ms in "ms" = self.feedback_interval();

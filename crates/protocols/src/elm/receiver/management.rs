@@ -1,4 +1,4 @@
-//! A receiver's level: who decides on it, and what a change brings with it.
+//! A receiver's level: how it is decided, and the consequences of a change.
 
 use super::{Phase, Receiver, Timer};
 use crate::elm::slow_start::SlowStartStep;
@@ -7,7 +7,7 @@ use layercast_core::contract::{Cause, TraceEvent};
 use layercast_core::units::{Layer, Level, RateEstimate, Time};
 
 impl Receiver {
-    /// Looks at the rate after a packet.
+    /// Evaluates the rate after a packet.
     pub(super) fn evaluate(&mut self, now: Time) {
         let deaf = matches!(self.phase, Phase::SlowStart(slow_start) if slow_start.is_deaf(now));
         self.reception.update_rate(now, !deaf || self.options.smooth_while_deaf);
@@ -17,8 +17,8 @@ impl Receiver {
         {
             let rate = self.reception.smoothed_rate();
             if rate == RateEstimate::Unknown {
-                // Before the first round-trip time a rate from the initial value may lead down,
-                // never up (docs/protocols/elm.md).
+                // Before the first round-trip time a rate calculated with the initial value may lead to a
+                // leave, never to a join (docs/protocols/elm.md).
                 self.manager.on_rate(now, self.reception.rate(), &RateBounds { above: None, ..rung });
             } else {
                 self.manager.on_rate(now, rate, &rung);
@@ -26,7 +26,7 @@ impl Receiver {
         }
     }
 
-    /// Takes the steps of slow start and of the manager that are due.
+    /// Performs the steps of slow start and of the manager that are due.
     pub(super) fn run_management(&mut self, now: Time) {
         self.poll_slow_start(now);
         if self.phase == Phase::Managed
@@ -69,7 +69,7 @@ impl Receiver {
         }
     }
 
-    /// Slow start from the present level, or the strategy at once if there is to be none.
+    /// Begins slow start at the present level, or the strategy at once if slow start is off.
     pub(super) fn begin_climbing(&mut self, now: Time) {
         self.manager.clear();
         self.phase = if self.options.slow_start { self.next_climb(now) } else { Phase::Managed };
@@ -92,7 +92,7 @@ impl Receiver {
         self.level.layer_count().saturating_sub(1)
     }
 
-    /// The rates around the level held, without the one above while joins are held back.
+    /// The rate bounds of the present level, without the one above while joins are held back.
     fn rung(&self, now: Time) -> Option<RateBounds> {
         let rung = self.table.rung(self.level)?;
         Some(if now < self.no_join_before { RateBounds { above: None, ..rung } } else { rung })
@@ -138,7 +138,7 @@ impl Receiver {
         self.lowered_to(now, to, cause);
     }
 
-    /// The host could not join a layer: it and what is above it are not held. What is above is left.
+    /// The host could not join a layer: it and those above it are not held, and those above are left.
     pub(super) fn join_failed(&mut self, now: Time, layer: Layer) {
         if !self.level.holds(layer) {
             return;
@@ -151,7 +151,7 @@ impl Receiver {
         self.no_join_before = now + self.options.join_failed_hold;
         self.lowered_to(now, Level::from_count(layer.0), Cause::JoinFailed);
         if self.level == Level::NONE {
-            // Without the base layer there is nothing; it is asked for again.
+            // Without the base layer nothing arrives, so its join is retried.
             self.phase = Phase::Waiting;
             self.timers.clear();
             self.timers.arm(Timer::Start, now + self.options.start_timeout);

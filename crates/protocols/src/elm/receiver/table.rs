@@ -7,7 +7,7 @@ use crate::elm::strategy::RateBounds;
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Duration, Layer, Level, Rate, Size};
 
-/// The rates of a session's layers: from the plan, kept true by what packets say.
+/// The rates of a session's layers: from the plan, updated by packets.
 #[derive(Clone, Debug)]
 pub(super) struct RateTable {
     own: Vec<Rate>,
@@ -31,7 +31,7 @@ impl RateTable {
         self.cumulative.first().copied().unwrap_or(Rate::ZERO)
     }
 
-    /// The rates around a level; none if no layer is held.
+    /// The rate bounds of a level; none if no layer is held.
     pub(super) fn rung(&self, level: Level) -> Option<RateBounds> {
         let index = level.top()?.index();
         Some(RateBounds {
@@ -46,7 +46,7 @@ impl RateTable {
         self.own.get(layer.index()).map_or(Duration::ZERO, |rate| rate.time_to_send(size))
     }
 
-    /// Takes an entry that a packet carried. One that only repeats what is known, at the precision
+    /// Applies an entry that a packet carried. One that equals the known rate at the precision
     /// of the wire, leaves the exact rate as it is.
     pub(super) fn learn(&mut self, entry: TableEntry) {
         let Some(own) = self.own.get_mut(usize::from(entry.layer)) else { return };

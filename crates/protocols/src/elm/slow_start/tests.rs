@@ -3,7 +3,7 @@ use super::*;
 const BASE: Rate = Rate::from_kbps(128.0);
 const RTT: Duration = Duration::from_ms(60);
 
-/// The rung of a level of a doubling structure of seven.
+/// The rate bounds of a level of a doubling structure of seven layers.
 fn rung(level: u16) -> RateBounds {
     let rate = |level: u16| Rate::from_kbps(128.0 * f64::from(1 << level));
     RateBounds {

@@ -1,4 +1,4 @@
-//! The lazy strategy (thesis 6.1.3): the further the rate is beyond the bound, the sooner the step.
+//! The lazy strategy (thesis 6.1.3): the further the rate is past the bound, the shorter the delay.
 
 use super::{Manager, RateBounds, above, below};
 use layercast_core::math;

@@ -1,4 +1,4 @@
-//! The skeptical strategy (thesis 6.1.2): the rate must stay beyond the bound for a fixed time.
+//! The skeptical strategy (thesis 6.1.2): the rate must stay past the bound for a fixed time.
 
 use super::{Manager, RateBounds, above, below};
 use layercast_core::units::{RateEstimate, Time};
@@ -10,7 +10,7 @@ pub(super) fn on_rate(manager: &mut Manager, now: Time, rate: RateEstimate, rung
             let not_before = manager.join_allowed_from(rate);
             manager.join.set(now, options.t_join, false, not_before);
         }
-        // At equality a running timer goes on.
+        // At equality a running timer continues.
         Some(bound) if !below(rate, bound) => {}
         _ => manager.join.stop(),
     }
