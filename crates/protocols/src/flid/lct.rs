@@ -9,7 +9,7 @@
 //!         +--------+--------+--------+--------+
 //! ```
 //!
-//! The type tells the variants apart.
+//! The type distinguishes the variants.
 
 use super::{Header, HeaderError};
 use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
@@ -17,7 +17,7 @@ use layercast_core::units::{Channel, Layer};
 use layercast_core::wire::{CciLength, Wire, WireNumbers};
 
 impl Header {
-    /// The header in pieces, with the extension of a variant's type.
+    /// The LCT fields of the header, with the extension of a variant's type.
     pub fn to_lct(&self, extension: u8) -> LctFields {
         LctFields {
             cci: Cci::Long(self.word()),
@@ -27,7 +27,7 @@ impl Header {
         }
     }
 
-    /// The header from its pieces. Never panics.
+    /// The header from its LCT fields. Never panics.
     ///
     /// # Errors
     /// [`HeaderError`].

@@ -23,9 +23,9 @@ use layercast_kit::silence::SILENCE;
 
 pub use slots::{Congestion, next_level};
 
-/// After that, and after so many slots, it looks for the session anew.
+/// After that, and after this many slots, it searches for the session again.
 const SILENT_SLOTS: u64 = 20;
-/// So many slots in a row without a packet leave the base only.
+/// This many slots in a row without a packet reduce the receiver to the base layer.
 const STARVED_SLOTS: u32 = 3;
 
 /// The receiver of a FLID session.
@@ -62,10 +62,10 @@ pub struct Receiver {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Idle,
-    /// The base is joined; no packet of it has come.
+    /// The base layer is joined; no packet of it has come.
     Acquiring,
     Running,
-    /// Nothing came for some slots.
+    /// No packet came for some slots.
     Starved,
 }
 
@@ -74,7 +74,7 @@ timers! {
     enum Timer {
         /// The slot has ended without a packet of the next one.
         SlotEnd,
-        /// The last packets of the slot before have had their time.
+        /// The last packets of the slot before have had time to arrive.
         Grace,
         /// Joins for the next slot are due.
         EarlyJoin,
@@ -84,8 +84,8 @@ timers! {
 }
 
 impl Receiver {
-    /// A receiver for the layers of `plan`. It needs no randomness; the stream is taken so that all
-    /// receivers are made alike.
+    /// A receiver for the layers of `plan`. It needs no randomness; the stream is accepted so that all
+    /// receivers have the same constructor.
     pub fn new(options: &impl Variant, plan: SessionPlan, _stream: Stream) -> Receiver {
         let settings = Settings { increase_probability_list: alloc::vec::Vec::new(), ..options.settings() };
         let layering = settings.layering(&plan);
@@ -145,8 +145,8 @@ impl Receiver {
         }
     }
 
-    /// The first packet of a session, or after a silence. A receiver that holds the base needs one of
-    /// the base; without a base that stands still the first one of a slot on any channel tells it.
+    /// The first packet of a session, or after a silence. A receiver that holds the base layer needs one of
+    /// the base layer; without a static base layer the first one of a slot on any channel will do.
     fn on_first_packet(&mut self, now: Time, header: &Header, number: u64) {
         let fits = if self.base_turns() { header.first_of_slot } else { header.layer() == Layer::BASE };
         if !fits {
@@ -171,7 +171,7 @@ impl Receiver {
             let elapsed = now.since(self.slot.began);
             self.jump.allows(number, ahead, elapsed, self.settings.slot, from)
         };
-        // The first packet of a slot tells what the slots before lost.
+        // The first packet of a slot reveals the losses of the slots before.
         let is_new = if turns && !header.first_of_slot {
             self.turn(now, number, None);
             self.count(&header, number)
@@ -219,13 +219,13 @@ impl Receiver {
             self.timers.arm(Timer::Grace, now + self.settings.loss_grace);
             None
         } else if ahead > 1 || assumed.is_some() {
-            // Slots that nothing was heard of were congested. Dynamic layers have stepped down meanwhile.
+            // Slots without any packet were congested. Dynamic layers have stepped down meanwhile.
             self.counts.1 += u64::from(self.finalise(number.saturating_sub(1)).1.present);
             let steps = if self.layering.is_dynamic() { ahead } else { 1 };
             let held = u64::from(self.level.layer_count());
             Some(((held.saturating_sub(steps)).max(1) as u16, assumed.unwrap_or(Cause::Loss)))
         } else if let Some(planned) = planned {
-            // What came after the decision counts for the new slot.
+            // Packets that came after the decision count for the new slot.
             (next.lost, next.is_marked, next.is_told) = (ended.lost, ended.is_marked, ended.is_told);
             Some(planned)
         } else {
@@ -240,17 +240,17 @@ impl Receiver {
         self.start_slot(now, assumed.is_some());
     }
 
-    /// Whether the base moves from channel to channel like all layers.
+    /// Whether the base layer moves from channel to channel like all layers.
     fn base_turns(&self) -> bool {
         matches!(self.layering, Layering::Turning(_))
     }
 
-    /// Whether the next slot is on channels that are not held, so that its beginning cannot be heard.
+    /// Whether the next slot is on channels that are not held, so that its first packet cannot arrive.
     fn goes_by_clock(&self) -> bool {
         self.base_turns() && self.level.layer_count() <= 1
     }
 
-    /// Sets the timers of a slot that has begun. If that was assumed, patience is used up.
+    /// Sets the timers of a slot that has begun. If that was assumed, it uses up patience.
     fn start_slot(&mut self, now: Time, assumed: bool) {
         let slot = self.settings.slot;
         let patience = if assumed { slot } else { self.clock.patience(slot) };
@@ -273,7 +273,7 @@ impl Receiver {
         }
     }
 
-    /// Waits for a packet of the base, and holds nothing else. Without a base that stands still the
+    /// Waits for a packet of the base layer, and holds nothing else. Without a static base layer the
     /// first channel is as good as any.
     fn acquire(&mut self, now: Time) {
         self.state = State::Acquiring;
@@ -282,7 +282,7 @@ impl Receiver {
         let silence = self.timers.at(Timer::Silence).unwrap_or(now + SILENCE);
         self.timers.clear();
         self.timers.arm(Timer::Silence, silence);
-        // In slot l of a wheel the first channel carries the base; for others the slot does not matter.
+        // In slot l of a cycle the first channel carries the base layer; otherwise the slot does not matter.
         self.slot = match self.layering {
             Layering::Turning(wheel) => Slot::new(u64::from(wheel.layers), now),
             _ => Slot::new(0, now),
@@ -295,7 +295,7 @@ impl Receiver {
             return;
         }
         let layer = self.layering.layer_of(channel, self.slot.number);
-        // A channel for the next slot is tried again when that begins.
+        // A join for the next slot is retried when that begins.
         let Some(layer) = layer.filter(|&layer| self.level.holds(layer)) else { return };
         if layer == Layer::BASE {
             self.state = State::Acquiring;
@@ -335,7 +335,7 @@ impl Receiver {
         self.turn(now, self.slot.number + 1, Some(Cause::Silence));
         if self.assumed_slots >= STARVED_SLOTS {
             self.change_level(now, Level::up_to(Layer::BASE), Cause::Silence);
-            // A base that turns must be followed.
+            // A base layer that moves must be followed.
             if !self.base_turns() {
                 self.state = State::Starved;
                 self.timers.disarm(Timer::SlotEnd);
@@ -420,7 +420,7 @@ impl Endpoint for Receiver {
         count lost in "packets" = self.counts.1;
         /// The number of the present slot.
         value slot in "slots" = self.slot.number;
-        /// The level that the slot's increase signal names, once a packet has told it; none if it names none.
+        /// The level that the slot's increase signal names, once a packet has arrived; none if it names none.
         value signal in "layers" = self.slot.signal();
         /// Slots after which a layer was added.
         count increases in "slots" = self.decisions.0;

@@ -1,4 +1,4 @@
-//! The channels of a receiver: what is held, and what their numbers say.
+//! The channels of a receiver: which are held, and their packet numbers.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,18 +10,18 @@ use layercast_core::session::SessionPlan;
 use layercast_core::units::{Channel, Duration, Layer, Level, Time};
 use layercast_kit::dynamic::{Layering, Memberships, Move};
 
-/// Gaps up to this length are believed even on slow layers, and no longer ones even on fast ones.
+/// Gaps up to this length are accepted even on slow layers, and no longer ones even on fast ones.
 const GAPS: (i64, i64) = (64, 1000);
 
 /// One channel.
 #[derive(Clone, Debug, Default)]
 struct Reception {
     numbers: Numbers,
-    /// The slot from which on the channel is held; what it sent before is not for this receiver.
+    /// The slot from which on the channel is held; packets of earlier slots are ignored.
     since: u64,
     /// When it was left last, and in which slot.
     left: Option<(Time, u64)>,
-    /// Whether it was told that it sends again.
+    /// Whether its late packets have been traced.
     is_told: bool,
 }
 
@@ -61,7 +61,7 @@ impl Channels {
         self.memberships.holds(channel)
     }
 
-    /// The session began anew in `slot`: what was known of the numbers of channels held is void.
+    /// The session restarted in `slot`: the state of the numbers of channels held is void.
     pub(super) fn restart(&mut self, slot: u64) {
         for channel in self.memberships.held() {
             begin(&mut self.receptions, channel, slot);
@@ -83,7 +83,7 @@ impl Channels {
         })
     }
 
-    /// What is missing of `slot` and before is lost. Returns the layer of a channel that lost something.
+    /// The missing packets of `slot` and before are lost. Returns the layer of a channel with losses.
     pub(super) fn finalise(&mut self, slot: u64, mut on_lost: impl FnMut(Lost)) -> Option<Layer> {
         let mut layer = None;
         for channel in self.memberships.held() {
@@ -96,7 +96,7 @@ impl Channels {
         layer
     }
 
-    /// Whether the channel that carries `layer` in `slot` has brought a packet since it was joined.
+    /// Whether the channel that carries `layer` in `slot` has delivered a packet since it was joined.
     pub(super) fn has_delivered(&self, layer: Layer, slot: u64) -> bool {
         let channel = self.layering.channel_of(layer, slot);
         let reception = channel.and_then(|channel| self.receptions.get(channel.index()));
@@ -132,14 +132,14 @@ impl Channels {
         });
     }
 
-    /// The channel is not held any more, without a leave. Returns whether it was.
+    /// The channel is no longer held, without a leave. Returns whether it was.
     pub(super) fn forget(&mut self, channel: Channel) -> bool {
         self.memberships.forget(channel)
     }
 
-    /// A packet of `slot` on a channel that is not held. While the leave takes effect that is as it should
-    /// be; after the channel's silence the leave was too slow, or was lost: that is told, and when as long
-    /// has passed again the leave is repeated.
+    /// A packet of `slot` on a channel that is not held. That is normal until the leave takes effect; after
+    /// the channel's silence the leave was too slow, or was lost: this is traced, and the leave is repeated
+    /// when the same time has passed again.
     pub(super) fn hear_left<H>(
         &mut self,
         now: Time,
@@ -158,7 +158,7 @@ impl Channels {
             actions.trace(TraceEvent::LateLeave { channel, since_leave });
         }
         if since_leave >= silence * 2 {
-            // A channel that is not held cannot be left, so it is joined for that.
+            // A channel that is not held cannot be left, so it is joined first.
             actions.join(channel);
             actions.leave(channel);
             reception.left = Some((now, slot));

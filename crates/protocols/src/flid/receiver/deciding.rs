@@ -1,4 +1,4 @@
-//! What a receiver lost in which slot, and what it does about it.
+//! A receiver's losses by slot, and its decisions.
 
 use super::numbers::Lost;
 use super::slots::{Slot, SlotOrder, next_level};
@@ -13,7 +13,7 @@ impl Receiver {
         previous.or((self.slot.number == number).then_some(&mut self.slot))
     }
 
-    /// Follows the packet's number. Returns whether it is new.
+    /// Tracks the packet's number. Returns whether it is new.
     pub(super) fn count(&mut self, header: &Header, slot: u64) -> bool {
         // What is missing before the first packet of a slot belongs to the slot before.
         let charged = if header.first_of_slot { slot.saturating_sub(1) } else { slot };
@@ -37,7 +37,7 @@ impl Receiver {
         }
     }
 
-    /// How many layers are held after a slot, and why; none for as many as now.
+    /// How many layers are held after a slot, and why; none for no change.
     pub(super) fn decide(&mut self, now: Time, mut slot: Slot) -> Option<(u16, Cause)> {
         let (layer, losses) = self.finalise(slot.number);
         if losses.present > 0 {
@@ -70,7 +70,7 @@ impl Receiver {
         Some((next + 1, congested.unwrap_or(Cause::IncreaseSignal)))
     }
 
-    /// What is missing of `slot` and before is lost: what, and on which layer.
+    /// The missing packets of `slot` and before are lost: how many, and on which layer.
     pub(super) fn finalise(&mut self, slot: u64) -> (Option<Layer>, Losses) {
         let mut losses = Losses::default();
         let layer = self.channels.finalise(slot, |lost| losses.add(lost));

@@ -1,16 +1,16 @@
-//! What keeps a single forged packet from moving a receiver.
+//! Guards against the effect of a single forged packet.
 
 use layercast_core::units::{Channel, Duration, Time};
 
-/// How many packets a slot far ahead needs to be believed.
+/// How many packets a slot far ahead needs to be accepted.
 const PACKETS: u8 = 3;
-/// How many packets must say that the session ends.
+/// How many packets must announce the end of the session.
 const END_PACKETS: u8 = 3;
-/// For how long after that nothing may say otherwise.
+/// For how long after that no packet may contradict it.
 pub(super) const END_WAIT: Duration = Duration::from_secs(1);
 
-/// Slots may follow each other in half of their length; what is quicker needs three packets that agree,
-/// with one of them from the base, or from two channels.
+/// Slots may follow each other in half of their length; a faster change needs three packets that agree,
+/// with one of them from the base layer, or from two channels.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct JumpGuard {
     slot: u64,
@@ -20,7 +20,7 @@ pub(super) struct JumpGuard {
 }
 
 impl JumpGuard {
-    /// Whether a packet may turn the receiver `ahead` slots on, to `slot`, `elapsed` after the last turn.
+    /// Whether a packet may advance the receiver by `ahead` slots, to `slot`, `elapsed` after the last advance.
     pub(super) fn allows(
         &mut self,
         slot: u64,
@@ -46,15 +46,15 @@ impl JumpGuard {
     }
 }
 
-/// The end of a session is believed when three packets of the base have said so and nothing on the base
-/// says otherwise for a second.
+/// The end of a session is accepted when three packets of the base layer have announced it and no packet on the
+/// base layer contradicts it for a second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EndGuard {
     packets: u8,
 }
 
 impl EndGuard {
-    /// A packet of the base. Returns whether the wait begins with it, or is broken off; none if nothing
+    /// A packet of the base layer. Returns whether the wait begins with it, or is broken off; none if nothing
     /// changes.
     pub(super) fn hear(&mut self, says_end: bool) -> Option<bool> {
         let before = self.packets;
@@ -71,7 +71,7 @@ impl EndGuard {
 #[derive(Clone, Debug, Default)]
 pub(super) struct SlotClock {
     last: Option<(u64, Time)>,
-    /// How far arrivals of slots stray from their length, smoothed, in ns.
+    /// How far arrivals of slots deviate from their length, smoothed, in ns.
     jitter_ns: u64,
     /// The earliest arrivals of the last slots, less the time of their slots since `origin`.
     offsets: [i64; OFFSETS],
@@ -79,14 +79,14 @@ pub(super) struct SlotClock {
     origin: u64,
 }
 
-/// A receiver waits for a slot's end at most so many slots longer.
+/// A receiver waits for a slot's end at most this many slots longer.
 const LONGEST_PATIENCE: u64 = 5;
 
-/// Of how many slots the clock knows.
+/// How many slots the clock has seen.
 const OFFSETS: usize = 32;
 
 impl SlotClock {
-    /// A packet of a slot came; the first one of each slot counts.
+    /// A packet of a slot arrived; only the first one of each slot counts.
     pub(super) fn hear(&mut self, slot: u64, now: Time, slot_span: Duration) {
         if self.last.is_some_and(|(last, _)| slot <= last) {
             return;
@@ -108,7 +108,7 @@ impl SlotClock {
         (slot_span * slot.saturating_sub(self.origin)).as_ns() as i64
     }
 
-    /// When `slot` begins, if packets take as long as the quickest of the last slots did.
+    /// When `slot` begins, if packets take as long as the fastest of the last slots did.
     pub(super) fn predicted(&self, slot: u64, slot_span: Duration) -> Option<Time> {
         let known = self.offsets.get(..self.count.min(OFFSETS))?;
         let offset = known.iter().min()?.saturating_add(self.since_origin(slot, slot_span));
@@ -141,7 +141,7 @@ mod tests {
         assert!(!guard.allows(9, 2, Duration::from_ms(250), SLOT, high));
         assert!(!guard.allows(9, 2, Duration::from_ms(250), SLOT, high));
         assert!(guard.allows(9, 2, Duration::from_ms(250), SLOT, (Channel(4), false)));
-        // Another slot starts the count anew.
+        // Another slot restarts the count.
         assert!(!guard.allows(90, 83, Duration::from_ms(250), SLOT, (Channel(0), true)));
         assert!(!guard.allows(90, 83, Duration::from_ms(250), SLOT, high));
         assert!(guard.allows(90, 83, Duration::from_ms(250), SLOT, high));

@@ -1,14 +1,14 @@
-//! What a slot said, and what follows from it.
+//! The record of a slot, and the decision that follows from it.
 
 use crate::flid::EcnSettings;
 use layercast_core::contract::Cause;
 use layercast_core::units::{Duration, Time};
 
-/// From this share of lost packets on a slot is congested even where marks decide.
+/// A slot with this share of lost packets is congested even where marks decide.
 const HEAVY_LOSS: f64 = 0.25;
-/// Where no mark was seen for so long, and ...
+/// If no mark was seen for this long, and ...
 const NO_MARKS: Duration = Duration::from_secs(60);
-/// ... so many slots together ...
+/// ... this many consecutive slots ...
 const LOSS_SLOTS: u32 = 10;
 /// ... lost more than this share, no router marks and losses count.
 const LASTING_LOSS: f64 = 0.05;
@@ -25,7 +25,7 @@ pub fn next_level(level: u16, levels: u16, is_congested: bool, signal: Option<u8
     }
 }
 
-/// The signals of a slot: all packets must say the same.
+/// The signals of a slot: all packets must carry the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum SlotOrder {
     #[default]
@@ -34,7 +34,7 @@ pub(super) enum SlotOrder {
     Conflict,
 }
 
-/// What is known of a slot.
+/// The state of a slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub(super) number: u64,
@@ -44,9 +44,9 @@ pub(super) struct Slot {
     pub(super) lost: u32,
     pub(super) is_marked: bool,
     pub(super) heard: SlotOrder,
-    /// Whether only its end was heard: then it lets no receiver add a layer.
+    /// Whether only its end was received: then it permits no increase.
     pub(super) is_partial: bool,
-    /// Whether its loss has been told.
+    /// Whether its loss has been traced.
     pub(super) is_told: bool,
 }
 
@@ -72,7 +72,7 @@ impl Slot {
         };
     }
 
-    /// The signal by which a receiver may rise.
+    /// The signal that may permit an increase.
     pub(super) fn signal(&self) -> Option<u8> {
         match self.heard {
             SlotOrder::Signal(signal) if !self.is_partial => signal,
@@ -81,12 +81,12 @@ impl Slot {
     }
 }
 
-/// Judges slots: what counts as congestion.
+/// Evaluates slots: what counts as congestion.
 #[derive(Clone, Debug)]
 pub struct Congestion {
     ecn: Option<EcnSettings>,
     last_mark: Time,
-    /// Slots of the present dozen, and what they received and lost.
+    /// The number of slots in the present dozen, and their packets received and lost.
     slots: u32,
     received: u64,
     lost: u64,
@@ -100,8 +100,8 @@ impl Congestion {
         Congestion { ecn, last_mark: now, slots: 0, received: 0, lost: 0, by_loss: false }
     }
 
-    /// Whether a slot with so many packets received and lost, and with or without marked ones, was
-    /// congested: by what, or none.
+    /// Whether a slot with this many packets received and lost, and with or without marked ones, was
+    /// congested: the cause, or none.
     pub fn judge(&mut self, now: Time, received: u32, lost: u32, is_marked: bool) -> Option<Cause> {
         let by_loss = (lost > 0).then_some(Cause::Loss);
         let Some(EcnSettings { safety }) = self.ecn else { return by_loss };

@@ -129,7 +129,7 @@ fn at_the_end_of_the_data_three_slots_tell_it_in_every_packet() {
         }
     }
     assert_eq!(slots.into_iter().collect::<alloc::vec::Vec<_>>(), [4, 5, 6, 7]);
-    // It was told in slot 4; the third slot after it ends at 4 s.
+    // It was announced in slot 4; the third slot after it ends at 4 s.
     assert!(last > Time::from_secs_f64(3.5) && last < Time::from_secs_f64(4.0), "{last}");
     source.handle(last + Duration::from_secs(9), Input::DataAvailable);
     assert_eq!((source.poll_action(), source.deadline()), (None, None));
