@@ -10,7 +10,7 @@ impl Report {
         self.told.encode_as(kind, self.layer, bytes)
     }
 
-    /// Reads a report from the start of `bytes`. Never panics; trailing bytes are not looked at.
+    /// Reads a report from the start of `bytes`. Never panics; trailing bytes are ignored.
     ///
     /// # Errors
     /// What is wrong with the bytes.

@@ -30,16 +30,16 @@ use layercast_core::wire::{MAX_REPORT, Wire, WireNumbers};
 const MORE: usize = 4;
 
 impl Data {
-    /// The header in pieces.
+    /// The LCT fields of the header.
     pub fn to_lct(&self, extension: u8) -> LctFields {
         let content = self.told.lct_content(self.layer).with(&self.above.0.to_be_bytes()).with(&[0; 2]);
         self.told.pieces(content.extension(extension))
     }
 
-    /// The header from its pieces. Never panics.
+    /// The header from its LCT fields. Never panics.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// What is wrong with the fields.
     pub fn from_lct(pieces: &LctFields) -> Result<Data, HeaderError> {
         let content = pieces.extension.content();
         let error = HeaderError::Length { have: content.len() };
@@ -54,7 +54,7 @@ impl Data {
 }
 
 impl Counting {
-    /// The header in pieces.
+    /// The LCT fields of the header.
     pub fn to_lct(&self, extension: u8) -> LctFields {
         let content = ExtensionPayload::default()
             .with(&self.channel.to_be_bytes())
@@ -67,10 +67,10 @@ impl Counting {
         }
     }
 
-    /// The header from its pieces. Never panics.
+    /// The header from its LCT fields. Never panics.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// What is wrong with the fields.
     pub fn from_lct(pieces: &LctFields) -> Result<Counting, HeaderError> {
         let content = pieces.extension.content();
         let &[high, low, a, b, c, d] = content else {

@@ -1,6 +1,6 @@
 //! SMCC's receiver.
 //!
-//! A packet goes one way: the checks in this file, then TFMCC's `reception` (clock, sequence, losses,
+//! The path of a packet: the checks in this file, then TFMCC's `reception` (clock, sequence, losses,
 //! receive rate, round-trip time, over all channels held), then, with packets of the highest layer, TFMCC's
 //! feedback to that layer's session, then the level in `management` and the attempt in `attempt`.
 
@@ -30,14 +30,14 @@ use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, Size, Ti
 use layercast_kit::counters::ReceiverCounters;
 use layercast_kit::estimator::LossConfig;
 
-/// What a receiver is about.
+/// The state of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     /// Not begun.
     Idle,
     /// It holds layers, or would if it could.
     Running,
-    /// The source ended the session, or the host stopped the endpoint, or it left for want of rate.
+    /// The source ended the session, or the host stopped the endpoint, or its rate was too low.
     Over,
 }
 
@@ -62,7 +62,7 @@ pub struct Receiver {
     /// Since when the fair rate has been below the highest layer's, and since when it has been above.
     below_since: Option<Time>,
     above_since: Option<Time>,
-    /// When silence is worth a note.
+    /// When silence is traced.
     silent_at: Time,
     counters: ReceiverCounters,
     joins: JoinCounters,
@@ -98,12 +98,12 @@ impl Receiver {
         }
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn counters(&self) -> &ReceiverCounters {
         &self.counters
     }
 
-    /// What became of attempts to join layers.
+    /// The outcomes of attempts to join layers.
     pub fn joins(&self) -> &JoinCounters {
         &self.joins
     }
@@ -197,7 +197,7 @@ impl Receiver {
         }
     }
 
-    /// Whether a packet belongs to the session, which the first packet makes known.
+    /// Whether a packet belongs to the session, which the first packet identifies.
     fn is_of_session(&mut self, now: Time, number: u32) -> bool {
         let heard = self.session.hear(number);
         self.counters.foreign += u64::from(matches!(heard, SessionMatch::Foreign | SessionMatch::Restarted));
@@ -207,7 +207,7 @@ impl Receiver {
         heard != SessionMatch::Foreign
     }
 
-    /// The source began anew: everything but the level is learned again.
+    /// The source restarted: everything but the level is learned again.
     fn begin_anew(&mut self, now: Time) {
         self.counters.restarts += 1;
         self.actions.trace(TraceEvent::Resynchronised { layer: Layer::BASE });
@@ -217,7 +217,7 @@ impl Receiver {
         (self.above, self.below_since, self.above_since) = (None, None, None);
     }
 
-    /// Estimators. Whether the packet brought a loss event; none if it does not count.
+    /// Updates the estimators. Whether the packet revealed a loss event; none if it does not count.
     fn receive(&mut self, now: Time, arrived: &Arrived<'_>) -> Option<bool> {
         match self.reception.on_data(now, arrived, &mut self.counters, &mut self.actions) {
             Verdict::Counted(new_loss) => return Some(new_loss),
@@ -250,7 +250,7 @@ impl Receiver {
         if !new_loss {
             return;
         }
-        // Brings the fair rate up to date.
+        // Updates the fair rate.
         self.reception.asked();
         if self.reporter.is_limiting() && self.of_layer.report_on_loss {
             self.counters.limiting_reports += 1;

@@ -23,9 +23,9 @@ enum State {
     Idle,
     /// Sending.
     Sending,
-    /// The application has nothing to send.
+    /// The application has no data.
     Paused,
-    /// Over.
+    /// Ended.
     Stopped,
 }
 
@@ -34,7 +34,7 @@ enum State {
 struct Group {
     regulator: Regulator,
     seq: WireSeq,
-    /// When the newest packet left, or should have.
+    /// The nominal departure of the newest packet.
     left: Time,
     /// The layer's rate in byte/s when the application paused.
     before_pause: f64,
@@ -89,7 +89,7 @@ impl Source {
         }
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn counters(&self) -> &SourceCounters {
         &self.counters
     }
@@ -127,14 +127,14 @@ impl Source {
             self.counting.push(CountingGroup { pacer, seq: WireSeq(0) });
         }
         self.bucket = TokenBucket::new(f64::from(self.of_layer.report_limit), now);
-        // A group sends first at a random moment within its spacing, so that layers do not beat in step.
+        // A group first sends at a random moment within its spacing, so that layers are not synchronised.
         for group in &mut self.groups {
             let spacing = group.regulator.spacing();
             group.left = now + self.stream.uniform_duration(spacing) - spacing;
         }
     }
 
-    /// A layer's group carries what the layers below do not. Where nobody is heard, those who may come are
+    /// A layer's group carries what the layers below do not. Where no receiver reports, those that may join are
     /// in the layer below, whose largest round-trip time is known.
     fn regulate(&mut self) {
         let mut below: Option<(Rate, Duration)> = None;
@@ -278,7 +278,7 @@ impl Endpoint for Source {
             (State::Paused, Input::DataAvailable) => self.resume(now),
             _ => {}
         }
-        // A rate or a largest round-trip time that changes can make something else due.
+        // A change of a rate or of a largest round-trip time can make another packet due.
         while self.deadline().is_some_and(|at| at <= now) {
             self.run_timers(now);
             self.send_due(now);

@@ -26,17 +26,17 @@ use layercast_core::units::Layer;
 use layercast_core::units::WireSeq;
 use layercast_core::wire::{MAX_REPORT, Wire, WireNumbers};
 
-/// Bytes of content without and with an echo.
+/// Bytes of payload without and with an echo.
 const PLAIN: usize = 22;
 const WITH_ECHO: usize = 34;
 
 impl Data {
-    /// The header in pieces.
+    /// The LCT fields of the header.
     pub fn to_lct(&self, extension: u8) -> LctFields {
         self.pieces(self.lct_content(0).extension(extension))
     }
 
-    /// The content of the extension, with a value for the byte that is reserved here.
+    /// The payload of the extension, with a value for the byte that is reserved here.
     pub(crate) fn lct_content(&self, second: u8) -> ExtensionPayload {
         let limiting = self.limiting.map_or(0, |receiver| receiver.0.get());
         let mut content = ExtensionPayload::default()
@@ -53,7 +53,7 @@ impl Data {
         content
     }
 
-    /// The header in pieces with this extension.
+    /// The LCT fields with this extension.
     pub(crate) fn pieces(&self, extension: Extension) -> LctFields {
         LctFields {
             cci: Cci::Short(self.seq.0.to_be_bytes()),
@@ -63,15 +63,15 @@ impl Data {
         }
     }
 
-    /// The header from its pieces. Never panics.
+    /// The header from its LCT fields. Never panics.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// What is wrong with the fields.
     pub fn from_lct(pieces: &LctFields) -> Result<Data, HeaderError> {
         Data::from_lct_content(pieces, pieces.extension.content()).map(|(data, _)| data)
     }
 
-    /// The same from the content of another extension; also gives the byte that is reserved here.
+    /// The header from the payload of another extension; also returns the byte that is reserved here.
     pub(crate) fn from_lct_content(pieces: &LctFields, content: &[u8]) -> Result<(Data, u8), HeaderError> {
         let error = HeaderError::Length { have: content.len() };
         let word = |at: usize| match content.get(at..).and_then(<[u8]>::first_chunk) {

@@ -1,6 +1,6 @@
 //! TFMCC's receiver (RFC 4654, section 4).
 //!
-//! A packet goes one way: the checks in this file, then `reception` (clock, sequence, losses, receive
+//! The path of a packet: the checks in this file, then `reception` (clock, sequence, losses, receive
 //! rate, round-trip time), then feedback: at the pace of round trips if this receiver limits the rate,
 //! by a random timer in `feedback` if not.
 
@@ -26,14 +26,14 @@ use layercast_kit::counters::ReceiverCounters;
 /// The channel of the session.
 const CHANNEL: Channel = Channel(0);
 
-/// What a receiver is about.
+/// The state of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     /// Not begun.
     Idle,
     /// It holds the channel, or would if it could.
     Running,
-    /// The source ended the session, or the host stopped the endpoint, or it left for want of rate.
+    /// The source ended the session, or the host stopped the endpoint, or its rate was too low.
     Over,
 }
 
@@ -50,7 +50,7 @@ pub struct Receiver {
     reporter: Reporter,
     /// Since when its fair rate has been too low for the session.
     starved_since: Option<Time>,
-    /// When silence is worth a note.
+    /// When silence is traced.
     silent_at: Time,
     counters: ReceiverCounters,
     actions: ActionQueue<Header>,
@@ -76,7 +76,7 @@ impl Receiver {
         }
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn counters(&self) -> &ReceiverCounters {
         &self.counters
     }
@@ -129,7 +129,7 @@ impl Receiver {
         }
     }
 
-    /// Whether a packet belongs to the session, which the first packet makes known.
+    /// Whether a packet belongs to the session, which the first packet identifies.
     fn is_of_session(&mut self, data: &Data) -> bool {
         let heard = self.session.hear(data.session);
         self.counters.foreign += u64::from(matches!(heard, SessionMatch::Foreign | SessionMatch::Restarted));
@@ -139,7 +139,7 @@ impl Receiver {
         heard != SessionMatch::Foreign
     }
 
-    /// The source began anew: everything is learned again.
+    /// The source restarted: everything is learned again.
     fn begin_anew(&mut self) {
         self.counters.restarts += 1;
         self.actions.trace(TraceEvent::Resynchronised { layer: Layer::BASE });
@@ -207,7 +207,7 @@ impl Receiver {
         self.phase = Phase::Over;
     }
 
-    /// The others would be held up by a limiting receiver that just went, so it says so. The rest go
+    /// A limiting receiver that leaves silently would hold up the others, so it says so. Others leave
     /// silently, since they may be many.
     fn stop(&mut self, now: Time) {
         if self.reporter.is_limiting() {

@@ -6,8 +6,8 @@ use layercast_core::contract::{Cause, Send, TraceEvent};
 use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, Time};
 
 impl Receiver {
-    /// The fair rate: without bound before a loss. Before a round-trip time was measured it stands on the
-    /// layer's largest one, which makes it too low: good enough to join on, not to leave.
+    /// The fair rate: unbounded before a loss. Before a round-trip time was measured it is based on the
+    /// layer's largest one, which makes it too low: good enough for a join, not for a leave.
     pub(super) fn estimate(&self) -> RateEstimate {
         match self.reception.calculated() {
             Some(rate) if self.reception.has_loss() => RateEstimate::Known(Rate::from_bytes_per_s(rate)),
@@ -15,7 +15,7 @@ impl Receiver {
         }
     }
 
-    /// Looks at the fair rate after a packet. `round` is the length of a feedback round: for so long the
+    /// Evaluates the fair rate after a packet. `round` is the length of a feedback round: for this long the
     /// rate must be out of the layer's bounds.
     pub(super) fn manage(&mut self, now: Time, new_loss: bool, round: Duration) {
         if new_loss {
@@ -62,8 +62,8 @@ impl Receiver {
         self.joins.silent_layers += u64::from(cause == Cause::SilentLayer);
     }
 
-    /// Joins or leaves layers, from the top down, and takes part in the new highest one. Who limited the
-    /// layer before says that it goes.
+    /// Joins or leaves layers, from the top down, and takes part in the new highest one. A receiver that
+    /// limited the layer before reports that it leaves.
     pub(super) fn set_level(&mut self, now: Time, to: Level, cause: Cause) {
         if self.level == to {
             return;
@@ -81,7 +81,7 @@ impl Receiver {
         self.level_is(now, to, cause);
     }
 
-    /// The level is another one, and what was known of the session taken part in is about another layer.
+    /// The level changed, and the state of the session taken part in belongs to another layer.
     pub(super) fn level_is(&mut self, now: Time, to: Level, cause: Cause) {
         self.actions.trace(TraceEvent::LevelChanged { from: self.level, to, cause });
         self.level = to;

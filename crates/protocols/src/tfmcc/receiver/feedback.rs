@@ -4,14 +4,14 @@ use crate::tfmcc::options::Options;
 use crate::tfmcc::rules::{biased_delay, feedback_delay, hold_back, is_suppressed};
 use layercast_core::units::{Duration, Time};
 
-/// What a receiver knows of itself and of the round when a packet comes.
+/// The state of a receiver and of the round when a packet arrives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Standing {
     /// The rate it asks for now, in byte/s.
     pub(super) asked: f64,
     /// The rate at which the source sends, in byte/s.
     pub(super) sent: f64,
-    /// Whether it has had a loss; before that it asks for twice what it receives.
+    /// Whether it has had a loss; before that it asks for twice the receive rate.
     pub(super) has_loss: bool,
     /// Its round-trip time.
     pub(super) rtt: Duration,
@@ -62,7 +62,7 @@ impl FeedbackTimer {
         (self.max_rtt, self.heard) = (standing.max_rtt, now);
     }
 
-    /// Another packet of the round came: the timer is moved or cancelled.
+    /// Another packet of the round came: moves or cancels the timer.
     pub(super) fn on_packet(&mut self, now: Time, standing: &Standing) {
         let excess = now.since(self.heard).saturating_sub(self.max_rtt);
         let old = core::mem::replace(&mut self.max_rtt, standing.max_rtt);
@@ -84,7 +84,7 @@ impl FeedbackTimer {
     }
 
     /// When to report. None while packets stay away for longer than the largest round-trip time: a
-    /// receiver that cannot hear the others' reports is silent.
+    /// receiver that cannot see the others' reports is silent.
     pub(super) fn deadline(&self) -> Option<Time> {
         self.due.filter(|&due| due <= self.heard + self.max_rtt)
     }
@@ -163,10 +163,10 @@ mod tests {
         };
         assert!(cancelled(&mut begun(91.0), &suppressing(91.0, 100.0)));
         assert!(!cancelled(&mut begun(90.0), &suppressing(90.0, 100.0)));
-        // It fell during the round: what it was at first counts too, else all would report at once.
+        // The rate fell during the round: its initial value counts too, else all would report at once.
         assert!(cancelled(&mut begun(91.0), &suppressing(50.0, 100.0)));
         assert!(cancelled(&mut begun(50.0), &suppressing(91.0, 100.0)));
-        // A round-trip time above the largest one must be told.
+        // A round-trip time above the largest one must be reported.
         let far = Standing { rtt: Duration::from_ms(501), ..suppressing(91.0, 100.0) };
         assert!(!cancelled(&mut begun(91.0), &far));
     }

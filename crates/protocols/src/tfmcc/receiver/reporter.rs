@@ -10,10 +10,10 @@ use crate::tfmcc::options::Options;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Time};
 
-/// A source that was silent for so many largest round-trip times may start slowly (RFC 4654, 4.3.1).
+/// After this many largest round-trip times of silence a source may start slowly (RFC 4654, 4.3.1).
 const IDLE_ROUND_TRIPS: u64 = 10;
 
-/// What the newest packet said.
+/// The session's fields in the newest packet.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     timestamp_us: u32,
@@ -21,14 +21,14 @@ struct Newest {
     round: u8,
 }
 
-/// What a packet brought.
+/// The new information in a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketOutcome {
     /// A feedback round begins with it.
     new_round: bool,
     /// Packets were found lost with it, for the first time in a round-trip time.
     new_loss: bool,
-    /// What it says of the session.
+    /// Its fields about the session.
     max_rtt: Duration,
     suppression: Option<f64>,
     /// The first round-trip time.
@@ -46,7 +46,7 @@ pub(crate) struct Reporter {
     newest: Option<Newest>,
     is_limiting: bool,
     reported: Option<Time>,
-    /// When the session was heard last.
+    /// When the last packet of the session arrived.
     heard: Time,
 }
 
@@ -71,7 +71,7 @@ impl Reporter {
         self.is_limiting
     }
 
-    /// When the session was heard last, or began.
+    /// When the last packet of the session arrived, or the session began.
     pub(crate) fn heard(&self) -> Time {
         self.heard
     }
@@ -81,14 +81,14 @@ impl Reporter {
         self.heard = now;
     }
 
-    /// It is about another session from now on, of which nothing is known.
+    /// The reports belong to another session from now on, whose state is unknown.
     pub(crate) fn reset(&mut self) {
         self.timer.cancel();
         (self.newest, self.reported) = (None, None);
         self.is_limiting = false;
     }
 
-    /// Takes what a packet says of the session. None if it was overtaken and says nothing new.
+    /// Processes a packet's fields about the session. None if it was overtaken and brings no news.
     pub(crate) fn hear(
         &mut self,
         now: Time,
@@ -168,7 +168,7 @@ impl Reporter {
         self.timer.deadline()
     }
 
-    /// A report of what is known now, asking for `asked` byte/s; none before a packet came.
+    /// A report of the present state, asking for `asked` byte/s; none before the first packet.
     pub(crate) fn report(
         &mut self,
         now: Time,

@@ -4,10 +4,10 @@
 use crate::tfmcc::header::ReceiverId;
 use layercast_core::units::{Duration, Time};
 
-/// Without reports of the limiting receiver for so many largest round-trip times the rate is halved ...
+/// Without reports of the limiting receiver for this many largest round-trip times the rate is halved ...
 const CLR_LATE: u64 = 4;
-/// ... unless it was chosen less than so many ago, and after so many it counts as gone. As many
-/// without a report from anybody halve the rate, again and again.
+/// ... unless it was chosen less than this many ago, and after this many it counts as gone. As many
+/// without any report halve the rate, repeatedly.
 const CLR_GONE: u64 = 10;
 
 /// The bounds of a rate, in byte/s, and the size of packets.
@@ -18,13 +18,13 @@ pub(super) struct Bounds {
     pub(super) high: f64,
 }
 
-/// The receiver that limited the rate before the current one, which is kept in mind for a while.
+/// The receiver that limited the rate before the current one, remembered for a while.
 #[derive(Clone, Copy, Debug)]
 struct Former {
     receiver: ReceiverId,
     /// The rate it asked for last, in byte/s.
     rate: f64,
-    /// When it was heard last, or lost the role.
+    /// When it last reported, or lost the role.
     since: Time,
 }
 
@@ -36,11 +36,11 @@ struct Clr {
     rate: f64,
     heard: Time,
     chosen: Time,
-    /// Whether the rate was halved since it was heard.
+    /// Whether the rate was halved since its last report.
     halved: bool,
 }
 
-/// What a report says to the control.
+/// The contents of a report that the control uses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReportSummary {
     pub(super) receiver: ReceiverId,
@@ -65,12 +65,12 @@ pub(super) struct Control {
     ceiling: f64,
     clr: Option<Clr>,
     former: Option<Former>,
-    /// For how many largest round-trip times the former one is kept in mind.
+    /// For how many largest round-trip times the former one is remembered.
     memory: f64,
     /// The last limiting receiver has gone: the next one must not raise the rate at once.
     clr_gone: bool,
     hold_until: Time,
-    /// The last report from anybody, or the last halving for want of one.
+    /// The last report, or the last halving for lack of reports.
     quiet_since: Time,
     clr_changes: u64,
 }
@@ -158,8 +158,8 @@ impl Control {
             }
             _ if heard.leaving => {}
             Some(clr) => {
-                // While the rate is free to follow its target, whoever asks for less than the target
-                // limits it; later only who asks for less than the rate.
+                // While the rate may still grow to its target, a receiver that asks for less than the target
+                // limits it; later only one that asks for less than the rate.
                 let free = self.slow_start || now < self.hold_until;
                 if rate < if free { clr.rate } else { self.rate } {
                     self.choose(now, heard.receiver, rate, max_rtt);
@@ -175,7 +175,7 @@ impl Control {
         }
     }
 
-    /// What is kept of the former limiting receiver is renewed by its reports, and forgotten when it leaves.
+    /// The record of the former limiting receiver is renewed by its reports, and dropped when it leaves.
     fn hear_former(&mut self, now: Time, heard: &ReportSummary, rate: f64) {
         if self.former.is_some_and(|former| former.receiver == heard.receiver) {
             let ReportSummary { receiver, leaving, .. } = *heard;
@@ -185,17 +185,17 @@ impl Control {
 
     fn choose(&mut self, now: Time, receiver: ReceiverId, rate: f64, max_rtt: Duration) {
         let before = self.clr.map(|clr| Former { receiver: clr.receiver, rate: clr.rate, since: now });
-        // With nobody to take the role from, the former one is as well kept as it was, unless it is back.
+        // If there was no limiting receiver, the record of the former one stays, unless that one is back.
         self.former = before.or(self.former).filter(|former| former.receiver != receiver);
         self.clr = Some(Clr { receiver, rate, heard: now, chosen: now, halved: false });
         self.clr_changes += 1;
         self.aim(rate, max_rtt);
     }
 
-    /// The limiting receiver has gone. If the former one is still in mind it is the limiting one again:
+    /// The limiting receiver has gone. If the former one is still remembered it takes the role again:
     /// it need not be found by a feedback round first. The rate does not jump to what it asked for, but
     /// waits a round for lower ones, as for any successor, and then grows by one packet per largest
-    /// round-trip time. Otherwise the rate stays until somebody else is heard.
+    /// round-trip time. Otherwise the rate stays until another receiver reports.
     fn lose_clr(&mut self, now: Time, max_rtt: Duration, round: Duration) {
         let former =
             self.former.take().filter(|former| now.since(former.since) < max_rtt.scaled(self.memory));
@@ -226,7 +226,7 @@ impl Control {
         ((!clr.halved).then_some(late), clr.heard + max_rtt * CLR_GONE)
     }
 
-    /// What silence brings about. `round` is the length of a feedback round. True if the rate fell.
+    /// The effects of silence. `round` is the length of a feedback round. True if the rate fell.
     pub(super) fn poll(&mut self, now: Time, max_rtt: Duration, round: Duration) -> bool {
         let before = self.rate;
         if let Some(clr) = &mut self.clr {
@@ -253,10 +253,10 @@ impl Control {
         quiet.min(gone).min(late.unwrap_or(Time::MAX))
     }
 
-    /// The source goes on after a pause before which it sent at `rate`: slow start up to that rate
+    /// The source resumes after a pause before which it sent at `rate`: slow start up to that rate
     /// (RFC 4654, section 3.6).
     pub(super) fn resume(&mut self, now: Time, rate: f64) {
-        // Nobody could be heard in the pause, which says nothing of the limiting receiver.
+        // No report could arrive in the pause, which says nothing about the limiting receiver.
         self.clr_gone = false;
         (self.advanced, self.quiet_since) = (now, now);
         if rate > self.rate {

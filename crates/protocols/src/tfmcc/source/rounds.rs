@@ -6,12 +6,12 @@ use crate::tfmcc::options::Options;
 use crate::tfmcc::rules::max_rtt_after_round;
 use layercast_core::units::{Duration, Time};
 
-/// The present feedback round and what was heard in it.
+/// The present feedback round and its reports.
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
     number: u8,
     started: Time,
-    /// Whether a receiver other than the limiting one was heard.
+    /// Whether a receiver other than the limiting one has reported.
     heard: bool,
     suppression: FloatRate,
     /// The largest round-trip time of this round's reports.
@@ -74,7 +74,7 @@ impl Rounds {
         }
     }
 
-    /// The largest round-trip time is known from elsewhere.
+    /// The largest round-trip time, from another source.
     pub(super) fn set_max_rtt(&mut self, max_rtt: Duration) {
         self.max_rtt = max_rtt.min(self.limit);
     }
@@ -84,7 +84,7 @@ impl Rounds {
         self.max_rtt = self.max_rtt.max(spacing + self.granularity);
     }
 
-    /// When the round ends if nothing more is heard.
+    /// When the round ends unless another report arrives.
     pub(super) fn end(&self) -> Time {
         self.started + self.length() * if self.heard { 1 } else { 2 }
     }

@@ -48,7 +48,7 @@ fn slow_start_reaches_its_target_in_one_round_trip_time() {
     assert_eq!(control.rate(), 5000.0);
     control.advance(at(600), R_MAX);
     assert_eq!(control.rate(), 8000.0);
-    // Who asks for less than the target limits it, though the rate is not there yet.
+    // A receiver that asks for less than the target limits it, though the rate is not there yet.
     control.on_report(at(600), &ReportSummary { has_loss: false, ..heard(1, 16_000.0) }, R_MAX, ROUND);
     control.on_report(at(600), &ReportSummary { has_loss: false, ..heard(2, 12_000.0) }, R_MAX, ROUND);
     assert_eq!(control.limiting(), Some(id(2)));
@@ -86,7 +86,7 @@ fn no_report_moves_the_rate_out_of_its_bounds() {
     let mut control = limited();
     control.on_report(at(600), &heard(2, 0.0), R_MAX, ROUND);
     assert_eq!(control.rate(), BOUNDS.low);
-    // At the floor nobody can ask for less, so the role stays where it is.
+    // At the floor no receiver can ask for less, so the role stays where it is.
     control.on_report(at(600), &heard(3, 1.0), R_MAX, ROUND);
     assert_eq!(control.limiting(), Some(id(2)));
     control.on_report(at(700), &heard(2, 1e12), R_MAX, ROUND);
@@ -103,14 +103,14 @@ fn after_the_limiting_receiver_left_the_rate_waits_a_round() {
     assert_eq!(control.limiting(), Some(id(2)));
     control.advance(at(3000), R_MAX);
     assert_eq!(control.rate(), 10_000.0, "held for a round");
-    // A lower one is heard in time, though it asks for more than the rate.
+    // A lower one reports in time, though it asks for more than the rate.
     control.on_report(at(3500), &heard(3, 20_000.0), R_MAX, ROUND);
     assert_eq!(control.limiting(), Some(id(3)));
     control.advance(at(4500), R_MAX);
     assert_eq!(control.rate(), 12_000.0, "half a second after the hold");
 }
 
-/// Polls whenever something is due, up to a time, and tells when the rate fell.
+/// Polls whenever something is due, up to a time, and returns when the rate fell.
 fn run(control: &mut Control, end: Time) -> Vec<u64> {
     let mut falls = Vec::new();
     while control.deadline(R_MAX) <= end {
@@ -125,7 +125,7 @@ fn run(control: &mut Control, end: Time) -> Vec<u64> {
 
 #[test]
 fn a_limiting_receiver_that_falls_silent_is_given_up() {
-    // Heard until 10 s, others go on: halved after 4 round-trip times, given up after 10.
+    // It reports until 10 s, others continue: halved after 4 round-trip times, given up after 10.
     let mut control = limited();
     control.on_report(at(10_000), &heard(1, 10_000.0), R_MAX, ROUND);
     control.on_report(at(11_000), &heard(2, 90_000.0), R_MAX, ROUND);
@@ -140,7 +140,7 @@ fn a_limiting_receiver_that_falls_silent_is_given_up() {
 
 #[test]
 fn a_new_limiting_receiver_has_time() {
-    // Chosen at 0.6 s and never heard again: what would be due at 2.6 s waits until 5.6 s, when it is
+    // Chosen at 0.6 s without any later report: what would be due at 2.6 s waits until 5.6 s, when it is
     // given up and silence halves the rate.
     let mut control = limited();
     control.on_report(at(600), &heard(2, 8000.0), R_MAX, ROUND);
@@ -202,10 +202,10 @@ fn the_former_limiting_receiver_is_followed_again_without_a_jump() {
 #[test]
 fn a_former_limiting_receiver_that_fell_silent_is_forgotten_in_time() {
     let mut control = taken_over();
-    // Ten round-trip times after it lost the role it is out of mind ...
+    // Ten round-trip times after it lost the role it is forgotten ...
     control.on_report(at(5600), &leaving(2), R_MAX, ROUND);
     assert_eq!(control.limiting(), None);
-    // ... unless it was heard since, and then by what it said last.
+    // ... unless it has reported since, and then its last report counts.
     let mut control = taken_over();
     control.on_report(at(3000), &heard(1, 7000.0), R_MAX, ROUND);
     control.on_report(at(5600), &leaving(2), R_MAX, ROUND);
@@ -220,7 +220,7 @@ fn a_former_limiting_receiver_that_left_is_not_followed() {
     control.on_report(at(700), &leaving(1), R_MAX, ROUND);
     control.on_report(at(1000), &leaving(2), R_MAX, ROUND);
     assert_eq!(control.limiting(), None);
-    // Nor is the one that has just gone, when nobody came in between.
+    // Nor is the one that has just gone, when no other came in between.
     let mut control = limited();
     control.on_report(at(600), &leaving(1), R_MAX, ROUND);
     assert_eq!(control.limiting(), None);
