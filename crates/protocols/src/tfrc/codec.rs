@@ -36,7 +36,7 @@ impl Report {
         LENGTH
     }
 
-    /// Reads a report that begins with this byte. Never panics; trailing bytes are not looked at.
+    /// Reads a report that begins with this byte. Never panics; trailing bytes are ignored.
     pub(crate) fn decode(kind: u8, bytes: &[u8]) -> Result<Report, ReportError> {
         let truncated = ReportError::Truncated { have: bytes.len() };
         let Some((&[first, flags, _, _], rest)) = bytes.split_first_chunk() else { return Err(truncated) };

@@ -22,7 +22,7 @@ use layercast_core::units::WireSeq;
 use layercast_core::wire::{MAX_REPORT, Wire, WireNumbers};
 
 impl Data {
-    /// The header in pieces, with the extension type of its protocol.
+    /// The LCT fields of the header, with the extension type of its protocol.
     pub(crate) fn to_lct(self, kind: u8) -> LctFields {
         let content = ExtensionPayload::default()
             .with(&self.round.to_be_bytes())
@@ -37,7 +37,7 @@ impl Data {
         }
     }
 
-    /// The header from its pieces. Never panics.
+    /// The header from its LCT fields. Never panics.
     pub(crate) fn from_lct(pieces: &LctFields) -> Result<Data, DataError> {
         let content = pieces.extension.content();
         let &[r1, r0, t3, t2, t1, t0, s3, s2, s1, s0, o3, o2, o1, o0] = content else {
@@ -58,9 +58,9 @@ impl Data {
 /// Why bytes are not a header of TFRC or CBR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderError {
-    /// They are not data.
+    /// Why they are not data.
     Data(DataError),
-    /// They are not a report.
+    /// Why they are not a report.
     Report(ReportError),
 }
 

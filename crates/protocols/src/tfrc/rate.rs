@@ -1,4 +1,4 @@
-//! One type for the ways in which a source finds its rate.
+//! One type for the rules by which a source determines its rate.
 
 use super::FairRate;
 use super::ns2::Ns2Rate;
@@ -6,7 +6,7 @@ use super::rfc::{Feedback, RfcRate, RfcRules};
 use super::settings::{RateRule, Settings};
 use layercast_core::units::Time;
 
-/// How a source finds its rate, in byte/s.
+/// How a source determines its rate, in byte/s.
 #[derive(Clone, Debug)]
 pub(super) enum RateLaw {
     Rfc(RfcRate),
@@ -15,7 +15,7 @@ pub(super) enum RateLaw {
 }
 
 impl RateLaw {
-    /// The law of the settings. `most` is the rate of the application, and that of a constant source.
+    /// The rule of the settings. `most` is the rate of the application, and that of a constant source.
     pub(super) fn new(now: Time, settings: &Settings, packet_bytes: f64, most: f64) -> RateLaw {
         let &Settings { formula, packets_per_ack, damping, damping_q, .. } = settings;
         let equation = match &settings.small_packets {
@@ -61,14 +61,14 @@ impl RateLaw {
         }
     }
 
-    /// A packet leaves.
+    /// A packet is sent.
     pub(super) fn on_sent(&mut self) {
         if let RateLaw::Ns2(rate) = self {
             rate.on_sent();
         }
     }
 
-    /// A report came. Whether a packet is to be sent at once.
+    /// A report came. Returns whether to send a packet at once.
     pub(super) fn on_report(&mut self, now: Time, report: &Feedback) -> bool {
         match self {
             RateLaw::Rfc(rate) => {
@@ -89,7 +89,7 @@ impl RateLaw {
         }
     }
 
-    /// No report came for that long. Whether a packet is to be sent at once.
+    /// No report came for that long. Returns whether to send a packet at once.
     pub(super) fn on_no_feedback(&mut self, now: Time, idle: bool) -> bool {
         match self {
             RateLaw::Rfc(rate) => {

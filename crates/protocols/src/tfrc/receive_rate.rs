@@ -1,9 +1,9 @@
-//! What reaches a receiver, in byte/s (RFC 5348, section 6.2, step 2).
+//! The receive rate of a receiver, in byte/s (RFC 5348, section 6.2, step 2).
 
 use layercast_core::units::{Duration, Rate, Size, Time};
 
-/// How many reports back a measurement may begin: more come within a round trip only if each of them
-/// tells of a new loss event.
+/// How many reports back a measurement may begin: more fall within a round trip only if each of them
+/// reports a new loss event.
 const MARKS: usize = 8;
 
 /// Bytes counted, with marks at the newest reports.
@@ -19,7 +19,7 @@ pub(super) struct ReceiveRate {
 }
 
 impl ReceiveRate {
-    /// Counts from `now` on.
+    /// Starts counting at `now`.
     pub(super) fn new(now: Time) -> ReceiveRate {
         ReceiveRate { bytes: 0, marks: [(now, 0); MARKS], largest: Rate::ZERO }
     }

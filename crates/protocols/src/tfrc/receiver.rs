@@ -89,12 +89,12 @@ impl Receiver {
         }
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn counters(&self) -> &ReceiverCounters {
         &self.counters
     }
 
-    /// Several loss measures on the same packets, where there are several.
+    /// The loss measures in parallel on the same packets, if there are several.
     pub(crate) fn panel(&self) -> Option<&LossPanel> {
         self.reception.panel()
     }
@@ -109,7 +109,7 @@ impl Receiver {
         self.say_hello(now, Cause::Start);
     }
 
-    /// Joins, if it is not joined, and asks the source to begin. Again and again until data comes.
+    /// Joins, if it is not joined, and asks the source to begin. Repeated until data arrives.
     fn say_hello(&mut self, now: Time, cause: Cause) {
         if self.level == Level::NONE {
             self.actions.join(CHANNEL);
@@ -144,7 +144,7 @@ impl Receiver {
         self.take(now, &data, arrival);
     }
 
-    /// Whether a packet belongs to the session, which the first packet makes known.
+    /// Whether a packet belongs to the session, which the first packet identifies.
     fn is_of_session(&mut self, now: Time, data: &Data) -> bool {
         let heard = self.session.hear(data.session);
         self.counters.foreign += u64::from(matches!(heard, SessionMatch::Foreign | SessionMatch::Restarted));
@@ -200,7 +200,7 @@ impl Receiver {
         }
     }
 
-    /// What reaches the receiver now, over at least the round-trip time of the last report.
+    /// The present receive rate, over at least the round-trip time of the last report.
     fn rate_now(&self, now: Time) -> Rate {
         let rtt = self.reported_rtt.or(self.reception.rtt()).unwrap_or(Duration::ZERO);
         self.receive_rate.rate(now, rtt)

@@ -2,7 +2,7 @@
 
 use layercast_core::units::{Duration, Time};
 
-/// What a data packet brought that decides on a report.
+/// The facts about a data packet that decide on a report.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Brought {
     /// Whether a loss event began that raised the loss event rate.
@@ -35,22 +35,22 @@ impl ReportSchedule {
         self.due
     }
 
-    /// A data packet came. Whether to report now.
+    /// A data packet came. Returns whether to report now.
     pub(super) fn on_packet(&mut self, now: Time, brought: Brought) -> bool {
         self.news = true;
         let Some(last) = self.last else { return true };
-        // While the source knows no round-trip time it waits for every report. The first packet that has
+        // While the source knows no round-trip time it waits for every report. The first packet with
         // one is reported too: the timer runs from there.
         let [Some(_), Some(rtt)] = brought.rtts else { return true };
         if self.ns2 { brought.first_loss || now.since(last) >= rtt } else { brought.higher_loss || self.owed }
     }
 
-    /// The timer expired, if it is due. Whether to report now.
+    /// The timer expired, if it is due. Returns whether to report now.
     pub(super) fn on_timer(&mut self, now: Time) -> bool {
         if self.due.is_none_or(|due| due > now) {
             return false;
         }
-        // Without data there is nothing to report; the next packet brings the report about.
+        // Without data there is nothing to report; the next packet triggers the report.
         self.due = None;
         self.owed = !self.news;
         self.news

@@ -17,18 +17,18 @@ use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, Time, Wi
 use layercast_kit::counters::SourceCounters;
 use layercast_kit::estimator::{RtoEstimator, RttEstimator, rtt_sample};
 
-/// A report of this many times what was sent is not believed.
+/// A report of more than this multiple of what was sent is rejected.
 const LYING: f64 = 4.0;
-/// The shortest spacing of packets, so that a wild rate cannot stall a host.
+/// The shortest spacing of packets, so that an extreme rate cannot stall a host.
 const LEAST_SPACING: Duration = Duration::from_us(1);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Idle,
-    /// No receiver has said hello.
+    /// No receiver has sent a hello.
     Waiting,
     Sending,
-    /// The application has nothing to send.
+    /// The application has no data.
     Paused,
     Stopped,
 }
@@ -48,14 +48,14 @@ timers! {
 pub struct Source {
     settings: Settings,
     plan: SessionPlan,
-    /// What of a packet counts in rates, in bytes.
+    /// The part of a packet that counts in rates, in bytes.
     counted_bytes: f64,
     /// The rate of the application in byte/s, as far as a source of small packets may follow it.
     most: f64,
     stream: Stream,
     state: State,
     session: u32,
-    /// The receiver that said hello first.
+    /// The receiver that sent the first hello.
     peer: Option<Peer>,
     seq: WireSeq,
     round: u16,
@@ -66,7 +66,7 @@ pub struct Source {
     law: RateLaw,
     /// The nominal time of the last packet.
     last_nominal: Time,
-    /// The largest rate since the report before the last, in byte/s, for reports that cannot be true.
+    /// The largest rate since the report before the last, in byte/s, to detect impossible reports.
     sent_rates: [f64; 2],
     limit: DataLimit,
     sent_since_timer: bool,
@@ -83,7 +83,7 @@ impl Source {
 
     /// A source with these settings.
     pub(crate) fn with(settings: Settings, plan: SessionPlan, mut stream: Stream) -> Source {
-        // A constant source is the base layer; any other has the data of all layers.
+        // A constant source sends the base layer; any other has the data of all layers.
         let wire = match settings.law {
             RateRule::Constant => plan.layers.rate(Layer::BASE),
             RateRule::Rfc | RateRule::Ns2 => plan.layers.top_rate(),
@@ -119,7 +119,7 @@ impl Source {
         }
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn counters(&self) -> &SourceCounters {
         &self.counters
     }
@@ -129,7 +129,7 @@ impl Source {
         self.session
     }
 
-    /// The receiver is there: begin.
+    /// The receiver is known: begins.
     fn begin(&mut self, now: Time, peer: Peer) {
         self.peer = Some(peer);
         self.state = State::Sending;
@@ -138,7 +138,7 @@ impl Source {
         self.newest_echo = None;
         self.limit = DataLimit::default();
         self.law = RateLaw::new(now, &self.settings, self.counted_bytes, self.most);
-        // A constant source starts within one spacing, so that several do not beat in step.
+        // A constant source starts within one spacing, so that several are not synchronised.
         let phase = match self.settings.law {
             RateRule::Constant => self.stream.uniform_duration(self.spacing()),
             RateRule::Rfc | RateRule::Ns2 => Duration::ZERO,
@@ -148,14 +148,14 @@ impl Source {
         self.await_report(now);
     }
 
-    /// The next packet before a receiver has spoken, if there are to be any.
+    /// Schedules the next packet before a receiver is known, if there are to be any.
     fn announce_from(&mut self, at: Time) {
         if !self.settings.announce_interval.is_zero() {
             self.timers.arm(Timer::Send, at);
         }
     }
 
-    /// The distance of two packets at the rate of now.
+    /// The present spacing of packets.
     fn spacing(&self) -> Duration {
         let rate = self.law.sending().min(self.most);
         Duration::from_secs_f64(self.counted_bytes / rate).max(LEAST_SPACING)
@@ -170,8 +170,8 @@ impl Source {
         }
     }
 
-    /// A packet is due: it leaves, and the next one is due a spacing after its nominal time. What was
-    /// missed is made up for by one packet at most.
+    /// A packet is due: sends it; the next one is due a spacing after its nominal time. A delay is
+    /// made up for by one packet at most.
     fn send_due(&mut self, now: Time, due: Time) {
         if self.state == State::Waiting {
             self.send(now, false);
@@ -186,7 +186,7 @@ impl Source {
         self.timers.arm(Timer::Send, (self.last_nominal + spacing).max(now));
     }
 
-    /// The rate has changed: the packet that waits leaves at its new nominal time.
+    /// The rate has changed: reschedules the next packet to its new nominal time.
     fn reschedule(&mut self, now: Time) {
         if self.state == State::Sending {
             let next = (self.last_nominal + self.spacing()).max(now);
@@ -227,7 +227,7 @@ impl Source {
             return;
         };
         let waiting = matches!(self.state, State::Waiting);
-        // A receiver that has heard an announcement reports at once, and says no hello.
+        // A receiver that has received an announcement reports at once, and sends no hello.
         let heard_us = report.newest.is_none_or(|_| report.session == self.session);
         if waiting && heard_us && !report.leaving {
             self.begin(now, from);
@@ -241,7 +241,7 @@ impl Source {
             self.announce_from(now + self.settings.announce_interval);
             return;
         }
-        // A hello that was repeated says nothing new.
+        // A repeated hello brings no news.
         let Some((echo, held_us)) = report.newest.filter(|_| mine && report.session == self.session) else {
             self.counters.invalid += u64::from(!mine || report.newest.is_some());
             return;
@@ -256,7 +256,7 @@ impl Source {
     fn take(&mut self, now: Time, report: &Report, echo: u32, sample: Duration) {
         self.counters.reports += 1;
         self.round = self.round.wrapping_add(1);
-        // A second report about the same packet has no news of the round trip.
+        // A second report about the same packet has no new sample of the round-trip time.
         if self.newest_echo.replace(echo) != Some(echo) {
             self.rtt.on_sample(sample);
             if let Some(rtt_s) = self.rtt.rtt_s() {
@@ -285,7 +285,7 @@ impl Source {
         self.change_rate(now, at_once);
     }
 
-    /// A receive rate far above what was sent is not true; what was sent takes its place.
+    /// A receive rate far above what was sent is implausible; what was sent replaces it.
     fn believed(&self, receive_rate: f64, rtt_s: f64) -> f64 {
         // One packet in a round trip is the least that a receiver can report.
         let sent = self.sent_rates[0].max(self.sent_rates[1]).max(self.counted_bytes / rtt_s);
