@@ -12,7 +12,7 @@ impl Receiver {
     pub(super) fn end_epoch(&mut self, now: Time) {
         let (epoch, held) = (self.options.epoch(), self.waves_held());
         let Some(path) = &mut self.path else { return };
-        // A host that was busy may call late: rates are over the time that has passed.
+        // A busy host may call late: rates are over the time that has passed.
         let passed_s = now.since(path.epoch_began).as_secs_f64();
         let (received, lost) = core::mem::take(&mut path.epoch_packets);
         let rate = |packets: u32| f64::from(packets) / passed_s;
@@ -26,12 +26,12 @@ impl Receiver {
         self.decide(now);
     }
 
-    /// Whether the newest wave has had an epoch to show itself.
+    /// Whether an epoch has passed since the newest wave's first packet.
     fn has_shown(&self, path: &Path, now: Time) -> bool {
         path.joining_since.is_none() && now.since(path.newest_heard) >= self.options.epoch()
     }
 
-    /// Start-up ends when the most is reached, or when a wave has not brought what it should (RFC
+    /// Start-up ends when the maximum is reached, or when a wave has not brought what it should (RFC
     /// 3738, section 3.2.2.6, third and fourth case).
     fn watch_start_up(&mut self, now: Time) {
         let held = self.waves_held();
@@ -49,7 +49,7 @@ impl Receiver {
         }
     }
 
-    /// The most that the receiver wants, in packets/s (MRR_P).
+    /// The maximum rate of the receiver, in packets/s (MRR_P).
     fn most_wanted(&self) -> f64 {
         if self.options.max_rate.is_zero() {
             return f64::INFINITY;

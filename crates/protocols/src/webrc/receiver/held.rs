@@ -1,4 +1,4 @@
-//! A channel that is held, and its packets' numbers.
+//! A channel that is held, and its packet numbers.
 
 use crate::webrc::options::{Options, WordForm};
 use crate::webrc::source::base_numbers;
@@ -11,7 +11,7 @@ use layercast_kit::estimator::SequenceTracker;
 pub(super) struct Held {
     pub(super) channel: Channel,
     pub(super) tracker: SequenceTracker,
-    /// After how many numbers they begin anew.
+    /// The number at which packet numbers wrap.
     numbers: u64,
 }
 
@@ -26,7 +26,7 @@ impl Held {
         Held { channel, tracker: SequenceTracker::new(Layer(channel.0), options.reorder, max_gap), numbers }
     }
 
-    /// The form of a number that does not begin anew, nearest to the highest that arrived.
+    /// The unwrapped form of a number, nearest to the highest that arrived.
     pub(super) fn widen(&self, number: u32) -> WireSeq {
         let number = u64::from(number) % self.numbers;
         let Some(highest) = self.tracker.highest() else {

@@ -1,4 +1,4 @@
-//! The losses that one input brought to light.
+//! The losses that one input revealed.
 
 use crate::webrc::waves::BASE;
 use layercast_core::units::{Layer, Seq};
