@@ -1,4 +1,4 @@
-//! AMCA over DyRAM in random trees: whoever stays gets everything, in order, whatever is lost on the way.
+//! AMCA over DyRAM in random trees: every receiver that stays gets all packets, in order, whatever is lost.
 
 #![allow(clippy::unwrap_used)]
 
@@ -18,7 +18,7 @@ fn below(stream: &mut Stream, bound: u64) -> u64 {
     stream.bits() % bound
 }
 
-/// A random network: its shape, its links, who takes part, and what changes.
+/// A random network: its shape, its links, the nodes that take part, and the changes.
 fn random(seed: u64) -> (Network, u64) {
     let stream = &mut Stream::new(seed, "tree");
     let count = 1 + below(stream, 11) as usize;

@@ -36,7 +36,7 @@ fn mean_level(pair: &mut Pair<Source, Receiver>, index: usize, seconds: u64) -> 
     f64::from(sum) / samples as f64
 }
 
-/// What a receiver counted is what its path did. Losses just before the first packet of a layer or
+/// A receiver's counters match the losses of its path. Losses just before the first packet of a layer or
 /// after its last cannot be seen.
 fn account(pair: &Pair<Source, Receiver>, index: usize) {
     let (counters, record) = (pair.receiver(index).counters(), pair.record(index));
@@ -268,7 +268,7 @@ fn the_thesis_s_lip_estimator_can_take_the_place_of_lap() {
     assert!((1.5..=4.5).contains(&mean), "mean level {mean}");
 }
 
-/// Applies a change to the data headers on their way.
+/// Applies a change to the data headers in flight.
 fn tamper_data(
     pair: &mut Pair<Source, Receiver>,
     mut change: impl FnMut(&mut layercast_protocols::elm::header::Data) -> bool + 'static,
@@ -371,7 +371,7 @@ fn reordering_is_no_loss_when_three_later_packets_are_waited_for() {
 #[test]
 fn layer_rates_that_change_are_learned_from_base_packets() {
     let mut pair = session(&Options::default(), &[Path { loss: 0.01, ..Path::default() }]);
-    // Every layer is said to have eight times its rate, so only the base layer fits.
+    // Every layer is announced with eight times its rate, so only the base layer fits.
     tamper_data(&mut pair, |data| {
         if let Some(base) = &mut data.base {
             base.entry.rate.0 *= 8;

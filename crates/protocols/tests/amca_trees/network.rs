@@ -1,4 +1,4 @@
-//! A tree of links that lose, delay, reorder and double packets, with a source at its root, receivers at its
+//! A tree of links that lose, delay, reorder and duplicate packets, with a source at its root, receivers at its
 //! leaves, and active or plain routers between. It checks the invariants of DyRAM at every step.
 
 use std::collections::BTreeMap;
@@ -23,12 +23,12 @@ pub(crate) struct Link {
     pub(crate) doubled: f64,
 }
 
-/// What happens to a node at some time.
+/// A change of a node at some time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change {
-    /// A router takes part from now on, knowing nothing, whether it did before or not.
+    /// A router takes part from now on, without any state, whether it did before or not.
     Activate,
-    /// A router takes part no more.
+    /// A router no longer takes part.
     Deactivate,
     /// A receiver leaves.
     Leave,
@@ -49,7 +49,7 @@ enum Direction {
     To { from: usize, to: usize },
 }
 
-/// A packet that comes to a node; from which child, if it comes up.
+/// A packet that arrives at a node; with the child that it comes from, if it comes up.
 struct Hop {
     node: usize,
     child: Option<usize>,
@@ -74,9 +74,9 @@ struct Node {
     store: BTreeMap<u64, u64>,
     delivered: Vec<u64>,
     has_left: bool,
-    /// Which links have asked for which packet, of a router.
+    /// Which links have requested which packet, of a router.
     asked: BTreeMap<u64, u64>,
-    /// The number after the newest packet that it has heard, of a router.
+    /// The number after the newest packet that it has received, of a router.
     heard_end: Option<u64>,
     /// Until when no further NACK for a packet may go up, of a router.
     quiet_until: BTreeMap<u64, Time>,
@@ -202,7 +202,7 @@ impl Network {
         network
     }
 
-    /// Plans a change.
+    /// Schedules a change.
     pub(crate) fn plan(&mut self, at: Time, node: usize, change: Change) {
         self.changes.push((at, node, change));
         self.changes.sort_by_key(|&(at, node, _)| (std::cmp::Reverse(at), node));
@@ -223,7 +223,7 @@ impl Network {
         }
     }
 
-    /// What a receiver has handed to its application.
+    /// The pieces that a receiver has delivered to its application.
     pub(crate) fn delivered(&self, index: usize) -> &[u64] {
         &self.nodes[index].delivered
     }
@@ -292,7 +292,7 @@ impl Network {
         }
     }
 
-    /// A packet leaves over the link between a node and its parent.
+    /// A packet is sent over the link between a node and its parent.
     fn cross(&mut self, below: usize, is_up: bool, way: Direction, packet: Packet) {
         let link = self.nodes[below].link;
         let loss = if is_up { link.loss_up } else { link.loss_down };
@@ -366,7 +366,7 @@ impl Network {
         self.tell(index, Input::Packet(arrival), packet.piece);
     }
 
-    /// What a router itself has lost counts as asked for by all below.
+    /// Packets that a router itself has lost count as requested by all below.
     fn hear_gap(&mut self, index: usize, header: &Header) {
         let Body::Data(data) = header.body else { return };
         let (node, seq) = (&mut self.nodes[index], u64::from(data.seq.0));
@@ -425,7 +425,7 @@ impl Network {
         }
     }
 
-    /// Invariant 2: nothing is released that somebody who stays lacks.
+    /// Invariant 2: no packet is released that a receiver still in the session lacks.
     fn release(&mut self, index: usize, through: Seq) {
         if index == 0 {
             for receiver in self.receivers() {
@@ -488,7 +488,7 @@ impl Network {
         }
     }
 
-    /// Invariants 4 and 5: one NACK goes up within a window, and repairs go to those alone that asked.
+    /// Invariants 4 and 5: one NACK goes up within a window, and repairs go only to links that requested them.
     fn check_router(&mut self, index: usize, send: &Send<Header>) {
         let node = &mut self.nodes[index];
         let Agent::Router(router) = &node.agent else { return };
@@ -502,9 +502,9 @@ impl Network {
             (Body::Data(data), Target::Children(links)) => {
                 assert!(data.is_repair);
                 let asked = node.asked.get(&u64::from(data.seq.0)).copied().unwrap_or(0);
-                assert_eq!(links.0 & !asked, 0, "node {index} repairs {data:?} where nobody asked");
+                assert_eq!(links.0 & !asked, 0, "node {index} repairs {data:?} on a link that did not ask");
             }
-            (_, Target::Channel(_)) => panic!("a router sends to no channel"),
+            (_, Target::Channel(_)) => panic!("a router does not send to channels"),
             _ => {}
         }
     }

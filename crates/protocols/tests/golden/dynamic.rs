@@ -31,7 +31,7 @@ fn dl_01_to_08_what_each_group_carries() {
     }
 }
 
-/// What a receiver that holds `level` in `slot` joins and leaves to hold `next` in the slot after.
+/// The joins and leaves of a receiver that holds `level` in `slot`, to hold `next` in the slot after.
 fn step(layering: Layering, slot: u64, level: u16, next: u16) -> [Vec<u64>; 2] {
     let mut memberships = Memberships::new(layering.channels());
     memberships.hold(layering.channels_of(level + 1, slot), |_| ());
@@ -114,7 +114,7 @@ fn dl_14_layers_that_are_not_cumulative() {
         let told: Vec<u64> = (0..layering.channels()).filter(carrying).map(u64::from).collect();
         assert_eq!(told, wholes(active), "slot {slot}");
     }
-    // Any subset can be held: what is dropped is left, what is kept is joined anew.
+    // Any subset can be held: what is dropped is left, what is kept is joined again.
     let mut memberships = Memberships::new(layering.channels());
     let of = |layers: &[u16], slot| {
         let channels = layers.iter().filter_map(|&layer| layering.channel_of(Layer(layer), slot));

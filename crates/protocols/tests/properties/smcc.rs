@@ -96,7 +96,7 @@ proptest! {
         for len in (2..content.len()).step_by(4) {
             let extension = Extension::new(LAYER_EXTENSION, &content[..len]).expect("whole words");
             let read = Data::from_lct(&LctFields { extension, ..pieces });
-            // With an echo the shorter form is a whole header too; its length is what tells.
+            // With an echo the shorter form is a whole header too; only its length distinguishes them.
             prop_assert!(read.is_err() || len == 26, "{} bytes of {}", len, content.len());
         }
     }
@@ -106,7 +106,7 @@ proptest! {
         bytes in proptest::collection::vec(any::<u8>(), 0..MAX_CONTENT + 8), cci in any::<[u8; 4]>(),
         end_of_session in any::<bool>(),
     ) {
-        // A round of decoding and encoding changes nothing of what was understood.
+        // Decoding and encoding again changes nothing that was understood.
         if let Ok(report) = Report::decode(REPORT, &bytes) {
             let mut room = [0; MAX_REPORT];
             let length = report.encode(REPORT, &mut room);
