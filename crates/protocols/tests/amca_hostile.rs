@@ -207,7 +207,7 @@ fn floods_of_nacks_and_heartbeats_are_cut() {
 }
 
 #[test]
-fn nacks_for_what_was_acknowledged_are_ignored_and_so_is_who_sends_them() {
+fn nacks_for_what_was_acknowledged_are_ignored_and_so_is_their_sender() {
     let (mut source, session) = source(&Options::default(), 100);
     give(&mut source, at(100_100), packet(child(0, 1), session, Body::Report(report(80, 90, 1))));
     for seq in 0..25 {
@@ -225,7 +225,7 @@ fn nacks_for_what_was_acknowledged_are_ignored_and_so_is_who_sends_them() {
 }
 
 #[test]
-fn who_stalls_is_left_behind() {
+fn a_child_that_stalls_is_left_behind() {
     let options = Options { opening: Duration::ZERO, ..Options::default() };
     let (mut source, session) = source(&options, 5);
     let mut left_behind = Vec::new();
@@ -263,7 +263,7 @@ fn a_gap_of_any_size_costs_little() {
 }
 
 #[test]
-fn a_receiver_that_hears_nothing_more_leaves() {
+fn a_receiver_without_further_packets_leaves() {
     let mut receiver = Receiver::new(&Options::default(), plan(), Stream::new(1, "receiver"));
     give(&mut receiver, at(0), Input::Start);
     give(&mut receiver, at(10), packet(Origin::Channel(Channel(0)), 5, data(0, NONE)));

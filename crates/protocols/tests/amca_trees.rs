@@ -90,18 +90,18 @@ fn check_trees(first: u64, end: u64, step: usize) {
 }
 
 #[test]
-fn who_stays_gets_everything_in_even_trees() {
+fn receivers_that_stay_get_everything_in_even_trees() {
     check_trees(0, TREES, 2);
 }
 
 #[test]
-fn who_stays_gets_everything_in_odd_trees() {
+fn receivers_that_stay_get_everything_in_odd_trees() {
     check_trees(1, TREES, 2);
 }
 
 /// Forty times as many, about a minute: for changes of the protocol.
 #[test]
 #[ignore = "a minute; the thousand trees above are run each time"]
-fn who_stays_gets_everything_in_many_trees() {
+fn receivers_that_stay_get_everything_in_many_trees() {
     check_trees(TREES, 41 * TREES, 1);
 }

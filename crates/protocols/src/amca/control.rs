@@ -28,7 +28,7 @@ pub struct Rules {
     /// Whether a congestion mark counts as congestion.
     pub marks_count: bool,
     /// Whether the standing queue beyond beta is drained.
-    pub drains: bool,
+    pub drains_queue: bool,
     /// Whether estimates change the rate at most once per round-trip time.
     pub once_per_rtt: bool,
 }
@@ -49,7 +49,7 @@ impl Rules {
             packet_bits,
             restart_after_cut: options.restart_after_cut,
             marks_count: options.ce_counts,
-            drains: options.drains(),
+            drains_queue: options.drains_queue(),
             once_per_rtt: options.follows_once(),
         }
     }
@@ -100,7 +100,7 @@ pub struct Control {
     seen_from: Option<Time>,
     peaks: [(u64, f64); PEAKS],
     /// Growth of the queue and unacknowledged packets, by the last report.
-    heard: (Option<f64>, f64),
+    last_report: (Option<f64>, f64),
 }
 
 impl Control {
@@ -113,7 +113,7 @@ impl Control {
             hold_until: None,
             seen_from: None,
             peaks: [(0, 0.0); PEAKS],
-            heard: (None, 0.0),
+            last_report: (None, 0.0),
         }
     }
 
@@ -136,12 +136,12 @@ impl Control {
 
     /// Growth of the queue, by the last report; none before a report that contains it.
     pub fn growth(&self) -> Option<f64> {
-        self.heard.0
+        self.last_report.0
     }
 
     /// Unacknowledged packets, by the last report.
     pub fn unacknowledged(&self) -> f64 {
-        self.heard.1
+        self.last_report.1
     }
 
     /// The rules.
@@ -152,7 +152,7 @@ impl Control {
     /// A report came.
     pub fn on_report(&mut self, now: Time, step: Step) {
         let estimate = queue_estimate(step.period_s, step.rtt_var_s, self.rules.increase_max);
-        self.heard = (estimate.growth, step.unacknowledged);
+        self.last_report = (estimate.growth, step.unacknowledged);
         if self.phase == Phase::Avoidance && self.may_restart(now) {
             self.phase = Phase::SlowStart;
         }
@@ -161,7 +161,7 @@ impl Control {
         }
         match self.phase {
             Phase::SlowStart => self.climb(&estimate, &step),
-            Phase::Avoidance => self.follow(now, &estimate, &step),
+            Phase::Avoidance => self.apply_estimate(now, &estimate, &step),
         }
         self.remember(now);
     }
@@ -185,7 +185,7 @@ impl Control {
         }
     }
 
-    fn follow(&mut self, now: Time, estimate: &QueueEstimate, step: &Step) {
+    fn apply_estimate(&mut self, now: Time, estimate: &QueueEstimate, step: &Step) {
         if self.rules.once_per_rtt {
             if self.seen_from.is_some_and(|from| now < from) {
                 return;
@@ -200,14 +200,14 @@ impl Control {
             self.grow(self.rules.increase, step);
         } else {
             self.grow(estimate.gamma, step);
-            if self.rules.drains && in_bounds && step.unacknowledged > self.rules.beta {
-                self.drain_queue(step);
+            if self.rules.drains_queue && in_bounds && step.unacknowledged > self.rules.beta {
+                self.drain_standing_queue(step);
             }
         }
     }
 
     /// Reduces the rate so that the queue beyond beta drains within the next period or round-trip time; by half at most.
-    fn drain_queue(&mut self, step: &Step) {
+    fn drain_standing_queue(&mut self, step: &Step) {
         let span_s = step.period_s.max(step.rtt_max_s.unwrap_or(LEAST_RTT_S));
         let beyond_bps = (step.unacknowledged - self.rules.beta) * self.rules.packet_bits / span_s;
         self.set((self.rate_bps - beyond_bps).max(self.rate_bps / 2.0));

@@ -9,7 +9,7 @@ mod missing;
 mod standing;
 mod table;
 
-pub(super) use children::{ChildKey, Children, HeardNack, link_bit};
+pub(super) use children::{ChildKey, ChildNack, Children, link_bit};
 pub(super) use heartbeat::Heartbeats;
 pub(super) use missing::Missing;
 pub(super) use standing::Standing;
@@ -31,6 +31,6 @@ pub(super) fn after_wire(wire: WireSeq, near: u64) -> u64 {
 }
 
 /// A duration in microseconds for the wire.
-pub(super) fn wire_us(span: Duration) -> u32 {
-    u32::try_from(span.as_us()).unwrap_or(u32::MAX)
+pub(super) fn wire_us(duration: Duration) -> u32 {
+    u32::try_from(duration.as_us()).unwrap_or(u32::MAX)
 }

@@ -115,7 +115,7 @@ impl Options {
     }
 
     /// Whether the standing queue beyond beta is drained, by option or profile.
-    pub fn drains(&self) -> bool {
+    pub fn drains_queue(&self) -> bool {
         self.drain.unwrap_or(self.profile == Profile::Backlog)
     }
 

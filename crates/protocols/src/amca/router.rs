@@ -7,7 +7,7 @@ mod upwards;
 use self::recovery::{Recovery, Verdict};
 use self::reports::Rounds;
 use super::dyram::{
-    ChildKey, Children, HeardNack, Heartbeats, Standing, after_wire, link_bit, wire_before, wire_us,
+    ChildKey, ChildNack, Children, Heartbeats, Standing, after_wire, link_bit, wire_before, wire_us,
 };
 use super::{Body, Data, Header, Nack, Options};
 use layercast_core::contract::{
@@ -113,7 +113,7 @@ impl Router {
     /// How far all children have got.
     fn standing(&self) -> Option<Standing> {
         let standing = self.children.standing(self.group_below)?;
-        Some(self.rounds.held(standing))
+        Some(self.rounds.limited(standing))
     }
 
     fn on_data(&mut self, now: Time, session: u32, data: &Data) {
@@ -132,7 +132,7 @@ impl Router {
         }
         if self.end.is_none() && seq >= FIRST {
             // The router starts within a session: the first child to report need not be the one furthest behind.
-            self.rounds.hold(now + self.options.opening, group_below);
+            self.rounds.hold_back(now + self.options.opening, group_below);
         }
         let end = *self.end.get_or_insert(seq);
         if seq < end {
@@ -196,34 +196,33 @@ impl Router {
     /// A NACK from below.
     fn on_nack(&mut self, now: Time, key: ChildKey, nack: &Nack) {
         let Some(end) = self.end else { return };
-        let Some(heard) = self.children.entry(now, key).and_then(|child| child.on_nack(now, nack, end))
-        else {
+        let Some(nack) = self.children.entry(now, key).and_then(|child| child.on_nack(now, nack, end)) else {
             return;
         };
-        self.watch(now);
-        if heard.seq < self.group_below {
+        self.arm_sweep(now);
+        if nack.seq < self.group_below {
             return;
         }
         let link = key.link.map_or(0, link_bit);
-        let verdict = self.recovery.asked_by_child(now, heard.seq, ChildSet(link), heard.standing, end);
-        self.follow(now, heard, verdict);
+        let verdict = self.recovery.asked_by_child(now, nack.seq, ChildSet(link), nack.standing, end);
+        self.apply_verdict(now, nack, verdict);
     }
 
-    fn follow(&mut self, now: Time, heard: HeardNack, verdict: Verdict) {
+    fn apply_verdict(&mut self, now: Time, nack: ChildNack, verdict: Verdict) {
         match verdict {
             Verdict::Suppress => {}
             Verdict::Up(standing) => {
-                let standing = if heard.is_ahead { self.standing().unwrap_or(standing) } else { standing };
-                let standing = Standing { end: standing.end.max(heard.standing.end), ..standing };
+                let standing = if nack.is_ahead { self.standing().unwrap_or(standing) } else { standing };
+                let standing = Standing { end: standing.end.max(nack.standing.end), ..standing };
                 let window = self.window_up();
-                self.recovery.acted(now, heard.seq, window);
-                self.nack_up(heard.seq, standing);
+                self.recovery.on_nack_sent(now, nack.seq, window);
+                self.nack_up(nack.seq, standing);
             }
             Verdict::Decide => {
                 let spread = self.children.round_trips().map_or(Duration::ZERO, |(shortest, longest)| {
                     longest.saturating_sub(shortest).min(self.options.decision_delay)
                 });
-                self.recovery.decide_at(heard.seq, now + spread);
+                self.recovery.decide_at(nack.seq, now + spread);
                 self.decide(now);
             }
         }
@@ -236,11 +235,11 @@ impl Router {
         if seq < self.group_below || seq >= end {
             return;
         }
-        let (below, told_end) = (after_wire(nack.lo, end), after_wire(nack.lr, end));
-        if below > told_end || told_end > end {
+        let (below, claimed_end) = (after_wire(nack.lo, end), after_wire(nack.lr, end));
+        if below > claimed_end || claimed_end > end {
             return;
         }
-        let standing = Standing { below, end: told_end, limit: below };
+        let standing = Standing { below, end: claimed_end, limit: below };
         if self.recovery.asked_by_parent(now, seq, standing) {
             self.recovery.decide_at(seq, now);
             self.decide(now);
@@ -261,7 +260,7 @@ impl Router {
                 Some(key) => self.ask_child(now, key, choice.seq, choice.standing),
                 None if choice.asking.0 != 0 => {
                     let window = self.window_up();
-                    self.recovery.acted(now, choice.seq, window);
+                    self.recovery.on_nack_sent(now, choice.seq, window);
                     self.nack_up(choice.seq, choice.standing);
                 }
                 None => {}
@@ -277,7 +276,7 @@ impl Router {
             child.asked = turn;
         }
         // The source must see losses that are repaired here as well.
-        self.rounds.fold(standing);
+        self.rounds.add_nack(standing);
         let body = Body::Nack(Nack {
             seq: Seq(seq).wire(),
             lo: wire_before(standing.below),
@@ -290,7 +289,7 @@ impl Router {
     }
 
     /// There are children, so the router checks for silent ones.
-    fn watch(&mut self, now: Time) {
+    fn arm_sweep(&mut self, now: Time) {
         if self.timers.at(Timer::Sweep).is_none() {
             self.timers.arm(Timer::Sweep, now + SWEEP);
         }

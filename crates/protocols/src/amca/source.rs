@@ -156,8 +156,8 @@ impl Source {
             self.timers.arm(Timer::Send, at.max(now));
         } else if waits {
             if self.timers.at(Timer::Repeat).is_none() {
-                let way = self.feedback.longest_way();
-                let at = now + self.repeat.max(way);
+                let path_rtt = self.feedback.repair_time();
+                let at = now + self.repeat.max(path_rtt);
                 self.timers.arm(Timer::Repeat, at);
             }
         } else {
@@ -169,7 +169,7 @@ impl Source {
     }
 
     fn send_next(&mut self, now: Time) {
-        if let Some(repair) = self.repairs.take_next(now, self.feedback.longest_way()) {
+        if let Some(repair) = self.repairs.take_next(now, self.feedback.repair_time()) {
             let target =
                 if repair.to_all { Target::Channel(CHANNEL) } else { Target::Children(repair.links) };
             let header = self.data(repair.seq, true);
@@ -213,7 +213,7 @@ impl Source {
         let expected = self.feedback.expected_period(self.control.rate());
         let Some(child) = self.children.entry(now, key) else { return };
         let summary = child.on_report(now, report, self.next, Some(expected));
-        self.hear(now);
+        self.on_message(now);
         if !self.options.aggregate_at_source {
             if let Some(summary) = summary {
                 self.feedback.on_summary(now, &summary, self.next, &mut self.control);
@@ -237,19 +237,18 @@ impl Source {
 
     fn on_nack(&mut self, now: Time, key: ChildKey, nack: &Nack) {
         let end = self.next;
-        let Some(heard) = self.children.entry(now, key).and_then(|child| child.on_nack(now, nack, end))
-        else {
+        let Some(nack) = self.children.entry(now, key).and_then(|child| child.on_nack(now, nack, end)) else {
             return;
         };
-        self.hear(now);
-        if heard.is_ahead || heard.seq < self.group_below {
+        self.on_message(now);
+        if nack.is_ahead || nack.seq < self.group_below {
             return;
         }
         let link = key.link.map_or(0, link_bit);
         // A receiver that lacks the first packet still kept may have begun after it: that is not a loss.
-        let is_late = heard.standing.below <= self.group_below;
-        if self.repairs.ask(now, heard.seq, link) && !is_late {
-            let gap = heard.standing.end - heard.standing.below;
+        let is_late = nack.standing.below <= self.group_below;
+        if self.repairs.ask(now, nack.seq, link) && !is_late {
+            let gap = nack.standing.end - nack.standing.below;
             self.control.on_nack(now, gap, self.feedback.ignore());
         }
     }
@@ -259,7 +258,7 @@ impl Source {
         if !child.on_beat(now) {
             return;
         }
-        self.hear(now);
+        self.on_message(now);
         let body = Body::Answer(Answer { echo_ns: sent_ns, rtt_to_source_us: 0, is_from_source: true });
         self.actions.send(Send {
             target: Target::Peer(key.peer),
@@ -271,14 +270,14 @@ impl Source {
     }
 
     /// A message came from below.
-    fn hear(&mut self, now: Time) {
+    fn on_message(&mut self, now: Time) {
         self.had_children = true;
         self.feedback.on_children(self.children.changes);
         if self.is_done() {
             return;
         }
         let patience = self.feedback.patience(self.control.rate());
-        self.feedback.on_heard();
+        self.feedback.on_message();
         self.timers.arm(Timer::Silence, now + patience);
         if self.timers.at(Timer::Sweep).is_none() {
             self.timers.arm(Timer::Sweep, now + SWEEP);
@@ -293,7 +292,7 @@ impl Source {
         self.feedback.on_children(self.children.changes);
         if self.children.len() == 0 && self.had_children {
             self.control.on_silence();
-            self.feedback.on_nobody();
+            self.feedback.on_no_children();
         }
         self.timers.arm(Timer::Sweep, now + SWEEP);
     }

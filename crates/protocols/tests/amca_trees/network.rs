@@ -77,7 +77,7 @@ struct Node {
     /// Which links have requested which packet, of a router.
     asked: BTreeMap<u64, u64>,
     /// The number after the newest packet that it has received, of a router.
-    heard_end: Option<u64>,
+    newest_end: Option<u64>,
     /// Until when no further NACK for a packet may go up, of a router.
     quiet_until: BTreeMap<u64, Time>,
 }
@@ -161,7 +161,7 @@ impl Network {
             delivered: Vec::new(),
             has_left: false,
             asked: BTreeMap::new(),
-            heard_end: None,
+            newest_end: None,
             quiet_until: BTreeMap::new(),
         };
         let mut nodes = vec![node(None, idle)];
@@ -197,7 +197,7 @@ impl Network {
         let source = Source::new(options, plan(), Stream::new(seed, "source"));
         network.nodes[0].agent = Agent::Source(Box::new(source));
         for index in 0..network.nodes.len() {
-            network.tell(index, Input::Start, None);
+            network.give(index, Input::Start, None);
         }
         network
     }
@@ -237,7 +237,7 @@ impl Network {
         let stream = Stream::new(self.incarnation, &format!("router/{index}"));
         self.nodes[index].agent = Agent::Router(Box::new(Router::new(&self.options, plan(), stream)));
         self.nodes[index].asked.clear();
-        self.nodes[index].heard_end = None;
+        self.nodes[index].newest_end = None;
         self.nodes[index].quiet_until.clear();
     }
 
@@ -270,7 +270,7 @@ impl Network {
                         self.change(node, change);
                     }
                 }
-                index => self.tell(index, Input::Timer, None),
+                index => self.give(index, Input::Timer, None),
             }
         }
     }
@@ -279,14 +279,14 @@ impl Network {
         match change {
             Change::Activate => {
                 self.activate(index);
-                self.tell(index, Input::Start, None);
+                self.give(index, Input::Start, None);
             }
             Change::Deactivate => {
                 self.nodes[index].agent = Agent::Plain;
                 self.nodes[index].deadline = None;
             }
             Change::Leave => {
-                self.tell(index, Input::Stop, None);
+                self.give(index, Input::Stop, None);
                 self.nodes[index].has_left = true;
             }
         }
@@ -359,32 +359,32 @@ impl Network {
         {
             self.nodes[index].store.insert(u64::from(seq.0), piece);
         }
-        self.hear_gap(index, &packet.header);
+        self.on_gap(index, &packet.header);
         self.handled += 1;
         let Packet { header, size, .. } = packet;
         let arrival = Arrival { origin, size, ecn: Ecn::NotCapable, header };
-        self.tell(index, Input::Packet(arrival), packet.piece);
+        self.give(index, Input::Packet(arrival), packet.piece);
     }
 
     /// Packets that a router itself has lost count as requested by all below.
-    fn hear_gap(&mut self, index: usize, header: &Header) {
+    fn on_gap(&mut self, index: usize, header: &Header) {
         let Body::Data(data) = header.body else { return };
         let (node, seq) = (&mut self.nodes[index], u64::from(data.seq.0));
         if !matches!(node.agent, Agent::Router(_)) {
             return;
         }
-        let end = node.heard_end.unwrap_or(seq);
+        let end = node.newest_end.unwrap_or(seq);
         if !data.is_repair {
             (end..seq).for_each(|lost| {
                 node.asked.insert(lost, u64::MAX);
             });
         }
-        if !data.is_repair || (node.heard_end.is_some() && seq == end) {
-            node.heard_end = Some(end.max(seq + 1));
+        if !data.is_repair || (node.newest_end.is_some() && seq == end) {
+            node.newest_end = Some(end.max(seq + 1));
         }
     }
 
-    fn tell(&mut self, index: usize, input: Input<Header>, arrived: Option<u64>) {
+    fn give(&mut self, index: usize, input: Input<Header>, arrived: Option<u64>) {
         let now = self.now;
         let mut host = Collected::default();
         let node = &mut self.nodes[index];
@@ -412,7 +412,7 @@ impl Network {
             }
         }
         if self.produced == self.pieces && !std::mem::replace(&mut self.is_finishing, true) {
-            self.tell(0, Input::Finish, None);
+            self.give(0, Input::Finish, None);
         }
     }
 

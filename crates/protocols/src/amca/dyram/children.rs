@@ -58,7 +58,7 @@ pub(in crate::amca) struct Child {
     serial: Option<u32>,
     /// Whether it has reported in this round.
     has_reported: bool,
-    heard: Time,
+    last_message: Time,
     /// When it last advanced, or lacked nothing.
     advanced: Time,
     /// When a report of its last counted for the rate.
@@ -79,7 +79,7 @@ pub(in crate::amca) struct Child {
 
 /// A NACK to act on.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::amca) struct HeardNack {
+pub(in crate::amca) struct ChildNack {
     pub(in crate::amca) seq: u64,
     pub(in crate::amca) standing: Standing,
     /// Whether it is for a packet that has not passed here yet.
@@ -94,7 +94,7 @@ impl Child {
             report: None,
             serial: None,
             has_reported: false,
-            heard: now,
+            last_message: now,
             advanced: now,
             counted: None,
             rtt_us: 0,
@@ -114,10 +114,10 @@ impl Child {
 
     /// Whether it counts for the rate, and may be asked for repairs.
     pub(in crate::amca) fn is_live(&self, now: Time) -> bool {
-        !self.is_left_behind && now.since(self.heard) < LIVE.max(self.period() * 4)
+        !self.is_left_behind && now.since(self.last_message) < LIVE.max(self.period() * 4)
     }
 
-    fn stand(&mut self, now: Time, standing: Standing) {
+    fn update_standing(&mut self, now: Time, standing: Standing) {
         if self.standing.is_none_or(|old| standing.below > old.below) {
             self.advanced = now;
             self.is_left_behind = false;
@@ -127,7 +127,7 @@ impl Child {
 
     /// Whether to answer a heartbeat.
     pub(in crate::amca) fn on_beat(&mut self, now: Time) -> bool {
-        self.heard = now;
+        self.last_message = now;
         self.beats.allow(now, MOST_BEATS)
     }
 
@@ -145,13 +145,13 @@ impl Child {
         if behind.is_some_and(|behind| behind <= 0 && behind > -REORDERED) {
             return None;
         }
-        (self.serial, self.heard) = (Some(report.serial), now);
+        (self.serial, self.last_message) = (Some(report.serial), now);
         self.rtt_us = report.rtt_to_parent_us;
-        self.stand(now, standing);
+        self.update_standing(now, standing);
         let is_sane = (1..=LONGEST_PERIOD_US).contains(&report.period_us)
             && report.rtt_var_us.unsigned_abs() <= LARGEST_VARIATION_US.unsigned_abs();
-        let told = Duration::from_us(u64::from(report.period_us));
-        let due = expected.map_or(told, |expected| told.min(expected).max(expected.scaled(0.25)));
+        let reported = Duration::from_us(u64::from(report.period_us));
+        let due = expected.map_or(reported, |expected| reported.min(expected).max(expected.scaled(0.25)));
         let is_early = self.counted.is_some_and(|at| now.since(at) < due.scaled(0.5));
         if !is_sane || is_early {
             return None;
@@ -172,7 +172,7 @@ impl Child {
     }
 
     /// A NACK came. Nothing from `end` on has passed here.
-    pub(in crate::amca) fn on_nack(&mut self, now: Time, nack: &Nack, end: u64) -> Option<HeardNack> {
+    pub(in crate::amca) fn on_nack(&mut self, now: Time, nack: &Nack, end: u64) -> Option<ChildNack> {
         if now < self.ignored_until || !self.nacks.allow(now, MOST_NACKS) {
             return None;
         }
@@ -181,7 +181,7 @@ impl Child {
         if seq < standing.below || seq > standing.end {
             return None;
         }
-        self.heard = now;
+        self.last_message = now;
         if self.standing.is_some_and(|known| seq < known.below) {
             self.on_stale(now);
             return None;
@@ -194,9 +194,9 @@ impl Child {
         let is_ahead = seq >= end;
         let is_further = self.standing.is_none_or(|known| known.below <= standing.below);
         if is_ahead && is_further {
-            self.stand(now, standing);
+            self.update_standing(now, standing);
         }
-        Some(HeardNack { seq, standing, is_ahead })
+        Some(ChildNack { seq, standing, is_ahead })
     }
 
     fn on_stale(&mut self, now: Time) {
@@ -304,8 +304,8 @@ impl Children {
     /// The smallest and the largest round-trip time to a child, once one is known.
     pub(in crate::amca) fn round_trips(&self) -> Option<(Duration, Duration)> {
         let known = || self.list.iter().filter(|child| child.rtt_us > 0).map(|child| child.rtt_us);
-        let span = |us: u32| Duration::from_us(u64::from(us));
-        Some((span(known().min()?), span(known().max()?)))
+        let from_us = |us: u32| Duration::from_us(u64::from(us));
+        Some((from_us(known().min()?), from_us(known().max()?)))
     }
 
     /// Forgets children that were silent for too long, and gives up on those that lacked a packet for too long;
@@ -317,7 +317,7 @@ impl Children {
         mut left_behind: impl FnMut(Peer, Duration),
     ) {
         let before = self.list.len();
-        self.list.retain(|child| now.since(child.heard) < self.silent_limit);
+        self.list.retain(|child| now.since(child.last_message) < self.silent_limit);
         self.changes += (before - self.list.len()) as u64;
         for child in &mut self.list {
             if child.standing.is_some_and(|standing| standing.below >= end) {

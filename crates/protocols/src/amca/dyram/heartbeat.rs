@@ -163,7 +163,7 @@ mod tests {
         assert!(beats.on_answer(at(140), Peer(1), answer(sent, 5_000)));
         let variation_us = beats.take_variation_us(Duration::from_ms(110));
         assert_eq!(variation_us, 10_000, "from 20 to 30 ms within 110 ms");
-        assert_eq!(beats.take_variation_us(Duration::from_ms(110)), 0, "told before");
+        assert_eq!(beats.take_variation_us(Duration::from_ms(110)), 0, "reported before");
 
         let sent = beats.send(at(200));
         assert!(beats.on_answer(at(290), Peer(2), answer(sent, 5_000)));

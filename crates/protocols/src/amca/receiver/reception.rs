@@ -9,7 +9,7 @@ const MOST_ASKED: usize = 64;
 
 /// The consequences of a data packet.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct DataOutcome {
     /// It is new.
     pub(super) is_new: bool,
     /// It repeats the newest one, and nothing is missing.
@@ -98,7 +98,7 @@ impl Reception {
     }
 
     /// Accepts a packet. None if it cannot belong to the session, or there is no room for it.
-    pub(super) fn take(&mut self, data: &Data) -> Option<Taken> {
+    pub(super) fn accept(&mut self, data: &Data) -> Option<DataOutcome> {
         let seq = data.seq.expand(Seq(self.end)).0;
         if seq >= self.below + self.buffer || self.last_end.is_some_and(|end| seq >= end) {
             return None;
@@ -108,37 +108,37 @@ impl Reception {
             return None;
         }
         let before = self.below;
-        let mut taken = Taken::default();
+        let mut outcome = DataOutcome::default();
         if seq >= self.end {
             self.missing.add(self.end, seq);
-            taken.lost = seq - self.end;
+            outcome.lost = seq - self.end;
             self.end = seq + 1;
-            taken.is_new = true;
+            outcome.is_new = true;
         } else {
-            taken.is_new = self.missing.remove(seq);
+            outcome.is_new = self.missing.remove(seq);
             self.asked.remove(seq);
         }
         if data.is_last && seq + 1 == self.end {
             self.last_end = Some(self.end);
         }
-        taken.is_beyond_repair = self.move_group(group_below);
+        outcome.is_beyond_repair = self.advance_group(group_below);
         self.below = self.missing.first().unwrap_or(self.end);
-        taken.is_repeated = !taken.is_new && seq + 1 == self.below && self.below == self.end;
+        outcome.is_repeated = !outcome.is_new && seq + 1 == self.below && self.below == self.end;
         if self.below > before.max(self.start) {
             self.has_delivered = true;
-            taken.deliver = Some(self.below - 1);
+            outcome.deliver = Some(self.below - 1);
         }
         let released = self.group_below.min(self.below);
         if released > self.released && self.has_delivered {
             self.released = released;
-            taken.release = Some(released - 1);
+            outcome.release = Some(released - 1);
         }
-        Some(taken)
+        Some(outcome)
     }
 
     /// All receivers have the packets before `group_below`, according to the source. Returns whether one is
     /// missing there that this receiver needs: one that has delivered nothing yet can still begin later.
-    fn move_group(&mut self, group_below: u64) -> bool {
+    fn advance_group(&mut self, group_below: u64) -> bool {
         if group_below <= self.group_below {
             return false;
         }

@@ -88,7 +88,7 @@ impl Reports {
     }
 
     /// The report of the current period.
-    pub(super) fn make(
+    pub(super) fn report(
         &mut self,
         now: Time,
         standing: Standing,

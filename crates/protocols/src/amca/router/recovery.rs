@@ -210,13 +210,13 @@ impl Recovery {
     }
 
     /// A NACK was sent for a packet.
-    pub(super) fn acted(&mut self, now: Time, seq: u64, window: Option<Duration>) {
+    pub(super) fn on_nack_sent(&mut self, now: Time, seq: u64, window: Option<Duration>) {
         self.state(now, seq).acted_until = now + window.unwrap_or(UNKNOWN_WINDOW);
     }
 
     /// A child was asked for a packet. Returns in which turn.
     pub(super) fn elected(&mut self, now: Time, seq: u64, key: ChildKey, window: Option<Duration>) -> u64 {
-        self.acted(now, seq, window);
+        self.on_nack_sent(now, seq, window);
         self.turn += 1;
         let state = self.state(now, seq);
         if let Some(free) = state.tried.iter_mut().find(|tried| tried.is_none()) {

@@ -23,7 +23,7 @@ impl Rounds {
     }
 
     /// Until then, nothing from `below` on is reported as received by all.
-    pub(super) fn hold(&mut self, until: Time, below: u64) {
+    pub(super) fn hold_back(&mut self, until: Time, below: u64) {
         self.hold = Some((until, below));
     }
 
@@ -33,13 +33,13 @@ impl Rounds {
     }
 
     /// How far all children have got, as far as it may be reported.
-    pub(super) fn held(&self, standing: Standing) -> Standing {
+    pub(super) fn limited(&self, standing: Standing) -> Standing {
         let below = self.hold.map_or(standing.below, |(_, below)| standing.below.min(below));
         Standing { below, ..standing }
     }
 
     /// A NACK was answered below.
-    pub(super) fn fold(&mut self, standing: Standing) {
+    pub(super) fn add_nack(&mut self, standing: Standing) {
         let (below, end) = self.folded.unwrap_or((standing.below, standing.end));
         self.folded = Some((below.min(standing.below), end.max(standing.end)));
     }
@@ -56,11 +56,11 @@ impl Rounds {
         let summary = summary?;
         let own = beats.take_variation_us(Duration::from_us(u64::from(summary.period_us)));
         let summary = summary.over_section(own);
-        let told = Standing { below: summary.below, end: summary.end, limit: summary.limit };
-        let told = self.held(told);
+        let position = Standing { below: summary.below, end: summary.end, limit: summary.limit };
+        let position = self.limited(position);
         let (below, end) = match self.folded.take() {
-            Some((below, end)) => (told.below.min(below), told.end.max(end)),
-            None => (told.below, told.end),
+            Some((below, end)) => (position.below.min(below), position.end.max(end)),
+            None => (position.below, position.end),
         };
         // A router that restarted is recognised by numbers that do not follow those before.
         let serial = self.serial.unwrap_or(now.as_wire_us()).wrapping_add(1);
@@ -68,7 +68,7 @@ impl Rounds {
         Some(Report {
             lo: wire_before(below),
             lr: wire_before(end),
-            max_seq: wire_before(told.limit),
+            max_seq: wire_before(position.limit),
             rtt_to_source_us: summary.rtt_max_us,
             rtt_to_parent_us: beats.to_parent().map_or(0, wire_us),
             rtt_min_us: summary.rtt_min_us,

@@ -14,7 +14,7 @@ impl Router {
             return;
         }
         child.held_beat = Some(sent_ns);
-        self.watch(now);
+        self.arm_sweep(now);
         self.answer_held();
         let apart = self.children.period(now).map_or(BEAT, |period| Duration::from_ns(period.as_ns() / 2));
         if self.last_beat.is_none_or(|at| now.since(at) >= apart.max(Duration::from_ms(1))) {
@@ -48,7 +48,7 @@ impl Router {
         let Some(end) = self.end else { return };
         let Some(child) = self.children.entry(now, key) else { return };
         child.on_report(now, report, end, None);
-        self.watch(now);
+        self.arm_sweep(now);
         if self.children.have_all_reported(now) {
             self.report(now);
         } else if self.rounds.begin() {

@@ -25,7 +25,7 @@ pub(super) struct Feedback {
     /// How often children had come or gone when `base` was started.
     changes: u64,
     /// Packets first sent since the last message from below.
-    unheard: u64,
+    sent_since_message: u64,
 }
 
 impl Feedback {
@@ -44,19 +44,19 @@ impl Feedback {
             shortest: None,
             base: None,
             changes: 0,
-            unheard: 0,
+            sent_since_message: 0,
         }
     }
 
     /// A new packet leaves.
     pub(super) fn on_new(&mut self) {
         self.sent_since += 1;
-        self.unheard += 1;
+        self.sent_since_message += 1;
     }
 
     /// A message came from below.
-    pub(super) fn on_heard(&mut self) {
-        self.unheard = 0;
+    pub(super) fn on_message(&mut self) {
+        self.sent_since_message = 0;
     }
 
     /// How often children have come or gone: with each change the path is a different one.
@@ -67,7 +67,7 @@ impl Feedback {
     }
 
     /// All children have left.
-    pub(super) fn on_nobody(&mut self) {
+    pub(super) fn on_no_children(&mut self) {
         (self.longest, self.shortest, self.base) = (None, None, None);
     }
 
@@ -77,7 +77,7 @@ impl Feedback {
     }
 
     /// How long a repair and its effects take.
-    pub(super) fn longest_way(&self) -> Duration {
+    pub(super) fn repair_time(&self) -> Duration {
         self.longest.unwrap_or(UNKNOWN_WINDOW)
     }
 
@@ -103,23 +103,23 @@ impl Feedback {
     /// How long without messages counts as severe congestion.
     pub(super) fn patience(&self, rate: Rate) -> Duration {
         let period = self.period.unwrap_or_else(|| self.expected_period(rate));
-        (period * 2).max(self.longest_way() * 2)
+        (period * 2).max(self.repair_time() * 2)
     }
 
     /// Whether silence means congestion: a source that sends nothing expects no messages.
     pub(super) fn is_severe(&self) -> bool {
-        self.unheard > 0
+        self.sent_since_message > 0
     }
 
     /// Passes the aggregate of the children's reports to the rate control. The next new packet is `next`.
     pub(super) fn on_summary(&mut self, now: Time, summary: &Summary, next: u64, control: &mut Control) {
-        let span = |us: u32| (us > 0).then(|| Duration::from_us(u64::from(us)));
-        if let Some(longest) = span(summary.rtt_max_us) {
+        let known_us = |us: u32| (us > 0).then(|| Duration::from_us(u64::from(us)));
+        if let Some(longest) = known_us(summary.rtt_max_us) {
             self.longest = Some(longest);
             self.base = Some(self.base.map_or(longest, |base| base.min(longest)));
         }
-        self.shortest = span(summary.rtt_min_us).or(self.shortest);
-        self.period = span(summary.period_us);
+        self.shortest = known_us(summary.rtt_min_us).or(self.shortest);
+        self.period = known_us(summary.period_us);
         let bits = control.rules().packet_bits;
         let advance = summary.below as i64 - self.below.unwrap_or(0) as i64;
         let unacknowledged = match self.profile {
@@ -137,7 +137,7 @@ impl Feedback {
             received_bps: self
                 .is_bounded
                 .then(|| f64::from(summary.count) * bits * 1e6 / f64::from(summary.period_us.max(1))),
-            rtt_max_s: span(summary.rtt_max_us).map(Duration::as_secs_f64),
+            rtt_max_s: known_us(summary.rtt_max_us).map(Duration::as_secs_f64),
             is_marked: summary.is_marked,
         };
         control.on_report(now, step);
