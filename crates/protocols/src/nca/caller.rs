@@ -47,7 +47,7 @@ impl Caller {
 
     /// An answer came. One to a heartbeat that was never sent is rejected. Returns whether it is the
     /// first.
-    pub(super) fn hear(&mut self, now: Time, answer: Answer) -> bool {
+    pub(super) fn on_answer(&mut self, now: Time, answer: Answer) -> bool {
         let known = answer.echo <= now && self.last.is_some_and(|last| answer.echo <= last);
         if !known || now.since(answer.echo) > Duration::from_secs(60) || answer.rtt > Duration::from_secs(600)
         {

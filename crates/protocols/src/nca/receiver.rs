@@ -2,7 +2,7 @@
 
 mod window;
 
-use self::window::{Reception, Taken};
+use self::window::{ArrivalOutcome, Reception};
 use super::caller::Caller;
 use super::{Ack, Candidate, Data, Header, Nack, Options, Report};
 use layercast_core::contract::{
@@ -83,7 +83,7 @@ impl Receiver {
         self.timers.arm(Timer::Report, now + self.interval);
     }
 
-    fn hear_data(&mut self, now: Time, data: Data, is_repair: bool) {
+    fn on_data(&mut self, now: Time, data: Data, is_repair: bool) {
         let seq = data.seq.expand(self.reception.next());
         let forgotten = data.released.map_or(Seq(0), |last| Seq(last.expand(seq).0 + 1)).min(seq);
         if !self.reception.has_begun() {
@@ -92,13 +92,13 @@ impl Receiver {
             }
             self.reception.begin(forgotten);
         }
-        let taken = self.reception.take(seq, is_repair);
+        let outcome = self.reception.accept(seq, is_repair);
         self.reception.forget(forgotten);
         if let Some(through) = self.reception.deliver() {
             self.actions.deliver(through);
             self.retries = 0;
         }
-        if taken == Taken::Refused {
+        if outcome == ArrivalOutcome::Refused {
             return;
         }
         if !is_repair {
@@ -109,7 +109,7 @@ impl Receiver {
                 self.actions.send(Send::report(Header::Ack(ack), self.size));
             }
         }
-        if taken == Taken::AfterGap {
+        if outcome == ArrivalOutcome::AfterGap {
             self.ask(now);
         } else if self.reception.missing().is_none() {
             self.timers.disarm(Timer::Retry);
@@ -154,13 +154,13 @@ impl Endpoint for Receiver {
         }
         match input {
             Input::Packet(Arrival { header: Header::Data(data), origin: Origin::Channel(_), .. }) => {
-                self.hear_data(now, data, false);
+                self.on_data(now, data, false);
             }
             Input::Packet(Arrival { header: Header::Repair(data), origin: Origin::Channel(_), .. }) => {
-                self.hear_data(now, data, true);
+                self.on_data(now, data, true);
             }
             Input::Packet(Arrival { header: Header::Answer(answer), origin: Origin::Peer(_), .. }) => {
-                if self.caller.hear(now, answer) {
+                if self.caller.on_answer(now, answer) {
                     self.report(now);
                 }
             }

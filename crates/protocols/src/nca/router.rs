@@ -21,7 +21,7 @@ const MOST_CHILDREN: usize = 4096;
 struct Child {
     peer: Peer,
     report: Report,
-    heard: Time,
+    last_report: Time,
 }
 
 /// The active nodes below a router or the source, and what they reported.
@@ -37,11 +37,11 @@ impl Children {
     }
 
     /// A child reports.
-    pub(super) fn hear(&mut self, peer: Peer, report: Report, now: Time) {
+    pub(super) fn on_report(&mut self, peer: Peer, report: Report, now: Time) {
         match self.list.binary_search_by_key(&peer, |child| child.peer) {
-            Ok(index) => self.list[index] = Child { peer, report, heard: now },
+            Ok(index) => self.list[index] = Child { peer, report, last_report: now },
             Err(index) if self.list.len() < MOST_CHILDREN => {
-                self.list.insert(index, Child { peer, report, heard: now });
+                self.list.insert(index, Child { peer, report, last_report: now });
             }
             Err(_) => {}
         }
@@ -50,7 +50,7 @@ impl Children {
     /// Forgets silent children. Returns whether any are left.
     pub(super) fn forget_silent(&mut self, now: Time) -> bool {
         let timeout = self.timeout;
-        self.list.retain(|child| now.since(child.heard) < timeout);
+        self.list.retain(|child| now.since(child.last_report) < timeout);
         !self.list.is_empty()
     }
 
@@ -103,13 +103,13 @@ impl Router {
         }
     }
 
-    fn hear_above(&mut self, now: Time, data: Data, is_repair: bool) {
+    fn on_data(&mut self, now: Time, data: Data, is_repair: bool) {
         let next = self.store.next();
         let seq = if next == Seq(0) { Seq(u64::from(data.seq.0)) } else { data.seq.expand(next) };
         if is_repair && seq >= next {
             return;
         }
-        let waiting = self.store.keep(seq, now);
+        let waiting = self.store.insert(seq, now);
         if is_repair {
             self.subcast(waiting, data, Payload::Arrived);
         } else {
@@ -117,7 +117,7 @@ impl Router {
             // A loss above is detected here first: the repair is requested before receivers ask.
             if next > Seq(0) && seq > next {
                 let others = (seq.0 - next.0 - 1).min(u64::from(u32::BITS));
-                (next.0..=next.0 + others).for_each(|missing| self.store.miss(Seq(missing), now));
+                (next.0..=next.0 + others).for_each(|missing| self.store.on_missing(Seq(missing), now));
                 let more = u32::MAX.checked_shr(u32::BITS - others as u32).unwrap_or(0);
                 self.ask(next.wire(), more);
             }
@@ -139,7 +139,7 @@ impl Router {
         }
     }
 
-    fn hear_nack(&mut self, now: Time, link: ChildLink, nack: Nack) {
+    fn on_nack(&mut self, now: Time, link: ChildLink, nack: Nack) {
         let next = self.store.next();
         if next == Seq(0) {
             return;
@@ -169,11 +169,11 @@ impl Router {
         }
     }
 
-    fn hear_child(&mut self, now: Time, link: ChildLink, peer: Peer, header: Header) {
+    fn on_child_packet(&mut self, now: Time, link: ChildLink, peer: Peer, header: Header) {
         match header {
-            Header::Nack(nack) => self.hear_nack(now, link, nack),
+            Header::Nack(nack) => self.on_nack(now, link, nack),
             Header::Report(report) => {
-                self.children.hear(peer, report, now);
+                self.children.on_report(peer, report, now);
                 if self.next_report.is_none() {
                     self.report(now);
                 }
@@ -225,16 +225,16 @@ impl Endpoint for Router {
             }
             _ if !self.started => {}
             Input::Packet(Arrival { origin: Origin::Child(link, peer), header, .. }) => {
-                self.hear_child(now, link, peer, header);
+                self.on_child_packet(now, link, peer, header);
             }
             Input::Packet(Arrival { origin: Origin::Channel(_), header: Header::Data(data), .. }) => {
-                self.hear_above(now, data, false);
+                self.on_data(now, data, false);
             }
             Input::Packet(Arrival { origin: Origin::Channel(_), header: Header::Repair(data), .. }) => {
-                self.hear_above(now, data, true);
+                self.on_data(now, data, true);
             }
             Input::Packet(Arrival { origin: Origin::Peer(_), header: Header::Answer(answer), .. }) => {
-                self.caller.hear(now, answer);
+                self.caller.on_answer(now, answer);
             }
             Input::Timer => {
                 if self.caller.next().is_some_and(|next| next <= now) {

@@ -88,7 +88,7 @@ impl Source {
         }
         let header = Header::Data(self.data(self.next, now));
         self.actions.send(Send::data(Channel(0), header, self.packet_size));
-        self.store.keep(self.next, now);
+        self.store.insert(self.next, now);
         self.window.sent(now);
         self.next = Seq(self.next.0 + 1);
         true
@@ -105,7 +105,7 @@ impl Source {
         }
     }
 
-    fn hear(&mut self, now: Time, link: ChildLink, peer: Peer, header: Header) {
+    fn on_child_packet(&mut self, now: Time, link: ChildLink, peer: Peer, header: Header) {
         match header {
             Header::Heartbeat(echo) => {
                 self.actions.send(answer(peer, echo, Duration::ZERO, self.options.feedback_size));
@@ -115,7 +115,7 @@ impl Source {
                 let complete = report.complete.expand(self.next);
                 let sane = report.worst.is_none_or(|worst| worst.loss.is_finite());
                 if complete <= self.next && sane {
-                    self.children.hear(peer, report, now);
+                    self.children.on_report(peer, report, now);
                     self.advance(now);
                     self.nominate(now);
                 }
@@ -233,7 +233,7 @@ impl Endpoint for Source {
             Input::Stop => self.stop(),
             _ if self.state == State::Idle => {}
             Input::Packet(Arrival { origin: Origin::Child(link, peer), header, .. }) => {
-                self.hear(now, link, peer, header);
+                self.on_child_packet(now, link, peer, header);
                 self.send_allowed(now);
             }
             Input::Timer => self.expire(now),

@@ -59,7 +59,7 @@ impl Store {
     }
 
     /// A packet arrived, or was sent. Returns the links that wait for it.
-    pub(super) fn keep(&mut self, seq: Seq, now: Time) -> ChildSet {
+    pub(super) fn insert(&mut self, seq: Seq, now: Time) -> ChildSet {
         if seq < self.first() {
             return ChildSet(0);
         }
@@ -102,7 +102,7 @@ impl Store {
     }
 
     /// A packet was found missing, and is requested from above.
-    pub(super) fn miss(&mut self, seq: Seq, now: Time) {
+    pub(super) fn on_missing(&mut self, seq: Seq, now: Time) {
         if seq >= self.first() {
             self.slot(seq).asked_at = Some(now);
         }
@@ -132,7 +132,7 @@ mod tests {
     fn a_repair_is_sent_once_on_a_link_within_the_hold() {
         let mut store = Store::new(8, Duration::from_ms(100));
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
-        store.keep(Seq(0), at(0));
+        store.insert(Seq(0), at(0));
         let ask = |store: &mut Store, link, ms| store.request(Seq(0), ChildLink(link), at(ms));
         assert_eq!(ask(&mut store, 0, 500), Request::Repair);
         assert_eq!(ask(&mut store, 0, 550), Request::Nothing);
@@ -142,16 +142,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_asked_for_once_and_goes_to_those_who_wait() {
+    fn a_missing_packet_is_requested_once_and_goes_to_the_links_that_wait() {
         let mut store = Store::new(8, Duration::from_ms(100));
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
-        store.keep(Seq(2), at(0));
+        store.insert(Seq(2), at(0));
         assert_eq!(store.request(Seq(1), ChildLink(3), at(1)), Request::Ask);
         assert_eq!(store.request(Seq(1), ChildLink(5), at(2)), Request::Nothing);
-        assert_eq!(store.keep(Seq(1), at(30)), ChildSet(1 << 3 | 1 << 5));
+        assert_eq!(store.insert(Seq(1), at(30)), ChildSet(1 << 3 | 1 << 5));
         assert_eq!(store.request(Seq(1), ChildLink(5), at(40)), Request::Nothing);
         assert_eq!(store.request(Seq(3), ChildLink(5), at(40)), Request::Nothing, "not sent yet");
-        store.keep(Seq(20), at(50));
+        store.insert(Seq(20), at(50));
         assert_eq!(store.request(Seq(12), ChildLink(0), at(60)), Request::Nothing, "too old");
         assert_eq!(store.request(Seq(13), ChildLink(0), at(60)), Request::Ask);
         assert_eq!(store.forgotten(), Some(Seq(12)));

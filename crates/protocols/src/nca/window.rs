@@ -98,7 +98,7 @@ impl Window {
 
     /// An acknowledgement by the nominee of a packet that was sent at `echo`.
     pub(super) fn acknowledge(&mut self, complete: Seq, next: Seq, echo: Time, now: Time) {
-        self.measure(now.since(echo));
+        self.on_rtt_sample(now.since(echo));
         self.backoff = 0;
         self.expires = (complete < next).then(|| now + self.rto());
         if complete > self.complete {
@@ -145,7 +145,7 @@ impl Window {
     }
 
     /// RFC 6298, section 2.
-    fn measure(&mut self, sample: Duration) {
+    fn on_rtt_sample(&mut self, sample: Duration) {
         self.rtt = Some(match self.rtt {
             None => (sample, sample.scaled(0.5)),
             Some((smoothed, deviation)) => {

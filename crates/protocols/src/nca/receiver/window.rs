@@ -7,7 +7,7 @@ use layercast_core::units::Seq;
 
 /// The outcome of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum ArrivalOutcome {
     /// It was new or a duplicate.
     InOrder,
     /// It was new, and packets before it are found missing.
@@ -79,25 +79,25 @@ impl Reception {
     }
 
     /// A packet arrived.
-    pub(super) fn take(&mut self, seq: Seq, is_repair: bool) -> Taken {
+    pub(super) fn accept(&mut self, seq: Seq, is_repair: bool) -> ArrivalOutcome {
         if seq < self.complete {
-            return Taken::InOrder;
+            return ArrivalOutcome::InOrder;
         }
         if seq.0 - self.complete.0 >= self.held.len() as u64 {
-            return Taken::Refused;
+            return ArrivalOutcome::Refused;
         }
         let gap = seq > self.next;
         while self.next <= seq {
             let missed = self.next < seq || is_repair;
             let slot = self.slot(self.next);
             self.held[slot] = false;
-            self.measure(missed);
+            self.record_loss(missed);
             self.next = Seq(self.next.0 + 1);
         }
         let slot = self.slot(seq);
         self.held[slot] = true;
         self.advance();
-        if gap { Taken::AfterGap } else { Taken::InOrder }
+        if gap { ArrivalOutcome::AfterGap } else { ArrivalOutcome::InOrder }
     }
 
     /// Packets before this number are no longer kept anywhere. If one of them is missing, delivery ends: it
@@ -136,7 +136,7 @@ impl Reception {
         }
     }
 
-    fn measure(&mut self, missed: bool) {
+    fn record_loss(&mut self, missed: bool) {
         let place = (self.measured % self.lost.len() as u64) as usize;
         let before = core::mem::replace(&mut self.lost[place], missed);
         self.lost_count = self.lost_count + u32::from(missed) - u32::from(before);
@@ -153,19 +153,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gaps_are_told_once_and_filled_in_any_order() {
+    fn gaps_are_reported_once_and_filled_in_any_order() {
         let mut reception = Reception::new(&Options { buffer: 8, ..Options::default() });
-        assert_eq!(reception.take(Seq(0), false), Taken::InOrder);
+        assert_eq!(reception.accept(Seq(0), false), ArrivalOutcome::InOrder);
         assert_eq!(reception.deliver(), Some(Seq(0)));
-        assert_eq!(reception.take(Seq(4), false), Taken::AfterGap);
+        assert_eq!(reception.accept(Seq(4), false), ArrivalOutcome::AfterGap);
         assert_eq!(reception.missing(), Some((Seq(1), 0b11)));
-        assert_eq!(reception.take(Seq(2), true), Taken::InOrder);
+        assert_eq!(reception.accept(Seq(2), true), ArrivalOutcome::InOrder);
         assert_eq!(reception.missing(), Some((Seq(1), 0b10)));
         assert_eq!(reception.deliver(), None);
-        assert_eq!(reception.take(Seq(9), false), Taken::Refused);
-        reception.take(Seq(1), true);
+        assert_eq!(reception.accept(Seq(9), false), ArrivalOutcome::Refused);
+        reception.accept(Seq(1), true);
         assert_eq!(reception.deliver(), Some(Seq(2)));
-        reception.take(Seq(3), true);
+        reception.accept(Seq(3), true);
         assert_eq!((reception.deliver(), reception.missing()), (Some(Seq(4)), None));
         assert_eq!(reception.loss(), 0.6, "three of five came late");
     }
@@ -174,9 +174,9 @@ mod tests {
     fn what_others_gave_up_ends_the_delivery_in_order() {
         let mut reception = Reception::new(&Options { buffer: 8, ..Options::default() });
         reception.begin(Seq(3));
-        reception.take(Seq(3), false);
+        reception.accept(Seq(3), false);
         assert_eq!(reception.deliver(), Some(Seq(3)));
-        reception.take(Seq(5), false);
+        reception.accept(Seq(5), false);
         reception.forget(Seq(5));
         assert_eq!((reception.complete(), reception.missing()), (Seq(6), None));
         assert_eq!(reception.deliver(), None);
