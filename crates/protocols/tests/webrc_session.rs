@@ -26,7 +26,7 @@ fn run(paths: &[Path], seconds: u64) -> Pair<Source, Receiver> {
 }
 
 /// Joins by cause, and slow starts that ended.
-fn told(pair: &Pair<Source, Receiver>, index: usize, wanted: Cause) -> usize {
+fn level_changes(pair: &Pair<Source, Receiver>, index: usize, wanted: Cause) -> usize {
     let is_wanted = |(_, note): &&(Time, TraceEvent)| matches!(note, TraceEvent::LevelChanged { cause, .. } if *cause == wanted);
     pair.record(index).notes.iter().filter(is_wanted).count()
 }
@@ -38,7 +38,7 @@ fn without_loss_all_waves_are_joined_and_each_is_left_at_its_end() {
     let estimates = pair.receiver(0).estimates(pair.now());
     // The session's rate is the maximum: start-up ends there.
     assert!(estimates.level >= Level::from_count(waves.active_waves()), "{:?}", estimates.level);
-    assert!(told(&pair, 0, Cause::WaveEnded) > 10);
+    assert!(level_changes(&pair, 0, Cause::WaveEnded) > 10);
     assert_eq!(pair.record(0).lost, 0);
     assert!(pair.record(0).notes.iter().any(|(_, note)| matches!(note, TraceEvent::SlowStartEnded { .. })));
     assert!(!pair.record(0).notes.iter().any(|(_, note)| matches!(note, TraceEvent::LossEvent { .. })));
@@ -75,13 +75,13 @@ fn a_narrow_path_is_filled_and_not_flooded() {
 }
 
 #[test]
-fn a_receiver_that_hears_nothing_leaves_and_comes_back() {
+fn a_receiver_without_packets_leaves_and_comes_back() {
     let mut pair = run(&[Path::default()], 60);
     pair.path_mut(0).loss = 1.0;
     pair.run(Duration::from_secs(15));
     assert!(pair.held(0).is_empty());
     assert_eq!(pair.receiver(0).estimates(pair.now()).level, Level::NONE);
-    assert!(told(&pair, 0, Cause::Silence) > 0);
+    assert!(level_changes(&pair, 0, Cause::Silence) > 0);
     pair.path_mut(0).loss = 0.0;
     pair.run(Duration::from_secs(60));
     assert!(pair.held(0).contains(&BASE) && pair.held(0).len() > 3, "{:?}", pair.held(0));
@@ -108,7 +108,7 @@ fn a_wave_that_brings_nothing_is_given_up() {
     let mut pair = run_with(&options, &[Path::default()], 5);
     pair.set_tamper(Box::new(|_, _, arrival| arrival.header.channel == BASE));
     pair.run(Duration::from_secs(60));
-    assert!(told(&pair, 0, Cause::SilentLayer) > 10);
+    assert!(level_changes(&pair, 0, Cause::SilentLayer) > 10);
     assert!(pair.held(0).len() <= 2);
     // Joins that are undone leave no trace: the target is four times the rate of the base.
     let target = pair.receiver(0).estimates(pair.now()).rate.known().expect("a target");
@@ -135,7 +135,7 @@ fn forged_slots_end_no_waves() {
 }
 
 #[test]
-fn the_end_is_believed_when_it_is_told_twice() {
+fn the_end_is_accepted_when_it_is_announced_twice() {
     let mut pair = run(&[Path::default(), Path::default()], 30);
     let mut ends = 0;
     pair.set_tamper(Box::new(move |_, index, arrival: &mut layercast_core::contract::Arrival<Header>| {

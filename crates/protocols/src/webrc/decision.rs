@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wave_is_joined_when_nothing_speaks_against_it() {
+    fn a_wave_is_joined_when_no_rule_forbids_it() {
         let waves = waves(false);
         let ready = ready(&waves);
         let decided = |situation| decide(&waves, &situation);

@@ -109,7 +109,7 @@ impl Requirements for Options {
     }
 
     fn check(&self, plan: &SessionPlan) -> Result<(), PlanError> {
-        match self.fault(plan) {
+        match self.plan_error(plan) {
             Some(fault) => Err(PlanError(fault)),
             None => Ok(()),
         }
@@ -118,7 +118,7 @@ impl Requirements for Options {
 
 impl Options {
     /// What is wrong with a plan, and what would fit.
-    fn fault(&self, plan: &SessionPlan) -> Option<String> {
+    fn plan_error(&self, plan: &SessionPlan) -> Option<String> {
         let count = plan.layers.count();
         if count != 1 {
             return Some(format!(
@@ -130,7 +130,7 @@ impl Options {
         let (rate, base) = (plan.layers.top_rate(), Rate::from_bps(self.base_rate * bits));
         if rate <= base {
             return Some(format!(
-                "a rate of {rate} leaves nothing beside the base channel, which has {base} with this size of \
+                "a rate of {rate} leaves nothing for waves above the base channel, which has {base} with this size of \
                  packets; give a higher rate or a lower `base_rate`"
             ));
         }
@@ -177,20 +177,20 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told_with_what_would() {
-        let told = |options: &Options, rates: &[f64]| match options.check(&plan(rates)) {
+    fn a_plan_that_does_not_fit_is_rejected_with_what_would() {
+        let error = |options: &Options, rates: &[f64]| match options.check(&plan(rates)) {
             Err(PlanError(fault)) => fault,
             Ok(()) => String::new(),
         };
         let options = Options::default();
-        assert!(told(&options, &[100.0, 100.0]).contains("give one layer"));
-        assert!(told(&options, &[8.0]).contains("base_rate"));
+        assert!(error(&options, &[100.0, 100.0]).contains("give one layer"));
+        assert!(error(&options, &[8.0]).contains("base_rate"));
         let many = Options { waves: 14, ..options.clone() };
-        assert!(told(&many, &[1000.0]).contains("more than the 13"));
+        assert!(error(&many, &[1000.0]).contains("more than the 13"));
         let quick = Options { slot: Duration::from_secs(1), ..options.clone() };
-        assert!(told(&quick, &[1000.0]).contains("word"));
-        assert_eq!(told(&Options { word: WordForm::Long, ..quick }, &[1000.0]), "");
+        assert!(error(&quick, &[1000.0]).contains("word"));
+        assert_eq!(error(&Options { word: WordForm::Long, ..quick }, &[1000.0]), "");
         let quicker = Options { slot: Duration::from_ms(100), word: WordForm::Long, ..options };
-        assert!(told(&quicker, &[1000.0]).contains("longer slots"));
+        assert!(error(&quicker, &[1000.0]).contains("longer slots"));
     }
 }

@@ -54,7 +54,7 @@ pub struct Receiver {
     held: Vec<Held>,
     /// When the base channel was joined.
     entered: Time,
-    last_heard: Time,
+    last_packet: Time,
     /// End packets received.
     ends: u32,
     path: Option<Path>,
@@ -99,7 +99,7 @@ struct Path {
     /// When the newest wave was joined, if its first packet has not come (JOINING).
     joining_since: Option<Time>,
     /// When the first packet of the newest channel came.
-    newest_heard: Time,
+    newest_first_packet: Time,
     /// The time from the join to the first packet of the last wave, in seconds.
     last_delay_s: Option<f64>,
     /// No join before this time, after the host failed to join.
@@ -124,7 +124,7 @@ impl Receiver {
             options: options.clone(),
             phase: Phase::Idle,
             entered: Time::ZERO,
-            last_heard: Time::ZERO,
+            last_packet: Time::ZERO,
             ends: 0,
             path: None,
             timers: Timers::default(),
@@ -147,11 +147,11 @@ impl Receiver {
         Level::from_count(self.held.len() as u16)
     }
 
-    fn enter(&mut self, now: Time) {
+    fn join_session(&mut self, now: Time) {
         self.phase = Phase::In;
-        (self.entered, self.last_heard) = (now, now);
+        (self.entered, self.last_packet) = (now, now);
         self.path = None;
-        self.hold(BASE, Cause::Start);
+        self.join_channel(BASE, Cause::Start);
         self.timers.arm(Timer::Silence, now + self.silence());
         self.timers.arm(Timer::Slot, now + self.slot_silence());
     }
@@ -165,7 +165,7 @@ impl Receiver {
     }
 
     /// Joins a channel above those that are held.
-    fn hold(&mut self, channel: Channel, cause: Cause) {
+    fn join_channel(&mut self, channel: Channel, cause: Cause) {
         let from = self.level();
         self.held.push(Held::new(&self.options, &self.waves, channel, self.max_gap));
         self.actions.join(channel);
@@ -247,15 +247,15 @@ impl Receiver {
                 Timer::Late => self.expire_holes(now),
                 Timer::Silence => self.on_silence(now),
                 Timer::Slot => self.go_out(now, Cause::Silence),
-                Timer::Rejoin => self.enter(now),
+                Timer::Rejoin => self.join_session(now),
             }
         }
     }
 
     fn on_silence(&mut self, now: Time) {
-        let (waited, limit) = (now.since(self.last_heard), self.silence());
+        let (waited, limit) = (now.since(self.last_packet), self.silence());
         if waited < limit {
-            self.timers.arm(Timer::Silence, self.last_heard + limit);
+            self.timers.arm(Timer::Silence, self.last_packet + limit);
             return;
         }
         self.actions.trace(TraceEvent::Silent { waited });
@@ -263,7 +263,7 @@ impl Receiver {
     }
 
     /// A missing packet may become lost by age alone.
-    fn watch_holes(&mut self) {
+    fn arm_hole_timer(&mut self) {
         let late_limit = self.options.late_limit;
         self.timers
             .set(Timer::Late, self.held.iter().filter_map(|held| held.tracker.deadline(late_limit)).min());
@@ -275,7 +275,7 @@ impl Receiver {
             held.tracker.expire(now, self.options.late_limit, |lost| losses.add(lost));
         }
         self.on_losses(now, losses);
-        self.watch_holes();
+        self.arm_hole_timer();
     }
 }
 
@@ -284,7 +284,7 @@ impl Endpoint for Receiver {
 
     fn handle(&mut self, now: Time, input: Input<Header>) {
         match input {
-            Input::Start if self.phase == Phase::Idle => self.enter(now),
+            Input::Start if self.phase == Phase::Idle => self.join_session(now),
             _ if matches!(self.phase, Phase::Idle | Phase::Over) => return,
             Input::Packet(arrival) if self.phase == Phase::In => self.on_packet(now, &arrival),
             Input::JoinFailed(channel, _) => self.on_join_failed(now, channel),

@@ -112,19 +112,19 @@ impl Departures {
 
     /// When in a slot packet `number` of the base channel leaves, from 0; there are
     /// [`Waves::base_packets`] of them.
-    pub fn of_base(&self, number: u32) -> Duration {
+    pub fn base_departure(&self, number: u32) -> Duration {
         let left = 1.0 - f64::from(number.min(self.base_packets - 1)) / self.endless;
         Duration::from_secs_f64(-ln(left) / self.steepness * self.slot_s)
     }
 }
 
-/// Whether a packet of slot `heard` shows that slot `current` is over, `since` after that began, and by
+/// Whether a packet of slot `received` shows that slot `current` is over, `since` after that began, and by
 /// how many slots (RFC 3738, section 3.2.3.3). None for a packet of this slot or an old one.
 ///
 /// A difference that the time passed allows is plausible; the result says whether it is.
-pub fn starts_slot(waves: &Waves, current: u16, heard: u16, since: Duration) -> Option<(u16, bool)> {
+pub fn starts_slot(waves: &Waves, current: u16, received: u16, since: Duration) -> Option<(u16, bool)> {
     let cycle = u32::from(waves.cycle());
-    let ahead = (u32::from(heard) + cycle - u32::from(current) % cycle) % cycle;
+    let ahead = (u32::from(received) + cycle - u32::from(current) % cycle) % cycle;
     if ahead == 0 || 2 * ahead > 2 * cycle - u32::from(waves.silent_slots()) {
         return None;
     }

@@ -83,7 +83,7 @@ impl Source {
     fn find_place(&mut self, now: Time) {
         self.slot = slot_of(&self.waves, self.start, now);
         let (packets, began) = (self.waves.base_packets(), self.slot.1);
-        let is_ahead = |&number: &u32| began + self.departures.of_base(number) >= now;
+        let is_ahead = |&number: &u32| began + self.departures.base_departure(number) >= now;
         let number = (0..packets).find(is_ahead).unwrap_or(packets);
         self.base = (number, self.base_time(number));
         self.active.clear();
@@ -107,7 +107,7 @@ impl Source {
     /// When the base sends a packet of this slot; after the last one, when the next slot begins.
     fn base_time(&self, number: u32) -> Time {
         if number < self.waves.base_packets() {
-            self.slot.1 + self.departures.of_base(number)
+            self.slot.1 + self.departures.base_departure(number)
         } else {
             self.slot.1 + self.waves.slot()
         }

@@ -22,18 +22,18 @@ impl Receiver {
         path.rates.end_epoch(&self.waves, weights, held, rate(received), rate(received + lost));
         path.loss.end_epoch();
         self.timers.arm(Timer::Epoch, now + epoch);
-        self.watch_start_up(now);
+        self.check_start_up(now);
         self.decide(now);
     }
 
     /// Whether an epoch has passed since the newest wave's first packet.
     fn has_shown(&self, path: &Path, now: Time) -> bool {
-        path.joining_since.is_none() && now.since(path.newest_heard) >= self.options.epoch()
+        path.joining_since.is_none() && now.since(path.newest_first_packet) >= self.options.epoch()
     }
 
     /// Start-up ends when the maximum is reached, or when a wave has not brought what it should (RFC
     /// 3738, section 3.2.2.6, third and fourth case).
-    fn watch_start_up(&mut self, now: Time) {
+    fn check_start_up(&mut self, now: Time) {
         let held = self.waves_held();
         let Some(path) = self.path.as_ref().filter(|path| path.slow_start.is_none()) else { return };
         let (true_rate, anticipated) = (path.rates.true_rate, path.rates.anticipated);
@@ -102,6 +102,6 @@ impl Receiver {
         let gaps_s = self.options.join_gaps * self.waves.mean_gap_s(held + 1);
         let limit = Duration::from_secs_f64(path.rtt.join_limit_s().max(gaps_s));
         self.timers.arm(Timer::Join, now + limit);
-        self.hold(channel_of(wave), if is_start_up { Cause::SlowStart } else { Cause::RateAbove });
+        self.join_channel(channel_of(wave), if is_start_up { Cause::SlowStart } else { Cause::RateAbove });
     }
 }

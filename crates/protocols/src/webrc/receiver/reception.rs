@@ -37,7 +37,7 @@ impl Receiver {
         if !self.held.iter().any(|held| held.channel == header.channel) {
             return;
         }
-        self.last_heard = now;
+        self.last_packet = now;
         if self.path.is_none() {
             self.begin(now, header);
         }
@@ -67,7 +67,7 @@ impl Receiver {
         let delay = now.since(self.entered);
         let rates = Rates::new(&self.waves, &self.options, place);
         self.actions.trace(TraceEvent::FirstRoundTrip { rtt: delay });
-        let began = now - Departures::new(&self.waves).of_base(place);
+        let began = now - Departures::new(&self.waves).base_departure(place);
         self.path = Some(Path {
             slot: (header.slot, began),
             doubted: (header.slot, 0),
@@ -81,7 +81,7 @@ impl Receiver {
             event_until: Time::ZERO,
             slow_start: None,
             joining_since: None,
-            newest_heard: now,
+            newest_first_packet: now,
             last_delay_s: None,
             blocked_until: Time::ZERO,
             alone: (0, 0),
@@ -145,7 +145,7 @@ impl Receiver {
         let Some(path) = &mut self.path else { return };
         let Some(joined) = path.joining_since.take() else { return };
         self.timers.disarm(Timer::Join);
-        path.newest_heard = now;
+        path.newest_first_packet = now;
         let delay_s = now.since(joined).as_secs_f64();
         path.rtt.update(delay_s - self.waves.first_packet_delay_s(held));
         let before_s = path.last_delay_s.replace(delay_s);
@@ -161,7 +161,7 @@ impl Receiver {
     /// Counts a packet, and the losses that it reveals.
     fn count(&mut self, now: Time, place: usize, number: u32) {
         let Some(held) = self.held.get_mut(place) else { return };
-        let (wire, channel) = (held.widen(number), held.channel);
+        let (wire, channel) = (held.unwrapped(number), held.channel);
         let mut losses = Losses::default();
         let (_, class) = held.tracker.on_packet(wire, SendTime::from(now), now, |lost| losses.add(lost));
         self.on_losses(now, losses);
@@ -175,7 +175,7 @@ impl Receiver {
                 path.alone.0 += 1;
             }
         }
-        self.watch_holes();
+        self.arm_hole_timer();
     }
 
     /// Packets are lost (RFC 3738, section 3.2.3.4).
@@ -185,7 +185,7 @@ impl Receiver {
         let Some((layer, first_lost)) = losses.first else { return };
         path.epoch_packets.1 += losses.count;
         if self.held.len() == 1 {
-            path.alone.1 += losses.of_base;
+            path.alone.1 += losses.on_base;
         }
         let begins = now >= path.event_until;
         for index in 0..losses.count {
