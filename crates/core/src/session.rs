@@ -114,7 +114,7 @@ impl SessionNumber {
     }
 
     /// Compares the number of a packet that arrived.
-    pub fn hear(&mut self, number: u32) -> SessionMatch {
+    pub fn observe(&mut self, number: u32) -> SessionMatch {
         match self.known {
             Some(known) if known == number => {
                 self.other = None;
@@ -141,11 +141,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_number_is_believed_the_second_time_in_a_row() {
+    fn another_number_is_accepted_the_second_time_in_a_row() {
         let mut session = SessionNumber::default();
-        let heard = [1, 1, 2, 1, 2, 3, 2, 2, 1].map(|number| session.hear(number));
+        let matches = [1, 1, 2, 1, 2, 3, 2, 2, 1].map(|number| session.observe(number));
         use SessionMatch::{First, Foreign, Restarted, Same};
-        assert_eq!(heard, [First, Same, Foreign, Same, Foreign, Foreign, Foreign, Restarted, Foreign]);
+        assert_eq!(matches, [First, Same, Foreign, Same, Foreign, Foreign, Foreign, Restarted, Foreign]);
         assert_eq!(session.known(), Some(2));
     }
 }

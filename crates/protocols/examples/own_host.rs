@@ -74,14 +74,14 @@ fn main() {
     let mut dice = Stream::new(1, "path");
     let mut now = Time::ZERO;
     // Gives one input to one endpoint; all its actions are carried out when this returns its deadline.
-    macro_rules! tell {
+    macro_rules! give {
         ($endpoint:ident, $input:expr, $out:ident) => {{
             let mut network = Network { now, held: &mut held, out: &mut $out, dice: &mut dice };
             drive(&mut $endpoint, now, $input, &mut network)
         }};
     }
-    let mut source_deadline = tell!(source, Input::Start, down);
-    let mut receiver_deadline = tell!(receiver, Input::Start, up);
+    let mut source_deadline = give!(source, Input::Start, down);
+    let mut receiver_deadline = give!(receiver, Input::Start, up);
     loop {
         let for_source = next(&up, source_deadline);
         let for_receiver = next(&down, receiver_deadline);
@@ -96,12 +96,12 @@ fn main() {
             if matches!(input, Input::Packet(_)) {
                 up.pop_front();
             }
-            source_deadline = tell!(source, input, down);
+            source_deadline = give!(source, input, down);
         } else if let Some((_, input)) = for_receiver {
             if matches!(input, Input::Packet(_)) {
                 down.pop_front();
             }
-            receiver_deadline = tell!(receiver, input, up);
+            receiver_deadline = give!(receiver, input, up);
         }
     }
     let estimates = receiver.estimates(now);

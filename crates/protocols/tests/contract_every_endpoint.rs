@@ -104,12 +104,12 @@ impl Shadow {
         let net = Net { has_routers, now: Time::from_ns(1), ..Net::default() };
         let mut shadow =
             Shadow { source: source(name), receiver: receiver(name, 2), net, deadlines: [None; 2] };
-        shadow.tell(true, Input::Start);
-        shadow.tell(false, Input::Start);
+        shadow.give(true, Input::Start);
+        shadow.give(false, Input::Start);
         shadow
     }
 
-    fn tell(&mut self, to_source: bool, input: Input<Header>) {
+    fn give(&mut self, to_source: bool, input: Input<Header>) {
         let now = self.net.now;
         let deadline = if to_source {
             drive(&mut self.source, now, input, &mut self.net)
@@ -132,10 +132,10 @@ impl Shadow {
                     Origin::Peer(_) | Origin::Child(..) => true,
                 };
                 if held {
-                    self.tell(up, Input::Packet(arrival));
+                    self.give(up, Input::Packet(arrival));
                 }
             } else {
-                self.tell(self.deadlines[0] == Some(at), Input::Timer);
+                self.give(self.deadlines[0] == Some(at), Input::Timer);
             }
         }
         self.net.now = end.max(self.net.now);
@@ -267,7 +267,7 @@ fn every_router_keeps_the_contract() {
 
 /// The traffic is realistic: the parallel session joins, sends, and reports where it should.
 #[test]
-fn the_session_beside_is_alive() {
+fn the_parallel_session_is_alive() {
     for name in NAMES {
         let mut shadow = Shadow::new(name);
         shadow.run_until(Time::from_secs_f64(20.0));

@@ -226,7 +226,7 @@ fn the_end_of_the_session_reaches_receivers() {
 }
 
 #[test]
-fn a_source_that_begins_anew_is_learned_from_the_base_layer_up() {
+fn a_source_that_restarts_is_learned_from_the_base_layer_up() {
     let mut pair = session(&Options::default(), &[Path::default()]);
     pair.run(Duration::from_secs(20));
     assert_eq!(level(&pair, 0), 3);
@@ -298,7 +298,7 @@ fn without_echoes_the_receiver_holds_two_layers_above_the_base() {
 }
 
 #[test]
-fn a_source_whose_clock_jumps_is_learned_anew_after_two_packets() {
+fn a_source_whose_clock_jumps_is_learned_again_after_two_packets() {
     let mut pair = session(&Options::default(), &[Path::default()]);
     pair.run(Duration::from_secs(20));
     let mut count = 0;
@@ -336,7 +336,7 @@ fn a_layer_that_stays_silent_is_left_again() {
 }
 
 #[test]
-fn a_jump_of_numbers_is_no_loss() {
+fn a_jump_of_numbers_is_not_a_loss() {
     let mut pair = session(&Options::default(), &[Path::default()]);
     pair.run(Duration::from_secs(12));
     tamper_data(&mut pair, |data| {
@@ -351,7 +351,7 @@ fn a_jump_of_numbers_is_no_loss() {
 }
 
 #[test]
-fn reordering_is_no_loss_when_three_later_packets_are_waited_for() {
+fn reordering_is_not_a_loss_when_three_later_packets_are_waited_for() {
     let options = Options { reorder: 3, ..Options::default() };
     let mut pair = session(&options, &[Path::default()]);
     pair.run(Duration::from_secs(12));

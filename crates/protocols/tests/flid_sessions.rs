@@ -189,7 +189,7 @@ fn joins_ahead_of_time_miss_less() {
 }
 
 #[test]
-fn the_end_is_believed_after_a_second() {
+fn the_end_is_accepted_after_a_second() {
     for mut pair in [
         session(&flid_dl::Options::default(), 8, &[Path::default(); 2]),
         session(&flid_sl::Options::default(), 8, &[Path::default(); 2]),

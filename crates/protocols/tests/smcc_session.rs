@@ -94,7 +94,7 @@ fn the_rate_rises_by_one_unit_at_a_time_before_a_join() {
 }
 
 #[test]
-fn who_leaves_a_layer_tells_its_source_and_is_followed_by_another() {
+fn a_receiver_that_leaves_a_layer_reports_it_and_is_followed_by_another() {
     let paths = [narrow(600.0), Path::default(), Path::default()];
     let mut pair = run(&paths, 60);
     let id = pair.receiver(0).id();
@@ -190,7 +190,7 @@ fn a_counting_layer_that_cannot_be_joined_ends_the_attempt_and_backs_off() {
 /// A report that no receiver sent.
 fn forged(number: u64, session: u32, layer: u8, rate: u16, leaving: bool, heard_us: u32) -> Arrival<Header> {
     let receiver = ReceiverId(core::num::NonZeroU64::new(number).expect("not zero"));
-    let told = tfmcc::header::Report {
+    let tfmcc = tfmcc::header::Report {
         session,
         receiver,
         timestamp_us: 1,
@@ -201,7 +201,7 @@ fn forged(number: u64, session: u32, layer: u8, rate: u16, leaving: bool, heard_
         leaving,
         rate: FloatRate(rate),
     };
-    let header = Header::Report(Report { told, layer });
+    let header = Header::Report(Report { tfmcc, layer });
     Arrival { origin: Origin::Peer(Peer(0)), size: Size::from_bytes(64), ecn: Ecn::NotCapable, header }
 }
 

@@ -166,13 +166,13 @@ fn a_path_that_goes_silent_is_left_alone_and_found_again() {
 }
 
 #[test]
-fn the_receiver_is_told_the_round_trip_and_knows_the_rate() {
+fn the_receiver_gets_the_round_trip_time_and_knows_the_rate() {
     let path = Path { delay: DELAY, loss: 0.01, clock_ahead: Duration::from_secs(5), ..Path::default() };
     let mut pair = session(&Options::default(), Rate::from_mbps(100.0), path, 5);
     pair.run(Duration::from_secs(60));
     let Estimates { rate, loss, rtt, .. } = pair.receiver(0).estimates(pair.now());
     assert_eq!(rtt, Some(Duration::from_ms(100)), "the clocks differ by 5 s");
-    assert!((0.004..0.025).contains(&loss.expect("heard")), "{loss:?}");
+    assert!((0.004..0.025).contains(&loss.expect("a loss rate")), "{loss:?}");
     assert!(rate.known().is_some());
     let first =
         pair.record(0).notes.iter().find(|(_, note)| matches!(note, TraceEvent::FirstRoundTrip { .. }));

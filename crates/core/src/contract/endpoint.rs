@@ -250,7 +250,7 @@ pub trait Host<H> {
     /// Releases the stored pieces up to this one. For hosts of reliable protocols.
     fn release(&mut self, _through: Seq) {}
     /// Records a trace event.
-    fn trace(&mut self, note: TraceEvent);
+    fn trace(&mut self, event: TraceEvent);
 }
 
 /// The loop of every host: give one input, drain the actions, read the deadline.
@@ -270,7 +270,7 @@ pub fn drive<E: Endpoint>(
             Action::Leave(channel) => host.leave(channel),
             Action::Deliver(through) => host.deliver(through),
             Action::Release(through) => host.release(through),
-            Action::Trace(note) => host.trace(note),
+            Action::Trace(event) => host.trace(event),
         }
     }
     endpoint.deadline()

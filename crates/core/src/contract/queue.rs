@@ -44,8 +44,8 @@ impl<H> ActionQueue<H> {
     }
 
     /// Queues a trace event.
-    pub fn trace(&mut self, note: TraceEvent) {
-        self.0.push_back(Action::Trace(note));
+    pub fn trace(&mut self, event: TraceEvent) {
+        self.0.push_back(Action::Trace(event));
     }
 
     /// The oldest action.

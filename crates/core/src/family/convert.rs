@@ -28,7 +28,7 @@ pub fn widen<N, W>(action: Action<N>, wide: impl Fn(N) -> W) -> Action<W> {
         Action::Leave(channel) => Action::Leave(channel),
         Action::Deliver(through) => Action::Deliver(through),
         Action::Release(through) => Action::Release(through),
-        Action::Trace(note) => Action::Trace(note),
+        Action::Trace(event) => Action::Trace(event),
     }
 }
 
@@ -61,7 +61,7 @@ impl<N, W, H: Host<W>, F: Fn(N) -> W> Host<N> for Widening<'_, H, F> {
         self.0.release(through);
     }
 
-    fn trace(&mut self, note: TraceEvent) {
-        self.0.trace(note);
+    fn trace(&mut self, event: TraceEvent) {
+        self.0.trace(event);
     }
 }

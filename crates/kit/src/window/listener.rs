@@ -156,7 +156,7 @@ impl Listener {
             self.counters.stray += 1;
             return None;
         }
-        let heard = self.session.hear(base.session);
+        let heard = self.session.observe(base.session);
         self.counters.foreign += u64::from(matches!(heard, SessionMatch::Foreign | SessionMatch::Restarted));
         if heard == SessionMatch::Foreign {
             return None;

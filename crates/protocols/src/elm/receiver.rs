@@ -62,7 +62,7 @@ pub struct Receiver {
     timers: Timers<Timer>,
     watch: Option<JoinWatch>,
     started: Time,
-    last_heard: Time,
+    last_packet: Time,
     silent: bool,
     no_join_before: Time,
     /// The newest time stamp of the base layer and when it arrived.
@@ -88,7 +88,7 @@ impl Receiver {
             timers: Timers::default(),
             watch: None,
             started: Time::ZERO,
-            last_heard: Time::ZERO,
+            last_packet: Time::ZERO,
             silent: false,
             no_join_before: Time::ZERO,
             newest_base: None,
@@ -147,7 +147,7 @@ impl Receiver {
             self.counters.stray += 1;
             return;
         }
-        self.take(now, &data, arrival.ecn == Ecn::Marked);
+        self.on_data(now, &data, arrival.ecn == Ecn::Marked);
     }
 
     /// Whether a packet belongs to the session, which the first base packet identifies.
@@ -163,29 +163,29 @@ impl Receiver {
                 return false;
             }
         }
-        let heard = self.session.hear(data.session);
-        if heard == SessionMatch::Restarted {
-            self.begin_anew(now);
+        let matched = self.session.observe(data.session);
+        if matched == SessionMatch::Restarted {
+            self.restart(now);
         }
-        heard != SessionMatch::Foreign
+        matched != SessionMatch::Foreign
     }
 
     /// One packet of a layer that is held: sequence, losses, estimator, echo, rate, smoothing,
     /// manager, in this order.
-    fn take(&mut self, now: Time, data: &Data, marked: bool) {
+    fn on_data(&mut self, now: Time, data: &Data, marked: bool) {
         let verdict = self.reception.on_data(now, data, marked, &mut self.counters, &mut self.actions);
         if verdict == Verdict::Suspect {
             self.counters.suspect += 1;
             return;
         }
-        self.last_heard = now;
+        self.last_packet = now;
         self.silent = false;
         if self.watch.is_some_and(|watch| watch.layer == data.layer()) {
             self.watch = None;
             self.timers.disarm(Timer::Join);
         }
         match verdict {
-            Verdict::Restarted => self.begin_anew(now),
+            Verdict::Restarted => self.restart(now),
             Verdict::Counted => self.evaluate_packet(now, data),
             Verdict::Ignored | Verdict::Suspect => {}
         }
@@ -200,7 +200,7 @@ impl Receiver {
 
     fn on_base(&mut self, now: Time, timestamp_us: u32, base: &Base) {
         self.newest_base = Some((timestamp_us, now));
-        self.table.learn(base.entry);
+        self.table.apply(base.entry);
         if let Some(at) = self.reports.announced(base.feedback_interval_ms)
             && self.timers.at(Timer::Report).is_some()
         {

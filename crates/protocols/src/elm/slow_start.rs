@@ -81,14 +81,14 @@ impl SlowStart {
         &self,
         now: Time,
         rate: RateEstimate,
-        rung: &RateBounds,
+        bounds: &RateBounds,
         layers_above_base: u16,
     ) -> Option<SlowStartStep> {
-        let below = rate.known().is_some_and(|rate| rate < rung.here);
-        if !self.is_deaf(now) && (below || rung.above.is_none()) {
+        let below = rate.known().is_some_and(|rate| rate < bounds.here);
+        if !self.is_deaf(now) && (below || bounds.above.is_none()) {
             return Some(SlowStartStep::End);
         }
-        let may_climb = rung.above.is_some() && !is_held(rate, layers_above_base);
+        let may_climb = bounds.above.is_some() && !is_held(rate, layers_above_base);
         (may_climb && now >= self.next_join).then_some(SlowStartStep::Join)
     }
 
@@ -96,10 +96,10 @@ impl SlowStart {
     pub fn next_deadline(
         &self,
         rate: RateEstimate,
-        rung: &RateBounds,
+        bounds: &RateBounds,
         layers_above_base: u16,
     ) -> Option<Time> {
-        if rung.above.is_none() {
+        if bounds.above.is_none() {
             Some(self.deaf_until)
         } else if is_held(rate, layers_above_base) {
             None

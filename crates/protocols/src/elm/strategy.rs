@@ -92,16 +92,16 @@ impl Manager {
         }
     }
 
-    /// Accepts a new fair rate at the level that `rung` describes. Call [`Manager::poll`] afterwards.
-    pub fn on_rate(&mut self, now: Time, rate: RateEstimate, rung: &RateBounds) {
+    /// Accepts a new fair rate at the level that `bounds` describes. Call [`Manager::poll`] afterwards.
+    pub fn on_rate(&mut self, now: Time, rate: RateEstimate, bounds: &RateBounds) {
         if rate == RateEstimate::Unknown {
             self.clear();
             return;
         }
         match self.options.strategy {
-            Strategy::Naive => naive::on_rate(self, now, rate, rung),
-            Strategy::Skeptical => skeptical::on_rate(self, now, rate, rung),
-            Strategy::Lazy => lazy::on_rate(self, now, rate, rung),
+            Strategy::Naive => naive::on_rate(self, now, rate, bounds),
+            Strategy::Skeptical => skeptical::on_rate(self, now, rate, bounds),
+            Strategy::Lazy => lazy::on_rate(self, now, rate, bounds),
         }
     }
 

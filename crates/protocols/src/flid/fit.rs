@@ -62,7 +62,7 @@ impl Goal {
     }
 
     /// The target of the FLID-DL paper's examples.
-    pub fn of_the_paper(target: &Target) -> Goal {
+    pub fn from_paper(target: &Target) -> Goal {
         Goal::over(target, 0.001, 0.1, 500)
     }
 

@@ -48,7 +48,7 @@ impl Model {
     /// The probability of each level in the steady state, with increase probabilities `increase_probabilities`
     /// and packet loss probability `loss`. Without loss all weight is on the highest level
     /// that can be reached.
-    pub fn shares(&self, increase_probabilities: &[f64], loss: f64) -> Vec<f64> {
+    pub fn level_probabilities(&self, increase_probabilities: &[f64], loss: f64) -> Vec<f64> {
         let mut weights = Vec::with_capacity(self.levels());
         let mut weight = 0.0;
         for level in 0..self.levels() {
@@ -78,16 +78,16 @@ impl Model {
         weights
     }
 
-    /// The mean rate in packets/s: the rates of the levels by their [shares](Model::shares).
+    /// The mean rate in packets/s: the rates of the levels by their [probabilities](Model::level_probabilities).
     pub fn mean_rate(&self, increase_probabilities: &[f64], loss: f64) -> f64 {
-        let shares = self.shares(increase_probabilities, loss);
+        let shares = self.level_probabilities(increase_probabilities, loss);
         shares.iter().zip(&self.packets_per_s).map(|(share, rate)| share * rate).sum()
     }
 
     /// How often receivers join and leave (FLID-DL paper, section IV-C, per second).
     pub fn memberships(&self, increase_probabilities: &[f64], loss: f64) -> Memberships {
         let mut per_slot = Memberships::default();
-        for (level, share) in self.shares(increase_probabilities, loss).into_iter().enumerate() {
+        for (level, share) in self.level_probabilities(increase_probabilities, loss).into_iter().enumerate() {
             let clean = share * exp(self.ln_clean(level, loss));
             let rise = increase_probabilities.get(level).copied().unwrap_or_default();
             let stay = if level == 0 { 0.0 } else { 1.0 };
@@ -112,9 +112,9 @@ mod tests {
     #[test]
     fn without_loss_all_weight_is_at_the_highest_level_that_can_be_reached() {
         let model = Model { packets_per_s: vec![1.0, 2.0, 4.0, 8.0], slot_s: 1.0 };
-        assert_eq!(model.shares(&[0.5, 0.2, 0.1, 0.0], 0.0), [0.0, 0.0, 0.0, 1.0]);
-        assert_eq!(model.shares(&[0.5, 0.0, 0.1, 0.0], 0.0), [0.0, 1.0, 0.0, 0.0]);
+        assert_eq!(model.level_probabilities(&[0.5, 0.2, 0.1, 0.0], 0.0), [0.0, 0.0, 0.0, 1.0]);
+        assert_eq!(model.level_probabilities(&[0.5, 0.0, 0.1, 0.0], 0.0), [0.0, 1.0, 0.0, 0.0]);
         assert_eq!(model.mean_rate(&[0.0, 0.2, 0.1, 0.0], 0.0), 1.0);
-        assert_eq!(model.shares(&[0.5, 0.2, 0.1, 0.0], 1.0), [1.0, 0.0, 0.0, 0.0]);
+        assert_eq!(model.level_probabilities(&[0.5, 0.2, 0.1, 0.0], 1.0), [1.0, 0.0, 0.0, 0.0]);
     }
 }

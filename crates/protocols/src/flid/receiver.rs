@@ -51,7 +51,7 @@ pub struct Receiver {
     /// Slots in a row that ended without a packet of the next one.
     assumed_slots: u32,
     deaf_until: Time,
-    last_heard: Time,
+    last_packet: Time,
     counts: (u64, u64),
     /// Slots after which a layer was added, and after which one was left.
     decisions: (u64, u64),
@@ -105,7 +105,7 @@ impl Receiver {
             clock: SlotClock::default(),
             assumed_slots: 0,
             deaf_until: Time::ZERO,
-            last_heard: Time::ZERO,
+            last_packet: Time::ZERO,
             counts: (0, 0),
             decisions: (0, 0),
             timers: Timers::default(),
@@ -128,15 +128,15 @@ impl Receiver {
             return;
         }
         if !self.channels.holds(channel) {
-            self.channels.hear_left(now, channel, number, &mut self.actions);
+            self.channels.on_late_packet(now, channel, number, &mut self.actions);
             return;
         }
-        match self.session.hear(header.session) {
+        match self.session.observe(header.session) {
             SessionMatch::Foreign => return,
             SessionMatch::Restarted => self.acquire(now),
             SessionMatch::First | SessionMatch::Same => {}
         }
-        self.last_heard = now;
+        self.last_packet = now;
         if self.state != State::Running {
             self.on_first_packet(now, &header, number);
         }
@@ -148,7 +148,7 @@ impl Receiver {
     /// The first packet of a session, or after a silence. A receiver that holds the base layer needs one of
     /// the base layer; without a static base layer the first one of a slot on any channel will do.
     fn on_first_packet(&mut self, now: Time, header: &Header, number: u64) {
-        let fits = if self.base_turns() { header.first_of_slot } else { header.layer() == Layer::BASE };
+        let fits = if self.is_base_dynamic() { header.first_of_slot } else { header.layer() == Layer::BASE };
         if !fits {
             return;
         }
@@ -157,7 +157,7 @@ impl Receiver {
         self.assumed_slots = 0;
         self.jump.reset();
         self.clock.reset();
-        self.clock.hear(number, now, self.settings.slot);
+        self.clock.on_packet(number, now, self.settings.slot);
         self.channels.restart(number);
         self.change_level(now, Level::up_to(Layer::BASE), Cause::Start);
         self.start_slot(now, false);
@@ -173,12 +173,12 @@ impl Receiver {
         };
         // The first packet of a slot reveals the losses of the slots before.
         let is_new = if turns && !header.first_of_slot {
-            self.turn(now, number, None);
+            self.advance_slot(now, number, None);
             self.count(&header, number)
         } else {
             let is_new = self.count(&header, number);
             if turns {
-                self.turn(now, number, None);
+                self.advance_slot(now, number, None);
             }
             is_new
         };
@@ -187,14 +187,14 @@ impl Receiver {
         }
         self.counts.0 += 1;
         let is_marked = arrival.ecn == Ecn::Marked;
-        self.clock.hear(number, now, self.settings.slot);
+        self.clock.on_packet(number, now, self.settings.slot);
         if let Some(slot) = self.record(number) {
             slot.received += 1;
             slot.is_marked |= is_marked;
-            slot.hear(header.signal);
+            slot.on_signal(header.signal);
         }
         if header.layer() == Layer::BASE {
-            match self.end.hear(header.end_of_session) {
+            match self.end.on_packet(header.end_of_session) {
                 Some(true) => self.timers.arm(Timer::SessionEnd, now + END_WAIT),
                 Some(false) => self.timers.disarm(Timer::SessionEnd),
                 None => {}
@@ -203,7 +203,7 @@ impl Receiver {
     }
 
     /// The present slot ends and `number` begins; `assumed` if no packet says so.
-    fn turn(&mut self, now: Time, number: u64, assumed: Option<Cause>) {
+    fn advance_slot(&mut self, now: Time, number: u64, assumed: Option<Cause>) {
         let ahead = number.saturating_sub(self.slot.number);
         self.assumed_slots = if assumed.is_some() { self.assumed_slots + 1 } else { 0 };
         let waits = !self.layering.is_dynamic() && assumed.is_none() && ahead == 1;
@@ -226,7 +226,7 @@ impl Receiver {
             Some(((held.saturating_sub(steps)).max(1) as u16, assumed.unwrap_or(Cause::Loss)))
         } else if let Some(planned) = planned {
             // Packets that came after the decision count for the new slot.
-            (next.lost, next.is_marked, next.is_told) = (ended.lost, ended.is_marked, ended.is_told);
+            (next.lost, next.is_marked, next.is_traced) = (ended.lost, ended.is_marked, ended.is_traced);
             Some(planned)
         } else {
             self.decide(now, ended)
@@ -241,13 +241,13 @@ impl Receiver {
     }
 
     /// Whether the base layer moves from channel to channel like all layers.
-    fn base_turns(&self) -> bool {
+    fn is_base_dynamic(&self) -> bool {
         matches!(self.layering, Layering::Turning(_))
     }
 
     /// Whether the next slot is on channels that are not held, so that its first packet cannot arrive.
     fn goes_by_clock(&self) -> bool {
-        self.base_turns() && self.level.layer_count() <= 1
+        self.is_base_dynamic() && self.level.layer_count() <= 1
     }
 
     /// Sets the timers of a slot that has begun. If that was assumed, it uses up patience.
@@ -329,14 +329,14 @@ impl Receiver {
     /// No packet of the next slot came.
     fn on_missing_slot(&mut self, now: Time) {
         if self.goes_by_clock() && self.slot.received > 0 {
-            self.turn(now, self.slot.number + 1, None);
+            self.advance_slot(now, self.slot.number + 1, None);
             return;
         }
-        self.turn(now, self.slot.number + 1, Some(Cause::Silence));
+        self.advance_slot(now, self.slot.number + 1, Some(Cause::Silence));
         if self.assumed_slots >= STARVED_SLOTS {
             self.change_level(now, Level::up_to(Layer::BASE), Cause::Silence);
             // A base layer that moves must be followed.
-            if !self.base_turns() {
+            if !self.is_base_dynamic() {
                 self.state = State::Starved;
                 self.timers.disarm(Timer::SlotEnd);
                 self.timers.disarm(Timer::EarlyJoin);
@@ -348,16 +348,16 @@ impl Receiver {
     fn join_early(&mut self, now: Time) {
         let ended = self.slot;
         let decided = self.decide(now, ended);
-        (self.slot.lost, self.slot.is_marked, self.slot.is_told) = (0, false, false);
+        (self.slot.lost, self.slot.is_marked, self.slot.is_traced) = (0, false, false);
         let (count, cause) = decided.unwrap_or((self.level.layer_count(), Cause::IncreaseSignal));
         self.planned = Some((count, cause));
         self.channels.join(Level::from_count(count), self.slot.number + 1, &mut self.actions);
     }
 
     fn on_silence(&mut self, now: Time) {
-        let waited = now.since(self.last_heard);
+        let waited = now.since(self.last_packet);
         if waited < SILENCE && self.level != Level::NONE {
-            self.timers.arm(Timer::Silence, self.last_heard + SILENCE);
+            self.timers.arm(Timer::Silence, self.last_packet + SILENCE);
             return;
         }
         if waited >= SILENCE {
@@ -382,7 +382,7 @@ impl Endpoint for Receiver {
     fn handle(&mut self, now: Time, input: Input<Header>) {
         match input {
             Input::Start => {
-                self.last_heard = now;
+                self.last_packet = now;
                 self.congestion = Congestion::new(self.settings.ecn, now);
                 self.acquire(now);
             }

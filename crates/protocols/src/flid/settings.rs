@@ -182,10 +182,10 @@ impl Settings {
     }
 
     fn check_list(&self, layers: u16) -> Result<(), PlanError> {
-        let (told, needed) = (self.increase_probability_list.len(), usize::from(layers.saturating_sub(1)));
+        let (given, needed) = (self.increase_probability_list.len(), usize::from(layers.saturating_sub(1)));
         // The top level never increases; a list may say so.
         let fits =
-            told == needed || (told == needed + 1 && self.increase_probability_list.last() == Some(&0.0));
+            given == needed || (given == needed + 1 && self.increase_probability_list.last() == Some(&0.0));
         let is_share = |rise: &f64| (0.0..=1.0).contains(rise);
         let falls = self.increase_probability_list.is_sorted_by(|lower, upper| lower >= upper);
         if fits && falls && self.increase_probability_list.iter().all(is_share) {
@@ -193,13 +193,13 @@ impl Settings {
         }
         let needs = needed.to_string();
         Err(PlanError(format!(
-            "`increase_probability_list` has {told} numbers; with {layers} layers it must have {needs}, from 0 to 1, that do \
+            "`increase_probability_list` has {given} numbers; with {layers} layers it must have {needs}, from 0 to 1, that do \
              not grow"
         )))
     }
 
     /// The increase probability of each level; 0 for the top.
-    pub fn shares(&self, plan: &SessionPlan) -> Vec<f64> {
+    pub fn level_probabilities(&self, plan: &SessionPlan) -> Vec<f64> {
         let target = Target::new(self.nominal_rtt);
         let mut model = Model::new(&plan.layers, plan.packet_size, self.slot);
         model.packets_per_s.truncate(usize::from(self.layers(plan)));
@@ -207,7 +207,7 @@ impl Settings {
         match self.increase_probabilities {
             ProbabilityRule::Heuristic => start(),
             ProbabilityRule::HillClimbing => {
-                let goal = Goal::of_the_paper(&target);
+                let goal = Goal::from_paper(&target);
                 climb(&model, &goal, &separated(&start(), SEPARATION), &Climb::default())
                     .increase_probabilities
             }

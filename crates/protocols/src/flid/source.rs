@@ -109,7 +109,7 @@ impl Source {
         Source {
             layers: (0..settings.layers(&plan)).map(layer).collect(),
             channels: alloc::vec![ChannelSource::default(); usize::from(layering.channels())],
-            increase_probabilities: settings.shares(&plan),
+            increase_probabilities: settings.level_probabilities(&plan),
             packet_size: plan.packet_size,
             layering,
             session,
@@ -136,21 +136,21 @@ impl Source {
         &self.increase_probabilities
     }
 
-    fn slot_span(&self) -> Duration {
+    fn slot_duration(&self) -> Duration {
         self.settings.slot.max(Duration::from_ms(1))
     }
 
     /// When the present slot ends. Slots follow from the start, so that they do not drift.
     fn slot_end(&self) -> Time {
-        self.start + self.slot_span() * (self.slot + 1)
+        self.start + self.slot_duration() * (self.slot + 1)
     }
 
     fn slot_at(&self, now: Time) -> u64 {
-        now.since(self.start).as_ns() / self.slot_span().as_ns()
+        now.since(self.start).as_ns() / self.slot_duration().as_ns()
     }
 
     fn begin_slot(&mut self) {
-        let begins = self.start + self.slot_span() * self.slot;
+        let begins = self.start + self.slot_duration() * self.slot;
         let drawn = match self.settings.signal {
             SignalRule::Deterministic => self.counter.value(),
             SignalRule::Probabilistic => self.stream.uniform(),
@@ -171,7 +171,7 @@ impl Source {
 
     /// Sets the next departure of a layer in the slot that begins at `begins`.
     fn schedule(&mut self, layer: usize, begins: Time) {
-        let slot = self.slot_span();
+        let slot = self.slot_duration();
         let Some(source) = self.layers.get_mut(layer).filter(|source| source.sent < source.packets) else {
             return;
         };
@@ -197,7 +197,7 @@ impl Source {
             if let Some((at, layer)) = due {
                 self.depart(layer, now.since(at));
             } else if self.slot_end() <= now {
-                self.move_on(now);
+                self.advance(now);
                 if self.last_slot.is_some_and(|last| self.slot > last) {
                     self.state = State::Idle;
                     return;
@@ -212,7 +212,7 @@ impl Source {
     /// Sends the next packet of a layer, which is due or overdue. The one that begins the slot is never too
     /// late.
     fn depart(&mut self, layer: usize, lag: Duration) {
-        let begins = self.start + self.slot_span() * self.slot;
+        let begins = self.start + self.slot_duration() * self.slot;
         let Some(source) = self.layers.get_mut(layer) else { return };
         source.sent += 1;
         let (channel, begins_slot) = (source.channel, layer == 0 && source.sent == 1);
@@ -244,7 +244,7 @@ impl Source {
     }
 
     /// Advances to the slot of `now`. Slots missed by a stalled host are not sent late.
-    fn move_on(&mut self, now: Time) {
+    fn advance(&mut self, now: Time) {
         let slot = self.slot_at(now);
         self.counter.advance(slot.saturating_sub(self.slot));
         self.slot = slot;
@@ -253,7 +253,7 @@ impl Source {
     /// There is data again. The rest of a slot that began without data passes unused.
     fn resume(&mut self, now: Time) {
         self.state = State::Sending;
-        self.move_on(now);
+        self.advance(now);
         self.layers.iter_mut().for_each(|source| source.sent = source.packets);
         self.next = None;
     }

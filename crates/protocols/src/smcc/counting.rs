@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_layers_count_so_far() {
+    fn the_layers_needed_grow_with_the_logarithm_of_the_steps() {
         assert_eq!([0, 1, 2, 3, 4, 7, 8].map(layers_for), [0, 1, 2, 2, 3, 3, 4]);
         assert!(!CountingSet(u32::MAX).holds(32));
     }

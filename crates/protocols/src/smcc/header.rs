@@ -9,7 +9,7 @@ use layercast_core::units::{Channel, Layer, Rate, WireSeq};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
     /// The header of the layer's TFMCC session. Its rate is that of all layers up to this one.
-    pub told: tfmcc::header::Data,
+    pub tfmcc: tfmcc::header::Data,
     /// The rate of all layers up to the one above; no bound if there is none above.
     pub above: FloatRate,
     /// The layer.
@@ -33,7 +33,7 @@ pub struct Counting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The receiver's report to the layer's TFMCC session.
-    pub told: tfmcc::header::Report,
+    pub tfmcc: tfmcc::header::Report,
     /// The layer.
     pub layer: u8,
 }

@@ -81,7 +81,7 @@ impl Requirements for Options {
 
 impl Options {
     /// The options of every layer's TFMCC session. Options that SMCC does not have get TFMCC's default.
-    pub(crate) fn of_layer(&self) -> tfmcc::Options {
+    pub(crate) fn layer_options(&self) -> tfmcc::Options {
         tfmcc::Options {
             r_max_initial: self.r_max_initial,
             r_max_limit: self.r_max_limit,
@@ -105,6 +105,6 @@ impl Options {
 
     /// The configuration of the loss estimator.
     pub fn loss_config(&self) -> LossConfig {
-        LossConfig { method: self.loss_estimator, window: self.window, ..self.of_layer().loss_config() }
+        LossConfig { method: self.loss_estimator, window: self.window, ..self.layer_options().loss_config() }
     }
 }

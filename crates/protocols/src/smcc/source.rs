@@ -56,7 +56,7 @@ struct CountingGroup {
 /// The source of an SMCC session.
 #[derive(Clone, Debug)]
 pub struct Source {
-    of_layer: tfmcc::Options,
+    layer_options: tfmcc::Options,
     least_share: f64,
     structure: Structure,
     packet_size: Size,
@@ -74,7 +74,7 @@ impl Source {
     /// A source for the layers of the plan, which must fit (see [`Structure::check`]).
     pub fn new(options: &Options, plan: SessionPlan, mut stream: Stream) -> Source {
         Source {
-            of_layer: options.of_layer(),
+            layer_options: options.layer_options(),
             least_share: options.least_share,
             structure: Structure::new(&plan, options.counting_round_trip),
             packet_size: plan.packet_size,
@@ -114,7 +114,7 @@ impl Source {
         for index in 0..self.structure.layer_count() {
             let layer = Layer(index);
             let range = Range { low: self.structure.low(layer), high: self.structure.high(layer) };
-            let regulator = Regulator::new(&self.of_layer, self.packet_size, range, now);
+            let regulator = Regulator::new(&self.layer_options, self.packet_size, range, now);
             self.groups.push(Group { regulator, seq: WireSeq(0), left: now, before_pause: 0.0 });
         }
         self.regulate();
@@ -126,7 +126,7 @@ impl Source {
             let pacer = Pacer::new(first, self.packet_size, rate);
             self.counting.push(CountingGroup { pacer, seq: WireSeq(0) });
         }
-        self.bucket = TokenBucket::new(f64::from(self.of_layer.report_limit), now);
+        self.bucket = TokenBucket::new(f64::from(self.layer_options.report_limit), now);
         // A group first sends at a random moment within its spacing, so that layers are not synchronised.
         for group in &mut self.groups {
             let spacing = group.regulator.spacing();
@@ -175,9 +175,9 @@ impl Source {
     fn send(&mut self, now: Time, index: usize, end_of_session: bool) {
         let above = self.groups.get(index + 1).map(|above| FloatRate::from_rate(above.regulator.rate()));
         let Some(group) = self.groups.get_mut(index) else { return };
-        let told = group.regulator.data(now, self.session, group.seq, end_of_session);
+        let tfmcc = group.regulator.data(now, self.session, group.seq, end_of_session);
         group.seq = group.seq.next();
-        let header = Data { told, above: above.unwrap_or(FloatRate::UNBOUNDED), layer: index as u8 };
+        let header = Data { tfmcc, above: above.unwrap_or(FloatRate::UNBOUNDED), layer: index as u8 };
         self.counters.sent += 1;
         self.actions.send(Send {
             target: Target::Channel(Channel(index as u16)),
@@ -205,7 +205,7 @@ impl Source {
     }
 
     fn on_report(&mut self, now: Time, report: &Report) {
-        let reported = Reported::new(now, &report.told).filter(|_| report.told.session == self.session);
+        let reported = Reported::new(now, &report.tfmcc).filter(|_| report.tfmcc.session == self.session);
         let (Some(reported), Some(group)) = (reported, self.groups.get_mut(usize::from(report.layer))) else {
             self.counters.invalid += 1;
             return;
@@ -252,7 +252,7 @@ impl Source {
 
     fn stop(&mut self, now: Time) {
         if !self.groups.is_empty() {
-            for _ in 0..self.of_layer.end_packets {
+            for _ in 0..self.layer_options.end_packets {
                 self.send(now, 0, true);
             }
         }

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_report_is_refused_by_name() {
+    fn what_is_not_a_report_is_refused_by_name() {
         let mut bytes = [0; 44];
         report().encode(KIND, &mut bytes);
         let changed = |place: usize, value: u8| {

@@ -115,8 +115,8 @@ impl Report {
 
 impl Data {
     /// The wire form of a duration: at least a microsecond, since 0 stands for none.
-    pub fn wire_span(span: Option<Duration>) -> u32 {
-        span.map_or(0, |span| u32::try_from(span.as_us()).unwrap_or(u32::MAX).max(1))
+    pub fn wire_duration(duration: Option<Duration>) -> u32 {
+        duration.map_or(0, |duration| u32::try_from(duration.as_us()).unwrap_or(u32::MAX).max(1))
     }
 
     /// The source's round-trip time, once it has one.

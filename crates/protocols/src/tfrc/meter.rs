@@ -71,7 +71,7 @@ impl Meter {
 
     /// Replaces the counted first interval by a calculated one (RFC 5348, section 6.3.1). An
     /// open loop has none: its sending rate does not reflect the path.
-    pub(super) fn plant_first(&mut self, length: f64) {
+    pub(super) fn set_first_interval(&mut self, length: f64) {
         if let Meter::One(loss) = self {
             loss.intervals_mut().replace_oldest(length);
         }

@@ -38,7 +38,7 @@ impl ReceiveRate {
     }
 
     /// A report with this rate was sent.
-    pub(super) fn mark(&mut self, now: Time, rate: Rate) {
+    pub(super) fn on_report_sent(&mut self, now: Time, rate: Rate) {
         self.marks.rotate_right(1);
         self.marks[0] = (now, self.bytes);
         if rate > self.largest {
@@ -68,13 +68,13 @@ mod tests {
             rate.on_packet(size);
         }
         assert_eq!(rate.rate(ms(100), rtt), Rate::from_bytes_per_s(100_000.0));
-        rate.mark(ms(100), rate.rate(ms(100), rtt));
+        rate.on_report_sent(ms(100), rate.rate(ms(100), rtt));
         for _ in 0..2 {
             rate.on_packet(size);
         }
         // 12 packets in 150 ms, not 2 in 50 ms.
         assert_eq!(rate.rate(ms(150), rtt), Rate::from_bytes_per_s(80_000.0));
-        rate.mark(ms(150), rate.rate(ms(150), rtt));
+        rate.on_report_sent(ms(150), rate.rate(ms(150), rtt));
         assert_eq!(rate.rate(ms(250), rtt), Rate::ZERO);
         assert_eq!(rate.largest(), Rate::from_bytes_per_s(100_000.0));
     }

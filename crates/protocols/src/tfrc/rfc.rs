@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_hears_nothing_halves_its_rate_to_one_packet_in_64_s() {
+    fn a_source_without_reports_halves_its_rate_to_one_packet_in_64_s() {
         let mut rate = RfcRate::new(ms(0), RULES);
         assert_eq!(rate.patience_s(), 2.0);
         rate.on_no_feedback(ms(2000), true);

@@ -65,7 +65,7 @@ impl Settings {
     }
 
     /// The rules of TFRC.
-    pub(super) fn of(options: &Options) -> Settings {
+    pub(super) fn from_options(options: &Options) -> Settings {
         let (ns2, newest) = (options.profile == Profile::Ns2, options.profile == Profile::Rfc5348);
         // A zero means: by profile.
         let or = |own: f64, profile: f64| if own > 0.0 { own } else { profile };

@@ -3,7 +3,7 @@
 use super::data_limit::DataLimit;
 use super::header::{Data, Header, Report};
 use super::options::Options;
-use super::rate::RateLaw;
+use super::rate::RateControl;
 use super::rfc::Feedback;
 use super::settings::{RateRule, Settings};
 use layercast_core::contract::{
@@ -63,7 +63,7 @@ pub struct Source {
     rto: RtoEstimator,
     /// The newest time stamp that came back.
     newest_echo: Option<u32>,
-    law: RateLaw,
+    control: RateControl,
     /// The nominal time of the last packet.
     last_nominal: Time,
     /// The largest rate since the report before the last, in byte/s, to detect impossible reports.
@@ -78,7 +78,7 @@ pub struct Source {
 impl Source {
     /// A source of a session. Its application has data at the rate of all layers of the plan.
     pub fn new(options: &Options, plan: SessionPlan, stream: Stream) -> Source {
-        Source::with(Settings::of(options), plan, stream)
+        Source::with(Settings::from_options(options), plan, stream)
     }
 
     /// A source with these settings.
@@ -105,7 +105,7 @@ impl Source {
             rtt: RttEstimator::new(settings.rtt_filter, settings.q, settings.rtt_window),
             rto: RtoEstimator::new(settings.rto, settings.rto_minimum, settings.rto_granularity),
             newest_echo: None,
-            law: RateLaw::new(Time::ZERO, &settings, counted_bytes, most),
+            control: RateControl::new(Time::ZERO, &settings, counted_bytes, most),
             last_nominal: Time::ZERO,
             sent_rates: [0.0; 2],
             limit: DataLimit::default(),
@@ -137,7 +137,7 @@ impl Source {
         self.rto.reset();
         self.newest_echo = None;
         self.limit = DataLimit::default();
-        self.law = RateLaw::new(now, &self.settings, self.counted_bytes, self.most);
+        self.control = RateControl::new(now, &self.settings, self.counted_bytes, self.most);
         // A constant source starts within one spacing, so that several are not synchronised.
         let phase = match self.settings.law {
             RateRule::Constant => self.stream.uniform_duration(self.spacing()),
@@ -157,13 +157,13 @@ impl Source {
 
     /// The present spacing of packets.
     fn spacing(&self) -> Duration {
-        let rate = self.law.sending().min(self.most);
+        let rate = self.control.sending().min(self.most);
         Duration::from_secs_f64(self.counted_bytes / rate).max(LEAST_SPACING)
     }
 
     fn await_report(&mut self, now: Time) {
         self.sent_since_timer = false;
-        if let Some(patience_s) = self.law.patience_s() {
+        if let Some(patience_s) = self.control.patience_s() {
             // Not at once, however short the round trip is.
             let patience = Duration::from_secs_f64(patience_s).max(LEAST_SPACING);
             self.timers.arm(Timer::NoFeedback, now + patience);
@@ -199,17 +199,17 @@ impl Source {
             session: self.session,
             seq: self.seq,
             timestamp_us: now.as_wire_us(),
-            rtt_us: Data::wire_span(self.rtt.rtt()),
-            rto_us: Data::wire_span(self.rto.rto()),
+            rtt_us: Data::wire_duration(self.rtt.rtt()),
+            rto_us: Data::wire_duration(self.rto.rto()),
             round: self.round,
             end_of_session,
         };
         self.seq = self.seq.next();
         self.counters.sent += 1;
         self.sent_since_timer = true;
-        self.sent_rates[0] = self.sent_rates[0].max(self.law.sending());
-        self.law.on_sent();
-        if self.law.sending() <= self.most {
+        self.sent_rates[0] = self.sent_rates[0].max(self.control.sending());
+        self.control.on_sent();
+        if self.control.sending() <= self.most {
             self.limit.on_unlimited(now);
         }
         self.actions.send(Send {
@@ -250,10 +250,10 @@ impl Source {
             self.counters.invalid += 1;
             return;
         };
-        self.take(now, report, echo, sample);
+        self.on_new_report(now, report, echo, sample);
     }
 
-    fn take(&mut self, now: Time, report: &Report, echo: u32, sample: Duration) {
+    fn on_new_report(&mut self, now: Time, report: &Report, echo: u32, sample: Duration) {
         self.counters.reports += 1;
         self.round = self.round.wrapping_add(1);
         // A second report about the same packet has no new sample of the round-trip time.
@@ -275,18 +275,18 @@ impl Source {
             rtt_s,
             rto_s,
             loss: report.loss_rate(),
-            receive_rate: self.believed(f64::from(report.receive_rate), rtt_s),
+            receive_rate: self.plausible_rate(f64::from(report.receive_rate), rtt_s),
             // A report of nothing covers no interval (RFC 5348, section 4.3).
             data_limited: data_limited && report.receive_rate > 0,
         };
-        let at_once = self.law.on_report(now, &feedback);
-        self.sent_rates = [self.law.sending(), self.sent_rates[0]];
+        let at_once = self.control.on_report(now, &feedback);
+        self.sent_rates = [self.control.sending(), self.sent_rates[0]];
         self.await_report(now);
         self.change_rate(now, at_once);
     }
 
     /// A receive rate far above what was sent is implausible; what was sent replaces it.
-    fn believed(&self, receive_rate: f64, rtt_s: f64) -> f64 {
+    fn plausible_rate(&self, receive_rate: f64, rtt_s: f64) -> f64 {
         // One packet in a round trip is the least that a receiver can report.
         let sent = self.sent_rates[0].max(self.sent_rates[1]).max(self.counted_bytes / rtt_s);
         if receive_rate > LYING * sent { sent } else { receive_rate }
@@ -315,7 +315,7 @@ impl Source {
     fn on_no_feedback(&mut self, now: Time) {
         self.counters.timeouts += 1;
         self.round = self.round.wrapping_add(1);
-        let at_once = self.law.on_no_feedback(now, !self.sent_since_timer);
+        let at_once = self.control.on_no_feedback(now, !self.sent_since_timer);
         self.await_report(now);
         self.change_rate(now, at_once);
     }
@@ -376,7 +376,7 @@ impl Endpoint for Source {
         let scale = f64::from(self.plan.packet_size.as_bytes()) / self.counted_bytes;
         let rate = match self.state {
             State::Sending | State::Paused => {
-                RateEstimate::Known(Rate::from_bytes_per_s(scale * self.law.allowed()))
+                RateEstimate::Known(Rate::from_bytes_per_s(scale * self.control.allowed()))
             }
             State::Idle | State::Waiting | State::Stopped => RateEstimate::Unknown,
         };

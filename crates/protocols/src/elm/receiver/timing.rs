@@ -48,9 +48,9 @@ impl Receiver {
     /// The start: joins the base layer and waits for it.
     pub(super) fn start(&mut self, now: Time) {
         self.started = now;
-        self.last_heard = now;
+        self.last_packet = now;
         self.phase = Phase::Waiting;
-        self.raise_to(Level::up_to(Layer::BASE), Cause::Start);
+        self.join_up_to(Level::up_to(Layer::BASE), Cause::Start);
         self.timers.arm(Timer::Start, now + self.options.start_timeout);
     }
 
@@ -59,7 +59,7 @@ impl Receiver {
     fn nothing_came(&mut self, now: Time) {
         self.actions.trace(TraceEvent::Silent { waited: now.since(self.started) });
         if self.level == Level::NONE {
-            self.raise_to(Level::up_to(Layer::BASE), Cause::Start);
+            self.join_up_to(Level::up_to(Layer::BASE), Cause::Start);
         }
         self.timers.arm(Timer::Start, now + self.options.start_timeout);
     }
@@ -74,7 +74,7 @@ impl Receiver {
     }
 
     /// The source restarted: everything is learned again, from the base layer up.
-    pub(super) fn begin_anew(&mut self, now: Time) {
+    pub(super) fn restart(&mut self, now: Time) {
         self.counters.restarts += 1;
         self.actions.trace(TraceEvent::Resynchronised { layer: Layer::BASE });
         self.leave_down_to(now, Level::up_to(Layer::BASE), Cause::SessionEnd);
@@ -95,14 +95,14 @@ impl Receiver {
     /// A silent path is left layer by layer, down to the base layer, which is kept: a path that
     /// comes back must find the receiver there.
     fn check_silence(&mut self, now: Time) {
-        let quiet_until = self.last_heard + self.silence_after();
+        let quiet_until = self.last_packet + self.silence_after();
         if now < quiet_until {
             self.timers.arm(Timer::Silence, quiet_until);
             return;
         }
         if !self.silent {
             self.silent = true;
-            self.actions.trace(TraceEvent::Silent { waited: now.since(self.last_heard) });
+            self.actions.trace(TraceEvent::Silent { waited: now.since(self.last_packet) });
             self.end_slow_start();
         }
         self.manager.clear();

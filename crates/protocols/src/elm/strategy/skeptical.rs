@@ -3,9 +3,9 @@
 use super::{Manager, RateBounds, above, below};
 use layercast_core::units::{RateEstimate, Time};
 
-pub(super) fn on_rate(manager: &mut Manager, now: Time, rate: RateEstimate, rung: &RateBounds) {
+pub(super) fn on_rate(manager: &mut Manager, now: Time, rate: RateEstimate, bounds: &RateBounds) {
     let options = manager.options;
-    match rung.above {
+    match bounds.above {
         Some(bound) if above(rate, bound) => {
             let not_before = manager.join_allowed_from(rate);
             manager.join.set(now, options.t_join, false, not_before);
@@ -14,9 +14,9 @@ pub(super) fn on_rate(manager: &mut Manager, now: Time, rate: RateEstimate, rung
         Some(bound) if !below(rate, bound) => {}
         _ => manager.join.stop(),
     }
-    match rung.below {
-        Some(_) if below(rate, rung.here) => manager.leave.set(now, options.t_leave, false, Time::ZERO),
-        Some(_) if !above(rate, rung.here) => {}
+    match bounds.below {
+        Some(_) if below(rate, bounds.here) => manager.leave.set(now, options.t_leave, false, Time::ZERO),
+        Some(_) if !above(rate, bounds.here) => {}
         _ => manager.leave.stop(),
     }
 }

@@ -5,7 +5,7 @@ use layercast_core::math;
 
 const TABLE_KBPS: [f64; 6] = [128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0];
 
-fn rung(level: usize) -> RateBounds {
+fn rate_bounds(level: usize) -> RateBounds {
     let rate = |level: usize| TABLE_KBPS.get(level).map(|&kbps| Rate::from_kbps(kbps));
     RateBounds {
         below: level.checked_sub(1).and_then(rate),
@@ -37,7 +37,7 @@ fn run(
     for (index, &(at, rate)) in samples.iter().enumerate() {
         let until = samples.get(index + 1).map_or(secs(end), |&(next, _)| secs(next));
         let mut now = secs(at);
-        manager.on_rate(now, rate, &rung(level));
+        manager.on_rate(now, rate, &rate_bounds(level));
         loop {
             if let Some(step) = manager.poll(now) {
                 level = if step == Step::Join { level + 1 } else { level - 1 };

@@ -22,7 +22,7 @@ struct Reception {
     /// When it was left last, and in which slot.
     left: Option<(Time, u64)>,
     /// Whether its late packets have been traced.
-    is_told: bool,
+    is_traced: bool,
 }
 
 /// All channels of a receiver.
@@ -69,7 +69,7 @@ impl Channels {
     }
 
     /// A packet of `slot` on a channel that is held. Returns whether it is new.
-    pub(super) fn take(
+    pub(super) fn on_packet(
         &mut self,
         header: &Header,
         slot: u64,
@@ -79,7 +79,7 @@ impl Channels {
         let rules = self.rules;
         let reception = self.receptions.get_mut(header.channel().index());
         reception.is_some_and(|reception| {
-            slot >= reception.since && reception.numbers.take(header.seq, charged, &rules, on_lost)
+            slot >= reception.since && reception.numbers.on_packet(header.seq, charged, &rules, on_lost)
         })
     }
 
@@ -116,7 +116,7 @@ impl Channels {
                 actions.leave(channel);
                 if let Some(reception) = receptions.get_mut(channel.index()) {
                     reception.numbers.reset();
-                    (reception.left, reception.is_told) = (Some((now, slot)), false);
+                    (reception.left, reception.is_traced) = (Some((now, slot)), false);
                 }
             }
         });
@@ -140,7 +140,7 @@ impl Channels {
     /// A packet of `slot` on a channel that is not held. That is normal until the leave takes effect; after
     /// the channel's silence the leave was too slow, or was lost: this is traced, and the leave is repeated
     /// when the same time has passed again.
-    pub(super) fn hear_left<H>(
+    pub(super) fn on_late_packet<H>(
         &mut self,
         now: Time,
         channel: Channel,
@@ -154,7 +154,7 @@ impl Channels {
         if slot < left_in.saturating_add(silent_slots) || since_leave < silence {
             return;
         }
-        if !core::mem::replace(&mut reception.is_told, true) {
+        if !core::mem::replace(&mut reception.is_traced, true) {
             actions.trace(TraceEvent::LateLeave { channel, since_leave });
         }
         if since_leave >= silence * 2 {

@@ -26,10 +26,10 @@ impl JumpGuard {
         slot: u64,
         ahead: u64,
         elapsed: Duration,
-        slot_span: Duration,
+        slot_duration: Duration,
         from: (Channel, bool),
     ) -> bool {
-        if ahead <= elapsed.as_ns() / (slot_span.as_ns() / 2).max(1) {
+        if ahead <= elapsed.as_ns() / (slot_duration.as_ns() / 2).max(1) {
             return true;
         }
         let (channel, is_base) = from;
@@ -56,7 +56,7 @@ pub(super) struct EndGuard {
 impl EndGuard {
     /// A packet of the base layer. Returns whether the wait begins with it, or is broken off; none if nothing
     /// changes.
-    pub(super) fn hear(&mut self, says_end: bool) -> Option<bool> {
+    pub(super) fn on_packet(&mut self, says_end: bool) -> Option<bool> {
         let before = self.packets;
         self.packets = if says_end { before.saturating_add(1) } else { 0 };
         match (before >= END_PACKETS, self.packets >= END_PACKETS) {
@@ -87,38 +87,38 @@ const OFFSETS: usize = 32;
 
 impl SlotClock {
     /// A packet of a slot arrived; only the first one of each slot counts.
-    pub(super) fn hear(&mut self, slot: u64, now: Time, slot_span: Duration) {
+    pub(super) fn on_packet(&mut self, slot: u64, now: Time, slot_duration: Duration) {
         if self.last.is_some_and(|(last, _)| slot <= last) {
             return;
         }
         if let Some((last, at)) = self.last {
-            let expected = slot_span * slot.saturating_sub(last);
+            let expected = slot_duration * slot.saturating_sub(last);
             let stray = now.since(at).as_ns().abs_diff(expected.as_ns());
             self.jitter_ns = self.jitter_ns - self.jitter_ns / 8 + stray / 8;
         } else {
             self.origin = slot;
         }
         self.last = Some((slot, now));
-        let offset = (now.as_ns() as i64).saturating_sub(self.since_origin(slot, slot_span));
+        let offset = (now.as_ns() as i64).saturating_sub(self.since_origin(slot, slot_duration));
         self.offsets[self.count % OFFSETS] = offset;
         self.count += 1;
     }
 
-    fn since_origin(&self, slot: u64, slot_span: Duration) -> i64 {
-        (slot_span * slot.saturating_sub(self.origin)).as_ns() as i64
+    fn since_origin(&self, slot: u64, slot_duration: Duration) -> i64 {
+        (slot_duration * slot.saturating_sub(self.origin)).as_ns() as i64
     }
 
     /// When `slot` begins, if packets take as long as the fastest of the last slots did.
-    pub(super) fn predicted(&self, slot: u64, slot_span: Duration) -> Option<Time> {
+    pub(super) fn predicted(&self, slot: u64, slot_duration: Duration) -> Option<Time> {
         let known = self.offsets.get(..self.count.min(OFFSETS))?;
-        let offset = known.iter().min()?.saturating_add(self.since_origin(slot, slot_span));
+        let offset = known.iter().min()?.saturating_add(self.since_origin(slot, slot_duration));
         Some(Time::from_ns(u64::try_from(offset).unwrap_or_default()))
     }
 
     /// How long a slot may last until it counts as ended without a packet of the next one.
-    pub(super) fn patience(&self, slot_span: Duration) -> Duration {
+    pub(super) fn patience(&self, slot_duration: Duration) -> Duration {
         let strays = Duration::from_ns(self.jitter_ns.saturating_mul(4));
-        slot_span + strays.max(slot_span.scaled(0.5)).min(slot_span * LONGEST_PATIENCE)
+        slot_duration + strays.max(slot_duration.scaled(0.5)).min(slot_duration * LONGEST_PATIENCE)
     }
 
     pub(super) fn reset(&mut self) {
@@ -150,8 +150,8 @@ mod tests {
     #[test]
     fn one_packet_that_says_otherwise_breaks_off_the_end() {
         let mut guard = EndGuard::default();
-        let heard = [true, true, true, true, false, true].map(|says_end| guard.hear(says_end));
-        assert_eq!(heard, [None, None, Some(true), None, Some(false), None]);
+        let changes = [true, true, true, true, false, true].map(|says_end| guard.on_packet(says_end));
+        assert_eq!(changes, [None, None, Some(true), None, Some(false), None]);
     }
 
     #[test]
@@ -159,14 +159,14 @@ mod tests {
         let mut clock = SlotClock::default();
         let at = |ms: u64| Time::ZERO + Duration::from_ms(ms);
         assert_eq!(clock.predicted(1, SLOT), None);
-        clock.hear(10, at(1030), SLOT);
-        clock.hear(11, at(1510), SLOT);
-        clock.hear(11, at(1100), SLOT);
-        clock.hear(13, at(2600), SLOT);
+        clock.on_packet(10, at(1030), SLOT);
+        clock.on_packet(11, at(1510), SLOT);
+        clock.on_packet(11, at(1100), SLOT);
+        clock.on_packet(13, at(2600), SLOT);
         assert_eq!(clock.predicted(14, SLOT), Some(at(3010)));
         assert_eq!(clock.patience(SLOT), Duration::from_ms(750));
         for slot in 14..40 {
-            clock.hear(slot, at(slot * 500 + (slot % 2) * 300), SLOT);
+            clock.on_packet(slot, at(slot * 500 + (slot % 2) * 300), SLOT);
         }
         assert!(clock.patience(SLOT) > Duration::from_ms(1500));
     }

@@ -50,11 +50,11 @@ impl Receiver {
     /// Performs the steps that are due.
     pub(super) fn step_attempt(&mut self, now: Time) {
         while let Some(attempt) = self.attempt.filter(|attempt| attempt.next_step <= now) {
-            match self.judge(attempt, false) {
+            match self.outcome(attempt, false) {
                 Outcome::GoesOn => {
                     let next = CountingSet::at_step(attempt.held.units() + 1);
                     let next_step = now + self.step_time();
-                    self.hold(&attempt, next);
+                    self.set_counting_layers(&attempt, next);
                     self.attempt = Some(Attempt { held: next, next_step, ..attempt });
                 }
                 outcome => self.end_attempt(now, outcome == Outcome::Joins),
@@ -65,7 +65,7 @@ impl Receiver {
     /// Packets were lost, for the first time in a round-trip time.
     pub(super) fn loss_in_attempt(&mut self, now: Time) {
         let Some(attempt) = self.attempt else { return };
-        match self.judge(attempt, true) {
+        match self.outcome(attempt, true) {
             Outcome::GoesOn => {}
             outcome => self.end_attempt(now, outcome == Outcome::Joins),
         }
@@ -74,7 +74,7 @@ impl Receiver {
     /// An attempt succeeds once the rate is that of the layer above, and fails once the fair rate is below
     /// the minimum of that layer. If losses show a fair rate between these two, the attempt has shown that
     /// this receiver belongs to the layer above, which is too fast only because no receiver limits it there.
-    fn judge(&self, attempt: Attempt, lost: bool) -> Outcome {
+    fn outcome(&self, attempt: Attempt, lost: bool) -> Outcome {
         let own = Rate::from_bytes_per_s(self.reception.sent_rate());
         let above = self.above.unwrap_or(Rate::ZERO);
         match self.estimate() {
@@ -88,7 +88,7 @@ impl Receiver {
     }
 
     /// Joins and leaves counting layers to hold those of `next`.
-    fn hold(&mut self, attempt: &Attempt, next: CountingSet) {
+    fn set_counting_layers(&mut self, attempt: &Attempt, next: CountingSet) {
         for place in attempt.held.without(next).places() {
             if let Some(channel) = self.structure.counting_channel(attempt.layer, place) {
                 self.actions.leave(channel);
@@ -96,7 +96,7 @@ impl Receiver {
         }
         for place in next.without(attempt.held).places() {
             if let Some(channel) = self.structure.counting_channel(attempt.layer, place) {
-                self.reception.stream_changed(self.counting_stream(place));
+                self.reception.reset_stream(self.counting_stream(place));
                 self.actions.join(channel);
             }
         }
@@ -116,7 +116,7 @@ impl Receiver {
         } else {
             self.back_off.failed(now);
         }
-        self.hold(&attempt, CountingSet::EMPTY);
+        self.set_counting_layers(&attempt, CountingSet::EMPTY);
     }
 
     /// A counting layer could not be joined.

@@ -28,7 +28,7 @@ impl Receiver {
             self.below_since = None;
         } else {
             let since = now.since(*self.below_since.get_or_insert(now));
-            if top == Layer::BASE && since >= self.of_layer.starved_leave {
+            if top == Layer::BASE && since >= self.layer_options.starved_leave {
                 self.finish(now, Cause::RateBelow);
                 return;
             }
@@ -75,20 +75,20 @@ impl Receiver {
             self.actions.leave(Layer(index).channel());
         }
         for index in self.level.layer_count()..to.layer_count() {
-            self.reception.stream_changed(Layer(index));
+            self.reception.reset_stream(Layer(index));
             self.actions.join(Layer(index).channel());
         }
-        self.level_is(now, to, cause);
+        self.on_level_change(now, to, cause);
     }
 
     /// The level changed, and the state of the session taken part in belongs to another layer.
-    pub(super) fn level_is(&mut self, now: Time, to: Level, cause: Cause) {
+    pub(super) fn on_level_change(&mut self, now: Time, to: Level, cause: Cause) {
         self.actions.trace(TraceEvent::LevelChanged { from: self.level, to, cause });
         self.level = to;
         self.reporter.reset();
         self.reporter.begin(now);
         (self.above, self.below_since, self.above_since) = (None, None, None);
-        self.silent_at = now + self.of_layer.silence_note;
+        self.silent_at = now + self.layer_options.silence_note;
     }
 
     /// The host could not join a layer: it and those above it are not held.
@@ -101,19 +101,19 @@ impl Receiver {
         for index in (layer.0 + 1..self.level.layer_count()).rev() {
             self.actions.leave(Layer(index).channel());
         }
-        self.level_is(now, Level::from_count(layer.0), Cause::JoinFailed);
+        self.on_level_change(now, Level::from_count(layer.0), Cause::JoinFailed);
         self.back_off.left(now);
     }
 
     /// Reports to the session of the highest layer what is known now.
     pub(super) fn send_report(&mut self, now: Time, leaving: bool) {
         let (Some(session), Some(top)) = (self.session.known(), self.level.top()) else { return };
-        let lowest = f64::from(self.packet_size.as_bytes()) / self.of_layer.max_spacing.as_secs_f64();
+        let lowest = f64::from(self.packet_size.as_bytes()) / self.layer_options.max_spacing.as_secs_f64();
         let asked = self.reception.asked().max(lowest);
-        if let Some(told) = self.reporter.report(now, session, asked, leaving, &self.reception) {
+        if let Some(tfmcc) = self.reporter.report(now, session, asked, leaving, &self.reception) {
             self.counters.reports += 1;
-            let report = Report { told, layer: top.0 as u8 };
-            self.actions.send(Send::report(Header::Report(report), self.of_layer.report_size));
+            let report = Report { tfmcc, layer: top.0 as u8 };
+            self.actions.send(Send::report(Header::Report(report), self.layer_options.report_size));
         }
     }
 }

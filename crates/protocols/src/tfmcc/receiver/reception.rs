@@ -33,7 +33,7 @@ pub(crate) struct Arrived<'a> {
     pub(crate) size: Size,
     pub(crate) marked: bool,
     /// Its fields about the session that the receiver takes part in; none for other packets.
-    pub(crate) told: Option<&'a Data>,
+    pub(crate) data: Option<&'a Data>,
 }
 
 /// The outcome of a packet.
@@ -76,7 +76,7 @@ pub(crate) struct Reception {
     formula: Formula,
     packet_bytes: f64,
     /// Whether the first interval has been calculated, and with what if the round-trip time was not known.
-    planted: bool,
+    has_first_interval: bool,
     assumed: Option<Assumed>,
     has_loss: bool,
     limit_by_receive_rate: bool,
@@ -111,7 +111,7 @@ impl Reception {
             window: options.receive_window,
             formula: options.formula,
             packet_bytes: f64::from(packet_size.as_bytes().max(1)),
-            planted: false,
+            has_first_interval: false,
             assumed: None,
             has_loss: false,
             limit_by_receive_rate: options.limit_by_receive_rate,
@@ -134,7 +134,7 @@ impl Reception {
             ClockReading::Suspect => return Verdict::Suspect,
             ClockReading::Restarted(_) => return Verdict::Restarted,
         };
-        if let Some(data) = arrived.told {
+        if let Some(data) = arrived.data {
             self.max_rtt = data.max_rtt();
             self.sent_rate = data.rate.rate().map_or(self.sent_rate, Rate::as_bytes_per_s);
         }
@@ -181,8 +181,8 @@ impl Reception {
             self.meter.on_packet(now, size, patience.scaled(self.window));
         }
         self.has_loss |= new_event;
-        if !self.planted && !self.loss.intervals().is_empty() {
-            self.plant_first_interval();
+        if !self.has_first_interval && !self.loss.intervals().is_empty() {
+            self.set_first_interval();
         }
         if !class.counts() {
             return Verdict::Ignored;
@@ -194,18 +194,18 @@ impl Reception {
     /// The round-trip time by the delay of this packet, if it is near the measured one and that is recent.
     fn adjust(&mut self, now: Time, sent_us: u32) {
         let (Some(delay), Some(measured)) = (&self.delay, self.rtt.rtt()) else { return };
-        let told = delay.rtt(now.as_wire_us(), sent_us);
-        let believed = |&rtt: &Duration| {
+        let adjusted = delay.rtt(now.as_wire_us(), sent_us);
+        let plausible = |&rtt: &Duration| {
             rtt <= measured.scaled(MAX_ADJUSTMENT) && now.since(self.measured_at) <= REVERSE_KEPT
         };
-        self.adjusted = told.filter(believed);
+        self.adjusted = adjusted.filter(plausible);
     }
 
     /// The packets before the first loss do not reflect the loss rate: the first interval is that at
     /// which TCP would have the receive rate (RFC 4654, section 5.6). With aggregation periods
     /// it is in the history once the first period is over, and has more than one loss.
-    fn plant_first_interval(&mut self) {
-        self.planted = true;
+    fn set_first_interval(&mut self) {
+        self.has_first_interval = true;
         let rtt = self.rtt_in_use();
         let path = Path::from_secs(self.packet_bytes, rtt.as_secs_f64(), 4.0 * rtt.as_secs_f64());
         let impact = self.loss.intervals().closed().last().map_or(1.0, |first| first.impact);
@@ -252,7 +252,7 @@ impl Reception {
     }
 
     /// A stream was joined or left: its sequence restarts with its next packet.
-    pub(crate) fn stream_changed(&mut self, layer: Layer) {
+    pub(crate) fn reset_stream(&mut self, layer: Layer) {
         if let Some(tracker) = self.trackers.get_mut(layer.index()) {
             tracker.reset();
         }

@@ -47,7 +47,7 @@ pub(crate) struct Reporter {
     is_limiting: bool,
     reported: Option<Time>,
     /// When the last packet of the session arrived.
-    heard: Time,
+    last_packet: Time,
 }
 
 impl Reporter {
@@ -59,7 +59,7 @@ impl Reporter {
             newest: None,
             is_limiting: false,
             reported: None,
-            heard: Time::ZERO,
+            last_packet: Time::ZERO,
         }
     }
 
@@ -72,13 +72,13 @@ impl Reporter {
     }
 
     /// When the last packet of the session arrived, or the session began.
-    pub(crate) fn heard(&self) -> Time {
-        self.heard
+    pub(crate) fn last_packet(&self) -> Time {
+        self.last_packet
     }
 
     /// The session begins for this receiver.
     pub(crate) fn begin(&mut self, now: Time) {
-        self.heard = now;
+        self.last_packet = now;
     }
 
     /// The reports belong to another session from now on, whose state is unknown.
@@ -89,7 +89,7 @@ impl Reporter {
     }
 
     /// Processes a packet's fields about the session. None if it was overtaken and brings no news.
-    pub(crate) fn hear(
+    pub(crate) fn on_packet(
         &mut self,
         now: Time,
         data: &Data,
@@ -103,26 +103,26 @@ impl Reporter {
         if before.as_ref().is_some_and(is_old) {
             return None;
         }
-        if now.since(self.heard) > data.max_rtt() * IDLE_ROUND_TRIPS && before.is_some() && !new_loss {
+        if now.since(self.last_packet) > data.max_rtt() * IDLE_ROUND_TRIPS && before.is_some() && !new_loss {
             reception.clear_loss();
         }
         self.newest = Some(newest);
-        self.heard = now;
+        self.last_packet = now;
         self.is_limiting = data.limiting == Some(self.id);
         let new_round = before.is_none_or(|before| before.round != data.round);
         let suppression = data.suppression.rate().map(Rate::as_bytes_per_s);
         let max_rtt = data.max_rtt();
-        let mut told =
+        let mut outcome =
             PacketOutcome { new_round, new_loss, max_rtt, suppression, first_rtt: None, bad_echo: false };
         if let Some(echo) = data.echo.filter(|echo| echo.receiver == self.id) {
             let weight = if self.is_limiting { options.q_limiting } else { options.q_other };
             match reception.on_echo(now, echo.timestamp_us, data.timestamp_us, weight) {
-                Some((rtt, true)) => told.first_rtt = Some(rtt),
+                Some((rtt, true)) => outcome.first_rtt = Some(rtt),
                 Some(_) => {}
-                None => told.bad_echo = true,
+                None => outcome.bad_echo = true,
             }
         }
-        Some(told)
+        Some(outcome)
     }
 
     /// Whether the limiting receiver is to report with this packet. All others have their timer set, moved
@@ -130,7 +130,7 @@ impl Reporter {
     pub(crate) fn is_due_with(
         &mut self,
         now: Time,
-        told: &PacketOutcome,
+        outcome: &PacketOutcome,
         asked: f64,
         reception: &Reception,
         options: &Options,
@@ -139,17 +139,17 @@ impl Reporter {
             self.timer.cancel();
             let rtt = reception.rtt_in_use();
             let due = self.reported.is_none_or(|last| now.since(last) >= rtt);
-            return due || told.new_loss && options.report_on_loss;
+            return due || outcome.new_loss && options.report_on_loss;
         }
         let standing = Standing {
             asked,
             sent: reception.sent_rate(),
             has_loss: reception.has_loss(),
             rtt: reception.rtt_in_use(),
-            max_rtt: told.max_rtt,
-            suppression: told.suppression,
+            max_rtt: outcome.max_rtt,
+            suppression: outcome.suppression,
         };
-        if told.new_round {
+        if outcome.new_round {
             let x = 1.0 - self.stream.uniform();
             self.timer.begin(now, x, &standing);
         } else {

@@ -34,7 +34,7 @@ struct Clr {
     receiver: ReceiverId,
     /// The rate it asked for last, in byte/s.
     rate: f64,
-    heard: Time,
+    last_report: Time,
     chosen: Time,
     /// Whether the rate was halved since its last report.
     halved: bool,
@@ -131,38 +131,44 @@ impl Control {
         }
     }
 
-    fn aim(&mut self, target: f64, max_rtt: Duration) {
+    fn set_target(&mut self, target: f64, max_rtt: Duration) {
         self.target = target;
         self.rate = self.rate.min(target);
         self.slow_start_growth = (target - self.rate) / max_rtt.as_secs_f64();
     }
 
     /// A report. `round` is the length of a feedback round.
-    pub(super) fn on_report(&mut self, now: Time, heard: &ReportSummary, max_rtt: Duration, round: Duration) {
+    pub(super) fn on_report(
+        &mut self,
+        now: Time,
+        report: &ReportSummary,
+        max_rtt: Duration,
+        round: Duration,
+    ) {
         self.advance(now, max_rtt);
         self.quiet_since = now;
-        if heard.has_loss {
+        if report.has_loss {
             self.slow_start = false;
             self.ceiling = f64::INFINITY;
         }
-        let rate = heard.rate.clamp(self.bounds.low, self.bounds.high);
-        self.hear_former(now, heard, rate);
+        let rate = report.rate.clamp(self.bounds.low, self.bounds.high);
+        self.update_former(now, report, rate);
         match &mut self.clr {
-            Some(clr) if clr.receiver == heard.receiver => {
-                if heard.leaving {
-                    self.lose_clr(now, max_rtt, round);
+            Some(clr) if clr.receiver == report.receiver => {
+                if report.leaving {
+                    self.drop_clr(now, max_rtt, round);
                     return;
                 }
-                (clr.heard, clr.rate, clr.halved) = (now, rate, false);
-                self.aim(rate, max_rtt);
+                (clr.last_report, clr.rate, clr.halved) = (now, rate, false);
+                self.set_target(rate, max_rtt);
             }
-            _ if heard.leaving => {}
+            _ if report.leaving => {}
             Some(clr) => {
                 // While the rate may still grow to its target, a receiver that asks for less than the target
                 // limits it; later only one that asks for less than the rate.
                 let free = self.slow_start || now < self.hold_until;
                 if rate < if free { clr.rate } else { self.rate } {
-                    self.choose(now, heard.receiver, rate, max_rtt);
+                    self.choose(now, report.receiver, rate, max_rtt);
                 }
             }
             None => {
@@ -170,15 +176,15 @@ impl Control {
                     self.clr_gone = false;
                     self.hold_until = now + round;
                 }
-                self.choose(now, heard.receiver, rate, max_rtt);
+                self.choose(now, report.receiver, rate, max_rtt);
             }
         }
     }
 
     /// The record of the former limiting receiver is renewed by its reports, and dropped when it leaves.
-    fn hear_former(&mut self, now: Time, heard: &ReportSummary, rate: f64) {
-        if self.former.is_some_and(|former| former.receiver == heard.receiver) {
-            let ReportSummary { receiver, leaving, .. } = *heard;
+    fn update_former(&mut self, now: Time, report: &ReportSummary, rate: f64) {
+        if self.former.is_some_and(|former| former.receiver == report.receiver) {
+            let ReportSummary { receiver, leaving, .. } = *report;
             self.former = (!leaving).then_some(Former { receiver, rate, since: now });
         }
     }
@@ -187,21 +193,21 @@ impl Control {
         let before = self.clr.map(|clr| Former { receiver: clr.receiver, rate: clr.rate, since: now });
         // If there was no limiting receiver, the record of the former one stays, unless that one is back.
         self.former = before.or(self.former).filter(|former| former.receiver != receiver);
-        self.clr = Some(Clr { receiver, rate, heard: now, chosen: now, halved: false });
+        self.clr = Some(Clr { receiver, rate, last_report: now, chosen: now, halved: false });
         self.clr_changes += 1;
-        self.aim(rate, max_rtt);
+        self.set_target(rate, max_rtt);
     }
 
     /// The limiting receiver has gone. If the former one is still remembered it takes the role again:
     /// it need not be found by a feedback round first. The rate does not jump to what it asked for, but
     /// waits a round for lower ones, as for any successor, and then grows by one packet per largest
     /// round-trip time. Otherwise the rate stays until another receiver reports.
-    fn lose_clr(&mut self, now: Time, max_rtt: Duration, round: Duration) {
+    fn drop_clr(&mut self, now: Time, max_rtt: Duration, round: Duration) {
         let former =
             self.former.take().filter(|former| now.since(former.since) < max_rtt.scaled(self.memory));
         match former {
             Some(Former { receiver, rate, .. }) => {
-                self.clr = Some(Clr { receiver, rate, heard: now, chosen: now, halved: false });
+                self.clr = Some(Clr { receiver, rate, last_report: now, chosen: now, halved: false });
                 self.clr_changes += 1;
                 self.hold_until = now + round;
                 self.target = rate.max(self.rate);
@@ -222,8 +228,8 @@ impl Control {
 
     /// When the limiting receiver is late, and when it counts as gone.
     fn clr_due(clr: &Clr, max_rtt: Duration) -> (Option<Time>, Time) {
-        let late = (clr.heard + max_rtt * CLR_LATE).max(clr.chosen + max_rtt * CLR_GONE);
-        ((!clr.halved).then_some(late), clr.heard + max_rtt * CLR_GONE)
+        let late = (clr.last_report + max_rtt * CLR_LATE).max(clr.chosen + max_rtt * CLR_GONE);
+        ((!clr.halved).then_some(late), clr.last_report + max_rtt * CLR_GONE)
     }
 
     /// The effects of silence. `round` is the length of a feedback round. True if the rate fell.
@@ -232,7 +238,7 @@ impl Control {
         if let Some(clr) = &mut self.clr {
             let (late, gone) = Control::clr_due(clr, max_rtt);
             if gone <= now {
-                self.lose_clr(now, max_rtt, round);
+                self.drop_clr(now, max_rtt, round);
             } else if late.is_some_and(|late| late <= now) {
                 clr.halved = true;
                 self.halve();

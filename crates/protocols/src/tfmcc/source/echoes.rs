@@ -70,7 +70,7 @@ impl Echoes {
     }
 
     /// Sets the limiting receiver: the time stamp of the former one is dropped.
-    pub(super) fn limiting_is(&mut self, limiting: Option<ReceiverId>) {
+    pub(super) fn set_limiting(&mut self, limiting: Option<ReceiverId>) {
         if self.limiting.is_some_and(|stamp| Some(stamp.receiver) != limiting) {
             self.limiting = None;
             self.owed = false;
@@ -144,7 +144,7 @@ mod tests {
         echoes.push(stamp(8, false, 9, 1), true);
         echoes.push(stamp(7, true, 9, 1), false);
         assert_eq!(order(&mut echoes, 3), [8, 8, 8]);
-        echoes.limiting_is(None);
+        echoes.set_limiting(None);
         assert_eq!(order(&mut echoes, 1), [7]);
         assert_eq!(echoes.pop(Time::ZERO, 9, false), None);
     }

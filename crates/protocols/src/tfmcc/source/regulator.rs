@@ -65,7 +65,7 @@ impl Regulator {
             echoes: Echoes::new(),
             rtt: None,
         };
-        regulator.rounds.spacing_changed(regulator.spacing());
+        regulator.rounds.on_spacing_change(regulator.spacing());
         regulator
     }
 
@@ -98,7 +98,7 @@ impl Regulator {
     /// No receiver reports here: the largest round-trip time is that of those that may join.
     pub(crate) fn expect_max_rtt(&mut self, max_rtt: Duration) {
         self.rounds.set_max_rtt(max_rtt);
-        self.rounds.spacing_changed(self.spacing());
+        self.rounds.on_spacing_change(self.spacing());
     }
 
     pub(crate) fn limiting(&self) -> Option<ReceiverId> {
@@ -156,14 +156,14 @@ impl Regulator {
             self.rounds.on_feedback(round, report.rate);
         }
         let rate = if has_loss && !has_rtt { rescaled_rate(asked, before, rtt) } else { asked };
-        let heard = ReportSummary { receiver, rate, has_loss, leaving };
-        self.control.on_report(now, &heard, self.rounds.max_rtt(), self.rounds.length());
-        self.rounds.spacing_changed(self.spacing());
+        let summary = ReportSummary { receiver, rate, has_loss, leaving };
+        self.control.on_report(now, &summary, self.rounds.max_rtt(), self.rounds.length());
+        self.rounds.on_spacing_change(self.spacing());
         let is_limiting = self.control.limiting() == Some(receiver);
         if is_limiting {
             self.rtt = Some(rtt);
         }
-        self.echoes.limiting_is(self.control.limiting());
+        self.echoes.set_limiting(self.control.limiting());
         if !leaving {
             let Report { timestamp_us, rate, .. } = report;
             let waiting = Waiting { receiver, timestamp_us, arrived: now, has_rtt, round, rate };
@@ -177,9 +177,9 @@ impl Regulator {
         let mut ended = 0;
         loop {
             if self.control.poll(now, self.rounds.max_rtt(), self.rounds.length()) {
-                self.rounds.spacing_changed(self.spacing());
+                self.rounds.on_spacing_change(self.spacing());
             }
-            self.echoes.limiting_is(self.control.limiting());
+            self.echoes.set_limiting(self.control.limiting());
             if self.rounds.poll(now, self.spacing()) {
                 ended += 1;
             } else if self.control.deadline(self.rounds.max_rtt()) > now {

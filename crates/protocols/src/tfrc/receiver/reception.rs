@@ -105,7 +105,7 @@ impl Reception {
                 sent
             }
         };
-        self.learn_path(data);
+        self.update_path(data);
         let before = self.meter.events();
         let Reception { meter, tracker, event_round, precise, .. } = self;
         // A further event needs a packet that was sent after a report about the last one.
@@ -145,7 +145,7 @@ impl Reception {
         Verdict::Counted { new_event: events > before, first_event: before == 0 && events > 0 }
     }
 
-    fn learn_path(&mut self, data: &Data) {
+    fn update_path(&mut self, data: &Data) {
         let Some(rtt) = data.rtt() else { return };
         let rto = data.rto().unwrap_or(rtt * 4);
         if self.rtt != Some(rtt) {
@@ -159,12 +159,12 @@ impl Reception {
     /// The first loss event: the packets before it do not reflect the path, since the rate doubled
     /// meanwhile. An interval for `target` replaces them, for at least half a packet per round
     /// trip (RFC 5348, section 6.3.1).
-    pub(super) fn plant_first(&mut self, target: Rate) {
+    pub(super) fn set_first_interval(&mut self, target: Rate) {
         let Some(path) = self.path else { return };
         let least = 0.5 * self.packet_bytes / path.rtt_s;
         let target = target.as_bytes_per_s().max(least);
         if let Ok(loss) = self.formula.loss_rate(&path, target) {
-            self.meter.plant_first(1.0 / loss);
+            self.meter.set_first_interval(1.0 / loss);
         }
     }
 
