@@ -157,7 +157,7 @@ impl Listener {
             self.counters.stray += 1;
             return None;
         }
-        let matched = self.session.hear(base.session);
+        let matched = self.session.observe(base.session);
         self.counters.foreign +=
             u64::from(matches!(matched, SessionMatch::Foreign | SessionMatch::Restarted));
         if matched == SessionMatch::Foreign {

@@ -50,7 +50,7 @@ pub(super) fn model(factor: f64, slot_s: f64) -> Model {
 
 fn climbed(model: &Model, target: &Target) -> Vec<f64> {
     let start = separated(&heuristic(model, target), SEPARATION);
-    climb(model, &Goal::of_the_paper(target), &start, &Climb::default()).increase_probabilities
+    climb(model, &Goal::from_paper(target), &start, &Climb::default()).increase_probabilities
 }
 
 fn losses() -> impl Iterator<Item = f64> {
@@ -196,7 +196,7 @@ fn claims_of_the_heuristic() -> Vec<Claim> {
 /// The error of the heuristic, of hill climbing and of what example 6 prints.
 fn errors() -> [f64; 3] {
     let (model, target) = (model(1.3, 0.5), Target::new(rtt()));
-    let goal = Goal::of_the_paper(&target);
+    let goal = Goal::from_paper(&target);
     [heuristic(&model, &target), climbed(&model, &target), EXAMPLE_6.to_vec()]
         .map(|increase_probabilities| goal.error(&model, &increase_probabilities))
 }
@@ -242,7 +242,7 @@ fn claims_of_climbing() -> Vec<Claim> {
 /// The heuristic's root mean square relative error for a factor and a ratio of slot to round-trip time.
 fn root_mean(factor: f64, ratio: f64) -> f64 {
     let (model, target) = (model(factor, ratio * rtt().as_secs_f64()), Target::new(rtt()));
-    let goal = Goal::of_the_paper(&target);
+    let goal = Goal::from_paper(&target);
     goal.mean(goal.error(&model, &heuristic(&model, &target)))
 }
 
