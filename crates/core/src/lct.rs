@@ -5,6 +5,10 @@
 //! the protocol's own with all the rest. The transport puts the pieces into packets and does not
 //! look into them; only the protocol's module knows what they mean. `docs/wire-format.md` has the tables.
 
+mod frame;
+
+pub use frame::{Frame, LONG_CCI, MAX_FRAME, VERSION};
+
 use core::fmt;
 
 /// The most bytes of content that an extension of ours has: room for SMCC's layer with an echo.
