@@ -1,6 +1,10 @@
 //! What was run: the part of the results that is the same in every replication.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
+
+use super::reported::PaperValue;
 
 /// An experiment as the results need to know it. The runner fills it from the scenario.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,6 +94,23 @@ pub enum Role {
     Sink,
 }
 
+impl Role {
+    /// The name in `summary.json`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::Receiver => "receiver",
+            Role::Sink => "sink",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 /// Flows that should share fairly.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupInfo {
@@ -127,33 +148,6 @@ impl ProbeInfo {
     pub fn time_s(&self, index: usize) -> f64 {
         ((index as u64 + 1) * self.every_ns) as f64 / 1e9
     }
-}
-
-/// A number that the paper reports.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PaperValue {
-    /// The flow or group it belongs to.
-    pub subject: String,
-    /// The field of the summary: `throughput_kbps`, `level_changes`, `jain_index`, ...
-    pub metric: String,
-    /// The value, in the metric's unit.
-    pub value: f64,
-    /// How the paper words it.
-    pub relation: Relation,
-}
-
-/// How a paper words a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Relation {
-    /// "is 783"
-    Equal,
-    /// "about 12"
-    About,
-    /// "less than 10"
-    Below,
-    /// "well over 300"
-    Above,
 }
 
 impl Experiment {

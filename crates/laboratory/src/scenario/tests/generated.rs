@@ -4,7 +4,7 @@ use crate::scenario::Catalogue;
 use layercast_protocols::registry::Registry;
 use layercast_testkit::generated::{check, check_between, in_project};
 
-use crate::scenario::Metric;
+use crate::results::Metric;
 use crate::scenario::field::{Absent, FieldKind};
 use crate::scenario::reference::markdown;
 use crate::scenario::schema::schema;
