@@ -1,7 +1,5 @@
 //! What was run: the part of the results that is the same in every replication.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use super::reported::PaperValue;
@@ -92,23 +90,6 @@ pub enum Role {
     Receiver,
     /// The sink of a unicast connection.
     Sink,
-}
-
-impl Role {
-    /// The name in `summary.json`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Role::Receiver => "receiver",
-            Role::Sink => "sink",
-        }
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
 }
 
 /// Flows that should share fairly.
