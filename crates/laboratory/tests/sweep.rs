@@ -241,6 +241,7 @@ fn what_cannot_be_varied_is_told_in_the_flag() {
         (vec!["window=[[\"1 s\", \"end\"]]"], "a column of sweep.parquet has this name"),
         (vec!["duration=12 s,\"12 s\""], "the value 12 s stands there twice"),
         (vec!["duration=12 s", "duration=13 s"], "`duration` is varied twice"),
+        (vec!["flow.tcp.size.law=uniform,pareto"], "`law` is now `distribution`"),
         (vec!["link.G-R.delay=5 parsecs"], "5 parsecs is not allowed"),
         (vec!["link.G-R.delay=1 s..5 s"], "a range needs the number of its values"),
     ] {

@@ -15,7 +15,7 @@ use layercast_simulator::{
 };
 
 use super::{RunError, RunRequest};
-use crate::results::{Experiment, FlowInfo, GroupInfo, LinkInfo, PaperValue, ProbeInfo, Relation, Role};
+use crate::results::{Experiment, FlowInfo, GroupInfo, LinkInfo, ProbeInfo};
 use crate::scenario::{
     self, DemandPlan, Draw, FlowPlan, LinkDirection, ProbePlan, Scenario, SessionPlan, Subject,
 };
@@ -326,7 +326,7 @@ pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experimen
         series_bin_s: scenario.series_bin.as_secs_f64(),
         groups,
         links,
-        paper: scenario.paper.iter().map(paper_value).collect(),
+        paper: scenario.paper.clone(),
         probes: scenario.probes.iter().map(|plan| probe_info(scenario, plan)).collect(),
         flows,
     }
@@ -345,24 +345,10 @@ fn flow_info(scenario: &Scenario, flow: scenario::FlowName) -> FlowInfo {
             || session.is_some_and(|session| session.packets.is_some()),
         name: flow.name,
         protocol: flow.protocol,
-        role: if flow.session.is_some() { Role::Receiver } else { Role::Sink },
+        role: flow.role,
         session: flow.session,
         node: flow.node,
         level_rates_kbps: session.map(kbps).unwrap_or_default(),
-    }
-}
-
-fn paper_value(value: &scenario::PaperValue) -> PaperValue {
-    PaperValue {
-        subject: value.subject.clone(),
-        metric: value.metric.name().to_owned(),
-        value: value.value,
-        relation: match value.relation {
-            scenario::Relation::Equal => Relation::Equal,
-            scenario::Relation::About => Relation::About,
-            scenario::Relation::Below => Relation::Below,
-            scenario::Relation::Above => Relation::Above,
-        },
     }
 }
 

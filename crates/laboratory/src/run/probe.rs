@@ -7,7 +7,7 @@ use layercast_simulator::{LinkId, Simulation, TcpId};
 
 use super::build::{World, WorldFlow, WorldFlowId};
 use super::levels;
-use super::measure::{counters, kbps_or_nan};
+use super::values::{counters, kbps_or_nan};
 use crate::scenario::{ProbePlan, Quantity, Scenario, Subject};
 
 /// All probes of a replication and what they have kept.

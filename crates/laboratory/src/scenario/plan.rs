@@ -9,7 +9,8 @@ pub use layercast_simulator::{
     QueueConfig as QueuePlan, QueueLimit,
 };
 
-use super::paper::PaperValue;
+use crate::results::PaperValue;
+
 use super::probe::ProbePlan;
 use super::protocols::ProtocolPlan;
 

@@ -5,7 +5,9 @@ use std::fmt;
 use layercast_core::contract::GaugeSpec;
 use layercast_core::units::Duration;
 
-use super::naming::{FlowName, Role};
+use crate::results::Role;
+
+use super::flow_name::FlowName;
 use super::protocols::UDP;
 
 /// Something whose values are kept over time.

@@ -125,10 +125,12 @@ fn kind(kind: &FieldKind, names: &Names<'_>) -> Value {
         FieldKind::Arrivals => {
             json!({"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1})
         }
-        FieldKind::SizeLaw => {
-            json!({"anyOf": [quantity("bytes|byte|B|kB|MB"), reference(&super::tables::SIZE_LAW)]})
+        FieldKind::SizeDistribution => {
+            json!({"anyOf": [quantity("bytes|byte|B|kB|MB"), reference(&super::tables::SIZE_DISTRIBUTION)]})
         }
-        FieldKind::TimeLaw => json!({"anyOf": [span(), reference(&super::tables::TIME_LAW)]}),
+        FieldKind::TimeDistribution => {
+            json!({"anyOf": [span(), reference(&super::tables::TIME_DISTRIBUTION)]})
+        }
         FieldKind::DirectionLoss => {
             let plain = json!({"type": "number", "minimum": 0, "exclusiveMaximum": 1});
             json!({"anyOf": [plain, reference(&super::tables::LOSS_MODEL)]})

@@ -1,4 +1,4 @@
-//! Reads what flows have to send: laws, and the demand that they make up.
+//! Reads what flows have to send: distributions, and the demand that they make up.
 
 use layercast_core::units::{Duration, Rate, Size};
 
@@ -10,7 +10,7 @@ use crate::scenario::field::{FieldKind, TableSpec};
 use crate::scenario::plan::{DemandPlan, Distribution};
 use crate::scenario::problems::Problem;
 use crate::scenario::protocols::UDP;
-use crate::scenario::tables::{SIZE_LAW, TIME_LAW};
+use crate::scenario::tables::{SIZE_DISTRIBUTION, TIME_DISTRIBUTION};
 use crate::scenario::tree::{Node, Value};
 
 /// The keys of a flow that `udp` uses.
@@ -19,7 +19,7 @@ const UDP_KEYS: [&str; 10] =
 
 impl Read for Distribution {
     fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Distribution> {
-        let sizes = matches!(kind, FieldKind::SizeLaw);
+        let sizes = matches!(kind, FieldKind::SizeDistribution);
         if !matches!(node.value, Value::Table(_)) {
             let size =
                 |context: &mut Context<'_>| parsed(node, kind, context, |size: &Size| size.as_bytes() > 0);
@@ -30,25 +30,25 @@ impl Read for Distribution {
             };
             return Some(Distribution::Fixed(fixed));
         }
-        read_law(node, if sizes { &SIZE_LAW } else { &TIME_LAW }, sizes, context)
+        read_distribution(node, if sizes { &SIZE_DISTRIBUTION } else { &TIME_DISTRIBUTION }, sizes, context)
     }
 }
 
-fn read_law(
+fn read_distribution(
     node: &Node,
     spec: &'static TableSpec,
     sizes: bool,
     context: &mut Context<'_>,
 ) -> Option<Distribution> {
     let table = TableReader::open(node, spec, context)?;
-    let name: String = table.get("law", context)?;
+    let name: String = table.get("distribution", context)?;
     let own: &[&str] = match name.as_str() {
         "uniform" => &["low", "high"],
         "pareto" | "weibull" => &["mean", "shape"],
         "log-normal" => &["mean", "sigma"],
         _ => &["mean"],
     };
-    check_keys(node, &name, &["law"], own, context);
+    check_keys(node, &name, &["distribution"], own, context);
     let quantity = |key: &str, context: &mut Context<'_>| {
         if sizes {
             needed::<Size>(&table, key, context).map(|size| f64::from(size.as_bytes()))

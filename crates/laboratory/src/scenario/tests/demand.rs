@@ -19,18 +19,18 @@ fn refused(protocol: &str, keys: &str, why: &str) {
 }
 
 #[test]
-fn laws_and_demands_are_read() {
+fn distributions_and_demands_are_read() {
     let tcp = |keys: &str| demand("tcp-sack", keys).unwrap();
     assert_eq!(tcp(""), DemandPlan::Endless);
     assert_eq!(
-        tcp("size = \"20 kB\"\ngap = { law = \"exponential\", mean = \"500 ms\" }"),
+        tcp("size = \"20 kB\"\ngap = { distribution = \"exponential\", mean = \"500 ms\" }"),
         DemandPlan::Transfers {
             size: Distribution::Fixed(20_000.0),
             gap: Distribution::Exponential { mean: 0.5 }
         }
     );
     assert_eq!(
-        tcp("size = { law = \"pareto\", mean = \"20 kB\", shape = 1.2 }\narrivals = \"100 ms\""),
+        tcp("size = { distribution = \"pareto\", mean = \"20 kB\", shape = 1.2 }\narrivals = \"100 ms\""),
         DemandPlan::Arrivals {
             size: Distribution::Pareto { mean: 20_000.0, shape: 1.2 },
             gap: Distribution::Fixed(0.1)
@@ -38,7 +38,7 @@ fn laws_and_demands_are_read() {
     );
     assert_eq!(
         tcp(
-            "on = { law = \"log-normal\", mean = \"1 s\", sigma = 2 }\noff = { law = \"weibull\", mean = \"1 s\", shape = 0.5 }"
+            "on = { distribution = \"log-normal\", mean = \"1 s\", sigma = 2 }\noff = { distribution = \"weibull\", mean = \"1 s\", shape = 0.5 }"
         ),
         DemandPlan::OnOff {
             on: Distribution::LogNormal { mean: 1.0, sigma: 2.0 },
@@ -49,7 +49,7 @@ fn laws_and_demands_are_read() {
     assert_eq!(
         demand(
             "udp",
-            "rate = \"1 Mbit/s\"\non = { law = \"uniform\", low = \"0 s\", high = \"2 s\" }\noff = \"1 s\""
+            "rate = \"1 Mbit/s\"\non = { distribution = \"uniform\", low = \"0 s\", high = \"2 s\" }\noff = \"1 s\""
         )
         .unwrap(),
         DemandPlan::Constant {
@@ -73,13 +73,13 @@ fn demands_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn laws_that_make_no_sense_are_refused() {
-    let sized = |law: &str, why: &str| refused("tcp-sack", &format!("gap = \"1 s\"\nsize = {law}"), why);
-    sized("{ law = \"pareto\", mean = \"1 kB\" }", "`shape` is missing");
-    sized("{ law = \"pareto\", mean = \"1 kB\", shape = 1 }", "has no mean");
-    sized("{ law = \"exponential\", mean = \"1 kB\", shape = 2 }", "does not use `shape`");
-    sized("{ law = \"uniform\", low = \"2 kB\", high = \"1 kB\" }", "ends before it begins");
-    sized("{ law = \"normal\", mean = \"1 kB\" }", "is not known");
-    sized("{ law = \"exponential\", mean = \"1 s\" }", "is not allowed");
+fn distributions_that_make_no_sense_are_refused() {
+    let sized = |size: &str, why: &str| refused("tcp-sack", &format!("gap = \"1 s\"\nsize = {size}"), why);
+    sized("{ distribution = \"pareto\", mean = \"1 kB\" }", "`shape` is missing");
+    sized("{ distribution = \"pareto\", mean = \"1 kB\", shape = 1 }", "has no mean");
+    sized("{ distribution = \"exponential\", mean = \"1 kB\", shape = 2 }", "does not use `shape`");
+    sized("{ distribution = \"uniform\", low = \"2 kB\", high = \"1 kB\" }", "ends before it begins");
+    sized("{ distribution = \"normal\", mean = \"1 kB\" }", "is not known");
+    sized("{ distribution = \"exponential\", mean = \"1 s\" }", "is not allowed");
     sized("\"0 bytes\"", "is not allowed");
 }

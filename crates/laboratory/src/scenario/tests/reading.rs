@@ -3,10 +3,10 @@
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Duration, Rate, Size, Time};
 
+use crate::results::{Metric, Relation, Role};
 use crate::scenario::testing::{SMALL, read_text};
 use crate::scenario::{
-    Draw, LinkDirection, LinkVariation, LossModel, LossPlace, Metric, QueueLimit, QueuePlan, Relation, Role,
-    Window,
+    Draw, LinkDirection, LinkVariation, LossModel, LossPlace, QueueLimit, QueuePlan, Window,
 };
 
 fn seconds(s: u64) -> Time {
