@@ -37,6 +37,6 @@ pub use plan::{
     LinkPlan, LinkVariation, LossModel, LossPlace, OptionValue, Outage, QueueLimit, QueuePlan, Scenario,
     Scheme, SessionPlan, Window,
 };
-pub use probe::{Gauge, ProbePlan, Quantity, Subject, SubjectKind};
+pub use probe::{FlowGauges, Gauge, ProbePlan, Quantity, Subject, SubjectKind};
 pub use protocols::ProtocolCatalogue;
 pub use read::read;

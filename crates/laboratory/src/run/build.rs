@@ -4,7 +4,6 @@ mod routers;
 
 use std::collections::BTreeMap;
 
-use layercast_core::contract::GaugeSpec;
 use layercast_core::layers::LayerError;
 use layercast_core::option::{OptionError, OptionSpec, RawValue};
 use layercast_core::session::{PlanError, SessionPlan as Session};
@@ -20,8 +19,8 @@ use layercast_simulator::{
 use super::{RunError, RunRequest};
 use crate::results::{Experiment, FlowInfo, GroupInfo, LinkInfo, PaperValue, ProbeInfo, Relation, Role};
 use crate::scenario::{
-    self, DemandPlan, Draw, FlowPlan, LinkDirection, OptionValue, ProbePlan, ProtocolCatalogue, Scenario,
-    SessionPlan, Subject,
+    self, DemandPlan, Draw, FlowGauges, FlowPlan, LinkDirection, OptionValue, ProbePlan, ProtocolCatalogue,
+    Scenario, SessionPlan, Subject,
 };
 
 /// Why a scenario that reads well cannot be built.
@@ -66,8 +65,11 @@ impl ProtocolCatalogue for RegistryCatalogue {
         Protocol::named(protocol).map_or(Vec::new(), |protocol| protocol.option_specs())
     }
 
-    fn receiver_gauges(&self, protocol: &str) -> &'static [GaugeSpec] {
-        Protocol::named(protocol).map_or(&[], |protocol| protocol.receiver_gauges())
+    fn gauges(&self, protocol: &str) -> FlowGauges {
+        Protocol::named(protocol).map_or(FlowGauges::default(), |protocol| FlowGauges {
+            receiver: protocol.receiver_gauges(),
+            source: protocol.source_gauges(),
+        })
     }
 
     fn most_receivers(&self, protocol: &str) -> Option<usize> {

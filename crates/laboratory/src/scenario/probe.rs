@@ -76,17 +76,45 @@ pub enum Quantity {
     Loss,
     /// The round-trip time that a receiver believes.
     Rtt,
-    /// What receivers of one protocol show.
+    /// What endpoints of one protocol show.
     Gauge(Gauge),
 }
 
-/// A gauge of a protocol's receivers. What only grows is kept as its increase since the last look.
+/// A gauge of a flow's receiver or of its source. What only grows is kept as its increase since the last look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gauge {
-    /// Its place among the gauges of the protocol.
+    /// Whether it is the source's.
+    pub is_source: bool,
+    /// Its place among the gauges of such endpoints.
     pub index: usize,
-    /// Its name and what it says.
+    /// What it says.
     pub spec: &'static GaugeSpec,
+}
+
+impl Gauge {
+    /// The name in scenario files and results: that of a source's has `source_` in front.
+    pub const fn name(self) -> &'static str {
+        if self.is_source { self.spec.source_name } else { self.spec.name }
+    }
+}
+
+/// What the endpoints of a flow show.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FlowGauges {
+    /// Its receiver.
+    pub receiver: &'static [GaugeSpec],
+    /// Its source.
+    pub source: &'static [GaugeSpec],
+}
+
+impl FlowGauges {
+    /// All of them, the receiver's first.
+    pub fn iter(self) -> impl Iterator<Item = Gauge> {
+        let of = |gauges: &'static [GaugeSpec], is_source| {
+            gauges.iter().enumerate().map(move |(index, spec)| Gauge { is_source, index, spec })
+        };
+        of(self.receiver, false).chain(of(self.source, true))
+    }
 }
 
 impl Quantity {
@@ -110,11 +138,8 @@ impl Quantity {
     ];
 
     /// The quantity of that name, which may be one of these gauges.
-    pub fn named(name: &str, gauges: &'static [GaugeSpec]) -> Option<Quantity> {
-        let gauge = || {
-            let (index, spec) = gauges.iter().enumerate().find(|(_, gauge)| gauge.name == name)?;
-            Some(Quantity::Gauge(Gauge { index, spec }))
-        };
+    pub fn named(name: &str, gauges: FlowGauges) -> Option<Quantity> {
+        let gauge = || gauges.iter().find(|gauge| gauge.name() == name).map(Quantity::Gauge);
         Quantity::ALL.iter().copied().find(|quantity| quantity.name() == name).or_else(gauge)
     }
 
@@ -136,7 +161,7 @@ impl Quantity {
             Quantity::SmoothedRate => "smoothed_rate_kbps",
             Quantity::Loss => "loss",
             Quantity::Rtt => "rtt_ms",
-            Quantity::Gauge(gauge) => gauge.spec.name,
+            Quantity::Gauge(gauge) => gauge.name(),
         }
     }
 

@@ -1,10 +1,10 @@
 //! What the reader must know of protocols: their names and options.
 
-use layercast_core::contract::GaugeSpec;
 use layercast_core::option::{OptionError, OptionSpec, RawValue};
 use layercast_core::session::{PlanError, SessionPlan};
 
 use super::plan::OptionValue;
+use super::probe::FlowGauges;
 
 /// What a flow may be: the TCP variants, of which `tcp-sack` is the `Sack1` agent of ns-2, and `udp`, a
 /// constant rate that nobody answers.
@@ -36,9 +36,9 @@ pub trait ProtocolCatalogue {
     /// The options of a protocol; none if there is no such protocol.
     fn options(&self, protocol: &str) -> Vec<OptionSpec>;
 
-    /// What receivers of a protocol show by name.
-    fn receiver_gauges(&self, _protocol: &str) -> &'static [GaugeSpec] {
-        &[]
+    /// What endpoints of a protocol show by name.
+    fn gauges(&self, _protocol: &str) -> FlowGauges {
+        FlowGauges::default()
     }
 
     /// How many receivers a session of a protocol may have; none for any number.
