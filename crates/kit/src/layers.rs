@@ -130,7 +130,7 @@ impl CumulativeLayers {
         after_silence(now, self.last_heard, actions)
     }
 
-    /// Leaves from the top, or joins from below, until `to` is held.
+    /// Leaves from the top, or joins from below, until `to` is held, a level that there is.
     pub fn hold<H>(&mut self, to: Level, actions: &mut ActionQueue<H>) {
         let (from, to) = (self.level.layer_count(), to.layer_count());
         for layer in (to..from).rev().map(Layer) {
@@ -171,9 +171,7 @@ impl CumulativeLayers {
     }
 
     fn forget(&mut self, layer: Layer) {
-        if let Some(tracker) = self.trackers.get_mut(layer.index()) {
-            tracker.reset();
-        }
+        self.trackers[layer.index()].reset();
     }
 }
 

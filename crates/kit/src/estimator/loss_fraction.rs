@@ -28,7 +28,7 @@ impl LossFraction {
     pub fn on_packet(&mut self, lost: bool) {
         let (place, bit) = (self.next, 1u64 << (self.next % 64));
         self.next = if place + 1 < self.window { place + 1 } else { 0 };
-        let Some(word) = self.lost.get_mut((place / 64) as usize) else { return };
+        let word = &mut self.lost[(place / 64) as usize];
         // The oldest packet's place is taken over.
         self.losses -= u32::from(*word & bit != 0);
         *word = if lost { *word | bit } else { *word & !bit };
