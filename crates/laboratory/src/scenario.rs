@@ -9,6 +9,7 @@
 pub mod catalogue;
 mod error;
 pub mod field;
+mod flow_gauges;
 mod flow_name;
 mod naming;
 mod nearest;
@@ -30,6 +31,7 @@ mod tests;
 mod tree;
 
 pub use error::{ScenarioError, ScenarioErrors};
+pub use flow_gauges::{FlowGauges, Gauge};
 pub use flow_name::FlowName;
 pub use nearest::nearest;
 pub use plan::{
@@ -37,6 +39,6 @@ pub use plan::{
     LinkPlan, LinkVariation, LossModel, LossPlace, Outage, QueueLimit, QueuePlan, Scenario, SessionPlan,
     Window,
 };
-pub use probe::{Gauge, ProbePlan, Quantity, Subject, SubjectKind};
+pub use probe::{ProbePlan, Quantity, Subject, SubjectKind};
 pub use protocols::{Catalogue, ProtocolPlan};
 pub use read::read;

@@ -3,10 +3,11 @@
 use std::any::Any;
 use std::fmt;
 
-use layercast_core::contract::GaugeSpec;
 use layercast_core::family::{AnyProtocol, Family};
 use layercast_core::option::{OptionError, OptionSpec, RawValue};
 use layercast_core::session::Requirements;
+
+use super::flow_gauges::FlowGauges;
 
 /// What a flow may be: the TCP variants, of which `tcp-sack` is the `Sack1` agent of ns-2, and `udp`, a
 /// constant rate that nobody answers.
@@ -57,9 +58,9 @@ impl Catalogue {
         self.entries.first().cloned()
     }
 
-    /// What receivers of a protocol show by name; nothing if there is no such protocol.
-    pub fn receiver_gauges(&self, name: &str) -> &'static [GaugeSpec] {
-        self.named(name).map_or(&[], |plan| plan.0.receiver_gauges())
+    /// The gauges of a protocol's endpoints; none if there is no such protocol.
+    pub fn gauges(&self, name: &str) -> FlowGauges {
+        self.named(name).map_or(FlowGauges::default(), |plan| plan.0.gauges())
     }
 
     /// The options of a protocol; none if there is no such protocol.
@@ -134,7 +135,7 @@ impl PartialEq for ProtocolPlan {
 trait Erased: fmt::Debug + Send + Sync {
     fn name(&self) -> &'static str;
     fn option_specs(&self) -> Vec<OptionSpec>;
-    fn receiver_gauges(&self) -> &'static [GaugeSpec];
+    fn gauges(&self) -> FlowGauges;
     fn set(&mut self, name: &str, value: RawValue<'_>) -> Result<(), OptionError>;
     fn get(&self, name: &str) -> Option<String>;
     fn requirements(&self) -> &dyn Requirements;
@@ -152,8 +153,8 @@ impl<P: AnyProtocol> Erased for P {
         AnyProtocol::option_specs(self)
     }
 
-    fn receiver_gauges(&self) -> &'static [GaugeSpec] {
-        AnyProtocol::receiver_gauges(self)
+    fn gauges(&self) -> FlowGauges {
+        FlowGauges { receiver: self.receiver_gauges(), source: self.source_gauges() }
     }
 
     fn set(&mut self, name: &str, value: RawValue<'_>) -> Result<(), OptionError> {
