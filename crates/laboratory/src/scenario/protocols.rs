@@ -6,29 +6,28 @@ use std::fmt;
 use layercast_core::family::{AnyProtocol, Family};
 use layercast_core::option::{OptionError, OptionSpec, RawValue};
 use layercast_core::session::Requirements;
+use layercast_simulator::tcp::{TcpProfile, TcpVariant};
 
 use super::flow_gauges::FlowGauges;
 
-/// What a flow may be: the TCP variants, of which `tcp-sack` is the `Sack1` agent of ns-2, and `udp`, a
-/// constant rate that nobody answers.
-pub const FLOW_PROTOCOLS: &[&str] = &[
-    "tcp-tahoe",
-    "tcp-reno",
-    "tcp-newreno",
-    "tcp-sack",
-    "tcp-sack-6675",
-    "tcp-vegas",
-    "tcp-cubic",
-    "tcp-bbr",
-    UDP,
-];
+/// What a flow may be: the simulator's TCP variants, and `udp`, a constant rate without feedback.
+pub const FLOW_PROTOCOLS: &[&str] = &flow_protocols();
 
-/// The flow that is no TCP.
+const fn flow_protocols() -> [&'static str; TcpVariant::NAMES.len() + 1] {
+    let mut names = [UDP; TcpVariant::NAMES.len() + 1];
+    let mut at = 0;
+    while at < TcpVariant::NAMES.len() {
+        names[at] = TcpVariant::NAMES[at];
+        at += 1;
+    }
+    names
+}
+
+/// The flow that is not a TCP.
 pub const UDP: &str = "udp";
 
-/// The sets of TCP defaults that a flow may name: ns-2 as of now, and ns-2 before 18 October 2004,
-/// whose smallest retransmission timeout was 1 s.
-pub const TCP_PROFILES: &[&str] = &["ns2", "ns2-2004"];
+/// The sets of TCP defaults that a flow may name.
+pub const TCP_PROFILES: &[&str] = &TcpProfile::NAMES;
 
 /// The multicast protocols that sessions may name: those of a family.
 #[derive(Clone, Debug)]
