@@ -10,6 +10,8 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 LAYERCAST := $(TARGET)/release/layercast
 BENCH := $(TARGET)/release/layercast-bench
 SKIPPED := $(abspath $(TARGET))/skipped.txt
+# A protocol outside of the tree, in a workspace of its own.
+OUTSIDE := examples/outside/Cargo.toml
 OUT ?= results
 
 # Builds wait for each other anyway, and in order their words stay together.
@@ -41,9 +43,12 @@ build: toolchain
 
 fmt: toolchain
 	$(CARGO) fmt --all --check
+	$(CARGO) fmt --manifest-path $(OUTSIDE) --check
 
 clippy: toolchain
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy --package layercast --no-default-features --locked -- -D warnings
+	$(CARGO) clippy --manifest-path $(OUTSIDE) --target-dir $(abspath $(TARGET)) --all-targets --locked -- -D warnings
 
 docs: toolchain ## The reference of all crates, into target/doc
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
@@ -53,6 +58,7 @@ docs: toolchain ## The reference of all crates, into target/doc
 unit: build
 	@rm -f $(SKIPPED)
 	LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test --workspace --locked
+	$(CARGO) test --manifest-path $(OUTSIDE) --target-dir $(abspath $(TARGET)) --locked
 	@if [ -s $(SKIPPED) ]; then sort -u $(SKIPPED) | awk '{ lines[NR] = "  " $$0 } \
 	  END { print NR (NR == 1 ? " test" : " tests") " skipped:"; for (at = 1; at <= NR; at++) print lines[at] }'; \
 	  else echo "No test was skipped."; fi

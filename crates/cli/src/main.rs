@@ -13,6 +13,10 @@ mod progress;
 #[cfg(test)]
 mod reference;
 mod sweep;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod transfer;
+#[cfg(not(all(feature = "transport", target_os = "linux")))]
+#[path = "no_transfer.rs"]
 mod transfer;
 mod transfer_arguments;
 
