@@ -35,7 +35,7 @@ pub trait Family: Copy + Debug + Default + PartialEq + Sized + Send + Sync + 'st
     type Receiver: Endpoint<Header = Self::Header> + Debug + Send;
     /// Many receivers of one protocol.
     type Receivers: Receivers<Header = Self::Header, Receiver = Self::Receiver>;
-    /// The router of any protocol in which routers take part.
+    /// The router of any protocol with routers.
     type Router: Endpoint<Header = Self::Header> + Debug + Send;
     /// A protocol with its options.
     type Protocol: AnyProtocol<Family = Self>;
@@ -73,16 +73,16 @@ pub trait AnyProtocol: Clone + Debug + PartialEq + Send + Sync + Sized + 'static
     /// An option's value as it would be written; none if there is no such option.
     fn get(&self, name: &str) -> Option<String>;
 
-    /// What its sources show, for [`Endpoint::gauge`].
+    /// The gauges of its sources, for [`Endpoint::gauge`].
     fn source_gauges(&self) -> &'static [GaugeSpec];
 
-    /// What its receivers show, for [`Receivers::gauge`].
+    /// The gauges of its receivers, for [`Receivers::gauge`].
     fn receiver_gauges(&self) -> &'static [GaugeSpec];
 
-    /// What a host must know before it opens a session.
+    /// What the protocol requires of a session.
     fn requirements(&self) -> &dyn Requirements;
 
-    /// Changes defaults to what real networks need: see [`Requirements::deploy`].
+    /// Changes defaults to those for real networks: see [`Requirements::deploy`].
     fn deploy(&mut self);
 
     /// Makes the source of a session.
@@ -91,7 +91,7 @@ pub trait AnyProtocol: Clone + Debug + PartialEq + Send + Sync + Sized + 'static
     /// Makes a receiver of a session.
     fn receiver(&self, plan: SessionPlan, stream: Stream) -> <Self::Family as Family>::Receiver;
 
-    /// Makes a router of a session; none for a protocol in which no routers take part.
+    /// Makes a router of a session; none for a protocol without routers.
     fn router(&self, plan: SessionPlan, stream: Stream) -> Option<<Self::Family as Family>::Router>;
 }
 
@@ -131,25 +131,25 @@ pub trait AnyHeader: Header + Debug + PartialEq + Send + Sync + 'static {
     fn is_report(kind: u8) -> bool;
 }
 
-/// Many receivers of one protocol, next to each other in memory, each with the room that its own protocol
-/// needs and not that of the largest one.
+/// Many receivers of one protocol, contiguous in memory, each as large as its own protocol
+/// needs and not as the largest one.
 pub trait Receivers: Debug + Send + Sized {
-    /// What their packets carry.
+    /// The header of their packets.
     type Header: Header;
     /// One of them.
     type Receiver;
 
-    /// A list of one.
+    /// A list of one receiver.
     fn one(receiver: Self::Receiver) -> Self;
 
     /// Adds a receiver. Returns whether its protocol is that of the others.
     #[must_use]
     fn push(&mut self, receiver: Self::Receiver) -> bool;
 
-    /// How many there are.
+    /// The number of receivers.
     fn len(&self) -> usize;
 
-    /// Whether there is none.
+    /// Whether there are no receivers.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -169,7 +169,7 @@ pub trait Receivers: Debug + Send + Sized {
     /// When the receiver at `index` is to be woken. There must be one.
     fn deadline(&self, index: usize) -> Option<Time>;
 
-    /// What the receiver at `index` estimates. There must be one.
+    /// The estimates of the receiver at `index`. There must be one.
     fn estimates(&self, index: usize, now: Time) -> Estimates;
 
     /// A gauge of the receiver at `index`, by its index among the [gauges](AnyProtocol::receiver_gauges) of the

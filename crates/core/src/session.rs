@@ -7,7 +7,7 @@ use core::fmt;
 use crate::layers::LayerTable;
 use crate::units::Size;
 
-/// The plan of a session: its layers and the size of its packets.
+/// The plan of a session: its layers and its packet size.
 #[derive(Clone, Debug)]
 pub struct SessionPlan {
     /// The rates of the layers.
@@ -16,11 +16,11 @@ pub struct SessionPlan {
     pub packet_size: Size,
 }
 
-/// What a host must know of a protocol, with its options, before it opens a session. Most protocols
-/// are content with the defaults.
+/// What a protocol, with its options, requires of a session before a host opens it. For most protocols
+/// the defaults suffice.
 pub trait Requirements {
-    /// How many channels a session has: one for each layer, unless the protocol turns layers over
-    /// channels or has channels for other ends.
+    /// How many channels a session has: one for each layer, unless the protocol rotates layers over
+    /// channels or uses channels for other purposes.
     fn channels(&self, plan: &SessionPlan) -> u16 {
         plan.layers.count()
     }
@@ -30,8 +30,8 @@ pub trait Requirements {
         None
     }
 
-    /// Whether routers take part: endpoints of the protocol at nodes of the tree, and a source that tells its
-    /// child links apart.
+    /// Whether routers take part: endpoints of the protocol at nodes of the tree, and a source that
+    /// distinguishes its child links.
     fn has_routers(&self) -> bool {
         false
     }
@@ -42,20 +42,20 @@ pub trait Requirements {
         &[]
     }
 
-    /// Whether receivers take what still arrives on channels that they have left. With dynamic layers it
-    /// shows whether leaves take effect in time; for others it is only load.
+    /// Whether receivers process packets that still arrive on channels that they have left. With dynamic
+    /// layers these show whether leaves take effect in time; for other protocols they are only load.
     fn observes_late_packets(&self) -> bool {
         false
     }
 
-    /// Changes defaults that suit the papers' simulations into ones that suit real networks. A host with
+    /// Replaces defaults that suit the papers' simulations by ones that suit real networks. A host with
     /// sockets calls it before it sets the user's options.
     fn deploy(&mut self) {}
 
     /// Whether the protocol can carry the plan.
     ///
     /// # Errors
-    /// [`PlanError`] says what does not fit and what would.
+    /// [`PlanError`] says what does not fit, and what would.
     fn check(&self, _plan: &SessionPlan) -> Result<(), PlanError> {
         Ok(())
     }
@@ -85,36 +85,36 @@ pub fn check_layers(plan: &SessionPlan, most: u16, limit: &str) -> Result<(), Pl
     Ok(())
 }
 
-/// The number of a session as a receiver knows it: that of the first packet. A source that began anew
-/// has another one; a single packet with another number is not believed.
+/// The session number as a receiver knows it: that of the first packet. A source that restarted has
+/// another one; a single packet with another number does not change it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SessionNumber {
     known: Option<u32>,
-    /// Another one that was heard once.
+    /// Another number, seen once.
     other: Option<u32>,
 }
 
-/// What a packet's session number says.
+/// How a packet's session number compares with the known one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionMatch {
-    /// It is the first: now it is known.
+    /// The first number: it is now known.
     First,
-    /// The packet is of the session.
+    /// The packet belongs to the session.
     Same,
-    /// It is of another one.
+    /// The packet belongs to another session.
     Foreign,
-    /// It is of another one again, which is the session from now on.
+    /// Another number for the second time in a row: it is the session from now on.
     Restarted,
 }
 
 impl SessionNumber {
-    /// The number, once a packet told it.
+    /// The number, once a packet has arrived.
     pub fn known(&self) -> Option<u32> {
         self.known
     }
 
-    /// A packet has this number.
-    pub fn hear(&mut self, number: u32) -> SessionMatch {
+    /// Compares the number of a packet that arrived.
+    pub fn observe(&mut self, number: u32) -> SessionMatch {
         match self.known {
             Some(known) if known == number => {
                 self.other = None;
@@ -141,11 +141,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_number_is_believed_the_second_time_in_a_row() {
+    fn another_number_is_accepted_the_second_time_in_a_row() {
         let mut session = SessionNumber::default();
-        let heard = [1, 1, 2, 1, 2, 3, 2, 2, 1].map(|number| session.hear(number));
+        let matches = [1, 1, 2, 1, 2, 3, 2, 2, 1].map(|number| session.observe(number));
         use SessionMatch::{First, Foreign, Restarted, Same};
-        assert_eq!(heard, [First, Same, Foreign, Same, Foreign, Foreign, Foreign, Restarted, Foreign]);
+        assert_eq!(matches, [First, Same, Foreign, Same, Foreign, Foreign, Foreign, Restarted, Foreign]);
         assert_eq!(session.known(), Some(2));
     }
 }

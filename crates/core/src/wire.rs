@@ -1,8 +1,8 @@
-//! The wire form of a protocol's headers: where each stands in an LCT packet or in a report.
+//! The wire form of a protocol's headers: where each is placed in an LCT packet or in a report.
 //!
-//! Data travels in LCT packets (RFC 5651), told apart by the type of a header extension; feedback travels by
-//! unicast in reports, told apart by their first byte. Which numbers are a protocol's own stands in one
-//! place, the list of its [family](crate::family!), which hands them to the functions here.
+//! Data travels in LCT packets (RFC 5651), identified by the type of a header extension; feedback travels by
+//! unicast in reports, identified by their first byte. The numbers of each protocol are listed in one
+//! place, its [family](crate::family!), which passes them to the functions here.
 
 use core::fmt;
 
@@ -48,7 +48,7 @@ pub enum CciLength {
 }
 
 impl CciLength {
-    /// Whether information of this length is the protocol's.
+    /// Whether the protocol uses information of this length.
     pub fn admits(self, cci: Cci) -> bool {
         match self {
             CciLength::Short => matches!(cci, Cci::Short(_)),

@@ -1,4 +1,4 @@
-//! A host of one's own: an ELM source and one receiver, joined by a path of 20 ms that loses 1 % of the
+//! A host of one's own: an ELM source and one receiver, connected by a path of 20 ms that loses 1 % of the
 //! data. A real host has sockets and a clock in place of the two queues and the loop.
 //!
 //! `cargo run -p layercast-protocols --example own_host`
@@ -17,10 +17,10 @@ use layercast_protocols::elm::{Header, Options, Receiver, Source};
 const DELAY: Duration = Duration::from_ms(20);
 const LOSS: f64 = 0.01;
 
-/// Packets on their way to one endpoint, with the time of their arrival.
+/// Packets in flight to one endpoint, with the time of their arrival.
 type Wire = VecDeque<(Time, Arrival<Header>)>;
 
-/// What an endpoint sends through: this is all that a host must supply.
+/// The host's side of an endpoint: this is all that a host must supply.
 struct Network<'a> {
     now: Time,
     held: &'a mut BTreeSet<Channel>,
@@ -56,7 +56,7 @@ impl Host<Header> for Network<'_> {
     }
 }
 
-/// What an endpoint is told next, and when: the packet that arrives, or its deadline.
+/// An endpoint's next input and its time: the packet that arrives, or the deadline.
 fn next(wire: &Wire, deadline: Option<Time>) -> Option<(Time, Input<Header>)> {
     let packet = wire.front().map(|&(at, arrival)| (at, Input::Packet(arrival)));
     let timer = deadline.map(|at| (at, Input::Timer));
@@ -73,15 +73,15 @@ fn main() {
     let (mut down, mut up, mut held) = (Wire::new(), Wire::new(), BTreeSet::new());
     let mut dice = Stream::new(1, "path");
     let mut now = Time::ZERO;
-    // Tells one endpoint one thing; all that it wants done is done when this returns its deadline.
-    macro_rules! tell {
+    // Gives one input to one endpoint; all its actions are carried out when this returns its deadline.
+    macro_rules! give {
         ($endpoint:ident, $input:expr, $out:ident) => {{
             let mut network = Network { now, held: &mut held, out: &mut $out, dice: &mut dice };
             drive(&mut $endpoint, now, $input, &mut network)
         }};
     }
-    let mut source_deadline = tell!(source, Input::Start, down);
-    let mut receiver_deadline = tell!(receiver, Input::Start, up);
+    let mut source_deadline = give!(source, Input::Start, down);
+    let mut receiver_deadline = give!(receiver, Input::Start, up);
     loop {
         let for_source = next(&up, source_deadline);
         let for_receiver = next(&down, receiver_deadline);
@@ -96,14 +96,14 @@ fn main() {
             if matches!(input, Input::Packet(_)) {
                 up.pop_front();
             }
-            source_deadline = tell!(source, input, down);
+            source_deadline = give!(source, input, down);
         } else if let Some((_, input)) = for_receiver {
             if matches!(input, Input::Packet(_)) {
                 down.pop_front();
             }
-            receiver_deadline = tell!(receiver, input, up);
+            receiver_deadline = give!(receiver, input, up);
         }
     }
     let estimates = receiver.estimates(now);
-    println!("at the end: level {}, {:?} believed lost", estimates.level.as_number(), estimates.loss);
+    println!("at the end: level {}, loss estimated at {:?}", estimates.level.as_number(), estimates.loss);
 }

@@ -1,11 +1,11 @@
 //! AMCA over DyRAM: one rate for all, reliable delivery, and routers that take part (report on AMCA).
 //!
-//! DyRAM delivers every packet to every receiver: who misses one says so, and the next active router asks a
-//! receiver that has it, or the source. AMCA controls the source's rate by what comes up the same tree: each
-//! section measures how its round-trip time varies, routers add the variations up, and the source knows from
-//! the sum how much faster it is than the bottleneck.
+//! DyRAM delivers every packet to every receiver: a receiver that misses one sends a NACK, and the next
+//! active router asks a receiver that has it, or the source. AMCA controls the source's rate by reports that
+//! travel up the same tree: each section measures how its round-trip time varies, routers add the variations
+//! up, and the source computes from the sum how much faster it is than the bottleneck.
 //!
-//! The page `docs/protocols/amca.md` tells it in full.
+//! `docs/protocols/amca.md` describes the protocol in full.
 
 mod control;
 mod dyram;

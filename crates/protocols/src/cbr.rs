@@ -1,11 +1,11 @@
 //! CBR, a constant rate with TFRC's receiver (thesis, section 4.1).
 //!
 //! The loop is open: the source sends at the rate of its session's base layer and only measures the
-//! round-trip time; the receiver measures losses as TFRC does, and nothing follows from it. So what an
-//! estimator believes can be compared with what is true, at any sending rate. LIP, LAP and the packet
-//! loss fraction see the same packets side by side.
+//! round-trip time; the receiver measures losses as TFRC does, but they do not affect the rate. So an
+//! estimator's output can be compared with the true loss rate, at any sending rate. LIP, LAP and the packet
+//! loss fraction observe the same packets.
 //!
-//! Packets are those of TFRC, with numbers of their own on the wire. `docs/protocols/cbr.md` has the
+//! Packets are those of TFRC, with wire numbers of their own. `docs/protocols/cbr.md` has the
 //! tables.
 
 pub mod options;
@@ -32,7 +32,7 @@ impl Source {
         Source(tfrc::Source::with(options.settings(), plan, stream))
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn counters(&self) -> &SourceCounters {
         self.0.counters()
     }
@@ -43,7 +43,7 @@ impl Source {
     }
 }
 
-/// Measures losses and does nothing about them.
+/// Measures losses and does not react to them.
 #[derive(Clone, Debug)]
 pub struct Receiver(tfrc::Receiver);
 
@@ -54,7 +54,7 @@ impl Receiver {
         Receiver(tfrc::Receiver::with(options.settings(), &plan, size))
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn counters(&self) -> &ReceiverCounters {
         self.0.counters()
     }
@@ -127,11 +127,11 @@ as_tfrc!(Receiver {
         value lip_rate_kbps in "kbit/s" = self.rate_at(|panel| panel.lip().loss_rate());
         /// The rate that follows from the loss rate by aggregation periods (LAP).
         value lap_rate_kbps in "kbit/s" = self.rate_at(|panel| panel.lap().loss_rate());
-        /// Packets that the loss estimators took, received or lost.
+        /// Packets seen by the loss estimators, received or lost.
         count packets in "packets" = self.panel().map(LossPanel::packets);
         /// Loss events (LIP).
         count lip_losses in "events" = self.panel().map(|panel| panel.lip().events());
-        /// Losses that counted by aggregation periods (LAP).
+        /// Losses counted by aggregation periods (LAP).
         count lap_losses in "losses" = self.panel().map(|panel| panel.lap().counted());
     }
 });

@@ -1,8 +1,8 @@
 //! ELM, equation-based layered multicast (thesis chapter 6).
 //!
-//! The source sends each layer at a constant rate. A receiver works out the rate that TCP would have
-//! on its path, from losses over all its layers and a round-trip time that the source helps it to
-//! measure, smooths it, and joins or leaves one layer at a time by a lazy strategy. Each receiver
+//! The source sends each layer at a constant rate. A receiver calculates the rate that TCP would have
+//! on its path, from losses over all its layers and a round-trip time that it measures with the source's
+//! echoes, smooths it, and joins or leaves one layer at a time by a lazy strategy. Each receiver
 //! decides alone.
 //!
 //! `docs/protocols/elm.md` has the tables.

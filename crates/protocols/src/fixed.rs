@@ -2,7 +2,7 @@
 //!
 //! The source sends every layer at its rate. A receiver joins the layers of a given level when it
 //! starts, keeps them, and leaves when it stops. This is what fixed-rate multicast does today, and
-//! the yardstick of what a congestion control gains and costs.
+//! the reference for what a congestion control gains and costs.
 
 use layercast_core::contract::{ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Send, TraceEvent};
 use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
@@ -40,7 +40,7 @@ pub struct HeaderError;
 
 impl core::fmt::Display for HeaderError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("an extension of wrong length")
+        f.write_str("the extension has a wrong length")
     }
 }
 
@@ -134,7 +134,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver of a session. The level is cut to the layers that there are.
+    /// A receiver of a session. The level is limited to the layers of the session.
     pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Receiver {
         let count = (options.level + 1).min(u32::from(plan.layers.count()));
         let wanted = Level::from_count(count as u16);
@@ -163,7 +163,7 @@ impl Endpoint for Receiver {
             Input::Start => self.hold(self.wanted, Cause::Start),
             Input::Stop => self.hold(Level::NONE, Cause::Stop),
             Input::JoinFailed(channel, _) if channel.0 < self.held.layer_count() => {
-                // Layers are cumulative: without this one those above are of no use.
+                // Layers are cumulative: without this one those above are useless.
                 let held = self.held;
                 self.held = Level::from_count(channel.0);
                 for layer in (channel.0 + 1..held.layer_count()).rev() {

@@ -2,18 +2,18 @@
 //! layers (FLID-SL), with dynamic ones (FLID-DL), and with congestion marks in place of losses
 //! (E-FLID-DL).
 //!
-//! Time is cut into slots. All packets of a slot carry the same increase signal: the highest level that
-//! may rise by one layer at the slot's end. A receiver that lost a packet in the slot falls by one layer,
-//! a receiver that the signal names adds a layer, and all others stay. How often each level may rise decides the
-//! mean rate under loss; it is chosen so that this follows TCP's.
+//! Time is cut into slots. All packets of a slot carry the same increase signal: the highest level that may
+//! increase by one layer at the slot's end. A receiver that lost a packet in the slot drops one layer, a
+//! receiver that the signal permits adds a layer, and all others stay. How often each level may increase
+//! decides the mean rate under loss; it is chosen so that this follows TCP's.
 //!
-//! - [`Target`], [`Model`], [`heuristic`], [`climb`]: how the shares of slots in which levels rise are
+//! - [`Target`], [`Model`], [`heuristic`], [`climb`]: how the increase probabilities of the levels are
 //!   chosen, and what follows from them.
-//! - [`ReverseCounter`], [`signal`]: how shares become signals.
+//! - [`ReverseCounter`], [`signal`]: how increase probabilities become signals.
 //! - [`Source`], [`Receiver`]: the endpoints of the three protocols, which differ in their options and
 //!   have a module each: `flid::sl`, `flid::dl`, `flid::ecn`.
 //!
-//! The page `docs/protocols/flid.md` tells it in full.
+//! `docs/protocols/flid.md` describes the protocol in full.
 
 pub mod dl;
 pub mod ecn;

@@ -1,7 +1,7 @@
 //! Layered multicast congestion control protocols as pure state machines.
 //!
 //! An endpoint of a protocol (a source, a receiver or a router) owns nothing but its state: time,
-//! packets and randomness come in as arguments, and what it wants done comes out as actions. The
+//! packets and randomness come in as arguments, and the effects that it asks for come out as actions. The
 //! same code therefore runs in the simulator, in the emulator and on real sockets.
 //!
 //! From the ground up: [`units`] · [`math`] and [`stream`] · [`option`] (documented protocol

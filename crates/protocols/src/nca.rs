@@ -1,9 +1,10 @@
 //! NCA with AER: the congestion control of one nominated receiver, and repair servers at routers.
 //!
-//! Routers keep what passes and answer requests for repairs on the links that asked. Receivers tell their loss
-//! rate and round-trip time, routers tell the worst below them, and the source nominates the worst of all. That
-//! one alone acknowledges each packet, and the source runs TCP's window on its acknowledgements. What is known of
-//! the protocol in public and what is our choice stands in docs/protocols/nca.md.
+//! Routers keep the packets that pass and answer requests for repairs on the links that sent them. Receivers
+//! report their loss rate and round-trip time, routers report the worst below them, and the source nominates
+//! the worst of all. The nominee alone acknowledges each packet, and the source runs TCP's window on its
+//! acknowledgements. What is publicly known of the protocol, and what is our choice, is listed in
+//! docs/protocols/nca.md.
 
 mod caller;
 mod header;

@@ -26,13 +26,13 @@ layercast_core::family! {
         Cbr = "cbr" in cbr on [84] reports 0x15;
         /// TCP-friendly multicast congestion control with a single rate.
         Tfmcc = "tfmcc" in tfmcc on [85] reports 0x16;
-        /// Smooth multirate multicast: layers that TFMCC controls each.
+        /// Smooth multirate multicast: layers that are each controlled by TFMCC.
         Smcc = "smcc" in smcc on [86, 87] reports 0x17;
-        /// One rate with a representative: TCP's window with the receiver that is worst off.
+        /// One rate with a representative: TCP's window with the receiver of the lowest throughput.
         Pgmcc = "pgmcc" in pgmcc on [93] reports 0x1d;
-        /// One rate by random listening: every receiver acknowledges, few of their losses count.
+        /// One rate by random listening: every receiver acknowledges, and a share of their losses counts.
         Rla = "rla" in rla on [94] reports 0x1e;
-        /// One rate with windows at the receivers: the source sends what all of them allow.
+        /// One rate with windows at the receivers: the source sends what all windows allow.
         GolestaniSabnani = "golestani-sabnani" in golestani_sabnani on [95] reports 0x1f;
         /// The congestion control of one nominated receiver, with repair servers at routers.
         Nca = "nca" in nca with Router;
@@ -44,9 +44,9 @@ layercast_core::family! {
         FlidDl = "flid-dl" in flid_dl on [89];
         /// The same with congestion marks in place of losses.
         EFlidDl = "e-flid-dl" in e_flid_dl on [90];
-        /// One rate for all and reliable delivery, with routers that take part.
+        /// One rate and reliable delivery, with active routers.
         Amca = "amca" in amca with Router;
-        /// Layers at a fixed level: no congestion control, the yardstick for the others.
+        /// Layers at a fixed level: no congestion control, a reference for the others.
         Fixed = "fixed" in fixed on [82];
     }
 }

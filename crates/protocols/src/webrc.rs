@@ -1,8 +1,8 @@
 //! WEBRC, wave and equation based rate control (RFC 3738).
 //!
 //! A base channel and a cycle of wave channels. A wave starts high and falls by a constant factor each
-//! time slot until it ends; then its channel is silent for so long that every leave has taken effect.
-//! So a receiver's rate falls by itself, and all that it decides is how early it joins the next wave:
+//! time slot until it ends; then its channel is silent for long enough that every leave has taken effect.
+//! So a receiver's rate falls by itself, and its only decision is how early it joins the next wave:
 //! as soon as the rate after the join is no more than TCP's would be. The round-trip time in that
 //! equation is the time from a join to the first packet.
 //!

@@ -1,4 +1,4 @@
-//! Who stalls, lies or floods cannot make the source or a router grow, nor move the rate beyond its bounds.
+//! Nodes that stall, lie or flood cannot make the source or a router grow, nor move the rate beyond its bounds.
 
 #![allow(clippy::unwrap_used)]
 
@@ -22,7 +22,7 @@ fn at(ms: u64) -> Time {
     Time::from_ns(ms * 1_000_000 + 1)
 }
 
-/// Gives an input, and returns what is asked for.
+/// Gives an input, and returns the actions.
 fn give<E: Endpoint<Header = Header>>(
     endpoint: &mut E,
     now: Time,
@@ -83,7 +83,7 @@ fn run<E: Endpoint<Header = Header>>(endpoint: &mut E, until: Time) -> Vec<Actio
     actions
 }
 
-/// A source that has sent for so long at its lowest rate.
+/// A source that has sent for this long at its lowest rate.
 fn source(options: &Options, seconds: u64) -> (Source, u32) {
     let mut source = Source::new(options, plan(), Stream::new(1, "source"));
     give(&mut source, at(0), Input::Start);
@@ -120,7 +120,7 @@ fn what_cannot_be_moves_nothing() {
     }
     give(&mut source, at(50_003), packet(child(0, 1), session + 1, Body::Report(good)));
     assert_eq!((rate(&source), source.control().phase()), (before, Phase::SlowStart));
-    // A period or a variation that nobody believes is not for the rate; what is received counts all the same.
+    // An implausible period or variation does not affect the rate; the count of packets received is used all the same.
     for (peer, bad) in [
         Report { period_us: 0, ..good },
         Report { period_us: 600_000_001, ..good },
@@ -141,7 +141,7 @@ fn forged_reports_do_not_drive_the_rate() {
     let options = Options { rate_max: 100.0, ..Options::default() };
     let (mut source, session) = source(&options, 50);
     let before = rate(&source);
-    // A thousand in a moment, each as good as can be: one counts.
+    // A thousand at once, each as favourable as possible: one counts.
     for serial in 1..1000 {
         let body = Body::Report(Report { rtt_var_us: -9_000_000, period_us: 1, ..report(50, 50, serial) });
         give(&mut source, at(50_001), packet(child(0, 1), session, body));
@@ -170,7 +170,7 @@ fn a_flood_of_names_fills_no_memory() {
         assert!(source.state_size() <= 50 + 2 * 512, "{}", source.state_size());
         assert!(router.state_size() <= 50 + 2 * 512, "{}", router.state_size());
     }
-    // The names fall silent and are forgotten.
+    // The children fall silent and are forgotten.
     run(&mut source, at(200_000));
     run(&mut router, at(200_000));
     assert_eq!(router.state_size(), 0);
@@ -188,11 +188,11 @@ fn floods_of_nacks_and_heartbeats_are_cut() {
         sent += answers(&give(&mut source, at(200_100), beat));
     }
     assert_eq!(sent, 10, "answers of a second");
-    // Of the hundred NACKs of a second half are heard at once.
+    // Of the hundred NACKs allowed in a second, half are accepted at once.
     for seq in 0..180 {
         give(&mut source, at(200_100), packet(child(0, 2), session, nack(seq, NONE, 190)));
     }
-    // It speaks now and then, so that it is not forgotten.
+    // It sends now and then, so that it is not forgotten.
     let mut repairs = Vec::new();
     for second in 201..400 {
         repairs.extend(run(&mut source, at(second * 1000)));
@@ -207,7 +207,7 @@ fn floods_of_nacks_and_heartbeats_are_cut() {
 }
 
 #[test]
-fn nacks_for_what_was_acknowledged_are_ignored_and_so_is_who_sends_them() {
+fn nacks_for_what_was_acknowledged_are_ignored_and_so_is_their_sender() {
     let (mut source, session) = source(&Options::default(), 100);
     give(&mut source, at(100_100), packet(child(0, 1), session, Body::Report(report(80, 90, 1))));
     for seq in 0..25 {
@@ -221,11 +221,11 @@ fn nacks_for_what_was_acknowledged_are_ignored_and_so_is_who_sends_them() {
     give(&mut source, at(110_300), late);
     let sends = run(&mut source, at(113_000));
     let stored = |action: &Action<Header>| matches!(action, Action::Send(send) if send.payload == Payload::Stored(Seq(85)));
-    assert!(sends.iter().any(stored), "then it is heard again");
+    assert!(sends.iter().any(stored), "then it is served again");
 }
 
 #[test]
-fn who_stalls_is_left_behind() {
+fn a_child_that_stalls_is_left_behind() {
     let options = Options { opening: Duration::ZERO, ..Options::default() };
     let (mut source, session) = source(&options, 5);
     let mut left_behind = Vec::new();
@@ -263,7 +263,7 @@ fn a_gap_of_any_size_costs_little() {
 }
 
 #[test]
-fn a_receiver_that_hears_nothing_more_leaves() {
+fn a_receiver_without_further_packets_leaves() {
     let mut receiver = Receiver::new(&Options::default(), plan(), Stream::new(1, "receiver"));
     give(&mut receiver, at(0), Input::Start);
     give(&mut receiver, at(10), packet(Origin::Channel(Channel(0)), 5, data(0, NONE)));

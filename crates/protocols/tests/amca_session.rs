@@ -57,8 +57,8 @@ fn a_single_flow_settles_near_capacity() {
     }
 }
 
-/// As the report counts them, no packet is ever unacknowledged without loss, so the queue grows until it overflows
-/// (errata E7).
+/// As the report counts them, no packet is ever unacknowledged without loss, so the queue grows until it
+/// overflows (errata E7).
 #[test]
 fn the_literal_profile_fills_the_queue() {
     let lost = [Profile::Literal, Profile::Backlog].map(|profile| {
@@ -71,7 +71,7 @@ fn the_literal_profile_fills_the_queue() {
     assert_eq!(lost[1], 0);
 }
 
-/// The rate does not move while nobody reports, and does not grow faster with more receivers.
+/// The rate does not move without reports, and does not grow faster with more receivers.
 #[test]
 fn many_receivers_do_not_make_the_source_faster() {
     let rate_of = |count: usize| {

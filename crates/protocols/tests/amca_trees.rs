@@ -1,4 +1,4 @@
-//! AMCA over DyRAM in random trees: whoever stays gets everything, in order, whatever is lost on the way.
+//! AMCA over DyRAM in random trees: every receiver that stays gets all packets, in order, whatever is lost.
 
 #![allow(clippy::unwrap_used)]
 
@@ -18,7 +18,7 @@ fn below(stream: &mut Stream, bound: u64) -> u64 {
     stream.bits() % bound
 }
 
-/// A random network: its shape, its links, who takes part, and what changes.
+/// A random network: its shape, its links, the nodes that take part, and the changes.
 fn random(seed: u64) -> (Network, u64) {
     let stream = &mut Stream::new(seed, "tree");
     let count = 1 + below(stream, 11) as usize;
@@ -90,18 +90,18 @@ fn check_trees(first: u64, end: u64, step: usize) {
 }
 
 #[test]
-fn who_stays_gets_everything_in_even_trees() {
+fn receivers_that_stay_get_everything_in_even_trees() {
     check_trees(0, TREES, 2);
 }
 
 #[test]
-fn who_stays_gets_everything_in_odd_trees() {
+fn receivers_that_stay_get_everything_in_odd_trees() {
     check_trees(1, TREES, 2);
 }
 
 /// Forty times as many, about a minute: for changes of the protocol.
 #[test]
 #[ignore = "a minute; the thousand trees above are run each time"]
-fn who_stays_gets_everything_in_many_trees() {
+fn receivers_that_stay_get_everything_in_many_trees() {
     check_trees(TREES, 41 * TREES, 1);
 }

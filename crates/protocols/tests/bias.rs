@@ -2,7 +2,7 @@
 //! time and independent loss p, LIP finds p / (1 + (N - 1) p) and LAP finds p.
 //!
 //! Each cell of the grid is fed until there were 20 000 loss events. Then a count of events or losses has a
-//! standard error of 0.7 % at most, and a time average, in which some eight events hang together, of about
+//! standard error of 0.7 % at most, and a time average, in which some eight events are correlated, of about
 //! 1 %.
 
 use layercast_core::stream::Stream;
@@ -31,7 +31,7 @@ fn panel(impact: ImpactAverage) -> LossPanel {
     LossPanel::new(&PanelConfig { loss, fraction_window: 1000, virtual_packets: None })
 }
 
-/// What one cell of the grid gave.
+/// The results of one cell of the grid.
 struct Cell {
     /// Counted by LIP and by LAP, over packets.
     counted: [f64; 2],
@@ -44,7 +44,7 @@ fn measure(loss: f64, packets_per_rtt: u64, impact: ImpactAverage) -> Cell {
     let mut stream = Stream::new(1, &format!("bias/{loss}/{packets_per_rtt}"));
     let spacing_us = RTT_US / packets_per_rtt;
     let (mut sums, mut looks, mut seq) = ([0.0; 2], 0u64, 0);
-    // The rates change little from packet to packet; a look at every one would take most of the time.
+    // The rates change little from packet to packet; reading them at every one would take most of the time.
     let every = (0.02 / loss).max(1.0) as u64;
     while panel.lip().events() < EVENTS {
         let sent = SendTime::from_us(seq * spacing_us);
@@ -67,7 +67,7 @@ fn measure(loss: f64, packets_per_rtt: u64, impact: ImpactAverage) -> Cell {
     Cell { counted, average: sums.map(|sum| sum / looks as f64) }
 }
 
-/// Every cell must hold; those that do not are told with their ratios.
+/// Every cell must hold; those that do not are listed with their ratios.
 fn check(impact: ImpactAverage, losses: &[f64]) {
     let mut wrong = Vec::new();
     for &loss in losses {

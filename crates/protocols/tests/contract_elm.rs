@@ -1,4 +1,4 @@
-//! ELM's endpoints keep the contract, whatever happens to them; its headers survive the wire.
+//! ELM's endpoints keep the contract, whatever their inputs; its headers survive encoding.
 
 #[path = "elm/plan.rs"]
 mod plan;
@@ -76,7 +76,7 @@ fn header() -> impl Strategy<Value = Header> {
     prop_oneof![data().prop_map(Header::Data), report().prop_map(Header::Report)]
 }
 
-/// Headers that are near the truth in some fields and anything in others.
+/// Headers that are correct in some fields and arbitrary in others.
 fn hostile() -> impl Strategy<Value = Header> {
     let seven_layers =
         (data(), any::<[bool; 6]>(), 0u8..40, 0u8..40).prop_map(|(mut data, keep, layer, count)| {
@@ -132,7 +132,7 @@ fn stream_of_data(id: ReceiverId) -> impl FnMut(Time, &BTreeSet<Channel>) -> Opt
     let mut turn = 0usize;
     move |now, held| {
         turn = (turn + 1) % 7;
-        // A little of what is not held comes too, as it does after a leave.
+        // A few packets of layers that are not held come too, as they do after a leave.
         let layer = if held.contains(&Channel(turn as u16)) || turn == 6 { turn } else { 0 };
         sent[layer] += 1;
         let entry = TableEntry { layer: layer as u8, rate: WireRate(160) };
@@ -217,7 +217,7 @@ proptest! {
             *first = REPORT;
         }
         if let Some(Ok(header)) = Header::decode_report(REPORT, &bytes) {
-            // What was accepted comes back the same; reserved bits may differ.
+            // An accepted header comes back the same; reserved bits may differ.
             let mut room = [0; MAX_REPORT];
             let length = header.encode_report(REPORT, &mut room).expect("a report");
             prop_assert_eq!(Header::decode_report(REPORT, &room[..length]), Some(Ok(header)));

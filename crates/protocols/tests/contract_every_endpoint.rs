@@ -1,5 +1,5 @@
-//! Every endpoint of the registry keeps the contract, whatever happens to it. A protocol that is added
-//! to the list is covered without a word here.
+//! Every endpoint of the registry keeps the contract, whatever its inputs. A protocol that is added
+//! to the list is covered without a change here.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -18,7 +18,7 @@ use proptest::prelude::*;
 
 const SIZE: Size = Size::from_bytes(1000);
 const DELAY: Duration = Duration::from_ms(20);
-/// What has not been taken from the traffic when more has come is lost.
+/// Traffic not used before this much more has come is dropped.
 const BACKLOG: usize = 64;
 
 fn plan() -> SessionPlan {
@@ -29,7 +29,7 @@ fn plan() -> SessionPlan {
 fn protocol(name: &str) -> Protocol {
     let mut protocol = Protocol::named(name).expect("a name of the registry");
     if name == "amca" {
-        // Its rate has no layers to bound it, and here is no bottleneck.
+        // Its rate is not bounded by layers, and there is no bottleneck here.
         protocol.set("rate_max", RawValue::Integer(200)).expect("an option of amca");
     }
     protocol
@@ -43,7 +43,7 @@ fn receiver(name: &str, seed: u64) -> Receiver {
     protocol(name).receiver(plan(), Stream::new(seed, "receiver"))
 }
 
-/// A session that goes well, from which traffic is taken: one source, one receiver, a fixed delay.
+/// A session without faults, from which traffic is taken: one source, one receiver, a fixed delay.
 struct Shadow {
     source: Source,
     receiver: Receiver,
@@ -51,10 +51,10 @@ struct Shadow {
     deadlines: [Option<Time>; 2],
 }
 
-/// What is on the way, and copies of what was sent.
+/// Packets in flight, and copies of those sent.
 #[derive(Default)]
 struct Net {
-    /// Whether routers take part: the source tells its child links apart.
+    /// Whether routers take part: the source distinguishes its child links.
     has_routers: bool,
     now: Time,
     order: u64,
@@ -104,12 +104,12 @@ impl Shadow {
         let net = Net { has_routers, now: Time::from_ns(1), ..Net::default() };
         let mut shadow =
             Shadow { source: source(name), receiver: receiver(name, 2), net, deadlines: [None; 2] };
-        shadow.tell(true, Input::Start);
-        shadow.tell(false, Input::Start);
+        shadow.give(true, Input::Start);
+        shadow.give(false, Input::Start);
         shadow
     }
 
-    fn tell(&mut self, to_source: bool, input: Input<Header>) {
+    fn give(&mut self, to_source: bool, input: Input<Header>) {
         let now = self.net.now;
         let deadline = if to_source {
             drive(&mut self.source, now, input, &mut self.net)
@@ -132,17 +132,17 @@ impl Shadow {
                     Origin::Peer(_) | Origin::Child(..) => true,
                 };
                 if held {
-                    self.tell(up, Input::Packet(arrival));
+                    self.give(up, Input::Packet(arrival));
                 }
             } else {
-                self.tell(self.deadlines[0] == Some(at), Input::Timer);
+                self.give(self.deadlines[0] == Some(at), Input::Timer);
             }
         }
         self.net.now = end.max(self.net.now);
     }
 }
 
-/// The next packet of a session beside this one on a channel that is held, or left a moment ago.
+/// The next packet of a parallel session on a channel that is held, or was just left.
 fn data_of(name: &str) -> impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arrival<Header>> + use<> {
     let mut shadow = Shadow::new(name);
     let mut turn = 0;
@@ -159,7 +159,7 @@ fn data_of(name: &str) -> impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arrival
     }
 }
 
-/// The next report of the receiver of a session beside this one.
+/// The next report of the receiver of a parallel session.
 fn reports_of(name: &str) -> impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arrival<Header>> + use<> {
     let mut shadow = Shadow::new(name);
     move |now, _| {
@@ -168,7 +168,7 @@ fn reports_of(name: &str) -> impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arri
     }
 }
 
-/// Headers of all kinds that exist.
+/// Headers of all kinds.
 fn headers() -> Vec<Header> {
     let mut headers = Vec::new();
     for name in NAMES {
@@ -207,7 +207,7 @@ fn operation(headers: Vec<Header>) -> impl Strategy<Value = Operation<Header>> {
     ]
 }
 
-/// Checks what `check` checks over random operations, and names the protocol if it does not hold.
+/// Runs `check` over random operations, and names the protocol if it fails.
 fn over_operations(names: &[&str], length: usize, check: impl Fn(&str, &[Operation<Header>])) {
     let operations = proptest::collection::vec(operation(headers()), 0..length);
     for name in names {
@@ -237,7 +237,7 @@ fn every_source_keeps_the_contract() {
     });
 }
 
-/// What a router between the two hears: data comes down, reports of two receivers come up.
+/// The inputs of a router between the two: data comes down, reports of two receivers come up.
 fn passing(name: &str) -> impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arrival<Header>> + use<> {
     let mut shadow = Shadow::new(name);
     let mut turn = 0;
@@ -265,9 +265,9 @@ fn every_router_keeps_the_contract() {
     });
 }
 
-/// The traffic is worth its name: the session beside joins, sends, and reports where it should.
+/// The traffic is realistic: the parallel session joins, sends, and reports where it should.
 #[test]
-fn the_session_beside_is_alive() {
+fn the_parallel_session_is_alive() {
     for name in NAMES {
         let mut shadow = Shadow::new(name);
         shadow.run_until(Time::from_secs_f64(20.0));
@@ -282,7 +282,7 @@ fn the_session_beside_is_alive() {
     }
 }
 
-/// A gauge is asked for by its name, so a name means one thing everywhere, and is none that probes know already.
+/// Gauges are read by name, so a name must have one meaning everywhere, and not be one that probes define.
 #[test]
 fn gauges_are_named_once_and_documented() {
     const TAKEN: [&str; 6] =

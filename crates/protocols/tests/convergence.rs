@@ -98,7 +98,7 @@ fn an_insensitive_period_falls_with_the_rate_and_an_aggregating_one_does_not() {
 }
 
 /// The time average of the estimate over p for a receiver of all layers of a doubling structure,
-/// whose slow layers tell of their losses late.
+/// whose slow layers reveal their losses late.
 fn layered_estimate(config: &LossConfig, p: f64, reorder: u32, seed: u64) -> f64 {
     let layers = LayerTable::doubling(Rate::from_kbps(128.0), 6).unwrap_or_else(|error| panic!("{error}"));
     let size = Size::from_bytes(1000);

@@ -36,7 +36,7 @@ fn mean_level(pair: &mut Pair<Source, Receiver>, index: usize, seconds: u64) -> 
     f64::from(sum) / samples as f64
 }
 
-/// What a receiver counted is what its path did. Losses just before the first packet of a layer or
+/// A receiver's counters match the losses of its path. Losses just before the first packet of a layer or
 /// after its last cannot be seen.
 fn account(pair: &Pair<Source, Receiver>, index: usize) {
     let (counters, record) = (pair.receiver(index).counters(), pair.record(index));
@@ -226,7 +226,7 @@ fn the_end_of_the_session_reaches_receivers() {
 }
 
 #[test]
-fn a_source_that_begins_anew_is_learned_from_the_base_layer_up() {
+fn a_source_that_restarts_is_learned_from_the_base_layer_up() {
     let mut pair = session(&Options::default(), &[Path::default()]);
     pair.run(Duration::from_secs(20));
     assert_eq!(level(&pair, 0), 3);
@@ -249,7 +249,7 @@ fn a_join_that_fails_is_not_tried_again_at_once() {
     let mut pair = session(&Options::default(), &[Path::default()]);
     pair.run(Duration::from_secs(12));
     assert_eq!(level(&pair, 0), 2);
-    pair.tell_receiver(0, Input::JoinFailed(Channel(2), JoinError::Limit));
+    pair.drive_receiver(0, Input::JoinFailed(Channel(2), JoinError::Limit));
     assert_eq!(level(&pair, 0), 1);
     pair.run(Duration::from_secs(9));
     assert_eq!(level(&pair, 0), 1);
@@ -268,7 +268,7 @@ fn the_thesis_s_lip_estimator_can_take_the_place_of_lap() {
     assert!((1.5..=4.5).contains(&mean), "mean level {mean}");
 }
 
-/// Applies a change to the data headers on their way.
+/// Applies a change to the data headers in flight.
 fn tamper_data(
     pair: &mut Pair<Source, Receiver>,
     mut change: impl FnMut(&mut layercast_protocols::elm::header::Data) -> bool + 'static,
@@ -298,7 +298,7 @@ fn without_echoes_the_receiver_holds_two_layers_above_the_base() {
 }
 
 #[test]
-fn a_source_whose_clock_jumps_is_learned_anew_after_two_packets() {
+fn a_source_whose_clock_jumps_is_learned_again_after_two_packets() {
     let mut pair = session(&Options::default(), &[Path::default()]);
     pair.run(Duration::from_secs(20));
     let mut count = 0;
@@ -336,7 +336,7 @@ fn a_layer_that_stays_silent_is_left_again() {
 }
 
 #[test]
-fn a_jump_of_numbers_is_no_loss() {
+fn a_jump_of_numbers_is_not_a_loss() {
     let mut pair = session(&Options::default(), &[Path::default()]);
     pair.run(Duration::from_secs(12));
     tamper_data(&mut pair, |data| {
@@ -351,7 +351,7 @@ fn a_jump_of_numbers_is_no_loss() {
 }
 
 #[test]
-fn reordering_is_no_loss_when_three_later_packets_are_waited_for() {
+fn reordering_is_not_a_loss_when_three_later_packets_are_waited_for() {
     let options = Options { reorder: 3, ..Options::default() };
     let mut pair = session(&options, &[Path::default()]);
     pair.run(Duration::from_secs(12));
@@ -371,7 +371,7 @@ fn reordering_is_no_loss_when_three_later_packets_are_waited_for() {
 #[test]
 fn layer_rates_that_change_are_learned_from_base_packets() {
     let mut pair = session(&Options::default(), &[Path { loss: 0.01, ..Path::default() }]);
-    // Every layer is said to have eight times its rate, so only the base layer fits.
+    // Every layer is announced with eight times its rate, so only the base layer fits.
     tamper_data(&mut pair, |data| {
         if let Some(base) = &mut data.base {
             base.entry.rate.0 *= 8;

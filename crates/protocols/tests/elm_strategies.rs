@@ -1,4 +1,4 @@
-//! What the options of ELM's subscription management do to a whole session (thesis 6.1): how often a
+//! The effects of the options of ELM's subscription management on a whole session (thesis 6.1): how often a
 //! receiver changes its level behind a path that loses 3 %, where its fair rate, 738 kbit/s on average,
 //! swings around the levels of 512 and 1024 kbit/s.
 
@@ -80,7 +80,7 @@ fn laziness_spares_level_changes() {
         let lazier = level_changes(&options);
         assert!(lazier < changes, "{name}: {lazier}, before: {changes}");
     }
-    // And next to no delay makes it less lazy.
+    // And almost no delay makes it less lazy.
     let none = Options { t_join_max: Duration::from_ms(1), t_leave_max: Duration::from_ms(1), ..base };
     assert!(level_changes(&none) > changes);
 }

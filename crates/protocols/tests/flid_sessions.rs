@@ -67,7 +67,7 @@ fn the_mean_rate_under_loss_is_that_of_the_chain() {
     };
     let fixed = |loss| session(&flid_sl::Options::default(), 16, &[lossy(loss)]);
     let dynamic = |loss| session(&flid_dl::Options::default(), 16, &[lossy(loss)]);
-    // A loss before the first packet of a layer that was joined does not show; with few packets in a
+    // A loss before the first packet of a newly joined layer is not visible; with few packets in a
     // slot that matters.
     for (loss, most) in [(0.02, 1.06), (0.08, 1.18)] {
         let ratio = at(&fixed, loss);
@@ -110,7 +110,7 @@ fn what_is_held_is_what_the_level_needs_in_every_slot() {
         pair.run(Duration::from_secs(10));
         let mut exact = 0;
         for slot in 20..420 {
-            // Just before the end of a slot all is settled.
+            // Just before the end of a slot all losses are decided.
             pair.run(Duration::from_ms(500));
             let held: Vec<_> = pair.held(0).iter().copied().collect();
             let mut wanted: Vec<_> = layering.channels_of(level(&pair, 0).layer_count(), slot).collect();
@@ -161,7 +161,7 @@ fn marks_decide_for_e_flid_dl() {
     });
     // A mark on a thin layer may come some slots after the join.
     assert!(counts.max().is_some_and(|most| (5..8).contains(&most)));
-    // A path that loses much and never marks is found out.
+    // A path that loses much and never marks is detected.
     let mut pair = session(&e_flid_dl::Options::default(), 8, &[lossy(0.1)]);
     pair.run(Duration::from_secs(120));
     assert!(causes(&pair, 0).contains(&Cause::Loss));
@@ -182,14 +182,14 @@ fn joins_ahead_of_time_miss_less() {
     };
     use layercast_protocols::flid::JoinMode::{AtBoundary, Early};
     let full = plan(12).layers.top_rate().as_bps() / 8000.0;
-    // Joins work at once here, but the news of a slot takes 100 ms.
+    // Joins take effect at once here, but a slot's packets take 100 ms.
     let (late, early) = (delivered(AtBoundary, Duration::ZERO), delivered(Early, Duration::from_ms(100)));
     assert!(late < 0.97 * full, "{late} of {full}");
     assert!((0.99..1.01).contains(&(early / full)), "{early} of {full}");
 }
 
 #[test]
-fn the_end_is_believed_after_a_second() {
+fn the_end_is_accepted_after_a_second() {
     for mut pair in [
         session(&flid_dl::Options::default(), 8, &[Path::default(); 2]),
         session(&flid_sl::Options::default(), 8, &[Path::default(); 2]),

@@ -160,7 +160,7 @@ fn a_source_without_data_is_silent_and_one_that_ends_says_so_once() {
     tell(&mut source, now, heard);
     assert_eq!((source.counters().sent, source.deadline()), (1, None));
     tell(&mut source, now, Input::DataAvailable);
-    assert_eq!(source.counters().sent, 4, "what is allowed");
+    assert_eq!(source.counters().sent, 4, "as many as allowed");
     tell(&mut source, now, Input::Finish);
     assert_eq!((source.counters().sent, source.deadline()), (7, None));
     tell(&mut source, now, Input::Stop);

@@ -1,4 +1,4 @@
-//! The tables of options in `docs/protocols/` are what the code says, for every protocol in the registry.
+//! The tables of options in `docs/protocols/` match the code, for every protocol in the registry.
 
 use std::fmt::Write as _;
 

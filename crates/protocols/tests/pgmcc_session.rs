@@ -76,7 +76,7 @@ fn an_acker_that_leaves_is_replaced_at_once_and_one_that_crashes_after_its_timeo
     let (worst, other) = (pair.receiver(0).id(), pair.receiver(1).id());
     assert_eq!(pair.source().acker(), Some(worst));
     pair.stop_receiver(0);
-    // A way up for the farewell, and a round trip with the delay of an election.
+    // One way up for the leave report, and a round trip with the delay of an election.
     pair.run(Duration::from_ms(300));
     assert_eq!((pair.source().acker(), pair.source().counters().given_up), (Some(other), 0));
 
@@ -106,7 +106,7 @@ fn without_losses_the_rate_of_the_session_is_reached_and_not_exceeded() {
     assert!((1240.0..1251.0).contains(&rate), "{rate} of 1250 packets/s");
 }
 
-/// A source alone, with reports that are made up.
+/// A source alone, with synthetic reports.
 struct Alone {
     source: Source,
     now: Time,
@@ -223,12 +223,12 @@ fn a_source_without_data_is_silent_and_one_that_ends_says_so_once() {
     alone.wait(Duration::from_secs(100));
     assert_eq!((alone.newest(), alone.source.deadline()), (2, None));
     alone.tell(Input::DataAvailable);
-    assert_eq!((alone.newest(), alone.source.window()), (4, 2.0), "what the window allows");
+    assert_eq!((alone.newest(), alone.source.window()), (4, 2.0), "as many as the window allows");
     alone.tell(Input::Finish);
     let ends = alone.sent.iter().filter(|&&(_, _, end)| end).count();
     assert_eq!((ends, alone.source.deadline()), (3, None));
     alone.tell(Input::Stop);
-    assert_eq!(alone.newest(), 7, "the end was said");
+    assert_eq!(alone.newest(), 7, "the end was announced");
 }
 
 #[test]

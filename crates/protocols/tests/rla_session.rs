@@ -22,7 +22,7 @@ fn per_second(pair: &mut Pair<Source, Receiver>) -> f64 {
     (pair.source().counters().sent - before) as f64 / 120.0
 }
 
-/// One receiver makes it a TCP: the window is near sqrt(3 / (2 p)).
+/// With one receiver it is a TCP: the window is near sqrt(3 / (2 p)).
 #[test]
 fn with_one_receiver_the_rate_is_that_of_a_tcp() {
     for loss in [0.005, 0.02] {
@@ -103,7 +103,7 @@ fn report(source: &Source, now: Time, receiver: u64, highest: u32, came: u32) ->
     Input::Packet(Arrival { origin, size, ecn: Ecn::NotCapable, header: Header::Report(report) })
 }
 
-/// The table of receivers is bounded whoever reports, and what cannot be true is dropped.
+/// The table of receivers is bounded however many report, and implausible reports are dropped.
 #[test]
 fn a_source_that_hears_anything_keeps_its_bounds() {
     let options = Options { most_receivers: 20, most_window: 30.0, ..Options::default() };
@@ -134,7 +134,7 @@ fn a_source_without_data_is_silent_and_one_that_ends_says_so_once() {
     tell(&mut source, now, heard);
     assert_eq!((source.counters().sent, source.deadline()), (1, None));
     tell(&mut source, now, Input::DataAvailable);
-    assert_eq!(source.counters().sent, 3, "what the window allows");
+    assert_eq!(source.counters().sent, 3, "as many as the window allows");
     tell(&mut source, now, Input::Finish);
     assert_eq!((source.counters().sent, source.deadline()), (6, None));
     tell(&mut source, now, Input::Stop);

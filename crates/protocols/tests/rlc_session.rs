@@ -11,7 +11,7 @@ use layercast_protocols::rlc::{Header, Options, Receiver, Source};
 
 const DELAY: Duration = Duration::from_ms(50);
 
-/// What a receiver did.
+/// The record of a receiver.
 #[derive(Default)]
 struct Outcome {
     /// Each level with the time from which it was held.
@@ -26,7 +26,7 @@ fn plan(layers: u16) -> SessionPlan {
 }
 
 /// Runs a session for some seconds; each packet is lost with probability `loss`. Joins and leaves
-/// work at once.
+/// take effect at once.
 fn run(options: &Options, layers: u16, seconds: u64, loss: f64, seed: u64) -> Outcome {
     let plan = plan(layers);
     let mut source = Source::new(options, plan.clone(), Stream::new(seed, "source"));
@@ -44,7 +44,7 @@ fn run(options: &Options, layers: u16, seconds: u64, loss: f64, seed: u64) -> Ou
             let Action::Send(send) = action else { continue };
             for i in 0..send.count {
                 let header = layercast_core::contract::Header::nth(send.header, i);
-                // The path cuts off what is not joined at its far end, and draws a number for each.
+                // The path drops packets of channels that are not joined at its far end, and draws a number for each.
                 if !path.chance(loss) {
                     wire.push_back((now + DELAY, header.layer().channel(), header));
                 }

@@ -13,7 +13,7 @@ use layercast_protocols::tfmcc;
 use layercast_protocols::tfmcc::header::FloatRate;
 use layercast_testkit::{Pair, Path};
 
-/// Least rates of 200, 400, 800 and 1600 kbit/s.
+/// Minimum rates of 200, 400, 800 and 1600 kbit/s.
 fn plan() -> SessionPlan {
     let layers = LayerTable::doubling(Rate::from_kbps(400.0), 4).expect("a layer structure");
     SessionPlan { layers, packet_size: Size::from_bytes(1000) }
@@ -94,7 +94,7 @@ fn the_rate_rises_by_one_unit_at_a_time_before_a_join() {
 }
 
 #[test]
-fn who_leaves_a_layer_tells_its_source_and_is_followed_by_another() {
+fn a_receiver_that_leaves_a_layer_reports_it_and_is_followed_by_another() {
     let paths = [narrow(600.0), Path::default(), Path::default()];
     let mut pair = run(&paths, 60);
     let id = pair.receiver(0).id();
@@ -114,7 +114,7 @@ fn who_leaves_a_layer_tells_its_source_and_is_followed_by_another() {
     let left = |note: &TraceEvent| matches!(note, TraceEvent::LevelChanged { cause: Cause::RateBelow, from, to } if to < from);
     assert!(pair.record(0).notes.iter().any(|(_, note)| left(note)));
     assert_eq!((level(&pair, 0), level(&pair, 1)), (0, 3));
-    assert_ne!(pair.source().limiting(Layer(1)), Some(id), "it limits that layer no more");
+    assert_ne!(pair.source().limiting(Layer(1)), Some(id), "it no longer limits that layer");
 }
 
 #[test]
@@ -183,14 +183,14 @@ fn a_counting_layer_that_cannot_be_joined_ends_the_attempt_and_backs_off() {
     let failed = counters.attempts - counters.joined;
     // 1 + 2 + 4 + 8 + 16 + 32 s and a little more pass between seven of them.
     assert!((3..=8).contains(&failed), "{counters:?}");
-    assert!(pair.receiver(1).left.iter().all(|channel| channel.0 < 4), "leaves none that it does not hold");
+    assert!(pair.receiver(1).left.iter().all(|channel| channel.0 < 4), "leaves only what it holds");
     assert_eq!(pair.receiver(1).receiver.steps(), 0);
 }
 
 /// A report that no receiver sent.
 fn forged(number: u64, session: u32, layer: u8, rate: u16, leaving: bool, heard_us: u32) -> Arrival<Header> {
     let receiver = ReceiverId(core::num::NonZeroU64::new(number).expect("not zero"));
-    let told = tfmcc::header::Report {
+    let tfmcc = tfmcc::header::Report {
         session,
         receiver,
         timestamp_us: 1,
@@ -201,7 +201,7 @@ fn forged(number: u64, session: u32, layer: u8, rate: u16, leaving: bool, heard_
         leaving,
         rate: FloatRate(rate),
     };
-    let header = Header::Report(Report { told, layer });
+    let header = Header::Report(Report { tfmcc, layer });
     Arrival { origin: Origin::Peer(Peer(0)), size: Size::from_bytes(64), ecn: Ecn::NotCapable, header }
 }
 
@@ -240,7 +240,7 @@ fn equal_seeds_make_equal_sessions() {
 
 /// A thousand receivers with losses of their own, in layers of 20 to 80 kbit/s. Reports come from a handful
 /// a round and a limiting receiver in each layer, as in TFMCC; the source keeps one time stamp for each of
-/// 256 receivers a layer at most, whoever reports (`there_is_room_for_so_many` beside the code).
+/// 256 receivers a layer at most, however many report (`there_is_room_for_so_many` in the module).
 #[test]
 fn a_thousand_receivers_send_a_few_reports_a_round() {
     let layers = LayerTable::doubling(Rate::from_kbps(40.0), 2).expect("a layer structure");
@@ -272,7 +272,7 @@ fn a_thousand_receivers_send_a_few_reports_a_round() {
 }
 
 /// A path that carries the middle of a layer, while others keep the layer above fast: some attempts find
-/// too little, and leave no trace but the wait.
+/// too little capacity, and have no effect but the wait.
 #[test]
 fn an_attempt_that_finds_too_little_fails_and_the_next_one_waits() {
     let paths = [narrow(700.0), Path::default(), Path::default()];

@@ -113,7 +113,7 @@ fn a_receiver_that_can_have_nothing_leaves() {
 }
 
 #[test]
-fn a_session_that_begins_anew_is_learned_anew_after_two_packets() {
+fn a_session_that_restarts_is_learned_again_after_two_packets() {
     let mut pair = run(&[Path { loss: 0.01, ..Path::default() }], 20);
     let mut forged = 0;
     // One forged packet changes nothing; from 30 s on all are of another session.

@@ -1,4 +1,4 @@
-//! TFRC's and CBR's source and receiver over made-up paths.
+//! TFRC's and CBR's source and receiver over synthetic paths.
 
 use layercast_core::contract::{Action, Arrival, Ecn, Endpoint, Estimates, Input, Origin, Peer, TraceEvent};
 use layercast_core::layers::LayerTable;
@@ -78,7 +78,7 @@ fn small_packets_get_what_large_ones_get() {
         let small = Options { small_packets: true, ..plain.clone() };
         for (loss, most) in [(0.03, 1.3), (0.05, 1.35), (0.1, 1.5)] {
             let large = sent_kbps(&plain, 1460, loss);
-            // The rate of a plain source goes with the size of its packets.
+            // The rate of a plain source is proportional to the size of its packets.
             let share = sent_kbps(&plain, 560, loss) / large / (560.0 / 1460.0);
             assert!((0.95..1.05).contains(&share), "{which:?} at {loss}, plain: {share}");
             // More small packets fall into a round trip, whose losses count once in an interval that is not
@@ -94,7 +94,7 @@ fn small_packets_get_what_large_ones_get() {
 
 #[test]
 fn an_own_choice_takes_the_place_of_the_profiles() {
-    // Each of the four parts of the rate: the square-root law knows no timeouts, a long
+    // Each of the four parts of the rate: the square-root formula has no timeouts, a long
     // timeout costs much, all losses are more than those that begin events, and the smallest of the samples
     // is that of an empty queue.
     let plain = sent_kbps(&Options::default(), 1000, 0.1);
@@ -166,13 +166,13 @@ fn a_path_that_goes_silent_is_left_alone_and_found_again() {
 }
 
 #[test]
-fn the_receiver_is_told_the_round_trip_and_knows_the_rate() {
+fn the_receiver_gets_the_round_trip_time_and_knows_the_rate() {
     let path = Path { delay: DELAY, loss: 0.01, clock_ahead: Duration::from_secs(5), ..Path::default() };
     let mut pair = session(&Options::default(), Rate::from_mbps(100.0), path, 5);
     pair.run(Duration::from_secs(60));
     let Estimates { rate, loss, rtt, .. } = pair.receiver(0).estimates(pair.now());
     assert_eq!(rtt, Some(Duration::from_ms(100)), "the clocks differ by 5 s");
-    assert!((0.004..0.025).contains(&loss.expect("heard")), "{loss:?}");
+    assert!((0.004..0.025).contains(&loss.expect("a loss rate")), "{loss:?}");
     assert!(rate.known().is_some());
     let first =
         pair.record(0).notes.iter().find(|(_, note)| matches!(note, TraceEvent::FirstRoundTrip { .. }));
@@ -236,7 +236,7 @@ fn the_end_of_the_source_and_of_the_receiver() {
     pair.run(Duration::from_secs(1));
     let sent = pair.source().counters().sent;
     pair.run(Duration::from_secs(10));
-    assert_eq!(pair.source().counters().sent, sent, "nobody is there");
+    assert_eq!(pair.source().counters().sent, sent, "there is no receiver");
 }
 
 fn constant(options: &cbr::Options, rate: Rate, loss: f64) -> Pair<cbr::Source, cbr::Receiver> {
@@ -302,10 +302,10 @@ fn a_source_that_announces_begins_with_the_first_report() {
     assert_eq!(
         packets_over(&mut source, &mut now, Duration::from_ms(2900)),
         6,
-        "two a second: nobody listens"
+        "two a second without a receiver"
     );
 
-    // A receiver that has heard one of them reports and says no hello. Another session's is ignored.
+    // A receiver that has received one of them reports and sends no hello. Another session's is ignored.
     let report = |session| Report {
         session,
         newest: Some((now.as_wire_us(), 0)),

@@ -26,7 +26,7 @@ fn run(paths: &[Path], seconds: u64) -> Pair<Source, Receiver> {
 }
 
 /// Joins by cause, and slow starts that ended.
-fn told(pair: &Pair<Source, Receiver>, index: usize, wanted: Cause) -> usize {
+fn level_changes(pair: &Pair<Source, Receiver>, index: usize, wanted: Cause) -> usize {
     let is_wanted = |(_, note): &&(Time, TraceEvent)| matches!(note, TraceEvent::LevelChanged { cause, .. } if *cause == wanted);
     pair.record(index).notes.iter().filter(is_wanted).count()
 }
@@ -36,9 +36,9 @@ fn without_loss_all_waves_are_joined_and_each_is_left_at_its_end() {
     let pair = run(&[Path::default()], 200);
     let waves = Waves::new(&Options::default(), &plan());
     let estimates = pair.receiver(0).estimates(pair.now());
-    // The session's rate is the most there is: start-up ends there.
+    // The session's rate is the maximum: start-up ends there.
     assert!(estimates.level >= Level::from_count(waves.active_waves()), "{:?}", estimates.level);
-    assert!(told(&pair, 0, Cause::WaveEnded) > 10);
+    assert!(level_changes(&pair, 0, Cause::WaveEnded) > 10);
     assert_eq!(pair.record(0).lost, 0);
     assert!(pair.record(0).notes.iter().any(|(_, note)| matches!(note, TraceEvent::SlowStartEnded { .. })));
     assert!(!pair.record(0).notes.iter().any(|(_, note)| matches!(note, TraceEvent::LossEvent { .. })));
@@ -53,7 +53,7 @@ fn the_rate_under_independent_loss_is_near_the_equation() {
         let before = pair.record(0).delivered + pair.record(0).lost;
         pair.run(Duration::from_secs(800));
         let rate = (pair.record(0).delivered + pair.record(0).lost - before) as f64 / 800.0;
-        // Joins work at once here, so the round trip is the one-way delay.
+        // Joins take effect at once here, so the round trip is the one-way delay.
         let fair = equation_rate(loss, 0.1);
         // A rate that reaches the target at each join and falls by a quarter until the next is 0.87 of it
         // on average; 0.90 and 0.99 were measured, since the loss rate comes out a little low.
@@ -75,13 +75,13 @@ fn a_narrow_path_is_filled_and_not_flooded() {
 }
 
 #[test]
-fn a_receiver_that_hears_nothing_leaves_and_comes_back() {
+fn a_receiver_without_packets_leaves_and_comes_back() {
     let mut pair = run(&[Path::default()], 60);
     pair.path_mut(0).loss = 1.0;
     pair.run(Duration::from_secs(15));
     assert!(pair.held(0).is_empty());
     assert_eq!(pair.receiver(0).estimates(pair.now()).level, Level::NONE);
-    assert!(told(&pair, 0, Cause::Silence) > 0);
+    assert!(level_changes(&pair, 0, Cause::Silence) > 0);
     pair.path_mut(0).loss = 0.0;
     pair.run(Duration::from_secs(60));
     assert!(pair.held(0).contains(&BASE) && pair.held(0).len() > 3, "{:?}", pair.held(0));
@@ -92,7 +92,7 @@ fn a_receiver_that_loses_most_of_the_base_leaves() {
     let options = Options { rejoin_after: Duration::ZERO, ..Options::default() };
     let pair_at = |loss| {
         let mut pair = run_with(&options, &[Path { loss, ..Path::default() }], 5);
-        // No wave brings anything, so that the base is alone.
+        // No wave carries a packet, so that the base is alone.
         pair.set_tamper(Box::new(|_, _, arrival| arrival.header.channel == BASE));
         pair.run(Duration::from_secs(300));
         pair.held(0).clone()
@@ -108,7 +108,7 @@ fn a_wave_that_brings_nothing_is_given_up() {
     let mut pair = run_with(&options, &[Path::default()], 5);
     pair.set_tamper(Box::new(|_, _, arrival| arrival.header.channel == BASE));
     pair.run(Duration::from_secs(60));
-    assert!(told(&pair, 0, Cause::SilentLayer) > 10);
+    assert!(level_changes(&pair, 0, Cause::SilentLayer) > 10);
     assert!(pair.held(0).len() <= 2);
     // Joins that are undone leave no trace: the target is four times the rate of the base.
     let target = pair.receiver(0).estimates(pair.now()).rate.known().expect("a target");
@@ -119,7 +119,7 @@ fn a_wave_that_brings_nothing_is_given_up() {
 fn forged_slots_end_no_waves() {
     let mut pair = run(&[Path::default()], 100);
     let level = pair.receiver(0).estimates(pair.now()).level;
-    // Every second packet says that it is ten slots later.
+    // Every second packet carries a slot number ten slots later.
     let mut turn = 0;
     pair.set_tamper(Box::new(move |_, _, arrival| {
         turn += 1;
@@ -135,7 +135,7 @@ fn forged_slots_end_no_waves() {
 }
 
 #[test]
-fn the_end_is_believed_when_it_is_told_twice() {
+fn the_end_is_accepted_when_it_is_announced_twice() {
     let mut pair = run(&[Path::default(), Path::default()], 30);
     let mut ends = 0;
     pair.set_tamper(Box::new(move |_, index, arrival: &mut layercast_core::contract::Arrival<Header>| {

@@ -1,19 +1,19 @@
-//! Inputs, actions, and the loop that joins them.
+//! Inputs, actions, and the loop that connects them.
 
 use crate::contract::{GaugeSpec, TraceEvent};
 use crate::units::{Channel, Duration, Level, RateEstimate, Seq, Size, Time};
 
 /// The typed header of a protocol's packets: data, feedback and router messages in one small value.
 pub trait Header: Copy {
-    /// Whether a packet that comes down a channel goes no further by itself where a router of its protocol
-    /// takes part: the router decides which children get it. What is not held there is forwarded by the
-    /// host, and the router hears a copy.
+    /// Whether a packet that comes down a channel is not forwarded by itself where a router of its protocol
+    /// takes part: the router decides which children get it. Other packets are forwarded by the host,
+    /// and the router receives a copy.
     fn is_held_by_routers(&self) -> bool {
         false
     }
 
-    /// Whether the packet carries again what was sent before. Hosts do not count it as throughput: each piece
-    /// of the application's data counts once. What routers hold is a repair, unless a protocol says otherwise.
+    /// Whether the packet is a retransmission. Hosts do not count it as throughput: each piece of the
+    /// application's data counts once. What routers hold is a repair, unless a protocol says otherwise.
     fn is_repair(&self) -> bool {
         self.is_held_by_routers()
     }
@@ -27,7 +27,7 @@ pub trait Header: Copy {
     }
 }
 
-/// A member of the session that can be addressed alone. The host knows what it stands for.
+/// A member of the session that can be addressed individually. The host knows its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Peer(pub u32);
 
@@ -42,7 +42,7 @@ pub struct ChildSet(pub u64);
 /// Explicit congestion notification on a packet (RFC 3168, section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
-    /// The transport does not take part.
+    /// The transport does not support ECN.
     #[default]
     NotCapable,
     /// Capable, not marked.
@@ -54,12 +54,12 @@ pub enum Ecn {
 /// Where a packet came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A channel that the endpoint holds, or held a moment ago.
+    /// A channel that the endpoint holds, or has just left.
     Channel(Channel),
     /// A unicast packet from a member of the session, the source included.
     Peer(Peer),
-    /// A packet that came up from a child link, and which active node below sent it. Only where routers take
-    /// part in a session, at its routers and its source. Plain nodes in between forward what they do not
+    /// A packet that came up from a child link, and the active node below that sent it. Only in sessions with
+    /// routers, at the routers and the source. Plain nodes in between forward what they do not
     /// understand, so that several active nodes may lie behind one link.
     Child(ChildLink, Peer),
 }
@@ -67,17 +67,17 @@ pub enum Origin {
 /// A packet that arrived.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrival<H> {
-    /// Where from.
+    /// Where it came from.
     pub origin: Origin,
-    /// How large on the wire.
+    /// Its size on the wire.
     pub size: Size,
-    /// What routers wrote on it.
+    /// Its ECN codepoint on arrival.
     pub ecn: Ecn,
     /// Its header.
     pub header: H,
 }
 
-/// Why a join did not happen.
+/// Why a join failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JoinError {
     /// The host or the edge has no room for another membership.
@@ -86,38 +86,38 @@ pub enum JoinError {
     Refused,
 }
 
-/// One thing that a host tells an endpoint.
+/// One event that a host passes to an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Input<H> {
-    /// The session begins for this endpoint. Told once, first.
+    /// The session begins for this endpoint. Always the first input, and given once.
     Start,
     /// A packet arrived.
     Packet(Arrival<H>),
     /// The deadline has come.
     Timer,
-    /// A join that was asked for did not happen. The channel counts as not held.
+    /// A requested join failed. The channel counts as not held.
     JoinFailed(Channel, JoinError),
-    /// The host could not send on this channel just now; the packet is gone.
+    /// The host could not send on this channel just now; the packet is lost.
     SendRefused(Channel),
-    /// The application has no payload for now.
+    /// The application has no data for now.
     DataExhausted,
-    /// The application has payload again.
+    /// The application has data again.
     DataAvailable,
-    /// No more payload will come: the session ends in good order. A source does what its protocol does
-    /// at the end in its own time, and then has no deadline; [`Input::DataAvailable`] does not wake it again.
-    /// Receivers learn of the end from packets. [`Input::Stop`] remains the hard end.
+    /// The application has no more data: the session ends in good order. A source performs its protocol's end
+    /// of session at its own pace, and then has no deadline; [`Input::DataAvailable`] does not wake it again.
+    /// Receivers learn of the end from packets. [`Input::Stop`] is the immediate end.
     Finish,
     /// The session ends for this endpoint.
     Stop,
 }
 
-/// Where a packet is to go.
+/// The destination of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// All receivers that hold the channel.
     Channel(Channel),
-    /// The source of the session, by unicast. Where routers take part, the next of them on the way takes the
-    /// packet.
+    /// The source of the session, by unicast. Where routers take part, the next router on the path
+    /// intercepts the packet.
     Source,
     /// One member, by unicast.
     Peer(Peer),
@@ -125,7 +125,7 @@ pub enum Target {
     Children(ChildSet),
 }
 
-/// What a packet carries besides its header. The endpoint never sees payload.
+/// What a packet carries after its header. Endpoints never see the payload itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Payload {
     /// Nothing.
@@ -134,14 +134,14 @@ pub enum Payload {
     Next,
     /// The piece that was sent or received under this sequence number, from the host's store.
     Stored(Seq),
-    /// What the packet carried that is being handled.
+    /// The payload of the packet that is being handled.
     Arrived,
 }
 
 /// A request to send a packet or a short run of packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Send<H> {
-    /// Where to.
+    /// The destination.
     pub target: Target,
     /// The header of the first packet.
     pub header: H,
@@ -175,21 +175,22 @@ pub enum Action<H> {
     Join(Channel),
     /// Leave a channel.
     Leave(Channel),
-    /// Hand the pieces up to this sequence number, which are all there, to the application, in order. Only
-    /// reliable protocols ask for it. It grows.
+    /// Deliver the pieces up to this sequence number, all of which are present, to the application in order.
+    /// Only reliable protocols ask for it. The number only grows.
     Deliver(Seq),
-    /// Forget the stored pieces up to this sequence number: nobody will ask for them again. It grows.
+    /// Release the stored pieces up to this sequence number: they will not be requested again. The number
+    /// only grows.
     Release(Seq),
-    /// Tell whoever watches.
+    /// Record a trace event.
     Trace(TraceEvent),
 }
 
-/// What an endpoint believes, for traces and metrics. Costs nothing when nobody asks.
+/// What an endpoint currently estimates, for traces and metrics. Computed only on request.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimates {
-    /// The layers held.
+    /// The level of subscription.
     pub level: Level,
-    /// The fair rate as calculated last.
+    /// The fair rate as last calculated.
     pub rate: RateEstimate,
     /// The fair rate after smoothing, as decisions use it.
     pub smoothed_rate: RateEstimate,
@@ -201,27 +202,27 @@ pub struct Estimates {
 
 /// A source, a receiver or a router of some protocol.
 pub trait Endpoint {
-    /// What its packets carry.
+    /// The header of its packets.
     type Header: Header;
 
-    /// Takes one input. `now` is never before the `now` of an earlier call.
+    /// Handles one input. `now` is never before the `now` of an earlier call.
     fn handle(&mut self, now: Time, input: Input<Self::Header>);
 
-    /// The next action asked for, in order; none when drained.
+    /// The next action, in order; none when all are drained.
     fn poll_action(&mut self) -> Option<Action<Self::Header>>;
 
-    /// When to give [`Input::Timer`]: an absolute time, or none to be woken by packets only.
+    /// When to give [`Input::Timer`]: an absolute time, or none if only packets can wake the endpoint.
     fn deadline(&self) -> Option<Time>;
 
-    /// What the endpoint estimates at `now`.
+    /// The endpoint's estimates at `now`.
     fn estimates(&self, now: Time) -> Estimates;
 
-    /// The number of the session that this source drew, where its protocol has one (LCT's TSI).
+    /// The session number that this source drew, if its protocol has one (LCT's TSI).
     fn session_number(&self) -> Option<u32> {
         None
     }
 
-    /// What else endpoints of this type show, by name. Declare it with [`gauges!`](crate::gauges).
+    /// The gauges of endpoints of this type. Declare them with [`gauges!`](crate::gauges).
     fn gauges() -> &'static [GaugeSpec]
     where
         Self: Sized,
@@ -229,8 +230,8 @@ pub trait Endpoint {
         &[]
     }
 
-    /// The gauge at `index` of [`gauges`](Endpoint::gauges) at `now`; none if it has no value. Costs nothing
-    /// when nobody asks.
+    /// The gauge at `index` of [`gauges`](Endpoint::gauges) at `now`; none if it has no value. Computed only
+    /// on request.
     fn gauge(&self, _index: usize, _now: Time) -> Option<f64> {
         None
     }
@@ -244,17 +245,17 @@ pub trait Host<H> {
     fn join(&mut self, channel: Channel);
     /// Leaves a channel.
     fn leave(&mut self, channel: Channel);
-    /// Hands the pieces up to this one to the application. For hosts of reliable protocols.
+    /// Delivers the pieces up to this one to the application. For hosts of reliable protocols.
     fn deliver(&mut self, _through: Seq) {}
-    /// Forgets the stored pieces up to this one. For hosts of reliable protocols.
+    /// Releases the stored pieces up to this one. For hosts of reliable protocols.
     fn release(&mut self, _through: Seq) {}
-    /// Hears a note.
-    fn trace(&mut self, note: TraceEvent);
+    /// Records a trace event.
+    fn trace(&mut self, event: TraceEvent);
 }
 
-/// The loop of every host: change one thing, drain the actions, read the deadline.
+/// The loop of every host: give one input, drain the actions, read the deadline.
 ///
-/// Returns when to call again with [`Input::Timer`], if no other input comes before.
+/// Returns when to call again with [`Input::Timer`], unless another input comes first.
 pub fn drive<E: Endpoint>(
     endpoint: &mut E,
     now: Time,
@@ -269,7 +270,7 @@ pub fn drive<E: Endpoint>(
             Action::Leave(channel) => host.leave(channel),
             Action::Deliver(through) => host.deliver(through),
             Action::Release(through) => host.release(through),
-            Action::Trace(note) => host.trace(note),
+            Action::Trace(event) => host.trace(event),
         }
     }
     endpoint.deadline()

@@ -1,33 +1,33 @@
-//! What endpoints show by name: for probes, metrics and operators.
+//! Gauges: named numbers inside endpoints, for probes, metrics and operators.
 
 use crate::units::{Duration, Rate, RateEstimate};
 
-/// A gauge as documentation shows it.
+/// The declaration of a gauge, as documentation shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GaugeSpec {
-    /// The name that probes and metrics ask for.
+    /// The name that probes and metrics refer to.
     pub name: &'static str,
-    /// What it says, and where it comes from.
+    /// Its meaning and source.
     pub doc: &'static str,
     /// The unit of its value: `packets`, `ms`, `kbit/s`, `fraction` for 0 to 1, `flag` for 0 or 1.
     pub unit: &'static str,
-    /// Whether it only grows.
+    /// Whether it is a counter.
     pub kind: GaugeKind,
 }
 
-/// How a gauge's values are to be read.
+/// How to read a gauge's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GaugeKind {
-    /// It counts from the endpoint's start, so the increase between two looks says what happened in between.
+    /// A counter since the endpoint's start: the difference of two readings is the count in between.
     Count,
-    /// It is a state: each look says what holds then.
+    /// A current value.
     Value,
 }
 
-/// A gauge of a list by its name. For declarations: a name that is not there does not compile.
+/// The gauge of that name in a list. For declarations: an unknown name does not compile.
 ///
 /// # Panics
-/// If there is none.
+/// If there is no gauge of that name.
 pub const fn gauge_named(gauges: &[GaugeSpec], name: &str) -> GaugeSpec {
     let mut place = 0;
     while place < gauges.len() {
@@ -36,7 +36,7 @@ pub const fn gauge_named(gauges: &[GaugeSpec], name: &str) -> GaugeSpec {
         }
         place += 1;
     }
-    panic!("there is no such counter")
+    panic!("no gauge has this name")
 }
 
 const fn is_same(one: &[u8], other: &[u8]) -> bool {
@@ -49,7 +49,7 @@ const fn is_same(one: &[u8], other: &[u8]) -> bool {
 
 /// A type whose values a gauge can show.
 pub trait GaugeValue {
-    /// The value: durations in milliseconds, rates in kbit/s, flags as 0 or 1; none where nothing is known.
+    /// The value: durations in milliseconds, rates in kbit/s, flags as 0 or 1; none if unknown.
     fn shown(self) -> Option<f64>;
 }
 
@@ -142,9 +142,9 @@ macro_rules! counters {
     };
 }
 
-/// Declares the gauges of an endpoint, within its `impl Endpoint`. Counters come first, by their names and that of
-/// their struct; then come gauges of its own, each with what it says, its unit and its value. `count` is for what
-/// only grows, `value` for all else.
+/// Declares the gauges of an endpoint, within its `impl Endpoint`. Counters come first, by their names and
+/// that of their struct; then come gauges of its own, each with its meaning, its unit and its value. `count`
+/// is for counters, `value` for all others.
 ///
 /// ```
 /// # use layercast_core::contract::{Action, Endpoint, Estimates, Header, Input};

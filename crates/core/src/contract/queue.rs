@@ -5,9 +5,9 @@ use alloc::collections::VecDeque;
 use crate::contract::{Action, Send, TraceEvent};
 use crate::units::{Channel, Seq};
 
-/// The actions that an endpoint has asked for and its host has not yet taken, in order.
+/// The actions that an endpoint has asked for and its host has not yet carried out, in order.
 ///
-/// The room is kept when it drains, so it stops allocating once it has held its largest burst.
+/// Its capacity is kept when it drains, so it stops allocating once it has held its largest burst.
 #[derive(Clone, Debug)]
 pub struct ActionQueue<H>(VecDeque<Action<H>>);
 
@@ -18,34 +18,34 @@ impl<H> Default for ActionQueue<H> {
 }
 
 impl<H> ActionQueue<H> {
-    /// Asks for a send.
+    /// Queues a send.
     pub fn send(&mut self, send: Send<H>) {
         self.0.push_back(Action::Send(send));
     }
 
-    /// Asks for a join.
+    /// Queues a join.
     pub fn join(&mut self, channel: Channel) {
         self.0.push_back(Action::Join(channel));
     }
 
-    /// Asks for a leave.
+    /// Queues a leave.
     pub fn leave(&mut self, channel: Channel) {
         self.0.push_back(Action::Leave(channel));
     }
 
-    /// Hands the pieces up to this one to the application.
+    /// Queues the delivery of the pieces up to this one.
     pub fn deliver(&mut self, through: Seq) {
         self.0.push_back(Action::Deliver(through));
     }
 
-    /// Lets the host forget the pieces up to this one.
+    /// Queues the release of the pieces up to this one.
     pub fn release(&mut self, through: Seq) {
         self.0.push_back(Action::Release(through));
     }
 
-    /// Tells a note.
-    pub fn trace(&mut self, note: TraceEvent) {
-        self.0.push_back(Action::Trace(note));
+    /// Queues a trace event.
+    pub fn trace(&mut self, event: TraceEvent) {
+        self.0.push_back(Action::Trace(event));
     }
 
     /// The oldest action.

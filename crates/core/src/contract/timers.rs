@@ -15,12 +15,12 @@ pub trait TimerKind: Copy + Debug + 'static {
     /// No timer is set.
     const UNSET: Self::Deadlines;
 
-    /// The timer's place in [`ALL`](TimerKind::ALL).
+    /// The timer's index in [`ALL`](TimerKind::ALL).
     fn index(self) -> usize;
 }
 
-/// Declares the timers of an endpoint: an enum for [`Timers`], whose order decides between timers that are due
-/// at the same time.
+/// Declares the timers of an endpoint: an enum for [`Timers`], whose order breaks ties between timers that are
+/// due at the same time.
 ///
 /// ```
 /// use layercast_core::contract::Timers;
@@ -31,7 +31,7 @@ pub trait TimerKind: Copy + Debug + 'static {
 ///     enum Timer {
 ///         /// A report is due.
 ///         Report,
-///         /// Nothing came for too long.
+///         /// No packet came for too long.
 ///         Silence,
 ///     }
 /// }
@@ -64,10 +64,10 @@ macro_rules! timers {
     };
 }
 
-/// The deadlines of an endpoint's timers, of which each is set or not.
+/// The deadlines of an endpoint's timers, each of which is set or not.
 ///
-/// All endpoints serve them in the same way: a loop over [`take_expired`](Timers::take_expired) with a `match`
-/// that has an arm for each timer, so that the compiler finds a timer that nobody serves.
+/// All endpoints serve them by a loop over [`take_expired`](Timers::take_expired) with a `match`
+/// that has an arm for each timer, so that the compiler finds a timer that is not served.
 #[derive(Clone, Debug)]
 pub struct Timers<T: TimerKind> {
     at: T::Deadlines,
@@ -110,7 +110,7 @@ impl<T: TimerKind> Timers<T> {
         self.at.as_ref().iter().flatten().min().copied()
     }
 
-    /// Clears and returns one timer that is due at `now`: the earliest, and of equal ones the one
+    /// Clears and returns one timer that is due at `now`: the earliest, and among equal ones the one
     /// declared first.
     pub fn take_expired(&mut self, now: Time) -> Option<T> {
         let due = |(at, &timer): (&Option<Time>, &T)| at.filter(|&at| at <= now).map(|at| (at, timer));

@@ -1,9 +1,9 @@
-//! Between the headers of one protocol and those of a family.
+//! Conversions between the headers of one protocol and those of a family.
 
 use crate::contract::{Action, Arrival, Host, Input, Send, TraceEvent};
 use crate::units::{Channel, Seq};
 
-/// An input of all protocols as one of a protocol; none if it has a header of another.
+/// An input of the family as one of a protocol; none if it has a header of another protocol.
 pub fn narrow<W, N>(input: Input<W>, own: impl Fn(W) -> Option<N>) -> Option<Input<N>> {
     Some(match input {
         Input::Start => Input::Start,
@@ -20,7 +20,7 @@ pub fn narrow<W, N>(input: Input<W>, own: impl Fn(W) -> Option<N>) -> Option<Inp
     })
 }
 
-/// An action of a protocol as one of all.
+/// An action of a protocol as one of the family.
 pub fn widen<N, W>(action: Action<N>, wide: impl Fn(N) -> W) -> Action<W> {
     match action {
         Action::Send(send) => Action::Send(widen_send(send, wide)),
@@ -28,7 +28,7 @@ pub fn widen<N, W>(action: Action<N>, wide: impl Fn(N) -> W) -> Action<W> {
         Action::Leave(channel) => Action::Leave(channel),
         Action::Deliver(through) => Action::Deliver(through),
         Action::Release(through) => Action::Release(through),
-        Action::Trace(note) => Action::Trace(note),
+        Action::Trace(event) => Action::Trace(event),
     }
 }
 
@@ -37,7 +37,7 @@ fn widen_send<N, W>(send: Send<N>, wide: impl Fn(N) -> W) -> Send<W> {
     Send { target, header: wide(header), size, payload, count }
 }
 
-/// A host of all protocols as the host of one.
+/// A host of the family as the host of one protocol.
 pub struct Widening<'a, H, F>(pub &'a mut H, pub F);
 
 impl<N, W, H: Host<W>, F: Fn(N) -> W> Host<N> for Widening<'_, H, F> {
@@ -61,7 +61,7 @@ impl<N, W, H: Host<W>, F: Fn(N) -> W> Host<N> for Widening<'_, H, F> {
         self.0.release(through);
     }
 
-    fn trace(&mut self, note: TraceEvent) {
-        self.0.trace(note);
+    fn trace(&mut self, event: TraceEvent) {
+        self.0.trace(event);
     }
 }

@@ -10,8 +10,8 @@ use crate::wire::WireNumbers;
 /// [`Requirements`](crate::session::Requirements)), `Header` (which implements [`Wire`](crate::wire::Wire)),
 /// `Source` and `Receiver`. `on [80]` lists the types of its LCT extensions and `reports 0x12` the first byte
 /// of its reports; two protocols with the same number do not compile. `with Router` is for a module with a
-/// `Router`, whose options say that routers take part. Beside the family the macro defines `Protocol`,
-/// `Header`, `HeaderError`, `Source`, `Receiver`, `Receivers` and `Router` at the place of its call.
+/// `Router`, whose options say that routers take part. In addition to the family, the macro defines `Protocol`,
+/// `Header`, `HeaderError`, `Source`, `Receiver`, `Receivers` and `Router` where it is invoked.
 #[macro_export]
 macro_rules! family {
     (
@@ -34,14 +34,14 @@ macro_rules! family {
             type Protocol = Protocol;
         }
 
-        // Two protocols with one number would read each other's packets.
+        // Two protocols with one number would decode each other's packets.
         const _: () = assert!(
             $crate::family::numbers_differ(&[$( $crate::family!(@numbers [$($($extension),+)?] $($report)?) ),+]),
             "two protocols of the family share a wire number"
         );
 
         /// A protocol together with its options.
-        // Made once and then left where it is: its size costs nothing.
+        // Made once and not moved afterwards: its size costs nothing.
         #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Debug, PartialEq)]
         pub enum Protocol {
@@ -61,12 +61,12 @@ macro_rules! family {
                 $variant(<$module::Header as $crate::wire::Wire>::Error), )+
             /// The LCT extension belongs to no protocol.
             Extension(u8),
-            /// The congestion control information has another length than that of the protocol.
+            /// The congestion control information does not have the protocol's length.
             Cci {
                 /// Its length in bytes.
                 len: usize,
             },
-            /// The first byte is that of no protocol's reports; none if there is no byte.
+            /// No protocol's reports begin with this byte; none if there is no byte.
             Report(Option<u8>),
         }
 
@@ -87,7 +87,7 @@ macro_rules! family {
         impl ::core::error::Error for HeaderError {}
 
         /// The source of any protocol.
-        // Made once and then left where it is: its size costs nothing.
+        // Made once and not moved afterwards: its size costs nothing.
         #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Debug)]
         pub enum Source {
@@ -95,14 +95,14 @@ macro_rules! family {
         }
 
         /// The receiver of any protocol.
-        // Made once and then left where it is: its size costs nothing.
+        // Made once and not moved afterwards: its size costs nothing.
         #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Debug)]
         pub enum Receiver {
             $( $(#[doc = $doc])* $variant($module::Receiver), )+
         }
 
-        /// The router of any protocol in which routers take part.
+        /// The router of any protocol with routers.
         #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Debug)]
         pub enum Router {

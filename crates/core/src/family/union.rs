@@ -14,11 +14,11 @@ use crate::stream::Stream;
 use crate::units::{Channel, Layer, Time};
 use crate::wire::{MAX_REPORT, WireNumbers};
 
-/// The protocols of `A` and those of `B`. Where both have a name or a wire number, it is that of `A`.
+/// The protocols of `A` and those of `B`. Where both have a name or a wire number, `A` takes precedence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Union<A, B>(PhantomData<(A, B)>);
 
-/// Something of the first family or of the second.
+/// A value of the first family or of the second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Either<A, B> {
     /// Of the first.
@@ -36,7 +36,7 @@ impl<A: Family, B: Family> Family for Union<A, B> {
     type Protocol = Either<A::Protocol, B::Protocol>;
 }
 
-/// The same call on whichever it is.
+/// The same call on either variant.
 macro_rules! either {
     ($value:expr, $inner:ident => $call:expr) => {
         match $value {

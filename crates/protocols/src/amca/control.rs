@@ -4,18 +4,18 @@ use super::Options;
 use super::estimates::{QueueEstimate, queue_estimate};
 use layercast_core::units::{Duration, Rate, Size, Time};
 
-/// What the rate keeps to.
+/// The parameters of the rate control.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
-    /// Growth of the queue per packet that is no congestion.
+    /// Growth of the queue per packet that is not congestion (epsilon).
     pub epsilon: f64,
-    /// From how many unacknowledged packets on the rate stays, if it may.
+    /// From how many unacknowledged packets the rate is held, if alpha_hold is set (alpha).
     pub hold_from: Option<f64>,
-    /// From how many unacknowledged packets on there is congestion.
+    /// From how many unacknowledged packets there is congestion (beta).
     pub beta: f64,
-    /// Growth at a report without congestion.
+    /// Increase factor at a report without congestion (gamma_inc).
     pub increase: f64,
-    /// The largest growth while a queue drains.
+    /// The largest increase factor while a queue drains (gamma_max).
     pub increase_max: f64,
     /// The lowest rate in bit/s.
     pub least_bps: f64,
@@ -27,9 +27,9 @@ pub struct Rules {
     pub restart_after_cut: bool,
     /// Whether a congestion mark counts as congestion.
     pub marks_count: bool,
-    /// Whether what is unacknowledged beyond beta is let off.
-    pub drains: bool,
-    /// Whether estimates change the rate at most once in a round-trip time.
+    /// Whether the standing queue beyond beta is drained.
+    pub drains_queue: bool,
+    /// Whether estimates change the rate at most once per round-trip time.
     pub once_per_rtt: bool,
 }
 
@@ -49,7 +49,7 @@ impl Rules {
             packet_bits,
             restart_after_cut: options.restart_after_cut,
             marks_count: options.ce_counts,
-            drains: options.drains(),
+            drains_queue: options.drains_queue(),
             once_per_rtt: options.follows_once(),
         }
     }
@@ -60,20 +60,20 @@ impl Rules {
 pub enum Phase {
     /// The rate grows by a packet per round-trip time at each report.
     SlowStart,
-    /// It follows the estimates.
+    /// The rate follows the estimates.
     Avoidance,
 }
 
-/// What a report tells the rate.
+/// What a report contributes to the rate control.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// The period in seconds.
     pub period_s: f64,
     /// The variation of the round-trip time in seconds.
     pub rtt_var_s: f64,
-    /// Packets not acknowledged.
+    /// Unacknowledged packets.
     pub unacknowledged: f64,
-    /// The rate at which the slowest of those below received, in bit/s; none if it bounds nothing.
+    /// The rate at which the slowest receiver below received, in bit/s; none if it does not bound the rate.
     pub received_bps: Option<f64>,
     /// The largest round-trip time in seconds, if one is known.
     pub rtt_max_s: Option<f64>,
@@ -81,11 +81,11 @@ pub struct Step {
     pub is_marked: bool,
 }
 
-/// The largest rate of the last seconds, a second each.
+/// The largest rate in each of the last seconds.
 const PEAKS: usize = 10;
-/// A round-trip time below this is taken as this one.
+/// Round-trip times below this are rounded up to it.
 const LEAST_RTT_S: f64 = 0.001;
-/// This far apart `lr` and `lo` halve the rate.
+/// A gap of this many packets between `lr` and `lo` halves the rate.
 const CUT_GAP: u64 = 3;
 
 /// The state of the rate.
@@ -94,17 +94,17 @@ pub struct Control {
     rules: Rules,
     rate_bps: f64,
     phase: Phase,
-    /// Until when NACKs only ask for repairs.
+    /// Until when NACKs only request repairs.
     hold_until: Option<Time>,
-    /// Until when what reports tell is older than the last change.
+    /// Reports until then refer to the rate before the last change.
     seen_from: Option<Time>,
     peaks: [(u64, f64); PEAKS],
-    /// Growth of the queue and packets not acknowledged, by the last report.
-    heard: (Option<f64>, f64),
+    /// Growth of the queue and unacknowledged packets, by the last report.
+    last_report: (Option<f64>, f64),
 }
 
 impl Control {
-    /// The rate at its lowest, in slow start.
+    /// The lowest rate, in slow start.
     pub fn new(rules: Rules) -> Control {
         Control {
             rules,
@@ -113,11 +113,11 @@ impl Control {
             hold_until: None,
             seen_from: None,
             peaks: [(0, 0.0); PEAKS],
-            heard: (None, 0.0),
+            last_report: (None, 0.0),
         }
     }
 
-    /// The same at another rate.
+    /// The same state at another rate.
     #[must_use]
     pub fn at_rate(mut self, rate: Rate) -> Control {
         self.set(rate.as_bps());
@@ -134,14 +134,14 @@ impl Control {
         self.phase
     }
 
-    /// How fast the queue grows, by the last report; none before one that says so.
+    /// Growth of the queue, by the last report; none before a report that contains it.
     pub fn growth(&self) -> Option<f64> {
-        self.heard.0
+        self.last_report.0
     }
 
-    /// Packets not acknowledged, by the last report.
+    /// Unacknowledged packets, by the last report.
     pub fn unacknowledged(&self) -> f64 {
-        self.heard.1
+        self.last_report.1
     }
 
     /// The rules.
@@ -152,7 +152,7 @@ impl Control {
     /// A report came.
     pub fn on_report(&mut self, now: Time, step: Step) {
         let estimate = queue_estimate(step.period_s, step.rtt_var_s, self.rules.increase_max);
-        self.heard = (estimate.growth, step.unacknowledged);
+        self.last_report = (estimate.growth, step.unacknowledged);
         if self.phase == Phase::Avoidance && self.may_restart(now) {
             self.phase = Phase::SlowStart;
         }
@@ -161,7 +161,7 @@ impl Control {
         }
         match self.phase {
             Phase::SlowStart => self.climb(&estimate, &step),
-            Phase::Avoidance => self.follow(now, &estimate, &step),
+            Phase::Avoidance => self.apply_estimate(now, &estimate, &step),
         }
         self.remember(now);
     }
@@ -185,7 +185,7 @@ impl Control {
         }
     }
 
-    fn follow(&mut self, now: Time, estimate: &QueueEstimate, step: &Step) {
+    fn apply_estimate(&mut self, now: Time, estimate: &QueueEstimate, step: &Step) {
         if self.rules.once_per_rtt {
             if self.seen_from.is_some_and(|from| now < from) {
                 return;
@@ -200,27 +200,27 @@ impl Control {
             self.grow(self.rules.increase, step);
         } else {
             self.grow(estimate.gamma, step);
-            if self.rules.drains && in_bounds && step.unacknowledged > self.rules.beta {
-                self.drain_queue(step);
+            if self.rules.drains_queue && in_bounds && step.unacknowledged > self.rules.beta {
+                self.drain_standing_queue(step);
             }
         }
     }
 
-    /// Sends less by what waits beyond beta in the next period or round-trip time, and at least half.
-    fn drain_queue(&mut self, step: &Step) {
+    /// Reduces the rate so that the queue beyond beta drains within the next period or round-trip time; by half at most.
+    fn drain_standing_queue(&mut self, step: &Step) {
         let span_s = step.period_s.max(step.rtt_max_s.unwrap_or(LEAST_RTT_S));
         let beyond_bps = (step.unacknowledged - self.rules.beta) * self.rules.packet_bits / span_s;
         self.set((self.rate_bps - beyond_bps).max(self.rate_bps / 2.0));
     }
 
-    /// Multiplies the rate. It does not grow beyond what receivers' own rate says of the path.
+    /// Multiplies the rate. It does not grow beyond the bound set by the receivers' own rate.
     fn grow(&mut self, factor: f64, step: &Step) {
         let most = step.received_bps.map_or(f64::INFINITY, |received| received * self.rules.increase_max);
         self.set((self.rate_bps * factor).min(most.max(self.rate_bps)));
     }
 
-    /// A NACK for a packet that was sent came from who has all up to `lo` and has seen `lr`, that far above it.
-    /// If it halves the rate, NACKs do nothing more for as long as `ignore`.
+    /// A NACK for a packet that was sent came from a node that has all up to `lo` and has seen `lr`, this far
+    /// above it. If it halves the rate, further NACKs have no effect on the rate for `ignore`.
     pub fn on_nack(&mut self, now: Time, gap: u64, ignore: Duration) {
         if self.is_holding(now) {
             return;
@@ -233,7 +233,7 @@ impl Control {
         }
     }
 
-    /// Nothing was heard for long, or nobody is left.
+    /// No message came for too long, or there are no children left.
     pub fn on_silence(&mut self) {
         self.rate_bps = self.rules.least_bps;
         self.phase = Phase::SlowStart;

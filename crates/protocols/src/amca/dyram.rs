@@ -1,7 +1,7 @@
-//! What the endpoints of DyRAM are made of (report, section 4.1).
+//! The parts of DyRAM that its endpoints share (report, section 4.1).
 //!
-//! Numbers inside count from the first that is not there: `below` is the number after `lo`, `end` that after
-//! `lr` and `limit` that after `maxseq`. So nothing is -1, and nothing there is 0.
+//! Internally, numbers are those of the first packet not included: `below` is the number after `lo`, `end` that
+//! after `lr` and `limit` that after `maxseq`. So nothing is -1, and 0 means none.
 
 mod children;
 mod heartbeat;
@@ -9,7 +9,7 @@ mod missing;
 mod standing;
 mod table;
 
-pub(super) use children::{ChildKey, Children, HeardNack, link_bit};
+pub(super) use children::{ChildKey, ChildNack, Children, link_bit};
 pub(super) use heartbeat::Heartbeats;
 pub(super) use missing::Missing;
 pub(super) use standing::Standing;
@@ -17,7 +17,7 @@ pub(super) use table::Table;
 
 use layercast_core::units::{Duration, Seq, WireSeq};
 
-/// How long a NACK counts as acted on before a round-trip time is known.
+/// How long repeated NACKs for a packet are suppressed before a round-trip time is known.
 pub(super) const UNKNOWN_WINDOW: Duration = Duration::from_ms(200);
 
 /// The wire form of the number before this one: of `lo`, `lr` and `maxseq`.
@@ -25,12 +25,12 @@ pub(super) fn wire_before(next: u64) -> WireSeq {
     WireSeq((next as u32).wrapping_sub(1))
 }
 
-/// The number after one on the wire, nearest to `near`: `below`, `end` and `limit`.
+/// The number after one on the wire, nearest to `near`: of `below`, `end` and `limit`.
 pub(super) fn after_wire(wire: WireSeq, near: u64) -> u64 {
     wire.next().expand(Seq(near)).0
 }
 
-/// Microseconds for the wire.
-pub(super) fn wire_us(span: Duration) -> u32 {
-    u32::try_from(span.as_us()).unwrap_or(u32::MAX)
+/// A duration in microseconds for the wire.
+pub(super) fn wire_us(duration: Duration) -> u32 {
+    u32::try_from(duration.as_us()).unwrap_or(u32::MAX)
 }

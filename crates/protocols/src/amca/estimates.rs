@@ -3,18 +3,18 @@
 use layercast_core::math;
 use layercast_core::units::{Duration, Time};
 
-/// What one report says of the queue at the bottleneck.
+/// What one report implies for the queue at the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueEstimate {
-    /// By what the rate is to be multiplied to be that of the bottleneck (gamma, equation 5).
+    /// The factor that takes the rate to that of the bottleneck (gamma, equation 5).
     pub gamma: f64,
-    /// By how many packets the queue has grown for each packet sent (delta q_p, equation 9). None where the
+    /// Growth of the queue in packets per packet sent (delta q_p, equation 9). None where the
     /// equations do not hold.
     pub growth: Option<f64>,
 }
 
-/// What a period and the variation of the round-trip time over it, both in seconds, say of the queue. They say
-/// nothing if the round-trip time fell by the period or more (errata E5).
+/// The estimate from a period and the variation of the round-trip time over it, both in seconds. They are
+/// without meaning if the round-trip time fell by the period or more (errata E5).
 pub fn queue_estimate(period_s: f64, rtt_var_s: f64, gamma_max: f64) -> QueueEstimate {
     let stretched_s = period_s + rtt_var_s;
     if stretched_s <= 0.0 {
@@ -29,31 +29,31 @@ pub fn bottleneck_bps(rate_bps: f64, period_s: f64, rtt_var_s: f64) -> Option<f6
     (stretched_s > 0.0).then(|| rate_bps * period_s / stretched_s)
 }
 
-/// By how many packets the queue has changed over a period (equation 6); none where it does not hold.
+/// The change of the queue over a period, in packets (equation 6); none where it does not hold.
 pub fn queue_change_packets(rate_bps: f64, period_s: f64, rtt_var_s: f64, packet_bits: f64) -> Option<f64> {
     let growth = queue_estimate(period_s, rtt_var_s, f64::INFINITY).growth?;
     Some(rate_bps * period_s / packet_bits * growth)
 }
 
-/// Packets that a path has taken and not acknowledged: what was sent in some time less what was acknowledged in
-/// it (delta q_a, equations 10 and 11). The literal profile takes a report's count as sent.
+/// Packets sent less packets acknowledged over the same period
+/// (delta q_a, equations 10 and 11). The literal profile takes a report's count as sent.
 pub fn unacknowledged(sent: u64, acknowledged: i64) -> f64 {
     (sent as f64 - acknowledged as f64).max(0.0)
 }
 
-/// Packets sent and not acknowledged beyond those that the path holds when its queues are empty, with
+/// Unacknowledged packets beyond those that the path holds when its queues are empty, with
 /// `rtt_base_s` the round-trip time then (backlog profile, this project's choice).
 pub fn backlog(outstanding: u64, rate_bps: f64, rtt_base_s: f64, packet_bits: f64) -> f64 {
     (outstanding as f64 - rate_bps * rtt_base_s / packet_bits).max(0.0)
 }
 
-/// After how many packets a receiver reports (n_eff): `most`, or as many as come within `interval_s`.
+/// After how many packets a receiver reports (n_eff): `most`, or as many as arrive within `interval_s`.
 pub fn packets_per_report(most: u32, rate_bps: f64, packet_bits: f64, interval_s: f64) -> u32 {
     // A cast of a float saturates.
     (math::ceil(interval_s * rate_bps / packet_bits) as u32).clamp(1, most.max(1))
 }
 
-/// How long an elected replier waits between two repairs, in seconds, where `lo` and `lr` are so far apart
+/// How long an elected replier waits between two repairs, in seconds, given the distance of `lo` and `lr`
 /// (report, section 4.6; errata E15).
 pub fn repair_gap_s(rate_bps: f64, packet_bits: f64, gap: u64) -> f64 {
     if rate_bps <= 0.0 {
@@ -62,7 +62,7 @@ pub fn repair_gap_s(rate_bps: f64, packet_bits: f64, gap: u64) -> f64 {
     packet_bits * gap.max(1) as f64 / rate_bps
 }
 
-/// How a section's round-trip time has varied over a period, in microseconds, from two samples with their
+/// The variation of a section's round-trip time over a period, in microseconds, from two samples with their
 /// times. Zero unless they lie between a quarter of the period and four of them apart.
 pub fn rtt_variation_us(older: (Time, Duration), newer: (Time, Duration), period: Duration) -> i64 {
     let apart_s = newer.0.since(older.0).as_secs_f64();
@@ -74,18 +74,18 @@ pub fn rtt_variation_us(older: (Time, Duration), newer: (Time, Duration), period
     (change_us * period_s / apart_s) as i64
 }
 
-/// A variation of the round-trip time in the 32 bits that a report has for it, in microseconds.
+/// A variation of the round-trip time in the 32 bits of a report, in microseconds.
 pub fn wire_variation_us(variation_us: i64) -> i32 {
     variation_us.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
 }
 
-/// The round-trip time to the source in microseconds over a section, from that of the parent (equation 7).
+/// The round-trip time to the source over a section, in microseconds, from that of the parent (equation 7).
 pub fn rtt_to_source_us(parent_us: u32, section: Duration) -> u32 {
     parent_us.saturating_add(u32::try_from(section.as_us()).unwrap_or(u32::MAX))
 }
 
-/// What the reports of some children say together (report, section 4.5). Numbers count from the first that is
-/// not there, so that none is zero.
+/// The aggregate of several children's reports (report, section 4.5). Numbers are those of the first packet
+/// not included, so that 0 means none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// The number after `lo`: the smallest.
@@ -104,12 +104,12 @@ pub struct Summary {
     pub rtt_var_us: i64,
     /// The smallest count of packets.
     pub count: u16,
-    /// Whether any saw a congestion mark.
+    /// Whether any packet was congestion-marked.
     pub is_marked: bool,
 }
 
 impl Summary {
-    /// The two together.
+    /// The aggregate of two summaries.
     #[must_use]
     pub fn with(self, other: Summary) -> Summary {
         Summary {
@@ -128,7 +128,7 @@ impl Summary {
         }
     }
 
-    /// The same as seen from above a section whose own round-trip time has varied by so many microseconds.
+    /// The summary as seen from above a section whose own round-trip time has varied by this many microseconds.
     #[must_use]
     pub fn over_section(self, rtt_var_us: i64) -> Summary {
         Summary { rtt_var_us: self.rtt_var_us.saturating_add(rtt_var_us), ..self }

@@ -13,15 +13,15 @@ use layercast_core::wire::{NoWireForm, Wire, WireNumbers};
 /// The header of any packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The session: drawn at random by the source; 0 before data has told it.
+    /// The session: drawn at random by the source; 0 until a data packet has carried it.
     pub session: u32,
-    /// Who made the packet: drawn at random by each endpoint.
+    /// The node that made the packet: a number drawn at random by each endpoint.
     pub originator: u32,
-    /// What it is.
+    /// Its content.
     pub body: Body,
 }
 
-/// What a packet is.
+/// The content of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body {
     /// A piece of the application's data.
@@ -30,7 +30,7 @@ pub enum Body {
     Nack(Nack),
     /// A congestion report (CR).
     Report(Report),
-    /// A heartbeat (HB): asks the next active node above for its round-trip time.
+    /// A heartbeat (HB): measures the round-trip time to the next active node above.
     Heartbeat {
         /// When it was sent, in nanoseconds of the sender's clock. The parent only echoes it.
         sent_ns: u64,
@@ -44,7 +44,7 @@ pub enum Body {
 pub struct Data {
     /// Its number.
     pub seq: WireSeq,
-    /// What all receivers have up to: nobody need keep it (maxseq, downwards).
+    /// All receivers have the packets up to this one, so it need not be kept (maxseq, downwards).
     pub group_lo: WireSeq,
     /// The rate of the source in bit/s.
     pub rate_bps: u64,
@@ -65,7 +65,7 @@ pub struct Nack {
     pub lo: WireSeq,
     /// The highest number received.
     pub lr: WireSeq,
-    /// The highest number that there is room for (maxseq, upwards).
+    /// The highest number for which there is room (maxseq, upwards).
     pub max_seq: WireSeq,
     /// The round-trip time to the source in microseconds; 0 if not known.
     pub rtt_to_source_us: u32,
@@ -80,7 +80,7 @@ pub struct Report {
     pub lo: WireSeq,
     /// The highest number received.
     pub lr: WireSeq,
-    /// The highest number that there is room for (maxseq, upwards).
+    /// The highest number for which there is room (maxseq, upwards).
     pub max_seq: WireSeq,
     /// The largest round-trip time to the source in microseconds; 0 if not known.
     pub rtt_to_source_us: u32,
@@ -88,9 +88,9 @@ pub struct Report {
     pub rtt_to_parent_us: u32,
     /// The smallest round-trip time to the source in microseconds; 0 if not known.
     pub rtt_min_us: u32,
-    /// Over how long it reports, in microseconds.
+    /// The period that it covers, in microseconds.
     pub period_us: u32,
-    /// How the round-trip time has varied meanwhile, in microseconds.
+    /// How much the round-trip time has varied over the period, in microseconds.
     pub rtt_var_us: i32,
     /// How many packets were counted.
     pub count: u16,
@@ -105,14 +105,14 @@ pub struct Report {
 pub struct Answer {
     /// The time stamp of the heartbeat.
     pub echo_ns: u64,
-    /// The round-trip time from who answers to the source, in microseconds.
+    /// The round-trip time from the answering node to the source, in microseconds.
     pub rtt_to_source_us: u32,
     /// Whether the source itself answers (HB_RESP_S).
     pub is_from_source: bool,
 }
 
 impl Header {
-    /// The number of a data packet; none of another packet.
+    /// The number of a data packet; none for other packets.
     pub fn data_seq(&self) -> Option<WireSeq> {
         match self.body {
             Body::Data(data) => Some(data.seq),
@@ -122,13 +122,13 @@ impl Header {
 }
 
 impl contract::Header for Header {
-    /// Repairs: they go to those alone that asked.
+    /// Repairs: they are sent only to the links that requested them.
     fn is_held_by_routers(&self) -> bool {
         matches!(self.body, Body::Data(Data { is_repair: true, .. }))
     }
 }
 
-/// Its packets have a form of their own, which is not LCT's: routers read them.
+/// Its packets have a format of their own, not LCT's, because routers read them.
 impl Wire for Header {
     type Error = NoWireForm;
 

@@ -4,14 +4,14 @@ use layercast_core::session::{Requirements, SessionPlan};
 use layercast_core::units::{Duration, Size};
 
 layercast_core::choices! {
-    /// What counts as packets not yet acknowledged.
+    /// Which packets count as unacknowledged.
     pub enum Profile {
         /// As the report has it: a report's count less what it acknowledges. Reports come after a fixed
-        /// number of packets, and NACKs are ignored for the difference of round-trip times.
+        /// number of packets, and NACKs are ignored for the difference of the round-trip times.
         Literal = "literal",
-        /// Packets first sent between two reports less what the later one acknowledges.
+        /// Packets first sent between two reports less those that the later one acknowledges.
         Count = "count",
-        /// Packets sent and not acknowledged beyond those that an empty path holds.
+        /// Packets sent and not acknowledged, beyond those that an empty path holds.
         Backlog = "backlog",
     }
 }
@@ -27,97 +27,99 @@ layercast_core::choices! {
 }
 
 layercast_core::options! {
-    /// The options of AMCA over DyRAM. What the report leaves open says so.
+    /// The options of AMCA over DyRAM, with a remark where the report leaves a value open.
     pub struct Options {
-        /// How unacknowledged packets are counted, and with literal also when receivers report and how long
+        /// How unacknowledged packets are counted; `literal` also changes when receivers report and how long
         /// NACKs are ignored (this project's choice: backlog).
         profile: Profile = Profile::Backlog;
         /// A receiver reports after this many packets (N; report, section 5: 32).
         report_every: u32 = 32, 1 => 65_535;
-        /// A receiver reports at least this often while data comes; not in the literal profile (this project's
-        /// choice).
+        /// The longest time between a receiver's reports while data arrives; not in the literal profile (this
+        /// project's choice).
         cr_max_interval: Duration = Duration::from_secs(2), Duration::from_ms(10) => Duration::from_secs(600);
-        /// The growth of the queue per packet that is still no congestion (epsilon; report, section 5: 0.2).
+        /// Growth of the queue per packet that does not count as congestion (epsilon; report, section 5: 0.2).
         epsilon: f64 = 0.2, 0.0 => 1.0;
-        /// Unacknowledged packets below which alpha_hold has no effect (alpha; report, section 5: 1).
+        /// Number of unacknowledged packets below which alpha_hold has no effect (alpha; report, section 5: 1).
         alpha: f64 = 1.0, 0.0 => 1000.0;
-        /// Unacknowledged packets from which on there is congestion (beta; report, section 5: 3).
+        /// Number of unacknowledged packets from which there is congestion (beta; report, section 5: 3).
         beta: f64 = 3.0, 0.0 => 1000.0;
-        /// By what the rate grows at a report without congestion (gamma_inc; report, section 5: 1.05).
+        /// Increase factor of the rate at a report without congestion (gamma_inc; report, section 5: 1.05).
         increase: f64 = 1.05, 1.0 => 2.0;
-        /// By what it grows at most when a queue drains (gamma_max; this project's choice).
+        /// Largest increase factor while a queue drains (gamma_max; this project's choice).
         increase_max: f64 = 2.0, 1.0 => 16.0;
-        /// Whether the rate follows estimates at most once in a round-trip time; until a change can be seen, reports
-        /// tell of the rate before it. By profile: not in the literal one (this project's choice).
+        /// Whether estimates change the rate at most once per round-trip time; until a change can take
+        /// effect, reports describe the rate before it. By profile: not in the literal one (this project's
+        /// choice).
         once_per_rtt: Option<bool> = None;
-        /// Whether the rate grows to at most increase_max times what a report says was received: noise in short periods
-        /// multiplies the rate, and its mean is growth. By profile: not in the literal one (this project's choice).
+        /// Whether the rate is bounded by increase_max times the rate received according to a report: noise
+        /// in short periods multiplies the rate, and its mean effect is growth. By profile: not in the
+        /// literal one (this project's choice).
         bound_by_received: Option<bool> = None;
-        /// Whether repairs that a receiver takes count for its reports: where most of what is sent is repairs, there are
-        /// few original packets, and without reports the rate does not recover. By profile: not in the literal one
-        /// (this project's choice).
+        /// Whether repairs that a receiver gets count towards its next report: where most packets are
+        /// repairs, there are few original ones, and without reports the rate does not recover. By profile:
+        /// not in the literal one (this project's choice).
         repairs_count: Option<bool> = None;
         /// The lowest rate in packets per second (r_min; report, section 5: 1).
         rate_min: f64 = 1.0, 0.001 => 1_000_000.0;
         /// The highest rate in packets per second (r_max; report, section 5: 10000).
         rate_max: f64 = 10_000.0, 0.001 => 1_000_000.0;
-        /// How long NACKs are ignored after the rate was halved. By profile: difference in the literal one, else
-        /// round-trip (errata E12).
+        /// How long NACKs are ignored after the rate was halved. By profile: difference in the literal one,
+        /// else round-trip (errata E12).
         ignore: Option<IgnoreRule> = None;
-        /// Whether the rate stays where it is while alpha or more packets are unacknowledged and fewer than beta
+        /// Whether the rate is held while the number of unacknowledged packets is from alpha to less than beta
         /// (not in the report, where alpha is in no rule).
         alpha_hold: bool = false;
-        /// Whether what is unacknowledged beyond beta is let off in the next period; else the rate follows the
-        /// bottleneck's and what waits there stays. By profile: in the backlog one (this project's choice).
+        /// Whether the standing queue beyond beta is drained in the next period; else the rate follows that
+        /// of the bottleneck and the queue remains. By profile: in the backlog one (this project's choice).
         drain: Option<bool> = None;
-        /// Whether the source goes back to slow start when its rate has fallen below half of the largest of the last
-        /// 10 s and NACKs are no longer ignored (not in the report).
+        /// Whether the source returns to slow start when its rate has fallen below half of the maximum of the
+        /// last 10 s and NACKs are no longer ignored (not in the report).
         restart_after_cut: bool = false;
-        /// Whether a congestion mark counts as beta packets unacknowledged (not in the report).
+        /// Whether a congestion mark counts as beta unacknowledged packets (not in the report).
         ce_counts: bool = false;
-        /// Whether the source takes the reports of its children together, as a router does, so that its rate does not
-        /// grow faster with more children; else each report counts (the report knows one child).
+        /// Whether the source aggregates its children's reports, as a router does, so that its rate does not
+        /// grow faster with more children; else each report counts (the report assumes one child).
         aggregate_at_source: bool = true;
-        /// How many packets a receiver or the source keeps at most (this project's choice: report, section 5, says
-        /// nothing of it).
+        /// The most packets that a receiver or the source keeps (this project's choice: report, section 5,
+        /// gives no value).
         buffer_packets: u32 = 100_000, 16 => 16_777_216;
-        /// Whether a receiver asks for data from before its first packet that is still kept; else it begins with that
-        /// packet (this project's choice).
+        /// Whether a receiver requests data from before its first packet that is still kept; else it begins
+        /// with that packet (this project's choice).
         older_data: bool = true;
-        /// The size of all packets without data on the wire (report, section 5: 32 bytes).
+        /// The size on the wire of all packets without data (report, section 5: 32 bytes).
         control_size: Size = Size::from_bytes(32), Size::from_bytes(1) => Size::from_bytes(1500);
-        /// How long a router lets children's NACKs come in at most before it asks one of them for a repair (this
-        /// project's choice).
+        /// The longest time that a router collects children's NACKs before it asks one of them for a repair
+        /// (this project's choice).
         decision_delay: Duration = Duration::from_ms(100), Duration::ZERO => Duration::from_secs(10);
-        /// For how long after its start the source, or a router that began within a session, takes nothing as
+        /// How long after its start the source, or a router that began within a session, treats nothing as
         /// received by all: children whose first messages were lost are not yet known (this project's choice).
         opening: Duration = Duration::from_secs(10), Duration::ZERO => Duration::from_secs(600);
-        /// After such a silence a child is forgotten, with what it lacks (this project's choice).
+        /// After this long a silent child is forgotten, with its requests (this project's choice).
         silent_limit: Duration = Duration::from_secs(30), Duration::from_secs(1) => Duration::from_secs(36_000);
-        /// A child that lacks a packet for so long is left behind (this project's choice).
+        /// A child that lacks a packet for this long is no longer waited for (this project's choice).
         stall_limit: Duration = Duration::from_secs(30), Duration::from_secs(1) => Duration::from_secs(36_000);
-        /// How many children a router or the source knows at most (this project's choice).
+        /// The most children that a router or the source keeps track of (this project's choice).
         children: u32 = 1024, 1 => 65_536;
     }
 }
 
 impl Options {
-    /// Whether the rate follows estimates at most once in a round-trip time, after the profile is asked.
+    /// Whether estimates change the rate at most once per round-trip time, by option or profile.
     pub fn follows_once(&self) -> bool {
         self.once_per_rtt.unwrap_or(self.profile != Profile::Literal)
     }
 
-    /// Whether the rate is bounded by what was received, after the profile is asked.
+    /// Whether the rate is bounded by what was received, by option or profile.
     pub fn is_bounded(&self) -> bool {
         self.bound_by_received.unwrap_or(self.profile != Profile::Literal)
     }
 
-    /// Whether what waits beyond beta is let off, after the profile is asked.
-    pub fn drains(&self) -> bool {
+    /// Whether the standing queue beyond beta is drained, by option or profile.
+    pub fn drains_queue(&self) -> bool {
         self.drain.unwrap_or(self.profile == Profile::Backlog)
     }
 
-    /// How long NACKs are ignored, after the profile is asked.
+    /// How long NACKs are ignored, by option or profile.
     pub fn ignore_rule(&self) -> IgnoreRule {
         self.ignore.unwrap_or(match self.profile {
             Profile::Literal => IgnoreRule::Difference,
@@ -127,7 +129,7 @@ impl Options {
 }
 
 impl Requirements for Options {
-    /// One, whatever the layers: there is one rate for all.
+    /// One, whatever the layers: the session has a single rate.
     fn channels(&self, _plan: &SessionPlan) -> u16 {
         1
     }

@@ -1,10 +1,10 @@
-//! The receiver: takes what comes, asks for what is missing, reports, and repairs what others miss.
+//! The receiver: requests missing packets, reports, and repairs what others miss.
 
 mod reception;
 mod replier;
 mod reports;
 
-use self::reception::{Reception, Taken};
+use self::reception::{DataOutcome, Reception};
 use self::replier::Replier;
 use self::reports::Reports;
 use super::dyram::{Heartbeats, wire_before, wire_us};
@@ -20,21 +20,21 @@ use layercast_core::timers;
 use layercast_core::units::{Channel, Duration, Level, Rate, RateEstimate, Seq, Size, Time};
 use layercast_kit::silence::{SILENCE, after_silence};
 
-/// The one channel.
+/// The only channel.
 const CHANNEL: Channel = Channel(0);
-/// A heartbeat this often while no data comes or none has been answered.
+/// The time between heartbeats while no data comes or none has been answered.
 const BEAT: Duration = Duration::from_secs(1);
 /// How long an answer to a NACK may take before a round-trip time is known.
 const UNKNOWN_PATIENCE: Duration = Duration::from_secs(1);
-/// A NACK waits no longer for its answer.
+/// The longest timeout of a NACK.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(10);
-/// How often its patience doubles.
+/// How often that timeout doubles.
 const MOST_DOUBLINGS: u32 = 8;
-/// After so many NACKs without data or an answer to a heartbeat nobody is there any more.
+/// After this many NACKs without data or an answer to a heartbeat the session counts as gone.
 const MOST_FRUITLESS: u32 = 32;
 /// Periods at the lowest rate with more than half of the packets lost, after which a receiver leaves.
 const MOST_HOPELESS: u32 = 10;
-/// A repeated packet is answered by a report this often at most.
+/// The shortest time between reports that answer a repeated packet.
 const REPEATED: Duration = Duration::from_ms(500);
 
 timers! {
@@ -61,11 +61,11 @@ pub struct Receiver {
     replier: Replier,
     beats: Heartbeats,
     rate_bps: u64,
-    last_heard: Time,
+    last_message: Time,
     last_data: Option<Time>,
-    /// How often the NACK for what should have come was repeated.
+    /// How often the NACK for packets that should have arrived was repeated.
     tail_retries: u32,
-    /// NACKs since there was data or an answer to a heartbeat.
+    /// NACKs since the last data packet or answer to a heartbeat.
     fruitless: u32,
     hopeless: u32,
     has_ended: bool,
@@ -87,7 +87,7 @@ impl Receiver {
             replier: Replier::default(),
             beats: Heartbeats::default(),
             rate_bps: 0,
-            last_heard: Time::ZERO,
+            last_message: Time::ZERO,
             last_data: None,
             tail_retries: 0,
             fruitless: 0,
@@ -98,12 +98,12 @@ impl Receiver {
         }
     }
 
-    /// How many entries of all tables there are: what the memory taken grows with.
+    /// The number of entries in all tables, which memory grows with.
     pub fn state_size(&self) -> usize {
         self.reception.as_ref().map_or(0, Reception::state_size) + self.replier.state_size()
     }
 
-    /// Whether it has all that the source sent.
+    /// Whether it has all packets that the source sent.
     pub fn is_complete(&self) -> bool {
         self.has_ended
     }
@@ -119,7 +119,7 @@ impl Receiver {
         self.timers.arm(Timer::Beat, now + BEAT);
     }
 
-    fn packet_span(&self) -> Duration {
+    fn packet_spacing(&self) -> Duration {
         Rate::from_bps((self.rate_bps as f64).max(1.0)).time_to_send(self.size)
     }
 
@@ -146,12 +146,12 @@ impl Receiver {
         let Some(reception) = &self.reception else { return };
         let hopeless = self.reports.is_hopeless(self.rate_bps);
         self.hopeless = if hopeless { self.hopeless + 1 } else { 0 };
-        let report = self.reports.make(now, reception.standing(), &mut self.beats, self.rate_bps);
+        let report = self.reports.report(now, reception.standing(), &mut self.beats, self.rate_bps);
         self.send_up(Body::Report(report), self.options.control_size, Payload::None);
     }
 
     fn on_data(&mut self, now: Time, session: u32, origin: Origin, data: Data, is_marked: bool) {
-        // Data comes down a channel, or at the end of a way whose routers know this receiver alone.
+        // Data comes down a channel, or at the end of a path whose routers know this receiver alone.
         if matches!(origin, Origin::Child(..)) || *self.session.get_or_insert(session) != session {
             return;
         }
@@ -160,46 +160,46 @@ impl Receiver {
         }
         let (buffer, older) = (u64::from(self.options.buffer_packets), self.options.older_data);
         let reception = self.reception.get_or_insert_with(|| Reception::new(&data, buffer, older));
-        let Some(taken) = reception.take(&data) else { return };
+        let Some(outcome) = reception.accept(&data) else { return };
         self.rate_bps = data.rate_bps;
-        (self.last_heard, self.last_data) = (now, Some(now));
+        (self.last_message, self.last_data) = (now, Some(now));
         (self.tail_retries, self.fruitless) = (0, 0);
         self.reports.on_mark(is_marked);
-        self.forward(now, taken, &data);
+        self.on_outcome(now, outcome, &data);
     }
 
-    /// Draws what follows from a data packet.
-    fn forward(&mut self, now: Time, taken: Taken, data: &Data) {
-        if taken.is_beyond_repair {
+    /// Acts on what a data packet showed.
+    fn on_outcome(&mut self, now: Time, outcome: DataOutcome, data: &Data) {
+        if outcome.is_beyond_repair {
             self.leave(Cause::Loss);
             return;
         }
-        if let Some(seq) = taken.deliver {
+        if let Some(seq) = outcome.deliver {
             self.actions.deliver(Seq(seq));
         }
-        if let Some(seq) = taken.release {
+        if let Some(seq) = outcome.release {
             self.actions.release(Seq(seq));
         }
         self.ask(now);
-        if taken.is_new && self.reports.is_counted(data) {
-            let due = self.reports.on_packet(data, taken.lost);
+        if outcome.is_new && self.reports.is_counted(data) {
+            let due = self.reports.on_packet(data, outcome.lost);
             if due.heartbeat {
                 self.send_beat(now);
             }
             if due.report {
                 self.report(now);
             }
-        } else if taken.is_repeated && self.reports.since_last(now) >= REPEATED {
+        } else if outcome.is_repeated && self.reports.since_last(now) >= REPEATED {
             self.report(now);
         }
         if self.hopeless >= MOST_HOPELESS {
             self.leave(Cause::Loss);
             return;
         }
-        self.watch_tail(now);
+        self.arm_tail(now);
     }
 
-    /// Asks for what is newly found missing.
+    /// Requests packets newly found missing.
     fn ask(&mut self, now: Time) {
         let due = now + self.patience(0);
         while let Some(seq) = self.reception.as_mut().and_then(|reception| reception.ask_next(due)) {
@@ -223,12 +223,13 @@ impl Receiver {
         self.arm_nacks();
     }
 
-    /// After how long without data the next packet counts as lost.
-    fn watch_tail(&mut self, now: Time) {
+    /// How long without data until the next packet counts as lost.
+    fn arm_tail(&mut self, now: Time) {
         let Some(reception) = &self.reception else { return };
         if !reception.is_complete() {
-            let way = self.beats.to_source().unwrap_or(UNKNOWN_PATIENCE);
-            self.timers.arm(Timer::Tail, now + (self.packet_span() * 3).max(way).max(Duration::from_ms(1)));
+            let path_rtt = self.beats.to_source().unwrap_or(UNKNOWN_PATIENCE);
+            self.timers
+                .arm(Timer::Tail, now + (self.packet_spacing() * 3).max(path_rtt).max(Duration::from_ms(1)));
             return;
         }
         for timer in [Timer::Tail, Timer::Nack, Timer::Beat, Timer::Silence] {
@@ -296,7 +297,7 @@ impl Receiver {
             (Body::Data(data), _) => self.on_data(now, header.session, origin, data, ecn == Ecn::Marked),
             (Body::Nack(nack), Origin::Peer(_)) if is_own => self.on_nack(now, &nack),
             (Body::Answer(answer), Origin::Peer(from)) if self.beats.on_answer(now, from, answer) => {
-                self.last_heard = now;
+                self.last_message = now;
                 self.fruitless = 0;
             }
             _ => {}
@@ -311,7 +312,7 @@ impl Receiver {
                 Timer::Tail => self.on_tail(now),
                 Timer::Repair => self.repair(now),
                 Timer::Silence => {
-                    let at = after_silence(now, self.last_heard, &mut self.actions);
+                    let at = after_silence(now, self.last_message, &mut self.actions);
                     self.timers.arm(Timer::Silence, at);
                 }
             }
@@ -339,7 +340,7 @@ impl Endpoint for Receiver {
         match input {
             Input::Start if !self.is_running => {
                 self.is_running = true;
-                self.last_heard = now;
+                self.last_message = now;
                 self.actions.join(CHANNEL);
                 let (from, to) = (Level::from_count(0), Level::from_count(1));
                 self.actions.trace(TraceEvent::LevelChanged { from, to, cause: Cause::Start });
@@ -381,9 +382,9 @@ impl Endpoint for Receiver {
     }
 
     gauges! { |self, _now|
-        /// Packets missing or held for repairs: what the memory taken grows with.
+        /// Packets missing or kept for repairs, which memory grows with.
         value buffer in "packets" = self.state_size();
-        /// Requests for repairs in a row since data or an answer came.
+        /// Requests for repairs in a row since the last data or answer.
         value fruitless_nacks in "requests" = self.fruitless;
     }
 }

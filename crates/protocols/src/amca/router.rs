@@ -1,4 +1,4 @@
-//! The active router: keeps repairs where they are needed, and takes reports together (report, section 4).
+//! The active router: confines repairs to the links that need them, and aggregates reports (report, section 4).
 
 mod recovery;
 mod reports;
@@ -7,7 +7,7 @@ mod upwards;
 use self::recovery::{Recovery, Verdict};
 use self::reports::Rounds;
 use super::dyram::{
-    ChildKey, Children, HeardNack, Heartbeats, Standing, after_wire, link_bit, wire_before, wire_us,
+    ChildKey, ChildNack, Children, Heartbeats, Standing, after_wire, link_bit, wire_before, wire_us,
 };
 use super::{Body, Data, Header, Nack, Options};
 use layercast_core::contract::{
@@ -19,12 +19,12 @@ use layercast_core::stream::Stream;
 use layercast_core::timers;
 use layercast_core::units::{Duration, Seq, Time};
 
-/// How often silent children are looked for.
+/// How often the router looks for silent children.
 const SWEEP: Duration = Duration::from_secs(1);
-/// Own heartbeats are this far apart at least until a period is known.
+/// The least time between its own heartbeats until a period is known.
 const BEAT: Duration = Duration::from_ms(500);
-/// Data that begins before this number is that of a session that has just begun: the source itself holds back
-/// then.
+/// Data that begins before this number belongs to a session that has just begun: then the source itself
+/// delays releasing.
 const FIRST: u64 = 3;
 
 timers! {
@@ -48,7 +48,7 @@ pub struct Router {
     last_beat: Option<Time>,
     /// The number after the newest packet that has passed, once one has.
     end: Option<u64>,
-    /// All have what lies before, the source says.
+    /// All receivers have the packets before this one, says the source.
     group_below: u64,
     recovery: Recovery,
     rounds: Rounds,
@@ -76,7 +76,7 @@ impl Router {
         }
     }
 
-    /// How many entries of all tables there are: what the memory taken grows with.
+    /// The number of entries in all tables, which memory grows with.
     pub fn state_size(&self) -> usize {
         self.children.len() + self.recovery.state_size()
     }
@@ -87,7 +87,7 @@ impl Router {
         self.actions.send(Send { target, header, size, payload: Payload::None, count: 1 });
     }
 
-    /// Sends a repair on as it came.
+    /// Forwards a repair unchanged.
     fn pass_on(&mut self, target: Target, arrival: &Arrival<Header>) {
         let (header, size) = (arrival.header, arrival.size);
         self.actions.send(Send { target, header, size, payload: Payload::Arrived, count: 1 });
@@ -110,10 +110,10 @@ impl Router {
         self.send_control(Target::Source, body);
     }
 
-    /// How far all below have come.
+    /// How far all children have got.
     fn standing(&self) -> Option<Standing> {
         let standing = self.children.standing(self.group_below)?;
-        Some(self.rounds.held(standing))
+        Some(self.rounds.limited(standing))
     }
 
     fn on_data(&mut self, now: Time, session: u32, data: &Data) {
@@ -131,8 +131,8 @@ impl Router {
             self.recovery.forget(group_below);
         }
         if self.end.is_none() && seq >= FIRST {
-            // It begins within a session: who reports first need not be who lacks most.
-            self.rounds.hold(now + self.options.opening, group_below);
+            // The router starts within a session: the first child to report need not be the one furthest behind.
+            self.rounds.hold_back(now + self.options.opening, group_below);
         }
         let end = *self.end.get_or_insert(seq);
         if seq < end {
@@ -145,7 +145,7 @@ impl Router {
         }
     }
 
-    /// Packets from `first` to before `seq` did not come: they are asked for at once.
+    /// Packets from `first` to before `seq` did not arrive: the router requests them at once.
     fn on_gap(&mut self, now: Time, first: u64, seq: u64) {
         let asking = self.links();
         let limit = self.standing().map_or(seq + 1, |standing| standing.limit.max(first));
@@ -158,7 +158,7 @@ impl Router {
         }
     }
 
-    /// All links by which children are known.
+    /// All links with known children.
     fn links(&self) -> ChildSet {
         let links = self.children.iter().filter_map(|child| child.key.link);
         ChildSet(links.fold(0, |set, link| set | link_bit(link)))
@@ -171,7 +171,7 @@ impl Router {
         let Some(end) = self.end else { return };
         let seq = data.seq.expand(Seq(end)).0;
         let from_above = !matches!(arrival.origin, Origin::Child(..));
-        // What was never sent cannot be repaired from below.
+        // A packet that was never sent cannot be repaired from below.
         if seq < self.group_below || seq > end || (seq == end && !from_above) {
             return;
         }
@@ -196,34 +196,33 @@ impl Router {
     /// A NACK from below.
     fn on_nack(&mut self, now: Time, key: ChildKey, nack: &Nack) {
         let Some(end) = self.end else { return };
-        let Some(heard) = self.children.entry(now, key).and_then(|child| child.on_nack(now, nack, end))
-        else {
+        let Some(nack) = self.children.entry(now, key).and_then(|child| child.on_nack(now, nack, end)) else {
             return;
         };
-        self.watch(now);
-        if heard.seq < self.group_below {
+        self.arm_sweep(now);
+        if nack.seq < self.group_below {
             return;
         }
         let link = key.link.map_or(0, link_bit);
-        let verdict = self.recovery.asked_by_child(now, heard.seq, ChildSet(link), heard.standing, end);
-        self.follow(now, heard, verdict);
+        let verdict = self.recovery.asked_by_child(now, nack.seq, ChildSet(link), nack.standing, end);
+        self.apply_verdict(now, nack, verdict);
     }
 
-    fn follow(&mut self, now: Time, heard: HeardNack, verdict: Verdict) {
+    fn apply_verdict(&mut self, now: Time, nack: ChildNack, verdict: Verdict) {
         match verdict {
             Verdict::Suppress => {}
             Verdict::Up(standing) => {
-                let standing = if heard.is_ahead { self.standing().unwrap_or(standing) } else { standing };
-                let standing = Standing { end: standing.end.max(heard.standing.end), ..standing };
+                let standing = if nack.is_ahead { self.standing().unwrap_or(standing) } else { standing };
+                let standing = Standing { end: standing.end.max(nack.standing.end), ..standing };
                 let window = self.window_up();
-                self.recovery.acted(now, heard.seq, window);
-                self.nack_up(heard.seq, standing);
+                self.recovery.on_nack_sent(now, nack.seq, window);
+                self.nack_up(nack.seq, standing);
             }
             Verdict::Decide => {
                 let spread = self.children.round_trips().map_or(Duration::ZERO, |(shortest, longest)| {
                     longest.saturating_sub(shortest).min(self.options.decision_delay)
                 });
-                self.recovery.decide_at(heard.seq, now + spread);
+                self.recovery.decide_at(nack.seq, now + spread);
                 self.decide(now);
             }
         }
@@ -236,18 +235,18 @@ impl Router {
         if seq < self.group_below || seq >= end {
             return;
         }
-        let (below, told_end) = (after_wire(nack.lo, end), after_wire(nack.lr, end));
-        if below > told_end || told_end > end {
+        let (below, claimed_end) = (after_wire(nack.lo, end), after_wire(nack.lr, end));
+        if below > claimed_end || claimed_end > end {
             return;
         }
-        let standing = Standing { below, end: told_end, limit: below };
+        let standing = Standing { below, end: claimed_end, limit: below };
         if self.recovery.asked_by_parent(now, seq, standing) {
             self.recovery.decide_at(seq, now);
             self.decide(now);
         }
     }
 
-    /// Elects a replier for every packet whose time has come, or asks further up.
+    /// Elects a replier for every packet whose decision is due, or sends a NACK further up.
     fn decide(&mut self, now: Time) {
         while let Some(choice) = self.recovery.take_decision(now) {
             let live = self.children.iter().filter(|child| child.is_live(now));
@@ -261,7 +260,7 @@ impl Router {
                 Some(key) => self.ask_child(now, key, choice.seq, choice.standing),
                 None if choice.asking.0 != 0 => {
                     let window = self.window_up();
-                    self.recovery.acted(now, choice.seq, window);
+                    self.recovery.on_nack_sent(now, choice.seq, window);
                     self.nack_up(choice.seq, choice.standing);
                 }
                 None => {}
@@ -276,8 +275,8 @@ impl Router {
         if let Some(child) = self.children.entry(now, key) {
             child.asked = turn;
         }
-        // What is repaired here the source is to see all the same.
-        self.rounds.fold(standing);
+        // The source must see losses that are repaired here as well.
+        self.rounds.add_nack(standing);
         let body = Body::Nack(Nack {
             seq: Seq(seq).wire(),
             lo: wire_before(standing.below),
@@ -289,8 +288,8 @@ impl Router {
         self.send_control(Target::Peer(key.peer), body);
     }
 
-    /// There are children, so silent ones are to be looked for.
-    fn watch(&mut self, now: Time) {
+    /// There are children, so the router checks for silent ones.
+    fn arm_sweep(&mut self, now: Time) {
         if self.timers.at(Timer::Sweep).is_none() {
             self.timers.arm(Timer::Sweep, now + SWEEP);
         }
@@ -311,7 +310,7 @@ impl Router {
 
     fn on_packet(&mut self, now: Time, arrival: Arrival<Header>) {
         let Header { session, body, .. } = arrival.header;
-        // Who has heard no data yet does not know the session.
+        // A child that has received no data yet does not know the session.
         let is_own = session == 0 || self.session == Some(session);
         match (body, arrival.origin, ChildKey::of(arrival.origin)) {
             (Body::Data(data), ..) if data.is_repair => self.on_repair(now, session, &arrival, &data),

@@ -1,4 +1,4 @@
-//! The source: paces data and repairs, releases what all have, and controls its rate.
+//! The source: paces data and repairs, releases packets that all have, and controls its rate.
 
 mod feedback;
 mod repairs;
@@ -16,11 +16,11 @@ use layercast_core::stream::Stream;
 use layercast_core::timers;
 use layercast_core::units::{Channel, Duration, Level, RateEstimate, Seq, Size, Time};
 
-/// The one channel.
+/// The only channel.
 const CHANNEL: Channel = Channel(0);
-/// How often silent children are looked for.
+/// How often the source looks for silent children.
 const SWEEP: Duration = Duration::from_secs(1);
-/// The last packet is repeated this often at most.
+/// The shortest time between repetitions of the last packet.
 const REPEAT: Duration = Duration::from_ms(500);
 /// While the source only waits, the time to the next repetition doubles up to this.
 const LONGEST_REPEAT: Duration = Duration::from_secs(10);
@@ -50,7 +50,7 @@ pub struct Source {
     next: u64,
     last_sent: Option<Time>,
     repeat: Duration,
-    /// All have what lies before.
+    /// All receivers have the packets before this one.
     group_below: u64,
     children: Children,
     had_children: bool,
@@ -68,7 +68,7 @@ impl Source {
         Source {
             options: options.clone(),
             size: plan.packet_size,
-            // 0 stands for a session that is not known yet.
+            // 0 stands for an unknown session.
             session: (stream.bits() as u32).max(1),
             is_running: false,
             is_exhausted: false,
@@ -108,12 +108,12 @@ impl Source {
         self.next
     }
 
-    /// How many entries of all tables there are: what the memory taken grows with.
+    /// The number of entries in all tables, which memory grows with.
     pub fn state_size(&self) -> usize {
         self.children.len() + self.repairs.state_size()
     }
 
-    /// The number after the last for which there is room everywhere.
+    /// The number after the last packet for which all receivers have room.
     fn limit(&self) -> u64 {
         let own = self.group_below + u64::from(self.options.buffer_packets);
         self.children.standing(self.group_below).map_or(own, |standing| standing.limit.min(own))
@@ -143,7 +143,7 @@ impl Source {
         self.actions.send(Send { target, header, size: self.size, payload, count: 1 });
     }
 
-    /// Arms what sends next: a repair, new data, or the last packet once more.
+    /// Arms the timer for the next packet: a repair, new data, or a repetition of the last packet.
     fn plan_next(&mut self, now: Time) {
         let has_work = self.is_running && (self.repairs.has_waiting() || self.may_send_new());
         let waits = self.is_running && !has_work && self.next > 0 && self.group_below < self.next;
@@ -156,8 +156,8 @@ impl Source {
             self.timers.arm(Timer::Send, at.max(now));
         } else if waits {
             if self.timers.at(Timer::Repeat).is_none() {
-                let way = self.feedback.longest_way();
-                let at = now + self.repeat.max(way);
+                let path_rtt = self.feedback.repair_time();
+                let at = now + self.repeat.max(path_rtt);
                 self.timers.arm(Timer::Repeat, at);
             }
         } else {
@@ -169,7 +169,7 @@ impl Source {
     }
 
     fn send_next(&mut self, now: Time) {
-        if let Some(repair) = self.repairs.take_next(now, self.feedback.longest_way()) {
+        if let Some(repair) = self.repairs.take_next(now, self.feedback.repair_time()) {
             let target =
                 if repair.to_all { Target::Channel(CHANNEL) } else { Target::Children(repair.links) };
             let header = self.data(repair.seq, true);
@@ -185,7 +185,7 @@ impl Source {
         self.last_sent = Some(now);
     }
 
-    /// The last packet once more: whoever lacks it or what lies before gets to know, and whoever has all says so.
+    /// Repeats the last packet: receivers that miss it, or one before it, notice; those that have all report so.
     fn send_again(&mut self, now: Time) {
         let Some(last) = self.next.checked_sub(1) else { return };
         let header = self.data(last, false);
@@ -196,7 +196,7 @@ impl Source {
         }
     }
 
-    /// Looks whether all have come further.
+    /// Checks whether all receivers have advanced.
     fn release(&mut self, now: Time) {
         if now.since(self.started) < self.options.opening {
             return;
@@ -213,7 +213,7 @@ impl Source {
         let expected = self.feedback.expected_period(self.control.rate());
         let Some(child) = self.children.entry(now, key) else { return };
         let summary = child.on_report(now, report, self.next, Some(expected));
-        self.hear(now);
+        self.on_message(now);
         if !self.options.aggregate_at_source {
             if let Some(summary) = summary {
                 self.feedback.on_summary(now, &summary, self.next, &mut self.control);
@@ -237,19 +237,18 @@ impl Source {
 
     fn on_nack(&mut self, now: Time, key: ChildKey, nack: &Nack) {
         let end = self.next;
-        let Some(heard) = self.children.entry(now, key).and_then(|child| child.on_nack(now, nack, end))
-        else {
+        let Some(nack) = self.children.entry(now, key).and_then(|child| child.on_nack(now, nack, end)) else {
             return;
         };
-        self.hear(now);
-        if heard.is_ahead || heard.seq < self.group_below {
+        self.on_message(now);
+        if nack.is_ahead || nack.seq < self.group_below {
             return;
         }
         let link = key.link.map_or(0, link_bit);
-        // Who lacks the first packet that is kept may have begun after it: that is no loss.
-        let is_late = heard.standing.below <= self.group_below;
-        if self.repairs.ask(now, heard.seq, link) && !is_late {
-            let gap = heard.standing.end - heard.standing.below;
+        // A receiver that lacks the first packet still kept may have begun after it: that is not a loss.
+        let is_late = nack.standing.below <= self.group_below;
+        if self.repairs.ask(now, nack.seq, link) && !is_late {
+            let gap = nack.standing.end - nack.standing.below;
             self.control.on_nack(now, gap, self.feedback.ignore());
         }
     }
@@ -259,7 +258,7 @@ impl Source {
         if !child.on_beat(now) {
             return;
         }
-        self.hear(now);
+        self.on_message(now);
         let body = Body::Answer(Answer { echo_ns: sent_ns, rtt_to_source_us: 0, is_from_source: true });
         self.actions.send(Send {
             target: Target::Peer(key.peer),
@@ -270,15 +269,15 @@ impl Source {
         });
     }
 
-    /// Something came from below.
-    fn hear(&mut self, now: Time) {
+    /// A message came from below.
+    fn on_message(&mut self, now: Time) {
         self.had_children = true;
         self.feedback.on_children(self.children.changes);
         if self.is_done() {
             return;
         }
         let patience = self.feedback.patience(self.control.rate());
-        self.feedback.on_heard();
+        self.feedback.on_message();
         self.timers.arm(Timer::Silence, now + patience);
         if self.timers.at(Timer::Sweep).is_none() {
             self.timers.arm(Timer::Sweep, now + SWEEP);
@@ -293,7 +292,7 @@ impl Source {
         self.feedback.on_children(self.children.changes);
         if self.children.len() == 0 && self.had_children {
             self.control.on_silence();
-            self.feedback.on_nobody();
+            self.feedback.on_no_children();
         }
         self.timers.arm(Timer::Sweep, now + SWEEP);
     }
@@ -301,7 +300,7 @@ impl Source {
     fn on_packet(&mut self, now: Time, arrival: Arrival<Header>) {
         let Header { session, body, .. } = arrival.header;
         let is_known = session == self.session;
-        // Who has heard no data yet does not know the session.
+        // A child that has received no data yet does not know the session.
         let Some(key) = ChildKey::of(arrival.origin).filter(|_| is_known || session == 0) else { return };
         match body {
             Body::Nack(nack) if is_known => self.on_nack(now, key, &nack),
@@ -375,15 +374,15 @@ impl Endpoint for Source {
     }
 
     gauges! { |self, _now|
-        /// How fast the queue grows, in packets for each packet sent, by the last report.
+        /// Growth of the queue in packets per packet sent, by the last report.
         value growth in "packets/packet" = self.control.growth();
-        /// Packets not acknowledged, by the last report: what waits in the buffers.
+        /// Unacknowledged packets, by the last report: those queued in the buffers.
         value unacknowledged in "packets" = self.control.unacknowledged();
-        /// Whether slow start goes on.
+        /// Whether the source is in slow start.
         value in_slow_start in "flag" = self.control.phase() == Phase::SlowStart;
         /// Packets that all receivers have.
         count complete in "packets" = self.group_below;
-        /// Children that are heard.
+        /// Live children.
         value children in "children" = self.children.len();
     }
 }

@@ -30,13 +30,13 @@ const LITERAL: u8 = 8;
 /// Why bytes are not a packet of AMCA over DyRAM, or a packet has no bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireError {
-    /// There are fewer bytes than the packet has, or more.
+    /// The packet is shorter or longer than its header says.
     Length,
     /// Another version.
     Version(u8),
-    /// No such type of packet.
+    /// The type of packet is unknown.
     Kind(u8),
-    /// Flags that have no meaning in a packet of this type.
+    /// Flags that are undefined in a packet of this type.
     Flags(u8),
     /// Another service.
     Service(u16),
@@ -58,7 +58,7 @@ impl fmt::Display for WireError {
             WireError::Service(service) => write!(f, "service {service} is not {SERVICE}"),
             WireError::Checksum => write!(f, "wrong checksum"),
             WireError::Reserved => write!(f, "a reserved field is not 0"),
-            WireError::Payload => write!(f, "a payload that has no place"),
+            WireError::Payload => write!(f, "a payload that is too long, or in a packet without data"),
         }
     }
 }
@@ -69,7 +69,7 @@ impl Header {
     /// Appends the packet to `bytes`. Packets other than data have an empty payload.
     ///
     /// # Errors
-    /// [`WireError::Payload`] if the payload has no place; `bytes` is then as before.
+    /// [`WireError::Payload`] if the payload does not fit; `bytes` is then unchanged.
     pub fn encode(&self, payload: &[u8], bytes: &mut Vec<u8>) -> Result<(), WireError> {
         let length = u16::try_from(payload.len()).map_err(|_| WireError::Payload)?;
         if length > 0 && !matches!(self.body, Body::Data(_)) {
@@ -172,7 +172,7 @@ fn kind_and_flags(body: &Body) -> (u8, u8) {
     }
 }
 
-/// Reads what follows the common header. Of data the payload is left.
+/// Reads what follows the common header. The payload of data is left in place.
 fn read_body(kind: u8, flags: u8, rest: &mut &[u8]) -> Result<Body, WireError> {
     Ok(match kind {
         DATA => {

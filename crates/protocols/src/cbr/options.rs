@@ -13,56 +13,56 @@ pub use layercast_kit::estimator::{
 use layercast_kit::estimator::{LossConfig, LossMethod, PanelConfig};
 
 options! {
-    /// The options of CBR, for the source and the receiver of a session alike.
+    /// The options of CBR, shared by the source and the receiver of a session.
     pub struct Options {
-        /// Which measure the receiver reports and shows as its loss rate; the others are shown beside it.
+        /// Loss measure that the receiver reports and shows as its loss rate; the others are shown as well.
         estimator: ShownMeasure = ShownMeasure::Lip;
-        /// The model of TCP's throughput (thesis eq. 3).
+        /// Model of TCP's throughput (thesis eq. 3).
         formula: Formula = Formula::PftkSimplified;
-        /// Packets that one acknowledgement of the modelled TCP stands for (thesis: 1).
+        /// Packets per acknowledgement of the modelled TCP (thesis: 1).
         packets_per_ack: f64 = 1.0, 1.0 => 100.0;
-        /// How samples of the round-trip time are filtered (thesis eq. 5).
+        /// Filter of the round-trip time samples (thesis eq. 5).
         rtt_filter: RttFilter = RttFilter::Ewma;
-        /// What the old round-trip time weighs in its weighted mean (thesis: 0.9; ns-2: 0.95).
+        /// Weight of the old round-trip time in its weighted mean (thesis: 0.9; ns-2: 0.95).
         q: f64 = 0.9, 0.0 => 1.0;
-        /// How many samples the minimum filter looks at.
+        /// Number of samples of the minimum filter.
         rtt_window: u32 = 8, 1 => 1000;
-        /// How the retransmission timeout follows (thesis eq. 6 prints four-sample; ns-2: ns-tick).
+        /// Rule of the retransmission timeout (thesis eq. 6 prints four-sample; ns-2: ns-tick).
         rto: RtoRule = RtoRule::FourR;
-        /// The least timeout of the rfc-6298 rule.
+        /// Minimum timeout of the rfc-6298 rule.
         rto_minimum: Duration = Duration::from_secs(1);
-        /// The clock's granularity for rfc-6298, and the tick of ns-tick.
+        /// Clock granularity of rfc-6298, and the tick of ns-tick.
         rto_granularity: Duration = Duration::from_ms(100);
-        /// How many loss intervals are averaged (thesis: 8).
+        /// Number of loss intervals averaged (thesis: 8).
         history: u32 = 8, 1 => 256;
-        /// Whether old intervals are discounted in a long one without losses (thesis, chapter 5: as ns-2).
+        /// Whether old intervals are discounted during a long one without losses (thesis, chapter 5: as ns-2).
         discounting: bool = true;
-        /// The floor of discounting (ns-2 and RFC 3448: 0.5).
+        /// Lower bound of the discount factor (ns-2 and RFC 3448: 0.5).
         discount_threshold: f64 = 0.5, 0.0 => 1.0;
         /// How LAP averages the impacts of periods (thesis eq. 15, chapter 5: mean).
         impact: ImpactAverage = ImpactAverage::Mean;
         /// Whether a packet sent exactly one round trip after an event is outside it (thesis eq. 12, 13).
         boundary: Boundary = Boundary::Outside;
-        /// What becomes of the packets before the first loss event (this project's choice; `synthetic` acts as `counted`).
+        /// Treatment of the packets before the first loss event (this project's choice; `synthetic` acts as `counted`).
         first_interval: FirstInterval = FirstInterval::Counted;
         /// LAP's window in packets: losses closer than this count once (chapter 5 has none: 1).
         window: u32 = 1, 1 => 1024;
-        /// How many packets the packet loss fraction is over (this project's choice).
+        /// Number of packets over which the packet loss fraction is measured (this project's choice).
         fraction_window: u32 = 1000, 1 => 1000000;
-        /// The size of virtual packets, which LIP, LAP and the equation then take in place of the real ones; 0: none (thesis 4.3.4).
+        /// Size of virtual packets, which LIP, LAP and the equation use in place of the real ones; 0: none (thesis 4.3.4).
         virtual_size: Size = Size::from_bytes(0);
-        /// When a virtual packet is lost (the thesis does not say).
+        /// When a virtual packet counts as lost (the thesis does not say).
         virtual_loss: VirtualLoss = VirtualLoss::Representative;
-        /// How many later packets make a missing one lost (thesis: 1; use 3 on real networks).
+        /// Number of later packets after which a missing one is lost (thesis: 1; use 3 on real networks).
         reorder: u32 = 1, 1 => 100;
-        /// The size of a report on the wire (ns-2: 40 bytes).
+        /// Size of a report on the wire (ns-2: 40 bytes).
         report_size: Size = Size::from_bytes(40);
-        /// How often a receiver asks the source to begin until data comes (this project's choice).
+        /// Interval at which a receiver asks the source to begin until data arrives (this project's choice).
         hello_interval: Duration = Duration::from_secs(1), Duration::from_ms(10) => Duration::from_secs(60);
-        /// How often the source sends a packet while no receiver has spoken, so that one may learn of the
-        /// session from its packets; 0 for never, as where receivers know of it (this project's choice).
+        /// Interval of the source's packets before the first message from a receiver, by which receivers can
+        /// discover the session; 0 for never, where receivers know of it (this project's choice).
         announce_interval: Duration = Duration::ZERO, Duration::ZERO => Duration::from_secs(60);
-        /// How many packets say the end of the session when the source is stopped.
+        /// Number of packets that announce the end of the session when the source is stopped.
         end_packets: u32 = 3, 0 => 100;
     }
 }
@@ -73,13 +73,13 @@ impl Requirements for Options {
     }
 
     fn deploy(&mut self) {
-        // A receiver learns of the session from its packets, so some must come before it reports.
+        // A receiver discovers the session by its packets, so some must arrive before it reports.
         self.announce_interval = ANNOUNCE_INTERVAL;
     }
 }
 
 impl Options {
-    /// The packet size of the equation: that of virtual packets, where there are any.
+    /// The packet size of the equation: that of virtual packets, if there are any.
     pub(super) fn equation_size(&self, packet_size: Size) -> Size {
         self.virtual_packets().map_or(packet_size, |(size, _)| size)
     }

@@ -7,29 +7,29 @@ choices! {
     pub enum Strategy {
         /// At once, whenever the fair rate crosses a bound.
         Naive = "naive",
-        /// When the fair rate has been beyond a bound for a fixed time.
+        /// When the fair rate has been past a bound for a fixed time.
         Skeptical = "skeptical",
-        /// After a delay that shrinks the further the fair rate is beyond a bound.
+        /// After a delay; the further the fair rate is past the bound, the shorter the delay.
         Lazy = "lazy",
     }
 }
 
 choices! {
-    /// What a new rate does to a running timer of the lazy strategy (thesis 6.1.3).
+    /// How a new rate affects a running timer of the lazy strategy (thesis 6.1.3).
     pub enum TimerUpdate {
         /// The timer fires at its start plus the delay of the newest rate.
         Deadline = "deadline",
-        /// Each stretch of time counts by the delay that held then.
+        /// Each part of the time counts by the delay in force then.
         Progress = "progress",
     }
 }
 
 choices! {
-    /// Which joins keep `join_min_gap` (thesis 6.1.3).
+    /// Which joins are `join_min_gap` apart (thesis 6.1.3).
     pub enum JoinGapScope {
-        /// Those made because no loss bounds the rate.
+        /// Those made while no loss bounds the rate.
         Unbounded = "unbounded",
-        /// Every join of a strategy; slow start keeps its own pace.
+        /// Every join of a strategy; slow start has its own pace.
         All = "all",
     }
 }
@@ -61,7 +61,7 @@ choices! {
 choices! {
     /// Which echo goes into the next base layer packet (thesis 6.2.3).
     pub enum EchoOrder {
-        /// The one that waited longest.
+        /// The one that has waited longest.
         Arrival = "arrival",
         /// Receivers without a round-trip time first.
         WithoutRttFirst = "without-rtt-first",
@@ -69,7 +69,7 @@ choices! {
 }
 
 choices! {
-    /// What becomes of a joined layer that stays silent (thesis 6.2).
+    /// Treatment of a joined layer that stays silent (thesis 6.2).
     pub enum SilentLayer {
         /// It counts as joined.
         Keep = "keep",

@@ -35,7 +35,7 @@ pub fn next_interval(interval_s: f64, current: f64, target: f64, low_s: f64, hig
 }
 
 impl FeedbackControl {
-    /// A control that first looks one period after `now`.
+    /// A control whose first check is one period after `now`.
     pub fn new(options: &Options, now: Time) -> FeedbackControl {
         let (low_s, high_s) = (options.t_fb_min.as_secs_f64(), options.t_fb_max.as_secs_f64());
         FeedbackControl {
@@ -59,7 +59,7 @@ impl FeedbackControl {
         self.next_check
     }
 
-    /// Checks, if it is time.
+    /// Checks the rate of reports, if it is time.
     pub fn poll(&mut self, now: Time) {
         if now < self.next_check {
             return;
@@ -67,11 +67,11 @@ impl FeedbackControl {
         let current = self.counted as f64 / self.period.as_secs_f64();
         self.interval_s = next_interval(self.interval_s, current, self.target_per_s, self.low_s, self.high_s);
         self.counted = 0;
-        // After a stall of the host the missed checks are not made up for.
+        // After a stall of the host the missed checks are skipped.
         self.next_check = (self.next_check + self.period).max(now + Duration::from_ns(1));
     }
 
-    /// The interval, as packets carry it.
+    /// The interval, in the wire form.
     pub fn interval_ms(&self) -> u32 {
         (self.interval_s * 1e3 + 0.5) as u32
     }

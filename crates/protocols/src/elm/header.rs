@@ -1,7 +1,7 @@
 //! What ELM's packets carry (docs/protocols/elm.md), as values and as bytes.
 //!
 //! Data travels in LCT packets ([`lct`](super::lct) has the table). A report has 40 bytes, in network byte
-//! order; what follows it is not read.
+//! order; trailing bytes are ignored.
 //!
 //! ```text
 //! report  +--------+--------+--------+--------+
@@ -36,7 +36,7 @@ pub struct WireRate(pub u32);
 impl WireRate {
     const UNBOUNDED: WireRate = WireRate(u32::MAX);
 
-    /// The nearest wire form; the largest finite one for what is beyond it.
+    /// The nearest wire form; rates beyond the largest finite one become that one.
     pub fn from_rate(rate: Rate) -> WireRate {
         WireRate(((rate.as_bytes_per_s() / 100.0 + 0.5) as u32).min(u32::MAX - 1))
     }
@@ -47,10 +47,10 @@ impl WireRate {
     }
 }
 
-/// A time stamp that goes back to the receiver it came from.
+/// A time stamp returned to its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Echo {
-    /// Whose time stamp it is.
+    /// The receiver.
     pub receiver: ReceiverId,
     /// The time stamp, in microseconds of that receiver's clock.
     pub timestamp_us: u32,
@@ -74,7 +74,7 @@ impl TableEntry {
     }
 }
 
-/// What only packets of the base layer carry.
+/// The part of the header that only packets of the base layer carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Base {
     /// The feedback interval in milliseconds.
@@ -82,14 +82,14 @@ pub struct Base {
     /// One entry of the rate table. A packet carries one, in rotation, so that headers stay small;
     /// the session description gives the whole table before.
     pub entry: TableEntry,
-    /// The echo, if one waited.
+    /// The echo, if one is due.
     pub echo: Option<Echo>,
 }
 
 /// The header of a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
-    /// The session: drawn at random by the source. Another one means that the source began anew.
+    /// The session: drawn at random by the source. Another one means that the source restarted.
     pub session: u32,
     /// The layer.
     pub layer: u8,
@@ -101,7 +101,7 @@ pub struct Data {
     pub seq: WireSeq,
     /// When it was sent, in microseconds of the source's clock.
     pub timestamp_us: u32,
-    /// What comes with the base layer; present exactly on layer 0.
+    /// The base layer's part; present exactly on layer 0.
     pub base: Option<Base>,
 }
 
@@ -110,9 +110,9 @@ pub struct Data {
 pub struct Report {
     /// The session.
     pub session: u32,
-    /// Who reports.
+    /// The receiver that reports.
     pub receiver: ReceiverId,
-    /// When, in microseconds of the receiver's clock.
+    /// The time of the report, in microseconds of the receiver's clock.
     pub timestamp_us: u32,
     /// Whether the receiver has measured a round-trip time.
     pub has_rtt: bool,
@@ -120,7 +120,7 @@ pub struct Report {
     pub in_slow_start: bool,
     /// Whether it leaves the session.
     pub leaving: bool,
-    /// What it holds: number of layers.
+    /// The level of the receiver, as a number of layers.
     pub layer_count: u8,
     /// The loss rate, as a fraction of 2^32 - 1.
     pub loss: u32,
@@ -128,7 +128,7 @@ pub struct Report {
     pub rate: WireRate,
     /// The smoothed round-trip time in microseconds, or zero.
     pub rtt_us: u32,
-    /// The newest send time heard on the base layer and how long ago it came, in microseconds.
+    /// The newest send time received on the base layer and how long ago it arrived, in microseconds.
     pub newest: Option<(u32, u32)>,
 }
 
@@ -155,7 +155,7 @@ pub enum HeaderError {
     },
     /// The first byte is not that of a report.
     Kind(u8),
-    /// A layer that the session does not have, or a session of none or too many layers.
+    /// A layer that the session does not have, or a session without layers or with too many.
     Layer {
         /// The layer.
         layer: u8,
@@ -175,9 +175,11 @@ impl fmt::Display for HeaderError {
         match self {
             HeaderError::Truncated { need, have } => write!(f, "{have} bytes where {need} are needed"),
             HeaderError::Kind(kind) => write!(f, "reports do not begin with {kind:#04x}"),
-            HeaderError::Layer { layer, layer_count } => write!(f, "layer {layer} of {layer_count}"),
-            HeaderError::Receiver => write!(f, "a receiver's number is not zero"),
-            HeaderError::Rate => write!(f, "a layer's rate is not zero"),
+            HeaderError::Layer { layer, layer_count } => {
+                write!(f, "layer {layer} is not one of {layer_count}")
+            }
+            HeaderError::Receiver => write!(f, "the receiver's number is zero"),
+            HeaderError::Rate => write!(f, "the rate of a layer is zero"),
             HeaderError::MisplacedEcho => write!(f, "only the base layer carries an echo"),
         }
     }
@@ -186,7 +188,7 @@ impl fmt::Display for HeaderError {
 impl core::error::Error for HeaderError {}
 
 impl Report {
-    /// The level that the receiver holds.
+    /// The level of the receiver.
     pub fn level(&self) -> Level {
         Level::from_count(u16::from(self.layer_count))
     }
@@ -231,8 +233,8 @@ impl Data {
         Layer(u16::from(self.layer))
     }
 
-    /// Whether a decoder would accept it. A simulated packet is a value and never met the decoder,
-    /// so endpoints ask again.
+    /// Whether a decoder would accept it. Simulated headers are values and are not decoded,
+    /// so endpoints check them again.
     ///
     /// # Errors
     /// What is wrong, if something is.

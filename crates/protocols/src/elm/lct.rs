@@ -29,24 +29,24 @@ use layercast_core::units::Layer;
 use layercast_core::units::WireSeq;
 use layercast_core::wire::{MAX_REPORT, Wire, WireNumbers};
 
-/// Bytes of content without the base layer's part, with it, and with an echo.
+/// Bytes of payload without the base layer's part, with it, and with an echo.
 const PLAIN: usize = 6;
 const WITH_BASE: usize = 18;
 const WITH_ECHO: usize = 34;
 
 impl Data {
-    /// The header in pieces.
+    /// The LCT fields of the header.
     pub fn to_lct(&self, extension: u8) -> LctFields {
-        let mut content = ExtensionPayload::default()
+        let mut payload = ExtensionPayload::default()
             .with(&[self.layer, self.layer_count])
             .with(&self.timestamp_us.to_be_bytes());
         if let Some(base) = &self.base {
-            content = content
+            payload = payload
                 .with(&base.feedback_interval_ms.to_be_bytes())
                 .with(&[base.entry.layer, 0, 0, 0])
                 .with(&base.entry.rate.0.to_be_bytes());
             if let Some(echo) = &base.echo {
-                content = content
+                payload = payload
                     .with(&echo.receiver.0.get().to_be_bytes())
                     .with(&echo.timestamp_us.to_be_bytes())
                     .with(&echo.hold_us.to_be_bytes());
@@ -56,30 +56,30 @@ impl Data {
             cci: Cci::Short(self.seq.0.to_be_bytes()),
             session: Some(self.session),
             end_of_session: self.end_of_session,
-            extension: content.extension(extension),
+            extension: payload.extension(extension),
         }
     }
 
-    /// The header from its pieces. Never panics.
+    /// The header from its LCT fields. Never panics.
     ///
     /// # Errors
-    /// What is wrong with them.
-    pub fn from_lct(pieces: &LctFields) -> Result<Data, HeaderError> {
-        let content = pieces.extension.content();
-        let have = content.len();
-        let word = |at: usize| match content.get(at..).and_then(<[u8]>::first_chunk) {
+    /// What is wrong with the fields.
+    pub fn from_lct(fields: &LctFields) -> Result<Data, HeaderError> {
+        let payload = fields.extension.content();
+        let have = payload.len();
+        let word = |at: usize| match payload.get(at..).and_then(<[u8]>::first_chunk) {
             Some(word) => Ok(u32::from_be_bytes(*word)),
             None => Err(HeaderError::Truncated { need: at + 4, have }),
         };
-        let &[layer, layer_count, ..] = content else {
+        let &[layer, layer_count, ..] = payload else {
             return Err(HeaderError::Truncated { need: PLAIN, have });
         };
         let mut data = Data {
-            session: pieces.session.unwrap_or_default(),
+            session: fields.session.unwrap_or_default(),
             layer,
             layer_count,
-            end_of_session: pieces.end_of_session,
-            seq: WireSeq(u32::from_be_bytes(pieces.cci.first())),
+            end_of_session: fields.end_of_session,
+            seq: WireSeq(u32::from_be_bytes(fields.cci.first())),
             timestamp_us: word(2)?,
             base: None,
         };

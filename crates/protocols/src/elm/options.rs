@@ -16,40 +16,40 @@ pub use layercast_kit::estimator::{
 };
 
 options! {
-    /// The options of ELM, for the source and the receivers of a session alike.
+    /// The options of ELM, shared by the source and the receivers of a session.
     pub struct Options {
         // Subscription management, section 11.
         /// When a receiver changes its level (thesis 6.1).
         strategy: Strategy = Strategy::Lazy;
-        /// Lazy: the longest delay before a join (thesis 6.3: 25 s).
+        /// Lazy: maximum delay before a join (thesis 6.3: 25 s).
         t_join_max: Duration = Duration::from_secs(25);
-        /// Lazy: the longest delay before a leave (thesis 6.3: 25 s).
+        /// Lazy: maximum delay before a leave (thesis 6.3: 25 s).
         t_leave_max: Duration = Duration::from_secs(25);
-        /// Lazy: reactivity to an excess d when joining is d to this power (thesis 6.1.3: 1).
+        /// Lazy: exponent of the excess d in the reactivity when joining (thesis 6.1.3: 1).
         join_reactivity: f64 = 1.0, 0.01 => 100.0;
-        /// Lazy: reactivity to an excess d when leaving is d to this power (thesis 6.1.3: square root).
+        /// Lazy: exponent of the excess d in the reactivity when leaving (thesis 6.1.3: square root).
         leave_reactivity: f64 = 0.5, 0.01 => 100.0;
-        /// Lazy: width of the passive zone above the next level's rate, in parts of the gap to it (ELM: none).
+        /// Lazy: width of the passive zone above the next level's rate, as a fraction of the gap to it (ELM: none).
         z_up: f64 = 0.0, 0.0 => 100.0;
-        /// Lazy: width of the passive zone below the level's rate, in parts of the gap below it (ELM: none).
+        /// Lazy: width of the passive zone below the level's rate, as a fraction of the gap below it (ELM: none).
         z_down: f64 = 0.0, 0.0 => 1.0;
-        /// Lazy: what a new rate does to a running timer (CHOICE).
+        /// Lazy: how a new rate affects a running timer (CHOICE).
         timer_update: TimerUpdate = TimerUpdate::Deadline;
-        /// Skeptical: how long the rate must be above the next level (CHOICE).
+        /// Skeptical: how long the rate must be above that of the next level (CHOICE).
         t_join: Duration = Duration::from_secs(25);
-        /// Skeptical: how long the rate must be below the level (CHOICE).
+        /// Skeptical: how long the rate must be below that of the level (CHOICE).
         t_leave: Duration = Duration::from_secs(25);
-        /// Naive: the shortest time between two changes; take one round trip on real networks (CHOICE).
+        /// Naive: minimum time between two changes; use one round trip on real networks (CHOICE).
         min_gap: Duration = Duration::ZERO;
-        /// The shortest time between two joins while no loss bounds the rate (CHOICE: the slow start interval).
+        /// Minimum time between two joins while no loss bounds the rate (CHOICE: the slow start interval).
         join_min_gap: Duration = Duration::from_secs(5);
-        /// Which joins `join_min_gap` holds back (CHOICE).
+        /// Which joins `join_min_gap` delays (CHOICE).
         join_gap_scope: JoinGapScope = JoinGapScope::Unbounded;
-        /// How long no join is tried after one that the host could not make (CHOICE).
+        /// Time without joins after the host failed to make one (CHOICE).
         join_failed_hold: Duration = Duration::from_secs(10);
 
         // Slow start, section 11.5.
-        /// Whether a receiver starts with slow start (thesis 6.2.4: yes).
+        /// Whether a receiver begins with slow start (thesis 6.2.4: yes).
         slow_start: bool = true;
         /// What sets the pace of slow start (thesis 6.3.1: round trips for the naive strategy).
         slow_start_pace: SlowStartPace = SlowStartPace::ByStrategy;
@@ -57,39 +57,39 @@ options! {
         slow_start_interval: Duration = Duration::from_secs(5), Duration::from_ms(1) => Duration::from_secs(3600);
         /// Time between two joins of slow start in round-trip times, where these set the pace (CHOICE).
         slow_start_round_trips: f64 = 4.0, 0.1 => 10000.0;
-        /// How long rates are not consulted after a join of slow start (thesis 6.2.4: scaled).
+        /// Length of the deaf period, in which rates are ignored, after a join of slow start (thesis 6.2.4: scaled).
         deaf_period: DeafPeriod = DeafPeriod::Scaled;
         /// The deaf period, if constant.
         deaf_constant: Duration = Duration::from_secs(1);
-        /// The deaf period in round-trip times, if in round trips.
+        /// The deaf period in round-trip times, if counted in round trips.
         deaf_round_trips: f64 = 4.0, 0.0 => 10000.0;
-        /// Whether rates enter the smoothing in a deaf period (CHOICE).
+        /// Whether rates enter the smoothing during a deaf period (CHOICE).
         smooth_while_deaf: bool = true;
 
         // The fair rate, sections 2, 4, 5, 7 and 10.
-        /// The model of TCP's throughput (thesis eq. 3).
+        /// Model of TCP's throughput (thesis eq. 3).
         formula: Formula = Formula::PftkSimplified;
-        /// Packets that one acknowledgement of the modelled TCP stands for (thesis: 1).
+        /// Packets per acknowledgement of the modelled TCP (thesis: 1).
         packets_per_ack: f64 = 1.0, 1.0 => 100.0;
-        /// How samples of the round-trip time are filtered (thesis eq. 5).
+        /// Filter of the round-trip time samples (thesis eq. 5).
         rtt_filter: RttFilter = RttFilter::Ewma;
-        /// What the old round-trip time weighs in its weighted mean (thesis: 0.9).
+        /// Weight of the old round-trip time in its weighted mean (thesis: 0.9).
         q: f64 = 0.9, 0.0 => 1.0;
-        /// How many samples the minimum filter looks at.
+        /// Number of samples of the minimum filter.
         rtt_window: u32 = 8, 1 => 1000;
-        /// How the retransmission timeout follows (thesis eq. 6 prints four-sample, erratum E2).
+        /// Rule of the retransmission timeout (thesis eq. 6 prints four-sample, erratum E2).
         rto: RtoRule = RtoRule::FourR;
-        /// The least timeout of the rfc-6298 rule.
+        /// Minimum timeout of the rfc-6298 rule.
         rto_minimum: Duration = Duration::from_secs(1);
-        /// The clock's granularity for rfc-6298, and the tick of ns-tick.
+        /// Clock granularity of rfc-6298, and the tick of ns-tick.
         rto_granularity: Duration = Duration::from_ms(100);
-        /// How losses become a loss rate (thesis 6.2.2: lap).
+        /// How the loss rate is estimated (thesis 6.2.2: lap).
         loss_estimator: LossMethod = LossMethod::Lap;
-        /// How many loss intervals are averaged (thesis: 8).
+        /// Number of loss intervals averaged (thesis: 8).
         history: u32 = 8, 1 => 256;
-        /// Whether old intervals are discounted in a long one without losses (CHOICE, as ns-2).
+        /// Whether old intervals are discounted during a long one without losses (CHOICE, as ns-2).
         discounting: bool = true;
-        /// The floor of discounting (CHOICE, as ns-2 and RFC 3448).
+        /// Lower bound of the discount factor (CHOICE, as ns-2 and RFC 3448).
         discount_threshold: f64 = 0.5, 0.0 => 1.0;
         /// Whether discounting also applies to impacts (CHOICE).
         discount_impact: bool = true;
@@ -97,81 +97,81 @@ options! {
         impact: ImpactAverage = ImpactAverage::Weighted;
         /// Whether a packet sent exactly one round trip after an event is outside it (thesis eq. 12, 13).
         boundary: Boundary = Boundary::Outside;
-        /// What becomes of the packets before the first loss event (CHOICE; `synthetic` acts as `counted`).
+        /// Treatment of the packets before the first loss event (CHOICE; `synthetic` acts as `counted`).
         first_interval: FirstInterval = FirstInterval::Counted;
         /// The LIP/LAP window in packets: losses closer than this count once (thesis fig. 33: 3).
         window: u32 = 3, 1 => 1024;
-        /// Between which losses the window measures distance (CHOICE).
+        /// Which losses the window measures the distance between (CHOICE).
         window_scope: WindowScope = WindowScope::Session;
-        /// How many later packets of a layer make a missing one lost (thesis: 1; use 3 on real networks).
+        /// Number of later packets of a layer after which a missing one is lost (thesis: 1; use 3 on real networks).
         reorder: u32 = 1, 1 => 100;
         /// How the fair rate is smoothed before decisions (thesis 6.2.5).
         smoothing: Smoothing = Smoothing::PercentileMean;
-        /// How many values the window of the smoothing holds (CHOICE).
+        /// Number of values in the smoothing window (CHOICE).
         smoothing_window: u32 = 100, 1 => 4096;
         /// The lower percentile, as a fraction (thesis eq. 24).
         smoothing_low: f64 = 0.2, 0.0 => 1.0;
         /// The upper percentile, as a fraction (thesis eq. 24).
         smoothing_high: f64 = 0.8, 0.0 => 1.0;
-        /// What a new value weighs in the weighted mean (thesis eq. 22).
+        /// Weight of a new value in the weighted mean (thesis eq. 22).
         smoothing_alpha: f64 = 0.1, 0.0001 => 1.0;
         /// When a value enters the smoothing (CHOICE).
         smoothing_sampling: SmoothingSampling = SmoothingSampling::PerPacket;
-        /// The sampling interval, if sampled by interval; take a window of 50 then.
+        /// Sampling interval, if sampled by interval; use a window of 50 then.
         smoothing_interval: Duration = Duration::from_ms(100), Duration::from_us(1) => Duration::from_secs(3600);
-        /// Whether a change of level empties the smoothing (CHOICE).
+        /// Whether a change of level clears the smoothing (CHOICE).
         smoothing_reset: bool = false;
-        /// Whether the first bounded rate empties the smoothing of the unbounded ones (CHOICE).
+        /// Whether the first bounded rate clears the unbounded ones from the smoothing (CHOICE).
         clear_on_first_finite: bool = true;
 
         // Feedback, sections 4 and 12.
-        /// The round-trip time that stands in before the first sample (CHOICE).
+        /// Initial round-trip time, used before the first sample (CHOICE).
         r_init: Duration = Duration::from_ms(500), Duration::from_ms(1) => Duration::from_secs(64);
-        /// Target for reports at the source, in messages per second, from all receivers (CHOICE).
+        /// Target rate of reports at the source, in messages per second from all receivers (CHOICE).
         feedback_target: f64 = 1.0, 0.001 => 1000000.0;
-        /// How often the source adjusts the feedback interval (thesis 6.2.3: 5 s).
+        /// Interval at which the source adjusts the feedback interval (thesis 6.2.3: 5 s).
         feedback_check: Duration = Duration::from_secs(5), Duration::from_ms(1) => Duration::from_secs(3600);
-        /// The feedback interval at first (CHOICE).
+        /// Initial feedback interval (CHOICE).
         t_fb_initial: Duration = Duration::from_secs(1), Duration::from_ms(10) => Duration::from_secs(3600);
-        /// The shortest feedback interval (CHOICE).
+        /// Minimum feedback interval (CHOICE).
         t_fb_min: Duration = Duration::from_ms(100), Duration::from_ms(10) => Duration::from_secs(3600);
-        /// The longest feedback interval (CHOICE).
+        /// Maximum feedback interval (CHOICE).
         t_fb_max: Duration = Duration::from_secs(600), Duration::from_ms(10) => Duration::from_secs(3600);
-        /// A receiver's interval is the announced one times a number from here (CHOICE) ...
+        /// Minimum of the random factor on the announced interval that gives a receiver's own (CHOICE).
         feedback_jitter_low: f64 = 0.5, 0.0 => 1.0;
-        /// ... to here (CHOICE).
+        /// Maximum of that factor (CHOICE).
         feedback_jitter_high: f64 = 1.5, 1.0 => 10.0;
         /// The first report comes within the shorter of this and the announced interval (CHOICE).
         first_report_spread: Duration = Duration::from_secs(1);
-        /// Whether a newly announced interval changes a running report timer too (thesis: no).
+        /// Whether a newly announced interval also changes a running report timer (thesis: no).
         robust_feedback: bool = false;
-        /// The shortest time between two reports of a receiver, whatever is announced.
+        /// Minimum time between two reports of a receiver, whatever is announced.
         report_floor: Duration = Duration::from_ms(100), Duration::from_ms(1) => Duration::from_secs(60);
-        /// Which echo goes first (CHOICE).
+        /// Order of the echoes (CHOICE).
         echo_order: EchoOrder = EchoOrder::Arrival;
-        /// The size of a report on the wire.
+        /// Size of a report on the wire.
         report_size: Size = Size::from_bytes(64);
 
         // Silence, section 11.6 and 13.3.
-        /// How long a receiver waits for the first packet before it says so (CHOICE).
+        /// How long a receiver waits for the first packet before it records the silence (CHOICE).
         start_timeout: Duration = Duration::from_secs(10), Duration::from_ms(1) => Duration::from_secs(3600);
-        /// A path counts as silent after this many retransmission timeouts without a packet (CHOICE) ...
+        /// Number of retransmission timeouts without a packet after which a path is silent (CHOICE).
         silence_timeouts: f64 = 4.0, 0.0 => 1000.0;
-        /// ... but not before this (CHOICE).
+        /// Minimum time after which a path is silent (CHOICE).
         silence_min: Duration = Duration::from_secs(2), Duration::from_ms(1) => Duration::from_secs(3600);
         /// Time between two leaves on a silent path (CHOICE).
         silence_leave_gap: Duration = Duration::from_secs(1), Duration::from_ms(1) => Duration::from_secs(3600);
-        /// A joined layer counts as silent after 4 round trips or spacings, but not before this (CHOICE).
+        /// Minimum time, besides 4 round trips or spacings, after which a joined layer is silent (CHOICE).
         join_silent_min: Duration = Duration::from_secs(1), Duration::from_ms(1) => Duration::from_secs(3600);
-        /// What becomes of a silent layer (CHOICE).
+        /// Treatment of a silent layer (CHOICE).
         join_silent: SilentLayer = SilentLayer::Leave;
-        /// When a silent layer is left, counted from its join (CHOICE).
+        /// Time from its join after which a silent layer is left (CHOICE).
         join_silent_leave: Duration = Duration::from_secs(10), Duration::from_ms(1) => Duration::from_secs(3600);
 
         // The source.
-        /// The number of a layer's first packet.
+        /// Number of a layer's first packet.
         first_sequence: FirstSequence = FirstSequence::Zero;
-        /// How many packets say the end of the session when the source is stopped.
+        /// Number of packets that announce the end of the session when the source is stopped.
         end_packets: u32 = 3, 0 => 100;
     }
 }
@@ -191,7 +191,7 @@ impl Requirements for Options {
 }
 
 impl Options {
-    /// What the loss estimator is to be.
+    /// The configuration of the loss estimator.
     pub fn loss_config(&self) -> LossConfig {
         LossConfig {
             method: self.loss_estimator,
@@ -207,7 +207,7 @@ impl Options {
         }
     }
 
-    /// What the smoother is to be. An unbounded rate counts as twice the rate of all layers.
+    /// The configuration of the smoother. An unbounded rate counts as twice the rate of all layers.
     pub fn smoothing_config(&self, layers: &LayerTable) -> SmoothingConfig {
         let top = Layer(layers.count().saturating_sub(1));
         SmoothingConfig {

@@ -1,6 +1,6 @@
 //! ELM's receiver (thesis 6.2).
 //!
-//! A packet goes one way: the checks in this file, then `reception` (clock, sequence, losses,
+//! The path of a packet: the checks in this file, then `reception` (clock, sequence, losses,
 //! estimator, echo, rate, smoothing), then slow start or the manager in `management`. A step that
 //! they ask for takes effect before the next packet.
 
@@ -30,14 +30,14 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Layer, Level, RateEstimate, Time};
 use layercast_kit::counters::ReceiverCounters;
 
-/// What a receiver is about.
+/// The state of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     /// Not begun.
     Idle,
     /// No packet of the base layer has come yet.
     Waiting,
-    /// Climbing.
+    /// In slow start.
     SlowStart(SlowStart),
     /// The strategy decides.
     Managed,
@@ -62,10 +62,10 @@ pub struct Receiver {
     timers: Timers<Timer>,
     watch: Option<JoinWatch>,
     started: Time,
-    last_heard: Time,
+    last_packet: Time,
     silent: bool,
     no_join_before: Time,
-    /// The newest time stamp of the base layer and when it came.
+    /// The newest time stamp of the base layer and when it arrived.
     newest_base: Option<(u32, Time)>,
     counters: ReceiverCounters,
     actions: ActionQueue<Header>,
@@ -88,7 +88,7 @@ impl Receiver {
             timers: Timers::default(),
             watch: None,
             started: Time::ZERO,
-            last_heard: Time::ZERO,
+            last_packet: Time::ZERO,
             silent: false,
             no_join_before: Time::ZERO,
             newest_base: None,
@@ -100,7 +100,7 @@ impl Receiver {
         }
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn counters(&self) -> &ReceiverCounters {
         &self.counters
     }
@@ -110,7 +110,7 @@ impl Receiver {
         self.id
     }
 
-    /// Whether slow start goes on.
+    /// Whether the receiver is in slow start.
     pub fn in_slow_start(&self) -> bool {
         matches!(self.phase, Phase::SlowStart(_))
     }
@@ -147,10 +147,10 @@ impl Receiver {
             self.counters.stray += 1;
             return;
         }
-        self.take(now, &data, arrival.ecn == Ecn::Marked);
+        self.on_data(now, &data, arrival.ecn == Ecn::Marked);
     }
 
-    /// Whether a packet belongs to the session, which the first base packet makes known.
+    /// Whether a packet belongs to the session, which the first base packet identifies.
     fn is_of_session(&mut self, now: Time, data: &Data) -> bool {
         let known = self.session.known();
         if known.is_none() && (data.base.is_none() || self.phase != Phase::Waiting) {
@@ -163,29 +163,29 @@ impl Receiver {
                 return false;
             }
         }
-        let heard = self.session.hear(data.session);
-        if heard == SessionMatch::Restarted {
-            self.begin_anew(now);
+        let matched = self.session.observe(data.session);
+        if matched == SessionMatch::Restarted {
+            self.restart(now);
         }
-        heard != SessionMatch::Foreign
+        matched != SessionMatch::Foreign
     }
 
     /// One packet of a layer that is held: sequence, losses, estimator, echo, rate, smoothing,
     /// manager, in this order.
-    fn take(&mut self, now: Time, data: &Data, marked: bool) {
+    fn on_data(&mut self, now: Time, data: &Data, marked: bool) {
         let verdict = self.reception.on_data(now, data, marked, &mut self.counters, &mut self.actions);
         if verdict == Verdict::Suspect {
             self.counters.suspect += 1;
             return;
         }
-        self.last_heard = now;
+        self.last_packet = now;
         self.silent = false;
         if self.watch.is_some_and(|watch| watch.layer == data.layer()) {
             self.watch = None;
             self.timers.disarm(Timer::Join);
         }
         match verdict {
-            Verdict::Restarted => self.begin_anew(now),
+            Verdict::Restarted => self.restart(now),
             Verdict::Counted => self.evaluate_packet(now, data),
             Verdict::Ignored | Verdict::Suspect => {}
         }
@@ -200,7 +200,7 @@ impl Receiver {
 
     fn on_base(&mut self, now: Time, timestamp_us: u32, base: &Base) {
         self.newest_base = Some((timestamp_us, now));
-        self.table.learn(base.entry);
+        self.table.apply(base.entry);
         if let Some(at) = self.reports.announced(base.feedback_interval_ms)
             && self.timers.at(Timer::Report).is_some()
         {
@@ -239,7 +239,7 @@ impl Receiver {
         self.actions.send(Send::report(Header::Report(report), self.options.report_size));
     }
 
-    /// Leaves everything.
+    /// Leaves all layers.
     fn finish(&mut self, now: Time, cause: Cause) {
         self.leave_down_to(now, Level::NONE, cause);
         self.phase = Phase::Over;
@@ -306,7 +306,7 @@ impl Endpoint for Receiver {
             received, lost, marked, late, duplicate, stray, invalid, foreign, suspect, resync, restarts,
             join_failed, join_silent, reports, bad_echo,
         };
-        /// Whether slow start goes on.
+        /// Whether the receiver is in slow start.
         value in_slow_start in "flag" = self.in_slow_start();
         /// The feedback interval in force.
         value feedback_interval_ms in "ms" = self.feedback_interval();

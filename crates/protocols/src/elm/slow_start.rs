@@ -7,7 +7,7 @@ use layercast_core::units::{Duration, Rate, RateEstimate, Time};
 /// How many layers above the base a receiver climbs before its first round-trip time (thesis 6.2.4).
 const BLIND_LAYERS: u16 = 2;
 
-/// What slow start asks for.
+/// A step of slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlowStartStep {
     /// Join the next layer; slow start goes on.
@@ -33,8 +33,8 @@ pub struct SlowStartPlan {
     deaf_round_trips: f64,
 }
 
-/// The deaf period after joining a level: the interval, less by as much as the level is above the
-/// base layer (thesis 6.2.4).
+/// The deaf period after joining a level: the interval times the base rate over the level's
+/// cumulative rate (thesis 6.2.4).
 pub fn deaf_period(interval: Duration, base: Rate, level: Rate) -> Duration {
     if level > base { interval.scaled(base.as_bps() / level.as_bps()) } else { interval }
 }
@@ -57,7 +57,7 @@ impl SlowStartPlan {
     }
 
     /// Slow start after joining a level of cumulative rate `level` at `now`. `rtt` is the smoothed
-    /// round-trip time, or what stands for it before the first sample.
+    /// round-trip time, or the initial value before the first sample.
     pub fn after_join(&self, now: Time, rtt: Duration, base: Rate, level: Rate) -> SlowStart {
         let interval = self.round_trips.map_or(self.interval, |count| rtt.scaled(count));
         let deaf = match self.deaf {
@@ -70,36 +70,36 @@ impl SlowStartPlan {
 }
 
 impl SlowStart {
-    /// Whether rates are not consulted now.
+    /// Whether rates are ignored at `now`.
     pub fn is_deaf(&self, now: Time) -> bool {
         now < self.deaf_until
     }
 
-    /// What is due at `now`, with the latest rate. Ask at each new rate and at the deadline.
-    /// `layers_above_base` is how many layers beside the base layer are held.
+    /// The step due at `now`, with the latest rate. Call it at each new rate and at the deadline.
+    /// `layers_above_base` is how many layers are held in addition to the base layer.
     pub fn poll(
         &self,
         now: Time,
         rate: RateEstimate,
-        rung: &RateBounds,
+        bounds: &RateBounds,
         layers_above_base: u16,
     ) -> Option<SlowStartStep> {
-        let below = rate.known().is_some_and(|rate| rate < rung.here);
-        if !self.is_deaf(now) && (below || rung.above.is_none()) {
+        let below = rate.known().is_some_and(|rate| rate < bounds.here);
+        if !self.is_deaf(now) && (below || bounds.above.is_none()) {
             return Some(SlowStartStep::End);
         }
-        let may_climb = rung.above.is_some() && !is_held(rate, layers_above_base);
+        let may_climb = bounds.above.is_some() && !is_held(rate, layers_above_base);
         (may_climb && now >= self.next_join).then_some(SlowStartStep::Join)
     }
 
-    /// When to poll if no rate comes before; none while it waits for a round-trip time.
+    /// When to poll unless a rate comes first; none while it waits for a round-trip time.
     pub fn next_deadline(
         &self,
         rate: RateEstimate,
-        rung: &RateBounds,
+        bounds: &RateBounds,
         layers_above_base: u16,
     ) -> Option<Time> {
-        if rung.above.is_none() {
+        if bounds.above.is_none() {
             Some(self.deaf_until)
         } else if is_held(rate, layers_above_base) {
             None

@@ -14,8 +14,8 @@ use layercast_kit::counters::SourceCounters;
 use layercast_kit::estimator::rtt_sample;
 use layercast_kit::feedback::TokenBucket;
 
-/// A layer that is further behind than this starts anew from now: a host that stalled does not
-/// make up for it with a burst.
+/// A layer that is further behind than this restarts from the present time: after a stall, a host does not
+/// catch up with a burst.
 const MAX_BEHIND: Duration = Duration::from_ms(100);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,9 +24,9 @@ enum State {
     Idle,
     /// Sending.
     Sending,
-    /// The application has nothing to send.
+    /// The application has no data.
     Paused,
-    /// Over.
+    /// Ended.
     Stopped,
 }
 
@@ -46,7 +46,7 @@ pub struct Source {
     state: State,
     session: u32,
     layers: Vec<SendingLayer>,
-    /// The layer that sends next, and when.
+    /// The next departure of each layer.
     next: (Time, usize),
     table_next: usize,
     control: FeedbackControl,
@@ -78,12 +78,12 @@ impl Source {
         }
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn counters(&self) -> &SourceCounters {
         &self.counters
     }
 
-    /// The feedback interval that packets announce now.
+    /// The feedback interval that packets announce at present.
     pub fn feedback_interval(&self) -> Duration {
         Duration::from_ms(u64::from(self.control.interval_ms()))
     }
@@ -106,8 +106,8 @@ impl Source {
         self.resume(now);
     }
 
-    /// Every layer sends first at a random moment within one spacing, so that layers and sessions
-    /// do not beat in step.
+    /// Every layer first sends at a random moment within one spacing, so that layers and sessions
+    /// are not synchronised.
     fn resume(&mut self, now: Time) {
         self.state = State::Sending;
         for layer in &mut self.layers {

@@ -1,6 +1,6 @@
 //! Subscription management (thesis 6.1): when a receiver changes its level.
 //!
-//! A manager is told every new fair rate and asks for at most one step at a time. It knows only the
+//! A manager is given every new fair rate and asks for at most one step at a time. It knows only the
 //! cumulative rates around the present level, so it works with any layer structure.
 
 mod countdown;
@@ -35,7 +35,7 @@ pub struct RateBounds {
     pub above: Option<Rate>,
 }
 
-/// Decides when to join and when to leave. Pure: it acts only through what it returns.
+/// Decides when to join and when to leave. Pure: its only effect is what it returns.
 #[derive(Clone, Debug)]
 pub struct Manager {
     options: ManagerOptions,
@@ -46,7 +46,7 @@ pub struct Manager {
     last_join: Option<Time>,
 }
 
-/// The part of the options that a manager needs.
+/// The options that a manager uses.
 #[derive(Clone, Copy, Debug)]
 struct ManagerOptions {
     strategy: Strategy,
@@ -92,20 +92,20 @@ impl Manager {
         }
     }
 
-    /// Takes a new fair rate at the level that `rung` describes. Ask [`Manager::poll`] afterwards.
-    pub fn on_rate(&mut self, now: Time, rate: RateEstimate, rung: &RateBounds) {
+    /// Accepts a new fair rate at the level that `bounds` describes. Call [`Manager::poll`] afterwards.
+    pub fn on_rate(&mut self, now: Time, rate: RateEstimate, bounds: &RateBounds) {
         if rate == RateEstimate::Unknown {
             self.clear();
             return;
         }
         match self.options.strategy {
-            Strategy::Naive => naive::on_rate(self, now, rate, rung),
-            Strategy::Skeptical => skeptical::on_rate(self, now, rate, rung),
-            Strategy::Lazy => lazy::on_rate(self, now, rate, rung),
+            Strategy::Naive => naive::on_rate(self, now, rate, bounds),
+            Strategy::Skeptical => skeptical::on_rate(self, now, rate, bounds),
+            Strategy::Lazy => lazy::on_rate(self, now, rate, bounds),
         }
     }
 
-    /// When to poll next, if no new rate comes before.
+    /// When to poll next, unless a new rate comes first.
     pub fn next_deadline(&self) -> Option<Time> {
         match (self.join.deadline(), self.leave.deadline()) {
             (Some(join), Some(leave)) => Some(join.min(leave)),
@@ -113,8 +113,8 @@ impl Manager {
         }
     }
 
-    /// The step that is due at `now`. The caller takes it and then tells
-    /// [`Manager::level_changed`]; until then no other is given.
+    /// The step that is due at `now`. The caller takes it and then calls
+    /// [`Manager::level_changed`]; until then no other step is returned.
     pub fn poll(&mut self, now: Time) -> Option<Step> {
         let due = |timer: &Countdown| timer.deadline().is_some_and(|at| at <= now);
         let step = if self.pending.is_some() {
@@ -130,7 +130,7 @@ impl Manager {
         step
     }
 
-    /// The level changed, for whatever reason: both timers stop.
+    /// The level changed, for any reason: both timers stop.
     pub fn level_changed(&mut self, now: Time, step: Step) {
         self.clear();
         self.last_change = Some(now);
@@ -147,7 +147,7 @@ impl Manager {
     }
 
     /// The earliest time of the next join, by the rule that keeps a receiver without losses from
-    /// leaping through all layers.
+    /// joining all layers in quick succession.
     fn join_allowed_from(&self, rate: RateEstimate) -> Time {
         match self.last_join {
             Some(last) if self.options.gap_for_all_joins || rate == RateEstimate::Unbounded => {

@@ -1,8 +1,8 @@
-//! Numbers in network byte order, read and written one after the other.
+//! Numbers in network byte order, read and written sequentially.
 
 use super::header::HeaderError;
 
-/// Takes numbers from the front of some bytes.
+/// Reads numbers from the front of a slice.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Puts numbers to the front of a header's room, which is large enough for every header.
+/// Writes numbers to a buffer that is large enough for every header.
 pub(super) struct Writer<'a> {
     bytes: &'a mut [u8],
     at: usize,
@@ -44,7 +44,7 @@ impl<'a> Writer<'a> {
         Writer { bytes, at: 0 }
     }
 
-    /// How many bytes were put.
+    /// How many bytes were written.
     pub(super) fn written(&self) -> usize {
         self.at
     }

@@ -11,15 +11,15 @@ use layercast_core::units::Duration;
 variant_options! {
     /// The options of FLID-DL.
     options {
-        /// A bound on the leave latency: L. It decides for how many slots a channel is silent, and so how
-        /// many channels there are (FLID-DL paper, section V-B: leaves take 2 to 4 s).
+        /// Upper bound of the leave latency: L. It determines for how many slots a channel is silent, and so
+        /// how many channels there are (FLID-DL paper, section V-B: leaves take 2 to 4 s).
         leave_bound: Duration = Duration::from_secs(4), Duration::ZERO => Duration::from_secs(600);
         /// Whether the base layer stays on a channel of its own (FLID-DL paper, section III-C). If not, a
-        /// receiver finds the session only by what it hears on any channel.
+        /// receiver finds the session only by packets that arrive on any channel.
         static_base: bool = true;
         /// When a receiver joins for the next slot.
         join_mode: JoinMode = JoinMode::AtBoundary;
-        /// How long before the next slot early joins are sent: at most what a join takes, or the channel
+        /// Lead of early joins before the next slot: at most the time that a join takes, or the channel
         /// still carries a faster layer.
         join_lead: Duration = Duration::from_ms(50), Duration::ZERO => Duration::from_secs(10);
     }

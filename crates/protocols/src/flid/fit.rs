@@ -1,4 +1,4 @@
-//! Fitting the shares in which levels may rise to a target curve (FLID-DL paper, appendix).
+//! Fitting increase probabilities to a target curve (FLID-DL paper, appendix).
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,16 +11,16 @@ const GOLDEN: f64 = 0.618_033_988_749_894_9;
 /// How often the search along one coordinate narrows its interval.
 const NARROWINGS: u32 = 50;
 
-/// How the distance of a rate from the one that it is to reach counts (FLID-DL paper, appendix: any
-/// measure will do, its own is the first).
+/// How the distance of a rate from its target counts (FLID-DL paper, appendix: any
+/// measure will do, the paper uses the first).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Objective {
-    /// The square of the distance over the rate that is to be reached.
+    /// The square of the distance over the target rate.
     #[default]
     RelativeSquares,
     /// The square of the distance in packets/s: high rates weigh most.
     Squares,
-    /// The distance in packets/s: as squares, but a few that are far off weigh less.
+    /// The distance in packets/s: like its square, but outliers weigh less.
     Absolute,
 }
 
@@ -35,7 +35,7 @@ impl Objective {
     }
 }
 
-/// Loss rates with the rates that a protocol is to reach there.
+/// Loss rates with the target rates of a protocol.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Goal {
     points: Vec<(f64, f64)>,
@@ -62,7 +62,7 @@ impl Goal {
     }
 
     /// The target of the FLID-DL paper's examples.
-    pub fn of_the_paper(target: &Target) -> Goal {
+    pub fn from_paper(target: &Target) -> Goal {
         Goal::over(target, 0.001, 0.1, 500)
     }
 
@@ -79,8 +79,8 @@ impl Goal {
         self.points.iter().zip(rates).map(of).sum()
     }
 
-    /// The mean error of a point for a sum of errors: of squares the root of their mean, which is
-    /// relative or in packets/s; of distances their mean in packets/s.
+    /// The mean error of a point from a sum of errors: for squares the root of their mean, which is
+    /// relative or in packets/s; for distances their mean in packets/s.
     pub fn mean(&self, error: f64) -> f64 {
         let mean = error / self.points.len().max(1) as f64;
         match self.objective {
@@ -90,12 +90,12 @@ impl Goal {
     }
 }
 
-/// How hill climbing goes.
+/// The parameters of hill climbing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Climb {
-    /// The smallest distance between the shares of two levels: alpha.
+    /// The smallest distance between the increase probabilities of two levels: alpha.
     pub separation: f64,
-    /// It ends when a sweep moves the shares by less than this, squared and summed: beta.
+    /// It ends when a sweep moves the probabilities by less than this, squared and summed: beta.
     pub enough: f64,
     /// The most sweeps.
     pub sweeps: u32,
@@ -108,10 +108,10 @@ impl Default for Climb {
     }
 }
 
-/// Where hill climbing ended.
+/// The result of hill climbing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
-    /// The shares.
+    /// The increase probabilities.
     pub increase_probabilities: Vec<f64>,
     /// Their [error](Goal::error).
     pub error: f64,
@@ -119,8 +119,8 @@ pub struct Fitted {
     pub sweeps: u32,
 }
 
-/// Hill climbing (FLID-DL paper, appendix A): one share after the other is moved between its neighbours
-/// to where the error is least, until nothing moves any more. `start` must be
+/// Hill climbing (FLID-DL paper, appendix A): one probability after the other is moved between its neighbours
+/// to the point of least error, until none moves any more. `start` must be
 /// [separated](super::separated).
 pub fn climb(model: &Model, goal: &Goal, start: &[f64], how: &Climb) -> Fitted {
     let mut climber = Climber::new(model, goal, start);
@@ -136,18 +136,18 @@ pub fn climb(model: &Model, goal: &Goal, start: &[f64], how: &Climb) -> Fitted {
     Fitted { increase_probabilities, error, sweeps }
 }
 
-/// Weights of the levels, put together so that one share can be changed at a cost that does not grow
-/// with the number of levels. Seen from level k, those above weigh in proportion to its share, those up
+/// Weights of the levels, arranged so that one probability can be changed at a cost that does not grow with
+/// the number of levels. Relative to level k, the weights above are proportional to its probability, those up
 /// to k do not depend on it: the mean rate is (A + p B) / (C + p D).
 struct Climber<'a> {
     model: &'a Model,
     goal: &'a Goal,
     increase_probabilities: Vec<f64>,
-    /// For each level but the top and each point: what level k + 1 weighs beside level k at share 1.
+    /// For each level but the top and each point: the weight of level k + 1 relative to level k at probability 1.
     steps: Vec<Vec<f64>>,
-    /// For each level and point: rates and weights from this level up, where it weighs 1.
+    /// For each level and point: rates and weights from this level up, where its weight is 1.
     above: Vec<Vec<(f64, f64)>>,
-    /// For each point: rates and weights up to the present level, where it weighs 1.
+    /// For each point: rates and weights up to the present level, where its weight is 1.
     below: Vec<(f64, f64)>,
     /// For each point: A, B, C, D of the present level.
     terms: Vec<[f64; 4]>,
@@ -171,7 +171,7 @@ impl<'a> Climber<'a> {
         }
     }
 
-    /// One sweep over all levels. Returns by how much the shares moved, squared and summed.
+    /// One sweep over all levels. Returns by how much the probabilities moved, squared and summed.
     fn sweep(&mut self, separation: f64) -> f64 {
         self.weigh_above();
         let mut moved = 0.0;
@@ -204,7 +204,7 @@ impl<'a> Climber<'a> {
         }
     }
 
-    /// Moves on to `level`, and sets the terms for it.
+    /// Advances to `level`, and sets its terms.
     fn weigh_below(&mut self, level: usize) {
         let rate = self.model.packets_per_s[level];
         for (point, below) in self.below.iter_mut().enumerate() {
@@ -225,13 +225,13 @@ impl<'a> Climber<'a> {
         self.goal.error_of(self.terms.iter().map(|[a, b, c, d]| (a + rise * b) / (c + rise * d)))
     }
 
-    /// The share between two bounds with the least error: by golden section, the bounds themselves
-    /// tried too. What is there now stays unless something is better.
+    /// The probability between two bounds with the least error, by golden section; the bounds themselves
+    /// are tried too. The present one stays unless another is better.
     fn best(&self, low: f64, high: f64, now: f64) -> f64 {
         let mut best = (self.error_at(now), now);
         let mut consider = |rise: f64| {
             let error = self.error_at(rise);
-            // An error that is no number is never less.
+            // An error that is NaN is never less.
             if error < best.0 {
                 best = (error, rise);
             }

@@ -16,7 +16,7 @@ pub struct Header {
     pub session: u32,
     /// The slot, modulo 2^32.
     pub slot: WireSeq,
-    /// The highest level that may rise at the end of the slot; none if nobody may. At most 127.
+    /// The highest level that may increase at the end of the slot; none if no level may. At most 127.
     pub signal: Option<u8>,
     /// Whether this is the channel's first packet in the slot.
     pub first_of_slot: bool,
@@ -33,7 +33,7 @@ pub struct Header {
 /// Why bytes are not a header of FLID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderError {
-    /// The congestion control information or the extension has another length.
+    /// The congestion control information or the extension has a wrong length.
     Length,
     /// The signal is below -1.
     Signal(i8),
@@ -44,9 +44,11 @@ pub enum HeaderError {
 impl fmt::Display for HeaderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            HeaderError::Length => write!(f, "a part of the header has a wrong length"),
-            HeaderError::Signal(signal) => write!(f, "there is no increase signal {signal}"),
-            HeaderError::Session => write!(f, "there is no session number"),
+            HeaderError::Length => {
+                write!(f, "the congestion control information or the extension has a wrong length")
+            }
+            HeaderError::Signal(signal) => write!(f, "increase signal {signal} is below -1"),
+            HeaderError::Session => write!(f, "the session number is missing"),
         }
     }
 }

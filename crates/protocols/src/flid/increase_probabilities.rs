@@ -1,15 +1,15 @@
-//! In which share of the slots each level may rise: p_i of the FLID-DL paper.
+//! The increase probabilities of the levels: p_i of the FLID-DL paper.
 
 use alloc::vec::Vec;
 
 use super::{Model, Target};
 
-/// The smallest distance between the shares of two levels in hill climbing (FLID-DL paper, appendix A:
+/// The smallest distance between the probabilities of two levels in hill climbing (FLID-DL paper, appendix A:
 /// alpha).
 pub const SEPARATION: f64 = 0.001;
 
-/// The heuristic before its repair: p_i = T q_i R_i, at most 1, where the target has rate R_i at loss rate
-/// q_i; none may rise from the top (FLID-DL paper, section IV-C).
+/// The heuristic before monotonicity is restored: p_i = T q_i R_i, at most 1, where the target has rate R_i
+/// at loss rate q_i; the top level never increases (FLID-DL paper, section IV-C).
 pub fn raw_heuristic(model: &Model, target: &Target) -> Vec<f64> {
     let rise = |&rate: &f64| (model.slot_s * target.loss(rate) * rate).min(1.0);
     let mut increase_probabilities: Vec<f64> = model.packets_per_s.iter().map(rise).collect();
@@ -19,8 +19,8 @@ pub fn raw_heuristic(model: &Model, target: &Target) -> Vec<f64> {
     increase_probabilities
 }
 
-/// The heuristic: what lies below the largest share is raised to it, so that shares never grow with the
-/// level, as cumulative signals need.
+/// The heuristic: levels below that with the largest probability are raised to it, so that probabilities
+/// never grow with the level, as cumulative signals need.
 pub fn heuristic(model: &Model, target: &Target) -> Vec<f64> {
     let mut increase_probabilities = raw_heuristic(model, target);
     let largest = increase_probabilities.iter().copied().fold(0.0, f64::max);
@@ -30,7 +30,7 @@ pub fn heuristic(model: &Model, target: &Target) -> Vec<f64> {
     increase_probabilities
 }
 
-/// Moves shares apart: each at least `by` below that of the level below and above that of the level
+/// Separates the probabilities: each at least `by` below that of the level below and above that of the level
 /// above, the first at least `by` below 1 (FLID-DL paper, appendix A, step 1).
 pub fn separated(increase_probabilities: &[f64], by: f64) -> Vec<f64> {
     let top = increase_probabilities.len().saturating_sub(1);

@@ -9,7 +9,7 @@
 //!         +--------+--------+--------+--------+
 //! ```
 //!
-//! The type tells the variants apart.
+//! The type distinguishes the variants.
 
 use super::{Header, HeaderError};
 use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
@@ -17,7 +17,7 @@ use layercast_core::units::{Channel, Layer};
 use layercast_core::wire::{CciLength, Wire, WireNumbers};
 
 impl Header {
-    /// The header in pieces, with the extension of a variant's type.
+    /// The LCT fields of the header, with the extension of a variant's type.
     pub fn to_lct(&self, extension: u8) -> LctFields {
         LctFields {
             cci: Cci::Long(self.word()),
@@ -27,16 +27,16 @@ impl Header {
         }
     }
 
-    /// The header from its pieces. Never panics.
+    /// The header from its LCT fields. Never panics.
     ///
     /// # Errors
     /// [`HeaderError`].
-    pub fn from_lct(pieces: &LctFields) -> Result<Header, HeaderError> {
-        let (Cci::Long(word), &[layer, _]) = (pieces.cci, pieces.extension.content()) else {
+    pub fn from_lct(fields: &LctFields) -> Result<Header, HeaderError> {
+        let (Cci::Long(word), &[layer, _]) = (fields.cci, fields.extension.content()) else {
             return Err(HeaderError::Length);
         };
-        let session = pieces.session.ok_or(HeaderError::Session)?;
-        Ok(Header { session, layer, end_of_session: pieces.end_of_session, ..Header::from_word(word)? })
+        let session = fields.session.ok_or(HeaderError::Session)?;
+        Ok(Header { session, layer, end_of_session: fields.end_of_session, ..Header::from_word(word)? })
     }
 }
 
@@ -84,15 +84,15 @@ mod tests {
                 layer: (bits >> 40) as u8,
                 end_of_session: bits & 4 == 0,
             };
-            let pieces = header.to_lct(89);
-            assert_eq!(Header::from_lct(&pieces), Ok(header));
-            let short = LctFields { cci: Cci::Short(pieces.cci.first()), ..pieces };
+            let fields = header.to_lct(89);
+            assert_eq!(Header::from_lct(&fields), Ok(header));
+            let short = LctFields { cci: Cci::Short(fields.cci.first()), ..fields };
             assert_eq!(Header::from_lct(&short), Err(HeaderError::Length));
-            let nobody = LctFields { session: None, ..pieces };
+            let nobody = LctFields { session: None, ..fields };
             assert_eq!(Header::from_lct(&nobody), Err(HeaderError::Session));
             for content in [&[][..], &[1, 2, 3, 4, 5, 6]] {
                 let Ok(extension) = Extension::new(89, content) else { continue };
-                assert_eq!(Header::from_lct(&LctFields { extension, ..pieces }), Err(HeaderError::Length));
+                assert_eq!(Header::from_lct(&LctFields { extension, ..fields }), Err(HeaderError::Length));
             }
         }
     }

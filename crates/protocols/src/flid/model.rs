@@ -7,7 +7,7 @@ use layercast_core::layers::LayerTable;
 use layercast_core::math::{exp, exp_m1, ln, ln_1p};
 use layercast_core::units::{Duration, Size};
 
-/// The levels of a session as the chain sees them.
+/// The levels of a session as states of the chain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// The cumulative rate of each level, in packets/s.
@@ -45,17 +45,17 @@ impl Model {
         self.packets_per_s.get(level).map_or(0.0, |rate| self.slot_s * rate * ln_1p(-loss))
     }
 
-    /// The probability of each level in the steady state, if level i may rise in a share `increase_probabilities[i]` of
-    /// the slots, and each packet is lost with probability `loss`. Without loss it is the highest level
+    /// The probability of each level in the steady state, with increase probabilities `increase_probabilities`
+    /// and packet loss probability `loss`. Without loss all weight is on the highest level
     /// that can be reached.
-    pub fn shares(&self, increase_probabilities: &[f64], loss: f64) -> Vec<f64> {
+    pub fn level_probabilities(&self, increase_probabilities: &[f64], loss: f64) -> Vec<f64> {
         let mut weights = Vec::with_capacity(self.levels());
         let mut weight = 0.0;
         for level in 0..self.levels() {
             if level > 0 {
                 let rise = increase_probabilities.get(level - 1).copied().unwrap_or_default();
-                // Where the probability of an increase is 0, the chain is cut. At no loss the last term is infinite: all weight
-                // moves up as far as it can.
+                // Where the probability of an increase is 0, the chain is cut. At no loss the last term is
+                // infinite: all weight moves up as far as possible.
                 weight = match rise > 0.0 && weight > f64::NEG_INFINITY {
                     true => {
                         let (from, to) = (self.ln_clean(level - 1, loss), self.ln_clean(level, loss));
@@ -66,7 +66,7 @@ impl Model {
             }
             weights.push(weight);
         }
-        // Infinite weights count up, so that the highest of them has all.
+        // Infinite weights are counted, so that the highest level with one has all the weight.
         let largest = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if largest == f64::INFINITY {
             let top = weights.iter().rposition(|&weight| weight == largest);
@@ -78,16 +78,16 @@ impl Model {
         weights
     }
 
-    /// The mean rate in packets/s: the rates of the levels by their [shares](Model::shares).
+    /// The mean rate in packets/s: the rates of the levels by their [probabilities](Model::level_probabilities).
     pub fn mean_rate(&self, increase_probabilities: &[f64], loss: f64) -> f64 {
-        let shares = self.shares(increase_probabilities, loss);
+        let shares = self.level_probabilities(increase_probabilities, loss);
         shares.iter().zip(&self.packets_per_s).map(|(share, rate)| share * rate).sum()
     }
 
     /// How often receivers join and leave (FLID-DL paper, section IV-C, per second).
     pub fn memberships(&self, increase_probabilities: &[f64], loss: f64) -> Memberships {
         let mut per_slot = Memberships::default();
-        for (level, share) in self.shares(increase_probabilities, loss).into_iter().enumerate() {
+        for (level, share) in self.level_probabilities(increase_probabilities, loss).into_iter().enumerate() {
             let clean = share * exp(self.ln_clean(level, loss));
             let rise = increase_probabilities.get(level).copied().unwrap_or_default();
             let stay = if level == 0 { 0.0 } else { 1.0 };
@@ -112,9 +112,9 @@ mod tests {
     #[test]
     fn without_loss_all_weight_is_at_the_highest_level_that_can_be_reached() {
         let model = Model { packets_per_s: vec![1.0, 2.0, 4.0, 8.0], slot_s: 1.0 };
-        assert_eq!(model.shares(&[0.5, 0.2, 0.1, 0.0], 0.0), [0.0, 0.0, 0.0, 1.0]);
-        assert_eq!(model.shares(&[0.5, 0.0, 0.1, 0.0], 0.0), [0.0, 1.0, 0.0, 0.0]);
+        assert_eq!(model.level_probabilities(&[0.5, 0.2, 0.1, 0.0], 0.0), [0.0, 0.0, 0.0, 1.0]);
+        assert_eq!(model.level_probabilities(&[0.5, 0.0, 0.1, 0.0], 0.0), [0.0, 1.0, 0.0, 0.0]);
         assert_eq!(model.mean_rate(&[0.0, 0.2, 0.1, 0.0], 0.0), 1.0);
-        assert_eq!(model.shares(&[0.5, 0.2, 0.1, 0.0], 1.0), [1.0, 0.0, 0.0, 0.0]);
+        assert_eq!(model.level_probabilities(&[0.5, 0.2, 0.1, 0.0], 1.0), [1.0, 0.0, 0.0, 0.0]);
     }
 }

@@ -23,9 +23,9 @@ use layercast_kit::silence::SILENCE;
 
 pub use slots::{Congestion, next_level};
 
-/// After that, and after so many slots, it looks for the session anew.
+/// After that, and after this many slots, it searches for the session again.
 const SILENT_SLOTS: u64 = 20;
-/// So many slots in a row without a packet leave the base only.
+/// This many slots in a row without a packet reduce the receiver to the base layer.
 const STARVED_SLOTS: u32 = 3;
 
 /// The receiver of a FLID session.
@@ -51,7 +51,7 @@ pub struct Receiver {
     /// Slots in a row that ended without a packet of the next one.
     assumed_slots: u32,
     deaf_until: Time,
-    last_heard: Time,
+    last_packet: Time,
     counts: (u64, u64),
     /// Slots after which a layer was added, and after which one was left.
     decisions: (u64, u64),
@@ -62,10 +62,10 @@ pub struct Receiver {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Idle,
-    /// The base is joined; no packet of it has come.
+    /// The base layer is joined; no packet of it has come.
     Acquiring,
     Running,
-    /// Nothing came for some slots.
+    /// No packet came for some slots.
     Starved,
 }
 
@@ -74,7 +74,7 @@ timers! {
     enum Timer {
         /// The slot has ended without a packet of the next one.
         SlotEnd,
-        /// The last packets of the slot before have had their time.
+        /// The last packets of the slot before have had time to arrive.
         Grace,
         /// Joins for the next slot are due.
         EarlyJoin,
@@ -84,8 +84,8 @@ timers! {
 }
 
 impl Receiver {
-    /// A receiver for the layers of `plan`. It needs no randomness; the stream is taken so that all
-    /// receivers are made alike.
+    /// A receiver for the layers of `plan`. It needs no randomness; the stream is accepted so that all
+    /// receivers have the same constructor.
     pub fn new(options: &impl Variant, plan: SessionPlan, _stream: Stream) -> Receiver {
         let settings = Settings { increase_probability_list: alloc::vec::Vec::new(), ..options.settings() };
         let layering = settings.layering(&plan);
@@ -105,7 +105,7 @@ impl Receiver {
             clock: SlotClock::default(),
             assumed_slots: 0,
             deaf_until: Time::ZERO,
-            last_heard: Time::ZERO,
+            last_packet: Time::ZERO,
             counts: (0, 0),
             decisions: (0, 0),
             timers: Timers::default(),
@@ -128,15 +128,15 @@ impl Receiver {
             return;
         }
         if !self.channels.holds(channel) {
-            self.channels.hear_left(now, channel, number, &mut self.actions);
+            self.channels.on_late_packet(now, channel, number, &mut self.actions);
             return;
         }
-        match self.session.hear(header.session) {
+        match self.session.observe(header.session) {
             SessionMatch::Foreign => return,
             SessionMatch::Restarted => self.acquire(now),
             SessionMatch::First | SessionMatch::Same => {}
         }
-        self.last_heard = now;
+        self.last_packet = now;
         if self.state != State::Running {
             self.on_first_packet(now, &header, number);
         }
@@ -145,10 +145,10 @@ impl Receiver {
         }
     }
 
-    /// The first packet of a session, or after a silence. A receiver that holds the base needs one of
-    /// the base; without a base that stands still the first one of a slot on any channel tells it.
+    /// The first packet of a session, or after a silence. A receiver that holds the base layer needs one of
+    /// the base layer; without a static base layer the first one of a slot on any channel will do.
     fn on_first_packet(&mut self, now: Time, header: &Header, number: u64) {
-        let fits = if self.base_turns() { header.first_of_slot } else { header.layer() == Layer::BASE };
+        let fits = if self.is_base_dynamic() { header.first_of_slot } else { header.layer() == Layer::BASE };
         if !fits {
             return;
         }
@@ -157,7 +157,7 @@ impl Receiver {
         self.assumed_slots = 0;
         self.jump.reset();
         self.clock.reset();
-        self.clock.hear(number, now, self.settings.slot);
+        self.clock.on_packet(number, now, self.settings.slot);
         self.channels.restart(number);
         self.change_level(now, Level::up_to(Layer::BASE), Cause::Start);
         self.start_slot(now, false);
@@ -171,14 +171,14 @@ impl Receiver {
             let elapsed = now.since(self.slot.began);
             self.jump.allows(number, ahead, elapsed, self.settings.slot, from)
         };
-        // The first packet of a slot tells what the slots before lost.
+        // The first packet of a slot reveals the losses of the slots before.
         let is_new = if turns && !header.first_of_slot {
-            self.turn(now, number, None);
+            self.advance_slot(now, number, None);
             self.count(&header, number)
         } else {
             let is_new = self.count(&header, number);
             if turns {
-                self.turn(now, number, None);
+                self.advance_slot(now, number, None);
             }
             is_new
         };
@@ -187,14 +187,14 @@ impl Receiver {
         }
         self.counts.0 += 1;
         let is_marked = arrival.ecn == Ecn::Marked;
-        self.clock.hear(number, now, self.settings.slot);
+        self.clock.on_packet(number, now, self.settings.slot);
         if let Some(slot) = self.record(number) {
             slot.received += 1;
             slot.is_marked |= is_marked;
-            slot.hear(header.signal);
+            slot.on_signal(header.signal);
         }
         if header.layer() == Layer::BASE {
-            match self.end.hear(header.end_of_session) {
+            match self.end.on_packet(header.end_of_session) {
                 Some(true) => self.timers.arm(Timer::SessionEnd, now + END_WAIT),
                 Some(false) => self.timers.disarm(Timer::SessionEnd),
                 None => {}
@@ -203,7 +203,7 @@ impl Receiver {
     }
 
     /// The present slot ends and `number` begins; `assumed` if no packet says so.
-    fn turn(&mut self, now: Time, number: u64, assumed: Option<Cause>) {
+    fn advance_slot(&mut self, now: Time, number: u64, assumed: Option<Cause>) {
         let ahead = number.saturating_sub(self.slot.number);
         self.assumed_slots = if assumed.is_some() { self.assumed_slots + 1 } else { 0 };
         let waits = !self.layering.is_dynamic() && assumed.is_none() && ahead == 1;
@@ -219,14 +219,14 @@ impl Receiver {
             self.timers.arm(Timer::Grace, now + self.settings.loss_grace);
             None
         } else if ahead > 1 || assumed.is_some() {
-            // Slots that nothing was heard of were congested. Dynamic layers have stepped down meanwhile.
+            // Slots without any packet were congested. Dynamic layers have stepped down meanwhile.
             self.counts.1 += u64::from(self.finalise(number.saturating_sub(1)).1.present);
             let steps = if self.layering.is_dynamic() { ahead } else { 1 };
             let held = u64::from(self.level.layer_count());
             Some(((held.saturating_sub(steps)).max(1) as u16, assumed.unwrap_or(Cause::Loss)))
         } else if let Some(planned) = planned {
-            // What came after the decision counts for the new slot.
-            (next.lost, next.is_marked, next.is_told) = (ended.lost, ended.is_marked, ended.is_told);
+            // Packets that came after the decision count for the new slot.
+            (next.lost, next.is_marked, next.is_traced) = (ended.lost, ended.is_marked, ended.is_traced);
             Some(planned)
         } else {
             self.decide(now, ended)
@@ -240,17 +240,17 @@ impl Receiver {
         self.start_slot(now, assumed.is_some());
     }
 
-    /// Whether the base moves from channel to channel like all layers.
-    fn base_turns(&self) -> bool {
+    /// Whether the base layer moves from channel to channel like all layers.
+    fn is_base_dynamic(&self) -> bool {
         matches!(self.layering, Layering::Turning(_))
     }
 
-    /// Whether the next slot is on channels that are not held, so that its beginning cannot be heard.
+    /// Whether the next slot is on channels that are not held, so that its first packet cannot arrive.
     fn goes_by_clock(&self) -> bool {
-        self.base_turns() && self.level.layer_count() <= 1
+        self.is_base_dynamic() && self.level.layer_count() <= 1
     }
 
-    /// Sets the timers of a slot that has begun. If that was assumed, patience is used up.
+    /// Sets the timers of a slot that has begun. If that was assumed, it uses up patience.
     fn start_slot(&mut self, now: Time, assumed: bool) {
         let slot = self.settings.slot;
         let patience = if assumed { slot } else { self.clock.patience(slot) };
@@ -273,7 +273,7 @@ impl Receiver {
         }
     }
 
-    /// Waits for a packet of the base, and holds nothing else. Without a base that stands still the
+    /// Waits for a packet of the base layer, and holds nothing else. Without a static base layer the
     /// first channel is as good as any.
     fn acquire(&mut self, now: Time) {
         self.state = State::Acquiring;
@@ -282,7 +282,7 @@ impl Receiver {
         let silence = self.timers.at(Timer::Silence).unwrap_or(now + SILENCE);
         self.timers.clear();
         self.timers.arm(Timer::Silence, silence);
-        // In slot l of a wheel the first channel carries the base; for others the slot does not matter.
+        // In slot l of a cycle the first channel carries the base layer; otherwise the slot does not matter.
         self.slot = match self.layering {
             Layering::Turning(wheel) => Slot::new(u64::from(wheel.layers), now),
             _ => Slot::new(0, now),
@@ -295,7 +295,7 @@ impl Receiver {
             return;
         }
         let layer = self.layering.layer_of(channel, self.slot.number);
-        // A channel for the next slot is tried again when that begins.
+        // A join for the next slot is retried when that begins.
         let Some(layer) = layer.filter(|&layer| self.level.holds(layer)) else { return };
         if layer == Layer::BASE {
             self.state = State::Acquiring;
@@ -329,14 +329,14 @@ impl Receiver {
     /// No packet of the next slot came.
     fn on_missing_slot(&mut self, now: Time) {
         if self.goes_by_clock() && self.slot.received > 0 {
-            self.turn(now, self.slot.number + 1, None);
+            self.advance_slot(now, self.slot.number + 1, None);
             return;
         }
-        self.turn(now, self.slot.number + 1, Some(Cause::Silence));
+        self.advance_slot(now, self.slot.number + 1, Some(Cause::Silence));
         if self.assumed_slots >= STARVED_SLOTS {
             self.change_level(now, Level::up_to(Layer::BASE), Cause::Silence);
-            // A base that turns must be followed.
-            if !self.base_turns() {
+            // A base layer that moves must be followed.
+            if !self.is_base_dynamic() {
                 self.state = State::Starved;
                 self.timers.disarm(Timer::SlotEnd);
                 self.timers.disarm(Timer::EarlyJoin);
@@ -348,16 +348,16 @@ impl Receiver {
     fn join_early(&mut self, now: Time) {
         let ended = self.slot;
         let decided = self.decide(now, ended);
-        (self.slot.lost, self.slot.is_marked, self.slot.is_told) = (0, false, false);
+        (self.slot.lost, self.slot.is_marked, self.slot.is_traced) = (0, false, false);
         let (count, cause) = decided.unwrap_or((self.level.layer_count(), Cause::IncreaseSignal));
         self.planned = Some((count, cause));
         self.channels.join(Level::from_count(count), self.slot.number + 1, &mut self.actions);
     }
 
     fn on_silence(&mut self, now: Time) {
-        let waited = now.since(self.last_heard);
+        let waited = now.since(self.last_packet);
         if waited < SILENCE && self.level != Level::NONE {
-            self.timers.arm(Timer::Silence, self.last_heard + SILENCE);
+            self.timers.arm(Timer::Silence, self.last_packet + SILENCE);
             return;
         }
         if waited >= SILENCE {
@@ -382,7 +382,7 @@ impl Endpoint for Receiver {
     fn handle(&mut self, now: Time, input: Input<Header>) {
         match input {
             Input::Start => {
-                self.last_heard = now;
+                self.last_packet = now;
                 self.congestion = Congestion::new(self.settings.ecn, now);
                 self.acquire(now);
             }
@@ -420,7 +420,7 @@ impl Endpoint for Receiver {
         count lost in "packets" = self.counts.1;
         /// The number of the present slot.
         value slot in "slots" = self.slot.number;
-        /// The level that the slot's increase signal names, once a packet has told it; none if it names none.
+        /// The level that the slot's increase signal names, once a packet has arrived; none if it names none.
         value signal in "layers" = self.slot.signal();
         /// Slots after which a layer was added.
         count increases in "slots" = self.decisions.0;

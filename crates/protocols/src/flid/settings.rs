@@ -1,4 +1,4 @@
-//! The options of FLID's variants, and what endpoints make of them.
+//! The options of FLID's variants, and the settings that endpoints derive from them.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -20,12 +20,12 @@ layercast_core::choices! {
 }
 
 layercast_core::choices! {
-    /// How the shares of slots are chosen in which levels may rise: p_i of the FLID-DL paper.
+    /// How the increase probabilities of the levels are chosen: p_i of the FLID-DL paper.
     pub enum ProbabilityRule {
         /// From the loss rate at which TCP would have the level's rate (FLID-DL paper, section IV-C).
         Heuristic = "heuristic",
-        /// The heuristic, improved until the mean rate over the loss rate is close to TCP's (FLID-DL
-        /// paper, appendix).
+        /// The heuristic, improved until the mean rate as a function of the loss rate is close to TCP's
+        /// (FLID-DL paper, appendix).
         HillClimbing = "hill-climbing",
         /// The option `increase_probability_list`.
         List = "list",
@@ -37,19 +37,19 @@ layercast_core::choices! {
     pub enum JoinMode {
         /// At the first packet of that slot.
         AtBoundary = "at-boundary",
-        /// The option `join_lead` before the slot is expected to begin.
+        /// The option `join_lead` before the expected start of the slot.
         Early = "early",
     }
 }
 
-/// Rules for sessions whose packets are marked instead of lost.
+/// Rules for sessions whose packets are marked instead of dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EcnSettings {
-    /// Whether heavy loss counts beside marks, and losses count where no router marks.
+    /// Whether heavy loss counts in addition to marks, and losses count where no router marks.
     pub safety: bool,
 }
 
-/// What endpoints know of the options of their variant.
+/// The settings of endpoints, from the options of their variant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// The length of a slot.
@@ -58,31 +58,31 @@ pub struct Settings {
     pub nominal_rtt: Duration,
     /// How signals are chosen.
     pub signal: SignalRule,
-    /// How shares are chosen.
+    /// How increase probabilities are chosen.
     pub increase_probabilities: ProbabilityRule,
-    /// The shares for the rule "list".
+    /// The increase probabilities for the rule "list".
     pub increase_probability_list: Vec<f64>,
     /// The width of the signal's counter in bits.
     pub counter_bits: u32,
     /// The longest random delay of a packet.
     pub packet_jitter: Duration,
-    /// A bound on the leave latency; none for static layers.
+    /// Upper bound of the leave latency; none for static layers.
     pub leave_bound: Option<Duration>,
-    /// Whether the base stands still where layers are dynamic.
+    /// Whether the base layer is static where the others are dynamic.
     pub static_base: bool,
     /// When joins are sent.
     pub join_mode: JoinMode,
     /// How long before the slot early joins are sent.
     pub join_lead: Duration,
-    /// How long a receiver of static layers does nothing after it left one.
+    /// How long a receiver of static layers keeps its level after it left one.
     pub deaf: Duration,
-    /// After how many later packets of its channel a packet is lost.
+    /// The number of later packets of its channel after which a packet is lost.
     pub reorder: u32,
     /// How long after a slot's end static layers wait for its packets.
     pub loss_grace: Duration,
-    /// Whether a receiver adds a layer only when its top layer has delivered.
+    /// Whether a receiver adds a layer only when its top layer has delivered a packet.
     pub wait_first_packet: bool,
-    /// Whether marks decide.
+    /// The rules for marks, if marks decide.
     pub ecn: Option<EcnSettings>,
 }
 
@@ -93,7 +93,7 @@ pub trait Variant {
 }
 
 impl Default for Settings {
-    /// What the family's options default to, with static layers.
+    /// The defaults of the family's options, with static layers.
     fn default() -> Settings {
         Settings {
             slot: Duration::from_ms(500),
@@ -123,12 +123,12 @@ impl Variant for Settings {
 }
 
 impl Settings {
-    /// How many of the session's layers are used.
+    /// The number of layers of the session that are used.
     pub fn layers(&self, plan: &SessionPlan) -> u16 {
         plan.layers.count().min(MAX_LAYERS)
     }
 
-    /// Where the layers of a session travel.
+    /// The mapping of a session's layers to channels.
     pub fn layering(&self, plan: &SessionPlan) -> Layering {
         let layers = self.layers(plan);
         let Some(leave_bound) = self.leave_bound else { return Layering::Static(layers) };
@@ -182,10 +182,10 @@ impl Settings {
     }
 
     fn check_list(&self, layers: u16) -> Result<(), PlanError> {
-        let (told, needed) = (self.increase_probability_list.len(), usize::from(layers.saturating_sub(1)));
+        let (given, needed) = (self.increase_probability_list.len(), usize::from(layers.saturating_sub(1)));
         // The top level never increases; a list may say so.
         let fits =
-            told == needed || (told == needed + 1 && self.increase_probability_list.last() == Some(&0.0));
+            given == needed || (given == needed + 1 && self.increase_probability_list.last() == Some(&0.0));
         let is_share = |rise: &f64| (0.0..=1.0).contains(rise);
         let falls = self.increase_probability_list.is_sorted_by(|lower, upper| lower >= upper);
         if fits && falls && self.increase_probability_list.iter().all(is_share) {
@@ -193,13 +193,13 @@ impl Settings {
         }
         let needs = needed.to_string();
         Err(PlanError(format!(
-            "`increase_probability_list` has {told} numbers; with {layers} layers it must have {needs}, from 0 to 1, that do \
+            "`increase_probability_list` has {given} numbers; with {layers} layers it must have {needs}, from 0 to 1, that do \
              not grow"
         )))
     }
 
-    /// The share of slots in which each level may rise; 0 for the top.
-    pub fn shares(&self, plan: &SessionPlan) -> Vec<f64> {
+    /// The increase probability of each level; 0 for the top.
+    pub fn level_probabilities(&self, plan: &SessionPlan) -> Vec<f64> {
         let target = Target::new(self.nominal_rtt);
         let mut model = Model::new(&plan.layers, plan.packet_size, self.slot);
         model.packets_per_s.truncate(usize::from(self.layers(plan)));
@@ -207,7 +207,7 @@ impl Settings {
         match self.increase_probabilities {
             ProbabilityRule::Heuristic => start(),
             ProbabilityRule::HillClimbing => {
-                let goal = Goal::of_the_paper(&target);
+                let goal = Goal::from_paper(&target);
                 climb(&model, &goal, &separated(&start(), SEPARATION), &Climb::default())
                     .increase_probabilities
             }
@@ -235,30 +235,30 @@ macro_rules! variant_options {
         layercast_core::options! {
             $(#[doc = $struct_doc])*
             pub struct Options {
-                /// The length of a slot: T. A few round-trip times, longer than a join takes (FLID-DL
+                /// Length of a slot: T. A few round-trip times, longer than a join takes (FLID-DL
                 /// paper, section V-A: 500 ms).
                 slot: Duration = Settings::default().slot, Duration::from_ms(10) => Duration::from_secs(60);
-                /// The nominal round-trip time: the one for which TCP's rate is the target (FLID-DL paper,
+                /// Nominal round-trip time: the one for which TCP's rate is the target (FLID-DL paper,
                 /// section V-A: 100 ms).
                 rtt: Duration = Settings::default().nominal_rtt, Duration::from_ms(1) => Duration::from_secs(60);
                 /// How the source chooses the increase signals.
                 signal: SignalRule = Settings::default().signal;
-                /// How the shares of slots in which a level may rise are chosen.
+                /// How the increase probabilities are chosen.
                 increase_probabilities: ProbabilityRule = Settings::default().increase_probabilities;
-                /// Those shares, from the base up, for the rule "list"; the top level never increases.
+                /// Increase probabilities from the base layer up, for the rule "list"; the top level never increases.
                 increase_probability_list: Numbers = Numbers::default();
-                /// The width of the signal's counter in bits; one step must be less than the distance
-                /// between two shares (this project's choice: 16).
+                /// Width of the signal's counter in bits; one step must be less than the distance
+                /// between two increase probabilities (this project's choice: 16).
                 counter_bits: u32 = Settings::default().counter_bits, 1 => 32;
-                /// The longest random delay of a packet but the base's first, against synchronisation; at
-                /// most a tenth of the distance between packets (FLID-DL paper, section V-A, without a
-                /// number).
+                /// Maximum random jitter per packet, to avoid synchronisation, at most a tenth of the packet
+                /// spacing; the base layer's first packet of a slot has none (FLID-DL paper, section V-A,
+                /// without a number).
                 packet_jitter: Duration = Settings::default().packet_jitter, Duration::ZERO => Duration::from_secs(1);
-                /// A packet is lost when this many later ones of its channel have arrived, or when its
-                /// slot has ended (RFC 5348, section 5.1: 3).
+                /// Number of later packets of its channel after which a packet is lost; it is also lost when
+                /// its slot has ended (RFC 5348, section 5.1: 3).
                 reorder: u32 = Settings::default().reorder, 1 => 100;
-                /// Whether a receiver adds a layer only when its top layer has delivered a packet (the paper has
-                /// no such rule).
+                /// Whether a receiver adds a layer only when its top layer has delivered a packet (the paper
+                /// has no such rule).
                 wait_first_packet: bool = Settings::default().wait_first_packet;
                 $($own)*
             }

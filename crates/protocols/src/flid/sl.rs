@@ -11,10 +11,11 @@ use layercast_core::units::Duration;
 variant_options! {
     /// The options of FLID-SL.
     options {
-        /// How long a receiver neither drops nor adds a layer after it left a layer: the leave latency, so that
-        /// what still arrives is not judged twice; 0 for the paper's rule, which judges every slot.
+        /// Time after leaving a layer in which a receiver neither drops nor adds one: the leave latency, so
+        /// that packets that still arrive do not count twice; 0 for the paper's rule, which evaluates every
+        /// slot.
         deaf: Duration = Duration::ZERO, Duration::ZERO => Duration::from_secs(600);
-        /// How long after a slot's end its packets may still arrive before they are lost; at most a tenth
+        /// Time after a slot's end after which its missing packets are lost; at most a tenth
         /// of a slot (this project's choice: 50 ms).
         loss_grace: Duration = Duration::from_ms(50), Duration::ZERO => Duration::from_secs(6);
     }

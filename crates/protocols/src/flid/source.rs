@@ -10,18 +10,18 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Layer, Level, Size, Time, WireSeq};
 use layercast_kit::dynamic::Layering;
 
-/// How many packets tell the end of the session to receivers when the source is stopped.
+/// How many packets announce the end of the session when the source is stopped.
 const END_PACKETS: u16 = 3;
 
-/// For how many whole slots all packets tell the end of the session when the data has come to its end
+/// For how many whole slots all packets announce the end of the session once the data has ended
 /// (FLID-DL, section on the end of a session).
 const END_SLOTS: u64 = 3;
 
-/// Start phases of layers above the base end here, so that the last packet of a slot stays in it in spite
+/// Start phases of layers above the base end here, so that the last packet of a slot stays in it despite
 /// of its random delay.
 const LAST_PHASE: f64 = 0.9;
 
-/// A packet that a stalled host would send later than this share of a slot is not sent.
+/// A packet that a stalled host would send later than this fraction of a slot is not sent.
 const LONGEST_LAG: f64 = 0.1;
 
 /// The source of a FLID session.
@@ -30,7 +30,7 @@ pub struct Source {
     settings: Settings,
     layering: Layering,
     packet_size: Size,
-    /// In which share of the slots each level may rise.
+    /// The increase probability of each level.
     increase_probabilities: Vec<f64>,
     layers: Vec<LayerSource>,
     channels: Vec<ChannelSource>,
@@ -41,9 +41,9 @@ pub struct Source {
     start: Time,
     slot: u64,
     state: State,
-    /// The next departure, of which layer; none if nothing more is sent in this slot.
+    /// The next departure and its layer; none if nothing more is sent in this slot.
     next: Option<(Time, usize)>,
-    /// The last slot, once the end is being told.
+    /// The last slot, once the end is being announced.
     last_slot: Option<u64>,
     actions: ActionQueue<Header>,
 }
@@ -62,16 +62,16 @@ struct LayerSource {
     packets_per_slot: f64,
     /// What earlier slots left over, in packets.
     credit: f64,
-    /// Where in the distance between packets the first one lies.
+    /// The position of the first packet within the spacing.
     phase: f64,
     channel: Channel,
-    /// How many packets the slot has, and how many of them are gone.
+    /// How many packets the slot has, and how many of them have been sent.
     packets: u32,
     sent: u32,
     next: Time,
 }
 
-/// One channel. Its numbers go on whatever layer it carries.
+/// One channel. Its numbers continue whatever layer it carries.
 #[derive(Clone, Copy, Debug, Default)]
 struct ChannelSource {
     seq: u16,
@@ -79,7 +79,7 @@ struct ChannelSource {
 }
 
 impl LayerSource {
-    /// Packets of the next slot: what the rate gives, whole packets only, the rest is kept.
+    /// Packets of the next slot: whole packets only, the remainder is carried over.
     fn draw_packets(&mut self, at_least: u32) -> u32 {
         self.credit += self.packets_per_slot;
         let packets = (self.credit as u32).max(at_least);
@@ -109,7 +109,7 @@ impl Source {
         Source {
             layers: (0..settings.layers(&plan)).map(layer).collect(),
             channels: alloc::vec![ChannelSource::default(); usize::from(layering.channels())],
-            increase_probabilities: settings.shares(&plan),
+            increase_probabilities: settings.level_probabilities(&plan),
             packet_size: plan.packet_size,
             layering,
             session,
@@ -131,26 +131,26 @@ impl Source {
         self.session
     }
 
-    /// The share of slots in which each level may rise.
+    /// The increase probability of each level.
     pub fn increase_probabilities(&self) -> &[f64] {
         &self.increase_probabilities
     }
 
-    fn slot_span(&self) -> Duration {
+    fn slot_duration(&self) -> Duration {
         self.settings.slot.max(Duration::from_ms(1))
     }
 
     /// When the present slot ends. Slots follow from the start, so that they do not drift.
     fn slot_end(&self) -> Time {
-        self.start + self.slot_span() * (self.slot + 1)
+        self.start + self.slot_duration() * (self.slot + 1)
     }
 
     fn slot_at(&self, now: Time) -> u64 {
-        now.since(self.start).as_ns() / self.slot_span().as_ns()
+        now.since(self.start).as_ns() / self.slot_duration().as_ns()
     }
 
     fn begin_slot(&mut self) {
-        let begins = self.start + self.slot_span() * self.slot;
+        let begins = self.start + self.slot_duration() * self.slot;
         let drawn = match self.settings.signal {
             SignalRule::Deterministic => self.counter.value(),
             SignalRule::Probabilistic => self.stream.uniform(),
@@ -160,7 +160,7 @@ impl Source {
         for index in 0..self.layers.len() {
             let layer = Layer(index as u16);
             let Some(source) = self.layers.get_mut(index) else { continue };
-            // A receiver learns from the base that a slot has begun.
+            // A receiver learns from the base layer that a slot has begun.
             source.packets = source.draw_packets(u32::from(layer == Layer::BASE));
             source.sent = 0;
             source.channel = self.layering.channel_of(layer, self.slot).unwrap_or_default();
@@ -171,7 +171,7 @@ impl Source {
 
     /// Sets the next departure of a layer in the slot that begins at `begins`.
     fn schedule(&mut self, layer: usize, begins: Time) {
-        let slot = self.slot_span();
+        let slot = self.slot_duration();
         let Some(source) = self.layers.get_mut(layer).filter(|source| source.sent < source.packets) else {
             return;
         };
@@ -197,7 +197,7 @@ impl Source {
             if let Some((at, layer)) = due {
                 self.depart(layer, now.since(at));
             } else if self.slot_end() <= now {
-                self.move_on(now);
+                self.advance(now);
                 if self.last_slot.is_some_and(|last| self.slot > last) {
                     self.state = State::Idle;
                     return;
@@ -209,10 +209,10 @@ impl Source {
         }
     }
 
-    /// The next packet of a layer is due, or was so long ago. The one that begins the slot is never too
+    /// Sends the next packet of a layer, which is due or overdue. The one that begins the slot is never too
     /// late.
     fn depart(&mut self, layer: usize, lag: Duration) {
-        let begins = self.start + self.slot_span() * self.slot;
+        let begins = self.start + self.slot_duration() * self.slot;
         let Some(source) = self.layers.get_mut(layer) else { return };
         source.sent += 1;
         let (channel, begins_slot) = (source.channel, layer == 0 && source.sent == 1);
@@ -243,17 +243,17 @@ impl Source {
         header
     }
 
-    /// Moves on to the slot of `now`. Slots that a stalled host missed are not sent late.
-    fn move_on(&mut self, now: Time) {
+    /// Advances to the slot of `now`. Slots missed by a stalled host are not sent late.
+    fn advance(&mut self, now: Time) {
         let slot = self.slot_at(now);
         self.counter.advance(slot.saturating_sub(self.slot));
         self.slot = slot;
     }
 
-    /// There is data again. The rest of a slot that was begun in silence passes unused.
+    /// There is data again. The rest of a slot that began without data passes unused.
     fn resume(&mut self, now: Time) {
         self.state = State::Sending;
-        self.move_on(now);
+        self.advance(now);
         self.layers.iter_mut().for_each(|source| source.sent = source.packets);
         self.next = None;
     }
@@ -285,7 +285,7 @@ impl Endpoint for Source {
                 self.begin_slot();
             }
             Input::Stop => self.end_session(),
-            // What is told of data when the end is being told changes nothing.
+            // News about the application's data has no effect once the end is being announced.
             Input::DataExhausted if self.state == State::Sending && self.last_slot.is_none() => {
                 self.state = State::Waiting;
             }

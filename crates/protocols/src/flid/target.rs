@@ -1,17 +1,17 @@
-//! The throughput that FLID is to reach: TCP's, for a round-trip time fixed in advance.
+//! The throughput that FLID aims at: TCP's, for a round-trip time fixed in advance.
 
 use layercast_core::math::{exp, ln};
 use layercast_core::units::Duration;
 use layercast_kit::equation::{Formula, Path};
 
-/// Where the inverse looks for a loss rate.
+/// The range in which the inverse searches for a loss rate.
 const LOSS_RANGE: (f64, f64) = (1e-15, 1e6);
 /// How often the inverse halves that range, in its logarithm.
 const HALVINGS: u32 = 200;
 
 /// TCP's throughput in packets/s over the packet loss rate, with a retransmission timeout of four
 /// round-trip times (FLID-DL paper, eq. 1). It falls strictly for all loss rates above 0; those above 1
-/// are the equation carried on, which the inverse needs for slow layers.
+/// are an extrapolation of the equation, which the inverse needs for slow layers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
     path: Path,

@@ -1,20 +1,20 @@
-//! What a receiver and a router have in common towards the active node above: heartbeats and the round-trip time
+//! What a receiver and a router share towards the active node above: heartbeats and the round-trip time
 //! that they measure (AMCA report, section on heartbeats; the intervals are a CHOICE).
 
 use super::{Answer, Header, Options};
 use layercast_core::contract::{ActionQueue, Send};
 use layercast_core::units::{Duration, Size, Time};
 
-/// How often an active node that knows no round-trip time yet asks for one.
+/// The interval of heartbeats until a round-trip time is known.
 const FIRST_INTERVAL: Duration = Duration::from_ms(200);
 
-/// A node below another one.
+/// A node below an active node.
 #[derive(Clone, Debug)]
 pub(super) struct Caller {
     interval: Duration,
     size: Size,
     next: Option<Time>,
-    /// The heartbeats that may yet be answered were sent since then.
+    /// Heartbeats sent since then may still be answered.
     last: Option<Time>,
     rtt: Option<Duration>,
 }
@@ -45,9 +45,9 @@ impl Caller {
         }
     }
 
-    /// An answer has come. One that answers nothing that was sent is not believed. Returns whether it is the
+    /// An answer came. One to a heartbeat that was never sent is rejected. Returns whether it is the
     /// first.
-    pub(super) fn hear(&mut self, now: Time, answer: Answer) -> bool {
+    pub(super) fn on_answer(&mut self, now: Time, answer: Answer) -> bool {
         let known = answer.echo <= now && self.last.is_some_and(|last| answer.echo <= last);
         if !known || now.since(answer.echo) > Duration::from_secs(60) || answer.rtt > Duration::from_secs(600)
         {
@@ -59,7 +59,7 @@ impl Caller {
         self.rtt.replace(smoothed).is_none()
     }
 
-    /// Falls silent for good.
+    /// Stops for good.
     pub(super) fn stop(&mut self) {
         self.next = None;
     }

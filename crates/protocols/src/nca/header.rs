@@ -5,20 +5,20 @@ use layercast_core::units::Layer;
 use layercast_core::units::{Duration, Time, WireSeq};
 use layercast_core::wire::{NoWireForm, Wire, WireNumbers};
 
-/// A packet of data, new or again.
+/// A packet of data, new or repaired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Data {
     /// Its number, from 0.
     pub seq: WireSeq,
-    /// All packets up to this one are with all receivers, or nobody waits for them.
+    /// All receivers have the packets up to this one, or they are no longer waited for.
     pub released: Option<WireSeq>,
-    /// The receiver that acknowledges; none while nobody is nominated.
+    /// The nominee, which acknowledges; none before the first nomination.
     pub nominee: Option<u32>,
     /// When it was sent, by the source's clock.
     pub sent: Time,
 }
 
-/// A receiver and how badly it is off.
+/// A receiver and its state, by which the nominee is chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
     /// The number that it drew for itself.
@@ -30,10 +30,10 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// What loss rates below this count as, so that receivers without losses can be told apart (CHOICE).
+    /// Loss rates below this count as this, so that receivers without losses can be compared (CHOICE).
     const LEAST_LOSS: f64 = 1e-4;
 
-    /// How badly it is off: the inverse of a TCP's rate, RTT sqrt(p), in seconds.
+    /// The inverse of a TCP's rate, RTT sqrt(p), in seconds: the larger, the worse.
     pub fn badness(&self) -> f64 {
         let loss = if self.loss.is_finite() { self.loss.clamp(Self::LEAST_LOSS, 1.0) } else { 1.0 };
         self.rtt.as_secs_f64() * layercast_core::math::sqrt(loss)
@@ -43,7 +43,7 @@ impl Candidate {
 /// A congestion status message (CSM): the state of a receiver, or of all below a router.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
-    /// The worst receiver; none as long as none knows its round-trip time.
+    /// The worst receiver; none as long as no round-trip time is known.
     pub worst: Option<Candidate>,
     /// How many packets from the beginning all of them have.
     pub complete: WireSeq,
@@ -52,7 +52,7 @@ pub struct Report {
 /// An acknowledgement of the nominee.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ack {
-    /// The nominee, as it is now.
+    /// The nominee.
     pub nominee: Candidate,
     /// How many packets from the beginning it has.
     pub complete: WireSeq,
@@ -80,9 +80,9 @@ impl Nack {
 /// An answer to a heartbeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// When the heartbeat was sent, by the clock of whom is answered.
+    /// When the heartbeat was sent, by the clock of its sender.
     pub echo: Time,
-    /// The round-trip time of whom answers to the source.
+    /// The round-trip time from the answering node to the source.
     pub rtt: Duration,
 }
 
@@ -91,7 +91,7 @@ pub struct Answer {
 pub enum Header {
     /// New data, from the source to all.
     Data(Data),
-    /// Data again, down the links that asked.
+    /// A repair, down the links that requested it.
     Repair(Data),
     /// A report, up to the next active node.
     Report(Report),
@@ -101,7 +101,7 @@ pub enum Header {
     Nack(Nack),
     /// A heartbeat with its time, up to the next active node.
     Heartbeat(Time),
-    /// Its answer.
+    /// The answer to a heartbeat.
     Answer(Answer),
 }
 
@@ -111,7 +111,7 @@ impl layercast_core::contract::Header for Header {
     }
 }
 
-/// In simulations alone: routers take part.
+/// Only in simulations: routers take part.
 impl Wire for Header {
     type Error = NoWireForm;
 

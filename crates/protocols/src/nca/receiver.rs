@@ -1,8 +1,8 @@
-//! A receiver of NCA: asks for what is missing, tells its state, and acknowledges while it is nominated.
+//! A receiver of NCA: requests missing packets, reports its state, and acknowledges while it is nominated.
 
 mod window;
 
-use self::window::{Reception, Taken};
+use self::window::{ArrivalOutcome, Reception};
 use super::caller::Caller;
 use super::{Ack, Candidate, Data, Header, Nack, Options, Report};
 use layercast_core::contract::{
@@ -16,7 +16,7 @@ use layercast_core::timers;
 use layercast_core::units::{Channel, Duration, Level, Seq, Size, Time};
 
 const CHANNEL: Channel = Channel(0);
-/// The wait before a request is made again while no round-trip time is known (CHOICE).
+/// The wait before a request is repeated while no round-trip time is known (CHOICE).
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 /// The longest wait, and how often it doubles before that (DyRAM: at most 10 s).
 const LONGEST_RETRY: Duration = Duration::from_secs(10);
@@ -27,7 +27,7 @@ timers! {
     enum Timer {
         /// A report is due.
         Report,
-        /// What was asked for has not come.
+        /// A requested packet has not come.
         Retry,
     }
 }
@@ -41,7 +41,7 @@ pub struct Receiver {
     reception: Reception,
     caller: Caller,
     timers: Timers<Timer>,
-    /// How often the present request was made again.
+    /// How often the present request was repeated.
     retries: u32,
     level: Level,
     /// Whether it was nominated by the newest data.
@@ -83,7 +83,7 @@ impl Receiver {
         self.timers.arm(Timer::Report, now + self.interval);
     }
 
-    fn hear_data(&mut self, now: Time, data: Data, is_repair: bool) {
+    fn on_data(&mut self, now: Time, data: Data, is_repair: bool) {
         let seq = data.seq.expand(self.reception.next());
         let forgotten = data.released.map_or(Seq(0), |last| Seq(last.expand(seq).0 + 1)).min(seq);
         if !self.reception.has_begun() {
@@ -92,13 +92,13 @@ impl Receiver {
             }
             self.reception.begin(forgotten);
         }
-        let taken = self.reception.take(seq, is_repair);
+        let outcome = self.reception.accept(seq, is_repair);
         self.reception.forget(forgotten);
         if let Some(through) = self.reception.deliver() {
             self.actions.deliver(through);
             self.retries = 0;
         }
-        if taken == Taken::Refused {
+        if outcome == ArrivalOutcome::Refused {
             return;
         }
         if !is_repair {
@@ -109,14 +109,14 @@ impl Receiver {
                 self.actions.send(Send::report(Header::Ack(ack), self.size));
             }
         }
-        if taken == Taken::AfterGap {
+        if outcome == ArrivalOutcome::AfterGap {
             self.ask(now);
         } else if self.reception.missing().is_none() {
             self.timers.disarm(Timer::Retry);
         }
     }
 
-    /// Asks for what is missing, and again later.
+    /// Requests missing packets, and repeats the request later.
     fn ask(&mut self, now: Time) {
         let Some((first, more)) = self.reception.missing() else {
             self.timers.disarm(Timer::Retry);
@@ -154,13 +154,13 @@ impl Endpoint for Receiver {
         }
         match input {
             Input::Packet(Arrival { header: Header::Data(data), origin: Origin::Channel(_), .. }) => {
-                self.hear_data(now, data, false);
+                self.on_data(now, data, false);
             }
             Input::Packet(Arrival { header: Header::Repair(data), origin: Origin::Channel(_), .. }) => {
-                self.hear_data(now, data, true);
+                self.on_data(now, data, true);
             }
             Input::Packet(Arrival { header: Header::Answer(answer), origin: Origin::Peer(_), .. }) => {
-                if self.caller.hear(now, answer) {
+                if self.caller.on_answer(now, answer) {
                     self.report(now);
                 }
             }
@@ -214,7 +214,7 @@ impl Endpoint for Receiver {
         count complete in "packets" = self.reception.complete().0;
         /// Whether it was nominated by the newest data.
         value is_nominee in "flag" = self.acknowledges;
-        /// How often the present request was made again.
+        /// How often the present request was repeated.
         value retries in "requests" = self.retries;
     }
 }

@@ -1,4 +1,4 @@
-//! A repair server at a router: keeps what passes, repairs links that ask, and reports the worst receiver below.
+//! A repair server at a router: keeps passing packets, repairs links on request, and reports the worst receiver below.
 
 use alloc::vec::Vec;
 
@@ -13,7 +13,7 @@ use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Seq, Size, Time, WireSeq};
 
-/// More children than this are not told apart: those that come later are not reported.
+/// The most children that are distinguished: those that come later are not reported.
 const MOST_CHILDREN: usize = 4096;
 
 /// An active node below.
@@ -21,7 +21,7 @@ const MOST_CHILDREN: usize = 4096;
 struct Child {
     peer: Peer,
     report: Report,
-    heard: Time,
+    last_report: Time,
 }
 
 /// The active nodes below a router or the source, and what they reported.
@@ -37,30 +37,30 @@ impl Children {
     }
 
     /// A child reports.
-    pub(super) fn hear(&mut self, peer: Peer, report: Report, now: Time) {
+    pub(super) fn on_report(&mut self, peer: Peer, report: Report, now: Time) {
         match self.list.binary_search_by_key(&peer, |child| child.peer) {
-            Ok(index) => self.list[index] = Child { peer, report, heard: now },
+            Ok(index) => self.list[index] = Child { peer, report, last_report: now },
             Err(index) if self.list.len() < MOST_CHILDREN => {
-                self.list.insert(index, Child { peer, report, heard: now });
+                self.list.insert(index, Child { peer, report, last_report: now });
             }
             Err(_) => {}
         }
     }
 
-    /// Forgets those that are silent. Returns whether there are others.
+    /// Forgets silent children. Returns whether any are left.
     pub(super) fn forget_silent(&mut self, now: Time) -> bool {
         let timeout = self.timeout;
-        self.list.retain(|child| now.since(child.heard) < timeout);
+        self.list.retain(|child| now.since(child.last_report) < timeout);
         !self.list.is_empty()
     }
 
-    /// How many packets from the beginning all of them have, where the newest is near `near`; none if
-    /// nobody has reported.
+    /// How many packets from the beginning all children have, where the newest is near `near`; none before
+    /// the first report.
     pub(super) fn complete(&self, near: Seq) -> Option<Seq> {
         self.list.iter().map(|child| child.report.complete.expand(near)).min()
     }
 
-    /// The worst receiver below; of equal ones the first by its number.
+    /// The worst receiver below; among equal ones the one with the lowest number.
     pub(super) fn worst(&self) -> Option<Candidate> {
         let candidates = self.list.iter().filter_map(|child| child.report.worst);
         candidates.max_by(|a, b| a.badness().total_cmp(&b.badness()).then(b.id.cmp(&a.id)))
@@ -74,19 +74,19 @@ pub struct Router {
     packet_size: Size,
     interval: Duration,
     store: Store,
-    /// The highest number that the host was told to forget.
+    /// The highest number that the host was asked to release.
     released: Option<Seq>,
     children: Children,
     caller: Caller,
     next_report: Option<Time>,
-    /// The newest data, whose header repairs carry.
+    /// The newest data packet, whose header repairs carry.
     newest: Data,
     started: bool,
     actions: ActionQueue<Header>,
 }
 
 impl Router {
-    /// A repair server. It draws nothing.
+    /// A repair server. It draws no random numbers.
     pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Router {
         Router {
             size: options.feedback_size,
@@ -103,21 +103,21 @@ impl Router {
         }
     }
 
-    fn hear_above(&mut self, now: Time, data: Data, is_repair: bool) {
+    fn on_data(&mut self, now: Time, data: Data, is_repair: bool) {
         let next = self.store.next();
         let seq = if next == Seq(0) { Seq(u64::from(data.seq.0)) } else { data.seq.expand(next) };
         if is_repair && seq >= next {
             return;
         }
-        let waiting = self.store.keep(seq, now);
+        let waiting = self.store.insert(seq, now);
         if is_repair {
             self.subcast(waiting, data, Payload::Arrived);
         } else {
             self.newest = data;
-            // A loss above is known here first: the repair is under way before receivers ask.
+            // A loss above is detected here first: the repair is requested before receivers ask.
             if next > Seq(0) && seq > next {
                 let others = (seq.0 - next.0 - 1).min(u64::from(u32::BITS));
-                (next.0..=next.0 + others).for_each(|missing| self.store.miss(Seq(missing), now));
+                (next.0..=next.0 + others).for_each(|missing| self.store.on_missing(Seq(missing), now));
                 let more = u32::MAX.checked_shr(u32::BITS - others as u32).unwrap_or(0);
                 self.ask(next.wire(), more);
             }
@@ -139,7 +139,7 @@ impl Router {
         }
     }
 
-    fn hear_nack(&mut self, now: Time, link: ChildLink, nack: Nack) {
+    fn on_nack(&mut self, now: Time, link: ChildLink, nack: Nack) {
         let next = self.store.next();
         if next == Seq(0) {
             return;
@@ -169,18 +169,18 @@ impl Router {
         }
     }
 
-    fn hear_child(&mut self, now: Time, link: ChildLink, peer: Peer, header: Header) {
+    fn on_child_packet(&mut self, now: Time, link: ChildLink, peer: Peer, header: Header) {
         match header {
-            Header::Nack(nack) => self.hear_nack(now, link, nack),
+            Header::Nack(nack) => self.on_nack(now, link, nack),
             Header::Report(report) => {
-                self.children.hear(peer, report, now);
+                self.children.on_report(peer, report, now);
                 if self.next_report.is_none() {
                     self.report(now);
                 }
             }
             Header::Ack(_) => self.actions.send(Send::report(header, self.size)),
             Header::Heartbeat(echo) => {
-                // Who asks before the way above is known asks again soon.
+                // A child that asks before the path above is known asks again soon.
                 if let Some(rtt) = self.caller.rtt() {
                     self.actions.send(answer(peer, echo, rtt, self.size));
                 }
@@ -189,7 +189,7 @@ impl Router {
         }
     }
 
-    /// Reports the worst and the slowest below. With nobody below there is nothing to tell.
+    /// Reports the worst and the slowest receiver below. Without children there is nothing to report.
     fn report(&mut self, now: Time) {
         self.next_report = None;
         let near = self.store.next();
@@ -225,16 +225,16 @@ impl Endpoint for Router {
             }
             _ if !self.started => {}
             Input::Packet(Arrival { origin: Origin::Child(link, peer), header, .. }) => {
-                self.hear_child(now, link, peer, header);
+                self.on_child_packet(now, link, peer, header);
             }
             Input::Packet(Arrival { origin: Origin::Channel(_), header: Header::Data(data), .. }) => {
-                self.hear_above(now, data, false);
+                self.on_data(now, data, false);
             }
             Input::Packet(Arrival { origin: Origin::Channel(_), header: Header::Repair(data), .. }) => {
-                self.hear_above(now, data, true);
+                self.on_data(now, data, true);
             }
             Input::Packet(Arrival { origin: Origin::Peer(_), header: Header::Answer(answer), .. }) => {
-                self.caller.hear(now, answer);
+                self.caller.on_answer(now, answer);
             }
             Input::Timer => {
                 if self.caller.next().is_some_and(|next| next <= now) {

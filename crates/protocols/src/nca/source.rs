@@ -13,11 +13,11 @@ use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Rate, RateEstimate, Seq, Size, Time};
 
-/// How often a packet goes out while nobody is nominated, and the last one when the data has ended (CHOICE).
+/// The time between packets while there is no nominee, and between repetitions of the last one at the end (CHOICE).
 const PROBE_INTERVAL: Duration = Duration::from_ms(500);
-/// For how long the last packet is repeated to receivers that do not get on (CHOICE).
+/// For how long the last packet is repeated to receivers that make no progress (CHOICE).
 const LONGEST_END: Duration = Duration::from_secs(60);
-/// The most packets that one acknowledgement lets out.
+/// The most packets that one acknowledgement releases.
 const MAX_BURST: u32 = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ enum State {
     Sending,
     /// The application has no data for now.
     Waiting,
-    /// There will be no more data; since when nothing has got on.
+    /// There will be no more data; the time of the last progress.
     Ending {
         since: Time,
     },
@@ -42,18 +42,18 @@ pub struct Source {
     store: Store,
     children: Children,
     nominee: Option<Candidate>,
-    /// When the nominee last acknowledged, or was nominated.
+    /// When the nominee last acknowledged a packet, or was nominated.
     acknowledged: Time,
     /// How many packets from the beginning all receivers have.
     complete: Seq,
     next: Seq,
-    /// When the next packet goes out whatever the window says.
+    /// When the next packet is sent regardless of the window.
     probe: Option<Time>,
     actions: ActionQueue<Header>,
 }
 
 impl Source {
-    /// A source. It draws nothing.
+    /// A source. It draws no random numbers.
     pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Source {
         Source {
             packet_size: plan.packet_size,
@@ -88,7 +88,7 @@ impl Source {
         }
         let header = Header::Data(self.data(self.next, now));
         self.actions.send(Send::data(Channel(0), header, self.packet_size));
-        self.store.keep(self.next, now);
+        self.store.insert(self.next, now);
         self.window.sent(now);
         self.next = Seq(self.next.0 + 1);
         true
@@ -105,7 +105,7 @@ impl Source {
         }
     }
 
-    fn hear(&mut self, now: Time, link: ChildLink, peer: Peer, header: Header) {
+    fn on_child_packet(&mut self, now: Time, link: ChildLink, peer: Peer, header: Header) {
         match header {
             Header::Heartbeat(echo) => {
                 self.actions.send(answer(peer, echo, Duration::ZERO, self.options.feedback_size));
@@ -115,7 +115,7 @@ impl Source {
                 let complete = report.complete.expand(self.next);
                 let sane = report.worst.is_none_or(|worst| worst.loss.is_finite());
                 if complete <= self.next && sane {
-                    self.children.hear(peer, report, now);
+                    self.children.on_report(peer, report, now);
                     self.advance(now);
                     self.nominate(now);
                 }
@@ -125,7 +125,7 @@ impl Source {
         }
     }
 
-    /// Some receiver may have got on: what all have is forgotten.
+    /// Some receiver may have advanced: packets that all have are released.
     fn advance(&mut self, now: Time) {
         let Some(complete) = self.children.complete(self.next) else { return };
         if complete > self.complete {
@@ -137,7 +137,7 @@ impl Source {
         }
     }
 
-    /// Nominates the worst receiver, if it is clearly worse than the present nominee or that is silent.
+    /// Nominates the worst receiver, if it is clearly worse than the present nominee or that one is silent.
     fn nominate(&mut self, now: Time) {
         let Some(worst) = self.children.worst() else { return };
         let silent = now.since(self.acknowledged) >= self.options.nominee_timeout;
@@ -201,7 +201,7 @@ impl Source {
         }
     }
 
-    /// Repeats the last packet, so that those that missed it ask, until all have it or nobody gets on.
+    /// Repeats the last packet, so that receivers that missed it request it, until all have it or none makes progress.
     fn repeat_last(&mut self, now: Time, since: Time) {
         self.children.forget_silent(now);
         self.advance(now);
@@ -233,7 +233,7 @@ impl Endpoint for Source {
             Input::Stop => self.stop(),
             _ if self.state == State::Idle => {}
             Input::Packet(Arrival { origin: Origin::Child(link, peer), header, .. }) => {
-                self.hear(now, link, peer, header);
+                self.on_child_packet(now, link, peer, header);
                 self.send_allowed(now);
             }
             Input::Timer => self.expire(now),

@@ -1,11 +1,11 @@
-//! What the source and the repair servers keep for repairs.
+//! The packets that the source and the repair servers keep for repairs.
 
 use alloc::vec::Vec;
 
 use layercast_core::contract::{ChildLink, ChildSet};
 use layercast_core::units::{Duration, Seq, Time};
 
-/// A packet that may be there, and who has asked for it.
+/// A slot for a packet, and the links that requested it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     /// The number of the packet that the slot is for.
@@ -17,18 +17,18 @@ struct Slot {
     repaired_at: Time,
     /// The links that wait for it.
     waiting: ChildSet,
-    /// When it was asked for above.
+    /// When it was requested from above.
     asked_at: Option<Time>,
 }
 
-/// What is to be done about a request for one packet.
+/// How to answer a request for one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     /// Send it on the link.
     Repair,
-    /// Ask above for it.
+    /// Request it from above.
     Ask,
-    /// Nothing: it was done a moment ago, or the packet is too old.
+    /// Ignore it: it was answered a moment ago, or the packet is too old.
     Nothing,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Room for `size` packets. Nothing is done twice within `hold`.
+    /// Room for `size` packets. Nothing is repeated within `hold`.
     pub(super) fn new(size: u32, hold: Duration) -> Store {
         let slots = (0..u64::from(size.max(1))).map(|seq| Slot { seq: Seq(seq), ..Slot::default() });
         Store { slots: slots.collect(), hold, next: Seq(0) }
@@ -58,8 +58,8 @@ impl Store {
         Seq(self.next.0.saturating_sub(self.slots.len() as u64))
     }
 
-    /// A packet has come, or was sent. Returns the links that wait for it.
-    pub(super) fn keep(&mut self, seq: Seq, now: Time) -> ChildSet {
+    /// A packet arrived, or was sent. Returns the links that wait for it.
+    pub(super) fn insert(&mut self, seq: Seq, now: Time) -> ChildSet {
         if seq < self.first() {
             return ChildSet(0);
         }
@@ -73,8 +73,8 @@ impl Store {
         waiting
     }
 
-    /// A packet is asked for by a link. A number that is not yet known is not remembered, so that a made-up
-    /// one moves nothing.
+    /// A link requests a packet. An unknown number is not remembered, so that a forged
+    /// one has no effect.
     pub(super) fn request(&mut self, seq: Seq, link: ChildLink, now: Time) -> Request {
         if seq < self.first() || seq >= self.next {
             return Request::Nothing;
@@ -101,14 +101,14 @@ impl Store {
         Request::Repair
     }
 
-    /// A packet was found missing, and is asked for above.
-    pub(super) fn miss(&mut self, seq: Seq, now: Time) {
+    /// A packet was found missing, and is requested from above.
+    pub(super) fn on_missing(&mut self, seq: Seq, now: Time) {
         if seq >= self.first() {
             self.slot(seq).asked_at = Some(now);
         }
     }
 
-    /// The slot of a number that is not too old, emptied if it was another's.
+    /// The slot of a number that is not too old, emptied if it was another packet's.
     fn slot(&mut self, seq: Seq) -> &mut Slot {
         let size = self.slots.len() as u64;
         let slot = &mut self.slots[(seq.0 % size) as usize];
@@ -132,7 +132,7 @@ mod tests {
     fn a_repair_is_sent_once_on_a_link_within_the_hold() {
         let mut store = Store::new(8, Duration::from_ms(100));
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
-        store.keep(Seq(0), at(0));
+        store.insert(Seq(0), at(0));
         let ask = |store: &mut Store, link, ms| store.request(Seq(0), ChildLink(link), at(ms));
         assert_eq!(ask(&mut store, 0, 500), Request::Repair);
         assert_eq!(ask(&mut store, 0, 550), Request::Nothing);
@@ -142,16 +142,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_asked_for_once_and_goes_to_those_who_wait() {
+    fn a_missing_packet_is_requested_once_and_goes_to_the_links_that_wait() {
         let mut store = Store::new(8, Duration::from_ms(100));
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
-        store.keep(Seq(2), at(0));
+        store.insert(Seq(2), at(0));
         assert_eq!(store.request(Seq(1), ChildLink(3), at(1)), Request::Ask);
         assert_eq!(store.request(Seq(1), ChildLink(5), at(2)), Request::Nothing);
-        assert_eq!(store.keep(Seq(1), at(30)), ChildSet(1 << 3 | 1 << 5));
+        assert_eq!(store.insert(Seq(1), at(30)), ChildSet(1 << 3 | 1 << 5));
         assert_eq!(store.request(Seq(1), ChildLink(5), at(40)), Request::Nothing);
         assert_eq!(store.request(Seq(3), ChildLink(5), at(40)), Request::Nothing, "not sent yet");
-        store.keep(Seq(20), at(50));
+        store.insert(Seq(20), at(50));
         assert_eq!(store.request(Seq(12), ChildLink(0), at(60)), Request::Nothing, "too old");
         assert_eq!(store.request(Seq(13), ChildLink(0), at(60)), Request::Ask);
         assert_eq!(store.forgotten(), Some(Seq(12)));

@@ -1,29 +1,29 @@
 //! The source's window: NewReno (RFC 6582) on the acknowledgements of the nominee.
 //!
-//! Repairs come from whoever has the packet, so the window only counts: it never says what to send again.
+//! Repairs come from any node that has the packet, so the window only counts: it never says what to retransmit.
 
 use super::Options;
 use layercast_core::units::{Duration, Seq, Time};
 
-/// How many acknowledgements without progress tell a loss (RFC 5681, section 3.2).
+/// How many acknowledgements without progress indicate a loss (RFC 5681, section 3.2).
 const DUPLICATES: u32 = 3;
 /// The largest retransmission timeout (RFC 6298, section 2.5: at least 60 s).
 const MAX_RTO: Duration = Duration::from_secs(60);
 
-/// The congestion window and what it knows of the nominee.
+/// The congestion window and the state of the nominee.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
-    /// In packets.
+    /// The window in packets.
     size: f64,
     threshold: f64,
     most: f64,
     /// How many packets from the beginning the nominee has.
     complete: Seq,
-    /// What was sent before this counts as no longer under way.
+    /// Packets sent before this one count as no longer in flight.
     base: Seq,
     duplicates: u32,
     recovering: bool,
-    /// A loss below this number calls for no cut: it was answered, or met another nominee.
+    /// A loss below this number causes no cut: it was answered already, or belongs to a former nominee.
     recover: Seq,
     rtt: Option<(Duration, Duration)>,
     min_rto: Duration,
@@ -60,7 +60,7 @@ impl Window {
         self.rtt.map(|(smoothed, _)| smoothed)
     }
 
-    /// Whether a packet more may be under way when `next` is the number of the next new one.
+    /// Whether one more packet may be in flight when `next` is the number of the next new one.
     pub(super) fn allows(&self, next: Seq) -> bool {
         let flight = next.0.saturating_sub(self.complete.max(self.base).0);
         (flight as f64) < layercast_core::math::floor(self.size)
@@ -78,7 +78,7 @@ impl Window {
         }
     }
 
-    /// The first receiver is nominated: what was sent before does not count as under way.
+    /// The first receiver is nominated: packets sent before do not count as in flight.
     pub(super) fn begin(&mut self, next: Seq) {
         self.base = next;
     }
@@ -96,9 +96,9 @@ impl Window {
         self.expires = Some(now + self.rto());
     }
 
-    /// An acknowledgement of the nominee, whose packet was sent at `echo`.
+    /// An acknowledgement by the nominee of a packet that was sent at `echo`.
     pub(super) fn acknowledge(&mut self, complete: Seq, next: Seq, echo: Time, now: Time) {
-        self.measure(now.since(echo));
+        self.on_rtt_sample(now.since(echo));
         self.backoff = 0;
         self.expires = (complete < next).then(|| now + self.rto());
         if complete > self.complete {
@@ -106,7 +106,7 @@ impl Window {
             self.complete = complete;
             self.duplicates = 0;
             if self.recovering && complete < self.recover {
-                // A partial acknowledgement takes out what has left, and lets one more in.
+                // A partial acknowledgement deflates by what has left, and adds one.
                 self.size = (self.size - gained + 1.0).max(1.0);
             } else if self.recovering {
                 self.recovering = false;
@@ -129,7 +129,7 @@ impl Window {
         }
     }
 
-    /// The retransmission timer has expired: nothing counts as under way.
+    /// The retransmission timer has expired: nothing counts as in flight.
     pub(super) fn expire(&mut self, next: Seq, now: Time) {
         self.threshold = (self.size / 2.0).max(2.0);
         self.size = 1.0;
@@ -145,7 +145,7 @@ impl Window {
     }
 
     /// RFC 6298, section 2.
-    fn measure(&mut self, sample: Duration) {
+    fn on_rtt_sample(&mut self, sample: Duration) {
         self.rtt = Some(match self.rtt {
             None => (sample, sample.scaled(0.5)),
             Some((smoothed, deviation)) => {
@@ -169,7 +169,7 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// A window after slow start to eight packets: 0 to 7 are acknowledged, 8 to 15 under way.
+    /// A window after slow start to eight packets: 0 to 7 are acknowledged, 8 to 15 in flight.
     fn grown() -> Window {
         let mut window = Window::new(&Options::default());
         assert!(window.allows(Seq(0)) && !window.allows(Seq(1)));
@@ -207,6 +207,6 @@ mod tests {
         assert_eq!(first, at(1100), "at least a second");
         window.expire(Seq(16), first);
         assert_eq!((window.size(), window.expires()), (1.0, Some(first + Duration::from_secs(2))));
-        assert!(window.allows(Seq(16)) && !window.allows(Seq(17)), "one packet asks whether it goes on");
+        assert!(window.allows(Seq(16)) && !window.allows(Seq(17)), "one packet probes the path");
     }
 }

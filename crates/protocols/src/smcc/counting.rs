@@ -1,39 +1,39 @@
 //! Binary counting (thesis, section 3.2.4, with erratum E22).
 //!
 //! Counting layer j carries 2^j units. At step n a receiver holds those whose bit of n is set, and so has
-//! n units: a linear rise by two group operations per step on average.
+//! units: a linear increase with two group operations per step on average.
 
 /// A set of counting layers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CountingSet(pub u32);
 
 impl CountingSet {
-    /// None of them.
+    /// The empty set.
     pub const EMPTY: CountingSet = CountingSet(0);
 
-    /// Those to hold at step `n`.
+    /// The set to hold at step `n`.
     pub const fn at_step(n: u32) -> CountingSet {
         CountingSet(n)
     }
 
-    /// Those of this set that are not in the other: what to join when it is the set to hold and the other
-    /// the one held, and what to leave the other way round.
+    /// The layers of this set that are not in the other: to join, if this is the set to hold and the other
+    /// the one held; to leave, the other way round.
     #[must_use]
     pub const fn without(self, other: CountingSet) -> CountingSet {
         CountingSet(self.0 & !other.0)
     }
 
-    /// Whether counting layer `place` is in it.
+    /// Whether it contains counting layer `place`.
     pub const fn holds(self, place: u32) -> bool {
         place < u32::BITS && self.0 & (1 << place) != 0
     }
 
-    /// The places of its layers, from the slowest up.
+    /// The positions of its layers, from the slowest up.
     pub fn places(self) -> impl Iterator<Item = u32> {
         (0..u32::BITS).filter(move |&place| self.holds(place))
     }
 
-    /// What all of them carry, in units.
+    /// The rate of all of them, in units.
     pub const fn units(self) -> u32 {
         self.0
     }
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_layers_count_so_far() {
+    fn the_layers_needed_grow_with_the_logarithm_of_the_steps() {
         assert_eq!([0, 1, 2, 3, 4, 7, 8].map(layers_for), [0, 1, 2, 2, 3, 3, 4]);
         assert!(!CountingSet(u32::MAX).holds(32));
     }

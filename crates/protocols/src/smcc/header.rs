@@ -1,4 +1,4 @@
-//! What SMCC's packets carry: TFMCC's headers with the layer that they are about.
+//! What SMCC's packets carry: TFMCC's headers with the layer to which they belong.
 
 use crate::tfmcc;
 pub use crate::tfmcc::header::{FloatRate, HeaderError, ReceiverId};
@@ -8,8 +8,8 @@ use layercast_core::units::{Channel, Layer, Rate, WireSeq};
 /// The header of a data packet of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
-    /// What the layer's TFMCC session says. Its rate is that of all layers up to this one.
-    pub told: tfmcc::header::Data,
+    /// The header of the layer's TFMCC session. Its rate is that of all layers up to this one.
+    pub tfmcc: tfmcc::header::Data,
     /// The rate of all layers up to the one above; no bound if there is none above.
     pub above: FloatRate,
     /// The layer.
@@ -25,15 +25,15 @@ pub struct Counting {
     pub seq: WireSeq,
     /// When it was sent, in microseconds of the source's clock.
     pub timestamp_us: u32,
-    /// The channel, which tells boundary and place.
+    /// The channel, which identifies boundary and position.
     pub channel: u16,
 }
 
 /// The header of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// What the receiver says to the layer's TFMCC session.
-    pub told: tfmcc::header::Report,
+    /// The receiver's report to the layer's TFMCC session.
+    pub tfmcc: tfmcc::header::Report,
     /// The layer.
     pub layer: u8,
 }

@@ -30,55 +30,55 @@ use layercast_core::wire::{MAX_REPORT, Wire, WireNumbers};
 const MORE: usize = 4;
 
 impl Data {
-    /// The header in pieces.
+    /// The LCT fields of the header.
     pub fn to_lct(&self, extension: u8) -> LctFields {
-        let content = self.told.lct_content(self.layer).with(&self.above.0.to_be_bytes()).with(&[0; 2]);
-        self.told.pieces(content.extension(extension))
+        let payload = self.tfmcc.lct_payload(self.layer).with(&self.above.0.to_be_bytes()).with(&[0; 2]);
+        self.tfmcc.lct_fields(payload.extension(extension))
     }
 
-    /// The header from its pieces. Never panics.
+    /// The header from its LCT fields. Never panics.
     ///
     /// # Errors
-    /// What is wrong with them.
-    pub fn from_lct(pieces: &LctFields) -> Result<Data, HeaderError> {
-        let content = pieces.extension.content();
-        let error = HeaderError::Length { have: content.len() };
-        let (own, &[high, low, ..]) = content.split_last_chunk::<MORE>().ok_or(error)?;
-        let (told, layer) =
-            tfmcc::header::Data::from_lct_content(pieces, own).map_err(|found| match found {
+    /// What is wrong with the fields.
+    pub fn from_lct(fields: &LctFields) -> Result<Data, HeaderError> {
+        let payload = fields.extension.content();
+        let error = HeaderError::Length { have: payload.len() };
+        let (own, &[high, low, ..]) = payload.split_last_chunk::<MORE>().ok_or(error)?;
+        let (tfmcc, layer) =
+            tfmcc::header::Data::from_lct_payload(fields, own).map_err(|found| match found {
                 HeaderError::Length { .. } => error,
                 other => other,
             })?;
-        Ok(Data { told, above: FloatRate(u16::from_be_bytes([high, low])), layer })
+        Ok(Data { tfmcc, above: FloatRate(u16::from_be_bytes([high, low])), layer })
     }
 }
 
 impl Counting {
-    /// The header in pieces.
+    /// The LCT fields of the header.
     pub fn to_lct(&self, extension: u8) -> LctFields {
-        let content = ExtensionPayload::default()
+        let payload = ExtensionPayload::default()
             .with(&self.channel.to_be_bytes())
             .with(&self.timestamp_us.to_be_bytes());
         LctFields {
             cci: Cci::Short(self.seq.0.to_be_bytes()),
             session: Some(self.session),
             end_of_session: false,
-            extension: content.extension(extension),
+            extension: payload.extension(extension),
         }
     }
 
-    /// The header from its pieces. Never panics.
+    /// The header from its LCT fields. Never panics.
     ///
     /// # Errors
-    /// What is wrong with them.
-    pub fn from_lct(pieces: &LctFields) -> Result<Counting, HeaderError> {
-        let content = pieces.extension.content();
-        let &[high, low, a, b, c, d] = content else {
-            return Err(HeaderError::Length { have: content.len() });
+    /// What is wrong with the fields.
+    pub fn from_lct(fields: &LctFields) -> Result<Counting, HeaderError> {
+        let payload = fields.extension.content();
+        let &[high, low, a, b, c, d] = payload else {
+            return Err(HeaderError::Length { have: payload.len() });
         };
         Ok(Counting {
-            session: pieces.session.unwrap_or_default(),
-            seq: WireSeq(u32::from_be_bytes(pieces.cci.first())),
+            session: fields.session.unwrap_or_default(),
+            seq: WireSeq(u32::from_be_bytes(fields.cci.first())),
             timestamp_us: u32::from_be_bytes([a, b, c, d]),
             channel: u16::from_be_bytes([high, low]),
         })

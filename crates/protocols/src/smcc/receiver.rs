@@ -1,6 +1,6 @@
 //! SMCC's receiver.
 //!
-//! A packet goes one way: the checks in this file, then TFMCC's `reception` (clock, sequence, losses,
+//! The path of a packet: the checks in this file, then TFMCC's `reception` (clock, sequence, losses,
 //! receive rate, round-trip time, over all channels held), then, with packets of the highest layer, TFMCC's
 //! feedback to that layer's session, then the level in `management` and the attempt in `attempt`.
 
@@ -30,21 +30,21 @@ use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, Size, Ti
 use layercast_kit::counters::ReceiverCounters;
 use layercast_kit::estimator::LossConfig;
 
-/// What a receiver is about.
+/// The state of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     /// Not begun.
     Idle,
     /// It holds layers, or would if it could.
     Running,
-    /// The source ended the session, or the host stopped the endpoint, or it left for want of rate.
+    /// The source ended the session, or the host stopped the endpoint, or its rate was too low.
     Over,
 }
 
 /// A receiver of an SMCC session.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    of_layer: tfmcc::Options,
+    layer_options: tfmcc::Options,
     losses: LossConfig,
     counting_round_trip: Duration,
     silent_leave: Duration,
@@ -62,7 +62,7 @@ pub struct Receiver {
     /// Since when the fair rate has been below the highest layer's, and since when it has been above.
     below_since: Option<Time>,
     above_since: Option<Time>,
-    /// When silence is worth a note.
+    /// When silence is traced.
     silent_at: Time,
     counters: ReceiverCounters,
     joins: JoinCounters,
@@ -73,11 +73,11 @@ impl Receiver {
     /// A receiver for the session that the plan describes.
     pub fn new(options: &Options, plan: SessionPlan, stream: Stream) -> Receiver {
         let structure = Structure::new(&plan, options.counting_round_trip);
-        let (of_layer, losses) = (options.of_layer(), options.loss_config());
+        let (layer_options, losses) = (options.layer_options(), options.loss_config());
         Receiver {
-            reception: reception(&of_layer, &losses, &structure, plan.packet_size),
-            reporter: Reporter::new(&of_layer, stream),
-            of_layer,
+            reception: reception(&layer_options, &losses, &structure, plan.packet_size),
+            reporter: Reporter::new(&layer_options, stream),
+            layer_options,
             losses,
             counting_round_trip: options.counting_round_trip,
             silent_leave: options.silent_leave,
@@ -98,12 +98,12 @@ impl Receiver {
         }
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn counters(&self) -> &ReceiverCounters {
         &self.counters
     }
 
-    /// What became of attempts to join layers.
+    /// The outcomes of attempts to join layers.
     pub fn joins(&self) -> &JoinCounters {
         &self.joins
     }
@@ -134,7 +134,7 @@ impl Receiver {
     fn on_data(&mut self, now: Time, data: &Data, arrival: &Arrival<Header>) {
         let layer = data.layer();
         let from_its_channel = arrival.origin == Origin::Channel(layer.channel());
-        if !from_its_channel || !self.structure.contains(layer) || data.told.check().is_err() {
+        if !from_its_channel || !self.structure.contains(layer) || data.tfmcc.check().is_err() {
             self.counters.invalid += 1;
             return;
         }
@@ -142,29 +142,29 @@ impl Receiver {
             self.counters.stray += 1;
             return;
         }
-        if !self.is_of_session(now, data.told.session) {
+        if !self.is_of_session(now, data.tfmcc.session) {
             return;
         }
-        if data.told.end_of_session {
+        if data.tfmcc.end_of_session {
             self.actions.trace(TraceEvent::SessionEnded);
             self.finish(now, Cause::SessionEnd);
             return;
         }
-        let told = self.level.top().filter(|&top| top == layer).map(|_| &data.told);
+        let tfmcc = self.level.top().filter(|&top| top == layer).map(|_| &data.tfmcc);
         let arrived = Arrived {
             layer,
-            seq: data.told.seq,
-            timestamp_us: data.told.timestamp_us,
+            seq: data.tfmcc.seq,
+            timestamp_us: data.tfmcc.timestamp_us,
             size: arrival.size,
             marked: arrival.ecn == Ecn::Marked,
-            told,
+            data: tfmcc,
         };
         if let Some(new_loss) = self.receive(now, &arrived) {
-            if let Some(told) = told {
+            if let Some(tfmcc) = tfmcc {
                 self.above = data.above();
-                self.hear(now, told, new_loss);
+                self.on_top_layer(now, tfmcc, new_loss);
             } else {
-                self.heard_beside(now, new_loss);
+                self.on_other_layer(now, new_loss);
             }
         }
     }
@@ -190,69 +190,70 @@ impl Receiver {
             timestamp_us: counting.timestamp_us,
             size: arrival.size,
             marked: arrival.ecn == Ecn::Marked,
-            told: None,
+            data: None,
         };
         if let Some(new_loss) = self.receive(now, &arrived) {
-            self.heard_beside(now, new_loss);
+            self.on_other_layer(now, new_loss);
         }
     }
 
-    /// Whether a packet belongs to the session, which the first packet makes known.
+    /// Whether a packet belongs to the session, which the first packet identifies.
     fn is_of_session(&mut self, now: Time, number: u32) -> bool {
-        let heard = self.session.hear(number);
-        self.counters.foreign += u64::from(matches!(heard, SessionMatch::Foreign | SessionMatch::Restarted));
-        if heard == SessionMatch::Restarted {
-            self.begin_anew(now);
+        let matched = self.session.observe(number);
+        self.counters.foreign +=
+            u64::from(matches!(matched, SessionMatch::Foreign | SessionMatch::Restarted));
+        if matched == SessionMatch::Restarted {
+            self.restart(now);
         }
-        heard != SessionMatch::Foreign
+        matched != SessionMatch::Foreign
     }
 
-    /// The source began anew: everything but the level is learned again.
-    fn begin_anew(&mut self, now: Time) {
+    /// The source restarted: everything but the level is learned again.
+    fn restart(&mut self, now: Time) {
         self.counters.restarts += 1;
         self.actions.trace(TraceEvent::Resynchronised { layer: Layer::BASE });
-        self.reception = reception(&self.of_layer, &self.losses, &self.structure, self.packet_size);
+        self.reception = reception(&self.layer_options, &self.losses, &self.structure, self.packet_size);
         self.reporter.reset();
         self.end_attempt(now, false);
         (self.above, self.below_since, self.above_since) = (None, None, None);
     }
 
-    /// Estimators. Whether the packet brought a loss event; none if it does not count.
+    /// Updates the estimators. Whether the packet revealed a loss event; none if it does not count.
     fn receive(&mut self, now: Time, arrived: &Arrived<'_>) -> Option<bool> {
         match self.reception.on_data(now, arrived, &mut self.counters, &mut self.actions) {
             Verdict::Counted(new_loss) => return Some(new_loss),
             Verdict::Ignored => {}
             Verdict::Suspect => self.counters.suspect += 1,
-            Verdict::Restarted => self.begin_anew(now),
+            Verdict::Restarted => self.restart(now),
         }
         None
     }
 
     /// A packet of the highest layer: round-trip time, rate, feedback, level.
-    fn hear(&mut self, now: Time, data: &tfmcc::header::Data, new_loss: bool) {
-        let told = self.reporter.hear(now, data, new_loss, &mut self.reception, &self.of_layer);
-        let Some(told) = told else { return };
-        self.silent_at = now + self.of_layer.silence_note;
-        self.counters.bad_echo += u64::from(told.bad_echo);
-        if let Some(rtt) = told.first_rtt {
+    fn on_top_layer(&mut self, now: Time, data: &tfmcc::header::Data, new_loss: bool) {
+        let outcome = self.reporter.on_packet(now, data, new_loss, &mut self.reception, &self.layer_options);
+        let Some(outcome) = outcome else { return };
+        self.silent_at = now + self.layer_options.silence_note;
+        self.counters.bad_echo += u64::from(outcome.bad_echo);
+        if let Some(rtt) = outcome.first_rtt {
             self.actions.trace(TraceEvent::FirstRoundTrip { rtt });
         }
         let asked = self.reception.asked();
-        if self.reporter.is_due_with(now, &told, asked, &self.reception, &self.of_layer) {
+        if self.reporter.is_due_with(now, &outcome, asked, &self.reception, &self.layer_options) {
             self.counters.limiting_reports += 1;
             self.send_report(now, false);
         }
-        self.manage(now, new_loss, data.max_rtt().scaled(self.of_layer.round_length));
+        self.manage(now, new_loss, data.max_rtt().scaled(self.layer_options.round_length));
     }
 
     /// A packet of another layer: its losses count for the layer that this receiver takes part in.
-    fn heard_beside(&mut self, now: Time, new_loss: bool) {
+    fn on_other_layer(&mut self, now: Time, new_loss: bool) {
         if !new_loss {
             return;
         }
-        // Brings the fair rate up to date.
+        // Updates the fair rate.
         self.reception.asked();
-        if self.reporter.is_limiting() && self.of_layer.report_on_loss {
+        if self.reporter.is_limiting() && self.layer_options.report_on_loss {
             self.counters.limiting_reports += 1;
             self.send_report(now, false);
         }
@@ -271,8 +272,8 @@ impl Receiver {
             self.leave_top(now, Cause::SilentLayer);
         }
         if now >= self.silent_at {
-            self.actions.trace(TraceEvent::Silent { waited: now.since(self.reporter.heard()) });
-            self.silent_at = now + self.of_layer.silence_note;
+            self.actions.trace(TraceEvent::Silent { waited: now.since(self.reporter.last_packet()) });
+            self.silent_at = now + self.layer_options.silence_note;
             if self.level == Level::NONE {
                 self.set_level(now, Level::up_to(Layer::BASE), Cause::Start);
             }
@@ -281,7 +282,7 @@ impl Receiver {
 
     /// When the highest layer counts as silent; the base layer is kept.
     fn layer_silent_at(&self) -> Option<Time> {
-        (self.level.layer_count() > 1).then(|| self.reporter.heard() + self.silent_leave)
+        (self.level.layer_count() > 1).then(|| self.reporter.last_packet() + self.silent_leave)
     }
 
     fn finish(&mut self, now: Time, cause: Cause) {

@@ -23,9 +23,9 @@ enum State {
     Idle,
     /// Sending.
     Sending,
-    /// The application has nothing to send.
+    /// The application has no data.
     Paused,
-    /// Over.
+    /// Ended.
     Stopped,
 }
 
@@ -34,7 +34,7 @@ enum State {
 struct Group {
     regulator: Regulator,
     seq: WireSeq,
-    /// When the newest packet left, or should have.
+    /// The nominal departure of the newest packet.
     left: Time,
     /// The layer's rate in byte/s when the application paused.
     before_pause: f64,
@@ -56,7 +56,7 @@ struct CountingGroup {
 /// The source of an SMCC session.
 #[derive(Clone, Debug)]
 pub struct Source {
-    of_layer: tfmcc::Options,
+    layer_options: tfmcc::Options,
     least_share: f64,
     structure: Structure,
     packet_size: Size,
@@ -74,7 +74,7 @@ impl Source {
     /// A source for the layers of the plan, which must fit (see [`Structure::check`]).
     pub fn new(options: &Options, plan: SessionPlan, mut stream: Stream) -> Source {
         Source {
-            of_layer: options.of_layer(),
+            layer_options: options.layer_options(),
             least_share: options.least_share,
             structure: Structure::new(&plan, options.counting_round_trip),
             packet_size: plan.packet_size,
@@ -89,7 +89,7 @@ impl Source {
         }
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn counters(&self) -> &SourceCounters {
         &self.counters
     }
@@ -114,7 +114,7 @@ impl Source {
         for index in 0..self.structure.layer_count() {
             let layer = Layer(index);
             let range = Range { low: self.structure.low(layer), high: self.structure.high(layer) };
-            let regulator = Regulator::new(&self.of_layer, self.packet_size, range, now);
+            let regulator = Regulator::new(&self.layer_options, self.packet_size, range, now);
             self.groups.push(Group { regulator, seq: WireSeq(0), left: now, before_pause: 0.0 });
         }
         self.regulate();
@@ -126,15 +126,15 @@ impl Source {
             let pacer = Pacer::new(first, self.packet_size, rate);
             self.counting.push(CountingGroup { pacer, seq: WireSeq(0) });
         }
-        self.bucket = TokenBucket::new(f64::from(self.of_layer.report_limit), now);
-        // A group sends first at a random moment within its spacing, so that layers do not beat in step.
+        self.bucket = TokenBucket::new(f64::from(self.layer_options.report_limit), now);
+        // A group first sends at a random moment within its spacing, so that layers are not synchronised.
         for group in &mut self.groups {
             let spacing = group.regulator.spacing();
             group.left = now + self.stream.uniform_duration(spacing) - spacing;
         }
     }
 
-    /// A layer's group carries what the layers below do not. Where nobody is heard, those who may come are
+    /// A layer's group carries what the layers below do not. Where no receiver reports, those that may join are
     /// in the layer below, whose largest round-trip time is known.
     fn regulate(&mut self) {
         let mut below: Option<(Rate, Duration)> = None;
@@ -175,9 +175,9 @@ impl Source {
     fn send(&mut self, now: Time, index: usize, end_of_session: bool) {
         let above = self.groups.get(index + 1).map(|above| FloatRate::from_rate(above.regulator.rate()));
         let Some(group) = self.groups.get_mut(index) else { return };
-        let told = group.regulator.data(now, self.session, group.seq, end_of_session);
+        let tfmcc = group.regulator.data(now, self.session, group.seq, end_of_session);
         group.seq = group.seq.next();
-        let header = Data { told, above: above.unwrap_or(FloatRate::UNBOUNDED), layer: index as u8 };
+        let header = Data { tfmcc, above: above.unwrap_or(FloatRate::UNBOUNDED), layer: index as u8 };
         self.counters.sent += 1;
         self.actions.send(Send {
             target: Target::Channel(Channel(index as u16)),
@@ -205,7 +205,7 @@ impl Source {
     }
 
     fn on_report(&mut self, now: Time, report: &Report) {
-        let reported = Reported::new(now, &report.told).filter(|_| report.told.session == self.session);
+        let reported = Reported::new(now, &report.tfmcc).filter(|_| report.tfmcc.session == self.session);
         let (Some(reported), Some(group)) = (reported, self.groups.get_mut(usize::from(report.layer))) else {
             self.counters.invalid += 1;
             return;
@@ -252,7 +252,7 @@ impl Source {
 
     fn stop(&mut self, now: Time) {
         if !self.groups.is_empty() {
-            for _ in 0..self.of_layer.end_packets {
+            for _ in 0..self.layer_options.end_packets {
                 self.send(now, 0, true);
             }
         }
@@ -278,7 +278,7 @@ impl Endpoint for Source {
             (State::Paused, Input::DataAvailable) => self.resume(now),
             _ => {}
         }
-        // A rate or a largest round-trip time that changes can make something else due.
+        // A change of a rate or of a largest round-trip time can make another packet due.
         while self.deadline().is_some_and(|at| at <= now) {
             self.run_timers(now);
             self.send_due(now);

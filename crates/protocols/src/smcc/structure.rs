@@ -1,8 +1,8 @@
 //! The bounds of the layers' rates, and the channels of layers and counting layers.
 //!
-//! Layer i of a plan with cumulative rates B_0, B_1, ... has the greatest rate B_i and the least B_(i-1),
-//! the base layer half its greatest (reconstruction: a layer's greatest rate is the least of the layer
-//! above, and twice its least). Channels 0 to m - 1 are the layers; the counting layers of the boundary
+//! Layer i of a plan with cumulative rates B_0, B_1, ... has the maximum rate B_i and the minimum B_(i-1);
+//! the minimum of the base layer is half its maximum (reconstruction: a layer's maximum rate is the minimum of
+//! the layer above, and twice its own). Channels 0 to m - 1 are the layers; the counting layers of the boundary
 //! between layers 0 and 1 come next, the slowest first, then those of the boundary above.
 
 use alloc::format;
@@ -13,11 +13,11 @@ use layercast_core::layers::LayerTable;
 use layercast_core::session::{PlanError, SessionPlan};
 use layercast_core::units::{Channel, Duration, Layer, Rate};
 
-/// How far from double the bounds of a layer may be, as a part.
+/// How far the bounds of a layer may deviate from a factor of two, as a fraction.
 const DOUBLING_TOLERANCE: f64 = 0.01;
 /// The most counting layers of a boundary: 65 535 steps.
 const MAX_COUNTING: u32 = 16;
-/// The most layers, as a layer has 8 bits in a header.
+/// The most layers: a layer has 8 bits in a header.
 const MAX_LAYERS: u16 = 255;
 
 /// The counting layers of one boundary.
@@ -27,7 +27,7 @@ struct Boundary {
     count: u32,
 }
 
-/// How a session's layers and counting layers lie.
+/// The structure of a session's layers and counting layers.
 #[derive(Clone, Debug)]
 pub struct Structure {
     layers: LayerTable,
@@ -44,7 +44,7 @@ impl Structure {
         let mut first = layers.count();
         let mut boundaries = Vec::with_capacity(usize::from(layers.count().saturating_sub(1)));
         for upper in layers.layers().skip(1) {
-            // From the least rate of the layer below up to the greatest of the layer above.
+            // From the minimum rate of the layer below up to the maximum of the layer above.
             let below = Layer(upper.0 - 1);
             let rise = layers.cumulative(upper) - low_of(&layers, below);
             let steps = layercast_core::math::ceil(rise.as_bps() / unit.as_bps()).min(f64::from(u32::MAX));
@@ -101,12 +101,12 @@ impl Structure {
         self.layer_count().saturating_add(counting as u16)
     }
 
-    /// The least cumulative rate of a layer.
+    /// The minimum cumulative rate of a layer.
     pub fn low(&self, layer: Layer) -> Rate {
         low_of(&self.layers, layer)
     }
 
-    /// The greatest cumulative rate of a layer.
+    /// The maximum cumulative rate of a layer.
     pub fn high(&self, layer: Layer) -> Rate {
         self.layers.cumulative(layer)
     }
@@ -116,7 +116,7 @@ impl Structure {
         self.layers.contains(layer)
     }
 
-    /// What each step of an attempt adds.
+    /// The rate that each step of an attempt adds.
     pub fn unit(&self) -> Rate {
         self.unit
     }
@@ -132,7 +132,7 @@ impl Structure {
         self.boundaries.iter().map(|boundary| boundary.count).max().unwrap_or(0)
     }
 
-    /// The rate of the counting layer at a place, 0 the slowest.
+    /// The rate of the counting layer at a position, 0 the slowest.
     pub fn counting_rate(&self, place: u32) -> Rate {
         self.unit.scaled(layercast_core::math::exp2(f64::from(place)))
     }
@@ -143,7 +143,7 @@ impl Structure {
         Some(Channel(boundary.first + place as u16))
     }
 
-    /// The layer below the boundary of a counting layer's channel, and its place; none for others.
+    /// The layer below the boundary of a counting layer's channel, and its position; none for other channels.
     pub fn counting_place(&self, channel: Channel) -> Option<(Layer, u32)> {
         let holds = |boundary: &Boundary| {
             let place = u32::from(channel.0.checked_sub(boundary.first)?);
@@ -179,7 +179,7 @@ mod tests {
         for layer in 0..3 {
             assert_eq!(structure.high(Layer(layer)), structure.low(Layer(layer + 1)));
         }
-        // Rises of 600, 1200 and 2400 kbit/s are 8, 15 and 30 steps: 4, 4 and 5 layers.
+        // Increases of 600, 1200 and 2400 kbit/s are 8, 15 and 30 steps: 4, 4 and 5 layers.
         assert_eq!(structure.channel_count(), 4 + 4 + 4 + 5);
         assert_eq!([0, 1, 2, 3].map(|layer| structure.most_steps(Layer(layer))), [15, 15, 31, 0]);
         let mut channels = Vec::new();

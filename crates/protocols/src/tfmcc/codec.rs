@@ -51,7 +51,7 @@ impl Report {
         LENGTH
     }
 
-    /// Reads a report from the start of `bytes`. Never panics; trailing bytes are not looked at.
+    /// Reads a report from the start of `bytes`. Never panics; trailing bytes are ignored.
     ///
     /// # Errors
     /// What is wrong with the bytes.
@@ -59,7 +59,7 @@ impl Report {
         Report::decode_as(kind, bytes).map(|(report, _)| report)
     }
 
-    /// The same with another first byte; also gives the byte that is reserved here.
+    /// The same with another first byte; also returns the byte that is reserved here.
     pub(crate) fn decode_as(kind: u8, bytes: &[u8]) -> Result<(Report, u8), HeaderError> {
         let Some((report, _)) = bytes.split_first_chunk::<LENGTH>() else {
             return Err(HeaderError::Length { have: bytes.len() });
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_report_is_refused_by_name() {
+    fn what_is_not_a_report_is_refused_by_name() {
         let mut bytes = [0; 44];
         report().encode(KIND, &mut bytes);
         let changed = |place: usize, value: u8| {

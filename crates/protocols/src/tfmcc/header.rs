@@ -14,7 +14,7 @@ pub struct FloatRate(pub u16);
 
 const UNIT_BPS: f64 = 100.0;
 const MANTISSA_BITS: u32 = 11;
-/// The exponent of 1 in a double, moved to the place of ours.
+/// The exponent of 1 in a double, moved to the position of ours.
 const BIAS: u64 = 1023 << MANTISSA_BITS;
 /// How many bits of a double's mantissa are left out.
 const LEFT_OUT: u32 = 52 - MANTISSA_BITS;
@@ -25,7 +25,7 @@ impl FloatRate {
 
     /// The nearest finite form.
     pub fn from_rate(rate: Rate) -> FloatRate {
-        // A double already is an exponent beside a mantissa. Rounding up may carry into the exponent,
+        // A double is an exponent followed by a mantissa already. Rounding up may carry into the exponent,
         // which is the right number.
         let bits = (rate.as_bps() / UNIT_BPS).max(1.0).to_bits() + (1 << (LEFT_OUT - 1));
         let code = (bits >> LEFT_OUT).saturating_sub(BIAS);
@@ -42,7 +42,7 @@ impl FloatRate {
 /// A receiver's time stamp on its way back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Echo {
-    /// Whose it is.
+    /// The receiver.
     pub receiver: ReceiverId,
     /// The time stamp in microseconds of that receiver's clock, plus the time that the source held it.
     pub timestamp_us: u32,
@@ -51,7 +51,7 @@ pub struct Echo {
 /// The header of a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
-    /// The session: drawn at random by the source. Another one means that the source began anew.
+    /// The session: drawn at random by the source. Another one means that the source restarted.
     pub session: u32,
     /// The number of the packet.
     pub seq: WireSeq,
@@ -78,13 +78,13 @@ pub struct Data {
 pub struct Report {
     /// The session.
     pub session: u32,
-    /// Who reports.
+    /// The receiver that reports.
     pub receiver: ReceiverId,
-    /// When, in microseconds of the receiver's clock.
+    /// The time of the report, in microseconds of the receiver's clock.
     pub timestamp_us: u32,
-    /// The newest time stamp heard, in microseconds of the source's clock, plus the time since.
+    /// The newest time stamp received, in microseconds of the source's clock, plus the time since.
     pub heard_us: u32,
-    /// The newest feedback round heard.
+    /// The newest feedback round received.
     pub round: u8,
     /// Whether the receiver has measured its round-trip time.
     pub has_rtt: bool,
@@ -110,7 +110,7 @@ impl contract::Header for Header {}
 /// Why bytes are not a header of TFMCC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderError {
-    /// There are fewer bytes than the header has, or, of an extension, another number of them.
+    /// The header or the extension has a wrong length.
     Length {
         /// How many there are.
         have: usize,
@@ -130,12 +130,12 @@ pub enum HeaderError {
 impl fmt::Display for HeaderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            HeaderError::Length { have } => write!(f, "no header has {have} bytes"),
-            HeaderError::Kind(kind) => write!(f, "a report does not begin with {kind:#04x}"),
+            HeaderError::Length { have } => write!(f, "a header cannot have {have} bytes"),
+            HeaderError::Kind(kind) => write!(f, "reports do not begin with {kind:#04x}"),
             HeaderError::Flags(flags) => write!(f, "unknown flags in {flags:#04x}"),
-            HeaderError::Receiver => write!(f, "a receiver's number is not zero"),
-            HeaderError::MaxRtt(us) => write!(f, "a largest round-trip time of {us} us"),
-            HeaderError::Rate => write!(f, "a rate without bound"),
+            HeaderError::Receiver => write!(f, "the receiver's number is zero"),
+            HeaderError::MaxRtt(us) => write!(f, "the largest round-trip time cannot be {us} us"),
+            HeaderError::Rate => write!(f, "a rate that must be bounded is not"),
         }
     }
 }
@@ -148,8 +148,8 @@ impl Data {
         Duration::from_us(u64::from(self.max_rtt_us))
     }
 
-    /// Whether a decoder would accept it. A simulated packet is a value and never met the decoder, so
-    /// endpoints ask again.
+    /// Whether a decoder would accept it. Simulated headers are values and are not decoded, so
+    /// endpoints check them again.
     ///
     /// # Errors
     /// What is wrong, if something is.
@@ -178,7 +178,7 @@ mod tests {
         }
         assert_eq!(FloatRate::from_rate(Rate::from_bps(f64::MAX)), FloatRate(u16::MAX - 1));
         assert_eq!(FloatRate::UNBOUNDED.rate(), None);
-        // What was written is read as the same again, so a rate that is passed on does not wander.
+        // An encoded rate is decoded to the same value, so a rate that is passed on does not drift.
         for code in 0..u16::MAX {
             assert_eq!(FloatRate::from_rate(FloatRate(code).rate().unwrap()), FloatRate(code));
         }

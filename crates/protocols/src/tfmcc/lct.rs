@@ -26,20 +26,20 @@ use layercast_core::units::Layer;
 use layercast_core::units::WireSeq;
 use layercast_core::wire::{MAX_REPORT, Wire, WireNumbers};
 
-/// Bytes of content without and with an echo.
+/// Bytes of payload without and with an echo.
 const PLAIN: usize = 22;
 const WITH_ECHO: usize = 34;
 
 impl Data {
-    /// The header in pieces.
+    /// The LCT fields of the header.
     pub fn to_lct(&self, extension: u8) -> LctFields {
-        self.pieces(self.lct_content(0).extension(extension))
+        self.lct_fields(self.lct_payload(0).extension(extension))
     }
 
-    /// The content of the extension, with a value for the byte that is reserved here.
-    pub(crate) fn lct_content(&self, second: u8) -> ExtensionPayload {
+    /// The payload of the extension, with a value for the byte that is reserved here.
+    pub(crate) fn lct_payload(&self, second: u8) -> ExtensionPayload {
         let limiting = self.limiting.map_or(0, |receiver| receiver.0.get());
-        let mut content = ExtensionPayload::default()
+        let mut payload = ExtensionPayload::default()
             .with(&[self.round, second])
             .with(&self.timestamp_us.to_be_bytes())
             .with(&self.max_rtt_us.to_be_bytes())
@@ -47,14 +47,14 @@ impl Data {
             .with(&self.rate.0.to_be_bytes())
             .with(&limiting.to_be_bytes());
         if let Some(echo) = &self.echo {
-            content =
-                content.with(&echo.receiver.0.get().to_be_bytes()).with(&echo.timestamp_us.to_be_bytes());
+            payload =
+                payload.with(&echo.receiver.0.get().to_be_bytes()).with(&echo.timestamp_us.to_be_bytes());
         }
-        content
+        payload
     }
 
-    /// The header in pieces with this extension.
-    pub(crate) fn pieces(&self, extension: Extension) -> LctFields {
+    /// The LCT fields with this extension.
+    pub(crate) fn lct_fields(&self, extension: Extension) -> LctFields {
         LctFields {
             cci: Cci::Short(self.seq.0.to_be_bytes()),
             session: Some(self.session),
@@ -63,18 +63,18 @@ impl Data {
         }
     }
 
-    /// The header from its pieces. Never panics.
+    /// The header from its LCT fields. Never panics.
     ///
     /// # Errors
-    /// What is wrong with them.
-    pub fn from_lct(pieces: &LctFields) -> Result<Data, HeaderError> {
-        Data::from_lct_content(pieces, pieces.extension.content()).map(|(data, _)| data)
+    /// What is wrong with the fields.
+    pub fn from_lct(fields: &LctFields) -> Result<Data, HeaderError> {
+        Data::from_lct_payload(fields, fields.extension.content()).map(|(data, _)| data)
     }
 
-    /// The same from the content of another extension; also gives the byte that is reserved here.
-    pub(crate) fn from_lct_content(pieces: &LctFields, content: &[u8]) -> Result<(Data, u8), HeaderError> {
-        let error = HeaderError::Length { have: content.len() };
-        let word = |at: usize| match content.get(at..).and_then(<[u8]>::first_chunk) {
+    /// The header from the payload of another extension; also returns the byte that is reserved here.
+    pub(crate) fn from_lct_payload(fields: &LctFields, payload: &[u8]) -> Result<(Data, u8), HeaderError> {
+        let error = HeaderError::Length { have: payload.len() };
+        let word = |at: usize| match payload.get(at..).and_then(<[u8]>::first_chunk) {
             Some(word) => Ok(u32::from_be_bytes(*word)),
             None => Err(error),
         };
@@ -82,7 +82,7 @@ impl Data {
             let number = u64::from(word(at)?) << 32 | u64::from(word(at + 4)?);
             Ok(NonZeroU64::new(number).map(ReceiverId))
         };
-        let echo = match content.len() {
+        let echo = match payload.len() {
             PLAIN => None,
             WITH_ECHO => {
                 Some(Echo { receiver: receiver(22)?.ok_or(HeaderError::Receiver)?, timestamp_us: word(30)? })
@@ -91,11 +91,11 @@ impl Data {
         };
         let rates = word(10)?;
         let data = Data {
-            session: pieces.session.unwrap_or_default(),
-            seq: WireSeq(u32::from_be_bytes(pieces.cci.first())),
+            session: fields.session.unwrap_or_default(),
+            seq: WireSeq(u32::from_be_bytes(fields.cci.first())),
             timestamp_us: word(2)?,
-            end_of_session: pieces.end_of_session,
-            round: content.first().copied().unwrap_or_default(),
+            end_of_session: fields.end_of_session,
+            round: payload.first().copied().unwrap_or_default(),
             max_rtt_us: word(6)?,
             suppression: FloatRate((rates >> 16) as u16),
             rate: FloatRate(rates as u16),
@@ -103,7 +103,7 @@ impl Data {
             echo,
         };
         data.check()?;
-        Ok((data, content.get(1).copied().unwrap_or_default()))
+        Ok((data, payload.get(1).copied().unwrap_or_default()))
     }
 }
 
@@ -172,10 +172,10 @@ mod tests {
     fn other_lengths_and_impossible_values_are_refused() {
         let whole = data().to_lct(EXTENSION);
         for words in 0..9 {
-            let content = &whole.extension.content()[..4 * words + 2];
-            let extension = Extension::new(EXTENSION, content).unwrap();
+            let payload = &whole.extension.content()[..4 * words + 2];
+            let extension = Extension::new(EXTENSION, payload).unwrap();
             let read = Data::from_lct(&LctFields { extension, ..whole });
-            assert_eq!(read.is_ok(), content.len() == PLAIN || content.len() == WITH_ECHO, "{words}");
+            assert_eq!(read.is_ok(), payload.len() == PLAIN || payload.len() == WITH_ECHO, "{words}");
         }
         let changed = |change: fn(&mut Data)| {
             let mut data = data();
@@ -185,10 +185,10 @@ mod tests {
         assert_eq!(changed(|data| data.max_rtt_us = 0), Err(HeaderError::MaxRtt(0)));
         assert_eq!(changed(|data| data.max_rtt_us = 64_000_001), Err(HeaderError::MaxRtt(64_000_001)));
         assert_eq!(changed(|data| data.rate = FloatRate::UNBOUNDED), Err(HeaderError::Rate));
-        let mut content = [0; WITH_ECHO];
-        content.copy_from_slice(whole.extension.content());
-        content[22..30].fill(0);
-        let extension = Extension::new(EXTENSION, &content).unwrap();
+        let mut payload = [0; WITH_ECHO];
+        payload.copy_from_slice(whole.extension.content());
+        payload[22..30].fill(0);
+        let extension = Extension::new(EXTENSION, &payload).unwrap();
         assert_eq!(Data::from_lct(&LctFields { extension, ..whole }), Err(HeaderError::Receiver));
     }
 }

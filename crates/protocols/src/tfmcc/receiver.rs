@@ -1,6 +1,6 @@
 //! TFMCC's receiver (RFC 4654, section 4).
 //!
-//! A packet goes one way: the checks in this file, then `reception` (clock, sequence, losses, receive
+//! The path of a packet: the checks in this file, then `reception` (clock, sequence, losses, receive
 //! rate, round-trip time), then feedback: at the pace of round trips if this receiver limits the rate,
 //! by a random timer in `feedback` if not.
 
@@ -26,14 +26,14 @@ use layercast_kit::counters::ReceiverCounters;
 /// The channel of the session.
 const CHANNEL: Channel = Channel(0);
 
-/// What a receiver is about.
+/// The state of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     /// Not begun.
     Idle,
     /// It holds the channel, or would if it could.
     Running,
-    /// The source ended the session, or the host stopped the endpoint, or it left for want of rate.
+    /// The source ended the session, or the host stopped the endpoint, or its rate was too low.
     Over,
 }
 
@@ -50,7 +50,7 @@ pub struct Receiver {
     reporter: Reporter,
     /// Since when its fair rate has been too low for the session.
     starved_since: Option<Time>,
-    /// When silence is worth a note.
+    /// When silence is traced.
     silent_at: Time,
     counters: ReceiverCounters,
     actions: ActionQueue<Header>,
@@ -76,7 +76,7 @@ impl Receiver {
         }
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn counters(&self) -> &ReceiverCounters {
         &self.counters
     }
@@ -118,29 +118,30 @@ impl Receiver {
             timestamp_us: data.timestamp_us,
             size: arrival.size,
             marked: arrival.ecn == Ecn::Marked,
-            told: Some(&data),
+            data: Some(&data),
         };
         let verdict = self.reception.on_data(now, &arrived, &mut self.counters, &mut self.actions);
         match verdict {
-            Verdict::Counted(new_loss) => self.take(now, &data, new_loss),
+            Verdict::Counted(new_loss) => self.on_counted_packet(now, &data, new_loss),
             Verdict::Ignored => {}
             Verdict::Suspect => self.counters.suspect += 1,
-            Verdict::Restarted => self.begin_anew(),
+            Verdict::Restarted => self.restart(),
         }
     }
 
-    /// Whether a packet belongs to the session, which the first packet makes known.
+    /// Whether a packet belongs to the session, which the first packet identifies.
     fn is_of_session(&mut self, data: &Data) -> bool {
-        let heard = self.session.hear(data.session);
-        self.counters.foreign += u64::from(matches!(heard, SessionMatch::Foreign | SessionMatch::Restarted));
-        if heard == SessionMatch::Restarted {
-            self.begin_anew();
+        let matched = self.session.observe(data.session);
+        self.counters.foreign +=
+            u64::from(matches!(matched, SessionMatch::Foreign | SessionMatch::Restarted));
+        if matched == SessionMatch::Restarted {
+            self.restart();
         }
-        heard != SessionMatch::Foreign
+        matched != SessionMatch::Foreign
     }
 
-    /// The source began anew: everything is learned again.
-    fn begin_anew(&mut self) {
+    /// The source restarted: everything is learned again.
+    fn restart(&mut self) {
         self.counters.restarts += 1;
         self.actions.trace(TraceEvent::Resynchronised { layer: Layer::BASE });
         let losses = self.options.loss_config();
@@ -150,13 +151,14 @@ impl Receiver {
     }
 
     /// A packet that counts: round-trip time, rate, feedback.
-    fn take(&mut self, now: Time, data: &Data, new_loss: bool) {
-        let Some(told) = self.reporter.hear(now, data, new_loss, &mut self.reception, &self.options) else {
+    fn on_counted_packet(&mut self, now: Time, data: &Data, new_loss: bool) {
+        let Some(outcome) = self.reporter.on_packet(now, data, new_loss, &mut self.reception, &self.options)
+        else {
             return;
         };
         self.silent_at = now + self.options.silence_note;
-        self.counters.bad_echo += u64::from(told.bad_echo);
-        if let Some(rtt) = told.first_rtt {
+        self.counters.bad_echo += u64::from(outcome.bad_echo);
+        if let Some(rtt) = outcome.first_rtt {
             self.actions.trace(TraceEvent::FirstRoundTrip { rtt });
         }
         let asked = self.reception.asked();
@@ -165,7 +167,7 @@ impl Receiver {
             return;
         }
         let (reception, options) = (&self.reception, &self.options);
-        if self.reporter.is_due_with(now, &told, asked, reception, options) {
+        if self.reporter.is_due_with(now, &outcome, asked, reception, options) {
             self.counters.limiting_reports += 1;
             self.send_report(now, false);
         }
@@ -179,7 +181,7 @@ impl Receiver {
             self.send_report(now, false);
         }
         if now >= self.silent_at {
-            self.actions.trace(TraceEvent::Silent { waited: now.since(self.reporter.heard()) });
+            self.actions.trace(TraceEvent::Silent { waited: now.since(self.reporter.last_packet()) });
             self.silent_at = now + self.options.silence_note;
             self.join(Cause::Start);
         }
@@ -207,7 +209,7 @@ impl Receiver {
         self.phase = Phase::Over;
     }
 
-    /// The others would be held up by a limiting receiver that just went, so it says so. The rest go
+    /// A limiting receiver that leaves silently would hold up the others, so it says so. Others leave
     /// silently, since they may be many.
     fn stop(&mut self, now: Time) {
         if self.reporter.is_limiting() {

@@ -6,14 +6,14 @@ use layercast_core::math::ln;
 use layercast_core::units::Duration;
 use layercast_kit::equation::{EquationError, Formula, Path};
 
-/// The timer of a receiver's feedback (RFC 4654, section 4.5), in seconds. `round` is the length of a
+/// The feedback timer of a receiver (RFC 4654, section 4.5), in seconds. `round` is the length of a
 /// round, `x` uniform in (0, 1], `group` the upper bound of the number of receivers, above 1.
 pub fn feedback_delay(round: f64, x: f64, group: f64) -> f64 {
     (round * (1.0 + ln(x) / ln(group))).max(0.0)
 }
 
-/// How much a receiver whose rate is this part of the source's is held back, 0 to 1: half the source's
-/// rate and less not at all, nine tenths and more fully (the TFMCC paper and NORM, not RFC 4654).
+/// How much a receiver whose rate is this fraction of the source's is held back, 0 to 1: at half the source's
+/// rate and below not at all, at nine tenths and above fully (the TFMCC paper and NORM, not RFC 4654).
 pub fn hold_back(rate_ratio: f64) -> f64 {
     (rate_ratio.clamp(0.5, 0.9) - 0.5) / 0.4
 }
@@ -24,8 +24,8 @@ pub fn biased_delay(round: f64, delay: f64, hold_back: f64, bias: f64) -> f64 {
     bias * hold_back * round + (1.0 - bias) * delay
 }
 
-/// Whether a rate need not be reported, since `suppression` has been (RFC 4654, sections 3.4 and 4.5).
-/// `part` is 1 - g there. The factor is applied here and not by the source as well.
+/// Whether a rate need not be reported, given the lowest reported rate `suppression` (RFC 4654, sections 3.4
+/// and 4.5). `part` is 1 - g there. The factor is applied here and not by the source as well.
 pub fn is_suppressed(rate: f64, suppression: f64, part: f64) -> bool {
     rate > part * suppression
 }
@@ -41,14 +41,14 @@ pub fn max_rtt_after_round(
     max_rtt.scaled(0.9).max(peak).max(spacing + granularity)
 }
 
-/// The rate of a receiver that knew only the largest round-trip time, for its true one (RFC 4654,
+/// The rate of a receiver that knew only the largest round-trip time, corrected for its true one (RFC 4654,
 /// section 3.3).
 pub fn rescaled_rate(rate: f64, max_rtt: Duration, rtt: Duration) -> f64 {
     if rtt.is_zero() { rate } else { rate * max_rtt.as_secs_f64() / rtt.as_secs_f64() }
 }
 
 /// The loss event rate at which the simple model reaches the receive rate, and with it the first loss
-/// interval, which is one over it (RFC 4654, section 5.6).
+/// interval, which is its inverse (RFC 4654, section 5.6).
 ///
 /// # Errors
 /// If the path or the rate has no such interval.
@@ -56,7 +56,7 @@ pub fn first_loss_rate(path: &Path, receive_rate: f64) -> Result<f64, EquationEr
     Formula::Simple.loss_rate(path, receive_rate)
 }
 
-/// The first interval, made with `assumed` for the round-trip time, for the true one (RFC 4654,
+/// The first interval, calculated with `assumed` for the round-trip time, corrected for the true one (RFC 4654,
 /// section 5.6).
 pub fn rescaled_interval(length: f64, rtt: Duration, assumed: Duration) -> f64 {
     let ratio = rtt.as_secs_f64() / assumed.as_secs_f64();
@@ -74,14 +74,14 @@ pub struct OneWayDelay {
 }
 
 impl OneWayDelay {
-    /// A measured round-trip time, with a packet stamped `sent_us` by the source that came at `now_us`
+    /// A measured round-trip time, with a packet stamped `sent_us` by the source that arrived at `now_us`
     /// on the receiver's clock.
     pub fn measured(&mut self, rtt: Duration, now_us: u32, sent_us: u32) {
         let rtt_us = rtt.as_us() as u32;
         self.reverse_us = Some(rtt_us.wrapping_sub(now_us.wrapping_sub(sent_us)));
     }
 
-    /// The round-trip time that a packet's delay tells. None before the first measurement, and if it is
+    /// The round-trip time by a packet's delay. None before the first measurement, and if it is
     /// not positive or more than 64 s.
     pub fn rtt(&self, now_us: u32, sent_us: u32) -> Option<Duration> {
         let rtt_us = now_us.wrapping_sub(sent_us).wrapping_add(self.reverse_us?);

@@ -16,8 +16,8 @@ use layercast_core::units::{Channel, Duration, Layer, Level, Rate, RateEstimate,
 use layercast_kit::counters::SourceCounters;
 use layercast_kit::feedback::TokenBucket;
 
-/// A source that is further behind than this starts anew from now: a host that stalled does not make
-/// up for it with a burst.
+/// A source that is further behind than this restarts from the present time: after a stall, a host does not
+/// catch up with a burst.
 pub(crate) const MAX_BEHIND: Duration = Duration::from_ms(100);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,9 +26,9 @@ enum State {
     Idle,
     /// Sending.
     Sending,
-    /// The application has nothing to send. The rate before that, in byte/s.
+    /// The application has no data. The rate before that, in byte/s.
     Paused(f64),
-    /// Over.
+    /// Ended.
     Stopped,
 }
 
@@ -41,7 +41,7 @@ pub struct Source {
     state: State,
     session: u32,
     seq: WireSeq,
-    /// When the newest packet left, or should have.
+    /// The nominal departure of the newest packet.
     left: Time,
     regulator: Regulator,
     bucket: TokenBucket,
@@ -70,7 +70,7 @@ impl Source {
         }
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn counters(&self) -> &SourceCounters {
         &self.counters
     }
@@ -100,7 +100,7 @@ impl Source {
         self.regulator.limiting_changes()
     }
 
-    /// Whether slow start goes on.
+    /// Whether the source is in slow start.
     pub fn in_slow_start(&self) -> bool {
         self.regulator.in_slow_start()
     }
@@ -228,7 +228,7 @@ impl Endpoint for Source {
         count limiting_changes in "times" = self.limiting_changes();
         /// The largest round-trip time of the session.
         value max_rtt_ms in "ms" = self.max_rtt();
-        /// Whether slow start goes on.
+        /// Whether the source is in slow start.
         value in_slow_start in "flag" = self.in_slow_start();
     }
 

@@ -3,7 +3,7 @@
 use layercast_core::choices;
 
 choices! {
-    /// Whose rules a session follows.
+    /// The rules that a session follows.
     pub enum Profile {
         /// RFC 5348.
         Rfc5348 = "rfc5348",
@@ -15,9 +15,9 @@ choices! {
 }
 
 choices! {
-    /// How much a source may send in its first round trip with a known length (RFC 5348, section 4.2).
+    /// Amount sent in the first round trip whose length is known (RFC 5348, section 4.2).
     pub enum InitialWindow {
-        /// As the profile has it: `rfc3390` for rfc5348, `one-packet` for the others.
+        /// By profile: `rfc3390` for rfc5348, `one-packet` for the others.
         ByProfile = "by-profile",
         /// Two to four packets (RFC 3390).
         Rfc3390 = "rfc3390",
@@ -27,12 +27,12 @@ choices! {
 }
 
 choices! {
-    /// Which receive rates bound the sending rate (RFC 5348, section 4.3). The rules of ns-2 bound it by
-    /// the newest one always.
+    /// Which receive rates bound the sending rate (RFC 5348, section 4.3). The rules of ns-2 always use
+    /// the newest one.
     pub enum ReceiveLimit {
-        /// As the profile has it: `recent` for rfc5348, `newest` for the others.
+        /// By profile: `recent` for rfc5348, `newest` for the others.
         ByProfile = "by-profile",
-        /// The largest of the last two round trips; a source without enough data is treated mildly.
+        /// The largest of the last two round trips, with a milder bound for a data-limited source.
         Recent = "recent",
         /// The newest.
         Newest = "newest",
@@ -40,9 +40,9 @@ choices! {
 }
 
 choices! {
-    /// For which rate the first loss interval is calculated (RFC 5348, section 6.3.1).
+    /// The rate for which the first loss interval is calculated (RFC 5348, section 6.3.1).
     pub enum FirstTarget {
-        /// As the profile has it: `largest` for rfc5348, `newest` for the others.
+        /// By profile: `largest` for rfc5348, `newest` for the others.
         ByProfile = "by-profile",
         /// The largest receive rate so far.
         Largest = "largest",

@@ -24,19 +24,19 @@ impl Report {
     /// length.
     pub(crate) fn encode<const N: usize>(&self, kind: u8, bytes: &mut [u8; N]) -> usize {
         const { assert!(N >= LENGTH, "no room for a report") };
-        let heard = if self.newest.is_some() { FLAG_HEARD } else { 0 };
+        let has_data = if self.newest.is_some() { FLAG_HEARD } else { 0 };
         let leaving = if self.leaving { FLAG_LEAVING } else { 0 };
         let (newest, age) = self.newest.unwrap_or_default();
         let words = [self.session, newest, age, self.receive_rate, self.loss];
         let (start, rest) = bytes.split_at_mut(4);
-        start.copy_from_slice(&[kind, heard | leaving, 0, 0]);
+        start.copy_from_slice(&[kind, has_data | leaving, 0, 0]);
         for (room, word) in rest.chunks_exact_mut(4).zip(words) {
             room.copy_from_slice(&word.to_be_bytes());
         }
         LENGTH
     }
 
-    /// Reads a report that begins with this byte. Never panics; trailing bytes are not looked at.
+    /// Reads a report that begins with this byte. Never panics; trailing bytes are ignored.
     pub(crate) fn decode(kind: u8, bytes: &[u8]) -> Result<Report, ReportError> {
         let truncated = ReportError::Truncated { have: bytes.len() };
         let Some((&[first, flags, _, _], rest)) = bytes.split_first_chunk() else { return Err(truncated) };
@@ -49,10 +49,10 @@ impl Report {
         let mut words = rest.chunks_exact(4).map(|word| word.try_into().map_or(0, u32::from_be_bytes));
         let mut word = || words.next().ok_or(truncated);
         let (session, newest, age) = (word()?, word()?, word()?);
-        let heard = flags & FLAG_HEARD != 0;
+        let has_data = flags & FLAG_HEARD != 0;
         Ok(Report {
             session,
-            newest: heard.then_some((newest, age)),
+            newest: has_data.then_some((newest, age)),
             receive_rate: word()?,
             loss: word()?,
             leaving: flags & FLAG_LEAVING != 0,

@@ -2,8 +2,8 @@
 
 use layercast_core::units::{Duration, Time};
 
-/// Two moments at which the source sent all that it was allowed to: one for the stretch that the next
-/// report covers, one for the stretch after that.
+/// Two moments at which the source sent all that it was allowed to: one for the period that the next
+/// report covers, one for the period after that.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DataLimit {
     first: Option<Time>,
@@ -14,7 +14,7 @@ pub(super) struct DataLimit {
 }
 
 impl DataLimit {
-    /// A packet was sent, and the source was not short of data.
+    /// A packet was sent, and the source was not data-limited.
     pub(super) fn on_unlimited(&mut self, now: Time) {
         if self.first <= self.reported {
             self.first = Some(now);
@@ -23,7 +23,7 @@ impl DataLimit {
         }
     }
 
-    /// A report came about packets sent up to `newest`: whether the source was short of data over the
+    /// A report came about packets sent up to `newest`. Returns whether the source was data-limited over the
     /// whole round trip before that.
     pub(super) fn on_report(&mut self, now: Time, newest: Time, rtt: Duration) -> bool {
         let oldest = newest - rtt;

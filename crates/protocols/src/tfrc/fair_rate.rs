@@ -4,7 +4,7 @@ use super::rfc::Feedback;
 use layercast_core::units::{Duration, Size};
 use layercast_kit::equation::{Formula, Path};
 
-/// What makes a session one of small packets: TFRC-SP (RFC 4828, section 3). Its source and receiver
+/// The parameters of TFRC-SP, for small packets (RFC 4828, section 3). Its source and receiver
 /// count the data in packets, without the headers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SmallPackets {
@@ -12,7 +12,7 @@ pub struct SmallPackets {
     pub nominal: Size,
     /// The headers of each packet.
     pub header: Size,
-    /// The least time between two packets.
+    /// The minimum time between two packets.
     pub spacing: Duration,
 }
 
@@ -23,7 +23,7 @@ impl SmallPackets {
     }
 }
 
-/// The equation with what it needs besides the path's state.
+/// The equation with its parameters except for the path's state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FairRate {
     /// The model of TCP's throughput.
@@ -32,7 +32,7 @@ pub struct FairRate {
     pub packets_per_ack: f64,
     /// The packet size in the equation, in bytes.
     pub packet_bytes: f64,
-    /// Which share of the equation's rate a source may have.
+    /// The share of the equation's rate that a source may use.
     pub share: f64,
 }
 
@@ -42,8 +42,8 @@ impl FairRate {
         FairRate { formula, packets_per_ack: 1.0, packet_bytes, share: 1.0 }
     }
 
-    /// The rate for small packets with so many bytes of data: as much as a TCP with packets of the
-    /// nominal size, of which headers take their share.
+    /// The rate for small packets with this much data: as much as a TCP with packets of the
+    /// nominal size, reduced by the share of the headers.
     pub fn small(formula: Formula, small: &SmallPackets, data_bytes: f64) -> FairRate {
         let share = data_bytes / (data_bytes + f64::from(small.header.as_bytes()));
         FairRate { share, ..FairRate::plain(formula, f64::from(small.nominal.as_bytes())) }

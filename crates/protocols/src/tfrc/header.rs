@@ -11,7 +11,7 @@ use layercast_core::units::{Duration, Rate, WireSeq};
 /// The header of a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
-    /// The session: drawn at random by the source. Another one means that the source began anew.
+    /// The session: drawn at random by the source. Another one means that the source restarted.
     pub session: u32,
     /// The number of the packet.
     pub seq: WireSeq,
@@ -21,7 +21,7 @@ pub struct Data {
     pub rtt_us: u32,
     /// The source's retransmission timeout in microseconds; 0 before it has one.
     pub rto_us: u32,
-    /// The round: it grows with every report that the source takes (ns-2).
+    /// The round: it increases with every report that the source accepts (ns-2).
     pub round: u16,
     /// Whether the session ends with this packet.
     pub end_of_session: bool,
@@ -35,7 +35,7 @@ pub struct Report {
     /// The send time of the newest data packet and how long ago it came, in microseconds. None in a
     /// hello, by which a receiver asks the source to begin.
     pub newest: Option<(u32, u32)>,
-    /// What reached the receiver, in byte/s.
+    /// The receive rate, in byte/s.
     pub receive_rate: u32,
     /// The loss event rate, as a fraction of 2^32 - 1.
     pub loss: u32,
@@ -57,13 +57,13 @@ impl contract::Header for Header {}
 /// Why bytes are not a data header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataError {
-    /// How many bytes of content there are.
+    /// How many bytes of payload there are.
     pub len: usize,
 }
 
 impl fmt::Display for DataError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes of content where 14 are needed", self.len)
+        write!(f, "the extension has {} bytes where 14 are needed", self.len)
     }
 }
 
@@ -77,9 +77,9 @@ pub enum ReportError {
         /// How many there are.
         have: usize,
     },
-    /// The first byte is another.
+    /// The first byte is not the protocol's.
     Kind(u8),
-    /// A flag that has no meaning.
+    /// A flag that is undefined.
     Flags(u8),
 }
 
@@ -101,7 +101,7 @@ impl Report {
         f64::from(self.loss) / f64::from(u32::MAX)
     }
 
-    /// The wire form of a loss rate, 0 to 1. What is above zero stays above it.
+    /// The wire form of a loss rate, 0 to 1. Rates above zero stay above it.
     pub fn wire_loss(loss: f64) -> u32 {
         let nearest = (loss * f64::from(u32::MAX) + 0.5) as u32;
         if loss > 0.0 { nearest.max(1) } else { 0 }
@@ -114,9 +114,9 @@ impl Report {
 }
 
 impl Data {
-    /// The wire form of a span: at least a microsecond, since 0 stands for none.
-    pub fn wire_span(span: Option<Duration>) -> u32 {
-        span.map_or(0, |span| u32::try_from(span.as_us()).unwrap_or(u32::MAX).max(1))
+    /// The wire form of a duration: at least a microsecond, since 0 stands for none.
+    pub fn wire_duration(duration: Option<Duration>) -> u32 {
+        duration.map_or(0, |duration| u32::try_from(duration.as_us()).unwrap_or(u32::MAX).max(1))
     }
 
     /// The source's round-trip time, once it has one.

@@ -22,9 +22,9 @@ use layercast_core::units::WireSeq;
 use layercast_core::wire::{MAX_REPORT, Wire, WireNumbers};
 
 impl Data {
-    /// The header in pieces, with the extension type of its protocol.
+    /// The LCT fields of the header, with the extension type of its protocol.
     pub(crate) fn to_lct(self, kind: u8) -> LctFields {
-        let content = ExtensionPayload::default()
+        let payload = ExtensionPayload::default()
             .with(&self.round.to_be_bytes())
             .with(&self.timestamp_us.to_be_bytes())
             .with(&self.rtt_us.to_be_bytes())
@@ -33,24 +33,24 @@ impl Data {
             cci: Cci::Short(self.seq.0.to_be_bytes()),
             session: Some(self.session),
             end_of_session: self.end_of_session,
-            extension: content.extension(kind),
+            extension: payload.extension(kind),
         }
     }
 
-    /// The header from its pieces. Never panics.
-    pub(crate) fn from_lct(pieces: &LctFields) -> Result<Data, DataError> {
-        let content = pieces.extension.content();
-        let &[r1, r0, t3, t2, t1, t0, s3, s2, s1, s0, o3, o2, o1, o0] = content else {
-            return Err(DataError { len: content.len() });
+    /// The header from its LCT fields. Never panics.
+    pub(crate) fn from_lct(fields: &LctFields) -> Result<Data, DataError> {
+        let payload = fields.extension.content();
+        let &[r1, r0, t3, t2, t1, t0, s3, s2, s1, s0, o3, o2, o1, o0] = payload else {
+            return Err(DataError { len: payload.len() });
         };
         Ok(Data {
-            session: pieces.session.unwrap_or_default(),
-            seq: WireSeq(u32::from_be_bytes(pieces.cci.first())),
+            session: fields.session.unwrap_or_default(),
+            seq: WireSeq(u32::from_be_bytes(fields.cci.first())),
             timestamp_us: u32::from_be_bytes([t3, t2, t1, t0]),
             rtt_us: u32::from_be_bytes([s3, s2, s1, s0]),
             rto_us: u32::from_be_bytes([o3, o2, o1, o0]),
             round: u16::from_be_bytes([r1, r0]),
-            end_of_session: pieces.end_of_session,
+            end_of_session: fields.end_of_session,
         })
     }
 }
@@ -58,9 +58,9 @@ impl Data {
 /// Why bytes are not a header of TFRC or CBR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderError {
-    /// They are not data.
+    /// Why they are not data.
     Data(DataError),
-    /// They are not a report.
+    /// Why they are not a report.
     Report(ReportError),
 }
 
@@ -122,11 +122,11 @@ mod tests {
             round: 0xfffe,
             end_of_session: true,
         };
-        let pieces = data.to_lct(EXTENSION);
-        assert_eq!(Data::from_lct(&pieces), Ok(data));
+        let fields = data.to_lct(EXTENSION);
+        assert_eq!(Data::from_lct(&fields), Ok(data));
         for len in [2, 6, 10, 18, 34] {
             let extension = Extension::new(EXTENSION, &[0; 34][..len]).expect("whole words");
-            assert_eq!(Data::from_lct(&LctFields { extension, ..pieces }), Err(DataError { len }));
+            assert_eq!(Data::from_lct(&LctFields { extension, ..fields }), Err(DataError { len }));
         }
     }
 }

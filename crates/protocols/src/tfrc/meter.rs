@@ -1,10 +1,10 @@
-//! What turns received and lost packets into a loss rate.
+//! The estimators that turn received and lost packets into a loss rate.
 
 use layercast_core::units::{Duration, Size};
 use layercast_kit::estimator::{LossConfig, LossEstimator, LossOutcome, LossPanel, Packet, PanelConfig};
 
 layercast_core::choices! {
-    /// Which of several measures a receiver reports and goes by.
+    /// Which of several measures a receiver reports and uses.
     pub enum ShownMeasure {
         /// The loss insensitive period.
         Lip = "lip",
@@ -15,17 +15,17 @@ layercast_core::choices! {
     }
 }
 
-/// What a meter is to be.
+/// The configuration of a meter.
 #[derive(Clone, Debug)]
 pub(crate) enum MeterPlan {
     /// One estimator.
     One(LossConfig),
-    /// Several side by side, of which one is reported.
+    /// Several in parallel, of which one is reported.
     Several(PanelConfig, ShownMeasure),
 }
 
-/// A loss estimator, or several side by side.
-// Made once and then left where it is: its size costs nothing.
+/// A loss estimator, or several in parallel.
+// Made once and not moved afterwards: its size costs nothing.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
 pub(crate) enum Meter {
@@ -69,9 +69,9 @@ impl Meter {
         }
     }
 
-    /// Puts a calculated first interval in the place of the counted one (RFC 5348, section 6.3.1). An
-    /// open loop has none: its sending rate says nothing of the path.
-    pub(super) fn plant_first(&mut self, length: f64) {
+    /// Replaces the counted first interval by a calculated one (RFC 5348, section 6.3.1). An
+    /// open loop has none: its sending rate does not reflect the path.
+    pub(super) fn set_first_interval(&mut self, length: f64) {
         if let Meter::One(loss) = self {
             loss.intervals_mut().replace_oldest(length);
         }

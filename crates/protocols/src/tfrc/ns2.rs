@@ -9,7 +9,7 @@ use layercast_core::units::{Duration, Time};
 
 /// The rate before the first report (`InitRate_`).
 const INITIAL: f64 = 300.0;
-/// The most round trips' worth of increase at once.
+/// The maximum increase at once, in round trips' worth.
 const MOST_ROUND_TRIPS: f64 = 2.0;
 /// Reports in a row that may leave the rate above twice the receive rate (`maxHeavyRounds_`).
 const HEAVY_ROUNDS: u32 = 1;
@@ -76,14 +76,14 @@ impl Ns2Rate {
         rate.max(self.packet_bytes / MAX_SPACING_S)
     }
 
-    /// A packet leaves: in slow start the rate climbs a step.
+    /// A packet is sent: in slow start the rate increases by a step.
     pub(super) fn on_sent(&mut self) {
         if self.phase == Phase::SlowStart && self.climbing < self.rate {
             self.climbing += self.step;
         }
     }
 
-    /// A report came. Whether a packet is to be sent at once: one for each report of slow start.
+    /// A report came. Returns whether to send a packet at once: one for each report of slow start.
     pub(super) fn on_report(&mut self, now: Time, report: &Feedback) -> bool {
         let first = self.rtt_s == 0.0;
         self.rtt_s = report.rtt_s;
@@ -92,7 +92,7 @@ impl Ns2Rate {
         let weight = self.damping.unwrap_or(0.0);
         self.root_mean = if first { root } else { weight * self.root_mean + (1.0 - weight) * root };
         let calculated = self.equation.rate(report);
-        // A first report can tell of no rate.
+        // A first report may contain no rate.
         let cap = (!first && report.receive_rate > 0.0).then_some(2.0 * report.receive_rate);
         match (self.phase, calculated) {
             (Phase::SlowStart, Some(calculated)) if !first => {
@@ -137,7 +137,7 @@ impl Ns2Rate {
         self.last_change = now;
     }
 
-    /// At most a packet per round trip for each round trip since the last change.
+    /// Increases by at most a packet per round trip for each round trip since the last change.
     fn increase(&mut self, now: Time, calculated: Option<f64>, cap: Option<f64>) {
         let elapsed_s = now.since(self.last_change).as_secs_f64();
         let round_trips = (elapsed_s / self.rtt_s).min(MOST_ROUND_TRIPS);
@@ -148,7 +148,7 @@ impl Ns2Rate {
         self.heavy_rounds = 0;
     }
 
-    /// At once to what the equation gives.
+    /// Sets the rate of the equation at once.
     fn decrease(&mut self, now: Time, calculated: f64, cap: Option<f64>) {
         let most = cap.unwrap_or(0.0).max(self.one_packet());
         self.rate = calculated;

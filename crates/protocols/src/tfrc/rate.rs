@@ -1,4 +1,4 @@
-//! One type for the ways in which a source finds its rate.
+//! One type for the rules by which a source determines its rate.
 
 use super::FairRate;
 use super::ns2::Ns2Rate;
@@ -6,17 +6,17 @@ use super::rfc::{Feedback, RfcRate, RfcRules};
 use super::settings::{RateRule, Settings};
 use layercast_core::units::Time;
 
-/// How a source finds its rate, in byte/s.
+/// How a source determines its rate, in byte/s.
 #[derive(Clone, Debug)]
-pub(super) enum RateLaw {
+pub(super) enum RateControl {
     Rfc(RfcRate),
     Ns2(Ns2Rate),
     Constant(f64),
 }
 
-impl RateLaw {
-    /// The law of the settings. `most` is the rate of the application, and that of a constant source.
-    pub(super) fn new(now: Time, settings: &Settings, packet_bytes: f64, most: f64) -> RateLaw {
+impl RateControl {
+    /// The rule of the settings. `most` is the rate of the application, and that of a constant source.
+    pub(super) fn new(now: Time, settings: &Settings, packet_bytes: f64, most: f64) -> RateControl {
         let &Settings { formula, packets_per_ack, damping, damping_q, .. } = settings;
         let equation = match &settings.small_packets {
             Some(small) => FairRate::small(formula, small, packet_bytes),
@@ -33,74 +33,74 @@ impl RateLaw {
                     damping_q,
                     equation,
                 };
-                RateLaw::Rfc(RfcRate::new(now, rules))
+                RateControl::Rfc(RfcRate::new(now, rules))
             }
             RateRule::Ns2 => {
                 let damping = damping.then_some(damping_q);
-                RateLaw::Ns2(Ns2Rate::new(now, packet_bytes, equation, damping))
+                RateControl::Ns2(Ns2Rate::new(now, packet_bytes, equation, damping))
             }
-            RateRule::Constant => RateLaw::Constant(most),
+            RateRule::Constant => RateControl::Constant(most),
         }
     }
 
     /// The allowed rate.
     pub(super) fn allowed(&self) -> f64 {
         match self {
-            RateLaw::Rfc(rate) => rate.allowed(),
-            RateLaw::Ns2(rate) => rate.allowed(),
-            RateLaw::Constant(rate) => *rate,
+            RateControl::Rfc(rate) => rate.allowed(),
+            RateControl::Ns2(rate) => rate.allowed(),
+            RateControl::Constant(rate) => *rate,
         }
     }
 
     /// The rate to send at.
     pub(super) fn sending(&self) -> f64 {
         match self {
-            RateLaw::Rfc(rate) => rate.sending(),
-            RateLaw::Ns2(rate) => rate.sending(),
-            RateLaw::Constant(rate) => *rate,
+            RateControl::Rfc(rate) => rate.sending(),
+            RateControl::Ns2(rate) => rate.sending(),
+            RateControl::Constant(rate) => *rate,
         }
     }
 
-    /// A packet leaves.
+    /// A packet is sent.
     pub(super) fn on_sent(&mut self) {
-        if let RateLaw::Ns2(rate) = self {
+        if let RateControl::Ns2(rate) = self {
             rate.on_sent();
         }
     }
 
-    /// A report came. Whether a packet is to be sent at once.
+    /// A report came. Returns whether to send a packet at once.
     pub(super) fn on_report(&mut self, now: Time, report: &Feedback) -> bool {
         match self {
-            RateLaw::Rfc(rate) => {
+            RateControl::Rfc(rate) => {
                 rate.on_report(now, report);
                 false
             }
-            RateLaw::Ns2(rate) => rate.on_report(now, report),
-            RateLaw::Constant(_) => false,
+            RateControl::Ns2(rate) => rate.on_report(now, report),
+            RateControl::Constant(_) => false,
         }
     }
 
     /// How long to wait for a report, in seconds; none for ever.
     pub(super) fn patience_s(&self) -> Option<f64> {
         match self {
-            RateLaw::Rfc(rate) => Some(rate.patience_s()),
-            RateLaw::Ns2(rate) => Some(rate.patience_s()),
-            RateLaw::Constant(_) => None,
+            RateControl::Rfc(rate) => Some(rate.patience_s()),
+            RateControl::Ns2(rate) => Some(rate.patience_s()),
+            RateControl::Constant(_) => None,
         }
     }
 
-    /// No report came for that long. Whether a packet is to be sent at once.
+    /// No report came for that long. Returns whether to send a packet at once.
     pub(super) fn on_no_feedback(&mut self, now: Time, idle: bool) -> bool {
         match self {
-            RateLaw::Rfc(rate) => {
+            RateControl::Rfc(rate) => {
                 rate.on_no_feedback(now, idle);
                 false
             }
-            RateLaw::Ns2(rate) => {
+            RateControl::Ns2(rate) => {
                 rate.on_no_feedback();
                 true
             }
-            RateLaw::Constant(_) => false,
+            RateControl::Constant(_) => false,
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What reaches a receiver, in byte/s (RFC 5348, section 6.2, step 2).
+//! The receive rate of a receiver, in byte/s (RFC 5348, section 6.2, step 2).
 
 use layercast_core::units::{Duration, Rate, Size, Time};
 
-/// How many reports back a measurement may begin: more come within a round trip only if each of them
-/// tells of a new loss event.
+/// How many reports back a measurement may begin: more fall within a round trip only if each of them
+/// reports a new loss event.
 const MARKS: usize = 8;
 
 /// Bytes counted, with marks at the newest reports.
@@ -19,7 +19,7 @@ pub(super) struct ReceiveRate {
 }
 
 impl ReceiveRate {
-    /// Counts from `now` on.
+    /// Starts counting at `now`.
     pub(super) fn new(now: Time) -> ReceiveRate {
         ReceiveRate { bytes: 0, marks: [(now, 0); MARKS], largest: Rate::ZERO }
     }
@@ -38,7 +38,7 @@ impl ReceiveRate {
     }
 
     /// A report with this rate was sent.
-    pub(super) fn mark(&mut self, now: Time, rate: Rate) {
+    pub(super) fn on_report_sent(&mut self, now: Time, rate: Rate) {
         self.marks.rotate_right(1);
         self.marks[0] = (now, self.bytes);
         if rate > self.largest {
@@ -68,13 +68,13 @@ mod tests {
             rate.on_packet(size);
         }
         assert_eq!(rate.rate(ms(100), rtt), Rate::from_bytes_per_s(100_000.0));
-        rate.mark(ms(100), rate.rate(ms(100), rtt));
+        rate.on_report_sent(ms(100), rate.rate(ms(100), rtt));
         for _ in 0..2 {
             rate.on_packet(size);
         }
         // 12 packets in 150 ms, not 2 in 50 ms.
         assert_eq!(rate.rate(ms(150), rtt), Rate::from_bytes_per_s(80_000.0));
-        rate.mark(ms(150), rate.rate(ms(150), rtt));
+        rate.on_report_sent(ms(150), rate.rate(ms(150), rtt));
         assert_eq!(rate.rate(ms(250), rtt), Rate::ZERO);
         assert_eq!(rate.largest(), Rate::from_bytes_per_s(100_000.0));
     }

@@ -5,8 +5,8 @@ use layercast_core::units::{Duration, Time};
 /// The most values that are kept (RFC 5348, section 8.2.2).
 const MOST: usize = 3;
 
-/// Receive rates in byte/s with the times of their reports. At first it also holds a value without
-/// bound, so that the first reports bound nothing.
+/// Receive rates in byte/s with the times of their reports. Initially it also holds an unbounded value,
+/// so that the first reports bound nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiveSet {
     entries: [(f64, Time); MOST],
@@ -35,7 +35,7 @@ impl ReceiveSet {
         (self.entries, self.len) = (kept, len);
     }
 
-    /// Adds a value and keeps the largest alone, as of `now`. The value without bound goes.
+    /// Adds a value and keeps only the largest, as of `now`. The unbounded value is removed.
     pub fn maximize(&mut self, now: Time, bytes_per_s: f64) {
         let largest = self.entries[..self.len].iter().fold(bytes_per_s, |most, &(rate, _)| most.max(rate));
         self.replace(now, largest);

@@ -7,7 +7,7 @@ use reception::{Reception, Verdict};
 use super::header::{Data, Header, Report};
 use super::options::Options;
 use super::receive_rate::ReceiveRate;
-use super::report_schedule::{Brought, ReportSchedule};
+use super::report_schedule::{ReportSchedule, ReportTrigger};
 use super::settings::Settings;
 use layercast_core::contract::{
     Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Origin, Send, Timers, TraceEvent,
@@ -65,7 +65,7 @@ pub struct Receiver {
 impl Receiver {
     /// A receiver for the session that the plan describes.
     pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Receiver {
-        let settings = Settings::of(options);
+        let settings = Settings::from_options(options);
         let size = settings.small_packets.map_or(plan.packet_size, |small| small.nominal);
         Receiver::with(settings, &plan, size)
     }
@@ -89,12 +89,12 @@ impl Receiver {
         }
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn counters(&self) -> &ReceiverCounters {
         &self.counters
     }
 
-    /// Several loss measures on the same packets, where there are several.
+    /// The loss measures in parallel on the same packets, if there are several.
     pub(crate) fn panel(&self) -> Option<&LossPanel> {
         self.reception.panel()
     }
@@ -106,11 +106,11 @@ impl Receiver {
 
     fn start(&mut self, now: Time) {
         self.phase = Phase::Waiting;
-        self.say_hello(now, Cause::Start);
+        self.send_hello(now, Cause::Start);
     }
 
-    /// Joins, if it is not joined, and asks the source to begin. Again and again until data comes.
-    fn say_hello(&mut self, now: Time, cause: Cause) {
+    /// Joins, if it is not joined, and asks the source to begin. Repeated until data arrives.
+    fn send_hello(&mut self, now: Time, cause: Cause) {
         if self.level == Level::NONE {
             self.actions.join(CHANNEL);
             self.actions.trace(TraceEvent::LevelChanged { from: Level::NONE, to: HELD, cause });
@@ -141,19 +141,20 @@ impl Receiver {
             self.finish(Cause::SessionEnd);
             return;
         }
-        self.take(now, &data, arrival);
+        self.on_data(now, &data, arrival);
     }
 
-    /// Whether a packet belongs to the session, which the first packet makes known.
+    /// Whether a packet belongs to the session, which the first packet identifies.
     fn is_of_session(&mut self, now: Time, data: &Data) -> bool {
-        let heard = self.session.hear(data.session);
-        self.counters.foreign += u64::from(matches!(heard, SessionMatch::Foreign | SessionMatch::Restarted));
-        match heard {
+        let matched = self.session.observe(data.session);
+        self.counters.foreign +=
+            u64::from(matches!(matched, SessionMatch::Foreign | SessionMatch::Restarted));
+        match matched {
             SessionMatch::First => self.begin(now),
-            SessionMatch::Restarted => self.begin_anew(now),
+            SessionMatch::Restarted => self.restart(now),
             SessionMatch::Same | SessionMatch::Foreign => {}
         }
-        heard != SessionMatch::Foreign
+        matched != SessionMatch::Foreign
     }
 
     fn begin(&mut self, now: Time) {
@@ -162,7 +163,7 @@ impl Receiver {
         self.receive_rate = ReceiveRate::new(now);
     }
 
-    fn begin_anew(&mut self, now: Time) {
+    fn restart(&mut self, now: Time) {
         self.counters.restarts += 1;
         self.actions.trace(TraceEvent::Resynchronised { layer: Layer::BASE });
         self.reception.reset();
@@ -173,7 +174,7 @@ impl Receiver {
         self.begin(now);
     }
 
-    fn take(&mut self, now: Time, data: &Data, arrival: &Arrival<Header>) {
+    fn on_data(&mut self, now: Time, data: &Data, arrival: &Arrival<Header>) {
         let rtt_before = self.reception.rtt();
         let what = (arrival.size, arrival.ecn);
         let verdict = self.reception.on_data(now, data, what, &mut self.counters, &mut self.actions);
@@ -191,16 +192,16 @@ impl Receiver {
             let newest = self.rate_now(now);
             let largest = self.receive_rate.largest();
             let take_largest = self.settings.largest_target && largest > newest;
-            self.reception.plant_first(if take_largest { largest } else { newest });
+            self.reception.set_first_interval(if take_largest { largest } else { newest });
         }
         let higher_loss = new_event && self.reception.loss_rate() > self.reported_loss;
-        let brought = Brought { higher_loss, first_loss: first_event, rtts: [rtt_before, rtt] };
-        if self.schedule.on_packet(now, brought) {
+        let trigger = ReportTrigger { higher_loss, first_loss: first_event, rtts: [rtt_before, rtt] };
+        if self.schedule.on_packet(now, trigger) {
             self.send_report(now, false);
         }
     }
 
-    /// What reaches the receiver now, over at least the round-trip time of the last report.
+    /// The present receive rate, over at least the round-trip time of the last report.
     fn rate_now(&self, now: Time) -> Rate {
         let rtt = self.reported_rtt.or(self.reception.rtt()).unwrap_or(Duration::ZERO);
         self.receive_rate.rate(now, rtt)
@@ -223,7 +224,7 @@ impl Receiver {
         if newest.is_some() {
             self.reported_loss = loss;
             self.reported_rtt = self.reception.rtt();
-            self.receive_rate.mark(now, rate);
+            self.receive_rate.on_report_sent(now, rate);
             self.schedule.sent(now, self.reported_rtt);
             self.timers.set(Timer::Report, self.schedule.due());
         }
@@ -232,7 +233,7 @@ impl Receiver {
     fn run_timers(&mut self, now: Time) {
         while let Some(timer) = self.timers.take_expired(now) {
             match timer {
-                Timer::Hello => self.say_hello(now, Cause::Start),
+                Timer::Hello => self.send_hello(now, Cause::Start),
                 Timer::Report => {
                     if self.schedule.on_timer(now) {
                         self.send_report(now, false);

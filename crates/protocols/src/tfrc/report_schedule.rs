@@ -2,9 +2,9 @@
 
 use layercast_core::units::{Duration, Time};
 
-/// What a data packet brought that decides on a report.
+/// The facts about a data packet that decide on a report.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Brought {
+pub(super) struct ReportTrigger {
     /// Whether a loss event began that raised the loss event rate.
     pub(super) higher_loss: bool,
     /// Whether it was the first loss event of all.
@@ -35,22 +35,22 @@ impl ReportSchedule {
         self.due
     }
 
-    /// A data packet came. Whether to report now.
-    pub(super) fn on_packet(&mut self, now: Time, brought: Brought) -> bool {
+    /// A data packet came. Returns whether to report now.
+    pub(super) fn on_packet(&mut self, now: Time, trigger: ReportTrigger) -> bool {
         self.news = true;
         let Some(last) = self.last else { return true };
-        // While the source knows no round-trip time it waits for every report. The first packet that has
+        // While the source knows no round-trip time it waits for every report. The first packet with
         // one is reported too: the timer runs from there.
-        let [Some(_), Some(rtt)] = brought.rtts else { return true };
-        if self.ns2 { brought.first_loss || now.since(last) >= rtt } else { brought.higher_loss || self.owed }
+        let [Some(_), Some(rtt)] = trigger.rtts else { return true };
+        if self.ns2 { trigger.first_loss || now.since(last) >= rtt } else { trigger.higher_loss || self.owed }
     }
 
-    /// The timer expired, if it is due. Whether to report now.
+    /// The timer expired, if it is due. Returns whether to report now.
     pub(super) fn on_timer(&mut self, now: Time) -> bool {
         if self.due.is_none_or(|due| due > now) {
             return false;
         }
-        // Without data there is nothing to report; the next packet brings the report about.
+        // Without data there is nothing to report; the next packet triggers the report.
         self.due = None;
         self.owed = !self.news;
         self.news
@@ -77,7 +77,8 @@ mod tests {
     use super::*;
 
     const RTT: Duration = Duration::from_ms(100);
-    const QUIET: Brought = Brought { higher_loss: false, first_loss: false, rtts: [Some(RTT); 2] };
+    const QUIET: ReportTrigger =
+        ReportTrigger { higher_loss: false, first_loss: false, rtts: [Some(RTT); 2] };
 
     fn ms(ms: u64) -> Time {
         Time::ZERO + Duration::from_ms(ms)
@@ -88,11 +89,11 @@ mod tests {
         for ns2 in [false, true] {
             let mut schedule = ReportSchedule::new(ns2);
             for at in 0..3 {
-                assert!(schedule.on_packet(ms(at), Brought { rtts: [None; 2], ..QUIET }));
+                assert!(schedule.on_packet(ms(at), ReportTrigger { rtts: [None; 2], ..QUIET }));
                 schedule.sent(ms(at), None);
                 assert_eq!(schedule.due(), None);
             }
-            assert!(schedule.on_packet(ms(3), Brought { rtts: [None, Some(RTT)], ..QUIET }));
+            assert!(schedule.on_packet(ms(3), ReportTrigger { rtts: [None, Some(RTT)], ..QUIET }));
             schedule.sent(ms(3), Some(RTT));
             assert!(schedule.due().is_some());
         }
@@ -108,7 +109,7 @@ mod tests {
         assert!(!schedule.on_timer(ms(99)));
         assert!(schedule.on_timer(ms(100)));
         schedule.sent(ms(100), Some(RTT));
-        assert!(schedule.on_packet(ms(110), Brought { higher_loss: true, ..QUIET }));
+        assert!(schedule.on_packet(ms(110), ReportTrigger { higher_loss: true, ..QUIET }));
         schedule.sent(ms(110), Some(RTT));
         assert!(!schedule.on_timer(ms(210)), "nothing came");
         assert_eq!(schedule.due(), None);
@@ -121,8 +122,8 @@ mod tests {
         schedule.on_packet(ms(0), QUIET);
         schedule.sent(ms(0), Some(RTT));
         assert_eq!(schedule.due(), Some(ms(150)));
-        assert!(!schedule.on_packet(ms(99), Brought { higher_loss: true, ..QUIET }));
-        assert!(schedule.on_packet(ms(99), Brought { first_loss: true, ..QUIET }));
+        assert!(!schedule.on_packet(ms(99), ReportTrigger { higher_loss: true, ..QUIET }));
+        assert!(schedule.on_packet(ms(99), ReportTrigger { first_loss: true, ..QUIET }));
         assert!(schedule.on_packet(ms(100), QUIET));
     }
 }

@@ -14,8 +14,8 @@ pub fn initial_window(packet_bytes: f64) -> f64 {
     (4.0 * packet_bytes).min((2.0 * packet_bytes).max(4380.0))
 }
 
-/// A rate, damped: slower by the root of what the newest sample of the round-trip time (in seconds) is
-/// above its long-term mean, of which the mean root is known (RFC 5348, section 4.5).
+/// A damped rate: lower by the ratio of the long-term mean root of the round-trip time to the root of the
+/// newest sample, in seconds (RFC 5348, section 4.5).
 pub fn damped(bytes_per_s: f64, root_mean: f64, sample_s: f64) -> f64 {
     bytes_per_s * root_mean / sqrt(sample_s)
 }
@@ -32,13 +32,13 @@ pub struct RfcRules {
     pub recent_limit: bool,
     /// Whether a rising round-trip time slows the source down (RFC 5348, section 4.5).
     pub damping: bool,
-    /// What the old mean of the root of the round-trip time weighs, 0 to 1.
+    /// The weight of the old mean root of the round-trip time, 0 to 1.
     pub damping_q: f64,
     /// The equation.
     pub equation: FairRate,
 }
 
-/// What a report told, once the round-trip time is updated with it.
+/// A report, once the round-trip time is updated with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Feedback {
     /// The newest sample of the round-trip time, in seconds.
@@ -49,7 +49,7 @@ pub struct Feedback {
     pub rto_s: f64,
     /// The loss event rate, 0 to 1.
     pub loss: f64,
-    /// What reached the receiver, in byte/s.
+    /// The receive rate, in byte/s.
     pub receive_rate: f64,
     /// Whether the source was short of data over the whole round trip that the report covers.
     pub data_limited: bool,
@@ -133,7 +133,7 @@ impl RfcRate {
         }
     }
 
-    /// The bound by what was received; none if there is none.
+    /// The bound by the receive rate; none if there is none.
     fn limit(&mut self, now: Time, report: &Feedback, rises: bool) -> Option<f64> {
         if !self.rules.recent_limit {
             self.received.replace(now, report.receive_rate);
@@ -191,7 +191,7 @@ impl RfcRate {
             None if idle && self.allowed < 2.0 * recover => {}
             None => self.allowed = (0.5 * self.allowed).max(least),
             Some(calculated) => {
-                // What was received was the bound, or the equation was.
+                // The receive rate was the bound, or the equation was.
                 let bound = match received.filter(|received| calculated > 2.0 * received) {
                     Some(received) => received,
                     None => 0.5 * calculated,
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_hears_nothing_halves_its_rate_to_one_packet_in_64_s() {
+    fn a_source_without_reports_halves_its_rate_to_one_packet_in_64_s() {
         let mut rate = RfcRate::new(ms(0), RULES);
         assert_eq!(rate.patience_s(), 2.0);
         rate.on_no_feedback(ms(2000), true);
@@ -255,7 +255,7 @@ mod tests {
         let calculated = rate.allowed();
         rate.on_no_feedback(ms(1500), false);
         assert_eq!(rate.allowed(), 0.5 * calculated);
-        // Bounded by what was received.
+        // Bounded by the receive rate.
         let mut rate = running(0.01, 30_000.0);
         assert_eq!(rate.allowed(), 60_000.0);
         rate.on_no_feedback(ms(1500), false);

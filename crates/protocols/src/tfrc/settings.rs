@@ -1,4 +1,4 @@
-//! What a profile and the options beside it come to.
+//! The settings that follow from a profile and the other options.
 
 use super::SmallPackets;
 use super::choices::{FirstTarget, InitialWindow, Profile, ReceiveLimit};
@@ -10,18 +10,18 @@ use layercast_kit::estimator::{
     Boundary, FirstInterval, ImpactAverage, LossConfig, LossMethod, RtoRule, RttFilter, WindowScope,
 };
 
-/// How a source finds its rate.
+/// How a source determines its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RateRule {
     /// By the rules of the RFCs.
     Rfc,
     /// By the rules of ns-2's agent.
     Ns2,
-    /// It has one, and sends at it whatever is reported.
+    /// A constant rate, whatever is reported.
     Constant,
 }
 
-/// Every rule of a session. CBR has the same, from options of its own.
+/// Every rule of a session. CBR derives the same settings from options of its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) law: RateRule,
@@ -33,7 +33,7 @@ pub(crate) struct Settings {
     /// Weight of the old square root of the round-trip time.
     pub(crate) damping_q: f64,
     pub(crate) formula: Formula,
-    /// What TFRC-SP needs to know; none in a session of plain TFRC.
+    /// The settings of TFRC-SP; none in a session of plain TFRC.
     pub(crate) small_packets: Option<SmallPackets>,
     pub(crate) packets_per_ack: f64,
     pub(crate) rtt_filter: RttFilter,
@@ -46,28 +46,28 @@ pub(crate) struct Settings {
     /// Whether a new loss event also needs a packet that was sent after a report about the last one
     /// (ns-2, `PreciseLoss_`).
     pub(crate) precise: bool,
-    /// Whether reports go by the rules of ns-2's agent.
+    /// Whether reports follow the rules of ns-2's agent.
     pub(crate) ns2_reports: bool,
     /// Whether the first interval is for the largest receive rate, or the newest.
     pub(crate) largest_target: bool,
     pub(crate) meter: MeterPlan,
     pub(crate) report_size: Size,
     pub(crate) hello_interval: Duration,
-    /// How often the source sends before a receiver has spoken; zero for never.
+    /// Interval of the source's packets before the first message from a receiver; zero for never.
     pub(crate) announce_interval: Duration,
     pub(crate) end_packets: u32,
 }
 
 impl Settings {
-    /// What of a packet counts in rates: all of it, or its data in a session of small packets.
+    /// The part of a packet that counts in rates: all of it, or its data in a session of small packets.
     pub(super) fn counted(&self, wire: Size) -> Size {
         self.small_packets.map_or(wire, |small| small.data(wire))
     }
 
     /// The rules of TFRC.
-    pub(super) fn of(options: &Options) -> Settings {
+    pub(super) fn from_options(options: &Options) -> Settings {
         let (ns2, newest) = (options.profile == Profile::Ns2, options.profile == Profile::Rfc5348);
-        // A zero stands for what the profile has.
+        // A zero means: by profile.
         let or = |own: f64, profile: f64| if own > 0.0 { own } else { profile };
         let q = or(options.q, if ns2 { 0.95 } else { 0.9 });
         let threshold = or(options.discount_threshold, if newest { 0.25 } else { 0.5 });

@@ -3,7 +3,7 @@
 use super::data_limit::DataLimit;
 use super::header::{Data, Header, Report};
 use super::options::Options;
-use super::rate::RateLaw;
+use super::rate::RateControl;
 use super::rfc::Feedback;
 use super::settings::{RateRule, Settings};
 use layercast_core::contract::{
@@ -17,18 +17,18 @@ use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, Time, Wi
 use layercast_kit::counters::SourceCounters;
 use layercast_kit::estimator::{RtoEstimator, RttEstimator, rtt_sample};
 
-/// A report of this many times what was sent is not believed.
+/// A report of more than this multiple of what was sent is rejected.
 const LYING: f64 = 4.0;
-/// The shortest spacing of packets, so that a wild rate cannot stall a host.
+/// The shortest spacing of packets, so that an extreme rate cannot stall a host.
 const LEAST_SPACING: Duration = Duration::from_us(1);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Idle,
-    /// No receiver has said hello.
+    /// No receiver has sent a hello.
     Waiting,
     Sending,
-    /// The application has nothing to send.
+    /// The application has no data.
     Paused,
     Stopped,
 }
@@ -48,14 +48,14 @@ timers! {
 pub struct Source {
     settings: Settings,
     plan: SessionPlan,
-    /// What of a packet counts in rates, in bytes.
+    /// The part of a packet that counts in rates, in bytes.
     counted_bytes: f64,
     /// The rate of the application in byte/s, as far as a source of small packets may follow it.
     most: f64,
     stream: Stream,
     state: State,
     session: u32,
-    /// The receiver that said hello first.
+    /// The receiver that sent the first hello.
     peer: Option<Peer>,
     seq: WireSeq,
     round: u16,
@@ -63,10 +63,10 @@ pub struct Source {
     rto: RtoEstimator,
     /// The newest time stamp that came back.
     newest_echo: Option<u32>,
-    law: RateLaw,
+    control: RateControl,
     /// The nominal time of the last packet.
     last_nominal: Time,
-    /// The largest rate since the report before the last, in byte/s, for reports that cannot be true.
+    /// The largest rate since the report before the last, in byte/s, to detect impossible reports.
     sent_rates: [f64; 2],
     limit: DataLimit,
     sent_since_timer: bool,
@@ -78,12 +78,12 @@ pub struct Source {
 impl Source {
     /// A source of a session. Its application has data at the rate of all layers of the plan.
     pub fn new(options: &Options, plan: SessionPlan, stream: Stream) -> Source {
-        Source::with(Settings::of(options), plan, stream)
+        Source::with(Settings::from_options(options), plan, stream)
     }
 
     /// A source with these settings.
     pub(crate) fn with(settings: Settings, plan: SessionPlan, mut stream: Stream) -> Source {
-        // A constant source is the base layer; any other has the data of all layers.
+        // A constant source sends the base layer; any other has the data of all layers.
         let wire = match settings.law {
             RateRule::Constant => plan.layers.rate(Layer::BASE),
             RateRule::Rfc | RateRule::Ns2 => plan.layers.top_rate(),
@@ -105,7 +105,7 @@ impl Source {
             rtt: RttEstimator::new(settings.rtt_filter, settings.q, settings.rtt_window),
             rto: RtoEstimator::new(settings.rto, settings.rto_minimum, settings.rto_granularity),
             newest_echo: None,
-            law: RateLaw::new(Time::ZERO, &settings, counted_bytes, most),
+            control: RateControl::new(Time::ZERO, &settings, counted_bytes, most),
             last_nominal: Time::ZERO,
             sent_rates: [0.0; 2],
             limit: DataLimit::default(),
@@ -119,7 +119,7 @@ impl Source {
         }
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn counters(&self) -> &SourceCounters {
         &self.counters
     }
@@ -129,7 +129,7 @@ impl Source {
         self.session
     }
 
-    /// The receiver is there: begin.
+    /// The receiver is known: begins.
     fn begin(&mut self, now: Time, peer: Peer) {
         self.peer = Some(peer);
         self.state = State::Sending;
@@ -137,8 +137,8 @@ impl Source {
         self.rto.reset();
         self.newest_echo = None;
         self.limit = DataLimit::default();
-        self.law = RateLaw::new(now, &self.settings, self.counted_bytes, self.most);
-        // A constant source starts within one spacing, so that several do not beat in step.
+        self.control = RateControl::new(now, &self.settings, self.counted_bytes, self.most);
+        // A constant source starts within one spacing, so that several are not synchronised.
         let phase = match self.settings.law {
             RateRule::Constant => self.stream.uniform_duration(self.spacing()),
             RateRule::Rfc | RateRule::Ns2 => Duration::ZERO,
@@ -148,30 +148,30 @@ impl Source {
         self.await_report(now);
     }
 
-    /// The next packet before a receiver has spoken, if there are to be any.
+    /// Schedules the next packet before a receiver is known, if there are to be any.
     fn announce_from(&mut self, at: Time) {
         if !self.settings.announce_interval.is_zero() {
             self.timers.arm(Timer::Send, at);
         }
     }
 
-    /// The distance of two packets at the rate of now.
+    /// The present spacing of packets.
     fn spacing(&self) -> Duration {
-        let rate = self.law.sending().min(self.most);
+        let rate = self.control.sending().min(self.most);
         Duration::from_secs_f64(self.counted_bytes / rate).max(LEAST_SPACING)
     }
 
     fn await_report(&mut self, now: Time) {
         self.sent_since_timer = false;
-        if let Some(patience_s) = self.law.patience_s() {
+        if let Some(patience_s) = self.control.patience_s() {
             // Not at once, however short the round trip is.
             let patience = Duration::from_secs_f64(patience_s).max(LEAST_SPACING);
             self.timers.arm(Timer::NoFeedback, now + patience);
         }
     }
 
-    /// A packet is due: it leaves, and the next one is due a spacing after its nominal time. What was
-    /// missed is made up for by one packet at most.
+    /// A packet is due: sends it; the next one is due a spacing after its nominal time. A delay is
+    /// made up for by one packet at most.
     fn send_due(&mut self, now: Time, due: Time) {
         if self.state == State::Waiting {
             self.send(now, false);
@@ -186,7 +186,7 @@ impl Source {
         self.timers.arm(Timer::Send, (self.last_nominal + spacing).max(now));
     }
 
-    /// The rate has changed: the packet that waits leaves at its new nominal time.
+    /// The rate has changed: reschedules the next packet to its new nominal time.
     fn reschedule(&mut self, now: Time) {
         if self.state == State::Sending {
             let next = (self.last_nominal + self.spacing()).max(now);
@@ -199,17 +199,17 @@ impl Source {
             session: self.session,
             seq: self.seq,
             timestamp_us: now.as_wire_us(),
-            rtt_us: Data::wire_span(self.rtt.rtt()),
-            rto_us: Data::wire_span(self.rto.rto()),
+            rtt_us: Data::wire_duration(self.rtt.rtt()),
+            rto_us: Data::wire_duration(self.rto.rto()),
             round: self.round,
             end_of_session,
         };
         self.seq = self.seq.next();
         self.counters.sent += 1;
         self.sent_since_timer = true;
-        self.sent_rates[0] = self.sent_rates[0].max(self.law.sending());
-        self.law.on_sent();
-        if self.law.sending() <= self.most {
+        self.sent_rates[0] = self.sent_rates[0].max(self.control.sending());
+        self.control.on_sent();
+        if self.control.sending() <= self.most {
             self.limit.on_unlimited(now);
         }
         self.actions.send(Send {
@@ -227,7 +227,7 @@ impl Source {
             return;
         };
         let waiting = matches!(self.state, State::Waiting);
-        // A receiver that has heard an announcement reports at once, and says no hello.
+        // A receiver that has received an announcement reports at once, and sends no hello.
         let heard_us = report.newest.is_none_or(|_| report.session == self.session);
         if waiting && heard_us && !report.leaving {
             self.begin(now, from);
@@ -241,7 +241,7 @@ impl Source {
             self.announce_from(now + self.settings.announce_interval);
             return;
         }
-        // A hello that was repeated says nothing new.
+        // A repeated hello brings no news.
         let Some((echo, held_us)) = report.newest.filter(|_| mine && report.session == self.session) else {
             self.counters.invalid += u64::from(!mine || report.newest.is_some());
             return;
@@ -250,13 +250,13 @@ impl Source {
             self.counters.invalid += 1;
             return;
         };
-        self.take(now, report, echo, sample);
+        self.on_new_report(now, report, echo, sample);
     }
 
-    fn take(&mut self, now: Time, report: &Report, echo: u32, sample: Duration) {
+    fn on_new_report(&mut self, now: Time, report: &Report, echo: u32, sample: Duration) {
         self.counters.reports += 1;
         self.round = self.round.wrapping_add(1);
-        // A second report about the same packet has no news of the round trip.
+        // A second report about the same packet has no new sample of the round-trip time.
         if self.newest_echo.replace(echo) != Some(echo) {
             self.rtt.on_sample(sample);
             if let Some(rtt_s) = self.rtt.rtt_s() {
@@ -275,18 +275,18 @@ impl Source {
             rtt_s,
             rto_s,
             loss: report.loss_rate(),
-            receive_rate: self.believed(f64::from(report.receive_rate), rtt_s),
+            receive_rate: self.plausible_rate(f64::from(report.receive_rate), rtt_s),
             // A report of nothing covers no interval (RFC 5348, section 4.3).
             data_limited: data_limited && report.receive_rate > 0,
         };
-        let at_once = self.law.on_report(now, &feedback);
-        self.sent_rates = [self.law.sending(), self.sent_rates[0]];
+        let at_once = self.control.on_report(now, &feedback);
+        self.sent_rates = [self.control.sending(), self.sent_rates[0]];
         self.await_report(now);
         self.change_rate(now, at_once);
     }
 
-    /// A receive rate far above what was sent is not true; what was sent takes its place.
-    fn believed(&self, receive_rate: f64, rtt_s: f64) -> f64 {
+    /// A receive rate far above what was sent is implausible; what was sent replaces it.
+    fn plausible_rate(&self, receive_rate: f64, rtt_s: f64) -> f64 {
         // One packet in a round trip is the least that a receiver can report.
         let sent = self.sent_rates[0].max(self.sent_rates[1]).max(self.counted_bytes / rtt_s);
         if receive_rate > LYING * sent { sent } else { receive_rate }
@@ -315,7 +315,7 @@ impl Source {
     fn on_no_feedback(&mut self, now: Time) {
         self.counters.timeouts += 1;
         self.round = self.round.wrapping_add(1);
-        let at_once = self.law.on_no_feedback(now, !self.sent_since_timer);
+        let at_once = self.control.on_no_feedback(now, !self.sent_since_timer);
         self.await_report(now);
         self.change_rate(now, at_once);
     }
@@ -376,7 +376,7 @@ impl Endpoint for Source {
         let scale = f64::from(self.plan.packet_size.as_bytes()) / self.counted_bytes;
         let rate = match self.state {
             State::Sending | State::Paused => {
-                RateEstimate::Known(Rate::from_bytes_per_s(scale * self.law.allowed()))
+                RateEstimate::Known(Rate::from_bytes_per_s(scale * self.control.allowed()))
             }
             State::Idle | State::Waiting | State::Stopped => RateEstimate::Unknown,
         };

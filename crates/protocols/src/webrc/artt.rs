@@ -24,7 +24,7 @@ impl RoundTripFilter {
         RoundTripFilter { alpha, fall, average_s: first_s, mean_square: first_s * first_s, samples: 0 }
     }
 
-    /// Takes a measurement in seconds, which may be negative. Returns the weight before and after
+    /// Adds a measurement in seconds, which may be negative. Returns the weight before and after
     /// the correction for few measurements [Omega, Rho].
     pub fn update(&mut self, sample_s: f64) -> (f64, f64) {
         self.samples = self.samples.saturating_add(1);
@@ -48,14 +48,14 @@ impl RoundTripFilter {
         self.mean_square
     }
 
-    /// How long a join may take, in seconds (RFC 3738, section 3.2.3.7).
+    /// The upper bound of the duration of a join, in seconds (RFC 3738, section 3.2.3.7).
     pub fn join_limit_s(&self) -> f64 {
         (2.0 * self.mean_square / self.average_s).max(10.0 * self.average_s)
     }
 }
 
 impl Waves {
-    /// What is taken off the time from a join to the first packet, in seconds: half the mean gap of the
+    /// The correction of the time from a join to the first packet, in seconds: half the mean gap of the
     /// wave, which is the `place`-th from below.
     pub fn first_packet_delay_s(&self, place: u16) -> f64 {
         self.mean_gap_s(place) / 2.0

@@ -5,7 +5,7 @@ use super::rates::Weights;
 use super::waves::Waves;
 use layercast_core::math::sqrt;
 
-/// What a receiver knows when it decides.
+/// The state of a receiver when it decides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Situation {
     /// How many waves are held (NWC).
@@ -14,15 +14,15 @@ pub struct Situation {
     pub target: f64,
     /// The anticipated rate (ARR_P).
     pub anticipated: f64,
-    /// What was received in the last epoch (RR_P).
+    /// The rate received in the last epoch (RR_P).
     pub received: f64,
-    /// The most of that in any epoch since the last join.
+    /// The maximum of that in any epoch since the last join.
     pub received_most: f64,
     /// Whether a loss event is in progress (LOSS_EVENT).
     pub in_loss_event: bool,
     /// Whether the newest wave's first packet is still awaited (JOINING).
     pub is_joining: bool,
-    /// Whether start-up waits for the newest wave to show.
+    /// Whether start-up waits for the newest wave to take effect.
     pub is_waiting: bool,
     /// Whether the rate received must have fallen since the last join.
     pub must_have_fallen: bool,
@@ -30,19 +30,19 @@ pub struct Situation {
     pub epoch_s: f64,
 }
 
-/// What comes of it.
+/// The decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Decision {
     /// Join.
     Join,
-    /// Do not.
+    /// Do not join.
     Stay,
-    /// Do not, for the rate received has not fallen enough since the last join; the loss filter is to
+    /// Do not join, because the rate received has not fallen enough since the last join; the loss filter is to
     /// allow this rate from now on, which is that after the join.
     Hold(f64),
 }
 
-/// Whether to join one wave more.
+/// Whether to join one more wave.
 pub fn decide(waves: &Waves, situation: &Situation) -> Decision {
     let Situation { held, target, received, received_most, epoch_s, .. } = *situation;
     let all_held = held >= waves.active_waves();
@@ -81,8 +81,8 @@ pub fn grows_too_little(
     true_rate < share * anticipated - 2.0 / epoch_s
 }
 
-/// By how many seconds the time to a wave's first packet must grow from one wave to the next, with now
-/// `held` waves, so that a queue must have built up.
+/// By how many seconds the time to a wave's first packet must grow from one wave to the next, with
+/// `held` waves at present, to show that a queue has built up.
 pub fn jump_limit(waves: &Waves, held: u16, anticipated: f64) -> f64 {
     let fall = waves.fall();
     (1.0 - waves.fallen(f64::from(held) + 1.0)) / (fall * waves.steepness() * anticipated)
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wave_is_joined_when_nothing_speaks_against_it() {
+    fn a_wave_is_joined_when_no_rule_forbids_it() {
         let waves = waves(false);
         let ready = ready(&waves);
         let decided = |situation| decide(&waves, &situation);

@@ -1,4 +1,4 @@
-//! The rate of TCP as WEBRC has it, with rounded constants (RFC 3738, section 3.2.2.3).
+//! WEBRC's form of TCP's rate, with rounded constants (RFC 3738, section 3.2.2.3).
 
 use layercast_core::math::sqrt;
 use layercast_kit::equation::solve_simplified;

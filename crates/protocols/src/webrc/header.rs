@@ -40,7 +40,7 @@ pub enum HeaderError {
 impl fmt::Display for HeaderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            HeaderError::Extension => write!(f, "the extension makes no sense"),
+            HeaderError::Extension => write!(f, "the extension has a wrong length or no waves"),
             HeaderError::Slot(slot) => write!(f, "slot {slot} is not in the cycle"),
             HeaderError::Channel(channel) => write!(f, "there is no channel {channel}"),
         }
@@ -68,10 +68,10 @@ impl Header {
         Cci::Short([slot as u8, channel as u8, high, low])
     }
 
-    /// A header from its congestion control information and what the extension says of it.
+    /// A header from its congestion control information and the number of waves in the extension.
     ///
     /// # Errors
-    /// What is not possible.
+    /// What is wrong with the fields.
     pub fn from_word(word: Cci, cycle: u16, end_of_session: bool) -> Result<Header, HeaderError> {
         let (slot, wire_channel, number, is_long) = match word {
             Cci::Short([slot, channel, high, low]) => {

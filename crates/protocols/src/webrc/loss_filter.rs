@@ -1,7 +1,7 @@
 //! The average loss probability (RFC 3738, section 3.2.2.1).
 //!
-//! Losses come in bursts, since a join is what causes them. So packets and loss events first seep
-//! through a filter over time, a share of them each epoch, and what comes out of it is averaged over
+//! Losses come in bursts, since joins cause them. So packets and loss events first pass
+//! through a filter over time, a share of them each epoch, and its output is averaged over
 //! loss events.
 
 use super::options::Options;
@@ -10,9 +10,9 @@ use layercast_core::math::pow;
 /// The filter: packets and loss events in, a loss rate out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossFilter {
-    /// What a loss event leaves of the long-term average [1 - Delta].
+    /// The weight of the old long-term average at a loss event [1 - Delta].
     kept: f64,
-    /// The share that seeps through in an epoch (G).
+    /// The share that passes through the filter in an epoch (G).
     share: f64,
     since_event: f64,
     packets: f64,
@@ -49,7 +49,7 @@ impl LossFilter {
         self.since_event += 1.0;
     }
 
-    /// A loss event began, with the packet that was told last.
+    /// A loss event began, with the packet counted last.
     pub fn on_event(&mut self) {
         self.packets += self.since_event;
         self.since_event = 0.0;
@@ -63,11 +63,11 @@ impl LossFilter {
             interval * kept + packets / (events + 1.0) * (1.0 - kept * self.kept)
         };
         let share = self.share;
-        // The RFC's term is G X/(G Y + 1), which is this with both counts shared out.
+        // The RFC's term is G X/(G Y + 1), which is this with both counts multiplied by the share.
         let interval = average(self.interval, share * self.packets, share * self.events);
         let (packets, events) = (self.packets * (1.0 - share), self.events * (1.0 - share));
         let now = average(interval, packets, events);
-        // What it would be if the next packet were lost: a long time without losses counts at once.
+        // The rate if the next packet were lost: a long time without losses counts at once.
         let next = average(interval, packets + self.since_event + 1.0, events + 1.0);
         (self.interval, self.packets, self.events) = (interval, packets, events);
         self.loss = 1.0 / now.max(next).max(1.0);
@@ -78,7 +78,7 @@ impl LossFilter {
         self.loss
     }
 
-    /// Packets since the last event, packets and events that have not seeped through, and the mean
+    /// Packets since the last event, packets and events that have not passed through yet, and the mean
     /// number of packets in an interval [W, X, Y, Z].
     pub fn state(&self) -> [f64; 4] {
         [self.since_event, self.packets, self.events, self.interval]

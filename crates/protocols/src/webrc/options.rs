@@ -1,4 +1,4 @@
-//! The options of WEBRC, and what a session of it needs.
+//! The options of WEBRC, and the requirements of its sessions.
 
 use alloc::format;
 use alloc::string::String;
@@ -19,26 +19,26 @@ layercast_core::choices! {
 }
 
 options! {
-    /// The options of WEBRC, with the names of RFC 3738 in brackets. A zero in an option that says so
+    /// The options of WEBRC, with the names of RFC 3738 in brackets. Where noted, a zero
     /// stands for the RFC's formula.
     pub struct Options {
         /// Packets per second on the base channel at the start of a slot (BCR_P; RFC 3738, 3.1.1: 1).
         base_rate: f64 = 1.0, 0.01 => 1000.0;
         /// The length of a time slot (TSD; RFC 3738, 3.1.1: 10 s).
         slot: Duration = Duration::from_secs(10), Duration::from_ms(100) => Duration::from_secs(600);
-        /// How long a wave's channel is silent at least (QD); it must outlast any leave (RFC 3738, 3.1.1: 300 s).
+        /// Minimum silence of a wave's channel (QD); it must outlast any leave (RFC 3738, 3.1.1: 300 s).
         quiet: Duration = Duration::from_secs(300), Duration::ZERO => Duration::from_secs(3600);
-        /// What is left of a wave's rate after a slot (P; RFC 3738, 3.1.1: 0.75).
+        /// Factor by which a wave's rate falls in a slot (P; RFC 3738, 3.1.1: 0.75).
         fall: f64 = 0.75, 0.3 => 0.95;
-        /// How many waves are active at any time (N); 0 for the fewest that reach the session's rate
+        /// Number of waves active at any time (N); 0 for the fewest that reach the session's rate
         /// (RFC 3738, 3.1.1, leaves it to a paper; this project's choice: 0).
         waves: u32 = 0, 0 => 255;
-        /// Whether a wave's first slot fills up to the session's rate, so that the source sends at a
+        /// Whether a wave's first slot is filled up to the session's rate, so that the source sends at a
         /// constant rate (RFC 3738, 3.1.1: recommended).
         constant_rate: bool = true;
         /// The form of the congestion control information (RFC 3738, 5).
         word: WordForm = WordForm::Short;
-        /// The most that a receiver wants (MRR_b); 0 for no bound (RFC 3738, 3.2.1).
+        /// Maximum rate of a receiver (MRR_b); 0 for no bound (RFC 3738, 3.2.1).
         max_rate: Rate = Rate::ZERO, Rate::ZERO => Rate::from_bps(1e12);
         /// Time between two decisions (EL); 0 for a twentieth of a slot (RFC 3738, 3.2.2.4: 0.5 s).
         epoch: Duration = Duration::ZERO, Duration::ZERO => Duration::from_secs(60);
@@ -48,46 +48,46 @@ options! {
         delta: f64 = 0.3, 0.001 => 0.999;
         /// Smoothing of the round-trip time (Alpha; RFC 3738, 3.2.2.2: 0.25).
         alpha: f64 = 0.25, 0.001 => 0.999;
-        /// What a measurement weighs in the anticipated rate during start-up (Beta); 0 for the RFC's
+        /// Weight of a measurement in the anticipated rate during start-up (Beta); 0 for the RFC's
         /// formula (RFC 3738, 3.2.2.5).
         beta_start_up: f64 = 0.0, 0.0 => 1.0;
-        /// What a measurement weighs in the true rate during start-up (Zeta); 0 for the RFC's formula
+        /// Weight of a measurement in the true rate during start-up (Zeta); 0 for the RFC's formula
         /// (RFC 3738, 3.2.2.5).
         zeta_start_up: f64 = 0.0, 0.0 => 1.0;
         /// As `beta_start_up`, after start-up.
         beta: f64 = 0.0, 0.0 => 1.0;
         /// As `zeta_start_up`, after start-up.
         zeta: f64 = 0.0, 0.0 => 1.0;
-        /// The smallest slow start rate in packets per second (SSMINR_P); 0 for that of the base and
+        /// Minimum slow start rate in packets per second (SSMINR_P); 0 for that of the base and
         /// two waves (RFC 3738, 3.2.2.6).
         slow_start_floor: f64 = 0.0, 0.0 => 1000000.0;
         /// Whether start-up waits an epoch after each wave's first packet, and ends if the rate has not
-        /// grown as it should have (RFC 3738, 3.2.2.6: recommended).
+        /// increased as it should have (RFC 3738, 3.2.2.6: recommended).
         start_up_check: bool = true;
         /// Whether a join also waits until the rate received has fallen since the last one (RFC 3738,
         /// 3.2.3.6: optional, recommended values).
         last_check: bool = true;
-        /// A join is given up after no less than so many mean packet gaps of the wave's first slot.
-        /// The RFC has no such bound, so a first round-trip time that came out far too short would let
+        /// Minimum timeout of a join, in mean packet gaps of the wave's first slot.
+        /// The RFC has no such bound, so a first round-trip time that is measured far too short would let
         /// no join succeed (RFC 3738, 3.2.3.7: 0; this project's choice: 3).
         join_gaps: f64 = 3.0, 0.0 => 100.0;
-        /// A receiver leaves when nothing came for this long, at least a slot (RFC 3738, 3.2.3.8: 10 s).
+        /// Time without packets after which a receiver leaves, at least a slot (RFC 3738, 3.2.3.8: 10 s).
         silence: Duration = Duration::from_secs(10), Duration::from_ms(1) => Duration::from_secs(3600);
-        /// A receiver leaves when the slot has not changed for this long, at least two slots (RFC 3738,
+        /// Time without a change of slot after which a receiver leaves, at least two slots (RFC 3738,
         /// 3.2.3.8: 20 s).
         slot_silence: Duration = Duration::from_secs(20), Duration::from_ms(1) => Duration::from_secs(3600);
-        /// A receiver of the base alone leaves when it loses more than this share of it over two slots
+        /// Loss rate over two slots above which a receiver of the base channel alone leaves
         /// (RFC 3738, 3.2.1, says "a high fraction"; this project's choice: 0.5).
         base_loss_limit: f64 = 0.5, 0.0 => 1.0;
-        /// After how long a receiver that left for one of these reasons begins anew; 0 for never (this
+        /// Time after which a receiver that left for one of these reasons rejoins; 0 for never (this
         /// project's choice).
         rejoin_after: Duration = Duration::from_secs(10), Duration::ZERO => Duration::from_secs(3600);
-        /// A packet is lost when this many later ones of its channel have arrived (RFC 3738, 3.2.3.4,
-        /// only asks for some patience; this project's choice: 3) ...
+        /// Number of later packets of its channel after which a packet is lost (RFC 3738, 3.2.3.4,
+        /// only asks for some patience; this project's choice: 3).
         reorder: u32 = 3, 1 => 100;
-        /// ... or when a later one of its channel is this old. For `reorder` above 1.
+        /// Age of a later packet of its channel after which a packet is lost. For `reorder` above 1.
         late_limit: Duration = Duration::from_ms(100), Duration::from_ms(1) => Duration::from_secs(60);
-        /// How many packets tell that the session is over; a receiver believes the second.
+        /// Number of packets that announce the end of the session; a receiver accepts the second.
         end_packets: u32 = 3, 0 => 100;
     }
 }
@@ -109,7 +109,7 @@ impl Requirements for Options {
     }
 
     fn check(&self, plan: &SessionPlan) -> Result<(), PlanError> {
-        match self.fault(plan) {
+        match self.plan_error(plan) {
             Some(fault) => Err(PlanError(fault)),
             None => Ok(()),
         }
@@ -117,8 +117,8 @@ impl Requirements for Options {
 }
 
 impl Options {
-    /// What is wrong with a plan, and what would do.
-    fn fault(&self, plan: &SessionPlan) -> Option<String> {
+    /// What is wrong with a plan, and what would fit.
+    fn plan_error(&self, plan: &SessionPlan) -> Option<String> {
         let count = plan.layers.count();
         if count != 1 {
             return Some(format!(
@@ -130,7 +130,7 @@ impl Options {
         let (rate, base) = (plan.layers.top_rate(), Rate::from_bps(self.base_rate * bits));
         if rate <= base {
             return Some(format!(
-                "a rate of {rate} leaves nothing beside the base channel, which has {base} with this size of \
+                "a rate of {rate} leaves nothing for waves above the base channel, which has {base} with this size of \
                  packets; give a higher rate or a lower `base_rate`"
             ));
         }
@@ -147,7 +147,7 @@ impl Options {
         }
         if self.word == WordForm::Short && waves.cycle() > 255 {
             return Some(format!(
-                "the short form numbers at most 255 waves, and there are {}; take `word` = \"long\", longer \
+                "the short form numbers at most 255 waves, and there are {}; use `word` = \"long\", longer \
                  slots or a shorter `quiet`",
                 waves.cycle()
             ));
@@ -177,20 +177,20 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told_with_what_would() {
-        let told = |options: &Options, rates: &[f64]| match options.check(&plan(rates)) {
+    fn a_plan_that_does_not_fit_is_rejected_with_what_would() {
+        let error = |options: &Options, rates: &[f64]| match options.check(&plan(rates)) {
             Err(PlanError(fault)) => fault,
             Ok(()) => String::new(),
         };
         let options = Options::default();
-        assert!(told(&options, &[100.0, 100.0]).contains("give one layer"));
-        assert!(told(&options, &[8.0]).contains("base_rate"));
+        assert!(error(&options, &[100.0, 100.0]).contains("give one layer"));
+        assert!(error(&options, &[8.0]).contains("base_rate"));
         let many = Options { waves: 14, ..options.clone() };
-        assert!(told(&many, &[1000.0]).contains("more than the 13"));
+        assert!(error(&many, &[1000.0]).contains("more than the 13"));
         let quick = Options { slot: Duration::from_secs(1), ..options.clone() };
-        assert!(told(&quick, &[1000.0]).contains("word"));
-        assert_eq!(told(&Options { word: WordForm::Long, ..quick }, &[1000.0]), "");
+        assert!(error(&quick, &[1000.0]).contains("word"));
+        assert_eq!(error(&Options { word: WordForm::Long, ..quick }, &[1000.0]), "");
         let quicker = Options { slot: Duration::from_ms(100), word: WordForm::Long, ..options };
-        assert!(told(&quicker, &[1000.0]).contains("longer slots"));
+        assert!(error(&quicker, &[1000.0]).contains("longer slots"));
     }
 }

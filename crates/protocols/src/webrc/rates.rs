@@ -4,7 +4,7 @@ use super::options::Options;
 use super::waves::Waves;
 use layercast_core::math::{pow, sqrt};
 
-/// What measurements weigh.
+/// The weights of measurements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
     /// In the anticipated rate (Beta).
@@ -35,13 +35,13 @@ impl Weights {
 /// The rates that a receiver keeps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
-    /// What arrives (TRR_P).
+    /// The true rate (TRR_P).
     pub true_rate: f64,
-    /// What the channels held have together, lost packets included (ARR_P).
+    /// The anticipated rate, lost packets included (ARR_P).
     pub anticipated: f64,
-    /// What a rate falls by in an epoch.
+    /// The factor by which a rate falls in an epoch.
     epoch_fall: f64,
-    /// The base channel at its lowest: less is never sent (this project's guard).
+    /// The lowest rate of the base channel: the source never sends less (this project's guard).
     floor: f64,
 }
 
@@ -55,26 +55,26 @@ impl Rates {
         Rates { true_rate: rate, anticipated: rate, epoch_fall: waves.fallen(slots), floor }
     }
 
-    /// An epoch ended: this was received, and this with lost packets.
+    /// An epoch ended: with this received, and this with lost packets.
     pub fn end_epoch(&mut self, waves: &Waves, weights: Weights, held: u16, received: f64, with_lost: f64) {
         self.true_rate += weights.zeta * (received - self.true_rate);
         let expected = self.epoch_fall * (1.0 - weights.beta) * self.anticipated;
         self.anticipated = (expected + weights.beta * with_lost).min(waves.joined_rate(held)).max(self.floor);
     }
 
-    /// A slot is over. The base rises again, and the lowest of `held` waves has ended.
+    /// A slot is over. The base returns to its initial rate, and the lowest of `held` waves has ended.
     pub fn end_slot(&mut self, waves: &Waves, held: u16) {
         let ended = if held > 0 { waves.base_rate() } else { 0.0 };
         let rise = (1.0 - waves.fall()) * waves.base_rate();
         self.anticipated = (self.anticipated + rise - ended).max(self.floor);
     }
 
-    /// A wave was joined beside `held` others.
+    /// A wave was joined in addition to `held` others.
     pub fn join(&mut self, waves: &Waves, held: u16) {
         self.anticipated *= waves.join_factor(held);
     }
 
-    /// The newest wave is not held after all; `held` others are.
+    /// The join of the newest wave was undone; `held` others are held.
     pub fn undo_join(&mut self, waves: &Waves, held: u16) {
         self.anticipated = (self.anticipated / waves.join_factor(held)).max(self.floor);
     }

@@ -27,15 +27,15 @@ timers! {
     enum Timer {
         /// The epoch ends.
         Epoch,
-        /// The newest wave has brought nothing.
+        /// The newest wave has not carried a packet in time.
         Join,
-        /// A missing packet has become lost by age.
+        /// A missing packet is lost by age.
         Late,
-        /// Nothing came for too long.
+        /// No packet came for too long.
         Silence,
         /// The slot did not change for too long.
         Slot,
-        /// A receiver that left begins anew.
+        /// A receiver that left rejoins.
         Rejoin,
     }
 }
@@ -54,15 +54,15 @@ pub struct Receiver {
     held: Vec<Held>,
     /// When the base channel was joined.
     entered: Time,
-    last_heard: Time,
-    /// End packets that came.
+    last_packet: Time,
+    /// End packets received.
     ends: u32,
     path: Option<Path>,
     timers: Timers<Timer>,
     actions: ActionQueue<Header>,
 }
 
-/// Where in its life a receiver is.
+/// The state of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// Not started.
@@ -75,17 +75,17 @@ enum Phase {
     Over,
 }
 
-/// What is known since the first packet of the base channel.
+/// The state since the first packet of the base channel.
 #[derive(Clone, Copy, Debug)]
 struct Path {
     /// The slot in the cycle (CTSI), and when it began.
     slot: (u16, Time),
-    /// Another slot that was heard and not believed, and how often in a row.
+    /// Another slot that packets carried but that was not accepted, and how often in a row.
     doubted: (u16, u32),
     epoch_began: Time,
     /// Packets received and lost in this epoch.
     epoch_packets: (u32, u32),
-    /// What was received in the last epoch, and the most of that since the last join (RR_P).
+    /// The rate received in the last epoch, and its maximum since the last join (RR_P).
     received: (f64, f64),
     rates: Rates,
     rtt: RoundTripFilter,
@@ -99,24 +99,24 @@ struct Path {
     /// When the newest wave was joined, if its first packet has not come (JOINING).
     joining_since: Option<Time>,
     /// When the first packet of the newest channel came.
-    newest_heard: Time,
+    newest_first_packet: Time,
     /// The time from the join to the first packet of the last wave, in seconds.
     last_delay_s: Option<f64>,
-    /// No join before this time, as the host has failed to join.
+    /// No join before this time, after the host failed to join.
     blocked_until: Time,
     /// Packets of the base received and lost while it was held alone.
     alone: (u32, u32),
 }
 
 impl Receiver {
-    /// A receiver of a session. It needs no randomness; the stream is taken so that all receivers are
-    /// made alike.
+    /// A receiver of a session. It needs no randomness; the stream is accepted so that all receivers have
+    /// the same constructor.
     pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Receiver {
         let waves = Waves::new(options, &plan);
         let max_gap = layercast_kit::estimator::max_gap_for(plan.layers.top_rate(), plan.packet_size);
         Receiver {
             weights: [Weights::new(options, true), Weights::new(options, false)],
-            // Short numbers have 16 bits, so a jump by more than a quarter of them is no loss.
+            // Short numbers have 16 bits, so a jump by more than a quarter of them is not a loss.
             max_gap: max_gap.min(1 << 14),
             held: Vec::with_capacity(usize::from(waves.active_waves()) + 1),
             waves,
@@ -124,7 +124,7 @@ impl Receiver {
             options: options.clone(),
             phase: Phase::Idle,
             entered: Time::ZERO,
-            last_heard: Time::ZERO,
+            last_packet: Time::ZERO,
             ends: 0,
             path: None,
             timers: Timers::default(),
@@ -137,7 +137,7 @@ impl Receiver {
         (self.held.len() as u16).saturating_sub(1)
     }
 
-    /// A rate that is known since the first packet, from packets/s.
+    /// A rate that is known after the first packet, from packets/s.
     fn rate_of(&self, of: impl FnOnce(&Path) -> Option<f64>) -> Option<Rate> {
         let packets_per_s = self.path.as_ref().and_then(of)?;
         Some(Rate::from_bps(packets_per_s * self.size.as_bits() as f64))
@@ -147,11 +147,11 @@ impl Receiver {
         Level::from_count(self.held.len() as u16)
     }
 
-    fn enter(&mut self, now: Time) {
+    fn join_session(&mut self, now: Time) {
         self.phase = Phase::In;
-        (self.entered, self.last_heard) = (now, now);
+        (self.entered, self.last_packet) = (now, now);
         self.path = None;
-        self.hold(BASE, Cause::Start);
+        self.join_channel(BASE, Cause::Start);
         self.timers.arm(Timer::Silence, now + self.silence());
         self.timers.arm(Timer::Slot, now + self.slot_silence());
     }
@@ -165,14 +165,14 @@ impl Receiver {
     }
 
     /// Joins a channel above those that are held.
-    fn hold(&mut self, channel: Channel, cause: Cause) {
+    fn join_channel(&mut self, channel: Channel, cause: Cause) {
         let from = self.level();
         self.held.push(Held::new(&self.options, &self.waves, channel, self.max_gap));
         self.actions.join(channel);
         self.actions.trace(TraceEvent::LevelChanged { from, to: self.level(), cause });
     }
 
-    /// Gives up the channel at a place; `leaves` unless the host does not hold it.
+    /// Stops holding the channel at an index; `leaves` unless the host does not hold it.
     fn release(&mut self, place: usize, leaves: bool, cause: Cause) {
         if place >= self.held.len() {
             return;
@@ -185,7 +185,7 @@ impl Receiver {
         self.actions.trace(TraceEvent::LevelChanged { from, to: self.level(), cause });
     }
 
-    /// Gives up the newest wave, as if it had never been joined.
+    /// Undoes the join of the newest wave, as if it had never happened.
     fn undo_join(&mut self, leaves: bool, cause: Cause) {
         self.release(self.held.len().saturating_sub(1), leaves, cause);
         let held = self.waves_held();
@@ -204,7 +204,7 @@ impl Receiver {
         self.timers.clear();
     }
 
-    /// Leaves the session for a reason that may pass (RFC 3738, section 3.2.3.8).
+    /// Leaves the session for a temporary reason (RFC 3738, section 3.2.3.8).
     fn go_out(&mut self, now: Time, cause: Cause) {
         self.leave_all(cause);
         self.phase = Phase::Out;
@@ -247,15 +247,15 @@ impl Receiver {
                 Timer::Late => self.expire_holes(now),
                 Timer::Silence => self.on_silence(now),
                 Timer::Slot => self.go_out(now, Cause::Silence),
-                Timer::Rejoin => self.enter(now),
+                Timer::Rejoin => self.join_session(now),
             }
         }
     }
 
     fn on_silence(&mut self, now: Time) {
-        let (waited, limit) = (now.since(self.last_heard), self.silence());
+        let (waited, limit) = (now.since(self.last_packet), self.silence());
         if waited < limit {
-            self.timers.arm(Timer::Silence, self.last_heard + limit);
+            self.timers.arm(Timer::Silence, self.last_packet + limit);
             return;
         }
         self.actions.trace(TraceEvent::Silent { waited });
@@ -263,7 +263,7 @@ impl Receiver {
     }
 
     /// A missing packet may become lost by age alone.
-    fn watch_holes(&mut self) {
+    fn arm_hole_timer(&mut self) {
         let late_limit = self.options.late_limit;
         self.timers
             .set(Timer::Late, self.held.iter().filter_map(|held| held.tracker.deadline(late_limit)).min());
@@ -275,7 +275,7 @@ impl Receiver {
             held.tracker.expire(now, self.options.late_limit, |lost| losses.add(lost));
         }
         self.on_losses(now, losses);
-        self.watch_holes();
+        self.arm_hole_timer();
     }
 }
 
@@ -284,7 +284,7 @@ impl Endpoint for Receiver {
 
     fn handle(&mut self, now: Time, input: Input<Header>) {
         match input {
-            Input::Start if self.phase == Phase::Idle => self.enter(now),
+            Input::Start if self.phase == Phase::Idle => self.join_session(now),
             _ if matches!(self.phase, Phase::Idle | Phase::Over) => return,
             Input::Packet(arrival) if self.phase == Phase::In => self.on_packet(now, &arrival),
             Input::JoinFailed(channel, _) => self.on_join_failed(now, channel),
@@ -320,7 +320,7 @@ impl Endpoint for Receiver {
             level: self.level(),
             rate,
             smoothed_rate: rate,
-            // During start-up nothing is known of the loss rate.
+            // During start-up the loss rate is unknown.
             loss: path.slow_start.map(|_| path.loss.loss()),
             rtt: Some(Duration::from_secs_f64(path.rtt.average_s())),
         }
@@ -329,9 +329,9 @@ impl Endpoint for Receiver {
     gauges! { |self, _now|
         /// Waves held (NWC).
         value waves in "waves" = self.waves_held();
-        /// What arrives (TRR_P).
+        /// True reception rate (TRR_P).
         value true_rate_kbps in "kbit/s" = self.rate_of(|path| Some(path.rates.true_rate));
-        /// What the channels held carry together, lost packets included (ARR_P).
+        /// Anticipated rate: that of all channels held, lost packets included (ARR_P).
         value anticipated_rate_kbps in "kbit/s" = self.rate_of(|path| Some(path.rates.anticipated));
         /// The slow start rate (SSR_P); none during start-up.
         value slow_start_rate_kbps in "kbit/s" = self.rate_of(|path| path.slow_start);

@@ -11,7 +11,7 @@ use layercast_core::units::{Duration, Time};
 /// Where between two whole numbers of the integral a packet leaves.
 const PHASE: f64 = 0.5;
 
-/// How often an interval is halved; that leaves less than a nanosecond of any slot.
+/// How often an interval is halved; the result is exact to less than a nanosecond in any slot.
 const HALVINGS: u32 = 50;
 
 /// The times at which packets leave, counted from the end of a wave or the start of a slot.
@@ -23,7 +23,7 @@ pub struct Departures {
     endless: f64,
     base_packets: u32,
     active: f64,
-    /// The part of a wave's first slot in which it fills what the others leave of the top rate.
+    /// The fraction of a wave's first slot in which it fills what the others leave of the top rate.
     filling: f64,
     top_rate: f64,
     /// The rate of all lower channels at the start of that slot.
@@ -72,7 +72,7 @@ impl Departures {
         (self.slot_s * (self.top_rate * slots - lower)).max(0.0)
     }
 
-    /// How many packets a wave has left, `slots` before its end; a part of a packet counts in part.
+    /// How many packets a wave has left, `slots` before its end; fractions of packets included.
     fn remaining(&self, slots: f64) -> f64 {
         if slots <= self.active - self.filling {
             return self.falling(slots.max(0.0));
@@ -85,7 +85,7 @@ impl Departures {
         floor(self.remaining(slots) + 1.0 - PHASE).max(0.0) as u64
     }
 
-    /// How long before the end of its wave the packet leaves that has `behind` others behind it.
+    /// How long before the end of its wave the packet leaves that is followed by `behind` others.
     pub fn before_end(&self, behind: u64) -> Duration {
         let remaining = behind as f64 + PHASE;
         let slots = if remaining <= self.after_filling {
@@ -112,19 +112,19 @@ impl Departures {
 
     /// When in a slot packet `number` of the base channel leaves, from 0; there are
     /// [`Waves::base_packets`] of them.
-    pub fn of_base(&self, number: u32) -> Duration {
+    pub fn base_departure(&self, number: u32) -> Duration {
         let left = 1.0 - f64::from(number.min(self.base_packets - 1)) / self.endless;
         Duration::from_secs_f64(-ln(left) / self.steepness * self.slot_s)
     }
 }
 
-/// Whether a packet of slot `heard` says that slot `current` is over, `since` after that began, and by
+/// Whether a packet of slot `received` shows that slot `current` is over, `since` after that began, and by
 /// how many slots (RFC 3738, section 3.2.3.3). None for a packet of this slot or an old one.
 ///
-/// A difference of up to what time has passed is plausible; whether it is comes with it.
-pub fn starts_slot(waves: &Waves, current: u16, heard: u16, since: Duration) -> Option<(u16, bool)> {
+/// A difference that the time passed allows is plausible; the result says whether it is.
+pub fn starts_slot(waves: &Waves, current: u16, received: u16, since: Duration) -> Option<(u16, bool)> {
     let cycle = u32::from(waves.cycle());
-    let ahead = (u32::from(heard) + cycle - u32::from(current) % cycle) % cycle;
+    let ahead = (u32::from(received) + cycle - u32::from(current) % cycle) % cycle;
     if ahead == 0 || 2 * ahead > 2 * cycle - u32::from(waves.silent_slots()) {
         return None;
     }

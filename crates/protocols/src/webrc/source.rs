@@ -11,7 +11,7 @@ use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Size, Time};
 
-/// A host that was away for longer than this does not have its packets sent late.
+/// After a stall longer than this, missed packets are skipped rather than sent in a burst.
 const LONGEST_LAG: Duration = Duration::from_secs(1);
 
 /// The source of a WEBRC session.
@@ -34,7 +34,7 @@ pub struct Source {
     actions: ActionQueue<Header>,
 }
 
-/// A wave on its way to its end.
+/// A wave from now to its end.
 #[derive(Clone, Copy, Debug)]
 struct Wave {
     channel: Channel,
@@ -54,8 +54,8 @@ impl Wave {
 }
 
 impl Source {
-    /// A source for a session. It needs no randomness; the stream is taken so that all sources are
-    /// made alike.
+    /// A source for a session. It needs no randomness; the stream is accepted so that all sources have
+    /// the same constructor.
     pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Source {
         let waves = Waves::new(options, &plan);
         Source {
@@ -79,11 +79,11 @@ impl Source {
         (self.slot.0 % u64::from(self.waves.cycle())) as u16
     }
 
-    /// Finds the place of `now` in all waves. Packets before it are not sent.
+    /// Advances all waves to `now`. Packets before it are not sent.
     fn find_place(&mut self, now: Time) {
         self.slot = slot_of(&self.waves, self.start, now);
         let (packets, began) = (self.waves.base_packets(), self.slot.1);
-        let is_ahead = |&number: &u32| began + self.departures.of_base(number) >= now;
+        let is_ahead = |&number: &u32| began + self.departures.base_departure(number) >= now;
         let number = (0..packets).find(is_ahead).unwrap_or(packets);
         self.base = (number, self.base_time(number));
         self.active.clear();
@@ -93,7 +93,7 @@ impl Source {
         }
     }
 
-    /// The wave at `place` in this slot, as it stands at `now`.
+    /// The wave at position `place` in this slot, as of `now`.
     fn wave(&self, place: u16, now: Time) -> Wave {
         let slot = self.waves.slot();
         let end = self.slot.1 + slot * u64::from(place);
@@ -107,7 +107,7 @@ impl Source {
     /// When the base sends a packet of this slot; after the last one, when the next slot begins.
     fn base_time(&self, number: u32) -> Time {
         if number < self.waves.base_packets() {
-            self.slot.1 + self.departures.of_base(number)
+            self.slot.1 + self.departures.base_departure(number)
         } else {
             self.slot.1 + self.waves.slot()
         }
@@ -188,7 +188,7 @@ impl Source {
     }
 }
 
-/// How many numbers the base channel has before they begin anew (RFC 3738, section 3.1.2).
+/// How many numbers the base channel has before they wrap (RFC 3738, section 3.1.2).
 pub(super) fn base_numbers(waves: &Waves, is_long: bool) -> u64 {
     let (all, packets) = (if is_long { 1u64 << 32 } else { 1 << 16 }, u64::from(waves.base_packets()));
     (all / packets).max(1) * packets
@@ -209,7 +209,7 @@ impl Endpoint for Source {
             }
             Input::Finish | Input::Stop => self.stop(),
             Input::DataExhausted => self.is_sending = false,
-            // Slots pass all the same: the waves go on where they would be.
+            // Slots pass all the same: the waves continue where they would be.
             Input::DataAvailable if !self.is_sending && !self.active.is_empty() => {
                 self.is_sending = true;
                 self.find_place(now);

@@ -11,7 +11,7 @@ pub const BASE: Channel = Channel(0);
 /// The most channels of a session.
 pub const MAX_CHANNELS: u16 = 1024;
 
-/// Bounds that no plan in earnest reaches, so that no plan at all stalls a host.
+/// Bounds beyond any realistic plan, so that no plan can stall a host.
 const MOST_PACKETS_PER_S: f64 = 1e6;
 const MOST_WAVES: u16 = 1000;
 const MOST_SILENT: u64 = 60_000;
@@ -31,7 +31,7 @@ pub struct Waves {
 }
 
 impl Waves {
-    /// The waves of a session. The rate of all layers of `plan` together is the most that is sent
+    /// The waves of a session. The rate of all layers of `plan` together is the maximum of the source
     /// (SR_b).
     pub fn new(options: &Options, plan: &SessionPlan) -> Waves {
         let bits = plan.packet_size.as_bits().max(1) as f64;
@@ -59,7 +59,7 @@ impl Waves {
         waves
     }
 
-    /// What is left of a rate after a slot (P).
+    /// The factor by which a rate falls in a slot (P).
     pub fn fall(&self) -> f64 {
         self.fall
     }
@@ -89,12 +89,12 @@ impl Waves {
         self.active + self.silent
     }
 
-    /// All channels: the waves and the base.
+    /// The number of channels: the waves and the base.
     pub fn channels(&self) -> u16 {
         self.cycle() + 1
     }
 
-    /// The most that is sent (SR_P).
+    /// The maximum rate of the source (SR_P).
     pub fn top_rate(&self) -> f64 {
         self.top_rate
     }
@@ -130,7 +130,7 @@ impl Waves {
         self.joined_rate(2)
     }
 
-    /// By what the rate grows when one wave is joined beside `waves` others (RFC 3738, section 3.2.3.6).
+    /// The factor by which the rate grows when one wave is joined in addition to `waves` others (RFC 3738, section 3.2.3.6).
     pub fn join_factor(&self, waves: u16) -> f64 {
         self.joined_rate(waves + 1) / self.joined_rate(waves)
     }

@@ -1,4 +1,4 @@
-//! A tree of links that lose, delay, reorder and double packets, with a source at its root, receivers at its
+//! A tree of links that lose, delay, reorder and duplicate packets, with a source at its root, receivers at its
 //! leaves, and active or plain routers between. It checks the invariants of DyRAM at every step.
 
 use std::collections::BTreeMap;
@@ -23,12 +23,12 @@ pub(crate) struct Link {
     pub(crate) doubled: f64,
 }
 
-/// What happens to a node at some time.
+/// A change of a node at some time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change {
-    /// A router takes part from now on, knowing nothing, whether it did before or not.
+    /// A router takes part from now on, without any state, whether it did before or not.
     Activate,
-    /// A router takes part no more.
+    /// A router no longer takes part.
     Deactivate,
     /// A receiver leaves.
     Leave,
@@ -49,7 +49,7 @@ enum Direction {
     To { from: usize, to: usize },
 }
 
-/// A packet that comes to a node; from which child, if it comes up.
+/// A packet that arrives at a node; with the child that it comes from, if it comes up.
 struct Hop {
     node: usize,
     child: Option<usize>,
@@ -74,10 +74,10 @@ struct Node {
     store: BTreeMap<u64, u64>,
     delivered: Vec<u64>,
     has_left: bool,
-    /// Which links have asked for which packet, of a router.
+    /// Which links have requested which packet, of a router.
     asked: BTreeMap<u64, u64>,
-    /// The number after the newest packet that it has heard, of a router.
-    heard_end: Option<u64>,
+    /// The number after the newest packet that it has received, of a router.
+    newest_end: Option<u64>,
     /// Until when no further NACK for a packet may go up, of a router.
     quiet_until: BTreeMap<u64, Time>,
 }
@@ -161,7 +161,7 @@ impl Network {
             delivered: Vec::new(),
             has_left: false,
             asked: BTreeMap::new(),
-            heard_end: None,
+            newest_end: None,
             quiet_until: BTreeMap::new(),
         };
         let mut nodes = vec![node(None, idle)];
@@ -197,12 +197,12 @@ impl Network {
         let source = Source::new(options, plan(), Stream::new(seed, "source"));
         network.nodes[0].agent = Agent::Source(Box::new(source));
         for index in 0..network.nodes.len() {
-            network.tell(index, Input::Start, None);
+            network.give(index, Input::Start, None);
         }
         network
     }
 
-    /// Plans a change.
+    /// Schedules a change.
     pub(crate) fn plan(&mut self, at: Time, node: usize, change: Change) {
         self.changes.push((at, node, change));
         self.changes.sort_by_key(|&(at, node, _)| (std::cmp::Reverse(at), node));
@@ -223,7 +223,7 @@ impl Network {
         }
     }
 
-    /// What a receiver has handed to its application.
+    /// The pieces that a receiver has delivered to its application.
     pub(crate) fn delivered(&self, index: usize) -> &[u64] {
         &self.nodes[index].delivered
     }
@@ -237,7 +237,7 @@ impl Network {
         let stream = Stream::new(self.incarnation, &format!("router/{index}"));
         self.nodes[index].agent = Agent::Router(Box::new(Router::new(&self.options, plan(), stream)));
         self.nodes[index].asked.clear();
-        self.nodes[index].heard_end = None;
+        self.nodes[index].newest_end = None;
         self.nodes[index].quiet_until.clear();
     }
 
@@ -270,7 +270,7 @@ impl Network {
                         self.change(node, change);
                     }
                 }
-                index => self.tell(index, Input::Timer, None),
+                index => self.give(index, Input::Timer, None),
             }
         }
     }
@@ -279,20 +279,20 @@ impl Network {
         match change {
             Change::Activate => {
                 self.activate(index);
-                self.tell(index, Input::Start, None);
+                self.give(index, Input::Start, None);
             }
             Change::Deactivate => {
                 self.nodes[index].agent = Agent::Plain;
                 self.nodes[index].deadline = None;
             }
             Change::Leave => {
-                self.tell(index, Input::Stop, None);
+                self.give(index, Input::Stop, None);
                 self.nodes[index].has_left = true;
             }
         }
     }
 
-    /// A packet leaves over the link between a node and its parent.
+    /// A packet is sent over the link between a node and its parent.
     fn cross(&mut self, below: usize, is_up: bool, way: Direction, packet: Packet) {
         let link = self.nodes[below].link;
         let loss = if is_up { link.loss_up } else { link.loss_down };
@@ -359,32 +359,32 @@ impl Network {
         {
             self.nodes[index].store.insert(u64::from(seq.0), piece);
         }
-        self.hear_gap(index, &packet.header);
+        self.on_gap(index, &packet.header);
         self.handled += 1;
         let Packet { header, size, .. } = packet;
         let arrival = Arrival { origin, size, ecn: Ecn::NotCapable, header };
-        self.tell(index, Input::Packet(arrival), packet.piece);
+        self.give(index, Input::Packet(arrival), packet.piece);
     }
 
-    /// What a router itself has lost counts as asked for by all below.
-    fn hear_gap(&mut self, index: usize, header: &Header) {
+    /// Packets that a router itself has lost count as requested by all below.
+    fn on_gap(&mut self, index: usize, header: &Header) {
         let Body::Data(data) = header.body else { return };
         let (node, seq) = (&mut self.nodes[index], u64::from(data.seq.0));
         if !matches!(node.agent, Agent::Router(_)) {
             return;
         }
-        let end = node.heard_end.unwrap_or(seq);
+        let end = node.newest_end.unwrap_or(seq);
         if !data.is_repair {
             (end..seq).for_each(|lost| {
                 node.asked.insert(lost, u64::MAX);
             });
         }
-        if !data.is_repair || (node.heard_end.is_some() && seq == end) {
-            node.heard_end = Some(end.max(seq + 1));
+        if !data.is_repair || (node.newest_end.is_some() && seq == end) {
+            node.newest_end = Some(end.max(seq + 1));
         }
     }
 
-    fn tell(&mut self, index: usize, input: Input<Header>, arrived: Option<u64>) {
+    fn give(&mut self, index: usize, input: Input<Header>, arrived: Option<u64>) {
         let now = self.now;
         let mut host = Collected::default();
         let node = &mut self.nodes[index];
@@ -412,7 +412,7 @@ impl Network {
             }
         }
         if self.produced == self.pieces && !std::mem::replace(&mut self.is_finishing, true) {
-            self.tell(0, Input::Finish, None);
+            self.give(0, Input::Finish, None);
         }
     }
 
@@ -425,7 +425,7 @@ impl Network {
         }
     }
 
-    /// Invariant 2: nothing is released that somebody who stays lacks.
+    /// Invariant 2: no packet is released that a receiver still in the session lacks.
     fn release(&mut self, index: usize, through: Seq) {
         if index == 0 {
             for receiver in self.receivers() {
@@ -488,7 +488,7 @@ impl Network {
         }
     }
 
-    /// Invariants 4 and 5: one NACK goes up within a window, and repairs go to those alone that asked.
+    /// Invariants 4 and 5: one NACK goes up within a window, and repairs go only to links that requested them.
     fn check_router(&mut self, index: usize, send: &Send<Header>) {
         let node = &mut self.nodes[index];
         let Agent::Router(router) = &node.agent else { return };
@@ -502,9 +502,9 @@ impl Network {
             (Body::Data(data), Target::Children(links)) => {
                 assert!(data.is_repair);
                 let asked = node.asked.get(&u64::from(data.seq.0)).copied().unwrap_or(0);
-                assert_eq!(links.0 & !asked, 0, "node {index} repairs {data:?} where nobody asked");
+                assert_eq!(links.0 & !asked, 0, "node {index} repairs {data:?} on a link that did not ask");
             }
-            (_, Target::Channel(_)) => panic!("a router sends to no channel"),
+            (_, Target::Channel(_)) => panic!("a router does not send to channels"),
             _ => {}
         }
     }

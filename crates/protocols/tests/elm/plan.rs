@@ -1,4 +1,4 @@
-//! What the tests of ELM share.
+//! The plan that the tests of ELM share.
 
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;

@@ -31,7 +31,7 @@ fn dl_01_to_08_what_each_group_carries() {
     }
 }
 
-/// What a receiver that holds `level` in `slot` joins and leaves to hold `next` in the slot after.
+/// The joins and leaves of a receiver that holds `level` in `slot`, to hold `next` in the slot after.
 fn step(layering: Layering, slot: u64, level: u16, next: u16) -> [Vec<u64>; 2] {
     let mut memberships = Memberships::new(layering.channels());
     memberships.hold(layering.channels_of(level + 1, slot), |_| ());
@@ -96,10 +96,10 @@ fn dl_12_and_13_a_base_that_stands_still() {
         ("from1_stay", 1, 1),
         ("from1_up", 1, 2),
     ] {
-        let mut told = step(layering, slot, level, next)
+        let mut actual = step(layering, slot, level, next)
             .map(|list| -> Vec<u64> { list.into_iter().map(|channel| channel - 1).collect() });
-        told[0].sort_unstable();
-        assert_eq!(told, expected(&case.expected[name]), "{name}");
+        actual[0].sort_unstable();
+        assert_eq!(actual, expected(&case.expected[name]), "{name}");
     }
 }
 
@@ -111,10 +111,10 @@ fn dl_14_layers_that_are_not_cumulative() {
     let slots = wholes(&case.input["slots"]);
     for (slot, active) in slots.into_iter().zip(case.expected["active"].as_array().unwrap()) {
         let carrying = |&channel: &u16| layering.layer_of(Channel(channel), slot).is_some();
-        let told: Vec<u64> = (0..layering.channels()).filter(carrying).map(u64::from).collect();
-        assert_eq!(told, wholes(active), "slot {slot}");
+        let actual: Vec<u64> = (0..layering.channels()).filter(carrying).map(u64::from).collect();
+        assert_eq!(actual, wholes(active), "slot {slot}");
     }
-    // Any subset can be held: what is dropped is left, what is kept is joined anew.
+    // Any subset can be held: what is dropped is left, what is kept is joined again.
     let mut memberships = Memberships::new(layering.channels());
     let of = |layers: &[u16], slot| {
         let channels = layers.iter().filter_map(|&layer| layering.channel_of(Layer(layer), slot));
@@ -135,8 +135,8 @@ fn dl_15_groups_needed() {
         let layers = case.whole("layers") as u16 - 1;
         u64::from(Layering::TurningAboveBase(ChannelRotation { layers, silent }).channels())
     };
-    let told: Vec<u64> = numbers(&case.input["L"]).into_iter().map(groups).collect();
-    assert_eq!(told, wholes(&case.expected["total_groups"]));
+    let actual: Vec<u64> = numbers(&case.input["L"]).into_iter().map(groups).collect();
+    assert_eq!(actual, wholes(&case.expected["total_groups"]));
 }
 
 #[test]
@@ -150,8 +150,8 @@ fn dl_16_a_wrapped_index_is_another_slot() {
         (u64::from(layer.unwrap()) + 4) % u64::from(groups)
     };
     let slots = wholes(&case.input["slots"]);
-    let told: Vec<u64> = slots.iter().map(|&slot| turned(slot)).collect();
-    assert_eq!(told, wholes(&case.expected["mod_true"]));
+    let actual: Vec<u64> = slots.iter().map(|&slot| turned(slot)).collect();
+    assert_eq!(actual, wholes(&case.expected["mod_true"]));
     let wrapped: Vec<u64> = slots.iter().map(|&slot| turned(slot % (1 << 16))).collect();
     assert_eq!(wrapped, wholes(&case.expected["mod_after_16bit_wrap"]));
 }

@@ -13,7 +13,7 @@ use crate::EQUATION_BASED;
 
 const TABLE_KBPS: [f64; 6] = [128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0];
 
-fn rung(level: usize) -> RateBounds {
+fn bounds(level: usize) -> RateBounds {
     let rate = |level: usize| TABLE_KBPS.get(level).map(|&kbps| Rate::from_kbps(kbps));
     let below = level.checked_sub(1).and_then(rate);
     RateBounds { below, here: rate(level).expect("a level of the table"), above: rate(level + 1) }
@@ -41,15 +41,15 @@ fn check_optional(case: &Case, what: &str, actual: Option<f64>) {
 #[test]
 fn lazy_excess_and_delay() {
     for case in group(EQUATION_BASED, "lazy") {
-        let rung = rung(case.whole("level") as usize);
+        let bounds = bounds(case.whole("level") as usize);
         let (kbps, rate) = (case.number("x"), known(case.number("x")));
-        let above = rung.above.filter(|above| kbps > above.as_kbps());
-        let below = rung.below.filter(|_| kbps < rung.here.as_kbps());
-        check_optional(&case, "delta_join", above.map(|above| join_excess(rate, rung.here, above)));
-        check_optional(&case, "delta_leave", below.map(|below| leave_excess(rate, below, rung.here)));
+        let above = bounds.above.filter(|above| kbps > above.as_kbps());
+        let below = bounds.below.filter(|_| kbps < bounds.here.as_kbps());
+        check_optional(&case, "delta_join", above.map(|above| join_excess(rate, bounds.here, above)));
+        check_optional(&case, "delta_leave", below.map(|below| leave_excess(rate, below, bounds.here)));
 
         let mut manager = lazy(&case);
-        manager.on_rate(Time::ZERO, rate, &rung);
+        manager.on_rate(Time::ZERO, rate, &bounds);
         let due = manager.next_deadline().map(Time::as_secs_f64);
         let step = manager.next_deadline().and_then(|at| manager.poll(at));
         check_optional(&case, "join_delay", due.filter(|_| step == Some(Step::Join)));
@@ -63,7 +63,7 @@ fn run(manager: &mut Manager, mut level: usize, samples: &[(f64, f64)], end: f64
     for (index, &(at, kbps)) in samples.iter().enumerate() {
         let until = Time::from_secs_f64(samples.get(index + 1).map_or(end, |&(next, _)| next));
         let mut now = Time::from_secs_f64(at);
-        manager.on_rate(now, known(kbps), &rung(level));
+        manager.on_rate(now, known(kbps), &bounds(level));
         loop {
             if let Some(step) = manager.poll(now) {
                 level = if step == Step::Join { level + 1 } else { level - 1 };

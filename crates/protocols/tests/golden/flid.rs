@@ -74,7 +74,7 @@ fn rc_05_how_often_each_level_may_rise() {
     assert_eq!(formula, wholes(&case.expected["formula"]));
 }
 
-fn heard(signal: &Value) -> Option<u8> {
+fn signal_of(signal: &Value) -> Option<u8> {
     u8::try_from(signal.as_i64().unwrap()).ok()
 }
 
@@ -86,11 +86,11 @@ fn fr_01_and_02_the_level_after_each_slot() {
         let mut level = case.whole("start") as u16;
         let slots = case.input["slots"].as_array().unwrap();
         let after = |slot: &Value| {
-            level = next_level(level, levels, slot[0].as_bool().unwrap(), heard(&slot[1]));
+            level = next_level(level, levels, slot[0].as_bool().unwrap(), signal_of(&slot[1]));
             u64::from(level)
         };
-        let told: Vec<u64> = slots.iter().map(after).collect();
-        assert_eq!(told, wholes(&case.expected["level"]), "{id}");
+        let actual: Vec<u64> = slots.iter().map(after).collect();
+        assert_eq!(actual, wholes(&case.expected["level"]), "{id}");
     }
 }
 
@@ -102,13 +102,13 @@ fn ef_01_marks_decide() {
     let mut congestion = Congestion::new(Some(EcnSettings { safety: false }), Time::ZERO);
     let after = |slot: &Value| {
         let (marked, lost) = (slot[0].as_bool().unwrap(), u32::from(slot[1].as_bool().unwrap()));
-        let judged = congestion.judge(Time::ZERO, 5, lost, marked);
+        let judged = congestion.evaluate(Time::ZERO, 5, lost, marked);
         assert!(judged.is_none_or(|cause| cause == Cause::CongestionMark));
-        level = next_level(level, levels, judged.is_some(), heard(&slot[2]));
+        level = next_level(level, levels, judged.is_some(), signal_of(&slot[2]));
         u64::from(level)
     };
-    let told: Vec<u64> = case.input["slots"].as_array().unwrap().iter().map(after).collect();
-    assert_eq!(told, wholes(&case.expected["level"]));
+    let actual: Vec<u64> = case.input["slots"].as_array().unwrap().iter().map(after).collect();
+    assert_eq!(actual, wholes(&case.expected["level"]));
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn mk_01_to_07_mean_rates() {
             number(&case.expected["throughput"]),
         );
         if !case.expected["mode"].is_null() {
-            let shares = model.shares(&increase_probabilities, loss);
+            let shares = model.level_probabilities(&increase_probabilities, loss);
             let mode = (0..shares.len()).max_by(|&a, &b| shares[a].total_cmp(&shares[b])).unwrap();
             assert_eq!(mode as u64, whole(&case.expected["mode"]), "{}", case.id);
         }
@@ -145,7 +145,7 @@ fn mk_09_and_10_a_small_chain() {
     let case = load("MK-09");
     let model = Model { packets_per_s: numbers(&case.input["R"]), slot_s: case.number("T") };
     let (increase_probabilities, loss) = (numbers(&case.input["p"]), case.number("q"));
-    case.check_list("shares", &model.shares(&increase_probabilities, loss), &case.expected["f"]);
+    case.check_list("shares", &model.level_probabilities(&increase_probabilities, loss), &case.expected["f"]);
     case.check("rate", model.mean_rate(&increase_probabilities, loss), number(&case.expected["throughput"]));
 
     let case = load("MK-10");
@@ -153,7 +153,7 @@ fn mk_09_and_10_a_small_chain() {
     let joins = model.memberships(&increase_probabilities, loss);
     case.check("joins", joins.dynamic, number(&case.expected["joins_per_slot"]));
     let clean_base = (1.0 - loss).powf(model.packets_per_s[0]);
-    let identity = 1.0 - model.shares(&increase_probabilities, loss)[0] * (1.0 - clean_base);
+    let identity = 1.0 - model.level_probabilities(&increase_probabilities, loss)[0] * (1.0 - clean_base);
     case.check("leaves", identity, number(&case.expected["identity_1_minus_f0_times_1_minus_s0"]));
     let above = joins.dynamic_above_base;
     case.check("above the base", above, number(&case.expected["joins_static_base"]));
@@ -176,7 +176,7 @@ fn mk_11_joins_of_the_example() {
 
 #[test]
 fn nm_01_to_04_errors() {
-    let (model, goal) = (example(), Goal::of_the_paper(&target(0.1)));
+    let (model, goal) = (example(), Goal::from_paper(&target(0.1)));
     let heuristic = heuristic(&model, &target(0.1));
     for (id, increase_probabilities) in [
         ("NM-01", printed("ex5_printed")),
@@ -196,7 +196,7 @@ fn nm_05_hill_climbing() {
     let start = separated(&heuristic(&model, &target), SEPARATION);
     let climbing =
         Climb { separation: case.number("alpha"), enough: case.number("beta"), ..Climb::default() };
-    let fitted = climb(&model, &Goal::of_the_paper(&target), &start, &climbing);
+    let fitted = climb(&model, &Goal::from_paper(&target), &start, &climbing);
     assert!(fitted.error <= number(&case.expected["nmse_at_most"]), "{}", fitted.error);
     // Another search along a coordinate may end in another place of the same depth.
     assert!(close(fitted.error, number(&case.expected["nmse_reference"]), 1e-3), "{}", fitted.error);

@@ -28,7 +28,7 @@ fn report(rtt_s: f64, loss: f64, receive_rate: f64) -> Feedback {
     Feedback { sample_s: rtt_s, rtt_s, rto_s: 4.0 * rtt_s, loss, receive_rate, data_limited: false }
 }
 
-/// A moment a number of round trips after the start.
+/// The time a number of round trips after the start.
 fn round(rtt_s: f64, count: f64) -> Time {
     Time::ZERO + Duration::from_secs_f64(count * rtt_s)
 }

@@ -140,12 +140,12 @@ fn wb_10_slots() {
     let pairs = case.input["pairs"].as_array().unwrap();
     for (pair, expected) in pairs.iter().zip(case.expected["accept"].as_array().unwrap()) {
         let pair = wholes(pair);
-        let (heard, current) = (pair[0] as u16, pair[1] as u16);
+        let (received, current) = (pair[0] as u16, pair[1] as u16);
         // However long ago the slot began: it only decides whether one packet is proof enough.
-        let told = starts_slot(&waves, current, heard, Duration::from_secs(10_000));
-        assert_eq!(told.is_some(), expected.as_bool().unwrap(), "{heard} after {current}");
-        if let Some((ahead, plausible)) = told {
-            assert_eq!((u64::from(current) + u64::from(ahead)) % cycle, u64::from(heard));
+        let started = starts_slot(&waves, current, received, Duration::from_secs(10_000));
+        assert_eq!(started.is_some(), expected.as_bool().unwrap(), "{received} after {current}");
+        if let Some((ahead, plausible)) = started {
+            assert_eq!((u64::from(current) + u64::from(ahead)) % cycle, u64::from(received));
             assert!(plausible);
         }
     }

@@ -108,7 +108,7 @@ fn wz_11_and_12_backoff() {
     case.check_list("B_avg", &means, &case.expected["B_avg"]);
 }
 
-/// When each level is reached by a receiver that looks at the source's time in small steps.
+/// When a receiver that samples the source's time in small steps reaches each level.
 fn climb(case: &Case, layers: &LayerTable) -> Vec<f64> {
     let points = Points::new(Duration::from_secs(1), layers);
     let mut now = (case.number("start") * TICKS as f64) as u64;

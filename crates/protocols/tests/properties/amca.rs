@@ -86,7 +86,7 @@ proptest! {
         }
     }
 
-    /// The checksum finds up to three flipped bits in packets of this length, and any flip is no panic.
+    /// The checksum detects up to three flipped bits in packets of this length, and no flip causes a panic.
     #[test]
     fn flipped_bits_are_found((header, payload) in packet(), flips in prop::collection::btree_set(0usize..480, 1..4)) {
         let mut bytes = Vec::new();
@@ -104,7 +104,7 @@ proptest! {
         let _ = Header::decode(&bytes);
     }
 
-    /// Bytes whose checksum is right are read or refused too, and what is read is written as it was.
+    /// Bytes with a valid checksum are decoded or rejected, and decoded headers encode to the same bytes.
     #[test]
     fn bytes_with_a_right_checksum_are_read_or_refused(mut bytes in prop::collection::vec(any::<u8>(), 16..80), kind in 0u8..7) {
         let flags = bytes[1] & 15;
@@ -174,7 +174,7 @@ proptest! {
         prop_assert!(variation == 0 || (variation > 0) == (new_us > old_us));
     }
 
-    /// In which order reports are taken together makes no difference, and one alone stays what it is.
+    /// The order in which reports are aggregated makes no difference, and one alone is unchanged.
     #[test]
     fn summaries_know_no_order(reports in prop::collection::vec(summary(), 1..8)) {
         let forward = reports.iter().copied().reduce(Summary::with);

@@ -45,7 +45,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn packet(index: usize, step: &Step) -> Packet {
-    // Lost packets become known late, so their times lie in the past.
+    // Losses are detected late, so their times lie in the past.
     let back_us = if step.lost { step.back_us } else { 0 };
     let us = (index as u64 * 10).saturating_sub(back_us);
     Packet { layer: Layer(step.layer), seq: Seq(index as u64), sent: SendTime::from_us(us) }

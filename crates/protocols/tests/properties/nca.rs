@@ -1,4 +1,4 @@
-//! NCA's endpoints keep the contract whatever numbers come.
+//! NCA's endpoints keep the contract whatever numbers arrive.
 
 use layercast_core::contract::{Arrival, ChildLink, Ecn, Origin, Peer};
 use layercast_core::layers::LayerTable;

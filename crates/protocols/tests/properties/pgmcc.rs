@@ -1,4 +1,4 @@
-//! pgmcc: readers of bytes, the loss filter, the model, and a source that hears anything.
+//! pgmcc: decoders, the loss filter, the model, and a source with arbitrary inputs.
 
 use std::num::NonZeroU64;
 

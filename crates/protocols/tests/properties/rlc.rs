@@ -88,7 +88,7 @@ proptest! {
         let inputs = core::iter::once((Input::Start, 0)).chain(inputs).chain([(Input::Stop, 0), (Input::Timer, 9)]);
         for (input, wait_ms) in inputs {
             now += Duration::from_ms(wait_ms);
-            // A host tells of a failed join only for what was joined.
+            // A host reports a failed join only for a channel that was joined.
             if let Input::JoinFailed(channel, _) = input
                 && !core::mem::replace(&mut held[channel.index()], false)
             {
@@ -104,7 +104,7 @@ proptest! {
                         prop_assert!(core::mem::replace(&mut held[channel.index()], false));
                     }
                     Action::Trace(_) | Action::Deliver(_) | Action::Release(_) => {}
-                    Action::Send(_) => prop_assert!(false, "a receiver of RLC sends nothing"),
+                    Action::Send(_) => prop_assert!(false, "a receiver of RLC does not send"),
                 }
             }
             prop_assert!(receiver.deadline().is_none_or(|at| at > now));

@@ -20,7 +20,7 @@ fn receiver() -> impl Strategy<Value = ReceiverId> {
 }
 
 prop_compose! {
-    fn told()(
+    fn tfmcc_data()(
         session in any::<u32>(), seq in any::<u32>(), timestamp_us in any::<u32>(),
         end_of_session in any::<bool>(), round in any::<u8>(), max_rtt_us in 1..=64_000_000u32,
         suppression in any::<u16>(), rate in 0..u16::MAX,
@@ -48,14 +48,15 @@ prop_compose! {
 
 fn header() -> impl Strategy<Value = Header> {
     prop_oneof![
-        (told(), any::<u16>(), any::<u8>())
-            .prop_map(|(told, above, layer)| { Header::Data(Data { told, above: FloatRate(above), layer }) }),
+        (tfmcc_data(), any::<u16>(), any::<u8>()).prop_map(|(tfmcc, above, layer)| {
+            Header::Data(Data { tfmcc, above: FloatRate(above), layer })
+        }),
         (any::<u32>(), any::<u32>(), any::<u32>(), any::<u16>()).prop_map(
             |(session, seq, timestamp_us, channel)| {
                 Header::Counting(Counting { session, seq: WireSeq(seq), timestamp_us, channel })
             }
         ),
-        (said(), any::<u8>()).prop_map(|(told, layer)| Header::Report(Report { told, layer })),
+        (said(), any::<u8>()).prop_map(|(tfmcc, layer)| Header::Report(Report { tfmcc, layer })),
     ]
 }
 
@@ -70,11 +71,11 @@ proptest! {
                 prop_assert_eq!(header.to_lct(), None);
             }
             None => {
-                let pieces = header.to_lct();
-                prop_assert!(pieces.is_some(), "neither feedback nor data");
-                if let Some(pieces) = pieces {
-                    prop_assert!(Any::is_lct_extension(pieces.extension.kind()));
-                    prop_assert_eq!(Any::from_lct(&pieces), Ok(header));
+                let fields = header.to_lct();
+                prop_assert!(fields.is_some(), "neither feedback nor data");
+                if let Some(fields) = fields {
+                    prop_assert!(Any::is_lct_extension(fields.extension.kind()));
+                    prop_assert_eq!(Any::from_lct(&fields), Ok(header));
                 }
             }
         }
@@ -83,20 +84,20 @@ proptest! {
     #[test]
     fn a_report_that_is_cut_is_refused(said in said(), layer in any::<u8>()) {
         let mut room = [0; MAX_REPORT];
-        let length = Report { told: said, layer }.encode(REPORT, &mut room);
+        let length = Report { tfmcc: said, layer }.encode(REPORT, &mut room);
         for cut in 0..length {
             prop_assert_eq!(Report::decode(REPORT, &room[..cut]), Err(HeaderError::Length { have: cut }));
         }
     }
 
     #[test]
-    fn an_extension_that_is_cut_is_no_other_header(told in told(), above in any::<u16>()) {
-        let pieces = Data { told, above: FloatRate(above), layer: 3 }.to_lct(LAYER_EXTENSION);
-        let content = pieces.extension.content();
+    fn an_extension_that_is_cut_is_not_another_header(tfmcc in tfmcc_data(), above in any::<u16>()) {
+        let fields = Data { tfmcc, above: FloatRate(above), layer: 3 }.to_lct(LAYER_EXTENSION);
+        let content = fields.extension.content();
         for len in (2..content.len()).step_by(4) {
             let extension = Extension::new(LAYER_EXTENSION, &content[..len]).expect("whole words");
-            let read = Data::from_lct(&LctFields { extension, ..pieces });
-            // With an echo the shorter form is a whole header too; its length is what tells.
+            let read = Data::from_lct(&LctFields { extension, ..fields });
+            // With an echo the shorter form is a whole header too; only its length distinguishes them.
             prop_assert!(read.is_err() || len == 26, "{} bytes of {}", len, content.len());
         }
     }
@@ -106,7 +107,7 @@ proptest! {
         bytes in proptest::collection::vec(any::<u8>(), 0..MAX_CONTENT + 8), cci in any::<[u8; 4]>(),
         end_of_session in any::<bool>(),
     ) {
-        // A round of decoding and encoding changes nothing of what was understood.
+        // Decoding and encoding again changes nothing that was understood.
         if let Ok(report) = Report::decode(REPORT, &bytes) {
             let mut room = [0; MAX_REPORT];
             let length = report.encode(REPORT, &mut room);
@@ -114,9 +115,9 @@ proptest! {
         }
         for kind in [LAYER_EXTENSION, COUNTING_EXTENSION] {
             let Ok(extension) = Extension::new(kind, &bytes) else { continue };
-            let pieces = LctFields { cci: Cci::Short(cci), session: Some(1), end_of_session, extension };
-            if let Ok(header) = Any::from_lct(&pieces) {
-                let again = header.to_lct().map(|pieces| Any::from_lct(&pieces));
+            let fields = LctFields { cci: Cci::Short(cci), session: Some(1), end_of_session, extension };
+            if let Ok(header) = Any::from_lct(&fields) {
+                let again = header.to_lct().map(|fields| Any::from_lct(&fields));
                 prop_assert_eq!(again, Some(Ok(header)));
             }
         }
@@ -128,6 +129,6 @@ fn other_first_bytes_and_lengths_are_named() {
     assert_eq!(Report::decode(REPORT, &[0x16; 28]), Err(HeaderError::Kind(0x16)));
     assert_eq!(Report::decode(REPORT, &[]), Err(HeaderError::Length { have: 0 }));
     let extension = Extension::new(COUNTING_EXTENSION, &[0; 10]).expect("whole words");
-    let pieces = LctFields { cci: Cci::Short([0; 4]), session: None, end_of_session: false, extension };
-    assert_eq!(Counting::from_lct(&pieces), Err(HeaderError::Length { have: 10 }));
+    let fields = LctFields { cci: Cci::Short([0; 4]), session: None, end_of_session: false, extension };
+    assert_eq!(Counting::from_lct(&fields), Err(HeaderError::Length { have: 10 }));
 }

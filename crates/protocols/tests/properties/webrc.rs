@@ -48,7 +48,7 @@ prop_compose! {
     }
 }
 
-/// What a source sends until `end`, by channel: times, slots and numbers.
+/// The packets of a source until `end`, by channel: times, slots and numbers.
 fn sent(options: &Options, rate: f64, end: Time) -> BTreeMap<Channel, Vec<(Time, Header)>> {
     let mut source = Source::new(options, plan(rate), Stream::new(1, "source"));
     let mut sent = BTreeMap::<Channel, Vec<(Time, Header)>>::new();
@@ -153,7 +153,7 @@ proptest! {
         let mut slot = 0;
         let inputs = steps.into_iter().map(|(kind, header, wait_ms, near, channel)| {
             let cycle = waves.cycle();
-            // Mostly packets of one session whose slots go on, so that much happens.
+            // Mostly packets of one session whose slots advance, so that much happens.
             let header = match kind {
                 0..=12 => {
                     slot = (slot + near / 38) % cycle;
@@ -178,7 +178,7 @@ proptest! {
         let inputs = core::iter::once((Input::Start, 0)).chain(inputs).chain([(Input::Stop, 0), (Input::Timer, 9)]);
         for (input, wait_ms) in inputs {
             now += Duration::from_ms(wait_ms);
-            // A host tells of a failed join only for what was joined.
+            // A host reports a failed join only for a channel that was joined.
             if let Input::JoinFailed(channel, _) = input
                 && !held.get_mut(channel.index()).is_some_and(|held| core::mem::replace(held, false))
             {
@@ -194,7 +194,7 @@ proptest! {
                         prop_assert!(core::mem::replace(&mut held[channel.index()], false));
                     }
                     Action::Trace(_) | Action::Deliver(_) | Action::Release(_) => {}
-                    Action::Send(_) => prop_assert!(false, "a receiver of WEBRC sends nothing"),
+                    Action::Send(_) => prop_assert!(false, "a receiver of WEBRC does not send"),
                 }
             }
             prop_assert!(receiver.deadline().is_none_or(|at| at > now));

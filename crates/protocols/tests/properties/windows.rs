@@ -1,4 +1,4 @@
-//! RLA and Golestani and Sabnani: readers of bytes, and the probability of listening.
+//! RLA and Golestani and Sabnani: decoders, and the probability of listening.
 
 use layercast_core::family::AnyHeader as _;
 use layercast_core::lct::{Cci, Extension, LctFields};

@@ -1,4 +1,4 @@
-//! What the tests of protocols with windows share: a plan, lossy paths, and a source with its receivers.
+//! Helpers of the tests of protocols with windows: a plan, lossy paths, and a source with its receivers.
 
 use layercast_core::contract::{Endpoint, Header};
 use layercast_core::layers::LayerTable;

@@ -1,4 +1,4 @@
-//! A packet of ours as a value.
+//! A packet of this transport as a value.
 
 use core::fmt;
 
@@ -11,7 +11,7 @@ use super::{Fdt, HET_FDT, HET_FTI, View};
 /// The longest extensions that the transport adds: FDT and FTI.
 const MAX_FURTHER: usize = 4 + 16;
 
-/// The longest LCT header of ours: all extensions at once.
+/// The longest LCT header of this transport: all extensions at once.
 pub const MAX_HEADER: usize = MAX_FRAME + MAX_FURTHER;
 
 /// FEC object transmission information as a packet carries it (RFC 5775, section 4.2): 14 bytes
@@ -19,12 +19,12 @@ pub const MAX_HEADER: usize = MAX_FRAME + MAX_FURTHER;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fti(pub [u8; 14]);
 
-/// The LCT header of a packet of ours, as a value.
+/// The LCT header of a packet of this transport, as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repr {
-    /// The protocol's header in pieces: CCI, TSI, flag A and the protocol's extension. A session
-    /// number of none is written as that of the field `tsi`.
-    pub pieces: LctFields,
+    /// The protocol's LCT fields: CCI, TSI, flag A and the protocol's extension. Without a session number
+    /// in them, that of the field `tsi` is written.
+    pub fields: LctFields,
     /// The session (TSI).
     pub tsi: u32,
     /// The object (TOI).
@@ -33,13 +33,13 @@ pub struct Repr {
     pub close_object: bool,
     /// The FEC encoding id, as codepoint (RFC 6726, section 5.1).
     pub codepoint: u8,
-    /// Of which instance of the file delivery table the packet is a part; with object 0 only.
+    /// The instance of the file delivery table that the packet is a part of; with object 0 only.
     pub fdt: Option<Fdt>,
     /// FEC object transmission information of this object.
     pub fti: Option<Fti>,
 }
 
-/// Why a sound packet is not one of ours.
+/// Why a valid LCT packet is not one of this transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotOurs {
     /// Congestion control information of more than 64 bits.
@@ -52,7 +52,7 @@ pub enum NotOurs {
         /// Lengths of the two in bytes.
         lengths: (usize, usize),
     },
-    /// It carries no extension of a protocol of ours.
+    /// It carries no extension of a known protocol.
     NoProtocol,
     /// The protocol's extension is too long.
     Extension(ContentError),
@@ -69,7 +69,7 @@ impl fmt::Display for NotOurs {
             }
             NotOurs::NoProtocol => write!(f, "no extension of a known protocol"),
             NotOurs::Extension(error) => write!(f, "{error}"),
-            NotOurs::Flute => write!(f, "an FTI or FDT extension that is not understood"),
+            NotOurs::Flute => write!(f, "an unsupported FTI or FDT extension"),
         }
     }
 }
@@ -82,7 +82,7 @@ impl Repr {
         let mut further = [0; MAX_FURTHER];
         let mut at = 0;
         let mut put = |part: &[u8]| {
-            // The room holds both extensions, so nothing is ever cut.
+            // The buffer has space for both extensions, so nothing is ever truncated.
             if let Some(space) = further.get_mut(at..at + part.len()) {
                 space.copy_from_slice(part);
             }
@@ -97,7 +97,7 @@ impl Repr {
             put(content);
         }
         let frame = Frame {
-            fields: self.pieces,
+            fields: self.fields,
             tsi: self.tsi,
             toi: self.toi,
             close_object: self.close_object,
@@ -107,11 +107,11 @@ impl Repr {
         frame.write(room)
     }
 
-    /// What a packet says, if it is one of ours. Extensions that are not understood are passed over
-    /// (RFC 5651, section 5.2.1).
+    /// The fields of a packet, if it is one of this transport. Unknown extensions are ignored (RFC 5651,
+    /// section 5.2.1).
     ///
     /// # Errors
-    /// Why it is not one of ours.
+    /// Why it is not one of this transport.
     pub fn read(view: &View<'_>) -> Result<Repr, NotOurs> {
         let cci = Cci::of(view.cci()).ok_or(NotOurs::Cci { len: view.cci().len() })?;
         let lengths = view.id_lengths();
@@ -133,7 +133,7 @@ impl Repr {
         let tsi = tsi as u32;
         let end_of_session = view.close_session();
         Ok(Repr {
-            pieces: LctFields { cci, session: Some(tsi), end_of_session, extension },
+            fields: LctFields { cci, session: Some(tsi), end_of_session, extension },
             tsi,
             toi: toi as u32,
             close_object: view.close_object(),

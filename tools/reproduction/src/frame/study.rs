@@ -25,7 +25,7 @@ pub(crate) struct Study {
     pub(crate) scenario: &'static str,
     /// Its sweeps.
     pub(crate) sweeps: Vec<Sweep>,
-    /// What the sweeps' tables and reports tell.
+    /// The metrics of the sweeps' tables and reports.
     pub(crate) metrics: &'static [&'static str],
 }
 
@@ -36,8 +36,9 @@ pub(crate) struct Sweep {
     pub(crate) outer: Option<u32>,
     /// What is changed in all cells, as for `layercast sweep --set`.
     pub(crate) set: Vec<String>,
-    /// What is varied, as for `layercast sweep --vary`: the further coordinates. A value that is no number
-    /// has its place in the list, from 0. If nothing is varied, trajectories over time are kept and no samples.
+    /// What is varied, as for `layercast sweep --vary`: the further coordinates. A value that is not a
+    /// number counts by its index in the list, from 0. If nothing is varied, trajectories over time are
+    /// kept instead of samples.
     pub(crate) vary: Vec<String>,
 }
 
@@ -86,7 +87,7 @@ pub(crate) enum StudyError {
     },
 }
 
-/// What a study gave: samples by place and quantity.
+/// The results of a study: samples by position and quantity.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {
     cells: Vec<MeasuredCell>,
@@ -161,7 +162,7 @@ impl Measured {
     }
 }
 
-/// What a study's sweeps tell while they run.
+/// The progress of a study's sweeps.
 pub(crate) trait Listener: Sync {
     /// A sweep begins: what it is, how many replications there are, and how many are there already.
     fn begins(&self, what: &str, all: usize, done: usize);

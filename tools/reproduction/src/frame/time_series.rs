@@ -15,7 +15,7 @@ pub(crate) struct TimeSeries {
     replications: Vec<Replication>,
 }
 
-/// Why there is no time_series.
+/// Why there is no time series.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SeriesError {
     /// There is no such scenario.

@@ -35,7 +35,7 @@ impl<F: Family> Making<'_, F> {
             None => {
                 let receivers: Vec<NodeId> =
                     self.plan.receivers.iter().map(|place| self.nodes[place.node]).collect();
-                let places = simulation.router_places(self.nodes[self.plan.source], &receivers)?;
+                let places = simulation.router_nodes(self.nodes[self.plan.source], &receivers)?;
                 (0..self.nodes.len()).filter(|&node| places.contains(&self.nodes[node])).collect()
             }
         };

@@ -9,22 +9,22 @@ use crate::amca::{Nack, Options, Report};
 use layercast_core::contract::{ChildLink, Origin, Peer};
 use layercast_core::units::{Duration, Seq, Time};
 
-/// The most NACKs of a second that are heard from a child (specification, section 9).
+/// The most NACKs per second accepted from a child (specification, section 9).
 const MOST_NACKS: u32 = 100;
-/// The most heartbeats of a second that are answered (specification, section 9).
+/// The most heartbeats per second that are answered (specification, section 9).
 const MOST_BEATS: u32 = 10;
-/// After more NACKs than these for what a child has acknowledged it is ignored for [`IGNORED`].
+/// After more NACKs than this for packets that it has acknowledged, a child is ignored for [`IGNORED`].
 const MOST_STALE: u32 = 20;
 const IGNORED: Duration = Duration::from_secs(10);
-/// A period and a variation beyond these are not believed (specification, section 9).
+/// Periods and variations beyond these are rejected (specification, section 9).
 const LONGEST_PERIOD_US: u32 = 600_000_000;
 const LARGEST_VARIATION_US: i32 = 10_000_000;
-/// A child that is silent for so long, or for four periods, is left out of what is told to the rate.
+/// A child that is silent for this long, or for four periods, is left out of the summary for the rate.
 const LIVE: Duration = Duration::from_secs(5);
-/// Serial numbers so far behind the newest are old ones; further behind, the child has begun anew.
+/// Serial numbers up to this far behind the newest are old; further behind, the child has restarted.
 const REORDERED: i32 = 64;
 
-/// Who a child is: an active node below, and the link by which it is reached. No link where the host knows none.
+/// The identity of a child: an active node below, and the link to it. No link where the host knows none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::amca) struct ChildKey {
     pub(in crate::amca) link: Option<ChildLink>,
@@ -32,7 +32,7 @@ pub(in crate::amca) struct ChildKey {
 }
 
 impl ChildKey {
-    /// Who sent a packet that came up.
+    /// The child that sent a packet that came up.
     pub(in crate::amca) fn of(origin: Origin) -> Option<ChildKey> {
         match origin {
             Origin::Child(link, peer) => Some(ChildKey { link: Some(link), peer }),
@@ -51,17 +51,17 @@ pub(in crate::amca) fn link_bit(link: ChildLink) -> u64 {
 #[derive(Clone, Debug)]
 pub(in crate::amca) struct Child {
     pub(in crate::amca) key: ChildKey,
-    /// How far it has come, once it said so.
+    /// How far it has got, once it has said so.
     pub(in crate::amca) standing: Option<Standing>,
-    /// Its last report as far as it is for the rate.
+    /// The part of its last report that concerns the rate.
     report: Option<Summary>,
     serial: Option<u32>,
     /// Whether it has reported in this round.
     has_reported: bool,
-    heard: Time,
-    /// When it last came further, or lacked nothing.
+    last_message: Time,
+    /// When it last advanced, or lacked nothing.
     advanced: Time,
-    /// When a report of it last counted for the rate.
+    /// When a report of its last counted for the rate.
     counted: Option<Time>,
     /// The round-trip time to it in microseconds; 0 if not known.
     pub(in crate::amca) rtt_us: u32,
@@ -69,7 +69,7 @@ pub(in crate::amca) struct Child {
     beats: PerSecond,
     stale: (Time, u32),
     ignored_until: Time,
-    /// Whether nobody waits for it any more.
+    /// Whether it is no longer waited for.
     is_left_behind: bool,
     /// In which turn it was last asked for a repair.
     pub(in crate::amca) asked: u64,
@@ -77,9 +77,9 @@ pub(in crate::amca) struct Child {
     pub(in crate::amca) held_beat: Option<u64>,
 }
 
-/// A NACK that is to be looked at.
+/// A NACK to act on.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::amca) struct HeardNack {
+pub(in crate::amca) struct ChildNack {
     pub(in crate::amca) seq: u64,
     pub(in crate::amca) standing: Standing,
     /// Whether it is for a packet that has not passed here yet.
@@ -94,7 +94,7 @@ impl Child {
             report: None,
             serial: None,
             has_reported: false,
-            heard: now,
+            last_message: now,
             advanced: now,
             counted: None,
             rtt_us: 0,
@@ -114,10 +114,10 @@ impl Child {
 
     /// Whether it counts for the rate, and may be asked for repairs.
     pub(in crate::amca) fn is_live(&self, now: Time) -> bool {
-        !self.is_left_behind && now.since(self.heard) < LIVE.max(self.period() * 4)
+        !self.is_left_behind && now.since(self.last_message) < LIVE.max(self.period() * 4)
     }
 
-    fn stand(&mut self, now: Time, standing: Standing) {
+    fn update_standing(&mut self, now: Time, standing: Standing) {
         if self.standing.is_none_or(|old| standing.below > old.below) {
             self.advanced = now;
             self.is_left_behind = false;
@@ -125,14 +125,14 @@ impl Child {
         self.standing = Some(standing);
     }
 
-    /// Whether a heartbeat is to be answered.
+    /// Whether to answer a heartbeat.
     pub(in crate::amca) fn on_beat(&mut self, now: Time) -> bool {
-        self.heard = now;
+        self.last_message = now;
         self.beats.allow(now, MOST_BEATS)
     }
 
-    /// A report came. Nothing from `end` on has been sent. `expected` is how long its period should be, where
-    /// that is known. Returns its summary if it is for the rate, and none also if it was not taken at all.
+    /// A report came. Nothing from `end` on has been sent. `expected` is the expected length of its period, if
+    /// known. Returns its summary if it concerns the rate; none also if it was rejected.
     pub(in crate::amca) fn on_report(
         &mut self,
         now: Time,
@@ -145,13 +145,13 @@ impl Child {
         if behind.is_some_and(|behind| behind <= 0 && behind > -REORDERED) {
             return None;
         }
-        (self.serial, self.heard) = (Some(report.serial), now);
+        (self.serial, self.last_message) = (Some(report.serial), now);
         self.rtt_us = report.rtt_to_parent_us;
-        self.stand(now, standing);
+        self.update_standing(now, standing);
         let is_sane = (1..=LONGEST_PERIOD_US).contains(&report.period_us)
             && report.rtt_var_us.unsigned_abs() <= LARGEST_VARIATION_US.unsigned_abs();
-        let told = Duration::from_us(u64::from(report.period_us));
-        let due = expected.map_or(told, |expected| told.min(expected).max(expected.scaled(0.25)));
+        let reported = Duration::from_us(u64::from(report.period_us));
+        let due = expected.map_or(reported, |expected| reported.min(expected).max(expected.scaled(0.25)));
         let is_early = self.counted.is_some_and(|at| now.since(at) < due.scaled(0.5));
         if !is_sane || is_early {
             return None;
@@ -172,7 +172,7 @@ impl Child {
     }
 
     /// A NACK came. Nothing from `end` on has passed here.
-    pub(in crate::amca) fn on_nack(&mut self, now: Time, nack: &Nack, end: u64) -> Option<HeardNack> {
+    pub(in crate::amca) fn on_nack(&mut self, now: Time, nack: &Nack, end: u64) -> Option<ChildNack> {
         if now < self.ignored_until || !self.nacks.allow(now, MOST_NACKS) {
             return None;
         }
@@ -181,7 +181,7 @@ impl Child {
         if seq < standing.below || seq > standing.end {
             return None;
         }
-        self.heard = now;
+        self.last_message = now;
         if self.standing.is_some_and(|known| seq < known.below) {
             self.on_stale(now);
             return None;
@@ -189,14 +189,14 @@ impl Child {
         if nack.rtt_to_parent_us > 0 {
             self.rtt_us = nack.rtt_to_parent_us;
         }
-        // What a NACK for a packet that has passed says is how the path fares, and a router's may be of its own
-        // loss alone. Only one for a packet that is still to come says how far all below have come.
+        // A NACK for a packet that has passed reflects the state of the path, and a router's may concern its
+        // own loss alone. Only one for a packet that is still to come says how far all nodes below have got.
         let is_ahead = seq >= end;
         let is_further = self.standing.is_none_or(|known| known.below <= standing.below);
         if is_ahead && is_further {
-            self.stand(now, standing);
+            self.update_standing(now, standing);
         }
-        Some(HeardNack { seq, standing, is_ahead })
+        Some(ChildNack { seq, standing, is_ahead })
     }
 
     fn on_stale(&mut self, now: Time) {
@@ -232,7 +232,7 @@ impl Children {
         }
     }
 
-    /// The child of that name, a new one if there is room.
+    /// The child with this key, a new one if there is room.
     pub(in crate::amca) fn entry(&mut self, now: Time, key: ChildKey) -> Option<&mut Child> {
         let place = match self.list.binary_search_by_key(&key, |child| child.key) {
             Ok(place) => place,
@@ -258,8 +258,8 @@ impl Children {
         self.list.iter_mut()
     }
 
-    /// How far all have come who are waited for, where nobody needs anything before `group_below`. Who has not
-    /// said how far it is may need everything. None without children.
+    /// How far all children that are waited for have got, where nothing before `group_below` is needed. A
+    /// child that has not reported its position may need everything. None without children.
     pub(in crate::amca) fn standing(&self, group_below: u64) -> Option<Standing> {
         let known = Standing { below: group_below, end: group_below, limit: group_below + self.buffer };
         let standings = self.list.iter().filter(|child| !child.is_left_behind).map(|child| {
@@ -276,7 +276,7 @@ impl Children {
         })
     }
 
-    /// What the last reports of the live ones say together, with the room that all have.
+    /// The aggregate of the live children's last reports, with the room that all have.
     pub(in crate::amca) fn summary(&self, now: Time, group_below: u64) -> Option<Summary> {
         let standing = self.standing(group_below)?;
         let live = self.list.iter().filter(|child| child.is_live(now));
@@ -290,7 +290,7 @@ impl Children {
         self.list.iter().filter(|child| child.is_live(now)).all(|child| child.has_reported)
     }
 
-    /// A new round of reports begins.
+    /// Begins a new round of reports.
     pub(in crate::amca) fn begin_round(&mut self) {
         self.list.iter_mut().for_each(|child| child.has_reported = false);
     }
@@ -304,12 +304,12 @@ impl Children {
     /// The smallest and the largest round-trip time to a child, once one is known.
     pub(in crate::amca) fn round_trips(&self) -> Option<(Duration, Duration)> {
         let known = || self.list.iter().filter(|child| child.rtt_us > 0).map(|child| child.rtt_us);
-        let span = |us: u32| Duration::from_us(u64::from(us));
-        Some((span(known().min()?), span(known().max()?)))
+        let from_us = |us: u32| Duration::from_us(u64::from(us));
+        Some((from_us(known().min()?), from_us(known().max()?)))
     }
 
-    /// Forgets who has been silent for too long, and leaves behind who has lacked something for too long, `end`
-    /// being the number after the last that was sent. Tells of each that is left behind.
+    /// Forgets children that were silent for too long, and gives up on those that lacked a packet for too long;
+    /// `end` is the number after the last packet sent. Calls back for each child given up.
     pub(in crate::amca) fn sweep(
         &mut self,
         now: Time,
@@ -317,7 +317,7 @@ impl Children {
         mut left_behind: impl FnMut(Peer, Duration),
     ) {
         let before = self.list.len();
-        self.list.retain(|child| now.since(child.heard) < self.silent_limit);
+        self.list.retain(|child| now.since(child.last_message) < self.silent_limit);
         self.changes += (before - self.list.len()) as u64;
         for child in &mut self.list {
             if child.standing.is_some_and(|standing| standing.below >= end) {

@@ -1,36 +1,36 @@
-//! Heartbeats: how far it is to the source, and how that varies (report, section 4.3).
+//! Heartbeats: the round-trip time to the source and its variation (report, section 4.3).
 
 use crate::amca::Answer;
 use crate::amca::estimates::{rtt_to_source_us, rtt_variation_us};
 use layercast_core::contract::Peer;
 use layercast_core::units::{Duration, Time};
 
-/// Heartbeats on their way that are remembered.
+/// The most outstanding heartbeats that are remembered.
 const OUTSTANDING: usize = 4;
 
-/// What a node knows of its way up, from heartbeats of its own.
+/// What a node knows of its path up, from heartbeats of its own.
 #[derive(Clone, Debug, Default)]
 pub(in crate::amca) struct Heartbeats {
-    /// When those were sent that have not been answered, the newest last.
+    /// The send times of unanswered heartbeats, the newest last.
     outstanding: [Option<Time>; OUTSTANDING],
     parent: Option<Peer>,
     last: Option<(Time, Duration)>,
     before: Option<(Time, Duration)>,
-    /// Whether the last two have not been told of yet.
+    /// Whether the last two samples have not been reported yet.
     is_fresh: bool,
     to_source_us: Option<u32>,
     deviation_us: u32,
 }
 
 impl Heartbeats {
-    /// A heartbeat leaves. Returns its time stamp.
+    /// Sends a heartbeat. Returns its time stamp.
     pub(in crate::amca) fn send(&mut self, now: Time) -> u64 {
         self.outstanding.rotate_left(1);
         self.outstanding[OUTSTANDING - 1] = Some(now);
         now.as_ns()
     }
 
-    /// An answer came from `from`. Returns whether it was one to a heartbeat that was not yet answered.
+    /// An answer came from `from`. Returns whether it answers a heartbeat that was still unanswered.
     pub(in crate::amca) fn on_answer(&mut self, now: Time, from: Peer, answer: Answer) -> bool {
         let sent = Time::from_ns(answer.echo_ns);
         let Some(place) = self.outstanding.iter().position(|at| *at == Some(sent)) else { return false };
@@ -40,7 +40,7 @@ impl Heartbeats {
             (self.last, self.before) = (None, None);
         }
         (self.before, self.last, self.is_fresh) = (self.last, Some((now, section)), true);
-        // Unknown is 0 on the wire, so that what is known is at least 1.
+        // 0 means unknown on the wire, so a known time is at least 1.
         let to_source_us = rtt_to_source_us(answer.rtt_to_source_us, section).max(1);
         self.deviation_us = match self.to_source_us {
             None => to_source_us / 2,
@@ -74,8 +74,8 @@ impl Heartbeats {
         self.to_source_us.map(|us| Duration::from_us(patience_us(us)))
     }
 
-    /// How the round-trip time to the parent has varied over a period, in microseconds. Each change is told once:
-    /// a period without an answer of its own knows of none.
+    /// The variation of the round-trip time to the parent over a period, in microseconds. Each change is
+    /// reported once: a period without an answer of its own has none.
     pub(in crate::amca) fn take_variation_us(&mut self, period: Duration) -> i64 {
         let is_fresh = core::mem::take(&mut self.is_fresh);
         match (self.before, self.last) {
@@ -85,7 +85,7 @@ impl Heartbeats {
     }
 }
 
-/// Events of a second, of which only so many are allowed.
+/// Limits events to a number per second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::amca) struct PerSecond {
     second: u64,
@@ -104,8 +104,8 @@ impl PerSecond {
     }
 }
 
-/// Events of which only so many are allowed in any second: half of them at once, the others evenly, so that a
-/// flood does not use up in an instant what should be heard all the time.
+/// Limits events to a number in any second: half of them at once, the others evenly spaced, so that a
+/// flood cannot use up the allowance of a whole second in an instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::amca) struct EvenPerSecond {
     /// When the first half would be allowed at once again.
@@ -163,7 +163,7 @@ mod tests {
         assert!(beats.on_answer(at(140), Peer(1), answer(sent, 5_000)));
         let variation_us = beats.take_variation_us(Duration::from_ms(110));
         assert_eq!(variation_us, 10_000, "from 20 to 30 ms within 110 ms");
-        assert_eq!(beats.take_variation_us(Duration::from_ms(110)), 0, "told before");
+        assert_eq!(beats.take_variation_us(Duration::from_ms(110)), 0, "reported before");
 
         let sent = beats.send(at(200));
         assert!(beats.on_answer(at(290), Peer(2), answer(sent, 5_000)));

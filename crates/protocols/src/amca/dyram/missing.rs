@@ -11,7 +11,7 @@ pub(in crate::amca) struct Missing {
 }
 
 impl Missing {
-    /// The numbers from `first` up to `end`, which is not one of them, are missing. All lie above those before.
+    /// Marks the numbers from `first` to before `end` as missing. All lie above those before.
     pub(in crate::amca) fn add(&mut self, first: u64, end: u64) {
         if first < end {
             *self.runs.entry(first, || end) = end;
@@ -23,7 +23,7 @@ impl Missing {
         self.runs.at_most(seq).is_some_and(|(_, &end)| seq < end)
     }
 
-    /// A number is there. Returns whether it was missing.
+    /// A number has arrived. Returns whether it was missing.
     pub(in crate::amca) fn remove(&mut self, seq: u64) -> bool {
         let Some((first, &end)) = self.runs.at_most(seq).filter(|&(_, &end)| seq < end) else {
             return false;
@@ -34,7 +34,7 @@ impl Missing {
         true
     }
 
-    /// What lies before `below` is missing no more.
+    /// Forgets what is missing before `below`.
     pub(in crate::amca) fn forget(&mut self, below: u64) {
         while let Some((first, &end)) = self.runs.first() {
             if first >= below {
@@ -58,7 +58,7 @@ impl Missing {
         self.runs.at_least(seq).map(|(first, _)| first)
     }
 
-    /// How many runs there are: the memory that is taken.
+    /// The number of runs, which memory grows with.
     pub(in crate::amca) fn runs(&self) -> usize {
         self.runs.len()
     }

@@ -1,12 +1,12 @@
-//! How far a child has come.
+//! How far a child has got.
 
 use super::after_wire;
 use layercast_core::units::WireSeq;
 
-/// How far a node, or all nodes below one, have come.
+/// How far a node, or all nodes below it, have got.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::amca) struct Standing {
-    /// All before this number is there.
+    /// All packets before this number have been received.
     pub(in crate::amca) below: u64,
     /// Nothing from this number on has been received.
     pub(in crate::amca) end: u64,
@@ -15,8 +15,8 @@ pub(in crate::amca) struct Standing {
 }
 
 impl Standing {
-    /// What a packet from below says, read near the numbers of one who has seen all before `end`. None if it
-    /// cannot be: it says that something is there that was not sent yet, or contradicts itself.
+    /// The position in a packet from below, read relative to a node that has seen all before `end`. None if it
+    /// is impossible: it claims packets that were not sent yet, or contradicts itself.
     pub(in crate::amca) fn read(lo: WireSeq, lr: WireSeq, max_seq: WireSeq, end: u64) -> Option<Standing> {
         let standing = Standing {
             below: after_wire(lo, end),

@@ -1,8 +1,8 @@
-//! A map from numbers that stays where it is: its room is kept when it empties.
+//! A map by number that keeps its memory: its capacity stays when it empties.
 
 use alloc::vec::Vec;
 
-/// Entries by number, ascending. For few entries: one in the middle moves those behind it.
+/// Entries by number, ascending. For few entries: inserting in the middle moves those after it.
 #[derive(Clone, Debug)]
 pub(in crate::amca) struct Table<V>(Vec<(u64, V)>);
 

@@ -1,26 +1,26 @@
-//! What has come, what is missing, and which of it was asked for.
+//! Which packets have arrived, which are missing, and which of those were requested.
 
 use crate::amca::Data;
 use crate::amca::dyram::{Missing, Standing, Table, after_wire};
 use layercast_core::units::{Seq, Time, WireSeq};
 
-/// So many missing packets are asked for at a time: a gap of any length takes no more.
+/// The most missing packets that are requested at a time, however long a gap is.
 const MOST_ASKED: usize = 64;
 
-/// What follows from a data packet.
+/// The consequences of a data packet.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Taken {
-    /// It was not there yet.
+pub(super) struct DataOutcome {
+    /// It is new.
     pub(super) is_new: bool,
-    /// It is the newest one again, and nothing is missing.
+    /// It repeats the newest one, and nothing is missing.
     pub(super) is_repeated: bool,
-    /// So many packets were found missing.
+    /// How many packets were found missing.
     pub(super) lost: u64,
-    /// All up to this packet is now there.
+    /// All packets up to this one have arrived.
     pub(super) deliver: Option<u64>,
-    /// Nobody needs the packets up to this one any more.
+    /// The packets up to this one are no longer needed by any node.
     pub(super) release: Option<u64>,
-    /// What is missing is kept by nobody.
+    /// The missing packets are no longer kept anywhere.
     pub(super) is_beyond_repair: bool,
 }
 
@@ -31,9 +31,9 @@ pub(super) struct Reception {
     below: u64,
     end: u64,
     missing: Missing,
-    /// The NACKs that wait for their repairs: how often they were repeated, and when they will be again.
+    /// NACKs that wait for their repairs: how often they were repeated, and when they are due again.
     asked: Table<(u32, Time)>,
-    /// What lies before was asked for, or is there.
+    /// The packets before this one were requested, or have arrived.
     ask_from: u64,
     group_below: u64,
     /// The first packet that is delivered.
@@ -45,7 +45,7 @@ pub(super) struct Reception {
 }
 
 impl Reception {
-    /// Begins with the first packet that came, or with what is still kept elsewhere.
+    /// Begins with the first packet that arrived, or with the first one still kept elsewhere.
     pub(super) fn new(first: &Data, buffer: u64, older: bool) -> Reception {
         let seq = u64::from(first.seq.0);
         let kept = after_wire(first.group_lo, seq).min(seq).max((seq + 1).saturating_sub(buffer));
@@ -77,7 +77,7 @@ impl Reception {
         self.group_below
     }
 
-    /// Whether all that there is has come.
+    /// Whether all packets of the session have arrived.
     pub(super) fn is_complete(&self) -> bool {
         self.last_end == Some(self.below)
     }
@@ -97,8 +97,8 @@ impl Reception {
         self.holds(seq).then_some(seq)
     }
 
-    /// Takes a packet. None if it cannot be one of the session, or there is no room for it.
-    pub(super) fn take(&mut self, data: &Data) -> Option<Taken> {
+    /// Accepts a packet. None if it cannot belong to the session, or there is no room for it.
+    pub(super) fn accept(&mut self, data: &Data) -> Option<DataOutcome> {
         let seq = data.seq.expand(Seq(self.end)).0;
         if seq >= self.below + self.buffer || self.last_end.is_some_and(|end| seq >= end) {
             return None;
@@ -108,37 +108,37 @@ impl Reception {
             return None;
         }
         let before = self.below;
-        let mut taken = Taken::default();
+        let mut outcome = DataOutcome::default();
         if seq >= self.end {
             self.missing.add(self.end, seq);
-            taken.lost = seq - self.end;
+            outcome.lost = seq - self.end;
             self.end = seq + 1;
-            taken.is_new = true;
+            outcome.is_new = true;
         } else {
-            taken.is_new = self.missing.remove(seq);
+            outcome.is_new = self.missing.remove(seq);
             self.asked.remove(seq);
         }
         if data.is_last && seq + 1 == self.end {
             self.last_end = Some(self.end);
         }
-        taken.is_beyond_repair = self.move_group(group_below);
+        outcome.is_beyond_repair = self.advance_group(group_below);
         self.below = self.missing.first().unwrap_or(self.end);
-        taken.is_repeated = !taken.is_new && seq + 1 == self.below && self.below == self.end;
+        outcome.is_repeated = !outcome.is_new && seq + 1 == self.below && self.below == self.end;
         if self.below > before.max(self.start) {
             self.has_delivered = true;
-            taken.deliver = Some(self.below - 1);
+            outcome.deliver = Some(self.below - 1);
         }
         let released = self.group_below.min(self.below);
         if released > self.released && self.has_delivered {
             self.released = released;
-            taken.release = Some(released - 1);
+            outcome.release = Some(released - 1);
         }
-        Some(taken)
+        Some(outcome)
     }
 
-    /// All have what lies before `group_below`, the source thinks. Returns whether something is missing there
-    /// that this receiver cannot do without: who has delivered nothing yet can still begin later.
-    fn move_group(&mut self, group_below: u64) -> bool {
+    /// All receivers have the packets before `group_below`, according to the source. Returns whether one is
+    /// missing there that this receiver needs: one that has delivered nothing yet can still begin later.
+    fn advance_group(&mut self, group_below: u64) -> bool {
         if group_below <= self.group_below {
             return false;
         }
@@ -152,7 +152,7 @@ impl Reception {
         self.has_delivered
     }
 
-    /// The next missing packet that was never asked for, if there is room to ask. It will be due again then.
+    /// The next missing packet not requested yet, if another request is allowed. It is due again at that time.
     pub(super) fn ask_next(&mut self, due: Time) -> Option<u64> {
         if self.asked.len() >= MOST_ASKED {
             return None;

@@ -6,14 +6,14 @@ use crate::amca::dyram::UNKNOWN_WINDOW;
 use crate::amca::estimates::repair_gap_s;
 use layercast_core::units::{Duration, Size, Time};
 
-/// So many repairs may wait, and so many are remembered.
+/// The most repairs that may be pending, and that are remembered.
 const MOST_WAITING: usize = 64;
 
-/// The repairs that a receiver was asked for.
+/// The repairs requested of a receiver.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Replier {
     waiting: VecDeque<u64>,
-    /// Which were asked for lately, and until when a further NACK is taken as the same.
+    /// The recent requests, and until when a further NACK counts as a duplicate.
     acted: VecDeque<(u64, Time)>,
     next: Time,
     gap: Duration,
@@ -24,7 +24,7 @@ impl Replier {
         self.waiting.len() + self.acted.len()
     }
 
-    /// A NACK came from the router above for a packet that is there.
+    /// A NACK came from the router above for a packet that this receiver has.
     pub(super) fn on_nack(
         &mut self,
         now: Time,
@@ -49,7 +49,7 @@ impl Replier {
         self.gap = Duration::from_secs_f64(repair_gap_s(rate_bps as f64, size.as_bits() as f64, lost));
     }
 
-    /// The repair that is due. The first leaves at once.
+    /// The repair that is due. The first is sent at once.
     pub(super) fn take_due(&mut self, now: Time) -> Option<u64> {
         if now < self.next {
             return None;

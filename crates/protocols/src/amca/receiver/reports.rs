@@ -62,12 +62,12 @@ impl Reports {
         packets_per_report(self.every, rate_bps as f64, bits, self.interval.as_secs_f64())
     }
 
-    /// Whether a packet that came for the first time counts.
+    /// Whether a packet that arrived for the first time counts towards the next report.
     pub(super) fn is_counted(&self, data: &Data) -> bool {
         !data.is_repair || self.repairs_count.unwrap_or(!data.is_literal)
     }
 
-    /// A packet that counts came for the first time, and `lost` before it were found missing.
+    /// A packet that counts arrived for the first time, and `lost` before it were found missing.
     pub(super) fn on_packet(&mut self, data: &Data, lost: u64) -> Due {
         self.is_literal = data.is_literal;
         self.count = self.count.saturating_add(1);
@@ -77,18 +77,18 @@ impl Reports {
         Due { heartbeat: self.count == (per_report / 2).max(1), report }
     }
 
-    /// How long ago the last report was.
+    /// The time since the last report.
     pub(super) fn since_last(&self, now: Time) -> Duration {
         self.last.map_or(Duration::MAX, |at| now.since(at))
     }
 
-    /// Whether most packets of the period were lost though the source is as slow as it can be.
+    /// Whether most packets of the period were lost although the source is at its lowest rate.
     pub(super) fn is_hopeless(&self, rate_bps: u64) -> bool {
         self.lost > u64::from(self.count) && rate_bps as f64 <= self.least_bps * 1.01
     }
 
-    /// The report of now.
-    pub(super) fn make(
+    /// The report of the current period.
+    pub(super) fn report(
         &mut self,
         now: Time,
         standing: Standing,
@@ -99,7 +99,7 @@ impl Reports {
         let planned = rate.time_to_send(self.size) * u64::from(self.per_report(rate_bps));
         let period = self.last.map_or(planned, |at| now.since(at)).max(Duration::from_us(1));
         if self.last.is_none() {
-            // One that began anew is known by numbers that do not follow those before.
+            // A receiver that restarted is recognised by numbers that do not follow those before.
             self.serial = now.as_wire_us();
         }
         self.serial = self.serial.wrapping_add(1);

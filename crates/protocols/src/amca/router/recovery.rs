@@ -1,21 +1,21 @@
-//! Which repairs are wanted, by whom, and who was asked for them.
+//! Which repairs are wanted, by which links, and which nodes were asked for them.
 
 use crate::amca::dyram::{ChildKey, Missing, Standing, Table, UNKNOWN_WINDOW};
 use layercast_core::contract::ChildSet;
 use layercast_core::units::{Duration, Time};
 
-/// So many packets of a gap are asked for at once; receivers ask for the rest.
+/// The most packets of a gap that the router requests at once; receivers request the rest.
 pub(super) const MOST_ASKED: u64 = 64;
-/// So many packets have a state at a time; the one that was left alone longest gives way.
+/// The most packets with a state at a time; the one idle for longest is evicted.
 const MOST_WANTED: usize = 512;
-/// So many runs of packets that did not come are remembered; the oldest give way, and count as there.
+/// The most runs of missing packets that are remembered; the oldest are evicted, and count as received.
 const MOST_RUNS: usize = 512;
 /// Repliers asked for a packet before the source is.
 const MOST_TRIED: usize = 2;
-/// A state that nobody touched for so long is forgotten.
+/// A state that was idle for this long is removed.
 const FORGOTTEN: Duration = Duration::from_secs(30);
 
-/// Who wants a repair.
+/// The links that want a repair.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Wanted {
     pub(super) links: ChildSet,
@@ -25,11 +25,11 @@ pub(super) struct Wanted {
 /// What is to be done about a NACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Verdict {
-    /// Nothing: it was acted on already.
+    /// Ignore it: it was acted on already.
     Suppress,
-    /// Ask further up.
+    /// Send a NACK further up.
     Up(Standing),
-    /// Let other NACKs come in, then choose a replier.
+    /// Wait for other NACKs, then choose a replier.
     Decide,
 }
 
@@ -47,10 +47,10 @@ pub(super) struct Choice {
 struct State {
     wanted: Wanted,
     tried: [Option<ChildKey>; MOST_TRIED],
-    /// Until when a further NACK is taken as the same.
+    /// Until when further NACKs count as duplicates.
     acted_until: Time,
     decide_at: Option<Time>,
-    /// What those who ask say together.
+    /// The aggregate of the requesters' NACKs.
     standing: Standing,
     touched: Time,
 }
@@ -95,7 +95,7 @@ impl Recovery {
         }
     }
 
-    /// Packets did not come.
+    /// Packets were lost.
     pub(super) fn lost(&mut self, first: u64, end: u64) {
         self.missing.add(first, end);
         while self.missing.runs() > MOST_RUNS {
@@ -104,12 +104,12 @@ impl Recovery {
         }
     }
 
-    /// A packet came, first sent or repaired.
+    /// A packet arrived, first sent or repaired.
     pub(super) fn arrived(&mut self, seq: u64) {
         self.missing.remove(seq);
     }
 
-    /// All have what lies before.
+    /// All receivers have the packets before this one.
     pub(super) fn forget(&mut self, below: u64) {
         self.missing.forget(below);
         while let Some((seq, _)) = self.states.first().filter(|(seq, _)| *seq < below) {
@@ -117,12 +117,12 @@ impl Recovery {
         }
     }
 
-    /// States that are of no use any more go.
+    /// Removes states that are no longer needed.
     pub(super) fn sweep(&mut self, now: Time) {
         self.states.retain(|_, state| state.decide_at.is_some() || now.since(state.touched) < FORGOTTEN);
     }
 
-    /// This router itself lost a packet. Returns whether it is to be asked for now.
+    /// This router itself lost a packet. Returns whether to request it now.
     pub(super) fn ask_early(
         &mut self,
         now: Time,
@@ -139,7 +139,7 @@ impl Recovery {
         true
     }
 
-    /// A child asks for a packet. Nothing from `end` on has passed.
+    /// A child requests a packet. Nothing from `end` on has passed.
     pub(super) fn asked_by_child(
         &mut self,
         now: Time,
@@ -160,7 +160,7 @@ impl Recovery {
         if is_lost_above || has_failed { Verdict::Up(state.standing) } else { Verdict::Decide }
     }
 
-    /// The parent asks for a packet that all below have. Returns whether a replier is to be chosen.
+    /// The parent requests a packet that all children have. Returns whether to choose a replier.
     pub(super) fn asked_by_parent(&mut self, now: Time, seq: u64, standing: Standing) -> bool {
         if self.missing.contains(seq) {
             return false;
@@ -180,7 +180,7 @@ impl Recovery {
         true
     }
 
-    /// A replier is to be chosen then.
+    /// Schedules the choice of a replier.
     pub(super) fn decide_at(&mut self, seq: u64, at: Time) {
         if let Some(state) = self.states.get_mut(seq)
             && state.decide_at.replace(at).is_none()
@@ -201,7 +201,7 @@ impl Recovery {
         Some(Choice { seq, asking: state.wanted.links, tried: state.tried, standing: state.standing })
     }
 
-    /// When the next choice is due.
+    /// When the next choice of a replier is due.
     pub(super) fn next_decision(&self) -> Option<Time> {
         if self.pending == 0 {
             return None;
@@ -209,14 +209,14 @@ impl Recovery {
         self.states.iter().filter_map(|(_, state)| state.decide_at).min()
     }
 
-    /// Somebody was asked for a packet.
-    pub(super) fn acted(&mut self, now: Time, seq: u64, window: Option<Duration>) {
+    /// A NACK was sent for a packet.
+    pub(super) fn on_nack_sent(&mut self, now: Time, seq: u64, window: Option<Duration>) {
         self.state(now, seq).acted_until = now + window.unwrap_or(UNKNOWN_WINDOW);
     }
 
     /// A child was asked for a packet. Returns in which turn.
     pub(super) fn elected(&mut self, now: Time, seq: u64, key: ChildKey, window: Option<Duration>) -> u64 {
-        self.acted(now, seq, window);
+        self.on_nack_sent(now, seq, window);
         self.turn += 1;
         let state = self.state(now, seq);
         if let Some(free) = state.tried.iter_mut().find(|tried| tried.is_none()) {
@@ -225,8 +225,8 @@ impl Recovery {
         self.turn
     }
 
-    /// A repair came. Returns who wants it, and takes late NACKs for it as answered for a while. None if nobody
-    /// has asked.
+    /// A repair arrived. Returns the links that want it, and treats late NACKs for it as answered for a
+    /// while. None if it was not requested.
     pub(super) fn repaired(&mut self, now: Time, seq: u64, window: Option<Duration>) -> Option<Wanted> {
         let state = self.states.get_mut(seq)?;
         let wanted = core::mem::take(&mut state.wanted);

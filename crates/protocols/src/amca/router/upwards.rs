@@ -1,4 +1,4 @@
-//! What a router makes of its children's heartbeats and reports.
+//! How a router handles its children's heartbeats and reports.
 
 use super::{BEAT, Router, Timer};
 use crate::amca::dyram::ChildKey;
@@ -14,7 +14,7 @@ impl Router {
             return;
         }
         child.held_beat = Some(sent_ns);
-        self.watch(now);
+        self.arm_sweep(now);
         self.answer_held();
         let apart = self.children.period(now).map_or(BEAT, |period| Duration::from_ns(period.as_ns() / 2));
         if self.last_beat.is_none_or(|at| now.since(at) >= apart.max(Duration::from_ms(1))) {
@@ -24,7 +24,7 @@ impl Router {
         }
     }
 
-    /// Answers the heartbeats that wait, once there is something to answer.
+    /// Answers pending heartbeats once the round-trip time to the source is known.
     pub(super) fn answer_held(&mut self) {
         let rtt_to_source_us = self.beats.to_source_us();
         if rtt_to_source_us == 0 {
@@ -48,7 +48,7 @@ impl Router {
         let Some(end) = self.end else { return };
         let Some(child) = self.children.entry(now, key) else { return };
         child.on_report(now, report, end, None);
-        self.watch(now);
+        self.arm_sweep(now);
         if self.children.have_all_reported(now) {
             self.report(now);
         } else if self.rounds.begin() {
@@ -60,7 +60,7 @@ impl Router {
 
     pub(super) fn report(&mut self, now: Time) {
         self.timers.disarm(Timer::Round);
-        // What goes up is what all have, those included who have not reported yet.
+        // What goes up is what all receivers have, including those that have not reported yet.
         let standing = self.children.standing(self.group_below);
         let summary = self.children.summary(now, self.group_below);
         let summary =

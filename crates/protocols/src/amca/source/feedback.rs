@@ -1,4 +1,4 @@
-//! What the source has learnt from below, and how its rate hears of it (report, section 4.6).
+//! What the source has learnt from reports, and how they change its rate (report, section 4.6).
 
 use crate::amca::dyram::UNKNOWN_WINDOW;
 use crate::amca::estimates::{Summary, backlog, packets_per_report, unacknowledged};
@@ -20,12 +20,12 @@ pub(super) struct Feedback {
     period: Option<Duration>,
     longest: Option<Duration>,
     shortest: Option<Duration>,
-    /// The round-trip time of the empty path: the smallest largest one.
+    /// The round-trip time of the empty path: the minimum of the largest ones reported.
     base: Option<Duration>,
-    /// How often children had come or gone when `base` was begun.
+    /// How often children had come or gone when `base` was started.
     changes: u64,
-    /// Packets first sent since anything came from below.
-    unheard: u64,
+    /// Packets first sent since the last message from below.
+    sent_since_message: u64,
 }
 
 impl Feedback {
@@ -44,22 +44,22 @@ impl Feedback {
             shortest: None,
             base: None,
             changes: 0,
-            unheard: 0,
+            sent_since_message: 0,
         }
     }
 
     /// A new packet leaves.
     pub(super) fn on_new(&mut self) {
         self.sent_since += 1;
-        self.unheard += 1;
+        self.sent_since_message += 1;
     }
 
-    /// Something came from below.
-    pub(super) fn on_heard(&mut self) {
-        self.unheard = 0;
+    /// A message came from below.
+    pub(super) fn on_message(&mut self) {
+        self.sent_since_message = 0;
     }
 
-    /// So often children have come or gone: with one more the path is another.
+    /// How often children have come or gone: with each change the path is a different one.
     pub(super) fn on_children(&mut self, changes: u64) {
         if core::mem::replace(&mut self.changes, changes) != changes {
             self.base = None;
@@ -67,7 +67,7 @@ impl Feedback {
     }
 
     /// All children have left.
-    pub(super) fn on_nobody(&mut self) {
+    pub(super) fn on_no_children(&mut self) {
         (self.longest, self.shortest, self.base) = (None, None, None);
     }
 
@@ -76,12 +76,12 @@ impl Feedback {
         self.longest
     }
 
-    /// How long a repair and what it causes take.
-    pub(super) fn longest_way(&self) -> Duration {
+    /// How long a repair and its effects take.
+    pub(super) fn repair_time(&self) -> Duration {
         self.longest.unwrap_or(UNKNOWN_WINDOW)
     }
 
-    /// How long NACKs do nothing after the rate was halved.
+    /// How long NACKs are ignored after the rate was halved.
     pub(super) fn ignore(&self) -> Duration {
         let longest = self.longest.unwrap_or(UNKNOWN_WINDOW);
         match self.ignore {
@@ -90,7 +90,7 @@ impl Feedback {
         }
     }
 
-    /// How far apart reports should be at this rate.
+    /// The expected time between reports at this rate.
     pub(super) fn expected_period(&self, rate: Rate) -> Duration {
         let bits = self.size.as_bits().max(1) as f64;
         let packets = match self.profile {
@@ -100,26 +100,26 @@ impl Feedback {
         rate.time_to_send(self.size) * u64::from(packets)
     }
 
-    /// After what silence congestion is severe.
+    /// How long without messages counts as severe congestion.
     pub(super) fn patience(&self, rate: Rate) -> Duration {
         let period = self.period.unwrap_or_else(|| self.expected_period(rate));
-        (period * 2).max(self.longest_way() * 2)
+        (period * 2).max(self.repair_time() * 2)
     }
 
-    /// Whether it is: a source that sends nothing need not be answered.
+    /// Whether silence means congestion: a source that sends nothing expects no messages.
     pub(super) fn is_severe(&self) -> bool {
-        self.unheard > 0
+        self.sent_since_message > 0
     }
 
-    /// What children say together reaches the rate, of a source whose next new packet is `next`.
+    /// Passes the aggregate of the children's reports to the rate control. The next new packet is `next`.
     pub(super) fn on_summary(&mut self, now: Time, summary: &Summary, next: u64, control: &mut Control) {
-        let span = |us: u32| (us > 0).then(|| Duration::from_us(u64::from(us)));
-        if let Some(longest) = span(summary.rtt_max_us) {
+        let known_us = |us: u32| (us > 0).then(|| Duration::from_us(u64::from(us)));
+        if let Some(longest) = known_us(summary.rtt_max_us) {
             self.longest = Some(longest);
             self.base = Some(self.base.map_or(longest, |base| base.min(longest)));
         }
-        self.shortest = span(summary.rtt_min_us).or(self.shortest);
-        self.period = span(summary.period_us);
+        self.shortest = known_us(summary.rtt_min_us).or(self.shortest);
+        self.period = known_us(summary.period_us);
         let bits = control.rules().packet_bits;
         let advance = summary.below as i64 - self.below.unwrap_or(0) as i64;
         let unacknowledged = match self.profile {
@@ -137,7 +137,7 @@ impl Feedback {
             received_bps: self
                 .is_bounded
                 .then(|| f64::from(summary.count) * bits * 1e6 / f64::from(summary.period_us.max(1))),
-            rtt_max_s: span(summary.rtt_max_us).map(Duration::as_secs_f64),
+            rtt_max_s: known_us(summary.rtt_max_us).map(Duration::as_secs_f64),
             is_marked: summary.is_marked,
         };
         control.on_report(now, step);

@@ -1,4 +1,4 @@
-//! Repairs that the source was asked for.
+//! Repairs requested of the source.
 
 use alloc::vec::Vec;
 
@@ -6,15 +6,15 @@ use crate::amca::dyram::Table;
 use layercast_core::contract::ChildSet;
 use layercast_core::units::{Duration, Time};
 
-/// So many packets have a state at a time; NACKs for others are heard when they are repeated.
+/// The most packets with a state at a time; NACKs for others count when they are repeated.
 const MOST: usize = 512;
 
-/// A repair that leaves now.
+/// A repair to send now.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Repair {
     pub(super) seq: u64,
     pub(super) links: ChildSet,
-    /// Whether somebody asked who is behind no link that has a place in a set.
+    /// Whether it was requested over a link that has no bit in a set of links.
     pub(super) to_all: bool,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Repair {
 struct State {
     asking: u64,
     to_all: bool,
-    /// To whom it was sent last, and until when they need not ask again.
+    /// The links it was last sent to, and until when NACKs from them are ignored.
     served: u64,
     served_all: bool,
     until: Time,
@@ -45,7 +45,7 @@ impl Repairs {
         !self.waiting.is_empty()
     }
 
-    /// A packet is asked for by link, 0 for none. Returns whether the NACK is valid: not the same as one before.
+    /// A NACK arrived over a link, 0 for none. Returns whether it is valid, that is, not a duplicate.
     pub(super) fn ask(&mut self, now: Time, seq: u64, link: u64) -> bool {
         if !self.states.contains(seq) && self.states.len() >= MOST {
             self.states.retain(|_, state| state.asking != 0 || state.to_all || state.until > now);
@@ -70,9 +70,9 @@ impl Repairs {
         !is_waiting && state.served == 0
     }
 
-    /// The next repair to send. Those who get it need not ask again within `window`.
+    /// The next repair to send. NACKs from its links are ignored for `window`.
     pub(super) fn take_next(&mut self, now: Time, window: Duration) -> Option<Repair> {
-        // The lowest first, so that those who wait for it come further.
+        // The lowest first, so that receivers that wait for it make progress.
         let (place, _) = self.waiting.iter().enumerate().min_by_key(|&(_, seq)| seq)?;
         let seq = self.waiting.swap_remove(place);
         let state = self.states.get_mut(seq)?;
@@ -84,7 +84,7 @@ impl Repairs {
         Some(repair)
     }
 
-    /// All have what lies before.
+    /// All receivers have the packets before this one.
     pub(super) fn forget(&mut self, below: u64) {
         self.states.forget(below);
         self.waiting.retain(|&seq| seq >= below);

@@ -1,23 +1,23 @@
-//! The time stamps that wait to be echoed.
+//! The queue of time stamps to be echoed.
 
 use alloc::collections::VecDeque;
 
 use crate::elm::header::{Echo, ReceiverId};
 use layercast_core::units::{Duration, Time};
 
-/// The most entries that wait (thesis 6.2.3).
+/// The most time stamps in the queue (thesis 6.2.3).
 const MAX_WAITING: usize = 256;
 /// Entries older than this are dropped (thesis 6.2.3).
 const MAX_AGE: Duration = Duration::from_secs(2);
 
-/// A time stamp that waits to be echoed.
+/// A time stamp to be echoed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// Whose.
+    /// Its receiver.
     pub receiver: ReceiverId,
     /// The receiver's time stamp in microseconds.
     pub timestamp_us: u32,
-    /// When it came.
+    /// When it arrived.
     pub arrived: Time,
     /// Whether the receiver has a round-trip time already.
     pub has_rtt: bool,
@@ -36,7 +36,7 @@ impl EchoQueue {
         EchoQueue { waiting: VecDeque::with_capacity(MAX_WAITING), prefer_without_rtt }
     }
 
-    /// Adds a time stamp. A receiver that waits already keeps its place with the newer time stamp.
+    /// Adds a time stamp. A receiver that is already queued keeps its place, with the newer time stamp.
     /// False if there was no room.
     pub fn push(&mut self, new: Waiting) -> bool {
         self.drop_old(new.arrived);
@@ -51,7 +51,7 @@ impl EchoQueue {
         true
     }
 
-    /// Takes the next one.
+    /// Removes and returns the next one.
     pub fn pop(&mut self, now: Time) -> Option<Echo> {
         self.drop_old(now);
         let first_without = || self.waiting.iter().position(|entry| !entry.has_rtt);
@@ -62,7 +62,7 @@ impl EchoQueue {
     }
 
     fn drop_old(&mut self, now: Time) {
-        // A refreshed entry is newer than its place says, so the front alone does not tell.
+        // A refreshed entry is newer than its position suggests, so checking the front alone is not enough.
         if !self.waiting.is_empty() {
             self.waiting.retain(|entry| now.since(entry.arrived) <= MAX_AGE);
         }

@@ -1,4 +1,4 @@
-//! A receiver's level: who decides on it, and what a change brings with it.
+//! A receiver's level: how it is decided, and the consequences of a change.
 
 use super::{Phase, Receiver, Timer};
 use crate::elm::slow_start::SlowStartStep;
@@ -7,26 +7,26 @@ use layercast_core::contract::{Cause, TraceEvent};
 use layercast_core::units::{Layer, Level, RateEstimate, Time};
 
 impl Receiver {
-    /// Looks at the rate after a packet.
+    /// Evaluates the rate after a packet.
     pub(super) fn evaluate(&mut self, now: Time) {
         let deaf = matches!(self.phase, Phase::SlowStart(slow_start) if slow_start.is_deaf(now));
         self.reception.update_rate(now, !deaf || self.options.smooth_while_deaf);
         self.poll_slow_start(now);
         if self.phase == Phase::Managed
-            && let Some(rung) = self.rung(now)
+            && let Some(bounds) = self.rate_bounds(now)
         {
             let rate = self.reception.smoothed_rate();
             if rate == RateEstimate::Unknown {
-                // Before the first round-trip time a rate from the initial value may lead down,
-                // never up (docs/protocols/elm.md).
-                self.manager.on_rate(now, self.reception.rate(), &RateBounds { above: None, ..rung });
+                // Before the first round-trip time a rate calculated with the initial value may lead to a
+                // leave, never to a join (docs/protocols/elm.md).
+                self.manager.on_rate(now, self.reception.rate(), &RateBounds { above: None, ..bounds });
             } else {
-                self.manager.on_rate(now, rate, &rung);
+                self.manager.on_rate(now, rate, &bounds);
             }
         }
     }
 
-    /// Takes the steps of slow start and of the manager that are due.
+    /// Performs the steps of slow start and of the manager that are due.
     pub(super) fn run_management(&mut self, now: Time) {
         self.poll_slow_start(now);
         if self.phase == Phase::Managed
@@ -46,8 +46,8 @@ impl Receiver {
     pub(super) fn next_management(&self) -> Option<Time> {
         match self.phase {
             Phase::SlowStart(slow_start) => {
-                let rung = self.table.rung(self.level)?;
-                slow_start.next_deadline(self.reception.smoothed_rate(), &rung, self.layers_above_base())
+                let bounds = self.table.rate_bounds(self.level)?;
+                slow_start.next_deadline(self.reception.smoothed_rate(), &bounds, self.layers_above_base())
             }
             Phase::Managed => self.manager.next_deadline(),
             Phase::Idle | Phase::Waiting | Phase::Over => None,
@@ -56,9 +56,9 @@ impl Receiver {
 
     fn poll_slow_start(&mut self, now: Time) {
         while let Phase::SlowStart(slow_start) = self.phase {
-            let Some(rung) = self.table.rung(self.level) else { return };
+            let Some(bounds) = self.table.rate_bounds(self.level) else { return };
             let rate = self.reception.smoothed_rate();
-            match slow_start.poll(now, rate, &rung, self.layers_above_base()) {
+            match slow_start.poll(now, rate, &bounds, self.layers_above_base()) {
                 Some(SlowStartStep::Join) => {
                     self.join_next(now, Cause::SlowStart);
                     self.phase = self.next_climb(now);
@@ -69,16 +69,16 @@ impl Receiver {
         }
     }
 
-    /// Slow start from the present level, or the strategy at once if there is to be none.
+    /// Begins slow start at the present level, or the strategy at once if slow start is off.
     pub(super) fn begin_climbing(&mut self, now: Time) {
         self.manager.clear();
         self.phase = if self.options.slow_start { self.next_climb(now) } else { Phase::Managed };
     }
 
     fn next_climb(&self, now: Time) -> Phase {
-        let Some(rung) = self.table.rung(self.level) else { return Phase::Managed };
+        let Some(bounds) = self.table.rate_bounds(self.level) else { return Phase::Managed };
         let rtt = self.reception.rtt_or_initial();
-        Phase::SlowStart(self.slow_start.after_join(now, rtt, self.table.base_rate(), rung.here))
+        Phase::SlowStart(self.slow_start.after_join(now, rtt, self.table.base_rate(), bounds.here))
     }
 
     pub(super) fn end_slow_start(&mut self) {
@@ -92,10 +92,10 @@ impl Receiver {
         self.level.layer_count().saturating_sub(1)
     }
 
-    /// The rates around the level held, without the one above while joins are held back.
-    fn rung(&self, now: Time) -> Option<RateBounds> {
-        let rung = self.table.rung(self.level)?;
-        Some(if now < self.no_join_before { RateBounds { above: None, ..rung } } else { rung })
+    /// The rate bounds of the present level, without the one above while joins are held back.
+    fn rate_bounds(&self, now: Time) -> Option<RateBounds> {
+        let bounds = self.table.rate_bounds(self.level)?;
+        Some(if now < self.no_join_before { RateBounds { above: None, ..bounds } } else { bounds })
     }
 
     /// The level one layer down; none at the base layer, which is kept.
@@ -111,14 +111,14 @@ impl Receiver {
         if usize::from(count) >= self.table.layer_count() {
             return;
         }
-        self.raise_to(Level::from_count(count + 1), cause);
+        self.join_up_to(Level::from_count(count + 1), cause);
         self.manager.level_changed(now, Step::Join);
         self.reception.on_level_change();
         self.watch_join(now, Layer(count));
     }
 
     /// Joins the top layer of a level one above the present one.
-    pub(super) fn raise_to(&mut self, to: Level, cause: Cause) {
+    pub(super) fn join_up_to(&mut self, to: Level, cause: Cause) {
         if let Some(layer) = to.top() {
             self.reception.layer_changed(layer);
             self.actions.join(layer.channel());
@@ -138,7 +138,7 @@ impl Receiver {
         self.lowered_to(now, to, cause);
     }
 
-    /// The host could not join a layer: it and what is above it are not held. What is above is left.
+    /// The host could not join a layer: it and those above it are not held, and those above are left.
     pub(super) fn join_failed(&mut self, now: Time, layer: Layer) {
         if !self.level.holds(layer) {
             return;
@@ -151,7 +151,7 @@ impl Receiver {
         self.no_join_before = now + self.options.join_failed_hold;
         self.lowered_to(now, Level::from_count(layer.0), Cause::JoinFailed);
         if self.level == Level::NONE {
-            // Without the base layer there is nothing; it is asked for again.
+            // Without the base layer nothing arrives, so its join is retried.
             self.phase = Phase::Waiting;
             self.timers.clear();
             self.timers.arm(Timer::Start, now + self.options.start_timeout);

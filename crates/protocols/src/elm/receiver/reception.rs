@@ -1,4 +1,4 @@
-//! What a receiver makes of its packets: losses, round-trip time, the fair rate (thesis 4.2, 5.1 and 6.2).
+//! How a receiver processes packets: losses, round-trip time, the fair rate (thesis 4.2, 5.1 and 6.2).
 
 use alloc::vec::Vec;
 
@@ -17,20 +17,20 @@ use layercast_kit::estimator::{
 /// The longest time that a source may have held an echo (docs/protocols/elm.md).
 const MAX_HOLD_US: u32 = 10_000_000;
 
-/// What a packet was.
+/// The outcome of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It counts.
     Counted,
-    /// Late, or here before, or far from all others.
+    /// It is late, a duplicate, or out of sequence.
     Ignored,
-    /// Its time stamp is not believed.
+    /// Its time stamp is implausible.
     Suspect,
-    /// The source's clock began anew.
+    /// The source's clock restarted.
     Restarted,
 }
 
-/// The estimators of a receiver, in the order in which a packet passes them.
+/// The estimators of a receiver, in the order in which they process a packet.
 #[derive(Clone, Debug)]
 pub(super) struct Reception {
     clock: SenderClock,
@@ -142,8 +142,8 @@ impl Reception {
         Verdict::Counted
     }
 
-    /// A time stamp of ours came back. The sample, and whether it is the first; none if it is not
-    /// believed.
+    /// One of our time stamps came back. The sample, and whether it is the first; none if it is
+    /// implausible.
     pub(super) fn on_echo(&mut self, now: Time, echo: &Echo) -> Option<(Duration, bool)> {
         if echo.hold_us >= MAX_HOLD_US {
             return None;
@@ -165,7 +165,7 @@ impl Reception {
         self.calculated_at = None;
     }
 
-    /// Calculates the rate from what is known now, and smooths it.
+    /// Calculates the rate from the present estimates, and smooths it.
     pub(super) fn update_rate(&mut self, now: Time, smooth: bool) {
         let loss_rate = self.loss.loss_rate();
         if self.calculated_at != Some(loss_rate) {
@@ -178,13 +178,13 @@ impl Reception {
         }
     }
 
-    /// The fair rate as calculated last. Before the first round-trip time it stands on the initial
+    /// The fair rate as last calculated. Before the first round-trip time it is based on the initial
     /// value of it.
     pub(super) fn rate(&self) -> RateEstimate {
         self.rate
     }
 
-    /// The rate for decisions: smoothed; as calculated while nothing is smoothed yet; unknown
+    /// The rate for decisions: smoothed; as calculated while no value is smoothed yet; unknown
     /// before the first round-trip time.
     pub(super) fn smoothed_rate(&self) -> RateEstimate {
         match self.smoother.value() {
@@ -209,7 +209,7 @@ impl Reception {
         self.rtt.rtt().unwrap_or(self.r_init)
     }
 
-    /// The retransmission timeout, or what stands for it before the first sample.
+    /// The retransmission timeout, or its initial value before the first sample.
     pub(super) fn timeout(&self) -> Duration {
         self.rto.rto().unwrap_or(self.r_init * 4)
     }
@@ -218,7 +218,7 @@ impl Reception {
         self.packet_size
     }
 
-    /// A layer was joined or left: its numbers are learned anew from its next packet. The loss
+    /// A layer was joined or left: its sequence restarts with its next packet. The loss
     /// history stays, since the loss rate of a path does not depend on the level (thesis 5.1).
     pub(super) fn layer_changed(&mut self, layer: Layer) {
         if let Some(tracker) = self.trackers.get_mut(layer.index()) {
@@ -232,7 +232,7 @@ impl Reception {
         }
     }
 
-    /// Forgets everything: the source began anew.
+    /// Forgets everything: the source restarted.
     pub(super) fn reset(&mut self) {
         self.clock = SenderClock::default();
         for tracker in &mut self.trackers {

@@ -4,7 +4,7 @@ use crate::elm::options::Options;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Time};
 
-/// The shortest and longest interval that is believed when announced (docs/protocols/elm.md).
+/// The bounds within which an announced interval is accepted (docs/protocols/elm.md).
 const BELIEVED: (Duration, Duration) = (Duration::from_ms(10), Duration::from_secs(3600));
 
 /// The schedule of a receiver's reports.
@@ -37,8 +37,8 @@ impl ReportSchedule {
         self.interval
     }
 
-    /// Takes the interval that a packet announces: kept within estimates, and at most doubled by one
-    /// packet. Returns a new deadline if the running timer is to change.
+    /// Accepts the interval that a packet announces, clamped to the bounds, and at most doubled by one
+    /// packet. Returns a new deadline if the running timer changes.
     pub(super) fn announced(&mut self, interval_ms: u32) -> Option<Time> {
         let announced = Duration::from_ms(u64::from(interval_ms));
         if announced == self.interval {

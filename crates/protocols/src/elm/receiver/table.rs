@@ -7,7 +7,7 @@ use crate::elm::strategy::RateBounds;
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Duration, Layer, Level, Rate, Size};
 
-/// The rates of a session's layers: from the plan, kept true by what packets say.
+/// The rates of a session's layers: from the plan, updated by packets.
 #[derive(Clone, Debug)]
 pub(super) struct RateTable {
     own: Vec<Rate>,
@@ -31,8 +31,8 @@ impl RateTable {
         self.cumulative.first().copied().unwrap_or(Rate::ZERO)
     }
 
-    /// The rates around a level; none if no layer is held.
-    pub(super) fn rung(&self, level: Level) -> Option<RateBounds> {
+    /// The rate bounds of a level; none if no layer is held.
+    pub(super) fn rate_bounds(&self, level: Level) -> Option<RateBounds> {
         let index = level.top()?.index();
         Some(RateBounds {
             below: index.checked_sub(1).and_then(|below| self.cumulative.get(below)).copied(),
@@ -46,9 +46,9 @@ impl RateTable {
         self.own.get(layer.index()).map_or(Duration::ZERO, |rate| rate.time_to_send(size))
     }
 
-    /// Takes an entry that a packet carried. One that only repeats what is known, at the precision
+    /// Applies an entry that a packet carried. One that equals the known rate at the precision
     /// of the wire, leaves the exact rate as it is.
-    pub(super) fn learn(&mut self, entry: TableEntry) {
+    pub(super) fn apply(&mut self, entry: TableEntry) {
         let Some(own) = self.own.get_mut(usize::from(entry.layer)) else { return };
         if TableEntry::new(Layer(u16::from(entry.layer)), *own) == entry {
             return;
@@ -73,12 +73,12 @@ mod tests {
         let layers = LayerTable::from_rates(rates).expect("a layer structure");
         let mut table = RateTable::new(&layers);
         for (index, rate) in rates.into_iter().enumerate() {
-            table.learn(TableEntry::new(Layer(index as u16), rate));
+            table.apply(TableEntry::new(Layer(index as u16), rate));
         }
         assert_eq!(table.own, rates);
-        table.learn(TableEntry { layer: 1, rate: WireRate(10) });
+        table.apply(TableEntry { layer: 1, rate: WireRate(10) });
         assert_eq!(table.cumulative[1], Rate::from_bps(1_008_123.0));
-        table.learn(TableEntry { layer: 2, rate: WireRate(10) });
+        table.apply(TableEntry { layer: 2, rate: WireRate(10) });
         assert_eq!(table.layer_count(), 2);
     }
 }

@@ -1,4 +1,4 @@
-//! A receiver's timers and what they do (docs/protocols/elm.md).
+//! A receiver's timers and their effects (docs/protocols/elm.md).
 
 use super::{Phase, Receiver};
 use crate::elm::options::SilentLayer;
@@ -7,15 +7,15 @@ use layercast_core::timers;
 use layercast_core::units::{Duration, Layer, Level, Time};
 
 timers! {
-    /// The timers of a receiver, besides those of slow start and of the manager.
+    /// The timers of a receiver, except those of slow start and of the manager.
     pub(super) enum Timer {
-        /// Nothing has come since the start.
+        /// No packet has arrived since the start.
         Start,
         /// A report is due.
         Report,
-        /// Nothing has come for a while.
+        /// No packet has arrived for a while.
         Silence,
-        /// A joined layer should have carried something by now.
+        /// A joined layer should have carried a packet by now.
         Join,
     }
 }
@@ -45,21 +45,21 @@ impl Receiver {
         self.run_management(now);
     }
 
-    /// The start: join the base layer and wait for it.
+    /// The start: joins the base layer and waits for it.
     pub(super) fn start(&mut self, now: Time) {
         self.started = now;
-        self.last_heard = now;
+        self.last_packet = now;
         self.phase = Phase::Waiting;
-        self.raise_to(Level::up_to(Layer::BASE), Cause::Start);
+        self.join_up_to(Level::up_to(Layer::BASE), Cause::Start);
         self.timers.arm(Timer::Start, now + self.options.start_timeout);
     }
 
-    /// Nothing came since the start. It goes on waiting; a base layer that could not be joined is
-    /// asked for again.
+    /// No packet came since the start. The receiver continues to wait; the join of a base layer that failed
+    /// is retried.
     fn nothing_came(&mut self, now: Time) {
         self.actions.trace(TraceEvent::Silent { waited: now.since(self.started) });
         if self.level == Level::NONE {
-            self.raise_to(Level::up_to(Layer::BASE), Cause::Start);
+            self.join_up_to(Level::up_to(Layer::BASE), Cause::Start);
         }
         self.timers.arm(Timer::Start, now + self.options.start_timeout);
     }
@@ -73,8 +73,8 @@ impl Receiver {
         self.begin_climbing(now);
     }
 
-    /// The source began anew: everything is learned again, from the base layer up.
-    pub(super) fn begin_anew(&mut self, now: Time) {
+    /// The source restarted: everything is learned again, from the base layer up.
+    pub(super) fn restart(&mut self, now: Time) {
         self.counters.restarts += 1;
         self.actions.trace(TraceEvent::Resynchronised { layer: Layer::BASE });
         self.leave_down_to(now, Level::up_to(Layer::BASE), Cause::SessionEnd);
@@ -86,7 +86,7 @@ impl Receiver {
         }
     }
 
-    /// How long without packets is silence.
+    /// How long without packets counts as silence.
     fn silence_after(&self) -> Duration {
         let timeout = self.reception.timeout();
         timeout.scaled(self.options.silence_timeouts).max(self.options.silence_min)
@@ -95,14 +95,14 @@ impl Receiver {
     /// A silent path is left layer by layer, down to the base layer, which is kept: a path that
     /// comes back must find the receiver there.
     fn check_silence(&mut self, now: Time) {
-        let quiet_until = self.last_heard + self.silence_after();
+        let quiet_until = self.last_packet + self.silence_after();
         if now < quiet_until {
             self.timers.arm(Timer::Silence, quiet_until);
             return;
         }
         if !self.silent {
             self.silent = true;
-            self.actions.trace(TraceEvent::Silent { waited: now.since(self.last_heard) });
+            self.actions.trace(TraceEvent::Silent { waited: now.since(self.last_packet) });
             self.end_slow_start();
         }
         self.manager.clear();

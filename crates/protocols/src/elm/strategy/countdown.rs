@@ -2,16 +2,16 @@
 
 use layercast_core::units::{Duration, Time};
 
-/// A timer whose delay is set anew with each new rate.
+/// A timer whose delay is updated with each new rate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Countdown(Option<Running>);
 
 #[derive(Clone, Copy, Debug)]
 struct Running {
-    /// The start; moves with each new delay when progress is what counts.
+    /// The start; moves with each new delay when counting by progress.
     updated: Time,
     delay: Duration,
-    /// The part of the way that is done; used only when progress is what counts.
+    /// The fraction of the delay that has passed; used only when counting by progress.
     done: f64,
     not_before: Time,
 }
@@ -25,8 +25,8 @@ impl Countdown {
         self.0 = None;
     }
 
-    /// Starts the timer if it does not run, and gives it a new delay. By deadline it fires at its
-    /// start plus the latest delay; by progress each stretch of time counts by the delay that held
+    /// Starts the timer if it is not running, and sets its delay. By deadline it fires at its
+    /// start plus the latest delay; by progress each part of the time counts by the delay in force
     /// then. It never fires before `not_before`.
     pub(super) fn set(&mut self, now: Time, delay: Duration, by_progress: bool, not_before: Time) {
         let mut running = match self.0 {

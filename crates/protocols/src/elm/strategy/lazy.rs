@@ -1,4 +1,4 @@
-//! The lazy strategy (thesis 6.1.3): the further the rate is beyond the bound, the sooner the step.
+//! The lazy strategy (thesis 6.1.3): the further the rate is past the bound, the shorter the delay.
 
 use super::{Manager, RateBounds, above, below};
 use layercast_core::math;
@@ -43,13 +43,13 @@ fn delay(longest: Duration, excess: f64, exponent: f64) -> Duration {
     longest.scaled(1.0 - reactivity(excess, exponent))
 }
 
-pub(super) fn on_rate(manager: &mut Manager, now: Time, rate: RateEstimate, rung: &RateBounds) {
-    join(manager, now, rate, rung);
-    leave(manager, now, rate, rung);
+pub(super) fn on_rate(manager: &mut Manager, now: Time, rate: RateEstimate, bounds: &RateBounds) {
+    join(manager, now, rate, bounds);
+    leave(manager, now, rate, bounds);
 }
 
-fn join(manager: &mut Manager, now: Time, rate: RateEstimate, rung: &RateBounds) {
-    let Some(bound) = rung.above else {
+fn join(manager: &mut Manager, now: Time, rate: RateEstimate, bounds: &RateBounds) {
+    let Some(bound) = bounds.above else {
         manager.join.stop();
         return;
     };
@@ -57,28 +57,29 @@ fn join(manager: &mut Manager, now: Time, rate: RateEstimate, rung: &RateBounds)
         manager.join.stop();
     } else if above(rate, bound) {
         let options = manager.options;
-        let start = bound + (bound - rung.here).scaled(options.z_up);
+        let start = bound + (bound - bounds.here).scaled(options.z_up);
         if manager.join.is_running() || above(rate, start) {
-            let delay = delay(options.t_join_max, join_excess(rate, rung.here, bound), options.join_exponent);
+            let delay =
+                delay(options.t_join_max, join_excess(rate, bounds.here, bound), options.join_exponent);
             let not_before = manager.join_allowed_from(rate);
             manager.join.set(now, delay, options.progress, not_before);
         }
     }
 }
 
-fn leave(manager: &mut Manager, now: Time, rate: RateEstimate, rung: &RateBounds) {
-    let Some(lower) = rung.below else {
+fn leave(manager: &mut Manager, now: Time, rate: RateEstimate, bounds: &RateBounds) {
+    let Some(lower) = bounds.below else {
         manager.leave.stop();
         return;
     };
-    if above(rate, rung.here) {
+    if above(rate, bounds.here) {
         manager.leave.stop();
-    } else if below(rate, rung.here) {
+    } else if below(rate, bounds.here) {
         let options = manager.options;
-        let start = rung.here - (rung.here - lower).scaled(options.z_down);
+        let start = bounds.here - (bounds.here - lower).scaled(options.z_down);
         if manager.leave.is_running() || below(rate, start) {
             let delay =
-                delay(options.t_leave_max, leave_excess(rate, lower, rung.here), options.leave_exponent);
+                delay(options.t_leave_max, leave_excess(rate, lower, bounds.here), options.leave_exponent);
             manager.leave.set(now, delay, options.progress, Time::ZERO);
         }
     }

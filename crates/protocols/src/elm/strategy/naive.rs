@@ -3,16 +3,16 @@
 use super::{Manager, RateBounds, Step, above, below};
 use layercast_core::units::{RateEstimate, Time};
 
-pub(super) fn on_rate(manager: &mut Manager, now: Time, rate: RateEstimate, rung: &RateBounds) {
+pub(super) fn on_rate(manager: &mut Manager, now: Time, rate: RateEstimate, bounds: &RateBounds) {
     manager.pending = None;
     if manager.last_change.is_some_and(|last| now < last + manager.options.min_gap) {
         return;
     }
-    if rung.above.is_some_and(|bound| above(rate, bound)) {
+    if bounds.above.is_some_and(|bound| above(rate, bound)) {
         if now >= manager.join_allowed_from(rate) {
             manager.pending = Some(Step::Join);
         }
-    } else if rung.below.is_some() && below(rate, rung.here) {
+    } else if bounds.below.is_some() && below(rate, bounds.here) {
         manager.pending = Some(Step::Leave);
     }
 }

@@ -5,7 +5,7 @@ use layercast_core::math;
 
 const TABLE_KBPS: [f64; 6] = [128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0];
 
-fn rung(level: usize) -> RateBounds {
+fn rate_bounds(level: usize) -> RateBounds {
     let rate = |level: usize| TABLE_KBPS.get(level).map(|&kbps| Rate::from_kbps(kbps));
     RateBounds {
         below: level.checked_sub(1).and_then(rate),
@@ -26,7 +26,7 @@ fn manager(strategy: Strategy) -> Manager {
     Manager::new(&Options { strategy, ..Options::default() })
 }
 
-/// Runs rate samples through a manager and returns the changes as (seconds, new level).
+/// Feeds rate samples to a manager and returns the changes as (seconds, new level).
 fn run(
     manager: &mut Manager,
     mut level: usize,
@@ -37,7 +37,7 @@ fn run(
     for (index, &(at, rate)) in samples.iter().enumerate() {
         let until = samples.get(index + 1).map_or(secs(end), |&(next, _)| secs(next));
         let mut now = secs(at);
-        manager.on_rate(now, rate, &rung(level));
+        manager.on_rate(now, rate, &rate_bounds(level));
         loop {
             if let Some(step) = manager.poll(now) {
                 level = if step == Step::Join { level + 1 } else { level - 1 };
@@ -110,7 +110,7 @@ fn reactivity_shapes_the_delay_between_none_and_all_of_it() {
             assert_eq!(changes[0].1, level);
             assert!((changes[0].0 - 25.0 * (1.0 - half)).abs() < 1e-6, "{exponent}: {changes:?}");
         }
-        // Whatever the function, a whole gap takes no time, and next to none takes it all.
+        // Whatever the function, a whole gap takes no time, and almost none takes the maximum.
         assert_eq!(run(&mut Manager::new(&options), 2, &[(0.0, known(1536.0))], 60.0)[0].0, 0.0);
     }
     let near = run(&mut manager(Strategy::Lazy), 2, &[(0.0, known(1024.0 + 1e-6))], 60.0);

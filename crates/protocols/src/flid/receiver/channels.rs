@@ -1,4 +1,4 @@
-//! The channels of a receiver: what is held, and what their numbers say.
+//! The channels of a receiver: which are held, and their packet numbers.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,19 +10,19 @@ use layercast_core::session::SessionPlan;
 use layercast_core::units::{Channel, Duration, Layer, Level, Time};
 use layercast_kit::dynamic::{Layering, Memberships, Move};
 
-/// Gaps up to this length are believed even on slow layers, and no longer ones even on fast ones.
+/// Gaps up to this length are accepted even on slow layers, and no longer ones even on fast ones.
 const GAPS: (i64, i64) = (64, 1000);
 
 /// One channel.
 #[derive(Clone, Debug, Default)]
 struct Reception {
     numbers: Numbers,
-    /// The slot from which on the channel is held; what it sent before is not for this receiver.
+    /// The slot from which on the channel is held; packets of earlier slots are ignored.
     since: u64,
     /// When it was left last, and in which slot.
     left: Option<(Time, u64)>,
-    /// Whether it was told that it sends again.
-    is_told: bool,
+    /// Whether its late packets have been traced.
+    is_traced: bool,
 }
 
 /// All channels of a receiver.
@@ -61,7 +61,7 @@ impl Channels {
         self.memberships.holds(channel)
     }
 
-    /// The session began anew in `slot`: what was known of the numbers of channels held is void.
+    /// The session restarted in `slot`: the state of the numbers of channels held is void.
     pub(super) fn restart(&mut self, slot: u64) {
         for channel in self.memberships.held() {
             begin(&mut self.receptions, channel, slot);
@@ -69,7 +69,7 @@ impl Channels {
     }
 
     /// A packet of `slot` on a channel that is held. Returns whether it is new.
-    pub(super) fn take(
+    pub(super) fn on_packet(
         &mut self,
         header: &Header,
         slot: u64,
@@ -79,11 +79,11 @@ impl Channels {
         let rules = self.rules;
         let reception = self.receptions.get_mut(header.channel().index());
         reception.is_some_and(|reception| {
-            slot >= reception.since && reception.numbers.take(header.seq, charged, &rules, on_lost)
+            slot >= reception.since && reception.numbers.on_packet(header.seq, charged, &rules, on_lost)
         })
     }
 
-    /// What is missing of `slot` and before is lost. Returns the layer of a channel that lost something.
+    /// The missing packets of `slot` and before are lost. Returns the layer of a channel with losses.
     pub(super) fn finalise(&mut self, slot: u64, mut on_lost: impl FnMut(Lost)) -> Option<Layer> {
         let mut layer = None;
         for channel in self.memberships.held() {
@@ -96,7 +96,7 @@ impl Channels {
         layer
     }
 
-    /// Whether the channel that carries `layer` in `slot` has brought a packet since it was joined.
+    /// Whether the channel that carries `layer` in `slot` has delivered a packet since it was joined.
     pub(super) fn has_delivered(&self, layer: Layer, slot: u64) -> bool {
         let channel = self.layering.channel_of(layer, slot);
         let reception = channel.and_then(|channel| self.receptions.get(channel.index()));
@@ -116,7 +116,7 @@ impl Channels {
                 actions.leave(channel);
                 if let Some(reception) = receptions.get_mut(channel.index()) {
                     reception.numbers.reset();
-                    (reception.left, reception.is_told) = (Some((now, slot)), false);
+                    (reception.left, reception.is_traced) = (Some((now, slot)), false);
                 }
             }
         });
@@ -132,15 +132,15 @@ impl Channels {
         });
     }
 
-    /// The channel is not held any more, without a leave. Returns whether it was.
+    /// The channel is no longer held, without a leave. Returns whether it was.
     pub(super) fn forget(&mut self, channel: Channel) -> bool {
         self.memberships.forget(channel)
     }
 
-    /// A packet of `slot` on a channel that is not held. While the leave takes effect that is as it should
-    /// be; after the channel's silence the leave was too slow, or was lost: that is told, and when as long
-    /// has passed again the leave is repeated.
-    pub(super) fn hear_left<H>(
+    /// A packet of `slot` on a channel that is not held. That is normal until the leave takes effect; after
+    /// the channel's silence the leave was too slow, or was lost: this is traced, and the leave is repeated
+    /// when the same time has passed again.
+    pub(super) fn on_late_packet<H>(
         &mut self,
         now: Time,
         channel: Channel,
@@ -154,11 +154,11 @@ impl Channels {
         if slot < left_in.saturating_add(silent_slots) || since_leave < silence {
             return;
         }
-        if !core::mem::replace(&mut reception.is_told, true) {
+        if !core::mem::replace(&mut reception.is_traced, true) {
             actions.trace(TraceEvent::LateLeave { channel, since_leave });
         }
         if since_leave >= silence * 2 {
-            // A channel that is not held cannot be left, so it is joined for that.
+            // A channel that is not held cannot be left, so it is joined first.
             actions.join(channel);
             actions.leave(channel);
             reception.left = Some((now, slot));

@@ -1,7 +1,7 @@
-//! What a receiver lost in which slot, and what it does about it.
+//! A receiver's losses by slot, and its decisions.
 
 use super::numbers::Lost;
-use super::slots::{Slot, SlotOrder, next_level};
+use super::slots::{Slot, SlotSignals, next_level};
 use super::{Header, Receiver};
 use layercast_core::contract::{Cause, TraceEvent};
 use layercast_core::units::{Layer, Level, Seq, Time};
@@ -13,12 +13,12 @@ impl Receiver {
         previous.or((self.slot.number == number).then_some(&mut self.slot))
     }
 
-    /// Follows the packet's number. Returns whether it is new.
+    /// Tracks the packet's number. Returns whether it is new.
     pub(super) fn count(&mut self, header: &Header, slot: u64) -> bool {
         // What is missing before the first packet of a slot belongs to the slot before.
         let charged = if header.first_of_slot { slot.saturating_sub(1) } else { slot };
-        let (channels, mut losses) = (&mut self.channels, Losses::of(self.previous.as_ref()));
-        let is_new = channels.take(header, slot, charged, |lost| losses.add(lost));
+        let (channels, mut losses) = (&mut self.channels, Losses::since(self.previous.as_ref()));
+        let is_new = channels.on_packet(header, slot, charged, |lost| losses.add(lost));
         self.on_losses(header.layer(), losses);
         is_new
     }
@@ -31,25 +31,25 @@ impl Receiver {
             let slot = if is_previous { self.previous.as_mut() } else { Some(&mut self.slot) };
             let Some(slot) = slot.filter(|_| count > 0) else { continue };
             slot.lost = slot.lost.saturating_add(count);
-            if !core::mem::replace(&mut slot.is_told, true) {
+            if !core::mem::replace(&mut slot.is_traced, true) {
                 self.actions.trace(TraceEvent::LossEvent { layer, first_lost: Seq(losses.first) });
             }
         }
     }
 
-    /// How many layers are held after a slot, and why; none for as many as now.
+    /// How many layers are held after a slot, and why; none for no change.
     pub(super) fn decide(&mut self, now: Time, mut slot: Slot) -> Option<(u16, Cause)> {
         let (layer, losses) = self.finalise(slot.number);
         if losses.present > 0 {
             self.counts.1 += u64::from(losses.present);
             slot.lost = slot.lost.saturating_add(losses.present);
-            if !slot.is_told {
+            if !slot.is_traced {
                 let layer = layer.unwrap_or_default();
                 self.actions.trace(TraceEvent::LossEvent { layer, first_lost: Seq(losses.first) });
             }
         }
-        let judged = self.congestion.judge(now, slot.received, slot.lost, slot.is_marked);
-        let conflict = (slot.heard == SlotOrder::Conflict).then_some(Cause::Loss);
+        let judged = self.congestion.evaluate(now, slot.received, slot.lost, slot.is_marked);
+        let conflict = (slot.signals == SlotSignals::Conflict).then_some(Cause::Loss);
         let congested = judged.or(conflict);
         let held = self.level.top()?;
         if slot.began < self.deaf_until && !self.settings.deaf.is_zero() {
@@ -70,7 +70,7 @@ impl Receiver {
         Some((next + 1, congested.unwrap_or(Cause::IncreaseSignal)))
     }
 
-    /// What is missing of `slot` and before is lost: what, and on which layer.
+    /// The missing packets of `slot` and before are lost: how many, and on which layer.
     pub(super) fn finalise(&mut self, slot: u64) -> (Option<Layer>, Losses) {
         let mut losses = Losses::default();
         let layer = self.channels.finalise(slot, |lost| losses.add(lost));
@@ -95,7 +95,7 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    pub(super) fn of(previous: Option<&Slot>) -> Losses {
+    pub(super) fn since(previous: Option<&Slot>) -> Losses {
         Losses { undecided: previous.map(|slot| slot.number), ..Losses::default() }
     }
 

@@ -1,18 +1,18 @@
 //! The packet numbers of one channel: what is missing, and in which slot it was lost.
 //!
-//! [`layercast_kit::estimator::SequenceTracker`] times losses; here it only matters to which slot each belongs,
+//! [`layercast_kit::estimator::SequenceTracker`] times losses; here only the slot of each loss matters,
 //! and hundreds of channels must be cheap.
 
 use alloc::vec::Vec;
 
-/// How many packets in a row must agree with a wild one until it is believed.
+/// How many consecutive packets must agree with an outlier until it is accepted.
 const AGREEING: u8 = 3;
-/// How far the packets that agree with a wild one may lie behind it.
+/// How far the packets that agree with an outlier may lie behind it.
 const NEAR: i64 = 16;
 /// How far behind a number may lie and still be an old packet.
 const OLDEST: i64 = 1000;
 
-/// Numbers are counted on from here, so that one far behind still has a place.
+/// The initial count, so that numbers far behind are still representable.
 const ORIGIN: u64 = 1 << 16;
 
 /// Missing numbers of a channel.
@@ -42,16 +42,16 @@ pub(super) struct Lost {
 pub(super) struct Numbers {
     expected: Option<u64>,
     gaps: Vec<Gap>,
-    /// The number after a wild one, and how many have agreed with it.
+    /// The number after an outlier, and how many have agreed with it.
     wild: Option<(u64, u8)>,
 }
 
-/// How numbers are judged.
+/// The rules by which numbers are evaluated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     /// A packet is lost when this many later ones have arrived.
     pub(super) reorder: u32,
-    /// A longer gap is not believed at once.
+    /// A longer gap is not accepted at once.
     pub(super) max_gap: i64,
 }
 
@@ -61,7 +61,7 @@ impl Numbers {
         self.expected.is_some()
     }
 
-    /// The channel was joined anew: nothing before its next packet is lost.
+    /// The channel was joined again: nothing before its next packet is lost.
     pub(super) fn reset(&mut self) {
         self.expected = None;
         self.gaps.clear();
@@ -72,9 +72,9 @@ impl Numbers {
         self.expected = Some(ORIGIN + u64::from(number) + 1);
     }
 
-    /// A packet with this number, modulo 2^16. If it shows a gap, the missing ones belong to `slot`.
-    /// `on_lost` hears what is now lost. Returns whether the packet is new.
-    pub(super) fn take(
+    /// A packet with this number, modulo 2^16. If it reveals a gap, the missing ones belong to `slot`.
+    /// `on_lost` is called with what is now lost. Returns whether the packet is new.
+    pub(super) fn on_packet(
         &mut self,
         number: u16,
         slot: u64,
@@ -88,7 +88,7 @@ impl Numbers {
         let ahead = i64::from(number.wrapping_sub(expected as u16) as i16);
         let full = expected.saturating_add_signed(ahead);
         if ahead > rules.max_gap || ahead < -OLDEST {
-            return self.take_wild(full, ahead, slot, &mut on_lost);
+            return self.on_outlier(full, ahead, slot, &mut on_lost);
         }
         self.wild = None;
         let is_new = ahead >= 0 || self.fill(full);
@@ -106,9 +106,9 @@ impl Numbers {
         true
     }
 
-    /// A number far from the others: believed when three in a row agree. A jump ahead then costs one
-    /// packet at least; a jump back is a source that began anew.
-    fn take_wild(&mut self, full: u64, ahead: i64, slot: u64, on_lost: &mut impl FnMut(Lost)) -> bool {
+    /// An outlier: accepted when three in a row agree. A jump ahead then costs one
+    /// packet at least; a jump back is a source that restarted.
+    fn on_outlier(&mut self, full: u64, ahead: i64, slot: u64, on_lost: &mut impl FnMut(Lost)) -> bool {
         let follows = |next: u64| (0..NEAR).contains(&(full as i64).wrapping_sub(next as i64));
         let agreeing = self.wild.filter(|&(next, _)| follows(next)).map_or(0, |(_, agreeing)| agreeing + 1);
         self.wild = Some((full.saturating_add(1), agreeing));
@@ -144,7 +144,7 @@ impl Numbers {
         true
     }
 
-    /// Everything that is missing of `slot` and before is lost.
+    /// All missing packets of `slot` and before are lost.
     pub(super) fn finalise(&mut self, slot: u64, mut on_lost: impl FnMut(Lost)) {
         if !self.gaps.is_empty() {
             self.declare(|gap| gap.slot <= slot, &mut on_lost);
@@ -169,9 +169,9 @@ mod tests {
 
     const RULES: Rules = Rules { reorder: 3, max_gap: 100 };
 
-    fn take(numbers: &mut Numbers, number: u16, slot: u64) -> (bool, Vec<Lost>) {
+    fn receive(numbers: &mut Numbers, number: u16, slot: u64) -> (bool, Vec<Lost>) {
         let mut lost = Vec::new();
-        (numbers.take(number, slot, &RULES, |packets| lost.push(packets)), lost)
+        (numbers.on_packet(number, slot, &RULES, |packets| lost.push(packets)), lost)
     }
 
     #[test]
@@ -183,23 +183,23 @@ mod tests {
             (65_534, false, 0),
             (1, true, 0),
             (2, true, 0),
-            // 65535 and 0 were missing; 65535 comes late, 0 stays away.
+            // 65535 and 0 were missing; 65535 arrives late, 0 never does.
             (65_535, true, 0),
             (3, true, 1),
             (0, false, 0),
         ] {
-            let (is_new, packets) = take(&mut numbers, number, 7);
+            let (is_new, packets) = receive(&mut numbers, number, 7);
             assert_eq!((is_new, packets.iter().map(|lost| lost.count).sum::<u32>()), (new, lost), "{number}");
             assert!(packets.iter().all(|lost| lost.slot == 7 && lost.first == 65_536));
         }
     }
 
     #[test]
-    fn what_is_open_is_settled_with_its_slot() {
+    fn open_gaps_are_finalised_with_their_slot() {
         let mut numbers = Numbers::default();
-        take(&mut numbers, 0, 1);
-        take(&mut numbers, 2, 1);
-        take(&mut numbers, 5, 2);
+        receive(&mut numbers, 0, 1);
+        receive(&mut numbers, 2, 1);
+        receive(&mut numbers, 5, 2);
         let mut lost = Vec::new();
         numbers.finalise(1, |packets| lost.push(packets));
         assert_eq!(lost, [Lost { slot: 1, count: 1, first: 1 }]);
@@ -208,20 +208,20 @@ mod tests {
     }
 
     #[test]
-    fn a_wild_number_is_believed_when_three_agree() {
+    fn an_outlier_is_accepted_when_three_agree() {
         let mut numbers = Numbers::default();
-        take(&mut numbers, 10, 1);
+        receive(&mut numbers, 10, 1);
         for number in [500, 501, 502] {
-            assert_eq!(take(&mut numbers, number, 1), (false, Vec::new()));
+            assert_eq!(receive(&mut numbers, number, 1), (false, Vec::new()));
         }
-        assert_eq!(take(&mut numbers, 503, 1), (true, [Lost { slot: 1, count: 1, first: 11 }].into()));
-        assert_eq!(take(&mut numbers, 504, 1), (true, Vec::new()));
+        assert_eq!(receive(&mut numbers, 503, 1), (true, [Lost { slot: 1, count: 1, first: 11 }].into()));
+        assert_eq!(receive(&mut numbers, 504, 1), (true, Vec::new()));
         // One alone changes nothing.
-        assert!(!take(&mut numbers, 9000, 1).0);
-        assert_eq!(take(&mut numbers, 505, 1), (true, Vec::new()));
-        // Far behind: a source that began anew, without loss.
+        assert!(!receive(&mut numbers, 9000, 1).0);
+        assert_eq!(receive(&mut numbers, 505, 1), (true, Vec::new()));
+        // Far behind: a source that restarted, without loss.
         let back: Vec<_> =
-            [40_000, 40_001, 40_002, 40_003].map(|number| take(&mut numbers, number, 2)).into();
+            [40_000, 40_001, 40_002, 40_003].map(|number| receive(&mut numbers, number, 2)).into();
         assert_eq!(back.iter().map(|(new, _)| *new).collect::<Vec<_>>(), [false, false, false, true]);
         assert!(back.iter().all(|(_, lost)| lost.is_empty()));
     }

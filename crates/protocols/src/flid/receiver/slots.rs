@@ -1,14 +1,14 @@
-//! What a slot said, and what follows from it.
+//! The record of a slot, and the decision that follows from it.
 
 use crate::flid::EcnSettings;
 use layercast_core::contract::Cause;
 use layercast_core::units::{Duration, Time};
 
-/// From this share of lost packets on a slot is congested even where marks decide.
+/// A slot with this share of lost packets is congested even where marks decide.
 const HEAVY_LOSS: f64 = 0.25;
-/// Where no mark was seen for so long, and ...
+/// If no mark was seen for this long, and ...
 const NO_MARKS: Duration = Duration::from_secs(60);
-/// ... so many slots together ...
+/// ... this many consecutive slots ...
 const LOSS_SLOTS: u32 = 10;
 /// ... lost more than this share, no router marks and losses count.
 const LASTING_LOSS: f64 = 0.05;
@@ -25,16 +25,16 @@ pub fn next_level(level: u16, levels: u16, is_congested: bool, signal: Option<u8
     }
 }
 
-/// The signals of a slot: all packets must say the same.
+/// The signals of a slot: all packets must carry the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum SlotOrder {
+pub(super) enum SlotSignals {
     #[default]
     Nothing,
     Signal(Option<u8>),
     Conflict,
 }
 
-/// What is known of a slot.
+/// The state of a slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub(super) number: u64,
@@ -43,11 +43,11 @@ pub(super) struct Slot {
     pub(super) received: u32,
     pub(super) lost: u32,
     pub(super) is_marked: bool,
-    pub(super) heard: SlotOrder,
-    /// Whether only its end was heard: then it lets no receiver add a layer.
+    pub(super) signals: SlotSignals,
+    /// Whether only its end was received: then it permits no increase.
     pub(super) is_partial: bool,
-    /// Whether its loss has been told.
-    pub(super) is_told: bool,
+    /// Whether its loss has been traced.
+    pub(super) is_traced: bool,
 }
 
 impl Slot {
@@ -58,35 +58,35 @@ impl Slot {
             received: 0,
             lost: 0,
             is_marked: false,
-            heard: SlotOrder::Nothing,
+            signals: SlotSignals::Nothing,
             is_partial: false,
-            is_told: false,
+            is_traced: false,
         }
     }
 
-    pub(super) fn hear(&mut self, signal: Option<u8>) {
-        self.heard = match self.heard {
-            SlotOrder::Nothing => SlotOrder::Signal(signal),
-            SlotOrder::Signal(same) if same == signal => self.heard,
-            SlotOrder::Signal(_) | SlotOrder::Conflict => SlotOrder::Conflict,
+    pub(super) fn on_signal(&mut self, signal: Option<u8>) {
+        self.signals = match self.signals {
+            SlotSignals::Nothing => SlotSignals::Signal(signal),
+            SlotSignals::Signal(same) if same == signal => self.signals,
+            SlotSignals::Signal(_) | SlotSignals::Conflict => SlotSignals::Conflict,
         };
     }
 
-    /// The signal by which a receiver may rise.
+    /// The signal that may permit an increase.
     pub(super) fn signal(&self) -> Option<u8> {
-        match self.heard {
-            SlotOrder::Signal(signal) if !self.is_partial => signal,
+        match self.signals {
+            SlotSignals::Signal(signal) if !self.is_partial => signal,
             _ => None,
         }
     }
 }
 
-/// Judges slots: what counts as congestion.
+/// Evaluates slots: what counts as congestion.
 #[derive(Clone, Debug)]
 pub struct Congestion {
     ecn: Option<EcnSettings>,
     last_mark: Time,
-    /// Slots of the present dozen, and what they received and lost.
+    /// The number of slots in the present dozen, and their packets received and lost.
     slots: u32,
     received: u64,
     lost: u64,
@@ -100,9 +100,9 @@ impl Congestion {
         Congestion { ecn, last_mark: now, slots: 0, received: 0, lost: 0, by_loss: false }
     }
 
-    /// Whether a slot with so many packets received and lost, and with or without marked ones, was
-    /// congested: by what, or none.
-    pub fn judge(&mut self, now: Time, received: u32, lost: u32, is_marked: bool) -> Option<Cause> {
+    /// Whether a slot with this many packets received and lost, and with or without marked ones, was
+    /// congested: the cause, or none.
+    pub fn evaluate(&mut self, now: Time, received: u32, lost: u32, is_marked: bool) -> Option<Cause> {
         let by_loss = (lost > 0).then_some(Cause::Loss);
         let Some(EcnSettings { safety }) = self.ecn else { return by_loss };
         if is_marked {
@@ -113,12 +113,12 @@ impl Congestion {
         if !safety {
             return None;
         }
-        self.watch(now, received, lost);
+        self.count_slot(now, received, lost);
         let share = f64::from(lost) / (f64::from(lost) + f64::from(received)).max(1.0);
         by_loss.filter(|_| self.by_loss || share > HEAVY_LOSS)
     }
 
-    fn watch(&mut self, now: Time, received: u32, lost: u32) {
+    fn count_slot(&mut self, now: Time, received: u32, lost: u32) {
         self.slots += 1;
         self.received += u64::from(received);
         self.lost += u64::from(lost);
@@ -140,28 +140,28 @@ mod tests {
     #[test]
     fn signals_that_differ_are_a_conflict() {
         let mut slot = Slot::new(1, Time::ZERO);
-        slot.hear(Some(3));
-        slot.hear(Some(3));
+        slot.on_signal(Some(3));
+        slot.on_signal(Some(3));
         assert_eq!(slot.signal(), Some(3));
-        slot.hear(None);
-        assert_eq!((slot.heard, slot.signal()), (SlotOrder::Conflict, None));
+        slot.on_signal(None);
+        assert_eq!((slot.signals, slot.signal()), (SlotSignals::Conflict, None));
     }
 
     #[test]
     fn marks_decide_and_losses_only_where_marks_fail() {
         let at = |s: u64| Time::ZERO + Duration::from_secs(s);
         let mut literal = Congestion::new(Some(EcnSettings { safety: false }), at(0));
-        assert_eq!(literal.judge(at(1), 1, 99, false), None);
+        assert_eq!(literal.evaluate(at(1), 1, 99, false), None);
         let mut safe = Congestion::new(Some(EcnSettings { safety: true }), at(0));
-        assert_eq!(safe.judge(at(1), 70, 30, false), Some(Cause::Loss));
-        assert_eq!(safe.judge(at(1), 90, 10, false), None);
-        assert_eq!(safe.judge(at(1), 90, 0, true), Some(Cause::CongestionMark));
+        assert_eq!(safe.evaluate(at(1), 70, 30, false), Some(Cause::Loss));
+        assert_eq!(safe.evaluate(at(1), 90, 10, false), None);
+        assert_eq!(safe.evaluate(at(1), 90, 0, true), Some(Cause::CongestionMark));
         // A minute without a mark, and 10 % lost in ten slots.
         for second in 62..72 {
-            safe.judge(at(second), 90, 10, false);
+            safe.evaluate(at(second), 90, 10, false);
         }
-        assert_eq!(safe.judge(at(80), 99, 1, false), Some(Cause::Loss));
-        assert_eq!(safe.judge(at(81), 99, 1, true), Some(Cause::CongestionMark));
-        assert_eq!(safe.judge(at(82), 99, 1, false), None);
+        assert_eq!(safe.evaluate(at(80), 99, 1, false), Some(Cause::Loss));
+        assert_eq!(safe.evaluate(at(81), 99, 1, true), Some(Cause::CongestionMark));
+        assert_eq!(safe.evaluate(at(82), 99, 1, false), None);
     }
 }

@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 const SLOT: Duration = Duration::from_ms(500);
 
-/// A receiver that hears packets made by hand. All layers have the same rate; the base stands still.
+/// A receiver fed with handmade packets. All layers have the same rate; the base layer is static.
 struct Bench {
     receiver: Receiver,
     layering: Layering,
@@ -41,7 +41,7 @@ impl Bench {
         Bench::new(&Settings { leave_bound: Some(Duration::from_secs(1)), ..Settings::default() })
     }
 
-    /// A dynamic one at this level, at the beginning of a slot.
+    /// A receiver of dynamic layers at this level, at the beginning of a slot.
     fn at_level(level: u16) -> Bench {
         let mut bench = Bench::dynamic();
         bench.signal = Some(4);
@@ -64,13 +64,13 @@ impl Bench {
     /// Time passes without a packet; timers come when they are due.
     fn wait(&mut self, span: Duration) {
         let end = self.now + span;
-        let mut told = Vec::new();
+        let mut actions = Vec::new();
         while let Some(at) = self.receiver.deadline().filter(|&at| at <= end) {
             self.now = at;
             self.give(Input::Timer);
-            told.append(&mut self.actions);
+            actions.append(&mut self.actions);
         }
-        (self.now, self.actions) = (end, told);
+        (self.now, self.actions) = (end, actions);
     }
 
     fn header(&mut self, layer: u16) -> Header {
@@ -153,7 +153,7 @@ fn leaves(actions: &[Action<Header>]) -> usize {
 }
 
 #[test]
-fn starts_with_the_base_and_does_not_rise_by_a_slot_heard_in_part() {
+fn starts_with_the_base_and_a_partial_slot_permits_no_increase() {
     let mut bench = Bench::dynamic();
     assert_eq!((bench.level(), bench.actions.clone()[0]), (0, Action::Join(Channel(0))));
     bench.signal = Some(0);
@@ -162,7 +162,7 @@ fn starts_with_the_base_and_does_not_rise_by_a_slot_heard_in_part() {
     assert_eq!(bench.level(), 0);
     bench.turn();
     assert_eq!((bench.level(), joins(&bench.actions), leaves(&bench.actions)), (1, 1, 0));
-    // Signal 0 does not name level 1; to stay there it joins one channel and leaves one.
+    // Signal 0 does not permit level 1 to increase; to stay there the receiver joins one channel and leaves one.
     bench.turn();
     assert_eq!((bench.level(), joins(&bench.actions), leaves(&bench.actions)), (1, 1, 1));
 }
@@ -174,7 +174,7 @@ fn a_loss_costs_one_layer_a_slot_whatever_its_size() {
     bench.lose(2);
     bench.slot_packets(2);
     bench.turn();
-    // Nothing is joined for a fall; the channel that falls silent is left.
+    // A decrease joins nothing; the channel that falls silent is left.
     assert_eq!((bench.level(), joins(&bench.actions), leaves(&bench.actions)), (2, 0, 1));
     bench.turn();
     assert_eq!(bench.level(), 2);
@@ -232,7 +232,7 @@ fn a_forged_slot_needs_more_than_one_packet() {
         ..Header::default()
     });
     assert_eq!(bench.receiver.slot.number, bench.slot);
-    // What is not where it says it is is not heard at all.
+    // A packet whose channel does not match is ignored.
     for wrong in [Header { layer: 3, ..bench.header(1) }, Header { channel: 90, ..bench.header(1) }] {
         bench.arrive(wrong);
         assert!(bench.actions.is_empty());
@@ -277,7 +277,7 @@ fn silence_ends_slots_as_congested_and_three_of_them_leave_the_base() {
 }
 
 #[test]
-fn another_session_number_is_believed_the_second_time() {
+fn another_session_number_is_accepted_the_second_time() {
     let mut bench = Bench::at_level(3);
     for expected in [3, 0] {
         let slot = WireSeq(2);
@@ -288,7 +288,7 @@ fn another_session_number_is_believed_the_second_time() {
 }
 
 #[test]
-fn a_channel_that_sends_again_after_it_was_left_is_told_and_left_again() {
+fn a_channel_that_sends_again_after_it_was_left_is_traced_and_left_again() {
     let mut bench = Bench::at_level(3);
     let silent = u64::from(bench.layering.channels()) - 5;
     bench.turn();
@@ -298,27 +298,27 @@ fn a_channel_that_sends_again_after_it_was_left_is_told_and_left_again() {
     });
     let left = left.unwrap();
     let left_in = bench.slot;
-    let mut told = Vec::new();
+    let mut actions = Vec::new();
     for _ in 0..silent {
         bench.turn();
         (0..4).for_each(|layer| bench.packet(layer));
-        // The channel reaches the receiver although it was left.
+        // The channel's packets still arrive although it was left.
         if let Some(layer) = bench.layering.layer_of(left, bench.slot).filter(|layer| layer.0 > 3) {
             let header = bench.header(layer.0);
             bench.arrive(header);
-            told.extend(bench.actions.clone());
+            actions.extend(bench.actions.clone());
             let repeated =
                 TraceEvent::LateLeave { channel: left, since_leave: SLOT * (bench.slot - left_in) };
-            assert!(told.contains(&Action::Trace(repeated)), "{told:?}");
+            assert!(actions.contains(&Action::Trace(repeated)), "{actions:?}");
         }
     }
-    assert_eq!(told.len(), 1);
-    // It is still there when it should have been silent for twice as long.
+    assert_eq!(actions.len(), 1);
+    // They still arrive after twice the time by which it should have been silent.
     let (later, slot) = (bench.now + SLOT * silent, bench.slot + silent);
     let channels = &mut bench.receiver.channels;
     let mut actions = ActionQueue::<Header>::default();
     assert!(!channels.holds(left));
-    channels.hear_left(later, left, slot, &mut actions);
+    channels.on_late_packet(later, left, slot, &mut actions);
     assert_eq!(actions.pop(), Some(Action::Join(left)));
     assert_eq!(actions.pop(), Some(Action::Leave(left)));
     assert!(actions.pop().is_none());

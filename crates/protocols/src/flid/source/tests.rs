@@ -129,14 +129,14 @@ fn at_the_end_of_the_data_three_slots_tell_it_in_every_packet() {
         }
     }
     assert_eq!(slots.into_iter().collect::<alloc::vec::Vec<_>>(), [4, 5, 6, 7]);
-    // It was told in slot 4; the third slot after it ends at 4 s.
+    // It was announced in slot 4; the third slot after it ends at 4 s.
     assert!(last > Time::from_secs_f64(3.5) && last < Time::from_secs_f64(4.0), "{last}");
     source.handle(last + Duration::from_secs(9), Input::DataAvailable);
     assert_eq!((source.poll_action(), source.deadline()), (None, None));
 }
 
 #[test]
-fn the_end_is_told_three_times_on_the_base() {
+fn the_end_is_announced_three_times_on_the_base() {
     let mut source = source(&dynamic());
     run(&mut source, Time::ZERO, 4);
     source.handle(Time::from_secs_f64(2.1), Input::Stop);
@@ -160,7 +160,7 @@ fn the_three_ways_to_choose_shares() {
     };
     let [heuristic, climbed, listed] =
         [ProbabilityRule::Heuristic, ProbabilityRule::HillClimbing, ProbabilityRule::List]
-            .map(|rule| with(rule).shares(&plan()));
+            .map(|rule| with(rule).level_probabilities(&plan()));
     assert!(heuristic != climbed && heuristic.len() == 12 && climbed.len() == 12);
     assert_eq!(listed[..11], [0.5; 11]);
     assert_eq!(listed[11], 0.0);

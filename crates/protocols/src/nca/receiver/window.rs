@@ -1,36 +1,36 @@
-//! Which packets a receiver has, and which share of the last ones was lost.
+//! Which packets a receiver has, and which share of the latest ones was lost.
 
 use alloc::vec::Vec;
 
 use crate::nca::Options;
 use layercast_core::units::Seq;
 
-/// What became of a packet.
+/// The outcome of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
-    /// It was new, or was there already.
+pub(super) enum ArrivalOutcome {
+    /// It was new or a duplicate.
     InOrder,
-    /// It was new, and packets before it are missing for the first time.
+    /// It was new, and packets before it are found missing.
     AfterGap,
-    /// It is further ahead than any source sends.
+    /// It is further ahead than a source may send.
     Refused,
 }
 
 /// The packets of a receiver.
 #[derive(Clone, Debug)]
 pub(super) struct Reception {
-    /// By number modulo the length: whether it is there. Between `complete` and `next` alone.
+    /// By number modulo the length: whether the packet is present. Valid between `complete` and `next` alone.
     held: Vec<bool>,
-    /// How many packets from the beginning are there.
+    /// How many packets from the beginning are present.
     complete: Seq,
-    /// The number after the highest one heard of.
+    /// The number after the highest one known.
     next: Seq,
     /// What `complete` was at the last delivery.
     delivered: Seq,
     started: bool,
-    /// Whether a missing packet was given up by all.
+    /// Whether a missing packet is no longer available anywhere.
     broken: bool,
-    /// Of the last packets: whether they were lost at first. A ring.
+    /// Whether each of the last packets was lost at first. A ring.
     lost: Vec<bool>,
     lost_count: u32,
     measured: u64,
@@ -51,12 +51,12 @@ impl Reception {
         }
     }
 
-    /// How many packets from the beginning are there.
+    /// How many packets from the beginning are present.
     pub(super) fn complete(&self) -> Seq {
         self.complete
     }
 
-    /// The number after the highest one heard of.
+    /// The number after the highest one known.
     pub(super) fn next(&self) -> Seq {
         self.next
     }
@@ -67,40 +67,40 @@ impl Reception {
         if packets == 0 { 0.0 } else { f64::from(self.lost_count) / packets as f64 }
     }
 
-    /// Whether a packet has come.
+    /// Whether a packet has arrived.
     pub(super) fn has_begun(&self) -> bool {
         self.started
     }
 
-    /// The first packet that is wanted: those before it are gone already.
+    /// The first packet that is wanted: those before it are no longer available.
     pub(super) fn begin(&mut self, first: Seq) {
         (self.complete, self.next, self.delivered) = (first, first, first);
         self.started = true;
     }
 
-    /// A packet has come.
-    pub(super) fn take(&mut self, seq: Seq, is_repair: bool) -> Taken {
+    /// A packet arrived.
+    pub(super) fn accept(&mut self, seq: Seq, is_repair: bool) -> ArrivalOutcome {
         if seq < self.complete {
-            return Taken::InOrder;
+            return ArrivalOutcome::InOrder;
         }
         if seq.0 - self.complete.0 >= self.held.len() as u64 {
-            return Taken::Refused;
+            return ArrivalOutcome::Refused;
         }
         let gap = seq > self.next;
         while self.next <= seq {
             let missed = self.next < seq || is_repair;
             let slot = self.slot(self.next);
             self.held[slot] = false;
-            self.measure(missed);
+            self.record_loss(missed);
             self.next = Seq(self.next.0 + 1);
         }
         let slot = self.slot(seq);
         self.held[slot] = true;
         self.advance();
-        if gap { Taken::AfterGap } else { Taken::InOrder }
+        if gap { ArrivalOutcome::AfterGap } else { ArrivalOutcome::InOrder }
     }
 
-    /// Nobody keeps what is before this number. If something of it is missing, nothing more is delivered: it
+    /// Packets before this number are no longer kept anywhere. If one of them is missing, delivery ends: it
     /// would not be in order.
     pub(super) fn forget(&mut self, before: Seq) {
         let before = before.min(self.next);
@@ -136,7 +136,7 @@ impl Reception {
         }
     }
 
-    fn measure(&mut self, missed: bool) {
+    fn record_loss(&mut self, missed: bool) {
         let place = (self.measured % self.lost.len() as u64) as usize;
         let before = core::mem::replace(&mut self.lost[place], missed);
         self.lost_count = self.lost_count + u32::from(missed) - u32::from(before);
@@ -153,19 +153,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gaps_are_told_once_and_filled_in_any_order() {
+    fn gaps_are_reported_once_and_filled_in_any_order() {
         let mut reception = Reception::new(&Options { buffer: 8, ..Options::default() });
-        assert_eq!(reception.take(Seq(0), false), Taken::InOrder);
+        assert_eq!(reception.accept(Seq(0), false), ArrivalOutcome::InOrder);
         assert_eq!(reception.deliver(), Some(Seq(0)));
-        assert_eq!(reception.take(Seq(4), false), Taken::AfterGap);
+        assert_eq!(reception.accept(Seq(4), false), ArrivalOutcome::AfterGap);
         assert_eq!(reception.missing(), Some((Seq(1), 0b11)));
-        assert_eq!(reception.take(Seq(2), true), Taken::InOrder);
+        assert_eq!(reception.accept(Seq(2), true), ArrivalOutcome::InOrder);
         assert_eq!(reception.missing(), Some((Seq(1), 0b10)));
         assert_eq!(reception.deliver(), None);
-        assert_eq!(reception.take(Seq(9), false), Taken::Refused);
-        reception.take(Seq(1), true);
+        assert_eq!(reception.accept(Seq(9), false), ArrivalOutcome::Refused);
+        reception.accept(Seq(1), true);
         assert_eq!(reception.deliver(), Some(Seq(2)));
-        reception.take(Seq(3), true);
+        reception.accept(Seq(3), true);
         assert_eq!((reception.deliver(), reception.missing()), (Some(Seq(4)), None));
         assert_eq!(reception.loss(), 0.6, "three of five came late");
     }
@@ -174,9 +174,9 @@ mod tests {
     fn what_others_gave_up_ends_the_delivery_in_order() {
         let mut reception = Reception::new(&Options { buffer: 8, ..Options::default() });
         reception.begin(Seq(3));
-        reception.take(Seq(3), false);
+        reception.accept(Seq(3), false);
         assert_eq!(reception.deliver(), Some(Seq(3)));
-        reception.take(Seq(5), false);
+        reception.accept(Seq(5), false);
         reception.forget(Seq(5));
         assert_eq!((reception.complete(), reception.missing()), (Seq(6), None));
         assert_eq!(reception.deliver(), None);

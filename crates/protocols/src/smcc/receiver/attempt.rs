@@ -1,4 +1,4 @@
-//! An attempt to join the layer above: the rate rises by one unit per step, by counting layers, until it
+//! An attempt to join the layer above: counting layers increase the rate by one unit per step, until it
 //! is that of the layer above.
 
 use super::Receiver;
@@ -9,7 +9,7 @@ use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, Time};
 /// The shortest time between two steps, so that no round-trip time can stall a host.
 const MIN_STEP: Duration = Duration::from_ms(1);
 
-/// An attempt that goes on.
+/// An attempt in progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attempt {
     /// The layer below the boundary.
@@ -19,7 +19,7 @@ pub(super) struct Attempt {
     pub(super) next_step: Time,
 }
 
-/// What has become of an attempt.
+/// The outcome of a step of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     GoesOn,
@@ -33,7 +33,7 @@ impl Receiver {
         self.attempt = Some(Attempt { layer, held: CountingSet::EMPTY, next_step: now });
     }
 
-    /// What counting layers add to the layers held.
+    /// The rate that counting layers add to the layers held.
     fn counted(&self) -> Rate {
         let steps = self.attempt.map_or(0, |attempt| attempt.held.units());
         self.structure.unit().scaled(f64::from(steps))
@@ -47,14 +47,14 @@ impl Receiver {
         rtt.max(rtt.scaled(rtt.as_secs_f64() / unit.as_secs_f64())).max(MIN_STEP)
     }
 
-    /// Takes the steps that are due.
+    /// Performs the steps that are due.
     pub(super) fn step_attempt(&mut self, now: Time) {
         while let Some(attempt) = self.attempt.filter(|attempt| attempt.next_step <= now) {
-            match self.judge(attempt, false) {
+            match self.outcome(attempt, false) {
                 Outcome::GoesOn => {
                     let next = CountingSet::at_step(attempt.held.units() + 1);
                     let next_step = now + self.step_time();
-                    self.hold(&attempt, next);
+                    self.set_counting_layers(&attempt, next);
                     self.attempt = Some(Attempt { held: next, next_step, ..attempt });
                 }
                 outcome => self.end_attempt(now, outcome == Outcome::Joins),
@@ -65,16 +65,16 @@ impl Receiver {
     /// Packets were lost, for the first time in a round-trip time.
     pub(super) fn loss_in_attempt(&mut self, now: Time) {
         let Some(attempt) = self.attempt else { return };
-        match self.judge(attempt, true) {
+        match self.outcome(attempt, true) {
             Outcome::GoesOn => {}
             outcome => self.end_attempt(now, outcome == Outcome::Joins),
         }
     }
 
     /// An attempt succeeds once the rate is that of the layer above, and fails once the fair rate is below
-    /// the least of that layer. If losses show a fair rate between these two the attempt has found out that
-    /// this receiver belongs to the layer above, which is too fast only because nobody limits it there.
-    fn judge(&self, attempt: Attempt, lost: bool) -> Outcome {
+    /// the minimum of that layer. If losses show a fair rate between these two, the attempt has shown that
+    /// this receiver belongs to the layer above, which is too fast only because no receiver limits it there.
+    fn outcome(&self, attempt: Attempt, lost: bool) -> Outcome {
         let own = Rate::from_bytes_per_s(self.reception.sent_rate());
         let above = self.above.unwrap_or(Rate::ZERO);
         match self.estimate() {
@@ -87,8 +87,8 @@ impl Receiver {
         }
     }
 
-    /// Joins and leaves counting layers, so that those of `next` are held.
-    fn hold(&mut self, attempt: &Attempt, next: CountingSet) {
+    /// Joins and leaves counting layers to hold those of `next`.
+    fn set_counting_layers(&mut self, attempt: &Attempt, next: CountingSet) {
         for place in attempt.held.without(next).places() {
             if let Some(channel) = self.structure.counting_channel(attempt.layer, place) {
                 self.actions.leave(channel);
@@ -96,14 +96,14 @@ impl Receiver {
         }
         for place in next.without(attempt.held).places() {
             if let Some(channel) = self.structure.counting_channel(attempt.layer, place) {
-                self.reception.stream_changed(self.counting_stream(place));
+                self.reception.reset_stream(self.counting_stream(place));
                 self.actions.join(channel);
             }
         }
     }
 
-    /// Ends the attempt, if there is one. The layer above is joined in place of the counting layers, or
-    /// the next attempt waits.
+    /// Ends the attempt, if there is one. The layer above replaces the counting layers, or
+    /// the next attempt is delayed.
     pub(super) fn end_attempt(&mut self, now: Time, joins: bool) {
         let Some(attempt) = self.attempt.take() else { return };
         let to = Level::up_to(attempt.layer.above());
@@ -116,7 +116,7 @@ impl Receiver {
         } else {
             self.back_off.failed(now);
         }
-        self.hold(&attempt, CountingSet::EMPTY);
+        self.set_counting_layers(&attempt, CountingSet::EMPTY);
     }
 
     /// A counting layer could not be joined.
@@ -127,7 +127,7 @@ impl Receiver {
         }
     }
 
-    /// The place of a counting layer in the table of streams, behind the layers.
+    /// The index of a counting layer in the table of streams, after the layers.
     pub(super) fn counting_stream(&self, place: u32) -> Layer {
         Layer(self.structure.layer_count() + place as u16)
     }

@@ -2,7 +2,7 @@
 
 use layercast_core::units::{Duration, Time};
 
-/// Waits longer after each failure.
+/// The back-off between attempts: the wait doubles after each failure.
 #[derive(Clone, Debug)]
 pub(super) struct BackOff {
     least: Duration,
@@ -35,7 +35,7 @@ impl BackOff {
         self.joined = Some(now);
     }
 
-    /// A layer was left. Returns whether that was so soon that the join counts as a failure.
+    /// A layer was left. Returns whether it was held so briefly that the join counts as a failure.
     pub(super) fn left(&mut self, now: Time) -> bool {
         self.resolve(now);
         let soon = self.joined.take().is_some();

@@ -6,8 +6,8 @@ use layercast_core::contract::{Cause, Send, TraceEvent};
 use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, Time};
 
 impl Receiver {
-    /// The fair rate: without bound before a loss. Before a round-trip time was measured it stands on the
-    /// layer's largest one, which makes it too low: good enough to join on, not to leave.
+    /// The fair rate: unbounded before a loss. Before a round-trip time was measured it is based on the
+    /// layer's largest one, which makes it too low: good enough for a join, not for a leave.
     pub(super) fn estimate(&self) -> RateEstimate {
         match self.reception.calculated() {
             Some(rate) if self.reception.has_loss() => RateEstimate::Known(Rate::from_bytes_per_s(rate)),
@@ -15,7 +15,7 @@ impl Receiver {
         }
     }
 
-    /// Looks at the fair rate after a packet. `round` is the length of a feedback round: for so long the
+    /// Evaluates the fair rate after a packet. `round` is the length of a feedback round: for this long the
     /// rate must be out of the layer's bounds.
     pub(super) fn manage(&mut self, now: Time, new_loss: bool, round: Duration) {
         if new_loss {
@@ -28,7 +28,7 @@ impl Receiver {
             self.below_since = None;
         } else {
             let since = now.since(*self.below_since.get_or_insert(now));
-            if top == Layer::BASE && since >= self.of_layer.starved_leave {
+            if top == Layer::BASE && since >= self.layer_options.starved_leave {
                 self.finish(now, Cause::RateBelow);
                 return;
             }
@@ -62,8 +62,8 @@ impl Receiver {
         self.joins.silent_layers += u64::from(cause == Cause::SilentLayer);
     }
 
-    /// Joins or leaves layers, from the top down, and takes part in the new highest one. Who limited the
-    /// layer before says that it goes.
+    /// Joins or leaves layers, from the top down, and takes part in the new highest one. A receiver that
+    /// limited the layer before reports that it leaves.
     pub(super) fn set_level(&mut self, now: Time, to: Level, cause: Cause) {
         if self.level == to {
             return;
@@ -75,20 +75,20 @@ impl Receiver {
             self.actions.leave(Layer(index).channel());
         }
         for index in self.level.layer_count()..to.layer_count() {
-            self.reception.stream_changed(Layer(index));
+            self.reception.reset_stream(Layer(index));
             self.actions.join(Layer(index).channel());
         }
-        self.level_is(now, to, cause);
+        self.on_level_change(now, to, cause);
     }
 
-    /// The level is another one, and what was known of the session taken part in is about another layer.
-    pub(super) fn level_is(&mut self, now: Time, to: Level, cause: Cause) {
+    /// The level changed, and the state of the session taken part in belongs to another layer.
+    pub(super) fn on_level_change(&mut self, now: Time, to: Level, cause: Cause) {
         self.actions.trace(TraceEvent::LevelChanged { from: self.level, to, cause });
         self.level = to;
         self.reporter.reset();
         self.reporter.begin(now);
         (self.above, self.below_since, self.above_since) = (None, None, None);
-        self.silent_at = now + self.of_layer.silence_note;
+        self.silent_at = now + self.layer_options.silence_note;
     }
 
     /// The host could not join a layer: it and those above it are not held.
@@ -101,19 +101,19 @@ impl Receiver {
         for index in (layer.0 + 1..self.level.layer_count()).rev() {
             self.actions.leave(Layer(index).channel());
         }
-        self.level_is(now, Level::from_count(layer.0), Cause::JoinFailed);
+        self.on_level_change(now, Level::from_count(layer.0), Cause::JoinFailed);
         self.back_off.left(now);
     }
 
     /// Reports to the session of the highest layer what is known now.
     pub(super) fn send_report(&mut self, now: Time, leaving: bool) {
         let (Some(session), Some(top)) = (self.session.known(), self.level.top()) else { return };
-        let lowest = f64::from(self.packet_size.as_bytes()) / self.of_layer.max_spacing.as_secs_f64();
+        let lowest = f64::from(self.packet_size.as_bytes()) / self.layer_options.max_spacing.as_secs_f64();
         let asked = self.reception.asked().max(lowest);
-        if let Some(told) = self.reporter.report(now, session, asked, leaving, &self.reception) {
+        if let Some(tfmcc) = self.reporter.report(now, session, asked, leaving, &self.reception) {
             self.counters.reports += 1;
-            let report = Report { told, layer: top.0 as u8 };
-            self.actions.send(Send::report(Header::Report(report), self.of_layer.report_size));
+            let report = Report { tfmcc, layer: top.0 as u8 };
+            self.actions.send(Send::report(Header::Report(report), self.layer_options.report_size));
         }
     }
 }

@@ -4,14 +4,14 @@ use crate::tfmcc::options::Options;
 use crate::tfmcc::rules::{biased_delay, feedback_delay, hold_back, is_suppressed};
 use layercast_core::units::{Duration, Time};
 
-/// What a receiver knows of itself and of the round when a packet comes.
+/// The state of a receiver and of the round when a packet arrives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Standing {
     /// The rate it asks for now, in byte/s.
     pub(super) asked: f64,
     /// The rate at which the source sends, in byte/s.
     pub(super) sent: f64,
-    /// Whether it has had a loss; before that it asks for twice what it receives.
+    /// Whether it has had a loss; before that it asks for twice the receive rate.
     pub(super) has_loss: bool,
     /// Its round-trip time.
     pub(super) rtt: Duration,
@@ -33,7 +33,7 @@ pub(super) struct FeedbackTimer {
     asked_first: f64,
     /// The session's largest round-trip time, as the timer was set for, and the last packet.
     max_rtt: Duration,
-    heard: Time,
+    last_packet: Time,
 }
 
 impl FeedbackTimer {
@@ -46,7 +46,7 @@ impl FeedbackTimer {
             due: None,
             asked_first: 0.0,
             max_rtt: options.r_max_initial,
-            heard: Time::ZERO,
+            last_packet: Time::ZERO,
         }
     }
 
@@ -59,14 +59,14 @@ impl FeedbackTimer {
         let delay_s = biased_delay(round_s, feedback_delay(round_s, x, self.group), back, self.bias);
         self.due = Some(now + Duration::from_secs_f64(delay_s));
         self.asked_first = standing.asked;
-        (self.max_rtt, self.heard) = (standing.max_rtt, now);
+        (self.max_rtt, self.last_packet) = (standing.max_rtt, now);
     }
 
-    /// Another packet of the round came: the timer is moved or cancelled.
+    /// Another packet of the round came: moves or cancels the timer.
     pub(super) fn on_packet(&mut self, now: Time, standing: &Standing) {
-        let excess = now.since(self.heard).saturating_sub(self.max_rtt);
+        let excess = now.since(self.last_packet).saturating_sub(self.max_rtt);
         let old = core::mem::replace(&mut self.max_rtt, standing.max_rtt);
-        self.heard = now;
+        self.last_packet = now;
         let Some(due) = self.due else { return };
         let left = (due + excess).since(now);
         let ratio = standing.max_rtt.as_secs_f64() / old.as_secs_f64();
@@ -84,9 +84,9 @@ impl FeedbackTimer {
     }
 
     /// When to report. None while packets stay away for longer than the largest round-trip time: a
-    /// receiver that cannot hear the others' reports is silent.
+    /// receiver that cannot see the others' reports is silent.
     pub(super) fn deadline(&self) -> Option<Time> {
-        self.due.filter(|&due| due <= self.heard + self.max_rtt)
+        self.due.filter(|&due| due <= self.last_packet + self.max_rtt)
     }
 
     /// Whether a report is due. The timer is then spent.
@@ -163,10 +163,10 @@ mod tests {
         };
         assert!(cancelled(&mut begun(91.0), &suppressing(91.0, 100.0)));
         assert!(!cancelled(&mut begun(90.0), &suppressing(90.0, 100.0)));
-        // It fell during the round: what it was at first counts too, else all would report at once.
+        // The rate fell during the round: its initial value counts too, else all would report at once.
         assert!(cancelled(&mut begun(91.0), &suppressing(50.0, 100.0)));
         assert!(cancelled(&mut begun(50.0), &suppressing(91.0, 100.0)));
-        // A round-trip time above the largest one must be told.
+        // A round-trip time above the largest one must be reported.
         let far = Standing { rtt: Duration::from_ms(501), ..suppressing(91.0, 100.0) };
         assert!(!cancelled(&mut begun(91.0), &far));
     }

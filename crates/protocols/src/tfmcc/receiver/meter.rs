@@ -1,13 +1,13 @@
-//! The rate at which packets come (RFC 4654, section 4.3.4).
+//! The rate at which packets arrive (RFC 4654, section 4.3.4).
 
 use alloc::collections::VecDeque;
 
 use layercast_core::units::{Duration, Size, Time};
 
-/// Into how many parts the measured time is cut; it is right to one of them.
+/// The number of slots in the measured time; the measurement is exact to one of them.
 const SLOTS: u32 = 8;
 
-/// A stretch of time with what came in it.
+/// A slot of time and what arrived in it.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     /// The arrival before the first packet of the slot.

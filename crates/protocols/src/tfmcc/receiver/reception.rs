@@ -1,4 +1,4 @@
-//! What a receiver makes of its packets: losses, round-trip time, receive rate, fair rate (RFC 4654,
+//! How a receiver processes packets: losses, round-trip time, receive rate, fair rate (RFC 4654,
 //! sections 4.3, 4.4 and 5).
 
 use alloc::vec::Vec;
@@ -16,7 +16,7 @@ use layercast_kit::estimator::{
     SenderClock, SequenceTracker, max_gap_for, rtt_sample,
 };
 
-/// A round-trip time from one-way delays above so many measured ones is not believed (CHOICE).
+/// A round-trip time from one-way delays above this many measured ones is rejected (CHOICE).
 const MAX_ADJUSTMENT: f64 = 4.0;
 
 /// The reverse part of a round-trip time is renewed by a measurement at least as often as this: clocks
@@ -26,41 +26,41 @@ const REVERSE_KEPT: Duration = Duration::from_secs(60);
 /// A data packet that arrived, as the estimators see it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrived<'a> {
-    /// Which of the places in the table of streams it belongs to.
+    /// Its index in the table of streams.
     pub(crate) layer: Layer,
     pub(crate) seq: WireSeq,
     pub(crate) timestamp_us: u32,
     pub(crate) size: Size,
     pub(crate) marked: bool,
-    /// What it tells of the session that the receiver takes part in; none if it is of another one.
-    pub(crate) told: Option<&'a Data>,
+    /// Its fields about the session that the receiver takes part in; none for other packets.
+    pub(crate) data: Option<&'a Data>,
 }
 
-/// What a packet was.
+/// The outcome of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It counts; whether it brought a loss event.
+    /// It counts; whether it revealed a loss event.
     Counted(bool),
-    /// Late, or here before, or far from all others.
+    /// It is late, a duplicate, or out of sequence.
     Ignored,
-    /// Its time stamp is not believed.
+    /// Its time stamp is implausible.
     Suspect,
-    /// The source's clock began anew.
+    /// The source's clock restarted.
     Restarted,
 }
 
-/// The first loss interval, made with a round-trip time that was assumed.
+/// The first loss interval, calculated with an assumed round-trip time.
 #[derive(Clone, Copy, Debug)]
 struct Assumed {
     length: f64,
     rtt: Duration,
 }
 
-/// The estimators of a receiver, in the order in which a packet passes them.
+/// The estimators of a receiver, in the order in which they process a packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Reception {
     clock: SenderClock,
-    /// One for each stream of packets with numbers of its own.
+    /// One for each stream of packets with sequence numbers of its own.
     trackers: Vec<SequenceTracker>,
     waits_for_reordered: bool,
     loss: LossEstimator,
@@ -69,14 +69,14 @@ pub(crate) struct Reception {
     /// The round-trip time by the delay of the newest packet.
     adjusted: Option<Duration>,
     measured_at: Time,
-    /// The session's largest round-trip time, which stands in before the first sample.
+    /// The session's largest round-trip time, used before the first sample.
     max_rtt: Duration,
     meter: Meter,
     window: f64,
     formula: Formula,
     packet_bytes: f64,
     /// Whether the first interval has been calculated, and with what if the round-trip time was not known.
-    planted: bool,
+    has_first_interval: bool,
     assumed: Option<Assumed>,
     has_loss: bool,
     limit_by_receive_rate: bool,
@@ -87,7 +87,7 @@ pub(crate) struct Reception {
 }
 
 impl Reception {
-    /// A receiver of one stream of packets for each of `rates`, which are at most so fast.
+    /// A receiver of one stream of packets for each of `rates`, which are the upper bounds of their rates.
     pub(crate) fn new(
         options: &Options,
         losses: &LossConfig,
@@ -111,7 +111,7 @@ impl Reception {
             window: options.receive_window,
             formula: options.formula,
             packet_bytes: f64::from(packet_size.as_bytes().max(1)),
-            planted: false,
+            has_first_interval: false,
             assumed: None,
             has_loss: false,
             limit_by_receive_rate: options.limit_by_receive_rate,
@@ -134,7 +134,7 @@ impl Reception {
             ClockReading::Suspect => return Verdict::Suspect,
             ClockReading::Restarted(_) => return Verdict::Restarted,
         };
-        if let Some(data) = arrived.told {
+        if let Some(data) = arrived.data {
             self.max_rtt = data.max_rtt();
             self.sent_rate = data.rate.rate().map_or(self.sent_rate, Rate::as_bytes_per_s);
         }
@@ -181,8 +181,8 @@ impl Reception {
             self.meter.on_packet(now, size, patience.scaled(self.window));
         }
         self.has_loss |= new_event;
-        if !self.planted && !self.loss.intervals().is_empty() {
-            self.plant_first_interval();
+        if !self.has_first_interval && !self.loss.intervals().is_empty() {
+            self.set_first_interval();
         }
         if !class.counts() {
             return Verdict::Ignored;
@@ -191,21 +191,21 @@ impl Reception {
         Verdict::Counted(new_event)
     }
 
-    /// The round-trip time by the delay of this packet, if it is near the measured one and that is not old.
+    /// The round-trip time by the delay of this packet, if it is near the measured one and that is recent.
     fn adjust(&mut self, now: Time, sent_us: u32) {
         let (Some(delay), Some(measured)) = (&self.delay, self.rtt.rtt()) else { return };
-        let told = delay.rtt(now.as_wire_us(), sent_us);
-        let believed = |&rtt: &Duration| {
+        let adjusted = delay.rtt(now.as_wire_us(), sent_us);
+        let plausible = |&rtt: &Duration| {
             rtt <= measured.scaled(MAX_ADJUSTMENT) && now.since(self.measured_at) <= REVERSE_KEPT
         };
-        self.adjusted = told.filter(believed);
+        self.adjusted = adjusted.filter(plausible);
     }
 
-    /// The packets before the first loss say nothing of the loss rate: the first interval is that at
-    /// which TCP would have the rate that is received (RFC 4654, section 5.6). With aggregation periods
+    /// The packets before the first loss do not reflect the loss rate: the first interval is that at
+    /// which TCP would have the receive rate (RFC 4654, section 5.6). With aggregation periods
     /// it is in the history once the first period is over, and has more than one loss.
-    fn plant_first_interval(&mut self) {
-        self.planted = true;
+    fn set_first_interval(&mut self) {
+        self.has_first_interval = true;
         let rtt = self.rtt_in_use();
         let path = Path::from_secs(self.packet_bytes, rtt.as_secs_f64(), 4.0 * rtt.as_secs_f64());
         let impact = self.loss.intervals().closed().last().map_or(1.0, |first| first.impact);
@@ -216,8 +216,8 @@ impl Reception {
         }
     }
 
-    /// A time stamp of ours came back with a packet stamped `sent_us`. The sample, and whether it is
-    /// the first; none if it is not believed. `weight` is what the old round-trip time keeps.
+    /// One of our time stamps came back with a packet stamped `sent_us`. The sample, and whether it is
+    /// the first; none if it is implausible. `weight` is the weight of the old round-trip time.
     pub(crate) fn on_echo(
         &mut self,
         now: Time,
@@ -251,8 +251,8 @@ impl Reception {
         self.meter.reset();
     }
 
-    /// A stream was joined or left: its numbers are learned anew from its next packet.
-    pub(crate) fn stream_changed(&mut self, layer: Layer) {
+    /// A stream was joined or left: its sequence restarts with its next packet.
+    pub(crate) fn reset_stream(&mut self, layer: Layer) {
         if let Some(tracker) = self.trackers.get_mut(layer.index()) {
             tracker.reset();
         }
@@ -278,7 +278,7 @@ impl Reception {
         if self.limit_by_receive_rate { rate.min(twice) } else { rate }
     }
 
-    /// The rate by the equation as calculated last, in byte/s.
+    /// The rate by the equation as last calculated, in byte/s.
     pub(crate) fn calculated(&self) -> Option<f64> {
         self.calculated.map(|(rate, ..)| rate)
     }
@@ -306,7 +306,7 @@ impl Reception {
         self.rtt.rtt()
     }
 
-    /// The round-trip time that counts now: adjusted, measured, or the session's largest one.
+    /// The round-trip time in use: adjusted, measured, or the session's largest one.
     pub(crate) fn rtt_in_use(&self) -> Duration {
         self.adjusted.or(self.rtt.rtt()).unwrap_or(self.max_rtt)
     }

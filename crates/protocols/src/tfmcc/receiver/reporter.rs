@@ -10,10 +10,10 @@ use crate::tfmcc::options::Options;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Time};
 
-/// A source that was silent for so many largest round-trip times may start slowly (RFC 4654, 4.3.1).
+/// After this many largest round-trip times of silence a source may start slowly (RFC 4654, 4.3.1).
 const IDLE_ROUND_TRIPS: u64 = 10;
 
-/// What the newest packet said.
+/// The session's fields in the newest packet.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     timestamp_us: u32,
@@ -21,14 +21,14 @@ struct Newest {
     round: u8,
 }
 
-/// What a packet brought.
+/// The new information in a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketOutcome {
     /// A feedback round begins with it.
     new_round: bool,
     /// Packets were found lost with it, for the first time in a round-trip time.
     new_loss: bool,
-    /// What it says of the session.
+    /// Its fields about the session.
     max_rtt: Duration,
     suppression: Option<f64>,
     /// The first round-trip time.
@@ -46,8 +46,8 @@ pub(crate) struct Reporter {
     newest: Option<Newest>,
     is_limiting: bool,
     reported: Option<Time>,
-    /// When the session was heard last.
-    heard: Time,
+    /// When the last packet of the session arrived.
+    last_packet: Time,
 }
 
 impl Reporter {
@@ -59,7 +59,7 @@ impl Reporter {
             newest: None,
             is_limiting: false,
             reported: None,
-            heard: Time::ZERO,
+            last_packet: Time::ZERO,
         }
     }
 
@@ -71,25 +71,25 @@ impl Reporter {
         self.is_limiting
     }
 
-    /// When the session was heard last, or began.
-    pub(crate) fn heard(&self) -> Time {
-        self.heard
+    /// When the last packet of the session arrived, or the session began.
+    pub(crate) fn last_packet(&self) -> Time {
+        self.last_packet
     }
 
     /// The session begins for this receiver.
     pub(crate) fn begin(&mut self, now: Time) {
-        self.heard = now;
+        self.last_packet = now;
     }
 
-    /// It is about another session from now on, of which nothing is known.
+    /// The reports belong to another session from now on, whose state is unknown.
     pub(crate) fn reset(&mut self) {
         self.timer.cancel();
         (self.newest, self.reported) = (None, None);
         self.is_limiting = false;
     }
 
-    /// Takes what a packet says of the session. None if it was overtaken and says nothing new.
-    pub(crate) fn hear(
+    /// Processes a packet's fields about the session. None if it was overtaken and brings no news.
+    pub(crate) fn on_packet(
         &mut self,
         now: Time,
         data: &Data,
@@ -103,26 +103,26 @@ impl Reporter {
         if before.as_ref().is_some_and(is_old) {
             return None;
         }
-        if now.since(self.heard) > data.max_rtt() * IDLE_ROUND_TRIPS && before.is_some() && !new_loss {
+        if now.since(self.last_packet) > data.max_rtt() * IDLE_ROUND_TRIPS && before.is_some() && !new_loss {
             reception.clear_loss();
         }
         self.newest = Some(newest);
-        self.heard = now;
+        self.last_packet = now;
         self.is_limiting = data.limiting == Some(self.id);
         let new_round = before.is_none_or(|before| before.round != data.round);
         let suppression = data.suppression.rate().map(Rate::as_bytes_per_s);
         let max_rtt = data.max_rtt();
-        let mut told =
+        let mut outcome =
             PacketOutcome { new_round, new_loss, max_rtt, suppression, first_rtt: None, bad_echo: false };
         if let Some(echo) = data.echo.filter(|echo| echo.receiver == self.id) {
             let weight = if self.is_limiting { options.q_limiting } else { options.q_other };
             match reception.on_echo(now, echo.timestamp_us, data.timestamp_us, weight) {
-                Some((rtt, true)) => told.first_rtt = Some(rtt),
+                Some((rtt, true)) => outcome.first_rtt = Some(rtt),
                 Some(_) => {}
-                None => told.bad_echo = true,
+                None => outcome.bad_echo = true,
             }
         }
-        Some(told)
+        Some(outcome)
     }
 
     /// Whether the limiting receiver is to report with this packet. All others have their timer set, moved
@@ -130,7 +130,7 @@ impl Reporter {
     pub(crate) fn is_due_with(
         &mut self,
         now: Time,
-        told: &PacketOutcome,
+        outcome: &PacketOutcome,
         asked: f64,
         reception: &Reception,
         options: &Options,
@@ -139,17 +139,17 @@ impl Reporter {
             self.timer.cancel();
             let rtt = reception.rtt_in_use();
             let due = self.reported.is_none_or(|last| now.since(last) >= rtt);
-            return due || told.new_loss && options.report_on_loss;
+            return due || outcome.new_loss && options.report_on_loss;
         }
         let standing = Standing {
             asked,
             sent: reception.sent_rate(),
             has_loss: reception.has_loss(),
             rtt: reception.rtt_in_use(),
-            max_rtt: told.max_rtt,
-            suppression: told.suppression,
+            max_rtt: outcome.max_rtt,
+            suppression: outcome.suppression,
         };
-        if told.new_round {
+        if outcome.new_round {
             let x = 1.0 - self.stream.uniform();
             self.timer.begin(now, x, &standing);
         } else {
@@ -168,7 +168,7 @@ impl Reporter {
         self.timer.deadline()
     }
 
-    /// A report of what is known now, asking for `asked` byte/s; none before a packet came.
+    /// A report of the present state, asking for `asked` byte/s; none before the first packet.
     pub(crate) fn report(
         &mut self,
         now: Time,

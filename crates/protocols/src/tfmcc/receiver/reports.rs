@@ -24,7 +24,7 @@ impl Receiver {
         now.since(since) >= self.options.starved_leave
     }
 
-    /// Reports what is known now.
+    /// Reports the present state.
     pub(super) fn send_report(&mut self, now: Time, leaving: bool) {
         let Some(session) = self.session.known() else { return };
         let asked = self.reception.asked().max(self.lowest_rate());

@@ -4,10 +4,10 @@
 use crate::tfmcc::header::ReceiverId;
 use layercast_core::units::{Duration, Time};
 
-/// Without reports of the limiting receiver for so many largest round-trip times the rate is halved ...
+/// Without reports of the limiting receiver for this many largest round-trip times the rate is halved ...
 const CLR_LATE: u64 = 4;
-/// ... unless it was chosen less than so many ago, and after so many it counts as gone. As many
-/// without a report from anybody halve the rate, again and again.
+/// ... unless it was chosen less than this many ago, and after this many it counts as gone. As many
+/// without any report halve the rate, repeatedly.
 const CLR_GONE: u64 = 10;
 
 /// The bounds of a rate, in byte/s, and the size of packets.
@@ -18,13 +18,13 @@ pub(super) struct Bounds {
     pub(super) high: f64,
 }
 
-/// The receiver that limited the rate before the current one, which is kept in mind for a while.
+/// The receiver that limited the rate before the current one, remembered for a while.
 #[derive(Clone, Copy, Debug)]
 struct Former {
     receiver: ReceiverId,
     /// The rate it asked for last, in byte/s.
     rate: f64,
-    /// When it was heard last, or lost the role.
+    /// When it last reported, or lost the role.
     since: Time,
 }
 
@@ -34,13 +34,13 @@ struct Clr {
     receiver: ReceiverId,
     /// The rate it asked for last, in byte/s.
     rate: f64,
-    heard: Time,
+    last_report: Time,
     chosen: Time,
-    /// Whether the rate was halved since it was heard.
+    /// Whether the rate was halved since its last report.
     halved: bool,
 }
 
-/// What a report says to the control.
+/// The contents of a report that the control uses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReportSummary {
     pub(super) receiver: ReceiverId,
@@ -65,12 +65,12 @@ pub(super) struct Control {
     ceiling: f64,
     clr: Option<Clr>,
     former: Option<Former>,
-    /// For how many largest round-trip times the former one is kept in mind.
+    /// For how many largest round-trip times the former one is remembered.
     memory: f64,
     /// The last limiting receiver has gone: the next one must not raise the rate at once.
     clr_gone: bool,
     hold_until: Time,
-    /// The last report from anybody, or the last halving for want of one.
+    /// The last report, or the last halving for lack of reports.
     quiet_since: Time,
     clr_changes: u64,
 }
@@ -131,38 +131,44 @@ impl Control {
         }
     }
 
-    fn aim(&mut self, target: f64, max_rtt: Duration) {
+    fn set_target(&mut self, target: f64, max_rtt: Duration) {
         self.target = target;
         self.rate = self.rate.min(target);
         self.slow_start_growth = (target - self.rate) / max_rtt.as_secs_f64();
     }
 
     /// A report. `round` is the length of a feedback round.
-    pub(super) fn on_report(&mut self, now: Time, heard: &ReportSummary, max_rtt: Duration, round: Duration) {
+    pub(super) fn on_report(
+        &mut self,
+        now: Time,
+        report: &ReportSummary,
+        max_rtt: Duration,
+        round: Duration,
+    ) {
         self.advance(now, max_rtt);
         self.quiet_since = now;
-        if heard.has_loss {
+        if report.has_loss {
             self.slow_start = false;
             self.ceiling = f64::INFINITY;
         }
-        let rate = heard.rate.clamp(self.bounds.low, self.bounds.high);
-        self.hear_former(now, heard, rate);
+        let rate = report.rate.clamp(self.bounds.low, self.bounds.high);
+        self.update_former(now, report, rate);
         match &mut self.clr {
-            Some(clr) if clr.receiver == heard.receiver => {
-                if heard.leaving {
-                    self.lose_clr(now, max_rtt, round);
+            Some(clr) if clr.receiver == report.receiver => {
+                if report.leaving {
+                    self.drop_clr(now, max_rtt, round);
                     return;
                 }
-                (clr.heard, clr.rate, clr.halved) = (now, rate, false);
-                self.aim(rate, max_rtt);
+                (clr.last_report, clr.rate, clr.halved) = (now, rate, false);
+                self.set_target(rate, max_rtt);
             }
-            _ if heard.leaving => {}
+            _ if report.leaving => {}
             Some(clr) => {
-                // While the rate is free to follow its target, whoever asks for less than the target
-                // limits it; later only who asks for less than the rate.
+                // While the rate may still grow to its target, a receiver that asks for less than the target
+                // limits it; later only one that asks for less than the rate.
                 let free = self.slow_start || now < self.hold_until;
                 if rate < if free { clr.rate } else { self.rate } {
-                    self.choose(now, heard.receiver, rate, max_rtt);
+                    self.choose(now, report.receiver, rate, max_rtt);
                 }
             }
             None => {
@@ -170,38 +176,38 @@ impl Control {
                     self.clr_gone = false;
                     self.hold_until = now + round;
                 }
-                self.choose(now, heard.receiver, rate, max_rtt);
+                self.choose(now, report.receiver, rate, max_rtt);
             }
         }
     }
 
-    /// What is kept of the former limiting receiver is renewed by its reports, and forgotten when it leaves.
-    fn hear_former(&mut self, now: Time, heard: &ReportSummary, rate: f64) {
-        if self.former.is_some_and(|former| former.receiver == heard.receiver) {
-            let ReportSummary { receiver, leaving, .. } = *heard;
+    /// The record of the former limiting receiver is renewed by its reports, and dropped when it leaves.
+    fn update_former(&mut self, now: Time, report: &ReportSummary, rate: f64) {
+        if self.former.is_some_and(|former| former.receiver == report.receiver) {
+            let ReportSummary { receiver, leaving, .. } = *report;
             self.former = (!leaving).then_some(Former { receiver, rate, since: now });
         }
     }
 
     fn choose(&mut self, now: Time, receiver: ReceiverId, rate: f64, max_rtt: Duration) {
         let before = self.clr.map(|clr| Former { receiver: clr.receiver, rate: clr.rate, since: now });
-        // With nobody to take the role from, the former one is as well kept as it was, unless it is back.
+        // If there was no limiting receiver, the record of the former one stays, unless that one is back.
         self.former = before.or(self.former).filter(|former| former.receiver != receiver);
-        self.clr = Some(Clr { receiver, rate, heard: now, chosen: now, halved: false });
+        self.clr = Some(Clr { receiver, rate, last_report: now, chosen: now, halved: false });
         self.clr_changes += 1;
-        self.aim(rate, max_rtt);
+        self.set_target(rate, max_rtt);
     }
 
-    /// The limiting receiver has gone. If the former one is still in mind it is the limiting one again:
+    /// The limiting receiver has gone. If the former one is still remembered it takes the role again:
     /// it need not be found by a feedback round first. The rate does not jump to what it asked for, but
     /// waits a round for lower ones, as for any successor, and then grows by one packet per largest
-    /// round-trip time. Otherwise the rate stays until somebody else is heard.
-    fn lose_clr(&mut self, now: Time, max_rtt: Duration, round: Duration) {
+    /// round-trip time. Otherwise the rate stays until another receiver reports.
+    fn drop_clr(&mut self, now: Time, max_rtt: Duration, round: Duration) {
         let former =
             self.former.take().filter(|former| now.since(former.since) < max_rtt.scaled(self.memory));
         match former {
             Some(Former { receiver, rate, .. }) => {
-                self.clr = Some(Clr { receiver, rate, heard: now, chosen: now, halved: false });
+                self.clr = Some(Clr { receiver, rate, last_report: now, chosen: now, halved: false });
                 self.clr_changes += 1;
                 self.hold_until = now + round;
                 self.target = rate.max(self.rate);
@@ -222,17 +228,17 @@ impl Control {
 
     /// When the limiting receiver is late, and when it counts as gone.
     fn clr_due(clr: &Clr, max_rtt: Duration) -> (Option<Time>, Time) {
-        let late = (clr.heard + max_rtt * CLR_LATE).max(clr.chosen + max_rtt * CLR_GONE);
-        ((!clr.halved).then_some(late), clr.heard + max_rtt * CLR_GONE)
+        let late = (clr.last_report + max_rtt * CLR_LATE).max(clr.chosen + max_rtt * CLR_GONE);
+        ((!clr.halved).then_some(late), clr.last_report + max_rtt * CLR_GONE)
     }
 
-    /// What silence brings about. `round` is the length of a feedback round. True if the rate fell.
+    /// The effects of silence. `round` is the length of a feedback round. True if the rate fell.
     pub(super) fn poll(&mut self, now: Time, max_rtt: Duration, round: Duration) -> bool {
         let before = self.rate;
         if let Some(clr) = &mut self.clr {
             let (late, gone) = Control::clr_due(clr, max_rtt);
             if gone <= now {
-                self.lose_clr(now, max_rtt, round);
+                self.drop_clr(now, max_rtt, round);
             } else if late.is_some_and(|late| late <= now) {
                 clr.halved = true;
                 self.halve();
@@ -253,10 +259,10 @@ impl Control {
         quiet.min(gone).min(late.unwrap_or(Time::MAX))
     }
 
-    /// The source goes on after a pause before which it sent at `rate`: slow start up to that rate
+    /// The source resumes after a pause before which it sent at `rate`: slow start up to that rate
     /// (RFC 4654, section 3.6).
     pub(super) fn resume(&mut self, now: Time, rate: f64) {
-        // Nobody could be heard in the pause, which says nothing of the limiting receiver.
+        // No report could arrive in the pause, which says nothing about the limiting receiver.
         self.clr_gone = false;
         (self.advanced, self.quiet_since) = (now, now);
         if rate > self.rate {

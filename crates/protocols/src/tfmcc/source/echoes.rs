@@ -11,7 +11,7 @@ const MAX_WAITING: usize = 256;
 /// A time stamp that waited longer is dropped: two packets at the slowest pace, and more.
 const MAX_AGE: Duration = Duration::from_secs(20);
 
-/// A time stamp that waits to be echoed.
+/// A time stamp to be echoed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub(super) receiver: ReceiverId,
@@ -46,7 +46,7 @@ impl Echoes {
         Echoes { waiting: Vec::with_capacity(MAX_WAITING), limiting: None, owed: false, limiting_round: 0 }
     }
 
-    /// Takes the time stamp of a report. `is_limiting` says whether it comes from what is now the
+    /// Adds the time stamp of a report. `is_limiting` says whether it comes from the present
     /// limiting receiver. False if there was no room.
     pub(super) fn push(&mut self, new: Waiting, is_limiting: bool) -> bool {
         let place = self.waiting.iter().position(|old| old.receiver == new.receiver);
@@ -69,8 +69,8 @@ impl Echoes {
         fits
     }
 
-    /// This is the limiting receiver now: the time stamp of another that was it is dropped.
-    pub(super) fn limiting_is(&mut self, limiting: Option<ReceiverId>) {
+    /// Sets the limiting receiver: the time stamp of the former one is dropped.
+    pub(super) fn set_limiting(&mut self, limiting: Option<ReceiverId>) {
         if self.limiting.is_some_and(|stamp| Some(stamp.receiver) != limiting) {
             self.limiting = None;
             self.owed = false;
@@ -144,7 +144,7 @@ mod tests {
         echoes.push(stamp(8, false, 9, 1), true);
         echoes.push(stamp(7, true, 9, 1), false);
         assert_eq!(order(&mut echoes, 3), [8, 8, 8]);
-        echoes.limiting_is(None);
+        echoes.set_limiting(None);
         assert_eq!(order(&mut echoes, 1), [7]);
         assert_eq!(echoes.pop(Time::ZERO, 9, false), None);
     }
@@ -179,6 +179,6 @@ mod tests {
             assert!(echoes.push(stamp(number, false, 1, 1), false));
         }
         assert!(!echoes.push(stamp(1000, false, 1, 1), false));
-        assert!(echoes.push(stamp(5, false, 1, 1), false), "who waits already keeps its place");
+        assert!(echoes.push(stamp(5, false, 1, 1), false), "a receiver that waits already keeps its place");
     }
 }

@@ -1,5 +1,5 @@
-//! What decides on the rate of a session, and what its packets tell receivers: the limiting receiver,
-//! feedback rounds and echoes together. TFMCC's source has one; SMCC's has one for each layer.
+//! What determines the rate of a session and the fields of its packets: the limiting receiver,
+//! feedback rounds and echoes. TFMCC's source has one regulator; SMCC's has one for each layer.
 
 use super::control::{Bounds, Control, ReportSummary};
 use super::echoes::{Echoes, Waiting};
@@ -10,19 +10,19 @@ use crate::tfmcc::rules::rescaled_rate;
 use layercast_core::units::{Duration, Rate, Size, Time, WireSeq};
 use layercast_kit::estimator::{MAX_RTT, rtt_sample};
 
-/// The shortest spacing of packets, so that a wild rate cannot stall a host.
+/// The shortest spacing of packets, so that an extreme rate cannot stall a host.
 const MIN_SPACING: Duration = Duration::from_us(1);
 
 /// The bounds of a session's rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Range {
-    /// The rate does not fall below this.
+    /// The lower bound.
     pub(crate) low: Rate,
-    /// Nor rise above this.
+    /// The upper bound.
     pub(crate) high: Rate,
 }
 
-/// A report with numbers that make sense.
+/// A report with plausible numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reported {
     report: Report,
@@ -31,7 +31,7 @@ pub(crate) struct Reported {
 }
 
 impl Reported {
-    /// None if the report's time stamp or rate can be nobody's.
+    /// None if the report's time stamp or rate is impossible.
     pub(crate) fn new(now: Time, report: &Report) -> Option<Reported> {
         let rtt = rtt_sample(now.as_wire_us(), report.heard_us, 0)?;
         Some(Reported { report: *report, rtt, asked: report.rate.rate()?.as_bytes_per_s() })
@@ -42,7 +42,7 @@ impl Reported {
 #[derive(Clone, Debug)]
 pub(crate) struct Regulator {
     packet_size: Size,
-    /// What of the rate is sent elsewhere, and the least that is sent here, in byte/s.
+    /// The part of the rate that is sent elsewhere, and the minimum that is sent here, in byte/s.
     elsewhere: f64,
     least: f64,
     control: Control,
@@ -65,16 +65,16 @@ impl Regulator {
             echoes: Echoes::new(),
             rtt: None,
         };
-        regulator.rounds.spacing_changed(regulator.spacing());
+        regulator.rounds.on_spacing_change(regulator.spacing());
         regulator
     }
 
-    /// The part of the rate that is sent elsewhere, and the least that is sent here all the same.
+    /// Sets the part of the rate that is sent elsewhere, and the minimum that is sent here all the same.
     pub(crate) fn share(&mut self, elsewhere: Rate, least: Rate) {
         (self.elsewhere, self.least) = (elsewhere.as_bytes_per_s(), least.as_bytes_per_s());
     }
 
-    /// The rate that receivers are to have.
+    /// The rate that receivers get in total.
     pub(crate) fn rate(&self) -> Rate {
         Rate::from_bytes_per_s(self.control.rate())
     }
@@ -84,7 +84,7 @@ impl Regulator {
         self.control.rate()
     }
 
-    /// Between two packets that are sent here.
+    /// The spacing of packets that are sent here.
     pub(crate) fn spacing(&self) -> Duration {
         let own = (self.control.rate() - self.elsewhere).max(self.least);
         Rate::from_bytes_per_s(own).time_to_send(self.packet_size).max(MIN_SPACING)
@@ -95,10 +95,10 @@ impl Regulator {
         self.rounds.max_rtt()
     }
 
-    /// Nobody is heard here: the largest round-trip time is that of those who may come.
+    /// No receiver reports here: the largest round-trip time is that of those that may join.
     pub(crate) fn expect_max_rtt(&mut self, max_rtt: Duration) {
         self.rounds.set_max_rtt(max_rtt);
-        self.rounds.spacing_changed(self.spacing());
+        self.rounds.on_spacing_change(self.spacing());
     }
 
     pub(crate) fn limiting(&self) -> Option<ReceiverId> {
@@ -123,7 +123,7 @@ impl Regulator {
         self.control.advance(now, self.rounds.max_rtt());
     }
 
-    /// The source goes on after a pause before which it sent at `rate` byte/s.
+    /// The source resumes after a pause before which it sent at `rate` byte/s.
     pub(crate) fn resume(&mut self, now: Time, rate: f64) {
         self.control.resume(now, rate);
     }
@@ -156,14 +156,14 @@ impl Regulator {
             self.rounds.on_feedback(round, report.rate);
         }
         let rate = if has_loss && !has_rtt { rescaled_rate(asked, before, rtt) } else { asked };
-        let heard = ReportSummary { receiver, rate, has_loss, leaving };
-        self.control.on_report(now, &heard, self.rounds.max_rtt(), self.rounds.length());
-        self.rounds.spacing_changed(self.spacing());
+        let summary = ReportSummary { receiver, rate, has_loss, leaving };
+        self.control.on_report(now, &summary, self.rounds.max_rtt(), self.rounds.length());
+        self.rounds.on_spacing_change(self.spacing());
         let is_limiting = self.control.limiting() == Some(receiver);
         if is_limiting {
             self.rtt = Some(rtt);
         }
-        self.echoes.limiting_is(self.control.limiting());
+        self.echoes.set_limiting(self.control.limiting());
         if !leaving {
             let Report { timestamp_us, rate, .. } = report;
             let waiting = Waiting { receiver, timestamp_us, arrived: now, has_rtt, round, rate };
@@ -172,14 +172,14 @@ impl Regulator {
         of_another
     }
 
-    /// What the clock alone brings about. Returns how many feedback rounds ended.
+    /// The effects of the clock. Returns how many feedback rounds ended.
     pub(crate) fn poll(&mut self, now: Time) -> u64 {
         let mut ended = 0;
         loop {
             if self.control.poll(now, self.rounds.max_rtt(), self.rounds.length()) {
-                self.rounds.spacing_changed(self.spacing());
+                self.rounds.on_spacing_change(self.spacing());
             }
-            self.echoes.limiting_is(self.control.limiting());
+            self.echoes.set_limiting(self.control.limiting());
             if self.rounds.poll(now, self.spacing()) {
                 ended += 1;
             } else if self.control.deadline(self.rounds.max_rtt()) > now {

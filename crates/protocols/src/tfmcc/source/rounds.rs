@@ -6,13 +6,13 @@ use crate::tfmcc::options::Options;
 use crate::tfmcc::rules::max_rtt_after_round;
 use layercast_core::units::{Duration, Time};
 
-/// The present feedback round and what was heard in it.
+/// The present feedback round and its reports.
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
     number: u8,
     started: Time,
-    /// Whether a receiver other than the limiting one was heard.
-    heard: bool,
+    /// Whether a receiver other than the limiting one has reported.
+    has_feedback: bool,
     suppression: FloatRate,
     /// The largest round-trip time of this round's reports.
     peak: Duration,
@@ -27,7 +27,7 @@ impl Rounds {
         Rounds {
             number: 0,
             started: now,
-            heard: false,
+            has_feedback: false,
             suppression: FloatRate::UNBOUNDED,
             peak: Duration::ZERO,
             max_rtt: options.r_max_initial,
@@ -69,24 +69,24 @@ impl Rounds {
     /// A report by another than the limiting receiver. Reports of older rounds suppress nothing.
     pub(super) fn on_feedback(&mut self, round: u8, rate: FloatRate) {
         if round == self.number {
-            self.heard = true;
+            self.has_feedback = true;
             self.suppression = FloatRate(self.suppression.0.min(rate.0));
         }
     }
 
-    /// The largest round-trip time is known from elsewhere.
+    /// The largest round-trip time, from another source.
     pub(super) fn set_max_rtt(&mut self, max_rtt: Duration) {
         self.max_rtt = max_rtt.min(self.limit);
     }
 
     /// The largest round-trip time is not below the spacing of packets.
-    pub(super) fn spacing_changed(&mut self, spacing: Duration) {
+    pub(super) fn on_spacing_change(&mut self, spacing: Duration) {
         self.max_rtt = self.max_rtt.max(spacing + self.granularity);
     }
 
-    /// When the round ends if nothing more is heard.
+    /// When the round ends unless another report arrives.
     pub(super) fn end(&self) -> Time {
-        self.started + self.length() * if self.heard { 1 } else { 2 }
+        self.started + self.length() * if self.has_feedback { 1 } else { 2 }
     }
 
     /// Begins the next round, if it is time.
@@ -96,7 +96,7 @@ impl Rounds {
         }
         self.number = self.number.wrapping_add(1);
         self.started = now;
-        self.heard = false;
+        self.has_feedback = false;
         self.suppression = FloatRate::UNBOUNDED;
         self.max_rtt = max_rtt_after_round(self.max_rtt, self.peak, spacing, self.granularity);
         self.peak = Duration::ZERO;
@@ -120,12 +120,12 @@ mod tests {
 
     #[test]
     fn a_round_ends_after_six_round_trips_with_feedback_and_after_twelve_without() {
-        let mut heard = rounds();
+        let mut reported = rounds();
         let mut silent = rounds();
-        heard.on_feedback(0, FloatRate(700));
-        assert_eq!((heard.end(), silent.end()), (at(3000), at(6000)));
-        assert!(!heard.poll(at(2999), SPACING) && heard.poll(at(3000), SPACING));
-        assert_eq!((heard.number(), heard.suppression()), (1, FloatRate::UNBOUNDED));
+        reported.on_feedback(0, FloatRate(700));
+        assert_eq!((reported.end(), silent.end()), (at(3000), at(6000)));
+        assert!(!reported.poll(at(2999), SPACING) && reported.poll(at(3000), SPACING));
+        assert_eq!((reported.number(), reported.suppression()), (1, FloatRate::UNBOUNDED));
         // The first report after the usual length ends the round at once.
         assert!(!silent.poll(at(4000), SPACING));
         silent.on_feedback(0, FloatRate(700));
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(rounds.max_rtt(), Duration::from_ms(800), "it was the peak");
         assert!(rounds.poll(at(40_000), SPACING));
         assert_eq!(rounds.max_rtt(), Duration::from_ms(720));
-        rounds.spacing_changed(Duration::from_ms(999));
+        rounds.on_spacing_change(Duration::from_ms(999));
         assert_eq!(rounds.max_rtt(), Duration::from_ms(1000));
         rounds.on_rtt(Duration::from_secs(60));
         assert_eq!(rounds.max_rtt(), Duration::from_secs(16), "a wild one is cut");

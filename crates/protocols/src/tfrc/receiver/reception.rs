@@ -1,4 +1,4 @@
-//! What a receiver makes of its packets: losses, the loss event rate, the rate that follows.
+//! How a receiver processes packets: losses, the loss event rate, the rate that follows.
 
 use crate::tfrc::header::{Data, Header};
 use crate::tfrc::{Meter, Settings};
@@ -11,7 +11,7 @@ use layercast_kit::estimator::{
     ArrivalClass, ClockReading, LossOutcome, LossPanel, Packet, SenderClock, SequenceTracker, max_gap_for,
 };
 
-/// What a packet brought.
+/// The outcome of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It counts.
@@ -21,13 +21,13 @@ pub(super) enum Verdict {
         /// Whether that was the first of all.
         first_event: bool,
     },
-    /// Late, or here before, or far from all others.
+    /// It is late, a duplicate, or out of sequence.
     Ignored,
-    /// Its time stamp is not believed.
+    /// Its time stamp is implausible.
     Suspect,
 }
 
-/// The estimators of a receiver, in the order in which a packet passes them.
+/// The estimators of a receiver, in the order in which they process a packet.
 #[derive(Clone, Debug)]
 pub(super) struct Reception {
     clock: SenderClock,
@@ -105,7 +105,7 @@ impl Reception {
                 sent
             }
         };
-        self.learn_path(data);
+        self.update_path(data);
         let before = self.meter.events();
         let Reception { meter, tracker, event_round, precise, .. } = self;
         // A further event needs a packet that was sent after a report about the last one.
@@ -145,7 +145,7 @@ impl Reception {
         Verdict::Counted { new_event: events > before, first_event: before == 0 && events > 0 }
     }
 
-    fn learn_path(&mut self, data: &Data) {
+    fn update_path(&mut self, data: &Data) {
         let Some(rtt) = data.rtt() else { return };
         let rto = data.rto().unwrap_or(rtt * 4);
         if self.rtt != Some(rtt) {
@@ -156,19 +156,19 @@ impl Reception {
         self.path = Some(Path { packets_per_ack: self.packets_per_ack, ..path });
     }
 
-    /// The first loss event: the packets before it tell nothing of the path, since the rate doubled
-    /// meanwhile. An interval for `target` takes their place, at least for half a packet per round
+    /// The first loss event: the packets before it do not reflect the path, since the rate doubled
+    /// meanwhile. An interval for `target` replaces them, for at least half a packet per round
     /// trip (RFC 5348, section 6.3.1).
-    pub(super) fn plant_first(&mut self, target: Rate) {
+    pub(super) fn set_first_interval(&mut self, target: Rate) {
         let Some(path) = self.path else { return };
         let least = 0.5 * self.packet_bytes / path.rtt_s;
         let target = target.as_bytes_per_s().max(least);
         if let Ok(loss) = self.formula.loss_rate(&path, target) {
-            self.meter.plant_first(1.0 / loss);
+            self.meter.set_first_interval(1.0 / loss);
         }
     }
 
-    /// Forgets everything: the source began anew.
+    /// Forgets everything: the source restarted.
     pub(super) fn reset(&mut self) {
         self.clock = SenderClock::default();
         self.tracker.reset();
@@ -179,7 +179,7 @@ impl Reception {
     }
 }
 
-/// Counts what a packet's number turned out to be.
+/// Counts the outcome of a packet's number.
 fn count(class: ArrivalClass, counters: &mut ReceiverCounters, actions: &mut ActionQueue<Header>) {
     match class {
         ArrivalClass::Duplicate => counters.duplicate += 1,

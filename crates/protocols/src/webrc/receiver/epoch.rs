@@ -12,7 +12,7 @@ impl Receiver {
     pub(super) fn end_epoch(&mut self, now: Time) {
         let (epoch, held) = (self.options.epoch(), self.waves_held());
         let Some(path) = &mut self.path else { return };
-        // A host that was busy may call late: rates are over the time that has passed.
+        // A busy host may call late: rates are over the time that has passed.
         let passed_s = now.since(path.epoch_began).as_secs_f64();
         let (received, lost) = core::mem::take(&mut path.epoch_packets);
         let rate = |packets: u32| f64::from(packets) / passed_s;
@@ -22,18 +22,18 @@ impl Receiver {
         path.rates.end_epoch(&self.waves, weights, held, rate(received), rate(received + lost));
         path.loss.end_epoch();
         self.timers.arm(Timer::Epoch, now + epoch);
-        self.watch_start_up(now);
+        self.check_start_up(now);
         self.decide(now);
     }
 
-    /// Whether the newest wave has had an epoch to show itself.
+    /// Whether an epoch has passed since the newest wave's first packet.
     fn has_shown(&self, path: &Path, now: Time) -> bool {
-        path.joining_since.is_none() && now.since(path.newest_heard) >= self.options.epoch()
+        path.joining_since.is_none() && now.since(path.newest_first_packet) >= self.options.epoch()
     }
 
-    /// Start-up ends when the most is reached, or when a wave has not brought what it should (RFC
+    /// Start-up ends when the maximum is reached, or when a wave has not brought what it should (RFC
     /// 3738, section 3.2.2.6, third and fourth case).
-    fn watch_start_up(&mut self, now: Time) {
+    fn check_start_up(&mut self, now: Time) {
         let held = self.waves_held();
         let Some(path) = self.path.as_ref().filter(|path| path.slow_start.is_none()) else { return };
         let (true_rate, anticipated) = (path.rates.true_rate, path.rates.anticipated);
@@ -49,7 +49,7 @@ impl Receiver {
         }
     }
 
-    /// The most that the receiver wants, in packets/s (MRR_P).
+    /// The maximum rate of the receiver, in packets/s (MRR_P).
     fn most_wanted(&self) -> f64 {
         if self.options.max_rate.is_zero() {
             return f64::INFINITY;
@@ -102,6 +102,6 @@ impl Receiver {
         let gaps_s = self.options.join_gaps * self.waves.mean_gap_s(held + 1);
         let limit = Duration::from_secs_f64(path.rtt.join_limit_s().max(gaps_s));
         self.timers.arm(Timer::Join, now + limit);
-        self.hold(channel_of(wave), if is_start_up { Cause::SlowStart } else { Cause::RateAbove });
+        self.join_channel(channel_of(wave), if is_start_up { Cause::SlowStart } else { Cause::RateAbove });
     }
 }

@@ -1,4 +1,4 @@
-//! A channel that is held, and its packets' numbers.
+//! A channel that is held, and its packet numbers.
 
 use crate::webrc::options::{Options, WordForm};
 use crate::webrc::source::base_numbers;
@@ -11,7 +11,7 @@ use layercast_kit::estimator::SequenceTracker;
 pub(super) struct Held {
     pub(super) channel: Channel,
     pub(super) tracker: SequenceTracker,
-    /// After how many numbers they begin anew.
+    /// The number at which packet numbers wrap.
     numbers: u64,
 }
 
@@ -26,8 +26,8 @@ impl Held {
         Held { channel, tracker: SequenceTracker::new(Layer(channel.0), options.reorder, max_gap), numbers }
     }
 
-    /// The form of a number that does not begin anew, nearest to the highest that arrived.
-    pub(super) fn widen(&self, number: u32) -> WireSeq {
+    /// The unwrapped form of a number, nearest to the highest that arrived.
+    pub(super) fn unwrapped(&self, number: u32) -> WireSeq {
         let number = u64::from(number) % self.numbers;
         let Some(highest) = self.tracker.highest() else {
             // A start above zero leaves room for packets that are older than the first.
@@ -49,7 +49,7 @@ mod tests {
     use layercast_kit::estimator::SendTime;
 
     #[test]
-    fn numbers_go_on_where_they_begin_anew() {
+    fn numbers_continue_where_they_wrap() {
         let layers = LayerTable::from_rates([Rate::from_kbps(1000.0)]).unwrap();
         let plan = SessionPlan { layers, packet_size: Size::from_bytes(1000) };
         let options = Options::default();
@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(base.numbers, 65_529);
         let mut lost = 0;
         for number in [65_527, 65_528, 1, 0, 2] {
-            let wire = base.widen(number);
+            let wire = base.unwrapped(number);
             base.tracker.on_packet(wire, SendTime::from(Time::ZERO), Time::ZERO, |_| lost += 1);
         }
         assert_eq!((lost, base.tracker.missing(), base.tracker.counts().received), (0, 0, 5));

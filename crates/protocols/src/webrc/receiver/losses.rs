@@ -1,4 +1,4 @@
-//! The losses that one input brought to light.
+//! The losses that one input revealed.
 
 use crate::webrc::waves::BASE;
 use layercast_core::units::{Layer, Seq};
@@ -9,14 +9,14 @@ use layercast_kit::estimator::Packet;
 pub(super) struct Losses {
     pub(super) count: u32,
     /// How many of them were on the base channel.
-    pub(super) of_base: u32,
+    pub(super) on_base: u32,
     pub(super) first: Option<(Layer, Seq)>,
 }
 
 impl Losses {
     pub(super) fn add(&mut self, lost: &Packet) {
         self.count += 1;
-        self.of_base += u32::from(lost.layer.0 == BASE.0);
+        self.on_base += u32::from(lost.layer.0 == BASE.0);
         self.first = self.first.or(Some((lost.layer, lost.seq)));
     }
 }

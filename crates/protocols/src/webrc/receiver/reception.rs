@@ -1,4 +1,4 @@
-//! What packets tell: the slot, losses, and the first packet after a join.
+//! How a receiver processes packets: the slot, losses, and the first packet after a join.
 
 use super::losses::Losses;
 use super::{Path, Receiver, Timer};
@@ -14,18 +14,18 @@ use layercast_core::contract::{Arrival, Cause, Origin, TraceEvent};
 use layercast_core::units::{Duration, Layer, Time};
 use layercast_kit::estimator::{ArrivalClass, SendTime};
 
-/// A slot that cannot have come yet is believed when so many packets in a row tell of it (this
+/// An impossible slot is accepted when this many packets in a row carry it (this
 /// project's guard against forgery).
 const PROOFS: u32 = 3;
 
-/// So many end packets are believed (this project's guard against a damaged or forged one).
+/// This many end packets are accepted as the end (this project's guard against a damaged or forged one).
 const ENDS: u32 = 2;
 
 impl Receiver {
     pub(super) fn on_packet(&mut self, now: Time, arrival: &Arrival<Header>) {
         let header = arrival.header;
         let is_ours = header.cycle == self.waves.cycle() && header.slot < header.cycle;
-        // A packet that came on another channel than it says, or of another session's shape.
+        // A packet on another channel than its header says, or of a session with another number of waves.
         if arrival.origin != Origin::Channel(header.channel) || !is_ours {
             return;
         }
@@ -33,11 +33,11 @@ impl Receiver {
             self.on_end(header);
             return;
         }
-        // One that still arrives after a leave is no longer ours.
+        // A packet that still arrives after a leave does not count.
         if !self.held.iter().any(|held| held.channel == header.channel) {
             return;
         }
-        self.last_heard = now;
+        self.last_packet = now;
         if self.path.is_none() {
             self.begin(now, header);
         }
@@ -67,7 +67,7 @@ impl Receiver {
         let delay = now.since(self.entered);
         let rates = Rates::new(&self.waves, &self.options, place);
         self.actions.trace(TraceEvent::FirstRoundTrip { rtt: delay });
-        let began = now - Departures::new(&self.waves).of_base(place);
+        let began = now - Departures::new(&self.waves).base_departure(place);
         self.path = Some(Path {
             slot: (header.slot, began),
             doubted: (header.slot, 0),
@@ -81,7 +81,7 @@ impl Receiver {
             event_until: Time::ZERO,
             slow_start: None,
             joining_since: None,
-            newest_heard: now,
+            newest_first_packet: now,
             last_delay_s: None,
             blocked_until: Time::ZERO,
             alone: (0, 0),
@@ -89,7 +89,7 @@ impl Receiver {
         self.timers.arm(Timer::Epoch, now + self.options.epoch());
     }
 
-    /// A packet tells of a slot (RFC 3738, section 3.2.3.3).
+    /// The slot of a packet (RFC 3738, section 3.2.3.3).
     fn on_slot(&mut self, now: Time, slot: u16) {
         let Some(path) = &mut self.path else { return };
         let Some((ahead, plausible)) = starts_slot(&self.waves, path.slot.0, slot, now.since(path.slot.1))
@@ -126,7 +126,7 @@ impl Receiver {
         self.release(1, true, Cause::WaveEnded);
     }
 
-    /// Who loses much of the base alone should not be here (RFC 3738, section 3.2.1).
+    /// A receiver that loses much of the base channel alone should leave (RFC 3738, section 3.2.1).
     fn check_base(&mut self, now: Time) {
         let Some(path) = &mut self.path else { return };
         let (received, lost) = path.alone;
@@ -145,7 +145,7 @@ impl Receiver {
         let Some(path) = &mut self.path else { return };
         let Some(joined) = path.joining_since.take() else { return };
         self.timers.disarm(Timer::Join);
-        path.newest_heard = now;
+        path.newest_first_packet = now;
         let delay_s = now.since(joined).as_secs_f64();
         path.rtt.update(delay_s - self.waves.first_packet_delay_s(held));
         let before_s = path.last_delay_s.replace(delay_s);
@@ -158,10 +158,10 @@ impl Receiver {
         }
     }
 
-    /// Counts a packet, and what it shows to be lost.
+    /// Counts a packet, and the losses that it reveals.
     fn count(&mut self, now: Time, place: usize, number: u32) {
         let Some(held) = self.held.get_mut(place) else { return };
-        let (wire, channel) = (held.widen(number), held.channel);
+        let (wire, channel) = (held.unwrapped(number), held.channel);
         let mut losses = Losses::default();
         let (_, class) = held.tracker.on_packet(wire, SendTime::from(now), now, |lost| losses.add(lost));
         self.on_losses(now, losses);
@@ -175,7 +175,7 @@ impl Receiver {
                 path.alone.0 += 1;
             }
         }
-        self.watch_holes();
+        self.arm_hole_timer();
     }
 
     /// Packets are lost (RFC 3738, section 3.2.3.4).
@@ -185,7 +185,7 @@ impl Receiver {
         let Some((layer, first_lost)) = losses.first else { return };
         path.epoch_packets.1 += losses.count;
         if self.held.len() == 1 {
-            path.alone.1 += losses.of_base;
+            path.alone.1 += losses.on_base;
         }
         let begins = now >= path.event_until;
         for index in 0..losses.count {
@@ -214,7 +214,7 @@ impl Receiver {
     }
 
     /// Start-up is over, with this as slow start rate: from now on the equation decides, and it begins
-    /// where the receiver is (RFC 3738, section 3.2.2.6).
+    /// at the present rate (RFC 3738, section 3.2.2.6).
     pub(super) fn end_start_up(&mut self, slow_start: f64) {
         let (floor, level) = (self.slow_start_floor(), self.level());
         let Some(path) = &mut self.path else { return };

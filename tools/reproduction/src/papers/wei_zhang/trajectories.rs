@@ -52,7 +52,7 @@ impl TimeSeries {
 }
 
 /// Runs a built-in scenario once and gives the time_series of each probed receiver. One that cannot be run
-/// gives none, and no claim on it can be told.
+/// gives none, and a claim on it is undecided.
 fn trajectories(name: &str, overrides: &[&str], names: &[&str]) -> Vec<TimeSeries> {
     let Some(built_in) = catalogue::find(name) else { return Vec::new() };
     let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
@@ -175,13 +175,13 @@ fn climb() -> Figure {
             let time_series = one(&[FAST_LINK], "linear");
             let top = time_series.joins().iter().map(|(_, level)| *level).max().unwrap_or(0);
             let first = time_series.joins().into_iter().take(top as usize);
-            let places = first.map(|(at, level)| {
+            let points = first.map(|(at, level)| {
                 (format!("level {level}"), Samples::exactly(at / (f64::from(level + 1) * INTERVAL_S)))
             });
             Finding::each(
                 "When a level is reached, over (level + 1) tau_0",
                 Bound::Within(0.9, 1.1),
-                places.collect(),
+                points.collect(),
             )
         })],
     }

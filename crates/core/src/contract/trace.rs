@@ -1,20 +1,20 @@
-//! What endpoints tell about themselves.
+//! Trace events that endpoints record.
 
 use core::fmt;
 
 use super::Peer;
 use crate::units::{Channel, Duration, Layer, Level, Seq};
 
-/// Something worth knowing that happened inside an endpoint. Plots and explanations come from notes.
+/// A notable event inside an endpoint, with its cause. Plots and explanations are made from these.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TraceEvent {
     /// The level changed, and why.
     LevelChanged {
-        /// Before.
+        /// The level before.
         from: Level,
-        /// After.
+        /// The level after.
         to: Level,
-        /// Why.
+        /// The cause.
         cause: Cause,
     },
     /// A new loss event began.
@@ -41,33 +41,33 @@ pub enum TraceEvent {
         /// The sample.
         rtt: Duration,
     },
-    /// A layer's sequence numbers made no sense and were learned anew.
+    /// A layer's sequence numbers were inconsistent, and tracking restarted.
     Resynchronised {
         /// The layer.
         layer: Layer,
     },
-    /// Nothing has been heard from the session for this long.
+    /// No packet of the session has arrived for this long.
     Silent {
         /// Time since the start or since the last packet.
         waited: Duration,
     },
-    /// A channel that was left, and that should have fallen silent, brings packets again: the leave took
-    /// longer than the session allows for, or was lost (dynamic layering).
+    /// A channel that was left, and should be silent, delivers packets again: the leave took longer than
+    /// the session allows for, or was lost (dynamic layering).
     LateLeave {
         /// The channel.
         channel: Channel,
         /// How long ago it was left.
         since_leave: Duration,
     },
-    /// A child of a router or of the source has lacked a packet for too long; nobody waits for it any more
+    /// A child of a router or of the source has lacked a packet for too long and is no longer waited for
     /// (reliable protocols).
     LeftBehind {
-        /// Who.
+        /// The child.
         child: Peer,
-        /// How long it has not come further.
+        /// How long it has made no progress.
         waited: Duration,
     },
-    /// The source said that the session is over.
+    /// The source announced the end of the session.
     SessionEnded,
 }
 
@@ -76,11 +76,11 @@ pub enum TraceEvent {
 pub enum Cause {
     /// The session began.
     Start,
-    /// Slow start went on to the next layer.
+    /// Slow start joined the next layer.
     SlowStart,
-    /// The fair rate is above the next layer.
+    /// The fair rate is above that of the next layer.
     RateAbove,
-    /// The fair rate is below the layers held.
+    /// The fair rate is below that of the layers held.
     RateBelow,
     /// Packets were lost.
     Loss,
@@ -88,15 +88,15 @@ pub enum Cause {
     CongestionMark,
     /// A synchronisation point allowed it.
     SynchronisationPoint,
-    /// The time for an experiment had come.
+    /// A join experiment was due.
     Experiment,
     /// The slot's increase signal allowed it.
     IncreaseSignal,
-    /// Nothing arrived any more.
+    /// Packets stopped arriving.
     Silence,
-    /// The layer joined carried nothing.
+    /// The layer that was joined carried no packets.
     SilentLayer,
-    /// A wave came to its end.
+    /// A wave ended.
     WaveEnded,
     /// The host could not join.
     JoinFailed,
