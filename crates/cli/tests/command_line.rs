@@ -128,9 +128,10 @@ fn lists_the_options_and_gauges_of_a_protocol() {
     let elm = text(&run(&["list", "elm"]).stdout);
     assert!(elm.starts_with("strategy = lazy    (one of naive, skeptical, lazy)\n    When "), "{elm}");
     let names = text(&run(&["list", "elm", "--plain"]).stdout);
-    let (options, gauges) = elm.split_once("\ngauges of its receivers").expect("gauges follow");
+    let (options, gauges) = elm.split_once("\ngauges, for probes and metrics").expect("gauges follow");
     assert_eq!(options.lines().count(), 2 * names.lines().count());
     assert!(gauges.contains("\nsuspect    (packets)\n    Packets whose time stamp"), "{gauges}");
+    assert!(gauges.contains("\nsource_echoes    (echoes)\n"), "{gauges}");
 }
 
 #[test]

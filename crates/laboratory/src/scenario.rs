@@ -9,6 +9,7 @@
 pub mod catalogue;
 mod error;
 pub mod field;
+mod flow_gauges;
 mod flow_name;
 mod naming;
 mod nearest;
@@ -30,13 +31,14 @@ mod tests;
 mod tree;
 
 pub use error::{ScenarioError, ScenarioErrors};
+pub use flow_gauges::{FlowGauges, Gauge};
 pub use flow_name::FlowName;
 pub use nearest::nearest;
 pub use plan::{
     DeliveryTrace, DemandPlan, Distribution, Draw, FlowEnd, FlowPlan, GroupPlan, LinkChange, LinkDirection,
     LinkPlan, LinkVariation, LossModel, LossPlace, Outage, QueueLimit, QueuePlan, Scenario, SessionPlan,
-    Window,
+    Traffic, Window,
 };
-pub use probe::{Gauge, ProbePlan, Quantity, Subject, SubjectKind};
+pub use probe::{ProbePlan, Quantity, Subject, SubjectKind};
 pub use protocols::{Catalogue, ProtocolPlan};
 pub use read::read;

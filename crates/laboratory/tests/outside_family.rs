@@ -84,10 +84,10 @@ mod steady {
                 Input::Finish | Input::Stop => self.clocks.stop(),
                 _ => {}
             }
-            self.clocks.send_due(now, |layer, seq| {
+            while let Some((layer, seq)) = self.clocks.take_due(now) {
                 let packet = Send::data(layer.channel(), Header(layer, seq), self.plan.packet_size);
                 self.actions.send(packet);
-            });
+            }
         }
 
         fn poll_action(&mut self) -> Option<Action<Header>> {

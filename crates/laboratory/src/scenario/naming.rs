@@ -23,7 +23,7 @@ impl Scenario {
         let sinks = self.flows.iter().flat_map(|flow| {
             flow.to.iter().map(move |place| FlowName {
                 name: place.flow.clone(),
-                protocol: flow.protocol.clone(),
+                protocol: flow.protocol().to_owned(),
                 role: Role::Sink,
                 session: None,
                 node: node(place),

@@ -34,10 +34,10 @@ impl<'c> Names<'c> {
         let mut quantities: Vec<&str> = Quantity::ALL.iter().map(|quantity| quantity.name()).collect();
         let gauges = catalogue
             .into_iter()
-            .flat_map(|catalogue| protocols.iter().flat_map(|protocol| catalogue.receiver_gauges(protocol)));
+            .flat_map(|catalogue| protocols.iter().flat_map(|protocol| catalogue.gauges(protocol).iter()));
         for gauge in gauges {
-            if !quantities.contains(&gauge.name) {
-                quantities.push(gauge.name);
+            if !quantities.contains(&gauge.name()) {
+                quantities.push(gauge.name());
             }
         }
         Names { protocols, quantities }

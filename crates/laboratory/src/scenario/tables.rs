@@ -356,8 +356,8 @@ pub const PROBE: TableSpec = TableSpec {
           `queue_bytes`, `queue_average` (RED's), `sent_kbps`, `drops` and `marks`; a TCP connection \
           `throughput_kbps`, `cwnd_packets`, `ssthresh_packets` and `flight_packets`; a constant-rate flow \
           `throughput_kbps`; a receiver `throughput_kbps`, `level`, `rate_kbps`, `smoothed_rate_kbps`, `loss` and \
-          `rtt_ms`, and the gauges of its protocol (`layercast list PROTOCOL`); what gauges count is kept as the \
-          increase since the last look.",
+          `rtt_ms`, and the gauges of its protocol (`layercast list PROTOCOL`), those of its source with `source_` \
+          in front; what gauges count is kept as the increase since the last look.",
     example: "{ of = \"link G1-G2\", what = [\"queue_packets\"], every = \"10 ms\" }",
     choice: None,
     fields: &[

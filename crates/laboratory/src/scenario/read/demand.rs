@@ -1,13 +1,13 @@
 //! Reads what flows have to send: distributions, and the demand that they make up.
 
-use layercast_core::units::{Duration, Rate, Size};
+use layercast_core::units::{Duration, Size};
 
 use super::compound::{check_keys, needed};
 use super::context::Context;
 use super::table::TableReader;
 use super::values::{Read, parsed};
 use crate::scenario::field::{FieldKind, TableSpec};
-use crate::scenario::plan::{DemandPlan, Distribution};
+use crate::scenario::plan::{DemandPlan, Distribution, Traffic};
 use crate::scenario::problems::Problem;
 use crate::scenario::protocols::UDP;
 use crate::scenario::tables::{SIZE_DISTRIBUTION, TIME_DISTRIBUTION};
@@ -92,19 +92,13 @@ fn read_distribution(
     }
 }
 
-/// What the flows of a table have to send. A wrong combination is told.
-pub(super) fn read_demand(table: &TableReader<'_>, node: &Node, context: &mut Context<'_>) -> DemandPlan {
+/// What the flows of a table have to send. A wrong combination is an error.
+pub(super) fn read_demand(table: &TableReader<'_>, context: &mut Context<'_>) -> DemandPlan {
     let law = |key: &str, context: &mut Context<'_>| -> Option<Distribution> { table.get(key, context) };
     let (size, gap, arrivals) = (law("size", context), law("gap", context), law("arrivals", context));
-    let (on, off) = (law("on", context), law("off", context));
-    let rate: Option<Rate> = table.get("rate", context);
-    let protocol = table.node("protocol").and_then(Node::text);
-    if protocol == Some(UDP) {
-        check_keys(node, UDP, &UDP_KEYS, &[], context);
-        if table.node("rate").is_none() {
-            table.missing("rate", context);
-        }
-    } else if let (Some(protocol), Some(rate)) = (protocol, table.node("rate")) {
+    let pauses = read_pauses(table, context);
+    if let Some(rate) = table.node("rate") {
+        let protocol = table.node("protocol").and_then(Node::text).unwrap_or_default();
         let problem = Problem::of(rate, format!("`{protocol}` does not use `rate`"));
         context.problems.push(problem.allowed("`rate` with `protocol = \"udp\"`"));
     }
@@ -125,19 +119,39 @@ pub(super) fn read_demand(table: &TableReader<'_>, node: &Node, context: &mut Co
     for key in ["gap", "arrivals"].into_iter().filter(|_| !has("size")) {
         told(key, "there are no transfers whose starts this could tell", "it with `size`", context);
     }
-    for (key, other) in [("on", "off"), ("off", "on")] {
-        if !has(other) {
-            told(key, "`on` and `off` need each other", "both or none", context);
-        }
-    }
     if has("size") {
         told("on", "flows that make transfers do not pause", "`on` and `off` without `size`", context);
     }
-    match (rate, size, gap, arrivals, on.zip(off)) {
-        (Some(rate), _, _, _, pauses) => DemandPlan::Constant { rate, pauses },
-        (_, Some(size), Some(gap), _, _) => DemandPlan::Transfers { size, gap },
-        (_, Some(size), _, Some(gap), _) => DemandPlan::Arrivals { size, gap },
-        (_, _, _, _, Some((on, off))) => DemandPlan::OnOff { on, off },
+    match (size, gap, arrivals, pauses) {
+        (Some(size), Some(gap), _, _) => DemandPlan::Transfers { size, gap },
+        (Some(size), _, Some(gap), _) => DemandPlan::Arrivals { size, gap },
+        (_, _, _, Some((on, off))) => DemandPlan::OnOff { on, off },
         _ => DemandPlan::Endless,
     }
+}
+
+/// How long flows send and pause.
+pub(super) fn read_pauses(
+    table: &TableReader<'_>,
+    context: &mut Context<'_>,
+) -> Option<(Distribution, Distribution)> {
+    let (on, off) = (table.get("on", context), table.get("off", context));
+    for (key, other) in [("on", "off"), ("off", "on")] {
+        if let (Some(at), None) = (table.node(key), table.node(other)) {
+            context.problems.push(Problem::of(at, "`on` and `off` need each other").allowed("both or none"));
+        }
+    }
+    on.zip(off)
+}
+
+/// A constant rate. Other keys than those of `udp`, among `entries` as the file gives them, are errors.
+pub(super) fn read_udp(
+    table: &TableReader<'_>,
+    entries: &Node,
+    context: &mut Context<'_>,
+) -> Option<Traffic> {
+    check_keys(entries, UDP, &UDP_KEYS, &[], context);
+    let (rate, packet_size) = (needed(table, "rate", context), table.get("packet_size", context));
+    let pauses = read_pauses(table, context);
+    Some(Traffic::Udp { rate: rate?, packet_size: packet_size?, pauses })
 }

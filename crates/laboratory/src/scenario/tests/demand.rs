@@ -1,26 +1,29 @@
 //! What flows have to send, as files give it.
 
-use layercast_core::units::Rate;
+use layercast_core::units::{Rate, Size};
 
 use crate::scenario::testing::{SMALL, read_text};
-use crate::scenario::{DemandPlan, Distribution};
+use crate::scenario::{DemandPlan, Distribution, Traffic};
 
-/// The small scenario with more keys of its flows; their demand, or what is wrong.
-fn demand(protocol: &str, keys: &str) -> Result<DemandPlan, String> {
+/// The small scenario with more keys of its flows; what they send, or what is wrong.
+fn traffic(protocol: &str, keys: &str) -> Result<Traffic, String> {
     let text = SMALL.replace(r#"protocol = "tcp-sack""#, &format!("protocol = \"{protocol}\"\n{keys}"));
     assert_ne!(text, SMALL);
-    read_text(&text, &[]).map(|scenario| scenario.flows[0].demand).map_err(|e| e.to_string())
+    read_text(&text, &[]).map(|scenario| scenario.flows[0].traffic.clone()).map_err(|e| e.to_string())
 }
 
 #[track_caller]
 fn refused(protocol: &str, keys: &str, why: &str) {
-    let told = demand(protocol, keys).unwrap_err();
+    let told = traffic(protocol, keys).unwrap_err();
     assert!(told.contains(why), "{told}");
 }
 
 #[test]
 fn distributions_and_demands_are_read() {
-    let tcp = |keys: &str| demand("tcp-sack", keys).unwrap();
+    let tcp = |keys: &str| match traffic("tcp-sack", keys).unwrap() {
+        Traffic::Tcp { demand, .. } => demand,
+        Traffic::Udp { .. } => unreachable!("it is a TCP"),
+    };
     assert_eq!(tcp(""), DemandPlan::Endless);
     assert_eq!(
         tcp("size = \"20 kB\"\ngap = { distribution = \"exponential\", mean = \"500 ms\" }"),
@@ -47,13 +50,14 @@ fn distributions_and_demands_are_read() {
     );
     let uniform = Distribution::Uniform { low: 0.0, high: 2.0 };
     assert_eq!(
-        demand(
+        traffic(
             "udp",
             "rate = \"1 Mbit/s\"\non = { distribution = \"uniform\", low = \"0 s\", high = \"2 s\" }\noff = \"1 s\""
         )
         .unwrap(),
-        DemandPlan::Constant {
+        Traffic::Udp {
             rate: Rate::from_mbps(1.0),
+            packet_size: Size::from_bytes(1000),
             pauses: Some((uniform, Distribution::Fixed(1.0)))
         }
     );
