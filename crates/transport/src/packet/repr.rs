@@ -82,7 +82,7 @@ impl Repr {
         let mut further = [0; MAX_FURTHER];
         let mut at = 0;
         let mut put = |part: &[u8]| {
-            // The room holds both extensions, so nothing is ever truncated.
+            // The buffer has space for both extensions, so nothing is ever truncated.
             if let Some(space) = further.get_mut(at..at + part.len()) {
                 space.copy_from_slice(part);
             }

@@ -100,12 +100,12 @@ fn loss_model(node: &Node, table: &TableReader<'_>, context: &mut Context<'_>) -
             let unit: Option<String> = table.get("unit", context);
             let distribution: Option<String> = table.get("distribution", context);
             let unit = if unit? == "bytes" { LossUnit::Bytes } else { LossUnit::Packets };
-            let law = if distribution? == "constant" {
+            let distribution = if distribution? == "constant" {
                 LengthDistribution::Constant
             } else {
                 LengthDistribution::Exponential
             };
-            Some(LossModel::TwoState(TwoStateLoss { unit, distribution: law, good: good?, bad: bad? }))
+            Some(LossModel::TwoState(TwoStateLoss { unit, distribution, good: good?, bad: bad? }))
         }
         "periodic" => {
             let period: Option<u32> = needed(table, "period", context);

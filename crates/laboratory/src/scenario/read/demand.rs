@@ -94,8 +94,8 @@ fn read_distribution(
 
 /// What the flows of a table have to send. A wrong combination is an error.
 pub(super) fn read_demand(table: &TableReader<'_>, context: &mut Context<'_>) -> DemandPlan {
-    let law = |key: &str, context: &mut Context<'_>| -> Option<Distribution> { table.get(key, context) };
-    let (size, gap, arrivals) = (law("size", context), law("gap", context), law("arrivals", context));
+    let drawn = |key: &str, context: &mut Context<'_>| -> Option<Distribution> { table.get(key, context) };
+    let (size, gap, arrivals) = (drawn("size", context), drawn("gap", context), drawn("arrivals", context));
     let pauses = read_pauses(table, context);
     if let Some(rate) = table.node("rate") {
         let protocol = table.node("protocol").and_then(Node::text).unwrap_or_default();
