@@ -65,8 +65,8 @@ fn drop_tail() -> Measured {
 /// Floyd and Jacobson choose the thresholds so that the average stays between them, with a probability at
 /// the upper one that makes all flows yield. Eight flows that share 1250 packets/s with 70 to 105 ms each
 /// have windows of about 13 packets, which by the square root law (p = 1.5/w^2) need a loss rate of 0.9 %.
-/// With `wait` the mean distance between drops is 1.5/p_b, so that p_b = 1.3 % puts the average near 5 + 10
-/// * 0.13. The queue itself is measured here; over 100 s its mean is close to that of its average. The
+/// With `wait` the mean distance between drops is 1.5/p_b, so that p_b = 1.3 % puts the average near
+/// 5 + 10 * 0.13. The queue itself is measured here; over 100 s its mean is close to that of its average. The
 /// square root law is rough, so the tolerance is the paper's own: between the thresholds.
 #[test]
 fn red_keeps_the_mean_queue_between_its_thresholds() {
