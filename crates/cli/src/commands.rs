@@ -1,13 +1,15 @@
 //! What each command does.
 
 use layercast_core::family::AnyProtocol as _;
+use layercast_laboratory::scenario::Catalogue;
+use layercast_protocols::registry::Registry;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Context;
 use layercast_core::contract::GaugeSpec;
 use layercast_laboratory::results::{self, RunCost, Summary};
-use layercast_laboratory::run::{self, RegistryCatalogue, RunRequest};
+use layercast_laboratory::run::{self, RunRequest};
 use layercast_laboratory::scenario::field::Absent;
 use layercast_laboratory::scenario::{self, Scenario as Plan, catalogue};
 use layercast_protocols::registry::{self, Protocol};
@@ -49,8 +51,13 @@ pub(crate) fn load(name: &str) -> Result<catalogue::Source, Failure> {
 /// decides the numbers, which probes do not.
 fn read(name: &str, overrides: &[String], probes: &[String]) -> Result<(Plan, String), Failure> {
     let source = load(name)?;
-    let plan = scenario::read(&source.name, &source.text, &[overrides, probes].concat(), &RegistryCatalogue)
-        .map_err(|errors| Failure::Input(errors.to_string()))?;
+    let plan = scenario::read(
+        &source.name,
+        &source.text,
+        &[overrides, probes].concat(),
+        &Catalogue::of::<Registry>(),
+    )
+    .map_err(|errors| Failure::Input(errors.to_string()))?;
     Ok((plan, run::as_run(&source.text, overrides)))
 }
 
@@ -80,7 +87,8 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     };
     let plural = if plan.replications == 1 { "" } else { "s" };
     let progress = Progress::new(format!("{} replication{plural}", plan.replications), arguments.quiet);
-    let outcome = run::run(&plan, &request, &|share| progress.tell(share)).context("the run failed")?;
+    let outcome =
+        run::run::<Registry>(&plan, &request, &|share| progress.tell(share)).context("the run failed")?;
     progress.finish();
 
     let cost = RunCost { wall_s: outcome.wall_s, peak_rss_bytes: run::peak_rss_bytes() };

@@ -1,11 +1,12 @@
 //! `layercast compare`: a scenario with each of several protocols.
 
+use layercast_laboratory::scenario::Catalogue;
+use layercast_protocols::registry::Registry;
 use std::fmt::Write as _;
 
 use anyhow::Context;
 use layercast_laboratory::compare::against::{self, Against, Version};
 use layercast_laboratory::compare::{self, CompareError, CompareRequest, Comparison, Contender, Ran};
-use layercast_laboratory::run::RegistryCatalogue;
 
 use crate::arguments::Compare;
 use crate::commands::{Failure, counted, load, prepare, repeated};
@@ -41,7 +42,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<(), Failure> {
 
 /// With the scenario's own TCP.
 fn beside_its_own(arguments: &Compare, request: &CompareRequest) -> Result<(), Failure> {
-    let contenders = compare::read(request, &RegistryCatalogue).map_err(failure)?;
+    let contenders = compare::read(request, &Catalogue::of::<Registry>()).map_err(failure)?;
     if let Some(directory) = &arguments.out {
         prepare(directory)?;
     }
@@ -60,10 +61,11 @@ fn beside_its_own(arguments: &Compare, request: &CompareRequest) -> Result<(), F
 
 /// With each version of TCP. All scenarios are read before anything runs.
 fn beside_each(arguments: &Compare, request: &CompareRequest) -> Result<(), Failure> {
-    let requests = against::requests(request, &arguments.against, &RegistryCatalogue).map_err(failure)?;
+    let requests =
+        against::requests(request, &arguments.against, &Catalogue::of::<Registry>()).map_err(failure)?;
     let mut all = Vec::with_capacity(requests.len());
     for (tcp, request) in arguments.against.iter().zip(&requests) {
-        all.push((tcp, compare::read(request, &RegistryCatalogue).map_err(failure)?));
+        all.push((tcp, compare::read(request, &Catalogue::of::<Registry>()).map_err(failure)?));
     }
     if let Some(directory) = &arguments.out {
         prepare(directory)?;
@@ -95,7 +97,7 @@ fn run_all(contenders: Vec<Contender>, arguments: &Compare, beside: &str) -> Res
         let replications = counted(contender.plan.replications as usize, "replication");
         let what = format!("{}{beside}, {replications}", contender.protocol);
         let progress = Progress::new(what, arguments.quiet);
-        ran.push(compare::run(contender, jobs, &|share| progress.tell(share)).map_err(failure)?);
+        ran.push(compare::run::<Registry>(contender, jobs, &|share| progress.tell(share)).map_err(failure)?);
         progress.finish();
     }
     Ok(ran)

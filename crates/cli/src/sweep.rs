@@ -1,9 +1,9 @@
 //! `layercast sweep`: a scenario in every cell of a grid.
 
+use layercast_protocols::registry::Registry;
 use std::fmt::Write as _;
 
 use anyhow::Context;
-use layercast_laboratory::run::RegistryCatalogue;
 use layercast_laboratory::sweep::{
     self, Grid, Progress as Begun, Store, SweepError, SweepRequest, SweepSummary,
 };
@@ -33,7 +33,7 @@ pub(crate) fn sweep(arguments: &Sweep) -> Result<(), Failure> {
         seed: arguments.seed,
         command: command_line(arguments),
     };
-    let grid = Grid::read(&request, &RegistryCatalogue).map_err(failure)?;
+    let grid = Grid::read::<Registry>(&request).map_err(failure)?;
     prepare(&arguments.out)?;
     let store = Store::open(&arguments.out, &grid).map_err(failure)?;
 
@@ -47,7 +47,7 @@ pub(crate) fn sweep(arguments: &Sweep) -> Result<(), Failure> {
         format!("{}, {} to run", counted(grid.cells.len(), "cell"), counted(all - done, "replication"));
     let progress = Progress::new(what, arguments.quiet);
     let jobs = arguments.jobs.map(|jobs| jobs as usize);
-    let outcome = begun.finish(jobs, &|share| progress.tell(share)).map_err(failure)?;
+    let outcome = begun.finish::<Registry>(jobs, &|share| progress.tell(share)).map_err(failure)?;
     progress.finish();
 
     tell(&sweep::table::render(&outcome))?;

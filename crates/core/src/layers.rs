@@ -1,7 +1,7 @@
-//! The layers of a session: the rate of each, and of all up to each.
+//! The layers of a session: the rate of each, and the cumulative rates.
 //!
 //! Layer 0 is the base. L_i is the rate of layer i alone, B_i = L_0 + ... + L_i the cumulative rate
-//! (thesis, section 2.3.1). A table is made by a scheme or from a list, and checked once.
+//! (thesis, section 2.3.1). A table is built by a scheme or from a list, and checked once.
 
 mod scheme;
 
@@ -12,7 +12,7 @@ use core::fmt;
 
 use crate::units::{Layer, Level, Rate};
 
-/// The most layers that a table may have. Protocols may allow fewer.
+/// The maximum number of layers of a table. Protocols may allow fewer.
 pub const MAX_LAYERS: usize = 1024;
 
 /// The checked rates of a session's layers.
@@ -32,7 +32,7 @@ pub enum LayerError {
         /// How many were asked for.
         count: usize,
     },
-    /// A layer's rate is not positive and finite, or too small beside the layers below to matter.
+    /// A layer's rate is not positive and finite, or negligible against the layers below.
     Rate {
         /// The layer.
         layer: Layer,
@@ -80,7 +80,7 @@ impl LayerTable {
     /// A table from cumulative rates: a "tailored" structure.
     ///
     /// # Errors
-    /// [`LayerError`] if there is no layer, if there are too many, or if the rates do not rise.
+    /// [`LayerError`] if there is no layer, if there are too many, or if the rates do not increase.
     pub fn from_cumulative(cumulative: impl IntoIterator<Item = Rate>) -> Result<LayerTable, LayerError> {
         let mut table = LayerTable { own: Vec::new(), cumulative: Vec::new() };
         for rate in cumulative {
@@ -100,8 +100,8 @@ impl LayerTable {
         if self.own.len() == MAX_LAYERS {
             return Err(LayerError::TooMany { count: MAX_LAYERS + 1 });
         }
-        // A rate that vanishes in the sum would give two equal cumulative rates; one at the end of
-        // the number range comes from an infinite input.
+        // A rate that vanishes in the sum would give two equal cumulative rates; a rate at the end of the
+        // number range comes from an infinite input.
         if own.is_zero() || cumulative <= self.top_rate() || cumulative.as_bps() >= f64::MAX {
             return Err(LayerError::Rate { layer: self.next_layer() });
         }

@@ -1,13 +1,13 @@
-//! Where a protocol's data header stands in an LCT packet (RFC 5651, section 5.1).
+//! The mapping of a protocol's data header to an LCT packet (RFC 5651, section 5.1).
 //!
-//! A data header is cut into four pieces: the congestion control information of 32 or 64 bits, the
-//! session number (LCT's TSI), the end of the session (LCT's flag A), and one header extension of
-//! the protocol's own with all the rest. The transport puts the pieces into packets and does not
-//! look into them; only the protocol's module knows what they mean. `docs/wire-format.md` has the tables.
+//! A data header consists of four LCT fields: the congestion control information of 32 or 64 bits, the
+//! session number (TSI), the end of the session (flag A), and one header extension of the protocol with all
+//! the rest. The transport writes the fields into packets without interpreting them; only the protocol's
+//! module knows their meaning. `docs/wire-format.md` has the tables.
 
 use core::fmt;
 
-/// The most bytes of content that an extension of ours has: room for SMCC's layer with an echo.
+/// The maximum payload of a header extension in bytes: enough for SMCC's layer with an echo.
 pub const MAX_CONTENT: usize = 38;
 
 /// Congestion control information (RFC 5651, section 5.1): 32 bits (C = 0) or 64 bits (C = 1).
@@ -28,7 +28,7 @@ impl Cci {
         }
     }
 
-    /// The information of so many bytes; none unless they are 4 or 8.
+    /// The information from its bytes; none unless they are 4 or 8.
     pub fn of(bytes: &[u8]) -> Option<Cci> {
         bytes.try_into().map(Cci::Short).or_else(|_| bytes.try_into().map(Cci::Long)).ok()
     }
@@ -41,12 +41,12 @@ impl Cci {
     }
 }
 
-/// The pieces of a data header.
+/// The LCT fields of a data header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LctFields {
     /// The congestion control information.
     pub cci: Cci,
-    /// The session number that the header names; none if the protocol has none.
+    /// The session number in the header; none if the protocol has none.
     pub session: Option<u32>,
     /// Whether the session ends (RFC 5651, section 5.1: flag A).
     pub end_of_session: bool,
@@ -54,8 +54,8 @@ pub struct LctFields {
     pub extension: Extension,
 }
 
-/// A header extension of variable length (RFC 5651, section 5.2.1): its type and its content
-/// without the two bytes of type and length. So a content of 2 bytes fills one word.
+/// A header extension of variable length (RFC 5651, section 5.2.1): its type and its content without the
+/// two bytes of type and length. A content of 2 bytes fills one word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Extension {
     kind: u8,
@@ -63,7 +63,7 @@ pub struct Extension {
     content: [u8; MAX_CONTENT],
 }
 
-/// Why pieces are no extension of ours.
+/// Why a payload is not a valid extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContentError {
     /// How many bytes of content there are.
@@ -110,8 +110,8 @@ impl Extension {
     }
 }
 
-/// Puts content together, a piece at a time. What does not fit is lost, which a test of the
-/// longest header would show.
+/// Builds a payload from parts. Parts that do not fit are dropped, which a test of the longest header
+/// detects.
 #[derive(Clone, Copy, Debug)]
 pub struct ExtensionPayload {
     bytes: [u8; MAX_CONTENT],

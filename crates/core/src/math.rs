@@ -53,7 +53,7 @@ pub fn log2(x: f64) -> f64 {
     libm::log2(x)
 }
 
-/// The amount without the sign.
+/// The absolute value.
 pub fn abs(x: f64) -> f64 {
     libm::fabs(x)
 }

@@ -1,8 +1,8 @@
 //! Protocol options that document themselves.
 //!
-//! [`options!`](crate::options) makes a struct of options from one list: name, type, default,
-//! bounds and what it means. From the same list come the reader of scenario files and `--set`, the
-//! schema, and the tables in the documentation, so they cannot disagree.
+//! [`options!`](crate::options) makes a struct of options from one list: name, type, default, bounds and
+//! what it means. From the same list come the reader of scenario files and `--set`, the schema, and the
+//! tables in the documentation, so that they cannot disagree.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -63,7 +63,7 @@ pub enum Kind {
     OwnChoice(&'static [&'static str]),
 }
 
-/// What stands for a choice that is left to a profile.
+/// The value of a choice that is left to a profile.
 pub const BY_PROFILE: &str = "by-profile";
 
 impl fmt::Display for Kind {
@@ -213,7 +213,7 @@ quantity!(Duration, Kind::Duration);
 quantity!(Rate, Kind::Rate);
 quantity!(Size, Kind::Size);
 
-/// A choice that a profile makes where none is made here.
+/// A choice that a profile makes if the option is not set.
 impl<T: OptionType> OptionType for Option<T> {
     const KIND: Kind = match T::KIND {
         Kind::Choice(names) => Kind::OwnChoice(names),

@@ -1,7 +1,7 @@
 //! Random streams, one for each component.
 //!
 //! A stream is derived from the run's seed and the component's name, never from the order in which
-//! components are made. So adding a flow does not shift the numbers that another one draws.
+//! components are made. Adding a flow therefore does not shift the numbers of another.
 
 use core::hash::Hasher;
 
@@ -15,7 +15,7 @@ use crate::units::Duration;
 pub struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
-    /// The stream of component `name` under `seed` (which already tells replications apart).
+    /// The stream of component `name` under `seed` (which must differ between replications).
     pub fn new(seed: u64, name: &str) -> Stream {
         let mut hasher = fnv::FnvHasher::default();
         hasher.write(&seed.to_le_bytes());
@@ -33,7 +33,7 @@ impl Stream {
         low + (high - low) * self.uniform()
     }
 
-    /// A span uniform in [0, bound).
+    /// A duration uniform in [0, bound).
     pub fn uniform_duration(&mut self, bound: Duration) -> Duration {
         Duration::from_ns((bound.as_ns() as f64 * self.uniform()) as u64)
     }

@@ -1,8 +1,8 @@
-//! What rate TCP would reach: throughput as a function of loss, and back.
+//! The throughput of TCP as a function of loss, and its inverse.
 //!
-//! Four models of TCP's throughput, from the square-root law to the full model with a receiver's
-//! window. Sources: Colussi's thesis, equations 2 and 3; RFC 5348, section 3.1; Padhye, Firoiu,
-//! Towsley and Kurose, "Modeling TCP Throughput" (1998) for the full model.
+//! Four models of TCP's throughput, from the square-root formula to the full model with a receiver's
+//! window. Sources: Colussi's thesis, equations 2 and 3; RFC 5348, section 3.1; Padhye, Firoiu, Towsley and
+//! Kurose, "Modeling TCP Throughput" (1998) for the full model.
 //!
 //! Inside, times are seconds, sizes bytes and rates byte/s, as `f64` with the unit in the name.
 
@@ -45,7 +45,7 @@ macro_rules! formulas {
 }
 
 formulas! {
-    /// The square-root law (thesis, equation 2). No timeouts, so too high under heavy loss.
+    /// The square-root formula (thesis, equation 2). It has no timeouts and is too high under heavy loss.
     Simple = "simple" in simple,
     /// The equation of TFRC (thesis, equation 3; RFC 5348, section 3.1), timeout term not clamped.
     PftkSimplified = "pftk-simplified" in pftk_simplified,
@@ -62,7 +62,7 @@ pub const MIN_LOSS_RATE: f64 = 1e-8;
 /// The largest rate that an equation gives, in byte/s.
 pub const MAX_RATE_BYTES_PER_S: f64 = 1e12;
 
-/// What an equation knows of the path besides its loss.
+/// The parameters of the path, other than its loss rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Path {
     /// The (mean) size of a packet on the wire, in bytes.
@@ -118,7 +118,7 @@ impl Path {
         Path::from_secs(f64::from(packet_size.as_bytes()), rtt.as_secs_f64(), rto.as_secs_f64())
     }
 
-    /// The same from plain numbers: bytes and seconds.
+    /// As [`Path::new`], from plain numbers: bytes and seconds.
     pub const fn from_secs(packet_bytes: f64, rtt_s: f64, rto_s: f64) -> Path {
         Path { packet_bytes, rtt_s, rto_s, packets_per_ack: 1.0, window_packets: f64::INFINITY }
     }

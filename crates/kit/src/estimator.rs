@@ -1,8 +1,8 @@
-//! What a receiver learns from packets: round-trip time, timeouts, losses, loss rates, smoothed rates.
+//! Estimators of a receiver: round-trip time, timeouts, losses, loss rates, smoothed rates.
 //!
-//! The way of a packet: [`SenderClock`] unwraps its time stamp, the layer's [`SequenceTracker`]
-//! says what it is and which packets are lost, a [`LossEstimator`] turns both into a loss rate, a
-//! [`crate::equation::Formula`] turns that into a rate, and a [`Smoother`] calms it.
+//! The path of a packet: [`SenderClock`] unwraps its time stamp, the layer's [`SequenceTracker`] classifies
+//! it and detects lost packets, a [`LossEstimator`] turns both into a loss rate, a
+//! [`crate::equation::Formula`] turns that into a rate, and a [`Smoother`] smooths it.
 //!
 //! Nothing here reads a clock, and nothing allocates per packet once its tables are full.
 

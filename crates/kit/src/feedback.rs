@@ -1,4 +1,4 @@
-//! What feedback to a source needs: receivers that can be told apart, and a limit on answers.
+//! Feedback to a source: identifiers of receivers, and a rate limit on answers.
 
 use core::num::NonZeroU64;
 
@@ -8,7 +8,7 @@ use layercast_core::units::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReceiverId(pub NonZeroU64);
 
-/// Lets so many things through per second, and as many at once.
+/// A token bucket: passes a number of events per second, and as many in a burst.
 #[derive(Clone, Debug)]
 pub struct TokenBucket {
     per_s: f64,
@@ -23,7 +23,7 @@ impl TokenBucket {
         TokenBucket { per_s, tokens: per_s, filled_at: now }
     }
 
-    /// Takes a token if there is one.
+    /// Takes a token if one is available.
     pub fn take(&mut self, now: Time) -> bool {
         self.tokens = (self.tokens + now.since(self.filled_at).as_secs_f64() * self.per_s).min(self.per_s);
         self.filled_at = now;

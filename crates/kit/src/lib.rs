@@ -1,4 +1,4 @@
-//! What congestion control protocols are made of.
+//! Building blocks of congestion control protocols.
 //!
 //! TCP throughput [`equation`]s · [`estimator`]s of round-trip times, losses and rates · [`dynamic`] layering ·
 //! [`window`]s at a source · [`pacing`] of layers · [`feedback`] · [`silence`] · [`counters`]. A protocol takes what it needs; none

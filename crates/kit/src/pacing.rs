@@ -6,7 +6,7 @@ use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Layer, Pacer, Time, WireSeq};
 
-/// A host that was away for longer than this does not have its packets sent late.
+/// After a stall longer than this, missed packets are skipped rather than sent in a burst.
 const LONGEST_LAG: Duration = Duration::from_secs(1);
 
 /// When the next packet of each layer departs, and its number.
@@ -18,8 +18,8 @@ pub struct LayerClocks {
 }
 
 impl LayerClocks {
-    /// Begins all layers, each at a phase of its own that is drawn from `stream`; with `base_at_once` the
-    /// base layer begins at `now`.
+    /// Begins all layers, each at its own phase, drawn from `stream`; with `base_at_once` the base layer
+    /// begins at `now`.
     pub fn begin(&mut self, now: Time, plan: &SessionPlan, stream: &mut Stream, base_at_once: bool) {
         for layer in plan.layers.layers() {
             let (size, rate) = (plan.packet_size, plan.layers.rate(layer));
@@ -31,7 +31,7 @@ impl LayerClocks {
         self.look_ahead();
     }
 
-    /// Hands out what is due, layer by layer.
+    /// Sends the packets that are due, layer by layer.
     pub fn send_due(&mut self, now: Time, mut send: impl FnMut(Layer, WireSeq)) {
         if self.next.is_none_or(|next| next > now) {
             return;
@@ -49,12 +49,12 @@ impl LayerClocks {
         self.look_ahead();
     }
 
-    /// The application has no data for now.
+    /// The application has no data at present.
     pub fn pause(&mut self) {
         self.next = None;
     }
 
-    /// The application has data again: layers that were paused go on at new phases.
+    /// The application has data again: paused layers continue at new phases.
     pub fn resume(&mut self, now: Time, stream: &mut Stream) {
         if self.next.is_some() {
             return;

@@ -1,9 +1,9 @@
-//! What protocols of one rate share whose sources keep a window: pgmcc, the random listening algorithm, and
-//! that of Golestani and Sabnani.
+//! Shared by window-based single-rate protocols: pgmcc, the random listening algorithm, and that of
+//! Golestani and Sabnani.
 //!
 //! There is one channel. The source sends runs of packets as its window allows, at most at the rate of the
-//! session's layers. Receivers tell it which numbers came. Packets that are lost are not sent again: repair
-//! is another layer's business, as pgmcc's draft has it (draft-ietf-rmt-bb-pgmcc-03, section 1).
+//! session's layers. Receivers report which numbers arrived. Packets that are lost are not sent again:
+//! repair is another layer's business, as pgmcc's draft has it (draft-ietf-rmt-bb-pgmcc-03, section 1).
 
 pub mod codec;
 pub mod header;

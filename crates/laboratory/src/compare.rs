@@ -13,6 +13,8 @@ pub mod table;
 
 use std::path::{Path, PathBuf};
 
+use layercast_core::family::Family;
+
 pub use contenders::{CompareRequest, Contender, read};
 pub use error::CompareError;
 pub use rows::{Comparison, ReceiverRow, Row};
@@ -36,7 +38,7 @@ pub struct Ran {
 ///
 /// # Errors
 /// A replication that cannot be run, or results that do not fit.
-pub fn run(
+pub fn run<F: Family>(
     contender: Contender,
     jobs: Option<usize>,
     progress: &(dyn Fn(f64) + Sync),
@@ -49,7 +51,7 @@ pub fn run(
         observation: None,
     };
     let failed = |source: RunError| CompareError::Run { protocol: contender.protocol.clone(), source };
-    let outcome = run::run(&contender.plan, &request, progress).map_err(failed)?;
+    let outcome = run::run::<F>(&contender.plan, &request, progress).map_err(failed)?;
     let cost = RunCost { wall_s: outcome.wall_s, peak_rss_bytes: None };
     let summary = Summary::new(&outcome.experiment, &outcome.replications, cost)?;
     Ok(Ran { contender, outcome, summary })

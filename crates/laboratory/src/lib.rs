@@ -14,3 +14,6 @@ pub mod results;
 pub mod run;
 pub mod scenario;
 pub mod sweep;
+
+/// The built-in family: every protocol of `layercast-protocols`.
+pub use layercast_protocols::registry::Registry as BuiltIn;

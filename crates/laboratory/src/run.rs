@@ -14,6 +14,7 @@ mod probe;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use layercast_core::family::Family;
 use layercast_core::stream::Stream;
 use layercast_simulator::NetworkError;
 use rayon::prelude::*;
@@ -21,7 +22,7 @@ use rayon::prelude::*;
 use crate::results::{Experiment, Replication, ResultsError};
 use crate::scenario::Scenario;
 
-pub use build::{BuildError, RegistryCatalogue};
+pub use build::BuildError;
 pub use observe::Observation;
 use observe::Observer;
 
@@ -76,7 +77,7 @@ pub enum RunError {
 ///
 /// # Errors
 /// [`RunError`].
-pub fn run(
+pub fn run<F: Family>(
     scenario: &Scenario,
     request: &RunRequest,
     progress: &(dyn Fn(f64) + Sync),
@@ -95,7 +96,7 @@ pub fn run(
     let replications = pool.install(|| {
         (1..=scenario.replications)
             .into_par_iter()
-            .map(|number| replicate(scenario, number, request.observation.as_ref(), &step))
+            .map(|number| replicate::<F>(scenario, number, request.observation.as_ref(), &step))
             .collect::<Result<Vec<_>, RunError>>()
     })?;
     if let Some(observation) = request.observation.as_ref().filter(|observation| observation.notes) {
@@ -105,7 +106,7 @@ pub fn run(
 }
 
 /// Runs one replication, counted from 1.
-pub(crate) fn replicate(
+pub(crate) fn replicate<F: Family>(
     scenario: &Scenario,
     number: u32,
     observation: Option<&Observation>,
@@ -113,7 +114,7 @@ pub(crate) fn replicate(
 ) -> Result<Replication, RunError> {
     let seed = Stream::new(scenario.seed, &format!("replication/{number}")).bits();
     let cpu = cpu_time::ThreadTime::now();
-    let mut world = build::world(scenario, seed)?;
+    let mut world = build::world::<F>(scenario, seed)?;
     tracing::debug!(number, seed, "replication starts");
     let mut observer = Observer::start(scenario, &mut world, number, observation)?;
     let mut replication = measure::measure(scenario, &mut world, &mut observer, step)?;
@@ -147,8 +148,8 @@ pub(crate) fn step_count(scenario: &Scenario) -> usize {
 }
 
 /// Builds a world and throws it away, to find out whether that can be done.
-pub(crate) fn try_build(scenario: &Scenario) -> Result<(), RunError> {
-    build::world(scenario, scenario.seed).map(|_| ())
+pub(crate) fn try_build<F: Family>(scenario: &Scenario) -> Result<(), RunError> {
+    build::world::<F>(scenario, scenario.seed).map(|_| ())
 }
 
 /// Starts the threads that replications run on: none is one per core.

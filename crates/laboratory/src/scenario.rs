@@ -34,9 +34,9 @@ pub use nearest::nearest;
 pub use paper::{Metric, PaperValue, Relation};
 pub use plan::{
     DeliveryTrace, DemandPlan, Distribution, Draw, FlowEnd, FlowPlan, GroupPlan, LinkChange, LinkDirection,
-    LinkPlan, LinkVariation, LossModel, LossPlace, OptionValue, Outage, QueueLimit, QueuePlan, Scenario,
-    Scheme, SessionPlan, Window,
+    LinkPlan, LinkVariation, LossModel, LossPlace, Outage, QueueLimit, QueuePlan, Scenario, SessionPlan,
+    Window,
 };
 pub use probe::{Gauge, ProbePlan, Quantity, Subject, SubjectKind};
-pub use protocols::ProtocolCatalogue;
+pub use protocols::{Catalogue, ProtocolPlan};
 pub use read::read;

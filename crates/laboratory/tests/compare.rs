@@ -5,8 +5,9 @@
 use layercast_laboratory::compare::against::{self, Against, Version};
 use layercast_laboratory::compare::{self, CompareRequest, Comparison, Contender};
 use layercast_laboratory::results::Summary;
-use layercast_laboratory::run::RegistryCatalogue;
+use layercast_laboratory::scenario::Catalogue;
 use layercast_laboratory::scenario::catalogue;
+use layercast_protocols::registry::Registry;
 
 fn request(scenario: &str, protocols: &[&str]) -> CompareRequest {
     let source = catalogue::load(scenario).unwrap();
@@ -21,11 +22,11 @@ fn request(scenario: &str, protocols: &[&str]) -> CompareRequest {
 }
 
 fn read(request: &CompareRequest) -> Vec<Contender> {
-    compare::read(request, &RegistryCatalogue).unwrap()
+    compare::read(request, &Catalogue::of::<Registry>()).unwrap()
 }
 
 fn message(request: &CompareRequest) -> String {
-    let error = compare::read(request, &RegistryCatalogue).unwrap_err();
+    let error = compare::read(request, &Catalogue::of::<Registry>()).unwrap_err();
     assert!(error.is_input());
     error.to_string()
 }
@@ -34,7 +35,7 @@ fn message(request: &CompareRequest) -> String {
 fn rows_are_what_the_runs_did() {
     let contenders = read(&request("thesis/simulation-3-elm", &["elm", "rlc", "fixed"]));
     let ran: Vec<_> =
-        contenders.into_iter().map(|one| compare::run(one, Some(2), &|_| {}).unwrap()).collect();
+        contenders.into_iter().map(|one| compare::run::<Registry>(one, Some(2), &|_| {}).unwrap()).collect();
     let comparison = Comparison::new(&ran, "layercast compare").unwrap();
     assert_eq!(comparison.bottlenecks, ["G2-R1", "G2-R2", "G3-R3"]);
     for (row, ran) in comparison.protocols.iter().zip(&ran) {
@@ -80,11 +81,12 @@ fn options_belong_to_their_own_protocol() {
     ];
     let contenders = read(&request);
     let session = |index: usize| &contenders[index].plan.sessions[0];
-    let base = layercast_laboratory::scenario::read(&request.id, &request.text, &[], &RegistryCatalogue);
-    assert_eq!(session(0).options, base.unwrap().sessions[0].options, "its own protocol keeps its options");
-    assert_eq!(session(1).protocol, "rlc");
-    assert_eq!(session(1).options.len(), 1, "those of ELM are gone: {:?}", session(1).options);
-    assert_eq!(session(2).layers.table().unwrap().count(), 1);
+    let base =
+        layercast_laboratory::scenario::read(&request.id, &request.text, &[], &Catalogue::of::<Registry>());
+    assert_eq!(session(0).protocol, base.unwrap().sessions[0].protocol, "its own protocol keeps its options");
+    assert_eq!(session(1).protocol.name(), "rlc");
+    assert_eq!(session(1).protocol.get_option("sp_spacing").as_deref(), Some("320 ms"));
+    assert_eq!(session(2).layers.count(), 1);
     assert_eq!(session(1).layers, session(0).layers);
 }
 
@@ -111,12 +113,14 @@ fn each_version_of_tcp_stands_beside_each_protocol() {
     let mut request = request("thesis/simulation-4-elm", &["elm", "fixed"]);
     request.with = vec!["fixed.level=2".to_owned()];
     let versions = ["tcp-reno".to_owned(), "tcp-vegas".to_owned()];
-    let requests = against::requests(&request, &versions, &RegistryCatalogue).unwrap();
+    let requests = against::requests(&request, &versions, &Catalogue::of::<Registry>()).unwrap();
     let compared = versions.iter().zip(&requests).map(|(tcp, request)| {
         let contenders = read(request);
         assert!(contenders.iter().all(|one| one.plan.flows.iter().all(|flow| flow.protocol == *tcp)));
-        let ran: Vec<_> =
-            contenders.into_iter().map(|one| compare::run(one, Some(2), &|_| {}).unwrap()).collect();
+        let ran: Vec<_> = contenders
+            .into_iter()
+            .map(|one| compare::run::<Registry>(one, Some(2), &|_| {}).unwrap())
+            .collect();
         Version { tcp: tcp.clone(), comparison: Comparison::new(&ran, "").unwrap() }
     });
     let against = Against::new(compared.collect(), "layercast compare");
@@ -144,7 +148,7 @@ fn each_version_of_tcp_stands_beside_each_protocol() {
 fn mistakes_in_versions_of_tcp_are_named() {
     let wrong = |scenario: &str, versions: &[&str]| {
         let versions: Vec<String> = versions.iter().map(|version| (*version).to_owned()).collect();
-        let error = against::requests(&request(scenario, &["elm"]), &versions, &RegistryCatalogue);
+        let error = against::requests(&request(scenario, &["elm"]), &versions, &Catalogue::of::<Registry>());
         let error = error.unwrap_err();
         assert!(error.is_input());
         error.to_string()

@@ -6,6 +6,7 @@
 mod running;
 
 use layercast_laboratory::run::{self, RunRequest};
+use layercast_protocols::registry::Registry;
 use running::{built_in, read, run_text};
 
 const NAME: &str = "nca/one-bottleneck";
@@ -51,6 +52,6 @@ fn a_router_at_a_host_is_refused() {
     let plan = read(NAME, &text, &["replications=1"]).unwrap();
     let (id, command) = (NAME.to_owned(), String::new());
     let request = RunRequest { id, text, command, jobs: Some(1), observation: None };
-    let error = run::run(&plan, &request, &|_| {}).unwrap_err();
+    let error = run::run::<Registry>(&plan, &request, &|_| {}).unwrap_err();
     assert!(error.to_string().contains("no router can be at R1"), "{error}");
 }

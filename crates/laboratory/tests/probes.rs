@@ -4,11 +4,12 @@
 
 mod running;
 
+use layercast_laboratory::scenario::Catalogue;
+use layercast_protocols::registry::Registry;
 use std::fs::{self, File};
 use std::path::Path;
 
 use layercast_laboratory::results::{probes, series};
-use layercast_laboratory::run::RegistryCatalogue;
 use layercast_laboratory::scenario;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use running::{Ran, run_text, run_with_jobs};
@@ -151,7 +152,7 @@ what = ["marks"]
 every = "1 ns"
 "#;
     let text = format!("{SCENARIO}\n{wrong}");
-    let errors = scenario::read(NAME, &text, &[], &RegistryCatalogue).unwrap_err();
+    let errors = scenario::read(NAME, &text, &[], &Catalogue::of::<Registry>()).unwrap_err();
     insta::assert_snapshot!(errors);
 }
 
@@ -180,7 +181,7 @@ fn a_stream_has_its_throughput_and_nothing_else() {
     assert!((200.0..=401.0).contains(&measured), "{measured}");
     let wrong = STREAM.replace("[\"throughput_kbps\"]", "[\"throughput_kbps\", \"cwnd_packets\", \"level\"]");
     let text = format!("{SCENARIO}\n{wrong}");
-    let errors = scenario::read(NAME, &text, &[], &RegistryCatalogue).unwrap_err().to_string();
+    let errors = scenario::read(NAME, &text, &[], &Catalogue::of::<Registry>()).unwrap_err().to_string();
     insta::assert_snapshot!("quantities_that_a_stream_has_not", errors);
 }
 

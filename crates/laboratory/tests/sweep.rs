@@ -9,11 +9,12 @@
 mod conforming;
 mod running;
 
+use layercast_laboratory::scenario::Catalogue;
+use layercast_protocols::registry::Registry;
 use std::fs::{self, File};
 use std::path::PathBuf;
 
 use layercast_laboratory::results::Statistic;
-use layercast_laboratory::run::RegistryCatalogue;
 use layercast_laboratory::sweep::{
     Grid, Outcome, Progress, Store, SubjectSummary, SweepError, SweepRequest, SweepSummary, metric, table,
     write_all,
@@ -57,12 +58,12 @@ fn request(vary: &[&str]) -> SweepRequest {
 }
 
 fn read(request: &SweepRequest) -> Grid {
-    Grid::read(request, &RegistryCatalogue).unwrap()
+    Grid::read::<Registry>(request).unwrap()
 }
 
 /// What is wrong with a request.
 fn mistakes(request: &SweepRequest) -> String {
-    Grid::read(request, &RegistryCatalogue).unwrap_err().to_string()
+    Grid::read::<Registry>(request).unwrap_err().to_string()
 }
 
 /// An empty directory of a test's own.
@@ -75,7 +76,7 @@ fn scratch(name: &str) -> PathBuf {
 
 /// Runs what a directory lacks.
 fn finish<'g>(grid: &'g Grid, store: &'g Store) -> Outcome<'g> {
-    Progress::load(grid, store).unwrap().finish(Some(1), &|_| {}).unwrap()
+    Progress::load(grid, store).unwrap().finish::<Registry>(Some(1), &|_| {}).unwrap()
 }
 
 #[test]
@@ -113,7 +114,7 @@ fn sweep_json_conforms_to_the_published_schema_and_reads_back() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sweep.schema.json");
     let schema: serde_json::Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     let all: Vec<String> =
-        metric::all(&RegistryCatalogue).iter().map(|metric| metric.name.to_owned()).collect();
+        metric::all(&Catalogue::of::<Registry>()).iter().map(|metric| metric.name.to_owned()).collect();
     for (number, metrics) in [Vec::new(), all, vec!["drops".to_owned()]].into_iter().enumerate() {
         let vary = ["flow.tcp.count=1,3", "session.elm.strategy=lazy"];
         let request = SweepRequest { metrics, replications: Some(number as u32 + 1), ..request(&vary) };
@@ -185,7 +186,7 @@ fn what_is_there_is_not_run_again_and_what_is_damaged_is() {
     let store = Store::open(&directory, &grid).unwrap();
     let begun = Progress::load(&grid, &store).unwrap();
     assert_eq!(begun.done(), 3, "half a part, another replication's and another cell's do not count");
-    assert_eq!(SweepSummary::new(&begun.finish(Some(2), &|_| {}).unwrap()).to_json(), first);
+    assert_eq!(SweepSummary::new(&begun.finish::<Registry>(Some(2), &|_| {}).unwrap()).to_json(), first);
     assert_eq!(fs::read_to_string(part(1, 1)).unwrap(), whole);
 }
 
@@ -222,11 +223,11 @@ fn progress_tells_the_share_of_what_was_left() {
     let store = Store::open(&directory, &grid).unwrap();
     let heard = std::sync::Mutex::new(Vec::new());
     let tell = |share: f64| heard.lock().unwrap().push(share);
-    Progress::load(&grid, &store).unwrap().finish(Some(1), &tell).unwrap();
+    Progress::load(&grid, &store).unwrap().finish::<Registry>(Some(1), &tell).unwrap();
     let shares = std::mem::take(&mut *heard.lock().unwrap());
     assert!(shares.is_sorted() && shares.last() == Some(&1.0) && shares.len() > 4);
     fs::remove_file(directory.join("parts/cell-2-replication-2.json")).unwrap();
-    Progress::load(&grid, &store).unwrap().finish(Some(1), &tell).unwrap();
+    Progress::load(&grid, &store).unwrap().finish::<Registry>(Some(1), &tell).unwrap();
     assert_eq!(heard.lock().unwrap().len(), shares.len() / 4, "one of four was left");
 }
 

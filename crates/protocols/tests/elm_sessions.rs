@@ -249,7 +249,7 @@ fn a_join_that_fails_is_not_tried_again_at_once() {
     let mut pair = session(&Options::default(), &[Path::default()]);
     pair.run(Duration::from_secs(12));
     assert_eq!(level(&pair, 0), 2);
-    pair.tell_receiver(0, Input::JoinFailed(Channel(2), JoinError::Limit));
+    pair.drive_receiver(0, Input::JoinFailed(Channel(2), JoinError::Limit));
     assert_eq!(level(&pair, 0), 1);
     pair.run(Duration::from_secs(9));
     assert_eq!(level(&pair, 0), 1);

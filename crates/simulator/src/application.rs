@@ -1,21 +1,22 @@
-//! How much applications send, and when: laws of random numbers, and what they are laws of.
+//! How much applications send and when: distributions of random numbers, and the quantities drawn from
+//! them.
 
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Size, Time};
 
-/// The law of a random number that is not negative: a size in bytes or a time in seconds.
+/// The distribution of a non-negative random number: a size in bytes or a time in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Distribution {
-    /// Always this.
+    /// Constant.
     Fixed(f64),
-    /// Anything from `low` to `high` alike.
+    /// Uniform from `low` to `high`.
     Uniform {
         /// The smallest.
         low: f64,
         /// The largest.
         high: f64,
     },
-    /// As times between independent arrivals are (a Poisson process).
+    /// The times between independent arrivals (a Poisson process).
     Exponential {
         /// Its mean.
         mean: f64,
@@ -27,7 +28,7 @@ pub enum Distribution {
         /// Above 1; up to 2 the variance is infinite.
         shape: f64,
     },
-    /// Its logarithm is normal.
+    /// The logarithm is normally distributed.
     LogNormal {
         /// Its mean, not that of the logarithm.
         mean: f64,
@@ -66,7 +67,7 @@ impl Distribution {
     }
 
     /// Draws a time.
-    pub(crate) fn draw_span(&self, stream: &mut Stream) -> Duration {
+    pub(crate) fn draw_duration(&self, stream: &mut Stream) -> Duration {
         Duration::from_secs_f64(self.draw(stream))
     }
 }
@@ -79,10 +80,10 @@ fn ln_of_rest(stream: &mut Stream) -> f64 {
 /// What the application of a TCP connection has to send.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Demand {
-    /// Data without end.
+    /// Unlimited data.
     #[default]
     Endless,
-    /// One transfer after another, each a connection of its own that starts from nothing.
+    /// One transfer after another, each on a new connection.
     Transfers {
         /// The size of each in bytes on the wire, rounded up to whole packets.
         bytes: Distribution,
@@ -90,8 +91,8 @@ pub enum Demand {
         /// [`Simulation::add_arrivals`](crate::Simulation::add_arrivals).
         gap_s: Option<Distribution>,
     },
-    /// Data without end for a while, then none for a while, over one connection. After a pause longer
-    /// than the retransmission timeout the window is no larger than the initial one (RFC 5681).
+    /// On and off periods over one connection: unlimited data, then none. After a pause longer than the
+    /// retransmission timeout the window is no larger than the initial one (RFC 5681).
     OnOff {
         /// How long there is data, in seconds.
         on_s: Distribution,
@@ -100,23 +101,23 @@ pub enum Demand {
     },
 }
 
-/// The application of one TCP connection at work.
+/// The running application of one TCP connection.
 #[derive(Debug)]
 pub(crate) struct Application {
     demand: Demand,
     stream: Stream,
-    /// When it acts next by itself.
+    /// Its next timer.
     pub(crate) next: Option<Time>,
-    /// When its transfer began, if one is under way.
+    /// When its transfer began, if one is in progress.
     pub(crate) began: Option<Time>,
     /// When it fell silent, while it is.
     pub(crate) silent_since: Option<Time>,
 }
 
-/// What an application wants of its connection.
+/// What an application does next on its connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Wish {
-    /// A new connection for so many bytes.
+pub(crate) enum NextStep {
+    /// A new connection with this many bytes.
     Transfer(f64),
     /// No more data for now.
     Silence,
@@ -125,7 +126,7 @@ pub(crate) enum Wish {
 }
 
 impl Application {
-    /// None for data without end, which needs no care.
+    /// None for unlimited data, which needs no scheduling.
     pub(crate) fn new(demand: Demand, stream: Stream) -> Option<Box<Application>> {
         let application = Application { demand, stream, next: None, began: None, silent_since: None };
         (demand != Demand::Endless).then(|| Box::new(application))
@@ -140,38 +141,38 @@ impl Application {
                 false
             }
             Demand::OnOff { on_s, .. } => {
-                self.next = Some(now + on_s.draw_span(&mut self.stream));
+                self.next = Some(now + on_s.draw_duration(&mut self.stream));
                 true
             }
         }
     }
 
-    /// Its moment has come, or a transfer is asked of it.
-    pub(crate) fn act(&mut self, now: Time) -> Wish {
+    /// Its timer has fired, or an arrival requests a transfer.
+    pub(crate) fn next_step(&mut self, now: Time) -> NextStep {
         match self.demand {
             Demand::Transfers { bytes, .. } => {
                 self.next = None;
                 self.began = Some(now);
-                Wish::Transfer(bytes.draw(&mut self.stream))
+                NextStep::Transfer(bytes.draw(&mut self.stream))
             }
             Demand::OnOff { on_s, off_s } => {
-                let law = if self.silent_since.is_some() { on_s } else { off_s };
-                self.next = Some(now + law.draw_span(&mut self.stream));
+                let distribution = if self.silent_since.is_some() { on_s } else { off_s };
+                self.next = Some(now + distribution.draw_duration(&mut self.stream));
                 if self.silent_since.take().is_some() {
-                    return Wish::Data;
+                    return NextStep::Data;
                 }
                 self.silent_since = Some(now);
-                Wish::Silence
+                NextStep::Silence
             }
-            Demand::Endless => Wish::Data,
+            Demand::Endless => NextStep::Data,
         }
     }
 
-    /// The connection has delivered all. Gives how long the transfer took, if one was under way.
+    /// The connection has delivered all data. Returns the duration of the transfer, if one was in progress.
     pub(crate) fn finish(&mut self, now: Time) -> Option<Duration> {
         let took = now.since(self.began.take()?);
         if let Demand::Transfers { gap_s: Some(gap_s), .. } = self.demand {
-            self.next = Some(now + gap_s.draw_span(&mut self.stream));
+            self.next = Some(now + gap_s.draw_duration(&mut self.stream));
         }
         Some(took)
     }
@@ -199,11 +200,11 @@ impl Arrivals {
     }
 
     pub(crate) fn next(&mut self, now: Time) -> Time {
-        now + self.gap_s.draw_span(&mut self.stream)
+        now + self.gap_s.draw_duration(&mut self.stream)
     }
 }
 
-/// Sends packets of one size at one rate, always or with pauses, and hears nothing back.
+/// Sends packets of one size at a constant rate, continuously or with pauses, without feedback.
 #[derive(Debug)]
 pub(crate) struct UdpSource {
     pub(crate) size: Size,
@@ -229,7 +230,7 @@ impl UdpSource {
 
     pub(crate) fn start(&mut self, now: Time) {
         if let Some((on_s, _)) = self.pauses {
-            self.pause_at = now + on_s.draw_span(&mut self.stream);
+            self.pause_at = now + on_s.draw_duration(&mut self.stream);
         }
     }
 
@@ -239,8 +240,8 @@ impl UdpSource {
         if let Some((on_s, off_s)) = self.pauses
             && next >= self.pause_at
         {
-            next = next.max(self.pause_at + off_s.draw_span(&mut self.stream));
-            self.pause_at = next + on_s.draw_span(&mut self.stream);
+            next = next.max(self.pause_at + off_s.draw_duration(&mut self.stream));
+            self.pause_at = next + on_s.draw_duration(&mut self.stream);
         }
         next
     }
@@ -251,30 +252,30 @@ mod tests {
     use super::*;
 
     /// Mean and share above the mean of 200 000 draws.
-    fn drawn(law: Distribution) -> (f64, f64) {
+    fn drawn(distribution: Distribution) -> (f64, f64) {
         let mut stream = Stream::new(1, "law");
-        let draws: Vec<f64> = (0..200_000).map(|_| law.draw(&mut stream)).collect();
-        assert!(draws.iter().all(|&draw| draw >= 0.0 && draw.is_finite()), "{law:?}");
+        let draws: Vec<f64> = (0..200_000).map(|_| distribution.draw(&mut stream)).collect();
+        assert!(draws.iter().all(|&draw| draw >= 0.0 && draw.is_finite()), "{distribution:?}");
         let above = draws.iter().filter(|&&draw| draw > 3.0).count();
         (draws.iter().sum::<f64>() / draws.len() as f64, above as f64 / draws.len() as f64)
     }
 
     /// The shares above the mean follow from the distribution functions.
     #[test]
-    fn laws_have_their_mean_and_their_shape() {
+    fn distributions_have_their_mean_and_their_shape() {
         let cases = [
             (Distribution::Fixed(3.0), 0.0),
             (Distribution::Uniform { low: 1.0, high: 5.0 }, 0.5),
             (Distribution::Exponential { mean: 3.0 }, (-1.0f64).exp()),
             (Distribution::Pareto { mean: 3.0, shape: 2.5 }, (1.5f64 / 2.5).powf(2.5)),
-            // The normal law above sigma/2.
+            // The normal distribution above sigma/2.
             (Distribution::LogNormal { mean: 3.0, sigma: 1.0 }, 0.308_54),
             (Distribution::Weibull { mean: 3.0, shape: 2.0 }, (-std::f64::consts::FRAC_PI_4).exp()),
         ];
-        for (law, share) in cases {
-            let (mean, above) = drawn(law);
-            assert!((mean / 3.0 - 1.0).abs() < 0.02, "{law:?}: {mean}");
-            assert!((above - share).abs() < 0.005, "{law:?}: {above} not {share}");
+        for (distribution, share) in cases {
+            let (mean, above) = drawn(distribution);
+            assert!((mean / 3.0 - 1.0).abs() < 0.02, "{distribution:?}: {mean}");
+            assert!((above - share).abs() < 0.005, "{distribution:?}: {above} not {share}");
         }
     }
 }

@@ -1,28 +1,28 @@
-//! What an edge router does with the reports and leaves of the hosts at its node: IGMPv2 (RFC 2236),
-//! IGMPv3 (RFC 3376), MLDv1 (RFC 2710) and MLDv2 (RFC 3810).
+//! How an edge router handles the reports and leaves of the hosts at its node: IGMPv2 (RFC 2236), IGMPv3
+//! (RFC 3376), MLDv1 (RFC 2710) and MLDv2 (RFC 3810).
 
 use layercast_core::units::Duration;
 
 /// What an edge router does when a host leaves a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeaveRule {
-    /// It knows its hosts one by one, and stops the leave latency of the last one after that one's
-    /// leave.
+    /// It tracks its hosts individually and stops forwarding when the leave latency of the last host has
+    /// passed.
     Latency,
-    /// It asks whether anybody else wants the channel, and stops when nobody has answered all
-    /// queries (RFC 2236, section 3; RFC 3376, section 6.4.2).
+    /// It queries for remaining members and stops forwarding when no query is answered (RFC 2236, section
+    /// 3; RFC 3376, section 6.4.2).
     Check {
         /// The last member query interval: from one query to the next, and the longest wait of an
         /// answer.
         interval: Duration,
-        /// The last member query count: how many queries it sends; 0 is as good as 1.
+        /// The last member query count: the number of queries; 0 counts as 1.
         count: u32,
-        /// Whether it knows its hosts one by one, and asks only when the last one has left.
+        /// Whether it tracks its hosts individually and queries only after the last one has left.
         tracking: bool,
     },
-    /// It knows its hosts one by one, and stops when the last one has left.
+    /// It tracks its hosts individually and stops forwarding when the last one has left.
     Fast {
-        /// What it needs for that.
+        /// The processing time of the leave.
         processing: Duration,
     },
 }
@@ -33,32 +33,32 @@ pub enum LeaveRule {
 pub struct EdgeConfig {
     /// What it does when a host leaves.
     pub leave: LeaveRule,
-    /// The probability that it does not hear a report.
+    /// The probability that a report is lost.
     pub report_loss: f64,
-    /// The probability that it does not hear a leave.
+    /// The probability that a leave is lost.
     pub leave_loss: f64,
     /// The unsolicited report interval, after which a host repeats the report of a join.
     pub report_repeat: Duration,
-    /// The robustness variable: how often a host reports a join in all; 0 is as good as 1.
+    /// The robustness variable: the total number of reports of a join; 0 counts as 1.
     pub robustness: u32,
     /// From one general query to the next.
     pub query_interval: Duration,
     /// The query response interval: the longest wait of an answer to a general query.
     pub query_response: Duration,
-    /// How many channels of all sessions together it can keep; no limit if absent.
+    /// The maximum number of channels, over all sessions; no limit if absent.
     pub group_limit: Option<u32>,
 }
 
 impl EdgeConfig {
-    /// The group membership interval: for how long an edge believes in a host that fell silent
-    /// (RFC 3376, section 8.4).
+    /// The group membership interval: how long an edge keeps a host that has stopped reporting (RFC 3376,
+    /// section 8.4).
     #[must_use]
     pub fn membership_interval(&self) -> Duration {
         self.query_interval * u64::from(self.robustness.max(1)) + self.query_response
     }
 
-    /// The last member query time: how long a check takes when nobody answers (RFC 3376, section
-    /// 8.8); none without a check.
+    /// The last member query time: the duration of a check without an answer (RFC 3376, section 8.8); none
+    /// without a check.
     #[must_use]
     pub fn last_member_query_time(&self) -> Option<Duration> {
         match self.leave {
@@ -110,8 +110,8 @@ impl QuerierProfile {
         QuerierProfile::ALL.into_iter().find(|profile| profile.name() == name)
     }
 
-    /// Whether a router can know its hosts one by one. In the older versions a host is silent when
-    /// another one has reported.
+    /// Whether a router can track its hosts individually. In the older versions a host suppresses its
+    /// report when another host has reported.
     #[must_use]
     pub fn can_track(self) -> bool {
         matches!(self, QuerierProfile::IgmpV3 | QuerierProfile::MldV2)
@@ -134,7 +134,7 @@ impl QuerierProfile {
     }
 }
 
-/// An edge router at work. All sessions share it.
+/// The state of an edge router. All sessions share it.
 #[derive(Debug)]
 pub(crate) struct EdgeRouter {
     pub(crate) config: EdgeConfig,
@@ -143,7 +143,7 @@ pub(crate) struct EdgeRouter {
 }
 
 impl EdgeRouter {
-    /// Whether it has no room for another channel.
+    /// Whether it cannot accept another channel.
     pub(crate) fn is_full(&self) -> bool {
         self.config.group_limit.is_some_and(|limit| self.groups >= limit)
     }

@@ -1,4 +1,4 @@
-//! What every agent sends through: the clock, the event list, the links, the packets in flight.
+//! What all agents share: the clock, the event list, the links and the packets in flight.
 
 use layercast_core::units::{Size, Time};
 
@@ -33,7 +33,7 @@ pub(crate) struct Engine<H> {
     pub(crate) tapped: Tapped<H>,
     pub(crate) timers: Vec<TimerSlot>,
     pub(crate) dropped: Vec<Dropped>,
-    /// What queues dropped, if somebody wants to know.
+    /// The log of queue drops, if enabled.
     pub(crate) drop_log: Option<Vec<QueueDrop<H>>>,
     /// The edge routers of all nodes that have one.
     pub(crate) edges: Vec<EdgeRouter>,
@@ -59,10 +59,10 @@ impl<H: Copy> Engine<H> {
         self.current.time
     }
 
-    /// Takes the packet that arrives on a link, and the arrival to enter in the event list after it.
+    /// Takes the packet that arrives on a link, and the next arrival to enter in the event list.
     #[inline]
-    pub(crate) fn land(&mut self, link: u32) -> Option<(PacketCopy, Option<Key>)> {
-        self.links[link as usize].land(&mut self.wires)
+    pub(crate) fn pop_arrival(&mut self, link: u32) -> Option<(PacketCopy, Option<Key>)> {
+        self.links[link as usize].pop_arrival(&mut self.wires)
     }
 
     /// How many packets are in queues and on wires.
@@ -100,7 +100,7 @@ impl<H: Copy> Engine<H> {
     pub(crate) fn accept(&mut self, id: LinkId, mut copy: PacketCopy) -> Option<Key> {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
-        if link.loses_before(&mut copy) {
+        if link.loses_before_queue(&mut copy) {
             if let Queue::Watched(queue) = &mut link.queue {
                 let packet = self.tapped.keep(*self.slab.body(copy.packet));
                 queue.lose_before(now, copy, packet);
@@ -128,20 +128,20 @@ impl<H: Copy> Engine<H> {
         None
     }
 
-    /// Offers a copy to a link with a managed queue. One that meets an idle transmitter goes
-    /// through the queue too, which may drop it on either side.
+    /// Offers a copy to a link with a managed queue. A copy that finds an idle transmitter passes the queue
+    /// too, which may drop it on enqueue or dequeue.
     fn accept_managed(&mut self, id: LinkId, copy: PacketCopy) -> Option<Key> {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
         if let Queue::Watched(queue) = &mut link.queue {
             queue.expect(copy.packet, self.tapped.keep(*self.slab.body(copy.packet)));
         }
-        // Packets wait only for a busy transmitter, or for the event that is to free it.
+        // Packets wait only for a busy transmitter, or for the event that frees it.
         let idle = link.queue.is_empty() && !link.is_busy(self.current);
         link.account_queue(now);
         let before = self.dropped.len();
-        link.offer(now, idle, copy, &mut self.dropped);
-        let taken = if idle { link.take(now, &mut self.dropped) } else { None };
+        link.enqueue(now, idle, copy, &mut self.dropped);
+        let taken = if idle { link.dequeue(now, &mut self.dropped) } else { None };
         self.log_drops(id, before);
         if idle {
             return self.transmit(id, taken?);
@@ -154,13 +154,13 @@ impl<H: Copy> Engine<H> {
         None
     }
 
-    /// Whether a packet that arrives is lost: by an error model at the far end of the link, or since the
-    /// link went down under it.
+    /// Whether an arriving packet is lost: by an error model at the far end of the link, or because the
+    /// link went down while the packet was in flight.
     #[inline]
     pub(crate) fn loses_on_arrival(&mut self, link: u32, copy: &mut PacketCopy) -> bool {
         let now = self.current.time;
         let link = &mut self.links[link as usize];
-        let lost = link.loses_after(copy, self.current.order);
+        let lost = link.loses_after_link(copy, self.current.order);
         if lost {
             if let Queue::Watched(queue) = &mut link.queue {
                 queue.lose_after(now, *copy);
@@ -180,7 +180,7 @@ impl<H: Copy> Engine<H> {
         }
         link.account_queue(now);
         let before = self.dropped.len();
-        let taken = link.take(now, &mut self.dropped);
+        let taken = link.dequeue(now, &mut self.dropped);
         self.log_drops(id, before);
         if let Some(copy) = taken
             && let Some(arrival) = self.transmit(id, copy)
@@ -189,7 +189,7 @@ impl<H: Copy> Engine<H> {
         }
     }
 
-    /// Keeps what the queue of a link has dropped since there were `before`, if somebody wants to know.
+    /// Logs what the queue of a link has dropped since there were `before` drops, if the log is enabled.
     #[inline]
     fn log_drops(&mut self, link: LinkId, before: usize) {
         let Some(log) = &mut self.drop_log else { return };
@@ -199,7 +199,7 @@ impl<H: Copy> Engine<H> {
         }
     }
 
-    /// Puts a copy on the wire. Returns its arrival if that has to be entered.
+    /// Puts a copy on the wire. Returns the arrival if it has to be entered in the event list.
     #[must_use]
     fn transmit(&mut self, id: LinkId, copy: PacketCopy) -> Option<Key> {
         let now = self.current.time;
@@ -207,12 +207,12 @@ impl<H: Copy> Engine<H> {
         if link.varies() {
             return self.transmit_varying(id, copy);
         }
-        let (transmission, total) = link.spans(copy.size_bytes);
+        let (transmission, total) = link.delays(copy.size_bytes);
         // The arrival takes its number before the release of the transmitter: this decides ties on
         // links without delay.
         let arrival = self.events.key_at(now + total);
         let free_at = self.events.key_at(now + transmission);
-        let alone = link.launch(&mut self.wires, copy, arrival, free_at);
+        let alone = link.propagate(&mut self.wires, copy, arrival, free_at);
         if !link.queue.is_empty() {
             link.free_pending = true;
             self.events.push(free_at, Event::Free(id.0));

@@ -8,7 +8,7 @@ use layercast_core::units::Time;
 use self::heap::Heap;
 use self::wheel::{Region, TimingWheel};
 
-/// When an event happens and its place among events of the same instant.
+/// The time of an event, and its order among events of the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub(crate) time: Time,
@@ -29,8 +29,8 @@ impl Key {
 pub(crate) enum Event {
     /// The head of a link's wire reaches the far end.
     Arrival(u32),
-    /// The same at a run of links, each two numbers after the one before, at the same instant and
-    /// with order numbers that go up by two.
+    /// Arrivals at a run of links whose numbers increase by two, at one instant, with order numbers that
+    /// increase by two.
     Arrivals { first: u32, count: u32 },
     /// A link's transmitter becomes free while packets wait.
     Free(u32),
@@ -38,18 +38,18 @@ pub(crate) enum Event {
     Change(u32),
     /// An agent's deadline, or an older one of it that has become stale.
     Timer(u32),
-    /// A scheduled change of membership comes into force.
+    /// A scheduled change of membership takes effect.
     Membership { route: u32, slot: u32 },
     /// An agent starts.
     Start(u32),
     /// An agent stops.
     Stop(u32),
-    /// An agent is gone all of a sudden.
+    /// An agent crashes.
     Crash(u32),
 }
 
-/// Arrivals to be entered in the event list, one entry for as many as follow each other. A packet
-/// that sets out to all children of a node at once takes one entry, not one for each.
+/// Arrivals to be entered in the event list, one entry for as many as follow each other. A packet sent to
+/// all children of a node at once takes one entry instead of one per child.
 #[derive(Debug)]
 pub(crate) struct ArrivalRun {
     key: Key,
@@ -76,7 +76,7 @@ impl ArrivalRun {
         (first + Self::LINK_STEP * index, Key { time: key.time, order })
     }
 
-    /// Adds an arrival; what does not go on with it is entered.
+    /// Adds an arrival; what cannot extend the run is entered.
     #[inline]
     pub(crate) fn add(&mut self, events: &mut EventQueue, link: u32, key: Key) {
         if self.count > 0 && Self::nth(self.first, self.key, self.count) == (link, key) {
@@ -105,9 +105,9 @@ struct Entry {
     event: Event,
 }
 
-/// The pending events: those of the present slot of time in a heap, those of the slots that follow
-/// in a wheel, later ones in another heap. So most events are entered and taken out in constant time,
-/// and events far ahead do not burden those at hand.
+/// The pending events: those of the present slot of time in a heap, those of the slots that follow in a
+/// wheel, later ones in another heap. Most events are therefore entered and removed in constant time, and
+/// distant events do not slow down near ones.
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue {
     /// All entries of the present slot, and of those before it.
@@ -119,8 +119,8 @@ pub(crate) struct EventQueue {
 }
 
 impl EventQueue {
-    /// Takes the next order number. Whoever causes an event takes its number at that moment, even
-    /// if the event enters the list later, so that ties fall as if it had been there all along.
+    /// Takes the next order number. The cause of an event takes the number at that moment, even if the
+    /// event enters the list later, so that ties are resolved as if it had been entered at once.
     pub(crate) fn next_order(&mut self) -> u64 {
         self.next_order += 1;
         self.next_order
@@ -135,7 +135,7 @@ impl EventQueue {
     #[inline]
     pub(crate) fn push(&mut self, key: Key, event: Event) {
         let entry = Entry { key, event };
-        match self.wheel.place(key.time) {
+        match self.wheel.region_of(key.time) {
             Region::Present => self.present.push(entry),
             Region::Slot(slot) => self.wheel.put(slot, entry),
             Region::Far => self.far.push(entry),
@@ -146,18 +146,18 @@ impl EventQueue {
     #[inline]
     pub(crate) fn first(&mut self, end: Time) -> Option<(Key, Event)> {
         if self.present.is_empty() {
-            self.turn();
+            self.advance();
         }
         self.present.first().filter(|entry| entry.key.time <= end).map(|entry| (entry.key, entry.event))
     }
 
-    /// Removes the first event, which [`EventQueue::first`] has told.
+    /// Removes the first event, as returned by [`EventQueue::first`].
     #[inline]
     pub(crate) fn remove_first(&mut self) {
         self.present.remove_first();
     }
 
-    /// Replaces the first event, which [`EventQueue::first`] has told, by another.
+    /// Replaces the first event, as returned by [`EventQueue::first`], by another.
     #[inline]
     pub(crate) fn replace_first(&mut self, key: Key, event: Event) {
         if self.wheel.is_present(key.time) {
@@ -170,20 +170,20 @@ impl EventQueue {
 
     #[cold]
     #[inline(never)]
-    fn judge(&mut self) {
-        self.wheel.judge(&mut self.present, &mut self.far);
+    fn adapt_slots(&mut self) {
+        self.wheel.adapt_slots(&mut self.present, &mut self.far);
     }
 
     /// Goes on to the next slot that has entries, and brings them into the present.
-    fn turn(&mut self) {
-        if self.wheel.is_to_be_judged() {
-            self.judge();
+    fn advance(&mut self) {
+        if self.wheel.is_adaptation_due() {
+            self.adapt_slots();
             if !self.present.is_empty() {
                 return;
             }
         }
         let far = self.far.first().map(|entry| entry.key.time);
-        self.wheel.turn(far, &mut self.present);
+        self.wheel.advance(far, &mut self.present);
         while let Some(entry) = self.far.first().copied()
             && self.wheel.is_present(entry.key.time)
         {
@@ -252,7 +252,7 @@ mod tests {
     }
 
     fn operations() -> impl Strategy<Value = Vec<Operation>> {
-        // From ties up to minutes, so that slots of all lengths are met.
+        // From ties up to minutes, so that slots of all lengths occur.
         let after =
             prop_oneof![Just(0u64), 0u64..100, 0u64..100_000, 0u64..50_000_000, 0u64..200_000_000_000];
         let operation = (0..5, after).prop_map(|(kind, after)| match kind {

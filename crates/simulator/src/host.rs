@@ -1,4 +1,4 @@
-//! The simulator's side of the contract: what endpoints and TCPs send through.
+//! The simulator's side of the contract: the hosts of endpoints and the output of TCPs.
 
 mod router;
 
@@ -14,20 +14,20 @@ use crate::packet::{Body, EcnField, PacketCopy};
 use crate::tcp::{Output, Segment};
 use crate::tree::{Latencies, Tree};
 
-/// A unicast way through the network: the first link and the route that has the rest.
+/// A unicast path through the network: the first link, and the route with the remaining links.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnicastPath {
     pub(crate) first: LinkId,
     pub(crate) route: u32,
 }
 
-/// What a session's source sends through.
+/// The host of a session's source.
 pub(crate) struct SourceHost<'a, H> {
     pub(crate) engine: &'a mut Engine<H>,
     pub(crate) tree: &'a Tree,
-    /// What its data says of marks.
+    /// The ECN field of its data packets.
     pub(crate) ecn: EcnField,
-    /// How many packets of new data it has yet; none if it never ends, or was told that it has ended.
+    /// The number of packets of new data left; none for unlimited data, or after `Input::Finish`.
     pub(crate) left: &'a mut Option<u64>,
 }
 
@@ -41,7 +41,7 @@ impl<H: Header> Host<H> for SourceHost<'_, H> {
         }
         match send.target {
             Target::Channel(channel) => {
-                // What nobody wants ends at the source's own node.
+                // Packets of a channel without members stop at the source's node.
                 if self.tree.is_wanted(channel) {
                     for index in 0..send.count {
                         self.multicast(channel, nth(&send, index), send.size);
@@ -54,7 +54,7 @@ impl<H: Header> Host<H> for SourceHost<'_, H> {
                 }
             }
             Target::Children(links) => {
-                debug_assert!(self.tree.has_routers(), "child links are told apart where routers take part");
+                debug_assert!(self.tree.has_routers(), "child links exist only in a session with routers");
                 send_over(self.engine, self.tree, (0, links), &send, self.ecn);
             }
             Target::Source => debug_assert!(false, "a source does not send to itself"),
@@ -94,7 +94,7 @@ fn multicast_copy<H: Header>(
     PacketCopy { packet, route: 0, position: 0, size_bytes, ecn, channel: channel.0 }
 }
 
-/// What a session's receiver sends through.
+/// The host of a session's receiver.
 pub(crate) struct ReceiverHost<'a, H> {
     pub(crate) engine: &'a mut Engine<H>,
     pub(crate) tree: &'a mut Tree,
@@ -123,14 +123,14 @@ impl<H: Header> Host<H> for ReceiverHost<'_, H> {
     }
 
     fn join(&mut self, channel: Channel) {
-        self.log.asked.joins = self.log.asked.joins.saturating_add(1);
-        self.log.tell(self.engine.now(), ReceiverEvent::Join(channel));
+        self.log.requests.joins = self.log.requests.joins.saturating_add(1);
+        self.log.record(self.engine.now(), ReceiverEvent::Join(channel));
         self.tree.join(self.engine, self.receiver, channel, self.latencies.join);
     }
 
     fn leave(&mut self, channel: Channel) {
-        self.log.asked.leaves = self.log.asked.leaves.saturating_add(1);
-        self.log.tell(self.engine.now(), ReceiverEvent::Leave(channel));
+        self.log.requests.leaves = self.log.requests.leaves.saturating_add(1);
+        self.log.record(self.engine.now(), ReceiverEvent::Leave(channel));
         self.tree.leave(self.engine, self.receiver, channel, self.latencies.leave);
     }
 
@@ -138,7 +138,7 @@ impl<H: Header> Host<H> for ReceiverHost<'_, H> {
         if let TraceEvent::LevelChanged { from, to, cause } = note {
             self.log.level_changes.push(LevelChange { at: self.engine.now(), from, to, cause });
         }
-        self.log.tell(self.engine.now(), ReceiverEvent::Trace(note));
+        self.log.record(self.engine.now(), ReceiverEvent::Trace(note));
     }
 
     fn deliver(&mut self, through: Seq) {
@@ -150,10 +150,10 @@ fn nth<H: Header>(send: &Send<H>, index: u16) -> H {
     if index == 0 { send.header } else { send.header.nth(index) }
 }
 
-/// What a TCP sender sends through.
+/// The output of a TCP sender.
 pub(crate) struct TcpOutput<'a, H> {
     pub(crate) engine: &'a mut Engine<H>,
-    pub(crate) way: UnicastPath,
+    pub(crate) path: UnicastPath,
     pub(crate) sent_packets: &'a mut u64,
 }
 
@@ -161,6 +161,6 @@ impl<H: Header> Output for TcpOutput<'_, H> {
     fn send(&mut self, segment: Segment, size: Size, is_ecn_capable: bool) {
         let ecn = if is_ecn_capable { EcnField::Classic } else { EcnField::NotCapable };
         *self.sent_packets += 1;
-        self.engine.send(Body::Segment(segment), size, ecn, self.way.first, self.way.route, 0);
+        self.engine.send(Body::Segment(segment), size, ecn, self.path.first, self.path.route, 0);
     }
 }

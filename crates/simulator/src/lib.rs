@@ -3,10 +3,10 @@
 //! Virtual time is a 64-bit count of nanoseconds; events at equal times are served in the order in
 //! which their causes happened. The same configuration and seed give the same run, bit for bit.
 //!
-//! A packet's way: an agent (a TCP, or the host of a protocol endpoint) hands a packet to its node ·
-//! the node offers it to a link · the link's error model, then its queue, then its transmitter, then
-//! its wire · at the far node it is forwarded, copied to the subscribed children of a multicast tree,
-//! or delivered to an agent.
+//! The path of a packet: an agent (a TCP, or the host of a protocol endpoint) hands a packet to its node ·
+//! the node offers it to a link · the link's error model, then its queue, then its transmitter, then its
+//! wire · at the far node it is forwarded, copied to the subscribed children of a multicast tree, or
+//! delivered to an agent.
 //!
 //! The packet path holds no maps and allocates nothing in the steady state: packets live in a slab,
 //! ids index vectors, and a link costs at most two pending events however many packets it carries

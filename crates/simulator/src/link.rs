@@ -7,7 +7,7 @@ use crate::event::Key;
 use crate::loss::{LossModel, LossPlace, LossProcess};
 use crate::measure::LinkCounters;
 use crate::packet::{Dropped, PacketCopy};
-use crate::queue::{Queue, QueueConfig, Visit, transmission};
+use crate::queue::{Queue, QueueConfig, QueueContext, transmission};
 
 mod varying;
 mod wire;
@@ -30,7 +30,7 @@ pub struct LinkConfig {
     pub loss: LossModel,
     /// Where those losses happen.
     pub loss_place: LossPlace,
-    /// Mark packets that take marks instead of losing them.
+    /// Mark ECN-capable packets instead of losing them.
     pub loss_marks: bool,
 }
 
@@ -40,9 +40,9 @@ pub(crate) struct Link {
     ns_per_byte: f64,
     /// Most links have none.
     extras: Option<Box<Extras>>,
-    /// When the transmitter is done with what it sends, and the place of that among equal times.
+    /// When the transmitter finishes its packet, and the order of that moment among equal times.
     free_at: Key,
-    /// Whether that moment is in the event list. It is there only while packets wait for it.
+    /// Whether that moment is in the event list, which it is only while packets wait.
     pub(crate) free_pending: bool,
     wire: Wire,
     pub(crate) queue: Queue,
@@ -50,14 +50,14 @@ pub(crate) struct Link {
     queue_changed_at: Time,
 }
 
-/// What a link does beside carrying packets.
+/// Features of a link other than carrying packets.
 #[derive(Debug)]
 struct Extras {
-    /// The error model that draws where packets are offered.
+    /// The error model for packets that are offered.
     before: LossProcess,
-    /// The error model that draws where packets arrive.
+    /// The error model for packets that arrive.
     after: LossProcess,
-    /// Whether packets that take marks are marked instead of lost.
+    /// Whether ECN-capable packets are marked instead of lost.
     marks: bool,
     /// How the link changes.
     varying: Option<Varying>,
@@ -70,7 +70,7 @@ impl Extras {
         Box::new(Extras { before, after, marks: false, varying: None })
     }
 
-    /// Sets the model of one place and takes away that of the other.
+    /// Sets the error model at one end and removes it at the other.
     fn set_losses(&mut self, model: LossModel, place: LossPlace) {
         let (before, after) = match place {
             LossPlace::BeforeQueue => (model, LossModel::None),
@@ -80,8 +80,8 @@ impl Extras {
         self.after.set_model(after);
     }
 
-    /// An error model has struck a packet: whether it is lost. Otherwise it is marked now.
-    fn strike(&self, copy: &mut PacketCopy, counters: &mut LinkCounters) -> bool {
+    /// Applies a hit of the error model. Returns whether the packet is lost; otherwise it is now marked.
+    fn apply_loss(&self, copy: &mut PacketCopy, counters: &mut LinkCounters) -> bool {
         let is_lost = !(self.marks && copy.is_ecn_capable());
         if is_lost {
             counters.losses += 1;
@@ -115,31 +115,31 @@ impl Link {
         }
     }
 
-    /// Whether a packet is lost that is offered: by the error model, which may mark it instead, or
-    /// because the link is down.
+    /// Whether an offered packet is lost: by the error model, which may mark it instead, or because the
+    /// link is down.
     #[inline]
-    pub(crate) fn loses_before(&mut self, copy: &mut PacketCopy) -> bool {
+    pub(crate) fn loses_before_queue(&mut self, copy: &mut PacketCopy) -> bool {
         let Some(extras) = &mut self.extras else { return false };
         if extras.varying.as_ref().is_some_and(|varying| varying.is_down) {
             self.counters.losses += 1;
             return true;
         }
-        extras.before.loses(copy.size_bytes) && extras.strike(copy, &mut self.counters)
+        extras.before.loses(copy.size_bytes) && extras.apply_loss(copy, &mut self.counters)
     }
 
-    /// Whether a packet is lost that arrives under this order number: by the error model, which may
-    /// mark it instead, or because the link went down under it.
+    /// Whether a packet that arrives under this order number is lost: by the error model, which may mark it
+    /// instead, or because the link went down while the packet was in flight.
     #[inline]
-    pub(crate) fn loses_after(&mut self, copy: &mut PacketCopy, order: u64) -> bool {
+    pub(crate) fn loses_after_link(&mut self, copy: &mut PacketCopy, order: u64) -> bool {
         let Some(extras) = &mut self.extras else { return false };
         if extras.varying.as_ref().is_some_and(|varying| order < varying.lost_below) {
             self.counters.losses += 1;
             return true;
         }
-        extras.after.loses(copy.size_bytes) && extras.strike(copy, &mut self.counters)
+        extras.after.loses(copy.size_bytes) && extras.apply_loss(copy, &mut self.counters)
     }
 
-    /// Lets a packet that a drop-tail queue has admitted wait.
+    /// Enqueues a packet that a drop-tail queue has admitted.
     #[inline]
     pub(crate) fn push(&mut self, now: Time, copy: PacketCopy) {
         self.account_queue(now);
@@ -148,21 +148,21 @@ impl Link {
         }
     }
 
-    /// Offers a packet to a managed queue. `idle` tells that the transmitter has nothing to do.
-    pub(crate) fn offer(&mut self, now: Time, idle: bool, copy: PacketCopy, dropped: &mut Vec<Dropped>) {
+    /// Offers a packet to a managed queue. `idle` is set if the transmitter is idle.
+    pub(crate) fn enqueue(&mut self, now: Time, idle: bool, copy: PacketCopy, dropped: &mut Vec<Dropped>) {
         let idle_since = idle.then_some(self.free_at.time);
-        let mut visit = Visit { now, idle_since, counters: &mut self.counters, dropped };
-        self.queue.offer(copy, &mut visit);
+        let mut context = QueueContext { now, idle_since, counters: &mut self.counters, dropped };
+        self.queue.enqueue(copy, &mut context);
     }
 
-    /// The packet to transmit next. The queue may drop some on the way to it.
+    /// The packet to transmit next. The queue may drop others before it.
     #[inline]
-    pub(crate) fn take(&mut self, now: Time, dropped: &mut Vec<Dropped>) -> Option<PacketCopy> {
+    pub(crate) fn dequeue(&mut self, now: Time, dropped: &mut Vec<Dropped>) -> Option<PacketCopy> {
         if let Queue::DropTail(queue) = &mut self.queue {
             return queue.pop();
         }
-        let mut visit = Visit { now, idle_since: None, counters: &mut self.counters, dropped };
-        self.queue.take(&mut visit)
+        let mut context = QueueContext { now, idle_since: None, counters: &mut self.counters, dropped };
+        self.queue.dequeue(&mut context)
     }
 
     /// Whether the transmitter is still sending at the event being served.
@@ -170,40 +170,40 @@ impl Link {
         self.free_at > current
     }
 
-    /// The moment at which the transmitter is done.
+    /// When the transmitter finishes.
     pub(crate) fn free_at(&self) -> Key {
         self.free_at
     }
 
-    /// How long the transmitter takes for a packet, and when its last bit arrives after that.
-    pub(crate) fn spans(&self, size_bytes: u32) -> (Duration, Duration) {
+    /// The transmission time of a packet, and the time until its last bit arrives.
+    pub(crate) fn delays(&self, size_bytes: u32) -> (Duration, Duration) {
         let transmission = transmission(size_bytes, self.ns_per_byte);
         (transmission, transmission + self.delay)
     }
 
-    /// Puts a packet on the wire. The keys of its arrival and of the transmitter's release were
-    /// taken in that order. Returns whether it is alone on the wire.
-    pub(crate) fn launch(
+    /// Puts a packet on the wire. The keys of its arrival and of the transmitter's release must have been
+    /// taken in that order. Returns whether it is the only packet on the wire.
+    pub(crate) fn propagate(
         &mut self,
         pool: &mut WirePool,
         copy: PacketCopy,
         arrival: Key,
         free_at: Key,
     ) -> bool {
-        self.count_launch(copy, free_at);
+        self.count_transmission(copy, free_at);
         self.wire.push(pool, arrival, copy)
     }
 
     #[inline]
-    fn count_launch(&mut self, copy: PacketCopy, free_at: Key) {
+    fn count_transmission(&mut self, copy: PacketCopy, free_at: Key) {
         self.counters.packets += 1;
         self.counters.bytes += u64::from(copy.size_bytes);
         self.free_at = free_at;
         self.free_pending = false;
     }
 
-    /// Takes the packet that arrives, and the arrival to enter in the event list after it.
-    pub(crate) fn land(&mut self, pool: &mut WirePool) -> Option<(PacketCopy, Option<Key>)> {
+    /// Takes the packet that arrives, and the next arrival to enter in the event list.
+    pub(crate) fn pop_arrival(&mut self, pool: &mut WirePool) -> Option<(PacketCopy, Option<Key>)> {
         let copy = self.wire.pop(pool)?;
         let next = self.wire.next_arrival();
         Some((copy, if self.extras.is_some() { self.next_to_enter(next) } else { next }))
@@ -227,7 +227,7 @@ impl Link {
     }
 }
 
-/// How long a transmitter takes for a byte.
+/// The transmission time of a byte in nanoseconds.
 fn ns_per_byte(rate: Rate) -> f64 {
     8e9 / rate.as_bps()
 }

@@ -2,7 +2,7 @@
 
 use layercast_core::stream::Stream;
 
-/// Which packets a link loses by itself.
+/// The packets that a link loses, independent of its queue.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum LossModel {
     /// Loses nothing.
@@ -25,17 +25,16 @@ pub enum LossModel {
 /// Where the losses of an error model happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LossPlace {
-    /// Before the queue: a lost packet takes no place there and no time on the link. ns-2's
-    /// `lossmodel`.
+    /// Before the queue: a lost packet uses neither the queue nor the link. ns-2's `lossmodel`.
     #[default]
     BeforeQueue,
     /// At the far end: a lost packet has used the queue and the link. ns-2's `link-lossmodel`.
     AfterLink,
 }
 
-/// A chain of a good and a bad state (Gilbert, 1960; Elliott, 1963). With each packet it may change
-/// its state, and then draws the loss by the state it is in. It starts in a state drawn from its
-/// stationary law.
+/// A chain of a good and a bad state (Gilbert, 1960; Elliott, 1963). With each packet it may change its
+/// state, and then draws the loss by the state it is in. It starts in a state drawn from its stationary
+/// distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GilbertElliott {
     /// The probability of going from good to bad.
@@ -49,20 +48,20 @@ pub struct GilbertElliott {
 }
 
 impl GilbertElliott {
-    /// The share of packets that meet the bad state.
+    /// The fraction of packets in the bad state.
     pub fn bad_share(&self) -> f64 {
-        // A chain that never moves has no stationary law; it stays good.
+        // A chain that never changes state has no stationary distribution; it stays good.
         let moves = self.to_bad + self.to_good;
         if moves > 0.0 { self.to_bad / moves } else { 0.0 }
     }
 
-    /// The share of packets that are lost.
+    /// The fraction of packets lost.
     pub fn loss_rate(&self) -> f64 {
         let bad = self.bad_share();
         bad * self.bad_loss + (1.0 - bad) * self.good_loss
     }
 
-    /// How many packets in a row meet the bad state, on average.
+    /// The mean number of consecutive packets in the bad state.
     pub fn mean_bad_run(&self) -> f64 {
         1.0 / self.to_good
     }
@@ -77,7 +76,7 @@ pub struct TwoStateLoss {
     /// fixed rate that is bytes.
     pub unit: LossUnit,
     /// How lengths are drawn.
-    pub law: LengthDistribution,
+    pub distribution: LengthDistribution,
     /// The mean length of a good period; 0 counts as 1.
     pub good: u32,
     /// The mean length of a bad period; 0 counts as 1.
@@ -105,21 +104,21 @@ pub enum LengthDistribution {
 impl TwoStateLoss {
     fn length(&self, is_bad: bool, stream: &mut Stream) -> f64 {
         let mean = f64::from(if is_bad { self.bad } else { self.good }.max(1));
-        match self.law {
+        match self.distribution {
             LengthDistribution::Constant => mean,
             LengthDistribution::Exponential => -mean * libm::log(1.0 - stream.uniform()),
         }
     }
 }
 
-/// Every so many packets some in a row are lost. Packets are numbered from 1.
+/// A burst of packets is lost at regular intervals. Packets are numbered from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeriodicLoss {
     /// From the first loss of a row to the first of the next, in packets.
     pub period: u64,
-    /// The first packet lost; 0 is as good as 1.
+    /// The first packet lost; 0 counts as 1.
     pub offset: u64,
-    /// How many are lost in a row; 0 is as good as 1.
+    /// The number of consecutive losses; 0 counts as 1.
     pub burst: u64,
 }
 
@@ -130,7 +129,7 @@ impl PeriodicLoss {
     }
 }
 
-/// A loss model at work: its own random stream, its count of arrivals, its state.
+/// The state of a loss model: its random stream, its count of arrivals, its chain.
 #[derive(Debug)]
 pub(crate) struct LossProcess {
     model: LossModel,
@@ -184,7 +183,7 @@ impl LossProcess {
                 self.stream.chance(1.0 - libm::pow(1.0 - probability, f64::from(size_bytes)))
             }
             LossModel::GilbertElliott(chain) => {
-                // Both numbers are drawn for each packet, so that other probabilities meet the same.
+                // Both numbers are drawn for each packet, so that other probabilities see the same numbers.
                 let (turn, hit) = (self.stream.uniform(), self.stream.uniform());
                 if turn < if self.is_bad { chain.to_good } else { chain.to_bad } {
                     self.is_bad = !self.is_bad;

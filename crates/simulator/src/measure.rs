@@ -6,19 +6,19 @@ use layercast_core::units::{Channel, Level, Seq, Time};
 /// What a flow has received so far. A flow is one receiver's reception, or one TCP connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowCounters {
-    /// Bytes on the wire that reached the flow's receiver while it held the channel, each sequence
-    /// number once.
+    /// Bytes on the wire that reached the flow's receiver while it was a member of the channel, each
+    /// sequence number once.
     pub received_bytes: u64,
-    /// The packets of `received_bytes`.
+    /// The number of packets in `received_bytes`.
     pub received_packets: u64,
     /// Those of `received_packets` that a router had marked (RFC 3168); multicast only.
     pub marked_packets: u64,
-    /// Packets that were to reach the receiver and were dropped on the way.
+    /// Packets addressed to the receiver that were dropped or lost on the path.
     pub lost_packets: u64,
     /// Packets sent towards the receiver: what it received or lost, and for TCP what is in flight.
     pub sent_packets: u64,
-    /// Bytes of a channel that reached the node after the receiver had left it as the last one there
-    /// and below: load that the leave did not yet take off the links.
+    /// Bytes of a channel that reached the node after the last receiver there and below had left it: load
+    /// that the leave has not yet removed from the links.
     pub late_bytes: u64,
     /// Transfers whose last packet was acknowledged, of a flow that makes transfers; of a receiver, whether all
     /// packets of a session with an end were delivered.
@@ -27,13 +27,13 @@ pub struct FlowCounters {
     pub transfer_ns: u128,
 }
 
-/// What a receiver of a reliable protocol has got so far.
+/// What a receiver of a reliable protocol has delivered so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delivery {
     /// Packets of data that were handed to the application in order, from number 0 on.
     pub delivered_packets: u64,
-    /// Repairs that reached the receiver while it held the channel, needed or not. They are not among the
-    /// received packets of its flow, so that no piece counts twice.
+    /// Repairs that reached the receiver while it was a member of the channel, needed or not. They are not
+    /// among the received packets of its flow, so that no packet counts twice.
     pub repair_packets: u64,
     /// Their bytes on the wire.
     pub repair_bytes: u64,
@@ -44,7 +44,7 @@ pub struct Delivery {
 /// The deliveries of all receivers of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Deliveries {
-    /// Empty until there is something to tell.
+    /// Empty until there is something to record.
     by_receiver: Vec<Delivery>,
     receivers: usize,
     /// How many packets the session has, if it ends.
@@ -92,9 +92,9 @@ pub struct LinkCounters {
     pub packets: u64,
     /// Bytes of those packets.
     pub bytes: u64,
-    /// Packets that the queue dropped, for whatever reason.
+    /// Packets that the queue dropped, for any reason.
     pub queue_drops: u64,
-    /// Those of `queue_drops` that the queue's management chose although there was room.
+    /// Those of `queue_drops` that the queue management chose although there was room.
     pub chosen_drops: u64,
     /// Packets that the error model lost.
     pub losses: u64,
@@ -117,27 +117,27 @@ pub struct LevelChange {
     pub cause: Cause,
 }
 
-/// What a receiver did or noted.
+/// A membership operation or trace event of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ReceiverEvent {
     /// It joined a channel.
     Join(Channel),
     /// It left a channel.
     Leave(Channel),
-    /// It told something about itself: a change of level, a loss event.
+    /// It reported a trace event: a change of level, a loss event.
     Trace(TraceEvent),
 }
 
-/// When a receiver did what.
+/// An entry of a receiver's log.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReceiverEntry {
     /// When.
     pub at: Time,
     /// What.
-    pub deed: ReceiverEvent,
+    pub event: ReceiverEvent,
 }
 
-/// How often a receiver has asked for channels: load of the routers that serve it.
+/// The joins and leaves that a receiver has requested: load on the routers that serve it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memberships {
     /// Joins.
@@ -147,7 +147,7 @@ pub struct Memberships {
 }
 
 impl Memberships {
-    /// What was asked for since `before`.
+    /// The requests since `before`.
     #[must_use]
     pub fn since(self, before: Memberships) -> Memberships {
         Memberships {
@@ -157,31 +157,31 @@ impl Memberships {
     }
 }
 
-/// What is kept of a receiver.
+/// The log of a receiver.
 #[derive(Debug, Default)]
 pub(crate) struct ReceiverLog {
-    pub(crate) asked: Memberships,
+    pub(crate) requests: Memberships,
     pub(crate) level_changes: Vec<LevelChange>,
-    /// All that it did and noted, if somebody wants to know.
+    /// All its entries, if the log is enabled.
     pub(crate) entries: Option<Vec<ReceiverEntry>>,
 }
 
 impl ReceiverLog {
-    pub(crate) fn tell(&mut self, at: Time, deed: ReceiverEvent) {
+    pub(crate) fn record(&mut self, at: Time, event: ReceiverEvent) {
         if let Some(entries) = &mut self.entries {
-            entries.push(ReceiverEntry { at, deed });
+            entries.push(ReceiverEntry { at, event });
         }
     }
 }
 
-/// What waits at a link now, without the packet in transmission.
+/// The state of a link's queue, without the packet in transmission.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QueueState {
     /// Packets.
     pub packets: usize,
     /// Bytes.
     pub bytes: u64,
-    /// The average that the queue decides by, as of the last arrival; none if it keeps none. In
-    /// packets, or in bytes where the queue counts those.
+    /// The average queue length that the queue management uses, as of the last arrival; none if it keeps
+    /// none. In packets, or in bytes where the queue counts bytes.
     pub average: Option<f64>,
 }

@@ -24,7 +24,7 @@ impl LinkId {
     }
 }
 
-/// Why a network or what is to run on it makes no sense.
+/// Why a network, or a flow or session on it, is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NetworkError {
     /// A link's rate is zero.
@@ -33,8 +33,8 @@ pub enum NetworkError {
         /// The link's name.
         link: String,
     },
-    /// A link cannot change as it should.
-    #[error("link {link} cannot change so")]
+    /// The variation of a link is invalid.
+    #[error("the variation of link {link} is invalid")]
     Variation {
         /// The link's name.
         link: String,
@@ -50,11 +50,11 @@ pub enum NetworkError {
         to: String,
     },
     /// The receivers of a session are not all of one protocol.
-    #[error("the receivers of a session are of different protocols; give each protocol a session of its own")]
+    #[error("the receivers of a session use different protocols; configure one session per protocol")]
     MixedProtocols,
-    /// A node has more child links in a session's tree than its router, or its source, can tell apart.
+    /// A node has more child links in a session's tree than its router, or its source, can address.
     #[error(
-        "{node} has {links} child links in the tree, and a session whose routers take part takes at most {most}; put further nodes in between"
+        "{node} has {links} child links in the tree, but a session with active routers supports at most {most}; insert further nodes"
     )]
     ChildLinks {
         /// The node.
@@ -66,7 +66,7 @@ pub enum NetworkError {
     },
     /// There can be no router of the session at a node.
     #[error(
-        "no router can be at {node}; name nodes of the session's tree that have neither its source nor a receiver"
+        "no router can be at {node}; use nodes of the session's tree other than those of its source and receivers"
     )]
     RouterPlace {
         /// The node.
@@ -133,7 +133,7 @@ impl Network {
         Ok(first)
     }
 
-    /// Lets one direction of a link change over time. The last call for a direction holds.
+    /// Lets one direction of a link change over time. The last call for a direction takes effect.
     ///
     /// # Errors
     /// [`NetworkError::Variation`].
@@ -195,7 +195,7 @@ impl Network {
     fn kind(&mut self, config: LinkConfig) -> u32 {
         let recent = self.kinds.len().saturating_sub(4);
         let known = self.kinds[recent..].iter().position(|known| *known == config);
-        let kind = known.map_or(self.kinds.len(), |place| recent + place);
+        let kind = known.map_or(self.kinds.len(), |index| recent + index);
         if known.is_none() {
             self.kinds.push(config);
         }

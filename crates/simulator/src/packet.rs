@@ -10,7 +10,7 @@ use crate::tcp::{Ack, Segment};
 pub(crate) enum Body<H> {
     /// TCP data.
     Segment(Segment),
-    /// A packet that nobody answers.
+    /// A packet without a reply (UDP).
     Datagram,
     /// A TCP acknowledgement.
     Ack(Ack),
@@ -18,7 +18,7 @@ pub(crate) enum Body<H> {
     Channel { channel: Channel, header: H },
     /// A unicast packet between members of a session.
     Unicast { from: Peer, header: H },
-    /// A change of membership on its way up the tree.
+    /// A membership message on its path up the tree.
     Membership(MembershipMessage),
 }
 
@@ -30,14 +30,14 @@ pub(crate) struct MembershipMessage {
     pub(crate) change: MembershipChange,
 }
 
-/// What a membership message asks of the router above.
+/// The change that a membership message requests from the upstream router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MembershipChange {
     /// Forward the channel.
     Graft,
     /// Stop forwarding the channel.
     Prune {
-        /// How long it is still to be forwarded.
+        /// How long the channel is still forwarded.
         after: Duration,
     },
 }
@@ -49,54 +49,54 @@ struct Slot<H> {
     body: Body<H>,
 }
 
-/// A place in the slab.
+/// An index in the slab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PacketId(u32);
 
 #[cfg(test)]
 impl PacketId {
-    /// For tests of what only passes packets on.
+    /// For tests of components that only forward packets.
     pub(crate) fn from_number(number: u32) -> PacketId {
         PacketId(number)
     }
 }
 
-/// What a packet's sender says of marks (the ECN field of RFC 3168; RFC 9331 for the third).
+/// The ECN codepoint set by the sender of a packet (RFC 3168; RFC 9331 for the third).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum EcnField {
-    /// It does not understand marks.
+    /// Not ECN-capable (Not-ECT).
     #[default]
     NotCapable,
-    /// A mark is as good as a loss: ECT(0).
+    /// A mark counts as a loss: ECT(0).
     Classic,
-    /// Marks come often and are answered by their share: ECT(1).
+    /// Marks are frequent and the sender responds to their fraction: ECT(1).
     #[allow(dead_code, reason = "no sender answers such marks yet")]
     Scalable,
 }
 
-/// One copy of a packet as a link sees it. What differs between copies is here: where it is on its
-/// route, and whether a router on its own branch marked it.
+/// One copy of a packet as a link sees it. It holds what differs between copies: the position on the route,
+/// and whether a router on its branch marked it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketCopy {
     pub(crate) packet: PacketId,
     /// Which route it follows.
     pub(crate) route: u32,
-    /// How far it has come: the hop on a path, or the edge of a tree.
+    /// Its position: the hop on a path, or the edge of a tree.
     pub(crate) position: u32,
     pub(crate) size_bytes: u32,
     /// The ECN field of its IP header: whether it may be marked, and whether a router has done so.
     pub(crate) ecn: EcnBits,
-    /// The channel of a multicast packet, otherwise 0: what queues tell flows of a route apart by.
+    /// The channel of a multicast packet, otherwise 0: queues use it to distinguish flows of a route.
     pub(crate) channel: u16,
 }
 
 impl PacketCopy {
-    /// What flow it belongs to: a unicast way, or a channel of a session.
+    /// The flow it belongs to: a unicast path, or a channel of a session.
     pub(crate) fn flow(&self) -> (u32, u16) {
         (self.route, self.channel)
     }
 
-    /// Whether a mark will be understood.
+    /// Whether it is ECN-capable.
     #[inline]
     pub(crate) fn is_ecn_capable(&self) -> bool {
         self.ecn.0 != 0
@@ -113,14 +113,15 @@ impl PacketCopy {
         self.ecn = EcnBits::MARKED;
     }
 
-    /// Whether marks come often, and are answered by their share, on its way.
+    /// Whether its sender is scalable: marks are frequent and answered by their fraction.
     pub(crate) fn is_scalable(&self) -> bool {
         self.is_marked() || self.ecn == EcnField::Scalable.into()
     }
 }
 
-/// The ECN field of an IP header (RFC 3168, section 5; RFC 9331). A number and not an enum: an option of
-/// a copy would hide its tag in an enum, and then copy the rest in pieces, which takes much longer.
+/// The ECN field of an IP header (RFC 3168, section 5; RFC 9331). A number and not an enum: an `Option` of
+/// a copy would store its tag in the enum's niche and then copy the remaining fields one by one, which
+/// takes much longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EcnBits(pub(crate) u8);
 
@@ -140,7 +141,7 @@ impl From<EcnField> for EcnBits {
     }
 }
 
-/// A copy that a link did not carry. Whoever owns the route accounts for it.
+/// A copy that a link did not carry. The owner of the route accounts for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dropped(pub(crate) PacketCopy);
 
@@ -179,7 +180,7 @@ impl<H: Copy> Slab<H> {
         &self.slots[id.0 as usize].body
     }
 
-    /// One more copy is on its way.
+    /// One more copy is in flight.
     pub(crate) fn add_copy(&mut self, id: PacketId) {
         self.slots[id.0 as usize].copies += 1;
     }

@@ -1,15 +1,16 @@
-//! Queues in front of transmitters: what waits, what is dropped, what is marked.
+//! Queues in front of transmitters: which packets wait, are dropped, or are marked.
 //!
-//! A drop-tail queue is asked on arrival only and knows no time. All others are *managed*: an
-//! arriving packet is offered to the queue, also when the transmitter is idle, and the transmitter
-//! then asks the queue for a packet, which may drop some before it hands one out. What a managed
-//! queue needs to know, and where it books what it did, is a [`Visit`].
+//! A drop-tail queue decides on arrival only and keeps no time. All others are *managed*: an arriving
+//! packet is offered to the queue, also when the transmitter is idle, and the transmitter then asks the
+//! queue for a packet, which may drop some before it hands one out. A [`QueueContext`] holds what a managed
+//! queue needs to know and where it records drops and marks.
 //!
-//! A queue that works by the clock (REM, PIE, DualPI2) has no events: between two visits nothing in
-//! it changes, so the updates that fell due are made up for at the next visit, each with the state
-//! that it would have seen ([`ticker`]).
+//! A queue that works by the clock (REM, PIE, DualPI2) has no events: between two operations its state does
+//! not change, so updates that have become due are made at the next operation, each with the state that it
+//! would have seen ([`ticker`]).
 
 mod codel;
+mod context;
 mod drop_tail;
 mod dualpi2;
 mod fair;
@@ -20,7 +21,6 @@ mod pie;
 mod red;
 mod rem;
 mod ticker;
-mod visit;
 mod watched;
 
 use layercast_core::stream::Stream;
@@ -28,6 +28,7 @@ use layercast_core::units::{Duration, Rate};
 
 pub use self::codel::CoDelConfig;
 use self::codel::CoDelQueue;
+pub(crate) use self::context::QueueContext;
 use self::drop_tail::{DropFront, DropTail};
 pub use self::dualpi2::DualPi2Config;
 use self::dualpi2::DualPi2Queue;
@@ -41,12 +42,11 @@ use self::red::RedQueue;
 pub use self::red::{RedConfig, RedVictim, RedWeight};
 pub use self::rem::RemConfig;
 use self::rem::RemQueue;
-pub(crate) use self::visit::Visit;
 pub use self::watched::LinkEvent;
 pub(crate) use self::watched::{RawRecord, Watched, transmission};
 use crate::packet::PacketCopy;
 
-/// How much a queue holds. The packet in transmission is never part of the queue.
+/// The capacity of a queue. The packet in transmission is never part of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueLimit {
     /// Everything.
@@ -58,7 +58,7 @@ pub enum QueueLimit {
 }
 
 impl QueueLimit {
-    /// Whether what waits has reached the limit, so that one packet more exceeds it.
+    /// Whether the queue has reached the limit, so that one more packet exceeds it.
     fn is_reached(self, packets: usize, bytes: u64) -> bool {
         match self {
             QueueLimit::Unlimited => false,
@@ -67,7 +67,7 @@ impl QueueLimit {
         }
     }
 
-    /// Whether what waits is more than the limit.
+    /// Whether the queue exceeds the limit.
     fn is_exceeded(self, packets: usize, bytes: u64) -> bool {
         match self {
             QueueLimit::Unlimited => false,
@@ -143,7 +143,7 @@ pub(crate) enum Queue {
     FqCoDel(Box<FqCoDelQueue>),
     DualPi2(Box<DualPi2Queue>),
     Fair(Box<FairQueue>),
-    /// Any of the others, on a link with a tap.
+    /// Any other queue, on a link with a tap.
     Watched(Box<Watched>),
 }
 
@@ -165,37 +165,37 @@ impl Queue {
         }
     }
 
-    /// Takes in a packet, or drops one: this one or another. For managed queues; a drop-tail queue
-    /// is asked with [`DropTail::admits`] where the packet does not wait.
-    pub(crate) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
+    /// Enqueues a packet, or drops one: this one or another. For managed queues; a drop-tail queue uses
+    /// [`DropTail::admits`].
+    pub(crate) fn enqueue(&mut self, copy: PacketCopy, context: &mut QueueContext<'_>) {
         match self {
             Queue::DropTail(queue) if queue.admits(copy.size_bytes) => queue.push(copy),
-            Queue::DropTail(_) => visit.drop_for_room(copy),
-            Queue::DropFront(queue) => queue.offer(copy, visit),
-            Queue::Red(queue) => queue.offer(copy, visit),
-            Queue::CoDel(queue) => queue.offer(copy, visit),
-            Queue::Rem(queue) => queue.offer(copy, visit),
-            Queue::Pie(queue) => queue.offer(copy, visit),
-            Queue::FqCoDel(queue) => queue.offer(copy, visit),
-            Queue::DualPi2(queue) => queue.offer(copy, visit),
-            Queue::Fair(queue) => queue.offer(copy, visit),
-            Queue::Watched(queue) => queue.offer(copy, visit),
+            Queue::DropTail(_) => context.drop_for_room(copy),
+            Queue::DropFront(queue) => queue.enqueue(copy, context),
+            Queue::Red(queue) => queue.enqueue(copy, context),
+            Queue::CoDel(queue) => queue.enqueue(copy, context),
+            Queue::Rem(queue) => queue.enqueue(copy, context),
+            Queue::Pie(queue) => queue.enqueue(copy, context),
+            Queue::FqCoDel(queue) => queue.enqueue(copy, context),
+            Queue::DualPi2(queue) => queue.enqueue(copy, context),
+            Queue::Fair(queue) => queue.enqueue(copy, context),
+            Queue::Watched(queue) => queue.enqueue(copy, context),
         }
     }
 
-    /// Hands out the packet to transmit next. None if there is none, or all that waited was dropped.
-    pub(crate) fn take(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
+    /// Removes the packet to transmit next. None if the queue is empty or dropped all it held.
+    pub(crate) fn dequeue(&mut self, context: &mut QueueContext<'_>) -> Option<PacketCopy> {
         match self {
             Queue::DropTail(queue) => queue.pop(),
-            Queue::DropFront(queue) => queue.take(),
-            Queue::Red(queue) => queue.take(),
-            Queue::CoDel(queue) => queue.take(visit),
-            Queue::Rem(queue) => queue.take(visit),
-            Queue::Pie(queue) => queue.take(visit),
-            Queue::FqCoDel(queue) => queue.take(visit),
-            Queue::DualPi2(queue) => queue.take(visit),
-            Queue::Fair(queue) => queue.take(),
-            Queue::Watched(queue) => queue.take(visit),
+            Queue::DropFront(queue) => queue.dequeue(),
+            Queue::Red(queue) => queue.dequeue(),
+            Queue::CoDel(queue) => queue.dequeue(context),
+            Queue::Rem(queue) => queue.dequeue(context),
+            Queue::Pie(queue) => queue.dequeue(context),
+            Queue::FqCoDel(queue) => queue.dequeue(context),
+            Queue::DualPi2(queue) => queue.dequeue(context),
+            Queue::Fair(queue) => queue.dequeue(),
+            Queue::Watched(queue) => queue.dequeue(context),
         }
     }
 
@@ -232,8 +232,8 @@ impl Queue {
         }
     }
 
-    /// The average that the queue decides by, if it keeps one: in packets, or in bytes if it is told
-    /// to count those. It is as of the last arrival.
+    /// The average queue length that the queue management uses, if it keeps one, as of the last arrival: in
+    /// packets, or in bytes if configured to count bytes.
     pub(crate) fn average(&self) -> Option<f64> {
         match self {
             Queue::Red(queue) => Some(queue.average()),

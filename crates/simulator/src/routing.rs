@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::network::{LinkId, Network, NetworkError, NodeId};
 
-/// The ways through a network.
+/// The shortest paths through a network.
 #[derive(Debug)]
 pub(crate) struct Routing {
     /// Where the outgoing links of each node start in `outgoing`; one more at the end.
@@ -32,7 +32,7 @@ impl ShortestPaths {
 }
 
 impl Routing {
-    /// The ways through `network`.
+    /// The routing of `network`.
     pub(crate) fn new(network: &Network) -> Routing {
         let links = || (0..network.link_count() as u32).map(LinkId);
         let from = |link: LinkId| network.end(link.reverse()).0 as usize;
@@ -46,9 +46,9 @@ impl Routing {
         let mut next = first_outgoing.clone();
         let mut outgoing = vec![LinkId(0); network.link_count()];
         for link in links() {
-            let place = &mut next[from(link)];
-            outgoing[*place as usize] = link;
-            *place += 1;
+            let index = &mut next[from(link)];
+            outgoing[*index as usize] = link;
+            *index += 1;
         }
         Routing { first_outgoing, outgoing, known: BTreeMap::new() }
     }
@@ -72,7 +72,7 @@ impl Routing {
         let start = first.map_or(from, |link| network.end(link));
         let end = last.map_or(to, |link| network.end(link.reverse()));
         let mut links: Vec<LinkId> = first.into_iter().collect();
-        // Two nodes that have each other alone are done with that; otherwise a way back is no way.
+        // Two nodes with one link to each other need no more; otherwise a path back is not a path.
         if start != to {
             self.transit(network, start, end, &mut links).ok_or_else(|| network.no_path(from, to))?;
             links.extend(last);
@@ -80,7 +80,7 @@ impl Routing {
         Ok(links)
     }
 
-    /// Adds the links between two nodes that others go through.
+    /// Adds the links between two transit nodes.
     fn transit(
         &mut self,
         network: &Network,
@@ -127,7 +127,7 @@ impl Routing {
         &self.outgoing[self.first_outgoing[node] as usize..self.first_outgoing[node + 1] as usize]
     }
 
-    /// The link of a node that has but one.
+    /// The link of a node that has only one.
     fn only_link(&self, node: NodeId) -> Option<LinkId> {
         match self.links_from(node) {
             &[link] => Some(link),

@@ -69,25 +69,25 @@ pub struct EngineCounters {
 enum Route {
     /// Along these links to an agent.
     Path { links: Vec<LinkId>, agent: u32 },
-    /// Down the tree of a session, to all who want it.
+    /// Down the tree of a session, to all members of the channel.
     Data { session: u32 },
     /// One hop up the tree of a session.
     Membership { session: u32 },
-    /// Up the tree of a session to its source, or to the next router at work; position is the tree node that
+    /// Up the tree of a session to its source, or to the next active router; position is the tree node that
     /// is reached next.
     Up { session: u32 },
     /// Down the tree of a session to one receiver or router; position is its number.
     Down { session: u32 },
 }
 
-/// What an event can wake. Large machines are boxed, and receivers are with their session, to keep
-/// the table small.
+/// What an event can wake. Large state machines are boxed, and receivers are stored with their session, to
+/// keep the table small.
 #[derive(Debug)]
 enum Agent<F: Family> {
     Source {
         endpoint: Box<F::Source>,
         session: u32,
-        /// How many packets of new data it has yet; none if it never ends, or was told that it has ended.
+        /// The number of packets of new data left; none for unlimited data, or after `Input::Finish`.
         left: Option<u64>,
     },
     Router(Box<RouterAgent<F>>),
@@ -97,7 +97,7 @@ enum Agent<F: Family> {
     },
     TcpSender {
         sender: Box<Sender>,
-        way: UnicastPath,
+        path: UnicastPath,
         flow: u32,
         stopped: bool,
         /// None for data without end.
@@ -107,13 +107,13 @@ enum Agent<F: Family> {
     },
     TcpSink {
         sink: Box<Sink>,
-        way: UnicastPath,
+        path: UnicastPath,
         flow: u32,
     },
     Arrivals(Box<Arrivals>),
     UdpSource {
         source: Box<UdpSource>,
-        way: UnicastPath,
+        path: UnicastPath,
         flow: u32,
     },
     UdpSink {
@@ -121,7 +121,7 @@ enum Agent<F: Family> {
     },
 }
 
-/// A network at work.
+/// A running network.
 #[derive(Debug)]
 pub struct Simulation<F: Family> {
     network: Network,
@@ -139,7 +139,7 @@ pub struct Simulation<F: Family> {
 }
 
 impl<F: Family> Simulation<F> {
-    /// A simulation on `network`. `seed` should already tell replications apart.
+    /// A simulation on `network`. `seed` must differ between replications.
     pub fn new(network: Network, seed: u64) -> Simulation<F> {
         let mut engine = Engine::new(network.build_links(seed));
         for (link, variation, losses) in network.variations(seed) {
@@ -176,13 +176,13 @@ impl<F: Family> Simulation<F> {
         let stream = Stream::new(self.seed, &format!("application/{}", config.name));
         self.add_agent(Agent::TcpSender {
             sender: machine,
-            way: data,
+            path: data,
             flow,
             stopped: false,
             application: Application::new(config.demand, stream),
             arrivals: None,
         });
-        self.add_agent(Agent::TcpSink { sink: Box::new(Sink::new(&config.options)), way: acks, flow });
+        self.add_agent(Agent::TcpSink { sink: Box::new(Sink::new(&config.options)), path: acks, flow });
         self.unicast_flows.push(FlowCounters::default());
         self.schedule_life(sender, config.start, config.stop);
         Ok(TcpId { sender, sink })
@@ -232,7 +232,7 @@ impl<F: Family> Simulation<F> {
                 self.account_drops();
             }
         }
-        // Nothing else happens at `end`, so whatever is added between runs comes after it.
+        // Nothing else happens at `end`, so anything added between runs comes after it.
         let order = self.engine.current.order;
         self.engine.current = Key { time: end.max(self.engine.current.time), order };
         let now = self.engine.now();

@@ -1,4 +1,4 @@
-//! What packets at tapped links carry: kept outside of the links, which do not know what a packet is.
+//! The bodies of packets at tapped links, kept outside the links, which do not know packet types.
 
 use std::collections::BTreeMap;
 

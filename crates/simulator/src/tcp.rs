@@ -4,9 +4,9 @@
 //! segments and one deadline come out. Rules and defaults are those of ns-2 2.35; [`TcpOptions`]
 //! has profiles for its eras. Sequence numbers count packets from 0; packet 0 plays the SYN.
 //!
-//! `connection` holds what all variants share, and each variant is a file of its own: start with
-//! `tahoe`, then `reno`. `rfc_sack` recovers losses for RFC 6675 and CUBIC alike; BBR,
-//! in `bbr`, paces its packets and recovers on the same board.
+//! `connection` holds what all variants share, and each variant has its own file: start with `tahoe`, then
+//! `reno`. `rfc_sack` recovers losses for RFC 6675 and CUBIC alike; BBR, in `bbr`, paces its packets and
+//! recovers on the same board.
 
 mod bbr;
 mod connection;
@@ -37,13 +37,13 @@ pub(crate) struct Segment {
     pub(crate) seq: i64,
     /// Which of the connections that these ends have had one after another.
     pub(crate) incarnation: u32,
-    /// The window was cut since the last one that said so (CWR of RFC 3168).
+    /// CWR (RFC 3168): the window was cut since the last packet with CWR.
     pub(crate) reduced: bool,
 }
 
 #[cfg(test)]
 impl Segment {
-    /// A packet of the first connection, for tests of what only passes packets on.
+    /// A packet of the first connection, for tests of components that only forward packets.
     pub(crate) fn numbered(seq: i64) -> Segment {
         Segment { seq, incarnation: 0, reduced: false }
     }
@@ -63,7 +63,7 @@ pub(crate) struct Ack {
     pub(crate) block_count: u8,
     /// As that of the segments.
     pub(crate) incarnation: u32,
-    /// A mark came, and no word yet that the window was cut for it (ECE of RFC 3168).
+    /// ECE (RFC 3168): a mark arrived, and the sender has not yet confirmed a cut of its window.
     pub(crate) echo: bool,
 }
 

@@ -1,8 +1,8 @@
 //! One deadline for each agent.
 //!
-//! An agent may move its deadline at every packet. The event list then holds at most one entry that
-//! counts: a later deadline waits until the earlier entry comes up, and is entered then under the
-//! order number that it was given when it was set.
+//! An agent may move its deadline at every packet. The event list then holds at most one entry that counts:
+//! a later deadline waits until the earlier entry is served, and is then entered under the order number
+//! that it got when it was set.
 
 use layercast_core::units::Time;
 

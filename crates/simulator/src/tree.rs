@@ -1,22 +1,23 @@
-//! A session's multicast tree and who holds which channel where.
+//! A session's multicast tree: which nodes and receivers subscribe to which channel.
 //!
-//! Here is what packets meet: where a channel is forwarded, who gets it. `membership` changes it,
-//! `lan` stands between the hosts at a node and the tree where an edge router is modelled.
+//! This file has the forwarding state: over which links a channel is forwarded and which receivers get it.
+//! `membership` changes it; `groups` connects the hosts at a node with the tree where an edge router is
+//! modelled.
 
-mod lan;
+mod groups;
 mod latency;
-mod later;
 mod membership;
+mod pending;
 mod routers;
 mod shape;
 
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Size};
 
-use self::lan::Lans;
+use self::groups::EdgeGroups;
 pub(crate) use self::latency::Latencies;
 pub use self::latency::Latency;
-use self::later::Agenda;
+use self::pending::Agenda;
 use self::routers::ActiveNodes;
 pub(crate) use self::routers::{CHILDREN_CHANNEL, MOST_CHILD_LINKS};
 pub(crate) use self::shape::{Origins, Shape};
@@ -33,29 +34,29 @@ pub(crate) const MEMBERSHIP_SIZE: Size = Size::from_bytes(64);
 enum Forwarding {
     Off,
     On,
-    /// A prune has come; the router still forwards for a while.
+    /// A prune has arrived; the router forwards for some time more.
     Leaving,
 }
 
-/// What a receiver has to do with a channel.
+/// The relation of a receiver to a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Membership {
     None,
-    /// It wants the channel, but the edge at its node does not know that, and forwards nothing.
+    /// It wants the channel, but the edge at its node does not know and does not forward.
     Waiting,
-    Held,
-    /// It has left, and nobody at its node or below has wanted the channel since.
+    Joined,
+    /// It has left, and no receiver at its node or below has wanted the channel since.
     Left,
 }
 
 /// The numbers of a session's routes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Routes {
-    /// Of data: position is the tree node that a copy is on its way to.
+    /// Of data: position is the tree node that a copy is travelling to.
     pub(crate) data: u32,
     /// Of membership messages: position is the tree node that sent them.
     pub(crate) membership: u32,
-    /// To the source: position is the tree node that a copy is on its way to.
+    /// To the source: position is the tree node that a copy is travelling to.
     pub(crate) up: u32,
     /// To one receiver or router: position is its number, those of routers following those of receivers.
     pub(crate) down: u32,
@@ -71,14 +72,14 @@ pub(crate) struct Tree {
     forwarding: Vec<Forwarding>,
     /// By node and channel: children forwarded to, and local members; where there is an edge, the
     /// local members count as one while the edge forwards to them.
-    holders: Vec<u32>,
+    subscribers: Vec<u32>,
     /// By receiver (in tree order) and channel.
     members: Vec<Membership>,
     agenda: Agenda,
     /// By node; empty if nothing is drawn.
     streams: Vec<Stream>,
-    lans: Lans,
-    /// None where no routers take part.
+    groups: EdgeGroups,
+    /// None if the session has no routers.
     active: Option<Box<ActiveNodes>>,
 }
 
@@ -90,11 +91,11 @@ impl Tree {
             routes,
             channels,
             forwarding: vec![Forwarding::Off; nodes * channels],
-            holders: vec![0; nodes * channels],
+            subscribers: vec![0; nodes * channels],
             members: vec![Membership::None; receivers * channels],
             agenda: Agenda::default(),
             streams: Vec::new(),
-            lans: Lans::default(),
+            groups: EdgeGroups::default(),
             active: None,
             shape,
         }
@@ -107,7 +108,7 @@ impl Tree {
 
     /// Whether anyone below or at the source wants the channel.
     pub(crate) fn is_wanted(&self, channel: Channel) -> bool {
-        channel.index() < self.channels && self.holders[channel.index()] > 0
+        channel.index() < self.channels && self.subscribers[channel.index()] > 0
     }
 
     /// The receivers at a tree node, by number in tree order.
@@ -115,7 +116,7 @@ impl Tree {
         self.shape.receivers_at(node)
     }
 
-    /// Which way a packet for the source sets out from a tree node: the link and the node above.
+    /// The first hop of a packet from a tree node to the source: the link and the node above.
     pub(crate) fn up_from(&self, node: u32) -> (LinkId, u32) {
         self.shape.up_from(node)
     }
@@ -125,7 +126,7 @@ impl Tree {
         self.shape.receiver_nodes[receiver as usize]
     }
 
-    /// Whether a link is on the way from the source to a receiver.
+    /// Whether a link is on the path from the source to a receiver.
     pub(crate) fn is_on_path(&self, link: LinkId, receiver: u32) -> bool {
         let mut node = self.node_of(receiver);
         while node != 0 {
@@ -138,8 +139,8 @@ impl Tree {
         false
     }
 
-    /// The next link of a packet for one member that has come by the link `from`, or is at the source.
-    /// None if it is there. Members are the receivers and, after them, the routers.
+    /// The next link of a packet for one member that has arrived over the link `from`, or is at the source.
+    /// None if it has reached the member. Members are the receivers and, after them, the routers.
     pub(crate) fn down_towards(&self, member: u32, from: Option<LinkId>) -> Option<LinkId> {
         let node = match self.shape.receiver_nodes.get(member as usize) {
             Some(&node) => node,
@@ -153,18 +154,17 @@ impl Tree {
         self.routes
     }
 
-    /// Whether a receiver holds the channel now.
+    /// Whether a receiver is a member of the channel now.
     pub(crate) fn is_member(&self, receiver: u32, channel: Channel) -> bool {
-        self.membership(receiver, channel) == Membership::Held
+        self.membership(receiver, channel) == Membership::Joined
     }
 
-    /// Whether what still comes on the channel comes because this receiver had it last.
+    /// Whether the channel still arrives only because this receiver was the last member.
     pub(crate) fn is_late(&self, receiver: u32, channel: Channel) -> bool {
         self.membership(receiver, channel) == Membership::Left
     }
 
-    /// Sends one copy over each subscribed child link of `node`. The copy's own copy stays with
-    /// the caller.
+    /// Sends one copy over each subscribed child link of `node`. The caller keeps its own copy.
     pub(crate) fn forward<H: Copy>(
         &self,
         engine: &mut Engine<H>,
@@ -198,7 +198,7 @@ impl Tree {
         }
     }
 
-    /// Calls `lost` for each receiver that would have got a copy dropped on its way to `node`.
+    /// Calls `lost` for each receiver that would have received a copy dropped before `node`.
     pub(crate) fn for_each_member_below(&self, node: u32, channel: Channel, lost: &mut impl FnMut(u32)) {
         for receiver in self.receivers_at(node) {
             if self.is_member(receiver, channel) {

@@ -1,4 +1,4 @@
-//! Links that change over time: what a user says of them.
+//! Time-varying links: their configuration.
 
 use std::sync::Arc;
 
@@ -24,9 +24,9 @@ pub struct LinkVariation {
     pub avoid_reordering: bool,
     /// When the link delivers, in place of its rate.
     pub trace: Option<Arc<DeliveryTrace>>,
-    /// When the link is down: rising, without overlap.
+    /// When the link is down: ascending, without overlap.
     pub outages: Vec<Outage>,
-    /// Whether what waits when the link goes down is lost. Otherwise it waits on.
+    /// Whether waiting packets are lost when the link goes down. Otherwise they stay in the queue.
     pub flushes_queue: bool,
 }
 
@@ -39,12 +39,12 @@ pub struct LinkChange {
     pub rate: Option<Rate>,
     /// The propagation delay of packets whose transmission begins from then on.
     pub delay: Option<Duration>,
-    /// What the link loses from then on, and where. The model starts anew: its state is drawn, its
-    /// count of packets is zero.
+    /// What the link loses from then on, and where. The model restarts: its state is drawn, its count of
+    /// packets is zero.
     pub loss: Option<(LossModel, LossPlace)>,
 }
 
-/// A stretch of time in which a link is down.
+/// A period in which a link is down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
     /// When it goes down.
@@ -53,7 +53,7 @@ pub struct Outage {
     pub end: Time,
 }
 
-/// Why a link cannot change so.
+/// Why a link variation is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VariationError {
     /// A rate is zero.
@@ -69,22 +69,24 @@ pub enum VariationError {
         at: Time,
     },
     /// The changes do not fit into the time after which they repeat.
-    #[error("the changes repeat after {repeat}, but one is at {at}; repeat later")]
+    #[error("the changes repeat after {repeat}, but one is at {at}; use a longer repeat time")]
     Repeat {
         /// After how long they repeat.
         repeat: Duration,
         /// The last change.
         at: Time,
     },
-    /// A trace says when packets are delivered, so a rate has no meaning.
-    #[error("the link is driven by a trace, but its rate changes at {at}; leave one of both out")]
+    /// A trace defines when packets are delivered, so a rate has no meaning.
+    #[error(
+        "the link is driven by a trace, but its rate changes at {at}; remove either the trace or the rate"
+    )]
     RateOfTrace {
         /// When.
         at: Time,
     },
     /// An outage is empty or begins before the one before it has ended.
     #[error(
-        "the outage from {start} to {end} is empty or overlaps the one before; give rising times without overlap"
+        "the outage from {start} to {end} is empty or overlaps the one before; give ascending times without overlap"
     )]
     Outage {
         /// Its start.
@@ -95,12 +97,12 @@ pub enum VariationError {
 }
 
 impl LinkVariation {
-    /// Whether nothing changes ever.
+    /// Whether nothing ever changes.
     pub fn is_nothing(&self) -> bool {
         self.changes.is_empty() && self.trace.is_none() && self.outages.is_empty()
     }
 
-    /// Whether a link can change so.
+    /// Checks the variation.
     ///
     /// # Errors
     /// [`VariationError`].

@@ -16,7 +16,7 @@ use world::{Plan, add_session, at, bottleneck, link, tcp};
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
-/// What a stretch of a second cost.
+/// The cost of one second.
 struct Stretch {
     hops: u64,
     level_changes: usize,
@@ -58,13 +58,12 @@ fn stretches(names: &[&str]) -> Vec<Stretch> {
 /// The protocol whose receivers join a wave every few seconds.
 const WAVES: &str = "webrc";
 
-/// Whether a protocol decides anew in every slot or at points close to each other, so that no second is
-/// calm.
+/// Whether a protocol decides in every slot or at close points, so that no second is without decisions.
 fn in_slots(name: &str) -> bool {
     name.contains("flid") || name == "wei-zhang"
 }
 
-/// WEBRC's receivers keep the numbers of each wave anew, so that a join costs an allocation or two; packets
+/// WEBRC's receivers allocate the numbers of each wave, so that a join costs an allocation or two; packets
 /// cost none.
 #[test]
 fn waves_allocate_when_they_are_joined() {

@@ -15,7 +15,7 @@ type Simulation = layercast_simulator::Simulation<layercast_protocols::registry:
 /// A bottleneck of 10 Mbit/s, 40 ms there and back: 50 packets of 1000 bytes fill it.
 const BDP: f64 = 50.0;
 
-/// That bottleneck with a drop-tail buffer of so many times what fills the path.
+/// That bottleneck with a drop-tail buffer in multiples of the bandwidth-delay product.
 fn path(buffer_bdp: f64, loss: LossModel) -> Plan {
     let limit = QueueLimit::Packets((buffer_bdp * BDP) as u32);
     let queue = QueueConfig::DropTail { limit, ns2_compat: true };
@@ -110,10 +110,10 @@ fn a_second_flow_gets_its_share() {
     }
 }
 
-/// CUBIC fills the buffer and BBR leaves when it loses too much, so neither can be sure of its half.
-/// Starved is who gets less than a tenth.
+/// CUBIC fills the buffer and BBR leaves when it loses too much, so neither can be sure of its half. A flow
+/// starves if it gets less than a tenth.
 #[test]
-fn beside_cubic_neither_starves() {
+fn sharing_with_cubic_neither_starves() {
     for buffer in [1.0, 2.0] {
         let flows = [(TcpVariant::Bbr, 0.0), (TcpVariant::Cubic, 0.0)];
         let all = all_rates(&path(buffer, LossModel::None), 1000, flows);
@@ -179,7 +179,7 @@ fn a_pause_does_not_cost_the_rate() {
     assert!((7.5..8.2).contains(&got), "{got} Mbit/s");
 }
 
-/// Probing waits for a random time, so a seed decides who of two probes first; and it decides all.
+/// Probing waits for a random time, so a seed decides which of two probes first; and it decides all.
 #[test]
 fn the_seed_decides_the_run() {
     let plan = path(2.0, LossModel::None);

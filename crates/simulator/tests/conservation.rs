@@ -54,18 +54,18 @@ fn what_tcp_sends_arrives_or_is_lost_at_some_link() {
         simulation.run_until(at(70.0));
         assert_eq!(simulation.packets_in_flight(), 0);
         let (first, second) = (plan.link("S-G"), plan.link("G-R"));
-        let told = |of: fn(&layercast_simulator::FlowCounters) -> u64| -> u64 {
+        let sum = |of: fn(&layercast_simulator::FlowCounters) -> u64| -> u64 {
             flows.iter().map(|&flow| of(&simulation.tcp_counters(flow))).sum()
         };
-        assert_eq!(offered(&simulation, first), told(|flow| flow.sent_packets));
+        assert_eq!(offered(&simulation, first), sum(|flow| flow.sent_packets));
         assert_eq!(offered(&simulation, second), simulation.link_counters(first).packets);
         let lost = dropped(&simulation, first) + dropped(&simulation, second);
         assert!(dropped(&simulation, first) > 100 && dropped(&simulation, second) > 100);
-        assert_eq!(told(|flow| flow.lost_packets), lost);
+        assert_eq!(sum(|flow| flow.lost_packets), lost);
         // What came through is new or a duplicate; a sender with selective acknowledgements resends
         // little in vain.
         let through = simulation.link_counters(second).packets;
-        let new = told(|flow| flow.received_packets);
+        let new = sum(|flow| flow.received_packets);
         assert!(new <= through && through < new + new / 5, "{new} {through}");
         // One acknowledgement each, which may be lost as well.
         assert_eq!(offered(&simulation, second.reverse()), through);
@@ -84,8 +84,8 @@ fn what_a_session_sends_arrives_is_late_or_is_lost_at_some_link() {
     let counters = simulation.receiver_counters(ids[0]);
     let arrived = counters.received_packets + counters.late_bytes / 1000;
     assert_eq!(simulation.link_counters(second).packets, arrived);
-    // What is lost after the leave is nobody's loss; before it all is the receiver's. The latency is
-    // half a second of 500 packets a second, of which half do not fit.
+    // A loss after the leave counts for no receiver; before it all losses are the receiver's. The latency
+    // is half a second of 500 packets a second, of which half do not fit.
     let lost = dropped(&simulation, first) + dropped(&simulation, second);
     assert!(counters.lost_packets <= lost && lost <= counters.lost_packets + 350, "{lost} {counters:?}");
     assert_eq!(counters.sent_packets, counters.received_packets + counters.lost_packets);
@@ -123,7 +123,8 @@ fn every_queue_carries_or_drops_what_it_gets() {
         let session = simulation.receiver_counters(ids[0]);
         let sent: u64 = flows.iter().map(|&flow| simulation.tcp_counters(flow).sent_packets).sum();
         let lost: u64 = flows.iter().map(|&flow| simulation.tcp_counters(flow).lost_packets).sum();
-        // What waits at its leave, and comes while the prune goes up for 10 ms, is nobody's.
+        // Packets that wait at its leave, or arrive while the prune goes up for 10 ms, count for no
+        // receiver.
         let late = offered(&simulation, plan.link("S-R")) - sent - session.sent_packets;
         assert!(late <= 3 + 30, "{queue:?}: {late}");
         let drops = simulation.link_counters(plan.link("S-R")).queue_drops;

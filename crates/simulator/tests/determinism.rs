@@ -16,7 +16,7 @@ use world::{Plan, add_session_from, at, link, tcp};
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
-/// Everything that there is to see of a run.
+/// Everything observable of a run.
 #[derive(Debug, PartialEq)]
 struct Seen {
     flows: Vec<FlowCounters>,
@@ -25,7 +25,7 @@ struct Seen {
 }
 
 /// Where the receivers of each session are, and when they begin, in seconds.
-const PLACES: [(&str, f64); 3] = [("R", 1.0), ("Q", 2.0), ("R", 3.0)];
+const RECEIVERS: [(&str, f64); 3] = [("R", 1.0), ("Q", 2.0), ("R", 3.0)];
 
 struct Run {
     links: Vec<LinkId>,
@@ -70,7 +70,7 @@ impl Run {
                 add_session_from(&source, &mut simulation, &plan, &fixed, 99, &nobody);
             }
             let protocol = Protocol::named(name).unwrap();
-            let places = PLACES.map(|(node, start_s)| (at_tree(node), start_s));
+            let places = RECEIVERS.map(|(node, start_s)| (at_tree(node), start_s));
             let places = places.each_ref().map(|(node, start_s)| (node.as_str(), *start_s));
             receivers.extend(add_session_from(&source, &mut simulation, &plan, &protocol, seed, &places));
         }

@@ -1,4 +1,4 @@
-//! Marks in place of drops, from the queue to the sender's window and back, against ns-2 2.35.
+//! Marks instead of drops, from the queue to the sender's window and back, compared with ns-2 2.35.
 
 #![allow(clippy::unwrap_used)]
 
@@ -35,7 +35,7 @@ fn four_connections(variant: TcpVariant, ecn: bool) -> Measured {
     let mut links = vec![("L-R", shared, link(8.0, 20.0))];
     links.extend(names.iter().map(|name| (name.as_str(), access(), access())));
     let plan = Plan::new(&links);
-    let mut told = Measured { packets_per_s: 0.0, marks: 0.0, drops: 0.0 };
+    let mut measured = Measured { packets_per_s: 0.0, marks: 0.0, drops: 0.0 };
     for seed in 1..=SEEDS {
         let mut simulation = Simulation::new(plan.network.clone(), seed);
         let mut starts = Stream::new(seed, "starts");
@@ -57,11 +57,11 @@ fn four_connections(variant: TcpVariant, ecn: bool) -> Measured {
         let before = count(&simulation);
         simulation.run_until(at(120.0));
         let after = count(&simulation);
-        told.packets_per_s += (after[0] - before[0]) / 100.0;
-        told.marks += after[1] - before[1];
-        told.drops += after[2] - before[2];
+        measured.packets_per_s += (after[0] - before[0]) / 100.0;
+        measured.marks += after[1] - before[1];
+        measured.drops += after[2] - before[2];
     }
-    told
+    measured
 }
 
 /// Means of 20 runs of ns-2, whose rates are spread by up to 1 % and marks by 3 %.
@@ -74,13 +74,13 @@ fn marks_and_rates_are_those_of_ns2() {
         (TcpVariant::Sack, 926.1, 924.6, 376.4),
     ];
     for (variant, without, with, marks) in cases {
-        let told = four_connections(variant, false);
-        assert!((told.packets_per_s / without - 1.0).abs() < 0.01, "{variant:?} {told:?}");
-        assert!(told.marks == 0.0 && told.drops > 250.0, "{variant:?} {told:?}");
-        let told = four_connections(variant, true);
-        assert!((told.packets_per_s / with - 1.0).abs() < 0.01, "{variant:?} {told:?}");
-        assert!((told.marks / marks - 1.0).abs() < 0.05, "{variant:?} {told:?}");
-        assert!(told.drops == 0.0, "{variant:?} {told:?}");
+        let measured = four_connections(variant, false);
+        assert!((measured.packets_per_s / without - 1.0).abs() < 0.01, "{variant:?} {measured:?}");
+        assert!(measured.marks == 0.0 && measured.drops > 250.0, "{variant:?} {measured:?}");
+        let measured = four_connections(variant, true);
+        assert!((measured.packets_per_s / with - 1.0).abs() < 0.01, "{variant:?} {measured:?}");
+        assert!((measured.marks / marks - 1.0).abs() < 0.05, "{variant:?} {measured:?}");
+        assert!(measured.drops == 0.0, "{variant:?} {measured:?}");
     }
 }
 
@@ -89,8 +89,8 @@ fn marks_and_rates_are_those_of_ns2() {
 #[test]
 fn the_others_are_held_by_marks_too() {
     for (variant, drops) in [(TcpVariant::Sack6675, 0.0), (TcpVariant::Cubic, 300.0)] {
-        let told = four_connections(variant, true);
-        assert!(told.packets_per_s > 900.0 && told.marks > 300.0, "{variant:?} {told:?}");
-        assert!(told.drops <= drops, "{variant:?} {told:?}");
+        let measured = four_connections(variant, true);
+        assert!(measured.packets_per_s > 900.0 && measured.marks > 300.0, "{variant:?} {measured:?}");
+        assert!(measured.drops <= drops, "{variant:?} {measured:?}");
     }
 }

@@ -36,8 +36,8 @@ fn behind(edge: EdgeConfig, kbps: &[f64], members: &[Member]) -> (Plan, Simulati
 }
 
 #[test]
-fn the_latency_of_a_leave_is_the_check_the_prune_and_the_data_on_its_way() {
-    // From the leave until the last packet at R: check, 64 bytes up, one way down.
+fn the_latency_of_a_leave_is_the_check_the_prune_and_the_data_in_flight() {
+    // From the leave until the last packet at R: check, 64 bytes up, one path down.
     for (edge, wait_s) in [
         (QuerierProfile::IgmpV3.config(), 2.0),
         (
@@ -65,18 +65,18 @@ fn the_latency_of_a_leave_is_the_check_the_prune_and_the_data_on_its_way() {
 #[test]
 fn the_latency_of_a_join_is_the_report_the_graft_and_the_data() {
     let late = Member { start_s: 1.0, join_ms: 150, ..member("R") };
-    for (others, way_s) in [(vec![], 0.031_024 + 0.030_160), (vec![member("Q")], 0.020_512 + 0.020_080)] {
+    for (others, path_s) in [(vec![], 0.031_024 + 0.030_160), (vec![member("Q")], 0.020_512 + 0.020_080)] {
         let members: Vec<Member> = [late].into_iter().chain(others).collect();
         let (_, mut simulation, ids) = behind(QuerierProfile::IgmpV2.config(), &[KBPS], &members);
         simulation.run_until(at(3.0));
-        let missed_s = 0.15 + way_s;
+        let missed_s = 0.15 + path_s;
         let received = simulation.receiver_counters(ids[0]).received_packets as f64;
         assert!((received - (2.0 - missed_s) * 1000.0).abs() <= 1.0, "{received}, missed {missed_s} s");
     }
 }
 
 #[test]
-fn a_crashed_host_hears_nothing_and_its_link_stays_loaded_for_the_membership_interval() {
+fn a_crashed_host_receives_nothing_and_its_link_stays_loaded_for_the_membership_interval() {
     let (plan, mut simulation, ids) =
         behind(QuerierProfile::IgmpV2.config(), &[KBPS], &[member("R"), member("Q")]);
     simulation.crash_receiver(ids[0], at(10.0));
@@ -106,7 +106,7 @@ fn of_two_hosts_on_a_network_one_crashes_and_the_other_goes_on() {
 }
 
 #[test]
-fn an_edge_without_room_tells_the_endpoint_and_sessions_share_its_table() {
+fn an_edge_without_room_refuses_the_join_and_sessions_share_its_table() {
     let edge = EdgeConfig { group_limit: Some(3), ..QuerierProfile::IgmpV3.config() };
     let plan = fork();
     let mut simulation = plan.simulation();

@@ -36,7 +36,7 @@ fn windows_follow_the_golden_traces() {
         for row in rows {
             simulation.run_until(Time::from_secs_f64(row[0].as_f64().unwrap()));
             let state = simulation.tcp_state(tcp).unwrap();
-            let told = (
+            let found = (
                 state.ssthresh,
                 state.highest_ack,
                 state.duplicates,
@@ -46,7 +46,7 @@ fn windows_follow_the_golden_traces() {
             );
             let integer = |column: usize| row[column].as_i64().unwrap();
             let expected = (integer(2), integer(3), integer(4), integer(5), integer(6), integer(7) as u64);
-            assert_eq!(told, expected, "{id} at {}", row[0]);
+            assert_eq!(found, expected, "{id} at {}", row[0]);
             let cwnd = row[1].as_f64().unwrap();
             assert!((state.cwnd - cwnd).abs() <= tolerance, "{id} at {}: {} not {cwnd}", row[0], state.cwnd);
         }

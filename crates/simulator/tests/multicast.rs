@@ -1,4 +1,4 @@
-//! Trees and membership: who gets what, from when and until when.
+//! Trees and membership: which receiver gets which channel, from when and until when.
 
 #![allow(clippy::unwrap_used)]
 
@@ -48,7 +48,8 @@ fn arrivals(simulation: &mut Simulation, id: ReceiverId, end: Time) -> Vec<Time>
     found
 }
 
-/// When packets come to R if it has held the channel from the start: what all else is told against.
+/// When packets arrive at R if it has been a member of the channel from the start: the reference for all
+/// else.
 fn reference(end_s: f64) -> Vec<Time> {
     let (mut simulation, ids) = fixed_session(&fork(), &[KBPS], &[member("R")]);
     arrivals(&mut simulation, ids[0], at(end_s))
@@ -58,10 +59,10 @@ fn reference(end_s: f64) -> Vec<Time> {
 fn a_join_takes_its_latency_the_graft_and_the_data() {
     let reference = reference(0.6);
     let late = Member { start_s: 0.2, join_ms: 150, ..member("R") };
-    // Alone, the graft goes up to the source; beside Q, only to G.
+    // Alone, the graft goes up to the source; with Q, only to G.
     let alone = (vec![late], at(0.35) + UP_TO_G + UP_TO_S + TRAVEL);
-    let beside = (vec![late, member("Q")], at(0.35) + UP_TO_G + LAST_HOP);
-    for (members, earliest) in [alone, beside] {
+    let with_neighbour = (vec![late, member("Q")], at(0.35) + UP_TO_G + LAST_HOP);
+    for (members, earliest) in [alone, with_neighbour] {
         let (mut simulation, ids) = fixed_session(&fork(), &[KBPS], &members);
         let found = arrivals(&mut simulation, ids[0], at(0.6));
         // The packets that G, or the source, had after the graft; all of them, and none before.
@@ -111,7 +112,7 @@ fn data_flows_for_the_leave_latency_and_counts_as_late() {
         assert_eq!((counters.lost_packets, counters.sent_packets), (0, counters.received_packets));
         let carried = simulation.link_counters(plan.link("G-R")).packets;
         assert_eq!(carried, counters.received_packets + counters.late_bytes / 1000);
-        // The router above prunes at once: what is still on the way to G ends there.
+        // The router above prunes at once: what is still in flight to G ends there.
         let last_at_source = last_at_g + UP_TO_S;
         let sent = count(Time::ZERO, last_at_source + TRAVEL) as u64;
         assert!(simulation.link_counters(plan.link("S-G")).packets.abs_diff(sent) <= 1);
@@ -131,13 +132,14 @@ fn a_join_while_the_router_is_leaving_takes_the_prune_back() {
     assert_eq!(data(&simulation), data(&undisturbed), "the flow is not interrupted");
     let up = |name: &str| simulation.link_counters(plan.link(name).reverse()).packets;
     assert_eq!((up("G-R"), up("S-G")), (3, 1), "graft, prune, graft; of these only the first goes on");
-    // All that comes counts for the one or the other, or in between as late, for who has left.
+    // Every arrival counts for the one or the other receiver, or in between as late for the one that has
+    // left.
     let [first, second] = [ids[0], ids[1]].map(|id| simulation.receiver_counters(id));
     let late = first.late_bytes / 1000;
     assert!((990..=1010).contains(&late), "100 ms without a member: {late} packets");
     assert_eq!(second.late_bytes, 0);
-    let told = first.received_packets + late + second.received_packets;
-    let on_the_wire = data(&simulation) - told;
+    let accounted = first.received_packets + late + second.received_packets;
+    let on_the_wire = data(&simulation) - accounted;
     assert!((199..=202).contains(&on_the_wire), "20.08 ms of packets: {on_the_wire}");
 }
 
@@ -181,7 +183,7 @@ fn receivers_at_an_inner_node_and_below_it_do_not_depend_on_each_other() {
         assert!((packets(id) - seconds * 1e4).abs() < 10.0, "{id}: {} not {}", packets(id), seconds * 1e4);
     }
     let up = simulation.link_counters(plan.link("S-G").reverse()).packets;
-    assert_eq!(up, 1, "the way to G is never given up");
+    assert_eq!(up, 1, "the path to G is never pruned");
 }
 
 /// A tree with branches at two depths, and what each receiver can be delayed by at most.
@@ -226,7 +228,7 @@ fn each_of_many_receivers_gets_its_layers_and_no_others() {
         for (member, id) in members.iter().zip(ids) {
             let counters = simulation.receiver_counters(id);
             let delay_ms = NODES.iter().find(|(name, _)| *name == member.node).unwrap().1;
-            // From the join, at the latest after a way up and down, until the leave; a packet of each
+            // From the join, at the latest after a path up and down, until the leave; a packet of each
             // layer may fall on either side of each end, and transmissions take 1 ms in all.
             let layers = member.level as f64 + 1.0;
             let per_s = RATES[member.level as usize] / 8.0;
@@ -237,7 +239,8 @@ fn each_of_many_receivers_gets_its_layers_and_no_others() {
             assert!(received <= most_s * per_s + layers, "{seed} {member:?}: {received}");
             assert!(received >= least_s * per_s - layers, "{seed} {member:?}: {received}");
             assert_eq!((counters.lost_packets, counters.sent_packets), (0, counters.received_packets));
-            // What is late comes within the latency of whoever leaves last here, and one way down.
+            // Late packets arrive within the latency of the last receiver that leaves here, and one path
+            // down.
             let late_s = counters.late_bytes as f64 / 1000.0 / 1000.0;
             assert!(late_s <= 4.0, "{seed} {member:?}: {late_s}");
         }
@@ -287,8 +290,8 @@ fn a_loss_on_a_shared_link_counts_for_each_member_below_that_holds_the_channel()
 #[test]
 fn what_nobody_wants_is_not_sent() {
     let plan = fork();
-    let nobody = Member { start_s: ALWAYS / 2.0, ..member("R") };
-    let (mut simulation, ids) = fixed_session(&plan, &[1000.0, 2000.0], &[nobody, member("Q")]);
+    let absent = Member { start_s: ALWAYS / 2.0, ..member("R") };
+    let (mut simulation, ids) = fixed_session(&plan, &[1000.0, 2000.0], &[absent, member("Q")]);
     simulation.run_until(at(5.0));
     assert_eq!(simulation.receiver_counters(ids[0]), Default::default());
     assert_eq!(simulation.link_counters(plan.link("G-R")).packets, 0);

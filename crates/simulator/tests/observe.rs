@@ -1,4 +1,4 @@
-//! Looking changes nothing, and what is seen adds up.
+//! Observation does not change a run, and its counts add up.
 
 #![allow(clippy::unwrap_used)]
 
@@ -109,7 +109,7 @@ fn a_log_of_drops_has_what_queues_dropped_and_changes_nothing() {
 }
 
 #[test]
-fn a_tap_tells_what_each_packet_is() {
+fn a_tap_reports_what_each_packet_is() {
     let (mut simulation, id, records) = watched(queues()[0], LossPlace::BeforeQueue);
     let has = |fits: &dyn Fn(&Carried<Header>) -> bool| records.iter().any(|record| fits(&record.carried));
     assert!(has(&|carried| matches!(carried, Carried::TcpData { seq: 0, .. })));
@@ -137,11 +137,11 @@ fn a_log_has_every_join_and_change_of_level() {
     assert!(log.is_sorted_by_key(|entry| entry.at));
     let changes = simulation.level_changes(receivers[0]);
     let noted = log.iter().filter(|entry| {
-        matches!(entry.deed, ReceiverEvent::Trace(layercast_core::contract::TraceEvent::LevelChanged { .. }))
+        matches!(entry.event, ReceiverEvent::Trace(layercast_core::contract::TraceEvent::LevelChanged { .. }))
     });
     assert!(changes.len() > 1);
     assert_eq!(noted.count(), changes.len());
-    let held = log.iter().fold(0i64, |held, entry| match entry.deed {
+    let held = log.iter().fold(0i64, |held, entry| match entry.event {
         ReceiverEvent::Join(_) => held + 1,
         ReceiverEvent::Leave(_) => held - 1,
         ReceiverEvent::Trace(_) => held,

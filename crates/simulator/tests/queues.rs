@@ -25,7 +25,7 @@ struct Measured {
 }
 
 impl Measured {
-    /// What a packet waited on average, in seconds, by Little's law.
+    /// The mean waiting time of a packet in seconds, by Little's law.
     fn mean_wait_s(&self) -> f64 {
         self.mean_packets / (self.utilisation * PACKETS_PER_S)
     }
@@ -62,13 +62,12 @@ fn drop_tail() -> Measured {
     eight_tcps(QueueConfig::DropTail { limit: ROOM, ns2_compat: true })
 }
 
-/// Floyd and Jacobson choose the thresholds so that the average stays between them, with a
-/// probability at the upper one that makes all flows yield. Eight flows that share 1250 packets/s
-/// with 70 to 105 ms each have windows of about 13 packets, which by the square root law
-/// (p = 1.5/w^2) need a loss rate of 0.9 %. With `wait` the mean distance between drops is 1.5/p_b,
-/// so that p_b = 1.3 % puts the average near 5 + 10 * 0.13. The queue itself is measured here; over
-/// 100 s its mean is close to that of its average. The law is rough, so the tolerance is the paper's
-/// own: between the thresholds.
+/// Floyd and Jacobson choose the thresholds so that the average stays between them, with a probability at
+/// the upper one that makes all flows yield. Eight flows that share 1250 packets/s with 70 to 105 ms each
+/// have windows of about 13 packets, which by the square root law (p = 1.5/w^2) need a loss rate of 0.9 %.
+/// With `wait` the mean distance between drops is 1.5/p_b, so that p_b = 1.3 % puts the average near 5 + 10
+/// * 0.13. The queue itself is measured here; over 100 s its mean is close to that of its average. The
+/// square root law is rough, so the tolerance is the paper's own: between the thresholds.
 #[test]
 fn red_keeps_the_mean_queue_between_its_thresholds() {
     for gentle in [false, true] {
@@ -123,7 +122,7 @@ fn rem_clears_the_excess_and_keeps_its_target_queue() {
 /// A session that sends layers of these cumulative rates, whatever is lost, and a SACK TCP with a
 /// round-trip time of 60 ms share the bottleneck of 10 Mbit/s. What each got from 20 s to 120 s, in
 /// Mbit/s.
-fn beside_a_flood(queue: QueueConfig, cumulative_kbps: &[f64]) -> (f64, f64) {
+fn sharing_with_a_flood(queue: QueueConfig, cumulative_kbps: &[f64]) -> (f64, f64) {
     let shared = LinkConfig { queue, ..link(MBPS, 20.0) };
     let access = link(100.0, 5.0);
     let plan = Plan::new(&[
@@ -146,31 +145,32 @@ fn beside_a_flood(queue: QueueConfig, cumulative_kbps: &[f64]) -> (f64, f64) {
     (mbps(end.0 - start.0), mbps(end.1 - start.1))
 }
 
-/// With a queue for each flow, the flood cannot take more than what TCP leaves: half, if TCP always
-/// has a packet waiting. A single SACK flow with room for 75 packets, more than its share of the
-/// bandwidth-delay product (5 Mbit/s times 60 ms, 38 packets), keeps its part busy after each halving;
-/// under fair queueing it gets its half but for what loss recovery costs: a tenth. Under FQ-CoDel a
-/// halving at a wait of about 5 ms leaves a window below that product; a sawtooth from half of it has a
-/// mean of three quarters: a quarter less at the worst, and the flood has the rest.
-/// Drop-tail shows that this is the queues' doing: there the flood leaves next to nothing.
+/// With a queue for each flow, the flood cannot take more than what TCP leaves: half, if TCP always has a
+/// packet waiting. A single SACK flow with room for 75 packets, more than its share of the bandwidth-delay
+/// product (5 Mbit/s times 60 ms, 38 packets), keeps its part busy after each halving; under fair queueing
+/// it gets its half but for what loss recovery costs: a tenth. Under FQ-CoDel a halving at a wait of about
+/// 5 ms leaves a window below that product; a sawtooth from half of it has a mean of three quarters: a
+/// quarter less at the worst, and the flood has the rest. Drop-tail shows that this is the effect of the
+/// queues: there the flood leaves almost nothing.
 #[test]
 fn a_queue_for_each_flow_keeps_a_flood_off_tcp() {
-    let (flood, tcp) = beside_a_flood(QueueConfig::DropTail { limit: ROOM, ns2_compat: true }, &[20_000.0]);
+    let (flood, tcp) =
+        sharing_with_a_flood(QueueConfig::DropTail { limit: ROOM, ns2_compat: true }, &[20_000.0]);
     assert!(tcp < 0.5 && flood > 9.0, "drop-tail: {flood} and {tcp} Mbit/s");
     let fair = FairConfig { limit: ROOM, ..FairConfig::default() };
-    let (flood, tcp) = beside_a_flood(QueueConfig::Fair(fair), &[20_000.0]);
+    let (flood, tcp) = sharing_with_a_flood(QueueConfig::Fair(fair), &[20_000.0]);
     assert!((4.5..5.1).contains(&tcp) && (flood + tcp) > 9.9, "fair: {flood} and {tcp} Mbit/s");
     let fq_codel = FqCoDelConfig::default();
-    let (flood, tcp) = beside_a_flood(QueueConfig::FqCoDel(fq_codel), &[20_000.0]);
+    let (flood, tcp) = sharing_with_a_flood(QueueConfig::FqCoDel(fq_codel), &[20_000.0]);
     assert!((3.75..5.1).contains(&tcp) && (flood + tcp) > 9.9, "FQ-CoDel: {flood} and {tcp} Mbit/s");
 }
 
-/// Two channels of a session that both send more than a third are two flows beside TCP: it gets a third,
-/// within the same tenth.
+/// Two channels of a session that both send more than a third are two flows that share with TCP: it gets a
+/// third, within the same tenth.
 #[test]
 fn each_channel_of_a_session_is_a_flow() {
     let fair = FairConfig { limit: ROOM, ..FairConfig::default() };
-    let (flood, tcp) = beside_a_flood(QueueConfig::Fair(fair), &[10_000.0, 20_000.0]);
+    let (flood, tcp) = sharing_with_a_flood(QueueConfig::Fair(fair), &[10_000.0, 20_000.0]);
     assert!((3.0..3.4).contains(&tcp) && (flood + tcp) > 9.9, "{flood} and {tcp} Mbit/s");
 }
 

@@ -1,4 +1,4 @@
-//! Routers that take part: what stops at them, what they hold, and what becomes of it when they fail.
+//! Active routers: the packets that stop at them, the state they hold, and the effect of their failure.
 
 #![allow(clippy::unwrap_used)]
 
@@ -115,25 +115,25 @@ fn what_goes_up_stops_at_the_next_router() {
     let (simulation, ids, above) = run(&plan, config(&plan, &["R", "Q"], &["A", "B"]), &watched);
     assert_complete(&simulation, &ids);
     assert!(above.iter().all(|traffic| !traffic.from.is_empty()));
-    // C is passive, so Q's packets come to A; nobody but A is heard above, and nobody but B above B.
+    // C is passive, so Q's packets come to A; only A's packets go up from A, and only B's from B.
     for traffic in &above {
         assert!(traffic.from.iter().all(|from| !ids.contains(from) && *from == traffic.from[0]));
     }
     assert_ne!(above[0].from[0], above[1].from[0]);
     let (simulation, ids, above) = run(&plan, config(&plan, &["R", "Q"], &[]), &watched);
     assert_complete(&simulation, &ids);
-    assert!(ids.iter().all(|id| above[0].from.contains(id)), "without routers the source hears all");
+    assert!(ids.iter().all(|id| above[0].from.contains(id)), "without routers the source receives all");
     assert!(above[0].from.iter().all(|from| ids.contains(from)));
 }
 
 #[test]
-fn a_router_sends_what_it_holds_over_the_links_that_asked() {
+fn a_router_repairs_from_its_store_over_the_links_that_asked() {
     let plan = plan(&[("S-A", 0.0), ("A-R", 0.03), ("A-Q", 0.0)]);
     let watched = [("S-A", false), ("A-R", false), ("A-Q", false)];
     let (simulation, ids, sent) = run(&plan, config(&plan, &["R", "Q"], &["A"]), &watched);
     assert_complete(&simulation, &ids);
     let repairs: Vec<usize> = sent.iter().map(|traffic| traffic.repairs).collect();
-    assert_eq!((repairs[0], repairs[2]), (0, 0), "nobody asked");
+    assert_eq!((repairs[0], repairs[2]), (0, 0), "no receiver asked");
     assert!(repairs[1] > 20, "{repairs:?}");
     let delivery = simulation.receiver_delivery(ids[0]);
     let counters = simulation.receiver_counters(ids[0]);
@@ -142,18 +142,18 @@ fn a_router_sends_what_it_holds_over_the_links_that_asked() {
 }
 
 #[test]
-fn behind_a_plain_node_each_router_holds_for_itself() {
+fn behind_a_plain_node_each_router_stores_for_itself() {
     let plan = tree(0.03, 0.0);
     let watched = [("S-A", false), ("P-B", false), ("P-C", false), ("B-R", false), ("C-Q", false)];
     let (simulation, ids, sent) = run(&plan, config(&plan, &["R", "Q"], &["A", "B", "C"]), &watched);
     assert_complete(&simulation, &ids);
     let repairs: Vec<bool> = sent.iter().map(|traffic| traffic.repairs > 0).collect();
-    // A repairs for B by its one link; P copies to both, and only B has somebody who asked.
+    // A repairs for B by its one link; P copies to both, and only B has a receiver that asked.
     assert_eq!(repairs, [false, true, true, true, false]);
 }
 
 #[test]
-fn a_session_goes_on_when_routers_forget_or_are_gone() {
+fn a_session_goes_on_when_routers_lose_state_or_fail() {
     let plan = tree(0.02, 0.02);
     let mut config = config(&plan, &["R", "Q"], &["A", "B", "C"]);
     let routers = config.routers.as_mut().unwrap();
@@ -173,8 +173,9 @@ fn equal_sessions_do_the_same() {
     let plan = tree(0.02, 0.02);
     let outcome = || {
         let (simulation, ids, _) = run(&plan, config(&plan, &["R", "Q"], &["A", "B"]), &[]);
-        let told = |&id: &ReceiverId| (simulation.receiver_counters(id), simulation.receiver_delivery(id));
-        (ids.iter().map(told).collect::<Vec<_>>(), simulation.engine_counters())
+        let counters =
+            |&id: &ReceiverId| (simulation.receiver_counters(id), simulation.receiver_delivery(id));
+        (ids.iter().map(counters).collect::<Vec<_>>(), simulation.engine_counters())
     };
     assert_eq!(outcome(), outcome());
 }

@@ -1,6 +1,6 @@
 //! A long run whose lost packets are given, against the same run of ns-2 2.35.
 //!
-//! Once every packet has met its fate, nothing random is left: both must send, resend, wait and open
+//! Once the fate of every packet is given, nothing random is left: both must send, resend, wait and open
 //! their windows alike. The figures are what `validation/losses.tcl` prints.
 
 #![allow(clippy::unwrap_used)]
@@ -62,9 +62,9 @@ fn with_the_same_losses_a_connection_does_what_it_does_in_ns2() {
         let id = simulation.add_tcp(config).unwrap();
         simulation.run_until(at(220.015));
         let (state, counters) = (simulation.tcp_state(id).unwrap(), simulation.tcp_counters(id));
-        let told = (state.highest_ack, state.ssthresh, counters.sent_packets);
-        assert_eq!(told, (acknowledged, ssthresh, sent), "{variant:?} at {loss}");
-        // ns-2 tells six digits.
+        let reached = (state.highest_ack, state.ssthresh, counters.sent_packets);
+        assert_eq!(reached, (acknowledged, ssthresh, sent), "{variant:?} at {loss}");
+        // ns-2 prints six digits.
         assert!((state.cwnd - cwnd).abs() < 1e-3, "{variant:?} at {loss}: a window of {}", state.cwnd);
     }
 }

@@ -11,8 +11,8 @@ use world::{Plan, at, link, tcp};
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
-/// The mean rate in kbit/s of a single connection between `from_s` and `to_s`, over so many seeds.
-/// The path is fast: it holds a fraction of a packet.
+/// The mean rate in kbit/s of a single connection between `from_s` and `to_s`, over a number of seeds. The
+/// path is fast: it holds a fraction of a packet.
 fn mean_kbps(options: &TcpOptions, one_way_ms: f64, loss: f64, from_s: f64, to_s: f64, seeds: u64) -> f64 {
     let lossy = LinkConfig { loss: LossModel::Bernoulli(loss), ..link(100.0, one_way_ms) };
     let plan = Plan::new(&[("S-R", lossy, link(100.0, one_way_ms))]);
@@ -95,7 +95,7 @@ fn cubic_is_in_the_same_range() {
     println!("Cubic {measured:.1?}");
     for (measured, standard) in measured.into_iter().zip(standard) {
         let ratio = measured / standard;
-        assert!(0.9 < ratio && ratio < 1.5, "{measured} beside {standard}");
+        assert!(0.9 < ratio && ratio < 1.5, "{measured} against {standard}");
     }
 }
 
@@ -113,7 +113,7 @@ fn reno_gets_less_than_sack_where_losses_come_in_one_window() {
 }
 
 /// Two connections whose round-trip times of 120 and 150 ms are whole numbers of the 10 ms that a packet
-/// takes on the bottleneck. In lockstep, one of them meets the drop-tail queue full again and again.
+/// takes on the bottleneck. In lockstep, one of them finds the drop-tail queue full again and again.
 #[test]
 fn a_random_delay_breaks_the_lockstep_of_flows() {
     let queue = QueueConfig::DropTail { limit: QueueLimit::Packets(16), ns2_compat: true };

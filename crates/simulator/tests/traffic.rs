@@ -38,7 +38,7 @@ fn equal_transfers_on_an_empty_path_take_equal_times() {
         let demand = transfers(Distribution::Fixed(30_500.0), Some(Distribution::Fixed(1.0)));
         let id = add(&mut simulation, &plan, variant, demand, "tcp");
         simulation.run_until(at(20.0));
-        // 31 packets and the opening one each; those under way are not counted yet.
+        // 31 packets and the opening one each; packets in flight are not counted yet.
         let counters = simulation.tcp_counters(id);
         let small_first = variant != TcpVariant::Vegas;
         let packets = 31 + u64::from(small_first);
@@ -65,12 +65,12 @@ fn transfers_over_a_lossy_path_all_end() {
     for variant in TcpVariant::ALL {
         let plan = path(10.0, 0.05);
         let mut simulation = plan.simulation();
-        let law = Distribution::Pareto { mean: 12_000.0, shape: 1.3 };
+        let sizes = Distribution::Pareto { mean: 12_000.0, shape: 1.3 };
         let id = add(
             &mut simulation,
             &plan,
             variant,
-            transfers(law, Some(Distribution::Exponential { mean: 0.1 })),
+            transfers(sizes, Some(Distribution::Exponential { mean: 0.1 })),
             "tcp",
         );
         // A lost first packet costs 3 s, and twice as much each time again: some transfers take a minute.

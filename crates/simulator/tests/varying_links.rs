@@ -32,7 +32,7 @@ fn changes(changes: Vec<LinkChange>) -> LinkVariation {
     LinkVariation { changes, ..LinkVariation::default() }
 }
 
-/// One link of 10 Mbit/s, 10 ms and room for 30 packets, the one way of which changes.
+/// One link of 10 Mbit/s, 10 ms and room for 30 packets, of which one direction varies.
 fn one_link(variation: LinkVariation) -> Plan {
     let queue = QueueConfig::DropTail { limit: QueueLimit::Packets(30), ns2_compat: true };
     let mut plan = Plan::new(&[("S-R", LinkConfig { queue, ..link(10.0, 10.0) }, link(10.0, 10.0))]);
@@ -214,7 +214,7 @@ fn an_impossible_change_names_its_link() {
     let source = VariationError::ZeroRate { at: at(3.0) };
     assert_eq!(error, NetworkError::Variation { link: "R-S".to_owned(), source });
     assert_eq!(plan.network.node_name(NodeId(0)), "S");
-    // The last call for a direction holds.
+    // The last call for a direction takes effect.
     plan.network.vary_link(id, down(&[(1.0, 2.0)])).unwrap();
     plan.network.vary_link(id, LinkVariation::default()).unwrap();
     assert_eq!(plan.simulation().link_capacity_bytes(id), None);

@@ -1,5 +1,5 @@
-//! What a source holds in memory: `memory FILE` makes every block's encoder and prints the resident set,
-//! then how long repair symbols take. `docs/transport.md` tells what was measured.
+//! The memory of a source: `memory FILE` creates every block's encoder and prints the resident set, then
+//! how long repair symbols take. `docs/transport.md` has the measurements.
 
 use std::error::Error;
 use std::path::Path;

@@ -1,6 +1,6 @@
-//! What packets cost the hosts: `rate send MBPS SECONDS` and `rate receive MBPS SECONDS` on the loopback
-//! interface, with four doubling layers, packets of 1000 bytes and no congestion control. Run it under
-//! `perf stat` or `strace -c -f`; `docs/transport.md` tells what was measured.
+//! The cost of packets in the hosts: `rate send MBPS SECONDS` and `rate receive MBPS SECONDS` on the
+//! loopback interface, with four doubling layers, packets of 1000 bytes and no congestion control. Run it
+//! under `perf stat` or `strace -c -f`; `docs/transport.md` has the measurements.
 
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddrV4};

@@ -1,4 +1,4 @@
-//! What can go wrong, in words for the person at the other end.
+//! The errors of the transport, with texts for users.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -9,15 +9,15 @@ use layercast_core::option::OptionError;
 
 use crate::object::{NameError, TableError};
 
-/// Why a transfer could not begin or go on.
+/// Why a transfer could not start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no such interface, or it has no address.
-    #[error("there is no interface `{name}` with an IPv4 address{}", known_interfaces(.known))]
+    #[error("no interface `{name}` with an IPv4 address{}", known_interfaces(.known))]
     NoSuchInterface {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The available interfaces.
         known: Vec<String>,
     },
     /// No interface leads to the group.
@@ -26,23 +26,23 @@ pub enum Error {
         /// The group.
         group: SocketAddrV4,
     },
-    /// The system does not allow it.
+    /// The system denies permission.
     #[error("no permission to {what}: {source}")]
     NoPermission {
-        /// What was tried.
+        /// The failed operation.
         what: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The disk is full.
-    #[error("the disk is full: there is no room for {}", path.display())]
+    #[error("the disk is full: cannot allocate {}", path.display())]
     DiskFull {
         /// The file.
         path: PathBuf,
     },
-    /// The address is not a multicast group that can be used.
+    /// The address is not a usable multicast group.
     #[error(
-        "{address} is not a multicast group for a session of {layers} layers: take one from 224.0.1.0 to 239.255.255.255"
+        "{address} is not a multicast group for a session of {layers} layers: use one from 224.0.1.0 to 239.255.255.255"
     )]
     WrongGroup {
         /// The address.
@@ -50,8 +50,8 @@ pub enum Error {
         /// How many groups are needed.
         layers: usize,
     },
-    /// The protocol does not take an option.
-    #[error("option {option} of {protocol}: {source}; `layercast list {protocol}` names them")]
+    /// The protocol rejects an option.
+    #[error("option {option} of {protocol}: {source}; `layercast list {protocol}` shows all options")]
     Option {
         /// The protocol.
         protocol: String,
@@ -60,82 +60,82 @@ pub enum Error {
         /// What is wrong.
         source: OptionError,
     },
-    /// A receiver asks for another value of an option on which all must agree.
-    #[error("the session sets the option {option} for all its receivers: leave it out here")]
+    /// A receiver sets an option that the session fixes for all receivers.
+    #[error("the session fixes the option {option} for all its receivers: remove it here")]
     Agreed {
         /// The option.
         option: String,
     },
-    /// Nothing of use came for too long.
-    #[error("nothing heard from {group} for {} s. {reasons}", waited.as_secs())]
+    /// No valid packet arrived for too long.
+    #[error("no valid packet from {group} for {} s. {reasons}", waited.as_secs())]
     Silent {
         /// The base group.
         group: SocketAddrV4,
-        /// For how long.
+        /// The length of the silence.
         waited: Duration,
-        /// Why that may be.
+        /// Possible reasons.
         reasons: String,
     },
-    /// The file that is being sent is gone.
-    #[error("{} vanished while it was sent", path.display())]
+    /// The file that is being sent was removed.
+    #[error("{} was removed while it was being sent", path.display())]
     FileVanished {
         /// The file.
         path: PathBuf,
     },
-    /// The file that is being sent is not the one that was begun.
-    #[error("{} changed while it was sent: its receivers cannot complete it", path.display())]
+    /// The file that is being sent was modified.
+    #[error("{} changed while it was being sent: its receivers cannot complete it", path.display())]
     FileChanged {
         /// The file.
         path: PathBuf,
     },
-    /// A file of that name is there.
-    #[error("{} is there already: move it away, or allow it to be replaced", path.display())]
+    /// A file of that name exists.
+    #[error("{} exists already: move it, or allow it to be replaced", path.display())]
     FileExists {
         /// The file.
         path: PathBuf,
     },
-    /// Somebody else receives the same file into the same directory.
-    #[error("another receiver writes to {}", path.display())]
+    /// Another process receives the same file into the same directory.
+    #[error("another receiver is writing to {}", path.display())]
     FileBusy {
         /// The file.
         path: PathBuf,
     },
-    /// The file's name is not one to write to.
-    #[error("the source calls the file {name:?}: {source}")]
+    /// The file's name is not safe to write to.
+    #[error("the file name {name:?} from the source is not safe: {source}")]
     Name {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// Why it is invalid.
         source: NameError,
     },
     /// A file could not be read or written.
     #[error("cannot {what} {}: {source}", path.display())]
     File {
-        /// What was tried.
+        /// The failed operation.
         what: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// All symbols came, and again and again they did not make the file that the source described.
+    /// All symbols arrived, but the file's hash was wrong several times.
     #[error(
-        "the file's hash is wrong ({tries} tries): somebody else sends to the group, or the file changed"
+        "the file's hash is wrong ({tries} tries): another source may be sending to the group, or the file changed"
     )]
     Hash {
-        /// How often it was tried.
+        /// The number of attempts.
         tries: u32,
     },
-    /// The file delivery table makes no sense.
+    /// The file delivery table is invalid.
     #[error(transparent)]
     Table(#[from] TableError),
-    /// The session description makes no sense.
+    /// The session description is invalid.
     #[error(transparent)]
     Session(#[from] crate::session::SessionError),
     /// The source ended the session before the file was complete.
-    #[error("the source ended the session when {} of {needed} symbols were here", held)]
+    #[error("the source ended the session after {} of {needed} symbols", held)]
     SessionEnded {
-        /// Symbols held.
+        /// Symbols received.
         held: u64,
         /// Symbols needed.
         needed: u64,
@@ -143,32 +143,32 @@ pub enum Error {
     /// The user stopped it.
     #[error("interrupted")]
     Interrupted,
-    /// The time allowed is over.
-    #[error("not complete after {} s: {held} of {needed} symbols are here", after.as_secs())]
+    /// The time limit is over.
+    #[error("not complete after {} s: {held} of {needed} symbols received", after.as_secs())]
     TimeOver {
-        /// The time allowed.
+        /// The time limit.
         after: Duration,
-        /// Symbols held.
+        /// Symbols received.
         held: u64,
         /// Symbols needed.
         needed: u64,
     },
-    /// A socket did not do what was asked.
+    /// A socket operation failed.
     #[error("cannot {what}: {source}")]
     Socket {
-        /// What was tried.
+        /// The failed operation.
         what: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
 fn known_interfaces(known: &[String]) -> String {
-    if known.is_empty() { String::new() } else { format!("; there are {}", known.join(", ")) }
+    if known.is_empty() { String::new() } else { format!("; use one of {}", known.join(", ")) }
 }
 
 impl Error {
-    /// An error of a file, with the common causes told apart.
+    /// An error of a file; common causes get their own variants.
     pub fn file(what: &'static str, path: &Path, source: io::Error) -> Error {
         let path = path.to_owned();
         match source.kind() {
@@ -180,13 +180,13 @@ impl Error {
         }
     }
 
-    /// An error of a socket, with the common causes told apart.
+    /// An error of a socket; common causes get their own variants.
     pub fn socket(what: impl Into<String>, group: SocketAddrV4, source: io::Error) -> Error {
         let what = what.into();
         match source.kind() {
             io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => Error::NoRoute { group },
             io::ErrorKind::PermissionDenied => Error::NoPermission { what, source },
-            // Joining without an interface that could be taken says this.
+            // A join without a usable interface returns this.
             _ if source.raw_os_error() == Some(nix::libc::ENODEV) => Error::NoRoute { group },
             _ => Error::Socket { what, source },
         }

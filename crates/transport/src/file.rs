@@ -29,7 +29,7 @@ pub struct FileSource {
 }
 
 impl FileSource {
-    /// Opens a file, reads it once for its hash, and plans how it is cut.
+    /// Opens a file, reads it once for its hash, and plans its blocks and symbols.
     ///
     /// # Errors
     /// If it cannot be read, is not a plain file, or is too long for the symbol size.
@@ -49,7 +49,7 @@ impl FileSource {
         Ok(source)
     }
 
-    /// How the file is cut.
+    /// The file's blocks and symbols (RFC 6330).
     pub fn oti(&self) -> Oti {
         self.oti
     }
@@ -59,15 +59,16 @@ impl FileSource {
         self.sha256
     }
 
-    /// Starts the thread that prepares blocks for repair. It ends by itself, early if this goes.
+    /// Starts the thread that prepares blocks for repair. It ends by itself, early if the source is
+    /// dropped.
     pub fn prepare(&self) {
         let (file, oti) = (Arc::clone(&self.file), self.oti);
         let blocks = Arc::downgrade(&self.blocks);
         let work = move || {
             for block in 0..oti.blocks() {
                 let Some(blocks) = blocks.upgrade() else { return };
-                if let Some(place) = blocks.get(usize::from(block)) {
-                    place.get_or_init(|| encoder(&file, oti, block).ok());
+                if let Some(cell) = blocks.get(usize::from(block)) {
+                    cell.get_or_init(|| encoder(&file, oti, block).ok());
                 }
             }
         };
@@ -77,16 +78,16 @@ impl FileSource {
         }
     }
 
-    /// Puts a symbol into `room`, which has the size of a symbol.
+    /// Writes a symbol to `room`, which has the size of a symbol.
     ///
     /// # Errors
-    /// If the file cannot be read any more.
+    /// If the file can no longer be read.
     pub fn symbol(&self, id: PayloadId, room: &mut [u8]) -> Result<(), Error> {
         let source_symbols = self.oti.block_symbols(id.block);
         if let Some(repair) = id.esi().checked_sub(source_symbols) {
             return self.repair(id.block, repair, room);
         }
-        let (start, length) = self.oti.place(id.block, id.esi());
+        let (start, length) = self.oti.position(id.block, id.esi());
         let (data, padding) = room.split_at_mut(length.min(room.len()));
         padding.fill(0);
         self.file.read_exact_at(data, start).map_err(|source| self.lost(source))
@@ -95,7 +96,7 @@ impl FileSource {
     fn repair(&self, block: u8, repair: u32, room: &mut [u8]) -> Result<(), Error> {
         let prepared = self.blocks.get(usize::from(block));
         let encoder = prepared
-            .and_then(|place| place.get_or_init(|| encoder(&self.file, self.oti, block).ok()).as_ref())
+            .and_then(|cell| cell.get_or_init(|| encoder(&self.file, self.oti, block).ok()).as_ref())
             .ok_or_else(|| self.lost(io::ErrorKind::UnexpectedEof.into()))?;
         for packet in encoder.repair_packets(repair, 1) {
             if packet.data().len() == room.len() {
@@ -105,7 +106,7 @@ impl FileSource {
         Ok(())
     }
 
-    /// Whether the file is still there and the same as when it was opened.
+    /// Checks that the file still exists and has not changed since it was opened.
     ///
     /// # Errors
     /// [`Error::FileVanished`] or [`Error::FileChanged`].
@@ -130,7 +131,7 @@ impl FileSource {
 /// A block in memory, ready to make repair symbols.
 fn encoder(file: &File, oti: Oti, block: u8) -> io::Result<SourceBlockEncoder> {
     let mut data = vec![0; oti.block_symbols(block) as usize * oti.symbol_size()];
-    let (start, _) = oti.place(block, 0);
+    let (start, _) = oti.position(block, 0);
     let length = oti.length().saturating_sub(start).min(data.len() as u64) as usize;
     file.read_exact_at(data.get_mut(..length).unwrap_or_default(), start)?;
     Ok(SourceBlockEncoder::new(block, &oti.for_coder(), &data))

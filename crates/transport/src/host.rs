@@ -1,14 +1,14 @@
 //! Hosts for the endpoints of a protocol on real sockets.
 //!
-//! One thread, one endpoint. [`SourceHost`] and [`ReceiverHost`] wait for packets or for the
-//! endpoint's deadline, whichever is first, and drive the endpoint through the loop that all worlds
-//! share, [`layercast_core::contract::settle`].
+//! One thread, one endpoint. [`SourceHost`] and [`ReceiverHost`] wait for packets or for the endpoint's
+//! deadline, whichever is first, and drive the endpoint through the loop that all hosts share,
+//! [`layercast_core::contract::drive`].
 //!
-//! Each layer is a multicast group. A receiver has one socket for each group that it holds, bound to
-//! the group's address: so a packet's socket tells its layer, and the kernel's limit on memberships
-//! of one socket does not matter. Data packets are sent as ECN-capable; marks and arrival times are
-//! read from control messages of the kernel where it gives them. What waits at a socket is read by one
-//! system call, and what is due at once is sent by one.
+//! Each layer is a multicast group. A receiver has one socket for each group that it has joined, bound to
+//! the group's address: the socket of a packet identifies its layer, and the kernel's limit on memberships
+//! per socket does not matter. Data packets are sent as ECN-capable; marks and arrival times are read from
+//! ancillary data where the kernel provides it. The packets waiting at a socket are read by one system
+//! call, and packets due at the same time are sent by one.
 
 mod accept;
 mod clock;

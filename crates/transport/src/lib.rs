@@ -1,9 +1,9 @@
 //! Layercast on real UDP multicast.
 //!
-//! From the ground up: [`packet`] (ALC/LCT packets as bytes) · [`object`] (a file as RaptorQ blocks
-//! and symbols, and back) · [`file`](mod@file) (symbols from a file) · [`session`] (what a receiver must know
+//! Bottom-up: [`packet`] (ALC/LCT packets as bytes) · [`object`] (a file as RaptorQ blocks and symbols, and
+//! its reassembly) · [`file`](mod@file) (symbols from a file) · [`session`] (what a receiver must know
 //! before it joins) · [`host`] (sockets for the endpoints of a protocol) · [`send`](mod@send) and
-//! [`receive`](mod@receive) (a file from here to there).
+//! [`receive`](mod@receive) (file transfer).
 //!
 //! `docs/wire-format.md` has the bit tables. IPv4 only so far.
 
@@ -25,7 +25,7 @@ use layercast_protocols::registry::Protocol;
 /// Sets options of a protocol, given by name and as text.
 ///
 /// # Errors
-/// [`Error::Option`] at the first that the protocol does not take; those before it are set.
+/// [`Error::Option`] for the first that the protocol rejects; those before it are set.
 pub fn set_options(protocol: &mut Protocol, options: &[(String, String)]) -> Result<(), Error> {
     for (option, value) in options {
         protocol.set(option, RawValue::from_text(value)).map_err(|source| Error::Option {
@@ -37,7 +37,7 @@ pub fn set_options(protocol: &mut Protocol, options: &[(String, String)]) -> Res
     Ok(())
 }
 
-/// A seed that nobody can guess easily: for numbers of receivers and sessions, not for secrets.
+/// A seed that is hard to guess: for numbers of receivers and sessions, not for secrets.
 fn random_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _, RandomState};
     RandomState::new().build_hasher().finish()

@@ -1,8 +1,8 @@
-//! A file as source blocks and symbols of RaptorQ (RFC 6330), and back.
+//! A file as source blocks and symbols of RaptorQ (RFC 6330), and its reassembly.
 //!
-//! [`Oti`] says how a file is cut. [`Schedule`] says which symbol the next packet of a layer takes.
-//! [`FileSource`](crate::file::FileSource) makes the symbols, [`Assembly`] puts them together. [`Table`] tells receivers of
-//! the file, its name, its hash and how it is cut.
+//! [`Oti`] describes the blocks and symbols of a file. [`Schedule`] selects the symbol of a layer's next
+//! packet. [`FileSource`](crate::file::FileSource) encodes the symbols, [`Assembly`] reassembles the file.
+//! [`Table`] describes the file to receivers: its name, its hash, its blocks and symbols.
 
 mod assembly;
 mod names;
@@ -11,7 +11,7 @@ mod schedule;
 mod table;
 mod table_reader;
 
-pub use assembly::{Assembly, AssemblyCounters, Taken};
+pub use assembly::{Assembly, AssemblyCounters, SymbolOutcome};
 pub use names::{NameError, safe_name};
 pub use oti::{MAX_BLOCK_SYMBOLS, Oti, OtiError};
 pub use schedule::Schedule;
@@ -30,10 +30,10 @@ pub const FEC_RAPTORQ: u8 = 6;
 /// The hash of a file.
 pub type Sha256 = [u8; 32];
 
-/// The hash of what a reader gives.
+/// The hash of a reader's content.
 ///
 /// # Errors
-/// What the reader says.
+/// The reader's error.
 pub fn sha256_of(mut reader: impl std::io::Read) -> std::io::Result<Sha256> {
     use sha2::Digest as _;
     let mut hasher = sha2::Sha256::new();

@@ -1,10 +1,10 @@
 //! ALC packets (RFC 5775, section 4.1): an LCT header (RFC 5651, section 5.1), a FEC payload id and
 //! one encoding symbol.
 //!
-//! [`View`] looks at bytes that came from the network. It accepts every header that the RFC allows
-//! and checks all lengths once, so that its readers cannot fail. [`Repr`] is a packet of ours as a
-//! value: a session number and an object number of 32 bits each and congestion control information
-//! of 32 or 64 bits. What a `Repr` holds can always be written.
+//! [`View`] reads bytes from the network. It accepts every header that the RFC allows and checks all
+//! lengths once, so that its accessors cannot fail. [`Repr`] is a packet of this transport as a value: a
+//! session number and an object number of 32 bits each and congestion control information of 32 or 64 bits.
+//! What a `Repr` holds can always be written.
 
 mod extension;
 mod feedback;
@@ -23,14 +23,14 @@ use core::fmt;
 /// Why bytes are not a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketError {
-    /// There are fewer bytes than the part of that name needs.
+    /// Fewer bytes than needed.
     Truncated {
         /// How many are needed.
         need: usize,
         /// How many there are.
         have: usize,
     },
-    /// A version of LCT that is not understood (RFC 5775, section 4.1: 1).
+    /// An unsupported version of LCT (RFC 5775, section 4.1: 1).
     Version(u8),
     /// The header's length, in words, is less than its fields need, or more than the packet has.
     HeaderLength {
@@ -52,11 +52,11 @@ impl fmt::Display for PacketError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PacketError::Truncated { need, have } => write!(f, "{have} bytes where {need} are needed"),
-            PacketError::Version(version) => write!(f, "LCT version {version} is not understood"),
+            PacketError::Version(version) => write!(f, "LCT version {version} is not supported"),
             PacketError::HeaderLength { words } => write!(f, "a header of {words} words does not fit"),
             PacketError::ExtensionLength { kind } => write!(f, "extension {kind} does not fit its header"),
-            PacketError::Feedback(kind) => write!(f, "there is no feedback packet {kind:#04x}"),
-            PacketError::Receiver => write!(f, "a receiver's number is not zero"),
+            PacketError::Feedback(kind) => write!(f, "unknown feedback packet {kind:#04x}"),
+            PacketError::Receiver => write!(f, "the receiver's number is zero"),
         }
     }
 }

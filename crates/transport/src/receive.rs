@@ -27,13 +27,13 @@ use crate::{random_seed, set_options};
 use discovery::Found;
 use partial_file::PartialFile;
 
-/// How often progress is told.
+/// The interval of progress reports.
 const PROGRESS_EVERY: Duration = Duration::from_ms(500);
-/// How often a file is tried whose hash is wrong.
+/// The number of attempts for a file whose hash is wrong.
 const HASH_TRIES: u32 = 3;
-/// The longest delay before a completion is sent, so that those of a crowd spread.
+/// The longest delay before a completion is sent, so that those of many receivers are spread.
 const COMPLETION_SPREAD: StdDuration = StdDuration::from_secs(1);
-/// How many copies of a completion are sent, since no answer comes.
+/// The number of copies of a completion, since it is not acknowledged.
 const COMPLETION_COPIES: u32 = 3;
 
 /// What is known of the session beforehand.
@@ -46,7 +46,7 @@ pub enum Known {
     Session(Box<Session>),
 }
 
-/// What to receive with.
+/// The options of a reception.
 #[derive(Clone, Debug)]
 pub struct ReceiveOptions {
     /// What is known of the session.
@@ -57,41 +57,41 @@ pub struct ReceiveOptions {
     pub into: PathBuf,
     /// Whether a file of the same name is replaced.
     pub replace: bool,
-    /// How long to wait when nothing of use comes.
+    /// The maximum silence.
     pub patience: StdDuration,
-    /// When to give up; never if none.
+    /// The time limit; none for no limit.
     pub within: Option<StdDuration>,
-    /// Options of the protocol, by name and as text, that are not as [`deployed`] has them.
+    /// Options of the protocol, by name and as text, that differ from [`deployed`].
     pub protocol_options: Vec<(String, String)>,
     /// The seed of the receiver's random numbers; any if none.
     pub seed: Option<u64>,
 }
 
-/// How receiving goes.
+/// The progress of a reception.
 #[derive(Clone, Debug)]
 pub struct ReceiveProgress {
     /// Time since the start.
     pub elapsed: StdDuration,
     /// The file's name and length, once they are known.
     pub file: Option<(String, u64)>,
-    /// Symbols that are needed at least, and how many of them are here.
+    /// The minimum number of symbols needed, and how many of them are present.
     pub symbols: (u64, u64),
     /// Bytes of the file per second over the last interval.
     pub goodput_bps: f64,
-    /// What the receiver believes: level, fair rate, loss, round-trip time.
+    /// The receiver's estimates: level, fair rate, loss, round-trip time.
     pub estimates: Estimates,
     /// The last change of level, and its cause.
     pub last_change: Option<(Level, Cause)>,
-    /// What the sockets counted.
+    /// The counters of the host.
     pub counters: ReceiverCounters,
-    /// What became of the symbols.
+    /// The counters of the reassembly.
     pub assembly: AssemblyCounters,
 }
 
-/// Receives a file and moves it to its place when its hash is right. Returns where that is.
+/// Receives a file and moves it to its final path when its hash is correct. Returns that path.
 ///
 /// # Errors
-/// What prevented it.
+/// Why it failed.
 pub fn receive(
     options: &ReceiveOptions,
     stop: &AtomicBool,
@@ -108,8 +108,8 @@ pub fn receive(
     let found = discovery::find(options, &interface, stop, begin)?;
     let Found { session, table, base, join_source } = found;
     let protocol = configured(&session, &options.protocol_options)?;
-    let mut place = PartialFile::open(&options.into, &table, options.replace)?;
-    let file = place.file()?;
+    let mut partial = PartialFile::open(&options.into, &table, options.replace)?;
+    let file = partial.file()?;
     let mut reception = Reception {
         assembly: Assembly::new(table.oti, file),
         reader: TableReader::default(),
@@ -120,14 +120,14 @@ pub fn receive(
     let mut host = ReceiverHost::new(interface, &protocol, session, join_source, Some(base), seed)?;
     host.start()?;
     let outcome = reception.run(&mut host, options, stop, begin, progress);
-    // Whatever came of it, the source hears that we leave.
+    // In any case leave the session properly.
     let _ = host.stop();
-    let told = outcome?;
-    let path = place.finish(reception.assembly.file())?;
+    let report = outcome?;
+    let path = partial.finish(reception.assembly.file())?;
     if reception.table.wants_completions {
         report_completion(&host, seed, stop);
     }
-    Ok((path, told))
+    Ok((path, report))
 }
 
 /// The protocol of that name, with defaults for real networks.
@@ -137,7 +137,7 @@ pub fn deployed(name: &str) -> Option<Protocol> {
     Some(protocol)
 }
 
-/// The protocol as [`deployed`], with options of the user's and those of the session, which come last.
+/// The protocol as [`deployed`], with the user's options and then those of the session.
 fn configured(session: &Session, options: &[(String, String)]) -> Result<Protocol, Error> {
     let wrong = || crate::session::SessionError::Protocol(session.protocol.clone());
     let mut protocol = deployed(&session.protocol).ok_or_else(wrong)?;
@@ -155,7 +155,7 @@ struct Reception {
     reader: TableReader,
     table: Table,
     last_useful: Instant,
-    /// The table that comes now describes another file.
+    /// The current table describes another file.
     changed: bool,
 }
 
@@ -170,21 +170,21 @@ impl Reception {
     ) -> Result<ReceiveProgress, Error> {
         let clock = host.clock();
         let mut next_progress = clock.now() + PROGRESS_EVERY;
-        let mut told_at = (Instant::now(), 0);
+        let mut reported_at = (Instant::now(), 0);
         let mut tries = 0;
         loop {
-            host.step(next_progress, &mut |_, packet| self.take(packet))?;
+            host.step(next_progress, &mut |_, packet| self.accept_packet(packet))?;
             let complete = self.assembly.is_complete();
             if complete || clock.now() >= next_progress {
                 next_progress = clock.now() + PROGRESS_EVERY;
-                let told = self.told(host, begin, &mut told_at);
-                progress(&told);
+                let report = self.progress(host, begin, &mut reported_at);
+                progress(&report);
                 if complete {
                     tries += 1;
                     if self.has_right_hash(options)? {
-                        return Ok(told);
+                        return Ok(report);
                     }
-                    tracing::warn!(tries, "the file is complete and its hash is wrong: it begins anew");
+                    tracing::warn!(tries, "the file is complete but its hash is wrong: reception restarts");
                     if tries >= HASH_TRIES {
                         return Err(Error::Hash { tries });
                     }
@@ -195,19 +195,19 @@ impl Reception {
         }
     }
 
-    /// Takes what a packet carries.
-    fn take(&mut self, packet: &crate::host::Accepted<'_>) -> Result<(), Error> {
+    /// Processes the payload of a packet.
+    fn accept_packet(&mut self, packet: &crate::host::Accepted<'_>) -> Result<(), Error> {
         match (packet.repr.toi, packet.repr.codepoint) {
             (TOI_FILE, FEC_RAPTORQ) => {
                 let Ok((id, symbol)) = PayloadId::split(packet.payload) else { return Ok(()) };
                 self.last_useful = Instant::now();
-                let taken = self.assembly.take(id, symbol);
+                let taken = self.assembly.insert(id, symbol);
                 let path = std::path::Path::new(&self.table.name);
                 taken.map(|_| ()).map_err(|source| Error::file("write", path, source))
             }
             (TOI_TABLE, _) => {
                 if let (Some(fdt), Some(fti)) = (packet.repr.fdt, packet.repr.fti)
-                    && let Some(table) = self.reader.take(fdt, fti, packet.payload)
+                    && let Some(table) = self.reader.insert(fdt, fti, packet.payload)
                     && let Ok(table) = Table::from_xml(table)
                     && (table.oti, table.sha256) != (self.table.oti, self.table.sha256)
                     && !self.changed
@@ -247,10 +247,15 @@ impl Reception {
         Ok(())
     }
 
-    fn told(&self, host: &ReceiverHost, begin: Instant, told_at: &mut (Instant, u64)) -> ReceiveProgress {
+    fn progress(
+        &self,
+        host: &ReceiverHost,
+        begin: Instant,
+        reported_at: &mut (Instant, u64),
+    ) -> ReceiveProgress {
         let symbols = self.assembly.symbols();
         let useful = self.assembly.counters().useful;
-        let (then, before) = std::mem::replace(told_at, (Instant::now(), useful));
+        let (then, before) = std::mem::replace(reported_at, (Instant::now(), useful));
         let bytes = (useful - before) as f64 * self.table.oti.symbol_size() as f64;
         ReceiveProgress {
             elapsed: begin.elapsed(),
@@ -273,8 +278,8 @@ impl Reception {
     }
 }
 
-/// Tells the source that the file is here: a few copies, spread so that a crowd does not speak at
-/// once. What is lost is lost: the file is here all the same.
+/// Reports the completion to the source: a few copies, spread so that many receivers do not send at once.
+/// Their loss does no harm: the file is complete all the same.
 fn report_completion(host: &ReceiverHost, seed: u64, stop: &AtomicBool) {
     let receiver = NonZeroU64::new(seed).unwrap_or(NonZeroU64::MIN);
     let completion = Completion { tsi: host.session().tsi, toi: TOI_FILE, receiver };

@@ -25,30 +25,30 @@ use crate::packet::{Fdt, Fti, LONG_CCI, MAX_HEADER, PayloadId};
 use crate::random_seed;
 use crate::session::{IP_UDP_BYTES, Session, SessionError, whole_rates};
 
-/// How often the file delivery table goes out: a little more than once per second, so that with the
-/// base layer's spacing it is never less.
+/// The interval of the file delivery table: slightly below a second, so that with the base layer's spacing
+/// it is sent at least once per second.
 const TABLE_EVERY: Duration = Duration::from_ms(800);
-/// How often progress is told, and the file looked at.
+/// The interval of progress reports and of checks of the file.
 const PROGRESS_EVERY: Duration = Duration::from_ms(500);
 /// Seconds between the years 1900 and 1970 (RFC 5905, section 6).
 const NTP_OFFSET_S: u64 = 2_208_988_800;
-/// How long a table is valid if nobody says when the session ends.
+/// How long a table is valid if the end of the session is not known.
 const TABLE_VALID_S: u64 = 24 * 3600;
-/// Receivers whose completions are told apart. More are taken for known ones.
+/// The maximum number of receivers whose completions are distinguished. Further ones count as known.
 const KNOWN_RECEIVERS_MAX: usize = 1 << 20;
 
-/// When to stop: at the first of these. With none, when asked to.
+/// When to stop: at the first of these. With none, on request only.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ends {
     /// After this time.
     pub after: Option<StdDuration>,
     /// After this many symbols for each that the file has, over all layers.
     pub rounds: Option<u32>,
-    /// When this many receivers have said that they are complete.
+    /// When this many receivers have reported completion.
     pub completions: Option<usize>,
 }
 
-/// What to send with.
+/// The options of a transmission.
 #[derive(Clone, Debug)]
 pub struct SendOptions {
     /// The base layer's group and port.
@@ -63,7 +63,7 @@ pub struct SendOptions {
     pub layers: LayerTable,
     /// The size of packets with all headers.
     pub packet: Size,
-    /// How many routers a packet may pass (RFC 1112, section 6.1).
+    /// The time to live of packets (RFC 1112, section 6.1).
     pub ttl: u8,
     /// When to stop.
     pub ends: Ends,
@@ -71,18 +71,18 @@ pub struct SendOptions {
     pub seed: Option<u64>,
 }
 
-/// How sending goes.
+/// The progress of a transmission.
 #[derive(Clone, Copy, Debug)]
 pub struct SendProgress {
     /// Time since the start.
     pub elapsed: StdDuration,
     /// Symbols sent for each that the file has.
     pub rounds: f64,
-    /// What was sent and heard.
+    /// The counters of the host.
     pub counters: SourceCounters,
     /// How many receivers are complete.
     pub completions: usize,
-    /// What the source believes: the number of layers, their rate, the round-trip time.
+    /// The source's estimates: the number of layers, their rate, the round-trip time.
     pub estimates: Estimates,
 }
 
@@ -93,17 +93,17 @@ pub enum Stopped {
     Time,
     /// The rounds are over.
     Rounds,
-    /// As many receivers are complete as were waited for.
+    /// The requested number of receivers is complete.
     Completions,
-    /// Somebody asked to stop.
+    /// A stop was requested.
     Interrupted,
 }
 
-/// Sends a file until an end comes. `ready` hears the session description once all is open, and
-/// `progress` how it goes.
+/// Sends a file until one of its ends. `ready` gets the session description once the sockets are open, and
+/// `progress` the progress.
 ///
 /// # Errors
-/// What prevented it or ended it early.
+/// Why it could not start or ended early.
 pub fn send(
     path: &Path,
     options: &SendOptions,
@@ -138,24 +138,24 @@ pub fn send(
             }
         }
         let now = clock.now();
-        let told = SendProgress {
+        let report = SendProgress {
             elapsed: StdDuration::from_nanos(now.since(begin).as_ns()),
             rounds: carousel.schedule.rounds(),
             counters: *host.counters(),
             completions: known.len(),
             estimates: Estimates::default(),
         };
-        let stopped = why_stop(&options.ends, &told, stop);
+        let stopped = why_stop(&options.ends, &report, stop);
         if now >= next_progress || stopped.is_some() {
             next_progress = now + PROGRESS_EVERY;
-            let told = SendProgress { estimates: host.estimates(), ..told };
-            progress(&told);
+            let report = SendProgress { estimates: host.estimates(), ..report };
+            progress(&report);
             if let Some(stopped) = stopped {
                 host.stop(&mut carousel)?;
-                return Ok((stopped, told));
+                return Ok((stopped, report));
             }
             if let Err(error) = carousel.file.check() {
-                // Receivers cannot complete what is not there any more: tell them that it is over.
+                // Receivers cannot complete a file that is gone: announce the end of the session.
                 host.stop(&mut carousel)?;
                 return Err(error);
             }
@@ -163,20 +163,20 @@ pub fn send(
     }
 }
 
-fn why_stop(ends: &Ends, told: &SendProgress, stop: &AtomicBool) -> Option<Stopped> {
+fn why_stop(ends: &Ends, report: &SendProgress, stop: &AtomicBool) -> Option<Stopped> {
     if stop.load(Ordering::Relaxed) {
         return Some(Stopped::Interrupted);
     }
-    if ends.completions.is_some_and(|count| told.completions >= count) {
+    if ends.completions.is_some_and(|count| report.completions >= count) {
         return Some(Stopped::Completions);
     }
-    if ends.rounds.is_some_and(|rounds| told.rounds >= f64::from(rounds)) {
+    if ends.rounds.is_some_and(|rounds| report.rounds >= f64::from(rounds)) {
         return Some(Stopped::Rounds);
     }
-    ends.after.filter(|&after| told.elapsed >= after).map(|_| Stopped::Time)
+    ends.after.filter(|&after| report.elapsed >= after).map(|_| Stopped::Time)
 }
 
-/// The description of a session that is about to begin. Number and port are filled in later.
+/// The description of a session that is about to start. Number and port are filled in later.
 fn description(options: &SendOptions, source: Ipv4Addr) -> Result<Session, Error> {
     let layers = whole_rates(&options.layers).map_err(SessionError::Layers)?;
     let needs = options.protocol.requirements();
@@ -190,7 +190,7 @@ fn description(options: &SendOptions, source: Ipv4Addr) -> Result<Session, Error
         protocol: options.protocol.name().to_owned(),
         source,
         group: options.group,
-        // The discard port stands in where the system is to choose one.
+        // The discard port is a placeholder where the system chooses one.
         feedback: SocketAddrV4::new(
             source,
             if options.feedback_port == 0 { 9 } else { options.feedback_port },
@@ -202,8 +202,8 @@ fn description(options: &SendOptions, source: Ipv4Addr) -> Result<Session, Error
     })
 }
 
-/// The room for symbols: what a packet has beside the longest header, so that no packet is larger
-/// than the session's size, whatever it carries.
+/// The size of symbols: the rest of a packet after the longest header, so that no packet exceeds the
+/// session's packet size.
 fn symbol_size(packet: Size) -> u16 {
     let header = MAX_HEADER - LONG_CCI - TABLE_EXTENSIONS;
     let headers = IP_UDP_BYTES + header as u32 + PayloadId::BYTES as u32;
@@ -220,7 +220,7 @@ struct Carousel {
     table: Vec<u8>,
     table_symbol: usize,
     table_fti: Fti,
-    /// The next part of the table to go out, and when the next turn begins.
+    /// The next part of the table to send, and when the next transmission of the table starts.
     table_part: usize,
     table_at: Time,
 }
@@ -243,7 +243,7 @@ impl Carousel {
         }
         let table_symbol = file.oti().symbol_size() - TABLE_EXTENSIONS;
         Ok(Carousel {
-            // Channels that are no layers carry symbols as well.
+            // Channels that are not layers carry symbols as well.
             schedule: Schedule::new(file.oti(), session.channels),
             table_fti: table_fti(table.len(), table_symbol as u16),
             table,
@@ -254,7 +254,7 @@ impl Carousel {
         })
     }
 
-    /// The next part of the table, if it is its turn. All parts of a turn go out in a row.
+    /// The next part of the table, if it is due. All parts are sent in a row.
     fn table_part(&mut self, now: Time, room: &mut [u8]) -> Option<Load> {
         if now < self.table_at {
             return None;

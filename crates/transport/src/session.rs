@@ -1,5 +1,4 @@
-//! The session description: what a receiver must know to take part (RFC 5651, section 6; RFC 5775,
-//! section 2.4).
+//! The session description: what a receiver must know to join (RFC 5651, section 6; RFC 5775, section 2.4).
 //!
 //! It is a short text that reads as TOML:
 //!
@@ -14,11 +13,11 @@
 //! layers = [128000, 128000, 256000]
 //! ```
 //!
-//! `group` is the base layer's; channel i is sent to the address i higher, to the same port. `packet`
-//! is the size in bytes with IP and UDP headers, `layers` are the rates of the layers, each alone,
-//! in bit/s, from the base up. Where a protocol does not send each layer on a channel of its own,
-//! `channels` says how many there are; where source and receivers must agree on options of the
-//! protocol, the table `options` has them as text. Keys that are not known are passed over.
+//! `group` is the base layer's; channel i is sent to the address i higher, to the same port. `packet` is
+//! the size in bytes with IP and UDP headers, `layers` are the rates of the layers, each alone, in bit/s,
+//! from the base up. If a protocol does not send each layer on its own channel, `channels` gives their
+//! number; if source and receivers must agree on options of the protocol, the table `options` has them as
+//! text. Unknown keys are ignored.
 
 use core::fmt;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -32,10 +31,10 @@ use layercast_core::units::{Channel, Rate, Size};
 use layercast_protocols::registry::{self, Protocol};
 use toml_edit::{Document, Item, Table, Value};
 
-/// The most channels of a session.
+/// The maximum number of channels of a session.
 pub const MAX_CHANNELS: u16 = 1024;
-/// The smallest and the largest packet in bytes. The smallest leaves room for symbols beside the
-/// longest header, the largest is what jumbo frames carry.
+/// The smallest and the largest packet in bytes. The smallest leaves space for symbols after the longest
+/// header, the largest fits jumbo frames.
 pub const PACKET_BYTES: core::ops::RangeInclusive<u32> = 256..=9000;
 /// The headers of IPv4 (RFC 791, without options) and UDP (RFC 768).
 pub const IP_UDP_BYTES: u32 = 28;
@@ -47,7 +46,7 @@ pub struct Session {
     pub tsi: u32,
     /// The congestion control protocol, by its name in the registry.
     pub protocol: String,
-    /// Where data packets come from; all others are refused.
+    /// The source address of data packets; all others are rejected.
     pub source: Ipv4Addr,
     /// The group and port of the base layer.
     pub group: SocketAddrV4,
@@ -68,23 +67,23 @@ pub struct Session {
 pub enum SessionError {
     /// It is not TOML.
     Text(String),
-    /// A key is missing, or its value makes no sense.
+    /// A key is missing, or its value is invalid.
     Key(&'static str),
-    /// A version that is not understood.
+    /// An unsupported version.
     Version(i64),
     /// There is no such protocol.
     Protocol(String),
-    /// The layers make no structure.
+    /// The layers are invalid.
     Layers(LayerError),
-    /// The groups are not all multicast addresses that a session may use.
+    /// Not all groups are multicast addresses that a session may use.
     Group(Ipv4Addr),
     /// The size of packets is not in [`PACKET_BYTES`].
     Packet(i64),
     /// The protocol needs another number of channels, or there are more than [`MAX_CHANNELS`].
     Channels(u16),
-    /// An option is missing, is not one on which all agree, or has no value that makes sense.
+    /// An option is missing, is not one of the session's, or has an invalid value.
     Option(String),
-    /// Routers take part in the protocol, and the transport has none.
+    /// The protocol needs active routers, which the transport does not have.
     Routers(String),
     /// The protocol cannot carry the layers.
     Plan(PlanError),
@@ -95,16 +94,16 @@ impl fmt::Display for SessionError {
         write!(f, "session description: ")?;
         match self {
             SessionError::Text(error) => write!(f, "{}", error.trim_end()),
-            SessionError::Key(key) => write!(f, "`{key}` is missing or makes no sense"),
-            SessionError::Version(version) => write!(f, "version {version} is not understood"),
+            SessionError::Key(key) => write!(f, "`{key}` is missing or invalid"),
+            SessionError::Version(version) => write!(f, "version {version} is not supported"),
             SessionError::Protocol(name) => {
-                write!(f, "there is no protocol `{name}`; there are {}", registry::NAMES.join(", "))
+                write!(f, "unknown protocol `{name}`; use one of {}", registry::NAMES.join(", "))
             }
             SessionError::Layers(error) => write!(f, "{error}"),
             SessionError::Group(group) => write!(
                 f,
                 "{group} is not a multicast group for a session, or one of the layers above would not be: \
-                 take one from 224.0.1.0 to 239.255.255.255"
+                 use one from 224.0.1.0 to 239.255.255.255"
             ),
             SessionError::Packet(bytes) => write!(
                 f,
@@ -115,10 +114,10 @@ impl fmt::Display for SessionError {
             SessionError::Channels(needed) => {
                 write!(f, "the protocol needs {needed} channels; at most {MAX_CHANNELS} are possible")
             }
-            SessionError::Option(name) => write!(f, "the option `{name}` is missing or makes no sense"),
+            SessionError::Option(name) => write!(f, "the option `{name}` is missing or invalid"),
             SessionError::Routers(name) => write!(
                 f,
-                "routers take part in `{name}`, and real networks have none for it: `layercast run` simulates it"
+                "the protocol `{name}` needs active routers, which real networks do not have; simulate it with `layercast run`"
             ),
             SessionError::Plan(error) => write!(f, "{error}"),
         }
@@ -133,10 +132,10 @@ pub fn is_usable_group(group: Ipv4Addr) -> bool {
 }
 
 impl Session {
-    /// Whether it can be held.
+    /// Checks the description.
     ///
     /// # Errors
-    /// What does not fit.
+    /// What is invalid.
     pub fn check(&self) -> Result<(), SessionError> {
         let last = u32::from(*self.group.ip()).saturating_add(u32::from(self.channels.max(1)) - 1);
         if !is_usable_group(*self.group.ip()) || !is_usable_group(Ipv4Addr::from(last)) {
@@ -169,15 +168,14 @@ impl Session {
         Ok(())
     }
 
-    /// The protocol with the options on which all agree.
+    /// The protocol with the options of the session.
     ///
     /// # Errors
-    /// [`SessionError::Option`] names one that is missing, or should not be there, or has no value that
-    /// makes sense.
+    /// [`SessionError::Option`] names one that is missing, unexpected or invalid.
     pub fn agree(&self, mut protocol: Protocol) -> Result<Protocol, SessionError> {
         let names = protocol.requirements().agreed();
-        let told = |name: &str| self.agreed.iter().any(|(told, _)| told == name);
-        if let Some(missing) = names.iter().find(|name| !told(name)) {
+        let is_given = |name: &str| self.agreed.iter().any(|(given, _)| given == name);
+        if let Some(missing) = names.iter().find(|name| !is_given(name)) {
             return Err(SessionError::Option((*missing).to_owned()));
         }
         for (name, value) in &self.agreed {
@@ -189,14 +187,14 @@ impl Session {
         Ok(protocol)
     }
 
-    /// Where packets of a channel go; none for a channel that the session does not have.
+    /// The destination of a channel's packets; none for a channel that the session does not have.
     pub fn address(&self, channel: Channel) -> Option<SocketAddrV4> {
         let base = u32::from(*self.group.ip());
         let group = base.checked_add(u32::from(channel.0)).filter(|_| channel.0 < self.channels)?;
         Some(SocketAddrV4::new(Ipv4Addr::from(group), self.group.port()))
     }
 
-    /// What the endpoints of the protocol must know.
+    /// The session plan for the endpoints of the protocol.
     pub fn plan(&self) -> SessionPlan {
         SessionPlan { layers: self.layers.clone(), packet_size: self.packet }
     }
@@ -205,7 +203,7 @@ impl Session {
 /// Rounds the rates of layers to whole bit/s, as a description gives them.
 ///
 /// # Errors
-/// If a layer is left without a rate.
+/// If the rate of a layer becomes zero.
 pub fn whole_rates(layers: &LayerTable) -> Result<LayerTable, LayerError> {
     let whole = |layer| Rate::from_bps((layers.rate(layer).as_bps() + 0.5).floor());
     LayerTable::from_rates(layers.layers().map(whole))
@@ -221,16 +219,16 @@ impl fmt::Display for Session {
         writeln!(f, "feedback = \"{}\"", self.feedback)?;
         writeln!(f, "packet = {}", self.packet.as_bytes())?;
         write!(f, "layers = [")?;
-        for (place, layer) in self.layers.layers().enumerate() {
-            let comma = if place == 0 { "" } else { ", " };
+        for (index, layer) in self.layers.layers().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
             write!(f, "{comma}{}", self.layers.rate(layer).as_bps() as u64)?;
         }
         writeln!(f, "]")?;
         if self.channels != self.layers.count() {
             writeln!(f, "channels = {}", self.channels)?;
         }
-        for (place, (name, value)) in self.agreed.iter().enumerate() {
-            let before = if place == 0 { "options = { " } else { ", " };
+        for (index, (name, value)) in self.agreed.iter().enumerate() {
+            let before = if index == 0 { "options = { " } else { ", " };
             write!(f, "{before}{name} = \"{value}\"")?;
         }
         if self.agreed.is_empty() { Ok(()) } else { writeln!(f, " }}") }

@@ -1,4 +1,4 @@
-//! In the steady state the hosts allocate nothing for a packet: not the source's, not the receiver's.
+//! In the steady state neither the source's nor the receiver's host allocates for a packet.
 
 #![allow(clippy::unwrap_used)]
 
@@ -24,14 +24,14 @@ use layercast_transport::session::Session;
 
 use lo::works_here;
 
-/// How long the endpoints run before anything counts, and then.
+/// The warm-up of the endpoints, and the measured time.
 const WARM_UP: StdDuration = StdDuration::from_secs(3);
 const MEASURED: StdDuration = StdDuration::from_secs(3);
 /// Long enough for all that time.
 const LENGTH: usize = 60_000_000;
 const SYMBOL: u16 = 900;
 
-/// A directory that goes when it is dropped.
+/// A directory that is removed when it is dropped.
 struct TempDir(PathBuf);
 
 impl Drop for TempDir {
@@ -40,13 +40,13 @@ impl Drop for TempDir {
     }
 }
 
-fn place(name: &str) -> TempDir {
+fn temp_dir(name: &str) -> TempDir {
     let path = std::env::temp_dir().join(format!("layercast-allocations-{name}-{}", std::process::id()));
     fs::create_dir_all(&path).unwrap();
     TempDir(path)
 }
 
-/// Symbols of a file, as sending takes them.
+/// Symbols of a file, as in a transmission.
 struct Symbols {
     file: FileSource,
     schedule: Schedule,
@@ -85,9 +85,9 @@ fn packets_allocate_nothing() {
     if !works_here() {
         return;
     }
-    let place = place("hosts");
-    fs::write(place.0.join("a"), vec![7; LENGTH]).unwrap();
-    let file = FileSource::open(&place.0.join("a"), SYMBOL).unwrap();
+    let temp = temp_dir("hosts");
+    fs::write(temp.0.join("a"), vec![7; LENGTH]).unwrap();
+    let file = FileSource::open(&temp.0.join("a"), SYMBOL).unwrap();
     let port = 20_000 + (std::process::id() % 20_000) as u16;
     let session = Session {
         tsi: 1,
@@ -104,12 +104,12 @@ fn packets_allocate_nothing() {
     let elm = Protocol::named("elm").unwrap();
     let mut source = SourceHost::new(&interface, &elm, session, 0, 1, 1).unwrap();
     let session = source.session().clone();
-    let mut assembly = Assembly::new(file.oti(), File::create_new(place.0.join("b")).unwrap());
+    let mut assembly = Assembly::new(file.oti(), File::create_new(temp.0.join("b")).unwrap());
     let mut supply = Symbols { schedule: Schedule::new(file.oti(), session.channels), file };
     let mut receiver = ReceiverHost::new(interface, &elm, session, None, None, 2).unwrap();
     source.start(&mut supply).unwrap();
-    // A source that was kept from its work sends all that is due, up to a tenth of a second of it, and its
-    // queue grows once to hold that. A busy machine would make it so at any time: let it be now.
+    // A delayed source sends all packets that are due, up to a tenth of a second, and its queue grows once
+    // for them. A busy machine could delay it at any time, so do it now.
     for _ in 0..5 {
         thread::sleep(StdDuration::from_millis(80));
         source.step(source.clock().now(), &mut supply).unwrap();
@@ -122,13 +122,13 @@ fn packets_allocate_nothing() {
     while begin.elapsed() < WARM_UP + MEASURED {
         let until = source.clock().now() + Duration::from_ms(1);
         let sent = measure(|| source.step(until, &mut supply).unwrap());
-        // Both on one thread, so that the counts are apart; the receiver never waits.
+        // Both on one thread, so that the counts are separate; the receiver never waits.
         let changes = receiver.counters().level_changes;
         let now = receiver.clock().now();
         let received = measure(|| {
             let mut take = |_: Time, packet: &layercast_transport::host::Accepted<'_>| {
                 let (id, symbol) = PayloadId::split(packet.payload).unwrap();
-                assembly.take(id, symbol).unwrap();
+                assembly.insert(id, symbol).unwrap();
                 Ok(())
             };
             receiver.step(now, &mut take).unwrap();
@@ -152,12 +152,12 @@ fn packets_allocate_nothing() {
     assert_eq!(receiving.allocations, 0, "the receiver's over {} packets", packets.1);
 }
 
-/// What the coder allocates for a repair symbol, as `docs/transport.md` tells it.
+/// The allocations of the coder for a repair symbol, as given in `docs/transport.md`.
 #[test]
 fn a_repair_symbol_costs_a_few_allocations() {
-    let place = place("repair");
-    fs::write(place.0.join("a"), vec![7; 1024 * usize::from(SYMBOL)]).unwrap();
-    let file = FileSource::open(&place.0.join("a"), SYMBOL).unwrap();
+    let temp = temp_dir("repair");
+    fs::write(temp.0.join("a"), vec![7; 1024 * usize::from(SYMBOL)]).unwrap();
+    let file = FileSource::open(&temp.0.join("a"), SYMBOL).unwrap();
     let mut room = vec![0; file.oti().symbol_size()];
     let source = measure(|| {
         for esi in 0..1000 {

@@ -1,4 +1,4 @@
-//! What is due at once goes by one system call, and nothing waits long for others.
+//! Packets due at the same time are sent by one system call, and none waits long for others.
 
 #![allow(clippy::unwrap_used)]
 
@@ -57,8 +57,8 @@ fn source(number: u8) -> Option<SourceHost> {
     Some(host)
 }
 
-/// What one wake sends after the source was kept from its work. A busy machine may keep it so long that
-/// it catches up no more, so it is tried again.
+/// What one wake-up sends after the source was delayed. A busy machine may delay it so long that it does
+/// not catch up, so it is tried again.
 fn late_wake(host: &mut SourceHost, supply: &mut Slow) -> SourceCounters {
     for _ in 0..20 {
         let before = *host.counters();

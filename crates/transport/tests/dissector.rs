@@ -1,4 +1,5 @@
-//! A foreign reader: the dissector of Wireshark finds LCT, ALC and FLUTE in our packets, and no fault.
+//! An independent reader: the dissector of Wireshark recognises LCT, ALC and FLUTE in our packets, without
+//! errors.
 
 #![allow(clippy::unwrap_used)]
 
@@ -22,7 +23,7 @@ const TSI: u32 = 0x89ab_cdef;
 const PORT: u16 = 5500;
 const SYMBOL: usize = 900;
 
-/// A packet, and what the dissector is to find in it.
+/// A packet, and what the dissector must find in it.
 struct Sent {
     bytes: Vec<u8>,
     layer: u8,
@@ -31,9 +32,9 @@ struct Sent {
 }
 
 fn sent(header: Header, toi: u32, codepoint: u8, flute: (Option<Fdt>, Option<Fti>), payload: &[u8]) -> Sent {
-    let pieces = header.to_lct().unwrap();
+    let fields = header.to_lct().unwrap();
     let (fdt, fti) = flute;
-    let repr = Repr { pieces, tsi: TSI, toi, close_object: false, codepoint, fdt, fti };
+    let repr = Repr { fields, tsi: TSI, toi, close_object: false, codepoint, fdt, fti };
     let mut room = [0; MAX_HEADER];
     let length = repr.write(&mut room);
     let id = PayloadId::split(payload).ok().map(|(id, _)| id);
@@ -142,7 +143,7 @@ fn capture(packets: &[Sent]) -> Vec<u8> {
     file
 }
 
-/// A file that goes when it is dropped.
+/// A file that is removed when it is dropped.
 struct Capture(PathBuf);
 
 impl Drop for Capture {
@@ -151,7 +152,7 @@ impl Drop for Capture {
     }
 }
 
-/// Fields of every packet, as the dissector tells them: numbers in decimal, bytes in hexadecimal.
+/// Fields of every packet, as the dissector prints them: numbers in decimal, bytes in hexadecimal.
 fn dissected(file: &Capture, fields: &[&str]) -> Option<Vec<Vec<String>>> {
     let mut command = Command::new("tshark");
     command.arg("-n").arg("-r").arg(&file.0).args(["-d", &format!("udp.port=={PORT},alc"), "-T", "fields"]);
@@ -171,7 +172,7 @@ fn dissected(file: &Capture, fields: &[&str]) -> Option<Vec<Vec<String>>> {
 
 fn number(text: &str) -> u64 {
     let hex = text.strip_prefix("0x").map(|hex| u64::from_str_radix(hex, 16).unwrap());
-    hex.unwrap_or_else(|| text.parse().unwrap_or_else(|_| panic!("{text:?} is no number")))
+    hex.unwrap_or_else(|| text.parse().unwrap_or_else(|_| panic!("{text:?} is not a number")))
 }
 
 #[test]
@@ -195,9 +196,9 @@ fn wireshark_reads_our_packets_as_alc() {
         "_ws.malformed",
         "_ws.expert.message",
     ];
-    let Some(told) = dissected(&file, &fields) else { return };
-    assert_eq!(told.len(), packets.len());
-    for (line, packet) in told.iter().zip(&packets) {
+    let Some(lines) = dissected(&file, &fields) else { return };
+    assert_eq!(lines.len(), packets.len());
+    for (line, packet) in lines.iter().zip(&packets) {
         let [protocols, version, cci, tsi, toi, codepoint, close, fdt, block, esi, kinds, malformed, expert] =
             line.as_slice()
         else {
@@ -207,13 +208,13 @@ fn wireshark_reads_our_packets_as_alc() {
         assert!(protocols.contains("udp:alc:rmt-lct"), "{line:?}");
         assert_eq!((malformed.as_str(), expert.as_str()), ("", ""), "{line:?}");
         assert_eq!(number(version), 1);
-        let hex: String = repr.pieces.cci.bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex: String = repr.fields.cci.bytes().iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(cci.replace(':', ""), hex);
-        assert_eq!(number(tsi), u64::from(repr.pieces.session.unwrap_or(TSI)));
+        assert_eq!(number(tsi), u64::from(repr.fields.session.unwrap_or(TSI)));
         assert_eq!((number(toi), number(codepoint)), (u64::from(repr.toi), u64::from(repr.codepoint)));
-        assert_eq!(number(close), u64::from(repr.pieces.end_of_session));
+        assert_eq!(number(close), u64::from(repr.fields.end_of_session));
         assert_eq!(fdt.is_empty(), repr.fdt.is_none());
-        let own = repr.pieces.extension.kind().to_string();
+        let own = repr.fields.extension.kind().to_string();
         assert!(kinds.split(',').any(|kind| kind == own), "{line:?}");
         if let Some(id) = packet.id {
             assert!(protocols.contains("rmt-fec"), "{line:?}");
@@ -222,7 +223,7 @@ fn wireshark_reads_our_packets_as_alc() {
     }
 }
 
-/// So that "no fault" means something.
+/// The dissector does report errors.
 #[test]
 fn wireshark_finds_fault_with_a_cut_packet() {
     let mut packets = packets();
@@ -231,6 +232,6 @@ fn wireshark_finds_fault_with_a_cut_packet() {
     let name = format!("layercast-dissector-cut-{}.pcap", std::process::id());
     let file = Capture(std::env::temp_dir().join(name));
     fs::write(&file.0, capture(&packets)).unwrap();
-    let Some(told) = dissected(&file, &["_ws.malformed", "_ws.expert.message"]) else { return };
-    assert!(told[0].iter().any(|field| !field.is_empty()), "{told:?}");
+    let Some(lines) = dissected(&file, &["_ws.malformed", "_ws.expert.message"]) else { return };
+    assert!(lines[0].iter().any(|field| !field.is_empty()), "{lines:?}");
 }

@@ -24,7 +24,7 @@ use layercast_transport::session::Session;
 
 use lo::works_here;
 
-/// A directory that goes when it is dropped.
+/// A directory that is removed when it is dropped.
 struct TempDir(PathBuf);
 
 impl TempDir {
@@ -57,7 +57,7 @@ fn content(length: usize) -> Vec<u8> {
     (0..length as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 11) as u8).collect()
 }
 
-/// Each test has a group of its own.
+/// Each test has its own group.
 fn group(number: u8) -> SocketAddrV4 {
     SocketAddrV4::new(Ipv4Addr::new(239, 255, 78, number), 20_000 + (std::process::id() % 20_000) as u16)
 }
@@ -89,7 +89,7 @@ fn receiving(number: u8, into: PathBuf) -> ReceiveOptions {
     }
 }
 
-/// A source in a thread, until it ends or is told to.
+/// A source in a thread, until it ends or is stopped.
 struct Source {
     stop: Arc<AtomicBool>,
     session: std::sync::mpsc::Receiver<Session>,
@@ -98,9 +98,9 @@ struct Source {
 
 fn start(path: PathBuf, options: SendOptions) -> Source {
     let stop = Arc::new(AtomicBool::new(false));
-    let (tell, session) = std::sync::mpsc::channel();
+    let (announce, session) = std::sync::mpsc::channel();
     let flag = Arc::clone(&stop);
-    let mut ready = move |session: &Session| tell.send(session.clone()).unwrap_or_default();
+    let mut ready = move |session: &Session| announce.send(session.clone()).unwrap_or_default();
     let thread = thread::spawn(move || send(&path, &options, &flag, &mut ready, &mut |_| {}));
     Source { stop, session, thread }
 }
@@ -121,25 +121,25 @@ fn get(options: &ReceiveOptions) -> Result<(PathBuf, ReceiveProgress), Error> {
 }
 
 #[test]
-fn two_receivers_get_the_file_and_the_source_hears_of_it() {
+fn two_receivers_get_the_file_and_the_source_counts_them() {
     if !works_here() {
         return;
     }
-    let place = TempDir::new("two");
+    let temp = TempDir::new("two");
     let data = content(1_500_000);
     let ends = Ends { completions: Some(2), after: Some(Duration::from_secs(60)), ..Ends::default() };
-    let source = start(place.with("a file.bin", &data), sending(1, "elm", ends));
+    let source = start(temp.with("a file.bin", &data), sending(1, "elm", ends));
     source.session();
-    let other = receiving(1, place.directory("other"));
+    let other = receiving(1, temp.directory("other"));
     let other = thread::spawn(move || get(&other));
-    let (path, told) = get(&receiving(1, place.directory("one"))).unwrap();
-    assert_eq!(path, place.0.join("one/a file.bin"));
+    let (path, report) = get(&receiving(1, temp.directory("one"))).unwrap();
+    assert_eq!(path, temp.0.join("one/a file.bin"));
     assert_eq!(fs::read(path).unwrap(), data);
     assert_eq!(fs::read(other.join().unwrap().unwrap().0).unwrap(), data);
-    assert!(told.counters.reports > 0, "{told:?}");
-    assert!(told.estimates.rtt.is_some(), "{told:?}");
-    assert_eq!(told.counters.malformed + told.counters.other_session + told.counters.misplaced, 0);
-    assert!(!place.0.join("one/a file.bin.partial").exists());
+    assert!(report.counters.reports > 0, "{report:?}");
+    assert!(report.estimates.rtt.is_some(), "{report:?}");
+    assert_eq!(report.counters.malformed + report.counters.other_session + report.counters.misplaced, 0);
+    assert!(!temp.0.join("one/a file.bin.partial").exists());
     let (stopped, sent) = source.thread.join().unwrap().unwrap();
     assert_eq!(stopped, Stopped::Completions);
     assert_eq!(sent.completions, 2);
@@ -151,16 +151,16 @@ fn the_other_protocols_carry_files_too() {
     if !works_here() {
         return;
     }
-    let place = TempDir::new("others");
+    let temp = TempDir::new("others");
     for (number, protocol) in [(2, "rlc"), (3, "fixed"), (100, "smcc")] {
         let data = content(400_000);
-        let source = start(place.with(protocol, &data), sending(number, protocol, Ends::default()));
+        let source = start(temp.with(protocol, &data), sending(number, protocol, Ends::default()));
         let session = source.session();
         let known = Known::Session(Box::new(session));
-        let options = ReceiveOptions { known, ..receiving(number, place.directory("into")) };
-        let (path, told) = get(&options).unwrap();
+        let options = ReceiveOptions { known, ..receiving(number, temp.directory("into")) };
+        let (path, report) = get(&options).unwrap();
         assert_eq!(fs::read(path).unwrap(), data);
-        assert_eq!(told.counters.malformed, 0);
+        assert_eq!(report.counters.malformed, 0);
         assert_eq!(source.end().unwrap().0, Stopped::Interrupted);
     }
 }
@@ -170,9 +170,9 @@ fn strange_packets_change_nothing_but_counters() {
     if !works_here() {
         return;
     }
-    let place = TempDir::new("strange");
+    let temp = TempDir::new("strange");
     let data = content(1_000_000);
-    let source = start(place.with("file", &data), sending(4, "elm", Ends::default()));
+    let source = start(temp.with("file", &data), sending(4, "elm", Ends::default()));
     let session = source.session();
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
@@ -181,42 +181,42 @@ fn strange_packets_change_nothing_but_counters() {
         // From the source's own address, as another program on its host could.
         let say = socket2::Socket::from(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
         say.set_multicast_if_v4(&Ipv4Addr::LOCALHOST).unwrap();
-        let hear =
+        let listener =
             UdpSocket::from(socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None).unwrap());
-        let hear = socket2::Socket::from(hear);
-        hear.set_reuse_address(true).unwrap();
-        hear.bind(&to.into()).unwrap();
-        hear.join_multicast_v4(to.ip(), &Ipv4Addr::LOCALHOST).unwrap();
-        hear.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
-        let hear = UdpSocket::from(hear);
+        let listener = socket2::Socket::from(listener);
+        listener.set_reuse_address(true).unwrap();
+        listener.bind(&to.into()).unwrap();
+        listener.join_multicast_v4(to.ip(), &Ipv4Addr::LOCALHOST).unwrap();
+        listener.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+        let listener = UdpSocket::from(listener);
         let mut packet = [0; 2000];
         let mut number = 0u32;
         while !flag.load(Ordering::Relaxed) {
-            let Ok(length) = hear.recv(&mut packet) else { continue };
+            let Ok(length) = listener.recv(&mut packet) else { continue };
             number += 1;
-            let heard = &packet[..length];
-            // Ours come back to us too: answer only some.
+            let original = &packet[..length];
+            // Our own packets come back too: answer only some.
             if !number.is_multiple_of(16) {
                 continue;
             }
-            let mut other = heard.to_vec();
+            let mut other = original.to_vec();
             if let Some(tsi) = other.get_mut(8..12) {
                 tsi.copy_from_slice(&[1, 2, 3, 4]);
             }
             let random: Vec<u8> = (0..number % 1400).map(|at| ((at * number) >> 3) as u8).collect();
-            for bytes in [&heard[..length / 3], &random, &other, heard] {
+            for bytes in [&original[..length / 3], &random, &other, original] {
                 say.send_to(bytes, &to.into()).unwrap();
             }
         }
     });
-    let outcome = get(&receiving(4, place.directory("into")));
+    let outcome = get(&receiving(4, temp.directory("into")));
     stop.store(true, Ordering::Relaxed);
     attack.join().unwrap();
-    let (path, told) = outcome.unwrap();
+    let (path, report) = outcome.unwrap();
     assert_eq!(fs::read(path).unwrap(), data);
-    assert!(told.counters.malformed > 0, "{told:?}");
-    assert!(told.counters.other_session > 0, "{told:?}");
-    assert!(told.assembly.needless > 0, "{told:?}");
+    assert!(report.counters.malformed > 0, "{report:?}");
+    assert!(report.counters.other_session > 0, "{report:?}");
+    assert!(report.assembly.needless > 0, "{report:?}");
     source.end().unwrap();
 }
 
@@ -225,9 +225,9 @@ fn errors_say_what_is_wrong() {
     if !works_here() {
         return;
     }
-    let place = TempDir::new("errors");
-    let file = place.with("file", &content(100_000));
-    let into = place.directory("into");
+    let temp = TempDir::new("errors");
+    let file = temp.with("file", &content(100_000));
+    let into = temp.directory("into");
     let never = AtomicBool::new(false);
     let try_send = |options: &SendOptions, path: &PathBuf| {
         send(path, options, &never, &mut |_| {}, &mut |_| {}).map(|_| ()).unwrap_err()
@@ -246,30 +246,30 @@ fn errors_say_what_is_wrong() {
     let wrong = ReceiveOptions { known: Known::Group(unicast, None), ..receiving(5, into.clone()) };
     assert!(matches!(get(&wrong), Err(Error::WrongGroup { .. })));
 
-    let gone = place.0.join("nosuch");
+    let gone = temp.0.join("nosuch");
     assert!(matches!(try_send(&sending(5, "elm", Ends::default()), &gone), Error::File { .. }));
 
     let silent = ReceiveOptions { patience: Duration::from_millis(600), ..receiving(6, into.clone()) };
     let error = get(&silent).unwrap_err();
     assert!(matches!(&error, Error::Silent { reasons, .. } if reasons.contains("querier")), "{error}");
 
-    let nowhere = receiving(5, place.0.join("no/such/directory"));
+    let nowhere = receiving(5, temp.0.join("no/such/directory"));
     assert!(matches!(get(&nowhere), Err(Error::File { .. })));
 
-    // The file goes while it is sent; the receiver hears that the session is over.
-    let source = start(place.with("going", &content(50_000_000)), sending(7, "elm", Ends::default()));
+    // The file is removed while it is sent; the receiver gets the end of the session.
+    let source = start(temp.with("going", &content(50_000_000)), sending(7, "elm", Ends::default()));
     source.session();
     let options = receiving(7, into.clone());
     let receiver = thread::spawn(move || get(&options));
     thread::sleep(Duration::from_millis(1200));
-    fs::remove_file(place.0.join("going")).unwrap();
+    fs::remove_file(temp.0.join("going")).unwrap();
     let outcome = source.thread.join().unwrap();
     assert!(matches!(outcome, Err(Error::FileVanished { .. })), "{outcome:?}");
     let outcome = receiver.join().unwrap();
     assert!(matches!(outcome, Err(Error::SessionEnded { .. })), "{outcome:?}");
     assert_eq!(fs::read_dir(&into).unwrap().count(), 0, "nothing is left behind");
 
-    // A file of that name is there, and then another receiver is at work.
+    // A file of that name exists, and then another receiver is active.
     fs::write(into.join("file"), b"mine").unwrap();
     let source = start(file, sending(8, "elm", Ends::default()));
     source.session();
@@ -290,27 +290,27 @@ fn sending_ends_by_rounds_and_by_time() {
     if !works_here() {
         return;
     }
-    let place = TempDir::new("ends");
-    let file = place.with("file", &content(300_000));
+    let temp = TempDir::new("ends");
+    let file = temp.with("file", &content(300_000));
     let rounds = Ends { rounds: Some(2), ..Ends::default() };
-    let (stopped, told) = start(file.clone(), sending(9, "elm", rounds)).thread.join().unwrap().unwrap();
+    let (stopped, report) = start(file.clone(), sending(9, "elm", rounds)).thread.join().unwrap().unwrap();
     assert_eq!(stopped, Stopped::Rounds);
-    assert!((2.0..2.1).contains(&told.rounds), "{}", told.rounds);
+    assert!((2.0..2.1).contains(&report.rounds), "{}", report.rounds);
     let time = Ends { after: Some(Duration::from_secs(1)), ..Ends::default() };
-    let (stopped, told) = start(file, sending(10, "elm", time)).thread.join().unwrap().unwrap();
+    let (stopped, report) = start(file, sending(10, "elm", time)).thread.join().unwrap().unwrap();
     assert_eq!(stopped, Stopped::Time);
     // Sixteen Mbit/s of packets of a thousand bytes, some a little smaller than that.
-    assert!((1500..2100).contains(&told.counters.packets), "{told:?}");
+    assert!((1500..2100).contains(&report.counters.packets), "{report:?}");
 }
 
-/// Waves that end and begin, on fifty channels of which a receiver holds at most ten: slots of half a
-/// second, and a base that is quick enough for them. Source and receiver share the options.
+/// Waves that end and begin, on fifty channels of which a receiver joins at most ten: slots of half a
+/// second, and a base layer that is fast enough for them. Source and receiver share the options.
 #[test]
-fn waves_carry_a_file_over_many_more_channels_than_are_held() {
+fn waves_carry_a_file_over_many_more_channels_than_are_joined() {
     if !works_here() {
         return;
     }
-    let place = TempDir::new("waves");
+    let temp = TempDir::new("waves");
     let data = content(1_500_000);
     let ends = Ends { completions: Some(1), after: Some(Duration::from_secs(60)), ..Ends::default() };
     let mut options = sending(40, "webrc", ends);
@@ -318,14 +318,14 @@ fn waves_carry_a_file_over_many_more_channels_than_are_held() {
     for (name, value) in [("slot", "500 ms"), ("quiet", "20 s"), ("base_rate", "20"), ("word", "long")] {
         options.protocol.set(name, RawValue::from_text(value)).unwrap();
     }
-    let source = start(place.with("a file.bin", &data), options);
+    let source = start(temp.with("a file.bin", &data), options);
     assert_eq!(source.session().channels, 50);
-    let (path, told) = get(&receiving(40, place.directory("one"))).unwrap();
+    let (path, report) = get(&receiving(40, temp.directory("one"))).unwrap();
     assert_eq!(fs::read(path).unwrap(), data);
-    // A thousand packets per second when all is held; a wave is joined every 50 ms at best.
-    assert!(told.elapsed < Duration::from_secs(20), "{told:?}");
-    assert!(told.counters.level_changes > 6, "{told:?}");
-    assert_eq!(told.counters.malformed + told.counters.other_session + told.counters.misplaced, 0);
-    assert_eq!(told.counters.failed_joins, 0);
+    // A thousand packets per second with all waves joined; a wave is joined every 50 ms at best.
+    assert!(report.elapsed < Duration::from_secs(20), "{report:?}");
+    assert!(report.counters.level_changes > 6, "{report:?}");
+    assert_eq!(report.counters.malformed + report.counters.other_session + report.counters.misplaced, 0);
+    assert_eq!(report.counters.failed_joins, 0);
     source.end().unwrap();
 }

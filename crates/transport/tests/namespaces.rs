@@ -26,8 +26,8 @@ use lab::{Lab, ROLE};
 const GROUP: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(239, 1, 2, 0), 5500);
 const LINKS_MBPS: [u32; 3] = [3, 6, 12];
 
-/// What the program does when a lab starts it again: `send FILE BASE_KBPS FACTOR COUNT`,
-/// `receive DIR`, or `receive-full DIR` with a directory without room. It prints a line per half second.
+/// The roles of the program when a lab starts it again: `send FILE BASE_KBPS FACTOR COUNT`, `receive DIR`,
+/// or `receive-full DIR` with a full directory. It prints a line per half second.
 #[test]
 #[ignore = "started by the other tests, in a namespace"]
 fn child() {
@@ -55,7 +55,7 @@ fn child() {
                 seed: None,
             };
             let outcome =
-                send(Path::new(file), &options, &stop, &mut |_| {}, &mut |told| println!("{told:?}"));
+                send(Path::new(file), &options, &stop, &mut |_| {}, &mut |report| println!("{report:?}"));
             println!("SENT {outcome:?}");
         }
         ["receive", into] | ["receive-full", into] => {
@@ -77,23 +77,23 @@ fn child() {
                 seed: None,
             };
             let mut last = 0.0f64;
-            let mut tell = |told: &layercast_transport::receive::ReceiveProgress| {
-                let at = told.elapsed.as_secs_f64();
+            let mut print = |report: &layercast_transport::receive::ReceiveProgress| {
+                let at = report.elapsed.as_secs_f64();
                 if at - last >= 0.4 {
                     println!(
                         "AT {at:.1} LEVEL {} GOODPUT {:.0} SYMBOLS {}/{} LOSS {:.4}",
-                        told.estimates.level,
-                        told.goodput_bps,
-                        told.symbols.1,
-                        told.symbols.0,
-                        told.estimates.loss.unwrap_or(0.0)
+                        report.estimates.level,
+                        report.goodput_bps,
+                        report.symbols.1,
+                        report.symbols.0,
+                        report.estimates.loss.unwrap_or(0.0)
                     );
                     last = at;
                 }
             };
-            match receive(&options, &stop, &mut tell) {
-                Ok((path, told)) => {
-                    println!("RECEIVED {} IN {:.1} {told:?}", path.display(), told.elapsed.as_secs_f64())
+            match receive(&options, &stop, &mut print) {
+                Ok((path, report)) => {
+                    println!("RECEIVED {} IN {:.1} {report:?}", path.display(), report.elapsed.as_secs_f64())
                 }
                 Err(error) => println!("FAILED {error}"),
             }
@@ -102,7 +102,7 @@ fn child() {
     }
 }
 
-/// A directory that goes when it is dropped.
+/// A directory that is removed when it is dropped.
 struct TempDir(PathBuf);
 
 impl TempDir {
@@ -125,8 +125,8 @@ struct Receiver {
     into: PathBuf,
 }
 
-fn receiver(lab: &Lab, place: &TempDir, namespace: usize, name: &str) -> Receiver {
-    let (into, log) = (place.0.join(name), place.0.join(format!("{name}.log")));
+fn receiver(lab: &Lab, temp: &TempDir, namespace: usize, name: &str) -> Receiver {
+    let (into, log) = (temp.0.join(name), temp.0.join(format!("{name}.log")));
     fs::create_dir_all(&into).unwrap();
     let child = lab.start(&namespace.to_string(), &format!("receive {}", into.display()), &log);
     Receiver { child, log, into }
@@ -159,22 +159,22 @@ fn transfer(
     within: Duration,
 ) -> Option<Vec<f64>> {
     let lab = Lab::new(&LINKS_MBPS)?;
-    let place = TempDir::new(name);
+    let temp = TempDir::new(name);
     let data: Vec<u8> = (0..length as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 9) as u8).collect();
-    let file = place.0.join("file");
+    let file = temp.0.join("file");
     fs::write(&file, &data).unwrap();
     let until = Instant::now() + within;
-    let source = lab.start("source", &format!("send {} {layers}", file.display()), &place.0.join("send.log"));
+    let source = lab.start("source", &format!("send {} {layers}", file.display()), &temp.0.join("send.log"));
     let receivers: Vec<_> =
-        (0..3).map(|number| receiver(&lab, &place, number, &format!("r{number}"))).collect();
-    // One that is killed without a word, and comes again later in the same directory.
-    let mut killed = receiver(&lab, &place, 2, "again");
+        (0..3).map(|number| receiver(&lab, &temp, number, &format!("r{number}"))).collect();
+    // A receiver that is killed and restarted later in the same directory.
+    let mut killed = receiver(&lab, &temp, 2, "again");
     thread::sleep(late);
     killed.child.kill().unwrap();
     killed.child.wait().unwrap();
     assert!(killed.into.join("file.partial").exists(), "{}", fs::read_to_string(&killed.log).unwrap());
-    let again = receiver(&lab, &place, 2, "again");
-    let late = receiver(&lab, &place, 1, "late");
+    let again = receiver(&lab, &temp, 2, "again");
+    let late = receiver(&lab, &temp, 1, "late");
     let mut means = Vec::new();
     for one in receivers {
         let rates = one.finish(&data, until);
@@ -204,12 +204,12 @@ fn three_links_late_comers_and_a_killed_one() {
 #[test]
 fn errors_of_networks_and_disks_say_what_is_wrong() {
     let Some(lab) = Lab::new(&[10, 10]) else { return };
-    let place = TempDir::new("errors");
-    let file = place.0.join("file");
+    let temp = TempDir::new("errors");
+    let file = temp.0.join("file");
     fs::write(&file, vec![7; 200_000]).unwrap();
     let role = format!("send {} 1000 2 2", file.display());
     let said = |namespace: &str, role: &str, name: &str| {
-        let log = place.0.join(name);
+        let log = temp.0.join(name);
         let mut child = lab.start(namespace, role, &log);
         // Those that fail end by themselves.
         let until = Instant::now() + Duration::from_secs(20);
@@ -224,11 +224,11 @@ fn errors_of_networks_and_disks_say_what_is_wrong() {
     lab.run("1", "ip route add prohibit 239.1.2.0/24");
     let log = said("1", &role, "prohibited");
     assert!(log.contains("NoPermission"), "{log}");
-    let log = said("1", &format!("receive {}", place.0.display()), "prohibited-too");
+    let log = said("1", &format!("receive {}", temp.0.display()), "prohibited-too");
     assert!(log.contains("FAILED no permission"), "{log}");
 
-    let source = lab.start("source", &role, &place.0.join("send.log"));
-    let full = place.0.join("full");
+    let source = lab.start("source", &role, &temp.0.join("send.log"));
+    let full = temp.0.join("full");
     fs::create_dir(&full).unwrap();
     let log = said("0", &format!("receive-full {}", full.display()), "full.log");
     assert!(log.contains("FAILED the disk is full"), "{log}");
@@ -253,18 +253,18 @@ fn fifty_megabytes() {
     }
 }
 
-/// The three receivers alone, from 60 to 180 s, to set beside `scenarios/transport/three-links.toml`.
+/// The three receivers alone, from 60 to 180 s, for comparison with `scenarios/transport/three-links.toml`.
 #[test]
 #[ignore = "some minutes"]
 fn alone_for_three_minutes() {
     let layers = std::env::var("LAYERS").unwrap_or_else(|_| "128 2 8".to_owned());
     let Some(lab) = Lab::new(&LINKS_MBPS) else { return };
-    let place = TempDir::new("alone");
-    let file = place.0.join("file");
+    let temp = TempDir::new("alone");
+    let file = temp.0.join("file");
     fs::write(&file, vec![7; 250_000_000]).unwrap();
-    let source = lab.start("source", &format!("send {} {layers}", file.display()), &place.0.join("send.log"));
+    let source = lab.start("source", &format!("send {} {layers}", file.display()), &temp.0.join("send.log"));
     let receivers: Vec<_> =
-        (0..3).map(|number| receiver(&lab, &place, number, &format!("r{number}"))).collect();
+        (0..3).map(|number| receiver(&lab, &temp, number, &format!("r{number}"))).collect();
     thread::sleep(Duration::from_secs(182));
     for (mut one, link) in receivers.into_iter().zip(LINKS_MBPS) {
         one.child.kill().unwrap();
@@ -273,7 +273,7 @@ fn alone_for_three_minutes() {
         let (mut count, mut goodput, mut level, mut loss) = (0.0, 0.0, 0.0, 0.0);
         for line in log.lines().filter(|line| line.starts_with("AT")) {
             let words: Vec<_> = line.split(' ').collect();
-            let number = |place: usize| words[place].parse::<f64>().unwrap_or(-1.0);
+            let number = |index: usize| words[index].parse::<f64>().unwrap_or(-1.0);
             if (60.0..180.0).contains(&number(1)) {
                 count += 1.0;
                 goodput += number(5);

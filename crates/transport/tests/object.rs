@@ -1,4 +1,4 @@
-//! Files as symbols and back: whatever is lost, doubled or mixed up.
+//! Files as symbols and back, under any loss, duplication and reordering.
 
 #![allow(clippy::unwrap_used)]
 
@@ -10,13 +10,13 @@ use layercast_core::units::Channel;
 use layercast_transport::Error;
 use layercast_transport::file::FileSource;
 use layercast_transport::object::{
-    Assembly, MAX_BLOCK_SYMBOLS, Oti, OtiError, Schedule, Table, TableReader, Taken, safe_name, sha256_of,
-    table_fti,
+    Assembly, MAX_BLOCK_SYMBOLS, Oti, OtiError, Schedule, SymbolOutcome, Table, TableReader, safe_name,
+    sha256_of, table_fti,
 };
 use layercast_transport::packet::{Fdt, PayloadId};
 use proptest::prelude::*;
 
-/// A directory that goes when it is dropped.
+/// A directory that is removed when it is dropped.
 struct TempDir(PathBuf);
 
 impl TempDir {
@@ -47,7 +47,7 @@ fn empty(path: &Path, length: u64) -> File {
     file
 }
 
-/// Sends on layers in turn through a path that keeps what `keep` says, until the file is complete.
+/// Sends on layers in turn through a path that delivers what `keep` selects, until the file is complete.
 /// Returns the assembly and how many packets were needed.
 fn transfer(
     source: &FileSource,
@@ -68,8 +68,12 @@ fn transfer(
         if keep(number, layer) {
             source.symbol(id, &mut symbol).unwrap();
             taken += 1;
-            assembly.take(id, &symbol).unwrap();
-            assert_eq!(assembly.take(id, &symbol).unwrap(), Taken::Needless, "a double counts for nothing");
+            assembly.insert(id, &symbol).unwrap();
+            assert_eq!(
+                assembly.insert(id, &symbol).unwrap(),
+                SymbolOutcome::Needless,
+                "a double counts for nothing"
+            );
         }
         if assembly.is_complete() {
             return (assembly, taken);
@@ -80,54 +84,54 @@ fn transfer(
 
 #[test]
 fn a_receiver_that_loses_nothing_decodes_nothing() {
-    let place = TempDir::new("lossless");
+    let temp = TempDir::new("lossless");
     let data = content(300_001);
-    fs::write(place.file("a"), &data).unwrap();
-    let source = FileSource::open(&place.file("a"), 100).unwrap();
+    fs::write(temp.file("a"), &data).unwrap();
+    let source = FileSource::open(&temp.file("a"), 100).unwrap();
     assert_eq!(source.oti().blocks(), 3);
-    let (assembly, taken) = transfer(&source, &place.file("b"), &[0, 1, 2, 2], |_, _| true);
+    let (assembly, taken) = transfer(&source, &temp.file("b"), &[0, 1, 2, 2], |_, _| true);
     assert_eq!(assembly.counters().decoded, 0);
     // Layers cross the blocks' ends at different times, so a few repair symbols are in between.
     assert!(taken <= source.oti().symbols() + 10, "{taken}");
-    assert_eq!(fs::read(place.file("b")).unwrap(), data);
+    assert_eq!(fs::read(temp.file("b")).unwrap(), data);
     assert_eq!(sha256_of(assembly.file()).unwrap(), source.sha256());
 }
 
 #[test]
 fn a_receiver_of_the_base_layer_alone_completes() {
-    let place = TempDir::new("base");
+    let temp = TempDir::new("base");
     let data = content(200_000);
-    fs::write(place.file("a"), &data).unwrap();
-    let source = FileSource::open(&place.file("a"), 100).unwrap();
-    // Two blocks and two layers that take turns: one walk through the blocks would give the base
-    // layer only one of them.
+    fs::write(temp.file("a"), &data).unwrap();
+    let source = FileSource::open(&temp.file("a"), 100).unwrap();
+    // Two blocks and two alternating layers: one cycle through the blocks would give the base layer only
+    // one of them.
     assert_eq!(source.oti().blocks(), 2);
-    let (assembly, taken) = transfer(&source, &place.file("b"), &[0, 1], |_, layer| layer == 0);
+    let (assembly, taken) = transfer(&source, &temp.file("b"), &[0, 1], |_, layer| layer == 0);
     assert!(assembly.counters().decoded > 0);
     assert!(taken <= source.oti().symbols() + 4, "{taken} of {}", source.oti().symbols());
-    assert_eq!(fs::read(place.file("b")).unwrap(), data);
+    assert_eq!(fs::read(temp.file("b")).unwrap(), data);
 }
 
 #[test]
-fn one_who_joins_late_needs_no_more_than_another() {
-    let place = TempDir::new("late");
+fn a_late_receiver_needs_no_more_than_another() {
+    let temp = TempDir::new("late");
     let data = content(123_456);
-    fs::write(place.file("a"), &data).unwrap();
-    let source = FileSource::open(&place.file("a"), 200).unwrap();
+    fs::write(temp.file("a"), &data).unwrap();
+    let source = FileSource::open(&temp.file("a"), 200).unwrap();
     let late = source.oti().symbols() * 7;
-    let (_, taken) = transfer(&source, &place.file("b"), &[0, 1, 1], |number, _| number >= late);
+    let (_, taken) = transfer(&source, &temp.file("b"), &[0, 1, 1], |number, _| number >= late);
     assert!(taken <= source.oti().symbols() + 4, "{taken}");
-    assert_eq!(fs::read(place.file("b")).unwrap(), data);
+    assert_eq!(fs::read(temp.file("b")).unwrap(), data);
 }
 
 #[test]
 fn empty_and_tiny_files_are_files_too() {
-    let place = TempDir::new("tiny");
+    let temp = TempDir::new("tiny");
     for length in [0, 1, 99, 100, 101] {
-        fs::write(place.file("a"), content(length)).unwrap();
-        let source = FileSource::open(&place.file("a"), 100).unwrap();
-        transfer(&source, &place.file("b"), &[0], |number, _| number % 3 > 0);
-        assert_eq!(fs::read(place.file("b")).unwrap(), content(length));
+        fs::write(temp.file("a"), content(length)).unwrap();
+        let source = FileSource::open(&temp.file("a"), 100).unwrap();
+        transfer(&source, &temp.file("b"), &[0], |number, _| number % 3 > 0);
+        assert_eq!(fs::read(temp.file("b")).unwrap(), content(length));
     }
 }
 
@@ -144,9 +148,9 @@ fn symbols_are_never_the_same_on_two_channels() {
 }
 
 #[test]
-fn a_file_that_changes_or_goes_is_named() {
-    let place = TempDir::new("gone");
-    let path = place.file("a");
+fn a_file_that_changes_or_vanishes_is_named() {
+    let temp = TempDir::new("gone");
+    let path = temp.file("a");
     assert!(matches!(FileSource::open(&path, 100), Err(Error::File { .. })));
     fs::write(&path, content(1000)).unwrap();
     let source = FileSource::open(&path, 100).unwrap();
@@ -166,7 +170,7 @@ fn cuts_follow_the_partition_of_the_rfc() {
     // Eleven symbols over four blocks: three longer blocks, then a short one.
     assert_eq!((0..5).map(|block| oti.block_symbols(block)).collect::<Vec<_>>(), [3, 3, 3, 2, 0]);
     assert_eq!((0..4).map(|block| oti.block_start(block)).collect::<Vec<_>>(), [0, 3, 6, 9]);
-    assert_eq!(oti.place(3, 1), (1000, 50));
+    assert_eq!(oti.position(3, 1), (1000, 50));
     assert_eq!(Oti::new(100, 0, [1, 0, 1, 4]), Err(OtiError::Symbol(0)));
     assert_eq!(Oti::new(100, 10, [1, 0, 1, 4]), Err(OtiError::Alignment(4)));
     assert_eq!(Oti::new(100, 8, [1, 0, 2, 4]), Err(OtiError::SubBlocks(2)));
@@ -207,14 +211,14 @@ fn a_table_in_several_packets_is_put_together() {
         let mut payload = (number as u32).to_be_bytes().to_vec();
         payload.extend_from_slice(part);
         payload.resize(104, 0);
-        whole = reader.take(fdt, fti, &payload).map(<[u8]>::to_vec);
+        whole = reader.insert(fdt, fti, &payload).map(<[u8]>::to_vec);
     }
     assert_eq!(Table::from_xml(&whole.unwrap()), Ok(table));
-    // What is too long, too short or out of range is left.
-    assert_eq!(reader.take(fdt, table_fti(1 << 30, 100), &[0; 104]), None);
-    assert_eq!(reader.take(fdt, table_fti(300, 100), &[0; 50]), None);
-    assert_eq!(reader.take(fdt, table_fti(300, 100), &[0, 0, 0, 3]), None);
-    assert_eq!(reader.take(fdt, table_fti(300, 0), &[0; 104]), None);
+    // Parts that are too long, too short or out of range are ignored.
+    assert_eq!(reader.insert(fdt, table_fti(1 << 30, 100), &[0; 104]), None);
+    assert_eq!(reader.insert(fdt, table_fti(300, 100), &[0; 50]), None);
+    assert_eq!(reader.insert(fdt, table_fti(300, 100), &[0, 0, 0, 3]), None);
+    assert_eq!(reader.insert(fdt, table_fti(300, 0), &[0; 104]), None);
 }
 
 proptest! {
@@ -222,39 +226,39 @@ proptest! {
 
     #[test]
     fn any_losses_are_made_good(length in 1usize..60_000, symbol in 16u16..200, seed in any::<u32>(), share in 1u32..100) {
-        let place = TempDir::new(&format!("any-{seed}"));
+        let temp = TempDir::new(&format!("any-{seed}"));
         let data = content(length);
-        fs::write(place.file("a"), &data).unwrap();
-        let source = FileSource::open(&place.file("a"), symbol).unwrap();
+        fs::write(temp.file("a"), &data).unwrap();
+        let source = FileSource::open(&temp.file("a"), symbol).unwrap();
         let mut state = seed | 1;
         let keep = |_, _| {
             state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
             (state >> 16) % 100 < share
         };
-        transfer(&source, &place.file("b"), &[0, 1, 0, 2], keep);
-        prop_assert_eq!(fs::read(place.file("b")).unwrap(), data);
+        transfer(&source, &temp.file("b"), &[0, 1, 0, 2], keep);
+        prop_assert_eq!(fs::read(temp.file("b")).unwrap(), data);
     }
 
     #[test]
     fn symbols_in_any_order_and_of_any_kind(order in Just((0u32..80).collect::<Vec<_>>()).prop_shuffle(), odd in proptest::collection::vec((any::<u8>(), 0u32..1 << 24, 0usize..300), 20)) {
-        let place = TempDir::new(&format!("order-{}-{}", order[0], order[1]));
+        let temp = TempDir::new(&format!("order-{}-{}", order[0], order[1]));
         let data = content(5_000);
-        fs::write(place.file("a"), &data).unwrap();
-        let source = FileSource::open(&place.file("a"), 100).unwrap();
-        let mut assembly = Assembly::new(source.oti(), empty(&place.file("b"), 5_000));
+        fs::write(temp.file("a"), &data).unwrap();
+        let source = FileSource::open(&temp.file("a"), 100).unwrap();
+        let mut assembly = Assembly::new(source.oti(), empty(&temp.file("b"), 5_000));
         let mut room = [0; 100];
         for (&esi, (block, other, length)) in order.iter().zip(odd.iter().cycle()) {
             // Wrong lengths and blocks change nothing but a counter.
             if *length != 100 || *block > 0 {
                 let wrong = PayloadId::new(*block, *other).unwrap();
-                prop_assert_eq!(assembly.take(wrong, &vec![7; *length]).unwrap(), Taken::Refused);
+                prop_assert_eq!(assembly.insert(wrong, &vec![7; *length]).unwrap(), SymbolOutcome::Refused);
             }
             let id = PayloadId::new(0, esi).unwrap();
             source.symbol(id, &mut room).unwrap();
-            assembly.take(id, &room).unwrap();
+            assembly.insert(id, &room).unwrap();
         }
         prop_assert!(assembly.is_complete());
-        prop_assert_eq!(fs::read(place.file("b")).unwrap(), data);
+        prop_assert_eq!(fs::read(temp.file("b")).unwrap(), data);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Packets: what is written is read again, and whatever comes is read or refused, never a panic.
+//! Packets: what is written is read again, and any input is read or rejected, never a panic.
 
 #![allow(clippy::unwrap_used)]
 
@@ -80,10 +80,10 @@ fn repr() -> impl Strategy<Value = (Header, Repr)> {
     let options = (proptest::option::of(any::<u32>()), proptest::option::of(any::<[u8; 14]>()));
     (header, any::<u32>(), any::<u32>(), any::<bool>(), any::<u8>(), options).prop_map(
         |(header, tsi, toi, close_object, codepoint, (fdt, fti))| {
-            let mut pieces = header.to_lct().unwrap();
-            let tsi = *pieces.session.get_or_insert(tsi);
+            let mut fields = header.to_lct().unwrap();
+            let tsi = *fields.session.get_or_insert(tsi);
             let (fdt, fti) = (fdt.map(Fdt::new), fti.map(Fti));
-            (header, Repr { pieces, tsi, toi, close_object, codepoint, fdt, fti })
+            (header, Repr { fields, tsi, toi, close_object, codepoint, fdt, fti })
         },
     )
 }
@@ -94,7 +94,7 @@ fn written(repr: &Repr, payload: &[u8]) -> Vec<u8> {
     [&room[..length], payload].concat()
 }
 
-/// Reads all that can be read; returns whether it was a packet of ours.
+/// Reads all that can be read; returns whether it was a packet of this transport.
 fn read_all(bytes: &[u8]) -> bool {
     let _ = Completion::from_bytes(bytes);
     let _ = Header::decode_report(bytes);
@@ -102,19 +102,19 @@ fn read_all(bytes: &[u8]) -> bool {
     let _ = (view.tsi(), view.toi(), view.close_object(), view.extensions().count());
     let _ = PayloadId::split(view.payload());
     let Ok(repr) = Repr::read(&view) else { return false };
-    Header::from_lct(&repr.pieces).is_ok()
+    Header::from_lct(&repr.fields).is_ok()
 }
 
 proptest! {
     #[test]
     fn what_is_written_is_read((header, repr) in repr(), payload in proptest::collection::vec(any::<u8>(), 0..40)) {
         let bytes = written(&repr, &payload);
-        // The room for symbols counts on it.
+        // The size of symbols depends on it.
         prop_assert!(bytes.len() - payload.len() <= MAX_HEADER - LONG_CCI);
         let view = View::new(&bytes).unwrap();
         let read = Repr::read(&view).unwrap();
         prop_assert_eq!(read, repr);
-        prop_assert_eq!(Header::from_lct(&read.pieces), Ok(header));
+        prop_assert_eq!(Header::from_lct(&read.fields), Ok(header));
         prop_assert_eq!(view.payload(), &payload[..]);
     }
 
@@ -165,7 +165,7 @@ fn every_shape_that_the_rfc_allows_is_seen() {
         0, 0, 0, 9, 1, 0, // TSI of 48 bits
         0, 5, // TOI of 16 bits
         0, 1, 0xaa, 0xbb, // EXT_NOP
-        200, 1, 2, 3, // a word that nobody knows
+        200, 1, 2, 3, // a word of an unknown extension
         0, 0, 0, 7, // payload id
     ];
     let view = View::new(&bytes).unwrap();

@@ -1,4 +1,4 @@
-//! Session descriptions: what is printed is read again, and what is wrong is named.
+//! Session descriptions: what is printed is read again, and errors are named.
 
 #![allow(clippy::unwrap_used)]
 
@@ -33,7 +33,7 @@ fn what_is_wrong_is_named() {
     assert_eq!(with("session = 305419896", "session = -1"), SessionError::Key("session"));
     assert_eq!(with("\"elm\"", "\"xyz\""), SessionError::Protocol("xyz".into()));
     let nca = with("\"elm\"", "\"nca\"");
-    assert!(nca.to_string().contains("routers take part in `nca`"), "{nca}");
+    assert!(nca.to_string().contains("`nca` needs active routers"), "{nca}");
     assert_eq!(with("packet = 1000", "packet = 100"), SessionError::Packet(100));
     assert_eq!(with("239.1.2.0", "10.1.2.0"), SessionError::Group([10, 1, 2, 0].into()));
     assert_eq!(with("239.1.2.0", "224.0.0.5"), SessionError::Group([224, 0, 0, 5].into()));
@@ -73,7 +73,7 @@ proptest! {
     }
 
     #[test]
-    fn layers_of_any_scheme_are_told_in_whole_bits(factor in 1.1f64..3.0, count in 1u16..20) {
+    fn layers_of_any_scheme_have_whole_bit_rates(factor in 1.1f64..3.0, count in 1u16..20) {
         let layers = LayerTable::multiplicative(factor, Rate::from_kbps(128.0), count).unwrap();
         let whole = whole_rates(&layers).unwrap();
         for layer in layers.layers() {

@@ -1,5 +1,5 @@
-//! A session whose headers travel as values, as in the simulator, and the same session with every
-//! header written to bytes and read again, as on the wire: both must do the same, event by event.
+//! A session with headers as values, as in the simulator, and the same session with every header encoded to
+//! bytes and decoded again, as on the wire: both must behave identically, event by event.
 
 #![allow(clippy::unwrap_used)]
 
@@ -16,30 +16,30 @@ use layercast_protocols::registry::{Header, NAMES, Protocol};
 use layercast_testkit::{Pair, Path};
 use layercast_transport::packet::{MAX_HEADER, Repr, View};
 
-/// An endpoint that hears headers as bytes if `on_wire`, else as values.
-struct Hearing<E> {
+/// An endpoint that receives headers as bytes if `on_wire`, else as values.
+struct Recoded<E> {
     endpoint: E,
     on_wire: bool,
-    heard: u64,
+    received: u64,
 }
 
-/// A data header through a whole packet, and a report through its own form.
+/// A data header through a whole packet, and a report through its own encoding.
 fn through_bytes(origin: Origin, header: Header) -> Header {
     if let Header::Amca(header) = header {
-        // It has a form of its own.
+        // It has its own encoding.
         let mut bytes = Vec::new();
         header.encode(&[], &mut bytes).unwrap();
         return Header::Amca(amca::Header::decode(&bytes).unwrap().0);
     }
     match origin {
         Origin::Channel(_) => {
-            let pieces = header.to_lct().unwrap();
-            let tsi = pieces.session.unwrap_or(7);
-            let repr = Repr { pieces, tsi, toi: 1, close_object: false, codepoint: 6, fdt: None, fti: None };
+            let fields = header.to_lct().unwrap();
+            let tsi = fields.session.unwrap_or(7);
+            let repr = Repr { fields, tsi, toi: 1, close_object: false, codepoint: 6, fdt: None, fti: None };
             let mut room = [0; MAX_HEADER];
             let length = repr.write(&mut room);
             let packet = [&room[..length], &[0; 4]].concat();
-            Header::from_lct(&Repr::read(&View::new(&packet).unwrap()).unwrap().pieces).unwrap()
+            Header::from_lct(&Repr::read(&View::new(&packet).unwrap()).unwrap().fields).unwrap()
         }
         Origin::Peer(_) | Origin::Child(..) => {
             let mut room = [0; MAX_REPORT];
@@ -49,12 +49,12 @@ fn through_bytes(origin: Origin, header: Header) -> Header {
     }
 }
 
-impl<E: Endpoint<Header = Header>> Endpoint for Hearing<E> {
+impl<E: Endpoint<Header = Header>> Endpoint for Recoded<E> {
     type Header = Header;
 
     fn handle(&mut self, now: Time, mut input: Input<Header>) {
         if let Input::Packet(arrival) = &mut input {
-            self.heard += 1;
+            self.received += 1;
             if self.on_wire {
                 arrival.header = through_bytes(arrival.origin, arrival.header);
             }
@@ -75,27 +75,28 @@ impl<E: Endpoint<Header = Header>> Endpoint for Hearing<E> {
     }
 }
 
-/// What two receivers of a session did in a minute, on paths of 3 % loss and of 600 kbit/s, and how
-/// much they and the source heard.
+/// What two receivers of a session did in a minute, on paths of 3 % loss and of 600 kbit/s, and how many
+/// packets they and the source received.
 fn minute(name: &str, on_wire: bool) -> (Vec<String>, u64, u64) {
     let protocol = Protocol::named(name).unwrap();
     let layers = LayerTable::doubling(Rate::from_kbps(128.0), 6).unwrap();
     let plan = SessionPlan { layers, packet_size: Size::from_bytes(1000) };
-    let hear = |seed| {
+    let receiver = |seed| {
         let endpoint = protocol.receiver(plan.clone(), Stream::new(seed, "receiver"));
-        Hearing { endpoint, on_wire, heard: 0 }
+        Recoded { endpoint, on_wire, received: 0 }
     };
     let lossy = Path { loss: 0.03, ..Path::default() };
     let narrow = Path { rate: Some(Rate::from_kbps(600.0)), ..Path::default() };
     let source =
-        Hearing { endpoint: protocol.source(plan.clone(), Stream::new(3, "source")), on_wire, heard: 0 };
-    let mut pair = Pair::new(source, vec![(hear(1), lossy), (hear(2), narrow)], Time::from_ns(5_000), 9);
+        Recoded { endpoint: protocol.source(plan.clone(), Stream::new(3, "source")), on_wire, received: 0 };
+    let mut pair =
+        Pair::new(source, vec![(receiver(1), lossy), (receiver(2), narrow)], Time::from_ns(5_000), 9);
     pair.run(Duration::from_secs(60));
-    let told = (0..2)
+    let log = (0..2)
         .map(|index| format!("{:?} {:?}", pair.record(index), pair.receiver(index).estimates(pair.now())))
         .collect();
-    let heard = (0..2).map(|index| pair.receiver(index).heard).sum();
-    (told, heard, pair.source().heard)
+    let received = (0..2).map(|index| pair.receiver(index).received).sum();
+    (log, received, pair.source().received)
 }
 
 #[test]

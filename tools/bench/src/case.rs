@@ -1,4 +1,4 @@
-//! What is run, and what it takes.
+//! The benchmark cases and their measurements.
 
 use std::process::Command;
 use std::time::Duration;
@@ -23,37 +23,37 @@ pub(crate) enum Case {
         connections: u32,
         /// The rate of the bottleneck, in Mbit/s.
         mbps: u32,
-        /// How long, in simulated seconds.
+        /// The simulated time in seconds.
         seconds: u32,
     },
     /// One source of 1 Mbit/s in four layers, a balanced tree of fan-out 10.
     Tree {
-        /// How many nodes are at the bottom.
+        /// The number of leaf nodes.
         leaves: u32,
-        /// How many receivers are at each of them.
+        /// The number of receivers per leaf.
         per_leaf: u32,
-        /// How long, in simulated seconds.
+        /// The simulated time in seconds.
         seconds: u32,
     },
 }
 
-/// What a case took.
+/// The measurements of a case.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Taken {
+pub(crate) struct Measurement {
     /// Processor time to set the network up, in seconds.
     pub(crate) set_up_s: f64,
     /// Processor time to run it, in seconds.
     pub(crate) run_s: f64,
     /// Transmissions of a packet on a link.
     pub(crate) hops: u64,
-    /// Packets that receivers of the session got; none for a dumbbell.
+    /// Packets delivered to receivers of the session; zero for a dumbbell.
     pub(crate) deliveries: u64,
-    /// The largest resident memory, where the system tells.
+    /// The peak resident memory, where the system reports it.
     pub(crate) peak_bytes: Option<u64>,
 }
 
 impl Case {
-    /// The same for another time.
+    /// The same case with another simulated time.
     pub(crate) fn lasting(self, seconds: u32) -> Case {
         match self {
             Case::Dumbbell { connections, mbps, .. } => Case::Dumbbell { connections, mbps, seconds },
@@ -62,14 +62,14 @@ impl Case {
     }
 
     /// Runs it in this process.
-    pub(crate) fn run(self) -> Result<Taken> {
+    pub(crate) fn run(self) -> Result<Measurement> {
         let begun = ProcessTime::now();
         let (mut simulation, receivers, seconds) = self.set_up()?;
         let set_up = begun.elapsed();
         let begun = ProcessTime::now();
         simulation.run_until(Time::from_secs_f64(f64::from(seconds)));
         let run: Duration = begun.elapsed();
-        Ok(Taken {
+        Ok(Measurement {
             set_up_s: set_up.as_secs_f64(),
             run_s: run.as_secs_f64(),
             hops: simulation.engine_counters().packet_hops,
@@ -99,8 +99,8 @@ impl Case {
         ["case", name].map(String::from).into_iter().chain(numbers.map(|number| number.to_string())).collect()
     }
 
-    /// Runs it in a process of its own, so that its memory is its own.
-    pub(crate) fn run_apart(self) -> Result<Taken> {
+    /// Runs it in a separate process, so that its memory is measured separately.
+    pub(crate) fn run_apart(self) -> Result<Measurement> {
         let output = Command::new(std::env::current_exe()?).args(self.arguments()).output()?;
         if !output.status.success() {
             bail!("{self} failed: {}", String::from_utf8_lossy(&output.stderr).trim());

@@ -12,7 +12,7 @@ use crate::report::Row;
 
 const HEAD: &str = "unix_time\tcommit\tcase\thops_per_cpu_s\tinstructions_per_hop\tpeak_bytes";
 
-/// Adds the rows to the file, which is made if it is not there.
+/// Adds the rows to the file, which is created if missing.
 pub(crate) fn add(root: &Path, file: &Path, rows: &[Row]) -> Result<()> {
     let new = !file.exists();
     let mut out = OpenOptions::new()
@@ -33,7 +33,7 @@ pub(crate) fn add(root: &Path, file: &Path, rows: &[Row]) -> Result<()> {
     Ok(())
 }
 
-/// The commit that is measured, where git tells; a `+` says that files differ from it.
+/// The measured commit, if git reports it; a `+` means that files differ from it.
 fn commit(root: &Path) -> String {
     let output = Command::new("git").args(["describe", "--always", "--dirty=+"]).current_dir(root).output();
     output.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())

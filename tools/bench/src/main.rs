@@ -1,8 +1,8 @@
-//! How fast the simulator is: packet hops per CPU second, instructions a hop, memory.
+//! The speed of the simulator: packet hops per CPU second, instructions per hop, memory.
 //!
-//! `layercast-bench run` measures all cases, each in a process of its own, and adds them to the
-//! history. `layercast-bench run --peer` runs ns-2 on the same dumbbells, in turn. `layercast-bench
-//! case ...` runs one.
+//! `layercast-bench run` measures all cases, each in a separate process, and adds them to the history.
+//! `layercast-bench run --peer` runs ns-2 on the same dumbbells, alternating with ours. `layercast-bench
+//! case ...` runs one case.
 
 mod case;
 mod history;
@@ -18,7 +18,7 @@ use clap::{Parser, Subcommand};
 use crate::case::Case;
 
 #[derive(Parser)]
-#[command(about = "How fast the simulator is, and against whom")]
+#[command(about = "Measure the speed of the simulator, optionally against ns-2")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -1,7 +1,7 @@
-//! How much memory a process has had.
+//! The peak memory of a process.
 
-/// The largest resident memory so far of a process (`self`, or its number), in bytes. None where the
-/// system does not tell, or when the process is gone.
+/// The peak resident memory so far of a process (`self`, or its number), in bytes. None where the system
+/// does not report it, or after the process has ended.
 pub(crate) fn peak(process: &str) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! The networks that are timed.
+//! The networks of the benchmarks.
 
 use anyhow::{Context, Result};
 use layercast_core::family::AnyProtocol as _;
@@ -71,7 +71,7 @@ const FAN_OUT: u32 = 10;
 /// Four layers of doubling rate; together 1 Mbit/s.
 const LAYERS_KBPS: [f64; 4] = [125.0, 250.0, 500.0, 1000.0];
 
-/// A session whose receivers hold all layers, at the leaves of a balanced tree.
+/// A session whose receivers subscribe to all layers, at the leaves of a balanced tree.
 pub(crate) fn tree(leaves: u32, per_leaf: u32) -> Result<(Simulation, Vec<ReceiverId>)> {
     let mut network = Network::new();
     let source_node = network.add_node("source");

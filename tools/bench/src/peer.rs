@@ -10,38 +10,38 @@ use nix::sys::time::TimeValLike;
 
 use crate::memory;
 
-/// What ns-2 took.
+/// The measurements of ns-2.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PeerTaken {
+pub(crate) struct PeerMeasurement {
     /// Processor time to set the network up, in seconds: that of a process which ends at 0 s.
     pub(crate) set_up_s: f64,
-    /// What the process took beyond that, in seconds.
+    /// The processor time of the process beyond that, in seconds.
     pub(crate) run_s: f64,
     /// Transmissions of a packet on a link.
     pub(crate) hops: u64,
-    /// The largest resident memory.
+    /// The peak resident memory.
     pub(crate) peak_bytes: Option<u64>,
 }
 
-/// Whether ns-2 is there.
+/// Whether ns-2 is installed.
 pub(crate) fn available() -> bool {
     Command::new("sh").args(["-c", "command -v ns"]).stdout(Stdio::null()).status().is_ok_and(|s| s.success())
 }
 
-/// The processor time of a run of `validation/dumbbell.tcl` below `root` that ends where it begins.
+/// The processor time of a run of `validation/dumbbell.tcl` below `root` that ends at 0 s.
 pub(crate) fn set_up_s(root: &Path, connections: u32, mbps: u32) -> Result<f64> {
     Ok(process(root, [connections, mbps, 0])?.cpu_s)
 }
 
-/// Runs `validation/dumbbell.tcl` below `root`; `set_up_s` is what its set-up takes.
+/// Runs `validation/dumbbell.tcl` below `root`; `set_up_s` is the processor time of its set-up.
 pub(crate) fn dumbbell(
     root: &Path,
     [connections, mbps, seconds]: [u32; 3],
     set_up_s: f64,
-) -> Result<PeerTaken> {
+) -> Result<PeerMeasurement> {
     let whole = process(root, [connections, mbps, seconds])?;
     let run_s = whole.cpu_s - set_up_s;
-    Ok(PeerTaken { set_up_s, run_s, hops: whole.hops, peak_bytes: whole.peak_bytes })
+    Ok(PeerMeasurement { set_up_s, run_s, hops: whole.hops, peak_bytes: whole.peak_bytes })
 }
 
 struct Process {
@@ -58,16 +58,16 @@ fn process(root: &Path, arguments: [u32; 3]) -> Result<Process> {
         .stdout(Stdio::piped())
         .spawn()
         .context("cannot start ns; install ns-2 (on Debian: apt-get install ns2)")?;
-    // The system tells the peak only while the process lives.
+    // The system reports the peak only while the process lives.
     let mut peak_bytes = None;
     while child.try_wait()?.is_none() {
         peak_bytes = memory::peak(&child.id().to_string()).or(peak_bytes);
         std::thread::sleep(Duration::from_millis(10));
     }
     let output = child.wait_with_output()?;
-    let told = String::from_utf8_lossy(&output.stdout);
-    let Some(hops) = told.split_whitespace().last().and_then(|word| word.parse::<i64>().ok()) else {
-        bail!("ns told no hops: {told:?}");
+    let output_text = String::from_utf8_lossy(&output.stdout);
+    let Some(hops) = output_text.split_whitespace().last().and_then(|word| word.parse::<i64>().ok()) else {
+        bail!("ns printed no hops: {output_text:?}");
     };
     // Before its first acknowledgement a connection counts one too few.
     let hops = u64::try_from(hops).unwrap_or(0);

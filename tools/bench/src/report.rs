@@ -1,4 +1,4 @@
-//! All cases, and what is told of them.
+//! All cases and their report.
 
 use std::path::PathBuf;
 
@@ -6,17 +6,17 @@ use anyhow::{Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 
-use crate::case::{Case, Taken};
-use crate::peer::PeerTaken;
+use crate::case::{Case, Measurement};
+use crate::peer::PeerMeasurement;
 use crate::{history, instructions, peer};
 
-/// How all cases are run.
+/// The options of a benchmark run.
 #[derive(Args)]
 pub(crate) struct Options {
     /// The project's folder.
     #[arg(long, default_value = ".")]
     root: PathBuf,
-    /// Runs of each case; the fastest is told, since all else is other programs' doing.
+    /// Runs of each case; the fastest is reported, since slower ones are due to other load on the machine.
     #[arg(long, default_value_t = 3)]
     runs: u32,
     /// Simulated seconds of the dumbbells.
@@ -33,14 +33,14 @@ pub(crate) struct Options {
     history: Option<PathBuf>,
 }
 
-/// What was measured of a case.
+/// The results of a case.
 pub(crate) struct Row {
     pub(crate) case: Case,
     /// The fastest run.
-    pub(crate) taken: Taken,
+    pub(crate) taken: Measurement,
     pub(crate) instructions_per_hop: Option<f64>,
     /// The fastest run of the peer.
-    peer: Option<PeerTaken>,
+    peer: Option<PeerMeasurement>,
 }
 
 impl Row {
@@ -62,7 +62,8 @@ fn trees(large: bool) -> impl Iterator<Item = Case> {
     alone.chain(together).map(|(leaves, per_leaf)| Case::Tree { leaves, per_leaf, seconds: 10 })
 }
 
-/// What is counted in instructions: long enough to tell, short enough for a machine that is emulated.
+/// The case for counting instructions: long enough to be representative, short enough for an emulated
+/// machine.
 fn counted(case: Case) -> Option<Case> {
     match case {
         Case::Dumbbell { connections: 100, mbps: 100, .. } => Some(case.lasting(10)),
@@ -97,9 +98,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Ours and the peer in turn, so that both meet the same machine.
+/// Ours and the peer alternate, so that both see the same machine.
 fn measure(case: Case, options: &Options, counting: bool) -> Result<Row> {
-    let (mut best, mut best_peer) = (None::<Taken>, None::<PeerTaken>);
+    let (mut best, mut best_peer) = (None::<Measurement>, None::<PeerMeasurement>);
     let in_peer = match case {
         Case::Dumbbell { connections, mbps, seconds } if options.peer => {
             let set_up_s = peer::set_up_s(&options.root, connections, mbps)?;
@@ -175,7 +176,7 @@ fn table(rows: &[Row]) -> Table {
     table
 }
 
-/// What running takes, the set-up of either taken off and told beside.
+/// The cost of the run without set-up, with the set-up in a separate column.
 fn peer_table(rows: &[Row]) -> Table {
     let mut table = plain_table(&[
         "case",

@@ -1,5 +1,5 @@
-//! What a paper's figures are made of, whatever the paper: studies that are run, panels that are drawn,
-//! claims that are checked, and the pages that tell of them.
+//! The frame of all papers' figures: studies that are run, panels that are plotted, claims that are
+//! checked, and the pages that report them.
 
 pub(crate) mod effort;
 pub(crate) mod figure;

@@ -22,7 +22,7 @@ use frame::{page, plot, study};
 
 /// Regenerate a paper's figures and say which of its claims hold.
 ///
-/// An interrupted reproduction goes on where it stopped. Exit status: 0 done, whatever the verdicts; 1
+/// An interrupted reproduction resumes where it stopped. Exit status: 0 done, whatever the verdicts; 1
 /// failed; 2 wrong usage.
 #[derive(Debug, Parser)]
 #[command(name = "layercast-reproduction", version, max_term_width = 100)]
@@ -39,7 +39,7 @@ struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "results/reproduction")]
     out: PathBuf,
 
-    /// The page to write; by default `page.md` beside the figures
+    /// The page to write; by default `page.md` next to the figures
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
 
@@ -48,7 +48,7 @@ struct Arguments {
     jobs: Option<usize>,
 }
 
-/// Tells on standard error how far it is.
+/// Prints its progress to standard error.
 struct OnStandardError;
 
 impl Listener for OnStandardError {
@@ -78,8 +78,8 @@ fn run(arguments: &Arguments, paper: &Paper) -> anyhow::Result<()> {
         studies.insert(one.name, study::run(one, effort, &sweeps, arguments.jobs, &OnStandardError)?);
     }
     let data = Data { effort, studies };
-    let told = tell(paper, &data);
-    for one in &told {
+    let reports = report_figures(paper, &data);
+    for one in &reports {
         let drawn = std::iter::once((one.file(), &one.shown))
             .chain(one.variants.iter().map(|(variant, shown)| (one.variant_file(variant), shown)));
         for (file, shown) in drawn {
@@ -87,10 +87,10 @@ fn run(arguments: &Arguments, paper: &Paper) -> anyhow::Result<()> {
             write(&directory.join(file), &svg)?;
         }
     }
-    write(&directory.join("index.html"), &gallery::html(paper, &told))?;
+    write(&directory.join("index.html"), &gallery::html(paper, &reports))?;
     let page = arguments.page.clone().unwrap_or_else(|| directory.join("page.md"));
-    write(&page, &page::markdown(paper, &told))?;
-    for one in &told {
+    write(&page, &page::markdown(paper, &reports))?;
+    for one in &reports {
         for (claim, finding) in one.figure.claims.iter().zip(&one.shown.findings) {
             println!("{:<12}  {:<14}  {}", one.figure.label.to_string(), finding.verdict.words(), claim.says);
         }
@@ -100,7 +100,7 @@ fn run(arguments: &Arguments, paper: &Paper) -> anyhow::Result<()> {
 }
 
 /// Makes the panels of all figures and checks their claims.
-fn tell<'p>(paper: &'p Paper, data: &Data) -> Vec<FigureReport<'p>> {
+fn report_figures<'p>(paper: &'p Paper, data: &Data) -> Vec<FigureReport<'p>> {
     let variants: Vec<(&Variant, Data)> =
         paper.variants.iter().map(|variant| (variant, data.with(variant))).collect();
     paper.figures.iter().map(|figure| FigureReport::new(figure, data, &variants)).collect()

@@ -1,4 +1,4 @@
-//! The frame with a small study: run, gone on with, drawn and told.
+//! The frame with a small study: run, resumed, plotted and reported.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use super::tell;
+use super::report_figures;
 use crate::frame::effort::Effort;
 use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Paper, Style, Table, Variant};
 use crate::frame::finding::{Bound, Finding, Verdict};
@@ -52,14 +52,17 @@ fn scratch(name: &str) -> PathBuf {
 #[test]
 fn a_study_goes_on_where_it_stopped() {
     let directory = scratch("study");
-    let run = |heard: &ProgressLog| study::run(&study(), Effort::Quick, &directory, Some(2), heard).unwrap();
-    let heard = ProgressLog::default();
-    let first = run(&heard);
+    let run = |log: &ProgressLog| study::run(&study(), Effort::Quick, &directory, Some(2), log).unwrap();
+    let log = ProgressLog::default();
+    let first = run(&log);
     fs::remove_file(directory.join("small-8/parts/cell-2-replication-1.json")).unwrap();
-    let again = run(&heard);
-    let heard = heard.0.into_inner().unwrap();
-    let told = |name: &str, done| (name.to_owned(), 4, done);
-    assert_eq!(heard, [told("small-4", 0), told("small-8", 0), told("small-4", 4), told("small-8", 3)]);
+    let again = run(&log);
+    let log = log.0.into_inner().unwrap();
+    let progress = |name: &str, done| (name.to_owned(), 4, done);
+    assert_eq!(
+        log,
+        [progress("small-4", 0), progress("small-8", 0), progress("small-4", 4), progress("small-8", 3)]
+    );
     assert_eq!(first.len(), 4);
     for (outer, loss) in [4.0, 8.0].into_iter().flat_map(|outer| LOSSES.map(|loss| (outer, loss))) {
         let lost = first.samples(&[outer, loss], LOST);
@@ -97,9 +100,9 @@ fn a_study_has_courses_categories_links_and_flows() {
     assert!(rates.iter().all(|(_, rate)| (0.0..=2100.0).contains(rate)) && rates.len() > 100);
     assert_eq!(time_series.window_s(), [30.0, 60.0], "it is short as it is");
     assert!(time_series.probe(1, "none", "drops").is_empty() && time_series.levels(3, "flid-1@R").is_empty());
-    // The second value is no number, so it has its place in the list.
-    for place in [0.0, 1.0] {
-        let at = [2.0, place];
+    // The second value is not a number, so it counts by its index in the list.
+    for position in [0.0, 1.0] {
+        let at = [2.0, position];
         let each = ["flid-1@R", "flid-2@R"].map(|flow| measured.of(&at, flow, "throughput_kbps"));
         let mean = measured.of(&at, "flid", "throughput_kbps");
         assert!((Samples::average(&each).mean() / mean.mean() - 1.0).abs() < 1e-9, "{mean:?}");
@@ -152,7 +155,7 @@ fn paper() -> Paper {
     }
 }
 
-/// What is told if these shares are lost, the same in both replications.
+/// The report if these fractions are lost, the same in both replications.
 fn told_of(little: f64, much: f64) -> (Verdict, String, String, String) {
     let measured = |much: f64| {
         let mut measured = Measured::default();
@@ -164,17 +167,17 @@ fn told_of(little: f64, much: f64) -> (Verdict, String, String, String) {
     let studies = BTreeMap::from([("small", measured(much)), ("double", measured(2.0 * much))]);
     let data = Data { effort: Effort::Quick, studies };
     let paper = paper();
-    let told = tell(&paper, &data);
-    let page = page::markdown(&paper, &told);
-    let Shown { panels, findings } = &told[0].shown;
-    (findings[0].verdict, page, gallery::html(&paper, &told), plot::svg(panels).unwrap())
+    let reports = report_figures(&paper, &data);
+    let page = page::markdown(&paper, &reports);
+    let Shown { panels, findings } = &reports[0].shown;
+    (findings[0].verdict, page, gallery::html(&paper, &reports), plot::svg(panels).unwrap())
 }
 
 #[test]
 fn verdicts_follow_from_what_was_measured() {
     let (verdict, page, gallery, svg) = told_of(0.01, 0.1);
     assert_eq!(verdict, Verdict::Holds);
-    assert!(page.contains("Of 1 claims: 1 holds, 0 do not hold, 0 cannot be told."), "{page}");
+    assert!(page.contains("Of 1 claims: 1 holds, 0 do not hold, 0 cannot be decided."), "{page}");
     assert!(
         page.contains(
             "| [Figure 1](#figure-1-what-is-lost) | Ten times as much is lost. | holds | **does not hold** |"
@@ -183,7 +186,7 @@ fn verdicts_follow_from_what_was_measured() {
     );
     assert!(page.contains("| 0.1 | 0.100 ± 0.000 |"), "{page}");
     assert!(
-        page.contains("With double loss, of 1 claims: 0 hold, 1 does not hold, 0 cannot be told."),
+        page.contains("With double loss, of 1 claims: 0 hold, 1 does not hold, 0 cannot be decided."),
         "{page}"
     );
     assert!(gallery.contains("figure-1-double.svg"));
@@ -203,9 +206,9 @@ fn every_figure_can_be_told_of_nothing() {
         let mut files: Vec<String> = paper.figures.iter().map(|figure| figure.label.slug()).collect();
         files.sort();
         assert!(files.is_sorted_by(|one, other| one < other), "each once: {files:?}");
-        for one in tell(&paper, &data) {
+        for one in report_figures(&paper, &data) {
             assert!(!one.figure.claims.is_empty(), "{}", one.figure.label);
-            // Nothing simulated is told of what was not run.
+            // Nothing is reported of simulations that were not run.
             let holds = one.shown.findings.iter().any(|finding| finding.verdict == Verdict::Holds);
             assert_eq!(holds, one.figure.kind != Kind::Sweep, "{}", one.figure.label);
         }

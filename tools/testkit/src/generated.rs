@@ -1,4 +1,4 @@
-//! Pages that come from code: a test fails when one is stale, and writes it anew when asked to.
+//! Pages generated from code: a test fails when one is stale, and rewrites it on request.
 //!
 //! `make generated` runs every test that has "generated" in its name with `UPDATE_GENERATED=1`.
 
@@ -10,7 +10,7 @@ pub fn in_project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// Fails if a generated file is stale; with `UPDATE_GENERATED=1` it is written anew.
+/// Fails if a generated file is stale; with `UPDATE_GENERATED=1` it is rewritten.
 ///
 /// # Panics
 /// When the file is stale or cannot be written.
@@ -19,10 +19,10 @@ pub fn check(path: &Path, expected: &str) {
         fs::write(path, expected).unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
     }
     let found = fs::read_to_string(path).unwrap_or_default();
-    assert!(found == expected, "{} is stale: `make generated` writes it anew", path.display());
+    assert!(found == expected, "{} is stale: `make generated` rewrites it", path.display());
 }
 
-/// Does the same for the part of a page between two lines; the rest is written by hand.
+/// As [`check`], for the part of a page between two lines; the rest is written by hand.
 ///
 /// # Panics
 /// Also when the page does not have both lines.

@@ -1,8 +1,8 @@
 //! Golden vectors: cases with inputs and expected outputs from `fixtures/vectors`.
 //!
-//! Two shapes of file are read: groups of cases (`groups`, `cases`, `expect`, `rel_tol`) and a flat
-//! list (`vectors`, `expected`, `tolerance` in words or as a number). Everything here panics with the
-//! name of what is missing: it serves tests only.
+//! Two shapes of file are read: groups of cases (`groups`, `cases`, `expect`, `rel_tol`) and a flat list
+//! (`vectors`, `expected`, `tolerance` in words or as a number). All functions panic with the name of what
+//! is missing: they serve tests only.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ pub struct Case {
     pub input: Value,
     /// The expected output.
     pub expected: Value,
-    /// How far a number may be off, relative to the expected one.
+    /// The tolerance of a number, relative to the expected one.
     pub rel_tol: f64,
 }
 
@@ -52,8 +52,8 @@ pub fn vector(file: &str, id: &str) -> Case {
     let vector = list(&content, "vectors").iter().find(|vector| vector["id"] == id);
     let vector = vector.unwrap_or_else(|| panic!("no vector {id} in {file}"));
     let tolerance = &vector["tolerance"];
-    // In words: "exact", "rel 1e-9", "abs 1e-9". Exact numbers are printed in full, so the last bit
-    // of a sum is all that may differ.
+    // In words: "exact", "rel 1e-9", "abs 1e-9". Exact numbers are printed in full, so only the last bit of
+    // a sum may differ.
     let in_words = || tolerance.as_str()?.split(' ').nth(1)?.parse().ok();
     Case {
         id: id.to_string(),

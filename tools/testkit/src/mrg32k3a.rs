@@ -11,7 +11,7 @@ pub struct Mrg32k3a {
 }
 
 impl Mrg32k3a {
-    /// A generator with six words of state; ns-2 has 12345 in each unless told otherwise.
+    /// A generator with six words of state; ns-2 has 12345 in each by default.
     pub fn new(seeds: [u32; 6]) -> Mrg32k3a {
         let [a, b, c, d, e, f] = seeds.map(i64::from);
         Mrg32k3a { first: [a, b, c], second: [d, e, f] }

@@ -1,7 +1,7 @@
-//! A source and its receivers, each behind its own path, on a made-up clock.
+//! A source and its receivers, each behind its own path, on a virtual clock.
 //!
-//! It is no simulator: there is one queue per receiver and no cross traffic. It is enough to see
-//! whether two endpoints understand each other.
+//! It is not a simulator: there is one queue per receiver and no cross traffic. It is enough to test
+//! whether two endpoints interoperate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ pub fn gauge<E: Endpoint>(endpoint: &E, name: &str, now: Time) -> Option<f64> {
     endpoint.gauge(index.unwrap_or_else(|| panic!("there is no gauge {name}")), now)
 }
 
-/// The way from the source to one receiver, and back.
+/// The path from the source to one receiver, and back.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
     /// One-way delay, the same in both directions.
@@ -47,14 +47,14 @@ impl Default for Path {
     }
 }
 
-/// What one receiver did.
+/// The record of one receiver.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
-    /// Its notes with their times on the driver's clock.
+    /// Its trace events with their times on the driver's clock.
     pub notes: Vec<(Time, TraceEvent)>,
     /// Data packets that reached it.
     pub delivered: u64,
-    /// Data packets that were lost on the way.
+    /// Data packets that were lost on the path.
     pub lost: u64,
     /// Reports it sent, by time.
     pub reports: Vec<Time>,
@@ -74,7 +74,7 @@ struct Member<R> {
     record: Record,
 }
 
-/// Changes or swallows (false) packets on their way to a receiver.
+/// Changes or drops (false) packets on their path to a receiver.
 pub type Tamper<H> = Box<dyn FnMut(Time, usize, &mut Arrival<H>) -> bool>;
 
 /// A source with its receivers.
@@ -120,14 +120,14 @@ where
             tamper: None,
             duplicates: false,
         };
-        pair.tell_source(Input::Start);
+        pair.drive_source(Input::Start);
         for index in 0..pair.members.len() {
-            pair.tell_receiver(index, Input::Start);
+            pair.drive_receiver(index, Input::Start);
         }
         pair
     }
 
-    /// Sets what changes packets on their way to receivers.
+    /// Sets the function that changes packets on their path to receivers.
     pub fn set_tamper(&mut self, tamper: Tamper<S::Header>) {
         self.tamper = Some(tamper);
     }
@@ -152,12 +152,12 @@ where
         &self.members[index].endpoint
     }
 
-    /// What a receiver did.
+    /// The record of a receiver.
     pub fn record(&self, index: usize) -> &Record {
         &self.members[index].record
     }
 
-    /// The channels that a receiver holds.
+    /// The channels that a receiver has joined.
     pub fn held(&self, index: usize) -> &BTreeSet<Channel> {
         &self.members[index].held
     }
@@ -168,8 +168,8 @@ where
     }
 
     /// Lets time pass.
-    pub fn run(&mut self, span: Duration) {
-        let end = self.now + span;
+    pub fn run(&mut self, duration: Duration) {
+        let end = self.now + duration;
         while let Some((at, what)) = self.next().filter(|&(at, _)| at <= end) {
             self.now = at;
             match what {
@@ -178,8 +178,8 @@ where
                         self.deliver(event);
                     }
                 }
-                Next::Source => self.tell_source(Input::Timer),
-                Next::Receiver(index) => self.tell_receiver(index, Input::Timer),
+                Next::Source => self.drive_source(Input::Timer),
+                Next::Receiver(index) => self.drive_receiver(index, Input::Timer),
             }
         }
         self.now = end;
@@ -187,21 +187,21 @@ where
 
     /// The source's data has come to its end.
     pub fn finish_source(&mut self) {
-        self.tell_source(Input::Finish);
+        self.drive_source(Input::Finish);
     }
 
     /// Stops the source.
     pub fn stop_source(&mut self) {
-        self.tell_source(Input::Stop);
+        self.drive_source(Input::Stop);
     }
 
     /// Stops a receiver.
     pub fn stop_receiver(&mut self, index: usize) {
-        self.tell_receiver(index, Input::Stop);
+        self.drive_receiver(index, Input::Stop);
     }
 
-    /// Gives an input to a receiver out of turn.
-    pub fn tell_receiver(&mut self, index: usize, input: Input<S::Header>) {
+    /// Passes an additional input to a receiver.
+    pub fn drive_receiver(&mut self, index: usize, input: Input<S::Header>) {
         let member = &mut self.members[index];
         let mut host = ReceiverHost {
             now: self.now,
@@ -236,19 +236,19 @@ where
 
     fn deliver(&mut self, event: Event<S::Header>) {
         match event {
-            Event::ToSource(arrival) => self.tell_source(Input::Packet(arrival)),
+            Event::ToSource(arrival) => self.drive_source(Input::Packet(arrival)),
             Event::ToReceiver(index, mut arrival) => {
                 let keep = self.tamper.as_mut().is_none_or(|tamper| tamper(self.now, index, &mut arrival));
                 let copies = if self.duplicates { 2 } else { 1 };
                 for _ in 0..if keep { copies } else { 0 } {
                     self.members[index].record.delivered += 1;
-                    self.tell_receiver(index, Input::Packet(arrival));
+                    self.drive_receiver(index, Input::Packet(arrival));
                 }
             }
         }
     }
 
-    fn tell_source(&mut self, input: Input<S::Header>) {
+    fn drive_source(&mut self, input: Input<S::Header>) {
         let mut host = SourceHost(Vec::new());
         self.source_deadline = drive(&mut self.source, self.now, input, &mut host);
         for send in host.0 {

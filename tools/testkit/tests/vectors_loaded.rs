@@ -47,8 +47,8 @@ fn readers(file: &str, name: &str) -> Vec<String> {
     texts.filter(|text| text.contains(file) || text.contains(name)).collect()
 }
 
-/// Which of these are named in no source that reads the file. Names must stand there whole: one that is
-/// put together in a loop could leave some out unseen.
+/// The ids that occur in no source that reads the file. Ids must occur literally: one composed in a loop
+/// could hide omissions.
 fn left_out(file: &str, name: &str, ids: &[String]) -> Vec<String> {
     let readers = readers(file, name);
     assert!(!readers.is_empty(), "no source reads {file}");

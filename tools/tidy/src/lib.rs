@@ -1,4 +1,4 @@
 //! Tests on the source tree itself: see `tests/`.
 //!
-//! They hold what no compiler holds: which crate may use which, that modules form no circles, that
-//! every dependency's licence is allowed, that every protocol is documented, that files stay short.
+//! They check what no compiler checks: which crate may use which, that modules form no cycles, that every
+//! dependency's licence is allowed, that every protocol is documented, that files stay short.

@@ -1,4 +1,4 @@
-//! What must hold of the pages: links lead somewhere, examples are those that run, nothing is left out.
+//! Invariants of the pages: links resolve, examples are those that run, nothing is omitted.
 
 #![allow(clippy::unwrap_used)]
 
@@ -6,17 +6,17 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders that are made, not written.
+/// Generated folders.
 const MADE: &[&str] = &[".git", "target", "results"];
 
-/// What files with words in them end with.
+/// The extensions of text files.
 const TEXT: &[&str] = &["css", "json", "md", "rs", "run", "sh", "snap", "svg", "toml", "yml", "Makefile"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// All files below a folder, except made ones.
+/// All files below a folder, except generated ones.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -39,7 +39,7 @@ fn pages() -> Vec<PathBuf> {
     files(&root()).into_iter().filter(|path| path.extension().is_some_and(|end| end == "md")).collect()
 }
 
-/// The lines of a page that are no code.
+/// The lines of a page outside code blocks.
 fn prose(page: &Path) -> Vec<String> {
     let mut code = false;
     let text = fs::read_to_string(page).unwrap();
@@ -59,7 +59,7 @@ fn blocks(page: &Path, language: &str) -> Vec<String> {
     blocks.map(|block| block.split("```").next().unwrap().to_owned()).collect()
 }
 
-/// The anchors of a page's headings, as code forges make them.
+/// The anchors of a page's headings, as code forges generate them.
 fn anchors(page: &Path) -> BTreeSet<String> {
     let headings = prose(page).into_iter().filter(|line| line.starts_with('#'));
     headings
@@ -101,8 +101,8 @@ fn links_lead_somewhere() {
 
 #[test]
 fn no_file_knows_the_machine_it_was_written_on() {
-    // Made of parts, so that this file does not name them.
-    let places: Vec<String> =
+    // Composed of parts, so that this file does not contain them.
+    let machine_paths: Vec<String> =
         ["home", "root", "work", "Users", "tmp"].iter().map(|name| format!("/{name}/")).collect();
     let mut wrong = Vec::new();
     for file in files(&root()) {
@@ -112,14 +112,14 @@ fn no_file_knows_the_machine_it_was_written_on() {
         }
         let text = fs::read_to_string(&file).unwrap();
         for (number, line) in text.lines().enumerate() {
-            let absolute = |place: &String| {
-                line.match_indices(place.as_str()).any(|(at, _)| {
-                    // In the middle of a longer path or an address it is something else.
+            let absolute = |path: &String| {
+                line.match_indices(path.as_str()).any(|(at, _)| {
+                    // Inside a longer path or an address it is something else.
                     let before = line[..at].chars().next_back();
                     !before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '}' | ')'))
                 })
             };
-            if places.iter().any(absolute) {
+            if machine_paths.iter().any(absolute) {
                 wrong.push(format!("{}:{}: {}", file.display(), number + 1, line.trim()));
             }
         }

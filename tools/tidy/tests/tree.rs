@@ -1,4 +1,4 @@
-//! What must hold of the tree: floors, circles, licences, pages, lengths.
+//! Invariants of the tree: layers of crates, cycles, licences, pages, lengths.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
-/// Our crates and those of ours that each may use outside of tests. The floors of
-/// docs/architecture.md, from the ground up.
+/// The project's crates and those that each may use outside tests: the layers of docs/architecture.md,
+/// bottom-up.
 const FLOORS: &[(&str, &[&str])] = &[
     ("layercast-core", &[]),
     ("layercast-kit", &["layercast-core"]),
@@ -34,7 +34,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("layercast-tidy", &[]),
 ];
 
-/// Licences that go with MIT OR Apache-2.0.
+/// Licences compatible with MIT OR Apache-2.0.
 const LICENCES: &[&str] = &[
     "MIT",
     "Apache-2.0",

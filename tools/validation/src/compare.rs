@@ -1,15 +1,15 @@
-//! Two simulators' means beside each other.
+//! Comparison of two simulators' means.
 
 use layercast_laboratory::results::Statistic;
 use serde::Serialize;
 
-/// What is said of a difference.
+/// The verdict on a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Verdict {
     /// It is within the joint 95 % interval.
     Agrees,
-    /// It is outside of the interval, and within the tolerance.
+    /// It is outside the interval, but within the tolerance.
     Tolerated,
     /// It is neither.
     Differs,
@@ -30,16 +30,16 @@ impl Verdict {
 pub(crate) struct Comparison {
     pub(crate) ours: Statistic,
     pub(crate) ns: Statistic,
-    /// Ours less ns-2's, as a share of ns-2's; none if one of them measured nothing.
+    /// Ours less ns-2's, as a fraction of ns-2's; none if one of them measured nothing.
     pub(crate) difference: Option<f64>,
-    /// The half width of the 95 % interval of the difference, as a share of ns-2's mean: the root of
-    /// the sum of both half widths' squares, as the runs are independent.
+    /// The half width of the 95 % interval of the difference, as a fraction of ns-2's mean: the root of the
+    /// sum of both half widths' squares, since the runs are independent.
     pub(crate) joint: Option<f64>,
     pub(crate) verdict: Verdict,
 }
 
 impl Comparison {
-    /// Compares samples, one a replication. `tolerance` is a share of ns-2's mean.
+    /// Compares samples, one a replication. `tolerance` is a fraction of ns-2's mean.
     pub(crate) fn new(ours: Vec<f64>, ns: Vec<f64>, tolerance: f64) -> Comparison {
         let (ours, ns) = (statistic(ours), statistic(ns));
         let (difference, joint, verdict) = match (ours.mean, ns.mean) {
@@ -90,13 +90,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_measured_is_no_agreement() {
+    fn nothing_measured_is_not_an_agreement() {
         assert_eq!(Comparison::new(vec![], vec![1.0], 1.0).verdict, Verdict::Differs);
         assert_eq!(Comparison::new(vec![f64::NAN], vec![1.0, 1.0], 1.0).verdict, Verdict::Differs);
     }
 
     #[test]
-    fn zero_beside_zero_agrees() {
+    fn zero_agrees_with_zero() {
         let none = Comparison::new(vec![0.0, 0.0], vec![0.0, 0.0], 0.0);
         assert_eq!((none.verdict, none.difference), (Verdict::Agrees, None));
     }

@@ -1,9 +1,9 @@
 //! One connection over one link, compared packet by packet.
 //!
-//! All sizes, rates, delays and timers make times that are whole multiples of 1/512 second, which is a whole
-//! number of nanoseconds and exact in floating point. So packets that come to a full queue at the very moment at which
-//! the transmitter becomes free, and in these set-ups that is common, meet the same order of events in both
-//! simulators, and both must do exactly the same.
+//! All sizes, rates, delays and timers make times that are whole multiples of 1/512 second, which is a
+//! whole number of nanoseconds and exact in floating point. Packets that arrive at a full queue at the
+//! instant when the transmitter becomes free, which is common in these set-ups, therefore see the same
+//! order of events in both simulators, and both must behave identically.
 
 use layercast_core::units::{Duration, Time};
 use layercast_simulator::tcp::TcpVariant;
@@ -21,24 +21,24 @@ use theirs::observe_ns;
 
 /// A queue limit that is never reached.
 const NO_LIMIT: u32 = 1_000_000;
-/// What all times are multiples of: 1/512 second.
+/// The grid of all times: 1/512 second.
 const GRID: Duration = Duration::from_ns(1_953_125);
-/// The first state is taken then, and one each step after it: the time of two packets on the link. Nothing happens
-/// at these times.
+/// The time of the first state sample; the others follow at intervals of two packets on the link. No event
+/// falls on these times.
 const OFFSET: Time = Time::from_ns(1_000_000);
 const STEP: Duration = Duration::from_ns(16 * GRID.as_ns());
 
-/// What happens to packets on the link.
+/// The impairment of the link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Trouble {
-    /// These are lost, by the order in which they come to the link, from 0.
+    /// These packets are lost, numbered by their arrival at the link from 0.
     Lost(Vec<u64>),
     /// The queue in front of the link is a drop-tail queue with this limit in packets.
     Limit(u32),
 }
 
-/// A connection to watch.
+/// A connection to compare.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Case {
     #[serde(serialize_with = "crate::raw::tcp")]
@@ -69,7 +69,7 @@ impl Case {
     }
 }
 
-/// What a sender can be seen doing.
+/// The visible state of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct State {
     pub(crate) cwnd: f64,
@@ -91,27 +91,27 @@ impl State {
     }
 }
 
-/// What was seen of a connection.
+/// The observation of a connection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Observed {
     pub(crate) states: Vec<State>,
-    /// The packets that the queue dropped, by the order in which all came to the link, from 0.
+    /// The packets that the queue dropped, numbered by their arrival at the link from 0.
     pub(crate) dropped: Vec<u64>,
 }
 
-/// Where two observations part.
+/// The first difference of two observations.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Parting {
     /// The first state that differs, at this time.
     State { seconds: f64, ours: State, ns: State },
-    /// The first drop that differs, by its place among the drops.
+    /// The first drop that differs, by its index among the drops.
     Drop { place: usize, ours: Option<u64>, ns: Option<u64> },
-    /// ns-2 told another number of states.
+    /// ns-2 reported another number of states.
     Length { ours: usize, ns: usize },
 }
 
-/// A case and what came of it.
+/// A case and its result.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Result {
     pub(crate) case: Case,
@@ -123,7 +123,7 @@ pub(crate) struct Result {
     pub(crate) parting: Option<Parting>,
 }
 
-/// The connections that are watched.
+/// The connections that are compared.
 pub(crate) fn cases(is_quick: bool) -> Vec<Case> {
     let (seconds, windows): (u64, &[u32]) = if is_quick { (20, &[64]) } else { (40, &[8, 20, 64]) };
     let limits: &[u32] = if is_quick { &[10] } else { &[3, 6, 10, 25, 60] };

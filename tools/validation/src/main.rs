@@ -1,4 +1,4 @@
-//! Runs ns-2 and the simulator on the same set-ups and writes what differs.
+//! Runs ns-2 and the simulator on the same set-ups and reports the differences.
 //!
 //! `make validate` runs all and writes `docs/validation.md`. `--quick` runs a few cases in seconds.
 
@@ -48,7 +48,7 @@ struct Arguments {
     raw: PathBuf,
 }
 
-/// All that was measured.
+/// All measurements.
 #[derive(Debug, Serialize)]
 struct Results {
     random_loss: random_loss::Outcome,

@@ -11,40 +11,40 @@ use thiserror::Error;
 /// The release that the simulator's TCP and queues follow.
 pub(crate) const RELEASE: &str = "2.35";
 
-/// How often a run is looked at.
+/// The polling interval of a run.
 const POLL: Duration = Duration::from_millis(5);
 
-/// Why ns-2 said nothing that can be compared.
+/// Why ns-2 gave no comparable output.
 #[derive(Debug, Error)]
 pub(crate) enum NsError {
     /// There is no such program.
     #[error("ns-2 is missing; on Debian: apt-get install ns2")]
     Missing,
-    /// Some other program answers to the name.
+    /// Another program has this name.
     #[error("`ns` is not ns-2 {RELEASE}: asked for its version it says {said:?}")]
     Other { said: String },
-    /// It could not be started or heard.
+    /// It could not be started, or its output not read.
     #[error("ns {arguments} could not be run: {source}")]
     System { arguments: String, source: io::Error },
-    /// It did not come to an end.
+    /// It did not terminate.
     #[error("ns {arguments} took longer than {} s and was ended", limit.as_secs())]
     TooLong { arguments: String, limit: Duration },
-    /// It ended with an error of its own.
+    /// It terminated with an error.
     #[error("ns {arguments} failed: {said}")]
     Failed { arguments: String, said: String },
-    /// It printed what its script does not print.
-    #[error("ns {arguments} printed {line:?}, which is no {expected}")]
+    /// It printed unexpected output.
+    #[error("ns {arguments} printed {line:?}, which is not a valid {expected}")]
     Output { arguments: String, line: String, expected: &'static str },
 }
 
-/// The program, and where its scripts are.
+/// The program and the directory of its scripts.
 #[derive(Clone, Debug)]
 pub(crate) struct Ns {
     scripts: PathBuf,
     limit: Duration,
 }
 
-/// What a script printed, and the run that did.
+/// The output of a script, and its run.
 #[derive(Debug)]
 pub(crate) struct Printed {
     arguments: String,
@@ -52,14 +52,14 @@ pub(crate) struct Printed {
 }
 
 impl Printed {
-    /// The error of a line that cannot be read as what it should be.
+    /// The error of a line that cannot be parsed.
     pub(crate) fn unreadable(&self, line: &str, expected: &'static str) -> NsError {
         NsError::Output { arguments: self.arguments.clone(), line: line.to_owned(), expected }
     }
 }
 
 impl Ns {
-    /// Finds ns-2 on the path. No run of a script in `scripts` may take longer than `limit`.
+    /// Finds ns-2 on `PATH`. No run of a script in `scripts` may take longer than `limit`.
     ///
     /// # Errors
     /// [`NsError::Missing`], [`NsError::Other`].
@@ -83,8 +83,8 @@ impl Ns {
     /// # Errors
     /// All of [`NsError`] but those of [`Ns::find`] and of reading.
     pub(crate) fn run(&self, script: &str, arguments: &[String]) -> Result<Printed, NsError> {
-        let told = format!("{script} {}", arguments.join(" "));
-        let system = |source| NsError::System { arguments: told.clone(), source };
+        let arguments_text = format!("{script} {}", arguments.join(" "));
+        let system = |source| NsError::System { arguments: arguments_text.clone(), source };
         let mut child = Command::new("ns")
             .arg(self.scripts.join(script))
             .args(arguments)
@@ -93,22 +93,22 @@ impl Ns {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(system)?;
-        // Both pipes are drained aside: a full one would stop the run.
+        // Both pipes are drained by threads: a full one would block the run.
         let (output, errors) = (drain(child.stdout.take()), drain(child.stderr.take()));
         let ended = wait(&mut child, self.limit).map_err(system)?;
         let (text, said) = (collect(output).map_err(system)?, collect(errors).map_err(system)?);
         match ended {
-            None => Err(NsError::TooLong { arguments: told, limit: self.limit }),
-            Some(true) => Ok(Printed { arguments: told, text }),
+            None => Err(NsError::TooLong { arguments: arguments_text, limit: self.limit }),
+            Some(true) => Ok(Printed { arguments: arguments_text, text }),
             Some(false) => {
                 let said = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("no reason");
-                Err(NsError::Failed { arguments: told, said: said.to_owned() })
+                Err(NsError::Failed { arguments: arguments_text, said: said.to_owned() })
             }
         }
     }
 }
 
-/// Whether it succeeded; none if it had to be ended.
+/// Whether it succeeded; none if it had to be killed.
 fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<bool>> {
     let begun = Instant::now();
     loop {

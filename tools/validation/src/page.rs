@@ -1,4 +1,4 @@
-//! The page that tells what was compared and what came of it.
+//! The page with the comparisons and their results.
 
 use std::fmt::Write;
 
@@ -31,7 +31,7 @@ pub(crate) fn write(
     page
 }
 
-/// How many rows of each section came to which verdict.
+/// The number of rows per section and verdict.
 fn summary(loss: &random_loss::Outcome, shared: &shared::Outcome, exact: &[exact::Result]) -> String {
     let mut text = String::from(
         "\n| compared | rows | agree | within tolerance | differ |\n| --- | ---: | ---: | ---: | ---: |\n",
@@ -69,7 +69,7 @@ fn row(text: &mut String, cells: &[&str]) {
     let _ = writeln!(text, "| {} |", cells.join(" | "));
 }
 
-/// A mean and half its interval with so many decimals, scaled.
+/// A mean and half its interval with the given number of decimals, scaled.
 fn interval(statistic: &layercast_laboratory::results::Statistic, scale: f64, decimals: usize) -> String {
     match (statistic.mean, statistic.ci95) {
         (Some(mean), Some(half)) => format!("{:.decimals$} ± {:.decimals$}", mean * scale, half * scale),

@@ -1,4 +1,4 @@
-//! What a single TCP gets on a path that loses its data at random.
+//! The throughput of a single TCP on a path with random loss.
 
 use layercast_core::units::{Duration, Rate, Time};
 use layercast_laboratory::results::Statistic;
@@ -15,14 +15,14 @@ use crate::work::run_all;
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
-/// No limit to speak of.
+/// No effective limit.
 const WINDOW: u32 = 5000;
-/// There and back, in seconds.
+/// The round-trip time in seconds.
 const ROUND_TRIP_S: f64 = 0.1;
-/// A row outside of the joint interval may be this far off.
+/// The tolerance of a row outside the joint interval.
 const TOLERANCE: f64 = 0.05;
 
-/// What is run.
+/// The plan of the runs.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Plan {
     pub(crate) losses: Vec<f64>,
@@ -50,7 +50,7 @@ pub(crate) struct Row {
     pub(crate) packets_per_round_trip: Comparison,
 }
 
-/// A TCP that ns-2 has not.
+/// A TCP that ns-2 does not have.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Alone {
     #[serde(serialize_with = "crate::raw::tcp")]
@@ -59,7 +59,7 @@ pub(crate) struct Alone {
     pub(crate) packets_per_round_trip: Statistic,
 }
 
-/// All that was measured.
+/// All measurements.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Outcome {
     pub(crate) plan: Plan,
@@ -71,7 +71,7 @@ pub(crate) struct Outcome {
 struct Job {
     tcp: TcpVariant,
     loss: f64,
-    /// Its own among all runs, so that no two rows share their luck.
+    /// Unique among all runs, so that no two rows share random numbers.
     number: u64,
 }
 

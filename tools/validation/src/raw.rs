@@ -9,13 +9,14 @@ use serde::{Serialize, Serializer};
 
 use crate::tcps;
 
-/// Writes results as JSON into a file, whose directory is made when missing.
+/// Writes results as JSON into a file, whose directory is created if missing.
 ///
 /// # Errors
 /// When it cannot be written.
 pub(crate) fn write(path: &Path, results: &impl Serialize) -> anyhow::Result<()> {
     if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory).with_context(|| format!("{} cannot be made", directory.display()))?;
+        fs::create_dir_all(directory)
+            .with_context(|| format!("{} cannot be created", directory.display()))?;
     }
     let text = serde_json::to_string_pretty(results)?;
     fs::write(path, text + "\n").with_context(|| format!("{} cannot be written", path.display()))

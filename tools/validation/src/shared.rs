@@ -17,7 +17,7 @@ use theirs::measure_ns;
 
 /// Size of a data packet.
 const PACKET_BYTES: u64 = 1000;
-/// There and back, in seconds.
+/// The round-trip time in seconds.
 const ROUND_TRIP_S: f64 = 0.1;
 /// Connections start within this time.
 const STARTS_WITHIN: Duration = Duration::from_secs(20);
@@ -39,7 +39,7 @@ pub(crate) enum Discipline {
 }
 
 impl Discipline {
-    /// What the script calls it.
+    /// Its name in the script.
     fn name(self) -> &'static str {
         match self {
             Discipline::DropTail => "drop-tail",
@@ -60,7 +60,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// What the bottleneck sends in a round trip: one bandwidth-delay product, in packets.
+    /// The bandwidth-delay product of the bottleneck, in packets.
     fn packets_per_round_trip(&self) -> f64 {
         f64::from((self.flows + 2) * 16)
     }
@@ -85,7 +85,7 @@ impl Case {
     }
 
     /// When the connections start, in seconds: the same in both simulators. Whole microseconds, so that the
-    /// scripts read what we mean.
+    /// scripts read the exact values.
     fn starts(&self, replication: u64) -> Vec<f64> {
         let start = |flow: u32| {
             let mut stream = Stream::new(replication, &format!("start/{flow}"));
@@ -95,16 +95,16 @@ impl Case {
     }
 }
 
-/// What a run of one simulator came to.
+/// The results of a run of one simulator.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Measured {
-    /// What the connections got, as a share of the bottleneck.
+    /// The throughput of the connections, as a fraction of the bottleneck.
     pub(crate) throughput: f64,
-    /// The share of packets that the queue dropped.
+    /// The fraction of packets that the queue dropped.
     pub(crate) loss: f64,
-    /// The time average of the packets that waited.
+    /// The time average of the queue length in packets.
     pub(crate) queue: f64,
-    /// The standard deviation of what the connections got, as a share of their mean.
+    /// The standard deviation of the connections' throughputs, as a fraction of their mean.
     pub(crate) spread: f64,
 }
 
@@ -113,9 +113,9 @@ pub(crate) struct Measured {
 struct Counts {
     /// Packets that left the queue for the link.
     departures: f64,
-    /// Those that it dropped.
+    /// Packets that it dropped.
     drops: f64,
-    /// The time integral of those that waited, in packets times seconds.
+    /// The time integral of the queue length, in packets times seconds.
     waiting: f64,
     /// Packets acknowledged to each connection.
     acknowledged: Vec<f64>,
@@ -135,7 +135,7 @@ impl Counts {
     }
 }
 
-/// What is run.
+/// The plan of the runs.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Plan {
     pub(crate) cases: Vec<Case>,
@@ -168,7 +168,7 @@ impl Plan {
     }
 }
 
-/// A set-up and what both simulators made of it.
+/// A set-up and the results of both simulators.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Row {
     pub(crate) case: Case,
@@ -178,14 +178,14 @@ pub(crate) struct Row {
     pub(crate) spread: Comparison,
 }
 
-/// All that was measured.
+/// All measurements.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Outcome {
     pub(crate) plan: Plan,
     pub(crate) rows: Vec<Row>,
 }
 
-/// Rows outside of the joint interval may be this far off.
+/// The tolerance of rows outside the joint interval.
 pub(crate) const THROUGHPUT_TOLERANCE: f64 = 0.05;
 /// The same for loss and mean queue.
 pub(crate) const QUEUE_TOLERANCE: f64 = 0.10;

@@ -6,10 +6,11 @@ use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 pub(crate) const IN_NS: [TcpVariant; 5] =
     [TcpVariant::Tahoe, TcpVariant::Reno, TcpVariant::NewReno, TcpVariant::Sack, TcpVariant::Vegas];
 
-/// Those that it has not. BBR is no matter of the loss rate, which is what these are compared by.
+/// Those that it does not have. BBR is omitted: its rate does not depend on the loss rate, by which these
+/// are compared.
 pub(crate) const OURS_ALONE: [TcpVariant; 2] = [TcpVariant::Sack6675, TcpVariant::Cubic];
 
-/// What the scripts call it.
+/// Its name in the scripts.
 pub(crate) fn name(tcp: TcpVariant) -> &'static str {
     match tcp {
         TcpVariant::Tahoe => "tahoe",
@@ -23,7 +24,7 @@ pub(crate) fn name(tcp: TcpVariant) -> &'static str {
     }
 }
 
-/// What people call it.
+/// Its display name.
 pub(crate) fn title(tcp: TcpVariant) -> &'static str {
     match tcp {
         TcpVariant::Tahoe => "Tahoe",

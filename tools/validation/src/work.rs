@@ -1,13 +1,13 @@
-//! Runs many independent jobs side by side and tells how far they are.
+//! Runs many independent jobs in parallel and reports their progress.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-/// How many times a section tells of its progress.
+/// How often a section reports its progress.
 const STEPS: usize = 10;
 
-/// Does all jobs on all cores. The results are in the order of the jobs, whichever ended first.
+/// Runs all jobs on all cores. The results are in the order of the jobs.
 ///
 /// # Errors
 /// One of those of the jobs.

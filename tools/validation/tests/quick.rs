@@ -1,4 +1,4 @@
-//! A few cases of everything, with ns-2 where it is installed.
+//! A few cases of each comparison, with ns-2 where it is installed.
 
 #![allow(clippy::unwrap_used)]
 
@@ -13,7 +13,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Runs the program on a path of our choice; results go into a directory of the test's own.
+/// Runs the program on a path of our choice; results go to a directory of the test.
 fn run(name: &str, path: Option<&Path>) -> (Output, PathBuf) {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&directory).unwrap();
@@ -41,7 +41,7 @@ fn a_few_cases_agree_with_ns2() {
     for one in exact {
         assert_eq!(one["parting"], Value::Null, "{}", one["case"]);
     }
-    // Both simulators are deterministic, so this does not come and go. Three runs make wide intervals.
+    // Both simulators are deterministic, so this is reproducible. Three runs make wide intervals.
     for row in raw["random_loss"]["rows"].as_array().unwrap() {
         assert_ne!(row["packets_per_round_trip"]["verdict"], "differs", "{row}");
     }
@@ -57,7 +57,7 @@ fn a_few_cases_agree_with_ns2() {
 }
 
 #[test]
-fn a_missing_ns2_is_told_with_the_remedy() {
+fn a_missing_ns2_is_reported_with_the_remedy() {
     let (output, _) = run("missing", Some(Path::new("")));
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8_lossy(&output.stderr);

@@ -38,7 +38,7 @@ pub enum Scheme {
         /// How many layers there are.
         count: u16,
     },
-    /// The same with as few layers as it takes to exceed a rate.
+    /// As `Multiplicative`, with the fewest layers that exceed a rate.
     MultiplicativeAbove {
         /// The rate of the base layer.
         base: Rate,
@@ -46,7 +46,7 @@ pub enum Scheme {
         factor: f64,
         /// The rate to exceed.
         above: Rate,
-        /// The most layers.
+        /// The maximum number of layers.
         most: u16,
     },
     /// For k equal sessions on one link, for each k up to the number of layers.
@@ -56,7 +56,7 @@ pub enum Scheme {
         /// How many layers there are.
         count: u16,
     },
-    /// A table of cumulative rates, rising.
+    /// A table of increasing cumulative rates.
     Explicit {
         /// The cumulative rates.
         rates: Vec<Rate>,
@@ -74,7 +74,7 @@ impl Scheme {
     /// The layers.
     ///
     /// # Errors
-    /// [`LayerError`] if they make no structure.
+    /// [`LayerError`] if they are not a valid structure.
     pub fn table(&self) -> Result<LayerTable, LayerError> {
         match *self {
             Scheme::Equal { base, count } => LayerTable::equal(base, count),
@@ -166,7 +166,7 @@ impl LayerTable {
         LayerTable::from_cumulative((0..count).map(|i| link.scaled(1.0 / f64::from(count - i))))
     }
 
-    /// Levels at given fractions of given capacities, in rising order.
+    /// Levels at given fractions of given capacities, in ascending order.
     ///
     /// # Errors
     /// [`LayerError`] as for [`LayerTable::from_cumulative`]; levels must not coincide.

@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-/// A place where packets of a session travel: a multicast group. With static layering layer i is
-/// channel i; a control group or a wave is a channel too.
+/// A channel of a session: a multicast group. With static layering layer i is channel i; a control group or
+/// a wave is a channel too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Channel(pub u16);
 
@@ -11,7 +11,7 @@ pub struct Channel(pub u16);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Layer(pub u16);
 
-/// The highest layer that a receiver holds, or none.
+/// The subscription level of a receiver: its highest layer, or none.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Level(Option<Layer>);
 
@@ -44,20 +44,20 @@ impl Channel {
 }
 
 impl Level {
-    /// No layer is held.
+    /// No layer.
     pub const NONE: Level = Level(None);
 
-    /// Layers 0 to `layer` are held.
+    /// Layers 0 to `layer`.
     pub const fn up_to(layer: Layer) -> Level {
         Level(Some(layer))
     }
 
-    /// The highest layer held.
+    /// The highest layer.
     pub const fn top(self) -> Option<Layer> {
         self.0
     }
 
-    /// How many layers are held.
+    /// The number of layers.
     pub const fn layer_count(self) -> u16 {
         match self.0 {
             Some(layer) => layer.0 + 1,
@@ -65,7 +65,7 @@ impl Level {
         }
     }
 
-    /// The level that holds `count` layers.
+    /// The level of `count` layers.
     pub const fn from_count(count: u16) -> Level {
         match count {
             0 => Level::NONE,
@@ -73,7 +73,7 @@ impl Level {
         }
     }
 
-    /// Whether `layer` is among the layers held.
+    /// Whether `layer` is included in the level.
     pub const fn holds(self, layer: Layer) -> bool {
         layer.0 < self.layer_count()
     }

@@ -1,4 +1,4 @@
-//! What the units' text forms share: a number, white space, a unit.
+//! Shared by the text forms of the units: a number, white space, a unit.
 
 use alloc::format;
 use alloc::string::String;

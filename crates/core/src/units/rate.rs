@@ -13,7 +13,7 @@ use super::{Duration, Size, Time};
 pub struct Rate(f64);
 
 impl Rate {
-    /// Nothing per second.
+    /// Zero.
     pub const ZERO: Rate = Rate(0.0);
 
     /// A rate in bit/s. Negative and not-a-number become zero, infinity the largest finite number.
@@ -51,12 +51,12 @@ impl Rate {
         self.0 / 8.0
     }
 
-    /// Whether nothing flows.
+    /// Whether the rate is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0.0
     }
 
-    /// How long a packet of `size` takes at this rate; the longest span at rate zero.
+    /// The transmission time of a packet of `size` at this rate; the longest duration at rate zero.
     pub fn time_to_send(self, size: Size) -> Duration {
         if self.is_zero() {
             return Duration::MAX;
@@ -113,10 +113,10 @@ impl FromStr for Rate {
     }
 }
 
-/// What is known of a rate.
+/// An estimate of a rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum RateEstimate {
-    /// Nothing is known yet, for want of a round-trip time.
+    /// Unknown so far, since there is no round-trip time.
     #[default]
     Unknown,
     /// The estimate.
@@ -135,8 +135,8 @@ impl RateEstimate {
     }
 }
 
-/// Departure times at a constant spacing, exact over any length of time: the fraction of a
-/// nanosecond that a spacing leaves over is carried to the next one.
+/// Departure times at a constant spacing, exact over any length of time: the remaining fraction of a
+/// nanosecond is carried over to the next spacing.
 #[derive(Clone, Copy, Debug)]
 pub struct Pacer {
     next: Time,
@@ -145,14 +145,14 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// A pacer whose first departure is at `first` and whose packets of `size` keep up `rate`.
-    /// The spacing is at least one microsecond, so that a wild rate cannot stall a host.
+    /// A pacer whose first departure is at `first` and whose packets of `size` keep up `rate`. The spacing
+    /// is at least one microsecond, so that an extreme rate cannot stall a host.
     pub fn new(first: Time, size: Size, rate: Rate) -> Pacer {
         let spacing_ns = if rate.is_zero() { 1e18 } else { size.as_bits() as f64 * 1e9 / rate.as_bps() };
         Pacer { next: first, spacing_ns: spacing_ns.clamp(1e3, 1e18), carry_ns: 0.0 }
     }
 
-    /// When the next packet leaves.
+    /// When the next packet departs.
     pub fn next(&self) -> Time {
         self.next
     }
@@ -162,7 +162,7 @@ impl Pacer {
         Duration::from_ns((self.spacing_ns + 0.5) as u64)
     }
 
-    /// Takes the next departure and moves on by one spacing.
+    /// Advances the departure time by one spacing.
     pub fn advance(&mut self) {
         let exact = self.spacing_ns + self.carry_ns;
         let whole = exact as u64;

@@ -1,4 +1,4 @@
-//! Points and spans of time in integer nanoseconds.
+//! Points in time and durations in integer nanoseconds.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Mul, Sub};
@@ -23,7 +23,7 @@ pub struct SignedDuration(i64);
 impl Time {
     /// The start of the run or session.
     pub const ZERO: Time = Time(0);
-    /// The last representable instant, some 584 years on.
+    /// The last representable instant, after about 584 years.
     pub const MAX: Time = Time(u64::MAX);
 
     /// The time `ns` nanoseconds after the start.
@@ -64,32 +64,32 @@ impl Time {
 }
 
 impl Duration {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Duration = Duration(0);
-    /// The longest span.
+    /// The longest duration.
     pub const MAX: Duration = Duration(u64::MAX);
 
-    /// A span of `ns` nanoseconds.
+    /// A duration of `ns` nanoseconds.
     pub const fn from_ns(ns: u64) -> Duration {
         Duration(ns)
     }
 
-    /// A span of `us` microseconds.
+    /// A duration of `us` microseconds.
     pub const fn from_us(us: u64) -> Duration {
         Duration(us.saturating_mul(1_000))
     }
 
-    /// A span of `ms` milliseconds.
+    /// A duration of `ms` milliseconds.
     pub const fn from_ms(ms: u64) -> Duration {
         Duration(ms.saturating_mul(1_000_000))
     }
 
-    /// A span of `s` whole seconds.
+    /// A duration of `s` whole seconds.
     pub const fn from_secs(s: u64) -> Duration {
         Duration(s.saturating_mul(1_000_000_000))
     }
 
-    /// A span of `seconds`, rounded to the nearest nanosecond; negative and not-a-number give zero.
+    /// A duration of `seconds`, rounded to the nearest nanosecond; negative and not-a-number give zero.
     pub fn from_secs_f64(seconds: f64) -> Duration {
         // A float-to-integer cast saturates and maps not-a-number to zero.
         Duration((seconds * NS_PER_S + 0.5) as u64)
@@ -110,7 +110,7 @@ impl Duration {
         self.0 as f64 / NS_PER_S
     }
 
-    /// This span times a non-negative factor, rounded to the nearest nanosecond.
+    /// This duration times a non-negative factor, rounded to the nearest nanosecond.
     pub fn scaled(self, factor: f64) -> Duration {
         Duration((self.0 as f64 * factor + 0.5) as u64)
     }
@@ -120,7 +120,7 @@ impl Duration {
         Duration(self.0.saturating_sub(other.0))
     }
 
-    /// Whether the span is empty.
+    /// Whether the duration is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
@@ -145,22 +145,22 @@ impl SignedDuration {
 
 impl Add<Duration> for Time {
     type Output = Time;
-    fn add(self, span: Duration) -> Time {
-        Time(self.0.saturating_add(span.0))
+    fn add(self, duration: Duration) -> Time {
+        Time(self.0.saturating_add(duration.0))
     }
 }
 
 impl AddAssign<Duration> for Time {
-    fn add_assign(&mut self, span: Duration) {
-        *self = *self + span;
+    fn add_assign(&mut self, duration: Duration) {
+        *self = *self + duration;
     }
 }
 
 impl Sub<Duration> for Time {
     type Output = Time;
-    /// The time `span` before, at the earliest the start.
-    fn sub(self, span: Duration) -> Time {
-        Time(self.0.saturating_sub(span.0))
+    /// The time earlier by `duration`, at the earliest the start.
+    fn sub(self, duration: Duration) -> Time {
+        Time(self.0.saturating_sub(duration.0))
     }
 }
 

@@ -46,8 +46,8 @@ impl ChannelRotation {
     }
 }
 
-/// Dynamic groups for layers that need not be cumulative: each layer has some groups of its own and uses
-/// them in turn (FLID-DL paper, section III-D). Layer i is on group i s + (k mod s).
+/// Dynamic groups for layers that need not be cumulative: each layer has its own groups and uses them in
+/// turn (FLID-DL paper, section III-D). Layer i is on group i s + (k mod s).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cycle {
     /// How many layers there are.
@@ -56,17 +56,17 @@ pub struct Cycle {
     pub groups_each: u16,
 }
 
-/// Where the layers of a session travel.
+/// The mapping of a session's layers to channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layering {
-    /// Layer i is channel i, for so many layers.
+    /// Layer i is channel i, for this number of layers.
     Static(u16),
-    /// All layers turn; group d_j is channel j.
+    /// All layers rotate; group d_j is channel j.
     Turning(ChannelRotation),
-    /// The base is channel 0 and stands still; the layers above it turn, and group d_j is channel j + 1
-    /// (FLID-DL paper, section III-C). The wheel has one layer less than the session.
+    /// The base layer is channel 0 and static; the layers above it rotate, and group d_j is channel j + 1
+    /// (FLID-DL paper, section III-C). The rotation has one layer less than the session.
     TurningAboveBase(ChannelRotation),
-    /// Each layer has channels of its own.
+    /// Each layer has its own channels.
     Cycling(Cycle),
 }
 
@@ -75,8 +75,8 @@ impl Layering {
     pub fn channels(self) -> u16 {
         match self {
             Layering::Static(layers) => layers,
-            Layering::Turning(wheel) => wheel.groups(),
-            Layering::TurningAboveBase(wheel) => wheel.groups().saturating_add(1),
+            Layering::Turning(rotation) => rotation.groups(),
+            Layering::TurningAboveBase(rotation) => rotation.groups().saturating_add(1),
             Layering::Cycling(Cycle { layers, groups_each }) => layers.saturating_mul(groups_each.max(1)),
         }
     }
@@ -85,10 +85,10 @@ impl Layering {
     pub fn channel_of(self, layer: Layer, slot: u64) -> Option<Channel> {
         match self {
             Layering::Static(layers) => (layer.0 < layers).then(|| layer.channel()),
-            Layering::Turning(wheel) => wheel.group_of(layer.0, slot).map(Channel),
+            Layering::Turning(rotation) => rotation.group_of(layer.0, slot).map(Channel),
             Layering::TurningAboveBase(_) if layer == Layer::BASE => Some(Channel(0)),
-            Layering::TurningAboveBase(wheel) => {
-                wheel.group_of(layer.0 - 1, slot).map(|group| Channel(group.saturating_add(1)))
+            Layering::TurningAboveBase(rotation) => {
+                rotation.group_of(layer.0 - 1, slot).map(|group| Channel(group.saturating_add(1)))
             }
             Layering::Cycling(Cycle { layers, groups_each }) => {
                 let each = groups_each.max(1);
@@ -102,10 +102,10 @@ impl Layering {
     pub fn layer_of(self, channel: Channel, slot: u64) -> Option<Layer> {
         match self {
             Layering::Static(layers) => (channel.0 < layers).then_some(Layer(channel.0)),
-            Layering::Turning(wheel) => wheel.layer_of(channel.0, slot).map(Layer),
-            Layering::TurningAboveBase(wheel) => match channel.0.checked_sub(1) {
+            Layering::Turning(rotation) => rotation.layer_of(channel.0, slot).map(Layer),
+            Layering::TurningAboveBase(rotation) => match channel.0.checked_sub(1) {
                 None => Some(Layer::BASE),
-                Some(group) => wheel.layer_of(group, slot).map(|layer| Layer(layer).above()),
+                Some(group) => rotation.layer_of(group, slot).map(|layer| Layer(layer).above()),
             },
             Layering::Cycling(Cycle { layers, groups_each }) => {
                 let each = groups_each.max(1);
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_way_there_is_a_way_back() {
+    fn each_mapping_has_an_inverse() {
         let layerings = [
             Layering::Static(5),
             Layering::Turning(ChannelRotation { layers: 5, silent: 3 }),
@@ -154,8 +154,8 @@ mod tests {
 
     #[test]
     fn a_group_steps_down_and_is_then_silent() {
-        let wheel = ChannelRotation { layers: 3, silent: 2 };
-        let carried: std::vec::Vec<_> = (0..7).map(|slot| wheel.layer_of(1, slot)).collect();
+        let rotation = ChannelRotation { layers: 3, silent: 2 };
+        let carried: std::vec::Vec<_> = (0..7).map(|slot| rotation.layer_of(1, slot)).collect();
         assert_eq!(carried, [None, None, Some(2), Some(1), Some(0), None, None]);
     }
 }

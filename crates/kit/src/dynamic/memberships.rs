@@ -1,4 +1,4 @@
-//! What to join and leave so that some channels are held.
+//! The joins and leaves that lead to a set of memberships.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -14,33 +14,33 @@ pub enum Move {
     Leave(Channel),
 }
 
-/// The channels that a receiver holds.
+/// The channels that a receiver is a member of.
 #[derive(Clone, Debug)]
 pub struct Memberships {
-    /// For each channel, whether it is held; and, within a change, whether it is wanted.
+    /// For each channel, whether it is joined; and, during a change, whether it is wanted.
     channels: Vec<(bool, bool)>,
 }
 
 impl Memberships {
-    /// None of `channels` channels is held.
+    /// No membership in any of `channels` channels.
     pub fn new(channels: u16) -> Memberships {
         Memberships { channels: vec![(false, false); usize::from(channels)] }
     }
 
-    /// Whether a channel is held.
+    /// Whether a channel is joined.
     pub fn holds(&self, channel: Channel) -> bool {
         self.channels.get(channel.index()).is_some_and(|&(held, _)| held)
     }
 
-    /// The channels held, in order.
+    /// The joined channels, in order.
     pub fn held(&self) -> impl Iterator<Item = Channel> + '_ {
         let held = |(channel, &(held, _)): (usize, &(bool, bool))| held.then_some(Channel(channel as u16));
         self.channels.iter().enumerate().filter_map(held)
     }
 
-    /// Holds the `wanted` channels and no other one. `on_move` hears what that takes: first the leaves in
-    /// the order of channels, then the joins in the order of `wanted`. Channels that do not exist are
-    /// passed over.
+    /// Changes the membership to the `wanted` channels. `on_move` gets the necessary changes: first the
+    /// leaves in the order of channels, then the joins in the order of `wanted`. Channels that do not exist
+    /// are skipped.
     pub fn hold(&mut self, wanted: impl Iterator<Item = Channel> + Clone, mut on_move: impl FnMut(Move)) {
         for channel in wanted.clone() {
             if let Some((_, is_wanted)) = self.channels.get_mut(channel.index()) {
@@ -62,7 +62,7 @@ impl Memberships {
         }
     }
 
-    /// Joins what is wanted and leaves nothing: for joins ahead of a boundary.
+    /// Joins the wanted channels and leaves none: for joins ahead of a boundary.
     pub fn join(&mut self, wanted: impl Iterator<Item = Channel>, mut on_join: impl FnMut(Channel)) {
         for channel in wanted {
             if let Some((held, _)) = self.channels.get_mut(channel.index()).filter(|(held, _)| !held) {
@@ -72,7 +72,7 @@ impl Memberships {
         }
     }
 
-    /// The channel is not held any more, without a leave: a join that failed. Returns whether it was.
+    /// Removes a channel without a leave, after a failed join. Returns whether it was joined.
     pub fn forget(&mut self, channel: Channel) -> bool {
         self.channels.get_mut(channel.index()).is_some_and(|(held, _)| core::mem::take(held))
     }
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(moves(&mut memberships, &[]), [Move::Leave(Channel(4))]);
     }
 
-    /// Whatever way the levels go, what is held carries the level's layers and nothing else, and a
+    /// For any sequence of levels, the joined channels carry exactly the layers of the level, and a
     /// boundary takes at most one leave and two joins.
     #[test]
     fn a_walk_over_levels_never_holds_more_than_its_layers() {

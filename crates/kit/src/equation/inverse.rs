@@ -3,7 +3,7 @@
 use super::MIN_LOSS_RATE;
 use layercast_core::math::sqrt;
 
-/// Any model that falls with p, solved by halving in u = sqrt(p): 60 steps exhaust an `f64`.
+/// Any model that decreases with p, solved by bisection in u = sqrt(p): 60 steps exhaust an `f64`.
 pub(super) fn bisect(bytes_per_s_at: impl Fn(f64) -> f64, bytes_per_s: f64) -> f64 {
     if bytes_per_s_at(1.0) >= bytes_per_s {
         return 1.0;

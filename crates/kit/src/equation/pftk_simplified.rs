@@ -17,9 +17,9 @@ pub(super) fn with_timeouts(path: &Path, p: f64, factor: f64) -> f64 {
 
 /// The equation solved for p by Newton's method in u = sqrt(p).
 ///
-/// In u the equation reads a u + c u^3 (1 + 32 u^4) = y, whose left side rises and is convex. Each
-/// term alone gives an upper bound of the root, so the iteration comes down to it from the smallest
-/// bound and cannot overshoot.
+/// In u the equation reads a u + c u^3 (1 + 32 u^4) = y, whose left side is increasing and convex. Each
+/// term alone gives an upper bound of the root, so the iteration comes down to it from the smallest bound
+/// and cannot overshoot.
 pub(super) fn loss_rate(path: &Path, bytes_per_s: f64) -> f64 {
     let b = path.packets_per_ack;
     let a = sqrt(2.0 * b / 3.0);

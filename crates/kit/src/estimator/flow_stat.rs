@@ -24,9 +24,9 @@ pub struct FlowStat {
 }
 
 impl FlowStat {
-    /// An empty window of the last `capacity` values, 1 to 4096. With `clear_on_first_finite` the
-    /// values from before the first bounded rate are dropped when that rate arrives, since otherwise
-    /// they would hold the upper percentiles for most of a window.
+    /// An empty window of the last `capacity` values, 1 to 4096. With `clear_on_first_finite` the values
+    /// from before the first bounded rate are dropped when that rate arrives, since otherwise they would
+    /// dominate the upper percentiles for most of a window.
     pub fn new(capacity: u32, largest: Rate, clear_on_first_finite: bool) -> FlowStat {
         let capacity = capacity.clamp(1, 4096) as usize;
         FlowStat {
@@ -42,7 +42,7 @@ impl FlowStat {
         }
     }
 
-    /// Takes a value. An unknown rate is none.
+    /// Adds a value. An unknown rate is ignored.
     pub fn push(&mut self, rate: RateEstimate) {
         let (bps, is_unbounded) = match rate {
             RateEstimate::Unknown => return,
@@ -58,13 +58,13 @@ impl FlowStat {
         if self.arrived.len() == self.capacity {
             self.replace_oldest(bps);
         } else {
-            let place = self.sorted_bps.partition_point(|&other| other < bps);
-            self.sorted_bps.insert(place, bps);
+            let index = self.sorted_bps.partition_point(|&other| other < bps);
+            self.sorted_bps.insert(index, bps);
         }
         self.arrived.push_back((bps, is_unbounded));
         self.unbounded += usize::from(is_unbounded);
         self.sum_bps += bps;
-        // A running sum drifts; summing anew once per window keeps the drift below what matters.
+        // A running sum drifts; recomputing it once per window keeps the drift negligible.
         self.since_refresh += 1;
         if self.since_refresh >= self.capacity {
             self.sum_bps = self.sorted_bps.iter().sum();
@@ -72,8 +72,8 @@ impl FlowStat {
         }
     }
 
-    /// Puts a new value in the place of the oldest among the sorted ones, moving only what lies
-    /// between the two: rates change little from packet to packet, so that is often nothing.
+    /// Replaces the oldest value by a new one in the sorted list, moving only the values between the two:
+    /// rates change little from packet to packet, so often none moves.
     fn replace_oldest(&mut self, new_bps: f64) {
         let Some((old_bps, was_unbounded)) = self.arrived.pop_front() else { return };
         self.unbounded -= usize::from(was_unbounded);
@@ -83,14 +83,14 @@ impl FlowStat {
         }
         let from = self.sorted_bps.partition_point(|&other| other < old_bps);
         let to = self.sorted_bps.partition_point(|&other| other < new_bps);
-        let place = if from < to {
+        let index = if from < to {
             self.sorted_bps.copy_within(from + 1..to, from);
             to - 1
         } else {
             self.sorted_bps.copy_within(to..from, to + 1);
             to
         };
-        self.sorted_bps[place] = new_bps;
+        self.sorted_bps[index] = new_bps;
     }
 
     fn clear_values(&mut self) {

@@ -25,7 +25,7 @@ pub struct Lap {
     /// The periods of the two newest intervals, newest first, for losses that become known late.
     closed: [Option<Period>; 2],
     closed_impact: f64,
-    /// Weighted impact and weight of the closed intervals, each one place older than it is.
+    /// Weighted impact and weight of the closed intervals, each shifted to the next older weight.
     aged_impact: (f64, f64),
     events: u64,
     counted: u64,
@@ -38,7 +38,7 @@ struct OpenPeriod {
 }
 
 impl Lap {
-    /// An estimator that has seen nothing.
+    /// An estimator without packets.
     pub fn new(config: &LossConfig) -> Lap {
         Lap {
             intervals: LossIntervals::new(config.history as usize, config.discounting),
@@ -76,25 +76,25 @@ impl Lap {
     pub fn on_lost(&mut self, packet: &Packet) -> LossOutcome {
         self.close_before(packet);
         self.length += 1;
-        let outcome = self.judge(packet);
+        let outcome = self.classify(packet);
         self.counted += u64::from(outcome != LossOutcome::Ignored);
         self.window.on_packet(packet);
         outcome
     }
 
-    fn judge(&mut self, lost: &Packet) -> LossOutcome {
+    fn classify(&mut self, lost: &Packet) -> LossOutcome {
         let newest = self.closed[0];
         let Some(open) = &mut self.open else {
             return match newest {
-                Some(newest) if lost.sent < newest.end => self.judge_late(lost),
+                Some(newest) if lost.sent < newest.end => self.classify_late(lost),
                 _ => self.open_period(lost),
             };
         };
         if newest.is_some_and(|newest| lost.sent < newest.end) {
-            return self.judge_late(lost);
+            return self.classify_late(lost);
         }
         if lost.sent < open.period.start {
-            // This loss came first. The period moves back if it then still holds its trigger.
+            // This loss was sent earlier. The period moves back if it then still contains its trigger.
             let earlier = open.period.moved_to(lost.sent);
             if open.period.start < earlier.end {
                 open.period = earlier;
@@ -115,9 +115,9 @@ impl Lap {
         LossOutcome::NewEvent
     }
 
-    /// A loss of a time whose interval is closed: it counts for the two newest intervals. One from
-    /// between their periods counts for the newer, as it would have while that one was open.
-    fn judge_late(&mut self, lost: &Packet) -> LossOutcome {
+    /// A loss at a time whose interval is closed: it counts for the two newest intervals. A loss between
+    /// their periods counts for the newer one, as it would have while that one was open.
+    fn classify_late(&mut self, lost: &Packet) -> LossOutcome {
         let index = match self.closed {
             [_, Some(older)] if lost.sent < older.start => return LossOutcome::Ignored,
             [_, Some(older)] if lost.sent < older.end => 1,
@@ -202,7 +202,7 @@ impl Lap {
         &self.intervals
     }
 
-    /// The closed intervals, to plant or rescale the first one.
+    /// The closed intervals, to set or rescale the first one.
     pub fn intervals_mut(&mut self) -> &mut LossIntervals {
         &mut self.intervals
     }
@@ -227,7 +227,7 @@ impl Lap {
         self.counted
     }
 
-    /// The sender's clock has restarted: an open period ends, closed ones take no more losses.
+    /// The sender's clock has restarted: an open period ends, closed ones accept no more losses.
     pub fn forget_times(&mut self) {
         if let Some(open) = &mut self.open {
             open.period = Period::default();

@@ -20,7 +20,7 @@ pub struct Lip {
 }
 
 impl Lip {
-    /// An estimator that has seen nothing.
+    /// An estimator without packets.
     pub fn new(config: &LossConfig) -> Lip {
         Lip {
             intervals: LossIntervals::new(config.history as usize, config.discounting),
@@ -47,7 +47,7 @@ impl Lip {
 
     /// A packet was lost.
     pub fn on_lost(&mut self, packet: &Packet) -> LossOutcome {
-        if self.holds(packet) {
+        if self.contains(packet) {
             self.open += 1;
             return LossOutcome::Ignored;
         }
@@ -57,7 +57,7 @@ impl Lip {
     }
 
     /// Whether a packet belongs to the newest event.
-    pub(super) fn holds(&self, packet: &Packet) -> bool {
+    pub(super) fn contains(&self, packet: &Packet) -> bool {
         self.event.is_some_and(|event| packet.sent < event.end)
     }
 
@@ -86,7 +86,7 @@ impl Lip {
         &self.intervals
     }
 
-    /// The closed intervals, to plant or rescale the first one.
+    /// The closed intervals, to set or rescale the first one.
     pub fn intervals_mut(&mut self) -> &mut LossIntervals {
         &mut self.intervals
     }
@@ -101,7 +101,7 @@ impl Lip {
         self.events
     }
 
-    /// The sender's clock has restarted: the period of the newest event means nothing any more.
+    /// The sender's clock has restarted: the period of the newest event is no longer valid.
     pub fn forget_times(&mut self) {
         if let Some(event) = &mut self.event {
             *event = Period::default();

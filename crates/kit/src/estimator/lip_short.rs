@@ -25,7 +25,7 @@ pub struct LipShort {
 }
 
 impl LipShort {
-    /// An estimator that has seen nothing.
+    /// An estimator without packets.
     pub fn new(config: &LossConfig) -> LipShort {
         LipShort { lip: Lip::new(config), short_until: None, newest: SendTime::default(), losses: 0 }
     }
@@ -44,7 +44,7 @@ impl LipShort {
     /// A packet was lost.
     pub fn on_lost(&mut self, packet: &Packet) -> LossOutcome {
         self.newest = self.newest.max(packet.sent);
-        if self.lip.holds(packet) {
+        if self.lip.contains(packet) {
             self.losses += 1;
             return self.lip.on_lost(packet);
         }
@@ -64,7 +64,7 @@ impl LipShort {
 
     /// The loss event rate, 0 to 1; 0 while no interval is known.
     pub fn loss_rate(&self) -> f64 {
-        // Beside an open interval without packets the closed ones decide alone.
+        // With an empty open interval only the closed ones count.
         let open = if self.is_short(self.newest) { 0 } else { self.lip.open_length() };
         self.intervals().average(open as f64).map_or(0.0, |average| (1.0 / average).min(1.0))
     }
@@ -74,7 +74,7 @@ impl LipShort {
         self.lip.intervals()
     }
 
-    /// The closed intervals, to plant or rescale the first one.
+    /// The closed intervals, to set or rescale the first one.
     pub fn intervals_mut(&mut self) -> &mut LossIntervals {
         self.lip.intervals_mut()
     }

@@ -1,9 +1,9 @@
-//! What loss estimators share: their input, their options, and one type for all of them.
+//! Shared by loss estimators: their input, their options, and one type for all of them.
 
 use super::{Lap, Lip, LipShort, LossIntervals, SendTime, WindowScope};
 use layercast_core::units::{Duration, Layer, Seq};
 
-/// One packet of the stream that a loss estimator sees, received or lost.
+/// One packet in the input of a loss estimator, received or lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// Its layer.
@@ -14,7 +14,7 @@ pub struct Packet {
     pub sent: SendTime,
 }
 
-/// What a loss turned out to be.
+/// The classification of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossOutcome {
     /// It began a loss event.
@@ -37,7 +37,7 @@ layercast_core::choices! {
 }
 
 layercast_core::choices! {
-    /// What becomes of the packets before the first loss event.
+    /// How the packets before the first loss event count.
     pub enum FirstInterval {
         /// Their number is the first interval.
         Counted = "counted",
@@ -53,14 +53,14 @@ layercast_core::choices! {
 layercast_core::choices! {
     /// How the impacts of aggregation periods are averaged.
     pub enum ImpactAverage {
-        /// All alike (thesis, equation 15, chapter 5).
+        /// With equal weights (thesis, equation 15, chapter 5).
         Mean = "mean",
         /// With the weights of the intervals (thesis, equation 16, ELM).
         Weighted = "weighted",
     }
 }
 
-/// What a loss estimator needs to know. The default is ELM's.
+/// The options of a loss estimator. The default is ELM's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossConfig {
     /// Which estimator.
@@ -71,7 +71,7 @@ pub struct LossConfig {
     pub discounting: Option<f64>,
     /// What happens exactly one round-trip time after an event.
     pub boundary: Boundary,
-    /// What becomes of the packets before the first event.
+    /// How the packets before the first event count.
     pub first_interval: FirstInterval,
     /// The round-trip time before the first sample (RFC 4654, section 4.1: 0.5 s).
     pub initial_rtt: Duration,
@@ -135,14 +135,14 @@ macro_rules! loss_estimators {
             }
         }
 
-        /// A loss estimator of any method, so that a receiver can take them in exchange.
+        /// A loss estimator of any method, so that a receiver can switch between them.
         #[derive(Clone, Debug)]
         pub enum LossEstimator {
             $( $(#[doc = $doc])* $estimator($estimator), )*
         }
 
         impl LossEstimator {
-            /// An estimator that has seen nothing.
+            /// An estimator without packets.
             pub fn new(config: &LossConfig) -> LossEstimator {
                 match config.method {
                     $( LossMethod::$estimator => LossEstimator::$estimator($estimator::new(config)), )*
@@ -175,7 +175,7 @@ macro_rules! loss_estimators {
                 match self { $( LossEstimator::$estimator(estimator) => estimator.intervals(), )* }
             }
 
-            /// The closed intervals, to plant or rescale the first one.
+            /// The closed intervals, to set or rescale the first one.
             pub fn intervals_mut(&mut self) -> &mut LossIntervals {
                 match self { $( LossEstimator::$estimator(estimator) => estimator.intervals_mut(), )* }
             }

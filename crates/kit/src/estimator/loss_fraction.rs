@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 /// The fraction of the last packets that was lost.
 #[derive(Clone, Debug)]
 pub struct LossFraction {
-    /// A bit for each packet of the window: whether it was lost.
+    /// One bit per packet of the window: whether it was lost.
     lost: Vec<u64>,
     window: u32,
-    /// How many packets the window holds, and the place of the next one.
+    /// The number of packets in the window, and the index of the next one.
     len: u32,
     next: u32,
     losses: u32,
@@ -26,10 +26,10 @@ impl LossFraction {
 
     /// A packet was received or lost.
     pub fn on_packet(&mut self, lost: bool) {
-        let (place, bit) = (self.next, 1u64 << (self.next % 64));
-        self.next = if place + 1 < self.window { place + 1 } else { 0 };
-        let Some(word) = self.lost.get_mut((place / 64) as usize) else { return };
-        // The oldest packet's place is taken over.
+        let (index, bit) = (self.next, 1u64 << (self.next % 64));
+        self.next = if index + 1 < self.window { index + 1 } else { 0 };
+        let Some(word) = self.lost.get_mut((index / 64) as usize) else { return };
+        // The new packet overwrites the oldest.
         self.losses -= u32::from(*word & bit != 0);
         *word = if lost { *word | bit } else { *word & !bit };
         self.losses += u32::from(lost);

@@ -19,7 +19,7 @@ pub struct Interval {
     pub length: f64,
     /// How many losses it counts; always 1 where losses of an event are not counted.
     pub impact: f64,
-    /// What history discounting has left of its weight, 0 to 1.
+    /// The fraction of its weight after history discounting, 0 to 1.
     pub discount: f64,
 }
 
@@ -72,15 +72,15 @@ impl LossIntervals {
         self.closed.is_empty()
     }
 
-    /// How much the closed intervals still count beside an open one of this length (RFC 5348,
-    /// section 5.5): 1 unless the open interval is more than twice their average.
+    /// The discount factor of the closed intervals, given an open one of this length (RFC 5348, section
+    /// 5.5): 1 unless the open interval is more than twice their average.
     pub fn discount_factor(&self, open: f64) -> f64 {
         let (Some(threshold), Some(mean)) = (self.threshold, ratio(self.sums.alone)) else { return 1.0 };
         if open > 2.0 * mean { (2.0 * mean / open).max(threshold) } else { 1.0 }
     }
 
-    /// The average interval beside an open one: the larger of the averages with and without it.
-    /// None before the first interval closed.
+    /// The average interval, given an open one: the larger of the averages with and without it. None before
+    /// the first interval closed.
     pub fn average(&self, open: f64) -> Option<f64> {
         let without_open = ratio(self.sums.alone)?;
         Some(self.joined(open, self.sums.beside_open).max(without_open))
@@ -130,7 +130,7 @@ impl LossIntervals {
         }
     }
 
-    /// Takes over a saved history, newest first; what does not fit is left out.
+    /// Restores a saved history, newest first; surplus intervals are dropped.
     pub fn restore(&mut self, intervals: impl Iterator<Item = Interval>) {
         self.closed.clear();
         self.closed.extend(intervals.take(self.weights.len()));
@@ -163,7 +163,7 @@ impl LossIntervals {
     }
 }
 
-/// The average that a sum and its weight stand for, if there is any weight.
+/// The average from a sum and its weight, if the weight is not zero.
 fn ratio((sum, weight): (f64, f64)) -> Option<f64> {
     (weight > 0.0).then(|| sum / weight)
 }

@@ -1,5 +1,5 @@
-//! Loss measures side by side on the same packets, to compare them without the noise of separate
-//! flows (thesis, chapters 4 and 5).
+//! Several loss measures on the same packets, to compare them without the noise of separate flows (thesis,
+//! chapters 4 and 5).
 
 use super::loss_fraction::LossFraction;
 use super::virtual_packets::{Completed, VirtualPackets};
@@ -9,11 +9,11 @@ use layercast_core::units::{Duration, Seq, Size};
 /// What a panel is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PanelConfig {
-    /// The options of LIP and LAP; the method is not looked at.
+    /// The options of LIP and LAP; the method is ignored.
     pub loss: LossConfig,
     /// The window of the packet loss fraction, in packets.
     pub fraction_window: u32,
-    /// Virtual packets for LIP and LAP, if they take these in place of real ones.
+    /// Virtual packets for LIP and LAP, if used instead of real ones.
     pub virtual_packets: Option<(Size, VirtualLoss)>,
 }
 
@@ -24,12 +24,12 @@ pub struct LossPanel {
     lap: Lap,
     fraction: LossFraction,
     virtual_packets: Option<VirtualPackets>,
-    /// How many packets LIP and LAP have taken.
+    /// The number of packets that LIP and LAP have processed.
     packets: u64,
 }
 
 impl LossPanel {
-    /// Measures that have seen nothing.
+    /// Measures without packets.
     pub fn new(config: &PanelConfig) -> LossPanel {
         LossPanel {
             lip: Lip::new(&config.loss),
@@ -51,14 +51,14 @@ impl LossPanel {
         self.fraction.on_packet(false);
         let completed =
             self.virtual_packets.as_mut().map(|virtual_packets| virtual_packets.on_received(size));
-        self.take(packet, completed, false);
+        self.add(packet, completed, false);
     }
 
     /// A packet was lost. The outcome is LIP's.
     pub fn on_lost(&mut self, packet: &Packet) -> LossOutcome {
         self.fraction.on_packet(true);
         let completed = self.virtual_packets.as_mut().map(VirtualPackets::on_lost);
-        self.take(packet, completed, true)
+        self.add(packet, completed, true)
     }
 
     /// A packet of this size was received with a congestion mark. The outcome is LIP's.
@@ -68,24 +68,24 @@ impl LossPanel {
             let completed = virtual_packets.on_received(size);
             Completed { first_lost: true, others_lost: true, ..completed }
         });
-        self.take(packet, completed, true)
+        self.add(packet, completed, true)
     }
 
     /// The packet itself, or the virtual ones that it completes.
-    fn take(&mut self, packet: &Packet, completed: Option<Completed>, lost: bool) -> LossOutcome {
-        let Some(completed) = completed else { return self.take_one(packet, lost) };
+    fn add(&mut self, packet: &Packet, completed: Option<Completed>, lost: bool) -> LossOutcome {
+        let Some(completed) = completed else { return self.add_one(packet, lost) };
         let mut outcome = LossOutcome::Ignored;
         for index in 0..completed.count {
             let lost = if index == 0 { completed.first_lost } else { completed.others_lost };
             let packet = Packet { seq: Seq(self.packets), ..*packet };
-            if self.take_one(&packet, lost) == LossOutcome::NewEvent {
+            if self.add_one(&packet, lost) == LossOutcome::NewEvent {
                 outcome = LossOutcome::NewEvent;
             }
         }
         outcome
     }
 
-    fn take_one(&mut self, packet: &Packet, lost: bool) -> LossOutcome {
+    fn add_one(&mut self, packet: &Packet, lost: bool) -> LossOutcome {
         self.packets += 1;
         if lost {
             self.lap.on_lost(packet);
@@ -112,7 +112,7 @@ impl LossPanel {
         &self.fraction
     }
 
-    /// How many packets LIP and LAP have taken, virtual ones where they are in use.
+    /// The number of packets that LIP and LAP have processed, virtual ones where they are in use.
     pub fn packets(&self) -> u64 {
         self.packets
     }
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(panel.on_marked(&packet(19), size), LossOutcome::NewEvent);
         assert_eq!((panel.packets(), panel.lip().open_length()), (10, 1));
         assert_eq!(panel.lip().intervals().closed().next().map(|interval| interval.length), Some(9.0));
-        // The packet before the one that completes is lost: that is no loss of this rule.
+        // The packet before the one that completes is lost: that is not a loss by this rule.
         assert_eq!(panel.on_lost(&packet(30)), LossOutcome::Ignored);
         assert_eq!(panel.fraction().losses(), 2);
     }

@@ -20,7 +20,7 @@ layercast_core::choices! {
     }
 }
 
-/// What the window says of a loss.
+/// The window's decision on a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowDecision {
     /// It counts.
@@ -77,8 +77,8 @@ impl LossWindow {
         if self.recent.back().is_none_or(|&newest| newest <= packet.sent) {
             self.recent.push_back(packet.sent);
         } else {
-            let place = self.recent.partition_point(|&sent| sent <= packet.sent);
-            self.recent.insert(place, packet.sent);
+            let index = self.recent.partition_point(|&sent| sent <= packet.sent);
+            self.recent.insert(index, packet.sent);
         }
     }
 
@@ -124,7 +124,7 @@ impl LossWindow {
     /// One more than the number of packets sent strictly between two times.
     fn distance(&self, one: SendTime, other: SendTime) -> u32 {
         let (from, to) = (one.min(other), one.max(other));
-        // What lies before the memory is far from everything.
+        // Packets before the memory count as far away.
         if self.recent.len() == MEMORY && self.recent.front().is_some_and(|&oldest| to < oldest) {
             return u32::MAX;
         }

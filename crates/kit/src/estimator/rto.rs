@@ -1,4 +1,4 @@
-//! Retransmission timeout: what the throughput equation assumes of TCP's timer.
+//! Retransmission timeout: TCP's timer as the throughput equation assumes it.
 
 use layercast_core::math::floor;
 use layercast_core::units::Duration;
@@ -35,8 +35,8 @@ struct State {
 }
 
 impl RtoEstimator {
-    /// An estimator without samples. `minimum` holds for RFC 6298 only (1 s there). `granularity` is
-    /// the clock's, and the length of a tick for [`RtoRule::NsTick`] (0.1 s in ns-2).
+    /// An estimator without samples. `minimum` applies to RFC 6298 only (1 s there). `granularity` is the
+    /// clock's, and the length of a tick for [`RtoRule::NsTick`] (0.1 s in ns-2).
     pub fn new(rule: RtoRule, minimum: Duration, granularity: Duration) -> RtoEstimator {
         RtoEstimator {
             rule,

@@ -4,15 +4,15 @@ use alloc::collections::VecDeque;
 
 use layercast_core::units::Duration;
 
-/// The longest round-trip time that is believed.
+/// The longest round-trip time that is accepted.
 pub const MAX_RTT: Duration = Duration::from_secs(64);
 
 /// The round-trip time from our own time stamp that a peer echoed (thesis, equation 4).
 ///
-/// All times are microseconds modulo 2^32: our clock now, our stamp as it came back, and how long
-/// the peer held it. Both stamps are from our clock, so the peers' clocks need not agree. The sample
-/// is none if the stamp is not from the last 64 s (which also excludes stamps from the future), or
-/// if nothing is left after the hold time.
+/// All times are microseconds modulo 2^32: our clock now, our stamp as echoed, and how long the peer kept
+/// it. Both stamps are from our clock, so the peers' clocks need not agree. The sample is none if the stamp
+/// is not from the last 64 s (which also excludes stamps from the future), or if the hold time exceeds the
+/// elapsed time.
 pub fn rtt_sample(now_us: u32, echoed_us: u32, hold_us: u32) -> Option<Duration> {
     let elapsed_us = now_us.wrapping_sub(echoed_us);
     if u64::from(elapsed_us) > MAX_RTT.as_us() {
@@ -45,16 +45,15 @@ pub struct RttEstimator {
 }
 
 impl RttEstimator {
-    /// An estimator without samples. `weight` is what the old value keeps in the weighted mean,
-    /// 0 to 1 (thesis and RFC 5348: 0.9); `window` is how many samples the minimum looks at, at
-    /// least 1.
+    /// An estimator without samples. `weight` is the weight of the old value in the weighted mean, 0 to 1
+    /// (thesis and RFC 5348: 0.9); `window` is the number of samples of the minimum, at least 1.
     pub fn new(filter: RttFilter, weight: f64, window: u32) -> RttEstimator {
         let weight = if weight.is_nan() { 0.9 } else { weight.clamp(0.0, 1.0) };
         let window = window.max(1) as usize;
         RttEstimator { filter, weight, window, smoothed_s: None, last_s: None, recent_s: VecDeque::new() }
     }
 
-    /// Sets what the old value keeps in the weighted mean from now on. For a receiver whose samples
+    /// Sets the weight of the old value in the weighted mean from now on. For a receiver whose samples
     /// become more or less frequent (RFC 4654, section 4.3.2).
     pub fn set_weight(&mut self, weight: f64) {
         if !weight.is_nan() {

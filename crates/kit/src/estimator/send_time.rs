@@ -4,7 +4,7 @@ use layercast_core::units::{Duration, Time};
 
 /// A point on the sender's clock in whole microseconds, unwrapped. Only differences mean anything.
 ///
-/// Boundary decisions of loss periods are made in these integers, so all hosts decide alike.
+/// Boundary decisions of loss periods are made in these integers, so that all hosts decide identically.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SendTime(u64);
 
@@ -41,12 +41,12 @@ impl From<Time> for SendTime {
     }
 }
 
-/// What a time stamp turned out to be.
+/// The classification of a time stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockReading {
     /// A plausible time.
     At(SendTime),
-    /// Too far from what the local clock expects. Ignore the packet's time; a second packet that
+    /// Too far from the expectation of the local clock. Ignore the packet's time; a second packet that
     /// agrees with it restarts the clock.
     Suspect,
     /// The sender's clock has restarted here: times before and after do not compare.
@@ -55,8 +55,8 @@ pub enum ClockReading {
 
 /// Follows the sender's wrapping time stamps.
 ///
-/// A stamp that strays more than 10 s from the local clock's progress is not believed until a
-/// second one agrees with it, so that one bad packet cannot move all loss periods.
+/// A stamp that deviates more than 10 s from the local clock's progress is not accepted until a second one
+/// agrees with it, so that one bad packet cannot move all loss periods.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SenderClock {
     believed: Option<(SendTime, Time)>,
@@ -64,13 +64,13 @@ pub struct SenderClock {
 }
 
 impl SenderClock {
-    /// How far a stamp may stray from the local clock's progress.
+    /// How far a stamp may deviate from the local clock's progress.
     pub const TOLERANCE: Duration = Duration::from_secs(10);
 
     /// Reads the stamp of a packet that arrived at `now`.
     pub fn read(&mut self, stamp: u32, now: Time) -> ClockReading {
         let Some(believed) = self.believed else {
-            // Half a wrap above zero, so that earlier stamps still have a place.
+            // Half a wrap above zero, so that earlier stamps can still be represented.
             let first = SendTime(1 << 32).expand(stamp);
             self.believed = Some((first, now));
             return ClockReading::At(first);

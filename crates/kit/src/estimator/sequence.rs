@@ -1,10 +1,10 @@
 //! Sequence numbers of one layer: what arrives, and what is lost (thesis, section 6.2.2; RFC 5348,
 //! section 5.1).
 //!
-//! Each layer numbers its own packets, since a receiver may hold any part of the layers. A missing
-//! number is lost once enough higher ones have arrived, or once a higher one is old enough. The
-//! tracker keeps only the open holes: at most as many as higher packets are needed, so its memory
-//! is small and fixed.
+//! Each layer numbers its own packets, since a receiver may be subscribed to any subset of the layers. A
+//! missing number is lost once enough higher ones have arrived, or once a higher one is old enough. The
+//! tracker keeps only the open holes: at most as many as higher packets are needed, so its memory is small
+//! and fixed.
 
 mod seen;
 
@@ -19,7 +19,7 @@ use layercast_core::units::{Duration, Layer, Rate, Seq, Size, Time, WireSeq};
 pub fn lost_send_time(before: (Seq, SendTime), after: (Seq, SendTime), lost: Seq) -> SendTime {
     let steps = after.0.0.saturating_sub(before.0.0).max(1);
     let step = lost.0.saturating_sub(before.0.0).min(steps);
-    // A sender's clock does not go back; if stamps say so, the earlier one is the best guess.
+    // A sender's clock does not go back; if stamps do, the earlier one is the best estimate.
     let span_us = after.1.as_us().saturating_sub(before.1.as_us());
     let offset_us = u128::from(span_us) * u128::from(step) / u128::from(steps);
     before.1.plus_us(u64::try_from(offset_us).unwrap_or(u64::MAX))
@@ -32,7 +32,7 @@ pub fn max_gap_for(rate: Rate, packet_size: Size) -> u32 {
     ((2.0 * per_s) as u32).clamp(1000, 1 << 30)
 }
 
-/// What a packet's number turned out to be.
+/// The classification of a packet's sequence number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrivalClass {
     /// The first of this layer since the start or a reset.
@@ -43,9 +43,9 @@ pub enum ArrivalClass {
     Duplicate,
     /// A number that was already declared lost, or lies before the layer's start.
     Late,
-    /// Far behind everything: ignored, unless the next packet agrees with it.
+    /// Far behind all others: ignored, unless the next packet agrees with it.
     Wild,
-    /// The numbers made a jump and were learned anew, without losses. This packet counts as received.
+    /// The numbers jumped and were resynchronised, without losses. This packet counts as received.
     Resynchronised,
 }
 
@@ -67,9 +67,9 @@ pub struct SequenceCounts {
     pub late: u64,
     /// Arrived more than once.
     pub duplicates: u64,
-    /// Too far behind to be believed.
+    /// Too far behind to be plausible.
     pub wild: u64,
-    /// Jumps after which the numbers were learned anew.
+    /// Jumps after which the numbers were resynchronised.
     pub resynchronised: u64,
 }
 
@@ -99,9 +99,9 @@ pub struct SequenceTracker {
 }
 
 impl SequenceTracker {
-    /// A tracker for `layer`. A number is lost when `reorder` distinct higher ones have arrived, 1
-    /// to 100 (thesis: 1; RFC 5348, section 5.1: 3). A jump by more than `max_gap` is not loss but
-    /// a new start (see [`max_gap_for`]).
+    /// A tracker for `layer`. A number is lost when `reorder` distinct higher ones have arrived, 1 to 100
+    /// (thesis: 1; RFC 5348, section 5.1: 3). A jump by more than `max_gap` is not loss but a restart (see
+    /// [`max_gap_for`]).
     pub fn new(layer: Layer, reorder: u32, max_gap: u32) -> SequenceTracker {
         let reorder = reorder.clamp(1, 100);
         SequenceTracker {
@@ -118,8 +118,8 @@ impl SequenceTracker {
         }
     }
 
-    /// A packet of this layer arrived at `now`. `on_lost` hears of each packet that this declares
-    /// lost, in order; those come before the packet itself.
+    /// A packet of this layer arrived at `now`. `on_lost` is called for each packet that this declares
+    /// lost, in order; those precede the packet itself.
     pub fn on_packet(
         &mut self,
         wire: WireSeq,
@@ -193,7 +193,7 @@ impl SequenceTracker {
         }
     }
 
-    /// Fills an open hole with a packet that came out of order. False if it lies in none.
+    /// Fills an open hole with a packet that came out of order. False if it is in no hole.
     fn fill(&mut self, seq: Seq, sent: SendTime) -> bool {
         self.on_higher(seq);
         let Some(index) = self.holes.iter().position(|hole| hole.first <= seq && seq < hole.end) else {
@@ -217,8 +217,8 @@ impl SequenceTracker {
         true
     }
 
-    /// Declares lost what is missing and has a higher number that arrived `patience` ago or earlier.
-    /// Meant for `reorder` above 1, with one round-trip time as patience.
+    /// Declares lost every missing number below one that arrived `patience` ago or earlier. Meant for
+    /// `reorder` above 1, with one round-trip time as patience.
     pub fn expire(&mut self, now: Time, patience: Duration, mut on_lost: impl FnMut(&Packet)) {
         if !self.holes.is_empty() {
             self.declare(|hole| now.since(hole.opened) >= patience, &mut on_lost);
@@ -265,12 +265,12 @@ impl SequenceTracker {
         self.highest.map(|(seq, _)| seq)
     }
 
-    /// What has been counted since the tracker was made.
+    /// The counts since the tracker was created.
     pub fn counts(&self) -> SequenceCounts {
         self.counts
     }
 
-    /// The layer was left: open holes are dropped, and the next packet starts anew. Counts stay.
+    /// The layer was left: open holes are dropped, and the next packet restarts the tracker. Counts stay.
     pub fn reset(&mut self) {
         self.highest = None;
         self.holes.clear();

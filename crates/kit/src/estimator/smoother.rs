@@ -1,4 +1,4 @@
-//! Calming a calculated rate before decisions are made on it (thesis, sections 6.1.4 and 6.2.5).
+//! Smoothing of a calculated rate before decisions are based on it (thesis, sections 6.1.4 and 6.2.5).
 
 use super::FlowStat;
 use layercast_core::units::{Rate, RateEstimate};
@@ -17,7 +17,7 @@ layercast_core::choices! {
     }
 }
 
-/// What a smoother needs to know. The default is ELM's, for the largest rate given.
+/// The options of a smoother. The default is ELM's, for the given largest rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SmoothingConfig {
     /// The method.
@@ -30,15 +30,15 @@ pub struct SmoothingConfig {
     pub low: f64,
     /// The upper quantile, 0 to 1.
     pub high: f64,
-    /// What an unbounded rate counts as in a mean: twice the session's full rate.
+    /// The value of an unbounded rate in a mean: twice the session's full rate.
     pub largest: Rate,
     /// Whether the first bounded rate drops the values before it.
     pub clear_on_first_finite: bool,
 }
 
 impl SmoothingConfig {
-    /// ELM's smoothing (thesis, section 6.2.5) with this largest rate. The thesis does not tell the
-    /// window; 100 values are this project's choice.
+    /// ELM's smoothing (thesis, section 6.2.5) with this largest rate. The thesis does not give the window;
+    /// 100 values are this project's choice.
     pub fn elm(largest: Rate) -> SmoothingConfig {
         SmoothingConfig {
             smoothing: Smoothing::PercentileMean,
@@ -73,7 +73,7 @@ impl Smoother {
         Smoother { config, stat, value: RateEstimate::Unknown }
     }
 
-    /// Takes a rate and gives the smoothed one.
+    /// Adds a rate and returns the smoothed one.
     pub fn push(&mut self, rate: RateEstimate) -> RateEstimate {
         if rate == RateEstimate::Unknown {
             return self.value;
@@ -97,8 +97,8 @@ impl Smoother {
         self.value
     }
 
-    /// A bounded rate after an unbounded one begins anew; the other way round the unbounded one
-    /// counts as the largest.
+    /// A bounded rate after an unbounded one restarts the mean; an unbounded one after a bounded one counts
+    /// as the largest.
     fn weighted(&self, rate: RateEstimate) -> RateEstimate {
         let RateEstimate::Known(old) = self.value else { return rate };
         let new_bps = rate.known().unwrap_or(self.config.largest).as_bps();

@@ -1,8 +1,8 @@
 //! Virtual packets: a stream of small packets seen as one of larger packets (thesis, section 4.3.4,
 //! after Widmer, Boutremans and Le Boudec 2004).
 //!
-//! Bytes are counted, and every time the count passes a multiple of the virtual size a virtual packet
-//! is complete. A loss estimator then takes the virtual packets in place of the real ones.
+//! Bytes are counted, and every time the count passes a multiple of the virtual size a virtual packet is
+//! complete. A loss estimator then processes the virtual packets instead of the real ones.
 
 use layercast_core::units::Size;
 
@@ -17,7 +17,7 @@ layercast_core::choices! {
     }
 }
 
-/// The weight of a new packet in the mean size, which stands in for sizes of lost packets.
+/// The weight of a new packet in the mean size, which replaces the unknown sizes of lost packets.
 const MEAN_WEIGHT: f64 = 1.0 / 16.0;
 
 /// The virtual packets that a real packet completed.
@@ -27,11 +27,11 @@ pub struct Completed {
     pub count: u64,
     /// Whether the first one is lost.
     pub first_lost: bool,
-    /// Whether the others are, which hold nothing but parts of this packet.
+    /// Whether the others are; they consist of parts of this packet only.
     pub others_lost: bool,
 }
 
-/// Makes virtual packets of real ones.
+/// Forms virtual packets from real ones.
 #[derive(Clone, Debug)]
 pub struct VirtualPackets {
     size_bytes: u64,

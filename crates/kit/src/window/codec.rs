@@ -1,4 +1,5 @@
-//! Reports as bytes: one form for all, of which each protocol says what its words mean.
+//! The wire format of reports: one layout for all protocols, each of which defines the meaning of the
+//! words.
 //!
 //! ```text
 //!         0        1        2        3
@@ -57,7 +58,7 @@ impl Fields {
         LENGTH
     }
 
-    /// Reads a report from the start of `bytes`. Never panics; trailing bytes are not looked at.
+    /// Reads a report from the start of `bytes`. Never panics; trailing bytes are ignored.
     pub fn decode(kind: u8, flags_known: u8, bytes: &[u8]) -> Result<Fields, HeaderError> {
         let Some((report, _)) = bytes.split_first_chunk::<LENGTH>() else {
             return Err(HeaderError::Length { have: bytes.len() });

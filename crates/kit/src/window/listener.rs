@@ -1,4 +1,4 @@
-//! How a receiver listens: its place in the session, the numbers that came, silence.
+//! The reception of a window-based receiver: its membership, the received numbers, silence.
 
 use core::num::NonZeroU64;
 
@@ -20,20 +20,20 @@ enum Phase {
     Over,
 }
 
-/// What a packet brought.
+/// The result of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
     /// How many packets were found lost with it, all of them before it.
     pub lost: u64,
     /// Whether it carries a congestion mark.
     pub marked: bool,
-    /// Whether it is new, and not one that came late.
+    /// Whether it is new and not late.
     pub counts: bool,
-    /// Whether the session, or its numbers, begin anew with it.
+    /// Whether the session, or its numbering, restarts with it.
     pub anew: bool,
 }
 
-/// The listening side of a receiver.
+/// The reception state of a receiver.
 #[derive(Clone, Debug)]
 pub struct Listener {
     id: ReceiverId,
@@ -47,14 +47,14 @@ pub struct Listener {
     newest: Option<(u32, Time)>,
     silence: Duration,
     silent_at: Time,
-    heard: Time,
+    last_arrival: Time,
     /// What this receiver has counted.
     pub counters: ReceiverCounters,
 }
 
 impl Listener {
-    /// Draws the number of the receiver. A packet is lost once `reorder` higher ones came; silence of
-    /// `silence` is worth a note.
+    /// Draws the number of the receiver. A packet is lost once `reorder` higher ones came; a silence of
+    /// `silence` is a trace event.
     pub fn new(plan: &SessionPlan, reorder: u32, silence: Duration, stream: &mut Stream) -> Listener {
         let max_gap = max_gap_for(plan.layers.top_rate(), plan.packet_size);
         Listener {
@@ -68,7 +68,7 @@ impl Listener {
             newest: None,
             silence,
             silent_at: Time::ZERO,
-            heard: Time::ZERO,
+            last_arrival: Time::ZERO,
             counters: ReceiverCounters::default(),
         }
     }
@@ -78,12 +78,12 @@ impl Listener {
         self.id
     }
 
-    /// The level held: the base layer, or none.
+    /// The subscription level: the base layer, or none.
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// The session's number, once a packet told it.
+    /// The session's number, once known from a packet.
     pub fn session(&self) -> Option<u32> {
         self.session.known()
     }
@@ -93,22 +93,23 @@ impl Listener {
         self.phase == Phase::Running
     }
 
-    /// The highest number that came.
+    /// The highest number received.
     pub fn highest(&self) -> Seq {
         self.highest
     }
 
-    /// The highest number up to which each packet came or was found lost.
+    /// The highest number up to which each packet was received or found lost.
     pub fn in_order(&self) -> Seq {
         self.tracker.first_missing().map_or(self.highest, |missing| Seq(missing.0.saturating_sub(1)))
     }
 
-    /// Bit i: number `highest - i` came without a congestion mark, or lies before the first that was heard.
+    /// Bit i: number `highest - i` was received without a congestion mark, or precedes the first packet
+    /// received.
     pub fn came(&self) -> u32 {
         self.came
     }
 
-    /// The newest time stamp plus the time since it came, in microseconds of the source's clock.
+    /// The newest time stamp plus the time since its arrival, in microseconds of the source's clock.
     pub fn heard_us(&self, now: Time) -> u32 {
         self.newest.map_or(0, |(stamp, came)| stamp.wrapping_add(now.since(came).as_us() as u32))
     }
@@ -117,13 +118,13 @@ impl Listener {
     pub fn start<H>(&mut self, now: Time, actions: &mut ActionQueue<H>) {
         if self.phase == Phase::Idle {
             self.phase = Phase::Running;
-            self.heard = now;
+            self.last_arrival = now;
             self.silent_at = now + self.silence;
             self.join(actions);
         }
     }
 
-    /// The host could not join: the channel is not held.
+    /// The host could not join the channel.
     pub fn on_join_failed<H>(&mut self, channel: Channel, actions: &mut ActionQueue<H>) {
         if channel == CHANNEL && self.phase == Phase::Running {
             self.counters.join_failed += 1;
@@ -131,7 +132,7 @@ impl Listener {
         }
     }
 
-    /// Leaves the channel, if held, with this cause.
+    /// Leaves the channel, if joined, with this cause.
     pub fn finish<H>(&mut self, cause: Cause, actions: &mut ActionQueue<H>) {
         if self.level != Level::NONE {
             actions.leave(CHANNEL);
@@ -140,7 +141,7 @@ impl Listener {
         self.phase = Phase::Over;
     }
 
-    /// A data packet. None if it is not to be looked at further.
+    /// Processes a data packet. None if it is to be ignored.
     pub fn take<H>(
         &mut self,
         now: Time,
@@ -156,12 +157,13 @@ impl Listener {
             self.counters.stray += 1;
             return None;
         }
-        let heard = self.session.observe(base.session);
-        self.counters.foreign += u64::from(matches!(heard, SessionMatch::Foreign | SessionMatch::Restarted));
-        if heard == SessionMatch::Foreign {
+        let matched = self.session.observe(base.session);
+        self.counters.foreign +=
+            u64::from(matches!(matched, SessionMatch::Foreign | SessionMatch::Restarted));
+        if matched == SessionMatch::Foreign {
             return None;
         }
-        if heard == SessionMatch::Restarted {
+        if matched == SessionMatch::Restarted {
             self.counters.restarts += 1;
             actions.trace(TraceEvent::Resynchronised { layer: Layer::BASE });
             self.tracker.reset();
@@ -171,7 +173,7 @@ impl Listener {
             self.finish(Cause::SessionEnd, actions);
             return None;
         }
-        self.heard = now;
+        self.last_arrival = now;
         self.silent_at = now + self.silence;
         self.follow(now, base, arrival.ecn == Ecn::Marked, actions)
     }
@@ -217,7 +219,7 @@ impl Listener {
         let came = u32::from(!marked);
         if anew || seq > self.highest {
             let by = u32::try_from(seq.0.saturating_sub(self.highest.0)).unwrap_or(u32::MAX);
-            // What was sent before this receiver listened is not its loss.
+            // Packets sent before this receiver joined are not its losses.
             let before = if anew { u32::MAX } else { self.came };
             let shift = if anew { 1 } else { by };
             self.came = before.checked_shl(shift).unwrap_or(0) | came;
@@ -229,10 +231,10 @@ impl Listener {
         }
     }
 
-    /// Silence is told, and a join that had failed is tried again.
+    /// Reports silence, and retries a join that had failed.
     pub fn run_timer<H>(&mut self, now: Time, actions: &mut ActionQueue<H>) {
         if self.phase == Phase::Running && now >= self.silent_at {
-            actions.trace(TraceEvent::Silent { waited: now.since(self.heard) });
+            actions.trace(TraceEvent::Silent { waited: now.since(self.last_arrival) });
             self.silent_at = now + self.silence;
             self.join(actions);
         }
@@ -273,7 +275,7 @@ mod tests {
         (listener, actions)
     }
 
-    fn hear(listener: &mut Listener, actions: &mut ActionQueue<()>, seq: u32, ecn: Ecn) -> Option<Taken> {
+    fn deliver(listener: &mut Listener, actions: &mut ActionQueue<()>, seq: u32, ecn: Ecn) -> Option<Taken> {
         let size = Size::from_bytes(1000);
         let arrival = Arrival { origin: Origin::Channel(CHANNEL), size, ecn, header: () };
         let base = Base { session: 1, seq: WireSeq(seq), timestamp_us: seq, end_of_session: false };
@@ -281,19 +283,19 @@ mod tests {
     }
 
     #[test]
-    fn the_map_tells_what_came_without_marks() {
+    fn the_map_shows_what_came_without_marks() {
         let (mut listener, mut actions) = listener();
-        let first = hear(&mut listener, &mut actions, 100, Ecn::Capable).unwrap();
+        let first = deliver(&mut listener, &mut actions, 100, Ecn::Capable).unwrap();
         assert!(first.anew && first.lost == 0);
         assert_eq!(listener.came(), u32::MAX, "what was sent before is not lost");
-        hear(&mut listener, &mut actions, 101, Ecn::Marked);
-        let taken = hear(&mut listener, &mut actions, 104, Ecn::Capable).unwrap();
+        deliver(&mut listener, &mut actions, 101, Ecn::Marked);
+        let taken = deliver(&mut listener, &mut actions, 104, Ecn::Capable).unwrap();
         assert_eq!((taken.lost, listener.came() & 0b11_1111), (2, 0b11_0001));
-        let late = hear(&mut listener, &mut actions, 102, Ecn::Capable).unwrap();
+        let late = deliver(&mut listener, &mut actions, 102, Ecn::Capable).unwrap();
         assert!(!late.counts && listener.came() & 0b11_1111 == 0b11_0101);
-        assert_eq!(hear(&mut listener, &mut actions, 102, Ecn::Capable), None);
+        assert_eq!(deliver(&mut listener, &mut actions, 102, Ecn::Capable), None);
         assert_eq!((listener.highest(), listener.heard_us(Time::from_ns(5000))), (Seq(104), 108));
-        hear(&mut listener, &mut actions, 140, Ecn::Capable);
+        deliver(&mut listener, &mut actions, 140, Ecn::Capable);
         assert_eq!(listener.came(), 1);
     }
 
@@ -306,7 +308,7 @@ mod tests {
         let arrival = Arrival { origin, size, ecn: Ecn::NotCapable, header: () };
         assert_eq!(listener.take(Time::ZERO, &arrival, &base, &mut actions), None);
         listener.on_join_failed(CHANNEL, &mut actions);
-        assert_eq!(hear(&mut listener, &mut actions, 1, Ecn::Capable), None);
+        assert_eq!(deliver(&mut listener, &mut actions, 1, Ecn::Capable), None);
         let counters = listener.counters;
         assert_eq!((counters.invalid, counters.stray, counters.received), (1, 1, 0));
     }

@@ -1,4 +1,4 @@
-//! The receivers that a source follows one by one.
+//! The receivers that a source tracks individually.
 
 use alloc::vec::Vec;
 
@@ -6,7 +6,7 @@ use crate::estimator::{RttEstimator, RttFilter, rtt_sample};
 use crate::feedback::ReceiverId;
 use layercast_core::units::{Duration, Seq, Time};
 
-/// What the old round-trip time weighs, as in TCP (RFC 6298, section 2: 7/8).
+/// The weight of the old round-trip time, as in TCP (RFC 6298, section 2: 7/8).
 const WEIGHT: f64 = 0.875;
 
 /// A smoothed round-trip time.
@@ -14,14 +14,14 @@ pub fn smoothed_rtt() -> RttEstimator {
     RttEstimator::new(RttFilter::Ewma, WEIGHT, 1)
 }
 
-/// Takes the sample of a report that says when it heard what; returns whether it may be true.
+/// Adds the sample of a report with an echoed time stamp; returns whether the sample is plausible.
 pub fn sample_rtt(rtt: &mut RttEstimator, now: Time, heard_us: u32) -> bool {
     let sample = rtt_sample(now.as_wire_us(), heard_us, 0);
     sample.into_iter().for_each(|sample| rtt.on_sample(sample));
     sample.is_some()
 }
 
-/// A receiver with what a protocol keeps of it.
+/// A receiver with the state that a protocol keeps for it.
 #[derive(Clone, Debug)]
 pub struct Member<M> {
     id: ReceiverId,
@@ -29,20 +29,20 @@ pub struct Member<M> {
     pub advanced: Time,
     /// Its round-trip time.
     pub rtt: RttEstimator,
-    /// The first number that it holds up: the source cannot do without it from there on.
+    /// The first number that it blocks: the source cannot send from there on without its acknowledgement.
     bound: Seq,
     /// What the protocol keeps for this member.
     pub own: M,
 }
 
 impl<M> Member<M> {
-    /// The first number that it holds up.
+    /// The first number that it blocks.
     pub fn bound(&self) -> Seq {
         self.bound
     }
 }
 
-/// Receivers in the order of their numbers, at most so many, with the least of their bounds.
+/// Receivers in the order of their numbers, up to a limit, with the least of their bounds.
 #[derive(Clone, Debug)]
 pub struct Members<M> {
     list: Vec<Member<M>>,
@@ -52,7 +52,7 @@ pub struct Members<M> {
 }
 
 impl<M> Members<M> {
-    /// No receivers, and room for `most`.
+    /// No receivers, and capacity for `most`.
     pub fn new(most: u32) -> Members<M> {
         Members { list: Vec::new(), most: most as usize, least: None }
     }
@@ -77,12 +77,12 @@ impl<M> Members<M> {
         self.least.map(|(bound, _)| bound)
     }
 
-    /// Whether a receiver is there.
+    /// Whether a receiver is a member.
     pub fn has(&self, id: ReceiverId) -> bool {
         self.list.binary_search_by_key(&id, |member| member.id).is_ok()
     }
 
-    /// The place of a receiver, which is added if there is room.
+    /// The index of a receiver, which is added if there is room.
     pub fn place(&mut self, now: Time, id: ReceiverId, bound: Seq, own: impl FnOnce() -> M) -> Option<usize> {
         match self.list.binary_search_by_key(&id, |member| member.id) {
             Ok(place) => Some(place),
@@ -96,12 +96,12 @@ impl<M> Members<M> {
         }
     }
 
-    /// The receiver at a place.
+    /// The receiver at an index.
     pub fn at(&mut self, place: usize) -> Option<&mut Member<M>> {
         self.list.get_mut(place)
     }
 
-    /// The receiver at a place has another bound.
+    /// Sets the bound of the receiver at an index.
     pub fn set_bound(&mut self, place: usize, bound: Seq) {
         let Some(member) = self.list.get_mut(place) else { return };
         let before = core::mem::replace(&mut member.bound, bound);
@@ -114,7 +114,7 @@ impl<M> Members<M> {
         }
     }
 
-    /// A receiver leaves. Whether it was there.
+    /// A receiver leaves. Returns whether it was a member.
     pub fn remove(&mut self, id: ReceiverId) -> bool {
         let found = self.list.binary_search_by_key(&id, |member| member.id);
         if let Ok(place) = found {
@@ -124,7 +124,8 @@ impl<M> Members<M> {
         found.is_ok()
     }
 
-    /// Gives up those that hold up the source at `next` and have told nothing new for `limit`. How many.
+    /// Removes the receivers that block the source at `next` and have reported nothing new for `limit`.
+    /// Returns how many.
     pub fn give_up(&mut self, now: Time, next: Seq, limit: Duration) -> u64 {
         let before = self.list.len();
         self.list.retain(|member| member.bound >= next || now.since(member.advanced) < limit);
@@ -135,7 +136,7 @@ impl<M> Members<M> {
         gone as u64
     }
 
-    /// All wait for nothing before `next`.
+    /// Writes off all packets before `next` for all members.
     pub fn write_off(&mut self, next: Seq, mut each: impl FnMut(&mut M)) {
         for member in &mut self.list {
             member.bound = member.bound.max(next);
@@ -172,13 +173,13 @@ mod tests {
         let mut stream = Stream::new(3, "members");
         let now = Time::from_ns(1);
         for _ in 0..5000 {
-            let (who, bound) = (id(1 + stream.bits() % 12), Seq(stream.bits() % 6));
+            let (member, bound) = (id(1 + stream.bits() % 12), Seq(stream.bits() % 6));
             match stream.bits() % 10 {
-                0 => drop(members.remove(who)),
+                0 => drop(members.remove(member)),
                 1 => members.write_off(bound, |()| {}),
                 2 => drop(members.give_up(now + Duration::from_secs(5), bound, Duration::from_secs(5))),
                 _ => {
-                    if let Some(place) = members.place(now, who, bound, || ()) {
+                    if let Some(place) = members.place(now, member, bound, || ()) {
                         members.set_bound(place, bound);
                         assert_eq!(members.at(place).unwrap().bound(), bound);
                     }

@@ -1,4 +1,4 @@
-//! How a source sends: its state, its numbers, its rate, its end.
+//! The sender of a window-based source: its state, numbers, rate and end.
 
 use super::header::Base;
 use super::throttle::Throttle;
@@ -13,7 +13,7 @@ use layercast_core::units::{Channel, Seq, Size, Time, WireSeq};
 enum State {
     Idle,
     Sending,
-    /// The application has nothing to send.
+    /// The application has no data.
     Paused,
     Over,
 }
@@ -21,11 +21,11 @@ enum State {
 /// The common options of sources.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Packets that may leave at once.
+    /// Packets that may be sent at once.
     pub burst: u32,
     /// Reports per second.
     pub reports: u32,
-    /// Packets that say the end.
+    /// Packets that announce the end of the session.
     pub end_packets: u32,
 }
 
@@ -44,7 +44,7 @@ pub struct PacedSender {
 }
 
 impl PacedSender {
-    /// Draws the number of the session. The rate of all layers of the plan is the most that is sent.
+    /// Draws the number of the session. The rate of all layers of the plan is the maximum send rate.
     pub fn new(plan: &SessionPlan, limits: Limits, stream: &mut Stream) -> PacedSender {
         let spacing = plan.layers.top_rate().time_to_send(plan.packet_size);
         PacedSender {
@@ -85,7 +85,7 @@ impl PacedSender {
         matches!(self.state, State::Sending | State::Paused)
     }
 
-    /// Starts to send at `now`.
+    /// Starts sending at `now`.
     pub fn start(&mut self, now: Time) {
         if self.state == State::Idle {
             self.state = State::Sending;
@@ -118,7 +118,7 @@ impl PacedSender {
         self.state = State::Over;
     }
 
-    /// How many of `wanted` packets leave now, with the header of the first.
+    /// The number of the `wanted` packets that may be sent now, with the header of the first.
     pub fn take(&mut self, now: Time, wanted: u64) -> Option<(Base, u16)> {
         if self.state != State::Sending {
             return None;
@@ -138,12 +138,12 @@ impl PacedSender {
         Send { target, header, size: self.packet_size, payload: Payload::Next, count }
     }
 
-    /// When a packet that is wanted may leave.
+    /// When the next packet may be sent.
     pub fn departure(&self) -> Option<Time> {
         (self.state == State::Sending).then(|| self.throttle.next())
     }
 
-    /// Whether a report of this session is to be looked at.
+    /// Whether a report of this session is to be processed.
     pub fn accepts(&mut self, now: Time, session: u32) -> bool {
         if session != self.session {
             self.counters.invalid += 1;

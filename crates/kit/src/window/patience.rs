@@ -1,16 +1,16 @@
-//! How long a source waits for news before it takes the silence for congestion.
+//! How long a source waits for reports before it treats the silence as congestion.
 
 use layercast_core::units::{Duration, Time};
 
-/// No wait is longer than this, however often it was doubled.
+/// The maximum wait after any number of doublings.
 const LONGEST: Duration = Duration::from_secs(64);
 
-/// The wait for the next report: twice the round-trip time or a least one, doubled each time that it was in
-/// vain. Runs only while something is awaited.
+/// The wait for the next report: twice the round-trip time, or a minimum, doubled with each timeout. It
+/// runs only while a report is expected.
 #[derive(Clone, Debug)]
 pub struct Patience {
     least: Duration,
-    /// How often in a row it was in vain.
+    /// The number of consecutive timeouts.
     in_vain: u32,
     due: Option<Time>,
 }
@@ -26,25 +26,25 @@ impl Patience {
         rtt.map_or(self.least, |rtt| (rtt * 2).max(self.least))
     }
 
-    fn span(&self, rtt: Option<Duration>) -> Duration {
+    fn wait(&self, rtt: Option<Duration>) -> Duration {
         let once = self.once(rtt);
         (once * (1 << self.in_vain.min(16))).min(LONGEST.max(once))
     }
 
-    /// News came: the wait begins anew if something is still awaited.
+    /// A report arrived: the wait restarts if more are expected.
     pub fn on_news(&mut self, now: Time, rtt: Option<Duration>, awaits: bool) {
         self.in_vain = 0;
-        self.due = awaits.then(|| now + self.span(rtt));
+        self.due = awaits.then(|| now + self.wait(rtt));
     }
 
-    /// Something was sent that is to be answered: a wait that does not run begins.
+    /// A packet that requires a report was sent: starts the wait if it is not running.
     pub fn on_sent(&mut self, now: Time, rtt: Option<Duration>) {
         if self.due.is_none() {
-            self.due = Some(now + self.span(rtt));
+            self.due = Some(now + self.wait(rtt));
         }
     }
 
-    /// Whether the wait was in vain. It then stands still until something is sent.
+    /// Whether the wait has timed out. It then stops until a packet is sent.
     pub fn take_due(&mut self, now: Time) -> bool {
         let is_due = self.due.is_some_and(|due| due <= now);
         if is_due {
@@ -54,12 +54,12 @@ impl Patience {
         is_due
     }
 
-    /// How often in a row it was in vain.
+    /// The number of consecutive timeouts.
     pub fn in_vain(&self) -> u32 {
         self.in_vain
     }
 
-    /// Nobody is waited for any more: waits are not longer than the first.
+    /// No receiver is waited for any more: resets the doubling.
     pub fn forgive(&mut self) {
         self.in_vain = 0;
     }

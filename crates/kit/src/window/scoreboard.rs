@@ -3,10 +3,10 @@
 
 use layercast_core::units::Seq;
 
-/// How many numbers an acknowledgement tells of.
+/// How many numbers an acknowledgement covers.
 pub const REACH: u64 = 32;
 
-/// The newest numbers and what is known of them. Of fixed size: what falls off was answered, or will not be.
+/// The state of the newest numbers. Of fixed size: older numbers were acknowledged, or never will be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scoreboard {
     /// The highest number that was acknowledged or written off.
@@ -17,12 +17,13 @@ pub struct Scoreboard {
     received: u64,
 }
 
-/// What an acknowledgement brought.
+/// The result of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Packets that are acknowledged for the first time.
     pub acknowledged: u64,
-    /// Packets out of reach of any acknowledgement: their fate stays unknown, but they are under way no more.
+    /// Packets out of reach of any acknowledgement: their fate stays unknown, but they no longer count as
+    /// in flight.
     pub unknown: u64,
     /// Packets found lost.
     pub lost: u64,
@@ -31,7 +32,7 @@ pub struct Progress {
 }
 
 impl Scoreboard {
-    /// A board on which everything before `next` is settled.
+    /// A scoreboard on which all numbers before `next` are resolved.
     pub fn before(next: Seq) -> Scoreboard {
         Scoreboard { high: Seq(next.0.saturating_sub(1)), done: u64::MAX, received: 0 }
     }
@@ -44,8 +45,8 @@ impl Scoreboard {
         }
     }
 
-    /// An acknowledgement: bit i of `came` says whether number `highest - i` came. A number that is missing
-    /// is lost once `reorder` higher ones were received (draft, section 2.2: 3).
+    /// An acknowledgement: bit i of `came` says whether number `highest - i` was received. A number that is
+    /// missing is lost once `reorder` higher ones were received (draft, section 2.2: 3).
     pub fn on_acknowledgement(&mut self, highest: Seq, came: u32, reorder: u32) -> Progress {
         let mut progress = Progress::default();
         if highest > self.high {
@@ -60,7 +61,7 @@ impl Scoreboard {
         progress.acknowledged = u64::from(fresh.count_ones());
         self.done |= fresh;
         self.received |= fresh;
-        // What this acknowledgement and all later ones are silent about.
+        // Numbers that neither this acknowledgement nor any later one covers.
         let reach = behind + REACH;
         let beyond = if reach < 64 { !self.done & (u64::MAX << reach) } else { 0 };
         progress.unknown += u64::from(beyond.count_ones());
@@ -88,9 +89,10 @@ impl Scoreboard {
         for _ in 1..reorder {
             above &= above.wrapping_sub(1);
         }
-        // The place of the received number that has enough of them up to it; all older holes are lost.
-        let place = above.trailing_zeros();
-        let lost = if place < 63 { !self.done & (u64::MAX << (place + 1)) } else { 0 };
+        // The index of the received number that has enough received numbers up to it; all older holes are
+        // lost.
+        let index = above.trailing_zeros();
+        let lost = if index < 63 { !self.done & (u64::MAX << (index + 1)) } else { 0 };
         if lost != 0 {
             progress.lost = u64::from(lost.count_ones());
             progress.newest_lost = Some(Seq(self.high.0.saturating_sub(u64::from(lost.trailing_zeros()))));
@@ -122,7 +124,7 @@ mod tests {
         let expected = Progress { acknowledged: 1, lost: 1, newest_lost: Some(Seq(2)), unknown: 0 };
         assert_eq!(progress, expected);
         assert_eq!(board.open(), Seq(6));
-        // It is told once, and a late packet changes nothing.
+        // It is reported once, and a late packet changes nothing.
         assert_eq!(board.on_acknowledgement(Seq(5), 0b1_1111, 3), Progress::default());
     }
 
@@ -157,10 +159,10 @@ mod tests {
             let back = stream.bits() % 3;
             let ahead = if stream.chance(0.01) { stream.bits() % 150 } else { stream.bits() % 4 };
             highest += ahead;
-            let told = Seq(u64::max(1, highest.saturating_sub(if ahead == 0 { 10 * back } else { 0 })));
-            highest = highest.max(told.0);
-            seen.insert(told);
-            let progress = board.on_acknowledgement(told, stream.bits() as u32, 3);
+            let reported = Seq(u64::max(1, highest.saturating_sub(if ahead == 0 { 10 * back } else { 0 })));
+            highest = highest.max(reported.0);
+            seen.insert(reported);
+            let progress = board.on_acknowledgement(reported, stream.bits() as u32, 3);
             total += progress.acknowledged + progress.unknown + progress.lost;
             assert!(board.open().0 <= highest + 1 && board.high == Seq(highest));
             let open = (!board.done).count_ones();

@@ -1,14 +1,14 @@
-//! The most that may leave: the rate of the application's data, with short bursts.
+//! The send rate limit: the rate of the application's data, with short bursts.
 
 use layercast_core::units::{Duration, Time};
 
-/// Lets packets leave at a distance on average, and some at once.
+/// Passes packets at a mean spacing, with limited bursts.
 #[derive(Clone, Debug)]
 pub struct Throttle {
     spacing: Duration,
-    /// How far ahead of the even pace the packets may be.
+    /// How far packets may be ahead of even pacing.
     ahead: Duration,
-    /// When the next packet would leave at the even pace.
+    /// When the next packet would be sent with even pacing.
     due: Time,
 }
 
@@ -19,12 +19,12 @@ impl Throttle {
         Throttle { spacing, ahead, due: Time::ZERO }
     }
 
-    /// When the next packet may leave. It may be past.
+    /// When the next packet may be sent. It may be in the past.
     pub fn next(&self) -> Time {
         self.due - self.ahead
     }
 
-    /// A packet leaves, if it may.
+    /// Passes a packet if the limit allows it.
     pub fn take(&mut self, now: Time) -> bool {
         let may = self.next() <= now;
         if may {
@@ -45,7 +45,7 @@ mod tests {
         let taken = (0..5).filter(|_| throttle.take(at(100))).count();
         assert_eq!((taken, throttle.next()), (3, at(110)));
         assert!(throttle.take(at(110)) && !throttle.take(at(119)));
-        // What was not used is not saved up.
+        // Unused credit does not accumulate.
         assert_eq!((0..9).filter(|_| throttle.take(at(1000))).count(), 3);
     }
 }

@@ -16,7 +16,7 @@ use crate::results::table::{lay_out, one_line};
 use crate::results::text::Style;
 use crate::results::{ResultsError, Statistic};
 use crate::scenario::protocols::{FLOW_PROTOCOLS, UDP};
-use crate::scenario::{self, ProtocolCatalogue};
+use crate::scenario::{self, Catalogue};
 
 /// The version of `against.json`.
 pub const SCHEMA: u32 = 1;
@@ -28,7 +28,7 @@ pub const SCHEMA: u32 = 1;
 pub fn requests(
     request: &CompareRequest,
     versions: &[String],
-    catalogue: &dyn ProtocolCatalogue,
+    catalogue: &Catalogue,
 ) -> Result<Vec<CompareRequest>, CompareError> {
     let known: Vec<&str> = FLOW_PROTOCOLS.iter().copied().filter(|&name| name != UDP).collect();
     for (index, version) in versions.iter().enumerate() {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::error::CompareError;
 use crate::run;
-use crate::scenario::{self, ProtocolCatalogue, Scenario};
+use crate::scenario::{self, Catalogue, Scenario};
 
 /// What a session has beside options that one protocol may need otherwise than the others.
 const SESSION_KEYS: [&str; 3] = ["layers", "packet_size", "ecn"];
@@ -52,10 +52,7 @@ pub struct Contender {
 ///
 /// # Errors
 /// What is wrong with the scenario, the protocols or the flags.
-pub fn read(
-    request: &CompareRequest,
-    catalogue: &dyn ProtocolCatalogue,
-) -> Result<Vec<Contender>, CompareError> {
+pub fn read(request: &CompareRequest, catalogue: &Catalogue) -> Result<Vec<Contender>, CompareError> {
     let common = common(request);
     let base = scenario::read(&request.id, &request.text, &common, catalogue)?;
     let sessions = sessions(request, &base)?;
@@ -85,7 +82,7 @@ fn sessions(request: &CompareRequest, base: &Scenario) -> Result<Vec<String>, Co
     Ok(if request.sessions.is_empty() { all } else { request.sessions.clone() })
 }
 
-fn check_protocols(request: &CompareRequest, catalogue: &dyn ProtocolCatalogue) -> Result<(), CompareError> {
+fn check_protocols(request: &CompareRequest, catalogue: &Catalogue) -> Result<(), CompareError> {
     let known = catalogue.names();
     for (index, name) in request.protocols.iter().enumerate() {
         if !known.contains(&name.as_str()) {
@@ -115,7 +112,7 @@ fn option<'a>(flag: &'a str, protocols: &[String]) -> Result<(&'a str, &'a str),
 
 struct Reader<'a> {
     request: &'a CompareRequest,
-    catalogue: &'a dyn ProtocolCatalogue,
+    catalogue: &'a Catalogue,
     base: &'a Scenario,
     sessions: &'a [String],
     common: &'a [String],
@@ -149,7 +146,7 @@ impl Reader<'_> {
         let compared = self.base.sessions.iter().filter(|session| self.sessions.contains(&session.name));
         for session in compared {
             let name = &session.name;
-            if session.protocol != protocol {
+            if session.protocol.name() != protocol {
                 all.push(format!("session.{name}.protocol={protocol}"));
                 all.push(format!("session.{name}.options={{}}"));
             }

@@ -4,14 +4,10 @@ mod routers;
 
 use std::collections::BTreeMap;
 
-use layercast_core::contract::GaugeSpec;
 use layercast_core::family::{AnyProtocol as _, Family};
-use layercast_core::layers::LayerError;
-use layercast_core::option::{OptionError, OptionSpec, RawValue};
-use layercast_core::session::{PlanError, SessionPlan as Session};
+use layercast_core::session::SessionPlan as Session;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Time};
-use layercast_protocols::registry::{self, Protocol, Registry};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
     ArrivalsConfig, Demand, Latency, LinkConfig, LinkId, Network, NodeId, ReceiverConfig, ReceiverId,
@@ -21,79 +17,22 @@ use layercast_simulator::{
 use super::{RunError, RunRequest};
 use crate::results::{Experiment, FlowInfo, GroupInfo, LinkInfo, PaperValue, ProbeInfo, Relation, Role};
 use crate::scenario::{
-    self, DemandPlan, Draw, FlowPlan, LinkDirection, OptionValue, ProbePlan, ProtocolCatalogue, Scenario,
-    SessionPlan, Subject,
+    self, DemandPlan, Draw, FlowPlan, LinkDirection, ProbePlan, Scenario, SessionPlan, Subject,
 };
 
 /// Why a scenario that reads well cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// The session's layers are impossible.
-    #[error("the layers of session {session} are impossible")]
-    Layers {
+    /// The protocol is not of the family that is to be simulated.
+    #[error(
+        "session {session} runs {protocol}, which is not in the family that is simulated; run it with the family that it was read with"
+    )]
+    Family {
         /// The session.
         session: String,
-        /// What is wrong.
-        source: LayerError,
+        /// Its protocol.
+        protocol: &'static str,
     },
-    /// There is no such protocol.
-    #[error("there is no protocol {name}; `layercast list` names them")]
-    Protocol {
-        /// The name asked for.
-        name: String,
-    },
-    /// The protocol does not take the option.
-    #[error("session {session} cannot take its option {option}")]
-    Option {
-        /// The session.
-        session: String,
-        /// The option.
-        option: String,
-        /// What is wrong.
-        source: OptionError,
-    },
-}
-
-/// The real protocols, for the reader of scenario files.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct RegistryCatalogue;
-
-impl ProtocolCatalogue for RegistryCatalogue {
-    fn names(&self) -> Vec<&str> {
-        registry::NAMES.to_vec()
-    }
-
-    fn options(&self, protocol: &str) -> Vec<OptionSpec> {
-        Protocol::named(protocol).map_or(Vec::new(), |protocol| protocol.option_specs())
-    }
-
-    fn receiver_gauges(&self, protocol: &str) -> &'static [GaugeSpec] {
-        Protocol::named(protocol).map_or(&[], |protocol| protocol.receiver_gauges())
-    }
-
-    fn most_receivers(&self, protocol: &str) -> Option<usize> {
-        Protocol::named(protocol).and_then(|protocol| protocol.requirements().most_receivers())
-    }
-
-    fn has_routers(&self, protocol: &str) -> bool {
-        Protocol::named(protocol).is_some_and(|protocol| protocol.requirements().has_routers())
-    }
-
-    fn check_plan(
-        &self,
-        protocol: &str,
-        options: &[(String, OptionValue)],
-        plan: &Session,
-    ) -> Result<(), PlanError> {
-        let Some(mut protocol) = Protocol::named(protocol) else { return Ok(()) };
-        // What is wrong with an option alone is told where it stands.
-        let allowed = options.iter().all(|(name, value)| protocol.set(name, value.raw()).is_ok());
-        if allowed { protocol.requirements().check(plan) } else { Ok(()) }
-    }
-
-    fn check(&self, protocol: &str, name: &str, value: RawValue<'_>) -> Result<(), OptionError> {
-        Protocol::named(protocol).map_or(Err(OptionError::Unknown), |mut protocol| protocol.set(name, value))
-    }
 }
 
 /// A simulation and where its flows and links are.
@@ -121,7 +60,7 @@ pub(super) enum WorldFlowId {
 }
 
 /// Builds the world of one replication.
-pub(super) fn world(scenario: &Scenario, seed: u64) -> Result<World<Registry>, RunError> {
+pub(super) fn world<F: Family>(scenario: &Scenario, seed: u64) -> Result<World<F>, RunError> {
     let (network, nodes, links) = network(scenario, seed)?;
     let mut simulation = Simulation::new(network, seed);
     for edge in &scenario.edges {
@@ -151,11 +90,11 @@ fn schedule_crashes<F: Family>(scenario: &Scenario, flows: &[WorldFlow], simulat
 }
 
 /// Adds the flows of one table and what starts their transfers.
-fn add_flows(
+fn add_flows<F: Family>(
     plan: &FlowPlan,
     seed: u64,
     nodes: &[NodeId],
-    simulation: &mut Simulation<Registry>,
+    simulation: &mut Simulation<F>,
     flows: &mut Vec<WorldFlow>,
 ) -> Result<(), RunError> {
     let mut senders = Vec::new();
@@ -227,18 +166,17 @@ fn direction(plan: &LinkDirection, delay: Duration) -> LinkConfig {
     }
 }
 
-fn add_session(
+fn add_session<F: Family>(
     scenario: &Scenario,
     plan: &SessionPlan,
     seed: u64,
     nodes: &[NodeId],
-    simulation: &mut Simulation<Registry>,
+    simulation: &mut Simulation<F>,
     flows: &mut Vec<WorldFlow>,
 ) -> Result<u16, RunError> {
-    let protocol = protocol(plan)?;
-    let layers =
-        plan.layers.table().map_err(|source| BuildError::Layers { session: plan.name.clone(), source })?;
-    let session = Session { layers, packet_size: plan.packet_size };
+    let wrong_family = || BuildError::Family { session: plan.name.clone(), protocol: plan.protocol.name() };
+    let protocol: &F::Protocol = plan.protocol.get().ok_or_else(wrong_family)?;
+    let session = Session { layers: plan.layers.clone(), packet_size: plan.packet_size };
     let channels = protocol.requirements().channels(&session);
     let start = draw_time(plan.start, seed, &format!("start/{}", plan.name));
     let stream = |part: &str| Stream::new(seed, &format!("session/{}/{part}", plan.name));
@@ -261,7 +199,7 @@ fn add_session(
     let making = routers::Making {
         scenario,
         plan,
-        protocol: &protocol,
+        protocol,
         session: &session,
         nodes,
         start: starts.iter().fold(start, |earliest, &start| earliest.min(start)),
@@ -285,19 +223,6 @@ fn add_session(
     let ids = ids.into_iter().map(WorldFlowId::Receiver);
     flows.extend(ids.zip(starts).map(|(id, start)| WorldFlow { id, start }));
     Ok(channels)
-}
-
-fn protocol(plan: &SessionPlan) -> Result<Protocol, BuildError> {
-    let mut protocol = Protocol::named(&plan.protocol)
-        .ok_or_else(|| BuildError::Protocol { name: plan.protocol.clone() })?;
-    for (option, value) in &plan.options {
-        protocol.set(option, value.raw()).map_err(|source| BuildError::Option {
-            session: plan.name.clone(),
-            option: option.clone(),
-            source,
-        })?;
-    }
-    Ok(protocol)
 }
 
 pub(super) fn tcp_options(plan: &FlowPlan) -> TcpOptions {
@@ -410,8 +335,8 @@ pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experimen
 fn flow_info(scenario: &Scenario, flow: scenario::FlowName) -> FlowInfo {
     let session = scenario.sessions.iter().find(|session| Some(&session.name) == flow.session.as_ref());
     let kbps = |session: &SessionPlan| {
-        let table = session.layers.table().ok()?;
-        Some(table.layers().map(|layer| table.cumulative(layer).as_kbps()).collect())
+        let table = &session.layers;
+        table.layers().map(|layer| table.cumulative(layer).as_kbps()).collect()
     };
     // The flows of a table that is no session are called after the table.
     let plan = scenario.flows.iter().find(|plan| plan.to.iter().any(|place| place.flow == flow.name));
@@ -423,7 +348,7 @@ fn flow_info(scenario: &Scenario, flow: scenario::FlowName) -> FlowInfo {
         role: if flow.session.is_some() { Role::Receiver } else { Role::Sink },
         session: flow.session,
         node: flow.node,
-        level_rates_kbps: session.and_then(kbps).unwrap_or_default(),
+        level_rates_kbps: session.map(kbps).unwrap_or_default(),
     }
 }
 

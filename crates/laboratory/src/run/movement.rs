@@ -23,10 +23,9 @@ pub(super) struct FairLevels {
     rates: Vec<Vec<Rate>>,
 }
 
-/// The cumulative rates of a session's layers, from the base up; none of layers that cannot be.
+/// The cumulative rates of a session's layers, from the base up.
 fn cumulative(session: &SessionPlan) -> Vec<Rate> {
-    let table = session.layers.table().ok();
-    table.map_or(Vec::new(), |table| table.layers().map(|layer| table.cumulative(layer)).collect())
+    session.layers.layers().map(|layer| session.layers.cumulative(layer)).collect()
 }
 
 impl FairLevels {

@@ -52,7 +52,7 @@ impl Scenario {
         let receivers = self.sessions.iter().flat_map(|session| {
             session.receivers.iter().map(move |place| FlowName {
                 name: place.flow.clone(),
-                protocol: session.protocol.clone(),
+                protocol: session.protocol.name().to_owned(),
                 role: Role::Receiver,
                 session: Some(session.name.clone()),
                 node: node(place),

@@ -4,17 +4,12 @@
 use super::field::{FieldKind, TableSpec, quoted, quoted_options};
 use super::nearest::nearest;
 use super::problems::{Problem, Problems};
-use super::protocols::ProtocolCatalogue;
+use super::protocols::Catalogue;
 use super::tables::{SCENARIO, SESSION};
 use super::tree::{At, Entry, Node, Value, join, parse_override};
 
 /// Works all overrides into the tree, in order, so that the last one holds.
-pub(super) fn apply(
-    root: &mut Node,
-    overrides: &[String],
-    catalogue: &dyn ProtocolCatalogue,
-    problems: &mut Problems,
-) {
+pub(super) fn apply(root: &mut Node, overrides: &[String], catalogue: &Catalogue, problems: &mut Problems) {
     for (index, text) in overrides.iter().enumerate() {
         if let Err(problem) = apply_one(root, text, index + 1, catalogue) {
             problems.push(*problem);
@@ -22,12 +17,7 @@ pub(super) fn apply(
     }
 }
 
-fn apply_one(
-    root: &mut Node,
-    text: &str,
-    source: usize,
-    catalogue: &dyn ProtocolCatalogue,
-) -> Result<(), Box<Problem>> {
+fn apply_one(root: &mut Node, text: &str, source: usize, catalogue: &Catalogue) -> Result<(), Box<Problem>> {
     let whole = At { source, start: 0, end: text.len() };
     let Some((key, raw)) = text.split_once('=') else {
         let problem = Problem::at(whole, "", "an override needs `=` between key and value");
@@ -88,7 +78,7 @@ fn insert(node: &mut Node, path: &[String], at: At, value: Node) {
 }
 
 struct Finder<'f> {
-    catalogue: &'f dyn ProtocolCatalogue,
+    catalogue: &'f Catalogue,
     root: &'f Node,
 }
 

@@ -1,7 +1,6 @@
 //! What a scenario file describes, as plain data: the runner builds its worlds from this.
 
-pub use layercast_core::layers::Scheme;
-use layercast_core::option::RawValue;
+use layercast_core::layers::LayerTable;
 use layercast_core::units::{Duration, Rate, Size, Time};
 
 use layercast_simulator::EdgeConfig;
@@ -12,6 +11,7 @@ pub use layercast_simulator::{
 
 use super::paper::PaperValue;
 use super::probe::ProbePlan;
+use super::protocols::ProtocolPlan;
 
 /// One experiment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -139,8 +139,8 @@ pub struct LinkDirection {
 pub struct SessionPlan {
     /// Its name, the first part of the names of its flows.
     pub name: String,
-    /// The protocol's name in the registry.
-    pub protocol: String,
+    /// The protocol, with its options.
+    pub protocol: ProtocolPlan,
     /// The node of the source.
     pub source: usize,
     /// The receivers, in the order of the file.
@@ -152,7 +152,7 @@ pub struct SessionPlan {
     /// When the receivers start; if absent, at the very moment of the source.
     pub receivers_start: Option<Draw<Time>>,
     /// The layers.
-    pub layers: Scheme,
+    pub layers: LayerTable,
     /// The size of data packets on the wire.
     pub packet_size: Size,
     /// What a router needs for a join, beside the links' delays; drawn for each join.
@@ -165,8 +165,6 @@ pub struct SessionPlan {
     pub packets: Option<u32>,
     /// Which routers take part, where the protocol has routers.
     pub routers: RouterPlan,
-    /// Options of the protocol that differ from its defaults, checked against the catalogue.
-    pub options: Vec<(String, OptionValue)>,
 }
 
 /// Which routers of a session take part.
@@ -303,29 +301,4 @@ pub struct GroupPlan {
     pub name: String,
     /// The names of its flows, each once.
     pub flows: Vec<String>,
-}
-
-/// The value of a protocol's option, as the file gives it.
-#[derive(Clone, Debug, PartialEq)]
-pub enum OptionValue {
-    /// An integer.
-    Integer(i64),
-    /// A number with a fraction or exponent.
-    Number(f64),
-    /// `true` or `false`.
-    Flag(bool),
-    /// Text: a quantity with its unit, or the name of a choice.
-    Text(String),
-}
-
-impl OptionValue {
-    /// The value as protocols read it.
-    pub fn raw(&self) -> RawValue<'_> {
-        match self {
-            OptionValue::Integer(integer) => RawValue::Integer(*integer),
-            OptionValue::Number(number) => RawValue::Number(*number),
-            OptionValue::Flag(flag) => RawValue::Flag(*flag),
-            OptionValue::Text(text) => RawValue::Text(text),
-        }
-    }
 }

@@ -1,10 +1,12 @@
 //! What the reader must know of protocols: their names and options.
 
-use layercast_core::contract::GaugeSpec;
-use layercast_core::option::{OptionError, OptionSpec, RawValue};
-use layercast_core::session::{PlanError, SessionPlan};
+use std::any::Any;
+use std::fmt;
 
-use super::plan::OptionValue;
+use layercast_core::contract::GaugeSpec;
+use layercast_core::family::{AnyProtocol, Family};
+use layercast_core::option::{OptionError, OptionSpec, RawValue};
+use layercast_core::session::Requirements;
 
 /// What a flow may be: the TCP variants, of which `tcp-sack` is the `Sack1` agent of ns-2, and `udp`, a
 /// constant rate that nobody answers.
@@ -27,46 +29,154 @@ pub const UDP: &str = "udp";
 /// whose smallest retransmission timeout was 1 s.
 pub const TCP_PROFILES: &[&str] = &["ns2", "ns2-2004"];
 
-/// The multicast protocols that sessions may name. Scenario files are checked against it, so that
-/// a wrong option is told before anything runs.
-pub trait ProtocolCatalogue {
+/// The multicast protocols that sessions may name: those of a family.
+#[derive(Clone, Debug)]
+pub struct Catalogue {
+    entries: Vec<ProtocolPlan>,
+}
+
+impl Catalogue {
+    /// The protocols of a family.
+    pub fn of<F: Family>() -> Catalogue {
+        let plan = |name: &str| F::Protocol::named(name).map(ProtocolPlan::new);
+        Catalogue { entries: F::Protocol::names().into_iter().filter_map(plan).collect() }
+    }
+
     /// The names of all protocols.
-    fn names(&self) -> Vec<&str>;
+    pub fn names(&self) -> Vec<&'static str> {
+        self.entries.iter().map(ProtocolPlan::name).collect()
+    }
+
+    /// A protocol with its default options; none if there is no such protocol.
+    pub fn named(&self, name: &str) -> Option<&ProtocolPlan> {
+        self.entries.iter().find(|plan| plan.name() == name)
+    }
+
+    /// What stands for a protocol that could not be read; the scenario is rejected then.
+    pub(super) fn stand_in(&self) -> Option<ProtocolPlan> {
+        self.entries.first().cloned()
+    }
+
+    /// What receivers of a protocol show by name; nothing if there is no such protocol.
+    pub fn receiver_gauges(&self, name: &str) -> &'static [GaugeSpec] {
+        self.named(name).map_or(&[], |plan| plan.0.receiver_gauges())
+    }
 
     /// The options of a protocol; none if there is no such protocol.
-    fn options(&self, protocol: &str) -> Vec<OptionSpec>;
+    pub fn options(&self, name: &str) -> Vec<OptionSpec> {
+        self.named(name).map_or(Vec::new(), ProtocolPlan::option_specs)
+    }
+}
 
-    /// What receivers of a protocol show by name.
-    fn receiver_gauges(&self, _protocol: &str) -> &'static [GaugeSpec] {
-        &[]
+/// A protocol of some family with its options, as a session runs it. The laboratory is compiled once for all
+/// families: only what simulates knows the type ([`ProtocolPlan::get`]).
+pub struct ProtocolPlan(Box<dyn Erased>);
+
+impl ProtocolPlan {
+    /// The plan of a protocol.
+    pub fn new<P: AnyProtocol>(protocol: P) -> ProtocolPlan {
+        ProtocolPlan(Box::new(protocol))
     }
 
-    /// How many receivers a session of a protocol may have; none for any number.
-    fn most_receivers(&self, _protocol: &str) -> Option<usize> {
-        None
+    /// The protocol; none if it is of another family.
+    pub fn get<P: AnyProtocol>(&self) -> Option<&P> {
+        self.0.as_any().downcast_ref()
     }
 
-    /// Whether routers take part in a protocol.
-    fn has_routers(&self, _protocol: &str) -> bool {
-        false
+    /// The name in scenario files.
+    pub fn name(&self) -> &'static str {
+        self.0.name()
     }
 
-    /// Whether a protocol with these options, which are allowed one by one, can carry a plan.
-    ///
-    /// # Errors
-    /// As [`Requirements::check`](layercast_core::session::Requirements::check).
-    fn check_plan(
-        &self,
-        _protocol: &str,
-        _options: &[(String, OptionValue)],
-        _plan: &SessionPlan,
-    ) -> Result<(), PlanError> {
-        Ok(())
+    /// The options it has.
+    pub fn option_specs(&self) -> Vec<OptionSpec> {
+        self.0.option_specs()
     }
 
-    /// Whether a protocol's option may have a value.
+    /// Sets an option.
     ///
     /// # Errors
     /// As [`Options::set`](layercast_core::option::Options::set).
-    fn check(&self, protocol: &str, name: &str, value: RawValue<'_>) -> Result<(), OptionError>;
+    pub fn set(&mut self, name: &str, value: RawValue<'_>) -> Result<(), OptionError> {
+        self.0.set(name, value)
+    }
+
+    /// An option's value as it would be written; none if there is no such option.
+    pub fn get_option(&self, name: &str) -> Option<String> {
+        self.0.get(name)
+    }
+
+    /// What a host must know before it opens a session.
+    pub fn requirements(&self) -> &dyn Requirements {
+        self.0.requirements()
+    }
+}
+
+impl Clone for ProtocolPlan {
+    fn clone(&self) -> Self {
+        self.0.boxed()
+    }
+}
+
+impl fmt::Debug for ProtocolPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl PartialEq for ProtocolPlan {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.is(&*other.0)
+    }
+}
+
+/// [`AnyProtocol`] without its family.
+trait Erased: fmt::Debug + Send + Sync {
+    fn name(&self) -> &'static str;
+    fn option_specs(&self) -> Vec<OptionSpec>;
+    fn receiver_gauges(&self) -> &'static [GaugeSpec];
+    fn set(&mut self, name: &str, value: RawValue<'_>) -> Result<(), OptionError>;
+    fn get(&self, name: &str) -> Option<String>;
+    fn requirements(&self) -> &dyn Requirements;
+    fn boxed(&self) -> ProtocolPlan;
+    fn is(&self, other: &dyn Erased) -> bool;
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<P: AnyProtocol> Erased for P {
+    fn name(&self) -> &'static str {
+        AnyProtocol::name(self)
+    }
+
+    fn option_specs(&self) -> Vec<OptionSpec> {
+        AnyProtocol::option_specs(self)
+    }
+
+    fn receiver_gauges(&self) -> &'static [GaugeSpec] {
+        AnyProtocol::receiver_gauges(self)
+    }
+
+    fn set(&mut self, name: &str, value: RawValue<'_>) -> Result<(), OptionError> {
+        AnyProtocol::set(self, name, value)
+    }
+
+    fn get(&self, name: &str) -> Option<String> {
+        AnyProtocol::get(self, name)
+    }
+
+    fn requirements(&self) -> &dyn Requirements {
+        AnyProtocol::requirements(self)
+    }
+
+    fn boxed(&self) -> ProtocolPlan {
+        ProtocolPlan::new(self.clone())
+    }
+
+    fn is(&self, other: &dyn Erased) -> bool {
+        other.as_any().downcast_ref() == Some(self)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
 }

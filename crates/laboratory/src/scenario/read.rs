@@ -34,7 +34,7 @@ use super::field::FieldKind;
 use super::overrides;
 use super::plan::{Scenario, Window};
 use super::problems::{Problem, Problems};
-use super::protocols::ProtocolCatalogue;
+use super::protocols::Catalogue;
 use super::tables::{DEFAULTS, SCENARIO};
 use super::tree::{self, Entry, Node, Value};
 
@@ -48,7 +48,7 @@ pub fn read(
     name: &str,
     text: &str,
     overrides: &[String],
-    catalogue: &dyn ProtocolCatalogue,
+    catalogue: &Catalogue,
 ) -> Result<Scenario, ScenarioErrors> {
     let file = (name.to_owned(), text.to_owned());
     let settings = overrides.iter().map(|text| ("--set".to_owned(), text.clone()));

@@ -4,11 +4,11 @@ use serde_json::{Map, Value, json};
 
 use super::field::{Absent, Field, FieldKind, TableSpec};
 use super::probe::Quantity;
-use super::protocols::ProtocolCatalogue;
+use super::protocols::Catalogue;
 use super::tables::{ALL, SCENARIO};
 
 /// The schema, draft 2020-12. With a catalogue, the names of protocols are listed.
-pub fn schema(catalogue: Option<&dyn ProtocolCatalogue>) -> Value {
+pub fn schema(catalogue: Option<&Catalogue>) -> Value {
     let names = Names::of(catalogue);
     let inner = ALL.iter().filter(|spec| spec.name != SCENARIO.name);
     let definitions: Map<String, Value> =
@@ -29,8 +29,8 @@ struct Names<'c> {
 }
 
 impl<'c> Names<'c> {
-    fn of(catalogue: Option<&'c dyn ProtocolCatalogue>) -> Names<'c> {
-        let protocols = catalogue.map(ProtocolCatalogue::names).unwrap_or_default();
+    fn of(catalogue: Option<&'c Catalogue>) -> Names<'c> {
+        let protocols = catalogue.map(Catalogue::names).unwrap_or_default();
         let mut quantities: Vec<&str> = Quantity::ALL.iter().map(|quantity| quantity.name()).collect();
         let gauges = catalogue
             .into_iter()

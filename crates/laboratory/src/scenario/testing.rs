@@ -1,53 +1,10 @@
-//! What the tests of scenarios share: a small catalogue of protocols, and the tree of the project.
+//! What the tests of scenarios share: a small scenario, and the tree of the project.
 
 use std::path::{Path, PathBuf};
 
-use layercast_core::option::{OptionError, OptionSpec, Options, RawValue};
-use layercast_core::units::Duration;
+use layercast_protocols::registry::Registry;
 
-use super::{ProtocolCatalogue, Scenario, ScenarioErrors, read};
-
-layercast_core::choices! {
-    /// How a receiver decides.
-    pub enum Strategy {
-        /// Slowly.
-        Lazy = "lazy",
-        /// At once.
-        Naive = "naive",
-    }
-}
-
-layercast_core::options! {
-    /// Options of a made-up protocol.
-    pub struct FakeOptions {
-        /// How a receiver decides.
-        strategy: Strategy = Strategy::Lazy;
-        /// How long a join may wait.
-        t_join_max: Duration = Duration::from_secs(25), Duration::ZERO => Duration::from_secs(100);
-        /// How heavy the past is.
-        weight: f64 = 0.9, 0.0 => 1.0;
-    }
-}
-
-/// Two protocols, `elm` and `rlc`; only `elm` has options.
-pub(super) struct Fake;
-
-impl ProtocolCatalogue for Fake {
-    fn names(&self) -> Vec<&str> {
-        vec!["elm", "rlc"]
-    }
-
-    fn options(&self, protocol: &str) -> Vec<OptionSpec> {
-        if protocol == "elm" { FakeOptions::specs() } else { Vec::new() }
-    }
-
-    fn check(&self, protocol: &str, name: &str, value: RawValue<'_>) -> Result<(), OptionError> {
-        match protocol {
-            "elm" => FakeOptions::default().set(name, value),
-            _ => Err(OptionError::Unknown),
-        }
-    }
-}
+use super::{Catalogue, Scenario, ScenarioErrors, read};
 
 /// A small scenario without a mistake; everything that tests change is in it.
 pub(super) const SMALL: &str = r#"
@@ -81,10 +38,10 @@ count = 2
 start = { uniform = ["0 s", "20 s"] }
 "#;
 
-/// Reads a text with the fake catalogue.
+/// Reads a text with the built-in protocols.
 pub(super) fn read_text(text: &str, overrides: &[&str]) -> Result<Scenario, ScenarioErrors> {
     let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
-    read("test.toml", text, &overrides, &Fake)
+    read("test.toml", text, &overrides, &Catalogue::of::<Registry>())
 }
 
 /// The root of the project.

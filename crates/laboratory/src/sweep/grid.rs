@@ -1,5 +1,6 @@
 //! The cells of a sweep: every combination of the values, each read and checked as a scenario.
 
+use layercast_core::family::Family;
 use std::collections::BTreeMap;
 
 use super::axis::Axis;
@@ -7,7 +8,7 @@ use super::error::{Mistake, SweepError, SweepErrors};
 use super::metric::{self, Metric};
 use crate::results::Experiment;
 use crate::run::{self, RunRequest};
-use crate::scenario::{self, ProtocolCatalogue, Scenario, ScenarioError, Subject};
+use crate::scenario::{self, Catalogue, Scenario, ScenarioError, Subject};
 
 /// Each cell has files of its own, so more are no help.
 const MOST_CELLS: usize = 10_000;
@@ -77,7 +78,8 @@ impl Grid {
     /// # Errors
     /// All that is wrong with the scenario and the flags, each with its place; a cell that cannot be
     /// built.
-    pub fn read(request: &SweepRequest, catalogue: &dyn ProtocolCatalogue) -> Result<Grid, SweepError> {
+    pub fn read<F: Family>(request: &SweepRequest) -> Result<Grid, SweepError> {
+        let catalogue = &Catalogue::of::<F>();
         let (axes, mut mistakes) = read_axes(&request.vary);
         let metrics = metric::choose(&request.metrics, catalogue).unwrap_or_else(|errors| {
             mistakes.extend(errors.into_iter().map(Mistake::from));
@@ -101,7 +103,7 @@ impl Grid {
         // What could not be read is left out, so that the rest is checked all the same.
         let cells = reader.cells(count as usize, mistakes)?;
         for cell in &cells {
-            run::try_build(&cell.plan)
+            run::try_build::<F>(&cell.plan)
                 .map_err(|source| SweepError::Cell { cell: settings(&axes, &cell.at), source })?;
         }
         let replications = cells.first().map_or(0, |cell| cell.plan.replications);
@@ -168,7 +170,7 @@ fn decides(set: &str) -> bool {
 
 struct Reader<'a> {
     request: &'a SweepRequest,
-    catalogue: &'a dyn ProtocolCatalogue,
+    catalogue: &'a Catalogue,
     axes: &'a [Axis],
     /// What is changed in all cells.
     common: Vec<String>,

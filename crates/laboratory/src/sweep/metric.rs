@@ -6,7 +6,7 @@ use layercast_core::contract::GaugeSpec;
 
 use super::error::in_flag;
 use crate::results::text::Style;
-use crate::scenario::{ProtocolCatalogue, ScenarioError, nearest};
+use crate::scenario::{Catalogue, ScenarioError, nearest};
 
 /// What a measure is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +100,7 @@ fn of_gauge(gauge: &'static GaugeSpec) -> Metric {
 
 /// All metrics, in the order in which results tell them: what protocols show of flows comes after what all flows
 /// have.
-pub fn all(catalogue: &dyn ProtocolCatalogue) -> Vec<Metric> {
+pub fn all(catalogue: &Catalogue) -> Vec<Metric> {
     let of_flows = METRICS.iter().take_while(|metric| metric.kind == Kind::Flow);
     let mut all: Vec<Metric> = of_flows.cloned().collect();
     let rest = METRICS.get(all.len()..).unwrap_or_default();
@@ -117,10 +117,7 @@ pub fn all(catalogue: &dyn ProtocolCatalogue) -> Vec<Metric> {
 ///
 /// # Errors
 /// The names that are unknown, each with the nearest.
-pub(super) fn choose(
-    names: &[String],
-    catalogue: &dyn ProtocolCatalogue,
-) -> Result<Vec<Metric>, Vec<ScenarioError>> {
+pub(super) fn choose(names: &[String], catalogue: &Catalogue) -> Result<Vec<Metric>, Vec<ScenarioError>> {
     let all = all(catalogue);
     let known = || all.iter().map(|metric| metric.name);
     let unknown = names.iter().filter(|name| !known().any(|known| known == name.as_str()));

@@ -55,15 +55,17 @@ pub(super) fn of_flow(
 
 #[cfg(test)]
 mod tests {
+    use layercast_protocols::registry::Registry;
+
+    use crate::scenario::Catalogue;
     use layercast_core::units::Duration;
 
     use super::*;
-    use crate::run::RegistryCatalogue;
-    use crate::scenario::ProtocolCatalogue as _;
+
     use crate::sweep::metric;
 
     fn probe(flow: usize, what: &[&str]) -> ProbePlan {
-        let gauges = RegistryCatalogue.receiver_gauges("cbr");
+        let gauges = Catalogue::of::<Registry>().receiver_gauges("cbr");
         let what = what.iter().map(|name| Quantity::named(name, gauges).unwrap()).collect();
         let every = Duration::from_secs(1);
         ProbePlan { name: String::new(), subject: Subject::Flow(flow), what, every }
@@ -86,7 +88,7 @@ mod tests {
 
     #[test]
     fn what_is_told_has_a_metric() {
-        let metrics = metric::all(&RegistryCatalogue);
+        let metrics = metric::all(&Catalogue::of::<Registry>());
         let told = Quantity::ALL.iter().filter(|quantity| fold(**quantity).is_some());
         let names: Vec<&str> = told.map(|quantity| quantity.name()).collect();
         assert_eq!(names.len(), 6);

@@ -1,5 +1,6 @@
 //! Runs what a directory does not have yet, on all cores.
 
+use layercast_core::family::Family;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
@@ -53,7 +54,7 @@ impl<'g> Progress<'g> {
     /// # Errors
     /// A replication that cannot be run, a part that cannot be written. What was done before that is in
     /// the store.
-    pub fn finish(
+    pub fn finish<F: Family>(
         mut self,
         jobs: Option<usize>,
         progress: &(dyn Fn(f64) + Sync),
@@ -74,7 +75,7 @@ impl<'g> Progress<'g> {
         // One at a time: cells may differ much in what they cost.
         run::pool(jobs)?.install(|| {
             missing.into_par_iter().with_max_len(1).try_for_each(|(cell, number, part)| {
-                let replication = run::replicate(&cell.plan, number, None, &step)?;
+                let replication = run::replicate::<F>(&cell.plan, number, None, &step)?;
                 let made = Part::new(cell, &replication);
                 store.save(cell, &made)?;
                 *part = Some(made);

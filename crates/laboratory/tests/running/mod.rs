@@ -3,12 +3,14 @@
 // Each test file uses a part of this.
 #![allow(dead_code, clippy::unwrap_used)]
 
+use layercast_laboratory::scenario::Catalogue;
+use layercast_protocols::registry::Registry;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use layercast_laboratory::results::Summary;
 use layercast_laboratory::results::summary::{FlowStatistics, RunCost};
-use layercast_laboratory::run::{self, Observation, Outcome, RegistryCatalogue, RunRequest};
+use layercast_laboratory::run::{self, Observation, Outcome, RunRequest};
 use layercast_laboratory::scenario::{self, Scenario, catalogue};
 
 pub(crate) struct Ran {
@@ -45,7 +47,7 @@ pub(crate) fn built_in(name: &str) -> &'static str {
 
 pub(crate) fn read(name: &str, text: &str, overrides: &[&str]) -> Option<Scenario> {
     let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
-    scenario::read(name, text, &overrides, &RegistryCatalogue).ok()
+    scenario::read(name, text, &overrides, &Catalogue::of::<Registry>()).ok()
 }
 
 /// Runs a scenario's text with overrides, on one thread.
@@ -79,7 +81,7 @@ pub(crate) fn run_observed(
         jobs: Some(jobs),
         observation,
     };
-    let outcome = run::run(&plan, &request, &|_| {}).unwrap();
+    let outcome = run::run::<Registry>(&plan, &request, &|_| {}).unwrap();
     let cost = RunCost { wall_s: outcome.wall_s, peak_rss_bytes: None };
     let summary = Summary::new(&outcome.experiment, &outcome.replications, cost).unwrap();
     Ran { outcome, summary }

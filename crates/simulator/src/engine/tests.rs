@@ -30,7 +30,7 @@ fn serve(engine: &mut Engine<()>, end: Time, arrived: &mut Vec<(i64, Time)>) {
         match event {
             Event::Free(_) => engine.transmitter_free(LINK),
             Event::Arrival(_) => {
-                let (copy, next) = engine.land(0).unwrap();
+                let (copy, next) = engine.pop_arrival(0).unwrap();
                 let &Body::Segment(Segment { seq, .. }) = engine.slab.body(copy.packet) else { panic!() };
                 arrived.push((seq, key.time));
                 engine.slab.release(copy.packet);
@@ -103,7 +103,7 @@ fn golden_queue_limits() {
         let case = golden::vector("vectors-active-and-unicast.json", id);
         let queue = queue(id, case.whole("limit") as u32);
         let mut engine = one_link(Rate::from_mbps(0.8), Duration::from_ms(1), queue);
-        // From an access link of 100 Mbit/s a packet comes each 80 us.
+        // An access link of 100 Mbit/s delivers a packet every 80 us.
         for arrival in 0..case.whole("arrivals") {
             serve(&mut engine, Time::from_ns(80_000 * arrival), &mut Vec::new());
             engine.send(
@@ -195,7 +195,7 @@ proptest! {
         prop_assert_eq!(counters.packets + counters.queue_drops, offers.len() as u64);
         let bytes: u64 = offers.iter().map(|&(_, bytes)| u64::from(bytes)).sum();
         prop_assert!(counters.bytes <= bytes);
-        // Dropped copies are kept for whoever accounts for them; nothing else is left.
+        // Dropped copies stay until the simulation accounts for them; nothing else is left.
         prop_assert_eq!(engine.slab.copies(), engine.dropped.len());
         prop_assert_eq!(engine.carried(), 0);
     }
@@ -277,8 +277,8 @@ proptest! {
         prop_assert_eq!(engine.dropped.len() as u64, counters.queue_drops);
         prop_assert_eq!(engine.slab.copies(), engine.dropped.len());
         prop_assert_eq!(engine.carried(), 0);
-        // Whoever does not find the link busy is sent at once; so no packet arrives later than all
-        // before it take, one after the other, from the first on.
+        // A packet that finds the link idle is sent at once, so no packet arrives later than the
+        // back-to-back transmission of all packets up to it.
         let total: u64 = gaps.iter().map(|&(_, bytes)| u64::from(bytes) * 2).sum();
         if let Some(&(_, last)) = arrived.last() {
             prop_assert!(last.as_ns() <= at + total + 3000);
@@ -286,10 +286,10 @@ proptest! {
     }
 }
 
-/// Every third packet is struck: of those that take marks it is marked, of the others lost, on either
+/// The error model hits every third packet: it marks ECN-capable packets and loses the others, on either
 /// side of the link.
 #[test]
-fn an_error_model_marks_where_packets_take_marks() {
+fn an_error_model_marks_ecn_capable_packets() {
     let every_third = LossModel::Periodic(PeriodicLoss { period: 3, offset: 1, burst: 1 });
     for loss_place in [LossPlace::BeforeQueue, LossPlace::AfterLink] {
         for (ecn, loss_marks) in
@@ -308,7 +308,7 @@ fn an_error_model_marks_where_packets_take_marks() {
                     PacketCopy { packet, route, position, size_bytes, ecn: ecn.into(), channel },
                 );
                 engine.current.time += Duration::from_ms(2);
-                if let Some((mut copy, _)) = engine.land(0)
+                if let Some((mut copy, _)) = engine.pop_arrival(0)
                     && !engine.loses_on_arrival(0, &mut copy)
                 {
                     marked.push(copy.is_marked());

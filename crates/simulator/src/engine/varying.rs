@@ -33,14 +33,15 @@ impl<H: Copy> Engine<H> {
         self.enter_next_change(id);
     }
 
-    /// What the link carries is found missing where it would have arrived; what waits may wait on.
+    /// Packets on the wire are discarded when they would have arrived; waiting packets may stay in the
+    /// queue.
     fn go_down(&mut self, id: LinkId, now: Time) {
         let order = self.events.next_order();
         let link = &mut self.links[id.0 as usize];
         link.go_down(order);
         if link.flushes_queue() {
             link.account_queue(now);
-            while let Some(copy) = link.take(now, &mut self.dropped) {
+            while let Some(copy) = link.dequeue(now, &mut self.dropped) {
                 link.counters.losses += 1;
                 if let Queue::Watched(queue) = &mut link.queue {
                     queue.lose_taken();
@@ -53,14 +54,14 @@ impl<H: Copy> Engine<H> {
     fn come_up(&mut self, id: LinkId) {
         let link = &mut self.links[id.0 as usize];
         link.come_up();
-        // A transmission that the outage cut may still keep the transmitter; then it goes on from
-        // there.
+        // The transmission that the outage cut may still occupy the transmitter; its end event then resumes
+        // service.
         if !link.free_pending && !link.queue.is_empty() {
             self.transmitter_free(id);
         }
     }
 
-    /// A change comes before whatever packets do at that instant: no event has a lower order number.
+    /// A change precedes all packet events of the same instant: no event has a lower order number.
     fn enter_next_change(&mut self, id: LinkId) {
         if let Some(time) = self.links[id.0 as usize].next_step_at() {
             self.events.push(Key { time, order: 0 }, Event::Change(id.0));
@@ -72,10 +73,10 @@ impl<H: Copy> Engine<H> {
     pub(super) fn transmit_varying(&mut self, id: LinkId, copy: PacketCopy) -> Option<Key> {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
-        let (transmission, total) = link.varying_spans(self.current, copy.size_bytes);
+        let (transmission, total) = link.varying_delays(self.current, copy.size_bytes);
         let arrival = self.events.key_at(now + total);
         let free_at = self.events.key_at(now + transmission);
-        let enters = link.launch_varying(&mut self.wires, copy, arrival, free_at);
+        let enters = link.propagate_varying(&mut self.wires, copy, arrival, free_at);
         if let Queue::Watched(queue) = &mut link.queue {
             queue.arrives_at(arrival.time);
         }

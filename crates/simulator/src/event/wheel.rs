@@ -1,8 +1,8 @@
 //! The near future in slots of time.
 //!
-//! A slot is a list without order; it is put in order when its time comes. Slots should hold an entry
-//! or two: the wheel watches what it hands out and makes its slots shorter or longer. How long they
-//! are decides what an event costs and never the order of events.
+//! A slot is an unordered list that is sorted when its time comes. Slots should hold an entry or two: the
+//! wheel measures what it hands out and makes its slots shorter or longer. The slot length affects the cost
+//! of an event, never the order of events.
 
 use layercast_core::units::Time;
 
@@ -16,9 +16,9 @@ const WORDS: usize = (SLOTS / 64) as usize;
 const FIRST_SHIFT: u32 = 14;
 /// Slots are of 1/16 microsecond at least, and of 17 seconds at most.
 const SHIFTS: std::ops::RangeInclusive<u32> = 6..=34;
-/// After so many turns the length of a slot is judged.
+/// The slot length is adapted after this many turns.
 const TURNS: u32 = 4096;
-/// More entries in a slot than this are too many, on average.
+/// More entries per slot than this, on average, are too many.
 const CROWDED: u32 = 3;
 
 const NONE: u32 = u32::MAX;
@@ -46,14 +46,14 @@ pub(super) struct TimingWheel {
     shift: u32,
     /// The number of the present slot, counted from time zero.
     present: u64,
-    /// The first node of each slot; a slot's place is its number modulo their count.
+    /// The first node of each slot; a slot's index is its number modulo the number of slots.
     heads: Vec<u32>,
     /// A bit for each slot that has nodes.
     filled: [u64; WORDS],
     nodes: Vec<Node>,
     free: u32,
-    /// What there was since the length of a slot was judged: turns to a slot of the wheel, entries
-    /// they brought, entries put into the wheel, and entries that were too far ahead.
+    /// Counts since the last adaptation: turns to a slot of the wheel, entries in those slots, entries put
+    /// into the wheel, and entries too far ahead for it.
     turns: u32,
     brought: u32,
     near: u32,
@@ -78,9 +78,9 @@ impl Default for TimingWheel {
 }
 
 impl TimingWheel {
-    /// Where an entry of this time belongs now.
+    /// The region of an entry with this time.
     #[inline]
-    pub(super) fn place(&mut self, time: Time) -> Region {
+    pub(super) fn region_of(&mut self, time: Time) -> Region {
         let slot = time.as_ns() >> self.shift;
         if slot <= self.present {
             Region::Present
@@ -118,7 +118,7 @@ impl TimingWheel {
 
     /// Goes on to the next slot that has entries, or to that of `far` if it comes before, and hands
     /// out what the wheel has there. Stays where it is if there is neither.
-    pub(super) fn turn(&mut self, far: Option<Time>, present: &mut Heap) {
+    pub(super) fn advance(&mut self, far: Option<Time>, present: &mut Heap) {
         let next = self.next_filled();
         let far = far.map(|time| time.as_ns() >> self.shift);
         match (next, far) {
@@ -144,8 +144,8 @@ impl TimingWheel {
 
     /// The number of the next slot that has entries.
     fn next_filled(&self) -> Option<u64> {
-        let place = (self.present % SLOTS) as usize;
-        let (word, bit) = (place / 64, place % 64);
+        let index = (self.present % SLOTS) as usize;
+        let (word, bit) = (index / 64, index % 64);
         // The bits after the present one, then whole words, and those before it at the end.
         let after = self.filled[word] & (!0 << bit);
         let found = if after != 0 {
@@ -155,19 +155,19 @@ impl TimingWheel {
             let word = words.into_iter().find(|&word| self.filled[word] != 0)?;
             word * 64 + self.filled[word].trailing_zeros() as usize
         };
-        Some(self.present + (found + SLOTS as usize - place) as u64 % SLOTS)
+        Some(self.present + (found + SLOTS as usize - index) as u64 % SLOTS)
     }
 
-    /// Whether there is enough to judge the length of slots by.
+    /// Whether enough was counted to adapt the slot length.
     #[inline]
-    pub(super) fn is_to_be_judged(&self) -> bool {
+    pub(super) fn is_adaptation_due(&self) -> bool {
         self.turns >= TURNS
     }
 
     /// Makes slots shorter where they are crowded, and longer where much lies beyond the
     /// wheel. Many entries of one instant crowd a slot of any length; then slots stay long enough for
     /// the wheel to hold most of what comes.
-    pub(super) fn judge(&mut self, present: &mut Heap, far: &mut Heap) {
+    pub(super) fn adapt_slots(&mut self, present: &mut Heap, far: &mut Heap) {
         let crowded = self.brought > CROWDED * self.turns && self.far < self.near / 4;
         let short = self.far > self.near && self.brought < 2 * self.turns;
         (self.turns, self.brought, self.near, self.far) = (0, 0, 0, 0);
@@ -198,7 +198,7 @@ impl TimingWheel {
         (self.shift, self.present) = (shift, ended_ns >> shift);
         while let Some(&Node { entry, next }) = self.nodes.get(list as usize) {
             let number = std::mem::replace(&mut list, next);
-            match self.place(entry.key.time) {
+            match self.region_of(entry.key.time) {
                 Region::Slot(slot) => self.link(slot, number),
                 Region::Present => self.hand_over(number, present),
                 Region::Far => self.hand_over(number, far),
@@ -213,7 +213,7 @@ impl TimingWheel {
         self.filled[slot / 64] |= 1 << (slot % 64);
     }
 
-    /// Frees a node that is in no slot, and gives its entry away.
+    /// Frees a node that is in no slot and moves its entry to the heap.
     #[inline]
     fn hand_over(&mut self, number: u32, to: &mut Heap) {
         let node = &mut self.nodes[number as usize];

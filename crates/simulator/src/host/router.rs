@@ -1,4 +1,4 @@
-//! What a router sends through, and what it shares with the source of its session.
+//! The host of a router, and what it shares with the host of the source.
 
 use layercast_core::contract::{ChildSet, Header, Host, Peer, Send, Target, TraceEvent};
 use layercast_core::units::Channel;
@@ -9,7 +9,7 @@ use crate::network::LinkId;
 use crate::packet::{Body, EcnField};
 use crate::tree::{CHILDREN_CHANNEL, Tree};
 
-/// What a session's router sends through.
+/// The host of a session's router.
 pub(crate) struct RouterHost<'a, H> {
     pub(crate) engine: &'a mut Engine<H>,
     pub(crate) tree: &'a Tree,
@@ -17,7 +17,7 @@ pub(crate) struct RouterHost<'a, H> {
     pub(crate) node: u32,
     /// Its number as a member of the session.
     pub(crate) peer: Peer,
-    /// What its data says of marks.
+    /// The ECN field of its data packets.
     pub(crate) ecn: EcnField,
 }
 
@@ -33,7 +33,7 @@ impl<H: Header> Host<H> for RouterHost<'_, H> {
                 }
             }
             Target::Peer(peer) => {
-                // What is not below this node has no way down from it.
+                // A member that is not below this node has no path down from it.
                 if let Some(first) = self.tree.down_from(self.node, peer.0) {
                     send_down(self.engine, self.tree, self.peer, &send, (first, peer));
                 }

@@ -1,4 +1,4 @@
-//! A link that changes: what it is now and what comes next.
+//! A time-varying link: its present state and its next change.
 
 use std::sync::Arc;
 
@@ -18,20 +18,20 @@ pub(crate) enum Step {
     Up,
 }
 
-/// A link's variation at work.
+/// The state of a link's variation.
 #[derive(Debug)]
 pub(super) struct Varying {
     plan: Arc<LinkVariation>,
     /// The next change, and when the pass that it belongs to began.
     next_change: usize,
     pass_start: Time,
-    /// The next outage, or the one that the link is in.
+    /// The next outage, or the present one.
     next_outage: usize,
     pub(super) is_down: bool,
-    /// A packet whose arrival has a lower order number was on the link when it went down.
+    /// Packets whose arrival has a lower order number were on the link when it went down.
     pub(super) lost_below: u64,
-    /// How many packets, from the first of the wire, have their arrival in the event list. A packet
-    /// that overtakes one of those needs an entry of its own.
+    /// How many packets, from the first of the wire, have their arrival in the event list. A packet that
+    /// overtakes one of those needs its own entry.
     entered: usize,
     last_arrival: Time,
     cursor: TraceCursor,
@@ -119,7 +119,7 @@ impl Link {
         self.varying().is_some_and(|varying| varying.is_down)
     }
 
-    /// Whether what waits is lost when the link goes down.
+    /// Whether waiting packets are lost when the link goes down.
     pub(crate) fn flushes_queue(&self) -> bool {
         self.varying().is_some_and(|varying| varying.plan.flushes_queue)
     }
@@ -148,7 +148,7 @@ impl Link {
         }
     }
 
-    /// The link goes down. All that was sent took lower order numbers than this.
+    /// The link goes down. All packets sent so far have lower order numbers than this.
     pub(crate) fn go_down(&mut self, order: u64) {
         if let Some(varying) = self.varying_mut() {
             (varying.is_down, varying.lost_below) = (true, order);
@@ -162,12 +162,11 @@ impl Link {
         }
     }
 
-    /// How long the transmitter takes for a packet, and when its last bit arrives after that, both
-    /// from now.
-    pub(crate) fn varying_spans(&mut self, current: Key, size_bytes: u32) -> (Duration, Duration) {
+    /// The transmission time of a packet, and the time until its last bit arrives, both from now.
+    pub(crate) fn varying_delays(&mut self, current: Key, size_bytes: u32) -> (Duration, Duration) {
         let goes_on = current == self.free_at;
         let delay = self.delay;
-        let (plain, _) = self.spans(size_bytes);
+        let (plain, _) = self.delays(size_bytes);
         let now = current.time;
         let Some(varying) = self.varying_mut() else { return (plain, plain + delay) };
         let transmission = match &varying.plan.trace {
@@ -184,23 +183,23 @@ impl Link {
 
     /// As [`Link::launch`], on a link where packets may overtake. Returns whether the arrival has to
     /// be entered in the event list.
-    pub(crate) fn launch_varying(
+    pub(crate) fn propagate_varying(
         &mut self,
         pool: &mut WirePool,
         copy: PacketCopy,
         arrival: Key,
         free_at: Key,
     ) -> bool {
-        self.count_launch(copy, free_at);
-        let place = self.wire.insert(pool, arrival, copy);
+        self.count_transmission(copy, free_at);
+        let index = self.wire.insert(pool, arrival, copy);
         self.varying_mut().is_some_and(|varying| {
-            let enters = place < varying.entered || varying.entered == 0;
+            let enters = index < varying.entered || varying.entered == 0;
             varying.entered += usize::from(enters);
             enters
         })
     }
 
-    /// The arrival to enter after one was served, of the packet that is first now.
+    /// The arrival to enter after one was served: that of the packet now first on the wire.
     pub(super) fn next_to_enter(&mut self, next: Option<Key>) -> Option<Key> {
         let Some(varying) = self.varying_mut() else { return next };
         varying.entered -= 1;

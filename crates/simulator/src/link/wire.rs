@@ -12,13 +12,12 @@ struct Node {
     next: u32,
 }
 
-/// Room for the packets in flight on all links but the first of each; no link keeps room to itself.
-/// Places are taken in the order in which they were freed: links that are served one after another
-/// then find theirs one after another too.
+/// The pool of packets in flight on all links, except the first of each link. Nodes are reused in the order
+/// in which they were freed, so that links served one after another find theirs adjacent in memory.
 #[derive(Debug)]
 pub(crate) struct WirePool {
     nodes: Vec<Node>,
-    /// The place freed first of those that are free, and the one freed last.
+    /// The first node of the free list, and the last.
     free: u32,
     last_free: u32,
 }
@@ -31,12 +30,12 @@ impl Default for WirePool {
 
 impl WirePool {
     #[inline]
-    fn take(&mut self, node: Node) -> u32 {
+    fn allocate(&mut self, node: Node) -> u32 {
         let number = self.free;
         match self.nodes.get_mut(number as usize) {
-            Some(place) => {
-                self.free = place.next;
-                *place = node;
+            Some(slot) => {
+                self.free = slot.next;
+                *slot = node;
                 number
             }
             None => {
@@ -46,9 +45,9 @@ impl WirePool {
         }
     }
 
-    /// Frees a place that is in no wire any more.
+    /// Frees a node that is no longer in a wire.
     #[inline]
-    fn give_back(&mut self, number: u32) {
+    fn release(&mut self, number: u32) {
         self.nodes[number as usize].next = NONE;
         match self.nodes.get_mut(self.last_free as usize) {
             Some(last) if self.free != NONE => last.next = number,
@@ -58,8 +57,8 @@ impl WirePool {
     }
 }
 
-/// The packets in flight on one link, in the order of their arrival. The first has a place of its own:
-/// on most links of a large tree there is never another.
+/// The packets in flight on one link, in the order of their arrival. The first is stored inline: most links
+/// of a large tree never carry a second.
 #[derive(Debug)]
 pub(super) struct Wire {
     first: Option<(Key, PacketCopy)>,
@@ -74,14 +73,14 @@ impl Default for Wire {
 }
 
 impl Wire {
-    /// Adds a packet behind the others. Returns whether it is alone.
+    /// Appends a packet. Returns whether it is the only one.
     #[inline]
     pub(super) fn push(&mut self, pool: &mut WirePool, arrival: Key, copy: PacketCopy) -> bool {
         if self.first.is_none() {
             self.first = Some((arrival, copy));
             return true;
         }
-        let number = pool.take(Node { arrival, copy, next: NONE });
+        let number = pool.allocate(Node { arrival, copy, next: NONE });
         match pool.nodes.get_mut(self.tail as usize) {
             Some(last) => last.next = number,
             None => self.head = number,
@@ -90,9 +89,9 @@ impl Wire {
         false
     }
 
-    /// Adds a packet where its arrival belongs. Returns how many arrive before it.
+    /// Inserts a packet in the order of arrivals. Returns how many arrive before it.
     pub(super) fn insert(&mut self, pool: &mut WirePool, arrival: Key, copy: PacketCopy) -> usize {
-        let (arrival, copy, mut place) = match self.first {
+        let (arrival, copy, mut index) = match self.first {
             Some(first) if arrival < first.0 => {
                 self.first = Some((arrival, copy));
                 (first.0, first.1, 0)
@@ -102,18 +101,18 @@ impl Wire {
         let (mut before, mut after) = (NONE, self.head);
         while let Some(node) = pool.nodes.get(after as usize).filter(|node| node.arrival < arrival) {
             (before, after) = (after, node.next);
-            place += 1;
+            index += 1;
         }
         if after == NONE {
             self.push(pool, arrival, copy);
-            return place;
+            return index;
         }
-        let number = pool.take(Node { arrival, copy, next: after });
+        let number = pool.allocate(Node { arrival, copy, next: after });
         match pool.nodes.get_mut(before as usize) {
             Some(node) => node.next = number,
             None => self.head = number,
         }
-        place
+        index
     }
 
     /// Takes the first packet.
@@ -121,7 +120,7 @@ impl Wire {
     pub(super) fn pop(&mut self, pool: &mut WirePool) -> Option<PacketCopy> {
         let (_, copy) = self.first?;
         self.first = pool.nodes.get(self.head as usize).copied().map(|node| {
-            pool.give_back(std::mem::replace(&mut self.head, node.next));
+            pool.release(std::mem::replace(&mut self.head, node.next));
             (node.arrival, node.copy)
         });
         if self.head == NONE {

@@ -37,13 +37,13 @@ fn golden_gilbert_elliott() {
     }
 }
 
-/// With losses in the bad state only and there always, a run of losses is a stay in that state: its
-/// length is geometric with mean 1/r and standard deviation sqrt(1-r)/r. Over a million packets
-/// there are about 9600 stays, so the mean run of 4 has a standard error of 3.46/98 = 0.035; the
-/// share of losses s has variance s(1-s)(1+c)/(1-c) over the packets, where c = 1-p-r is how states
-/// in a row correlate: a standard error of 0.0005. Allowed are four of either.
+/// With losses in the bad state only and there always, a run of losses is a stay in that state: its length
+/// is geometric with mean 1/r and standard deviation sqrt(1-r)/r. Over a million packets there are about
+/// 9600 stays, so the mean run of 4 has a standard error of 3.46/98 = 0.035; the share of losses s has
+/// variance s(1-s)(1+c)/(1-c) over the packets, where c = 1-p-r is how states in a row correlate: a
+/// standard error of 0.0005. The tolerance is four standard errors of either.
 #[test]
-fn gilbert_elliott_is_what_its_stationary_law_says() {
+fn gilbert_elliott_has_its_stationary_distribution() {
     let chain = GilbertElliott { to_bad: 0.01, to_good: 0.25, bad_loss: 1.0, good_loss: 0.0 };
     let mut losses = process(LossModel::GilbertElliott(chain));
     let packets = 1_000_000;
@@ -60,8 +60,8 @@ fn gilbert_elliott_is_what_its_stationary_law_says() {
     assert!((run - chain.mean_bad_run()).abs() < 4.0 * 0.035, "run {run}");
 }
 
-/// 1 - (1 - 1e-4)^1000 = 0.0952 and 1 - (1 - 1e-4)^100 = 0.00995; 100,000 packets have a standard
-/// error of at most 0.00093. Allowed are four of it.
+/// 1 - (1 - 1e-4)^1000 = 0.0952 and 1 - (1 - 1e-4)^100 = 0.00995; 100,000 packets have a standard error of
+/// at most 0.00093. The tolerance is four standard errors.
 #[test]
 fn losses_by_the_byte_grow_with_the_packet() {
     for (bytes, expected) in [(1000, 0.095_167), (100, 0.009_950_7)] {
@@ -71,8 +71,8 @@ fn losses_by_the_byte_grow_with_the_packet() {
     }
 }
 
-fn two_state(unit: LossUnit, law: LengthDistribution, good: u32, bad: u32) -> LossProcess {
-    process(LossModel::TwoState(TwoStateLoss { unit, law, good, bad }))
+fn two_state(unit: LossUnit, distribution: LengthDistribution, good: u32, bad: u32) -> LossProcess {
+    process(LossModel::TwoState(TwoStateLoss { unit, distribution, good, bad }))
 }
 
 /// Good for 5, bad for 2, by hand: packet 5 uses up the good period and so enters the bad one, in which
@@ -89,21 +89,21 @@ fn periods_that_packets_only_touch_count_too() {
     assert_eq!(lost, [3, 4, 6, 7]);
 }
 
-/// A bad period that is short against packets strikes one packet each time: of periods of 10,000 and 1
-/// bytes on average, a packet of 100 bytes meets a bad one if a good one ends in it. Good periods end
-/// at a rate of 1 in 10,001 bytes: a share of 1 - exp(-100/10,001) = 0.00995, and a hundredth of that
-/// more for bad periods that lie on two packets. 400,000 packets have a standard error of 0.00016;
-/// allowed are four.
+/// A bad period that is short compared with packets hits one packet each time: of periods of 10,000 and 1
+/// bytes on average, a packet of 100 bytes touches a bad one if a good one ends in it. Good periods end at
+/// a rate of 1 in 10,001 bytes: a share of 1 - exp(-100/10,001) = 0.00995, and a hundredth of that more for
+/// bad periods that lie on two packets. 400,000 packets have a standard error of 0.00016; the tolerance is
+/// four standard errors.
 #[test]
-fn exponential_periods_strike_as_often_as_they_begin() {
+fn exponential_periods_hit_packets_as_often_as_they_begin() {
     let mut losses = two_state(LossUnit::Bytes, LengthDistribution::Exponential, 10_000, 1);
     let lost = (0..400_000).filter(|_| losses.loses(100)).count();
     let expected = 0.009_949 * 1.01;
     assert!((lost as f64 / 4e5 - expected).abs() < 4.0 * 0.000_16, "{lost}");
 }
 
-/// Long periods of equal mean length lose half; that of 2000 packets each has 250 rounds in a million,
-/// and the share of bad a standard error of 0.5/sqrt(2 * 250) = 0.022. Allowed are four.
+/// Long periods of equal mean length lose half; that of 2000 packets each has 250 rounds in a million, and
+/// the share of bad a standard error of 0.5/sqrt(2 * 250) = 0.022. The tolerance is four standard errors.
 #[test]
 fn equal_periods_lose_half() {
     let mut losses = two_state(LossUnit::Packets, LengthDistribution::Exponential, 2000, 2000);

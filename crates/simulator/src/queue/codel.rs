@@ -1,10 +1,10 @@
-//! CoDel, controlled delay (RFC 8289): packets are dropped on departure, ever more often while the
-//! time that they waited stays above a target.
+//! CoDel, controlled delay (RFC 8289): packets are dropped on departure, at an increasing rate while their
+//! sojourn time stays above a target.
 
 use layercast_core::units::{Duration, Time};
 
 use super::fifo::Fifo;
-use super::{QueueLimit, Visit};
+use super::{QueueContext, QueueLimit};
 use crate::packet::PacketCopy;
 
 /// CoDel's parameters.
@@ -36,7 +36,7 @@ impl Default for CoDelConfig {
     }
 }
 
-/// The state of the control law, apart from the packets.
+/// The state of the control law, separate from the packets.
 #[derive(Debug)]
 pub(super) struct CoDel {
     target: Duration,
@@ -88,20 +88,20 @@ impl CoDel {
         Some((copy, now >= first_above))
     }
 
-    /// Takes the next packet out of a queue and drops what the law says on the way.
-    pub(super) fn take(&mut self, fifo: &mut Fifo, visit: &mut Visit<'_>) -> Option<PacketCopy> {
-        let now = visit.now;
+    /// Dequeues the next packet, dropping packets as the control law requires.
+    pub(super) fn dequeue(&mut self, fifo: &mut Fifo, context: &mut QueueContext<'_>) -> Option<PacketCopy> {
+        let now = context.now;
         let mut next = self.pop(fifo, now);
         if self.dropping {
             while let Some((mut copy, true)) = next
                 && now >= self.drop_next
             {
                 self.count = self.count.saturating_add(1);
-                if self.ecn && visit.mark_if_capable(&mut copy) {
+                if self.ecn && context.mark_if_capable(&mut copy) {
                     self.drop_next = self.next_drop(self.drop_next);
                     return Some(copy);
                 }
-                visit.drop_by_choice(copy);
+                context.drop_by_choice(copy);
                 next = self.pop(fifo, now);
                 if let Some((_, true)) = next {
                     self.drop_next = self.next_drop(self.drop_next);
@@ -109,9 +109,9 @@ impl CoDel {
             }
             self.dropping = matches!(next, Some((_, true)));
         } else if let Some((mut copy, true)) = next {
-            let marked = self.ecn && visit.mark_if_capable(&mut copy);
+            let marked = self.ecn && context.mark_if_capable(&mut copy);
             if !marked {
-                visit.drop_by_choice(copy);
+                context.drop_by_choice(copy);
             }
             self.begin_dropping(now);
             if marked {
@@ -122,7 +122,7 @@ impl CoDel {
         next.map(|(copy, _)| copy)
     }
 
-    /// Where dropping has stopped only a while ago, it goes on at the pace that it had found.
+    /// If dropping stopped only recently, it resumes at its previous rate.
     fn begin_dropping(&mut self, now: Time) {
         self.dropping = true;
         let delta = self.count.saturating_sub(self.last_count);
@@ -137,25 +137,25 @@ impl CoDel {
 #[derive(Debug)]
 pub(crate) struct CoDelQueue {
     limit: QueueLimit,
-    law: CoDel,
+    codel: CoDel,
     fifo: Fifo,
 }
 
 impl CoDelQueue {
     pub(super) fn new(config: CoDelConfig) -> CoDelQueue {
-        CoDelQueue { limit: config.limit, law: CoDel::new(&config), fifo: Fifo::default() }
+        CoDelQueue { limit: config.limit, codel: CoDel::new(&config), fifo: Fifo::default() }
     }
 
-    pub(super) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
+    pub(super) fn enqueue(&mut self, copy: PacketCopy, context: &mut QueueContext<'_>) {
         if self.fifo.is_at(self.limit) {
-            visit.drop_for_room(copy);
+            context.drop_for_room(copy);
         } else {
-            self.fifo.push(visit.now, copy);
+            self.fifo.push(context.now, copy);
         }
     }
 
-    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
-        self.law.take(&mut self.fifo, visit)
+    pub(super) fn dequeue(&mut self, context: &mut QueueContext<'_>) -> Option<PacketCopy> {
+        self.codel.dequeue(&mut self.fifo, context)
     }
 
     pub(super) fn len(&self) -> usize {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{QueueLimit, Visit};
+use super::{QueueContext, QueueLimit};
 use crate::packet::PacketCopy;
 
 /// A drop-tail queue. It has no stamps and no clock, so that it costs as little as it can.
@@ -19,7 +19,7 @@ impl DropTail {
         DropTail { limit, ns2_compat, waiting: VecDeque::new(), waiting_bytes: 0 }
     }
 
-    /// Whether a packet of this size may enter now. A packet that meets an idle link is asked too.
+    /// Whether a packet of this size may enter now. This applies to a packet that finds the link idle, too.
     #[inline]
     pub(crate) fn admits(&self, size_bytes: u32) -> bool {
         let (filled, limit) = match self.limit {
@@ -58,7 +58,7 @@ impl DropTail {
     }
 }
 
-/// Drops at the front: senders hear of a full queue as much earlier as it is long.
+/// Drops at the front: senders learn of a full queue earlier, by the queueing delay.
 #[derive(Debug)]
 pub(crate) struct DropFront {
     queue: DropTail,
@@ -71,20 +71,20 @@ impl DropFront {
 
     /// In packets, one goes for one that comes, as in ns-2. There one goes in bytes too, even if the
     /// arrival needs more room; here as many as it needs.
-    pub(super) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
+    pub(super) fn enqueue(&mut self, copy: PacketCopy, context: &mut QueueContext<'_>) {
         let empty = DropTail::new(self.queue.limit, self.queue.ns2_compat);
         if !empty.admits(copy.size_bytes) {
-            return visit.drop_for_room(copy);
+            return context.drop_for_room(copy);
         }
         while !self.queue.admits(copy.size_bytes) {
             if let Some(first) = self.queue.pop() {
-                visit.drop_for_room(first);
+                context.drop_for_room(first);
             }
         }
         self.queue.push(copy);
     }
 
-    pub(super) fn take(&mut self) -> Option<PacketCopy> {
+    pub(super) fn dequeue(&mut self) -> Option<PacketCopy> {
         self.queue.pop()
     }
 
@@ -111,9 +111,9 @@ mod tests {
         let mut queue = Queue::DropFront(Box::new(DropFront::new(limit, true)));
         let mut driver = Driver::default();
         for (number, &size) in sizes.iter().enumerate() {
-            driver.offer(&mut queue, Time::ZERO, copy(number as u32, size, EcnField::NotCapable));
+            driver.enqueue(&mut queue, Time::ZERO, copy(number as u32, size, EcnField::NotCapable));
         }
-        let left = std::iter::from_fn(|| driver.take(&mut queue, Time::ZERO)).map(|left| left.packet);
+        let left = std::iter::from_fn(|| driver.dequeue(&mut queue, Time::ZERO)).map(|left| left.packet);
         let left = left.collect();
         assert_eq!(driver.counters.queue_drops, driver.dropped.len() as u64);
         assert_eq!(driver.counters.chosen_drops, 0);
@@ -135,7 +135,7 @@ mod tests {
         // 2500 bytes wait when 1500 come; with less than 3000 in all, two of 500 must go.
         let sizes = [500, 500, 500, 500, 500, 1500];
         assert_eq!(offered(QueueLimit::Bytes(3001), &sizes), (numbers(0..2), numbers(2..6)));
-        // What would not fit into an empty queue drives nobody out.
+        // A packet that does not fit into an empty queue removes no other.
         assert_eq!(offered(QueueLimit::Bytes(3001), &[500, 4000]), (numbers([1]), numbers([0])));
     }
 }

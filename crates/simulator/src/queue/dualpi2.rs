@@ -6,7 +6,7 @@ use layercast_core::units::{Duration, Rate, Time};
 
 use super::fifo::Fifo;
 use super::ticker::Ticker;
-use super::{QueueLimit, Visit};
+use super::{QueueContext, QueueLimit};
 use crate::packet::PacketCopy;
 
 /// DualPI2's parameters.
@@ -113,20 +113,20 @@ impl Controller {
     }
 }
 
-/// Says yes with a likelihood, evenly spread and without luck (`recur` of RFC 9332, figure 4).
+/// Deterministic marking: fires with a given frequency, evenly spread (`recur` of RFC 9332, figure 4).
 #[derive(Debug, Default)]
 struct Recurrence {
     sum: f64,
 }
 
 impl Recurrence {
-    fn strikes(&mut self, likelihood: f64) -> bool {
+    fn fires(&mut self, likelihood: f64) -> bool {
         self.sum += likelihood;
-        let strikes = self.sum > 1.0;
-        if strikes {
+        let fires = self.sum > 1.0;
+        if fires {
             self.sum -= 1.0;
         }
-        strikes
+        fires
     }
 }
 
@@ -138,8 +138,8 @@ pub(crate) struct DualPi2Queue {
     ticker: Ticker,
     low_delay: Fifo,
     classic: Fifo,
-    low_delay_strikes: Recurrence,
-    classic_strikes: Recurrence,
+    low_delay_recurrence: Recurrence,
+    classic_recurrence: Recurrence,
     /// Packets of the low-delay queue that have gone since one of the classic queue waits.
     passed: u32,
 }
@@ -152,8 +152,8 @@ impl DualPi2Queue {
             ticker: Ticker::new(config.update),
             low_delay: Fifo::default(),
             classic: Fifo::default(),
-            low_delay_strikes: Recurrence::default(),
-            classic_strikes: Recurrence::default(),
+            low_delay_recurrence: Recurrence::default(),
+            classic_recurrence: Recurrence::default(),
             passed: 0,
         }
     }
@@ -170,27 +170,27 @@ impl DualPi2Queue {
         }
     }
 
-    pub(super) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
-        self.catch_up(visit.now);
+    pub(super) fn enqueue(&mut self, copy: PacketCopy, context: &mut QueueContext<'_>) {
+        self.catch_up(context.now);
         if self.limit.is_reached(self.len(), self.bytes()) {
-            visit.drop_for_room(copy);
+            context.drop_for_room(copy);
         } else if copy.is_scalable() {
-            // Who marked a packet has written over what its sender said.
-            self.low_delay.push(visit.now, copy);
+            // A mark overwrites the codepoint set by the sender.
+            self.low_delay.push(context.now, copy);
         } else {
-            self.classic.push(visit.now, copy);
+            self.classic.push(context.now, copy);
         }
     }
 
-    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
-        self.catch_up(visit.now);
+    pub(super) fn dequeue(&mut self, context: &mut QueueContext<'_>) -> Option<PacketCopy> {
+        self.catch_up(context.now);
         while self.len() > 0 {
             let taken = if self.is_low_delay_next() {
                 self.passed += u32::from(!self.classic.is_empty());
-                self.take_low_delay(visit)
+                self.dequeue_low_delay(context)
             } else {
                 self.passed = 0;
-                self.take_classic(visit)
+                self.dequeue_classic(context)
             };
             if taken.is_some() {
                 return taken;
@@ -207,31 +207,31 @@ impl DualPi2Queue {
     }
 
     /// The first packet of the low-delay queue, unless it is dropped.
-    fn take_low_delay(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
+    fn dequeue_low_delay(&mut self, context: &mut QueueContext<'_>) -> Option<PacketCopy> {
         let (since, mut copy) = self.low_delay.pop()?;
         let mut likelihood = self.controller.coupled();
         if self.controller.is_overloaded() {
-            if self.low_delay_strikes.strikes(self.controller.classic()) {
-                visit.drop_by_choice(copy);
+            if self.low_delay_recurrence.fires(self.controller.classic()) {
+                context.drop_by_choice(copy);
                 return None;
             }
         } else if !self.low_delay.is_empty() {
-            // A packet alone has waited for the transmitter only, which on a slow link takes long.
-            likelihood = likelihood.max(self.controller.config.ramp(visit.now.since(since)));
+            // A single packet has waited for the transmitter only, which takes long on a slow link.
+            likelihood = likelihood.max(self.controller.config.ramp(context.now.since(since)));
         }
-        if self.low_delay_strikes.strikes(likelihood) {
-            visit.mark(&mut copy);
+        if self.low_delay_recurrence.fires(likelihood) {
+            context.mark(&mut copy);
         }
         Some(copy)
     }
 
     /// The first packet of the classic queue, unless it is dropped.
-    fn take_classic(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
+    fn dequeue_classic(&mut self, context: &mut QueueContext<'_>) -> Option<PacketCopy> {
         let (_, mut copy) = self.classic.pop()?;
-        if self.classic_strikes.strikes(self.controller.classic()) {
+        if self.classic_recurrence.fires(self.controller.classic()) {
             let may_mark = !self.controller.is_overloaded();
-            if !(may_mark && visit.mark_if_capable(&mut copy)) {
-                visit.drop_by_choice(copy);
+            if !(may_mark && context.mark_if_capable(&mut copy)) {
+                context.drop_by_choice(copy);
                 return None;
             }
         }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use layercast_core::units::Size;
 
 use super::flows::FlowQueues;
-use super::{QueueLimit, Visit};
+use super::{QueueContext, QueueLimit};
 use crate::packet::PacketCopy;
 
 /// The parameters of fair queueing.
@@ -38,7 +38,7 @@ pub(crate) struct FairQueue {
     numbers: Vec<Vec<u32>>,
     /// The queues that hold packets, in the order of their turns.
     round: VecDeque<u32>,
-    /// Whether the first in the round has had its quantum.
+    /// Whether the first flow of the round has received its quantum.
     is_served: bool,
 }
 
@@ -64,20 +64,20 @@ impl FairQueue {
         *number - 1
     }
 
-    pub(super) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
+    pub(super) fn enqueue(&mut self, copy: PacketCopy, context: &mut QueueContext<'_>) {
         let flow = self.classify(&copy);
-        self.flows.push(flow, visit.now, copy);
+        self.flows.push(flow, context.now, copy);
         if self.flows.enlist(flow, 0) {
             self.round.push_back(flow);
         }
         while self.flows.exceeds(self.limit)
             && let Some(longest) = self.flows.longest(self.round.iter().copied())
         {
-            self.flows.drop_one(longest, |length| length - 1, visit);
+            self.flows.drop_one(longest, |length| length - 1, context);
         }
     }
 
-    pub(super) fn take(&mut self) -> Option<PacketCopy> {
+    pub(super) fn dequeue(&mut self) -> Option<PacketCopy> {
         loop {
             let flow = *self.round.front()?;
             let Some(size_bytes) = self.flows.fifo(flow).head_bytes() else {
@@ -103,7 +103,7 @@ impl FairQueue {
         }
     }
 
-    /// The first in the round has nothing left. Credit is not kept for later.
+    /// The first flow of the round is empty. Its credit expires.
     fn leave_round(&mut self, flow: u32) {
         self.round.pop_front();
         self.is_served = false;
@@ -119,7 +119,7 @@ impl FairQueue {
     }
 }
 
-/// An element of a vector that grows to have it.
+/// An element of a vector, which grows if needed.
 fn slot<T: Default + Clone>(of: &mut Vec<T>, index: usize) -> &mut T {
     if of.len() <= index {
         of.resize(index + 1, T::default());

@@ -1,4 +1,4 @@
-//! What managed queues keep their packets in: first in, first out, each with the time it came.
+//! The packet store of managed queues: first in, first out, with arrival times.
 
 use std::collections::VecDeque;
 
@@ -25,7 +25,7 @@ impl Fifo {
         self.remove(0)
     }
 
-    /// Takes out the packet at a place, counted from the front.
+    /// Removes the packet at an index, counted from the front.
     pub(super) fn remove(&mut self, index: usize) -> Option<(Time, PacketCopy)> {
         let taken = if index == 0 { self.waiting.pop_front() } else { self.waiting.remove(index) }?;
         self.bytes -= u64::from(taken.1.size_bytes);

@@ -1,10 +1,9 @@
-//! What queues that treat flows apart have in common: a first-in, first-out queue for each, and what
-//! all of them hold together.
+//! Shared by queues with per-flow state: a first-in, first-out queue for each flow, and the totals.
 
 use layercast_core::units::Time;
 
 use super::fifo::Fifo;
-use super::{QueueLimit, Visit};
+use super::{QueueContext, QueueLimit};
 use crate::packet::PacketCopy;
 
 /// The queue of one flow, or of the flows that share a number.
@@ -43,7 +42,7 @@ impl FlowQueues {
         self.queues[flow as usize].fifo.push(now, copy);
     }
 
-    /// Lets something take packets out of a queue.
+    /// Lets a closure remove packets from a queue.
     pub(super) fn drain<T>(&mut self, flow: u32, take: impl FnOnce(&mut Fifo) -> T) -> T {
         let fifo = &mut self.queues[flow as usize].fifo;
         let (packets, bytes) = (fifo.len(), fifo.bytes());
@@ -61,7 +60,7 @@ impl FlowQueues {
         &mut self.queues[flow as usize].credit
     }
 
-    /// Notes that a queue is in a list, with this credit. Returns whether it was in none.
+    /// Records that a queue is in a list, with this credit. Returns whether it was in none before.
     pub(super) fn enlist(&mut self, flow: u32, credit: i64) -> bool {
         let queue = &mut self.queues[flow as usize];
         if queue.is_listed {
@@ -72,7 +71,7 @@ impl FlowQueues {
         true
     }
 
-    /// Notes that a queue is in no list any more.
+    /// Records that a queue is no longer in a list.
     pub(super) fn delist(&mut self, flow: u32) {
         self.queues[flow as usize].is_listed = false;
     }
@@ -90,17 +89,17 @@ impl FlowQueues {
         longest
     }
 
-    /// Drops a packet of a queue, of which `index` tells the place by the number that it holds.
-    /// Returns its size.
+    /// Drops one packet of a queue; `index` maps the queue length to the index of that packet. Returns its
+    /// size.
     pub(super) fn drop_one(
         &mut self,
         flow: u32,
         index: impl FnOnce(usize) -> usize,
-        visit: &mut Visit<'_>,
+        context: &mut QueueContext<'_>,
     ) -> u64 {
         let dropped = self.drain(flow, |fifo| fifo.remove(index(fifo.len())));
         dropped.map_or(0, |(_, copy)| {
-            visit.drop_for_room(copy);
+            context.drop_for_room(copy);
             u64::from(copy.size_bytes)
         })
     }

@@ -1,5 +1,5 @@
-//! FQ-CoDel (RFC 8290): flows are hashed into queues, each under CoDel, and served by turns of equal
-//! bytes. A flow that keeps no queue goes first.
+//! FQ-CoDel (RFC 8290): flows are hashed into queues, each under CoDel, and served by turns of equal bytes.
+//! Flows without a standing queue go first.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use layercast_core::units::{Duration, Size};
 
 use super::codel::{CoDel, CoDelConfig};
 use super::flows::FlowQueues;
-use super::{QueueLimit, Visit};
+use super::{QueueContext, QueueLimit};
 use crate::packet::PacketCopy;
 
 /// FQ-CoDel's parameters.
@@ -53,12 +53,12 @@ const MOST_DROPS: usize = 64;
 pub(crate) struct FqCoDelQueue {
     limit: QueueLimit,
     quantum: i64,
-    /// Decides which flows meet in a queue.
+    /// Perturbs the hash, which decides the flows that share a queue.
     salt: u64,
     flows: FlowQueues,
     /// CoDel of each queue.
-    laws: Vec<CoDel>,
-    /// Queues that were empty a short while ago; they are served first.
+    codels: Vec<CoDel>,
+    /// Queues that have just become active; they are served first.
     new: VecDeque<u32>,
     old: VecDeque<u32>,
 }
@@ -66,7 +66,7 @@ pub(crate) struct FqCoDelQueue {
 impl FqCoDelQueue {
     pub(super) fn new(config: FqCoDelConfig, mut stream: Stream) -> FqCoDelQueue {
         let queues = config.queues.max(1);
-        let law = CoDelConfig {
+        let codel_config = CoDelConfig {
             limit: QueueLimit::Unlimited,
             target: config.target,
             interval: config.interval,
@@ -78,7 +78,7 @@ impl FqCoDelQueue {
             quantum: i64::from(config.quantum.as_bytes().max(1)),
             salt: stream.bits(),
             flows: FlowQueues::new(queues),
-            laws: (0..queues).map(|_| CoDel::new(&law)).collect(),
+            codels: (0..queues).map(|_| CoDel::new(&codel_config)).collect(),
             new: VecDeque::with_capacity(queues as usize),
             old: VecDeque::with_capacity(queues as usize),
         }
@@ -89,26 +89,26 @@ impl FqCoDelQueue {
         let (route, channel) = copy.flow();
         let hash = mixed(self.salt ^ (u64::from(route) << 16 | u64::from(channel)));
         // The upper bits times the number of queues: without the bias of a remainder's low bits.
-        (((hash >> 32) * self.laws.len() as u64) >> 32) as u32
+        (((hash >> 32) * self.codels.len() as u64) >> 32) as u32
     }
 
-    pub(super) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
+    pub(super) fn enqueue(&mut self, copy: PacketCopy, context: &mut QueueContext<'_>) {
         let flow = self.classify(&copy);
-        self.flows.push(flow, visit.now, copy);
+        self.flows.push(flow, context.now, copy);
         if self.flows.enlist(flow, self.quantum) {
             self.new.push_back(flow);
         }
-        while self.flows.exceeds(self.limit) && self.make_room(visit) {}
+        while self.flows.exceeds(self.limit) && self.make_room(context) {}
     }
 
-    /// Drops from the front of the longest queue: up to half of its bytes. Whether there was any.
-    fn make_room(&mut self, visit: &mut Visit<'_>) -> bool {
+    /// Drops up to half of the bytes of the longest queue from its front. Returns whether there was any.
+    fn make_room(&mut self, context: &mut QueueContext<'_>) -> bool {
         let listed = self.new.iter().chain(&self.old).copied();
         let Some(longest) = self.flows.longest(listed) else { return false };
         let half = self.flows.fifo(longest).bytes() / 2;
         let mut freed = 0;
         for _ in 0..MOST_DROPS {
-            freed += self.flows.drop_one(longest, |_| 0, visit);
+            freed += self.flows.drop_one(longest, |_| 0, context);
             if freed >= half {
                 break;
             }
@@ -116,7 +116,7 @@ impl FqCoDelQueue {
         true
     }
 
-    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
+    pub(super) fn dequeue(&mut self, context: &mut QueueContext<'_>) -> Option<PacketCopy> {
         loop {
             let is_new = !self.new.is_empty();
             let list = if is_new { &mut self.new } else { &mut self.old };
@@ -128,8 +128,8 @@ impl FqCoDelQueue {
                 self.old.push_back(flow);
                 continue;
             }
-            let law = &mut self.laws[flow as usize];
-            if let Some(copy) = self.flows.drain(flow, |fifo| law.take(fifo, visit)) {
+            let codel = &mut self.codels[flow as usize];
+            if let Some(copy) = self.flows.drain(flow, |fifo| codel.dequeue(fifo, context)) {
                 *self.flows.credit(flow) -= i64::from(copy.size_bytes);
                 return Some(copy);
             }

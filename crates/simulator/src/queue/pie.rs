@@ -6,7 +6,7 @@ use layercast_core::units::{Duration, Size};
 
 use super::fifo::Fifo;
 use super::ticker::Ticker;
-use super::{QueueLimit, Visit};
+use super::{QueueContext, QueueLimit};
 use crate::packet::PacketCopy;
 
 /// PIE's parameters.
@@ -18,13 +18,13 @@ pub struct PieConfig {
     pub target: Duration,
     /// The time between two updates of the probability.
     pub update: Duration,
-    /// How long a burst passes after calm before anything is dropped.
+    /// How long a burst may last after an idle period before packets are dropped.
     pub max_burst: Duration,
     /// The weight of the distance from the target, per second.
     pub alpha: f64,
     /// The weight of the delay's change, per second.
     pub beta: f64,
-    /// The size of packets that a queue counts as short by: two of them are never dropped from.
+    /// The mean packet size: a queue of at most two such packets is never dropped from.
     pub mean_packet: Size,
     /// Up to a probability of 0.1, mark packets that take marks instead of dropping them.
     pub ecn: bool,
@@ -46,7 +46,7 @@ impl Default for PieConfig {
     }
 }
 
-/// Above this probability even packets that take marks are dropped (RFC 8033, section 5.1).
+/// Above this probability even ECN-capable packets are dropped (RFC 8033, section 5.1).
 const MOST_MARKS: f64 = 0.1;
 
 /// By how much a step is divided while the probability is below a bound (RFC 8033, section 4.2).
@@ -127,35 +127,35 @@ impl PieQueue {
         }
     }
 
-    fn catch_up(&mut self, visit: &Visit<'_>) {
-        while let Some(at) = self.ticker.due(visit.now) {
+    fn catch_up(&mut self, context: &QueueContext<'_>) {
+        while let Some(at) = self.ticker.due(context.now) {
             self.controller.update(self.fifo.head_wait(at).as_secs_f64());
             if self.fifo.is_empty() && self.controller.is_at_rest() {
-                self.ticker.skip(visit.now);
+                self.ticker.skip(context.now);
             }
         }
     }
 
-    pub(super) fn offer(&mut self, mut copy: PacketCopy, visit: &mut Visit<'_>) {
-        self.catch_up(visit);
+    pub(super) fn enqueue(&mut self, mut copy: PacketCopy, context: &mut QueueContext<'_>) {
+        self.catch_up(context);
         let config = self.controller.config;
         if self.fifo.is_at(config.limit) {
-            visit.drop_for_room(copy);
+            context.drop_for_room(copy);
             return;
         }
         let probability = self.controller.probability;
         if !self.controller.is_safe(self.fifo.bytes()) && self.stream.chance(probability) {
             let may_mark = config.ecn && probability <= MOST_MARKS;
-            if !(may_mark && visit.mark_if_capable(&mut copy)) {
-                visit.drop_by_choice(copy);
+            if !(may_mark && context.mark_if_capable(&mut copy)) {
+                context.drop_by_choice(copy);
                 return;
             }
         }
-        self.fifo.push(visit.now, copy);
+        self.fifo.push(context.now, copy);
     }
 
-    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
-        self.catch_up(visit);
+    pub(super) fn dequeue(&mut self, context: &mut QueueContext<'_>) -> Option<PacketCopy> {
+        self.catch_up(context);
         self.fifo.pop().map(|(_, copy)| copy)
     }
 

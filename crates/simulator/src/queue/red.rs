@@ -4,14 +4,14 @@
 //! (Floyd, Gummadi and Shenker, 2001), marks (RFC 3168).
 
 mod config;
-mod law;
+mod drop_function;
 
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Time};
 
 pub use self::config::{RedConfig, RedVictim, RedWeight};
-use self::law::{Arrival, DropFunction, Verdict};
-use super::Visit;
+use self::drop_function::{Arrival, DropFunction, Verdict};
+use super::QueueContext;
 use super::fifo::Fifo;
 use crate::packet::PacketCopy;
 
@@ -19,7 +19,7 @@ use crate::packet::PacketCopy;
 #[derive(Debug)]
 pub(crate) struct RedQueue {
     config: RedConfig,
-    law: DropFunction,
+    drop_function: DropFunction,
     /// Packets of mean size that the link sends in a second.
     packets_per_s: f64,
     adapted_at: Time,
@@ -34,7 +34,7 @@ impl RedQueue {
     pub(super) fn new(config: RedConfig, rate: Rate, delay: Duration, stream: Stream) -> RedQueue {
         RedQueue {
             config,
-            law: DropFunction::new(&config, rate, delay),
+            drop_function: DropFunction::new(&config, rate, delay),
             packets_per_s: config.packets_per_s(rate),
             adapted_at: Time::ZERO,
             fifo: Fifo::default(),
@@ -42,16 +42,16 @@ impl RedQueue {
         }
     }
 
-    pub(super) fn offer(&mut self, mut copy: PacketCopy, visit: &mut Visit<'_>) {
+    pub(super) fn enqueue(&mut self, mut copy: PacketCopy, context: &mut QueueContext<'_>) {
         let queue = if self.config.average_bytes { self.fifo.bytes() as f64 } else { self.fifo.len() as f64 };
-        if let Some(since) = visit.idle_since {
-            let missed = (self.packets_per_s * visit.now.since(since).as_secs_f64()).floor();
-            self.law.decay(missed);
+        if let Some(since) = context.idle_since {
+            let missed = (self.packets_per_s * context.now.since(since).as_secs_f64()).floor();
+            self.drop_function.decay(missed);
         }
-        self.law.sample(queue);
-        if self.config.adaptive && visit.now.since(self.adapted_at) > ADAPTATION {
-            self.law.adapt();
-            self.adapted_at = visit.now;
+        self.drop_function.sample(queue);
+        if self.config.adaptive && context.now.since(self.adapted_at) > ADAPTATION {
+            self.drop_function.adapt();
+            self.adapted_at = context.now;
         }
         let arrival = Arrival {
             queue,
@@ -60,24 +60,24 @@ impl RedQueue {
             is_full: self.fifo.is_at(self.config.limit()),
         };
         let stream = &mut self.stream;
-        match self.law.judge(&arrival, || stream.uniform()) {
-            Verdict::Accept => self.fifo.push(visit.now, copy),
+        match self.drop_function.decide(&arrival, || stream.uniform()) {
+            Verdict::Accept => self.fifo.push(context.now, copy),
             Verdict::Mark => {
-                visit.mark(&mut copy);
-                self.fifo.push(visit.now, copy);
+                context.mark(&mut copy);
+                self.fifo.push(context.now, copy);
             }
-            Verdict::Early => visit.drop_by_choice(copy),
+            Verdict::Early => context.drop_by_choice(copy),
             Verdict::Forced => {
-                self.fifo.push(visit.now, copy);
-                let place = self.victim();
-                if let Some((_, victim)) = self.fifo.remove(place) {
-                    visit.drop_for_room(victim);
+                self.fifo.push(context.now, copy);
+                let index = self.victim();
+                if let Some((_, victim)) = self.fifo.remove(index) {
+                    context.drop_for_room(victim);
                 }
             }
         }
     }
 
-    /// The place of the packet that goes when one must.
+    /// The index of the packet to drop.
     fn victim(&mut self) -> usize {
         let last = self.fifo.len() - 1;
         match self.config.victim {
@@ -87,7 +87,7 @@ impl RedQueue {
         }
     }
 
-    pub(super) fn take(&mut self) -> Option<PacketCopy> {
+    pub(super) fn dequeue(&mut self) -> Option<PacketCopy> {
         self.fifo.pop().map(|(_, copy)| copy)
     }
 
@@ -100,7 +100,7 @@ impl RedQueue {
     }
 
     pub(super) fn average(&self) -> f64 {
-        self.law.average
+        self.drop_function.average
     }
 }
 

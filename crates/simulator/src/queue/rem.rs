@@ -6,7 +6,7 @@ use layercast_core::units::{Duration, Rate, Size};
 
 use super::fifo::Fifo;
 use super::ticker::Ticker;
-use super::{QueueLimit, Visit};
+use super::{QueueContext, QueueLimit};
 use crate::packet::PacketCopy;
 
 /// REM's parameters.
@@ -77,14 +77,14 @@ impl Price {
         self.probability = probability(self.price, self.config.phi);
     }
 
-    /// Whether an update without arrivals and queue changes nothing that a packet could notice.
+    /// Whether an update without arrivals and queue has no effect on packets.
     fn is_at_rest(&self) -> bool {
         self.price == 0.0 && self.input < 1e-12
     }
 }
 
-/// The probability of a mark at a price. Since the exponents add, the marks over several links
-/// follow the sum of their prices.
+/// The probability of a mark at a price. Since the exponents add, the end-to-end marking probability
+/// follows the sum of the links' prices.
 fn probability(price: f64, phi: f64) -> f64 {
     1.0 - libm::pow(phi, -price)
 }
@@ -112,8 +112,8 @@ impl RemQueue {
         }
     }
 
-    fn catch_up(&mut self, visit: &Visit<'_>) {
-        while self.ticker.due(visit.now).is_some() {
+    fn catch_up(&mut self, context: &QueueContext<'_>) {
+        while self.ticker.due(context.now).is_some() {
             let config = &self.price.config;
             let queue = if config.byte_mode {
                 self.fifo.bytes() as f64 / f64::from(config.mean_packet.as_bytes())
@@ -123,13 +123,13 @@ impl RemQueue {
             self.price.update(self.arrived, queue);
             self.arrived = 0.0;
             if self.fifo.is_empty() && self.price.is_at_rest() {
-                self.ticker.skip(visit.now);
+                self.ticker.skip(context.now);
             }
         }
     }
 
-    /// Draws whether a packet is to be marked, or dropped.
-    fn strikes(&mut self, copy: &PacketCopy) -> bool {
+    /// Draws whether to signal congestion with a packet: to mark or to drop it.
+    fn draws_congestion(&mut self, copy: &PacketCopy) -> bool {
         let mut probability = self.price.probability;
         if self.price.config.byte_mode {
             probability *= f64::from(copy.size_bytes) / f64::from(self.price.config.mean_packet.as_bytes());
@@ -137,8 +137,8 @@ impl RemQueue {
         self.stream.uniform() <= probability
     }
 
-    pub(super) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
-        self.catch_up(visit);
+    pub(super) fn enqueue(&mut self, copy: PacketCopy, context: &mut QueueContext<'_>) {
+        self.catch_up(context);
         let config = self.price.config;
         let mean = f64::from(config.mean_packet.as_bytes());
         self.arrived += if config.byte_mode { f64::from(copy.size_bytes) / mean } else { 1.0 };
@@ -147,20 +147,20 @@ impl RemQueue {
             QueueLimit::Packets(packets) => self.fifo.len() as u64 + 1 >= u64::from(packets),
             QueueLimit::Bytes(bytes) => self.fifo.bytes() + u64::from(copy.size_bytes) >= bytes,
         };
-        if !config.ecn && self.strikes(&copy) {
-            visit.drop_by_choice(copy);
+        if !config.ecn && self.draws_congestion(&copy) {
+            context.drop_by_choice(copy);
         } else if full {
-            visit.drop_for_room(copy);
+            context.drop_for_room(copy);
         } else {
-            self.fifo.push(visit.now, copy);
+            self.fifo.push(context.now, copy);
         }
     }
 
-    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
-        self.catch_up(visit);
+    pub(super) fn dequeue(&mut self, context: &mut QueueContext<'_>) -> Option<PacketCopy> {
+        self.catch_up(context);
         let (_, mut copy) = self.fifo.pop()?;
-        if self.price.config.ecn && copy.is_ecn_capable() && self.strikes(&copy) {
-            visit.mark(&mut copy);
+        if self.price.config.ecn && copy.is_ecn_capable() && self.draws_congestion(&copy) {
+            context.mark(&mut copy);
         }
         Some(copy)
     }

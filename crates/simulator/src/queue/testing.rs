@@ -1,19 +1,19 @@
-//! What tests of queues share.
+//! Helpers for tests of queues.
 
 use layercast_core::units::Time;
 
-use super::{Queue, Visit};
+use super::{Queue, QueueContext};
 use crate::measure::LinkCounters;
 use crate::packet::{Dropped, EcnField, PacketCopy, PacketId};
 
-/// A copy that is told from others by its packet.
+/// A copy identified by its packet number.
 pub(crate) fn copy(number: u32, size_bytes: u32, ecn: EcnField) -> PacketCopy {
     let packet = PacketId::from_number(number);
     PacketCopy { packet, route: 0, position: 0, size_bytes, ecn: ecn.into(), channel: 0 }
 }
 
-/// The same on a route of its own, or a channel of it.
-pub(crate) fn parcel_of((route, channel): (u32, u16), number: u32, size_bytes: u32) -> PacketCopy {
+/// The same on another route, or on a channel of that route.
+pub(crate) fn copy_of((route, channel): (u32, u16), number: u32, size_bytes: u32) -> PacketCopy {
     PacketCopy { route, channel, ..copy(number, size_bytes, EcnField::NotCapable) }
 }
 
@@ -25,15 +25,15 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    pub(crate) fn visit(&mut self, now: Time) -> Visit<'_> {
-        Visit { now, idle_since: None, counters: &mut self.counters, dropped: &mut self.dropped }
+    pub(crate) fn context(&mut self, now: Time) -> QueueContext<'_> {
+        QueueContext { now, idle_since: None, counters: &mut self.counters, dropped: &mut self.dropped }
     }
 
-    pub(crate) fn offer(&mut self, queue: &mut Queue, now: Time, copy: PacketCopy) {
-        queue.offer(copy, &mut self.visit(now));
+    pub(crate) fn enqueue(&mut self, queue: &mut Queue, now: Time, copy: PacketCopy) {
+        queue.enqueue(copy, &mut self.context(now));
     }
 
-    pub(crate) fn take(&mut self, queue: &mut Queue, now: Time) -> Option<PacketCopy> {
-        queue.take(&mut self.visit(now))
+    pub(crate) fn dequeue(&mut self, queue: &mut Queue, now: Time) -> Option<PacketCopy> {
+        queue.dequeue(&mut self.context(now))
     }
 }

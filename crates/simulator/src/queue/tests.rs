@@ -1,4 +1,4 @@
-//! What holds for all queues, whatever is done to them.
+//! Invariants of all queues under any sequence of operations.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Size, Time};
 use proptest::prelude::*;
 
-use super::testing::{Driver, parcel_of};
+use super::testing::{Driver, copy_of};
 use super::*;
 use crate::packet::{EcnBits, EcnField};
 
@@ -67,7 +67,7 @@ fn kinds(limit: QueueLimit) -> Vec<QueueConfig> {
     ]
 }
 
-/// One operation: so much later, a packet of a flow comes, or one is asked for.
+/// One operation: after some time a packet of a flow arrives, or one is dequeued.
 #[derive(Clone, Copy, Debug)]
 enum Operation {
     Offer { gap_ns: u64, flow: (u32, u16), size_bytes: u32, ecn: EcnField, marked: bool },
@@ -88,24 +88,24 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// Counts packets that left, and holds them against what came: each once, those of a flow that say the
-/// same of marks in order, and marked only where marks are taken.
+/// Compares the packets that left with those that arrived: each once, those of a flow with the same ECN
+/// codepoint in order, and marked only if ECN-capable.
 #[derive(Debug, Default)]
 struct Ledger {
     came: Vec<PacketCopy>,
     gone: usize,
-    /// The last one out of each flow and queue of it.
+    /// The last packet out, by flow and sub-queue.
     last: BTreeMap<((u32, u16), u8), usize>,
     is_out: Vec<bool>,
 }
 
 impl Ledger {
-    fn offer(&mut self, copy: PacketCopy) {
+    fn enqueue(&mut self, copy: PacketCopy) {
         self.came.push(copy);
         self.is_out.push(false);
     }
 
-    /// The number of a packet is in its position, which queues leave alone.
+    /// The number of a packet is in its position, which queues do not change.
     fn leave(&mut self, copy: &PacketCopy) {
         let number = copy.position as usize;
         assert!(!self.is_out[number], "{copy:?} twice");
@@ -116,7 +116,7 @@ impl Ledger {
         assert!(!copy.is_marked() || self.came[number].is_ecn_capable());
     }
 
-    fn take(&mut self, copy: &PacketCopy) {
+    fn dequeue(&mut self, copy: &PacketCopy) {
         self.leave(copy);
         let number = copy.position as usize;
         let came = &self.came[number];
@@ -149,16 +149,16 @@ proptest! {
                     Operation::Offer { gap_ns, flow, size_bytes, ecn, marked } => {
                         now += Duration::from_ns(gap_ns);
                         let number = ledger.came.len() as u32;
-                        let copy = parcel_of(flow, number, size_bytes);
+                        let copy = copy_of(flow, number, size_bytes);
                         let ecn = if marked { EcnBits::MARKED } else { ecn.into() };
                         let copy = PacketCopy { position: number, ecn, ..copy };
-                        ledger.offer(copy);
-                        driver.offer(&mut queue, now, copy);
+                        ledger.enqueue(copy);
+                        driver.enqueue(&mut queue, now, copy);
                     }
                     Operation::Take { gap_ns } => {
                         now += Duration::from_ns(gap_ns);
-                        match driver.take(&mut queue, now) {
-                            Some(copy) => ledger.take(&copy),
+                        match driver.dequeue(&mut queue, now) {
+                            Some(copy) => ledger.dequeue(&copy),
                             None => prop_assert!(queue.is_empty(), "{config:?} withholds packets"),
                         }
                     }
@@ -172,8 +172,8 @@ proptest! {
                     prop_assert!(queue.len() <= limit as usize, "{config:?}");
                 }
             }
-            while let Some(copy) = driver.take(&mut queue, now) {
-                ledger.take(&copy);
+            while let Some(copy) = driver.dequeue(&mut queue, now) {
+                ledger.dequeue(&copy);
             }
             for dropped in std::mem::take(&mut driver.dropped) {
                 ledger.leave(&dropped.0);

@@ -2,8 +2,8 @@
 
 use layercast_core::units::{Duration, Time};
 
-/// Tells which updates of a periodic rule have fallen due since the last visit. Update number n is
-/// at n periods; one that falls on the very moment of a visit comes before it.
+/// Yields the updates of a periodic rule that have become due since the last operation. Update number n is
+/// at n periods; an update at the instant of an operation precedes it.
 #[derive(Debug)]
 pub(super) struct Ticker {
     period: Duration,
@@ -11,7 +11,7 @@ pub(super) struct Ticker {
 }
 
 impl Ticker {
-    /// A period of zero would never let time pass; it is taken as a nanosecond.
+    /// A period of zero would never advance; it counts as a nanosecond.
     pub(super) fn new(period: Duration) -> Ticker {
         let period = period.max(Duration::from_ns(1));
         Ticker { period, next: Time::ZERO + period }
@@ -26,7 +26,7 @@ impl Ticker {
         })
     }
 
-    /// Passes over all updates up to now: for states that updates do not change any more.
+    /// Skips all updates up to now: for states that updates no longer change.
     pub(super) fn skip(&mut self, now: Time) {
         if self.next <= now {
             let missed = now.since(self.next).as_ns() / self.period.as_ns() + 1;

@@ -1,4 +1,4 @@
-//! A queue with a tap on its link: it does what the queue inside does and keeps a log.
+//! A queue with a tap on its link: it behaves as the inner queue and keeps a log.
 //!
 //! The link of a watched queue takes the path of managed queues, so that a link without a tap never tests for
 //! one. For a drop-tail queue both paths have the same outcome.
@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, VecDeque};
 use layercast_core::units::{Duration, Time};
 
 use super::drop_tail::DropTail;
-use super::{Queue, QueueLimit, Visit};
+use super::{Queue, QueueContext, QueueLimit};
 use crate::packet::{EcnBits, PacketCopy, PacketId};
 use crate::tapped::TappedId;
 
 /// What happened to a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkEvent {
-    /// It came to the link. A later record has its fate.
+    /// It was offered to the link. A later record has its outcome.
     Offered,
     /// The queue dropped it, on arrival or later.
     Dropped,
@@ -29,7 +29,7 @@ pub enum LinkEvent {
     Arrived,
 }
 
-/// A record as the link knows it; the simulation knows whose the packet is.
+/// A record as the link knows it; the simulation adds the owner of the packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawRecord {
     pub(crate) at: Time,
@@ -39,7 +39,7 @@ pub(crate) struct RawRecord {
     pub(crate) packet: TappedId,
 }
 
-/// How long a transmitter takes for a packet.
+/// The transmission time of a packet.
 pub(crate) fn transmission(size_bytes: u32, ns_per_byte: f64) -> Duration {
     Duration::from_ns((f64::from(size_bytes) * ns_per_byte + 0.5) as u64)
 }
@@ -52,8 +52,8 @@ pub(crate) struct Watched {
     delay: Duration,
     /// Which tapped packets wait.
     waiting: BTreeMap<PacketId, TappedId>,
-    /// What is on the wire, with the time of arrival. An arrival is no event here: it becomes a
-    /// record when its time has passed.
+    /// What is on the wire, with the time of arrival. An arrival is not an event here: it becomes a record
+    /// when its time has passed.
     wire: VecDeque<RawRecord>,
     records: Vec<RawRecord>,
 }
@@ -82,11 +82,11 @@ impl Watched {
         }
     }
 
-    /// The packet sent last arrives at another time than a link that does not change would have it.
+    /// The packet sent last arrives at another time than on a link that does not vary.
     pub(crate) fn arrives_at(&mut self, at: Time) {
         if let Some(sent) = self.wire.pop_back() {
-            let place = self.wire.partition_point(|record| record.at <= at);
-            self.wire.insert(place, RawRecord { at, ..sent });
+            let index = self.wire.partition_point(|record| record.at <= at);
+            self.wire.insert(index, RawRecord { at, ..sent });
         }
     }
 
@@ -104,24 +104,24 @@ impl Watched {
         self.records.drain(..).for_each(sink);
     }
 
-    pub(super) fn offer(&mut self, copy: PacketCopy, visit: &mut Visit<'_>) {
+    pub(super) fn enqueue(&mut self, copy: PacketCopy, context: &mut QueueContext<'_>) {
         if let Some(&packet) = self.waiting.get(&copy.packet) {
-            self.record(visit.now, LinkEvent::Offered, copy, packet);
+            self.record(context.now, LinkEvent::Offered, copy, packet);
         }
-        let before = (visit.dropped.len(), visit.counters.marks);
-        self.inner.offer(copy, visit);
-        self.note_choices(before, Some(copy), visit);
+        let before = (context.dropped.len(), context.counters.marks);
+        self.inner.enqueue(copy, context);
+        self.note_choices(before, Some(copy), context);
     }
 
-    pub(super) fn take(&mut self, visit: &mut Visit<'_>) -> Option<PacketCopy> {
-        let before = (visit.dropped.len(), visit.counters.marks);
-        let taken = self.inner.take(visit);
-        self.note_choices(before, taken, visit);
+    pub(super) fn dequeue(&mut self, context: &mut QueueContext<'_>) -> Option<PacketCopy> {
+        let before = (context.dropped.len(), context.counters.marks);
+        let taken = self.inner.dequeue(context);
+        self.note_choices(before, taken, context);
         let copy = taken?;
-        // A packet that was there before the tap is unknown.
+        // A packet that was enqueued before the tap is unknown.
         if let Some(packet) = self.waiting.remove(&copy.packet) {
-            self.record(visit.now, LinkEvent::Sent, copy, packet);
-            let at = visit.now + (transmission(copy.size_bytes, self.ns_per_byte) + self.delay);
+            self.record(context.now, LinkEvent::Sent, copy, packet);
+            let at = context.now + (transmission(copy.size_bytes, self.ns_per_byte) + self.delay);
             self.wire.push_back(RawRecord { at, event: LinkEvent::Arrived, copy, packet });
         }
         Some(copy)
@@ -131,25 +131,30 @@ impl Watched {
         &self.inner
     }
 
-    /// What the queue inside did since `before`. It marks only the packet that it takes in or hands
-    /// out.
-    fn note_choices(&mut self, before: (usize, u64), at_hand: Option<PacketCopy>, visit: &Visit<'_>) {
+    /// Records what the inner queue did since `before`. It marks only the packet that it enqueues or
+    /// dequeues.
+    fn note_choices(
+        &mut self,
+        before: (usize, u64),
+        at_hand: Option<PacketCopy>,
+        context: &QueueContext<'_>,
+    ) {
         let (drops, marks) = before;
-        for dropped in visit.dropped.get(drops..).unwrap_or_default() {
+        for dropped in context.dropped.get(drops..).unwrap_or_default() {
             if let Some(packet) = self.waiting.remove(&dropped.0.packet) {
-                self.record(visit.now, LinkEvent::Dropped, dropped.0, packet);
+                self.record(context.now, LinkEvent::Dropped, dropped.0, packet);
             }
         }
-        if visit.counters.marks > marks
+        if context.counters.marks > marks
             && let Some(copy) = at_hand
             && let Some(&packet) = self.waiting.get(&copy.packet)
         {
-            self.record(visit.now, LinkEvent::Marked, PacketCopy { ecn: EcnBits::MARKED, ..copy }, packet);
+            self.record(context.now, LinkEvent::Marked, PacketCopy { ecn: EcnBits::MARKED, ..copy }, packet);
         }
     }
 
     fn record(&mut self, at: Time, event: LinkEvent, copy: PacketCopy, packet: TappedId) {
-        // One that arrives now may yet be lost by the error model, if its event is still to come.
+        // A packet that arrives now may still be lost by the error model, if its event is still to come.
         self.record_arrivals(|arrival| arrival < at);
         self.records.push(RawRecord { at, event, copy, packet });
     }

@@ -1,4 +1,4 @@
-//! Trees and edge routers of a simulation, and what happens to memberships over time.
+//! Trees and edge routers of a simulation, and scheduled changes of membership.
 
 use layercast_core::contract::{Input, JoinError};
 use layercast_core::family::Family;
@@ -24,8 +24,8 @@ impl<F: Family> Simulation<F> {
         }
     }
 
-    /// Lets a receiver's host crash: it hears and says nothing from then on. The edge at its node
-    /// notices after its membership interval; where there is none, nobody ever does.
+    /// Lets a receiver's host crash: it receives and sends nothing from then on. The edge at its node
+    /// notices after its membership interval; without an edge the crash is never noticed.
     pub fn crash_receiver(&mut self, id: ReceiverId, at: Time) {
         let key = self.engine.events.key_at(at);
         self.engine
@@ -33,27 +33,27 @@ impl<F: Family> Simulation<F> {
             .push(key, Event::Crash(self.sessions[id.session as usize].first_agent + id.receiver));
     }
 
-    /// The tree of the session that takes these routes, and where its parts come from: the receivers, as
-    /// given, and the nodes.
-    pub(super) fn plant(
+    /// Builds the tree of the session with these routes. Also returns the origins of its parts: the
+    /// receivers, as given, and the nodes.
+    pub(super) fn build_tree(
         &self,
         (session, source): (&str, NodeId),
-        places: &[ReceiverPlan],
+        plans: &[ReceiverPlan],
         channels: u16,
         routes: Routes,
     ) -> Result<(Tree, Origins), NetworkError> {
-        let receivers: Vec<NodeId> = places.iter().map(|place| place.node).collect();
+        let receivers: Vec<NodeId> = plans.iter().map(|plan| plan.node).collect();
         let (shape, origins) = Shape::new(&self.network, &self.routing, source, &receivers)?;
         let mut tree = Tree::new(shape, usize::from(channels), routes);
         tree.open_edges(&self.edges, &origins.nodes);
-        if tree.has_edges() || places.iter().any(|place| place.latencies.are_drawn()) {
+        if tree.has_edges() || plans.iter().any(|plan| plan.latencies.are_drawn()) {
             let name = |node: NodeId| format!("membership/{session}/{}", self.network.node_name(node));
             tree.set_streams(origins.nodes.iter().map(|&node| Stream::new(self.seed, &name(node))).collect());
         }
         Ok((tree, origins))
     }
 
-    /// A host is gone: nothing wakes its endpoint again, and its memberships are left as they are.
+    /// A host has crashed: nothing wakes its endpoint again, and its memberships stay as they are.
     pub(super) fn crash_agent(&mut self, agent: u32) {
         if let Agent::Receiver { session, receiver } = self.agents[agent as usize] {
             let session = &mut self.sessions[session as usize];
@@ -63,13 +63,13 @@ impl<F: Family> Simulation<F> {
         }
     }
 
-    /// A scheduled change of membership comes into force.
+    /// A scheduled change of membership takes effect.
     pub(super) fn serve_membership(&mut self, route: u32, slot: u32) {
         if let Route::Membership { session } = self.routes[route as usize] {
             let tree = &mut self.sessions[session as usize].tree;
-            if let Some(refusal) = tree.serve_later(&mut self.engine, slot) {
+            if let Some(refusal) = tree.apply_pending(&mut self.engine, slot) {
                 let failed = Input::JoinFailed(refusal.channel, JoinError::Limit);
-                self.tell_receiver(session, refusal.receiver, failed);
+                self.drive_receiver(session, refusal.receiver, failed);
             }
         }
     }

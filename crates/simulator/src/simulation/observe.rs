@@ -1,4 +1,4 @@
-//! Looking at a run without changing it: taps on links, logs of receivers, queues.
+//! Observation of a run without changing it: taps on links, logs of receivers, queues.
 
 use layercast_core::contract::Peer;
 use layercast_core::family::Family;
@@ -40,7 +40,7 @@ pub struct DropRecord<H> {
     pub carried: Carried<H>,
 }
 
-/// What a packet is, and whose.
+/// The type of a packet and its owner.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Carried<H> {
     /// Data of a TCP connection.
@@ -49,7 +49,7 @@ pub enum Carried<H> {
         connection: TcpId,
         /// The number of the packet, from 0.
         seq: i64,
-        /// It says that the window was cut (CWR of RFC 3168, section 6.1.2).
+        /// CWR: the window was cut (RFC 3168, section 6.1.2).
         reduced: bool,
     },
     /// An acknowledgement of a TCP connection.
@@ -60,7 +60,7 @@ pub enum Carried<H> {
         cumulative: i64,
         /// Ranges [left, right) of packets that have arrived beyond.
         blocks: Vec<(i64, i64)>,
-        /// It says that a mark came (ECE of RFC 3168, section 6.1.3).
+        /// ECE: a mark arrived (RFC 3168, section 6.1.3).
         echo: bool,
     },
     /// A packet of a constant-rate flow.
@@ -79,21 +79,21 @@ pub enum Carried<H> {
     },
     /// A unicast packet between the source of a session and a receiver, or between those and routers.
     Unicast {
-        /// The receiver; of a packet from a router to the source, or from above to a router, a number of the
-        /// router's own that is no receiver's.
+        /// The receiver; for a packet from a router to the source, or from upstream to a router, a number
+        /// of the router that is not a receiver's.
         receiver: ReceiverId,
-        /// Whether it is on its way to the source, or to the next router before it.
+        /// Whether it is going up to the source, or to the next router on the path.
         to_source: bool,
         /// The protocol's header.
         header: H,
     },
-    /// A change of membership on its way up a session's tree.
+    /// A membership message on its path up a session's tree.
     Membership {
         /// The session.
         session: SessionId,
         /// The channel.
         channel: Channel,
-        /// What is asked of the router above.
+        /// The change requested from the upstream router.
         change: MembershipChange,
     },
 }
@@ -106,17 +106,16 @@ impl SessionId {
 }
 
 impl<F: Family> Simulation<F> {
-    /// Puts a tap on one direction of a link: from now on it keeps a record of all that happens to
-    /// packets there, until [`Simulation::drain_link`] takes them. The run is the same with it. A
-    /// link without a tap does not pay for others having one. What waits at the link already stays
-    /// unseen.
+    /// Puts a tap on one direction of a link: from now on it keeps a record of all that happens to packets
+    /// there, until [`Simulation::drain_link`] takes them. The tap does not change the run and costs other
+    /// links nothing. Packets already waiting at the link are not seen.
     pub fn watch_link(&mut self, id: LinkId) {
         self.engine.links[id.0 as usize].watch();
     }
 
-    /// Hands out the records of a tap since the last call, in the order of their times. Call it
-    /// between runs, often enough that they fit into memory: a packet leaves three or four. A link
-    /// without a tap has none.
+    /// Passes on the records of a tap since the last call, in the order of their times. Call it between
+    /// runs, often enough that they fit into memory: a packet leaves three or four. A link without a tap
+    /// has none.
     pub fn drain_link(&mut self, id: LinkId, sink: &mut impl FnMut(LinkRecord<F::Header>)) {
         let now = self.engine.now();
         let mut raw = Vec::new();
@@ -130,15 +129,14 @@ impl<F: Family> Simulation<F> {
         }
     }
 
-    /// Keeps a log of what the queues of all links drop from now on, until
-    /// [`Simulation::drain_drops`] takes it. The run is the same with it, and costs the same but for the
-    /// drops themselves.
+    /// Keeps a log of what the queues of all links drop from now on, until [`Simulation::drain_drops`]
+    /// takes it. The log does not change the run, and costs nothing except for the drops themselves.
     pub fn keep_drops(&mut self) {
         self.engine.drop_log.get_or_insert_default();
     }
 
-    /// Hands out what queues have dropped since the last call, in the order of time. Losses of error
-    /// models and of links that go down are not among it.
+    /// Passes on what queues have dropped since the last call, in the order of time. Losses by error models
+    /// and by links that go down are not included.
     pub fn drain_drops(&mut self, sink: &mut impl FnMut(DropRecord<F::Header>)) {
         let Some(log) = &mut self.engine.drop_log else { return };
         let mut drops = std::mem::take(log);
@@ -148,20 +146,19 @@ impl<F: Family> Simulation<F> {
                 sink(DropRecord { at, link, size, carried });
             }
         }
-        // The room is used again.
+        // The allocation is reused.
         drops.clear();
         self.engine.drop_log = Some(drops);
     }
 
-    /// Keeps a log of what all receivers that there are do from now on, until
-    /// [`Simulation::drain_log`] takes it.
+    /// Keeps a log of what all present receivers do from now on, until [`Simulation::drain_log`] takes it.
     pub fn keep_logs(&mut self) {
         for log in self.sessions.iter_mut().flat_map(|session| &mut session.logs) {
             log.entries.get_or_insert_default();
         }
     }
 
-    /// Hands out a receiver's log since the last call, in the order of time.
+    /// Passes on a receiver's log since the last call, in the order of time.
     pub fn drain_log(&mut self, id: ReceiverId, sink: &mut impl FnMut(ReceiverEntry)) {
         let log = &mut self.sessions[id.session as usize].logs[id.receiver as usize];
         if let Some(entries) = &mut log.entries {
@@ -169,7 +166,7 @@ impl<F: Family> Simulation<F> {
         }
     }
 
-    /// What waits at a link now.
+    /// The state of a link's queue now.
     pub fn queue_state(&self, id: LinkId) -> QueueState {
         let queue = &self.engine.links[id.0 as usize].queue;
         QueueState { packets: queue.len(), bytes: queue.bytes(), average: queue.average() }
@@ -182,11 +179,11 @@ impl<F: Family> Simulation<F> {
         Some(LinkRecord { at, event, size: Size::from_bytes(copy.size_bytes), ecn: copy.ecn.0, carried })
     }
 
-    /// What a packet is. None for a packet that is not on a route of its kind, which there is not.
+    /// The type of a packet. None for a packet on a route of another kind, which cannot happen.
     fn carried(&self, copy: &PacketCopy, body: Body<F::Header>) -> Option<Carried<F::Header>> {
         match (&self.routes[copy.route as usize], body) {
             (&Route::Path { agent, .. }, Body::Segment(segment)) => {
-                // A connection's agents stand together, the sender first.
+                // The agents of a connection are adjacent, the sender first.
                 let connection = TcpId { sender: agent.checked_sub(1)?, sink: agent };
                 Some(Carried::TcpData { connection, seq: segment.seq, reduced: segment.reduced })
             }

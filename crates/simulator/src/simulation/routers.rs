@@ -10,14 +10,14 @@ use crate::network::{LinkId, NetworkError, NodeId};
 use crate::packet::{Body, PacketCopy};
 use crate::tree::{MOST_CHILD_LINKS, Shape, Tree};
 
-/// A node at which a router of a session's protocol takes part while it lives. In between the node is passive:
-/// it forwards as all others.
+/// A node at which a router of a session's protocol is active during its lives. Otherwise the node is
+/// passive and forwards as all others.
 #[derive(Debug)]
 pub struct RouterConfig<F: Family> {
     /// The node: of the session's tree, with neither its source nor a receiver.
     pub node: NodeId,
-    /// Its lives, in order of time, none before the end of the one before. A router that loses its state has
-    /// two, one behind the other.
+    /// Its lives, in order of time, none before the end of the one before. A router that loses its state
+    /// has two, one after the other.
     pub lives: Vec<RouterLife<F>>,
 }
 
@@ -28,11 +28,11 @@ pub struct RouterLife<F: Family> {
     pub router: F::Router,
     /// When it starts.
     pub start: Time,
-    /// When it is gone with all that it knew, without a word, if before the end.
+    /// When it fails silently with all its state, if before the end.
     pub stop: Option<Time>,
 }
 
-/// A router at work.
+/// The state of a router.
 #[derive(Debug)]
 pub(super) struct RouterAgent<F: Family> {
     session: u32,
@@ -48,12 +48,12 @@ impl<F: Family> Simulation<F> {
     ///
     /// # Errors
     /// [`NetworkError::NoPath`], [`NetworkError::SameNode`].
-    pub fn router_places(&self, source: NodeId, receivers: &[NodeId]) -> Result<Vec<NodeId>, NetworkError> {
+    pub fn router_nodes(&self, source: NodeId, receivers: &[NodeId]) -> Result<Vec<NodeId>, NetworkError> {
         let (shape, origins) = Shape::new(&self.network, &self.routing, source, receivers)?;
         Ok(shape.router_nodes().map(|node| origins.nodes[node as usize]).collect())
     }
 
-    /// Puts routers into a tree, of which `nodes` are the nodes. Returns their lives in the order of the tree.
+    /// Puts routers into a tree with these `nodes`. Returns their lives in the order of the tree.
     pub(super) fn set_routers(
         &self,
         tree: &mut Tree,
@@ -63,21 +63,21 @@ impl<F: Family> Simulation<F> {
         let name = |node: NodeId| self.network.node_name(node).to_owned();
         let mut placed = Vec::with_capacity(routers.len());
         for RouterConfig { node, lives } in routers {
-            let place = tree.router_nodes().find(|&place| nodes[place as usize] == node);
-            placed.push((place.ok_or_else(|| NetworkError::RouterPlace { node: name(node) })?, lives));
+            let tree_node = tree.router_nodes().find(|&tree_node| nodes[tree_node as usize] == node);
+            placed.push((tree_node.ok_or_else(|| NetworkError::RouterPlace { node: name(node) })?, lives));
         }
-        placed.sort_by_key(|&(place, _)| place);
+        placed.sort_by_key(|&(tree_node, _)| tree_node);
         if let Some(twice) = placed.windows(2).find(|two| two[0].0 == two[1].0) {
             return Err(NetworkError::RouterPlace { node: name(nodes[twice[0].0 as usize]) });
         }
-        for place in std::iter::once(0).chain(placed.iter().map(|&(place, _)| place)) {
-            let links = tree.child_links(place);
+        for tree_node in std::iter::once(0).chain(placed.iter().map(|&(tree_node, _)| tree_node)) {
+            let links = tree.child_links(tree_node);
             if links > MOST_CHILD_LINKS {
-                let node = name(nodes[place as usize]);
+                let node = name(nodes[tree_node as usize]);
                 return Err(NetworkError::ChildLinks { node, links, most: MOST_CHILD_LINKS });
             }
         }
-        tree.set_routers(placed.iter().map(|&(place, _)| place).collect());
+        tree.set_routers(placed.iter().map(|&(tree_node, _)| tree_node).collect());
         Ok(placed.into_iter().map(|(_, lives)| lives).collect())
     }
 
@@ -90,7 +90,7 @@ impl<F: Family> Simulation<F> {
         self.add_agent(Agent::Router(Box::new(RouterAgent { session, number, works: false, lives })));
     }
 
-    /// A router begins its next life, or is gone.
+    /// A router begins its next life, or fails.
     pub(super) fn set_working(&mut self, agent: u32, works: bool) {
         let Agent::Router(router) = &mut self.agents[agent as usize] else { return };
         if !works {
@@ -99,14 +99,15 @@ impl<F: Family> Simulation<F> {
         router.works = works;
         self.sessions[router.session as usize].tree.set_working(router.number, works);
         if works {
-            self.tell_router(agent, Input::Start);
+            self.drive_router(agent, Input::Start);
         } else {
             self.engine.set_timer(agent, None);
         }
     }
 
-    /// Tells a router one thing and does what it asks for. One that is not at work hears nothing.
-    pub(super) fn tell_router(&mut self, agent: u32, input: Input<F::Header>) {
+    /// Passes one input to a router and carries out its actions. A router that is not active receives
+    /// nothing.
+    pub(super) fn drive_router(&mut self, agent: u32, input: Input<F::Header>) {
         let Agent::Router(router) = &mut self.agents[agent as usize] else { return };
         let session = &self.sessions[router.session as usize];
         let peer = session.counters.len() as u32 + router.number;
@@ -119,14 +120,14 @@ impl<F: Family> Simulation<F> {
         self.engine.set_timer(agent, deadline);
     }
 
-    /// The agent of the router at work at a node of a session's tree.
+    /// The agent of the active router at a node of a session's tree.
     #[inline]
     pub(super) fn router_agent(&self, session: u32, node: u32) -> Option<u32> {
         let session = &self.sessions[session as usize];
         session.tree.router_at(node).map(|number| session.first_router + number)
     }
 
-    /// A packet on its way up has come to a node.
+    /// A packet on its path up has arrived at a node.
     pub(super) fn serve_up(&mut self, session: u32, link: LinkId, mut copy: PacketCopy) {
         let node = copy.position;
         let known = &self.sessions[session as usize];
@@ -144,15 +145,15 @@ impl<F: Family> Simulation<F> {
         }
     }
 
-    /// A packet has come up to a router, or to a source whose routers take part.
+    /// A packet has come up to a router, or to a source whose session has routers.
     fn deliver_child(&mut self, agent: u32, link: Option<ChildLink>, copy: PacketCopy) {
         let body = *self.engine.slab.body(copy.packet);
         self.engine.slab.release(copy.packet);
         if let (Body::Unicast { from, header }, Some(link)) = (body, link) {
             let size = Size::from_bytes(copy.size_bytes);
             let origin = Origin::Child(link, from);
-            // Unicast packets of sessions do not take marks.
-            self.tell(agent, Input::Packet(Arrival { origin, size, ecn: Ecn::NotCapable, header }));
+            // Unicast packets of sessions are not ECN-capable.
+            self.drive_endpoint(agent, Input::Packet(Arrival { origin, size, ecn: Ecn::NotCapable, header }));
         }
     }
 }

@@ -14,21 +14,21 @@ use crate::tcp::{Ack, Segment, Sender, Sink};
 
 impl<F: Family> Simulation<F> {
     pub(super) fn serve_arrival(&mut self, link: u32) {
-        match self.engine.land(link) {
+        match self.engine.pop_arrival(link) {
             Some((copy, Some(next))) => {
                 self.engine.events.replace_first(next, Event::Arrival(link));
-                self.serve_landed(link, copy);
+                self.serve_arrived(link, copy);
             }
             Some((copy, None)) => {
                 self.engine.events.remove_first();
-                self.serve_landed(link, copy);
+                self.serve_arrived(link, copy);
             }
             None => self.engine.events.remove_first(),
         }
     }
 
-    /// A run of arrivals at one instant, of which the first is counted as served already. What comes
-    /// in between by its order number is served in between.
+    /// A run of arrivals at one instant, of which the first is counted as served already. Events whose
+    /// order number falls in between are served in between.
     pub(super) fn serve_arrival_run(&mut self, key: Key, first: u32, count: u32) {
         let mut next_arrivals = ArrivalRun::new();
         for index in 0..count {
@@ -45,26 +45,26 @@ impl<F: Family> Simulation<F> {
                 self.engine.current = key_here;
                 self.events_served += 1;
             }
-            if let Some((copy, next)) = self.engine.land(link) {
+            if let Some((copy, next)) = self.engine.pop_arrival(link) {
                 if let Some(next) = next {
                     next_arrivals.add(&mut self.engine.events, link, next);
                 }
-                self.serve_landed(link, copy);
+                self.serve_arrived(link, copy);
             }
         }
         next_arrivals.enter(&mut self.engine.events);
     }
 
-    /// A copy has come to the far end of a link, where an error model may lose it yet.
+    /// A copy has arrived at the far end of a link, where an error model may still lose it.
     #[inline]
-    fn serve_landed(&mut self, link: u32, mut copy: PacketCopy) {
+    fn serve_arrived(&mut self, link: u32, mut copy: PacketCopy) {
         if !self.engine.loses_on_arrival(link, &mut copy) {
-            self.serve_parcel(LinkId(link), copy);
+            self.forward_copy(LinkId(link), copy);
         }
     }
 
-    /// A copy has come to a node.
-    fn serve_parcel(&mut self, link: LinkId, mut copy: PacketCopy) {
+    /// A copy has arrived at a node.
+    fn forward_copy(&mut self, link: LinkId, mut copy: PacketCopy) {
         match &self.routes[copy.route as usize] {
             Route::Path { links, agent } => {
                 copy.position += 1;
@@ -97,7 +97,7 @@ impl<F: Family> Simulation<F> {
         }
     }
 
-    /// A data copy of a session has come to a node of its tree.
+    /// A data copy of a session has arrived at a node of its tree.
     fn serve_data(&mut self, session: u32, copy: PacketCopy) {
         let node = copy.position;
         if let &Body::Channel { channel, header } = self.engine.slab.body(copy.packet) {
@@ -109,8 +109,8 @@ impl<F: Family> Simulation<F> {
                 self.sessions[session as usize].tree.forward(&mut self.engine, node, channel, copy);
             }
             if let Some(agent) = router {
-                let heard = arrival(Origin::Channel(channel), header, copy);
-                self.tell_router(agent, Input::Packet(heard));
+                let arrived = arrival(Origin::Channel(channel), header, copy);
+                self.drive_router(agent, Input::Packet(arrived));
             }
         }
         self.engine.slab.release(copy.packet);
@@ -135,7 +135,7 @@ impl<F: Family> Simulation<F> {
                 counters.marked_packets += u64::from(copy.is_marked());
                 counters.sent_packets += 1;
             }
-            self.tell_receiver(
+            self.drive_receiver(
                 session,
                 receiver,
                 Input::Packet(arrival(Origin::Channel(channel), header, copy)),
@@ -143,13 +143,13 @@ impl<F: Family> Simulation<F> {
         } else if to.tree.is_late(receiver, channel) {
             counters.late_bytes += u64::from(copy.size_bytes);
             if to.observes_late_packets {
-                let heard = Input::Packet(arrival(Origin::Channel(channel), header, copy));
-                self.tell_receiver(session, receiver, heard);
+                let arrived = Input::Packet(arrival(Origin::Channel(channel), header, copy));
+                self.drive_receiver(session, receiver, arrived);
             }
         }
     }
 
-    /// A unicast packet has come to its agent.
+    /// A unicast packet has arrived at its agent.
     pub(super) fn deliver(&mut self, agent: u32, copy: PacketCopy) {
         let body = *self.engine.slab.body(copy.packet);
         self.engine.slab.release(copy.packet);
@@ -157,7 +157,7 @@ impl<F: Family> Simulation<F> {
             Body::Segment(segment) => self.deliver_segment(agent, segment, copy),
             Body::Ack(ack) => self.drive_tcp(agent, |sender, now, out| sender.handle_ack(now, &ack, out)),
             Body::Unicast { from, header } => {
-                self.tell(agent, Input::Packet(arrival(Origin::Peer(from), header, copy)));
+                self.drive_endpoint(agent, Input::Packet(arrival(Origin::Peer(from), header, copy)));
             }
             Body::Datagram => self.deliver_datagram(agent, copy.size_bytes),
             Body::Channel { .. } | Body::Membership(_) => {}
@@ -165,7 +165,7 @@ impl<F: Family> Simulation<F> {
     }
 
     fn deliver_segment(&mut self, agent: u32, segment: Segment, copy: PacketCopy) {
-        if let Agent::TcpSink { sink, way, flow } = &mut self.agents[agent as usize] {
+        if let Agent::TcpSink { sink, path, flow } = &mut self.agents[agent as usize] {
             let received = sink.receive(self.engine.now(), segment, copy.is_marked());
             if received.is_new {
                 let counters = &mut self.unicast_flows[*flow as usize];
@@ -173,7 +173,7 @@ impl<F: Family> Simulation<F> {
                 counters.received_packets += 1;
             }
             if let Some(ack) = received.ack {
-                send_ack(&mut self.engine, sink, *way, ack);
+                send_ack(&mut self.engine, sink, *path, ack);
             }
             let deadline = sink.deadline();
             self.engine.set_timer(agent, deadline);
@@ -186,12 +186,12 @@ impl<F: Family> Simulation<F> {
         }
         match &mut self.agents[agent as usize] {
             Agent::Source { .. } | Agent::Receiver { .. } | Agent::Router(_) => {
-                self.tell(agent, Input::Timer)
+                self.drive_endpoint(agent, Input::Timer)
             }
             Agent::TcpSender { .. } => self.serve_sender_timer(agent),
-            Agent::TcpSink { sink, way, .. } => {
+            Agent::TcpSink { sink, path, .. } => {
                 if let Some(ack) = sink.take_due() {
-                    send_ack(&mut self.engine, sink, *way, ack);
+                    send_ack(&mut self.engine, sink, *path, ack);
                 }
             }
             Agent::Arrivals(_) => self.serve_arrivals(agent, true),
@@ -202,7 +202,7 @@ impl<F: Family> Simulation<F> {
 
     pub(super) fn start_agent(&mut self, agent: u32) {
         match &mut self.agents[agent as usize] {
-            Agent::Source { .. } | Agent::Receiver { .. } => self.tell(agent, Input::Start),
+            Agent::Source { .. } | Agent::Receiver { .. } => self.drive_endpoint(agent, Input::Start),
             Agent::Router(_) => self.set_working(agent, true),
             Agent::TcpSender { .. } => self.start_application(agent),
             Agent::Arrivals(_) => self.serve_arrivals(agent, false),
@@ -216,7 +216,7 @@ impl<F: Family> Simulation<F> {
 
     pub(super) fn stop_agent(&mut self, agent: u32) {
         match &mut self.agents[agent as usize] {
-            Agent::Source { .. } | Agent::Receiver { .. } => self.tell(agent, Input::Stop),
+            Agent::Source { .. } | Agent::Receiver { .. } => self.drive_endpoint(agent, Input::Stop),
             Agent::Router(_) => self.set_working(agent, false),
             Agent::TcpSender { stopped, .. } => {
                 *stopped = true;
@@ -227,8 +227,8 @@ impl<F: Family> Simulation<F> {
         }
     }
 
-    /// Tells an endpoint one thing and does what it asks for. Other agents have no endpoint.
-    pub(super) fn tell(&mut self, agent: u32, input: Input<F::Header>) {
+    /// Passes one input to an endpoint and carries out its actions. Other agents have no endpoint.
+    pub(super) fn drive_endpoint(&mut self, agent: u32, input: Input<F::Header>) {
         match &mut self.agents[agent as usize] {
             Agent::Source { endpoint, session, left } => {
                 let session = &self.sessions[*session as usize];
@@ -242,13 +242,13 @@ impl<F: Family> Simulation<F> {
                 }
                 self.engine.set_timer(agent, deadline);
             }
-            Agent::Router(_) => self.tell_router(agent, input),
-            &mut Agent::Receiver { session, receiver } => self.tell_receiver(session, receiver, input),
+            Agent::Router(_) => self.drive_router(agent, input),
+            &mut Agent::Receiver { session, receiver } => self.drive_receiver(session, receiver, input),
             _ => {}
         }
     }
 
-    pub(super) fn tell_receiver(&mut self, session: u32, receiver: u32, input: Input<F::Header>) {
+    pub(super) fn drive_receiver(&mut self, session: u32, receiver: u32, input: Input<F::Header>) {
         let now = self.engine.now();
         let to = &mut self.sessions[session as usize];
         if to.is_crashed(receiver) {
@@ -274,21 +274,22 @@ impl<F: Family> Simulation<F> {
         agent: u32,
         act: impl FnOnce(&mut Sender, Time, &mut TcpOutput<'_, F::Header>),
     ) {
-        if let Agent::TcpSender { sender, way, flow, stopped: false, application, .. } =
+        if let Agent::TcpSender { sender, path, flow, stopped: false, application, .. } =
             &mut self.agents[agent as usize]
         {
             let sent_packets = &mut self.unicast_flows[*flow as usize].sent_packets;
             let now = self.engine.now();
-            act(sender, now, &mut TcpOutput { engine: &mut self.engine, way: *way, sent_packets });
+            act(sender, now, &mut TcpOutput { engine: &mut self.engine, path: *path, sent_packets });
             if application.is_some() {
-                return self.attend_application(agent);
+                return self.update_application(agent);
             }
             let deadline = sender.deadline();
             self.engine.set_timer(agent, deadline);
         }
     }
 
-    /// Books the packet copies that links did not carry on the flows that were to get them.
+    /// Accounts for the copies that links did not carry: each counts as a loss of the flows that it was
+    /// sent to.
     pub(super) fn account_drops(&mut self) {
         while let Some(Dropped(copy)) = self.engine.dropped.pop() {
             match (&self.routes[copy.route as usize], self.engine.slab.body(copy.packet)) {
@@ -324,7 +325,7 @@ fn arrival<H>(origin: Origin, header: H, copy: PacketCopy) -> Arrival<H> {
     Arrival { origin, size: Size::from_bytes(copy.size_bytes), ecn: marks_on(&copy), header }
 }
 
-/// What an endpoint hears of a packet's marks.
+/// The ECN information that an endpoint gets with a packet.
 fn marks_on(copy: &PacketCopy) -> Ecn {
     match (copy.is_marked(), copy.is_ecn_capable()) {
         (true, _) => Ecn::Marked,
@@ -333,8 +334,8 @@ fn marks_on(copy: &PacketCopy) -> Ecn {
     }
 }
 
-fn send_ack<H: Header>(engine: &mut Engine<H>, sink: &Sink, way: UnicastPath, ack: Ack) {
-    engine.send(Body::Ack(ack), sink.ack_size(&ack), EcnField::NotCapable, way.first, way.route, 0);
+fn send_ack<H: Header>(engine: &mut Engine<H>, sink: &Sink, path: UnicastPath, ack: Ack) {
+    engine.send(Body::Ack(ack), sink.ack_size(&ack), EcnField::NotCapable, path.first, path.route, 0);
 }
 
 #[cfg(test)]
@@ -343,7 +344,7 @@ mod tests {
     use crate::packet::PacketId;
 
     #[test]
-    fn endpoints_hear_of_capability_and_marks() {
+    fn endpoints_see_capability_and_marks() {
         let copy = |ecn: EcnField| {
             let packet = PacketId::from_number(0);
             PacketCopy { packet, route: 0, position: 0, size_bytes: 1, ecn: ecn.into(), channel: 0 }

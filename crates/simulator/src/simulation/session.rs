@@ -21,7 +21,7 @@ pub struct SessionConfig<F: Family> {
     pub channels: u16,
     /// Whether its data may be marked where it would be dropped: ECT(0) of RFC 3168.
     pub ecn: bool,
-    /// Whether receivers take what still arrives on channels that they have left; see
+    /// Whether receivers also get packets that still arrive on channels they have left; see
     /// [`Requirements::observes_late_packets`](layercast_core::session::Requirements::observes_late_packets).
     pub observes_late_packets: bool,
     /// What the random streams of its tree are named after; should be unique in the run.
@@ -32,10 +32,10 @@ pub struct SessionConfig<F: Family> {
     pub stop: Option<Time>,
     /// The receivers.
     pub receivers: ReceiverList<F>,
-    /// How many packets of new data the source has; it is told that it has ended with the last of them. None
-    /// for data without end.
+    /// How many packets of new data the source has; it gets `Input::Finish` after the last of them. None
+    /// for unlimited data.
     pub packets: Option<u64>,
-    /// The routers of a protocol of which routers take part, even if there is none; nothing for others.
+    /// The routers of a protocol with router support, even if there is none; `None` for other protocols.
     pub routers: Option<Vec<RouterConfig<F>>>,
 }
 
@@ -50,15 +50,15 @@ pub struct ReceiverConfig<F: Family> {
     pub start: Time,
     /// When it stops, if before the end.
     pub stop: Option<Time>,
-    /// How long a join takes before its graft sets out.
+    /// The time from a join to its graft.
     pub join_latency: Latency,
     /// How long the router above goes on forwarding after a leave. An edge at the node may have a
     /// rule of its own.
     pub leave_latency: Latency,
 }
 
-/// The receivers of a session, collected from their configurations. A receiver takes here what its
-/// own protocol needs, so a million of them fit.
+/// The receivers of a session, collected from their configurations. A receiver takes only the memory that
+/// its own protocol needs, so that a million of them fit.
 #[derive(Debug)]
 pub struct ReceiverList<F: Family> {
     plans: Vec<ReceiverPlan>,
@@ -67,7 +67,7 @@ pub struct ReceiverList<F: Family> {
     mixed: bool,
 }
 
-/// What is known of a receiver beside its endpoint.
+/// The plan of a receiver, without its endpoint.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReceiverPlan {
     pub(super) node: NodeId,
@@ -122,7 +122,7 @@ impl ReceiverId {
     }
 }
 
-/// A session at work. What there is by receiver is in the order of the tree.
+/// The state of a session. All per-receiver data is in the order of the tree.
 #[derive(Debug)]
 pub(super) struct Session<F: Family> {
     pub(super) tree: Tree,
@@ -139,15 +139,15 @@ pub(super) struct Session<F: Family> {
     start: Time,
     /// The agent of the first router, if there is one; the others follow.
     pub(super) first_router: u32,
-    /// Which hosts hear and say nothing any more; empty until the first one crashes.
+    /// Which hosts have crashed; empty until the first one does.
     crashed: Vec<bool>,
     pub(super) observes_late_packets: bool,
-    /// What the source's data says of marks.
+    /// The ECN field of the source's data packets.
     pub(super) ecn: EcnField,
 }
 
 impl<F: Family> Session<F> {
-    /// A receiver's host hears and says nothing any more.
+    /// A receiver's host crashes: it neither receives nor sends any more.
     pub(super) fn crash(&mut self, receiver: u32) {
         self.crashed.resize(self.counters.len(), false);
         self.crashed[receiver as usize] = true;
@@ -182,7 +182,7 @@ impl<F: Family> Simulation<F> {
         let session = self.sessions.len() as u32;
         let routes = self.add_session_routes(session);
         let root = (config.name.as_str(), config.source_node);
-        let (mut tree, origins) = self.plant(root, &plans, config.channels, routes)?;
+        let (mut tree, origins) = self.build_tree(root, &plans, config.channels, routes)?;
         let routers = match config.routers {
             Some(routers) => self.set_routers(&mut tree, &origins.nodes, routers)?,
             None => Vec::new(),
@@ -240,7 +240,7 @@ impl<F: Family> Simulation<F> {
         Routes { data: first, membership: first + 1, up: first + 2, down: first + 3 }
     }
 
-    /// What a receiver has received so far. To have delivered all packets of a session with an end is one
+    /// What a receiver has received so far. A completely delivered session with an end counts as one
     /// transfer, timed from the start of the source.
     pub fn receiver_counters(&self, id: ReceiverId) -> FlowCounters {
         let session = &self.sessions[id.session as usize];
@@ -252,12 +252,12 @@ impl<F: Family> Simulation<F> {
         counters
     }
 
-    /// What a receiver of a reliable protocol has got so far; nothing for other protocols.
+    /// What a receiver of a reliable protocol has delivered so far; zero for other protocols.
     pub fn receiver_delivery(&self, id: ReceiverId) -> Delivery {
         self.sessions[id.session as usize].deliveries.of(id.receiver)
     }
 
-    /// What a receiver believes now.
+    /// A receiver's present estimates.
     pub fn receiver_estimates(&self, id: ReceiverId) -> Estimates {
         let endpoints = self.sessions[id.session as usize].endpoints.as_ref();
         endpoints.map_or(Estimates::default(), |list| list.estimates(id.receiver as usize, self.engine.now()))
@@ -276,7 +276,7 @@ impl<F: Family> Simulation<F> {
 
     /// How often a receiver has joined and left channels so far.
     pub fn memberships(&self, id: ReceiverId) -> Memberships {
-        self.sessions[id.session as usize].logs[id.receiver as usize].asked
+        self.sessions[id.session as usize].logs[id.receiver as usize].requests
     }
 
     /// Whether data for a receiver goes over this direction of a link.

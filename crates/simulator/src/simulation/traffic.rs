@@ -1,24 +1,24 @@
-//! Traffic that comes and goes: transfers, arrivals, constant-rate sources.
+//! Dynamic traffic: transfers, arrivals, constant-rate sources.
 
 use layercast_core::family::Family;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Rate, Size, Time};
 
 use super::{Agent, Simulation, TcpId};
-use crate::application::{Arrivals, Distribution, UdpSource, Wish};
+use crate::application::{Arrivals, Distribution, NextStep, UdpSource};
 use crate::host::TcpOutput;
 use crate::measure::FlowCounters;
 use crate::network::{NetworkError, NodeId};
 use crate::packet::{Body, EcnField};
 
-/// Starts of transfers that come by themselves, however long the transfers take.
+/// Transfers that start independently of how long others take.
 #[derive(Clone, Debug)]
 pub struct ArrivalsConfig {
     /// The time between two of them, in seconds.
     pub gap_s: Distribution,
-    /// The connections that carry them, each one transfer at a time, in the order in which they are
-    /// looked at. Their demand is [`Demand::Transfers`](crate::Demand::Transfers) without gap. A start
-    /// that finds none free waits for the next that is.
+    /// The connections that carry them, each one transfer at a time, in the order in which they are tried.
+    /// Their demand is [`Demand::Transfers`](crate::Demand::Transfers) without gap. A start that finds none
+    /// free waits for the next that is.
     pub flows: Vec<TcpId>,
     /// When they begin. The first comes a gap later.
     pub start: Time,
@@ -28,7 +28,7 @@ pub struct ArrivalsConfig {
     pub name: String,
 }
 
-/// A source of packets at a constant rate that hears nothing back.
+/// A constant-rate source without feedback.
 #[derive(Clone, Debug)]
 pub struct UdpConfig {
     /// The node of the source.
@@ -63,10 +63,10 @@ impl<F: Family> Simulation<F> {
         let source = self.agents.len() as u32;
         let sink = source + 1;
         let flow = self.unicast_flows.len() as u32;
-        let way = self.add_path(links, sink);
+        let path = self.add_path(links, sink);
         let stream = Stream::new(self.seed, &format!("udp/{}", config.name));
         let machine = UdpSource::new(config.rate, config.packet_size, config.pauses, stream);
-        self.add_agent(Agent::UdpSource { source: Box::new(machine), way, flow });
+        self.add_agent(Agent::UdpSource { source: Box::new(machine), path, flow });
         self.add_agent(Agent::UdpSink { flow });
         self.unicast_flows.push(FlowCounters::default());
         self.schedule_life(source, config.start, config.stop);
@@ -95,7 +95,7 @@ impl<F: Family> Simulation<F> {
         }
     }
 
-    /// A packet of a constant-rate flow has come to its sink.
+    /// A packet of a constant-rate flow has arrived at its sink.
     pub(super) fn deliver_datagram(&mut self, agent: u32, size_bytes: u32) {
         if let Agent::UdpSink { flow } = &self.agents[agent as usize] {
             let counters = &mut self.unicast_flows[*flow as usize];
@@ -107,9 +107,9 @@ impl<F: Family> Simulation<F> {
     /// Sends a packet of a constant-rate flow and sets the time of the next.
     pub(super) fn send_datagram(&mut self, agent: u32) {
         let now = self.engine.now();
-        if let Agent::UdpSource { source, way, flow } = &mut self.agents[agent as usize] {
+        if let Agent::UdpSource { source, path, flow } = &mut self.agents[agent as usize] {
             self.unicast_flows[*flow as usize].sent_packets += 1;
-            self.engine.send(Body::Datagram, source.size, EcnField::NotCapable, way.first, way.route, 0);
+            self.engine.send(Body::Datagram, source.size, EcnField::NotCapable, path.first, path.route, 0);
             let next = source.next(now);
             self.engine.set_timer(agent, Some(next));
         }
@@ -147,7 +147,7 @@ impl<F: Family> Simulation<F> {
             && arrivals.waiting > 0
         {
             arrivals.waiting -= 1;
-            self.act_application(sender);
+            self.run_application(sender);
         }
     }
 
@@ -160,39 +160,40 @@ impl<F: Family> Simulation<F> {
         if application.start(now) {
             self.drive_tcp(agent, |sender, now, out| sender.start(now, out));
         } else {
-            self.attend_application(agent);
+            self.update_application(agent);
         }
     }
 
-    /// An application does what it has come to: the next transfer, silence, or data again.
-    fn act_application(&mut self, agent: u32) {
+    /// Carries out the next step of an application: a transfer, silence, or data again.
+    fn run_application(&mut self, agent: u32) {
         let now = self.engine.now();
-        let Agent::TcpSender { application: Some(application), sender, way, flow, .. } =
+        let Agent::TcpSender { application: Some(application), sender, path, flow, .. } =
             &mut self.agents[agent as usize]
         else {
             return;
         };
         let sent_packets = &mut self.unicast_flows[*flow as usize].sent_packets;
-        let out = &mut TcpOutput { engine: &mut self.engine, way: *way, sent_packets };
+        let out = &mut TcpOutput { engine: &mut self.engine, path: *path, sent_packets };
         let silent_since = application.silent_since;
-        match application.act(now) {
-            Wish::Silence => sender.end_data(),
-            Wish::Data => sender.resume_data(now, now.since(silent_since.unwrap_or(now)), out),
-            Wish::Transfer(bytes) => {
+        match application.next_step(now) {
+            NextStep::Silence => sender.end_data(),
+            NextStep::Data => sender.resume_data(now, now.since(silent_since.unwrap_or(now)), out),
+            NextStep::Transfer(bytes) => {
                 let incarnation = sender.restart(bytes);
                 sender.start(now, out);
-                // The sink was added with its sender, next to it.
+                // The sink was added directly after its sender.
                 if let Some(Agent::TcpSink { sink, .. }) = self.agents.get_mut(agent as usize + 1) {
                     sink.restart(incarnation);
                     self.engine.set_timer(agent + 1, None);
                 }
             }
         }
-        self.attend_application(agent);
+        self.update_application(agent);
     }
 
-    /// A sender with an application has acted: books a transfer that is done and sets the deadline.
-    pub(super) fn attend_application(&mut self, agent: u32) {
+    /// Updates the application after its sender has acted: counts a completed transfer and sets the
+    /// deadline.
+    pub(super) fn update_application(&mut self, agent: u32) {
         let now = self.engine.now();
         let Agent::TcpSender { application: Some(application), sender, flow, arrivals, .. } =
             &mut self.agents[agent as usize]
@@ -228,7 +229,7 @@ impl<F: Family> Simulation<F> {
         );
         self.drive_tcp(agent, |sender, now, out| sender.handle_timeout(now, out));
         if due {
-            self.act_application(agent);
+            self.run_application(agent);
         }
     }
 }

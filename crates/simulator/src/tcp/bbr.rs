@@ -1,8 +1,8 @@
 //! BBR: sends at the rate at which the path delivers, and keeps in flight what that needs.
 //!
-//! Source: draft-ietf-ccwg-bbr-06 (July 2026), with packets of one size for bytes, and what
-//! docs/tcp.md says it leaves out. Here is the sender with its pacing and the loss recovery of
-//! RFC 6675; `rate` takes samples, `model` is what they tell of the path, `state` what is done about it.
+//! Source: draft-ietf-ccwg-bbr-06 (July 2026), with packets of one size for bytes, and what docs/tcp.md
+//! says it leaves out. Here is the sender with its pacing and the loss recovery of RFC 6675; `rate` takes
+//! samples, `model` estimates the path from them, `state` reacts to it.
 
 use layercast_core::units::{Duration, Time};
 
@@ -61,7 +61,7 @@ impl Variant for Bbr {
         self.send(c, now, out);
     }
 
-    /// The draft leaves the response to marks open, so its packets do not ask for any.
+    /// The draft leaves the response to marks open, so its packets are not ECN-capable.
     fn mark(&mut self, _: &mut Connection, _: i64) {}
 
     /// The rate is remembered over a pause: it takes the place of a small window.
@@ -102,7 +102,7 @@ impl Variant for Bbr {
         self.window_limited = [false; 2];
     }
 
-    /// All that has not arrived is taken for lost.
+    /// All packets that have not arrived are considered lost.
     fn timeout(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         c.timeout_at = None;
         if !c.outstanding() {
@@ -114,7 +114,7 @@ impl Variant for Bbr {
             c.send_next(now, out);
             return;
         };
-        // The board tells what to resend.
+        // The scoreboard decides what to resend.
         c.next = c.highest_sent + 1;
         control.save_window(c.cwnd, self.recovering_since.is_some());
         self.lost_to = c.highest_ack + 1;
@@ -169,12 +169,12 @@ impl Bbr {
             }
         }
         if control.state == State::ProbeRtt {
-            // The low rate is wanted, and tells nothing.
+            // The low rate is intended and says nothing about the path.
             self.sampler.limit(in_flight);
         }
     }
 
-    /// Tells the sampler of all packets that this acknowledgement is the first to tell of.
+    /// Reports to the sampler all packets that this acknowledgement is the first to cover.
     fn arrive(&mut self, c: &Connection, now: Time, ack: &Ack) {
         let all = (c.highest_ack + 1, ack.cumulative + 1);
         for &(left, right) in std::iter::once(&all).chain(ack.blocks()) {
@@ -187,7 +187,7 @@ impl Bbr {
         }
     }
 
-    /// Tells of packets found lost. True if there are any.
+    /// Reports packets found lost. True if there are any.
     fn mark_losses(&mut self, control: &mut Control, c: &mut Connection, now: Time) -> bool {
         let end = self.board.lost_below();
         let mut seq = self.board.missing_from(self.lost_to.max(c.highest_ack + 1));
@@ -201,8 +201,8 @@ impl Bbr {
         found
     }
 
-    /// RFC 6675 would leave a repair that is lost to the timer. As RFC 8985 has it, what was sent before
-    /// packets that have arrived is lost; here three of them, for the one packet that holds up all others.
+    /// RFC 6675 would leave a repair that is lost to the timer. As in RFC 8985, a packet is lost if later
+    /// ones have arrived; here three of them, for the one packet that blocks all others.
     fn check_lost_again(&mut self, control: &mut Control, c: &mut Connection, now: Time) {
         let seq = c.highest_ack + 1;
         let overtaken = self.sampler.is_repair_overtaken(seq, DUPLICATES as u64);

@@ -9,7 +9,7 @@ use super::{Segment, TcpOptions, TcpVariant};
 /// Duplicate acknowledgements that trigger a retransmission.
 pub(super) const DUPLICATES: i64 = 3;
 
-/// Where a sender puts its segments.
+/// The output of a sender's segments.
 pub(crate) trait Output {
     fn send(&mut self, segment: Segment, size: Size, is_ecn_capable: bool);
 }
@@ -23,14 +23,14 @@ pub(super) enum LastCut {
     Timeout,
 }
 
-/// The state of a connection with data without end, whatever its variant.
+/// The state of a connection with unlimited data, for any variant.
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
     pub(super) options: TcpOptions,
     pub(super) rto: RtoEstimator,
     /// When the retransmission timer expires.
     pub(super) timeout_at: Option<Time>,
-    /// When sending goes on that waits for its random delay, or for its turn if it is paced.
+    /// When sending resumes: after its random delay, or at its next pacing time.
     pub(super) send_at: Option<Time>,
     /// The random delay is over.
     delay_over: bool,
@@ -52,8 +52,8 @@ pub(super) struct Connection {
     pub(super) last_cut: LastCut,
     /// The acknowledgement being served echoes a mark.
     pub(super) echo: bool,
-    /// The receiver has not been told of the last cut.
-    untold_cut: bool,
+    /// The next packet carries CWR for the last cut.
+    cwr_pending: bool,
     /// The last mark came with a window of one packet or less, which cannot be cut.
     marked_at_floor: bool,
     initial_window: u32,
@@ -87,7 +87,7 @@ impl Connection {
             recover: 0,
             last_cut: LastCut::None,
             echo: false,
-            untold_cut: false,
+            cwr_pending: false,
             marked_at_floor: false,
             initial_window: options.initial_window,
             first_size: if small_first { options.header_size } else { options.packet_size },
@@ -97,7 +97,7 @@ impl Connection {
         }
     }
 
-    /// Starts from nothing as the next connection between the same ends, with data for so many packets.
+    /// Resets to the next connection between the same ends, with this many packets of data.
     pub(super) fn restart(&mut self, packets: i64) {
         let first = i64::from(self.first_size != self.options.packet_size);
         let fresh = Connection::new(self.options.clone(), self.stream.clone());
@@ -105,7 +105,7 @@ impl Connection {
         *self = Connection { end: first + packets, incarnation, ..fresh };
     }
 
-    /// Whether all there is has been acknowledged.
+    /// Whether all data has been acknowledged.
     pub(super) fn is_done(&self) -> bool {
         self.highest_ack + 1 >= self.end
     }
@@ -118,7 +118,7 @@ impl Connection {
             && cumulative >= self.timed_seq
         {
             self.timed = None;
-            // Marks in spite of a window of one packet: only waiting longer can help.
+            // Marks at a window of one packet: only a longer timeout can help.
             if !(self.echo && self.marked_at_floor) {
                 self.rto.reset_back_off();
                 self.marked_at_floor = false;
@@ -135,8 +135,8 @@ impl Connection {
         self.next = self.next.max(cumulative + 1);
     }
 
-    /// Drops the measurement under way if the acknowledgement covers its packet: during recovery it
-    /// would measure the repair. It does show that packets get through, so the back-off ends.
+    /// Drops the present measurement if the acknowledgement covers its packet: during recovery it would
+    /// measure the repair. It does show that packets get through, so the back-off ends.
     pub(super) fn discard_covered_sample(&mut self, cumulative: i64) {
         if self.timed.is_some() && cumulative >= self.timed_seq {
             self.timed = None;
@@ -176,8 +176,8 @@ impl Connection {
         (self.highest_ack + i64::from(self.options.window)).min(self.end - 1)
     }
 
-    /// A third duplicate cuts the window only once for each window of data. For Reno ns-2 has an
-    /// exception that never applies: any new acknowledgement takes it back.
+    /// A third duplicate cuts the window only once for each window of data. For Reno ns-2 has an exception
+    /// that never applies: any new acknowledgement reverts it.
     pub(super) fn may_retransmit(&self) -> bool {
         self.highest_ack > self.recover || self.highest_ack == 0
     }
@@ -198,9 +198,9 @@ impl Connection {
         marked
     }
 
-    /// Halves `window` for the mark that an acknowledgement echoes: once for each window of data, since
-    /// all acknowledgements echo it until word of the cut has come. What remains may be less than a
-    /// packet: nothing is sent then until the timer expires, and the next mark makes that last longer.
+    /// Halves `window` for the mark that an acknowledgement echoes: once for each window of data, since all
+    /// acknowledgements echo it until CWR has arrived. What remains may be less than a packet: nothing is
+    /// sent then until the timer expires, and the next mark makes that last longer.
     pub(super) fn answer_mark(&mut self, cumulative: i64, window: f64) {
         if cumulative <= self.recover && self.last_cut != LastCut::Timeout {
             return;
@@ -221,10 +221,10 @@ impl Connection {
         self.note_cut(LastCut::Mark);
     }
 
-    /// The window was cut, which the next packet tells the receiver.
+    /// The window was cut; the next packet carries CWR.
     pub(super) fn note_cut(&mut self, cut: LastCut) {
         self.last_cut = cut;
-        self.untold_cut = true;
+        self.cwr_pending = true;
     }
 
     /// Halves `window` at the start of fast recovery.
@@ -235,7 +235,7 @@ impl Connection {
         self.mark_recovery(now);
     }
 
-    /// What is in flight now belongs to the loss just seen.
+    /// Packets in flight now belong to the loss just detected.
     pub(super) fn mark_recovery(&mut self, now: Time) {
         self.recover = self.highest_sent;
         self.note_cut(LastCut::Loss);
@@ -245,7 +245,7 @@ impl Connection {
 
     /// The timer expired: back to the first packet not acknowledged with a window of one.
     pub(super) fn go_back(&mut self, now: Time) {
-        // A mark has lowered the threshold for these packets already.
+        // A mark has already reduced the threshold for these packets.
         let answered = self.last_cut == LastCut::Mark && self.highest_ack < self.recover;
         if self.outstanding() && !answered {
             self.ssthresh = ((self.window() / 2.0) as i64).max(2);
@@ -293,13 +293,13 @@ impl Connection {
         }
     }
 
-    /// How many packets may answer one acknowledgement.
+    /// How many packets one acknowledgement may release.
     pub(super) fn burst(&self) -> usize {
         if self.options.max_burst == 0 { usize::MAX } else { self.options.max_burst as usize }
     }
 
-    /// Whether what the window allows has to wait for a random delay. One wait is under way at a time,
-    /// so that packets keep their order.
+    /// Whether sending has to wait for a random delay. Only one wait is pending at a time, so that packets
+    /// keep their order.
     pub(super) fn holds_back(&mut self, now: Time) -> bool {
         if self.options.overhead == Duration::ZERO || self.delay_over {
             return false;
@@ -316,7 +316,7 @@ impl Connection {
         self.send_at = None;
     }
 
-    /// What is sent from now on has to wait again.
+    /// Packets sent from now on have to wait again.
     pub(super) fn expect_wait(&mut self) {
         self.delay_over = false;
     }
@@ -333,7 +333,7 @@ impl Connection {
         let is_new = seq > self.highest_sent;
         // Neither the packet that opens the connection nor a resent one may be marked.
         let is_ecn_capable = self.options.ecn && is_new && seq > 0;
-        let reduced = self.options.ecn && std::mem::take(&mut self.untold_cut);
+        let reduced = self.options.ecn && std::mem::take(&mut self.cwr_pending);
         out.send(Segment { seq, incarnation: self.incarnation, reduced }, size, is_ecn_capable);
         if is_new {
             self.highest_sent = seq;

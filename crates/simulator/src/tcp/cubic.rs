@@ -12,7 +12,7 @@ use super::rfc_sack::WindowRule;
 /// How fast the cubic grows, in packets per cubic second.
 const C: f64 = 0.4;
 
-/// What a loss leaves of the window.
+/// The multiplicative decrease factor.
 const BETA: f64 = 0.7;
 
 /// The slope of the Reno-friendly window that makes up for `BETA`.
@@ -58,8 +58,8 @@ pub(super) struct Cubic {
 }
 
 impl Cubic {
-    /// Remembers where a loss came. A window that did not reach its old height gives up some of it,
-    /// so that a newcomer finds room. Gives the slow start threshold, before its floor.
+    /// Remembers the window at a loss. A window below its previous maximum gives up some of it (fast
+    /// convergence), so that new flows find room. Returns the slow start threshold, before its floor.
     fn remember(&mut self, cwnd: f64, flight: f64) -> f64 {
         self.prior = cwnd;
         self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
@@ -89,7 +89,7 @@ fn friendly_growth(slope: f64, acked: f64, cwnd: f64) -> f64 {
 }
 
 impl WindowRule for Cubic {
-    /// A window beyond the receiver's is not what holds the sender back, so it does not grow.
+    /// A window above the receiver's does not limit the sender, so it does not grow.
     fn open(&mut self, c: &mut Connection, now: Time, acked: i64) {
         if c.last_ack == 0 || c.cwnd < c.ssthresh as f64 {
             c.open_window();
@@ -126,9 +126,12 @@ mod tests {
         value.as_f64().unwrap()
     }
 
-    fn assert_near(told: f64, expected: &Value, case: &Case) {
+    fn assert_near(computed: f64, expected: &Value, case: &Case) {
         let expected = number(expected);
-        assert!((told - expected).abs() <= case.rel_tol * expected.abs().max(1e-3), "{told} not {expected}");
+        assert!(
+            (computed - expected).abs() <= case.rel_tol * expected.abs().max(1e-3),
+            "{computed} not {expected}"
+        );
     }
 
     #[test]

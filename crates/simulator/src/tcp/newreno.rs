@@ -11,7 +11,7 @@ use super::connection::{Connection, DUPLICATES, Output};
 use super::reno::{duplicate, inflated};
 use super::sender::Variant;
 
-/// At most so many packets answer an acknowledgement in recovery.
+/// The maximum number of packets that an acknowledgement releases in recovery.
 const RECOVERY_BURST: usize = 2;
 
 #[derive(Clone, Debug, Default)]

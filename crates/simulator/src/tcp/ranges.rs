@@ -1,8 +1,8 @@
-//! A set of packets as ranges, ascending and apart.
+//! A set of packets as ascending, disjoint ranges.
 
 use super::Block;
 
-/// Room for so many ranges is made at once, lest a connection allocate at its first bad moment.
+/// The initial capacity in ranges, so that a first burst of losses does not allocate.
 pub(super) const ROOM: usize = 64;
 
 /// The packets above the cumulative acknowledgement that have arrived.
@@ -24,7 +24,7 @@ impl Ranges {
         &self.0
     }
 
-    /// Forgets what is below `bottom`.
+    /// Removes everything below `bottom`.
     pub(super) fn raise(&mut self, bottom: i64) {
         self.0.retain_mut(|range| {
             range.0 = range.0.max(bottom);
@@ -62,7 +62,7 @@ impl Ranges {
         self.0.get(at).filter(|range| range.0 <= seq).map_or(seq, |range| range.1)
     }
 
-    /// The packet that has `count` - 1 others above it, if it holds so many.
+    /// The packet that has `count` - 1 others above it, if there are that many.
     pub(super) fn nth_from_top(&self, mut count: i64) -> Option<i64> {
         for &(left, right) in self.0.iter().rev() {
             if count <= right - left {

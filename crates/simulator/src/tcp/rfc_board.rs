@@ -1,4 +1,4 @@
-//! What a sender knows of its packets by RFC 6675: which arrived, which are lost, what is in flight.
+//! The scoreboard of RFC 6675: which packets have arrived, which are lost, and how many are in flight.
 
 use super::Block;
 use super::connection::DUPLICATES;
@@ -12,24 +12,24 @@ pub(super) struct RfcBoard {
     una: i64,
     /// Holes up to this were resent in this recovery (`HighRxt` of the RFC).
     resent_to: i64,
-    /// Holes below this were taken for lost by the timer.
+    /// Holes below this are considered lost because of a timeout.
     presumed_lost_to: i64,
 }
 
 /// What to send next (`NextSeg` of the RFC, rules 1 to 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextSegment {
-    /// A hole taken for lost.
+    /// A hole considered lost.
     Lost(i64),
     /// Data not sent before.
     New,
-    /// A hole that is not yet taken for lost.
+    /// A hole that is not yet considered lost.
     Doubtful(i64),
 }
 
 impl RfcBoard {
-    /// Takes an acknowledgement. Blocks that say nothing or speak of packets not sent are ignored.
-    /// True if a packet is known to have arrived that was not before.
+    /// Takes an acknowledgement. Blocks that are empty or cover packets never sent are ignored. True if a
+    /// packet is known to have arrived that was not before.
     pub(super) fn update(&mut self, cumulative: i64, blocks: &[Block], highest_sent: i64) -> bool {
         self.una = cumulative + 1;
         self.arrived.raise(self.una);
@@ -42,7 +42,7 @@ impl RfcBoard {
         self.arrived.total() != before
     }
 
-    /// Starts from nothing, with its room.
+    /// Clears the state and keeps the allocation.
     pub(super) fn clear(&mut self) {
         self.arrived.clear();
         self.una = 0;
@@ -59,12 +59,12 @@ impl RfcBoard {
         self.resent_to = self.resent_to.max(seq);
     }
 
-    /// Whether the first packet not acknowledged is taken for lost.
+    /// Whether the first packet not acknowledged is considered lost.
     pub(super) fn first_is_lost(&self) -> bool {
         self.lost_below() > self.una
     }
 
-    /// Holes below this are lost: at least three packets above them have arrived, or the timer said so.
+    /// Holes below this are lost: at least three packets above them have arrived, or the timer expired.
     pub(super) fn lost_below(&self) -> i64 {
         self.arrived.nth_from_top(DUPLICATES).unwrap_or(self.una).max(self.presumed_lost_to)
     }
@@ -75,7 +75,7 @@ impl RfcBoard {
         self.begin_recovery();
     }
 
-    /// Whether a hole that is taken for lost waits to be resent.
+    /// Whether a hole considered lost is still to be resent.
     pub(super) fn has_lost_to_resend(&self) -> bool {
         matches!(self.next_segment(false), Some(NextSegment::Lost(_)))
     }
@@ -85,8 +85,8 @@ impl RfcBoard {
         (end - self.una).max(0) - self.arrived.below(end)
     }
 
-    /// The packets in flight (`Pipe` of the RFC) if all below `end` have been sent: those not
-    /// taken for lost, and those resent.
+    /// The packets in flight (`Pipe` of the RFC) if all below `end` have been sent: those not considered
+    /// lost, and those resent.
     pub(super) fn pipe(&self, end: i64) -> i64 {
         let not_lost = self.holes_below(end) - self.holes_below(self.lost_below());
         not_lost + self.holes_below(self.resent_to + 1)
@@ -145,13 +145,13 @@ mod tests {
             }
             assert_eq!(board.resent_to, integer("high_rxt"), "{id}");
             assert_eq!(Some(board.pipe(next)), case.expected["pipe"].as_i64(), "{id}");
-            let told = match board.next_segment(case.input["new_data_allowed"].as_bool().unwrap()) {
+            let found = match board.next_segment(case.input["new_data_allowed"].as_bool().unwrap()) {
                 Some(NextSegment::Lost(seq)) => json!([seq, "rule1"]),
                 Some(NextSegment::New) => json!([next, "rule2"]),
                 Some(NextSegment::Doubtful(seq)) => json!([seq, "rule3"]),
                 None => json!(null),
             };
-            assert_eq!(told, case.expected["next_seg"], "{id}");
+            assert_eq!(found, case.expected["next_seg"], "{id}");
         }
     }
 

@@ -1,8 +1,8 @@
-//! Loss recovery by RFC 6675, for whatever rule moves the window.
+//! Loss recovery by RFC 6675, for any rule that controls the window.
 //!
-//! The packets in flight are read off the board at each acknowledgement, so that a lost
-//! acknowledgement or a partial one needs no rule of its own. After a timeout what has arrived is
-//! not sent again; recovery starts no second time for packets sent before the last loss.
+//! The packets in flight are read from the scoreboard at each acknowledgement, so that lost or partial
+//! acknowledgements need no rules of their own. After a timeout packets that have arrived are not sent
+//! again; recovery starts no second time for packets sent before the last loss.
 
 use layercast_core::units::Time;
 
@@ -11,7 +11,7 @@ use super::connection::{Connection, DUPLICATES, LastCut, Output};
 use super::rfc_board::{NextSegment, RfcBoard};
 use super::sender::Variant;
 
-/// What moves the congestion window.
+/// A rule that controls the congestion window.
 pub(super) trait WindowRule: Default {
     /// `acked` packets were acknowledged outside recovery.
     fn open(&mut self, connection: &mut Connection, now: Time, acked: i64);
@@ -146,8 +146,8 @@ impl<W: WindowRule> RfcSack<W> {
         self.resend(c, now, c.highest_ack + 1, out);
     }
 
-    /// While fewer packets are in flight than the window allows: holes, new data, doubtful holes,
-    /// and once the highest packet outstanding, lest the loss of a tail wait for the timer.
+    /// While fewer packets are in flight than the window allows: holes, new data, doubtful holes, and once
+    /// the highest packet outstanding, so that a tail loss does not wait for the timer.
     fn fill(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         let mut pipe = self.board.pipe(c.highest_sent + 1);
         let (first, burst) = (pipe, c.burst());
@@ -175,8 +175,8 @@ impl<W: WindowRule> RfcSack<W> {
         c.transmit(now, seq, out);
     }
 
-    /// Outside recovery: what the window allows, leaving out what has arrived. With duplicates this
-    /// is limited transmit, for each tells of a packet less in flight.
+    /// Outside recovery: what the window allows, leaving out what has arrived. With duplicates this is
+    /// limited transmit, for each reports one packet less in flight.
     fn send_missing(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
         c.next = self.board.missing_from(c.next);
         let mut in_flight = self.board.holes_below(c.next);

@@ -22,7 +22,7 @@ impl RtoEstimator {
     pub(crate) fn new(options: &TcpOptions, boot: Duration) -> RtoEstimator {
         RtoEstimator {
             tick: options.tick,
-            // Two ticks are the floor whatever is asked for: one tick may be almost over.
+            // Two ticks are the minimum for any setting: one tick may be almost over.
             min: options.min_rto.max(options.tick * 2),
             max: options.max_rto,
             boot,
@@ -70,7 +70,7 @@ impl RtoEstimator {
             self.backoff *= 2;
         }
         if self.backoff > 8 {
-            // The estimate no longer describes the path: keep its size as variation, start afresh.
+            // The estimate no longer describes the path: keep its size as variation and restart.
             self.rttvar += self.srtt >> 3;
             self.srtt = 0;
         }

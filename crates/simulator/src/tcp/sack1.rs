@@ -1,7 +1,7 @@
 //! Selective acknowledgements with a counted pipe: the `Sack1` agent of ns-2 2.35.
 //!
-//! Source: Fall and Floyd 1996. In recovery a count tells how many packets are in flight: one less
-//! for each acknowledgement, two less if it is partial, one more for each packet sent.
+//! Source: Fall and Floyd 1996. In recovery a counter tracks the packets in flight: one less for each
+//! acknowledgement, two less if it is partial, one more for each packet sent.
 
 use layercast_core::units::Time;
 
@@ -13,7 +13,7 @@ use super::sender::Variant;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sack1 {
     board: Scoreboard,
-    /// The packets in flight, while in recovery.
+    /// The number of packets in flight, while in recovery.
     pipe: Option<i64>,
     /// After a timeout, until a new acknowledgement.
     ignore_duplicates: bool,
@@ -129,7 +129,7 @@ impl Sack1 {
     }
 }
 
-/// What is in flight when recovery starts: three duplicates say that three packets have left.
+/// What is in flight when recovery starts: three duplicates mean that three packets have left.
 fn first_pipe(highest_sent: i64, highest_ack: i64) -> i64 {
     highest_sent - highest_ack - DUPLICATES
 }

@@ -14,8 +14,9 @@ pub(super) struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// Takes an acknowledgement of everything up to `cumulative` and of `blocks`. True if it told
+    /// Takes an acknowledgement of everything up to `cumulative` and of `blocks`. True if it reported
     /// something new: only then does a repeated acknowledgement count as a duplicate.
+    #[inline]
     pub(super) fn update(&mut self, cumulative: i64, blocks: &[Block]) -> bool {
         let before = self.ranges.total();
         let passed = cumulative >= self.una && !self.ranges.blocks().is_empty();
@@ -65,7 +66,7 @@ mod tests {
         let rows = case.expected["rows"].as_array().unwrap();
         assert_eq!(steps.len(), rows.len());
         for (step, row) in steps.iter().zip(rows) {
-            let told = match step[0].as_str().unwrap() {
+            let found = match step[0].as_str().unwrap() {
                 "ack" => {
                     let blocks: Vec<Block> = step[2].as_array().unwrap().iter().map(block).collect();
                     let changed = board.update(step[1].as_i64().unwrap(), &blocks);
@@ -81,7 +82,7 @@ mod tests {
                 }
                 other => panic!("unknown step {other}"),
             };
-            assert_eq!(&told, row, "after {step}");
+            assert_eq!(&found, row, "after {step}");
         }
     }
 

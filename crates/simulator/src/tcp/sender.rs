@@ -14,7 +14,7 @@ use super::tahoe::Tahoe;
 use super::vegas::Vegas;
 use super::{Ack, TcpOptions, TcpVariant};
 
-/// What a sender can be seen doing, for traces.
+/// The visible state of a sender, for traces.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TcpState {
     /// Congestion window in packets.
@@ -33,7 +33,7 @@ pub struct TcpState {
     pub backoff: u64,
 }
 
-/// How a variant answers what happens. It keeps what is its own and works on the connection.
+/// The event handlers of a TCP variant. It keeps its own state and works on the connection.
 pub(super) trait Variant {
     /// Sends the first packet.
     fn start(&mut self, connection: &mut Connection, now: Time, out: &mut impl Output) {
@@ -59,7 +59,7 @@ pub(super) trait Variant {
         }
     }
 
-    /// Forgets all: another connection begins.
+    /// Resets the state: another connection begins.
     fn reset(&mut self);
 
     /// The retransmission timer expired.
@@ -95,7 +95,7 @@ macro_rules! dispatch {
     };
 }
 
-/// A sender, with data without end unless it is told otherwise.
+/// A sender, with unlimited data unless configured otherwise.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
     connection: Connection,
@@ -118,13 +118,13 @@ impl Sender {
         Sender { connection: Connection::new(options, stream), machine }
     }
 
-    /// Starts to send.
+    /// Starts sending.
     pub(crate) fn start(&mut self, now: Time, out: &mut impl Output) {
         dispatch!(&mut self.machine, variant => variant.start(&mut self.connection, now, out));
     }
 
-    /// Starts the next connection between the same ends, with data for so many bytes. Packets of the
-    /// last one that are still on their way count no more. Gives the number of the new one.
+    /// Starts the next connection between the same ends, with this many bytes of data. Packets of the
+    /// previous one that are still in flight no longer count. Returns the number of the new one.
     pub(crate) fn restart(&mut self, bytes: f64) -> u32 {
         let packets = (bytes / f64::from(self.connection.options.packet_size.as_bytes())).ceil() as i64;
         self.connection.restart(packets.max(1));
@@ -132,13 +132,13 @@ impl Sender {
         self.connection.incarnation
     }
 
-    /// There is no data beyond what was sent.
+    /// No more data: what was sent is the end.
     pub(crate) fn end_data(&mut self) {
         self.connection.end = self.connection.highest_sent + 1;
         self.connection.next = self.connection.next.min(self.connection.end);
     }
 
-    /// There is data without end again, after none for `pause`.
+    /// Unlimited data again, after none for `pause`.
     pub(crate) fn resume_data(&mut self, now: Time, pause: Duration, out: &mut impl Output) {
         let connection = &mut self.connection;
         dispatch!(&mut self.machine, variant => {
@@ -148,7 +148,7 @@ impl Sender {
         });
     }
 
-    /// Whether all data has been acknowledged. There is nothing to wait for then.
+    /// Whether all data has been acknowledged. It then has no deadline.
     pub(crate) fn is_done(&mut self) -> bool {
         let done = self.connection.is_done();
         if done {

@@ -20,12 +20,12 @@ pub(crate) struct Sink {
     ranges: Vec<Block>,
     /// The blocks reported last, most recent first.
     reported: Vec<Block>,
-    /// A mark came after the sender's last word of a cut.
+    /// A mark arrived after the sender's last CWR.
     echo: bool,
     incarnation: u32,
 }
 
-/// What became of an arriving packet.
+/// The outcome of an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Received {
     /// Whether the packet had not arrived before.
@@ -201,8 +201,8 @@ mod tests {
         }
     }
 
-    /// A sender that goes back repeats packets that have arrived. RFC 5681, section 4.2, wants each of
-    /// them acknowledged at once; ns-2 takes the last of them for one in sequence.
+    /// A sender that goes back repeats packets that have arrived. RFC 5681, section 4.2, wants each of them
+    /// acknowledged at once; ns-2 treats the last of them as one in sequence.
     #[test]
     fn a_repetition_of_the_last_packet_is_held_only_as_ns2_does() {
         for ns2_compat in [true, false] {

@@ -1,4 +1,4 @@
-//! Tahoe: a loss, however seen, sends the window back to one packet.
+//! Tahoe: any loss reduces the window to one packet.
 //!
 //! Source: Jacobson 1988, as ns-2 2.35's agent has it.
 

@@ -1,8 +1,8 @@
 //! Vegas: the window follows the packets that a flow keeps in queues.
 //!
-//! Once a round trip it compares the rate it gets with the rate it would get with no queue, and a
-//! loss may be told by the age of a packet before the third duplicate. Source: Brakmo and Peterson
-//! 1995, as ns-2 2.35's agent has it with alpha 1, beta 3, gamma 1 packets.
+//! Once a round trip it compares the rate it gets with the rate it would get with no queue, and a loss may
+//! be detected by the age of a packet before the third duplicate. Source: Brakmo and Peterson 1995, as ns-2
+//! 2.35's agent has it with alpha 1, beta 3, gamma 1 packets.
 
 use layercast_core::units::{Duration, Size, Time};
 
@@ -21,7 +21,7 @@ const BETA: i64 = 3;
 /// With more slow start ends.
 const GAMMA: i64 = 1;
 
-/// Books packets on their way out.
+/// Records packets as they are sent.
 struct Recorder<'a, O> {
     records: &'a mut Records,
     zero: &'a mut Time,
@@ -37,7 +37,7 @@ impl<O: Output> Output for Recorder<'_, O> {
         if segment.seq == 0 {
             *self.zero = self.now;
         }
-        self.records.book(segment.seq, self.first, self.now, self.ns2_compat);
+        self.records.record(segment.seq, self.first, self.now, self.ns2_compat);
         self.out.send(segment, size, is_ecn_capable);
     }
 }
@@ -49,8 +49,8 @@ pub(super) struct Vegas {
     zero: Time,
     /// The smallest round-trip time, in seconds; infinite before the first acknowledgement.
     base: Option<f64>,
-    /// Eight times the smoothed round-trip time, four times its variation, and the age at which a
-    /// packet is taken for lost, all in seconds.
+    /// Eight times the smoothed round-trip time, four times its variation, and the age at which a packet is
+    /// considered lost, all in seconds.
     smoothed: f64,
     variation: f64,
     expiry: f64,
@@ -67,7 +67,7 @@ pub(super) struct Vegas {
     /// The window that duplicates inflate, and when it was cut, by the clock of then.
     deflated: f64,
     cut_at: Option<Duration>,
-    /// So many more new acknowledgements look at the age of the first packet.
+    /// The number of further new acknowledgements that check the age of the first packet.
     worried: i64,
 }
 
@@ -156,7 +156,7 @@ impl Vegas {
         let array = c.options.ns2_compat.then_some(i64::from(c.options.window.max(1)));
         let covered = self.records.acknowledge(lowest, cumulative, array);
         if let Sent { at: Some(at), times: 1 } = covered
-            // ns-2 takes a packet that was sent at 0 s of its clock for one that was never sent.
+            // ns-2 treats a packet that was sent at 0 s of its clock as one that was never sent.
             && !(c.options.ns2_compat && at == self.zero)
         {
             self.sample(now.since(at));
@@ -172,7 +172,7 @@ impl Vegas {
         }
     }
 
-    /// Once a round trip: how many packets of ours are in queues, and where that drives the window.
+    /// Once per round trip: estimates the flow's packets in queues and steers the window.
     fn compare(&mut self, c: &mut Connection, now: Time) {
         let rtt = if self.samples > 0 {
             self.sum / f64::from(self.samples)
@@ -221,8 +221,8 @@ impl Vegas {
         self.expiry = (self.smoothed / 4.0 + self.variation) / 2.0 * (17.0 / 16.0);
     }
 
-    /// Whether the age of a packet tells that it is lost. ns-2 takes one that was not sent for one that was
-    /// sent a second before its clock began; what it resends then is new.
+    /// Whether the age of a packet shows that it is lost. ns-2 treats a packet that was not sent as one
+    /// sent a second before its clock began; what it then resends is new.
     fn has_expired(&self, c: &Connection, packet: Sent, now: Time) -> bool {
         let age_s = match packet.at {
             Some(at) => now.since(at).as_secs_f64(),

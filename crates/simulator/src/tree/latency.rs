@@ -3,8 +3,8 @@
 use layercast_core::stream::Stream;
 use layercast_core::units::Duration;
 
-/// How long a join or a leave takes beside the delays of links: always the same, or drawn from a
-/// range for each operation.
+/// How long a join or a leave takes in addition to link delays: constant, or drawn from a range for each
+/// operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Latency {
     low: Duration,
@@ -43,7 +43,7 @@ impl From<Duration> for Latency {
     }
 }
 
-/// How long membership takes at the edge.
+/// The latencies of joins and leaves at the edge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Latencies {
     pub(crate) join: Latency,

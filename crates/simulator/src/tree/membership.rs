@@ -2,11 +2,11 @@
 //!
 //! A graft or prune is a packet. The router above acknowledges it, as PIM does for grafts (RFC 3973,
 //! section 4.4), and the node sends it again when no acknowledgement comes. Acknowledgements are not
-//! simulated: who loses a message tells the tree so, which costs nothing while none is lost.
+//! simulated: the simulation reports a lost message to the tree, which costs nothing while none is lost.
 
 use layercast_core::units::{Channel, Duration};
 
-use super::later::Later;
+use super::pending::PendingChange;
 use super::{Forwarding, Latency, MEMBERSHIP_SIZE, Membership, Tree};
 use crate::engine::Engine;
 use crate::packet::{Body, EcnField, MembershipChange, MembershipMessage};
@@ -14,7 +14,7 @@ use crate::packet::{Body, EcnField, MembershipChange, MembershipMessage};
 /// After what time a lost message is sent again: the graft retry period of RFC 3973, section 4.8.
 const RESEND_AFTER: Duration = Duration::from_secs(3);
 
-/// A join that an edge had no room for.
+/// A join that an edge refused because it is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) receiver: u32,
@@ -30,8 +30,8 @@ impl Tree {
         channel: Channel,
         latency: Latency,
     ) {
-        let join = Later::Join { receiver, channel };
-        if channel.index() >= self.channels || self.wants(receiver, channel) || self.agenda.holds(join) {
+        let join = PendingChange::Join { receiver, channel };
+        if channel.index() >= self.channels || self.wants(receiver, channel) || self.agenda.is_pending(join) {
             return;
         }
         let latency = self.draw(receiver, latency);
@@ -54,50 +54,50 @@ impl Tree {
         if channel.index() >= self.channels {
             return;
         }
-        self.agenda.cancel(Later::Join { receiver, channel });
-        self.agenda.cancel(Later::Refuse { receiver, channel });
+        self.agenda.cancel(PendingChange::Join { receiver, channel });
+        self.agenda.cancel(PendingChange::Refuse { receiver, channel });
         if !self.wants(receiver, channel) {
             return;
         }
         let latency = self.draw(receiver, latency);
-        if let Some(spot) = self.spot_of(receiver, channel) {
-            return self.host_leaves(engine, spot, receiver, latency);
+        if let Some(group) = self.group_of(receiver, channel) {
+            return self.host_leaves(engine, group, receiver, latency);
         }
         let node = self.shape.receiver_nodes[receiver as usize];
-        self.remove_holder(engine, node, channel, latency);
-        self.mark_gone(receiver, channel, self.holders[self.slot(node, channel)] == 0);
+        self.remove_subscriber(engine, node, channel, latency);
+        self.mark_left(receiver, channel, self.subscribers[self.slot(node, channel)] == 0);
     }
 
-    /// A receiver falls silent in all channels without leaving them. Where no edge is modelled,
-    /// nobody ever notices, and what it held is forwarded on.
+    /// A receiver becomes silent in all channels without leaving them. Where no edge is modelled the
+    /// failure is never noticed, and its channels are still forwarded.
     pub(crate) fn crash<H: Copy>(&mut self, engine: &mut Engine<H>, receiver: u32) {
         for index in 0..self.channels {
             let channel = Channel(index as u16);
-            self.agenda.cancel(Later::Join { receiver, channel });
-            self.agenda.cancel(Later::Refuse { receiver, channel });
+            self.agenda.cancel(PendingChange::Join { receiver, channel });
+            self.agenda.cancel(PendingChange::Refuse { receiver, channel });
             if !self.wants(receiver, channel) {
                 continue;
             }
-            if let Some(spot) = self.spot_of(receiver, channel) {
-                self.host_falls_silent(engine, spot, receiver);
+            if let Some(group) = self.group_of(receiver, channel) {
+                self.host_falls_silent(engine, group, receiver);
             } else {
                 let node = self.shape.receiver_nodes[receiver as usize];
-                self.mark_gone(receiver, channel, self.holders[self.slot(node, channel)] == 1);
+                self.mark_left(receiver, channel, self.subscribers[self.slot(node, channel)] == 1);
             }
         }
     }
 
-    /// A scheduled change comes into force. What it refuses is for the caller to tell.
-    pub(crate) fn serve_later<H: Copy>(&mut self, engine: &mut Engine<H>, slot: u32) -> Option<Refusal> {
-        match self.agenda.take(slot)? {
-            Later::Join { receiver, channel } => self.add_member(engine, receiver, channel),
-            Later::Expire { node, channel } => self.stop_forwarding(engine, node, channel),
-            Later::Resend { node, channel, after } => {
-                let wanted = self.holders[self.slot(node, channel)] > 0;
+    /// A scheduled change takes effect. The caller passes on a refusal.
+    pub(crate) fn apply_pending<H: Copy>(&mut self, engine: &mut Engine<H>, slot: u32) -> Option<Refusal> {
+        match self.agenda.take_due(slot)? {
+            PendingChange::Join { receiver, channel } => self.add_member(engine, receiver, channel),
+            PendingChange::Expire { node, channel } => self.stop_forwarding(engine, node, channel),
+            PendingChange::Resend { node, channel, after } => {
+                let wanted = self.subscribers[self.slot(node, channel)] > 0;
                 let change = if wanted { MembershipChange::Graft } else { MembershipChange::Prune { after } };
-                self.tell_parent(engine, node, channel, change);
+                self.send_to_parent(engine, node, channel, change);
             }
-            Later::Refuse { receiver, channel } => return Some(Refusal { receiver, channel }),
+            PendingChange::Refuse { receiver, channel } => return Some(Refusal { receiver, channel }),
             other => self.serve_edge(engine, other),
         }
         None
@@ -109,10 +109,10 @@ impl Tree {
         let slot = self.slot(node, channel);
         match message.change {
             MembershipChange::Graft => {
-                self.agenda.cancel(Later::Expire { node, channel });
+                self.agenda.cancel(PendingChange::Expire { node, channel });
                 let before = std::mem::replace(&mut self.forwarding[slot], Forwarding::On);
                 if before == Forwarding::Off {
-                    self.add_holder(engine, self.shape.nodes[node as usize].parent, channel);
+                    self.add_subscriber(engine, self.shape.nodes[node as usize].parent, channel);
                 }
             }
             MembershipChange::Prune { after } if self.forwarding[slot] == Forwarding::On => {
@@ -120,27 +120,27 @@ impl Tree {
                 if after.is_zero() {
                     self.stop_forwarding(engine, node, channel);
                 } else {
-                    self.schedule(engine, Later::Expire { node, channel }, after);
+                    self.schedule(engine, PendingChange::Expire { node, channel }, after);
                 }
             }
             MembershipChange::Prune { .. } => {}
         }
     }
 
-    /// A membership message was lost on its way up. It is sent again, as things are then.
+    /// A membership message was lost on its way up. It is sent again, with the state of that time.
     pub(crate) fn message_lost<H: Copy>(&mut self, engine: &mut Engine<H>, message: MembershipMessage) {
         let (node, channel) = (message.edge, message.channel);
         let after = match message.change {
             MembershipChange::Graft => Duration::ZERO,
             MembershipChange::Prune { after } => after,
         };
-        self.agenda.cancel_any(Later::any_resend(node, channel));
-        self.schedule(engine, Later::Resend { node, channel, after }, RESEND_AFTER);
+        self.agenda.cancel_any(PendingChange::any_resend(node, channel));
+        self.schedule(engine, PendingChange::Resend { node, channel, after }, RESEND_AFTER);
     }
 
     /// Whether a receiver has joined the channel, and the join has got as far as its node.
     pub(super) fn wants(&self, receiver: u32, channel: Channel) -> bool {
-        matches!(self.membership(receiver, channel), Membership::Held | Membership::Waiting)
+        matches!(self.membership(receiver, channel), Membership::Joined | Membership::Waiting)
     }
 
     fn draw(&mut self, receiver: u32, latency: Latency) -> Duration {
@@ -149,21 +149,21 @@ impl Tree {
     }
 
     fn add_member<H: Copy>(&mut self, engine: &mut Engine<H>, receiver: u32, channel: Channel) {
-        if let Some(spot) = self.spot_of(receiver, channel) {
-            return self.host_joins(engine, spot, receiver);
+        if let Some(group) = self.group_of(receiver, channel) {
+            return self.host_joins(engine, group, receiver);
         }
         let slot = self.member_slot(receiver, channel);
-        self.members[slot] = Membership::Held;
-        self.add_holder(engine, self.shape.receiver_nodes[receiver as usize], channel);
+        self.members[slot] = Membership::Joined;
+        self.add_subscriber(engine, self.shape.receiver_nodes[receiver as usize], channel);
     }
 
-    /// A receiver has the channel no more. What still comes is late if nobody else wants it there.
-    pub(super) fn mark_gone(&mut self, receiver: u32, channel: Channel, is_last: bool) {
+    /// A receiver has left the channel. Packets that still arrive are late if no other host there wants it.
+    pub(super) fn mark_left(&mut self, receiver: u32, channel: Channel, is_last: bool) {
         let slot = self.member_slot(receiver, channel);
         self.members[slot] = if is_last { Membership::Left } else { Membership::None };
     }
 
-    /// Somebody at a node or below wants the channel: what comes there is not late any more.
+    /// A receiver at a node or below wants the channel: its packets are no longer late there.
     pub(super) fn clear_late(&mut self, node: u32, channel: Channel) {
         for receiver in self.receivers_at(node) {
             let slot = self.member_slot(receiver, channel);
@@ -173,20 +173,20 @@ impl Tree {
         }
     }
 
-    pub(super) fn add_holder<H: Copy>(&mut self, engine: &mut Engine<H>, node: u32, channel: Channel) {
+    pub(super) fn add_subscriber<H: Copy>(&mut self, engine: &mut Engine<H>, node: u32, channel: Channel) {
         let slot = self.slot(node, channel);
-        self.holders[slot] += 1;
-        let is_first = self.holders[slot] == 1;
-        // An edge holds the channel for a while after its last host has left.
-        if is_first || self.lans.any() {
+        self.subscribers[slot] += 1;
+        let is_first = self.subscribers[slot] == 1;
+        // An edge keeps the channel for some time after its last host has left.
+        if is_first || self.groups.any() {
             self.clear_late(node, channel);
         }
         if is_first {
-            self.tell_parent(engine, node, channel, MembershipChange::Graft);
+            self.send_to_parent(engine, node, channel, MembershipChange::Graft);
         }
     }
 
-    pub(super) fn remove_holder<H: Copy>(
+    pub(super) fn remove_subscriber<H: Copy>(
         &mut self,
         engine: &mut Engine<H>,
         node: u32,
@@ -194,9 +194,9 @@ impl Tree {
         latency: Duration,
     ) {
         let slot = self.slot(node, channel);
-        self.holders[slot] -= 1;
-        if self.holders[slot] == 0 {
-            self.tell_parent(engine, node, channel, MembershipChange::Prune { after: latency });
+        self.subscribers[slot] -= 1;
+        if self.subscribers[slot] == 0 {
+            self.send_to_parent(engine, node, channel, MembershipChange::Prune { after: latency });
         }
     }
 
@@ -204,10 +204,10 @@ impl Tree {
     fn stop_forwarding<H: Copy>(&mut self, engine: &mut Engine<H>, node: u32, channel: Channel) {
         let slot = self.slot(node, channel);
         self.forwarding[slot] = Forwarding::Off;
-        self.remove_holder(engine, self.shape.nodes[node as usize].parent, channel, Duration::ZERO);
+        self.remove_subscriber(engine, self.shape.nodes[node as usize].parent, channel, Duration::ZERO);
     }
 
-    fn tell_parent<H: Copy>(
+    fn send_to_parent<H: Copy>(
         &mut self,
         engine: &mut Engine<H>,
         node: u32,
@@ -215,14 +215,19 @@ impl Tree {
         change: MembershipChange,
     ) {
         if node != 0 {
-            self.agenda.cancel_any(Later::any_resend(node, channel));
+            self.agenda.cancel_any(PendingChange::any_resend(node, channel));
             let up = self.shape.nodes[node as usize].link_in.reverse();
             let body = Body::Membership(MembershipMessage { edge: node, channel, change });
             engine.send(body, MEMBERSHIP_SIZE, EcnField::NotCapable, up, self.routes.membership, node);
         }
     }
 
-    pub(super) fn schedule<H: Copy>(&mut self, engine: &mut Engine<H>, later: Later, after: Duration) {
-        self.agenda.schedule(engine, self.routes.membership, later, after);
+    pub(super) fn schedule<H: Copy>(
+        &mut self,
+        engine: &mut Engine<H>,
+        change: PendingChange,
+        after: Duration,
+    ) {
+        self.agenda.schedule(engine, self.routes.membership, change, after);
     }
 }

@@ -1,4 +1,4 @@
-//! Which nodes of a tree take part in its protocol, and their child links.
+//! The nodes of a tree whose routers take part in its protocol, and their child links.
 
 use layercast_core::contract::{ChildLink, ChildSet};
 use layercast_core::units::Channel;
@@ -20,12 +20,12 @@ pub(crate) const MOST_CHILD_LINKS: u32 = u64::BITS;
 pub(super) struct ActiveNodes {
     /// By number of the router.
     nodes: Vec<u32>,
-    /// By node: the router at work there now.
+    /// By node: the active router there.
     now: Vec<Option<u32>>,
 }
 
 impl Shape {
-    /// The nodes at which routers may be: neither that of the source nor one with receivers, which are hosts.
+    /// The nodes that may have routers: neither that of the source nor one with receivers, which are hosts.
     pub(crate) fn router_nodes(&self) -> impl Iterator<Item = u32> {
         (1..self.nodes.len() as u32).filter(|&node| self.receivers_at(node).is_empty())
     }
@@ -74,13 +74,13 @@ impl Tree {
         None
     }
 
-    /// The router at work at a node, counted from 0.
+    /// The active router at a node, counted from 0.
     #[inline]
     pub(crate) fn router_at(&self, node: u32) -> Option<u32> {
         self.active.as_ref()?.now[node as usize]
     }
 
-    /// A router begins to work, or ends.
+    /// A router becomes active, or passive.
     pub(crate) fn set_working(&mut self, router: u32, works: bool) {
         if let Some(active) = &mut self.active {
             let node = active.nodes[router as usize];
@@ -88,17 +88,17 @@ impl Tree {
         }
     }
 
-    /// By which child link of `node` something came that has come up by `link`.
+    /// The child link of `node` over which a packet came up by `link`.
     pub(crate) fn child_link(&self, node: u32, link: LinkId) -> Option<ChildLink> {
         let children = self.shape.children_of(node);
         let nodes = &self.shape.nodes[children.start as usize..children.end as usize];
-        // Children stand in ascending order of their links.
+        // Children are in ascending order of their links.
         let number = nodes.binary_search_by_key(&link.reverse(), |child| child.link_in).ok()?;
         u16::try_from(number).ok().map(ChildLink)
     }
 
-    /// Sends one copy over each of these child links of `node` below which somebody wants it. The copy's own
-    /// copy stays with the caller.
+    /// Sends one copy over each of these child links of `node` that has subscribers below it. The caller
+    /// keeps its own copy.
     pub(crate) fn forward_over<H: Copy>(
         &self,
         engine: &mut Engine<H>,

@@ -3,7 +3,7 @@
 use crate::network::{LinkId, Network, NetworkError, NodeId};
 use crate::routing::Routing;
 
-/// A node of the tree. Children of a node stand together, in ascending order of their links.
+/// A node of the tree. Children of a node are adjacent, in ascending order of their links.
 #[derive(Clone, Debug)]
 pub(super) struct TreeNode {
     /// The link from the parent; meaningless at the root.
@@ -46,7 +46,7 @@ impl Shape {
             if receiver == source {
                 return Err(NetworkError::SameNode { node: network.node_name(source).to_owned() });
             }
-            // What lies above a node that is needed is needed already.
+            // The ancestors of a needed node are already included.
             let mut at = receiver;
             while at != source && !std::mem::replace(&mut needed[at.0 as usize], true) {
                 at = paths.node_above(network, at).ok_or_else(|| network.no_path(source, receiver))?;
@@ -107,14 +107,14 @@ impl Shape {
         node.first_child..node.first_child + node.child_count
     }
 
-    /// The way up from a node: the link and the node above.
+    /// The path up from a node: the link and the node above.
     pub(super) fn up_from(&self, node: u32) -> (LinkId, u32) {
         let node = &self.nodes[node as usize];
         (node.link_in.reverse(), node.parent)
     }
 
-    /// The next link on the way down to `to` for what has come by the link `from`, or is at the root.
-    /// None if it is there.
+    /// The next link on the path down to `to` for a packet that arrived over the link `from`, or is at the
+    /// root. None if it has arrived.
     pub(super) fn down_towards(&self, to: u32, from: Option<LinkId>) -> Option<LinkId> {
         let mut node = &self.nodes[to as usize];
         if from == Some(node.link_in) {

@@ -5,8 +5,8 @@ use layercast_core::units::Duration;
 
 use self::bed::{Bed, C0, bed, lossless, lossy_up};
 use super::Latency;
-use super::later::Later;
 use super::membership::Refusal;
+use super::pending::PendingChange;
 use crate::edge::{EdgeConfig, LeaveRule, QuerierProfile};
 use crate::loss::LossModel;
 
@@ -34,7 +34,7 @@ fn close(found: f64, expected: f64) {
 }
 
 #[test]
-fn a_report_is_forwarded_after_its_latency_and_the_way_up() {
+fn a_report_is_forwarded_after_its_latency_and_the_path_up() {
     for edge in [None, Some(check(1.0, 2, false)), Some(fast())] {
         let mut bed = bed(edge, &["R"], lossless());
         bed.run(1.0);
@@ -120,7 +120,7 @@ fn a_fast_leave_prunes_at_once_and_a_leave_latency_after_itself() {
 }
 
 #[test]
-fn whoever_is_not_heard_to_leave_is_believed_in_for_the_membership_interval() {
+fn an_edge_keeps_a_host_whose_leave_is_lost_for_the_membership_interval() {
     let lost = EdgeConfig { leave_loss: 1.0, ..check(1.0, 2, true) };
     for (edge, crashes) in [(check(1.0, 2, false), true), (lost, false), (fast(), true)] {
         let mut bed = bed(Some(edge), &["R", "R"], lossless());
@@ -143,7 +143,7 @@ fn whoever_is_not_heard_to_leave_is_believed_in_for_the_membership_interval() {
     kept.run(100.0);
     kept.join(1, NONE);
     assert_eq!(kept.until(1000.0, |bed| !bed.forwards("R")), None);
-    // Without an edge nobody notices.
+    // Without an edge the crash is not noticed.
     let mut unnoticed = bed(None, &["R"], lossless());
     unnoticed.join(0, NONE);
     unnoticed.run(5.0);
@@ -169,8 +169,8 @@ fn a_lost_report_is_repeated_and_then_waits_for_a_general_query() {
     bed.join(0, NONE);
     bed.run(20.0);
     bed.engine.edges[0].config.report_loss = 0.0;
-    let heard = bed.until(500.0, |bed| bed.forwards("R")).unwrap();
-    assert!((125.0 + UP..=135.0 + UP).contains(&heard), "{heard}");
+    let forwarding_at = bed.until(500.0, |bed| bed.forwards("R")).unwrap();
+    assert!((125.0 + UP..=135.0 + UP).contains(&forwarding_at), "{forwarding_at}");
 }
 
 #[test]
@@ -183,8 +183,8 @@ fn when_all_answers_are_lost_the_next_general_query_repairs_it() {
     close(stops_at(&mut bed, 100.0), 7.0 + UP);
     assert!(bed.tree.wants(1, C0) && !bed.tree.is_member(1, C0));
     bed.engine.edges[0].config.report_loss = 0.0;
-    let heard = bed.until(500.0, |bed| bed.forwards("R")).unwrap();
-    assert!((125.0 + UP..=135.0 + UP).contains(&heard), "{heard}");
+    let forwarding_at = bed.until(500.0, |bed| bed.forwards("R")).unwrap();
+    assert!((125.0 + UP..=135.0 + UP).contains(&forwarding_at), "{forwarding_at}");
     assert!(bed.tree.is_member(1, C0));
 }
 
@@ -211,12 +211,12 @@ fn a_full_edge_refuses_and_has_room_again_after_a_prune() {
 }
 
 #[test]
-fn a_host_that_has_left_again_is_not_told_of_a_refusal() {
+fn a_host_that_has_left_again_gets_no_refusal() {
     let mut bed = bed(Some(EdgeConfig { group_limit: Some(1), ..fast() }), &["R"], lossless());
     bed.join(0, NONE);
     bed.join_channel(0, 1, NONE);
-    let refusal = Later::Refuse { receiver: 0, channel: bed::C1 };
-    assert!(bed.tree.agenda.holds(refusal));
+    let refusal = PendingChange::Refuse { receiver: 0, channel: bed::C1 };
+    assert!(bed.tree.agenda.is_pending(refusal));
     bed.leave_channel(0, 1, NONE);
     bed.run(1.0);
     assert_eq!(bed.refused, []);
@@ -251,13 +251,13 @@ fn a_lost_graft_or_prune_is_sent_again_as_things_are_then() {
     let mut graft = bed(None, &["R"], lossy_up(LossModel::List(vec![0, 1])));
     graft.join(0, NONE);
     close(graft.until(100.0, |bed| bed.forwards("R")).unwrap(), 6.0 + UP);
-    // The second is the prune, after a latency that the router waits from when it comes.
+    // The second is the prune, with a latency that the router waits from its arrival.
     let mut prune = bed(None, &["R"], lossy_up(LossModel::List(vec![1])));
     prune.join(0, NONE);
     prune.run(5.0);
     prune.leave(0, Duration::from_secs(1).into());
     close(stops_at(&mut prune, 100.0), 5.0 + 3.0 + UP + 1.0);
-    // A prune that is lost and then not meant any more is not sent again.
+    // A prune that is lost and then obsolete is not sent again.
     let mut meant_no_more = bed(None, &["R"], lossy_up(LossModel::List(vec![1])));
     meant_no_more.join(0, NONE);
     meant_no_more.run(5.0);

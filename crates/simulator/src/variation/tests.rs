@@ -34,7 +34,7 @@ fn impossible_variations_are_refused_with_a_remedy() {
 }
 
 #[test]
-fn bad_lines_of_a_trace_are_told_with_their_number() {
+fn errors_in_a_trace_name_the_line() {
     let parse = |text: &str| DeliveryTrace::parse(text).map(|trace| trace.times_ms().to_vec());
     assert_eq!(parse("0\n3\r\n 3 \n10\n"), Ok(vec![0, 3, 3, 10]));
     assert_eq!(parse("1\n2.5\n"), Err(TraceError::NotATime { line: 2 }));
@@ -43,8 +43,8 @@ fn bad_lines_of_a_trace_are_told_with_their_number() {
     assert_eq!(parse(""), Err(TraceError::Empty));
     assert_eq!(parse("0\n0"), Err(TraceError::NoLength));
     assert_eq!(parse(&"1\n".repeat(DeliveryTrace::MOST + 1)), Err(TraceError::TooLong));
-    let told = parse("1\n3\n2").unwrap_err().to_string();
-    assert_eq!(told, "line 3 is earlier than the line before; sort the times");
+    let text = parse("1\n3\n2").unwrap_err().to_string();
+    assert_eq!(text, "line 3 is earlier than the line before; sort the times");
 }
 
 #[test]

@@ -7,20 +7,20 @@ pub const OPPORTUNITY_BYTES: u32 = 1500;
 
 const NS_PER_MS: u64 = 1_000_000;
 
-/// When a link may deliver: each opportunity carries up to [`OPPORTUNITY_BYTES`], of several packets
-/// or of a part of one. What is not used at its time is gone. The last time is also the length of
-/// the trace, after which it begins again.
+/// When a link may deliver: each opportunity carries up to [`OPPORTUNITY_BYTES`], of several packets or of
+/// a part of one. Unused opportunities are lost. The last time is also the length of the trace, after which
+/// it begins again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryTrace {
     /// Milliseconds from the start of the trace, never falling. The last is above zero.
     times_ms: Vec<u32>,
 }
 
-/// Why a text is no trace.
+/// Why a text is not a trace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
     /// A line is not a time.
-    #[error("line {line} is not a whole number of milliseconds up to {}; write one time a line", u32::MAX)]
+    #[error("line {line} is not a whole number of milliseconds up to {}; write one time per line", u32::MAX)]
     NotATime {
         /// The line, from 1.
         line: usize,
@@ -32,13 +32,16 @@ pub enum TraceError {
         line: usize,
     },
     /// There is nothing to deliver with.
-    #[error("there is no time in it; write one time a line, in milliseconds")]
+    #[error("the trace is empty; write one time per line, in milliseconds")]
     Empty,
     /// All times are zero, so the trace has no length.
-    #[error("it ends at 0 ms; its last time is its length and must be above zero")]
+    #[error("the trace ends at 0 ms; its last time is its length and must be above zero")]
     NoLength,
     /// There are too many times.
-    #[error("it has more than {} lines; cut it, it repeats from its end", DeliveryTrace::MOST)]
+    #[error(
+        "the trace has more than {} lines; shorten it, since it repeats from its end",
+        DeliveryTrace::MOST
+    )]
     TooLong,
 }
 
@@ -100,21 +103,21 @@ impl DeliveryTrace {
     }
 }
 
-/// A transmitter's place in a trace.
+/// A transmitter's position in a trace.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TraceCursor {
-    /// The opportunity after the one at hand.
+    /// The opportunity after the current one.
     next: u64,
-    /// When the one at hand is.
+    /// The time of the current one.
     at: Time,
-    /// How much of it is not used yet.
+    /// How much of it is still unused.
     bytes_left: u32,
 }
 
 impl TraceCursor {
-    /// When a packet is delivered whose turn it is now. One that finds the transmitter idle starts
-    /// with the first opportunity after now; one that waited `goes_on` with what the packet before
-    /// it has left.
+    /// When the packet whose turn it is now is delivered. A packet that finds the transmitter idle starts
+    /// with the first opportunity after now; one that waited `goes_on` with the rest of the previous
+    /// packet's opportunity.
     pub(crate) fn deliver(
         &mut self,
         trace: &DeliveryTrace,

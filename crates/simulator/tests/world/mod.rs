@@ -233,7 +233,7 @@ pub(crate) fn routers(
     receivers: &[(&str, f64)],
 ) -> Option<Vec<RouterConfig>> {
     let nodes: Vec<NodeId> = receivers.iter().map(|&(node, _)| plan.node(node)).collect();
-    let places = simulation.router_places(plan.node(source), &nodes).unwrap();
+    let places = simulation.router_nodes(plan.node(source), &nodes).unwrap();
     let routers = places.into_iter().map(|node| {
         let stream = Stream::new(seed, &format!("{}/router@{}", protocol.name(), node.0));
         let router = protocol.router(session_plan(&DOUBLING), stream)?;

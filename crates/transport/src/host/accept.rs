@@ -1,4 +1,4 @@
-//! Which packets are taken, and what becomes of the others: a counter.
+//! The acceptance check of packets; rejected ones are counted.
 
 use layercast_core::family::AnyHeader as _;
 use std::net::Ipv4Addr;
@@ -24,9 +24,9 @@ pub struct ReceiverCounters {
     pub other_source: u64,
     /// Packets of another session.
     pub other_session: u64,
-    /// Packets that are cut, malformed or not ours.
+    /// Packets that are truncated, malformed or not of this transport.
     pub malformed: u64,
-    /// Packets whose layer is not that of the group they came to.
+    /// Packets whose layer does not match the group they arrived on.
     pub misplaced: u64,
     /// Reports sent.
     pub reports: u64,
@@ -51,16 +51,16 @@ pub struct Accepted<'a> {
     pub payload: &'a [u8],
 }
 
-/// Looks at a packet (RFC 5775, section 4.4, steps 1 and 2). What is not accepted is counted.
+/// Checks a packet (RFC 5775, section 4.4, steps 1 and 2). Rejected packets are counted.
 ///
-/// Without a source and session all are accepted that a source of ours could have sent.
+/// Without a source and session all valid packets of this transport are accepted.
 pub fn accept<'a>(
-    heard: &Datagram,
+    datagram: &Datagram,
     bytes: &'a [u8],
     of: Option<(Ipv4Addr, u32)>,
     counters: &mut ReceiverCounters,
 ) -> Option<Accepted<'a>> {
-    let counter = match examine(heard, bytes, of) {
+    let counter = match examine(datagram, bytes, of) {
         Ok(accepted) => {
             counters.packets += 1;
             counters.bytes += bytes.len() as u64 + u64::from(IP_UDP_BYTES);
@@ -83,20 +83,20 @@ enum Refusal {
 }
 
 fn examine<'a>(
-    heard: &Datagram,
+    datagram: &Datagram,
     bytes: &'a [u8],
     of: Option<(Ipv4Addr, u32)>,
 ) -> Result<Accepted<'a>, Refusal> {
-    if of.is_some_and(|(source, _)| source != *heard.from.ip()) {
+    if of.is_some_and(|(source, _)| source != *datagram.from.ip()) {
         return Err(Refusal::OtherSource);
     }
-    let view = View::new(bytes).ok().filter(|_| !heard.cut).ok_or(Refusal::Malformed)?;
+    let view = View::new(bytes).ok().filter(|_| !datagram.cut).ok_or(Refusal::Malformed)?;
     if of.is_some_and(|(_, tsi)| view.tsi().is_some_and(|other| other != u64::from(tsi))) {
         return Err(Refusal::OtherSession);
     }
     let repr = Repr::read(&view).map_err(|_| Refusal::Malformed)?;
-    let header = Header::from_lct(&repr.pieces).map_err(|_| Refusal::Malformed)?;
-    if header.channel() != heard.channel {
+    let header = Header::from_lct(&repr.fields).map_err(|_| Refusal::Malformed)?;
+    if header.channel() != datagram.channel {
         return Err(Refusal::Misplaced);
     }
     Ok(Accepted { repr, header, payload: view.payload() })

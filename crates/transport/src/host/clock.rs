@@ -4,11 +4,11 @@ use std::time::{Duration as StdDuration, Instant, SystemTime};
 
 use layercast_core::units::{Duration, Time};
 
-/// A packet is not believed to have waited longer in the kernel than this: rather the wall clock,
-/// in which the kernel stamps arrivals, was set.
+/// The longest plausible wait of a packet in the kernel. A longer one means that the wall clock, which the
+/// kernel uses for arrival stamps, was set.
 const LONGEST_WAIT: StdDuration = StdDuration::from_secs(1);
 
-/// Nanoseconds on the monotonic clock since the endpoint began.
+/// Nanoseconds on the monotonic clock since the endpoint started.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Instant,

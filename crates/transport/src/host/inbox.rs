@@ -1,4 +1,4 @@
-//! Packets that have come, from several sockets, in the order of their arrival.
+//! Received packets of several sockets, in the order of their arrival.
 
 use std::io::IoSliceMut;
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
@@ -13,44 +13,44 @@ use nix::sys::time::TimeSpec;
 
 use super::Clock;
 
-/// Packets taken in one go. More wait in the kernel for the next.
+/// The maximum number of packets per batch. More wait in the kernel.
 const BATCH: usize = 256;
-/// Packets taken from one socket in one go, by one system call. No more, so that a full socket does not
-/// keep the others waiting.
+/// The maximum number of packets from one socket per batch, read by one system call, so that a full socket
+/// does not starve the others.
 const PER_SOCKET: usize = 64;
-/// How often one go is tried again that a signal or another's fault ended.
+/// How often a read is retried after a signal or a foreign error.
 const TRIES: usize = 4;
 
-/// A packet that came.
+/// A received packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Datagram {
     /// When.
     pub at: Time,
-    /// On which channel; none if by unicast.
+    /// The channel; none if by unicast.
     pub channel: Option<Channel>,
     /// From where.
     pub from: SocketAddrV4,
-    /// What routers wrote on it.
+    /// Its ECN codepoint.
     pub ecn: Ecn,
-    /// Whether it was longer than the room for it.
+    /// Whether it was truncated.
     pub cut: bool,
     start: usize,
     length: usize,
 }
 
-/// Room for packets, made once.
+/// A preallocated packet buffer.
 #[derive(Debug)]
 pub struct Inbox {
     room: Vec<u8>,
     largest: usize,
     headers: MultiHeaders<SockaddrIn>,
-    /// The most control messages that a packet ever had.
+    /// The largest ancillary data that a packet has had.
     most_controls: usize,
-    heard: Vec<Datagram>,
+    datagrams: Vec<Datagram>,
 }
 
 impl Inbox {
-    /// Room for packets of up to `largest` bytes of UDP payload.
+    /// A buffer for packets of up to `largest` bytes of UDP payload.
     pub fn new(largest: usize) -> Inbox {
         let largest = largest.max(1);
         Inbox {
@@ -58,25 +58,25 @@ impl Inbox {
             largest,
             headers: headers(),
             most_controls: 0,
-            heard: Vec::with_capacity(BATCH),
+            datagrams: Vec::with_capacity(BATCH),
         }
     }
 
     /// Empties the inbox.
     pub fn clear(&mut self) {
-        self.heard.clear();
+        self.datagrams.clear();
     }
 
-    /// Takes what waits at a socket, up to a limit.
+    /// Reads the packets waiting at a socket, up to a limit.
     ///
     /// # Errors
-    /// What the system says; not for an empty socket.
+    /// The system's error; none for an empty socket.
     pub fn drain(&mut self, socket: &UdpSocket, channel: Option<Channel>, clock: &Clock) -> nix::Result<()> {
         for _ in 0..TRIES {
-            match self.take(socket, channel, clock) {
+            match self.read_batch(socket, channel, clock) {
                 Err(Errno::EAGAIN) => return Ok(()),
                 Err(Errno::EINTR) => {}
-                // A unicast packet of ours met a closed port: no matter for what comes in.
+                // A unicast packet of ours reached a closed port: this does not affect reception.
                 Err(Errno::ECONNREFUSED) => {}
                 other => return other,
             }
@@ -84,8 +84,8 @@ impl Inbox {
         Ok(())
     }
 
-    fn take(&mut self, socket: &UdpSocket, channel: Option<Channel>, clock: &Clock) -> nix::Result<()> {
-        let first = self.heard.len();
+    fn read_batch(&mut self, socket: &UdpSocket, channel: Option<Channel>, clock: &Clock) -> nix::Result<()> {
+        let first = self.datagrams.len();
         let count = PER_SOCKET.min(BATCH.saturating_sub(first));
         if count == 0 {
             return Ok(());
@@ -103,7 +103,7 @@ impl Inbox {
                 ancillary.count < self.most_controls || message.flags.contains(MsgFlags::MSG_CTRUNC);
             self.most_controls = self.most_controls.max(ancillary.count);
             let from = message.address.map_or((Ipv4Addr::UNSPECIFIED, 0), |from| (from.ip(), from.port()));
-            self.heard.push(Datagram {
+            self.datagrams.push(Datagram {
                 at: clock.arrival(ancillary.stamp),
                 channel,
                 from: SocketAddrV4::new(from.0, from.1),
@@ -113,39 +113,39 @@ impl Inbox {
                 length: message.bytes,
             });
         }
-        // The headers keep only as much room for control messages as the packet before used (nix does
-        // not give it back), so one packet with fewer would take marks and times from all that follow.
+        // The headers keep only as much space for ancillary data as the previous packet used (nix does not
+        // restore it), so one packet with less would remove marks and times from all that follow.
         if lacks_room {
             self.headers = headers();
         }
         Ok(())
     }
 
-    /// Puts packets of all sockets in the order of their arrival.
+    /// Sorts the packets of all sockets by arrival time.
     pub fn sort(&mut self) {
-        // Places grow in the order of reading, and an unstable sort needs no memory.
-        self.heard.sort_unstable_by_key(|heard| (heard.at, heard.start));
+        // Positions increase in the order of reading, and an unstable sort needs no memory.
+        self.datagrams.sort_unstable_by_key(|datagram| (datagram.at, datagram.start));
     }
 
     /// How many packets there are.
     pub fn len(&self) -> usize {
-        self.heard.len()
+        self.datagrams.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.heard.is_empty()
+        self.datagrams.is_empty()
     }
 
     /// A packet and its bytes.
     pub fn get(&self, index: usize) -> Option<(Datagram, &[u8])> {
-        let heard = *self.heard.get(index)?;
-        let length = heard.length.min(self.largest);
-        Some((heard, self.room.get(heard.start..heard.start + length)?))
+        let datagram = *self.datagrams.get(index)?;
+        let length = datagram.length.min(self.largest);
+        Some((datagram, self.room.get(datagram.start..datagram.start + length)?))
     }
 }
 
-/// What the kernel tells of a packet beside its bytes.
+/// The ancillary data of a packet.
 #[derive(Default)]
 struct AncillaryData {
     count: usize,
@@ -190,7 +190,7 @@ mod tests {
     use crate::host::socket::open_reports;
 
     /// A socket of ours on the loopback interface, and its address.
-    fn heard_by() -> (UdpSocket, SocketAddrV4) {
+    fn loopback_socket() -> (UdpSocket, SocketAddrV4) {
         let interface = Interface { name: "lo".to_owned(), index: 1, address: Ipv4Addr::LOCALHOST };
         let any = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
         let socket = open_reports(&interface, any).expect("a socket");
@@ -200,12 +200,12 @@ mod tests {
 
     #[test]
     fn a_batch_has_the_bytes_marks_cuts_and_times_of_each_packet() {
-        let (socket, to) = heard_by();
+        let (socket, to) = loopback_socket();
         let from = socket2::Socket::from(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a socket"));
         let from_port = from.local_addr().ok().and_then(|from| from.as_socket_ipv4()).map(|from| from.port());
         let clock = Clock::default();
         let mut inbox = Inbox::new(8);
-        // More than one go takes, and twice, so that the headers are used again.
+        // More than one batch, and twice, so that the headers are reused.
         for round in 0..2 {
             for number in 0..PER_SOCKET as u8 + 6 {
                 from.set_tos_v4(u32::from(number % 4)).expect("ECN");
@@ -220,16 +220,16 @@ mod tests {
                 assert_eq!(inbox.len(), expected, "round {round}");
                 let mut before = Time::ZERO;
                 for index in 0..inbox.len() {
-                    let (heard, bytes) = inbox.get(index).expect("a packet");
+                    let (datagram, bytes) = inbox.get(index).expect("a packet");
                     let length = usize::from(number % 12u8);
                     assert_eq!(bytes, &[number; 12][..length.min(8)]);
-                    assert_eq!(heard.cut, length > 8);
+                    assert_eq!(datagram.cut, length > 8);
                     let ecn = [Ecn::NotCapable, Ecn::Capable, Ecn::Capable, Ecn::Marked];
-                    assert_eq!(heard.ecn, ecn[usize::from(number % 4)]);
-                    assert_eq!((heard.channel, Some(heard.from.port())), (Some(Channel(3)), from_port));
-                    // The kernel's stamp is of the sending here, so times differ within a batch.
-                    assert!(heard.at >= before && heard.at <= clock.now());
-                    before = heard.at;
+                    assert_eq!(datagram.ecn, ecn[usize::from(number % 4)]);
+                    assert_eq!((datagram.channel, Some(datagram.from.port())), (Some(Channel(3)), from_port));
+                    // Here the kernel stamps the time of sending, so times differ within a batch.
+                    assert!(datagram.at >= before && datagram.at <= clock.now());
+                    before = datagram.at;
                     number += 1;
                 }
             }
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_waits_in_the_kernel() {
-        let (socket, to) = heard_by();
+        let (socket, to) = loopback_socket();
         let from = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a socket");
         for _ in 0..BATCH + 1 {
             from.send_to(b"x", to).expect("a packet");

@@ -1,4 +1,4 @@
-//! Which interface packets leave from and arrive at.
+//! The interface that packets are sent from and received on.
 
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 
@@ -19,7 +19,7 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// The interface of that name or address; without one, that which the route to the group takes.
+    /// The interface with that name or address; without one, the interface on the route to the group.
     ///
     /// # Errors
     /// [`Error::NoSuchInterface`] or [`Error::NoRoute`].

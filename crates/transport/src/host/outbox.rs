@@ -1,4 +1,4 @@
-//! Packets that are due, sent by as few system calls as they can be.
+//! Packets due at the same time, sent with as few system calls as possible.
 
 use std::io::{self, IoSlice};
 use std::net::{SocketAddrV4, UdpSocket};
@@ -6,7 +6,7 @@ use std::net::{SocketAddrV4, UdpSocket};
 use layercast_core::units::Channel;
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmmsg};
 
-/// The most packets in one go.
+/// The maximum number of packets per batch.
 pub(super) const BATCH: usize = 32;
 
 /// A packet that is due.
@@ -14,13 +14,13 @@ pub(super) const BATCH: usize = 32;
 struct Due {
     channel: Channel,
     to: SocketAddrV4,
-    /// The same as the kernel reads it.
+    /// The address in the kernel's format.
     address: SocketAddrAny,
     start: usize,
     length: usize,
 }
 
-/// Room for packets, made once.
+/// A preallocated packet buffer.
 #[derive(Debug)]
 pub(super) struct Outbox {
     room: Vec<u8>,
@@ -29,7 +29,7 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    /// Room for packets that are built in up to `largest` bytes.
+    /// A buffer for packets of up to `largest` bytes.
     pub(super) fn new(largest: usize) -> Outbox {
         Outbox { room: vec![0; BATCH * largest], largest, due: Vec::with_capacity(BATCH) }
     }
@@ -42,7 +42,7 @@ impl Outbox {
         self.due.len() >= BATCH
     }
 
-    /// Room to build the next packet in; none if it is full.
+    /// The space for building the next packet; empty if the outbox is full.
     pub(super) fn room(&mut self) -> &mut [u8] {
         let start = self.due.len() * self.largest;
         self.room.get_mut(start..start + self.largest).unwrap_or_default()
@@ -57,32 +57,31 @@ impl Outbox {
         self.due.push(Due { channel, to, address: to.into(), start, length });
     }
 
-    /// Sends all packets in their order, and tells what became of each. Returns how many system calls
-    /// it took.
+    /// Sends all packets in order and reports the outcome of each. Returns the number of system calls.
     pub(super) fn flush(
         &mut self,
         socket: &UdpSocket,
-        mut tell: impl FnMut(Channel, SocketAddrV4, io::Result<usize>),
+        mut report: impl FnMut(Channel, SocketAddrV4, io::Result<usize>),
     ) -> u64 {
         let (mut calls, mut due) = (0, self.due.as_slice());
         while let Some((first, others)) = due.split_first() {
             calls += 1;
             let sent = match others {
                 [] => socket.send_to(bytes(&self.room, first), first.to).map(|_| 1),
-                // Headers are laid out anew for each call; most batches are small.
+                // Headers are rebuilt for each call; most batches are small.
                 [_] | [_, _] | [_, _, _] => send::<4>(socket, &self.room, due),
                 _ => send::<BATCH>(socket, &self.room, due),
             };
-            // The kernel goes on to the first packet that it refuses, and tells why when that one
+            // The kernel stops at the first packet that it refuses, and returns the reason when that packet
             // is the first of a call.
             match sent {
                 Ok(count) => {
                     let (gone, left) = due.split_at(count.clamp(1, due.len()));
-                    gone.iter().for_each(|one| tell(one.channel, one.to, Ok(one.length)));
+                    gone.iter().for_each(|one| report(one.channel, one.to, Ok(one.length)));
                     due = left;
                 }
                 Err(error) => {
-                    tell(first.channel, first.to, Err(error));
+                    report(first.channel, first.to, Err(error));
                     due = others;
                 }
             }
@@ -96,18 +95,18 @@ fn bytes<'a>(room: &'a [u8], due: &Due) -> &'a [u8] {
     room.get(due.start..due.start + due.length).unwrap_or_default()
 }
 
-/// Sends up to `MOST` packets by one system call; returns how many went.
+/// Sends up to `MOST` packets by one system call; returns how many were sent.
 fn send<const MOST: usize>(socket: &UdpSocket, room: &[u8], due: &[Due]) -> io::Result<usize> {
     let Some(last) = due.last() else { return Ok(0) };
     let at = |index: usize| due.get(index).unwrap_or(last);
-    // All on the stack. Places beyond the last packet repeat it and are not given to the kernel.
+    // All on the stack. Entries beyond the last packet repeat it and are not passed to the kernel.
     let parts: [[IoSlice<'_>; 1]; MOST] = std::array::from_fn(|index| [IoSlice::new(bytes(room, at(index)))]);
     let mut controls: [SendAncillaryBuffer<'_, '_, '_>; MOST] =
         std::array::from_fn(|_| SendAncillaryBuffer::default());
-    let mut places = parts.iter().enumerate();
+    let mut parts_in_order = parts.iter().enumerate();
     let mut messages = controls.each_mut().map(|control| {
         let (index, part): (usize, &[IoSlice<'_>]) =
-            places.next().map_or((0, &[]), |(index, part)| (index, part));
+            parts_in_order.next().map_or((0, &[]), |(index, part)| (index, part));
         MMsgHdr::new_with_addr(&at(index).address, part, control)
     });
     let messages = messages.get_mut(..due.len().min(MOST)).unwrap_or_default();
@@ -139,9 +138,9 @@ mod tests {
         for (channel, to) in [(0, to_one), (1, to_two), (0, to_one)] {
             fill(&mut outbox, channel, to, channel as u8 + 7);
         }
-        let mut told = Vec::new();
-        let calls = outbox.flush(&from, |channel, _, sent| told.push((channel.0, sent.ok())));
-        assert_eq!((calls, told), (1, vec![(0, Some(3)), (1, Some(3)), (0, Some(3))]));
+        let mut reported = Vec::new();
+        let calls = outbox.flush(&from, |channel, _, sent| reported.push((channel.0, sent.ok())));
+        assert_eq!((calls, reported), (1, vec![(0, Some(3)), (1, Some(3)), (0, Some(3))]));
         assert!(outbox.is_empty());
         let mut bytes = [0; 10];
         for (socket, byte) in [(&one, 7), (&one, 7), (&two, 8)] {
@@ -159,9 +158,9 @@ mod tests {
         for to in [to_one, wrong, wrong, to_one, to_one] {
             fill(&mut outbox, 0, to, 1);
         }
-        let mut told = Vec::new();
-        let calls = outbox.flush(&from, |_, _, sent| told.push(sent.is_ok()));
-        assert_eq!(told, [true, false, false, true, true]);
+        let mut reported = Vec::new();
+        let calls = outbox.flush(&from, |_, _, sent| reported.push(sent.is_ok()));
+        assert_eq!(reported, [true, false, false, true, true]);
         assert_eq!(calls, 4);
         for _ in 0..3 {
             assert_eq!(one.recv(&mut [0; 10]).expect("a packet"), 3);

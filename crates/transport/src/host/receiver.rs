@@ -22,15 +22,15 @@ use crate::error::Error;
 use crate::packet::Completion;
 use crate::session::{IP_UDP_BYTES, MAX_CHANNELS, Session};
 
-/// So many channels are waited for with little to lay out.
-const FEW_HELD: usize = 32;
+/// Up to this number of channels the wait uses a small array.
+const FEW_CHANNELS: usize = 32;
 
-/// The sockets of a receiver, and what it does with them.
+/// The sockets of a receiver and its operations on them.
 #[derive(Debug)]
 struct Memberships {
     interface: Interface,
     session: Session,
-    /// The source to name in joins, if joins name one.
+    /// The source of source-specific joins, if any.
     join_source: Option<Ipv4Addr>,
     sockets: Vec<Option<UdpSocket>>,
     reports: UdpSocket,
@@ -42,7 +42,7 @@ struct Memberships {
     counters: ReceiverCounters,
 }
 
-/// Drives a receiver.
+/// The host of a receiver.
 #[derive(Debug)]
 pub struct ReceiverHost {
     memberships: Memberships,
@@ -54,10 +54,10 @@ pub struct ReceiverHost {
 }
 
 impl ReceiverHost {
-    /// Makes a receiver. `base` is a socket of the base layer that is open already, if there is one.
+    /// Makes a receiver. `base` is an already open socket of the base layer, if there is one.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn new(
         interface: Interface,
         protocol: &Protocol,
@@ -97,7 +97,7 @@ impl ReceiverHost {
         &self.memberships.session
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn counters(&self) -> &ReceiverCounters {
         &self.memberships.counters
     }
@@ -107,12 +107,12 @@ impl ReceiverHost {
         self.clock
     }
 
-    /// What the receiver believes.
+    /// The receiver's estimates.
     pub fn estimates(&self) -> Estimates {
         self.receiver.estimates(self.now)
     }
 
-    /// Whether the source said that the session is over.
+    /// Whether the source has announced the end of the session.
     pub fn has_ended(&self) -> bool {
         self.memberships.ended
     }
@@ -122,77 +122,80 @@ impl ReceiverHost {
         self.memberships.last_change
     }
 
-    /// Begins: joins the base layer.
+    /// Starts: joins the base layer.
     ///
     /// # Errors
     /// If that is not possible.
     pub fn start(&mut self) -> Result<(), Error> {
-        self.tell(self.clock.now(), Input::Start)
+        self.drive_endpoint(self.clock.now(), Input::Start)
     }
 
-    /// Leaves everything.
+    /// Leaves all channels.
     ///
     /// # Errors
-    /// None that matters after it.
+    /// None of consequence.
     pub fn stop(&mut self) -> Result<(), Error> {
-        self.tell(self.clock.now(), Input::Stop)
+        self.drive_endpoint(self.clock.now(), Input::Stop)
     }
 
     /// Sends a completion to the source.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn complete(&self, completion: Completion) -> Result<(), Error> {
         let to = self.memberships.session.feedback;
         let sent = self.memberships.reports.send_to(&completion.to_bytes(), to);
         sent.map(|_| ()).map_err(|source| Error::socket(format!("report to {to}"), to, source))
     }
 
-    /// Waits for packets or the next deadline, not beyond `latest`, and does what is due. Packets
-    /// that pass all checks go to the receiver and then to `take`.
+    /// Waits for packets or the next deadline, not beyond `latest`, and processes them. Packets that pass
+    /// all checks go to the receiver and then to `on_accepted`.
     ///
     /// # Errors
-    /// What ends the reception, from here or from `take`.
+    /// What ends the reception, from here or from `on_accepted`.
     pub fn step(
         &mut self,
         latest: Time,
-        take: &mut dyn FnMut(Time, &Accepted<'_>) -> Result<(), Error>,
+        on_accepted: &mut dyn FnMut(Time, &Accepted<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let wake = self.deadline.map_or(latest, |deadline| deadline.min(latest));
         self.wait(wake);
         self.inbox.sort();
         for index in 0..self.inbox.len() {
-            let Some((heard, bytes)) = self.inbox.get(index) else { break };
+            let Some((datagram, bytes)) = self.inbox.get(index) else { break };
             let session = &self.memberships.session;
             let of = Some((session.source, session.tsi));
-            let Some(accepted) = accept(&heard, bytes, of, &mut self.memberships.counters) else { continue };
-            let Some(channel) = heard.channel else { continue };
+            let Some(accepted) = accept(&datagram, bytes, of, &mut self.memberships.counters) else {
+                continue;
+            };
+            let Some(channel) = datagram.channel else { continue };
             let arrival = Arrival {
                 origin: Origin::Channel(channel),
                 size: Size::from_bytes(bytes.len() as u32 + IP_UDP_BYTES),
-                ecn: heard.ecn,
+                ecn: datagram.ecn,
                 header: accepted.header,
             };
-            self.memberships.counters.marked += u64::from(heard.ecn == layercast_core::contract::Ecn::Marked);
-            // Time never goes back for an endpoint.
-            self.now = self.now.max(heard.at);
+            self.memberships.counters.marked +=
+                u64::from(datagram.ecn == layercast_core::contract::Ecn::Marked);
+            // Time never decreases for an endpoint.
+            self.now = self.now.max(datagram.at);
             self.deadline =
                 drive(&mut self.receiver, self.now, Input::Packet(arrival), &mut self.memberships);
-            take(self.now, &accepted)?;
+            on_accepted(self.now, &accepted)?;
         }
         let now = self.clock.now();
         if self.deadline.is_some_and(|deadline| deadline <= now) {
-            self.tell(now, Input::Timer)?;
+            self.drive_endpoint(now, Input::Timer)?;
         }
-        self.tell_failures()
+        self.report_failures()
     }
 
-    /// Waits, and takes what came into the inbox.
+    /// Waits, and reads received packets into the inbox.
     fn wait(&mut self, wake: Time) {
-        // The places of a wait are laid out anew each time. Few channels are held at once, however many
-        // a session has.
+        // The poll entries are rebuilt for each wait. Few channels are joined at once, even in a session
+        // with many.
         match self.memberships.sockets.iter().flatten().count() {
-            0..=FEW_HELD => self.wait_for::<FEW_HELD>(wake),
+            0..=FEW_CHANNELS => self.wait_for::<FEW_CHANNELS>(wake),
             _ => self.wait_for::<{ MAX_CHANNELS as usize }>(wake),
         }
     }
@@ -209,13 +212,13 @@ impl ReceiverHost {
                 count += 1;
                 PollFd::new(socket.as_fd(), PollFlags::POLLIN)
             }
-            // Behind those that are shown to the kernel.
+            // Beyond the entries passed to the kernel.
             None => PollFd::new(reports.as_fd(), PollFlags::empty()),
         });
         let waits = waits.get_mut(..count).unwrap_or_default();
         self.inbox.clear();
         let timeout = TimeSpec::from(until(self.clock.now(), wake));
-        // An interrupted wait is over: the caller looks whether it should stop.
+        // An interrupted wait is over: the caller checks whether to stop.
         if ppoll(waits, Some(timeout), None).unwrap_or(0) == 0 {
             return;
         }
@@ -230,13 +233,13 @@ impl ReceiverHost {
         }
     }
 
-    fn tell(&mut self, now: Time, input: Input<Header>) -> Result<(), Error> {
+    fn drive_endpoint(&mut self, now: Time, input: Input<Header>) -> Result<(), Error> {
         self.now = self.now.max(now);
         self.deadline = drive(&mut self.receiver, self.now, input, &mut self.memberships);
-        self.tell_failures()
+        self.report_failures()
     }
 
-    fn tell_failures(&mut self) -> Result<(), Error> {
+    fn report_failures(&mut self) -> Result<(), Error> {
         while let Some((channel, error)) = self.memberships.failed.pop() {
             let input = Input::JoinFailed(channel, error);
             self.deadline = drive(&mut self.receiver, self.now, input, &mut self.memberships);
@@ -281,7 +284,7 @@ impl Host<Header> for Memberships {
     }
 
     fn leave(&mut self, channel: Channel) {
-        // Closing the socket is what tells the kernel; what waits in it is not wanted any more.
+        // Closing the socket leaves the group; packets waiting in it are discarded.
         if let Some(place) = self.sockets.get_mut(channel.index()) {
             *place = None;
         }

@@ -1,4 +1,4 @@
-//! What a source's host does for its endpoint: packets are made, gathered and sent.
+//! The send path of a source's host: packets are built, batched and sent.
 
 use std::io;
 use std::net::{SocketAddrV4, UdpSocket};
@@ -14,31 +14,31 @@ use crate::error::Error;
 use crate::packet::{Fdt, Fti, MAX_HEADER, Repr};
 use crate::session::{IP_UDP_BYTES, Session};
 
-/// How long a packet that is due waits for others of the same wake. Making a repair symbol takes tens
-/// of microseconds, so without a limit the first of a large batch would be late.
-const LONGEST_HOLD: Duration = Duration::from_us(200);
+/// How long a due packet waits for others of the same wake-up. Encoding a repair symbol takes tens of
+/// microseconds, so without a limit the first of a large batch would be late.
+const LONGEST_DELAY: Duration = Duration::from_us(200);
 
-/// What the application put into a packet.
+/// The payload of a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// Of which object (TOI).
+    /// Its object (TOI).
     pub toi: u32,
-    /// In which FEC encoding.
+    /// Its FEC encoding id.
     pub codepoint: u8,
-    /// If it is a part of the file delivery table.
+    /// The FDT instance, if it is a part of the file delivery table.
     pub fdt: Option<Fdt>,
     /// FEC information for a receiver that has none.
     pub fti: Option<Fti>,
-    /// How many bytes: FEC payload id and symbol.
+    /// Its length in bytes: FEC payload id and symbol.
     pub length: usize,
 }
 
-/// Where a source's payload comes from.
+/// The supplier of a source's payload.
 pub trait Supply {
-    /// Puts the next payload for a channel into `room`.
+    /// Writes the next payload for a channel to `room`.
     ///
     /// # Errors
-    /// Why there is none; this ends the session.
+    /// Why there is no payload; this ends the session.
     fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<Load, Error>;
 }
 
@@ -51,26 +51,26 @@ pub struct SourceCounters {
     pub bytes: u64,
     /// System calls that sent them.
     pub send_calls: u64,
-    /// Packets that the kernel had no room for.
+    /// Packets that the kernel refused for lack of buffer space.
     pub refused: u64,
-    /// Reports taken.
+    /// Reports accepted.
     pub reports: u64,
-    /// Completions taken, copies included.
+    /// Completions accepted, copies included.
     pub completions: u64,
-    /// Feedback that made no sense or was of another session.
+    /// Feedback that was invalid or of another session.
     pub bad_feedback: u64,
 }
 
-/// A source's socket, and what goes through it.
+/// A source's socket, its outbox and its counters.
 #[derive(Debug)]
 pub(super) struct SendPath {
     pub(super) socket: UdpSocket,
     pub(super) session: Session,
     pub(super) clock: Clock,
     outbox: Outbox,
-    /// When the first packet in the outbox was begun.
+    /// When the first packet in the outbox was built.
     since: Time,
-    /// Channels whose packets the kernel had no room for.
+    /// Channels whose packets the kernel refused for lack of buffer space.
     pub(super) refused: Vec<Channel>,
     /// What ends the session.
     pub(super) failure: Option<Error>,
@@ -81,7 +81,7 @@ impl SendPath {
     pub(super) fn new(socket: UdpSocket, session: Session) -> SendPath {
         SendPath {
             socket,
-            // A packet is built behind room for the longest header.
+            // A packet is built after space for the longest header.
             outbox: Outbox::new(session.packet.as_bytes() as usize),
             session,
             clock: Clock::default(),
@@ -92,7 +92,7 @@ impl SendPath {
         }
     }
 
-    /// Sends what was gathered.
+    /// Sends the batch.
     pub(super) fn flush(&mut self) {
         let (counters, refused, failure) = (&mut self.counters, &mut self.refused, &mut self.failure);
         let calls = self.outbox.flush(&self.socket, |channel, to, sent| match sent {
@@ -112,8 +112,8 @@ impl SendPath {
     }
 }
 
-/// What a source's host does for it. Packets that are due at once are gathered: the caller flushes the
-/// send_path when the endpoint has settled.
+/// The host of a source's endpoint. Packets due at the same time are batched: the caller flushes the send
+/// path when the endpoint has no more actions.
 pub(super) struct SendingHost<'a, S> {
     pub(super) send_path: &'a mut SendPath,
     pub(super) supply: &'a mut S,
@@ -151,18 +151,19 @@ impl<S: Supply> SendingHost<'_, S> {
         header: Header,
         payload: Payload,
     ) -> Result<(), Error> {
-        let Some(pieces) = header.to_lct() else { return Ok(()) };
+        let Some(fields) = header.to_lct() else { return Ok(()) };
         let send_path = &mut *self.send_path;
         let now = send_path.clock.now();
         if send_path.outbox.is_full()
-            || (!send_path.outbox.is_empty() && now.since(send_path.since) > LONGEST_HOLD)
+            || (!send_path.outbox.is_empty() && now.since(send_path.since) > LONGEST_DELAY)
         {
             send_path.flush();
         }
         if send_path.outbox.is_empty() {
             send_path.since = now;
         }
-        // The payload goes behind the longest header, and then the header right before it.
+        // The payload is written after space for the longest header, and then the header directly before
+        // it.
         let Some((front, back)) = send_path.outbox.room().split_first_chunk_mut::<MAX_HEADER>() else {
             return Ok(());
         };
@@ -173,7 +174,7 @@ impl<S: Supply> SendingHost<'_, S> {
         let empty = Load { toi: 0, codepoint: 0, fdt: None, fti: None, length: 0 };
         let Load { toi, codepoint, fdt, fti, length } = load.unwrap_or(empty);
         let tsi = send_path.session.tsi;
-        let repr = Repr { pieces, tsi, toi, close_object: false, codepoint, fdt, fti };
+        let repr = Repr { fields, tsi, toi, close_object: false, codepoint, fdt, fti };
         let header_length = repr.write(front);
         let start = MAX_HEADER - header_length;
         front.copy_within(..header_length, start);
@@ -182,7 +183,7 @@ impl<S: Supply> SendingHost<'_, S> {
     }
 }
 
-/// Whether the kernel only lacked room, or the link was away for a moment.
+/// Whether the error is transient: no buffer space, or a link that is briefly down.
 fn is_passing(error: &io::Error) -> bool {
     use nix::libc::{ECONNREFUSED, ENETDOWN, ENOBUFS};
     error.kind() == io::ErrorKind::WouldBlock

@@ -1,4 +1,4 @@
-//! Sockets with the options that they need.
+//! Sockets with the necessary options.
 
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 
@@ -8,7 +8,7 @@ use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 use super::Interface;
 use crate::error::Error;
 
-/// Room for packets that wait for us, while a block is decoded. The kernel may give less.
+/// The receive buffer, for packets that arrive while a block is decoded. The kernel may grant less.
 const RECEIVE_BUFFER: usize = 2 << 20;
 
 /// ECN-capable transport (RFC 3168, section 5): the code point ECT(0).
@@ -17,19 +17,19 @@ const ECT_0: u32 = 2;
 fn new() -> std::io::Result<Socket> {
     let socket = Socket::new(Domain::IPV4, Type::DGRAM.nonblocking(), Some(Protocol::UDP))?;
     if let Err(error) = socket.set_recv_buffer_size(RECEIVE_BUFFER) {
-        tracing::debug!(%error, "the receive buffer stays as it is");
+        tracing::debug!(%error, "the receive buffer keeps its default size");
     }
-    // A kernel that does not tell them leaves time to our clock and marks unseen.
+    // Without them arrival times come from our clock and marks are not seen.
     let stamps = setsockopt(&socket, sockopt::ReceiveTimestampns, &true);
     let marks = setsockopt(&socket, sockopt::IpRecvTos, &true);
     if let Err(error) = stamps.and(marks) {
-        tracing::warn!(%error, "arrival times or ECN marks are not told");
+        tracing::warn!(%error, "arrival times or ECN marks are not available");
     }
     Ok(socket)
 }
 
-/// A socket that is a member of one group. With a source address the membership is for that source
-/// alone (RFC 4607), so that routers keep others away.
+/// A socket that is a member of one group. With a source address the membership is for that source alone
+/// (RFC 4607), so that routers do not forward other sources.
 ///
 /// # Errors
 /// [`Error::NoRoute`], [`Error::NoPermission`] or what the system says.
@@ -42,7 +42,7 @@ pub fn open_group(
         let socket = new()?;
         // Several receivers of one host get a copy each.
         socket.set_reuse_address(true)?;
-        // Otherwise a socket hears groups that other sockets of this host joined.
+        // Otherwise a socket receives groups that other sockets of this host joined.
         socket.set_multicast_all_v4(false)?;
         socket.bind(&group.into())?;
         match source {
@@ -57,7 +57,7 @@ pub fn open_group(
     open().map_err(|source| Error::socket(format!("join {group}"), group, source))
 }
 
-/// The source's socket: sends to groups, and hears feedback on its port.
+/// The source's socket: sends to groups, and receives feedback on its port.
 pub(super) fn open_source(
     interface: &Interface,
     group: SocketAddrV4,

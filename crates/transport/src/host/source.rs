@@ -20,10 +20,10 @@ use crate::error::Error;
 use crate::packet::Completion;
 use crate::session::{IP_UDP_BYTES, Session};
 
-/// The most completions that wait to be read.
+/// The maximum number of unread completions.
 const COMPLETIONS_MAX: usize = 1024;
 
-/// Drives a source.
+/// The host of a source.
 #[derive(Debug)]
 pub struct SourceHost {
     send_path: SendPath,
@@ -34,11 +34,11 @@ pub struct SourceHost {
 }
 
 impl SourceHost {
-    /// Opens the socket and makes the source. `session` gets the number that the source drew, and
-    /// the port for feedback: the one asked for, or with 0 the one that the system gave.
+    /// Opens the socket and creates the source. `session` gets the number that the source drew, and the
+    /// port for feedback: the requested one, or with 0 the one that the system assigned.
     ///
     /// # Errors
-    /// If the description cannot be held, or what the system says.
+    /// If the description is invalid, or the system's error.
     pub fn new(
         interface: &Interface,
         protocol: &Protocol,
@@ -69,38 +69,38 @@ impl SourceHost {
         self.send_path.clock
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn counters(&self) -> &SourceCounters {
         &self.send_path.counters
     }
 
-    /// What the source believes.
+    /// The source's estimates.
     pub fn estimates(&self) -> Estimates {
         self.source.estimates(self.send_path.clock.now())
     }
 
-    /// The completions that came since the last call; copies are among them.
+    /// The completions received since the last call, copies included.
     pub fn take_completions(&mut self) -> impl Iterator<Item = Completion> {
         self.completions.drain(..)
     }
 
-    /// Begins the session.
+    /// Starts the session.
     ///
     /// # Errors
     /// What ends it at once.
     pub fn start(&mut self, supply: &mut impl Supply) -> Result<(), Error> {
-        self.tell(self.send_path.clock.now(), Input::Start, supply)
+        self.drive_endpoint(self.send_path.clock.now(), Input::Start, supply)
     }
 
-    /// Ends the session: its last packets say so.
+    /// Ends the session: its last packets announce the end.
     ///
     /// # Errors
     /// If they could not be sent.
     pub fn stop(&mut self, supply: &mut impl Supply) -> Result<(), Error> {
-        self.tell(self.send_path.clock.now(), Input::Stop, supply)
+        self.drive_endpoint(self.send_path.clock.now(), Input::Stop, supply)
     }
 
-    /// Waits for feedback or the next deadline, not beyond `latest`, and does what is due.
+    /// Waits for feedback or the next deadline, not beyond `latest`, and processes them.
     ///
     /// # Errors
     /// What ends the session.
@@ -108,26 +108,26 @@ impl SourceHost {
         let now = self.send_path.clock.now();
         let wake = self.deadline.map_or(latest, |deadline| deadline.min(latest));
         let mut waits = [PollFd::new(self.send_path.socket.as_fd(), PollFlags::POLLIN)];
-        // An interrupted wait is over: the caller looks whether it should stop.
+        // An interrupted wait is over: the caller checks whether to stop.
         let ready = ppoll(&mut waits, Some(TimeSpec::from(until(now, wake))), None).unwrap_or(0);
         if ready > 0 {
-            self.hear(supply)?;
+            self.receive_feedback(supply)?;
         }
         let now = self.send_path.clock.now();
         if self.deadline.is_some_and(|deadline| deadline <= now) {
-            self.tell(now, Input::Timer, supply)?;
+            self.drive_endpoint(now, Input::Timer, supply)?;
         }
         Ok(())
     }
 
-    fn hear(&mut self, supply: &mut impl Supply) -> Result<(), Error> {
+    fn receive_feedback(&mut self, supply: &mut impl Supply) -> Result<(), Error> {
         self.inbox.clear();
         if let Err(error) = self.inbox.drain(&self.send_path.socket, None, &self.send_path.clock) {
             tracing::warn!(%error, "feedback could not be read");
         }
         for index in 0..self.inbox.len() {
-            let Some((heard, bytes)) = self.inbox.get(index) else { break };
-            if Completion::is_one(bytes) {
+            let Some((datagram, bytes)) = self.inbox.get(index) else { break };
+            if Completion::is_completion(bytes) {
                 match Completion::from_bytes(bytes) {
                     Ok(completion) if completion.tsi == self.send_path.session.tsi => {
                         self.send_path.counters.completions += 1;
@@ -141,11 +141,11 @@ impl SourceHost {
             }
             let (header, length) = (Header::decode_report(bytes), bytes.len());
             match header {
-                Ok(header) if !heard.cut => {
+                Ok(header) if !datagram.cut => {
                     self.send_path.counters.reports += 1;
-                    let arrival = arrival(heard, header, length);
-                    // Draining gave arrival times before now; the source's own clock runs on.
-                    self.tell(self.send_path.clock.now(), Input::Packet(arrival), supply)?;
+                    let arrival = arrival(datagram, header, length);
+                    // The arrival times are before now; the source uses its own clock.
+                    self.drive_endpoint(self.send_path.clock.now(), Input::Packet(arrival), supply)?;
                 }
                 _ => self.send_path.counters.bad_feedback += 1,
             }
@@ -153,8 +153,13 @@ impl SourceHost {
         Ok(())
     }
 
-    /// One input, then what the kernel refused, as further inputs.
-    fn tell(&mut self, now: Time, input: Input<Header>, supply: &mut impl Supply) -> Result<(), Error> {
+    /// Passes one input, then packets that the kernel refused as further inputs.
+    fn drive_endpoint(
+        &mut self,
+        now: Time,
+        input: Input<Header>,
+        supply: &mut impl Supply,
+    ) -> Result<(), Error> {
         let mut host = SendingHost { send_path: &mut self.send_path, supply };
         self.deadline = drive(&mut self.source, now, input, &mut host);
         self.send_path.flush();
@@ -167,8 +172,8 @@ impl SourceHost {
     }
 }
 
-fn arrival(heard: Datagram, header: Header, length: usize) -> Arrival<Header> {
-    // Peers are numbered by the host. No source answers one by unicast so far, so one number does.
+fn arrival(datagram: Datagram, header: Header, length: usize) -> Arrival<Header> {
+    // Peers are numbered by the host. No source replies by unicast so far, so one number is enough.
     let origin = Origin::Peer(Peer(0));
-    Arrival { origin, size: Size::from_bytes(length as u32 + IP_UDP_BYTES), ecn: heard.ecn, header }
+    Arrival { origin, size: Size::from_bytes(length as u32 + IP_UDP_BYTES), ecn: datagram.ecn, header }
 }

@@ -1,4 +1,4 @@
-//! A file from symbols.
+//! Reassembly of a file from symbols.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -10,55 +10,54 @@ use raptorq::{EncodingPacket, PayloadId as CoderId, SourceBlockDecoder};
 use super::Oti;
 use crate::packet::PayloadId;
 
-/// So many symbols more than a block needs are tried before its repair symbols are thrown away. The
-/// chance that a sound block needs three more is one in a million.
+/// The maximum number of surplus symbols of a block before its repair symbols are discarded. The
+/// probability that a valid block needs three more is one in a million.
 const SURPLUS_MAX: u32 = 64;
 
-/// What became of a symbol.
+/// The outcome of inserting a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
-    /// It helped.
+pub enum SymbolOutcome {
+    /// It was new.
     New,
     /// It completed its block.
     BlockComplete,
-    /// It was there already, or its block is complete.
+    /// It was present already, or its block is complete.
     Needless,
     /// There is no such block, or the symbol has the wrong length.
     Refused,
 }
 
-/// What was counted.
+/// The counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AssemblyCounters {
-    /// Symbols that helped.
+    /// Symbols that were new.
     pub useful: u64,
-    /// Symbols that were there already, or whose block was complete.
+    /// Symbols that were present already, or whose block was complete.
     pub needless: u64,
     /// Symbols that fit no block.
     pub refused: u64,
     /// Blocks that the coder had to decode. Zero for a receiver that lost nothing.
     pub decoded: u64,
-    /// Attempts at decoding that wanted more symbols.
+    /// Decoding attempts that needed more symbols.
     pub undecodable: u64,
 }
 
 #[derive(Debug, Default)]
 struct Block {
     /// One bit for each source symbol that is in the file.
-    held: Vec<u64>,
+    present: Vec<u64>,
     source_count: u32,
     repair_ids: HashSet<u32>,
-    /// The repair symbols with their numbers, one after the other.
+    /// The repair symbols, one after the other.
     repair: Vec<u8>,
     repair_order: Vec<u32>,
     is_complete: bool,
 }
 
-/// Puts a file together, in any order, from any symbols.
+/// Reassembles a file from any symbols in any order.
 ///
-/// Source symbols go to their place in the file at once, so that a receiver that loses nothing
-/// decodes nothing and holds nothing. Repair symbols wait in memory: at most the size of what the
-/// blocks still miss, and a few more.
+/// Source symbols are written to the file at once, so that a receiver without losses decodes and stores
+/// nothing. Repair symbols wait in memory: at most as many as the blocks still miss, and a few more.
 #[derive(Debug)]
 pub struct Assembly {
     oti: Oti,
@@ -69,7 +68,7 @@ pub struct Assembly {
 }
 
 impl Assembly {
-    /// An assembly into a file, which is written over.
+    /// An assembly into a file, which is overwritten.
     pub fn new(oti: Oti, file: File) -> Assembly {
         let mut assembly =
             Assembly { oti, file, blocks: Vec::new(), complete: 0, counters: AssemblyCounters::default() };
@@ -77,73 +76,75 @@ impl Assembly {
         assembly
     }
 
-    /// Forgets all symbols, for a file whose hash is wrong.
+    /// Discards all symbols, for a file whose hash is wrong.
     pub fn restart(&mut self) {
         let block = |block| Block {
-            held: vec![0; self.oti.block_symbols(block).div_ceil(64) as usize],
+            present: vec![0; self.oti.block_symbols(block).div_ceil(64) as usize],
             ..Block::default()
         };
         self.blocks = (0..self.oti.blocks()).map(block).collect();
         self.complete = 0;
     }
 
-    /// Takes a symbol. Never panics, whatever it is.
+    /// Inserts a symbol. Never panics on any input.
     ///
     /// # Errors
-    /// What the file says when it is written to or read from.
-    pub fn take(&mut self, id: PayloadId, symbol: &[u8]) -> io::Result<Taken> {
+    /// The file's error on writing or reading.
+    pub fn insert(&mut self, id: PayloadId, symbol: &[u8]) -> io::Result<SymbolOutcome> {
         let taken = self.sort(id, symbol)?;
         let counter = match taken {
-            Taken::New | Taken::BlockComplete => &mut self.counters.useful,
-            Taken::Needless => &mut self.counters.needless,
-            Taken::Refused => &mut self.counters.refused,
+            SymbolOutcome::New | SymbolOutcome::BlockComplete => &mut self.counters.useful,
+            SymbolOutcome::Needless => &mut self.counters.needless,
+            SymbolOutcome::Refused => &mut self.counters.refused,
         };
         *counter += 1;
         Ok(taken)
     }
 
-    fn sort(&mut self, id: PayloadId, symbol: &[u8]) -> io::Result<Taken> {
+    fn sort(&mut self, id: PayloadId, symbol: &[u8]) -> io::Result<SymbolOutcome> {
         let needed = self.oti.block_symbols(id.block);
-        let Some(block) = self.blocks.get_mut(usize::from(id.block)) else { return Ok(Taken::Refused) };
+        let Some(block) = self.blocks.get_mut(usize::from(id.block)) else {
+            return Ok(SymbolOutcome::Refused);
+        };
         if symbol.len() != self.oti.symbol_size() {
-            return Ok(Taken::Refused);
+            return Ok(SymbolOutcome::Refused);
         }
         if block.is_complete {
-            return Ok(Taken::Needless);
+            return Ok(SymbolOutcome::Needless);
         }
         let is_new = if id.esi() < needed {
-            let (start, length) = self.oti.place(id.block, id.esi());
-            block.take_source(&self.file, id.esi(), symbol.get(..length).unwrap_or_default(), start)?
+            let (start, length) = self.oti.position(id.block, id.esi());
+            block.write_source(&self.file, id.esi(), symbol.get(..length).unwrap_or_default(), start)?
         } else {
-            block.take_repair(id.esi(), symbol)
+            block.store_repair(id.esi(), symbol)
         };
         if !is_new {
-            return Ok(Taken::Needless);
+            return Ok(SymbolOutcome::Needless);
         }
         let held = block.source_count + block.repair_order.len() as u32;
         if block.source_count < needed && (held < needed || !self.decode(id.block)?) {
-            return Ok(Taken::New);
+            return Ok(SymbolOutcome::New);
         }
         if let Some(block) = self.blocks.get_mut(usize::from(id.block)) {
             *block = Block { is_complete: true, ..Block::default() };
         }
         self.complete += 1;
-        Ok(Taken::BlockComplete)
+        Ok(SymbolOutcome::BlockComplete)
     }
 
-    /// Decodes a block that has as many symbols as it needs. False if it wants more.
+    /// Decodes a block that has enough symbols. False if it needs more.
     fn decode(&mut self, number: u8) -> io::Result<bool> {
         let oti = self.oti;
         let (needed, size) = (oti.block_symbols(number), oti.symbol_size());
         let Some(block) = self.blocks.get_mut(usize::from(number)) else { return Ok(false) };
         let mut data = vec![0; needed as usize * size];
-        let (start, _) = oti.place(number, 0);
+        let (start, _) = oti.position(number, 0);
         let in_file = oti.length().saturating_sub(start).min(data.len() as u64) as usize;
         self.file.read_exact_at(data.get_mut(..in_file).unwrap_or_default(), start)?;
 
         let packet =
             |esi: u32, symbol: &[u8]| EncodingPacket::new(CoderId::new(number, esi), symbol.to_vec());
-        let held = |&esi: &u32| block.holds(esi);
+        let held = |&esi: &u32| block.contains(esi);
         let source = (0..needed)
             .filter(held)
             .filter_map(|esi| Some(packet(esi, data.get(esi as usize * size..(esi as usize + 1) * size)?)));
@@ -179,7 +180,7 @@ impl Assembly {
         self.complete
     }
 
-    /// How many symbols the file needs at least, and how many of them are there.
+    /// The minimum number of symbols that the file needs, and how many of them are present.
     pub fn symbols(&self) -> (u64, u64) {
         let held = |(number, block): (usize, &Block)| {
             let needed = self.oti.block_symbols(number as u8);
@@ -189,7 +190,7 @@ impl Assembly {
         (self.oti.symbols(), self.blocks.iter().enumerate().map(held).sum())
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn counters(&self) -> &AssemblyCounters {
         &self.counters
     }
@@ -201,25 +202,25 @@ impl Assembly {
 }
 
 impl Block {
-    fn holds(&self, esi: u32) -> bool {
-        self.held.get(esi as usize / 64).is_some_and(|word| word >> (esi % 64) & 1 != 0)
+    fn contains(&self, esi: u32) -> bool {
+        self.present.get(esi as usize / 64).is_some_and(|word| word >> (esi % 64) & 1 != 0)
     }
 
-    /// Puts a source symbol to its place; false if it is there.
-    fn take_source(&mut self, file: &File, esi: u32, data: &[u8], start: u64) -> io::Result<bool> {
-        if self.holds(esi) {
+    /// Writes a source symbol to the file; false if it is present already.
+    fn write_source(&mut self, file: &File, esi: u32, data: &[u8], start: u64) -> io::Result<bool> {
+        if self.contains(esi) {
             return Ok(false);
         }
         file.write_all_at(data, start)?;
-        if let Some(word) = self.held.get_mut(esi as usize / 64) {
+        if let Some(word) = self.present.get_mut(esi as usize / 64) {
             *word |= 1 << (esi % 64);
         }
         self.source_count += 1;
         Ok(true)
     }
 
-    /// Keeps a repair symbol; false if it is there.
-    fn take_repair(&mut self, esi: u32, symbol: &[u8]) -> bool {
+    /// Stores a repair symbol; false if it is present already.
+    fn store_repair(&mut self, esi: u32, symbol: &[u8]) -> bool {
         let is_new = self.repair_ids.insert(esi);
         if is_new {
             self.repair_order.push(esi);

@@ -1,15 +1,15 @@
-//! Names of files that come from the network.
+//! File names received from the network.
 
 use core::fmt;
 
-/// Why a name is not taken.
+/// Why a name is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameError {
     /// It is empty.
     Empty,
     /// It has more than 255 bytes, or would have with `.partial` after it.
     Long,
-    /// It would lead out of its directory, or hides in it.
+    /// It would leave its directory, or is hidden.
     Path,
     /// It has control characters.
     Control,
@@ -28,10 +28,10 @@ impl fmt::Display for NameError {
 
 impl core::error::Error for NameError {}
 
-/// Whether a name may become a file beside others: one part, visible, printable.
+/// Checks that a name is safe for a file in a directory: one component, visible, printable.
 ///
 /// # Errors
-/// Why not.
+/// Why it is not safe.
 pub fn safe_name(name: &str) -> Result<&str, NameError> {
     if name.is_empty() {
         return Err(NameError::Empty);

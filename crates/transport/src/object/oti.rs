@@ -1,4 +1,4 @@
-//! How a file is cut (RFC 6330, sections 3.3 and 4.4.1.2).
+//! The blocks and symbols of a file (RFC 6330, sections 3.3 and 4.4.1.2).
 
 use core::fmt;
 
@@ -7,11 +7,11 @@ use raptorq::ObjectTransmissionInformation;
 /// The most source symbols of a block (RFC 6330, section 5.1.2).
 pub const MAX_BLOCK_SYMBOLS: u32 = 56_403;
 
-/// The longest object that the coder takes, a little less than the RFC allows (section 3.3.2).
+/// The longest object that the coder supports, slightly less than the RFC allows (section 3.3.2).
 const MAX_LENGTH: u64 = 942_574_504_275;
 
-/// What a block should have, where the number of blocks leaves the choice. Larger blocks need fewer
-/// symbols beyond the file's size when packets are lost, smaller ones are decoded sooner.
+/// The preferred number of source symbols per block. Larger blocks need fewer symbols beyond the file's
+/// size when packets are lost, smaller ones are decoded sooner.
 const USUAL_BLOCK_SYMBOLS: u64 = 1024;
 
 /// The alignment of symbols in bytes.
@@ -25,7 +25,7 @@ pub struct Oti {
     blocks: u8,
 }
 
-/// Why numbers do not describe how an object is cut.
+/// Why object transmission information is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtiError {
     /// The object is longer than symbols of this size can carry.
@@ -44,7 +44,7 @@ impl fmt::Display for OtiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             OtiError::Length(length) => write!(f, "{length} bytes are too many for symbols of this size"),
-            OtiError::Symbol(size) => write!(f, "{size} bytes are no symbol size"),
+            OtiError::Symbol(size) => write!(f, "{size} bytes is not a valid symbol size"),
             OtiError::Blocks(count) => write!(f, "{count} source blocks do not fit the object"),
             OtiError::SubBlocks(count) => write!(f, "{count} sub-blocks, and only one is supported"),
             OtiError::Alignment(bytes) => write!(f, "an alignment of {bytes} bytes does not fit the symbols"),
@@ -55,7 +55,7 @@ impl fmt::Display for OtiError {
 impl core::error::Error for OtiError {}
 
 impl Oti {
-    /// The usual cut of an object. `symbol` is rounded down to the alignment.
+    /// The default blocks and symbols of an object. `symbol` is rounded down to the alignment.
     ///
     /// # Errors
     /// If the symbol size is too small for the object, or less than the alignment.
@@ -72,10 +72,10 @@ impl Oti {
         Oti::new(length, symbol, [blocks as u8, 0, 1, ALIGNMENT])
     }
 
-    /// A cut from its numbers; the last four bytes are the scheme's own (RFC 6330, section 3.3.3).
+    /// The information from its numbers; the last four bytes are scheme-specific (RFC 6330, section 3.3.3).
     ///
     /// # Errors
-    /// What does not fit.
+    /// What is invalid.
     pub fn new(length: u64, symbol: u16, scheme: [u8; 4]) -> Result<Oti, OtiError> {
         let [blocks, n1, n0, alignment] = scheme;
         let sub_blocks = u16::from_be_bytes([n1, n0]);
@@ -100,10 +100,10 @@ impl Oti {
         Ok(oti)
     }
 
-    /// The scheme's own four bytes: Z, N, Al (RFC 6330, section 3.3.3).
+    /// The four scheme-specific bytes: Z, N, Al (RFC 6330, section 3.3.3).
     pub fn scheme(&self) -> [u8; 4] {
-        // One sub-block makes a symbol one piece of the file, so the alignment has no effect, and
-        // the greatest that every symbol size allows is told.
+        // With one sub-block a symbol is one contiguous part of the file, so the alignment has no effect;
+        // the largest that every symbol size allows is used.
         let alignment = if self.symbol.is_multiple_of(u16::from(ALIGNMENT)) { ALIGNMENT } else { 1 };
         [self.blocks, 0, 1, alignment]
     }
@@ -123,8 +123,8 @@ impl Oti {
         self.blocks
     }
 
-    /// How many source symbols the object has. An empty object has one, all padding, so that there
-    /// is something to send.
+    /// How many source symbols the object has. An empty object has one, all padding, so that there is a
+    /// packet to send.
     pub fn symbols(&self) -> u64 {
         self.length.div_ceil(u64::from(self.symbol)).max(1)
     }
@@ -152,13 +152,15 @@ impl Oti {
         (symbols / blocks, symbols % blocks)
     }
 
-    /// Where a source symbol lies in the file: its start, and how many of its bytes are not padding.
-    pub fn place(&self, block: u8, esi: u32) -> (u64, usize) {
+    /// The position of a source symbol in the file: its start, and the number of its bytes that are not
+    /// padding.
+    pub fn position(&self, block: u8, esi: u32) -> (u64, usize) {
         let start = (self.block_start(block) + u64::from(esi)) * u64::from(self.symbol);
         (start, self.length.saturating_sub(start).min(u64::from(self.symbol)) as usize)
     }
 
-    /// The same for the coder. All its assertions hold, since this was checked when it was made.
+    /// The information in the coder's type. All its assertions hold, since the values were checked on
+    /// construction.
     pub(crate) fn for_coder(&self) -> ObjectTransmissionInformation {
         let [_, _, _, alignment] = self.scheme();
         ObjectTransmissionInformation::new(self.length, self.symbol, self.blocks, 1, alignment)

@@ -1,16 +1,16 @@
-//! Which symbol the next packet takes.
+//! The order in which symbols are sent.
 
 use layercast_core::units::Channel;
 
 use super::Oti;
 use crate::packet::{ESI_LIMIT, PayloadId};
 
-/// Gives out symbols so that every packet of every channel helps everyone.
+/// Assigns symbols so that every packet of every channel is useful to every receiver.
 ///
-/// A block's symbols are counted over all channels: its source symbols first, then repair symbols, and
-/// no two packets get the same one until the 24 bits wrap. Each channel walks through the blocks on its
-/// own. With one walk for all channels, one that sends every second packet would bring only every
-/// second block, and a receiver of that channel alone would never finish.
+/// A block's symbols are counted over all channels: its source symbols first, then repair symbols, and no
+/// two packets get the same one until the 24 bits wrap. Each channel cycles through the blocks
+/// independently. With one cycle for all channels, a channel that sends every second packet would carry
+/// only every second block, and a receiver of that channel alone would never finish.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     oti: Oti,
@@ -20,10 +20,10 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A schedule that has given nothing yet. Channels that are no layers count too.
+    /// A schedule at its start. Channels that are not layers count too.
     pub fn new(oti: Oti, channels: u16) -> Schedule {
         let blocks = oti.blocks();
-        // Channels begin at different blocks, so that the first packets spread.
+        // Channels start at different blocks, so that the first packets are spread.
         let next_block = (0..channels).map(|channel| (channel % u16::from(blocks)) as u8).collect();
         Schedule { oti, next_esi: vec![0; usize::from(blocks)], next_block, given: 0 }
     }
@@ -41,12 +41,12 @@ impl Schedule {
         Some(id)
     }
 
-    /// How many symbols were given out.
+    /// The number of symbols sent.
     pub fn given(&self) -> u64 {
         self.given
     }
 
-    /// How many times as many symbols were given out as the object has.
+    /// The number of symbols sent, in multiples of the object's symbols.
     pub fn rounds(&self) -> f64 {
         self.given as f64 / self.oti.symbols() as f64
     }

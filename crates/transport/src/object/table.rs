@@ -1,10 +1,10 @@
-//! The file delivery table (RFC 6726, section 3.4): what there is to receive.
+//! The file delivery table (RFC 6726, section 3.4).
 
 use core::fmt::{self, Write as _};
 
 use super::{FEC_RAPTORQ, Oti, OtiError, Sha256, TOI_FILE};
 
-/// The name space of what FLUTE does not define.
+/// The XML namespace of attributes that FLUTE does not define.
 const OWN: &str = "urn:layercast:fdt";
 
 /// An instance of the table with one file.
@@ -12,28 +12,28 @@ const OWN: &str = "urn:layercast:fdt";
 pub struct Table {
     /// The file's name.
     pub name: String,
-    /// How it is cut.
+    /// Its blocks and symbols.
     pub oti: Oti,
     /// Its hash.
     pub sha256: Sha256,
     /// When the table expires, in seconds since 1900 (RFC 6726, section 3.4.2).
     pub expires_s: u64,
-    /// Whether the source wants to hear of completions.
+    /// Whether the source wants completion messages.
     pub wants_completions: bool,
     /// The session description as text.
     pub session: String,
 }
 
-/// Why a table is not taken.
+/// Why a table is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableError {
     /// It is not XML, or not in UTF-8.
     Xml,
-    /// The named thing is missing or makes no sense.
+    /// The named field is missing or invalid.
     Field(&'static str),
     /// The file is not coded with RaptorQ.
     Encoding,
-    /// The file's cut makes no sense.
+    /// The file's transmission information is invalid.
     Oti(OtiError),
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for TableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TableError::Xml => write!(f, "the file delivery table is not XML"),
-            TableError::Field(name) => write!(f, "the file delivery table has no sound {name}"),
+            TableError::Field(name) => write!(f, "the file delivery table has no valid {name}"),
             TableError::Encoding => write!(f, "the file is not coded with RaptorQ"),
             TableError::Oti(error) => write!(f, "the file delivery table: {error}"),
         }
@@ -77,7 +77,7 @@ impl Table {
     /// The table from XML. Never panics.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Why it is invalid.
     pub fn from_xml(bytes: &[u8]) -> Result<Table, TableError> {
         let text = str::from_utf8(bytes).map_err(|_| TableError::Xml)?;
         let document = roxmltree::Document::parse(text).map_err(|_| TableError::Xml)?;
@@ -88,7 +88,7 @@ impl Table {
         }
         let file = named("File").ok_or(TableError::Field("File"))?;
         let text = |name: &'static str| {
-            // FLUTE lets the FEC attributes stand at the file or at the instance.
+            // FLUTE allows the FEC attributes at the file or at the instance.
             file.attribute(name).or_else(|| root.attribute(name)).ok_or(TableError::Field(name))
         };
         let number = |name| text(name)?.trim().parse::<u64>().map_err(|_| TableError::Field(name));
@@ -121,7 +121,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// A name as part of a URI: what is not unreserved becomes %XX (RFC 3986, section 2.3).
+/// A name as part of a URI: all but unreserved characters become %XX (RFC 3986, section 2.3).
 fn percent(name: &str) -> String {
     let mut out = String::new();
     for byte in name.bytes() {
@@ -165,9 +165,9 @@ fn unhex(text: &str) -> Option<Sha256> {
     if text.len() != 2 * hash.len() {
         return None;
     }
-    for (place, pair) in hash.iter_mut().zip(pairs) {
+    for (byte, pair) in hash.iter_mut().zip(pairs) {
         let &[high, low] = pair else { return None };
-        *place = hex_digit(high)? << 4 | hex_digit(low)?;
+        *byte = hex_digit(high)? << 4 | hex_digit(low)?;
     }
     Some(hash)
 }
@@ -177,7 +177,7 @@ const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /// Four bytes in Base64 (RFC 4648, section 4).
 fn base64(bytes: [u8; 4]) -> String {
     let bits = u64::from(u32::from_be_bytes(bytes)) << 4;
-    let digit = |place: u32| char::from(BASE64[(bits >> (place * 6) & 63) as usize]);
+    let digit = |index: u32| char::from(BASE64[(bits >> (index * 6) & 63) as usize]);
     let mut text: String = (0..6).rev().map(digit).collect();
     text.push_str("==");
     text

@@ -2,11 +2,11 @@
 
 use crate::packet::{Fdt, Fti, PayloadId};
 
-/// The longest table that a receiver takes, in bytes.
+/// The longest table that a receiver accepts, in bytes.
 pub const TABLE_MAX: usize = 16 * 1024;
 
-/// FEC information of a table that is `length` bytes long and travels in symbols of `symbol` bytes
-/// (RFC 5445, section 3.2.2; RFC 5775, section 4.2).
+/// FEC information of a table of `length` bytes in symbols of `symbol` bytes (RFC 5445, section 3.2.2; RFC
+/// 5775, section 4.2).
 pub fn table_fti(length: usize, symbol: u16) -> Fti {
     let mut content = [0; 14];
     content[..6].copy_from_slice(&(length as u64).to_be_bytes()[2..]);
@@ -15,18 +15,18 @@ pub fn table_fti(length: usize, symbol: u16) -> Fti {
     Fti(content)
 }
 
-/// Puts a table together from its packets.
+/// Reassembles a table from its packets.
 #[derive(Debug, Default)]
 pub struct TableReader {
     of: Option<(Fdt, Fti)>,
     bytes: Vec<u8>,
-    held: Vec<bool>,
+    present: Vec<bool>,
 }
 
 impl TableReader {
-    /// Takes the payload of a packet of the table; returns the table when it is complete.
-    /// Never panics, and keeps no more than [`TABLE_MAX`] bytes.
-    pub fn take(&mut self, fdt: Fdt, fti: Fti, payload: &[u8]) -> Option<&[u8]> {
+    /// Inserts the payload of a packet of the table; returns the table when it is complete. Never panics,
+    /// and keeps no more than [`TABLE_MAX`] bytes.
+    pub fn insert(&mut self, fdt: Fdt, fti: Fti, payload: &[u8]) -> Option<&[u8]> {
         let Fti([l5, l4, l3, l2, l1, l0, _, _, s1, s0, ..]) = fti;
         let length = usize::try_from(u64::from_be_bytes([0, 0, l5, l4, l3, l2, l1, l0])).ok()?;
         let symbol = usize::from(u16::from_be_bytes([s1, s0]));
@@ -36,7 +36,7 @@ impl TableReader {
         if self.of != Some((fdt, fti)) {
             self.of = Some((fdt, fti));
             self.bytes = vec![0; length];
-            self.held = vec![false; length.div_ceil(symbol)];
+            self.present = vec![false; length.div_ceil(symbol)];
         }
         let (id, data) = PayloadId::split(payload).ok()?;
         // No code: 16 bits of block, of which there is one, and 16 bits of symbol.
@@ -49,7 +49,7 @@ impl TableReader {
         }
         let (own, _padding) = data.split_at(room.len());
         room.copy_from_slice(own);
-        *self.held.get_mut(number)? = true;
-        self.held.iter().all(|&held| held).then_some(&self.bytes)
+        *self.present.get_mut(number)? = true;
+        self.present.iter().all(|&present| present).then_some(&self.bytes)
     }
 }

@@ -54,7 +54,7 @@ impl<'a> Iterator for Extensions<'a> {
     type Item = Extension<'a>;
 
     fn next(&mut self) -> Option<Extension<'a>> {
-        // The check went through all of them before, so an error here only means the end.
+        // All extensions were checked before, so an error here only means the end.
         let (extension, rest) = split(self.rest).ok()?;
         self.rest = rest;
         Some(extension)

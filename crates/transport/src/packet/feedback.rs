@@ -1,6 +1,6 @@
-//! What receivers send to the source beside the reports of their protocol.
+//! The messages of receivers to the source, other than the reports of their protocol.
 //!
-//! A completion is told apart from a report by its first byte. Reports are in the protocol's module.
+//! A completion differs from a report in its first byte. Reports are in the protocol's module.
 //!
 //! ```text
 //!     0        1        2        3
@@ -30,13 +30,13 @@ pub struct Completion {
     pub tsi: u32,
     /// The object.
     pub toi: u32,
-    /// Who says so: a number drawn at random.
+    /// The receiver: a number drawn at random.
     pub receiver: NonZeroU64,
 }
 
 impl Completion {
-    /// Whether bytes begin as a completion does.
-    pub fn is_one(bytes: &[u8]) -> bool {
+    /// Whether bytes start as a completion does.
+    pub fn is_completion(bytes: &[u8]) -> bool {
         bytes.first() == Some(&FIRST)
     }
 
@@ -50,10 +50,10 @@ impl Completion {
         bytes
     }
 
-    /// The message from bytes; more bytes than needed are not looked at. Never panics.
+    /// The message from bytes; surplus bytes are ignored. Never panics.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// Why they are invalid.
     pub fn from_bytes(bytes: &[u8]) -> Result<Completion, PacketError> {
         let need = COMPLETION_BYTES;
         let have = bytes.len();

@@ -7,8 +7,8 @@ pub const ESI_LIMIT: u32 = 1 << 24;
 
 /// Which symbol a packet carries (RFC 6330, section 3.2): source block number and encoding symbol id.
 ///
-/// The same four bytes are the id of FEC encoding 0 with 16 bits each (RFC 5445, section 3.2.1), in
-/// which the file delivery table travels.
+/// The same four bytes are the id of FEC encoding 0 with 16 bits each (RFC 5445, section 3.2.1), which the
+/// file delivery table uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PayloadId {
     /// The source block.

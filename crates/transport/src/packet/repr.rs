@@ -1,4 +1,4 @@
-//! A packet of ours as a value.
+//! A packet of this transport as a value.
 
 use core::fmt;
 
@@ -11,10 +11,10 @@ use super::{Fdt, HET_FDT, HET_FTI, View};
 
 /// First word, and CCI, TSI and TOI of 32 bits each.
 const FIXED: usize = 16;
-/// What a CCI of 64 bits adds. No protocol has one beside the longest extension.
+/// The additional bytes of a CCI of 64 bits. No protocol combines one with the longest extension.
 pub const LONG_CCI: usize = 4;
 
-/// The longest LCT header of ours: all extensions at once.
+/// The longest LCT header of this transport: all extensions at once.
 pub const MAX_HEADER: usize = FIXED + LONG_CCI + 2 + MAX_CONTENT + 4 + 16;
 
 /// FEC object transmission information as a packet carries it (RFC 5775, section 4.2): 14 bytes
@@ -22,12 +22,12 @@ pub const MAX_HEADER: usize = FIXED + LONG_CCI + 2 + MAX_CONTENT + 4 + 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fti(pub [u8; 14]);
 
-/// The LCT header of a packet of ours, as a value.
+/// The LCT header of a packet of this transport, as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repr {
-    /// The protocol's header in pieces: CCI, TSI, flag A and the protocol's extension. A session
-    /// number of none is written as that of the field `tsi`.
-    pub pieces: LctFields,
+    /// The protocol's LCT fields: CCI, TSI, flag A and the protocol's extension. Without a session number
+    /// in them, that of the field `tsi` is written.
+    pub fields: LctFields,
     /// The session (TSI).
     pub tsi: u32,
     /// The object (TOI).
@@ -36,13 +36,13 @@ pub struct Repr {
     pub close_object: bool,
     /// The FEC encoding id, as codepoint (RFC 6726, section 5.1).
     pub codepoint: u8,
-    /// Of which instance of the file delivery table the packet is a part; with object 0 only.
+    /// The instance of the file delivery table that the packet is a part of; with object 0 only.
     pub fdt: Option<Fdt>,
     /// FEC object transmission information of this object.
     pub fti: Option<Fti>,
 }
 
-/// Why a sound packet is not one of ours.
+/// Why a valid LCT packet is not one of this transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotOurs {
     /// Congestion control information of more than 64 bits.
@@ -55,7 +55,7 @@ pub enum NotOurs {
         /// Lengths of the two in bytes.
         lengths: (usize, usize),
     },
-    /// It carries no extension of a protocol of ours.
+    /// It carries no extension of a known protocol.
     NoProtocol,
     /// The protocol's extension is too long.
     Extension(ContentError),
@@ -72,7 +72,7 @@ impl fmt::Display for NotOurs {
             }
             NotOurs::NoProtocol => write!(f, "no extension of a known protocol"),
             NotOurs::Extension(error) => write!(f, "{error}"),
-            NotOurs::Flute => write!(f, "an FTI or FDT extension that is not understood"),
+            NotOurs::Flute => write!(f, "an unsupported FTI or FDT extension"),
         }
     }
 }
@@ -82,19 +82,19 @@ impl core::error::Error for NotOurs {}
 impl Repr {
     /// Writes the header to the start of `room` and returns its length.
     pub fn write(&self, room: &mut [u8; MAX_HEADER]) -> usize {
-        let cci = self.pieces.cci.bytes();
+        let cci = self.fields.cci.bytes();
         let mut at = 4;
         let mut put = |part: &[u8]| {
-            // The room holds the longest header, so nothing is ever cut.
+            // The buffer has space for the longest header, so nothing is ever truncated.
             if let Some(space) = room.get_mut(at..at + part.len()) {
                 space.copy_from_slice(part);
             }
             at += part.len();
         };
         put(cci);
-        put(&self.pieces.session.unwrap_or(self.tsi).to_be_bytes());
+        put(&self.fields.session.unwrap_or(self.tsi).to_be_bytes());
         put(&self.toi.to_be_bytes());
-        let extension = &self.pieces.extension;
+        let extension = &self.fields.extension;
         put(&[extension.kind(), ((extension.content().len() + 2) / 4) as u8]);
         put(extension.content());
         if let Some(fdt) = self.fdt {
@@ -107,16 +107,16 @@ impl Repr {
         }
         // C = 0 or 1, PSI = 0 (RaptorQ has one form of payload id), S = 1, O = 1, H = 0.
         let first = VERSION << 4 | (cci.len() as u8 / 4 - 1) << 2;
-        let flags = 0b1010_0000 | u8::from(self.pieces.end_of_session) << 1 | u8::from(self.close_object);
+        let flags = 0b1010_0000 | u8::from(self.fields.end_of_session) << 1 | u8::from(self.close_object);
         room[..4].copy_from_slice(&[first, flags, (at / 4) as u8, self.codepoint]);
         at
     }
 
-    /// What a packet says, if it is one of ours. Extensions that are not understood are passed over
-    /// (RFC 5651, section 5.2.1).
+    /// The fields of a packet, if it is one of this transport. Unknown extensions are ignored (RFC 5651,
+    /// section 5.2.1).
     ///
     /// # Errors
-    /// Why it is not one of ours.
+    /// Why it is not one of this transport.
     pub fn read(view: &View<'_>) -> Result<Repr, NotOurs> {
         let cci = Cci::of(view.cci()).ok_or(NotOurs::Cci { len: view.cci().len() })?;
         let lengths = view.id_lengths();
@@ -138,7 +138,7 @@ impl Repr {
         let tsi = tsi as u32;
         let end_of_session = view.close_session();
         Ok(Repr {
-            pieces: LctFields { cci, session: Some(tsi), end_of_session, extension },
+            fields: LctFields { cci, session: Some(tsi), end_of_session, extension },
             tsi,
             toi: toi as u32,
             close_object: view.close_object(),

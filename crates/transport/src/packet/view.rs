@@ -1,4 +1,4 @@
-//! A checked look at the bytes of a packet.
+//! A checked view of the bytes of a packet.
 
 use super::{Extensions, PacketError};
 
@@ -19,7 +19,7 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Looks at a packet. Never panics, and allocates nothing.
+    /// Checks a packet. Never panics, and allocates nothing.
     ///
     /// # Errors
     /// What is wrong with the header, extensions included (RFC 5775, section 4.4, step 1).
@@ -99,7 +99,7 @@ impl<'a> View<'a> {
         Extensions::new(self.part(self.toi_end, self.header_end))
     }
 
-    /// What follows the LCT header: FEC payload id and symbol, or nothing.
+    /// The bytes after the LCT header: FEC payload id and symbol, or nothing.
     pub fn payload(&self) -> &'a [u8] {
         self.part(self.header_end, self.bytes.len())
     }

@@ -1,4 +1,4 @@
-//! From a group's address to a session: the file delivery table on the base layer tells the rest.
+//! Discovery of a session from a group's address, by the file delivery table on the base layer.
 
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::os::fd::AsFd;
@@ -15,10 +15,10 @@ use crate::host::{Clock, Datagram, Inbox, Interface, ReceiverCounters, accept, o
 use crate::object::{TOI_TABLE, Table, TableReader};
 use crate::session::{PACKET_BYTES, Session, is_usable_group};
 
-/// Sources whose tables are put together at the same time. What others send is left.
+/// The maximum number of sources whose tables are reassembled at the same time. Others are ignored.
 const SOURCES_MAX: usize = 8;
 
-/// How often the user's wish to stop is looked at.
+/// The interval of checks for an interruption by the user.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// A session and its file.
@@ -27,7 +27,7 @@ pub(super) struct Found {
     pub(super) table: Table,
     /// The base layer's socket, joined.
     pub(super) base: UdpSocket,
-    /// The source that joins name.
+    /// The source of source-specific joins.
     pub(super) join_source: Option<Ipv4Addr>,
 }
 
@@ -71,8 +71,8 @@ pub(super) fn find(
             .drain(&base, Some(Channel(0)), &clock)
             .map_err(|error| Error::socket("read from the group", group, error.into()))?;
         for index in 0..inbox.len() {
-            let Some((heard, bytes)) = inbox.get(index) else { break };
-            if let Some((session, table)) = search.look(&heard, bytes) {
+            let Some((datagram, bytes)) = inbox.get(index) else { break };
+            if let Some((session, table)) = search.inspect(&datagram, bytes) {
                 return Ok(Found { session, table, base, join_source: source });
             }
         }
@@ -88,9 +88,9 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Looks at a packet; returns the session when its table is complete and fits it.
-    fn look(&mut self, heard: &Datagram, bytes: &[u8]) -> Option<(Session, Table)> {
-        let from = *heard.from.ip();
+    /// Inspects a packet; returns the session when its table is complete and consistent with it.
+    fn inspect(&mut self, datagram: &Datagram, bytes: &[u8]) -> Option<(Session, Table)> {
+        let from = *datagram.from.ip();
         if self.source.is_some_and(|source| source != from) {
             self.counters.other_source += 1;
             return None;
@@ -99,7 +99,7 @@ impl Search<'_> {
             Known::Group(..) => None,
             Known::Session(session) => Some((session.source, session.tsi)),
         };
-        let packet = accept(heard, bytes, known, &mut self.counters)?;
+        let packet = accept(datagram, bytes, known, &mut self.counters)?;
         let (TOI_TABLE, Some(fdt), Some(fti)) = (packet.repr.toi, packet.repr.fdt, packet.repr.fti) else {
             return None;
         };
@@ -108,11 +108,11 @@ impl Search<'_> {
             self.tables.push((key, TableReader::default()));
         }
         let (_, reader) = self.tables.iter_mut().find(|(of, _)| *of == key)?;
-        let table = reader.take(fdt, fti, packet.payload)?;
+        let table = reader.insert(fdt, fti, packet.payload)?;
         match fitting(&self.options.known, self.group, table, key) {
             Ok(found) => Some(found),
             Err(error) => {
-                tracing::warn!(%error, source = %from, "a file delivery table is not taken");
+                tracing::warn!(%error, source = %from, "a file delivery table was rejected");
                 self.counters.malformed += 1;
                 None
             }
@@ -120,7 +120,7 @@ impl Search<'_> {
     }
 }
 
-/// A table and its session, if they are of the packets that brought them.
+/// A table and its session, if they are consistent with the packets that carried them.
 fn fitting(
     known: &Known,
     group: SocketAddrV4,
@@ -133,14 +133,14 @@ fn fitting(
         Known::Group(..) => table.session.parse()?,
     };
     let is_same = session.source == from && session.tsi == tsi && session.group == group;
-    // A symbol that does not fit a packet could never come.
+    // A symbol that does not fit a packet could never be received.
     if !is_same || table.oti.symbol_size() > session.packet.as_bytes() as usize {
         return Err(crate::session::SessionError::Key("source, session or group").into());
     }
     Ok((session, table))
 }
 
-/// Why nothing of use came, from what did come.
+/// Why no valid packet arrived, from the packets that did.
 pub(super) fn reasons(counters: &ReceiverCounters, began: bool) -> String {
     let mut seen = Vec::new();
     let mut say = |count: u64, what: &str| {
@@ -148,18 +148,19 @@ pub(super) fn reasons(counters: &ReceiverCounters, began: bool) -> String {
             seen.push(format!("{count} {what}"));
         }
     };
-    say(counters.other_session, "packets of another session (was the source started again?)");
+    say(counters.other_session, "packets of another session (was the source restarted?)");
     say(counters.other_source, "packets from another source");
-    say(counters.malformed, "packets that are none of ours (is another program on this group and port?)");
+    say(counters.malformed, "packets of another format (does another program use this group and port?)");
     say(counters.misplaced, "packets on the wrong group");
     if !began {
-        say(counters.packets, "packets of a session without a file delivery table that could be used");
+        say(counters.packets, "packets of a session without a usable file delivery table");
     }
     if !seen.is_empty() {
         return format!("There were {}", seen.join(", "));
     }
     if began {
-        return "The source may have stopped without a word, or the path to it is cut".to_owned();
+        return "The source may have stopped without announcing it, or the path to it may be broken"
+            .to_owned();
     }
     "Likely reasons: the source is not sending, or to another group or port; this is the wrong interface; \
      a firewall drops UDP; or no router forwards the group here (on a snooping switch without a querier \

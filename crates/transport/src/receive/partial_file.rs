@@ -1,4 +1,4 @@
-//! Where the file goes: first beside its place, then to it.
+//! The file on disk: first a partial file next to its final path, then renamed.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,13 +16,13 @@ pub(super) struct PartialFile {
     directory: PathBuf,
     partial: PathBuf,
     target: PathBuf,
-    /// Keeps other receivers away while it lives.
+    /// Excludes other receivers while it is held.
     lock: Flock<File>,
     replace: bool,
     done: bool,
 }
 
-/// Whether files can be made in a directory at all, before anybody waits for one.
+/// Checks early that files can be created in a directory.
 pub(super) fn check_directory(directory: &Path) -> Result<(), Error> {
     let failed = |source| Error::file("write to", directory, source);
     let found = fs::metadata(directory).map_err(failed)?;
@@ -33,7 +33,7 @@ pub(super) fn check_directory(directory: &Path) -> Result<(), Error> {
 }
 
 impl PartialFile {
-    /// Makes the file beside its place, with room for all of it.
+    /// Creates the partial file next to its final path and allocates its full size.
     pub(super) fn open(directory: &Path, table: &Table, replace: bool) -> Result<PartialFile, Error> {
         let name =
             safe_name(&table.name).map_err(|source| Error::Name { name: table.name.clone(), source })?;
@@ -43,8 +43,8 @@ impl PartialFile {
         }
         let partial = directory.join(format!("{name}.partial"));
         let failed = |source| Error::file("write", &partial, source);
-        // What an earlier receiver left is written over: it did not keep which symbols it had. It is
-        // not cut before the lock is held, since it may belong to one that runs.
+        // The partial file of an earlier receiver is overwritten: it does not record which symbols it had.
+        // It is not truncated before the lock is held, since it may belong to a running receiver.
         let file = File::options().read(true).write(true).create(true).truncate(false).open(&partial);
         let lock =
             Flock::lock(file.map_err(failed)?, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| {
@@ -53,7 +53,7 @@ impl PartialFile {
                     error => failed(error.into()),
                 }
             })?;
-        let place = PartialFile {
+        let partial = PartialFile {
             directory: directory.to_owned(),
             partial: partial.clone(),
             target,
@@ -62,15 +62,15 @@ impl PartialFile {
             done: false,
         };
         let length = table.oti.length();
-        place.lock.set_len(0).and_then(|()| place.lock.set_len(length)).map_err(failed)?;
+        partial.lock.set_len(0).and_then(|()| partial.lock.set_len(length)).map_err(failed)?;
         if length > 0 {
-            // Better to hear now than after an hour that there is no room.
-            match fallocate(&*place.lock, FallocateFlags::empty(), 0, length as i64) {
+            // A full disk is better reported now than after an hour.
+            match fallocate(&*partial.lock, FallocateFlags::empty(), 0, length as i64) {
                 Ok(()) | Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => {}
                 Err(error) => return Err(failed(error.into())),
             }
         }
-        Ok(place)
+        Ok(partial)
     }
 
     /// The file, for the assembly.
@@ -78,7 +78,7 @@ impl PartialFile {
         self.lock.try_clone().map_err(|source| Error::file("write", &self.partial, source))
     }
 
-    /// Brings the file to the disk and then to its place.
+    /// Syncs the file to disk and renames it to its final path.
     pub(super) fn finish(mut self, file: &File) -> Result<PathBuf, Error> {
         let failed = |source| Error::file("write", &self.target, source);
         file.sync_all().map_err(failed)?;

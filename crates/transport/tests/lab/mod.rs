@@ -1,8 +1,8 @@
 //! A small network of namespaces: one source, one snooping bridge, receivers behind slow links.
 //!
-//! Everything is made in namespaces of our own and goes with them. A guard process waits on a pipe:
-//! when this process ends, however it ends, the pipe closes and the guard removes the namespaces and
-//! whatever still runs in them.
+//! Everything is created in separate namespaces and removed with them. A guard process waits on a pipe:
+//! when this process ends for any reason, the pipe closes and the guard removes the namespaces and all
+//! processes in them.
 
 use std::fs::File;
 use std::io;
@@ -14,10 +14,10 @@ use std::time::Duration;
 
 use layercast_testkit::{Missing, skip};
 
-/// The environment variable that tells a child what to be.
+/// The environment variable that gives a child process its role.
 pub(crate) const ROLE: &str = "LAYERCAST_LAB_ROLE";
 
-/// How long a querier must run before a bridge trusts what it learnt, with the intervals set below.
+/// How long a querier must run before a bridge uses what it has learnt, with the intervals set below.
 const SNOOPING_STARTS: Duration = Duration::from_secs(4);
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -28,7 +28,7 @@ pub(crate) struct Lab {
     guard: Child,
 }
 
-/// Runs a command; what it complains of is the error.
+/// Runs a command; its standard error becomes the error.
 fn run(command: &str) -> io::Result<()> {
     let done = Command::new("sh").arg("-c").arg(command).stdin(Stdio::null()).output()?;
     if done.status.success() {
@@ -39,8 +39,8 @@ fn run(command: &str) -> io::Result<()> {
 }
 
 impl Lab {
-    /// Makes a network with one receiver behind each rate in Mbit/s. None where that is not
-    /// possible, and then it says so.
+    /// Creates a network with one receiver behind each rate in Mbit/s. None, with a message, where that is
+    /// not possible.
     pub(crate) fn new(rates_mbps: &[u32]) -> Option<Lab> {
         match Lab::make(rates_mbps) {
             Ok(lab) => Some(lab),
@@ -58,7 +58,7 @@ impl Lab {
         run("ip -V && tc -V")?;
         let mut names = vec![format!("{prefix}bridge"), format!("{prefix}source")];
         names.extend((0..rates_mbps.len()).map(|place| format!("{prefix}{place}")));
-        // The guard comes first, so that nothing is ever there without it.
+        // The guard starts first, so that nothing exists without it.
         let remove = names.iter().map(|name| {
             format!("ip netns pids {name} 2>/dev/null | xargs -r kill -9 2>/dev/null; ip netns del {name} 2>/dev/null;")
         });
@@ -81,9 +81,9 @@ impl Lab {
         Ok(lab)
     }
 
-    /// A bridge that snoops and asks, and prunes a tenth of a second after the last one left. It
-    /// becomes the querier last: it then waits for one response interval before it trusts what it
-    /// learnt, and floods until then. The usual interval is ten seconds.
+    /// A bridge that snoops and queries, and prunes a tenth of a second after the last leave. It becomes
+    /// the querier last: it then waits for one response interval before it uses what it has learnt, and
+    /// floods until then. The usual interval is ten seconds.
     fn bridge(&self) -> io::Result<()> {
         let name = format!("{}bridge", self.prefix);
         run(&format!(
@@ -119,8 +119,8 @@ impl Lab {
         run(&format!("ip netns exec {name} {command}")).expect("a command in a namespace");
     }
 
-    /// Starts this test program again in a namespace, as the test `child` with a role. It ends when
-    /// its standard input closes, so at the latest with us.
+    /// Starts this test program in a namespace, as the test `child` with a role. It ends when its standard
+    /// input closes, at the latest with this process.
     pub(crate) fn start(&self, namespace: &str, role: &str, log: &Path) -> Child {
         let log = File::create(log).expect("a log");
         Command::new("ip")

@@ -8,7 +8,7 @@ const BRIEF: Duration = Duration::from_secs(90);
 /// How much is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
-    /// What the page tells.
+    /// What the page says.
     Full,
     /// Everything, but short and seldom repeated: to see that it works.
     Quick,
@@ -29,7 +29,7 @@ impl Effort {
         (self == Effort::Quick).then_some(2)
     }
 
-    /// How often something is repeated that is no scenario.
+    /// The number of repetitions of an experiment that is not a scenario.
     pub(crate) fn repetitions(self) -> u32 {
         self.replications().unwrap_or(15)
     }

@@ -70,7 +70,7 @@ type Check = Box<dyn Fn(&Data, &[Panel]) -> Finding>;
 pub(crate) enum Label {
     /// A numbered figure.
     Figure(u32),
-    /// A table, an example, or a section that tells of an experiment without a figure: its whole name.
+    /// A table, an example, or a section about an experiment without a figure: its full name.
     Other(&'static str),
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct Figure {
     pub(crate) label: Label,
     /// What it shows, in our words.
     pub(crate) title: &'static str,
-    /// The section that tells of it.
+    /// The section that describes it.
     pub(crate) section: &'static str,
     /// What kind of numbers it shows.
     pub(crate) kind: Kind,
@@ -164,12 +164,12 @@ pub(crate) struct Panel {
     pub(crate) table: Table,
 }
 
-/// How the page tells a panel's points.
+/// How the page tabulates a panel's points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Table {
     /// All of them.
     Whole,
-    /// So many, evenly spread.
+    /// This many, evenly spread.
     About(usize),
 }
 
@@ -191,9 +191,9 @@ impl Curve {
         Curve { name: name.to_owned(), look, points: points.collect() }
     }
 
-    /// The samples at a place.
-    pub(crate) fn at(&self, place: f64) -> Samples {
-        let found = self.points.iter().find(|(at, _)| (at - place).abs() <= 1e-9 * place.abs());
+    /// The samples at a position.
+    pub(crate) fn at(&self, position: f64) -> Samples {
+        let found = self.points.iter().find(|(at, _)| (at - position).abs() <= 1e-9 * position.abs());
         found.map_or_else(Samples::default, |(_, samples)| samples.clone())
     }
 }

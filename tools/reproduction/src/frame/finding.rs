@@ -1,6 +1,6 @@
 //! What was measured of a claim, and whether it holds.
 
-use super::samples::{Samples, number, told};
+use super::samples::{Samples, format_samples, number};
 
 /// What is said of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,7 +22,7 @@ impl Verdict {
         match self {
             Verdict::Holds => "holds",
             Verdict::Fails => "does not hold",
-            Verdict::Open => "cannot be told",
+            Verdict::Open => "cannot be decided",
         }
     }
 }
@@ -68,7 +68,7 @@ impl Bound {
     }
 }
 
-/// A number of a place in a grid.
+/// A number at a position in a grid.
 pub(crate) type Placed = (String, Samples);
 
 /// The verdict on a claim, and the numbers that led to it.
@@ -86,29 +86,29 @@ impl Finding {
         Finding { verdict: Verdict::Open, numbers: why.to_owned() }
     }
 
-    /// A number that is asked to lie somewhere, at each of some places. It holds if it does at all of
-    /// them; it does not if it fails at one.
-    pub(crate) fn each(what: &str, bound: Bound, places: Vec<Placed>) -> Finding {
-        let verdicts: Vec<Verdict> = places.iter().map(|(_, samples)| bound.verdict(samples)).collect();
+    /// A number with a bound, at each of some positions. It holds if the bound holds at all of them; it
+    /// does not if it fails at one.
+    pub(crate) fn each(what: &str, bound: Bound, positions: Vec<Placed>) -> Finding {
+        let verdicts: Vec<Verdict> = positions.iter().map(|(_, samples)| bound.verdict(samples)).collect();
         let Some(&verdict) = verdicts.iter().min() else {
             return Finding::open(&format!("{what}: nothing was measured."));
         };
         let count = |wanted: Verdict| verdicts.iter().filter(|found| **found == wanted).count();
-        let place = |(name, samples): &Placed| format!("{} at {name}", told(samples));
+        let position = |(name, samples): &Placed| format!("{} at {name}", format_samples(samples));
         let by_mean = |(_, one): &&Placed, (_, other): &&Placed| one.mean().total_cmp(&other.mean());
-        let numbers = match places.as_slice() {
-            few if few.len() <= 3 => few.iter().map(place).collect::<Vec<_>>().join(", "),
+        let numbers = match positions.as_slice() {
+            few if few.len() <= 3 => few.iter().map(position).collect::<Vec<_>>().join(", "),
             many => {
                 let ends = [many.iter().min_by(by_mean), many.iter().max_by(by_mean)];
-                let ends: Vec<String> = ends.into_iter().flatten().map(place).collect();
+                let ends: Vec<String> = ends.into_iter().flatten().map(position).collect();
                 format!("from {}", ends.join(" to "))
             }
         };
-        let all = places.len();
+        let all = positions.len();
         let how_many = match (count(Verdict::Holds), count(Verdict::Fails)) {
             _ if all == 1 => String::new(),
-            (holding, _) if holding == all => format!("; so at all {all} places"),
-            (holding, failing) => format!("; so at {holding} of {all} places, not so at {failing}"),
+            (holding, _) if holding == all => format!("; holds at all {all} points"),
+            (holding, failing) => format!("; holds at {holding} of {all} points, fails at {failing}"),
         };
         Finding { verdict, numbers: format!("{what}: {numbers} (asked: {}{how_many}).", bound.words()) }
     }
@@ -157,14 +157,14 @@ mod tests {
 
     #[test]
     fn one_place_that_fails_decides() {
-        let places = vec![at("a", &[1.0]), at("b", &[2.0]), at("c", &[3.0]), at("d", &[9.0])];
-        let finding = Finding::each("ratio", Bound::Below(5.0), places.clone());
+        let positions = vec![at("a", &[1.0]), at("b", &[2.0]), at("c", &[3.0]), at("d", &[9.0])];
+        let finding = Finding::each("ratio", Bound::Below(5.0), positions.clone());
         assert_eq!(finding.verdict, Verdict::Fails);
         assert_eq!(
             finding.numbers,
-            "ratio: from 1.00 at a to 9.00 at d (asked: below 5.00; so at 3 of 4 places, not so at 1)."
+            "ratio: from 1.00 at a to 9.00 at d (asked: below 5.00; holds at 3 of 4 points, fails at 1)."
         );
-        let holds = Finding::each("ratio", Bound::Below(10.0), places);
+        let holds = Finding::each("ratio", Bound::Below(10.0), positions);
         assert_eq!(holds.verdict, Verdict::Holds);
         assert_eq!(holds.clone().and(finding).verdict, Verdict::Fails);
         assert_eq!(holds.and(Finding::open("unseen.")).verdict, Verdict::Open);

@@ -57,7 +57,7 @@ impl<'p> FigureReport<'p> {
 }
 
 /// The page's text.
-pub(crate) fn html(paper: &Paper, told: &[FigureReport<'_>]) -> String {
+pub(crate) fn html(paper: &Paper, reports: &[FigureReport<'_>]) -> String {
     let class = |verdict| match verdict {
         Verdict::Holds => "holds",
         Verdict::Fails => "fails",
@@ -70,7 +70,7 @@ pub(crate) fn html(paper: &Paper, told: &[FigureReport<'_>]) -> String {
             body {
                 h1 { (paper.title) }
                 p { "Means over replications; bars are 95 % confidence intervals." }
-                @for one in told {
+                @for one in reports {
                     section {
                         h2 { (one.figure.label.to_string()) ": " (one.figure.title) }
                         p.where { "Section " (one.figure.section) ", " (one.figure.kind.words()) }

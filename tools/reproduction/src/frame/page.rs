@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::figure::{Curve, Figure, Panel, Paper, Table};
 use super::finding::{Finding, Verdict};
 use super::gallery::FigureReport;
-use super::samples::told;
+use super::samples::format_samples;
 
 /// The page as Markdown. The same results give the same text.
 pub(crate) fn markdown(paper: &Paper, all: &[FigureReport<'_>]) -> String {
@@ -36,8 +36,8 @@ fn summary(paper: &Paper, all: &[FigureReport<'_>]) -> String {
                 shown(finding.verdict)
             );
             for variant in &paper.variants {
-                let told = one.variants.iter().find(|(other, _)| other.name == variant.name);
-                let finding = told.and_then(|(_, shown)| shown.findings.get(number));
+                let reports = one.variants.iter().find(|(other, _)| other.name == variant.name);
+                let finding = reports.and_then(|(_, shown)| shown.findings.get(number));
                 let words = finding.map_or_else(String::new, |finding| shown(finding.verdict));
                 let _ = write!(text, " {words} |");
             }
@@ -45,8 +45,9 @@ fn summary(paper: &Paper, all: &[FigureReport<'_>]) -> String {
         }
     }
     for variant in &paper.variants {
-        let told = all.iter().flat_map(|one| &one.variants).filter(|(other, _)| other.name == variant.name);
-        let findings: Vec<&Finding> = told.flat_map(|(_, shown)| &shown.findings).collect();
+        let reports =
+            all.iter().flat_map(|one| &one.variants).filter(|(other, _)| other.name == variant.name);
+        let findings: Vec<&Finding> = reports.flat_map(|(_, shown)| &shown.findings).collect();
         let _ =
             writeln!(text, "\nWith {}, of {} claims: {}.", variant.with, findings.len(), counts(&findings));
     }
@@ -112,23 +113,23 @@ fn capital(words: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A panel's numbers: a row for each place.
+/// A panel's numbers: a row for each position.
 fn table(panel: &Panel) -> String {
-    let mut places: Vec<f64> =
+    let mut positions: Vec<f64> =
         panel.curves.iter().flat_map(|curve| curve.points.iter().map(|(at, _)| *at)).collect();
-    places.sort_by(f64::total_cmp);
-    places.dedup_by(|one, other| (*one - *other).abs() <= 1e-9 * other.abs());
+    positions.sort_by(f64::total_cmp);
+    positions.dedup_by(|one, other| (*one - *other).abs() <= 1e-9 * other.abs());
     if let Table::About(count) = panel.table {
-        let step = places.len().div_ceil(count.max(1)).max(1);
-        places = places.into_iter().step_by(step).collect();
+        let step = positions.len().div_ceil(count.max(1)).max(1);
+        positions = positions.into_iter().step_by(step).collect();
     }
     let names: Vec<&str> = panel.curves.iter().map(|curve| curve.name.as_str()).collect();
     let mut text = format!("\n{}:\n\n| {} | {} |\n", panel.title, panel.across, names.join(" | "));
     let _ = writeln!(text, "|{}", " ---: |".repeat(names.len() + 1));
-    for place in places {
-        let value = |curve: &Curve| told(&curve.at(place));
+    for position in positions {
+        let value = |curve: &Curve| format_samples(&curve.at(position));
         let values: Vec<String> = panel.curves.iter().map(value).collect();
-        let _ = writeln!(text, "| {} | {} |", super::scale::tick_label(place), values.join(" | "));
+        let _ = writeln!(text, "| {} | {} |", super::scale::tick_label(position), values.join(" | "));
     }
     text
 }

@@ -12,7 +12,7 @@ use super::scale::{Scale, tick_label};
 /// The size of a panel's plot, without what is around it.
 const WIDTH: i32 = 440;
 const HEIGHT: i32 = 270;
-/// The space beside and under a plot.
+/// The margins of a plot.
 const LEFT: i32 = 64;
 const RIGHT: i32 = 24;
 const BOTTOM: i32 = 52;
@@ -23,7 +23,7 @@ const LEGEND_ROW: i32 = 20;
 const TEXT: RGBColor = RGBColor(0x1C, 0x23, 0x2B);
 const MUTED: RGBColor = RGBColor(0x5F, 0x6B, 0x7A);
 const GRID: RGBColor = RGBColor(0xE3, 0xE7, 0xEC);
-/// Colours that colour-blind readers can tell apart; the first is for TCP.
+/// Colours that colour-blind readers can distinguish; the first is for TCP.
 const HUES: [RGBColor; 8] = [
     RGBColor(0x5F, 0x6B, 0x7A),
     RGBColor(0x00, 0x72, 0xB2),
@@ -75,7 +75,7 @@ fn text_width(text: &str) -> i32 {
     7 * text.chars().count() as i32
 }
 
-/// The curves with their place in the legend, row by row.
+/// The curves with their position in the legend, row by row.
 fn legend_rows(panel: &Panel) -> Vec<Vec<(i32, &Curve)>> {
     let mut rows: Vec<Vec<(i32, &Curve)>> = Vec::new();
     let mut x = WIDTH;
@@ -106,7 +106,7 @@ struct Plane<'p> {
 impl<'p> Plane<'p> {
     fn new(panel: &'p Panel, top: i32) -> Result<Plane<'p>, PlotError> {
         let points = || panel.curves.iter().flat_map(|curve| &curve.points);
-        let places: Vec<f64> = points().map(|(at, _)| *at).collect();
+        let positions: Vec<f64> = points().map(|(at, _)| *at).collect();
         let values = points().flat_map(|(_, samples)| {
             let statistic = samples.statistic();
             let half = statistic.ci95.unwrap_or(0.0);
@@ -114,7 +114,7 @@ impl<'p> Plane<'p> {
         });
         let values: Vec<f64> =
             values.filter(|value| panel.up_scale == Scale::Linear || *value > 0.0).collect();
-        let (Some((first, last)), Some((low, high))) = (ends(&places), ends(&values)) else {
+        let (Some((first, last)), Some((low, high))) = (ends(&positions), ends(&values)) else {
             return Err(PlotError(format!("`{}` has no values", panel.title)));
         };
         // What was measured is shown from zero, unless it goes by factors; a time_series with little change is not.
@@ -124,16 +124,16 @@ impl<'p> Plane<'p> {
         let across = widened(panel.across_scale, first, last);
         let up = widened(panel.up_scale, low, high);
         let up = if panel.up_scale == Scale::Linear && low == 0.0 { 0.0..up.end } else { up };
-        let mut known = places;
+        let mut known = positions;
         known.sort_by(f64::total_cmp);
         known.dedup_by(|one, other| (*one - *other).abs() <= 1e-9 * other.abs());
-        // Few places, as of a factor's levels, are told themselves.
+        // If there are few positions, such as a factor's levels, they are the ticks.
         let is_levels = known.len() <= 9 && panel.across_scale == Scale::Logarithmic;
         Ok(Plane {
             across_ticks: if is_levels { known } else { panel.across_scale.ticks(first, last) },
             up_ticks: panel
                 .up_scale
-                .ticks(unplaced(panel.up_scale, up.start), unplaced(panel.up_scale, up.end)),
+                .ticks(unscaled(panel.up_scale, up.start), unscaled(panel.up_scale, up.end)),
             panel,
             top,
             across,
@@ -142,13 +142,13 @@ impl<'p> Plane<'p> {
     }
 
     fn x(&self, at: f64) -> i32 {
-        let share =
-            (self.panel.across_scale.place(at) - self.across.start) / (self.across.end - self.across.start);
+        let share = (self.panel.across_scale.position(at) - self.across.start)
+            / (self.across.end - self.across.start);
         LEFT + (share * f64::from(WIDTH)).round() as i32
     }
 
     fn y(&self, value: f64) -> i32 {
-        let share = (self.panel.up_scale.place(value) - self.up.start) / (self.up.end - self.up.start);
+        let share = (self.panel.up_scale.position(value) - self.up.start) / (self.up.end - self.up.start);
         self.top + HEIGHT - (share.clamp(-0.01, 1.01) * f64::from(HEIGHT)).round() as i32
     }
 
@@ -191,18 +191,18 @@ impl<'p> Plane<'p> {
 
     fn curve(&self, sheet: &Sheet<'_>, curve: &Curve) -> Drawn {
         let (ink, width) = (color(curve.look), stroke(curve.look));
-        let mut way: Vec<(i32, i32)> = Vec::new();
+        let mut polyline: Vec<(i32, i32)> = Vec::new();
         for (at, samples) in &curve.points {
             let statistic = samples.statistic();
             let drawn = statistic.mean.filter(|mean| self.panel.up_scale == Scale::Linear || *mean > 0.0);
             let Some(mean) = drawn else {
-                line(sheet, &way, ink, width)?;
-                way.clear();
+                line(sheet, &polyline, ink, width)?;
+                polyline.clear();
                 continue;
             };
             let x = self.x(*at);
             if has_line(curve.look) {
-                way.push((x, self.y(mean)));
+                polyline.push((x, self.y(mean)));
             }
             if let Some(half) = statistic.ci95 {
                 // An interval that reaches below what can be drawn ends at the frame.
@@ -213,7 +213,7 @@ impl<'p> Plane<'p> {
                 }
             }
         }
-        line(sheet, &way, ink, width)?;
+        line(sheet, &polyline, ink, width)?;
         if has_dots(curve.look) {
             for (at, samples) in &curve.points {
                 if let Some(mean) = samples.statistic().mean {
@@ -232,18 +232,18 @@ fn ends(values: &[f64]) -> Option<(f64, f64)> {
     Some((low, finite().max_by(f64::total_cmp)?))
 }
 
-/// The places between two values, with some room.
+/// The range between two values, with a margin.
 fn widened(scale: Scale, low: f64, high: f64) -> Range<f64> {
-    let (low, high) = (scale.place(low), scale.place(high));
+    let (low, high) = (scale.position(low), scale.position(high));
     let room = if high > low { 0.04 * (high - low) } else { 0.5 };
     low - room..high + room
 }
 
-/// The value at a place.
-fn unplaced(scale: Scale, place: f64) -> f64 {
+/// The value at a position.
+fn unscaled(scale: Scale, position: f64) -> f64 {
     match scale {
-        Scale::Linear => place,
-        Scale::Logarithmic => libm::pow(10.0, place),
+        Scale::Linear => position,
+        Scale::Logarithmic => libm::pow(10.0, position),
     }
 }
 
@@ -274,11 +274,11 @@ fn color(look: Style) -> RGBColor {
     }
 }
 
-fn line(sheet: &Sheet<'_>, way: &[(i32, i32)], ink: RGBColor, width: u32) -> Drawn {
-    if way.len() < 2 {
+fn line(sheet: &Sheet<'_>, polyline: &[(i32, i32)], ink: RGBColor, width: u32) -> Drawn {
+    if polyline.len() < 2 {
         return Ok(());
     }
-    sheet.draw(&PathElement::new(way.to_vec(), ink.stroke_width(width))).map_err(failed)
+    sheet.draw(&PathElement::new(polyline.to_vec(), ink.stroke_width(width))).map_err(failed)
 }
 
 fn dot(sheet: &Sheet<'_>, at: (i32, i32), look: Style) -> Drawn {

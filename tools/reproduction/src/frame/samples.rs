@@ -8,7 +8,7 @@ use layercast_laboratory::results::Statistic;
 pub(crate) struct Samples(pub(crate) Vec<Option<f64>>);
 
 impl Samples {
-    /// What is the same in all replications, or is no experiment at all.
+    /// Values that are the same in all replications, or not from an experiment.
     pub(crate) fn exactly(value: f64) -> Samples {
         Samples(vec![Some(value)])
     }
@@ -88,7 +88,7 @@ pub(crate) fn number(value: f64) -> String {
 }
 
 /// The mean ± half of its interval.
-pub(crate) fn told(samples: &Samples) -> String {
+pub(crate) fn format_samples(samples: &Samples) -> String {
     let statistic = samples.statistic();
     match (statistic.mean, statistic.ci95) {
         (Some(mean), Some(half)) => format!("{} ± {half:.*}", number(mean), decimals(mean)),
@@ -118,8 +118,8 @@ mod tests {
             ["0.0123", "0.123", "1.23", "12.3", "1234"]
         );
         assert_eq!([0.0, -1e-9].map(number), ["0", "0"]);
-        assert_eq!(told(&Samples::exactly(2.0)), "2.00");
-        assert_eq!(told(&Samples::of([2.0, 2.0])), "2.00 ± 0.00");
-        assert_eq!(told(&Samples(vec![None])), "–");
+        assert_eq!(format_samples(&Samples::exactly(2.0)), "2.00");
+        assert_eq!(format_samples(&Samples::of([2.0, 2.0])), "2.00 ± 0.00");
+        assert_eq!(format_samples(&Samples(vec![None])), "–");
     }
 }

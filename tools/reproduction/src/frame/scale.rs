@@ -10,8 +10,8 @@ pub(crate) enum Scale {
 }
 
 impl Scale {
-    /// Where a value lies, in whatever unit.
-    pub(crate) fn place(self, value: f64) -> f64 {
+    /// The position of a value on the scale.
+    pub(crate) fn position(self, value: f64) -> f64 {
         match self {
             Scale::Linear => value,
             Scale::Logarithmic => libm::log10(value.max(f64::MIN_POSITIVE)),

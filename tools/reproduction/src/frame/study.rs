@@ -1,9 +1,10 @@
 //! Studies: scenarios run over a grid, and what each cell gave.
 
+use layercast_laboratory::scenario::Catalogue;
+use layercast_protocols::registry::Registry;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use layercast_laboratory::run::RegistryCatalogue;
 use layercast_laboratory::scenario::{self, catalogue};
 use layercast_laboratory::sweep::{
     Cell, Grid, Measured as MeasuredAlone, Outcome, Part, PartWindow, Progress, Store, SweepError,
@@ -24,7 +25,7 @@ pub(crate) struct Study {
     pub(crate) scenario: &'static str,
     /// Its sweeps.
     pub(crate) sweeps: Vec<Sweep>,
-    /// What the sweeps' tables and reports tell.
+    /// The metrics of the sweeps' tables and reports.
     pub(crate) metrics: &'static [&'static str],
 }
 
@@ -35,8 +36,9 @@ pub(crate) struct Sweep {
     pub(crate) outer: Option<u32>,
     /// What is changed in all cells, as for `layercast sweep --set`.
     pub(crate) set: Vec<String>,
-    /// What is varied, as for `layercast sweep --vary`: the further coordinates. A value that is no number
-    /// has its place in the list, from 0. If nothing is varied, trajectories over time are kept and no samples.
+    /// What is varied, as for `layercast sweep --vary`: the further coordinates. A value that is not a
+    /// number counts by its index in the list, from 0. If nothing is varied, trajectories over time are
+    /// kept instead of samples.
     pub(crate) vary: Vec<String>,
 }
 
@@ -85,7 +87,7 @@ pub(crate) enum StudyError {
     },
 }
 
-/// What a study gave: samples by place and quantity.
+/// The results of a study: samples by position and quantity.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {
     cells: Vec<MeasuredCell>,
@@ -160,7 +162,7 @@ impl Measured {
     }
 }
 
-/// What a study's sweeps tell while they run.
+/// The progress of a study's sweeps.
 pub(crate) trait Listener: Sync {
     /// A sweep begins: what it is, how many replications there are, and how many are there already.
     fn begins(&self, what: &str, all: usize, done: usize);
@@ -202,14 +204,14 @@ fn run_sweep(
         return Ok(());
     }
     let request = request(study, sweep, effort).map_err(wrong)?;
-    let grid = Grid::read(&request, &RegistryCatalogue).map_err(failed)?;
+    let grid = Grid::read::<Registry>(&request).map_err(failed)?;
     let directory = directory.join(&name);
     std::fs::create_dir_all(&directory)
         .map_err(|source| StudyError::Directory { directory: directory.clone(), source })?;
     let store = Store::open(&directory, &grid).map_err(failed)?;
     let begun = Progress::load(&grid, &store).map_err(failed)?;
     listener.begins(&name, grid.cells.len() * grid.replications as usize, begun.done());
-    let outcome = begun.finish(jobs, &|_| {}).map_err(failed)?;
+    let outcome = begun.finish::<Registry>(jobs, &|_| {}).map_err(failed)?;
     write_all(&directory, &outcome, &SweepSummary::new(&outcome))
         .map_err(|source| StudyError::Results { study: study.name, source })?;
     read(&outcome, sweep, measured);
@@ -220,7 +222,7 @@ fn run_sweep(
 fn request(study: &Study, sweep: &Sweep, effort: Effort) -> Result<SweepRequest, String> {
     let scenario = catalogue::find(study.scenario)
         .ok_or_else(|| format!("there is no built-in scenario {}", study.scenario))?;
-    let plain = scenario::read(scenario.name, scenario.text, &[], &RegistryCatalogue);
+    let plain = scenario::read(scenario.name, scenario.text, &[], &Catalogue::of::<Registry>());
     let duration = plain.map_err(|errors| errors.to_string())?.duration;
     let overrides = [sweep.set.clone(), effort.overrides(duration)].concat();
     let flags = sweep.vary.iter().map(|vary| format!(" --vary '{vary}'"));

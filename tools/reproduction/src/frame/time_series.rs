@@ -1,8 +1,10 @@
 //! Courses: what a few runs of a scenario were like over time.
 
 use layercast_laboratory::results::{Experiment, Replication};
-use layercast_laboratory::run::{self, RegistryCatalogue, RunError, RunRequest};
+use layercast_laboratory::run::{self, RunError, RunRequest};
+use layercast_laboratory::scenario::Catalogue;
 use layercast_laboratory::scenario::{self, ScenarioErrors, catalogue};
+use layercast_protocols::registry::Registry;
 
 use super::effort::Effort;
 
@@ -13,7 +15,7 @@ pub(crate) struct TimeSeries {
     replications: Vec<Replication>,
 }
 
-/// Why there is no time_series.
+/// Why there is no time series.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SeriesError {
     /// There is no such scenario.
@@ -40,17 +42,17 @@ impl TimeSeries {
     ) -> Result<TimeSeries, SeriesError> {
         let source = catalogue::find(scenario).ok_or(SeriesError::Unknown(scenario))?;
         let replications = effort.replications().map(|count| format!("replications={count}"));
-        let in_full = scenario::read(source.name, source.text, set, &RegistryCatalogue)?;
+        let in_full = scenario::read(source.name, source.text, set, &Catalogue::of::<Registry>())?;
         let brief = effort.overrides(in_full.duration);
         let overrides: Vec<String> = [set.to_vec(), brief].concat().into_iter().chain(replications).collect();
-        let plan = scenario::read(source.name, source.text, &overrides, &RegistryCatalogue)?;
+        let plan = scenario::read(source.name, source.text, &overrides, &Catalogue::of::<Registry>())?;
         let request = RunRequest {
             id: source.name.to_owned(),
             text: run::as_run(source.text, &overrides),
             jobs,
             ..RunRequest::default()
         };
-        let outcome = run::run(&plan, &request, &|_| {})?;
+        let outcome = run::run::<Registry>(&plan, &request, &|_| {})?;
         Ok(TimeSeries { experiment: outcome.experiment, replications: outcome.replications })
     }
 

@@ -32,7 +32,7 @@ pub(crate) fn paper() -> Paper {
         preface: include_str!("flid/preface.txt"),
         studies: studies::all(),
         variants: vec![
-            variant("one-way", "joins that take one way", "factor", "factor-one-way"),
+            variant("one-way", "joins that take a one-way delay", "factor", "factor-one-way"),
             variant("hill-climbing", "shares by hill climbing", "factor", "factor-hill-climbing"),
             variant("red", "RED at the bottleneck", "factor", "factor-red"),
             variant("four-red", "RED before four sessions", "four-sessions", "four-sessions-red"),

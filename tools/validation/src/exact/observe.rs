@@ -11,7 +11,7 @@ use crate::tcps;
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
-/// The connection's name, after which its random stream is named.
+/// The connection's name, which names its random stream.
 const NAME: &str = "tcp";
 
 pub(super) fn observe_ours(case: &Case) -> anyhow::Result<Observed> {

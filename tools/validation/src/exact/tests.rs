@@ -20,7 +20,7 @@ fn equal_up_to_what_ns2_prints_is_equal() {
 }
 
 #[test]
-fn the_first_difference_is_told() {
+fn the_first_difference_is_reported() {
     let same = state(4.0, 10);
     let part = |ours: &[State], drops: &[u64]| {
         first_difference(&case(), &observed(ours, drops), &observed(&[same, same], &[3, 7]))

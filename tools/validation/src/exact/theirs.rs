@@ -21,13 +21,14 @@ pub(super) fn observe_ns(ns: &Ns, case: &Case) -> Result<Observed, NsError> {
     arguments.extend(lost.iter().map(u64::to_string));
     let mut observed = read(&ns.run("exact.tcl", &arguments)?)?;
     if let Trouble::Lost(_) = case.trouble {
-        // What was to be lost is traced as dropped too. Only the queue's drops are compared.
+        // Scheduled losses are traced as drops too. Only the queue's drops are compared.
         observed.dropped.clear();
     }
     Ok(observed)
 }
 
-/// Reads states, and the trace of the link: `+` for a packet that comes to the queue, `d` for one that it drops.
+/// Reads states, and the trace of the link: `+` for a packet that arrives at the queue, `d` for one that it
+/// drops.
 fn read(printed: &Printed) -> Result<Observed, NsError> {
     let mut observed = Observed::default();
     let mut arrived = 0;
@@ -38,7 +39,7 @@ fn read(printed: &Printed) -> Result<Observed, NsError> {
                 observed.states.push(state);
             }
             Some(("+", _)) => arrived += 1,
-            // The one that came last.
+            // The latest arrival.
             Some(("d", _)) => observed.dropped.push(arrived - 1),
             Some(("-" | "r", _)) => {}
             _ => return Err(printed.unreadable(line, "event of a trace")),

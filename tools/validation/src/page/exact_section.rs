@@ -29,13 +29,13 @@ pub(super) fn write(results: &[Result]) -> String {
         text.push_str("\nThe others, and where they part first:\n\n");
         for (case, parting) in partings {
             // Writing into a string does not fail.
-            let _ = writeln!(text, "- {}: {}", case.text(), told(parting));
+            let _ = writeln!(text, "- {}: {}", case.text(), describe(parting));
         }
     }
     text
 }
 
-fn told(parting: &Parting) -> String {
+fn describe(parting: &Parting) -> String {
     match parting {
         Parting::State { seconds, ours, ns } => {
             let state = |state: &crate::exact::State| {

@@ -32,7 +32,7 @@ pub(super) fn write(outcome: &Outcome) -> String {
             ],
         );
     }
-    text.push_str("\nns-2 has none of these; they are here to be seen beside the others:\n\n");
+    text.push_str("\nns-2 has none of these; they are listed for comparison with the others:\n\n");
     row(&mut text, &["TCP", "loss", "layercast"]);
     row(&mut text, &["---", "---:", "---:"]);
     for one in &outcome.alone {

@@ -22,7 +22,7 @@ fn page(queue: Comparison, results: &[exact::Result]) -> String {
 }
 
 #[test]
-fn a_difference_is_counted_and_told() {
+fn a_difference_is_counted_and_described() {
     let parting = Parting::Drop { place: 1, ours: None, ns: Some(7) };
     let queue = Comparison::new(vec![12.0, 12.1], vec![10.0, 10.1], 0.1);
     let page = page(queue, &[result(None), result(Some(parting))]);
@@ -35,7 +35,7 @@ fn a_difference_is_counted_and_told() {
 }
 
 #[test]
-fn equal_ones_are_told_as_such() {
+fn identical_cases_are_reported_as_identical() {
     let page = page(Comparison::new(vec![1.0, 1.0], vec![1.0, 1.0], 0.0), &[result(None)]);
     assert!(page.contains("\nAll are identical.\n"));
     assert!(!page.contains("differs** |"));

@@ -11,7 +11,7 @@ use crate::tcps;
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
-/// No limit to speak of.
+/// No effective limit.
 const WINDOW: u32 = 5000;
 
 pub(super) fn measure_ours(plan: &Plan, case: &Case, replication: u64) -> Result<Measured, NetworkError> {

@@ -71,10 +71,10 @@ fn late_losses_count_for_the_two_newest_periods_only() {
     assert_eq!(lap.on_lost(&packet(1050)), LossOutcome::Ignored);
     assert_eq!(lap.on_lost(&packet(2050)), LossOutcome::Counted);
     assert_eq!(lap.on_lost(&packet(3050)), LossOutcome::Counted);
-    // Between two closed periods: the newer takes it.
+    // Between two closed periods: it counts for the newer.
     assert_eq!(lap.on_lost(&packet(2500)), LossOutcome::Counted);
     assert_eq!(impacts(&lap), [3.0, 2.0, 1.0]);
-    // After the newest period's end a late loss opens a period of its own.
+    // After the newest period's end a late loss opens a new period.
     assert_eq!(lap.on_lost(&packet(3100)), LossOutcome::NewEvent);
     // While that is open, losses of closed periods still go to theirs.
     assert_eq!(lap.on_lost(&packet(3060)), LossOutcome::Counted);

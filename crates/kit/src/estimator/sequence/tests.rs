@@ -11,7 +11,7 @@ fn feed(tracker: &mut SequenceTracker, number: u32) -> (ArrivalClass, Vec<u64>) 
 }
 
 #[test]
-fn duplicates_and_late_packets_are_told_apart() {
+fn duplicates_and_late_packets_are_distinguished() {
     let mut tracker = SequenceTracker::new(Layer(2), 1, 1000);
     assert_eq!(feed(&mut tracker, 5), (ArrivalClass::First, Vec::new()));
     assert_eq!(feed(&mut tracker, 8), (ArrivalClass::New, std::vec![6, 7]));

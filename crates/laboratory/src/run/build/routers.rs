@@ -1,19 +1,18 @@
 //! Where the routers of a session are, and how long they live.
 
-use layercast_core::family::AnyProtocol as _;
+use layercast_core::family::{AnyProtocol as _, Family};
 use layercast_core::session::SessionPlan as Session;
 use layercast_core::stream::Stream;
 use layercast_core::units::Time;
-use layercast_protocols::registry::{Protocol, Registry};
 use layercast_simulator::{NetworkError, NodeId, RouterConfig, RouterLife, Simulation};
 
 use crate::scenario::{Scenario, SessionPlan};
 
 /// What the routers of a session are made of.
-pub(super) struct Making<'a> {
+pub(super) struct Making<'a, F: Family> {
     pub(super) scenario: &'a Scenario,
     pub(super) plan: &'a SessionPlan,
-    pub(super) protocol: &'a Protocol,
+    pub(super) protocol: &'a F::Protocol,
     pub(super) session: &'a Session,
     /// The network's nodes, in the order of the scenario's.
     pub(super) nodes: &'a [NodeId],
@@ -22,12 +21,12 @@ pub(super) struct Making<'a> {
     pub(super) seed: u64,
 }
 
-impl Making<'_> {
+impl<F: Family> Making<'_, F> {
     /// The routers; none if the protocol has no routers.
     pub(super) fn routers(
         &self,
-        simulation: &Simulation<Registry>,
-    ) -> Result<Option<Vec<RouterConfig<Registry>>>, NetworkError> {
+        simulation: &Simulation<F>,
+    ) -> Result<Option<Vec<RouterConfig<F>>>, NetworkError> {
         if !self.protocol.requirements().has_routers() {
             return Ok(None);
         }
@@ -36,7 +35,7 @@ impl Making<'_> {
             None => {
                 let receivers: Vec<NodeId> =
                     self.plan.receivers.iter().map(|place| self.nodes[place.node]).collect();
-                let places = simulation.router_places(self.nodes[self.plan.source], &receivers)?;
+                let places = simulation.router_nodes(self.nodes[self.plan.source], &receivers)?;
                 (0..self.nodes.len()).filter(|&node| places.contains(&self.nodes[node])).collect()
             }
         };
@@ -45,7 +44,7 @@ impl Making<'_> {
     }
 
     /// One life, or one before a failure and one after it.
-    fn lives(&self, node: usize) -> Vec<RouterLife<Registry>> {
+    fn lives(&self, node: usize) -> Vec<RouterLife<F>> {
         let failure = self.plan.routers.failure.as_ref();
         let failure =
             failure.filter(|failure| failure.failing.as_ref().is_none_or(|failing| failing.contains(&node)));
@@ -59,12 +58,7 @@ impl Making<'_> {
     }
 
     /// A life with a random stream of its own; none if it would end before it starts.
-    fn life(
-        &self,
-        node: usize,
-        number: u32,
-        (start, stop): (Time, Option<Time>),
-    ) -> Option<RouterLife<Registry>> {
+    fn life(&self, node: usize, number: u32, (start, stop): (Time, Option<Time>)) -> Option<RouterLife<F>> {
         if stop.is_some_and(|stop| stop <= start) {
             return None;
         }

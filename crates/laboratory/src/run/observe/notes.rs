@@ -43,8 +43,8 @@ enum What {
 }
 
 impl From<ReceiverEvent> for What {
-    fn from(deed: ReceiverEvent) -> What {
-        let note = match deed {
+    fn from(event: ReceiverEvent) -> What {
+        let note = match event {
             ReceiverEvent::Join(channel) => return What::Join { channel: channel.0 },
             ReceiverEvent::Leave(channel) => return What::Leave { channel: channel.0 },
             ReceiverEvent::Trace(note) => note,
@@ -104,16 +104,16 @@ impl NoteFile {
         for (flow, known) in world.flows.iter().enumerate() {
             if let WorldFlowId::Receiver(id) = known.id {
                 let entries = &mut self.entries;
-                let mut keep = |ReceiverEntry { at, deed }| entries.push((at, flow, deed));
+                let mut keep = |ReceiverEntry { at, event }| entries.push((at, flow, event));
                 world.simulation.drain_log(id, &mut keep);
             }
         }
         // The sort is stable, so what a flow did at one moment stays in its order.
         self.entries.sort_by_key(|&(at, flow, _)| (at, flow));
-        for (at, flow, deed) in self.entries.drain(..) {
+        for (at, flow, event) in self.entries.drain(..) {
             let name = self.flows.get(flow).map_or("", String::as_str);
             let line =
-                Line { replication: self.number, time_s: at.as_secs_f64(), flow: name, what: deed.into() };
+                Line { replication: self.number, time_s: at.as_secs_f64(), flow: name, what: event.into() };
             serde_json::to_writer(&mut self.writer, &line)
                 .map_err(io::Error::from)
                 .and_then(|()| self.writer.write_all(b"\n"))

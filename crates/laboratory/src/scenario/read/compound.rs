@@ -104,7 +104,7 @@ fn loss_model(node: &Node, table: &TableReader<'_>, context: &mut Context<'_>) -
             } else {
                 LengthDistribution::Exponential
             };
-            Some(LossModel::TwoState(TwoStateLoss { unit, law, good: good?, bad: bad? }))
+            Some(LossModel::TwoState(TwoStateLoss { unit, distribution: law, good: good?, bad: bad? }))
         }
         "periodic" => {
             let period: Option<u32> = needed(table, "period", context);

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use crate::scenario::field::FieldKind;
 use crate::scenario::plan::DeliveryTrace;
 use crate::scenario::problems::{Problem, Problems};
-use crate::scenario::protocols::ProtocolCatalogue;
+use crate::scenario::protocols::Catalogue;
 use crate::scenario::tree::{Node, Value};
 
 /// What every part of the reader needs.
 pub(super) struct Context<'c> {
-    pub(super) catalogue: &'c dyn ProtocolCatalogue,
+    pub(super) catalogue: &'c Catalogue,
     pub(super) problems: Problems,
     /// What the paths of files are relative to.
     pub(super) folder: PathBuf,

@@ -1,11 +1,10 @@
 //! Reads the layers of a session. What they come to is worked out by the protocol crate.
 
-use layercast_core::layers::LayerError;
+use layercast_core::layers::{LayerError, LayerTable, Scheme};
 use layercast_core::units::Rate;
 
 use super::context::Context;
 use super::table::TableReader;
-use crate::scenario::plan::Scheme;
 use crate::scenario::problems::Problem;
 use crate::scenario::tables::LAYERS;
 
@@ -16,7 +15,7 @@ const FASTEST_BPS: f64 = 1e15;
 const MOST: u32 = 30;
 
 /// Reads how layers are described, and checks that they make a structure.
-pub(super) fn read(table: &TableReader<'_>, context: &mut Context<'_>) -> Option<Scheme> {
+pub(super) fn read(table: &TableReader<'_>, context: &mut Context<'_>) -> Option<LayerTable> {
     let name: String = table.get("scheme", context)?;
     // What finds the number of layers itself may be told the most.
     let finds = name == "multiplicative" && table.node("above").is_some();
@@ -72,13 +71,13 @@ pub(super) fn read(table: &TableReader<'_>, context: &mut Context<'_>) -> Option
             }
         }
     };
-    check(table, &scheme, context).then_some(scheme)
+    checked(table, &scheme, context)
 }
 
-/// Tells why layers are none, at the key that decides it.
-fn check(table: &TableReader<'_>, scheme: &Scheme, context: &mut Context<'_>) -> bool {
+/// The table of a scheme; a scheme without one is reported at the key that decides it.
+fn checked(table: &TableReader<'_>, scheme: &Scheme, context: &mut Context<'_>) -> Option<LayerTable> {
     let (message, allowed) = match scheme.table() {
-        Ok(layers) if layers.top_rate().as_bps() <= FASTEST_BPS => return true,
+        Ok(layers) if layers.top_rate().as_bps() <= FASTEST_BPS => return Some(layers),
         Ok(layers) => {
             let (count, top) = (layers.count(), layers.top_rate().as_bps());
             (format!("with {count} layers the highest has {top:.3e} bit/s"), TOO_FAST)
@@ -91,7 +90,7 @@ fn check(table: &TableReader<'_>, scheme: &Scheme, context: &mut Context<'_>) ->
     if let Some(node) = node {
         context.problems.push(Problem::of(node, message).allowed(allowed));
     }
-    false
+    None
 }
 
 const TOO_FAST: &str = "layers of at most 1000000 Gbit/s";

@@ -9,16 +9,17 @@ use super::values::Named;
 use crate::scenario::field::FieldKind;
 use crate::scenario::plan::{RouterFailure, RouterPlan};
 use crate::scenario::problems::Problem;
+use crate::scenario::protocols::ProtocolPlan;
 
 /// Reads the routers of a session of `protocol`.
 pub(super) fn read(
     table: &TableReader<'_>,
-    protocol: Option<&str>,
+    protocol: Option<&ProtocolPlan>,
     topology: &Topology,
     context: &mut Context<'_>,
 ) -> RouterPlan {
-    if let Some(protocol) = protocol.filter(|name| !context.catalogue.has_routers(name)) {
-        let message = format!("routers take no part in \"{protocol}\"");
+    if let Some(protocol) = protocol.filter(|protocol| !protocol.requirements().has_routers()) {
+        let message = format!("routers take no part in \"{}\"", protocol.name());
         let allowed = "a protocol with routers, or no `routers`";
         context.problems.push(Problem::of(table.own(), message).allowed(allowed));
     }

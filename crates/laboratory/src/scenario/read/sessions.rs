@@ -1,8 +1,9 @@
 //! Reads sessions: their receivers, layers and options.
 
-use layercast_core::option::{Kind, OptionError, OptionSpec};
+use layercast_core::layers::LayerTable;
+use layercast_core::option::{Kind, OptionError, OptionSpec, RawValue};
 use layercast_core::session::SessionPlan as Session;
-use layercast_core::units::{Duration, Size};
+use layercast_core::units::{Duration, Rate, Size};
 
 use super::context::Context;
 use super::defaults::merge;
@@ -13,8 +14,9 @@ use super::values::Named;
 use super::{layers, routers};
 use crate::scenario::field::{FieldKind, quoted_options};
 use crate::scenario::nearest::nearest;
-use crate::scenario::plan::{Draw, OptionValue, Scheme, SessionPlan};
+use crate::scenario::plan::{Draw, SessionPlan};
 use crate::scenario::problems::Problem;
+use crate::scenario::protocols::ProtocolPlan;
 use crate::scenario::tables::{LAYERS, ROUTERS, SESSION};
 use crate::scenario::tree::{Entry, Node, Value};
 
@@ -32,6 +34,7 @@ pub(super) fn read(
     let node = merge(&entry.node, defaults, &SESSION);
     let table = TableReader::open(&node, &SESSION, context)?;
     let protocol: Option<String> = table.get("protocol", context);
+    let mut protocol = protocol.and_then(|name| context.catalogue.named(&name).cloned());
     let source: Option<Named> = table.get("source", context);
     let source = source.and_then(|name| topology.find(&name, context));
     let receivers: Option<Vec<Named>> = table.get("receivers", context);
@@ -49,40 +52,48 @@ pub(super) fn read(
     let layers = table.table("layers", &LAYERS, context).and_then(|layers| layers::read(&layers, context));
     let routers = table
         .table("routers", &ROUTERS, context)
-        .map(|routers| routers::read(&routers, protocol.as_deref(), topology, context));
-    let options = match (&protocol, table.node("options")) {
-        (Some(protocol), Some(options)) => read_options(options, protocol, context),
-        _ => Vec::new(),
-    };
+        .map(|routers| routers::read(&routers, protocol.as_ref(), topology, context));
+    let mut all_allowed = true;
+    if let (Some(protocol), Some(options)) = (&mut protocol, table.node("options")) {
+        all_allowed = set_options(options, protocol, context);
+    }
     let packet_size: Option<Size> = table.get("packet_size", context);
     if let (Some(protocol), Some(layers), Some(size), Some(node)) =
         (&protocol, &layers, packet_size, table.node("layers"))
     {
-        check_plan(node, protocol, layers, size, &options, context);
+        // A wrong option is reported where it stands.
+        if all_allowed {
+            check_plan(node, protocol, layers, size, context);
+        }
     }
     Some(SessionPlan {
         name: entry.key.clone(),
-        protocol: protocol.unwrap_or_default(),
+        protocol: protocol.or_else(|| context.catalogue.stand_in())?,
         source: source.unwrap_or_default(),
         receivers,
         start,
         stop,
         receivers_start,
-        layers: layers.unwrap_or(Scheme::Explicit { rates: Vec::new() }),
+        layers: layers.or_else(stand_in_layers)?,
         packet_size: packet_size.unwrap_or_default(),
         join_latency: table.get("join_latency", context).unwrap_or(NO_TIME),
         leave_latency: table.get("leave_latency", context).unwrap_or(NO_TIME),
         ecn: table.get("ecn", context).unwrap_or_default(),
         packets: table.get("packets", context),
         routers: routers.unwrap_or_default(),
-        options,
     })
 }
 
-/// Some protocols know one receiver only.
-fn check_receivers(node: &Node, protocol: &str, count: usize, context: &mut Context<'_>) {
-    let Some(most) = context.catalogue.most_receivers(protocol).filter(|&most| count > most) else { return };
-    let message = format!("a session of \"{protocol}\" cannot have {count} receivers");
+/// What stands for layers that could not be read; the scenario is rejected then.
+fn stand_in_layers() -> Option<LayerTable> {
+    LayerTable::equal(Rate::from_kbps(1.0), 1).ok()
+}
+
+/// Some protocols have one receiver only.
+fn check_receivers(node: &Node, protocol: &ProtocolPlan, count: usize, context: &mut Context<'_>) {
+    let most = protocol.requirements().most_receivers();
+    let Some(most) = most.filter(|&most| count > most) else { return };
+    let message = format!("a session of \"{}\" cannot have {count} receivers", protocol.name());
     let plural = if most == 1 { "" } else { "s" };
     let allowed = format!("at most {most} receiver{plural}; write a session for each of the others");
     context.problems.push(Problem::of(node, message).allowed(allowed));
@@ -91,50 +102,51 @@ fn check_receivers(node: &Node, protocol: &str, count: usize, context: &mut Cont
 /// Some protocols cannot carry any layers, or packets of any size.
 fn check_plan(
     node: &Node,
-    protocol: &str,
-    layers: &Scheme,
+    protocol: &ProtocolPlan,
+    layers: &LayerTable,
     packet_size: Size,
-    options: &[(String, OptionValue)],
     context: &mut Context<'_>,
 ) {
-    let Ok(layers) = layers.table() else { return };
-    let plan = Session { layers, packet_size };
-    if let Err(error) = context.catalogue.check_plan(protocol, options, &plan) {
-        let message = format!("\"{protocol}\" cannot run so: {error}");
+    let plan = Session { layers: layers.clone(), packet_size };
+    if let Err(error) = protocol.requirements().check(&plan) {
+        let message = format!("\"{}\" cannot run so: {error}", protocol.name());
         context.problems.push(Problem::of(node, message));
     }
 }
 
-fn read_options(node: &Node, protocol: &str, context: &mut Context<'_>) -> Vec<(String, OptionValue)> {
+/// Sets the options of a protocol. Returns whether all are allowed.
+fn set_options(node: &Node, protocol: &mut ProtocolPlan, context: &mut Context<'_>) -> bool {
     let Value::Table(entries) = &node.value else {
         context.wrong(node, &FieldKind::Options, None);
-        return Vec::new();
+        return false;
     };
-    let specs = context.catalogue.options(protocol);
-    entries.iter().filter_map(|entry| read_option(entry, protocol, &specs, context)).collect()
+    let specs = protocol.option_specs();
+    // All are tried, so that all errors are reported.
+    entries.iter().filter(|entry| !set_option(entry, protocol, &specs, context)).count() == 0
 }
 
-fn read_option(
+fn set_option(
     entry: &Entry,
-    protocol: &str,
+    protocol: &mut ProtocolPlan,
     specs: &[OptionSpec],
     context: &mut Context<'_>,
-) -> Option<(String, OptionValue)> {
+) -> bool {
     let spec = specs.iter().find(|spec| spec.name == entry.key);
     let value = match &entry.node.value {
-        Value::Text(text) => OptionValue::Text(text.clone()),
-        Value::Integer(integer) => OptionValue::Integer(*integer),
-        Value::Number(number) => OptionValue::Number(*number),
-        Value::Flag(flag) => OptionValue::Flag(*flag),
+        Value::Text(text) => RawValue::Text(text),
+        Value::Integer(integer) => RawValue::Integer(*integer),
+        Value::Number(number) => RawValue::Number(*number),
+        Value::Flag(flag) => RawValue::Flag(*flag),
         Value::List(_) | Value::Table(_) | Value::Date => {
             let problem = Problem::of(&entry.node, "an option is a number, true or false, or text");
             context.problems.push(problem.allowed(spec.map_or(String::new(), allowed)));
-            return None;
+            return false;
         }
     };
-    let problem = match context.catalogue.check(protocol, &entry.key, value.raw()) {
-        Ok(()) => return Some((entry.key.clone(), value)),
+    let problem = match protocol.set(&entry.key, value) {
+        Ok(()) => return true,
         Err(OptionError::Unknown) => {
+            let protocol = protocol.name();
             let message = format!("the protocol \"{protocol}\" has no option `{}`", entry.key);
             let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
             Problem::at(entry.key_at, &entry.node.path, message)
@@ -157,7 +169,7 @@ fn read_option(
         }
     };
     context.problems.push(problem);
-    None
+    false
 }
 
 /// What an option takes, in words.

@@ -1,21 +1,22 @@
 //! The scenarios that come with Layercast.
 
+use crate::scenario::Catalogue;
+use layercast_protocols::registry::Registry;
 use serde_json::Value as Json;
 
-use crate::run::RegistryCatalogue;
 use crate::scenario::catalogue::{BUILT_IN, find};
 use crate::scenario::schema::schema;
 use crate::scenario::tree::{self, Node, Value};
 use crate::scenario::{Scenario, read};
 
 fn built_in(name: &str) -> Scenario {
-    read(name, find(name).unwrap().text, &[], &RegistryCatalogue).unwrap()
+    read(name, find(name).unwrap().text, &[], &Catalogue::of::<Registry>()).unwrap()
 }
 
 #[test]
 fn every_one_reads_without_error() {
     for scenario in BUILT_IN {
-        let read = read(scenario.name, scenario.text, &[], &RegistryCatalogue);
+        let read = read(scenario.name, scenario.text, &[], &Catalogue::of::<Registry>());
         let read = read.unwrap_or_else(|errors| panic!("{errors}"));
         assert!(scenario.text.starts_with("# "), "{} says what it shows", scenario.name);
         if scenario.name.starts_with("thesis/") {
@@ -37,7 +38,11 @@ fn every_one_can_be_cut_short() {
     };
     for scenario in BUILT_IN.iter().filter(|scenario| !late(scenario.name)) {
         let cut = ["duration=90 s".to_owned(), "replications=1".to_owned()];
-        assert!(read(scenario.name, scenario.text, &cut, &RegistryCatalogue).is_ok(), "{}", scenario.name);
+        assert!(
+            read(scenario.name, scenario.text, &cut, &Catalogue::of::<Registry>()).is_ok(),
+            "{}",
+            scenario.name
+        );
     }
 }
 
@@ -117,7 +122,7 @@ fn conforms(node: &Node, schema: &Json, root: &Json) -> bool {
 
 #[test]
 fn every_one_conforms_to_the_schema() {
-    let schema = schema(Some(&RegistryCatalogue));
+    let schema = schema(Some(&Catalogue::of::<Registry>()));
     for scenario in BUILT_IN {
         let Ok(root) = tree::parse(scenario.text) else { panic!("{} is no TOML", scenario.name) };
         assert!(conforms(&root, &schema, &schema), "{}", scenario.name);
@@ -130,7 +135,7 @@ fn every_one_conforms_to_the_schema() {
 fn a_session_of_one_receiver_takes_no_second_one() {
     let name = "thesis/bias-lossy";
     let text = find(name).unwrap().text.replacen("receivers = [\"R\"]", "receivers = [\"R\", \"G2\"]", 1);
-    let errors = read(name, &text, &[], &RegistryCatalogue).unwrap_err();
+    let errors = read(name, &text, &[], &Catalogue::of::<Registry>()).unwrap_err();
     assert_eq!(errors.0.len(), 2, "one for each protocol at that place: {errors}");
     let first = &errors.0[0];
     assert_eq!(first.message, "a session of \"cbr\" cannot have 2 receivers");

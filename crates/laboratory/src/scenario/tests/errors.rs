@@ -2,8 +2,11 @@
 
 use proptest::prelude::*;
 
+use layercast_protocols::registry::Registry;
+
+use crate::scenario::Catalogue;
 use crate::scenario::catalogue::BUILT_IN;
-use crate::scenario::testing::{Fake, SMALL, read_text};
+use crate::scenario::testing::{SMALL, read_text};
 use crate::scenario::{ScenarioErrors, read};
 
 /// The messages of a small scenario in which `from` is replaced by `to`.
@@ -145,7 +148,7 @@ proptest! {
 
     #[test]
     fn arbitrary_text_never_panics(text in any::<String>(), set in any::<String>()) {
-        if let Err(errors) = read("any", &text, &[set], &Fake) {
+        if let Err(errors) = read("any", &text, &[set], &Catalogue::of::<Registry>()) {
             prop_assert!(!errors.0.is_empty());
             prop_assert!(!errors.to_string().is_empty());
         }
@@ -171,7 +174,7 @@ proptest! {
         let moved = piece.unwrap_or(&text[start..end]);
         let mut spoilt = format!("{}{}", &text[..start], &text[end..]);
         spoilt.insert_str(to.index(spoilt.len() + 1), moved);
-        if let Err(errors) = read("spoilt", &spoilt, &[set], &Fake) {
+        if let Err(errors) = read("spoilt", &spoilt, &[set], &Catalogue::of::<Registry>()) {
             prop_assert!(!errors.0.is_empty());
             for error in &errors.0 {
                 prop_assert!(error.line >= 1 && error.column >= 1 && error.width >= 1);

@@ -1,8 +1,9 @@
 //! What is generated from the descriptions of tables is fresh, and the descriptions are sound.
 
+use crate::scenario::Catalogue;
+use layercast_protocols::registry::Registry;
 use layercast_testkit::generated::{check, check_between, in_project};
 
-use crate::run::RegistryCatalogue;
 use crate::scenario::Metric;
 use crate::scenario::field::{Absent, FieldKind};
 use crate::scenario::reference::markdown;
@@ -12,7 +13,7 @@ use crate::scenario::testing::{SMALL, read_text, root};
 
 #[test]
 fn the_schema_is_fresh() {
-    let text = serde_json::to_string_pretty(&schema(Some(&RegistryCatalogue))).unwrap() + "\n";
+    let text = serde_json::to_string_pretty(&schema(Some(&Catalogue::of::<Registry>()))).unwrap() + "\n";
     check(&in_project("docs/scenario.schema.json"), &text);
 }
 

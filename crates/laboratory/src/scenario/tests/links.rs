@@ -2,7 +2,10 @@
 
 use layercast_core::units::{Duration, Rate, Time};
 
-use crate::scenario::testing::{Fake, SMALL, read_text, root};
+use layercast_protocols::registry::Registry;
+
+use crate::scenario::Catalogue;
+use crate::scenario::testing::{SMALL, read_text, root};
 use crate::scenario::{LinkChange, LinkPlan, LossModel, LossPlace, Outage, read};
 
 /// The small scenario with one link as given, read as a file of the project's root.
@@ -10,7 +13,7 @@ fn link(keys: &str) -> Result<LinkPlan, String> {
     let text = SMALL.replace(r#"G-R2 = { rate = "6 Mbit/s" }"#, &format!("G-R2 = {{ {keys} }}"));
     assert_ne!(text, SMALL);
     let name = root().join("test.toml");
-    let scenario = read(name.to_str().unwrap(), &text, &[], &Fake);
+    let scenario = read(name.to_str().unwrap(), &text, &[], &Catalogue::of::<Registry>());
     scenario.map(|scenario| scenario.links[2].clone()).map_err(|errors| errors.to_string())
 }
 
@@ -88,7 +91,8 @@ fn a_rate_is_needed_where_no_trace_says_when() {
             .replace("G-R1 = {}", "G-R1 = { rate = \"1 Mbit/s\" }")
             .replace(r#"G-R2 = { rate = "6 Mbit/s" }"#, &format!("G-R2 = {{ {keys} }}"));
         let name = root().join("test.toml");
-        read(name.to_str().unwrap(), &text, &[], &Fake).map_err(|errors| errors.to_string())
+        read(name.to_str().unwrap(), &text, &[], &Catalogue::of::<Registry>())
+            .map_err(|errors| errors.to_string())
     };
     let trace = r#"trace = "fixtures/traces/small.down""#;
     assert!(told(trace).unwrap_err().contains("`rate` is missing"));

@@ -3,7 +3,7 @@
 use layercast_core::units::{Duration, Rate, Time};
 
 use crate::scenario::testing::{SMALL, read_text};
-use crate::scenario::{Draw, LossModel, OptionValue, QueueLimit, QueuePlan};
+use crate::scenario::{Draw, LossModel, QueueLimit, QueuePlan, Scenario};
 
 #[test]
 fn paths_lead_to_keys_in_the_singular_and_the_plural() {
@@ -31,7 +31,7 @@ fn paths_lead_to_keys_in_the_singular_and_the_plural() {
         (LossModel::Bernoulli(0.01), LossModel::Bernoulli(0.5))
     );
     assert_eq!(first.forward.delay, Draw::Fixed(Duration::from_ms(20)));
-    assert_eq!(scenario.sessions[0].layers.table().unwrap().count(), 3);
+    assert_eq!(scenario.sessions[0].layers.count(), 3);
     let second = |s| Time::ZERO + Duration::from_secs(s);
     assert_eq!(scenario.flows[0].start, Draw::Uniform { low: second(1), high: second(2) });
     assert_eq!(scenario.flows[0].to[0].flow, "tcp@R1");
@@ -51,10 +51,11 @@ fn a_count_of_nothing_takes_a_table_out() {
 #[test]
 fn options_of_the_protocol_need_no_table_name() {
     let scenario = read_text(SMALL, &["session.elm.strategy=naive", "session.elm.t_join_max=5 s"]).unwrap();
-    let text = |name: &str, value: &str| (name.to_owned(), OptionValue::Text(value.to_owned()));
-    assert_eq!(scenario.sessions[0].options, [text("strategy", "naive"), text("t_join_max", "5 s")]);
+    let option = |scenario: &Scenario, name: &str| scenario.sessions[0].protocol.get_option(name).unwrap();
+    assert_eq!(option(&scenario, "strategy"), "naive");
+    assert_eq!(option(&scenario, "t_join_max"), "5 s");
     let same = read_text(SMALL, &["sessions.elm.options.strategy=naive"]).unwrap();
-    assert_eq!(same.sessions[0].options, [text("strategy", "naive")]);
+    assert_eq!(option(&same, "strategy"), "naive");
 }
 
 #[test]

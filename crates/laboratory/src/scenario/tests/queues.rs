@@ -193,7 +193,8 @@ fn loss_models_stand_for_each_direction() {
     assert_eq!(model(r#""bernoulli", probability = 0.1"#), LossModel::Bernoulli(0.1));
     let per_byte = LossModel::BernoulliPerByte(1e-5);
     assert_eq!(model(r#""bernoulli-per-byte", probability = 1e-5"#), per_byte);
-    let periods = |unit, law| LossModel::TwoState(TwoStateLoss { unit, law, good: 900, bad: 7 });
+    let periods =
+        |unit, law| LossModel::TwoState(TwoStateLoss { unit, distribution: law, good: 900, bad: 7 });
     let (bytes, constant) = (r#", unit = "bytes""#, r#", law = "constant""#);
     let two_state = r#""two-state", good_length = 900, bad_length = 7"#;
     assert_eq!(model(two_state), periods(LossUnit::Packets, LengthDistribution::Exponential));

@@ -1,11 +1,12 @@
 //! What a correct file means.
 
+use layercast_core::layers::LayerTable;
 use layercast_core::units::{Duration, Rate, Size, Time};
 
 use crate::scenario::testing::{SMALL, read_text};
 use crate::scenario::{
-    Draw, LinkDirection, LinkVariation, LossModel, LossPlace, Metric, OptionValue, QueueLimit, QueuePlan,
-    Relation, Role, Scheme, Window,
+    Draw, LinkDirection, LinkVariation, LossModel, LossPlace, Metric, QueueLimit, QueuePlan, Relation, Role,
+    Window,
 };
 
 fn seconds(s: u64) -> Time {
@@ -34,7 +35,7 @@ fn defaults_fill_what_entries_leave_out() {
     assert!(scenario.links[0].shared_delay);
     assert_eq!(scenario.links[2].backward.rate, Rate::from_mbps(6.0));
     let session = &scenario.sessions[0];
-    assert_eq!(session.layers, Scheme::Doubling { base: Rate::from_kbps(128.0), count: 7 });
+    assert_eq!(session.layers, LayerTable::doubling(Rate::from_kbps(128.0), 7).unwrap());
     assert_eq!(session.start, Draw::Fixed(seconds(10)));
     assert_eq!((session.stop, session.receivers_start), (None, None));
     assert_eq!(session.packet_size, Size::from_bytes(1000));
@@ -85,7 +86,7 @@ fn layers_give_their_cumulative_rates() {
     let layers = |text: &str| {
         let set = format!("session.elm.layers={text}");
         let scenario = read_text(SMALL, &[&set]).unwrap();
-        let table = scenario.sessions[0].layers.table().unwrap();
+        let table = &scenario.sessions[0].layers;
         table.layers().map(|layer| table.cumulative(layer).as_kbps()).collect::<Vec<_>>()
     };
     let multiplicative = r#"{ scheme = "multiplicative", base = "100 kbit/s", factor = 1.5, count = 3 }"#;
@@ -143,8 +144,8 @@ fn groups_and_paper_refer_to_flows() {
 
 #[test]
 fn options_of_the_protocol_are_kept_as_given() {
-    let text = SMALL.replace("start = \"10 s\"", "options = { strategy = \"naive\", weight = 0.5 }");
-    let options = read_text(&text, &[]).unwrap().sessions.swap_remove(0).options;
-    let strategy = ("strategy".to_owned(), OptionValue::Text("naive".to_owned()));
-    assert_eq!(options, [strategy, ("weight".to_owned(), OptionValue::Number(0.5))]);
+    let text = SMALL.replace("start = \"10 s\"", "options = { strategy = \"naive\", smoothing_alpha = 0.5 }");
+    let protocol = read_text(&text, &[]).unwrap().sessions.swap_remove(0).protocol;
+    assert_eq!(protocol.get_option("strategy").as_deref(), Some("naive"));
+    assert_eq!(protocol.get_option("smoothing_alpha").as_deref(), Some("0.5"));
 }

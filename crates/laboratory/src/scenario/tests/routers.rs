@@ -1,8 +1,9 @@
 //! Which routers take part, and when they fail.
 
+use crate::scenario::Catalogue;
 use layercast_core::units::Time;
+use layercast_protocols::registry::Registry;
 
-use crate::run::RegistryCatalogue;
 use crate::scenario::plan::{RouterFailure, RouterPlan, SessionPlan};
 use crate::scenario::testing::SMALL;
 use crate::scenario::{ScenarioErrors, read};
@@ -11,7 +12,7 @@ use crate::scenario::{ScenarioErrors, read};
 fn session(protocol: &str, routers: &str) -> Result<SessionPlan, ScenarioErrors> {
     let text = SMALL.replace("start = \"10 s\"", &format!("start = \"10 s\"\npackets = 9\n{routers}"));
     let text = text.replace("protocol = \"elm\"", &format!("protocol = \"{protocol}\""));
-    read("test.toml", &text, &[], &RegistryCatalogue).map(|scenario| scenario.sessions[0].clone())
+    read("test.toml", &text, &[], &Catalogue::of::<Registry>()).map(|scenario| scenario.sessions[0].clone())
 }
 
 fn mistake(protocol: &str, routers: &str) -> String {

@@ -46,7 +46,7 @@ fn serve(engine: &mut Engine<()>, end: Time, arrived: &mut Arrived) {
             Event::Free(_) => engine.transmitter_free(LINK),
             Event::Change(_) => engine.change_link(LINK),
             Event::Arrival(_) => {
-                let (copy, next) = engine.land(0).unwrap();
+                let (copy, next) = engine.pop_arrival(0).unwrap();
                 if let Some(next) = next {
                     assert!(next > key, "what arrives next arrives later");
                     engine.events.push(next, Event::Arrival(0));
@@ -123,7 +123,8 @@ fn a_change_comes_before_packets_of_its_instant_and_happens_again() {
 
 #[test]
 fn packets_overtake_when_the_delay_falls() {
-    // Four packets back to back; the delay falls before the third is sent, rises before the fourth.
+    // Four packets back to back; the delay decreases before the third is sent and increases before the
+    // fourth.
     let steps = vec![change(1_500, None, Some(1)), change(2_500, None, Some(2))];
     let offers = [(0, 1000); 4];
     let mut engine = varied(changes(steps.clone()), QueueConfig::default());
@@ -186,7 +187,7 @@ fn an_outage_within_a_transmission_ends_with_it() {
     assert_eq!(carry(&mut engine, &[(0, 1000), (4_000, 1000)]), [(1, 10_000)]);
 }
 
-/// Anything that a variation may have, within 40 ms.
+/// Any variation within 40 ms.
 fn any_variation() -> impl Strategy<Value = LinkVariation> {
     let step =
         (0u64..40_000, prop::option::of(1u32..40), prop::option::of(0u64..8), prop::option::of(0.0..0.5));

@@ -42,8 +42,8 @@ fn a_ramp_without_width_is_a_step() {
 #[test]
 fn a_likelihood_is_spread_evenly() {
     let mut recurrence = Recurrence::default();
-    let struck: Vec<bool> = (0..16).map(|_| recurrence.strikes(0.25)).collect();
-    let at: Vec<usize> = (0..16).filter(|&index| struck[index]).collect();
+    let fired: Vec<bool> = (0..16).map(|_| recurrence.fires(0.25)).collect();
+    let at: Vec<usize> = (0..16).filter(|&index| fired[index]).collect();
     assert_eq!(at, [4, 8, 12], "each fourth, once more than 1 has come together");
 }
 
@@ -54,23 +54,23 @@ fn scalable_and_marked_packets_go_first_fifteen_for_one() {
     let mut driver = Driver::default();
     for number in 0..100 {
         let ecn = if number % 2 == 0 { EcnField::NotCapable } else { EcnField::Classic };
-        driver.offer(&mut queue, Time::ZERO, copy(number, 1000, ecn));
+        driver.enqueue(&mut queue, Time::ZERO, copy(number, 1000, ecn));
     }
     for number in 100..150 {
-        // The second half was marked on its way here, and who sent it cannot be told any more.
+        // The second half was marked upstream, so that the kind of its sender is unknown.
         let ecn = if number < 125 { EcnField::Scalable } else { EcnField::Classic };
         let mut copy = copy(number, 1000, ecn);
         if number >= 125 {
             copy.mark();
         }
-        driver.offer(&mut queue, Time::ZERO, copy);
+        driver.enqueue(&mut queue, Time::ZERO, copy);
     }
-    let taken: Vec<PacketCopy> = (0..64).filter_map(|_| driver.take(&mut queue, Time::ZERO)).collect();
+    let taken: Vec<PacketCopy> = (0..64).filter_map(|_| driver.dequeue(&mut queue, Time::ZERO)).collect();
     assert_eq!(taken.len(), 64);
     let is_low_delay = PacketCopy::is_scalable;
-    // 50 in the low-delay queue: three full turns, five more, and then nothing but the other.
+    // 50 in the low-delay queue: three full turns, five more, and then only the other queue.
     let expected: Vec<bool> =
-        (0..64).map(|place| if place < 48 { place % 16 != 15 } else { place < 53 }).collect();
+        (0..64).map(|index| if index < 48 { index % 16 != 15 } else { index < 53 }).collect();
     assert_eq!(taken.iter().map(is_low_delay).collect::<Vec<_>>(), expected);
 }
 
@@ -79,13 +79,13 @@ fn turns_are_counted_only_while_the_other_queue_waits() {
     let config = DualPi2Config { low_delay_weight: 2, ..DualPi2Config::default() };
     let (mut queue, mut driver) = (queue(config), Driver::default());
     for number in 0..10 {
-        driver.offer(&mut queue, Time::ZERO, copy(number, 1000, EcnField::Scalable));
+        driver.enqueue(&mut queue, Time::ZERO, copy(number, 1000, EcnField::Scalable));
     }
     for _ in 0..5 {
-        driver.take(&mut queue, Time::ZERO);
+        driver.dequeue(&mut queue, Time::ZERO);
     }
-    driver.offer(&mut queue, Time::ZERO, copy(100, 1000, EcnField::NotCapable));
-    let next = |_| driver.take(&mut queue, Time::ZERO).map(|copy| copy.is_scalable());
+    driver.enqueue(&mut queue, Time::ZERO, copy(100, 1000, EcnField::NotCapable));
+    let next = |_| driver.dequeue(&mut queue, Time::ZERO).map(|copy| copy.is_scalable());
     let next: Vec<_> = (0..4).filter_map(next).collect();
     assert_eq!(next, [true, true, false, true]);
 }
@@ -99,16 +99,16 @@ fn the_ramp_marks_all_that_wait_long_but_not_one_alone() {
         for number in 0..20 / burst {
             let now = Time::ZERO + Duration::from_us(10 * number);
             for _ in 0..burst {
-                driver.offer(&mut queue, now, copy(0, 1000, EcnField::Scalable));
+                driver.enqueue(&mut queue, now, copy(0, 1000, EcnField::Scalable));
             }
             for _ in 0..burst {
-                driver.take(&mut queue, now + Duration::from_ms(2));
+                driver.dequeue(&mut queue, now + Duration::from_ms(2));
             }
         }
         driver.counters.marks
     };
     assert_eq!(marked(1), 0);
-    // The last of a burst is alone, and the first strike takes more than one packet to come together.
+    // The last packet of a burst is alone, and the first mark needs the sum of more than one packet.
     assert_eq!(marked(20), 18);
 }
 
@@ -117,7 +117,7 @@ fn holds_what_the_link_sends_in_250_ms() {
     let (mut queue, mut driver) = (queue(DualPi2Config::default()), Driver::default());
     for number in 0..400 {
         let ecn = if number % 3 == 0 { EcnField::Scalable } else { EcnField::NotCapable };
-        driver.offer(&mut queue, Time::ZERO, copy(number, 1000, ecn));
+        driver.enqueue(&mut queue, Time::ZERO, copy(number, 1000, ecn));
     }
     // 312,500 bytes: the packet that passes them is the last.
     assert_eq!((queue.len(), driver.counters.queue_drops, driver.counters.chosen_drops), (313, 87, 0));
@@ -142,12 +142,12 @@ impl Fate {
     }
 }
 
-/// Each millisecond one packet leaves and so many come on average, for a minute: of scalable senders,
-/// of classic senders that take marks, and of those that do not. Nobody yields.
+/// Each millisecond one packet leaves and a given number arrives on average, for a minute: of scalable
+/// senders, of classic ECN-capable senders, and of senders without ECN. No sender reduces its rate.
 fn load(per_ms: [f64; 3]) -> [Fate; 3] {
     const STEPS: u32 = 60_000;
     let kinds = [EcnField::Scalable, EcnField::Classic, EcnField::NotCapable];
-    // The route is free here: it tells the kind.
+    // The route is unused here: it encodes the kind.
     let kind = |copy: &PacketCopy| copy.route as usize;
     let at = |step: u32| Time::from_ns(u64::from(step) * 1_000_000);
     let (mut queue, mut driver) = (queue(DualPi2Config::default()), Driver::default());
@@ -158,12 +158,12 @@ fn load(per_ms: [f64; 3]) -> [Fate; 3] {
             due[index] += per_ms[index];
             while due[index] >= 1.0 {
                 due[index] -= 1.0;
-                // The position is free here: it tells when the packet came.
+                // The position is unused here: it encodes the arrival time.
                 let copy = PacketCopy { position: step, route: index as u32, ..copy(0, 1000, kinds[index]) };
-                driver.offer(&mut queue, at(step), copy);
+                driver.enqueue(&mut queue, at(step), copy);
             }
         }
-        let taken = driver.take(&mut queue, at(step));
+        let taken = driver.dequeue(&mut queue, at(step));
         if step < STEPS / 2 {
             driver.dropped.clear();
             continue;
@@ -182,9 +182,9 @@ fn load(per_ms: [f64; 3]) -> [Fate; 3] {
 }
 
 /// Half as much again as the link carries comes to the low-delay queue alone: a third must be dropped,
-/// although all take marks, and the wait goes to the classic target of 15 ms. In 30 s that is 15,000
-/// drops of 45,000 packets, spread evenly; the controller's swings move the share by less than 1 %,
-/// and the wait by less than the target.
+/// although all are ECN-capable, and the delay rises to the classic target of 15 ms. In 30 s that is 15,000
+/// drops of 45,000 packets, spread evenly; the controller's swings move the share by less than 1 %, and the
+/// wait by less than the target.
 #[test]
 fn overload_of_the_low_delay_queue_is_dropped() {
     let [scalable, ..] = load([1.5, 0.0, 0.0]);
@@ -193,9 +193,9 @@ fn overload_of_the_low_delay_queue_is_dropped() {
     assert!(scalable.longest_wait < Duration::from_ms(30), "{scalable:?}");
 }
 
-/// The same with classic packets: in overload marks do not save them.
+/// The same with classic packets: in overload they are dropped in spite of ECN.
 #[test]
-fn overload_of_the_classic_queue_is_dropped_whether_or_not_it_takes_marks() {
+fn overload_of_the_classic_queue_is_dropped_whether_or_not_it_is_ecn_capable() {
     for index in [1, 2] {
         let mut per_ms = [0.0; 3];
         per_ms[index] = 1.5;
@@ -206,10 +206,10 @@ fn overload_of_the_classic_queue_is_dropped_whether_or_not_it_takes_marks() {
     }
 }
 
-/// Classic packets come a tenth faster than the link sends, and a few scalable ones beside them: of
-/// 1.1 a share p_C must go so that 1.1 (1 - p_C) + 0.05 = 1, which is 13.6 %. The scalable ones are
-/// seldom two at a time, so the ramp leaves them alone, and they are marked with 2 sqrt(p_C) = 74 %.
-/// They do not wait for the classic queue, which stands at 15 ms.
+/// Classic packets arrive a tenth faster than the link sends, together with a few scalable ones: of 1.1 a
+/// share p_C must go so that 1.1 (1 - p_C) + 0.05 = 1, which is 13.6 %. The scalable ones are seldom two at
+/// a time, so the ramp leaves them alone, and they are marked with 2 sqrt(p_C) = 74 %. They do not wait for
+/// the classic queue, which stands at 15 ms.
 #[test]
 fn marks_are_coupled_to_the_square_root_of_drops() {
     let [scalable, _, classic] = load([0.05, 0.0, 1.1]);
@@ -221,8 +221,8 @@ fn marks_are_coupled_to_the_square_root_of_drops() {
     assert!(classic.longest_wait > Duration::from_ms(5), "{classic:?}");
 }
 
-/// A flood of scalable packets leaves the classic queue its sixteenth of the link, less the share that
-/// overload takes from everyone.
+/// A flood of scalable packets leaves the classic queue its sixteenth of the link, less the fraction that
+/// overload drops from all flows.
 #[test]
 fn a_flood_of_scalable_packets_does_not_starve_the_classic_queue() {
     let [scalable, _, classic] = load([2.0, 0.0, 0.06]);

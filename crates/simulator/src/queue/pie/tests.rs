@@ -35,11 +35,11 @@ fn overload(ecn: EcnField) -> (Driver, u64) {
     for step in 0..6000_u64 {
         let now = Time::from_ns(step * 10_000_000);
         for _ in 0..3 {
-            driver.offer(&mut queue, now, copy(0, 1000, ecn));
+            driver.enqueue(&mut queue, now, copy(0, 1000, ecn));
             offered += 1;
         }
         for _ in 0..2 {
-            driver.take(&mut queue, now);
+            driver.dequeue(&mut queue, now);
         }
     }
     (driver, offered)
@@ -47,8 +47,8 @@ fn overload(ecn: EcnField) -> (Driver, u64) {
 
 #[test]
 fn drops_the_excess_of_a_load_that_does_not_yield() {
-    // A third must go. The queue's share of that is nothing, and the draws of 18,000 packets have a
-    // standard deviation of 0.35 %; the start, when the probability still climbs, takes some too.
+    // A third must be dropped. The capacity of the queue is negligible, and the draws of 18,000 packets
+    // have a standard deviation of 0.35 %; the start, when the probability still increases, adds some.
     let (driver, offered) = overload(EcnField::NotCapable);
     let share = driver.counters.queue_drops as f64 / offered as f64;
     assert!((share - 1.0 / 3.0).abs() < 0.02, "{share}");
@@ -67,7 +67,7 @@ fn a_burst_after_calm_passes() {
     let mut queue = Queue::Pie(Box::new(PieQueue::new(PieConfig::default(), Stream::new(1, "queue"))));
     let mut driver = Driver::default();
     for number in 0..100 {
-        driver.offer(&mut queue, Time::from_ns(1_000_000 * number), copy(0, 1000, EcnField::NotCapable));
+        driver.enqueue(&mut queue, Time::from_ns(1_000_000 * number), copy(0, 1000, EcnField::NotCapable));
     }
     assert_eq!((queue.len(), driver.counters.queue_drops), (100, 0));
 }

@@ -1,39 +1,39 @@
 use layercast_core::units::{Duration, Rate, Size};
 use layercast_testkit::golden::{self, Case};
 
-use super::law::{Arrival, DropFunction, Verdict};
+use super::drop_function::{Arrival, DropFunction, Verdict};
 use super::{RedConfig, RedWeight};
 
 fn case(id: &str) -> Case {
     golden::vector("vectors-active-and-unicast.json", id)
 }
 
-fn law(config: RedConfig) -> DropFunction {
+fn drop_function(config: RedConfig) -> DropFunction {
     DropFunction::new(&config, Rate::from_mbps(1.0), Duration::ZERO)
 }
 
 fn weighted(weight: f64) -> DropFunction {
-    law(RedConfig { weight: RedWeight::Fixed(weight), ..RedConfig::classic() })
+    drop_function(RedConfig { weight: RedWeight::Fixed(weight), ..RedConfig::classic() })
 }
 
 #[test]
 fn golden_averages() {
     for id in ["red-avg-01", "red-avg-02"] {
         let case = case(id);
-        let mut law = weighted(case.number("w_q"));
+        let mut drop_function = weighted(case.number("w_q"));
         let samples = golden::numbers(&case.input["queue_samples"]);
         let averages: Vec<f64> = samples
             .iter()
             .map(|&queue| {
-                law.sample(queue);
-                law.average
+                drop_function.sample(queue);
+                drop_function.average
             })
             .collect();
         case.check_list("averages", &averages, &case.expected["averages"]);
         if id == "red-avg-01" {
-            law.decay(case.number("idle_m"));
-            law.sample(case.number("idle_sample"));
-            case.check("after idle", law.average, golden::number(&case.expected["after_idle"]));
+            drop_function.decay(case.number("idle_m"));
+            drop_function.sample(case.number("idle_sample"));
+            case.check("after idle", drop_function.average, golden::number(&case.expected["after_idle"]));
         }
     }
 }
@@ -50,13 +50,13 @@ fn golden_automatic_parameters() {
             average_bytes: false,
             ..RedConfig::ns2()
         };
-        let law = DropFunction::new(&config, rate, delay);
+        let drop_function = DropFunction::new(&config, rate, delay);
         let expected = |name: &str| golden::number(&case.expected[name]);
         case.check("ptc", config.packets_per_s(rate), expected("ptc"));
-        case.check("w_q", law.weight, expected("w_q"));
-        case.check("min_th", law.min, expected("min_th_pkts"));
-        case.check("max_th", law.max, expected("max_th_pkts"));
-        case.check("bottom", law.adaptive_bottom, expected("adaptive_bottom"));
+        case.check("w_q", drop_function.weight, expected("w_q"));
+        case.check("min_th", drop_function.min, expected("min_th_pkts"));
+        case.check("max_th", drop_function.max, expected("max_th_pkts"));
+        case.check("bottom", drop_function.adaptive_bottom, expected("adaptive_bottom"));
         let in_bytes = DropFunction::new(&RedConfig { average_bytes: true, ..config }, rate, delay);
         case.check("min_th", in_bytes.min, expected("min_th_pkts") * case.number("mean_pktsize"));
     }
@@ -67,15 +67,15 @@ fn golden_base_probabilities() {
     for number in 1..=10 {
         let case = case(&format!("red-pb-{number:02}"));
         for (name, gentle) in [("gentle", true), ("not_gentle", false)] {
-            let mut law = law(RedConfig {
+            let mut drop_function = drop_function(RedConfig {
                 min_threshold: Some(case.number("min_th")),
                 max_threshold: Some(case.number("max_th")),
                 max_probability: case.number("max_p"),
                 gentle,
                 ..RedConfig::classic()
             });
-            law.average = case.number("avg");
-            case.check(name, law.base_probability(), golden::number(&case.expected[name]));
+            drop_function.average = case.number("avg");
+            case.check(name, drop_function.base_probability(), golden::number(&case.expected[name]));
         }
     }
 }
@@ -84,13 +84,13 @@ fn golden_base_probabilities() {
 fn golden_probabilities_by_count() {
     let case = case("red-pa-01");
     for (name, wait) in [("wait", true), ("no_wait", false)] {
-        let mut law = law(RedConfig { wait, ..RedConfig::classic() });
+        let mut drop_function = drop_function(RedConfig { wait, ..RedConfig::classic() });
         let counts = golden::wholes(&case.input["counts"]);
         let probabilities: Vec<f64> = counts
             .into_iter()
             .map(|count| {
-                law.count = count;
-                law.probability(case.number("p_b"), 1000)
+                drop_function.count = count;
+                drop_function.probability(case.number("p_b"), 1000)
             })
             .collect();
         case.check_list(name, &probabilities, &case.expected[name]);
@@ -101,16 +101,16 @@ fn golden_probabilities_by_count() {
 fn golden_probabilities_by_bytes() {
     let case = case("red-pa-02");
     for (name, wait) in [("wait", true), ("no_wait", false)] {
-        let mut law = law(RedConfig {
+        let mut drop_function = drop_function(RedConfig {
             wait,
             byte_mode: true,
             mean_packet: Size::from_bytes(case.whole("mean_pktsize") as u32),
             ..RedConfig::classic()
         });
-        law.count_bytes = case.whole("count_bytes");
+        drop_function.count_bytes = case.whole("count_bytes");
         let sizes = golden::wholes(&case.input["sizes"]);
         let probabilities: Vec<f64> =
-            sizes.iter().map(|&size| law.probability(case.number("p_b"), size as u32)).collect();
+            sizes.iter().map(|&size| drop_function.probability(case.number("p_b"), size as u32)).collect();
         case.check_list(name, &probabilities, &case.expected[name]);
     }
 }
@@ -118,7 +118,7 @@ fn golden_probabilities_by_bytes() {
 #[test]
 fn golden_decisions() {
     let case = case("red-run-01");
-    let mut law = law(RedConfig {
+    let mut drop_function = drop_function(RedConfig {
         min_threshold: Some(case.number("min_th")),
         max_threshold: Some(case.number("max_th")),
         max_probability: case.number("max_p"),
@@ -132,66 +132,66 @@ fn golden_decisions() {
     let queues = golden::numbers(&case.input["queue"]);
     assert_eq!(rows.len(), queues.len());
     for (row, &queue) in rows.iter().zip(&queues) {
-        law.sample(queue);
+        drop_function.sample(queue);
         let is_full = queue >= case.number("limit");
         let arrival = Arrival { queue, size_bytes: 1000, is_ecn_capable: false, is_full };
-        let verdict = match law.judge(&arrival, || uniforms.next().unwrap()) {
+        let verdict = match drop_function.decide(&arrival, || uniforms.next().unwrap()) {
             Verdict::Accept => "enqueue",
             Verdict::Mark => "mark",
             Verdict::Early => "early",
             Verdict::Forced => "forced",
         };
         assert_eq!(verdict, golden::text(&row[0]), "queue {queue}");
-        case.check("p_a", law.tested, golden::number(&row[1]));
-        assert_eq!(law.count, golden::whole(&row[2]), "queue {queue}");
+        case.check("p_a", drop_function.tested, golden::number(&row[1]));
+        assert_eq!(drop_function.count, golden::whole(&row[2]), "queue {queue}");
     }
     assert_eq!(uniforms.next(), None, "a number is drawn only when the early test runs");
 }
 
-/// A law whose average is the queue and far above its lower threshold.
+/// A drop function whose average equals the queue and is far above its lower threshold.
 fn crossed(config: RedConfig) -> DropFunction {
-    let mut law = law(RedConfig { weight: RedWeight::Fixed(1.0), wait: false, ..config });
+    let mut drop_function = drop_function(RedConfig { weight: RedWeight::Fixed(1.0), wait: false, ..config });
     let arrival = Arrival { queue: 10.0, size_bytes: 1000, is_ecn_capable: true, is_full: false };
-    law.sample(10.0);
-    assert_eq!(law.judge(&arrival, || 0.0), Verdict::Accept, "the first above is spared");
-    law
+    drop_function.sample(10.0);
+    assert_eq!(drop_function.decide(&arrival, || 0.0), Verdict::Accept, "the first above is spared");
+    drop_function
 }
 
 #[test]
 fn marks_up_to_a_probability_and_drops_above() {
-    let judge = |queue: f64, is_ecn_capable: bool, mark_probability: Option<f64>| {
-        let mut law = crossed(RedConfig { gentle: true, mark_probability, ..RedConfig::classic() });
-        law.sample(queue);
-        law.judge(&Arrival { queue, size_bytes: 1000, is_ecn_capable, is_full: false }, || 0.0)
+    let decide = |queue: f64, is_ecn_capable: bool, mark_probability: Option<f64>| {
+        let mut drop_function = crossed(RedConfig { gentle: true, mark_probability, ..RedConfig::classic() });
+        drop_function.sample(queue);
+        drop_function.decide(&Arrival { queue, size_bytes: 1000, is_ecn_capable, is_full: false }, || 0.0)
     };
-    assert_eq!(judge(12.0, true, Some(0.1)), Verdict::Mark);
-    assert_eq!(judge(12.0, false, Some(0.1)), Verdict::Early);
-    assert_eq!(judge(20.0, true, Some(0.1)), Verdict::Early, "p_b is 0.4");
-    assert_eq!(judge(20.0, true, None), Verdict::Mark);
-    assert_eq!(judge(30.0, true, None), Verdict::Forced, "twice the upper threshold");
+    assert_eq!(decide(12.0, true, Some(0.1)), Verdict::Mark);
+    assert_eq!(decide(12.0, false, Some(0.1)), Verdict::Early);
+    assert_eq!(decide(20.0, true, Some(0.1)), Verdict::Early, "p_b is 0.4");
+    assert_eq!(decide(20.0, true, None), Verdict::Mark);
+    assert_eq!(decide(30.0, true, None), Verdict::Forced, "twice the upper threshold");
 }
 
 #[test]
 fn a_full_queue_overrides() {
-    let mut law = crossed(RedConfig::classic());
+    let mut drop_function = crossed(RedConfig::classic());
     let arrival = Arrival { queue: 10.0, size_bytes: 1000, is_ecn_capable: true, is_full: true };
-    assert_eq!(law.judge(&arrival, || 0.0), Verdict::Forced);
-    assert_eq!((law.count, law.count_bytes), (0, 0));
+    assert_eq!(drop_function.decide(&arrival, || 0.0), Verdict::Forced);
+    assert_eq!((drop_function.count, drop_function.count_bytes), (0, 0));
 }
 
 #[test]
 fn adapts_towards_the_middle() {
-    let mut law = weighted(1.0);
-    law.sample(6.0);
-    law.adapt();
-    assert!((law.max_probability - 0.09).abs() < 1e-12, "too little queue: 0.9 times");
-    law.sample(10.0);
-    law.adapt();
-    assert!((law.max_probability - 0.09).abs() < 1e-12, "in the middle: as it is");
-    law.sample(14.0);
-    law.adapt();
-    assert!((law.max_probability - 0.10).abs() < 1e-12, "too much: 0.01 more");
-    law.max_probability = 0.02;
-    law.adapt();
-    assert!((law.max_probability - 0.025).abs() < 1e-12, "too much: a quarter more");
+    let mut drop_function = weighted(1.0);
+    drop_function.sample(6.0);
+    drop_function.adapt();
+    assert!((drop_function.max_probability - 0.09).abs() < 1e-12, "too little queue: 0.9 times");
+    drop_function.sample(10.0);
+    drop_function.adapt();
+    assert!((drop_function.max_probability - 0.09).abs() < 1e-12, "in the middle: as it is");
+    drop_function.sample(14.0);
+    drop_function.adapt();
+    assert!((drop_function.max_probability - 0.10).abs() < 1e-12, "too much: 0.01 more");
+    drop_function.max_probability = 0.02;
+    drop_function.adapt();
+    assert!((drop_function.max_probability - 0.025).abs() < 1e-12, "too much: a quarter more");
 }

@@ -25,7 +25,7 @@ fn golden_prices() {
         let rows = case.expected["price_prob"].as_array().unwrap();
         for ((&arrived, &queue), row) in arrivals.iter().zip(&queues).zip(rows) {
             price.update(arrived, queue);
-            // The vectors are told to 12 digits, and 1 - phi^-price loses some that a price has.
+            // The vectors have 12 digits, and 1 - phi^-price loses some of the digits of a price.
             let close =
                 |actual: f64, expected: &serde_json::Value| (actual - golden::number(expected)).abs() < 1e-12;
             assert!(close(price.price, &row[0]), "{id}: {} {row}", price.price);
@@ -47,7 +47,7 @@ fn golden_sum_of_prices() {
 
 #[test]
 fn marks_on_departure_and_drops_nothing_for_it() {
-    // A price so fast that every packet is struck once the queue has stood for an update.
+    // The price increases so fast that every packet is marked once the queue has persisted for an update.
     let config =
         RemConfig { gamma: 100.0, phi: 2.0, ecn: true, limit: QueueLimit::Unlimited, ..RemConfig::default() };
     let new = RemQueue::new(config, Rate::from_mbps(10.0), Stream::new(1, "queue"));
@@ -55,11 +55,11 @@ fn marks_on_departure_and_drops_nothing_for_it() {
     let mut driver = Driver::default();
     for number in 0..100 {
         let ecn = if number % 2 == 0 { EcnField::Classic } else { EcnField::NotCapable };
-        driver.offer(&mut queue, Time::ZERO, copy(number, 1000, ecn));
+        driver.enqueue(&mut queue, Time::ZERO, copy(number, 1000, ecn));
     }
     let later = Time::from_ns(3_000_000);
     let taken: Vec<bool> =
-        std::iter::from_fn(|| driver.take(&mut queue, later)).map(|copy| copy.is_marked()).collect();
+        std::iter::from_fn(|| driver.dequeue(&mut queue, later)).map(|copy| copy.is_marked()).collect();
     assert_eq!(taken.len(), 100);
     assert!(taken.iter().enumerate().all(|(number, &marked)| marked == (number % 2 == 0)));
     assert_eq!((driver.counters.marks, driver.counters.queue_drops), (50, 0));

@@ -1,26 +1,26 @@
-//! What BBR believes of the path: bandwidth, round-trip time, what may be in flight, aggregation
+//! BBR's model of the path: bandwidth, round-trip time, volume in flight, aggregation
 //! (draft-ietf-ccwg-bbr-06, section 5.5). Volumes count packets, rates packets per second.
 
 use layercast_core::units::{Duration, Time};
 
 use super::rate::Sample;
 
-/// What a lossy round leaves of the short-term bounds, and a bad probe of the long-term one.
+/// The factor of a lossy round on the short-term bounds, and of a bad probe on the long-term one.
 pub(super) const BETA: f64 = 0.7;
 /// More losses than this part of what was in flight are too many.
 const LOSS_THRESHOLD: f64 = 0.02;
-/// The part of the long-term bound that is left to others.
+/// The fraction of the long-term bound that is left to other flows.
 const HEADROOM: f64 = 0.15;
 /// The least that is allowed in flight.
 pub(super) const MIN_WINDOW: f64 = 4.0;
 /// Rounds over which aggregation is remembered.
 const AGGREGATION_ROUNDS: usize = 10;
-/// How long the smallest round-trip time is believed.
+/// How long the smallest round-trip time is valid.
 const MIN_RTT_LIFE: Duration = Duration::from_secs(10);
-/// The smallest round-trip time is looked for as often.
+/// The interval between probes for the smallest round-trip time.
 const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Round trips told by packets: one ends when a packet sent after its start is acknowledged.
+/// Packet-timed round trips: one ends when a packet sent after its start is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rounds {
     pub(super) count: u64,
@@ -56,7 +56,7 @@ impl RoundMaxima {
         *slot = if slot.0 == round { (round, slot.1.max(value)) } else { (round, value) };
     }
 
-    /// Over so many rounds up to `round`.
+    /// The maximum over `length` rounds up to `round`.
     fn max(&self, round: u64, length: u64) -> f64 {
         let recent = self.values.iter().filter(|slot| slot.0 + length > round);
         recent.fold(0.0, |max, slot| max.max(slot.1))
@@ -71,15 +71,15 @@ pub(super) struct Model {
     pub(super) bw: f64,
     pub(super) min_rtt: Option<Duration>,
     min_rtt_at: Time,
-    /// The smallest round-trip time since the last attempt to see it.
+    /// The smallest round-trip time since the last probe for it.
     recent_rtt: Option<Duration>,
     recent_rtt_at: Time,
-    /// It is time for the next attempt.
+    /// The next probe is due.
     pub(super) recent_rtt_expired: bool,
     /// Bounds until the next probing; infinite without losses.
     bw_short: f64,
     pub(super) inflight_short: f64,
-    /// What may be in flight without many losses, as far as was seen.
+    /// The volume that was in flight without excessive loss.
     pub(super) inflight_long: f64,
     /// The largest rate and volume delivered in this round.
     bw_latest: f64,
@@ -100,7 +100,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// The connection opened with this round-trip time, if it could be told.
+    /// The connection opened with this round-trip time, if it was measured.
     pub(super) fn new(now: Time, rtt: Option<Duration>, initial_window: f64) -> Model {
         Model {
             cycles: [0.0; 2],
@@ -174,7 +174,7 @@ impl Model {
         self.bw = self.max_bw().min(self.bw_short);
     }
 
-    /// Packet `seq` is taken for lost.
+    /// Packet `seq` is considered lost.
     pub(super) fn lose(&mut self, seq: i64, delivered: u64) {
         if !self.loss_in_round {
             self.loss_round_to = delivered;
@@ -237,7 +237,7 @@ impl Model {
         }
     }
 
-    /// The smallest round-trip time was looked for just now.
+    /// The smallest round-trip time has just been probed.
     pub(super) fn postpone_probe_rtt(&mut self, now: Time) {
         self.recent_rtt_at = now;
     }
@@ -251,7 +251,7 @@ impl Model {
         self.bdp_at(self.bw)
     }
 
-    /// What may be in flight if others are to find room.
+    /// The volume in flight that leaves headroom to other flows.
     pub(super) fn inflight_with_headroom(&self) -> f64 {
         if self.inflight_long.is_infinite() {
             return f64::INFINITY;
@@ -261,13 +261,13 @@ impl Model {
     }
 }
 
-/// Whether so many losses among so much in flight say that it was too much.
+/// Whether this many losses of a volume in flight show that the volume was too high.
 pub(super) fn is_too_high(lost: u64, in_flight: f64) -> bool {
     lost as f64 > in_flight * LOSS_THRESHOLD
 }
 
-/// What was in flight when losses crossed the threshold, told by a lost packet: `lost` with it since it
-/// was sent, `in_flight` with it then.
+/// The volume in flight when losses crossed the threshold, derived from a lost packet: `lost` including it
+/// since it was sent, `in_flight` including it then.
 pub(super) fn inflight_at_loss(lost: u64, in_flight: f64) -> f64 {
     let (before, lost_before) = (in_flight - 1.0, lost as f64 - 1.0);
     before + ((LOSS_THRESHOLD * before - lost_before) / (1.0 - LOSS_THRESHOLD)).max(0.0)

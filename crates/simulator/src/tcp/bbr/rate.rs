@@ -1,16 +1,16 @@
 //! Samples of the rate at which the path delivers (draft-ietf-ccwg-bbr-06, section 4.1).
 //!
-//! Each packet carries off what was delivered when it was sent. Its acknowledgement tells what was
-//! delivered since, and over which time.
+//! Each packet records the delivered count when it was sent. Its acknowledgement gives what was delivered
+//! since, and over which time.
 
 use std::collections::VecDeque;
 
 use layercast_core::units::{Duration, Time};
 
-/// Room for so many packets is made at once, lest each transfer that is larger than all before allocate.
+/// The initial capacity in packets, so that growing transfers do not allocate each time.
 const ROOM: usize = 256;
 
-/// A packet on its way, and the state of the connection when it was sent last.
+/// A packet in flight, and the state of the connection when it was last sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     at: Time,
@@ -29,7 +29,7 @@ pub(super) struct Sent {
     arrived: bool,
 }
 
-/// What an acknowledgement tells. Volumes count packets, rates packets per second.
+/// The rate sample of an acknowledgement. Volumes count packets, rates packets per second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sample {
     pub(super) newly_acked: u64,
@@ -60,13 +60,13 @@ pub(super) struct Sampler {
     limited_to: u64,
     /// The last transmission that is known to have arrived.
     last_arrived: u64,
-    /// The packet sent last of those that this acknowledgement is the first to tell of.
+    /// The most recently sent packet of those newly acknowledged.
     newest: Option<Sent>,
     newly_acked: u64,
 }
 
 impl Sampler {
-    /// Starts from nothing with packet `first`, with its room.
+    /// Clears the state to start with packet `first`, and keeps the allocation.
     pub(super) fn clear(&mut self, first: i64) {
         let mut sent = std::mem::take(&mut self.sent);
         sent.clear();
@@ -104,12 +104,12 @@ impl Sampler {
         self.sent.get((seq - self.first) as usize)
     }
 
-    /// Whether packet `seq` was resent, and one sent so many transmissions later has arrived.
+    /// Whether packet `seq` was resent, and a packet sent at least `by` transmissions later has arrived.
     pub(super) fn is_repair_overtaken(&self, seq: i64, by: u64) -> bool {
         self.record(seq).is_some_and(|sent| sent.resent && sent.number + by <= self.last_arrived)
     }
 
-    /// Packet `seq` is told to have arrived.
+    /// Packet `seq` is reported as arrived.
     pub(super) fn arrive(&mut self, seq: i64, now: Time) {
         let Some(record) = self.sent.get_mut((seq - self.first) as usize).filter(|record| !record.arrived)
         else {
@@ -132,7 +132,7 @@ impl Sampler {
         self.first += count as i64;
     }
 
-    /// The sample of an acknowledgement, once all that arrived has been told. None if nothing did.
+    /// The sample of an acknowledgement, after all arrived packets were reported. None if there were none.
     pub(super) fn sample(&mut self, now: Time, min_rtt: Option<Duration>) -> Option<Sample> {
         if self.delivered > self.limited_to {
             self.limited_to = 0;
@@ -160,7 +160,7 @@ impl Sampler {
         self.limited_to > 0
     }
 
-    /// The sender could send more than it has; samples of what is in flight say little of the path.
+    /// The sender is application-limited; samples of the packets in flight say little about the path.
     pub(super) fn limit(&mut self, in_flight: i64) {
         self.limited_to = (self.delivered + in_flight.max(0) as u64).max(1);
     }
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_counts_once_and_a_resent_one_tells_no_round_trip_time() {
+    fn a_packet_counts_once_and_a_resent_one_gives_no_round_trip_time() {
         let mut sampler = ten_packets();
         sampler.send(1, ms(95), 10);
         sampler.arrive(1, ms(100));

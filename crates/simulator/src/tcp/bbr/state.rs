@@ -1,5 +1,5 @@
-//! What BBR does with its model: states, pacing rate and window (draft-ietf-ccwg-bbr-06, sections 5.3,
-//! 5.4 and 5.6). `cycle` probes for bandwidth. Volumes count packets, rates packets per second.
+//! BBR's reaction to its model: states, pacing rate and window (draft-ietf-ccwg-bbr-06, sections 5.3, 5.4
+//! and 5.6). `cycle` probes for bandwidth. Volumes count packets, rates packets per second.
 
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Time};
@@ -16,12 +16,12 @@ const UP_GAIN: f64 = 1.25;
 const WINDOW_GAIN: f64 = 2.0;
 const UP_WINDOW_GAIN: f64 = 2.25;
 const PROBE_RTT_WINDOW_GAIN: f64 = 0.5;
-/// It sends slightly slower than it believes it could.
+/// It paces slightly below its bandwidth estimate.
 const PACING_MARGIN: f64 = 0.99;
-/// The path is full if the rate has not grown by this in so many rounds.
+/// The path is full if the rate has not grown by this factor in a number of rounds.
 const FULL_GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;
-/// It is full too if so many ranges of packets were lost in a round of startup.
+/// It is full too if this many ranges of packets were lost in a round of startup.
 const FULL_LOST_RANGES: u32 = 6;
 const DRAIN_ROUNDS: u64 = 3;
 const PROBE_RTT_DURATION: Duration = Duration::from_ms(200);
@@ -66,7 +66,7 @@ impl State {
     }
 }
 
-/// Which part of a probing for bandwidth the acknowledgements that arrive now tell of.
+/// The phase of bandwidth probing to which the acknowledgements that arrive now belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Feedback {
     None,
@@ -94,7 +94,7 @@ pub(super) struct Control {
     pub(super) state: State,
     /// Packets per second.
     pub(super) pacing_rate: f64,
-    /// The last good window while loss recovery or the search for the round-trip time holds it down.
+    /// The last good window while loss recovery or the round-trip time probe reduces it.
     prior_window: f64,
     initial_window: f64,
     /// The detector of a full path.
@@ -105,7 +105,7 @@ pub(super) struct Control {
     pub(super) filled: bool,
     drain_started: u64,
     feedback: Feedback,
-    /// Losses would tell of the probing.
+    /// Losses now are due to the probing.
     probe_sample: bool,
     /// The last probing ended with too many losses; the one after it ended early for that reason.
     probe_too_high: bool,
@@ -113,11 +113,11 @@ pub(super) struct Control {
     cycle_began: Time,
     probe_wait: Duration,
     rounds_at_probe: u64,
-    /// The long-term bound grows by one for so many acknowledged.
+    /// The long-term bound grows by one per this many acknowledged packets.
     acked_for_one: f64,
     acked: f64,
     growth_rounds: u32,
-    /// When the search for the round-trip time may end, once little enough is in flight.
+    /// When the round-trip time probe may end, once the volume in flight is small enough.
     probe_rtt_ends: Option<Time>,
     probe_rtt_round_over: bool,
     /// The first acknowledgement after a pause is awaited.
@@ -125,7 +125,7 @@ pub(super) struct Control {
 }
 
 impl Control {
-    /// The connection opened with this round-trip time, if it could be told.
+    /// The connection opened with this round-trip time, if it was measured.
     pub(super) fn new(now: Time, rtt: Option<Duration>, initial_window: f64) -> Control {
         let nominal_rtt = rtt.unwrap_or(Duration::from_ms(1)).as_secs_f64();
         Control {
@@ -155,7 +155,7 @@ impl Control {
         }
     }
 
-    /// An acknowledgement told of packets that arrived. Sets the window and the pacing rate.
+    /// An acknowledgement reported arrived packets. Sets the window and the pacing rate.
     pub(super) fn update(&mut self, cwnd: &mut f64, flow: &Flow, sample: &Sample, stream: &mut Stream) {
         self.model.deliver(sample, flow.delivered);
         if self.model.loss_round_ends {
@@ -179,7 +179,7 @@ impl Control {
         self.set_window(cwnd, sample.newly_acked as f64, flow.delivered);
     }
 
-    /// Packet `seq` is taken for lost; `lost` with it since it was sent.
+    /// Packet `seq` is considered lost; `lost` counts losses since it was sent, including it.
     pub(super) fn lose(
         &mut self,
         seq: i64,
@@ -216,7 +216,7 @@ impl Control {
         }
     }
 
-    /// Keeps the window for when what holds it down is over.
+    /// Saves the window until its reduction is over.
     pub(super) fn save_window(&mut self, cwnd: f64, recovering: bool) {
         let held_down = recovering || self.state == State::ProbeRtt;
         self.prior_window = if held_down { self.prior_window.max(cwnd) } else { cwnd };

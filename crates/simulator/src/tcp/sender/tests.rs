@@ -46,7 +46,7 @@ impl Driver {
     }
 }
 
-/// All that send what a window allows at once, and answer marks.
+/// All window-based variants that send at once and respond to marks.
 fn windowed() -> impl Iterator<Item = TcpVariant> {
     TcpVariant::ALL.into_iter().filter(|&variant| variant != TcpVariant::Bbr)
 }
@@ -80,17 +80,17 @@ fn a_window_of_data_is_cut_once_for_its_marks() {
 }
 
 #[test]
-fn the_receiver_is_told_of_a_cut_once() {
+fn cwr_is_set_once_for_a_cut() {
     for variant in windowed() {
         let mut driver = Driver::start(with_marks(variant));
         driver.acks(0..20, false);
-        let mut told = Vec::new();
+        let mut reduced = Vec::new();
         for packet in 20..40 {
             driver.ack(packet, &[], packet == 20);
-            told.extend(driver.sent.0.iter().map(|(segment, _)| segment.reduced));
+            reduced.extend(driver.sent.0.iter().map(|(segment, _)| segment.reduced));
         }
-        assert!(told.len() > 2 && told[0], "{variant:?}: {told:?}");
-        assert!(!told[1..].contains(&true), "{variant:?}: {told:?}");
+        assert!(reduced.len() > 2 && reduced[0], "{variant:?}: {reduced:?}");
+        assert!(!reduced[1..].contains(&true), "{variant:?}: {reduced:?}");
     }
 }
 
@@ -236,7 +236,7 @@ fn bbr_repairs_a_lost_repair_without_the_timer() {
             break;
         }
     }
-    // Three packets above it tell of its loss.
+    // Three packets above it reveal its loss.
     assert_eq!((repairs.len(), repairs[0]), (2, 14), "{repairs:?}");
     assert_eq!(driver.sender.state().backoff, 1, "no timeout");
     let highest = driver.sender.state().highest_sent;

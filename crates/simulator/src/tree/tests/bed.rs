@@ -77,14 +77,14 @@ impl Bed {
             let ends = [node(above, &mut network), node(below, &mut network)];
             network.add_link(ends[0], ends[1], lossless(), up.clone()).unwrap();
         }
-        let place = |name: &str| NodeId(names.iter().position(|known| *known == name).unwrap() as u32);
+        let node = |name: &str| NodeId(names.iter().position(|known| *known == name).unwrap() as u32);
         let mut engine = Engine::<()>::new(network.build_links(seed));
         let mut numbers = BTreeMap::new();
         for (name, config) in edges {
-            numbers.insert(place(name), engine.edges.len() as u32);
+            numbers.insert(node(name), engine.edges.len() as u32);
             engine.edges.push(EdgeRouter { config: *config, groups: 0 });
         }
-        let receivers: Vec<NodeId> = receivers.iter().map(|name| place(name)).collect();
+        let receivers: Vec<NodeId> = receivers.iter().map(|name| node(name)).collect();
         let (shape, origins) = Shape::new(&network, &Routing::new(&network), NodeId(0), &receivers).unwrap();
         let mut tree = Tree::new(shape, CHANNELS, Routes { data: 0, membership: 1, up: 2, down: 3 });
         tree.open_edges(&numbers, &origins.nodes);
@@ -101,7 +101,7 @@ impl Bed {
         match event {
             Event::Free(link) => self.engine.transmitter_free(LinkId(link)),
             Event::Arrival(link) => {
-                let (copy, next) = self.engine.land(link).unwrap();
+                let (copy, next) = self.engine.pop_arrival(link).unwrap();
                 if let Some(next) = next {
                     self.engine.events.push(next, Event::Arrival(link));
                 }
@@ -111,7 +111,7 @@ impl Bed {
                 self.engine.slab.release(copy.packet);
             }
             Event::Membership { slot, .. } => {
-                self.refused.extend(self.tree.serve_later(&mut self.engine, slot));
+                self.refused.extend(self.tree.apply_pending(&mut self.engine, slot));
             }
             other => panic!("{other:?}"),
         }
@@ -134,7 +134,7 @@ impl Bed {
         self.engine.current = Key { time: end, order: self.engine.events.next_order() };
     }
 
-    /// When something comes to hold, in seconds, if it does until `end_s`.
+    /// When a condition first holds, in seconds, if it does by `end_s`.
     pub(super) fn until(&mut self, end_s: f64, holds: impl Fn(&Bed) -> bool) -> Option<f64> {
         while !holds(self) {
             if !self.step(Time::from_secs_f64(end_s)) {

@@ -1,4 +1,4 @@
-//! Whatever hosts do and whatever is lost: in the end the tree forwards what is wanted.
+//! For any operations of hosts and any losses, the tree eventually forwards what is wanted.
 
 use std::collections::BTreeSet;
 
@@ -30,13 +30,13 @@ fn check_settled(tree: &Tree, wanted: &BTreeSet<(u32, u16)>) -> Result<(), TestC
             for receiver in tree.receivers_at(node) {
                 let wants = wanted.contains(&(receiver, channel));
                 let held = tree.membership(receiver, Channel(channel));
-                prop_assert_eq!(held == Membership::Held, wants, "{} {:?}", receiver, held);
+                prop_assert_eq!(held == Membership::Joined, wants, "{} {:?}", receiver, held);
                 prop_assert!(held != Membership::Waiting);
                 below[node as usize] |= wants;
             }
             let children = tree.shape.children_of(node);
             below[node as usize] |= children.clone().any(|child| below[child as usize]);
-            prop_assert_eq!(tree.holders[tree.slot(node, Channel(channel))] > 0, below[node as usize]);
+            prop_assert_eq!(tree.subscribers[tree.slot(node, Channel(channel))] > 0, below[node as usize]);
             for child in children {
                 let forwarding = tree.forwarding[tree.slot(child, Channel(channel))];
                 let expected = if below[child as usize] { Forwarding::On } else { Forwarding::Off };
@@ -92,17 +92,17 @@ proptest! {
             now_ms += wait_ms;
             bed.run(now_ms as f64 / 1e3);
             let latency = Duration::from_ms(latency_ms).into();
-            // The receivers of a node stand together in the order of the tree.
-            let has_edge = bed.tree.spot_of(receiver, Channel(0)).is_some();
+            // The receivers of a node are adjacent in the order of the tree.
+            let has_edge = bed.tree.group_of(receiver, Channel(0)).is_some();
             match operation {
                 Operation::Join => {
                     bed.join_channel(receiver, channel, latency);
                     wanted.insert((receiver, channel));
                 }
-                // Nobody would ever notice a crash where there is no edge.
+                // Without an edge a crash is never noticed.
                 Operation::Crash if has_edge => {
                     bed.crash(receiver);
-                    wanted.retain(|&(who, _)| who != receiver);
+                    wanted.retain(|&(member, _)| member != receiver);
                 }
                 Operation::Leave | Operation::Crash => {
                     bed.leave_channel(receiver, channel, latency);
@@ -110,7 +110,7 @@ proptest! {
                 }
             }
         }
-        // At most 0.6 is lost: a hundred general queries are enough for everybody.
+        // At most 0.6 is lost: a hundred general queries are enough for all hosts.
         bed.run(now_ms as f64 / 1e3 + 100.0 * 125.0);
         check_settled(&bed.tree, &wanted)?;
         prop_assert_eq!(bed.engine.slab.copies(), 0);

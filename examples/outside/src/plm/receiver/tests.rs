@@ -1,7 +1,7 @@
 use alloc::vec;
 
 use layercast_core::contract::{Ecn, JoinError};
-use layercast_core::units::{Size, WireSeq};
+use layercast_core::units::{Duration, Size, WireSeq};
 
 use super::*;
 

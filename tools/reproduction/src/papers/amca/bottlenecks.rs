@@ -90,13 +90,13 @@ fn figure(set_up: SetUp) -> Figure {
         claims: vec![
             Claim::new("Both receivers of the session get the same.", move |data, _| {
                 let [one, other] = RECEIVERS.map(|flow| kbps(set_up.runs(data), flow));
-                let place = at("50 to 200 s", one.over(&other));
-                Finding::each("R1's throughput over R2's", Bound::Within(0.98, 1.02), vec![place])
+                let position = at("50 to 200 s", one.over(&other));
+                Finding::each("R1's throughput over R2's", Bound::Within(0.98, 1.02), vec![position])
                     .because(&list("In kbit/s", &[at("R1", one), at("R2", other)]))
             }),
             Claim::new("The session gets what its slowest path has to give.", move |data, _| {
-                let place = at("50 to 200 s", kbps(set_up.runs(data), AMCA).times(1.0 / expected(set_up)));
-                Finding::each("Throughput over what is left for it", Bound::Within(0.9, 1.05), vec![place])
+                let position = at("50 to 200 s", kbps(set_up.runs(data), AMCA).times(1.0 / expected(set_up)));
+                Finding::each("Throughput over what is left for it", Bound::Within(0.9, 1.05), vec![position])
                     .because(if set_up.slow[1] {
                         "That is the rate of the link to R2."
                     } else {
@@ -106,14 +106,15 @@ fn figure(set_up: SetUp) -> Figure {
             Claim::new(
                 "TCP behind a slow link fills it, and one that is not takes what is left.",
                 move |data, _| {
-                    let places = TCPS.iter().zip([set_up.slow[2], set_up.slow[3]]).map(|(flow, is_slow)| {
-                        let left = if is_slow { SLOW_KBPS } else { LINK_KBPS - 2.0 * SLOW_KBPS };
-                        at(flow, kbps(set_up.runs(data), flow).times(1.0 / left))
-                    });
+                    let positions =
+                        TCPS.iter().zip([set_up.slow[2], set_up.slow[3]]).map(|(flow, is_slow)| {
+                            let left = if is_slow { SLOW_KBPS } else { LINK_KBPS - 2.0 * SLOW_KBPS };
+                            at(flow, kbps(set_up.runs(data), flow).times(1.0 / left))
+                        });
                     Finding::each(
                         "TCP's throughput over what there is for it",
                         Bound::Above(0.9),
-                        places.collect(),
+                        positions.collect(),
                     )
                     .because(&list("In kbit/s", &TCPS.map(|flow| at(flow, kbps(set_up.runs(data), flow)))))
                     .because(&list("Use of A-B", &[at("50 to 200 s", used(set_up.runs(data)))]))

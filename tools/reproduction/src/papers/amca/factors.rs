@@ -45,19 +45,23 @@ fn curves(data: &Data, factor: &Factor, value: Value) -> Vec<Curve> {
 }
 
 /// The default profile at each value.
-fn places(data: &Data, factor: &Factor, value: Value) -> Vec<Placed> {
+fn positions(data: &Data, factor: &Factor, value: Value) -> Vec<Placed> {
     factor.values.iter().map(|&of| at(of, value(data, factor, of, 0))).collect()
 }
 
 fn figure(factor: &'static Factor) -> Figure {
     let mut claims = vec![
         Claim::new("Figure 7, default profile: AMCA has an equal share at each value.", move |data, _| {
-            Finding::each("AMCA over an equal share", EQUAL, places(data, factor, share))
+            Finding::each("AMCA over an equal share", EQUAL, positions(data, factor, share))
         }),
         Claim::new(
             "Figure 7, default profile: the bottleneck loses nothing at any value.",
             move |data, _| {
-                Finding::each("Packets dropped, 50 to 200 s", Bound::Below(0.5), places(data, factor, drops))
+                Finding::each(
+                    "Packets dropped, 50 to 200 s",
+                    Bound::Below(0.5),
+                    positions(data, factor, drops),
+                )
             },
         ),
     ];
@@ -65,8 +69,8 @@ fn figure(factor: &'static Factor) -> Figure {
         claims.push(Claim::new(
             "Figure 6, default profile: AMCA alone uses the bottleneck at each value.",
             move |data, _| {
-                let places = places(data, factor, used);
-                Finding::each("Use of the bottleneck, 100 to 200 s", Bound::Above(0.9), places)
+                let positions = positions(data, factor, used);
+                Finding::each("Use of the bottleneck, 100 to 200 s", Bound::Above(0.9), positions)
             },
         ));
     }

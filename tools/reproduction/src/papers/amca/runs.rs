@@ -2,7 +2,7 @@
 
 use crate::frame::figure::{Curve, Data, Panel, Style, Table};
 use crate::frame::finding::Placed;
-use crate::frame::samples::{Samples, told};
+use crate::frame::samples::{Samples, format_samples};
 use crate::frame::scale::Scale;
 use crate::frame::time_series::{Points, TimeSeries};
 
@@ -12,7 +12,7 @@ use super::studies::{LINKS, PACKET_KBIT};
 pub(super) const RECEIVERS: [&str; 2] = ["amca@R1", "amca@R2"];
 /// The first of them.
 pub(super) const AMCA: &str = RECEIVERS[0];
-/// So many seconds together decide when a rate is reached.
+/// The window, in seconds, that decides when a rate is reached.
 const STEADY: usize = 5;
 
 /// The replications of one experiment.
@@ -172,14 +172,14 @@ pub(super) fn panel(title: &str, across: &'static str, curves: Vec<Curve>) -> Pa
     }
 }
 
-/// A number of a place.
+/// A number at a position.
 pub(super) fn at(name: impl ToString, samples: Samples) -> Placed {
     (name.to_string(), samples)
 }
 
-/// Numbers of places, in a sentence.
-pub(super) fn list(what: &str, places: &[Placed]) -> String {
-    let places: Vec<String> =
-        places.iter().map(|(name, samples)| format!("{} at {name}", told(samples))).collect();
-    format!("{what}: {}.", places.join(", "))
+/// Numbers at positions, in a sentence.
+pub(super) fn list(what: &str, positions: &[Placed]) -> String {
+    let positions: Vec<String> =
+        positions.iter().map(|(name, samples)| format!("{} at {name}", format_samples(samples))).collect();
+    format!("{what}: {}.", positions.join(", "))
 }

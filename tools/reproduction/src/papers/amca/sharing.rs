@@ -1,4 +1,4 @@
-//! Section 5.2, beside TCP: figures 7 to 9.
+//! Section 5.2, sharing with TCP: figures 7 to 9.
 
 use crate::frame::figure::{Claim, Data, Figure, Kind, Label};
 use crate::frame::finding::{Bound, Finding, Placed};
@@ -99,8 +99,8 @@ fn one_tcp() -> Figure {
         }),
         claims: vec![
             Claim::new("Before TCP starts AMCA uses all that is available.", move |data, _| {
-                let place = at("10 to 20 s", used(data, 10.0, COMES));
-                Finding::each("Use of the bottleneck by AMCA", Bound::Above(0.9), vec![place])
+                let position = at("10 to 20 s", used(data, 10.0, COMES));
+                Finding::each("Use of the bottleneck by AMCA", Bound::Above(0.9), vec![position])
             }),
             Claim::new("While both are there they share equally.", move |data, _| {
                 let flows = [(AMCA, "AMCA"), ("tcp@R3", "TCP")];
@@ -113,14 +113,14 @@ fn one_tcp() -> Figure {
                 .because(&list("In kbit/s", &kbps))
             }),
             Claim::new("After TCP has stopped AMCA uses all that is available again.", move |data, _| {
-                let place = at("120 to 150 s", used(data, 120.0, END));
-                Finding::each("Use of the bottleneck by AMCA", Bound::Above(0.9), vec![place])
+                let position = at("120 to 150 s", used(data, 120.0, END));
+                Finding::each("Use of the bottleneck by AMCA", Bound::Above(0.9), vec![position])
             }),
             Claim::new("AMCA takes very little time to react to TCP's coming and going.", move |data, _| {
                 let yields = of(data).yielded(AMCA, COMES, TOGETHER, GOES);
                 let recovers = of(data).reached(AMCA, GOES, END, |kbps| kbps >= 0.9 * LINK_KBPS);
-                let places = vec![at("its coming", yields), at("its going", recovers)];
-                Finding::each("Seconds until the throughput has its new value", QUICK, places).because(
+                let positions = vec![at("its coming", yields), at("its going", recovers)];
+                Finding::each("Seconds until the throughput has its new value", QUICK, positions).because(
                     "The new value is that of 50 to 100 s within a tenth, and 90 % of the bottleneck; TCP starts between 20 and 21 s.",
                 )
             }),
@@ -169,11 +169,11 @@ fn overlap() -> Figure {
                     share("two TCP, 80 to 100 s", &BOTH_TCP, 80.0, 100.0),
                     share("the other TCP, 115 to 150 s", &second, 115.0, 150.0),
                 ];
-                let places = phases.into_iter().flatten();
-                Finding::each("AMCA's throughput over an equal share", EQUAL, places.collect())
+                let positions = phases.into_iter().flatten();
+                Finding::each("AMCA's throughput over an equal share", EQUAL, positions.collect())
             }),
             Claim::new("It reacts quickly whenever a TCP comes or goes.", move |data, _| {
-                let places = vec![
+                let positions = vec![
                     at("the first one's coming", of(data).yielded(AMCA, 30.0, 45.0, 70.0)),
                     at("the second one's coming", of(data).yielded(AMCA, 70.0, 80.0, 100.0)),
                     at(
@@ -181,20 +181,20 @@ fn overlap() -> Figure {
                         of(data).reached(AMCA, 150.0, 200.0, |kbps| kbps >= 0.9 * LINK_KBPS),
                     ),
                 ];
-                Finding::each("Seconds until the throughput has its new value", QUICK, places)
+                Finding::each("Seconds until the throughput has its new value", QUICK, positions)
             }),
             Claim::new("It is never aggressive with TCP.", move |data, _| {
-                let place = |name: &str, tcp: &str, from, to| {
+                let position = |name: &str, tcp: &str, from, to| {
                     at(name, of(data).kbps(AMCA, from, to).over(&of(data).kbps(tcp, from, to)))
                 };
-                let places = vec![
-                    place("TCP 1, 45 to 70 s", "tcp-1@R3", 45.0, 70.0),
-                    place("TCP 1, 80 to 100 s", "tcp-1@R3", 80.0, 100.0),
-                    place("TCP 2, 80 to 100 s", "tcp-2@R4", 80.0, 100.0),
-                    place("TCP 2, 115 to 150 s", "tcp-2@R4", 115.0, 150.0),
+                let positions = vec![
+                    position("TCP 1, 45 to 70 s", "tcp-1@R3", 45.0, 70.0),
+                    position("TCP 1, 80 to 100 s", "tcp-1@R3", 80.0, 100.0),
+                    position("TCP 2, 80 to 100 s", "tcp-2@R4", 80.0, 100.0),
+                    position("TCP 2, 115 to 150 s", "tcp-2@R4", 115.0, 150.0),
                 ];
-                let all = list("All", &places);
-                Finding::each("AMCA's throughput over TCP's", Bound::Below(1.25), places).because(&all)
+                let all = list("All", &positions);
+                Finding::each("AMCA's throughput over TCP's", Bound::Below(1.25), positions).because(&all)
             }),
             no_loss(STUDY, "Nothing is lost (as in figure 8)."),
         ],

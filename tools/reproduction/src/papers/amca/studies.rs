@@ -46,7 +46,7 @@ pub(super) const COURSES: [TimeSeries; 8] = trajectories![
 
 /// A value that the report leaves open, or that is ours, and what it is set to.
 pub(super) struct Factor {
-    /// The study beside two TCP.
+    /// The study with two TCPs.
     pub(super) shared: &'static str,
     /// The study without them.
     pub(super) alone: &'static str,

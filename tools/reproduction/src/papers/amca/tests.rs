@@ -31,7 +31,7 @@ fn verdicts(data: &Data, label: Label) -> Vec<Verdict> {
     figure.claims.iter().map(|claim| (claim.check)(data, &panels).verdict).collect()
 }
 
-/// An experiment of 200 s with these flows, in which A-B drops so many packets each second.
+/// An experiment of 200 s with these flows, in which A-B drops a given number of packets each second.
 fn time_series(flows: &[(&str, Kbps<'_>)], drops: Kbps<'_>, completion_s: Option<f64>) -> TimeSeries {
     let none: Kbps<'_> = &|_| 0.0;
     let probes: Vec<(&str, Kbps<'_>)> =

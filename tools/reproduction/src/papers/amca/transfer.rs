@@ -1,4 +1,4 @@
-//! Section 5.2, 5000 packets beside a TCP in the background: figure 10.
+//! Section 5.2, 5000 packets with a TCP in the background: figure 10.
 
 use crate::frame::figure::{Claim, Data, Figure, Kind, Label};
 use crate::frame::finding::{Bound, Finding};
@@ -30,7 +30,7 @@ pub(super) fn figure() -> Figure {
     }
     Figure {
         label: Label::Figure(10),
-        title: "5000 packets beside one TCP",
+        title: "5000 packets, sharing with one TCP",
         section: "5.2, outcome not in our copy; claims are ours",
         kind: Kind::Sweep,
         panels: Box::new(move |data| {
@@ -48,8 +48,8 @@ pub(super) fn figure() -> Figure {
         }),
         claims: vec![
             Claim::new("Both receivers get all 5000 packets within 230 s.", move |data, _| {
-                let place = at("15 replications", complete(of(data)));
-                Finding::each("Share of replications", Bound::Above(0.999), vec![place])
+                let position = at("15 replications", complete(of(data)));
+                Finding::each("Share of replications", Bound::Above(0.999), vec![position])
             }),
             Claim::new("It takes about as long as half of the bottleneck needs.", move |data, _| {
                 let half = PACKETS * PACKET_KBIT / (LINK_KBPS / 2.0);
@@ -74,8 +74,8 @@ pub(super) fn figure() -> Figure {
                 )
             }),
             Claim::new("Nothing is lost.", move |data, _| {
-                let place = at("the whole run", of(data).all_drops());
-                Finding::each("Packets dropped at all links", Bound::Below(0.5), vec![place])
+                let position = at("the whole run", of(data).all_drops());
+                Finding::each("Packets dropped at all links", Bound::Below(0.5), vec![position])
             }),
         ],
     }

@@ -1,4 +1,4 @@
-//! The first experiment, figure 2: sessions beside as many TCP, without and with marks.
+//! The first experiment, figure 2: sessions sharing with as many TCPs, without and with marks.
 
 use crate::frame::figure::{Claim, Data, Figure, Kind, Label, Panel};
 use crate::frame::finding::{Bound, Finding, Placed};
@@ -6,8 +6,8 @@ use crate::frame::samples::Samples;
 use crate::frame::study::Study;
 
 use super::grid::{
-    Along, COUNTS, FAIR_RATE, PlotCell, SAME_LEVEL, SAME_RATE, Step, Whose, beside, by_count, over_counts,
-    panel,
+    Along, COUNTS, FAIR_RATE, PlotCell, SAME_LEVEL, SAME_RATE, Step, Whose, by_count, over_counts, panel,
+    sharing_with_tcp,
 };
 
 /// The study of the first step.
@@ -24,7 +24,7 @@ pub(super) fn studies() -> Vec<Study> {
 pub(super) fn figure() -> Figure {
     Figure {
         label: Label::Figure(2),
-        title: "Beside TCP without link loss",
+        title: "Sharing with TCP without link loss",
         section: "3, first experiment",
         kind: Kind::Sweep,
         panels: Box::new(panels),
@@ -34,33 +34,33 @@ pub(super) fn figure() -> Figure {
 
 fn panels(data: &Data) -> Vec<Panel> {
     let curve = |name, hue, study, value: fn(PlotCell<'_>) -> Samples| {
-        over_counts(name, hue, &COUNTS, |count| value(beside(data, study, count)))
+        over_counts(name, hue, &COUNTS, |count| value(sharing_with_tcp(data, study, count)))
     };
     vec![
         panel(
             "Mean throughput, kbit/s",
             Along::Count,
             vec![
-                curve("FLID-DL", 2, FLID, |place| place.kbps(Whose::Layered)),
-                curve("TCP beside FLID-DL", 0, FLID, |place| place.kbps(Whose::Tcp)),
-                curve("E-FLID-DL", 1, E_FLID, |place| place.kbps(Whose::Layered)),
-                curve("TCP beside E-FLID-DL", 3, E_FLID, |place| place.kbps(Whose::Tcp)),
+                curve("FLID-DL", 2, FLID, |cell| cell.kbps(Whose::Layered)),
+                curve("TCP with FLID-DL", 0, FLID, |cell| cell.kbps(Whose::Tcp)),
+                curve("E-FLID-DL", 1, E_FLID, |cell| cell.kbps(Whose::Layered)),
+                curve("TCP with E-FLID-DL", 3, E_FLID, |cell| cell.kbps(Whose::Tcp)),
             ],
         ),
         panel(
             "Layered over TCP",
             Along::Count,
             vec![
-                curve("FLID-DL", 2, FLID, |place| place.over_tcp()),
-                curve("E-FLID-DL", 1, E_FLID, |place| place.over_tcp()),
+                curve("FLID-DL", 2, FLID, |cell| cell.over_tcp()),
+                curve("E-FLID-DL", 1, E_FLID, |cell| cell.over_tcp()),
             ],
         ),
         panel(
             "Mean level",
             Along::Count,
             vec![
-                curve("FLID-DL", 2, FLID, |place| place.level(Whose::Layered)),
-                curve("E-FLID-DL", 1, E_FLID, |place| place.level(Whose::Layered)),
+                curve("FLID-DL", 2, FLID, |cell| cell.level(Whose::Layered)),
+                curve("E-FLID-DL", 1, E_FLID, |cell| cell.level(Whose::Layered)),
             ],
         ),
     ]
@@ -72,15 +72,15 @@ fn at_counts<'d>(
     study: &'static str,
     value: impl Fn(PlotCell<'d>) -> Samples,
 ) -> Vec<Placed> {
-    let places = COUNTS.iter().map(|&count| beside(data, study, count));
-    places.map(|place| place.named(value(place))).collect()
+    let cells = COUNTS.iter().map(|&count| sharing_with_tcp(data, study, count));
+    cells.map(|cell| cell.named(value(cell))).collect()
 }
 
 /// How much further from TCP's throughput sessions are in one study than in another, at these numbers of
 /// sessions.
 pub(super) fn further_from_tcp(data: &Data, [one, other]: [&'static str; 2], counts: &[u32]) -> Vec<Placed> {
-    let places = counts.iter().map(|&count| [one, other].map(|study| beside(data, study, count)));
-    places.map(|[one, other]| one.named(one.unfairness().less(&other.unfairness()))).collect()
+    let cells = counts.iter().map(|&count| [one, other].map(|study| sharing_with_tcp(data, study, count)));
+    cells.map(|[one, other]| one.named(one.unfairness().less(&other.unfairness()))).collect()
 }
 
 fn claims() -> Vec<Claim> {
@@ -102,10 +102,10 @@ fn claims() -> Vec<Claim> {
             Finding::each("E-FLID-DL over TCP", SAME_RATE, at_counts(data, E_FLID, PlotCell::over_tcp))
         }),
         Claim::new("E-FLID-DL's share does not depend on how many there are (ours).", |data, _| {
-            let places = at_counts(data, E_FLID, |place| {
-                place.level(Whose::Layered).over(&beside(data, E_FLID, 16).level(Whose::Layered))
+            let cells = at_counts(data, E_FLID, |cell| {
+                cell.level(Whose::Layered).over(&sharing_with_tcp(data, E_FLID, 16).level(Whose::Layered))
             });
-            Finding::each("Mean level over that with n = 16", SAME_LEVEL, places)
+            Finding::each("Mean level over that with n = 16", SAME_LEVEL, cells)
         }),
     ]
 }

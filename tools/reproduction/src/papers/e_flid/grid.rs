@@ -32,7 +32,7 @@ const METRICS: &[&str] = &["throughput_kbps", "loss_rate", "mean_level"];
 pub(super) enum Step {
     /// FLID-DL, where nothing is marked.
     Lost,
-    /// E-FLID-DL and TCP that take marks.
+    /// ECN-capable E-FLID-DL and TCP.
     Marked,
 }
 
@@ -46,7 +46,7 @@ impl Step {
     }
 }
 
-/// A grid over the number of sessions beside as many TCP, with what else is set beside a number of them.
+/// A grid over the number of sessions sharing with as many TCPs, with further settings per number.
 pub(super) fn by_count(
     name: &'static str,
     step: Step,
@@ -65,7 +65,7 @@ pub(super) fn by_count(
     Study { name, scenario, sweeps: counts.iter().map(sweep).collect(), metrics: METRICS }
 }
 
-/// What goes with so many sessions: TCP, bottleneck and queue. The other sessions end at once.
+/// The setting for a number of sessions: TCPs, bottleneck and queue. The other sessions end at once.
 fn from_count(step: Step, count: u32) -> Vec<String> {
     let queue = match step {
         Step::Lost => vec![("limit", format!("{} packets", 5 * count))],
@@ -123,7 +123,7 @@ pub(super) struct PlotCell<'d> {
 }
 
 /// The cell of a number of sessions.
-pub(super) fn beside<'d>(data: &'d Data, study: &'static str, count: u32) -> PlotCell<'d> {
+pub(super) fn sharing_with_tcp<'d>(data: &'d Data, study: &'static str, count: u32) -> PlotCell<'d> {
     PlotCell { data, study, at: f64::from(count), along: Along::Count }
 }
 
@@ -173,7 +173,7 @@ impl PlotCell<'_> {
         self.over_tcp().each(|ratio| libm::log(ratio).abs())
     }
 
-    /// These samples with the place's name.
+    /// These samples with the position's name.
     pub(super) fn named(self, samples: Samples) -> Placed {
         let name = match self.along {
             Along::Count => format!("n = {}", self.at),

@@ -14,9 +14,9 @@ use super::grid::{
 pub(super) const FLID: &str = "lossy-bottleneck-flid";
 /// E-FLID-DL over the lossy bottleneck.
 pub(super) const E_FLID: &str = "lossy-bottleneck-e-flid";
-/// E-FLID-DL with lossy leaves beside TCP.
+/// E-FLID-DL with lossy leaves, sharing with TCP.
 const LEAVES: &str = "lossy-leaves-e-flid";
-/// FLID-DL in its place, which the paper does not show.
+/// FLID-DL instead, which the paper does not show.
 const LEAVES_FLID: &str = "lossy-leaves-flid";
 /// E-FLID-DL with lossy leaves at half of the receivers.
 const HALF: &str = "half-lossy";
@@ -53,7 +53,7 @@ pub(super) fn figures() -> Vec<Figure> {
         ),
         figure(
             6,
-            "Lossy links to all receivers, TCP beside",
+            "Lossy links to all receivers, sharing with TCP",
             "3, third experiment",
             leaves,
             claims_of_leaves(),
@@ -78,27 +78,26 @@ pub(super) fn alone([flid, e_flid]: [&'static str; 2], data: &Data) -> Vec<Panel
         vec![curve(data, "FLID-DL", 2, flid, value), curve(data, "E-FLID-DL", 1, e_flid, value)]
     };
     vec![
-        panel("Mean reception rate, kbit/s", Along::Loss, both(|place| place.kbps(Whose::Layered))),
-        panel("Mean level", Along::Loss, both(|place| place.level(Whose::Layered))),
+        panel("Mean reception rate, kbit/s", Along::Loss, both(|cell| cell.kbps(Whose::Layered))),
+        panel("Mean level", Along::Loss, both(|cell| cell.level(Whose::Layered))),
     ]
 }
 
 fn leaves(data: &Data) -> Vec<Panel> {
     let curves = |value: fn(PlotCell<'_>, Whose) -> Samples, of_tcp: bool| {
-        let mut curves = vec![curve(data, "E-FLID-DL", 1, LEAVES, |place| value(place, Whose::Layered))];
+        let mut curves = vec![curve(data, "E-FLID-DL", 1, LEAVES, |cell| value(cell, Whose::Layered))];
         if of_tcp {
-            curves.push(curve(data, "TCP beside it", 3, LEAVES, |place| value(place, Whose::Tcp)));
+            curves.push(curve(data, "TCP with E-FLID-DL", 3, LEAVES, |cell| value(cell, Whose::Tcp)));
         }
-        curves
-            .push(curve(data, "FLID-DL in its place", 2, LEAVES_FLID, |place| value(place, Whose::Layered)));
+        curves.push(curve(data, "FLID-DL instead", 2, LEAVES_FLID, |cell| value(cell, Whose::Layered)));
         if of_tcp {
-            curves.push(curve(data, "TCP beside that", 0, LEAVES_FLID, |place| value(place, Whose::Tcp)));
+            curves.push(curve(data, "TCP with FLID-DL", 0, LEAVES_FLID, |cell| value(cell, Whose::Tcp)));
         }
         curves
     };
     vec![
-        panel("Mean throughput, kbit/s", Along::Loss, curves(|place, whose| place.kbps(whose), true)),
-        panel("Mean level", Along::Loss, curves(|place, whose| place.level(whose), false)),
+        panel("Mean throughput, kbit/s", Along::Loss, curves(|cell, whose| cell.kbps(whose), true)),
+        panel("Mean level", Along::Loss, curves(|cell, whose| cell.level(whose), false)),
     ]
 }
 
@@ -109,17 +108,17 @@ fn half(data: &Data) -> Vec<Panel> {
             "Mean throughput, kbit/s",
             Along::Loss,
             vec![
-                of("E-FLID-DL, lossy link", 1, |place| place.kbps(Whose::Lossy)),
-                of("E-FLID-DL, no link loss", 2, |place| place.kbps(Whose::Lossless)),
-                of("TCP", 3, |place| place.kbps(Whose::Tcp)),
+                of("E-FLID-DL, lossy link", 1, |cell| cell.kbps(Whose::Lossy)),
+                of("E-FLID-DL, no link loss", 2, |cell| cell.kbps(Whose::Lossless)),
+                of("TCP", 3, |cell| cell.kbps(Whose::Tcp)),
             ],
         ),
         panel(
             "Mean level",
             Along::Loss,
             vec![
-                of("E-FLID-DL, lossy link", 1, |place| place.level(Whose::Lossy)),
-                of("E-FLID-DL, no link loss", 2, |place| place.level(Whose::Lossless)),
+                of("E-FLID-DL, lossy link", 1, |cell| cell.level(Whose::Lossy)),
+                of("E-FLID-DL, no link loss", 2, |cell| cell.level(Whose::Lossless)),
             ],
         ),
     ]
@@ -131,8 +130,8 @@ fn at_losses<'d>(
     study: &'static str,
     value: impl Fn(PlotCell<'d>) -> Samples,
 ) -> Vec<Placed> {
-    let places = LOSSES.iter().map(|&loss| losing(data, study, loss));
-    places.map(|place| place.named(value(place))).collect()
+    let cells = LOSSES.iter().map(|&loss| losing(data, study, loss));
+    cells.map(|cell| cell.named(value(cell))).collect()
 }
 
 /// A number at each link loss above zero, over the same without link loss.
@@ -143,15 +142,15 @@ fn changes<'d>(
     value: impl Fn(PlotCell<'d>) -> Samples,
 ) -> Vec<Placed> {
     let without = value(losing(data, study, 0.0));
-    let places = losses.iter().filter(|loss| **loss > 0.0).map(|&loss| losing(data, study, loss));
-    places.map(|place| place.named(value(place).over(&without))).collect()
+    let cells = losses.iter().filter(|loss| **loss > 0.0).map(|&loss| losing(data, study, loss));
+    cells.map(|cell| cell.named(value(cell).over(&without))).collect()
 }
 
 /// What the paper says of sessions alone, and what the level does.
 pub(super) fn claims_alone([flid, e_flid]: [&'static str; 2]) -> Vec<Claim> {
     vec![
         Claim::new("FLID-DL's reception rate falls significantly as the link loss grows.", move |data, _| {
-            let rate = |place: PlotCell<'_>| place.kbps(Whose::Layered);
+            let rate = |cell: PlotCell<'_>| cell.kbps(Whose::Layered);
             let steps = LOSSES.windows(2).map(|pair| {
                 let [before, after] = [pair[0], pair[1]].map(|loss| losing(data, flid, loss));
                 after.named(rate(after).over(&rate(before)))
@@ -168,13 +167,13 @@ pub(super) fn claims_alone([flid, e_flid]: [&'static str; 2]) -> Vec<Claim> {
             Finding::each(
                 "Rate over that without link loss",
                 CONSTANT,
-                changes(data, e_flid, &LOSSES, |place| place.kbps(Whose::Layered)),
+                changes(data, e_flid, &LOSSES, |cell| cell.kbps(Whose::Layered)),
             )
         }),
         Claim::new(
             "E-FLID-DL's mean level changes by less than a tenth, FLID-DL's collapses (ours).",
             move |data, _| {
-                let level = |place: PlotCell<'_>| place.level(Whose::Layered);
+                let level = |cell: PlotCell<'_>| cell.level(Whose::Layered);
                 Finding::each(
                     "E-FLID-DL's level over that without link loss",
                     SAME_LEVEL,
@@ -195,7 +194,7 @@ fn claims_of_leaves() -> Vec<Claim> {
         Claim::new(
             "E-FLID-DL's throughput does not drop too much, however much the links lose.",
             |data, _| {
-                let rate = |place: PlotCell<'_>| place.kbps(Whose::Layered);
+                let rate = |cell: PlotCell<'_>| cell.kbps(Whose::Layered);
                 Finding::each(
                     "Throughput over that without link loss",
                     CONSTANT,
@@ -209,7 +208,7 @@ fn claims_of_leaves() -> Vec<Claim> {
         Claim::new(
             "E-FLID-DL's mean level changes by less than a tenth, FLID-DL's collapses (ours).",
             |data, _| {
-                let level = |place: PlotCell<'_>| place.level(Whose::Layered);
+                let level = |cell: PlotCell<'_>| cell.level(Whose::Layered);
                 Finding::each(
                     "E-FLID-DL's level over that without link loss",
                     SAME_LEVEL,
@@ -222,26 +221,25 @@ fn claims_of_leaves() -> Vec<Claim> {
                 ))
             },
         ),
-        Claim::new("FLID-DL in its place would leave the link to TCP (ours).", |data, _| {
-            let places = [0.01, 0.1].map(|loss| losing(data, LEAVES_FLID, loss));
+        Claim::new("FLID-DL instead would leave the link to TCP (ours).", |data, _| {
+            let cells = [0.01, 0.1].map(|loss| losing(data, LEAVES_FLID, loss));
             Finding::each(
                 "FLID-DL over TCP",
                 Bound::Below(0.5),
-                places.map(|place| place.named(place.over_tcp())).to_vec(),
+                cells.map(|cell| cell.named(cell.over_tcp())).to_vec(),
             )
         }),
     ]
 }
 
 fn claims_of_half() -> Vec<Claim> {
-    let ratio =
-        |one: Whose, other: Whose| move |place: PlotCell<'_>| place.kbps(one).over(&place.kbps(other));
+    let ratio = |one: Whose, other: Whose| move |cell: PlotCell<'_>| cell.kbps(one).over(&cell.kbps(other));
     vec![
         Claim::new("Receivers with lossy links get almost what the others get.", move |data, _| {
-            let places = at_losses(data, HALF, ratio(Whose::Lossy, Whose::Lossless));
+            let cells = at_losses(data, HALF, ratio(Whose::Lossy, Whose::Lossless));
             let levels =
-                at_losses(data, HALF, |place| place.level(Whose::Lossy).over(&place.level(Whose::Lossless)));
-            Finding::each("Their throughput over the others'", CONSTANT, places).and(Finding::each(
+                at_losses(data, HALF, |cell| cell.level(Whose::Lossy).over(&cell.level(Whose::Lossless)));
+            Finding::each("Their throughput over the others'", CONSTANT, cells).and(Finding::each(
                 "Their mean level over the others'",
                 SAME_LEVEL,
                 levels,

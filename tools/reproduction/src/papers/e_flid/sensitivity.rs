@@ -6,7 +6,9 @@ use crate::frame::samples::Samples;
 use crate::frame::study::Study;
 
 use super::fairness::{self, further_from_tcp};
-use super::grid::{Along, LOSSES, PlotCell, Step, Whose, beside, by_count, by_loss, over_counts, panel};
+use super::grid::{
+    Along, LOSSES, PlotCell, Step, Whose, by_count, by_loss, over_counts, panel, sharing_with_tcp,
+};
 use super::lossy;
 
 mod settings;
@@ -77,7 +79,7 @@ pub(super) fn figures() -> Vec<Figure> {
     ]
 }
 
-/// Sessions over TCP for each setting, beside the figure's own; a panel for each step.
+/// Sessions over TCP for each setting, together with the figure's own; a panel for each step.
 fn ratios(data: &Data, settings: &[Setting], with_flid: bool) -> Vec<Panel> {
     let of_step = |step: Step, title: &str| {
         let own = match step {
@@ -85,9 +87,9 @@ fn ratios(data: &Data, settings: &[Setting], with_flid: bool) -> Vec<Panel> {
             Step::Marked => fairness::E_FLID,
         };
         let all = std::iter::once(("as in figure 2", own))
-            .chain(settings.iter().filter(|one| one.step == step).map(|one| (one.told, one.study)));
-        let curves = all.enumerate().map(|(hue, (told, study))| {
-            over_counts(told, hue, &COUNTS, |count| beside(data, study, count).over_tcp())
+            .chain(settings.iter().filter(|one| one.step == step).map(|one| (one.label, one.study)));
+        let curves = all.enumerate().map(|(hue, (label, study))| {
+            over_counts(label, hue, &COUNTS, |count| sharing_with_tcp(data, study, count).over_tcp())
         });
         panel(title, Along::Count, curves.collect())
     };
@@ -109,25 +111,25 @@ fn at_settings<'d>(
     value: impl Fn(PlotCell<'d>) -> Samples,
 ) -> Vec<Placed> {
     let settings = settings.iter().filter(|setting| setting.step == step);
-    let places =
-        settings.flat_map(|setting| COUNTS.map(|count| (setting, beside(data, setting.study, count))));
-    let named = places.map(|(setting, place)| {
-        let (name, samples) = place.named(value(place));
-        (format!("{name}, {}", setting.told), samples)
+    let cells = settings
+        .flat_map(|setting| COUNTS.map(|count| (setting, sharing_with_tcp(data, setting.study, count))));
+    let named = cells.map(|(setting, cell)| {
+        let (name, samples) = cell.named(value(cell));
+        (format!("{name}, {}", setting.label), samples)
     });
     named.collect()
 }
 
 /// E-FLID-DL is less far from TCP than FLID-DL in these pairs of studies.
 fn nearer(data: &Data, pairs: impl Iterator<Item = (&'static str, [&'static str; 2])>) -> Finding {
-    let places = pairs.flat_map(|(told, pair)| {
-        let places = further_from_tcp(data, pair, &COUNTS).into_iter();
-        places.map(move |(name, samples)| (format!("{name}, {told}"), samples))
+    let cells = pairs.flat_map(|(label, pair)| {
+        let cells = further_from_tcp(data, pair, &COUNTS).into_iter();
+        cells.map(move |(name, samples)| (format!("{name}, {label}"), samples))
     });
     Finding::each(
         "How much further from TCP E-FLID-DL is than FLID-DL, as a difference of logarithms",
         Bound::Below(0.0),
-        places.collect(),
+        cells.collect(),
     )
 }
 
@@ -135,8 +137,8 @@ fn nearer(data: &Data, pairs: impl Iterator<Item = (&'static str, [&'static str;
 fn pairs(settings: &'static [Setting]) -> impl Iterator<Item = (&'static str, [&'static str; 2])> {
     let of_step = |step| settings.iter().filter(move |setting: &&Setting| setting.step == step);
     of_step(Step::Marked).filter_map(move |marked| {
-        let lost = of_step(Step::Lost).find(|lost| lost.told == marked.told)?;
-        Some((marked.told, [marked.study, lost.study]))
+        let lost = of_step(Step::Lost).find(|lost| lost.label == marked.label)?;
+        Some((marked.label, [marked.study, lost.study]))
     })
 }
 
@@ -153,15 +155,15 @@ fn claims_of_tcp() -> Vec<Claim> {
             )
         }),
         Claim::new("E-FLID-DL's share does not depend on TCP.", |data, _| {
-            let places = at_settings(data, &TCPS, Step::Marked, PlotCell::over_tcp);
-            Finding::each("E-FLID-DL over TCP", super::grid::SAME_RATE, places)
+            let cells = at_settings(data, &TCPS, Step::Marked, PlotCell::over_tcp);
+            Finding::each("E-FLID-DL over TCP", super::grid::SAME_RATE, cells)
         }),
     ]
 }
 
 fn claims_of_queues() -> Vec<Claim> {
     vec![Claim::new("Whatever queue FLID-DL has: E-FLID-DL is nearer to TCP.", |data, _| {
-        nearer(data, QUEUES.iter().map(|queue| (queue.told, [fairness::E_FLID, queue.study])))
+        nearer(data, QUEUES.iter().map(|queue| (queue.label, [fairness::E_FLID, queue.study])))
     })]
 }
 
@@ -177,7 +179,7 @@ fn claims_of_red() -> Vec<Claim> {
         Claim::new(
             "Whatever RED's parameters: it is nearer to TCP than FLID-DL without marks.",
             |data, _| {
-                nearer(data, ECN_QUEUES.iter().map(|queue| (queue.told, [queue.study, fairness::FLID])))
+                nearer(data, ECN_QUEUES.iter().map(|queue| (queue.label, [queue.study, fairness::FLID])))
             },
         ),
     ]
@@ -189,15 +191,15 @@ fn claims_of_joins() -> Vec<Claim> {
             nearer(data, pairs(&JOINS))
         }),
         Claim::new("How long leaves take changes nothing.", |data, _| {
-            let leaves = JOINS.iter().filter(|one| one.told == settings::AT_ONCE);
-            let places = leaves.flat_map(|one| {
+            let leaves = JOINS.iter().filter(|one| one.label == settings::AT_ONCE);
+            let cells = leaves.flat_map(|one| {
                 let own = match one.step {
                     Step::Lost => fairness::FLID,
                     Step::Marked => fairness::E_FLID,
                 };
                 COUNTS.map(|count| {
-                    let [changed, own] = [one.study, own].map(|study| beside(data, study, count));
-                    let rate = |place: PlotCell<'_>| place.kbps(Whose::Layered);
+                    let [changed, own] = [one.study, own].map(|study| sharing_with_tcp(data, study, count));
+                    let rate = |cell: PlotCell<'_>| cell.kbps(Whose::Layered);
                     let (name, samples) = changed.named(rate(changed).over(&rate(own)));
                     (format!("{name}, {}", one.step.protocol()), samples)
                 })
@@ -205,7 +207,7 @@ fn claims_of_joins() -> Vec<Claim> {
             Finding::each(
                 "Throughput over that with leaves of 2 to 4 s",
                 Bound::Within(0.9, 1.1),
-                places.collect(),
+                cells.collect(),
             )
         }),
     ]
@@ -213,11 +215,11 @@ fn claims_of_joins() -> Vec<Claim> {
 
 fn long(data: &Data) -> Vec<Panel> {
     let curve = |name: &str, hue, studies: [&'static str; 2]| {
-        let places = LENGTHS
+        let cells = LENGTHS
             .into_iter()
             .zip(studies)
-            .map(|(length, study)| (f64::from(length), beside(data, study, LONG_COUNT).over_tcp()));
-        Curve { name: name.to_owned(), look: Style::Dots(hue), points: places.collect() }
+            .map(|(length, study)| (f64::from(length), sharing_with_tcp(data, study, LONG_COUNT).over_tcp()));
+        Curve { name: name.to_owned(), look: Style::Dots(hue), points: cells.collect() }
     };
     vec![panel(
         "Layered over TCP, n = 8",
@@ -242,9 +244,11 @@ fn claims_of_length() -> Vec<Claim> {
 fn without_marks(data: &Data) -> Vec<Panel> {
     let curves = WITHOUT_MARKS.iter().enumerate().flat_map(|(index, setting)| {
         [("E-FLID-DL", Whose::Layered, 2 * index), ("TCP", Whose::Tcp, 2 * index + 1)].map(
-            |(who, whose, hue)| {
-                let name = format!("{who}, {}", setting.told);
-                over_counts(&name, hue, &COUNTS, |count| beside(data, setting.study, count).kbps(whose))
+            |(flow, whose, hue)| {
+                let name = format!("{flow}, {}", setting.label);
+                over_counts(&name, hue, &COUNTS, |count| {
+                    sharing_with_tcp(data, setting.study, count).kbps(whose)
+                })
             },
         )
     });

@@ -12,7 +12,7 @@ use super::shapes::{at, line, panel};
 /// The set-ups by the outer factor of their study.
 const SETTINGS: [(u32, &str); 3] =
     [(1, "as in the scenario"), (2, "layers to 4 Mbit/s"), (3, "layers to 4 Mbit/s, access of 5 to 50 ms")];
-/// All are equal if they stay so for so many looks, one in each slot: ten slots.
+/// All are equal if they stay equal for this number of samples, one per slot: ten slots.
 const LOOKS: usize = 10;
 /// From here on they are asked to stay equal, in seconds: 25 s after the last start.
 const LATER_S: f64 = 30.0;
@@ -71,13 +71,13 @@ fn time_series(data: &Data, outer: u32) -> Option<&TimeSeries> {
     data.study("coordination").time_series(Some(outer))
 }
 
-fn places(data: &Data, value: fn(&[Snapshot]) -> Option<f64>) -> Vec<Placed> {
-    let place = |(outer, name): (u32, &str)| {
+fn positions(data: &Data, value: fn(&[Snapshot]) -> Option<f64>) -> Vec<Placed> {
+    let position = |(outer, name): (u32, &str)| {
         let time_series = time_series(data, outer)?;
         let samples = time_series.replications().map(|replication| value(&looks(time_series, replication)));
         Some(at(name, Samples(samples.collect())))
     };
-    SETTINGS.into_iter().filter_map(place).collect()
+    SETTINGS.into_iter().filter_map(position).collect()
 }
 
 pub(super) fn figure() -> Figure {
@@ -94,14 +94,14 @@ pub(super) fn figure() -> Figure {
                 Finding::each(
                     "Seconds until all levels are equal for ten slots",
                     Bound::Below(LATER_S),
-                    places(data, equal_after_s),
+                    positions(data, equal_after_s),
                 )
             }),
             Claim::new("They stay there, or move together.", |data, _| {
                 Finding::each(
                     "Share of slots after 30 s in which all levels are equal",
                     Bound::Above(0.95),
-                    places(data, equal_later),
+                    positions(data, equal_later),
                 )
             }),
         ],

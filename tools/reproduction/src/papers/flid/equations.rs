@@ -50,12 +50,12 @@ pub(super) fn model(factor: f64, slot_s: f64) -> Model {
 
 fn climbed(model: &Model, target: &Target) -> Vec<f64> {
     let start = separated(&heuristic(model, target), SEPARATION);
-    climb(model, &Goal::of_the_paper(target), &start, &Climb::default()).increase_probabilities
+    climb(model, &Goal::from_paper(target), &start, &Climb::default()).increase_probabilities
 }
 
 fn losses() -> impl Iterator<Item = f64> {
-    let place = |step: u32| f64::from(step) / f64::from(DRAWN - 1);
-    (0..DRAWN).map(move |step| RANGE.0 * libm::pow(RANGE.1 / RANGE.0, place(step)))
+    let position = |step: u32| f64::from(step) / f64::from(DRAWN - 1);
+    (0..DRAWN).map(move |step| RANGE.0 * libm::pow(RANGE.1 / RANGE.0, position(step)))
 }
 
 /// The mean rate by the recursion as it is printed in equation 4, with 1 - p_i where p_i follows from equation 3.
@@ -129,11 +129,11 @@ fn memberships() -> Figure {
 
 fn extremes(panels: &[Panel], name: &str, what: &str, bound: Bound) -> Finding {
     let points = curve(panels, 0, name).map_or(&[][..], |curve| &curve.points);
-    let place = |(loss, samples): &(f64, Samples)| at(format!("{loss:.2} %"), samples.clone());
-    Finding::each(what, bound, points.iter().map(place).collect())
+    let position = |(loss, samples): &(f64, Samples)| at(format!("{loss:.2} %"), samples.clone());
+    Finding::each(what, bound, points.iter().map(position).collect())
 }
 
-/// The mean rate with some shares beside TCP's.
+/// The mean rate with some increase probabilities, compared with TCP's.
 fn against_tcp(
     label: Label,
     title: &'static str,
@@ -187,8 +187,8 @@ fn claims_of_the_heuristic() -> Vec<Claim> {
         }),
         Claim::new("Example 5 prints these shares.", |_, _| {
             let shares = heuristic(&model(1.3, 0.5), &Target::new(rtt()));
-            let place = at("30 levels", farthest(&shares, &EXAMPLE_5));
-            Finding::each("Largest difference", Bound::Below(0.005), vec![place])
+            let position = at("30 levels", farthest(&shares, &EXAMPLE_5));
+            Finding::each("Largest difference", Bound::Below(0.005), vec![position])
         }),
     ]
 }
@@ -196,7 +196,7 @@ fn claims_of_the_heuristic() -> Vec<Claim> {
 /// The error of the heuristic, of hill climbing and of what example 6 prints.
 fn errors() -> [f64; 3] {
     let (model, target) = (model(1.3, 0.5), Target::new(rtt()));
-    let goal = Goal::of_the_paper(&target);
+    let goal = Goal::from_paper(&target);
     [heuristic(&model, &target), climbed(&model, &target), EXAMPLE_6.to_vec()]
         .map(|increase_probabilities| goal.error(&model, &increase_probabilities))
 }
@@ -205,11 +205,11 @@ fn claims_of_climbing() -> Vec<Claim> {
     vec![
         Claim::new("Hill climbing fits better than the heuristic.", |_, _| {
             let [heuristic, climbed, printed] = errors();
-            let places = vec![
+            let positions = vec![
                 at("the climbed shares", Samples::exactly(climbed / heuristic)),
                 at("those that example 6 prints", Samples::exactly(printed / heuristic)),
             ];
-            Finding::each("Sum of squared relative errors over the heuristic's", Bound::Below(1.0), places)
+            Finding::each("Sum of squared relative errors over the heuristic's", Bound::Below(1.0), positions)
         }),
         Claim::new("In particular at low loss rates.", |_, panels| {
             let (model, target) = (model(1.3, 0.5), Target::new(rtt()));
@@ -225,16 +225,16 @@ fn claims_of_climbing() -> Vec<Claim> {
                 climbed += off(rate.mean(), tcp);
                 started += off(model.mean_rate(&before, loss / 100.0), tcp);
             }
-            let place = at("0.1 to 0.5 %", Samples::exactly(climbed / started));
-            Finding::each("Squared relative errors over the heuristic's", Bound::Below(1.0), vec![place])
+            let position = at("0.1 to 0.5 %", Samples::exactly(climbed / started));
+            Finding::each("Squared relative errors over the heuristic's", Bound::Below(1.0), vec![position])
         }),
         Claim::new("The curves match closely.", |_, panels| {
             Finding::each("FLID over TCP", Bound::Within(0.8, 1.25), over_tcp(panels))
         }),
         Claim::new("Example 6 prints these shares.", |_, _| {
             let shares = climbed(&model(1.3, 0.5), &Target::new(rtt()));
-            let place = at("30 levels", farthest(&shares, &EXAMPLE_6));
-            Finding::each("Largest difference", Bound::Below(0.005), vec![place])
+            let position = at("30 levels", farthest(&shares, &EXAMPLE_6));
+            Finding::each("Largest difference", Bound::Below(0.005), vec![position])
         }),
     ]
 }
@@ -242,7 +242,7 @@ fn claims_of_climbing() -> Vec<Claim> {
 /// The heuristic's root mean square relative error for a factor and a ratio of slot to round-trip time.
 fn root_mean(factor: f64, ratio: f64) -> f64 {
     let (model, target) = (model(factor, ratio * rtt().as_secs_f64()), Target::new(rtt()));
-    let goal = Goal::of_the_paper(&target);
+    let goal = Goal::from_paper(&target);
     goal.mean(goal.error(&model, &heuristic(&model, &target)))
 }
 
@@ -276,11 +276,11 @@ fn other_factors() -> Figure {
 /// The errors at some ratios.
 fn ends(panels: &[Panel], wanted: fn(f64) -> bool, bound: Bound) -> Finding {
     let curves = panels.first().into_iter().flat_map(|panel| &panel.curves);
-    let places = curves.flat_map(|curve| {
+    let positions = curves.flat_map(|curve| {
         let points = curve.points.iter().filter(move |(ratio, _)| wanted(*ratio));
         points.map(|(ratio, error)| at(format!("{}, ratio {ratio}", curve.name), error.clone()))
     });
-    Finding::each("Root mean square relative error", bound, places.collect())
+    Finding::each("Root mean square relative error", bound, positions.collect())
 }
 
 #[cfg(test)]

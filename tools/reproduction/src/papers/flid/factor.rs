@@ -14,7 +14,7 @@ use super::studies::{FACTORS, SHOWN, SLOTS_S};
 
 /// The bottleneck in kbit/s.
 const LINK_KBPS: f64 = 10_000.0;
-/// At least so many times the packets are lost at factor 2.0: 2.5 in one run of the paper, with room for luck.
+/// The least ratio of packets lost at factor 2.0: 2.5 in one run of the paper, with a margin for chance.
 pub(super) const LEAST_RATIO: f64 = 1.8;
 const PACKET_KBIT: f64 = 8.0;
 
@@ -23,7 +23,7 @@ const PACKET_KBIT: f64 = 8.0;
 pub(super) struct Cell<'d> {
     /// The study.
     pub(super) measured: &'d Measured,
-    /// The place.
+    /// The position.
     pub(super) at: Vec<f64>,
 }
 
@@ -93,13 +93,13 @@ fn choice() -> Figure {
             event_claim(SHOWN[1], "Factor 2.0 loses 17 packets a loss event.", Bound::Within(11.0, 25.0)),
             Claim::new("Factor 2.0 loses 2.5 times as many packets over the 50 s.", |data, _| {
                 let [little, much] = SHOWN.map(|factor| lost(&cell(data, factor)));
-                let place = at("c = 2.0 over c = 1.3", much.over(&little));
-                Finding::each("Packets lost", Bound::Above(LEAST_RATIO), vec![place])
+                let position = at("c = 2.0 over c = 1.3", much.over(&little));
+                Finding::each("Packets lost", Bound::Above(LEAST_RATIO), vec![position])
             }),
             Claim::new("Large jumps of the rate cause more frequent loss.", |data, _| {
                 let [seldom, often] = SHOWN.map(|factor| falls(&cell(data, factor)));
-                let place = at("c = 2.0 over c = 1.3", often.over(&seldom));
-                Finding::each("Slots with loss", Bound::Above(1.0), vec![place])
+                let position = at("c = 2.0 over c = 1.3", often.over(&seldom));
+                Finding::each("Slots with loss", Bound::Above(1.0), vec![position])
             }),
         ],
     }
@@ -107,8 +107,8 @@ fn choice() -> Figure {
 
 fn used_claim(factor: f64, says: &'static str, bound: Bound) -> Claim {
     Claim::new(says, move |data, _| {
-        let place = at(format!("c = {factor:.1}"), used(&cell(data, factor)));
-        Finding::each("Use of the link in %", bound, vec![place])
+        let position = at(format!("c = {factor:.1}"), used(&cell(data, factor)));
+        Finding::each("Use of the link in %", bound, vec![position])
     })
 }
 
@@ -122,7 +122,7 @@ fn event_claim(factor: f64, says: &'static str, bound: Bound) -> Claim {
             bound,
             vec![at(name(), lost_per_event(&cell))],
         )
-        .because(&format!("Per slot with loss it is {}.", crate::frame::samples::told(&by_slot)))
+        .because(&format!("Per slot with loss it is {}.", crate::frame::samples::format_samples(&by_slot)))
     })
 }
 
@@ -166,18 +166,18 @@ fn time_series() -> Figure {
                 "An interval with loss has 47 lost packets at 1.3 and 17 at 2.0: fewer.",
                 |data, _| {
                     let [one, other] = SHOWN.map(|factor| of_each(data, factor, &per_bin));
-                    let place: Placed = at("c = 2.0 over c = 1.3", other.over(&one));
+                    let position: Placed = at("c = 2.0 over c = 1.3", other.over(&one));
                     Finding::each(
                         "Packets lost in an interval of 250 ms with loss",
                         Bound::Below(1.0),
-                        vec![place],
+                        vec![position],
                     )
                 },
             ),
             Claim::new("There are more intervals with loss at 2.0.", |data, _| {
                 let [one, other] = SHOWN.map(|factor| of_each(data, factor, &|drops| Some(bins(drops))));
-                let place = at("c = 2.0 over c = 1.3", other.over(&one));
-                Finding::each("Intervals of 250 ms with loss", Bound::Above(1.0), vec![place])
+                let position = at("c = 2.0 over c = 1.3", other.over(&one));
+                Finding::each("Intervals of 250 ms with loss", Bound::Above(1.0), vec![position])
             }),
         ],
     }
@@ -228,21 +228,21 @@ fn slots() -> Figure {
             Claim::new(
                 "Longer slots get less: a slot of twice the length holds a loss more often.",
                 |data, _| {
-                    let place = |pair: &[f64]| -> Placed {
+                    let position = |pair: &[f64]| -> Placed {
                         at(format!("{} s", pair[1]), slot_cell(data, pair[1]).over(&slot_cell(data, pair[0])))
                     };
-                    let places = SLOTS_S[4..].windows(2).map(place).collect();
+                    let positions = SLOTS_S[4..].windows(2).map(position).collect();
                     Finding::each(
                         "Throughput over that with the next shorter slot",
                         Bound::Below(1.0),
-                        places,
+                        positions,
                     )
                 },
             ),
             Claim::new("Five nominal round-trip times leave a reasonable rate.", |data, _| {
                 let target = Target::new(Duration::from_ms(100)).rate(0.04) * PACKET_KBIT;
-                let place = at("0.5 s", slot_cell(data, 0.5).times(1.0 / target));
-                Finding::each("Throughput over TCP's by equation 1", Bound::Within(0.5, 2.0), vec![place])
+                let position = at("0.5 s", slot_cell(data, 0.5).times(1.0 / target));
+                Finding::each("Throughput over TCP's by equation 1", Bound::Within(0.5, 2.0), vec![position])
             }),
         ],
     }

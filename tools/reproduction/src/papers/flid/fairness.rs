@@ -70,16 +70,16 @@ pub(super) fn figures() -> Vec<Figure> {
     let [short, long] = QUEUES;
     let mut of_long = claims(long);
     of_long.push(Claim::new("The longer queue helps TCP.", move |data, _| {
-        let place = |&pairs: &u32| -> Placed {
+        let position = |&pairs: &u32| -> Placed {
             let [short, long] = QUEUES.map(|queue| Cell { data, queue, pairs }.ratio());
             at(format!("n = {pairs}"), long.over(&short))
         };
-        let places = FLOWS[1..].iter().map(place).collect();
-        Finding::each("FLID-DL over TCP, 25n over 7n packets", Bound::Below(1.0), places)
+        let positions = FLOWS[1..].iter().map(position).collect();
+        Finding::each("FLID-DL over TCP, 25n over 7n packets", Bound::Below(1.0), positions)
     }));
     vec![
-        figure("Figure 9a", "FLID-DL beside TCP with 7n packets of queue", short, claims(short)),
-        figure("Figure 9b", "FLID-DL beside TCP with 25n packets of queue", long, of_long),
+        figure("Figure 9a", "FLID-DL sharing with TCP, 7n packets of queue", short, claims(short)),
+        figure("Figure 9b", "FLID-DL sharing with TCP, 25n packets of queue", long, of_long),
     ]
 }
 
@@ -88,18 +88,18 @@ fn claims(queue: u32) -> Vec<Claim> {
         Claim::new(
             "FLID-DL coexists with TCP: their rates are within a factor of two (abstract).",
             move |data, _| {
-                let place = |&pairs: &u32| at(format!("n = {pairs}"), Cell { data, queue, pairs }.ratio());
-                Finding::each("FLID-DL over TCP", FAIR, FLOWS[1..].iter().map(place).collect())
+                let position = |&pairs: &u32| at(format!("n = {pairs}"), Cell { data, queue, pairs }.ratio());
+                Finding::each("FLID-DL over TCP", FAIR, FLOWS[1..].iter().map(position).collect())
             },
         ),
         Claim::new("It coexists with other FLID-DL sessions (abstract).", move |data, _| {
-            let place = |&pairs: &u32| -> Placed {
+            let position = |&pairs: &u32| -> Placed {
                 let all = Cell { data, queue, pairs }.sessions("throughput_kbps");
                 let least = extreme(&all, f64::min).over(&Samples::average(&all));
                 at(format!("n = {pairs}"), least)
             };
-            let places = FLOWS[1..].iter().map(place).collect();
-            Finding::each("The slowest session over the mean of them", Bound::Above(0.5), places)
+            let positions = FLOWS[1..].iter().map(position).collect();
+            Finding::each("The slowest session over the mean of them", Bound::Above(0.5), positions)
         }),
     ]
 }

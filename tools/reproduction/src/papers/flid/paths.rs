@@ -1,4 +1,4 @@
-//! Section V-D: random loss and heterogeneous delays; and the model beside the simulation.
+//! Section V-D: random loss and heterogeneous delays; and the model against the simulation.
 
 use layercast_protocols::flid::{Target, heuristic};
 
@@ -52,18 +52,18 @@ fn tree() -> Figure {
         }),
         claims: vec![
             Claim::new("Receivers with the same losses get the same, wherever they are.", |data, _| {
-                let places = TREE_LOSSES.iter().flat_map(|&loss| {
+                let positions = TREE_LOSSES.iter().flat_map(|&loss| {
                     TREE_LINKS.iter().enumerate().map(move |(link, name)| {
                         let one = in_tree(data, link, loss, "flid@R1");
                         let trunk = in_tree(data, 0, loss, "flid@R1");
                         at(format!("{name}, {}", percent(loss)), one.over(&trunk))
                     })
                 });
-                Finding::each("R1 over R1 with the loss on the trunk", NEAR, places.collect())
+                Finding::each("R1 over R1 with the loss on the trunk", NEAR, positions.collect())
             }),
             Claim::new("Receivers without loss are not slowed by others' losses (section IV).", |data, _| {
                 let others = |loss: f64| -> Vec<Placed> {
-                    let place = |(link, host): (usize, u32)| {
+                    let position = |(link, host): (usize, u32)| {
                         let clean = in_tree(data, link, loss, &format!("flid@R{host}"));
                         let lossy = in_tree(data, link, loss, "flid@R1");
                         at(
@@ -71,17 +71,17 @@ fn tree() -> Figure {
                             clean.over(&lossy),
                         )
                     };
-                    [(1, 5), (2, 2), (2, 16)].map(place).to_vec()
+                    [(1, 5), (2, 2), (2, 16)].map(position).to_vec()
                 };
-                let places = TREE_LOSSES.into_iter().flat_map(others).collect();
-                Finding::each("Over R1, which loses", Bound::Above(3.0), places)
+                let positions = TREE_LOSSES.into_iter().flat_map(others).collect();
+                Finding::each("Over R1, which loses", Bound::Above(3.0), positions)
             }),
             Claim::new("A receiver with random loss gets about what TCP gets (section IV-C).", |data, _| {
-                let place = |&loss: &f64| {
+                let position = |&loss: &f64| {
                     let [flid, tcp] = ["flid@R1", "tcp"].map(|name| in_tree(data, 0, loss, name));
                     at(percent(loss), flid.over(&tcp))
                 };
-                Finding::each("FLID-DL over TCP", FAIR, TREE_LOSSES.iter().map(place).collect())
+                Finding::each("FLID-DL over TCP", FAIR, TREE_LOSSES.iter().map(position).collect())
             }),
         ],
     }
@@ -116,23 +116,23 @@ fn delays() -> Figure {
             Claim::new(
                 "Throughput depends little on the delay as long as a join takes less than a slot.",
                 |data, _| {
-                    let places = TREE_LOSSES.into_iter().flat_map(|loss| {
+                    let positions = TREE_LOSSES.into_iter().flat_map(|loss| {
                         [50, 100, 200].map(|delay| {
                             let ratio = at_delay(data, 0, loss, delay).over(&at_delay(data, 0, loss, 10));
                             at(format!("{delay} ms, {}", percent(loss)), ratio)
                         })
                     });
-                    Finding::each("Over the throughput at 10 ms", NEAR, places.collect())
+                    Finding::each("Over the throughput at 10 ms", NEAR, positions.collect())
                 },
             ),
             Claim::new("Receivers further than a slot away get less, and not nothing.", |data, _| {
-                let places = TREE_LOSSES.into_iter().flat_map(|loss| {
+                let positions = TREE_LOSSES.into_iter().flat_map(|loss| {
                     [600, 1000].map(|delay| {
                         let ratio = at_delay(data, 0, loss, delay).over(&at_delay(data, 0, loss, 10));
                         at(format!("{delay} ms, {}", percent(loss)), ratio)
                     })
                 });
-                Finding::each("Over the throughput at 10 ms", Bound::Within(0.3, 1.0), places.collect())
+                Finding::each("Over the throughput at 10 ms", Bound::Within(0.3, 1.0), positions.collect())
             }),
         ],
     }
@@ -145,7 +145,7 @@ fn simulated(data: &Data, loss: f64) -> Samples {
 fn chain() -> Figure {
     Figure {
         label: Label::Other("IV-C, model"),
-        title: "The model beside the simulation, with independent loss",
+        title: "The model against the simulation, with independent loss",
         section: "IV-C",
         kind: Kind::Sweep,
         panels: Box::new(|data| {
@@ -163,14 +163,14 @@ fn chain() -> Figure {
                     .by_factors_up(),
             ]
         }),
-        claims: vec![Claim::new("The chain tells the mean rate.", |_, panels| {
+        claims: vec![Claim::new("The chain gives the mean rate.", |_, panels| {
             let (Some(found), Some(chain)) = (curve(panels, 0, SIMULATED), curve(panels, 0, CHAIN)) else {
                 return Finding::open("Nothing was drawn.");
             };
-            let place = |(loss, rate): &(f64, Samples)| {
+            let position = |(loss, rate): &(f64, Samples)| {
                 at(format!("{} %", tick_label(*loss)), rate.times(1.0 / chain.at(*loss).mean()))
             };
-            Finding::each("Simulated over the chain's", NEAR, found.points.iter().map(place).collect())
+            Finding::each("Simulated over the chain's", NEAR, found.points.iter().map(position).collect())
                 .because("Losses at the ends of a channel's life do not show, which raises the rate where slots have few packets.")
         })],
     }

@@ -7,7 +7,7 @@ use super::factor::{Cell, LEAST_RATIO, falls, lost, lost_per_event, used};
 use super::shapes::{at, panel};
 use super::studies::SHOWN;
 
-/// A way to read what the paper leaves open.
+/// An interpretation of what the paper leaves open.
 pub(super) struct Reading {
     /// What it is called in figures.
     pub(super) name: &'static str,
@@ -15,7 +15,7 @@ pub(super) struct Reading {
     pub(super) set: &'static [&'static str],
 }
 
-/// Joins are sent at the boundary and take half as long, about one way of the paper's path.
+/// Joins are sent at the boundary and take half as long, about the one-way delay of the paper's path.
 pub(super) const ONE_WAY: &[&str] = &[
     "session.flid.join_mode=at-boundary",
     "link.S-A.delay=5 ms",
@@ -42,7 +42,7 @@ pub(super) const READINGS: [Reading; 15] = [
     },
     Reading { name: "leaves of 9 s, bound 4 s", set: &["session.flid.leave_latency=9 s"] },
     Reading { name: "joins at the boundary", set: &["session.flid.join_mode=at-boundary"] },
-    Reading { name: "joins that take one way", set: ONE_WAY },
+    Reading { name: "joins that take a one-way delay", set: ONE_WAY },
     Reading { name: "joins 60 ms ahead", set: &["session.flid.join_lead=60 ms"] },
     Reading { name: "shares for 100 ms", set: &["session.flid.rtt=100 ms"] },
     Reading { name: "shares by hill climbing", set: &["session.flid.increase_probabilities=hill-climbing"] },
@@ -71,7 +71,7 @@ pub(super) fn figures() -> Vec<Figure> {
                     "What is lost does not depend on leaves within their bound (sections I and III-B).",
                     |data, _| {
                         let base = |factor| lost(&cell(data, 0, factor));
-                        let places = [1u32, 2, 3, 4].into_iter().flat_map(|outer| {
+                        let positions = [1u32, 2, 3, 4].into_iter().flat_map(|outer| {
                             SHOWN.map(|factor| {
                                 let name = format!("{}, c = {factor}", READINGS[outer as usize].name);
                                 at(name, lost(&cell(data, outer, factor)).over(&base(factor)))
@@ -80,7 +80,7 @@ pub(super) fn figures() -> Vec<Figure> {
                         Finding::each(
                             "Packets lost, over those with leaves of 2 to 4 s",
                             Bound::Within(0.95, 1.05),
-                            places.collect(),
+                            positions.collect(),
                         )
                     },
                 ),
@@ -145,14 +145,14 @@ fn panels(data: &Data, readings: &[(u32, &str)]) -> Vec<Panel> {
 /// What the paper says of the factors' totals, at each of these readings.
 fn ratio_claim(outers: &'static [u32]) -> Claim {
     Claim::new("Over the 50 s factor 2.0 loses 2.5 times as many packets as factor 1.3.", move |data, _| {
-        let place = |&outer: &u32| -> Placed {
+        let position = |&outer: &u32| -> Placed {
             let [little, much] = SHOWN.map(|factor| lost(&cell(data, outer, factor)));
             at(READINGS[outer as usize].name, much.over(&little))
         };
         Finding::each(
             "Packets lost at 2.0 over 1.3",
             Bound::Above(LEAST_RATIO),
-            outers.iter().map(place).collect(),
+            outers.iter().map(position).collect(),
         )
     })
 }

@@ -10,7 +10,7 @@ pub(super) fn dots(name: &str, hue: usize, points: impl IntoIterator<Item = (f64
     Curve { name: name.to_owned(), look: Style::Dots(hue), points: points.into_iter().collect() }
 }
 
-/// A line through what is no experiment or a time_series.
+/// A line through values that are not from an experiment, or a time series.
 pub(super) fn line(name: &str, hue: usize, points: impl IntoIterator<Item = (f64, f64)>) -> Curve {
     Curve::exact(name, Style::Line(hue), points)
 }
@@ -38,7 +38,7 @@ impl Panel {
         Panel { up_scale: Scale::Logarithmic, ..self }
     }
 
-    /// So many points in the table.
+    /// The number of points in the table.
     pub(super) fn about(self, count: usize) -> Panel {
         Panel { table: Table::About(count), ..self }
     }
@@ -49,7 +49,7 @@ pub(super) const NEAR: Bound = Bound::Within(0.8, 1.25);
 /// What is fair, as TCP-friendliness is commonly judged: within a factor of two.
 pub(super) const FAIR: Bound = Bound::Within(0.5, 2.0);
 
-/// A number of a place.
+/// A number at a position.
 pub(super) fn at(name: impl ToString, samples: Samples) -> Placed {
     (name.to_string(), samples)
 }

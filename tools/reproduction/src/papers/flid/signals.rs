@@ -115,14 +115,14 @@ fn structures() -> Figure {
         claims: vec![Claim::new(
             "The top rates are 400 kbit/s, 4.2 Mbit/s, 10 Gbit/s and 2.9 Mbit/s.",
             move |_, _| {
-                let place = |(name, table, says): (&str, Result<LayerTable, _>, f64)| {
+                let position = |(name, table, says): (&str, Result<LayerTable, _>, f64)| {
                     let table: Option<LayerTable> = table.ok();
                     at(name, Samples(vec![table.map(|table| table.top_rate().as_kbps() / says)]))
                 };
                 Finding::each(
                     "Top rate over that of the paper",
                     Bound::Within(0.95, 1.05),
-                    tables().into_iter().map(place).collect(),
+                    tables().into_iter().map(position).collect(),
                 )
             },
         )],

@@ -6,24 +6,25 @@ use crate::frame::samples::Samples;
 use crate::frame::time_series::Points;
 
 use super::shapes::{at, dots, line, panel};
-use super::studies::{LEAVES, who};
+use super::studies::{LEAVES, flow_set};
 
 const NAMES: [&str; 4] = ["f1", "f2", "f3", "f4"];
-/// The leave latencies in the order of a plot, by their places in the study: 2 to 4 s stands at its mean.
+/// The leave latencies in the order of a plot, by their indices in the study: 2 to 4 s is plotted at its
+/// mean.
 const ACROSS_S: [(f64, usize); 6] = [(0.0, 0), (0.5, 1), (1.0, 2), (3.0, 4), (4.0, 3), (9.0, 5)];
 
 /// The mean of a metric over the four sessions.
-fn of(data: &Data, who: u32, leave: usize, metric: &str) -> Samples {
-    let place = [f64::from(who), leave as f64];
-    Samples::average(&NAMES.map(|name| data.study("four-sessions").of(&place, name, metric)))
+fn of(data: &Data, flow_set: u32, leave: usize, metric: &str) -> Samples {
+    let position = [f64::from(flow_set), leave as f64];
+    Samples::average(&NAMES.map(|name| data.study("four-sessions").of(&position, name, metric)))
 }
 
-fn link(data: &Data, who: u32, leave: usize, metric: &str) -> Samples {
-    data.study("four-sessions").of(&[f64::from(who), leave as f64], "A-B", metric)
+fn link(data: &Data, flow_set: u32, leave: usize, metric: &str) -> Samples {
+    data.study("four-sessions").of(&[f64::from(flow_set), leave as f64], "A-B", metric)
 }
 
-fn tcp(data: &Data, who: u32, leave: usize, metric: &str) -> Samples {
-    data.study("four-sessions").of(&[f64::from(who), leave as f64], "tcp", metric)
+fn tcp(data: &Data, flow_set: u32, leave: usize, metric: &str) -> Samples {
+    data.study("four-sessions").of(&[f64::from(flow_set), leave as f64], "tcp", metric)
 }
 
 pub(super) fn figure() -> Figure {
@@ -36,9 +37,9 @@ pub(super) fn figure() -> Figure {
         claims: vec![
             Claim::new("Slow leaves do not make dynamic layers worse (sections I and III-B).", |data, _| {
                 let over = |leave| {
-                    of(data, who::DYNAMIC, leave, "throughput_kbps").over(&of(
+                    of(data, flow_set::DYNAMIC, leave, "throughput_kbps").over(&of(
                         data,
-                        who::DYNAMIC,
+                        flow_set::DYNAMIC,
                         0,
                         "throughput_kbps",
                     ))
@@ -47,9 +48,9 @@ pub(super) fn figure() -> Figure {
             }),
             Claim::new("With static layers they cost throughput (section III).", |data, _| {
                 let over = |leave| {
-                    of(data, who::STATIC, leave, "throughput_kbps").over(&of(
+                    of(data, flow_set::STATIC, leave, "throughput_kbps").over(&of(
                         data,
-                        who::STATIC,
+                        flow_set::STATIC,
                         0,
                         "throughput_kbps",
                     ))
@@ -58,14 +59,19 @@ pub(super) fn figure() -> Figure {
             }),
             Claim::new("With static layers they cost packets (section III).", |data, _| {
                 let over = |leave| {
-                    of(data, who::STATIC, leave, "loss_rate").over(&of(data, who::STATIC, 0, "loss_rate"))
+                    of(data, flow_set::STATIC, leave, "loss_rate").over(&of(
+                        data,
+                        flow_set::STATIC,
+                        0,
+                        "loss_rate",
+                    ))
                 };
                 Finding::each("Loss rate over that without latency", Bound::Above(1.0), leaves(over))
             }),
             Claim::new("With leaves of 2 to 4 s dynamic layers get more than static ones.", |data, _| {
-                let ratio = of(data, who::DYNAMIC, 3, "throughput_kbps").over(&of(
+                let ratio = of(data, flow_set::DYNAMIC, 3, "throughput_kbps").over(&of(
                     data,
-                    who::STATIC,
+                    flow_set::STATIC,
                     3,
                     "throughput_kbps",
                 ));
@@ -76,8 +82,12 @@ pub(super) fn figure() -> Figure {
                 )
             }),
             Claim::new("And they lose less.", |data, _| {
-                let ratio =
-                    of(data, who::DYNAMIC, 3, "loss_rate").over(&of(data, who::STATIC, 3, "loss_rate"));
+                let ratio = of(data, flow_set::DYNAMIC, 3, "loss_rate").over(&of(
+                    data,
+                    flow_set::STATIC,
+                    3,
+                    "loss_rate",
+                ));
                 Finding::each(
                     "Loss rate, dynamic over static",
                     Bound::Below(1.0),
@@ -85,12 +95,12 @@ pub(super) fn figure() -> Figure {
                 )
             }),
             Claim::new(
-                "Static layers' slow leaves hurt those who react sooner: TCP loses more (section III).",
+                "Static layers' slow leaves hurt flows that react sooner: TCP loses more (section III).",
                 |data, _| {
                     let ratio = |leave| {
-                        tcp(data, who::STATIC_TCP, leave, "loss_rate").over(&tcp(
+                        tcp(data, flow_set::STATIC_TCP, leave, "loss_rate").over(&tcp(
                             data,
-                            who::STATIC_TCP,
+                            flow_set::STATIC_TCP,
                             0,
                             "loss_rate",
                         ))
@@ -103,17 +113,17 @@ pub(super) fn figure() -> Figure {
                 },
             ),
             Claim::new("A leave must be done before its channel sends again (section III-C).", |data, _| {
-                let ratio = of(data, who::TIGHT, 5, "throughput_kbps").over(&of(
+                let ratio = of(data, flow_set::TIGHT, 5, "throughput_kbps").over(&of(
                     data,
-                    who::DYNAMIC,
+                    flow_set::DYNAMIC,
                     5,
                     "throughput_kbps",
                 ));
-                let place = at("leaves of 9 s", ratio);
+                let position = at("leaves of 9 s", ratio);
                 Finding::each(
                     "Throughput with a bound of 4 s over that with 9 s",
                     Bound::Below(0.5),
-                    vec![place],
+                    vec![position],
                 )
             }),
         ],
@@ -127,8 +137,8 @@ fn leaves(value: impl Fn(usize) -> Samples) -> Vec<Placed> {
 
 fn panels(data: &Data) -> Vec<Panel> {
     let mut panels = Vec::new();
-    for (who, name) in [(who::DYNAMIC, "dynamic"), (who::STATIC, "static")] {
-        panels.extend(time_series(data, who, name));
+    for (flow_set, name) in [(flow_set::DYNAMIC, "dynamic"), (flow_set::STATIC, "static")] {
+        panels.extend(time_series(data, flow_set, name));
     }
     const ACROSS: &str = "leave latency in s (at 4: uniform in 2 to 4)";
     let curve = |name: &str, hue, value: &dyn Fn(usize) -> Samples| {
@@ -136,21 +146,21 @@ fn panels(data: &Data) -> Vec<Panel> {
     };
     let both = |metric: &'static str, factor: f64| {
         vec![
-            curve("dynamic", 1, &|leave| of(data, who::DYNAMIC, leave, metric).times(factor)),
-            curve("static", 2, &|leave| of(data, who::STATIC, leave, metric).times(factor)),
-            curve("dynamic, bound 4 s", 3, &|leave| of(data, who::TIGHT, leave, metric).times(factor)),
+            curve("dynamic", 1, &|leave| of(data, flow_set::DYNAMIC, leave, metric).times(factor)),
+            curve("static", 2, &|leave| of(data, flow_set::STATIC, leave, metric).times(factor)),
+            curve("dynamic, bound 4 s", 3, &|leave| of(data, flow_set::TIGHT, leave, metric).times(factor)),
         ]
     };
-    let beside = |metric: &'static str, factor: f64| {
+    let sharing_tcp = |metric: &'static str, factor: f64| {
         vec![
-            curve("beside dynamic", 1, &|leave| tcp(data, who::DYNAMIC_TCP, leave, metric).times(factor)),
-            curve("beside static", 2, &|leave| tcp(data, who::STATIC_TCP, leave, metric).times(factor)),
+            curve("with dynamic", 1, &|leave| tcp(data, flow_set::DYNAMIC_TCP, leave, metric).times(factor)),
+            curve("with static", 2, &|leave| tcp(data, flow_set::STATIC_TCP, leave, metric).times(factor)),
         ]
     };
     let on_link = |metric: &'static str, factor: f64| {
         vec![
-            curve("dynamic", 1, &|leave| link(data, who::DYNAMIC, leave, metric).times(factor)),
-            curve("static", 2, &|leave| link(data, who::STATIC, leave, metric).times(factor)),
+            curve("dynamic", 1, &|leave| link(data, flow_set::DYNAMIC, leave, metric).times(factor)),
+            curve("static", 2, &|leave| link(data, flow_set::STATIC, leave, metric).times(factor)),
         ]
     };
     panels.extend([
@@ -158,15 +168,19 @@ fn panels(data: &Data) -> Vec<Panel> {
         panel("Loss rate of a session, %", ACROSS, both("loss_rate", 100.0)),
         panel("Use of the bottleneck, %", ACROSS, on_link("utilisation", 100.0)),
         panel("Packets dropped at the bottleneck in 50 s", ACROSS, on_link("drops", 1.0)),
-        panel("Throughput of a TCP beside four sessions in kbit/s", ACROSS, beside("throughput_kbps", 1.0)),
-        panel("Loss rate of that TCP, %", ACROSS, beside("loss_rate", 100.0)),
+        panel(
+            "Throughput of a TCP sharing with four sessions in kbit/s",
+            ACROSS,
+            sharing_tcp("throughput_kbps", 1.0),
+        ),
+        panel("Loss rate of that TCP, %", ACROSS, sharing_tcp("loss_rate", 100.0)),
     ]);
     panels
 }
 
 /// What the four sessions get together, and what is dropped, every 250 ms of one run.
-fn time_series(data: &Data, who: u32, name: &str) -> Vec<Panel> {
-    let time_series = data.study("four-trajectories").time_series(Some(who));
+fn time_series(data: &Data, flow_set: u32, name: &str) -> Vec<Panel> {
+    let time_series = data.study("four-trajectories").time_series(Some(flow_set));
     let within = |points: Points| -> Points {
         let [from, to] = time_series.map_or([0.0, 0.0], |time_series| time_series.window_s());
         points.into_iter().filter(|(at, _)| *at > from && *at <= to).collect()

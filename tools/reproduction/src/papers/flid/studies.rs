@@ -45,8 +45,8 @@ pub(super) fn all() -> Vec<Study> {
         tree(),
         delays(),
         model(),
-        beside_tcp("beside-tcp", "tcp-reno"),
-        beside_tcp("beside-tcp-sack", "tcp-sack"),
+        sharing_with_tcp("beside-tcp", "tcp-reno"),
+        sharing_with_tcp("beside-tcp-sack", "tcp-sack"),
     ]
 }
 
@@ -109,15 +109,15 @@ fn slots() -> Study {
     Study { name: "slots", scenario: "flid/one-bottleneck", sweeps, metrics: METRICS }
 }
 
-/// The outer factor says who is there.
-pub(super) mod who {
+/// The outer factor selects the flows.
+pub(super) mod flow_set {
     /// Dynamic layers alone.
     pub(in super::super) const DYNAMIC: u32 = 1;
     /// Static layers alone.
     pub(in super::super) const STATIC: u32 = 2;
-    /// Dynamic layers beside a TCP.
+    /// Dynamic layers and a TCP.
     pub(in super::super) const DYNAMIC_TCP: u32 = 3;
-    /// Static layers beside a TCP.
+    /// Static layers and a TCP.
     pub(in super::super) const STATIC_TCP: u32 = 4;
     /// Dynamic layers alone whose bound on leaves is 4 s.
     pub(in super::super) const TIGHT: u32 = 5;
@@ -125,13 +125,13 @@ pub(super) mod who {
 
 fn sessions(outer: u32) -> Vec<String> {
     let mut set = match outer {
-        who::STATIC | who::STATIC_TCP => {
+        flow_set::STATIC | flow_set::STATIC_TCP => {
             owned(&["defaults.session.protocol=flid-sl", "defaults.session.options={}"])
         }
-        who::TIGHT => Vec::new(),
+        flow_set::TIGHT => Vec::new(),
         _ => owned(&["defaults.session.options.leave_bound=9 s"]),
     };
-    if matches!(outer, who::DYNAMIC_TCP | who::STATIC_TCP) {
+    if matches!(outer, flow_set::DYNAMIC_TCP | flow_set::STATIC_TCP) {
         set.push("flow.tcp.stop=100 s".to_owned());
     }
     set
@@ -147,14 +147,15 @@ fn four_sessions(name: &'static str, queue: Option<&str>) -> Study {
         set: sessions(outer).into_iter().chain(queue.map(str::to_owned)).collect(),
         vary: vec![format!("defaults.session.leave_latency={}", leaves.join(","))],
     };
-    let all = [who::DYNAMIC, who::STATIC, who::DYNAMIC_TCP, who::STATIC_TCP, who::TIGHT];
+    let all =
+        [flow_set::DYNAMIC, flow_set::STATIC, flow_set::DYNAMIC_TCP, flow_set::STATIC_TCP, flow_set::TIGHT];
     let sweeps = all.map(sweep).to_vec();
     Study { name, scenario: "flid/four-sessions", sweeps, metrics: METRICS }
 }
 
 fn four_courses() -> Study {
     let sweep = |outer| Sweep { outer: Some(outer), set: sessions(outer), vary: Vec::new() };
-    let sweeps = [who::DYNAMIC, who::STATIC].map(sweep).to_vec();
+    let sweeps = [flow_set::DYNAMIC, flow_set::STATIC].map(sweep).to_vec();
     Study { name: "four-trajectories", scenario: "flid/four-sessions", sweeps, metrics: METRICS }
 }
 
@@ -220,7 +221,7 @@ fn replications(pairs: u32) -> u32 {
 }
 
 /// The number of pairs is the outer factor, the queue the inner one.
-fn beside_tcp(name: &'static str, tcp: &str) -> Study {
+fn sharing_with_tcp(name: &'static str, tcp: &str) -> Study {
     let sweep = |pairs: u32| {
         let mut set = vec![
             format!("replications={}", replications(pairs)),

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::paper;
-use super::studies::{FACTORS, FLOWS, LEAVES, QUEUES, who};
+use super::studies::{FACTORS, FLOWS, LEAVES, QUEUES, flow_set};
 use crate::frame::effort::Effort;
 use crate::frame::figure::{Data, Label};
 use crate::frame::finding::Verdict;
@@ -55,15 +55,17 @@ fn the_papers_own_numbers_hold() {
 /// Four sessions that get so much at a leave latency and lose the rest of their share.
 fn four(dynamic: fn(usize) -> f64, fixed: fn(usize) -> f64) -> Data {
     let mut measured = Measured::default();
-    for (place, leave) in (0..LEAVES.len()).map(|leave| (leave as f64, leave)) {
-        for (who, gets) in [(who::DYNAMIC, dynamic), (who::STATIC, fixed), (who::TIGHT, |_| 10.0)] {
+    for (position, leave) in (0..LEAVES.len()).map(|leave| (leave as f64, leave)) {
+        for (flow_set, gets) in
+            [(flow_set::DYNAMIC, dynamic), (flow_set::STATIC, fixed), (flow_set::TIGHT, |_| 10.0)]
+        {
             for name in ["f1", "f2", "f3", "f4"] {
-                let at = [f64::from(who), place];
+                let at = [f64::from(flow_set), position];
                 measured.add(&at, name, "throughput_kbps", twice(gets(leave)));
                 measured.add(&at, name, "loss_rate", twice(1.0 - gets(leave) / 1000.0));
             }
         }
-        let at = [f64::from(who::STATIC_TCP), place];
+        let at = [f64::from(flow_set::STATIC_TCP), position];
         measured.add(&at, "tcp", "loss_rate", twice(1.0 - fixed(leave) / 1000.0));
     }
     data("four-sessions", measured)
@@ -79,7 +81,7 @@ fn slow_leaves_are_told_by_what_they_cost() {
 }
 
 /// n sessions and n TCP; the first session gets a part of what the others do.
-fn beside(flid: f64, first: f64) -> Data {
+fn sharing_with_tcp(flid: f64, first: f64) -> Data {
     let mut measured = Measured::default();
     for pairs in FLOWS {
         for queue in QUEUES {
@@ -98,9 +100,9 @@ fn beside(flid: f64, first: f64) -> Data {
 #[test]
 fn fairness_is_within_a_factor_of_two() {
     use Verdict::{Fails, Holds};
-    assert_eq!(verdicts(&beside(250.0, 0.9), Label::Other("Figure 9a")), [Holds, Holds]);
-    assert_eq!(verdicts(&beside(900.0, 0.1), Label::Other("Figure 9a")), [Fails, Fails]);
-    assert_eq!(verdicts(&beside(500.0, 0.9), Label::Other("Figure 9b")), [Holds, Holds, Holds]);
+    assert_eq!(verdicts(&sharing_with_tcp(250.0, 0.9), Label::Other("Figure 9a")), [Holds, Holds]);
+    assert_eq!(verdicts(&sharing_with_tcp(900.0, 0.1), Label::Other("Figure 9a")), [Fails, Fails]);
+    assert_eq!(verdicts(&sharing_with_tcp(500.0, 0.9), Label::Other("Figure 9b")), [Holds, Holds, Holds]);
 }
 
 #[test]

@@ -98,12 +98,12 @@ fn shared_grid(name: &'static str, further: impl Fn(u32) -> Vec<String>) -> Stud
     Study { name, scenario: "thesis/shared-link", sweeps: FLOWS.map(sweep).to_vec(), metrics: METRICS }
 }
 
-/// The sending rates below half of the bottleneck beside so many TCP (section 4.1.4).
+/// The sending rates below half of the bottleneck with a number of TCPs (section 4.1.4).
 pub(super) fn rates_beside(flows: u32) -> Vec<u32> {
     RATES.into_iter().filter(|rate| 2 * rate < (flows + 2) * FAIR_SHARE).collect()
 }
 
-/// The numbers of TCP beside which a sending rate is below half of the bottleneck.
+/// The numbers of TCPs with which a sending rate is below half of the bottleneck.
 pub(super) fn flows_beside(rate: u32) -> Vec<u32> {
     FLOWS.into_iter().filter(|flows| rates_beside(*flows).contains(&rate)).collect()
 }
@@ -144,7 +144,7 @@ impl PlotCell<'_> {
         self.of(one).over(&self.of(other))
     }
 
-    /// A loss rate over the loss probability of the place.
+    /// A loss rate over the loss probability of the position.
     pub(super) fn over_loss(self, quantity: Quantity) -> Samples {
         self.of(quantity).times(1.0 / self.outer)
     }
@@ -156,7 +156,7 @@ impl PlotCell<'_> {
         distance(LAP_RATE).less(&distance(LIP_RATE))
     }
 
-    /// These samples with the place's name.
+    /// These samples with the position's name.
     pub(super) fn named(self, samples: Samples) -> Placed {
         let rate = format!("{} packet{}/RTT", self.rate, if self.rate == 1 { "" } else { "s" });
         let name = match self.study {
@@ -172,7 +172,7 @@ pub(super) fn all_lossy(data: &Data) -> impl Iterator<Item = PlotCell<'_>> {
     LOSSES.into_iter().flat_map(move |loss| RATES.into_iter().map(move |rate| lossy(data, loss, rate)))
 }
 
-/// All cells of the shared grid with at least so many TCP.
+/// All cells of the shared grid with at least a number of TCPs.
 pub(super) fn all_shared(data: &Data, least_flows: u32) -> impl Iterator<Item = PlotCell<'_>> {
     let flows = FLOWS.into_iter().filter(move |flows| *flows >= least_flows);
     flows.flat_map(move |flows| rates_beside(flows).into_iter().map(move |rate| shared(data, flows, rate)))

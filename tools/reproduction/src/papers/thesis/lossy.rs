@@ -42,9 +42,9 @@ fn row(number: u32, section: &'static str, chapter: Chapter, rate: u32, claims: 
         section,
         kind: Kind::Sweep,
         panels: Box::new(move |data| {
-            let places: Vec<(f64, PlotCell<'_>)> =
+            let positions: Vec<(f64, PlotCell<'_>)> =
                 LOSSES.iter().map(|&loss| (loss * 100.0, lossy(data, loss, rate))).collect();
-            panels(chapter, Along::Loss, &places)
+            panels(chapter, Along::Loss, &positions)
         }),
         claims,
     }
@@ -58,15 +58,15 @@ fn column(number: u32, section: &'static str, chapter: Chapter, loss: f64, claim
         section,
         kind: Kind::Sweep,
         panels: Box::new(move |data| {
-            let places: Vec<(f64, PlotCell<'_>)> =
+            let positions: Vec<(f64, PlotCell<'_>)> =
                 RATES.iter().map(|&rate| (f64::from(rate), lossy(data, loss, rate))).collect();
-            panels(chapter, Along::Rate, &places)
+            panels(chapter, Along::Rate, &positions)
         }),
         claims,
     }
 }
 
-/// A curve over the sending rate for each loss probability, in place of a surface.
+/// A curve over the sending rate for each loss probability, instead of a surface.
 fn overview(number: u32, section: &'static str, chapter: Chapter, claims: Vec<Claim>) -> Figure {
     Figure {
         label: Label::Figure(number),
@@ -92,14 +92,14 @@ fn overview_panels(data: &Data, chapter: Chapter) -> Vec<Panel> {
         Chapter::Four => (
             "Loss event rate (LIP), %",
             "Calculated rate, kbit/s",
-            curves(&|place| place.of(LIP).times(100.0)),
-            curves(&|place| place.of(LIP_RATE)),
+            curves(&|position| position.of(LIP).times(100.0)),
+            curves(&|position| position.of(LIP_RATE)),
         ),
         Chapter::Five => (
             "Loss fraction by LAP, %",
             "Calculated rate by LAP over TCP's throughput",
-            curves(&|place| place.of(LAP).times(100.0)),
-            curves(&|place| place.ratio(LAP_RATE, TCP_RATE)),
+            curves(&|position| position.of(LAP).times(100.0)),
+            curves(&|position| position.ratio(LAP_RATE, TCP_RATE)),
         ),
     };
     let up_scale = if chapter == Chapter::Four { Scale::Logarithmic } else { Scale::Linear };
@@ -111,19 +111,19 @@ fn overview_panels(data: &Data, chapter: Chapter) -> Vec<Panel> {
 
 /// A number at each loss probability, at one sending rate.
 fn at_rate<'d>(data: &'d Data, rate: u32, value: impl Fn(PlotCell<'d>) -> Samples) -> Vec<Placed> {
-    let places = LOSSES.iter().map(|&loss| lossy(data, loss, rate));
-    places.map(|place| place.named(value(place))).collect()
+    let positions = LOSSES.iter().map(|&loss| lossy(data, loss, rate));
+    positions.map(|position| position.named(value(position))).collect()
 }
 
 /// A number at each sending rate, at one loss probability.
 fn at_loss<'d>(data: &'d Data, loss: f64, value: impl Fn(PlotCell<'d>) -> Samples) -> Vec<Placed> {
-    let places = RATES.iter().map(|&rate| lossy(data, loss, rate));
-    places.map(|place| place.named(value(place))).collect()
+    let positions = RATES.iter().map(|&rate| lossy(data, loss, rate));
+    positions.map(|position| position.named(value(position))).collect()
 }
 
-/// A number at one place.
-fn here(place: PlotCell<'_>, samples: Samples) -> Vec<Placed> {
-    vec![place.named(samples)]
+/// A number at one position.
+fn here(position: PlotCell<'_>, samples: Samples) -> Vec<Placed> {
+    vec![position.named(samples)]
 }
 
 /// LIP at each sending rate over LIP at half of it.
@@ -138,11 +138,11 @@ fn steps_down(data: &Data, losses: &[f64]) -> Vec<Placed> {
 }
 
 fn ratio_at_rate(what: &str, bound: Bound, data: &Data, rate: u32, pair: (Quantity, Quantity)) -> Finding {
-    Finding::each(what, bound, at_rate(data, rate, |place| place.ratio(pair.0, pair.1)))
+    Finding::each(what, bound, at_rate(data, rate, |position| position.ratio(pair.0, pair.1)))
 }
 
 fn ratio_at_loss(what: &str, bound: Bound, data: &Data, loss: f64, pair: (Quantity, Quantity)) -> Finding {
-    Finding::each(what, bound, at_loss(data, loss, |place| place.ratio(pair.0, pair.1)))
+    Finding::each(what, bound, at_loss(data, loss, |position| position.ratio(pair.0, pair.1)))
 }
 
 fn claims_of_the_overview() -> Vec<Claim> {
@@ -154,7 +154,7 @@ fn claims_of_the_overview() -> Vec<Claim> {
                 Finding::each(
                     "LIP over the loss probability at one packet",
                     NEAR,
-                    at_rate(data, 1, |place| place.over_loss(LIP)),
+                    at_rate(data, 1, |position| position.over_loss(LIP)),
                 )
                 .and(Finding::each(
                     "At a high rate",
@@ -186,7 +186,11 @@ fn claims_of_the_overview() -> Vec<Claim> {
 
 fn claims_at_one_packet() -> Vec<Claim> {
     vec![Claim::new("The loss event rate is almost the packet loss rate.", |data, _| {
-        Finding::each("LIP over the loss probability", NEAR, at_rate(data, 1, |place| place.over_loss(LIP)))
+        Finding::each(
+            "LIP over the loss probability",
+            NEAR,
+            at_rate(data, 1, |position| position.over_loss(LIP)),
+        )
     })]
 }
 
@@ -206,11 +210,11 @@ fn claims_at_sixteen_packets() -> Vec<Claim> {
         ),
         Claim::new("The average interval is N - 1 + 1/p packets (eq. 12).", |data, _| {
             let expected = |loss: f64| 15.0 + 1.0 / loss;
-            let places = LOSSES.iter().map(|&loss| {
-                let place = lossy(data, loss, 16);
-                place.named(place.of(LIP).times(expected(loss)))
+            let positions = LOSSES.iter().map(|&loss| {
+                let position = lossy(data, loss, 16);
+                position.named(position.of(LIP).times(expected(loss)))
             });
-            Finding::each("LIP times that", Bound::Within(0.85, 1.15), places.collect())
+            Finding::each("LIP times that", Bound::Within(0.85, 1.15), positions.collect())
         }),
     ]
 }
@@ -238,9 +242,9 @@ fn claims_at_much_loss() -> Vec<Claim> {
             ))
         }),
         Claim::new("That gives a too high calculated rate.", |data, _| {
-            let places = [64, 128].map(|rate| lossy(data, 0.03, rate));
-            let places = places.map(|place| place.named(place.ratio(LIP_RATE, TCP_RATE)));
-            Finding::each("LIP's rate over TCP's", Bound::Above(1.5), places.to_vec())
+            let positions = [64, 128].map(|rate| lossy(data, 0.03, rate));
+            let positions = positions.map(|position| position.named(position.ratio(LIP_RATE, TCP_RATE)));
+            Finding::each("LIP's rate over TCP's", Bound::Above(1.5), positions.to_vec())
         }),
     ]
 }
@@ -250,20 +254,22 @@ fn claims_of_the_overview_with_lap() -> Vec<Claim> {
         Claim::new(
             "LAP's estimate grows in proportion to the loss probability, whatever the sending rate.",
             |data, _| {
-                let places = all_lossy(data).map(|place| place.named(place.over_loss(LAP)));
-                Finding::each("LAP over the loss probability", NEAR, places.collect())
+                let positions = all_lossy(data).map(|position| position.named(position.over_loss(LAP)));
+                Finding::each("LAP over the loss probability", NEAR, positions.collect())
             },
         ),
         Claim::new("The calculated rate over TCP's shows no dramatic unfairness anywhere.", |data, _| {
-            let places = all_lossy(data).map(|place| place.named(place.ratio(LAP_RATE, TCP_RATE)));
-            Finding::each("LAP's rate over TCP's", FAIR_RATE, places.collect())
+            let positions =
+                all_lossy(data).map(|position| position.named(position.ratio(LAP_RATE, TCP_RATE)));
+            Finding::each("LAP's rate over TCP's", FAIR_RATE, positions.collect())
         }),
         Claim::new("LAP does at least as well as LIP (section 5.2.4).", |data, _| {
-            let places = all_lossy(data).map(|place| place.named(place.lap_is_further_from(TCP_RATE)));
+            let positions =
+                all_lossy(data).map(|position| position.named(position.lap_is_further_from(TCP_RATE)));
             Finding::each(
                 "How much further from TCP LAP's rate lies than LIP's, as a difference of logarithms",
                 Bound::Below(0.1),
-                places.collect(),
+                positions.collect(),
             )
         }),
     ]
@@ -300,7 +306,7 @@ fn claims_at_sixteen_packets_with_lap() -> Vec<Claim> {
             Finding::each(
                 "LAP over the loss probability",
                 NEAR,
-                at_rate(data, 16, |place| place.over_loss(LAP)),
+                at_rate(data, 16, |position| position.over_loss(LAP)),
             )
         }),
     ]
@@ -331,7 +337,7 @@ fn claims_at_much_loss_with_lap() -> Vec<Claim> {
             Finding::each(
                 "LAP over the loss probability",
                 NEAR,
-                at_loss(data, 0.03, |place| place.over_loss(LAP)),
+                at_loss(data, 0.03, |position| position.over_loss(LAP)),
             )
         }),
     ]

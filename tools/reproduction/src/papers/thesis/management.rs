@@ -76,7 +76,7 @@ fn panel(title: &str, across: &'static str, table: Table, curves: Vec<Curve>) ->
     }
 }
 
-/// The first so many seconds of a time_series: more would only be a band.
+/// The first seconds of a time series: more would only be a band.
 fn beginning(time_series: &[(f64, f64)], seconds: f64) -> impl Iterator<Item = (f64, f64)> + '_ {
     time_series.iter().copied().filter(move |(at, _)| *at <= seconds)
 }

@@ -39,15 +39,15 @@ fn over_flows(number: u32, section: &'static str, chapter: Chapter, rate: u32, c
         kind: Kind::Sweep,
         panels: Box::new(move |data| {
             let flows = flows_beside(rate).into_iter();
-            let places: Vec<(f64, PlotCell<'_>)> =
+            let positions: Vec<(f64, PlotCell<'_>)> =
                 flows.map(|flows| (f64::from(flows), shared(data, flows, rate))).collect();
-            panels(chapter, Along::Flows, &places)
+            panels(chapter, Along::Flows, &positions)
         }),
         claims,
     }
 }
 
-/// Over the sending rate, beside so many TCP.
+/// Over the sending rate, with a number of TCPs.
 fn over_rates(
     number: u32,
     section: &'static str,
@@ -65,15 +65,15 @@ fn over_rates(
         kind: Kind::Sweep,
         panels: Box::new(move |data| {
             let rates = rates_beside(flows).into_iter();
-            let places: Vec<(f64, PlotCell<'_>)> =
+            let positions: Vec<(f64, PlotCell<'_>)> =
                 rates.map(|rate| (f64::from(rate), shared(data, flows, rate))).collect();
-            panels(chapter, Along::Rate, &places)
+            panels(chapter, Along::Rate, &positions)
         }),
         claims,
     }
 }
 
-/// A curve over the sending rate for each number of TCP, in place of a surface.
+/// A curve over the sending rate for each number of TCPs, instead of a surface.
 fn overview(number: u32, section: &'static str, chapter: Chapter, claims: Vec<Claim>) -> Figure {
     Figure {
         label: Label::Figure(number),
@@ -100,14 +100,14 @@ fn overview_panels(data: &Data, chapter: Chapter) -> Vec<Panel> {
         Chapter::Four => (
             "Loss event rate (LIP), %",
             "Calculated rate, kbit/s",
-            curves(&|place| place.of(LIP).times(100.0)),
-            curves(&|place| place.of(LIP_RATE)),
+            curves(&|position| position.of(LIP).times(100.0)),
+            curves(&|position| position.of(LIP_RATE)),
         ),
         Chapter::Five => (
             "Loss fraction by LAP, %",
             "Calculated rate by LAP over TCP's throughput",
-            curves(&|place| place.of(LAP).times(100.0)),
-            curves(&|place| place.ratio(LAP_RATE, TCP_RATE)),
+            curves(&|position| position.of(LAP).times(100.0)),
+            curves(&|position| position.ratio(LAP_RATE, TCP_RATE)),
         ),
     };
     vec![

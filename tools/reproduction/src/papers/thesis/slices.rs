@@ -49,11 +49,11 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// The two panels of a slice through a grid.
-pub(super) fn panels(chapter: Chapter, along: Along, places: &[(f64, PlotCell<'_>)]) -> Vec<Panel> {
+pub(super) fn panels(chapter: Chapter, along: Along, positions: &[(f64, PlotCell<'_>)]) -> Vec<Panel> {
     let curve = |name: &str, hue: usize, quantity: Quantity, factor: f64| Curve {
         name: name.to_owned(),
         look: Style::Dots(hue),
-        points: places.iter().map(|(at, place)| (*at, place.of(quantity).times(factor))).collect(),
+        points: positions.iter().map(|(at, position)| (*at, position.of(quantity).times(factor))).collect(),
     };
     let mut losses = vec![curve("CBR (LIP)", 2, LIP, 100.0)];
     let mut rates = vec![curve("CBR (LIP)", 2, LIP_RATE, 1.0)];
@@ -93,7 +93,7 @@ pub(super) fn family<'d>(
     let curves = names.zip(rows).enumerate().map(|(index, (name, row))| Curve {
         name,
         look: Style::Family { index, of },
-        points: row.iter().map(|(at, place)| (*at, value(*place))).collect(),
+        points: row.iter().map(|(at, position)| (*at, value(*position))).collect(),
     });
     curves.collect()
 }

@@ -50,7 +50,7 @@ fn verdicts(data: &Data, number: u32) -> Vec<Verdict> {
 fn claims_of_the_lossy_link_follow_from_equation_12() {
     use Verdict::{Fails, Holds};
     let by_equation = made_up(|loss, packets| 1.0 / (packets - 1.0 + 1.0 / loss));
-    // That the estimate sinks with the loss probability does not follow from the equation.
+    // That the estimate falls with the loss probability does not follow from the equation.
     assert_eq!(verdicts(&by_equation, 6), [Holds, Holds, Fails]);
     for (number, expected) in [
         (7, vec![Holds]),

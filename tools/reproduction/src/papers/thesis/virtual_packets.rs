@@ -116,27 +116,27 @@ fn panels(data: &Data) -> Vec<Panel> {
     ]
 }
 
-/// What LIP says over time in percent, for each way to count the same packets.
+/// LIP's loss rate over time in percent, for each method of counting the same packets.
 fn trajectories(
     size: Size,
-    ways: &[Option<(Size, VirtualLoss)>],
+    methods: &[Option<(Size, VirtualLoss)>],
     repetitions: u32,
 ) -> Vec<Vec<(f64, Samples)>> {
-    let runs: Vec<Vec<Vec<f64>>> = (1..=repetitions).map(|number| run(size, ways, number)).collect();
+    let runs: Vec<Vec<Vec<f64>>> = (1..=repetitions).map(|number| run(size, methods, number)).collect();
     let bins = (DURATION_S / BIN_S) as usize;
-    let time_series = |way: usize| {
+    let time_series = |method: usize| {
         let point = |bin: usize| {
             let known =
-                |run: &Vec<Vec<f64>>| run.get(way)?.get(bin).copied().filter(|value| value.is_finite());
+                |run: &Vec<Vec<f64>>| run.get(method)?.get(bin).copied().filter(|value| value.is_finite());
             ((bin as f64 + 0.5) * BIN_S, Samples(runs.iter().map(known).collect()))
         };
         (0..bins).map(point).collect()
     };
-    (0..ways.len()).map(time_series).collect()
+    (0..methods.len()).map(time_series).collect()
 }
 
-/// One repetition: by way, then by bin.
-fn run(size: Size, ways: &[Option<(Size, VirtualLoss)>], number: u32) -> Vec<Vec<f64>> {
+/// One repetition: by method, then by bin.
+fn run(size: Size, methods: &[Option<(Size, VirtualLoss)>], number: u32) -> Vec<Vec<f64>> {
     let loss = LossConfig {
         method: LossMethod::Lip,
         window: 1,
@@ -144,10 +144,10 @@ fn run(size: Size, ways: &[Option<(Size, VirtualLoss)>], number: u32) -> Vec<Vec
         initial_rtt: RTT,
         ..LossConfig::default()
     };
-    let config = |way: &Option<_>| PanelConfig { loss, fraction_window: 1000, virtual_packets: *way };
-    let mut measures: Vec<LossPanel> = ways.iter().map(|way| LossPanel::new(&config(way))).collect();
+    let config = |method: &Option<_>| PanelConfig { loss, fraction_window: 1000, virtual_packets: *method };
+    let mut measures: Vec<LossPanel> = methods.iter().map(|method| LossPanel::new(&config(method))).collect();
     let bins = (DURATION_S / BIN_S) as usize;
-    let mut sums = vec![vec![(0.0, 0u32); bins]; ways.len()];
+    let mut sums = vec![vec![(0.0, 0u32); bins]; methods.len()];
     let mut stream = Stream::new(1, &format!("virtual-packets/{}/{number}", size.as_bytes()));
     let (mut now_s, mut seq) = (0.0, 0);
     while now_s < DURATION_S {

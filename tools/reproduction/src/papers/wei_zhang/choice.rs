@@ -133,12 +133,12 @@ pub(super) fn table() -> Figure {
             Claim::new(
                 "The values follow equations 16 and 28: a session has TCP's rate (section IV-F).",
                 |_, _| {
-                    let places =
+                    let points =
                         TABLE_I.map(|row| (format!("{} of each", row.0), Samples::exactly(expected(row))));
                     Finding::each(
                         "A session's rate over a TCP's at the same loss event rate",
                         Bound::Within(0.5, 2.0),
-                        places.to_vec(),
+                        points.to_vec(),
                     )
                     .because("By equation 28 alone sessions would get far less than TCP from 16 of each on.")
                 },

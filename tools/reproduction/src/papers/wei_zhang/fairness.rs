@@ -1,5 +1,5 @@
-//! Sections IV-D and IV-E, up to 48 sessions beside as many TCP: figures 12 and 13, and what other readings
-//! of the open values change.
+//! Sections IV-D and IV-E, up to 48 sessions sharing with as many TCPs: figures 12 and 13, and what other
+//! readings of the open values change.
 
 use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Style, Table};
 use crate::frame::finding::{Bound, Finding, Placed};
@@ -33,11 +33,11 @@ fn panel(title: &str, curves: Vec<Curve>) -> Panel {
 fn curve(
     name: &str,
     look: Style,
-    places: &[OperatingPoint<'_>],
+    points: &[OperatingPoint<'_>],
     value: impl Fn(&OperatingPoint<'_>) -> Samples,
 ) -> Curve {
-    let points = places.iter().map(|place| (f64::from(place.count()), value(place)));
-    Curve { name: name.to_owned(), look, points: points.collect() }
+    let plotted = points.iter().map(|point| (f64::from(point.count()), value(point)));
+    Curve { name: name.to_owned(), look, points: plotted.collect() }
 }
 
 fn least(values: &[f64]) -> f64 {
@@ -52,16 +52,16 @@ fn most(values: &[f64]) -> f64 {
 fn spread(
     name: &str,
     hue: usize,
-    places: &[OperatingPoint<'_>],
+    points: &[OperatingPoint<'_>],
     flows: fn(&OperatingPoint<'_>) -> Vec<Samples>,
 ) -> Vec<Curve> {
     let of = |make: fn(&[f64]) -> f64| {
-        move |place: &OperatingPoint<'_>| place.normalised(&combine(&flows(place), make))
+        move |point: &OperatingPoint<'_>| point.normalised(&combine(&flows(point), make))
     };
     vec![
-        curve(&format!("{name}, mean"), Style::Dots(hue), places, of(mean)),
-        curve(&format!("{name}, least"), Style::Line(hue), places, of(least)),
-        curve(&format!("{name}, most"), Style::Line(hue), places, of(most)),
+        curve(&format!("{name}, mean"), Style::Dots(hue), points, of(mean)),
+        curve(&format!("{name}, least"), Style::Line(hue), points, of(least)),
+        curve(&format!("{name}, most"), Style::Line(hue), points, of(most)),
     ]
 }
 
@@ -72,21 +72,21 @@ fn near_over_far(flows: &[Samples]) -> Samples {
 }
 
 /// The mean throughput of a session over that of a TCP.
-fn beside(place: &OperatingPoint<'_>) -> Samples {
-    place.multicast().over(&place.tcp())
+fn session_over_tcp(point: &OperatingPoint<'_>) -> Samples {
+    point.multicast().over(&point.tcp())
 }
 
-fn each(places: &[OperatingPoint<'_>], value: impl Fn(&OperatingPoint<'_>) -> Samples) -> Vec<Placed> {
-    places.iter().map(|place| place.by_count(value(place))).collect()
+fn each(points: &[OperatingPoint<'_>], value: impl Fn(&OperatingPoint<'_>) -> Samples) -> Vec<Placed> {
+    points.iter().map(|point| point.by_count(value(point))).collect()
 }
 
-fn fair(place: &OperatingPoint<'_>) -> Samples {
-    combine(&place.sessions(), jain)
+fn fair(point: &OperatingPoint<'_>) -> Samples {
+    combine(&point.sessions(), jain)
 }
 
-/// The places with at least so many sessions.
-fn from(count: u32, places: Vec<OperatingPoint<'_>>) -> Vec<OperatingPoint<'_>> {
-    places.into_iter().filter(|place| place.count() >= count).collect()
+/// The points with at least a number of sessions.
+fn from(count: u32, points: Vec<OperatingPoint<'_>>) -> Vec<OperatingPoint<'_>> {
+    points.into_iter().filter(|point| point.count() >= count).collect()
 }
 
 fn among_sessions() -> Figure {
@@ -106,11 +106,11 @@ fn among_sessions() -> Figure {
             vec![
                 panel(
                     "Linear: throughput over 1/2N of the link",
-                    spread("session", 1, &linear, |place| place.sessions()),
+                    spread("session", 1, &linear, |point| point.sessions()),
                 ),
                 panel(
                     "Exponential: throughput over 1/2N of the link",
-                    spread("session", 2, &exponential, |place| place.sessions()),
+                    spread("session", 2, &exponential, |point| point.sessions()),
                 ),
                 panel("Jain's index of the sessions", both(fair)),
             ]
@@ -119,18 +119,18 @@ fn among_sessions() -> Figure {
             Claim::new(
                 "Sessions with the same base rate and tau_0 share evenly (section III-A), linear.",
                 |data, _| {
-                    let places = many(data, Layers::Linear);
-                    Finding::each("Jain's index of the sessions", Bound::Above(0.9), each(&places, fair))
+                    let points = many(data, Layers::Linear);
+                    Finding::each("Jain's index of the sessions", Bound::Above(0.9), each(&points, fair))
                 },
             ),
             Claim::new("The same, exponential.", |data, _| {
-                let places = many(data, Layers::Exponential);
-                Finding::each("Jain's index of the sessions", Bound::Above(0.9), each(&places, fair))
+                let points = many(data, Layers::Exponential);
+                Finding::each("Jain's index of the sessions", Bound::Above(0.9), each(&points, fair))
             }),
             Claim::new("With many sessions linear layers are the better ones (summary).", |data, _| {
                 let (linear, exponential) = (many(data, Layers::Linear), many(data, Layers::Exponential));
                 let pairs: Vec<_> =
-                    linear.iter().zip(&exponential).filter(|(place, _)| place.count() >= 16).collect();
+                    linear.iter().zip(&exponential).filter(|(point, _)| point.count() >= 16).collect();
                 let of = |value: fn(&OperatingPoint<'_>) -> Samples| -> Vec<Placed> {
                     pairs.iter().map(|(one, other)| one.by_count(value(one).less(&value(other)))).collect()
                 };
@@ -138,7 +138,7 @@ fn among_sessions() -> Figure {
                     .and(Finding::each(
                         "Use of the link less theirs",
                         Bound::Above(-0.02),
-                        of(|place| place.utilisation()),
+                        of(|point| point.utilisation()),
                     ))
             }),
         ],
@@ -153,9 +153,9 @@ fn beside_tcp() -> Figure {
         kind: Kind::Sweep,
         panels: Box::new(|data| {
             let of = |layers, hue, title: &str| {
-                let places = fairness(data, layers);
-                let mut curves = spread("session", hue, &places, |place| place.sessions());
-                curves.extend(spread("TCP", 0, &places, |place| place.tcps()));
+                let points = fairness(data, layers);
+                let mut curves = spread("session", hue, &points, |point| point.sessions());
+                curves.extend(spread("TCP", 0, &points, |point| point.tcps()));
                 panel(title, curves)
             };
             vec![
@@ -167,36 +167,51 @@ fn beside_tcp() -> Figure {
             Claim::new(
                 "With the values of table I sessions have a throughput compatible with TCP's (section IV-F), linear.",
                 |data, _| {
-                    let places = fairness(data, Layers::Linear);
-                    Finding::each("A session's throughput over a TCP's", COMPATIBLE, each(&places, beside))
+                    let points = fairness(data, Layers::Linear);
+                    Finding::each(
+                        "A session's throughput over a TCP's",
+                        COMPATIBLE,
+                        each(&points, session_over_tcp),
+                    )
                 },
             ),
             Claim::new("The same, exponential.", |data, _| {
-                let places = fairness(data, Layers::Exponential);
-                Finding::each("A session's throughput over a TCP's", COMPATIBLE, each(&places, beside))
+                let points = fairness(data, Layers::Exponential);
+                Finding::each(
+                    "A session's throughput over a TCP's",
+                    COMPATIBLE,
+                    each(&points, session_over_tcp),
+                )
             }),
-            Claim::new("A session does not outrun the TCP beside it (section III-A), linear.", |data, _| {
-                let places = fairness(data, Layers::Linear);
-                Finding::each("A session's throughput over a TCP's", Bound::Below(1.0), each(&places, beside))
-            }),
+            Claim::new(
+                "A session does not get more than the TCP it shares with (section III-A), linear.",
+                |data, _| {
+                    let points = fairness(data, Layers::Linear);
+                    Finding::each(
+                        "A session's throughput over a TCP's",
+                        Bound::Below(1.0),
+                        each(&points, session_over_tcp),
+                    )
+                },
+            ),
             Claim::new("A TCP with a shorter round-trip time has more (section III-A).", |data, _| {
-                let places = from(8, fairness(data, Layers::Linear));
-                let ratio = |place: &OperatingPoint<'_>| near_over_far(&place.tcps());
+                let points = from(8, fairness(data, Layers::Linear));
+                let ratio = |point: &OperatingPoint<'_>| near_over_far(&point.tcps());
                 Finding::each(
                     "The nearer half of TCP over the farther half",
                     Bound::Above(1.0),
-                    each(&places, ratio),
+                    each(&points, ratio),
                 )
             }),
             Claim::new(
                 "A session's throughput does not depend on round-trip times (section III-A, summary).",
                 |data, _| {
-                    let places = from(8, fairness(data, Layers::Linear));
-                    let ratio = |place: &OperatingPoint<'_>| near_over_far(&place.sessions_by_distance());
+                    let points = from(8, fairness(data, Layers::Linear));
+                    let ratio = |point: &OperatingPoint<'_>| near_over_far(&point.sessions_by_distance());
                     Finding::each(
                         "The half of the sessions with the nearer receivers over the other half",
                         Bound::Within(0.8, 1.25),
-                        each(&places, ratio),
+                        each(&points, ratio),
                     )
                 },
             ),
@@ -206,14 +221,15 @@ fn beside_tcp() -> Figure {
 
 /// How a ratio changes with another reading, where both were run.
 fn changed(data: &Data, other: &Reading) -> Vec<Placed> {
-    let places = reading(data, other.study);
-    let change = |place: &OperatingPoint<'_>| {
-        let (Samples(with), Samples(without)) = (beside(place), beside(&place.of_study("fairness")));
+    let points = reading(data, other.study);
+    let change = |point: &OperatingPoint<'_>| {
+        let (Samples(with), Samples(without)) =
+            (session_over_tcp(point), session_over_tcp(&point.of_study("fairness")));
         // Repeated less often: the first replications have the same luck.
         let count = with.len().min(without.len());
         Samples(with[..count].to_vec()).over(&Samples(without[..count].to_vec()))
     };
-    each(&places, change)
+    each(&points, change)
 }
 
 fn open_values() -> Figure {
@@ -233,9 +249,9 @@ fn open_values() -> Figure {
         kind: Kind::Sweep,
         panels: Box::new(|data| {
             let base = reading(data, "fairness");
-            let mut curves = vec![curve("our reading", Style::Dots(0), &base, beside)];
+            let mut curves = vec![curve("our reading", Style::Dots(0), &base, session_over_tcp)];
             curves.extend(READINGS.iter().zip(1..).map(|(other, hue)| {
-                curve(other.name, Style::Dots(hue), &reading(data, other.study), beside)
+                curve(other.name, Style::Dots(hue), &reading(data, other.study), session_over_tcp)
             }));
             let ratio = panel("A session's throughput over a TCP's, linear layers", curves);
             vec![Panel { up_scale: Scale::Logarithmic, ..ratio }]

@@ -76,7 +76,7 @@ pub(super) struct Reading {
     pub(super) name: &'static str,
     /// What is claimed of it.
     pub(super) says: &'static str,
-    /// What is changed for so many sessions.
+    /// The changes for a number of sessions.
     set: fn(u32) -> Vec<String>,
 }
 
@@ -129,9 +129,9 @@ pub(super) const READINGS: [Reading; 7] = [
     },
 ];
 
-/// Starts 0.1 s apart, of sessions and of TCP one after the other, from these places in the row on.
+/// Starts 0.1 s apart, of sessions and of TCP one after the other, from these positions in the row on.
 fn starts(count: u32, first_session: u32, first_tcp: u32) -> Vec<String> {
-    let tenths = |place: u32| f64::from(place) / 10.0;
+    let tenths = |point: u32| f64::from(point) / 10.0;
     let of = |number: u32| {
         let (session, tcp) = (first_session + number, first_tcp + number - 1);
         [
@@ -258,9 +258,9 @@ pub(super) fn base(data: &Data, layers: Layers, base: u32, interval: u32) -> Ope
 /// The cells of figure 12.
 pub(super) fn many(data: &Data, layers: Layers) -> Vec<OperatingPoint<'_>> {
     let study = if layers == Layers::Linear { "many" } else { "many-exponential" };
-    let place =
+    let point =
         |count| OperatingPoint { data, study, at: vec![f64::from(count), seconds(MANY_INTERVAL)], count };
-    MANY.map(place).to_vec()
+    MANY.map(point).to_vec()
 }
 
 /// The cells of figure 13.

@@ -1,4 +1,4 @@
-//! Sections IV-A to IV-C, four sessions beside four TCP: figures 8 to 11.
+//! Sections IV-A to IV-C, four sessions sharing with four TCPs: figures 8 to 11.
 
 use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Style, Table};
 use crate::frame::finding::{Bound, Finding, Placed};
@@ -45,8 +45,8 @@ fn by_base(name: &str, hue: usize, value: impl Fn(u32) -> Samples) -> Curve {
 
 /// The mean throughput of a session, normalised.
 fn share(data: &Data, layers: Layers, at: u32, tau: u32) -> Samples {
-    let place = base(data, layers, at, tau);
-    place.normalised(&place.multicast())
+    let point = base(data, layers, at, tau);
+    point.normalised(&point.multicast())
 }
 
 /// Twice what all flows together have of the link: the report's scale.
@@ -70,40 +70,40 @@ fn over_intervals() -> Figure {
                     "Mean throughput, kbit/s",
                     TAU,
                     vec![
-                        by_interval(data, "sessions", 1, |place| place.multicast()),
-                        by_interval(data, "TCP", 0, |place| place.tcp()),
+                        by_interval(data, "sessions", 1, |point| point.multicast()),
+                        by_interval(data, "TCP", 0, |point| point.tcp()),
                     ],
                 ),
                 panel(
                     "Share of the link used by all flows",
                     TAU,
-                    vec![by_interval(data, "all", 3, |place| place.utilisation())],
+                    vec![by_interval(data, "all", 3, |point| point.utilisation())],
                 ),
             ]
         }),
         claims: vec![
             Claim::new("The throughput of the sessions falls as tau_0 grows.", |data, _| {
                 let pairs = [(40, 80), (80, 160), (100, 200), (120, 250), (200, 400), (250, 500)];
-                let places = pairs.map(|(short, long)| {
+                let points = pairs.map(|(short, long)| {
                     let ratio = interval(data, long).multicast().over(&interval(data, short).multicast());
                     (format!("{short} to {long} ms"), ratio)
                 });
                 Finding::each(
                     "Throughput over that at about half of tau_0",
                     Bound::Below(1.0),
-                    places.to_vec(),
+                    points.to_vec(),
                 )
             }),
             Claim::new("It is inversely proportional to tau_0 (summary).", |data, _| {
                 let pairs = [(40, 80), (80, 160), (160, 300), (250, 500)];
-                let places = pairs.map(|(short, long)| {
+                let points = pairs.map(|(short, long)| {
                     let product = |tau: u32| interval(data, tau).multicast().times(f64::from(tau));
                     (format!("{short} to {long} ms"), product(long).over(&product(short)))
                 });
                 Finding::each(
                     "Throughput times tau_0, over the same at about half of tau_0",
                     Bound::Within(0.8, 1.25),
-                    places.to_vec(),
+                    points.to_vec(),
                 )
                 .because("Equation 16 says so at one loss event rate. Here slower sessions leave room to TCP, and the loss rates fall with them.")
             }),
@@ -115,8 +115,8 @@ fn over_bases() -> Figure {
     const TAU_MS: u32 = 80;
     let linear = |data: &Data, at: u32| share(data, Layers::Linear, at, TAU_MS);
     let tcp = |data: &Data, at: u32| {
-        let place = base(data, Layers::Linear, at, TAU_MS);
-        place.normalised(&place.tcp())
+        let point = base(data, Layers::Linear, at, TAU_MS);
+        point.normalised(&point.tcp())
     };
     Figure {
         label: Label::Figure(9),
@@ -135,23 +135,23 @@ fn over_bases() -> Figure {
             Claim::new(
                 "Above a threshold the sessions' throughput does not depend on the base rate.",
                 move |data, _| {
-                    let places = BASES.iter().filter(|at| **at > PLATEAU);
-                    let places = places.map(|&at| at_base(at, linear(data, at).over(&linear(data, PLATEAU))));
+                    let points = BASES.iter().filter(|at| **at > PLATEAU);
+                    let points = points.map(|&at| at_base(at, linear(data, at).over(&linear(data, PLATEAU))));
                     Finding::each(
                         "Throughput over that at 400 kbit/s",
                         Bound::Within(0.8, 1.25),
-                        places.collect(),
+                        points.collect(),
                     )
                 },
             ),
             Claim::new("Below it, it is much lower.", move |data, _| {
-                let places =
+                let points =
                     BASES[..2].iter().map(|&at| at_base(at, linear(data, at).over(&linear(data, PLATEAU))));
-                Finding::each("Throughput over that at 400 kbit/s", Bound::Below(0.5), places.collect())
+                Finding::each("Throughput over that at 400 kbit/s", Bound::Below(0.5), points.collect())
             }),
             Claim::new("There TCP is much more aggressive.", move |data, _| {
-                let places = BASES[..2].iter().map(|&at| at_base(at, tcp(data, at).over(&linear(data, at))));
-                Finding::each("TCP's throughput over the sessions'", Bound::Above(2.0), places.collect())
+                let points = BASES[..2].iter().map(|&at| at_base(at, tcp(data, at).over(&linear(data, at))));
+                Finding::each("TCP's throughput over the sessions'", Bound::Above(2.0), points.collect())
             }),
         ],
     }
@@ -224,39 +224,39 @@ fn structures() -> Figure {
         }),
         claims: vec![
             Claim::new("At small base rates exponential layers are more aggressive.", move |data, _| {
-                let places = BASES[..4].iter().map(|&at| ratio(data, at, share));
+                let points = BASES[..4].iter().map(|&at| ratio(data, at, share));
                 Finding::each(
                     "Their throughput over that of linear ones",
                     Bound::Above(1.0),
-                    places.collect(),
+                    points.collect(),
                 )
             }),
             Claim::new("At large base rates linear layers use the link better.", move |data, _| {
-                let places = BASES[9..].iter().map(|&at| ratio(data, at, twice_used));
+                let points = BASES[9..].iter().map(|&at| ratio(data, at, twice_used));
                 Finding::each(
                     "What exponential layers leave used over what linear ones do",
                     Bound::Below(1.0),
-                    places.collect(),
+                    points.collect(),
                 )
             }),
             Claim::new(
                 "A very large base rate may make sessions unfair to each other (summary).",
                 |data, _| {
                     let fair = |at: u32| combine(&base(data, Layers::Linear, at, TAU_MS).sessions(), jain);
-                    let places = vec![at_base(1600, fair(1600).less(&fair(PLATEAU)))];
+                    let points = vec![at_base(1600, fair(1600).less(&fair(PLATEAU)))];
                     Finding::each(
                         "Jain's index of linear layers less that at 400 kbit/s",
                         Bound::Below(0.0),
-                        places,
+                        points,
                     )
                 },
             ),
             Claim::new("Exponential layers do so more easily (summary).", |data, _| {
                 let fair = |layers, at: u32| combine(&base(data, layers, at, TAU_MS).sessions(), jain);
-                let places = BASES[9..]
+                let points = BASES[9..]
                     .iter()
                     .map(|&at| at_base(at, fair(Layers::Exponential, at).less(&fair(Layers::Linear, at))));
-                Finding::each("Jain's index less that of linear layers", Bound::Below(0.0), places.collect())
+                Finding::each("Jain's index less that of linear layers", Bound::Below(0.0), points.collect())
             }),
         ],
     }

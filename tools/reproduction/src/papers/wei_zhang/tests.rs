@@ -14,7 +14,7 @@ use crate::frame::study::Measured;
 
 use Verdict::{Fails, Holds, Open};
 
-/// Adds what so many sessions and TCP have, each the same in two replications.
+/// Adds the results of a number of sessions and TCPs, each the same in two replications.
 fn add(measured: &mut Measured, at: &[f64], count: u32, kbps: impl Fn(&str, u32) -> f64) {
     for (number, kind) in (1..=count).flat_map(|number| [(number, "m"), (number, "t")]) {
         let kbps = kbps(kind, number);
@@ -115,7 +115,7 @@ fn fairness_with_tcp_is_told_from_its_opposite() {
     assert_eq!(verdicts(&fair, Label::Figure(13)), [Holds; 5]);
     let greedy = beside_tcp(|_, _| 500.0, |_, _| 100.0);
     assert_eq!(verdicts(&greedy, Label::Figure(13)), [Fails, Fails, Fails, Fails, Holds]);
-    // What was not run cannot be told.
+    // Claims about what was not run are undecided.
     let changes = verdicts(&greedy, Label::Other("Open values"));
     assert_eq!(changes.iter().filter(|verdict| **verdict == Holds).count(), 2);
     assert_eq!(changes.iter().filter(|verdict| **verdict == Open).count(), 5);

@@ -1,8 +1,10 @@
 //! Section III: what receivers do on a link of their own, figures 1, 4, 5 and 6.
 
 use layercast_laboratory::results::ProbeInfo;
-use layercast_laboratory::run::{self, RegistryCatalogue, RunRequest};
+use layercast_laboratory::run::{self, RunRequest};
+use layercast_laboratory::scenario::Catalogue;
 use layercast_laboratory::scenario::{self, catalogue};
+use layercast_protocols::registry::Registry;
 
 use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Panel, Style, Table};
 use crate::frame::finding::{Bound, Finding, Placed};
@@ -50,11 +52,11 @@ impl TimeSeries {
 }
 
 /// Runs a built-in scenario once and gives the time_series of each probed receiver. One that cannot be run
-/// gives none, and no claim on it can be told.
+/// gives none, and a claim on it is undecided.
 fn trajectories(name: &str, overrides: &[&str], names: &[&str]) -> Vec<TimeSeries> {
     let Some(built_in) = catalogue::find(name) else { return Vec::new() };
     let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
-    let Ok(plan) = scenario::read(name, built_in.text, &overrides, &RegistryCatalogue) else {
+    let Ok(plan) = scenario::read(name, built_in.text, &overrides, &Catalogue::of::<Registry>()) else {
         return Vec::new();
     };
     let request = RunRequest {
@@ -64,7 +66,7 @@ fn trajectories(name: &str, overrides: &[&str], names: &[&str]) -> Vec<TimeSerie
         jobs: Some(1),
         observation: None,
     };
-    let Ok(outcome) = run::run(&plan, &request, &|_| {}) else { return Vec::new() };
+    let Ok(outcome) = run::run::<Registry>(&plan, &request, &|_| {}) else { return Vec::new() };
     let Some(replication) = outcome.replications.first() else { return Vec::new() };
     let rates = outcome.experiment.flows.first().map_or(&[][..], |flow| &flow.level_rates_kbps);
     let probes = outcome.experiment.probes.iter().zip(&replication.probes).zip(names);
@@ -173,13 +175,13 @@ fn climb() -> Figure {
             let time_series = one(&[FAST_LINK], "linear");
             let top = time_series.joins().iter().map(|(_, level)| *level).max().unwrap_or(0);
             let first = time_series.joins().into_iter().take(top as usize);
-            let places = first.map(|(at, level)| {
+            let points = first.map(|(at, level)| {
                 (format!("level {level}"), Samples::exactly(at / (f64::from(level + 1) * INTERVAL_S)))
             });
             Finding::each(
                 "When a level is reached, over (level + 1) tau_0",
                 Bound::Within(0.9, 1.1),
-                places.collect(),
+                points.collect(),
             )
         })],
     }

@@ -76,7 +76,7 @@ proptest! {
     #[test]
     fn a_trace_does_what_a_count_by_hand_says(
         gaps in prop::collection::vec((0u64..3000, 1u32..4000), 1..100),
-        // Whole milliseconds too, where packets meet opportunities.
+        // Whole milliseconds too, where packets coincide with opportunities.
         whole in any::<bool>(),
         steps in prop::collection::vec(0u64..5, 1..12),
     ) {

@@ -50,7 +50,7 @@ fn losses_count_in_ranges() {
 }
 
 #[test]
-fn a_round_trip_time_is_believed_for_ten_seconds() {
+fn the_smallest_round_trip_time_is_kept_for_ten_seconds() {
     let mut model = model();
     let at = |ms| Time::ZERO + Duration::from_ms(ms);
     let rtt = |ms| Some(Duration::from_ms(ms));

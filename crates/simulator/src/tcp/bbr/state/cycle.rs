@@ -1,5 +1,5 @@
-//! Probing for bandwidth: down, cruise, refill, up, and what that tells of how much the path can hold
-//! (draft-ietf-ccwg-bbr-06, section 5.3.3).
+//! Probing for bandwidth: down, cruise, refill, up, and what it shows about the volume that the path can
+//! hold (draft-ietf-ccwg-bbr-06, section 5.3.3).
 
 use layercast_core::stream::Stream;
 use layercast_core::units::Duration;
@@ -18,7 +18,7 @@ impl Control {
     pub(super) fn start_down(&mut self, flow: &Flow, stream: &mut Stream) {
         self.model.reset_congestion();
         self.acked_for_one = f64::INFINITY;
-        // A random round or none counts as past already, lest flows probe together.
+        // A random round or none counts as past already, so that flows do not probe together.
         self.rounds_at_probe = self.model.rounds.count.saturating_sub(u64::from(stream.chance(0.5)));
         self.probe_wait = PROBE_WAIT + stream.uniform_duration(PROBE_WAIT_SPREAD);
         self.cycle_began = flow.now;
@@ -109,7 +109,7 @@ impl Control {
         self.acked_for_one = (cwnd / growth).max(1.0);
     }
 
-    /// What it wants in flight: the bandwidth-delay product, unless the window is smaller.
+    /// The target volume in flight: the bandwidth-delay product, unless the window is smaller.
     pub(super) fn target(&self, cwnd: f64) -> f64 {
         self.model.bdp().min(cwnd)
     }
@@ -130,7 +130,7 @@ impl Control {
             // The last probing lost too much with that much in flight.
             self.probe_precautionary = true;
         } else if bounded {
-            // The bound hides what the path could carry.
+            // The bound limits what the path could carry.
             self.reset_full(sample.rate);
             return;
         } else if !self.full_now {

@@ -8,20 +8,20 @@ pub(super) struct Setting {
     /// The study's name.
     pub(super) study: &'static str,
     /// What is changed.
-    pub(super) told: &'static str,
+    pub(super) label: &'static str,
     /// In which step.
     pub(super) step: Step,
-    /// What is set, beside so many sessions.
+    /// The setting for a number of sessions.
     pub(super) set: fn(u32) -> Vec<String>,
 }
 
 const fn setting(
     study: &'static str,
-    told: &'static str,
+    label: &'static str,
     step: Step,
     set: fn(u32) -> Vec<String>,
 ) -> Setting {
-    Setting { study, told, step, set }
+    Setting { study, label, step, set }
 }
 
 fn one(set: &str) -> Vec<String> {
@@ -117,7 +117,7 @@ fn bleached(safety: bool) -> Vec<String> {
     ]
 }
 
-/// A path that takes marks away: without and with the rule for it.
+/// A path that clears marks: without and with the rule for it.
 pub(super) const WITHOUT_MARKS: [Setting; 2] = [
     setting("bleached", "losses ignored", Step::Marked, |_| bleached(false)),
     setting("bleached-safe", "with the safety rule", Step::Marked, |_| bleached(true)),

@@ -157,12 +157,12 @@ fn reactivity() -> Figure {
                 let [join, leave] = [JOIN, LEAVE].map(|name| curve(panels, 0, name));
                 let Some((join, leave)) = join.zip(leave) else { return Finding::open("Nothing was drawn.") };
                 let inside = join.points.iter().filter(|(delta, _)| *delta < 1.0);
-                let places =
+                let positions =
                     inside.map(|(delta, joining)| (format!("delta {delta}"), leave.at(*delta).over(joining)));
                 Finding::each(
                     "Reactivity of leaving over that of joining",
                     Bound::Above(1.0),
-                    places.collect(),
+                    positions.collect(),
                 )
             }),
         ],

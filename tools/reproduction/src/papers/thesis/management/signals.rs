@@ -143,7 +143,7 @@ fn no_losses() -> Figure {
             )]
         }),
         claims: vec![Claim::new(
-            "Without losses the calculated rate grows beyond the capacity: it tells nothing of it.",
+            "Without losses the calculated rate grows beyond the capacity and says nothing about it.",
             |_, panels| {
                 let points = curve(panels, 0, GROWING).map_or(&[][..], |curve| &curve.points);
                 let late: Vec<f64> =
@@ -169,7 +169,7 @@ fn no_losses() -> Figure {
 const LOST: [u64; 3] = [4, 6, 11];
 const COUNTED: &str = "losses that count";
 
-/// How many of the losses count with a window of so many packets.
+/// The fraction of the losses that count with a window of a number of packets.
 fn counted(size: u32) -> u64 {
     let mut lap =
         Lap::new(&LossConfig { initial_rtt: Duration::from_ms(100), window: size, ..LossConfig::default() });

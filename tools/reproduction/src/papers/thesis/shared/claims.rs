@@ -9,22 +9,22 @@ use crate::papers::thesis::grid::{
     TFRC_LOSS, TFRC_RATE, all_shared, flows_beside, lossy, shared,
 };
 
-/// A number beside each number of TCP, at one sending rate.
+/// A number for each number of TCPs, at one sending rate.
 fn at_rate<'d>(data: &'d Data, rate: u32, value: impl Fn(PlotCell<'d>) -> Samples) -> Vec<Placed> {
-    let places = flows_beside(rate).into_iter().map(|flows| shared(data, flows, rate));
-    places.map(|place| place.named(value(place))).collect()
+    let positions = flows_beside(rate).into_iter().map(|flows| shared(data, flows, rate));
+    positions.map(|position| position.named(value(position))).collect()
 }
 
-/// One quantity over another at one place.
-fn ratio_at(what: &str, bound: Bound, place: PlotCell<'_>, pair: (Quantity, Quantity)) -> Finding {
-    Finding::each(what, bound, vec![place.named(place.ratio(pair.0, pair.1))])
+/// One quantity over another at one position.
+fn ratio_at(what: &str, bound: Bound, position: PlotCell<'_>, pair: (Quantity, Quantity)) -> Finding {
+    Finding::each(what, bound, vec![position.named(position.ratio(pair.0, pair.1))])
 }
 
 fn ratio_at_rate(what: &str, bound: Bound, data: &Data, rate: u32, pair: (Quantity, Quantity)) -> Finding {
-    Finding::each(what, bound, at_rate(data, rate, |place| place.ratio(pair.0, pair.1)))
+    Finding::each(what, bound, at_rate(data, rate, |position| position.ratio(pair.0, pair.1)))
 }
 
-/// A quantity at one place over the same at another.
+/// A quantity at one position over the same at another.
 fn change(what: &str, bound: Bound, [from, to]: [PlotCell<'_>; 2], quantity: Quantity) -> Finding {
     Finding::each(what, bound, vec![to.named(to.of(quantity).over(&from.of(quantity)))])
 }
@@ -32,33 +32,34 @@ fn change(what: &str, bound: Bound, [from, to]: [PlotCell<'_>; 2], quantity: Qua
 pub(super) fn of_the_overview() -> Vec<Claim> {
     vec![
         Claim::new("At high sending rates LIP underestimates less than on the lossy link.", |data, _| {
-            let places = all_shared(data, 1).filter(|place| place.sending_rate() >= 32).map(|place| {
-                let here = place.ratio(LIP, CBR_LOSS);
-                let there = lossy(data, 0.1, place.sending_rate()).over_loss(LIP);
-                place.named(here.over(&there))
-            });
+            let positions =
+                all_shared(data, 1).filter(|position| position.sending_rate() >= 32).map(|position| {
+                    let here = position.ratio(LIP, CBR_LOSS);
+                    let there = lossy(data, 0.1, position.sending_rate()).over_loss(LIP);
+                    position.named(here.over(&there))
+                });
             Finding::each(
                 "LIP over what the flow loses, over the same at 10 % loss on the lossy link",
                 Bound::Above(1.0),
-                places.collect(),
+                positions.collect(),
             )
         }),
         Claim::new("The congestion never becomes as bad as was generated there.", |data, _| {
-            let places = all_shared(data, 1).map(|place| place.named(place.of(CBR_LOSS).times(100.0)));
-            Finding::each("What the constant-rate flow loses, in %", Bound::Below(10.0), places.collect())
+            let positions =
+                all_shared(data, 1).map(|position| position.named(position.of(CBR_LOSS).times(100.0)));
+            Finding::each("What the constant-rate flow loses, in %", Bound::Below(10.0), positions.collect())
         }),
         Claim::new(
             "With few flows a flow at a low rate sees a higher loss event rate than TFRC and TCP do.",
             |data, _| {
-                let place = shared(data, 1, 1);
-                ratio_at("LIP over TFRC's loss event rate", Bound::Above(1.0), place, (LIP, TFRC_LOSS)).and(
-                    ratio_at(
+                let position = shared(data, 1, 1);
+                ratio_at("LIP over TFRC's loss event rate", Bound::Above(1.0), position, (LIP, TFRC_LOSS))
+                    .and(ratio_at(
                         "Over the share of TCP's packets that is lost",
                         Bound::Above(1.0),
-                        place,
+                        position,
                         (LIP, TCP_LOSS),
-                    ),
-                )
+                    ))
             },
         ),
     ]
@@ -70,8 +71,8 @@ pub(super) fn at_one_packet() -> Vec<Claim> {
             "With very few TCP it overestimates the loss event rate and calculates a low rate.",
             |data, _| {
                 let few = || [1, 2].map(|flows| shared(data, flows, 1)).into_iter();
-                let losses = few().map(|place| place.named(place.ratio(LIP, TCP_LOSS)));
-                let rates = few().map(|place| place.named(place.ratio(LIP_RATE, TCP_RATE)));
+                let losses = few().map(|position| position.named(position.ratio(LIP, TCP_LOSS)));
+                let rates = few().map(|position| position.named(position.ratio(LIP_RATE, TCP_RATE)));
                 Finding::each("LIP over TCP's loss", Bound::Above(1.0), losses.collect()).and(Finding::each(
                     "Its rate over TCP's",
                     Bound::Below(1.0),
@@ -81,8 +82,9 @@ pub(super) fn at_one_packet() -> Vec<Claim> {
         ),
         Claim::new("With more TCP the calculated rate and TFRC come near TCP's throughput.", |data, _| {
             let [few, many] = [1, 32].map(|flows| shared(data, flows, 1));
-            let distance =
-                |place: PlotCell<'_>, rate| place.ratio(rate, TCP_RATE).each(|ratio| libm::log(ratio).abs());
+            let distance = |position: PlotCell<'_>, rate| {
+                position.ratio(rate, TCP_RATE).each(|ratio| libm::log(ratio).abs())
+            };
             let nearer = vec![
                 ("LIP's rate".to_owned(), distance(many, LIP_RATE).less(&distance(few, LIP_RATE))),
                 ("TFRC's".to_owned(), distance(many, TFRC_RATE).less(&distance(few, TFRC_RATE))),
@@ -138,14 +140,14 @@ pub(super) fn at_many_packets() -> Vec<Claim> {
 pub(super) fn beside_one() -> Vec<Claim> {
     vec![
         Claim::new("At very low sending rates the estimated loss event rate is too high.", |data, _| {
-            let place = shared(data, 1, 1);
-            ratio_at("LIP over TFRC's loss event rate", Bound::Above(1.0), place, (LIP, TFRC_LOSS))
-                .and(ratio_at("Over TCP's loss", Bound::Above(1.0), place, (LIP, TCP_LOSS)))
+            let position = shared(data, 1, 1);
+            ratio_at("LIP over TFRC's loss event rate", Bound::Above(1.0), position, (LIP, TFRC_LOSS))
+                .and(ratio_at("Over TCP's loss", Bound::Above(1.0), position, (LIP, TCP_LOSS)))
         }),
         Claim::new("At high sending rates it is too low.", |data, _| {
-            let place = shared(data, 1, 16);
-            ratio_at("LIP over TFRC's loss event rate", Bound::Below(1.0), place, (LIP, TFRC_LOSS))
-                .and(ratio_at("Over TCP's loss", Bound::Below(1.0), place, (LIP, TCP_LOSS)))
+            let position = shared(data, 1, 16);
+            ratio_at("LIP over TFRC's loss event rate", Bound::Below(1.0), position, (LIP, TFRC_LOSS))
+                .and(ratio_at("Over TCP's loss", Bound::Below(1.0), position, (LIP, TCP_LOSS)))
         }),
     ]
 }
@@ -163,14 +165,14 @@ pub(super) fn beside_eight() -> Vec<Claim> {
         Claim::new(
             "In the end the estimate is far too low and the calculated rate overshoots.",
             |data, _| {
-                let place = shared(data, 8, 64);
-                ratio_at("LIP over TFRC's loss event rate", Bound::Below(0.8), place, (LIP, TFRC_LOSS))
-                    .and(ratio_at("Its rate over TCP's", Bound::Above(1.2), place, (LIP_RATE, TCP_RATE)))
+                let position = shared(data, 8, 64);
+                ratio_at("LIP over TFRC's loss event rate", Bound::Below(0.8), position, (LIP, TFRC_LOSS))
+                    .and(ratio_at("Its rate over TCP's", Bound::Above(1.2), position, (LIP_RATE, TCP_RATE)))
             },
         ),
         Claim::new("LIP's rate and TFRC meet at the fair rate of 16 packets per round trip.", |data, _| {
-            let place = shared(data, 8, 16);
-            ratio_at("LIP's rate over TFRC's", SAME_RATE, place, (LIP_RATE, TFRC_RATE))
+            let position = shared(data, 8, 16);
+            ratio_at("LIP's rate over TFRC's", SAME_RATE, position, (LIP_RATE, TFRC_RATE))
         }),
     ]
 }
@@ -178,27 +180,29 @@ pub(super) fn beside_eight() -> Vec<Claim> {
 pub(super) fn of_the_overview_with_lap() -> Vec<Claim> {
     vec![
         Claim::new("With many flows LAP's loss fraction and calculated rate are fairly good.", |data, _| {
-            let rates = all_shared(data, 8).map(|place| place.named(place.ratio(LAP_RATE, TCP_RATE)));
+            let rates =
+                all_shared(data, 8).map(|position| position.named(position.ratio(LAP_RATE, TCP_RATE)));
             Finding::each("LAP's rate over TCP's, from 8 TCP on", FAIR_RATE, rates.collect())
         }),
         Claim::new(
             "At low rates and with very few flows the loss fraction is overestimated and the rate low.",
             |data, _| {
-                let place = shared(data, 1, 1);
-                ratio_at("LAP over TCP's loss", Bound::Above(1.0), place, (LAP, TCP_LOSS)).and(ratio_at(
+                let position = shared(data, 1, 1);
+                ratio_at("LAP over TCP's loss", Bound::Above(1.0), position, (LAP, TCP_LOSS)).and(ratio_at(
                     "Its rate over TCP's",
                     Bound::Below(1.0),
-                    place,
+                    position,
                     (LAP_RATE, TCP_RATE),
                 ))
             },
         ),
         Claim::new("LAP does at least as well as LIP (section 5.2.4).", |data, _| {
-            let places = all_shared(data, 1).map(|place| place.named(place.lap_is_further_from(TCP_RATE)));
+            let positions =
+                all_shared(data, 1).map(|position| position.named(position.lap_is_further_from(TCP_RATE)));
             Finding::each(
                 "How much further from TCP LAP's rate lies than LIP's, as a difference of logarithms",
                 Bound::Below(0.1),
-                places.collect(),
+                positions.collect(),
             )
         }),
     ]
@@ -227,7 +231,7 @@ pub(super) fn at_many_packets_with_lap() -> Vec<Claim> {
         }),
         Claim::new("With few TCP, a constant rate of twice the fair share beats TCP down.", |data, _| {
             let [few, many] = [4, 32].map(|flows| shared(data, flows, 32));
-            let share = |place: PlotCell<'_>| place.named(place.of(TCP_RATE).times(1.0 / FAIR_KBPS));
+            let share = |position: PlotCell<'_>| position.named(position.of(TCP_RATE).times(1.0 / FAIR_KBPS));
             Finding::each("TCP's throughput over the fair rate", Bound::Below(1.0), vec![share(few)])
                 .and(change("With 32 TCP, over that with 4", Bound::Above(1.0), [few, many], TCP_RATE))
         }),

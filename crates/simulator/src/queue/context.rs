@@ -1,29 +1,29 @@
-//! What happens to a managed queue at one moment.
+//! The context of one operation on a managed queue.
 
 use layercast_core::units::Time;
 
 use crate::measure::LinkCounters;
 use crate::packet::{Dropped, PacketCopy};
 
-/// One moment at a managed queue: what it may want to know, and where it books what it does.
+/// One operation on a managed queue: what the queue may need to know, and where it records drops and marks.
 #[derive(Debug)]
-pub(crate) struct Visit<'a> {
+pub(crate) struct QueueContext<'a> {
     pub(crate) now: Time,
-    /// Since when the transmitter has found nothing to send, if it is idle.
+    /// Since when the transmitter has been idle, if it is.
     pub(crate) idle_since: Option<Time>,
     pub(crate) counters: &'a mut LinkCounters,
     pub(crate) dropped: &'a mut Vec<Dropped>,
 }
 
-impl Visit<'_> {
-    /// A packet goes because there is no room for it, or because a bound was crossed that leaves no
-    /// choice.
+impl QueueContext<'_> {
+    /// A packet is dropped because there is no room for it, or because a bound was crossed that forces a
+    /// drop.
     pub(super) fn drop_for_room(&mut self, copy: PacketCopy) {
         self.counters.queue_drops += 1;
         self.dropped.push(Dropped(copy));
     }
 
-    /// A packet goes although there was room: the queue's management chose so.
+    /// A packet is dropped although there was room, by decision of the queue management.
     pub(super) fn drop_by_choice(&mut self, copy: PacketCopy) {
         self.counters.chosen_drops += 1;
         self.drop_for_room(copy);
@@ -35,7 +35,7 @@ impl Visit<'_> {
         copy.mark();
     }
 
-    /// Marks a packet if it takes marks, and tells whether it does.
+    /// Marks a packet if it is ECN-capable. Returns whether it is.
     pub(super) fn mark_if_capable(&mut self, copy: &mut PacketCopy) -> bool {
         let capable = copy.is_ecn_capable();
         if capable {

@@ -1,4 +1,4 @@
-//! What RED decides, apart from the packets.
+//! The drop decision of RED, separate from the packets.
 
 use layercast_core::units::{Duration, Rate};
 
@@ -11,14 +11,14 @@ pub(super) enum Verdict {
     Mark,
     /// It is dropped because the early test hit it.
     Early,
-    /// A packet must go: there is no room, or the average is too high.
+    /// A packet must be dropped: the queue is full, or the average is too high.
     Forced,
 }
 
-/// A packet that arrives, and what it finds.
+/// An arriving packet, and the queue that it finds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
-    /// What waits before it, without the packet in transmission; in bytes if the average is.
+    /// The queue before it, without the packet in transmission; in bytes if the average is.
     pub(super) queue: f64,
     pub(super) size_bytes: u32,
     /// Whether it may be marked instead of dropped.
@@ -44,7 +44,7 @@ pub(super) struct DropFunction {
     /// Packets and bytes since the last drop or mark.
     pub(super) count: u64,
     pub(super) count_bytes: u64,
-    /// Whether the packet before this one met an average above the lower threshold.
+    /// Whether the previous packet found an average above the lower threshold.
     above: bool,
     /// The probability of the last early test.
     pub(super) tested: f64,
@@ -74,17 +74,17 @@ impl DropFunction {
         }
     }
 
-    /// So many packets might have been sent while the link was idle: the average falls as if each
-    /// had met an empty queue.
+    /// The number of packets that might have been sent while the link was idle: the average decreases as if
+    /// each had found an empty queue.
     pub(super) fn decay(&mut self, packets: f64) {
         self.average *= libm::pow(1.0 - self.weight, packets);
-        // What is left after a long idle time would only slow the processor down.
+        // A denormal rest after a long idle time would only slow the processor down.
         if self.average < 1e-12 {
             self.average = 0.0;
         }
     }
 
-    /// Takes the queue that an arriving packet finds into the average.
+    /// Updates the average with the queue that an arriving packet finds.
     pub(super) fn sample(&mut self, queue: f64) {
         self.average = (1.0 - self.weight) * self.average + self.weight * queue;
     }
@@ -102,7 +102,7 @@ impl DropFunction {
 
     /// Decides on a packet. The average has its sample already. `uniform` is drawn only when the
     /// early test runs.
-    pub(super) fn judge(&mut self, arrival: &Arrival, uniform: impl FnOnce() -> f64) -> Verdict {
+    pub(super) fn decide(&mut self, arrival: &Arrival, uniform: impl FnOnce() -> f64) -> Verdict {
         self.count += 1;
         self.count_bytes += u64::from(arrival.size_bytes);
         let mut verdict = Verdict::Accept;
