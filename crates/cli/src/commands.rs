@@ -7,11 +7,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Context;
-use layercast_core::contract::GaugeSpec;
 use layercast_laboratory::results::{self, RunCost, Summary};
 use layercast_laboratory::run::{self, RunRequest};
 use layercast_laboratory::scenario::field::Absent;
-use layercast_laboratory::scenario::{self, Scenario as Plan, catalogue};
+use layercast_laboratory::scenario::{self, FlowGauges, Scenario as Plan, catalogue};
 use layercast_protocols::registry::{self, Protocol};
 
 use crate::arguments::{Check, List, Run, Scenario};
@@ -198,14 +197,14 @@ fn title(name: &str) -> String {
     read(name, &[], &[]).map_or(String::new(), |(plan, _)| plan.name)
 }
 
-/// What probes and metrics may ask of a receiver, below the options.
-fn gauges(gauges: &[GaugeSpec]) -> String {
+/// What probes and metrics may ask of a receiver and of its source, below the options.
+fn gauges(gauges: FlowGauges) -> String {
     let mut text = String::new();
-    if !gauges.is_empty() {
-        text.push_str("\ngauges of its receivers, for probes and metrics\n");
-    }
-    for gauge in gauges {
-        let _ = writeln!(text, "{}    ({})\n    {}", gauge.name, gauge.unit, gauge.doc);
+    for gauge in gauges.iter() {
+        if text.is_empty() {
+            text.push_str("\ngauges, for probes and metrics\n");
+        }
+        let _ = writeln!(text, "{}    ({})\n    {}", gauge.name(), gauge.spec.unit, gauge.spec.doc);
     }
     text
 }
@@ -225,7 +224,7 @@ fn options(name: &str, plain: bool) -> Result<String, Failure> {
             add(option.name, &option.default, format!("{}{bounds}", option.kind), &option.doc);
         }
         if !plain {
-            text.push_str(&gauges(protocol.receiver_gauges()));
+            text.push_str(&gauges(Catalogue::of::<Registry>().gauges(name)));
         }
     } else if scenario::protocols::FLOW_PROTOCOLS.contains(&name) {
         for field in scenario::tables::FLOW.fields {

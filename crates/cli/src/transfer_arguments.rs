@@ -5,9 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use layercast_core::units::{Duration, Rate, Size};
-
-/// The port of a group that is given without one.
-const PORT: u16 = 5500;
+use layercast_core::wire::DATA_PORT;
 
 #[derive(Debug, Args)]
 pub(crate) struct Send {
@@ -125,7 +123,7 @@ pub(crate) struct Receive {
 
 /// A group with its port, or with the usual one.
 fn group(text: &str) -> Result<SocketAddrV4, String> {
-    let alone = text.parse().map(|address| SocketAddrV4::new(address, PORT));
+    let alone = text.parse().map(|address| SocketAddrV4::new(address, DATA_PORT));
     text.parse().or(alone).map_err(|_| "an IPv4 address, with a port or without".to_owned())
 }
 

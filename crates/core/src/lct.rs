@@ -5,6 +5,10 @@
 //! the rest. The transport writes the fields into packets without interpreting them; only the protocol's
 //! module knows their meaning. `docs/wire-format.md` has the tables.
 
+mod frame;
+
+pub use frame::{Frame, LONG_CCI, MAX_FRAME, VERSION};
+
 use core::fmt;
 
 /// The maximum payload of a header extension in bytes: enough for SMCC's layer with an echo.

@@ -10,6 +10,12 @@ use crate::contract::Header;
 use crate::lct::{Cci, LctFields};
 use crate::units::{Channel, Layer};
 
+/// The UDP port of data, unless a session names another.
+pub const DATA_PORT: u16 = 5500;
+
+/// The UDP port of feedback in what the simulator captures.
+pub const FEEDBACK_PORT: u16 = 5501;
+
 /// The longest report in bytes.
 pub const MAX_REPORT: usize = 44;
 

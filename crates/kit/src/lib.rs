@@ -1,7 +1,8 @@
 //! Building blocks of congestion control protocols.
 //!
 //! TCP throughput [`equation`]s · [`estimator`]s of round-trip times, losses and rates · [`dynamic`] layering ·
-//! [`window`]s at a source · [`pacing`] of layers · [`feedback`] · [`silence`] · [`counters`]. A protocol takes what it needs; none
+//! [`window`]s at a source · [`pacing`] of layers at a source · cumulative [`layers`] at a
+//! receiver · [`feedback`] · [`silence`] · [`counters`]. A protocol takes what it needs; none
 //! of these parts knows a protocol.
 #![no_std]
 
@@ -14,6 +15,7 @@ pub mod dynamic;
 pub mod equation;
 pub mod estimator;
 pub mod feedback;
+pub mod layers;
 pub mod pacing;
 pub mod silence;
 pub mod window;

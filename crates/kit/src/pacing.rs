@@ -6,47 +6,79 @@ use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Layer, Pacer, Time, WireSeq};
 
-/// After a stall longer than this, missed packets are skipped rather than sent in a burst.
-const LONGEST_LAG: Duration = Duration::from_secs(1);
-
 /// When the next packet of each layer departs, and its number.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct LayerClocks {
     layers: Vec<(Pacer, WireSeq)>,
-    /// When the next packet of any layer is due; none while nothing is sent.
-    next: Option<Time>,
+    /// When the next packet is due, and of which layer; none while nothing is sent.
+    next: Option<(Time, usize)>,
+    /// A layer that is further behind than this goes on from now: a host that stalled does not make up for it
+    /// with a burst.
+    longest_lag: Duration,
+}
+
+impl Default for LayerClocks {
+    fn default() -> Self {
+        LayerClocks::with_longest_lag(Duration::from_secs(1))
+    }
 }
 
 impl LayerClocks {
-    /// Begins all layers, each at its own phase, drawn from `stream`; with `base_at_once` the base layer
-    /// begins at `now`.
+    /// Clocks that make up for a stall of at most `longest_lag`.
+    pub fn with_longest_lag(longest_lag: Duration) -> LayerClocks {
+        LayerClocks { layers: Vec::new(), next: None, longest_lag }
+    }
+
+    /// Begins all layers with number 0, each at a phase of its own that is drawn from `stream`; with
+    /// `base_at_once` the base layer begins at `now`.
     pub fn begin(&mut self, now: Time, plan: &SessionPlan, stream: &mut Stream, base_at_once: bool) {
-        for layer in plan.layers.layers() {
+        let numbers = plan.layers.layers().map(|_| WireSeq(0));
+        self.begin_at(now, plan, numbers, stream, base_at_once);
+    }
+
+    /// [Begins](LayerClocks::begin) as many layers as there are numbers, each with its own.
+    pub fn begin_at(
+        &mut self,
+        now: Time,
+        plan: &SessionPlan,
+        numbers: impl IntoIterator<Item = WireSeq>,
+        stream: &mut Stream,
+        base_at_once: bool,
+    ) {
+        for (layer, number) in plan.layers.layers().zip(numbers) {
             let (size, rate) = (plan.packet_size, plan.layers.rate(layer));
             let spacing = Pacer::new(now, size, rate).spacing();
             let at_once = base_at_once && layer == Layer::BASE;
             let phase = if at_once { Duration::ZERO } else { stream.uniform_duration(spacing) };
-            self.layers.push((Pacer::new(now + phase, size, rate), WireSeq(0)));
+            self.layers.push((Pacer::new(now + phase, size, rate), number));
         }
         self.look_ahead();
     }
 
-    /// Sends the packets that are due, layer by layer.
-    pub fn send_due(&mut self, now: Time, mut send: impl FnMut(Layer, WireSeq)) {
-        if self.next.is_none_or(|next| next > now) {
-            return;
+    /// How many layers there are.
+    pub fn count(&self) -> u16 {
+        self.layers.len() as u16
+    }
+
+    /// The next packet that is due at `now`: its layer and its number, in the order of departure.
+    pub fn take_due(&mut self, now: Time) -> Option<(Layer, WireSeq)> {
+        let (at, index) = self.next.filter(|&(at, _)| at <= now)?;
+        let (pacer, _) = &mut self.layers[index];
+        if now.since(at) > self.longest_lag {
+            pacer.reschedule(now);
         }
-        for (index, (pacer, seq)) in self.layers.iter_mut().enumerate() {
-            while pacer.next() <= now {
-                if now.since(pacer.next()) > LONGEST_LAG {
-                    pacer.reschedule(now);
-                }
-                send(Layer(index as u16), *seq);
-                *seq = seq.next();
-                pacer.advance();
-            }
-        }
+        pacer.advance();
         self.look_ahead();
+        let layer = Layer(index as u16);
+        Some((layer, self.take_number(layer)))
+    }
+
+    /// The next number of a layer, which must exist, for a packet out of turn.
+    pub fn take_number(&mut self, layer: Layer) -> WireSeq {
+        let (_, next) = &mut self.layers[layer.index()];
+        let number = *next;
+        *next = number.next();
+        number
     }
 
     /// The application has no data at present.
@@ -74,10 +106,43 @@ impl LayerClocks {
 
     /// When the next packet is due.
     pub fn next(&self) -> Option<Time> {
-        self.next
+        self.next.map(|(at, _)| at)
     }
 
     fn look_ahead(&mut self) {
-        self.next = self.layers.iter().map(|(pacer, _)| pacer.next()).min();
+        let departures = self.layers.iter().enumerate();
+        self.next = departures.map(|(index, (pacer, _))| (pacer.next(), index)).min();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use layercast_core::layers::LayerTable;
+    use layercast_core::units::{Rate, Size};
+
+    #[test]
+    fn packets_depart_in_order_and_a_stall_is_not_made_up_for() {
+        let layers = LayerTable::from_rates([80.0, 40.0].map(Rate::from_kbps)).unwrap();
+        let plan = SessionPlan { layers, packet_size: Size::from_bytes(1000) };
+        let mut clocks = LayerClocks::with_longest_lag(Duration::from_ms(300));
+        let mut stream = Stream::new(1, "clocks");
+        clocks.begin_at(Time::ZERO, &plan, [WireSeq(7), WireSeq(0)], &mut stream, true);
+        let taken = |clocks: &mut LayerClocks, ms| {
+            let now = Time::ZERO + Duration::from_ms(ms);
+            core::iter::from_fn(|| clocks.take_due(now)).collect::<Vec<_>>()
+        };
+        assert_eq!(taken(&mut clocks, 0), [(Layer(0), WireSeq(7))]);
+        let due = taken(&mut clocks, 300);
+        assert_eq!(due.iter().filter(|(layer, _)| *layer == Layer(0)).count(), 3);
+        assert!(matches!(due.len(), 4 | 5), "{due:?}");
+        assert!(taken(&mut clocks, 10_000).len() < 12, "most of 145 packets are not sent late");
+        clocks.pause();
+        assert_eq!((clocks.next(), clocks.count()), (None, 2));
+        clocks.resume(Time::from_secs_f64(20.0), &mut stream);
+        assert!(clocks.next().is_some_and(|at| at >= Time::from_secs_f64(20.0)));
+        clocks.stop();
+        clocks.resume(Time::from_secs_f64(30.0), &mut stream);
+        assert_eq!(clocks.next(), None, "what has ended is not resumed");
     }
 }

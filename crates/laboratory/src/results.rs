@@ -18,6 +18,7 @@ pub mod paper;
 pub mod probes;
 mod replication;
 pub mod report;
+mod reported;
 pub mod series;
 mod shape;
 pub mod statistics;
@@ -26,11 +27,12 @@ pub mod table;
 pub(crate) mod text;
 
 pub use error::ResultsError;
-pub use experiment::{Experiment, FlowInfo, GroupInfo, LinkInfo, PaperValue, ProbeInfo, Relation, Role};
+pub use experiment::{Experiment, FlowInfo, GroupInfo, LinkInfo, ProbeInfo, Role};
 pub(crate) use files::partial_name;
 pub use replication::{
     EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, Replication, Series, WindowMeasures,
 };
+pub use reported::{Metric, PaperValue, Relation};
 pub use statistics::Statistic;
 pub use summary::{RunCost, Summary};
 

@@ -10,6 +10,7 @@ mod measure;
 mod movement;
 mod observe;
 mod probe;
+mod values;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;

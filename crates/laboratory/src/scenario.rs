@@ -9,16 +9,18 @@
 pub mod catalogue;
 mod error;
 pub mod field;
+mod flow_gauges;
+mod flow_name;
 mod naming;
 mod nearest;
 mod overrides;
-mod paper;
 mod plan;
 mod probe;
 mod problems;
 pub mod protocols;
 mod read;
 pub mod reference;
+mod renamed;
 pub mod schema;
 pub mod tables;
 #[cfg(test)]
@@ -29,14 +31,14 @@ mod tests;
 mod tree;
 
 pub use error::{ScenarioError, ScenarioErrors};
-pub use naming::{FlowName, Role};
+pub use flow_gauges::{FlowGauges, Gauge};
+pub use flow_name::FlowName;
 pub use nearest::nearest;
-pub use paper::{Metric, PaperValue, Relation};
 pub use plan::{
     DeliveryTrace, DemandPlan, Distribution, Draw, FlowEnd, FlowPlan, GroupPlan, LinkChange, LinkDirection,
     LinkPlan, LinkVariation, LossModel, LossPlace, Outage, QueueLimit, QueuePlan, Scenario, SessionPlan,
-    Window,
+    Traffic, Window,
 };
-pub use probe::{Gauge, ProbePlan, Quantity, Subject, SubjectKind};
+pub use probe::{ProbePlan, Quantity, Subject, SubjectKind};
 pub use protocols::{Catalogue, ProtocolPlan};
 pub use read::read;

@@ -116,7 +116,7 @@ fn each_version_of_tcp_stands_beside_each_protocol() {
     let requests = against::requests(&request, &versions, &Catalogue::of::<Registry>()).unwrap();
     let compared = versions.iter().zip(&requests).map(|(tcp, request)| {
         let contenders = read(request);
-        assert!(contenders.iter().all(|one| one.plan.flows.iter().all(|flow| flow.protocol == *tcp)));
+        assert!(contenders.iter().all(|one| one.plan.flows.iter().all(|flow| flow.protocol() == *tcp)));
         let ran: Vec<_> = contenders
             .into_iter()
             .map(|one| compare::run::<Registry>(one, Some(2), &|_| {}).unwrap())

@@ -49,7 +49,7 @@ every = "1 ms"
 
 [probes.elm]
 of = "flow elm@R1"
-what = ["throughput_kbps", "level", "rate_kbps", "smoothed_rate_kbps", "loss", "rtt_ms"]
+what = ["throughput_kbps", "level", "rate_kbps", "smoothed_rate_kbps", "loss", "rtt_ms", "received", "in_slow_start", "source_reports", "source_sent"]
 every = "1 s"
 
 [probes.tcp]
@@ -71,6 +71,26 @@ fn values<'a>(ran: &'a Ran, replication: usize, probe: &str, quantity: &str) -> 
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// What a protocol's receivers show can be probed by name; what is counted is told as its increase.
+#[test]
+fn gauges_of_the_protocol_are_probed() {
+    let ran = probed();
+    let received = values(&ran, 0, "elm", "received");
+    let throughput = values(&ran, 0, "elm", "throughput_kbps");
+    for (received, kbps) in received.iter().zip(throughput).skip(2) {
+        assert!(
+            (received * 8.0 - kbps).abs() < 0.05 * kbps,
+            "{received} packets of 1000 bytes, {kbps} kbit/s"
+        );
+    }
+    // Before the session begins there is nothing to see.
+    let total = |name| values(&ran, 0, "elm", name).iter().filter(|value| value.is_finite()).sum::<f64>();
+    let [reports, sent, received] = ["source_reports", "source_sent", "received"].map(total);
+    assert!(reports > 0.0 && sent > received, "{reports} reports, {received} packets of {sent}");
+    let in_slow_start = values(&ran, 0, "elm", "in_slow_start");
+    assert_eq!((in_slow_start[3], in_slow_start.last()), (1.0, Some(&0.0)));
 }
 
 #[test]
@@ -193,7 +213,7 @@ fn the_file_has_a_row_for_each_value() {
     let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
     let meta = reader.metadata();
     assert_eq!(meta.num_row_groups(), 2 * 3, "one for each probe of each replication");
-    assert_eq!(meta.file_metadata().num_rows(), 2 * (6 * 60_000 + 6 * 60 + 4 * 85));
+    assert_eq!(meta.file_metadata().num_rows(), 2 * (6 * 60_000 + 10 * 60 + 4 * 85));
     let last = reader.get_row_iter(None).unwrap().last().unwrap().unwrap().to_string();
     assert!(
         last.contains("probe: \"tcp\", subject: \"flow tcp@R1\", quantity: \"flight_packets\""),

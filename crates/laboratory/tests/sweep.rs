@@ -241,6 +241,7 @@ fn what_cannot_be_varied_is_told_in_the_flag() {
         (vec!["window=[[\"1 s\", \"end\"]]"], "a column of sweep.parquet has this name"),
         (vec!["duration=12 s,\"12 s\""], "the value 12 s stands there twice"),
         (vec!["duration=12 s", "duration=13 s"], "`duration` is varied twice"),
+        (vec!["flow.tcp.size.law=uniform,pareto"], "`law` is now `distribution`"),
         (vec!["link.G-R.delay=5 parsecs"], "5 parsecs is not allowed"),
         (vec!["link.G-R.delay=1 s..5 s"], "a range needs the number of its values"),
     ] {
@@ -327,9 +328,9 @@ fn the_report_has_curves_for_one_key_and_maps_for_more() {
 #[test]
 fn probes_of_flows_are_told_as_their_mean_over_the_window() {
     let text = format!(
-        "{SMALL}\n[probes.elm]\nof = \"flow elm@R\"\nwhat = [\"rtt_ms\", \"loss\"]\nevery = \"500 ms\"\n"
+        "{SMALL}\n[probes.elm]\nof = \"flow elm@R\"\nwhat = [\"rtt_ms\", \"loss\", \"received\"]\nevery = \"500 ms\"\n"
     );
-    let metrics = vec!["rtt_ms".to_owned(), "throughput_kbps".to_owned()];
+    let metrics = ["rtt_ms", "throughput_kbps", "received"].map(str::to_owned).to_vec();
     let request = SweepRequest { text: text.clone(), metrics, ..request(&["link.G-R.delay=10 ms,30 ms"]) };
     let grid = read(&request);
     let summary = SweepSummary::new(&finish(&grid, &Store::open(&scratch("probed"), &grid).unwrap()));
@@ -347,6 +348,9 @@ fn probes_of_flows_are_told_as_their_mean_over_the_window() {
                 assert!(known.len() > 6, "a look every half a second");
                 assert_eq!(*told, Some(known.iter().sum::<f64>() / known.len() as f64));
             }
+            let received = window.flows[0].measures["received"].mean.unwrap();
+            let told = window.flows[0].measures["throughput_kbps"].mean.unwrap() * (to - from) / 8.0;
+            assert!((received / told - 1.0).abs() < 0.1, "{received} of {told} packets of 1000 bytes");
             assert!(!window.flows[0].measures.contains_key("loss"), "not asked for");
             assert!(!window.flows[1].measures.contains_key("rtt_ms"), "TCP has no such probe");
         }

@@ -5,7 +5,7 @@
 mod running;
 
 use layercast_core::units::Duration;
-use layercast_laboratory::scenario::Scenario;
+use layercast_laboratory::scenario::{Scenario, Traffic};
 use layercast_testkit::golden::{numbers, vector};
 use running::{built_in, read};
 
@@ -39,7 +39,8 @@ fn the_scenarios_have_the_reports_delays() {
         assert!((shortest - 44.0).abs() < 0.005, "R{receiver}: {shortest}");
     }
     let bottleneck = four.links.iter().find(|link| link.name == "RL-RR").unwrap();
-    let packet = four.flows[0].packet_size.as_bytes();
+    let Traffic::Tcp { options, .. } = &four.flows[0].traffic else { panic!("they are TCPs") };
+    let packet = options.packet_size.as_bytes();
     assert!(four.sessions.iter().all(|session| session.packet_size.as_bytes() == packet));
     let rate = bottleneck.forward.rate.as_bytes_per_s() / f64::from(packet);
     let longest_s = furthest[1] / 1e3;

@@ -90,10 +90,9 @@ impl Source {
     }
 
     fn send_due(&mut self, now: Time) {
-        let (actions, size) = (&mut self.actions, self.plan.packet_size);
-        self.clocks.send_due(now, |layer, seq| {
-            actions.send(Send::data(layer.channel(), Header { layer, seq }, size));
-        });
+        while let Some((layer, seq)) = self.clocks.take_due(now) {
+            self.actions.send(Send::data(layer.channel(), Header { layer, seq }, self.plan.packet_size));
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use std::time::{Duration as StdDuration, SystemTime, UNIX_EPOCH};
 use layercast_core::contract::Estimates;
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
+use layercast_core::lct::LONG_CCI;
 use layercast_core::session::SessionPlan;
 use layercast_core::units::{Channel, Duration, Size, Time};
 use layercast_protocols::registry::Protocol;
@@ -21,7 +22,7 @@ use crate::object::{
     FEC_NO_CODE, FEC_RAPTORQ, Schedule, TABLE_MAX, TOI_FILE, TOI_TABLE, Table, TableError, safe_name,
     table_fti,
 };
-use crate::packet::{Fdt, Fti, LONG_CCI, MAX_HEADER, PayloadId};
+use crate::packet::{Fdt, Fti, MAX_HEADER, PayloadId};
 use crate::random_seed;
 use crate::session::{IP_UDP_BYTES, Session, SessionError, whole_rates};
 

@@ -20,7 +20,7 @@ use layercast_transport::object::{FEC_NO_CODE, FEC_RAPTORQ, Oti, TOI_FILE, TOI_T
 use layercast_transport::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Repr};
 
 const TSI: u32 = 0x89ab_cdef;
-const PORT: u16 = 5500;
+const PORT: u16 = layercast_core::wire::DATA_PORT;
 const SYMBOL: usize = 900;
 
 /// A packet, and what the dissector must find in it.

@@ -7,6 +7,8 @@ use crate::units::{Duration, Rate, RateEstimate};
 pub struct GaugeSpec {
     /// The name that probes and metrics refer to.
     pub name: &'static str,
+    /// The name with `source_` in front: where a source's gauges stand next to those of its receivers.
+    pub source_name: &'static str,
     /// Its meaning and source.
     pub doc: &'static str,
     /// The unit of its value: `packets`, `ms`, `kbit/s`, `fraction` for 0 to 1, `flag` for 0 or 1.
@@ -213,6 +215,7 @@ macro_rules! gauges {
     (@spec $kind:ident $name:ident, $unit:literal, $($doc:literal),*) => {
         $crate::contract::GaugeSpec {
             name: stringify!($name),
+            source_name: concat!("source_", stringify!($name)),
             doc: concat!($($doc),*).trim_ascii(),
             unit: $unit,
             kind: $crate::gauges!(@kind $kind),
@@ -286,6 +289,7 @@ mod tests {
             ("age_ns", "ns", "Nanoseconds since the start of time."),
         ];
         assert_eq!(named, expected);
+        assert_eq!(gauges[0].source_name, "source_reports");
         assert_eq!(gauges.iter().filter(|gauge| gauge.kind == GaugeKind::Count).count(), 2);
         let mut subject = Subject { counters: Counters { received: 1, reports: 2 }, rtt: None };
         let values = |subject: &Subject| [0, 1, 2, 3].map(|index| subject.gauge(index, Time::from_ns(5)));

@@ -28,7 +28,7 @@ impl LossFraction {
     pub fn on_packet(&mut self, lost: bool) {
         let (index, bit) = (self.next, 1u64 << (self.next % 64));
         self.next = if index + 1 < self.window { index + 1 } else { 0 };
-        let Some(word) = self.lost.get_mut((index / 64) as usize) else { return };
+        let word = &mut self.lost[(index / 64) as usize];
         // The new packet overwrites the oldest.
         self.losses -= u32::from(*word & bit != 0);
         *word = if lost { *word | bit } else { *word & !bit };

@@ -96,15 +96,14 @@ impl<M> Members<M> {
         }
     }
 
-    /// The receiver at an index.
-    pub fn at(&mut self, place: usize) -> Option<&mut Member<M>> {
-        self.list.get_mut(place)
+    /// The receiver at an index that [`place`](Members::place) gave; no receiver has left since.
+    pub fn at(&mut self, place: usize) -> &mut Member<M> {
+        &mut self.list[place]
     }
 
-    /// Sets the bound of the receiver at an index.
+    /// Sets the bound of the receiver at such an index.
     pub fn set_bound(&mut self, place: usize, bound: Seq) {
-        let Some(member) = self.list.get_mut(place) else { return };
-        let before = core::mem::replace(&mut member.bound, bound);
+        let before = core::mem::replace(&mut self.list[place].bound, bound);
         match &mut self.least {
             _ if before == bound => {}
             Some((least, _)) if bound < *least => self.find_least(),
@@ -181,7 +180,7 @@ mod tests {
                 _ => {
                     if let Some(place) = members.place(now, member, bound, || ()) {
                         members.set_bound(place, bound);
-                        assert_eq!(members.at(place).unwrap().bound(), bound);
+                        assert_eq!(members.at(place).bound(), bound);
                     }
                 }
             }

@@ -41,7 +41,7 @@ pub fn requests(
     }
     let base = scenario::read(&request.id, &request.text, &request.overrides, catalogue)?;
     let flows: Vec<&str> =
-        base.flows.iter().filter(|flow| flow.protocol != UDP).map(|flow| flow.name.as_str()).collect();
+        base.flows.iter().filter(|flow| flow.protocol() != UDP).map(|flow| flow.name.as_str()).collect();
     if flows.is_empty() {
         return Err(CompareError::NoTcp);
     }

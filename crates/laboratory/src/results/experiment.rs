@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::reported::PaperValue;
+
 /// An experiment as the results need to know it. The runner fills it from the scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Experiment {
@@ -127,33 +129,6 @@ impl ProbeInfo {
     pub fn time_s(&self, index: usize) -> f64 {
         ((index as u64 + 1) * self.every_ns) as f64 / 1e9
     }
-}
-
-/// A number that the paper reports.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PaperValue {
-    /// The flow or group it belongs to.
-    pub subject: String,
-    /// The field of the summary: `throughput_kbps`, `level_changes`, `jain_index`, ...
-    pub metric: String,
-    /// The value, in the metric's unit.
-    pub value: f64,
-    /// How the paper words it.
-    pub relation: Relation,
-}
-
-/// How a paper words a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Relation {
-    /// "is 783"
-    Equal,
-    /// "about 12"
-    About,
-    /// "less than 10"
-    Below,
-    /// "well over 300"
-    Above,
 }
 
 impl Experiment {

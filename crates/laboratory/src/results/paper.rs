@@ -1,6 +1,7 @@
 //! What we measured beside what the paper reports.
 
-use super::experiment::{Experiment, PaperValue, Relation};
+use super::experiment::Experiment;
+use super::reported::{Metric, PaperValue, Relation};
 use super::statistics::Statistic;
 use super::summary::{FlowStatistics, Summary};
 
@@ -49,7 +50,7 @@ impl Comparison<'_> {
     pub fn agrees(&self) -> Option<bool> {
         let (mean, value) = (self.ours.mean?, self.paper.value);
         let within = |fraction: f64| (mean - value).abs() <= fraction * value.abs();
-        let index = self.paper.metric == "jain_index";
+        let index = self.paper.metric == Metric::JainIndex;
         Some(match self.paper.relation {
             Relation::Equal if index => (mean - value).abs() <= CLOSE_INDEX,
             Relation::Equal => within(CLOSE),
@@ -74,15 +75,16 @@ pub fn find<'a>(
     subject: &str,
     metric: &str,
 ) -> Option<Comparison<'a>> {
-    let paper = experiment.paper.iter().find(|paper| paper.subject == subject && paper.metric == metric)?;
+    let paper =
+        experiment.paper.iter().find(|paper| paper.subject == subject && paper.metric.name() == metric)?;
     of(paper, summary)
 }
 
 fn of<'a>(paper: &'a PaperValue, summary: &'a Summary) -> Option<Comparison<'a>> {
     let flow = summary.flows.iter().find(|flow| flow.name == paper.subject);
     let ours = match flow {
-        Some(flow) => metric_of(&flow.measures, &paper.metric)?,
-        None if paper.metric == "jain_index" => {
+        Some(flow) => metric_of(&flow.measures, paper.metric)?,
+        None if paper.metric == Metric::JainIndex => {
             &summary.groups.iter().find(|group| group.name == paper.subject)?.jain_index
         }
         None => return None,
@@ -90,13 +92,14 @@ fn of<'a>(paper: &'a PaperValue, summary: &'a Summary) -> Option<Comparison<'a>>
     Some(Comparison { paper, ours })
 }
 
-fn metric_of<'a>(measures: &'a FlowStatistics, metric: &str) -> Option<&'a Statistic> {
+/// What was measured of a flow; none of a group's metric, or of a flow without levels.
+fn metric_of(measures: &FlowStatistics, metric: Metric) -> Option<&Statistic> {
     match metric {
-        "throughput_kbps" => Some(&measures.throughput_kbps),
-        "loss_rate" => Some(&measures.loss_rate),
-        "level_changes" => measures.level_changes.as_ref(),
-        "mean_level" => measures.mean_level.as_ref(),
-        "settled_after_s" => measures.settled_after_s.as_ref(),
-        _ => None,
+        Metric::ThroughputKbps => Some(&measures.throughput_kbps),
+        Metric::LossRate => Some(&measures.loss_rate),
+        Metric::LevelChanges => measures.level_changes.as_ref(),
+        Metric::MeanLevel => measures.mean_level.as_ref(),
+        Metric::SettledAfterS => measures.settled_after_s.as_ref(),
+        Metric::JainIndex => None,
     }
 }

@@ -1,7 +1,7 @@
 //! How numbers look in the table and in the report: the same in both.
 
-use super::experiment::{PaperValue, Relation};
 use super::paper::Comparison;
+use super::reported::{Metric, PaperValue, Relation};
 use super::statistics::Statistic;
 
 /// What stands for a number that does not exist.
@@ -104,7 +104,7 @@ impl Style {
 /// The ratio, or for a bound whether it holds.
 pub(crate) fn verdict(comparison: &Comparison<'_>) -> String {
     match (comparison.ratio(), comparison.agrees()) {
-        (Some(ratio), _) => decimal(ratio, if comparison.paper.metric == "jain_index" { 3 } else { 2 }),
+        (Some(ratio), _) => decimal(ratio, if comparison.paper.metric == Metric::JainIndex { 3 } else { 2 }),
         (None, Some(true)) => "holds".to_owned(),
         (None, Some(false)) => "no".to_owned(),
         (None, None) => NONE.to_owned(),

@@ -8,16 +8,15 @@ use layercast_core::family::{AnyProtocol as _, Family};
 use layercast_core::session::SessionPlan as Session;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Time};
-use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
     ArrivalsConfig, Demand, Latency, LinkConfig, LinkId, Network, NodeId, ReceiverConfig, ReceiverId,
     ReceiverList, SessionConfig, Simulation, TcpConfig, TcpId, UdpConfig, UdpId,
 };
 
 use super::{RunError, RunRequest};
-use crate::results::{Experiment, FlowInfo, GroupInfo, LinkInfo, PaperValue, ProbeInfo, Relation, Role};
+use crate::results::{Experiment, FlowInfo, GroupInfo, LinkInfo, ProbeInfo};
 use crate::scenario::{
-    self, DemandPlan, Draw, FlowPlan, LinkDirection, ProbePlan, Scenario, SessionPlan, Subject,
+    self, DemandPlan, Draw, FlowPlan, LinkDirection, ProbePlan, Scenario, SessionPlan, Subject, Traffic,
 };
 
 /// Why a scenario that reads well cannot be built.
@@ -101,21 +100,22 @@ fn add_flows<F: Family>(
     for place in &plan.to {
         let start = draw_time(plan.start, seed, &format!("start/{}", place.flow));
         let (from, to, stop, name) = (nodes[plan.from], nodes[place.node], plan.stop, place.flow.clone());
-        let id = if let DemandPlan::Constant { rate, pauses } = plan.demand {
-            let packet_size = plan.packet_size;
-            let config = UdpConfig { from, to, rate, packet_size, pauses, start, stop, name };
-            WorldFlowId::Udp(simulation.add_udp(config)?)
-        } else {
-            let options = tcp_options(plan);
-            let demand = demand(plan.demand);
-            let config = TcpConfig { from, to, options, demand, start, stop, name };
-            let id = simulation.add_tcp(config)?;
-            senders.push(id);
-            WorldFlowId::Tcp(id)
+        let id = match &plan.traffic {
+            &Traffic::Udp { rate, packet_size, pauses } => {
+                let config = UdpConfig { from, to, rate, packet_size, pauses, start, stop, name };
+                WorldFlowId::Udp(simulation.add_udp(config)?)
+            }
+            Traffic::Tcp { options, demand: plan } => {
+                let (options, demand) = (options.clone(), demand(*plan));
+                let config = TcpConfig { from, to, options, demand, start, stop, name };
+                let id = simulation.add_tcp(config)?;
+                senders.push(id);
+                WorldFlowId::Tcp(id)
+            }
         };
         flows.push(WorldFlow { id, start });
     }
-    if let DemandPlan::Arrivals { gap, .. } = plan.demand {
+    if let Traffic::Tcp { demand: DemandPlan::Arrivals { gap, .. }, .. } = plan.traffic {
         let start = draw_time(plan.start, seed, &format!("start/{}", plan.name));
         let (stop, name) = (plan.stop, plan.name.clone());
         simulation.add_arrivals(ArrivalsConfig { gap_s: gap, flows: senders, start, stop, name });
@@ -128,7 +128,7 @@ fn demand(plan: DemandPlan) -> Demand {
         DemandPlan::Transfers { size, gap } => Demand::Transfers { bytes: size, gap_s: Some(gap) },
         DemandPlan::Arrivals { size, .. } => Demand::Transfers { bytes: size, gap_s: None },
         DemandPlan::OnOff { on, off } => Demand::OnOff { on_s: on, off_s: off },
-        DemandPlan::Endless | DemandPlan::Constant { .. } => Demand::Endless,
+        DemandPlan::Endless => Demand::Endless,
     }
 }
 
@@ -225,36 +225,6 @@ fn add_session<F: Family>(
     Ok(channels)
 }
 
-pub(super) fn tcp_options(plan: &FlowPlan) -> TcpOptions {
-    let variant = match plan.protocol.as_str() {
-        "tcp-tahoe" => TcpVariant::Tahoe,
-        "tcp-reno" => TcpVariant::Reno,
-        "tcp-newreno" => TcpVariant::NewReno,
-        "tcp-sack-6675" => TcpVariant::Sack6675,
-        "tcp-vegas" => TcpVariant::Vegas,
-        "tcp-cubic" => TcpVariant::Cubic,
-        "tcp-bbr" => TcpVariant::Bbr,
-        // The reader takes no other name than those above and `tcp-sack`.
-        _ => TcpVariant::Sack,
-    };
-    let profile = if plan.profile == "ns2" { TcpProfile::Ns2 } else { TcpProfile::Ns2Year2004 };
-    let defaults = TcpOptions::new(variant, profile);
-    TcpOptions {
-        packet_size: plan.packet_size,
-        header_size: plan.ack_size.unwrap_or(defaults.header_size),
-        window: plan.window.unwrap_or(defaults.window),
-        min_rto: plan.min_rto.unwrap_or(defaults.min_rto),
-        initial_rto: plan.initial_rto.unwrap_or(defaults.initial_rto),
-        tick: plan.tick.unwrap_or(defaults.tick),
-        delayed_ack: plan.delayed_ack.unwrap_or(defaults.delayed_ack),
-        limited_transmit: plan.limited_transmit.unwrap_or(defaults.limited_transmit),
-        overhead: plan.overhead,
-        max_burst: plan.max_burst,
-        ecn: plan.ecn,
-        ..defaults
-    }
-}
-
 fn draw_span(draw: Draw<Duration>, seed: u64, name: &str) -> Duration {
     match draw {
         Draw::Fixed(span) => span,
@@ -326,7 +296,7 @@ pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experimen
         series_bin_s: scenario.series_bin.as_secs_f64(),
         groups,
         links,
-        paper: scenario.paper.iter().map(paper_value).collect(),
+        paper: scenario.paper.clone(),
         probes: scenario.probes.iter().map(|plan| probe_info(scenario, plan)).collect(),
         flows,
     }
@@ -341,28 +311,14 @@ fn flow_info(scenario: &Scenario, flow: scenario::FlowName) -> FlowInfo {
     // The flows of a table that is no session are called after the table.
     let plan = scenario.flows.iter().find(|plan| plan.to.iter().any(|place| place.flow == flow.name));
     FlowInfo {
-        has_transfers: plan.is_some_and(|plan| plan.demand.has_transfers())
+        has_transfers: plan.is_some_and(FlowPlan::has_transfers)
             || session.is_some_and(|session| session.packets.is_some()),
         name: flow.name,
         protocol: flow.protocol,
-        role: if flow.session.is_some() { Role::Receiver } else { Role::Sink },
+        role: flow.role,
         session: flow.session,
         node: flow.node,
         level_rates_kbps: session.map(kbps).unwrap_or_default(),
-    }
-}
-
-fn paper_value(value: &scenario::PaperValue) -> PaperValue {
-    PaperValue {
-        subject: value.subject.clone(),
-        metric: value.metric.name().to_owned(),
-        value: value.value,
-        relation: match value.relation {
-            scenario::Relation::Equal => Relation::Equal,
-            scenario::Relation::About => Relation::About,
-            scenario::Relation::Below => Relation::Below,
-            scenario::Relation::Above => Relation::Above,
-        },
     }
 }
 

@@ -1,7 +1,7 @@
 //! Running a world step by step and reading its counters on the way.
 
 use layercast_core::family::Family;
-use layercast_core::units::{RateEstimate, Time};
+use layercast_core::units::Time;
 use layercast_simulator::{FlowCounters, LinkCounters, Memberships, Simulation};
 
 use super::build::{World, WorldFlow, WorldFlowId};
@@ -10,6 +10,7 @@ use super::loss_events::LossEvents;
 use super::movement::FairLevels;
 use super::observe::Observer;
 use super::probe::Probes;
+use super::values::{counters, kbps_or_nan};
 use crate::results::{
     EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, Replication, ResultsError, Series, WindowMeasures,
 };
@@ -53,14 +54,6 @@ fn asked<F: Family>(simulation: &Simulation<F>, flow: &WorldFlow) -> Memberships
     match flow.id {
         WorldFlowId::Receiver(id) => simulation.memberships(id),
         WorldFlowId::Tcp(_) | WorldFlowId::Udp(_) => Memberships::default(),
-    }
-}
-
-pub(super) fn counters<F: Family>(simulation: &Simulation<F>, flow: &WorldFlow) -> FlowCounters {
-    match flow.id {
-        WorldFlowId::Receiver(id) => simulation.receiver_counters(id),
-        WorldFlowId::Tcp(id) => simulation.tcp_counters(id),
-        WorldFlowId::Udp(id) => simulation.udp_counters(id),
     }
 }
 
@@ -155,10 +148,6 @@ fn record_bin<F: Family>(
             WorldFlowId::Udp(_) => {}
         }
     }
-}
-
-pub(super) fn kbps_or_nan(rate: RateEstimate) -> f64 {
-    rate.known().map_or(f64::NAN, |rate| rate.as_kbps())
 }
 
 /// The counters at an edge of a window.

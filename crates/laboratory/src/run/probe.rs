@@ -7,7 +7,7 @@ use layercast_simulator::{LinkId, Simulation, TcpId};
 
 use super::build::{World, WorldFlow, WorldFlowId};
 use super::levels;
-use super::measure::{counters, kbps_or_nan};
+use super::values::{counters, kbps_or_nan};
 use crate::scenario::{ProbePlan, Quantity, Scenario, Subject};
 
 /// All probes of a replication and what they have kept.
@@ -125,7 +125,11 @@ fn of_flow<F: Family>(
                 Quantity::Loss => estimates.loss.unwrap_or(f64::NAN),
                 Quantity::Rtt => estimates.rtt.map_or(f64::NAN, |rtt| rtt.as_secs_f64() * 1e3),
                 Quantity::Gauge(gauge) => {
-                    let value = simulation.receiver_gauge(id, gauge.index);
+                    let value = if gauge.is_source {
+                        simulation.source_gauge(id, gauge.index)
+                    } else {
+                        simulation.receiver_gauge(id, gauge.index)
+                    };
                     let is_count = gauge.spec.kind == GaugeKind::Count;
                     let shown = |value| if is_count { gained(value as u64) } else { value };
                     value.map_or(f64::NAN, shown)

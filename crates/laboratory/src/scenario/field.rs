@@ -84,10 +84,10 @@ pub enum FieldKind {
     Positives,
     /// Numbers of packets.
     Arrivals,
-    /// A size, or a law that it is drawn from.
-    SizeLaw,
-    /// A time, or a law that it is drawn from.
-    TimeLaw,
+    /// A size, or a distribution that it is drawn from.
+    SizeDistribution,
+    /// A time, or a distribution that it is drawn from.
+    TimeDistribution,
     /// The limit of a queue.
     Limit,
     /// The two ends of a range of spans.
@@ -190,19 +190,6 @@ impl Field {
 }
 
 impl FieldKind {
-    /// The table whose keys may stand below this one in a path.
-    pub fn table(&self) -> Option<&'static TableSpec> {
-        match self {
-            FieldKind::Table(spec) => Some(spec),
-            FieldKind::Draw => Some(&UNIFORM),
-            FieldKind::Loss => Some(&LOSS),
-            FieldKind::DirectionLoss => Some(&super::tables::LOSS_MODEL),
-            FieldKind::SizeLaw => Some(&super::tables::SIZE_LAW),
-            FieldKind::TimeLaw => Some(&super::tables::TIME_LAW),
-            _ => None,
-        }
-    }
-
     /// What it takes, in words.
     pub fn describe(&self) -> String {
         let words = match self {
@@ -230,11 +217,11 @@ impl FieldKind {
             FieldKind::Positive => "a number above 0",
             FieldKind::Positives => "a list of numbers above 0, such as [0.8, 0.9, 1.1]",
             FieldKind::Arrivals => "a list of whole numbers, such as [10, 11, 40]",
-            FieldKind::SizeLaw => {
-                "a size such as \"20 kB\", or a law such as { law = \"exponential\", mean = \"20 kB\" }"
+            FieldKind::SizeDistribution => {
+                "a size such as \"20 kB\", or a distribution such as { distribution = \"exponential\", mean = \"20 kB\" }"
             }
-            FieldKind::TimeLaw => {
-                "a time above zero such as \"1 s\", or a law such as { law = \"exponential\", mean = \"1 s\" }"
+            FieldKind::TimeDistribution => {
+                "a time above zero such as \"1 s\", or a distribution such as { distribution = \"exponential\", mean = \"1 s\" }"
             }
             FieldKind::Limit => "\"unlimited\", \"45000 bytes\" or \"50 packets\"",
             FieldKind::Range => "two times, such as [\"0 s\", \"20 s\"]",

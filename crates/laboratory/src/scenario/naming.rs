@@ -1,49 +1,11 @@
 //! How flows are named.
 
 use std::collections::HashMap;
-use std::fmt;
 
+use crate::results::Role;
+
+use super::flow_name::FlowName;
 use super::plan::{FlowEnd, LinkPlan, Scenario};
-
-/// What is known of a flow before anything runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FlowName {
-    /// Its name, `elm@R1`.
-    pub name: String,
-    /// Its protocol, `elm` or `tcp-sack`.
-    pub protocol: String,
-    /// What is measured.
-    pub role: Role,
-    /// The session that it belongs to, if it is a multicast receiver's.
-    pub session: Option<String>,
-    /// The node where it is measured.
-    pub node: String,
-}
-
-/// Which end of a flow is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// The receiver of a multicast session.
-    Receiver,
-    /// The sink of a unicast flow.
-    Sink,
-}
-
-impl Role {
-    /// The name in `summary.json`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Role::Receiver => "receiver",
-            Role::Sink => "sink",
-        }
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 impl Scenario {
     /// All flows in the order in which results tell them: receivers of sessions, then sinks.
@@ -61,7 +23,7 @@ impl Scenario {
         let sinks = self.flows.iter().flat_map(|flow| {
             flow.to.iter().map(move |place| FlowName {
                 name: place.flow.clone(),
-                protocol: flow.protocol.clone(),
+                protocol: flow.protocol().to_owned(),
                 role: Role::Sink,
                 session: None,
                 node: node(place),

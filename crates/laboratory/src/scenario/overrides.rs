@@ -5,7 +5,8 @@ use super::field::{FieldKind, TableSpec, quoted, quoted_options};
 use super::nearest::nearest;
 use super::problems::{Problem, Problems};
 use super::protocols::Catalogue;
-use super::tables::{SCENARIO, SESSION};
+use super::renamed;
+use super::tables::{self, SCENARIO, SESSION};
 use super::tree::{At, Entry, Node, Value, join, parse_override};
 
 /// Works all overrides into the tree, in order, so that the last one holds.
@@ -106,7 +107,7 @@ impl Finder<'_> {
                 found.extend(self.find(entry, inner, &join(&below_path, name.text), rest)?);
             }
             (FieldKind::Groups | FieldKind::Options, Some((name, []))) => found.push(name.text.to_owned()),
-            (kind, Some((next, _))) => match kind.table() {
+            (kind, Some((next, _))) => match tables::below(kind) {
                 Some(inner) => found.extend(self.find(below, inner, &below_path, rest)?),
                 None => {
                     let message = format!("`{}` has no parts", field.key);
@@ -155,6 +156,9 @@ impl Finder<'_> {
         let names = || spec.keys().chain(option_names.iter().copied());
         if rest.is_empty() && options.iter().any(|option| option.name == name.text) {
             return Ok(vec!["options".to_owned(), name.text.to_owned()]);
+        }
+        if let Some(new) = renamed::renamed(name.text, names()) {
+            return Err(renamed::problem(name.at, &join(path, name.text), name.text, new).into());
         }
         let message = match protocol {
             Some(protocol) => {

@@ -4,14 +4,16 @@ use layercast_core::layers::LayerTable;
 use layercast_core::units::{Duration, Rate, Size, Time};
 
 use layercast_simulator::EdgeConfig;
+use layercast_simulator::tcp::TcpOptions;
 pub use layercast_simulator::{
     DeliveryTrace, Distribution, LinkChange, LinkVariation, LossModel, LossPlace, Outage,
     QueueConfig as QueuePlan, QueueLimit,
 };
 
-use super::paper::PaperValue;
+use crate::results::PaperValue;
+
 use super::probe::ProbePlan;
-use super::protocols::ProtocolPlan;
+use super::protocols::{ProtocolPlan, UDP};
 
 /// One experiment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -212,10 +214,6 @@ pub struct FlowEnd {
 pub struct FlowPlan {
     /// Its name, the first part of the names of its flows.
     pub name: String,
-    /// One of [`FLOW_PROTOCOLS`](super::protocols::FLOW_PROTOCOLS).
-    pub protocol: String,
-    /// One of [`TCP_PROFILES`](super::protocols::TCP_PROFILES): the defaults of all that follows.
-    pub profile: String,
     /// The node of the senders.
     pub from: usize,
     /// The sinks: one flow each, in the order of the file, those of one node side by side.
@@ -224,37 +222,51 @@ pub struct FlowPlan {
     pub start: Draw<Time>,
     /// When the flows stop; the end of the run if absent.
     pub stop: Option<Time>,
-    /// The size of data packets on the wire.
-    pub packet_size: Size,
-    /// The size of acknowledgements on the wire, if not the profile's.
-    pub ack_size: Option<Size>,
-    /// The limit of the window in packets, if not the profile's.
-    pub window: Option<u32>,
-    /// The smallest retransmission timeout, if not the profile's.
-    pub min_rto: Option<Duration>,
-    /// The retransmission timeout before the first measurement, if not the profile's.
-    pub initial_rto: Option<Duration>,
-    /// The granularity of the retransmission timer, if not the profile's.
-    pub tick: Option<Duration>,
-    /// Whether sinks acknowledge every second packet only, if not the profile's.
-    pub delayed_ack: Option<bool>,
-    /// Whether the first two duplicate acknowledgements each release a new packet, if not the
-    /// profile's.
-    pub limited_transmit: Option<bool>,
-    /// How long senders may wait before they use their window.
-    pub overhead: Duration,
-    /// How many packets may answer one acknowledgement; 0 for no limit.
-    pub max_burst: u32,
-    /// Whether data asks for marks in place of drops.
-    pub ecn: bool,
-    /// What the flows have to send.
-    pub demand: DemandPlan,
+    /// What they send.
+    pub traffic: Traffic,
 }
 
-/// What flows have to send. Sizes in bytes, times in seconds.
+impl FlowPlan {
+    /// One of [`FLOW_PROTOCOLS`](super::protocols::FLOW_PROTOCOLS).
+    pub fn protocol(&self) -> &'static str {
+        match &self.traffic {
+            Traffic::Tcp { options, .. } => options.variant.name(),
+            Traffic::Udp { .. } => UDP,
+        }
+    }
+
+    /// Whether transfers are made, whose times are reported.
+    pub fn has_transfers(&self) -> bool {
+        let Traffic::Tcp { demand, .. } = &self.traffic else { return false };
+        matches!(demand, DemandPlan::Transfers { .. } | DemandPlan::Arrivals { .. })
+    }
+}
+
+/// What the flows of a table send.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Traffic {
+    /// TCP connections.
+    Tcp {
+        /// The variant and its parameters.
+        options: TcpOptions,
+        /// What they have to send.
+        demand: DemandPlan,
+    },
+    /// Packets at a constant rate, without feedback.
+    Udp {
+        /// The rate while it sends.
+        rate: Rate,
+        /// The size of packets on the wire.
+        packet_size: Size,
+        /// How long it sends and how long it pauses, in seconds; always if absent.
+        pauses: Option<(Distribution, Distribution)>,
+    },
+}
+
+/// What TCP connections have to send. Sizes in bytes, times in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum DemandPlan {
-    /// TCP data without end.
+    /// Data without end.
     #[default]
     Endless,
     /// Each flow makes one transfer after another.
@@ -271,27 +283,13 @@ pub enum DemandPlan {
         /// From one start to the next.
         gap: Distribution,
     },
-    /// TCP data for a while, then none for a while.
+    /// Data for a while, then none for a while.
     OnOff {
         /// How long there is data.
         on: Distribution,
         /// How long there is none.
         off: Distribution,
     },
-    /// Packets at a constant rate that nobody answers.
-    Constant {
-        /// The rate.
-        rate: Rate,
-        /// How long it sends and how long it pauses; always if absent.
-        pauses: Option<(Distribution, Distribution)>,
-    },
-}
-
-impl DemandPlan {
-    /// Whether transfers are made, whose times are told.
-    pub fn has_transfers(&self) -> bool {
-        matches!(self, DemandPlan::Transfers { .. } | DemandPlan::Arrivals { .. })
-    }
 }
 
 /// Flows whose fairness to each other is told.

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
-use layercast_core::contract::GaugeSpec;
 use layercast_core::units::Duration;
 
-use super::naming::{FlowName, Role};
+use crate::results::Role;
+
+use super::flow_gauges::{FlowGauges, Gauge};
+use super::flow_name::FlowName;
 use super::protocols::UDP;
 
 /// Something whose values are kept over time.
@@ -76,17 +78,8 @@ pub enum Quantity {
     Loss,
     /// The round-trip time that a receiver believes.
     Rtt,
-    /// What receivers of one protocol show.
+    /// What endpoints of one protocol show.
     Gauge(Gauge),
-}
-
-/// A gauge of a protocol's receivers. What only grows is kept as its increase since the last look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gauge {
-    /// Its place among the gauges of the protocol.
-    pub index: usize,
-    /// Its name and what it says.
-    pub spec: &'static GaugeSpec,
 }
 
 impl Quantity {
@@ -110,11 +103,8 @@ impl Quantity {
     ];
 
     /// The quantity of that name, which may be one of these gauges.
-    pub fn named(name: &str, gauges: &'static [GaugeSpec]) -> Option<Quantity> {
-        let gauge = || {
-            let (index, spec) = gauges.iter().enumerate().find(|(_, gauge)| gauge.name == name)?;
-            Some(Quantity::Gauge(Gauge { index, spec }))
-        };
+    pub fn named(name: &str, gauges: FlowGauges) -> Option<Quantity> {
+        let gauge = || gauges.iter().find(|gauge| gauge.name() == name).map(Quantity::Gauge);
         Quantity::ALL.iter().copied().find(|quantity| quantity.name() == name).or_else(gauge)
     }
 
@@ -136,7 +126,7 @@ impl Quantity {
             Quantity::SmoothedRate => "smoothed_rate_kbps",
             Quantity::Loss => "loss",
             Quantity::Rtt => "rtt_ms",
-            Quantity::Gauge(gauge) => gauge.spec.name,
+            Quantity::Gauge(gauge) => gauge.name(),
         }
     }
 

@@ -3,31 +3,31 @@
 use std::any::Any;
 use std::fmt;
 
-use layercast_core::contract::GaugeSpec;
 use layercast_core::family::{AnyProtocol, Family};
 use layercast_core::option::{OptionError, OptionSpec, RawValue};
 use layercast_core::session::Requirements;
+use layercast_simulator::tcp::{TcpProfile, TcpVariant};
 
-/// What a flow may be: the TCP variants, of which `tcp-sack` is the `Sack1` agent of ns-2, and `udp`, a
-/// constant rate that nobody answers.
-pub const FLOW_PROTOCOLS: &[&str] = &[
-    "tcp-tahoe",
-    "tcp-reno",
-    "tcp-newreno",
-    "tcp-sack",
-    "tcp-sack-6675",
-    "tcp-vegas",
-    "tcp-cubic",
-    "tcp-bbr",
-    UDP,
-];
+use super::flow_gauges::FlowGauges;
 
-/// The flow that is no TCP.
+/// What a flow may be: the simulator's TCP variants, and `udp`, a constant rate without feedback.
+pub const FLOW_PROTOCOLS: &[&str] = &flow_protocols();
+
+const fn flow_protocols() -> [&'static str; TcpVariant::NAMES.len() + 1] {
+    let mut names = [UDP; TcpVariant::NAMES.len() + 1];
+    let mut at = 0;
+    while at < TcpVariant::NAMES.len() {
+        names[at] = TcpVariant::NAMES[at];
+        at += 1;
+    }
+    names
+}
+
+/// The flow that is not a TCP.
 pub const UDP: &str = "udp";
 
-/// The sets of TCP defaults that a flow may name: ns-2 as of now, and ns-2 before 18 October 2004,
-/// whose smallest retransmission timeout was 1 s.
-pub const TCP_PROFILES: &[&str] = &["ns2", "ns2-2004"];
+/// The sets of TCP defaults that a flow may name.
+pub const TCP_PROFILES: &[&str] = &TcpProfile::NAMES;
 
 /// The multicast protocols that sessions may name: those of a family.
 #[derive(Clone, Debug)]
@@ -57,9 +57,9 @@ impl Catalogue {
         self.entries.first().cloned()
     }
 
-    /// What receivers of a protocol show by name; nothing if there is no such protocol.
-    pub fn receiver_gauges(&self, name: &str) -> &'static [GaugeSpec] {
-        self.named(name).map_or(&[], |plan| plan.0.receiver_gauges())
+    /// The gauges of a protocol's endpoints; none if there is no such protocol.
+    pub fn gauges(&self, name: &str) -> FlowGauges {
+        self.named(name).map_or(FlowGauges::default(), |plan| plan.0.gauges())
     }
 
     /// The options of a protocol; none if there is no such protocol.
@@ -134,7 +134,7 @@ impl PartialEq for ProtocolPlan {
 trait Erased: fmt::Debug + Send + Sync {
     fn name(&self) -> &'static str;
     fn option_specs(&self) -> Vec<OptionSpec>;
-    fn receiver_gauges(&self) -> &'static [GaugeSpec];
+    fn gauges(&self) -> FlowGauges;
     fn set(&mut self, name: &str, value: RawValue<'_>) -> Result<(), OptionError>;
     fn get(&self, name: &str) -> Option<String>;
     fn requirements(&self) -> &dyn Requirements;
@@ -152,8 +152,8 @@ impl<P: AnyProtocol> Erased for P {
         AnyProtocol::option_specs(self)
     }
 
-    fn receiver_gauges(&self) -> &'static [GaugeSpec] {
-        AnyProtocol::receiver_gauges(self)
+    fn gauges(&self) -> FlowGauges {
+        FlowGauges { receiver: self.receiver_gauges(), source: self.source_gauges() }
     }
 
     fn set(&mut self, name: &str, value: RawValue<'_>) -> Result<(), OptionError> {

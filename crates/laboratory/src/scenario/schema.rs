@@ -34,10 +34,10 @@ impl<'c> Names<'c> {
         let mut quantities: Vec<&str> = Quantity::ALL.iter().map(|quantity| quantity.name()).collect();
         let gauges = catalogue
             .into_iter()
-            .flat_map(|catalogue| protocols.iter().flat_map(|protocol| catalogue.receiver_gauges(protocol)));
+            .flat_map(|catalogue| protocols.iter().flat_map(|protocol| catalogue.gauges(protocol).iter()));
         for gauge in gauges {
-            if !quantities.contains(&gauge.name) {
-                quantities.push(gauge.name);
+            if !quantities.contains(&gauge.name()) {
+                quantities.push(gauge.name());
             }
         }
         Names { protocols, quantities }
@@ -125,10 +125,12 @@ fn kind(kind: &FieldKind, names: &Names<'_>) -> Value {
         FieldKind::Arrivals => {
             json!({"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1})
         }
-        FieldKind::SizeLaw => {
-            json!({"anyOf": [quantity("bytes|byte|B|kB|MB"), reference(&super::tables::SIZE_LAW)]})
+        FieldKind::SizeDistribution => {
+            json!({"anyOf": [quantity("bytes|byte|B|kB|MB"), reference(&super::tables::SIZE_DISTRIBUTION)]})
         }
-        FieldKind::TimeLaw => json!({"anyOf": [span(), reference(&super::tables::TIME_LAW)]}),
+        FieldKind::TimeDistribution => {
+            json!({"anyOf": [span(), reference(&super::tables::TIME_DISTRIBUTION)]})
+        }
         FieldKind::DirectionLoss => {
             let plain = json!({"type": "number", "minimum": 0, "exclusiveMaximum": 1});
             json!({"anyOf": [plain, reference(&super::tables::LOSS_MODEL)]})

@@ -2,16 +2,16 @@
 
 use layercast_core::layers::MAX_LAYERS;
 
+pub use self::distributions::{SIZE_DISTRIBUTION, TIME_DISTRIBUTION};
 pub use self::edges::EDGE;
-pub use self::laws::{SIZE_LAW, TIME_LAW};
 pub use self::links::{CHANGE, LINK, LOSS_MODEL};
 pub use self::queues::QUEUE;
 pub use self::routers::ROUTERS;
-use super::field::{Absent, Field, FieldKind, TableSpec};
+use super::field::{Absent, Field, FieldKind, LOSS, TableSpec, UNIFORM};
 use super::protocols::{FLOW_PROTOCOLS, TCP_PROFILES};
 
+mod distributions;
 mod edges;
-mod laws;
 mod links;
 mod queues;
 mod routers;
@@ -298,26 +298,31 @@ pub const FLOW: TableSpec = TableSpec {
         ),
         field(
             "size",
-            FieldKind::SizeLaw,
+            FieldKind::SizeDistribution,
             Absent::Means("data without end"),
             "The flows make transfers of this size, each from a new connection's start; needs `gap` or \
              `arrivals`.",
         ),
-        field("gap", FieldKind::TimeLaw, NONE, "From the end of a flow's transfer to the start of its next."),
+        field(
+            "gap",
+            FieldKind::TimeDistribution,
+            NONE,
+            "From the end of a flow's transfer to the start of its next.",
+        ),
         field(
             "arrivals",
-            FieldKind::TimeLaw,
+            FieldKind::TimeDistribution,
             NONE,
             "From one start of a transfer to the next, on whichever of the flows is free; one that finds none \
-             waits. An exponential law makes a Poisson process.",
+             waits. An exponential distribution makes a Poisson process.",
         ),
         field(
             "on",
-            FieldKind::TimeLaw,
+            FieldKind::TimeDistribution,
             Absent::Means("always"),
             "How long a flow has data before it pauses for `off`.",
         ),
-        field("off", FieldKind::TimeLaw, NONE, "How long a flow pauses; needs `on`."),
+        field("off", FieldKind::TimeDistribution, NONE, "How long a flow pauses; needs `on`."),
         field(
             "rate",
             FieldKind::Rate,
@@ -351,8 +356,8 @@ pub const PROBE: TableSpec = TableSpec {
           `queue_bytes`, `queue_average` (RED's), `sent_kbps`, `drops` and `marks`; a TCP connection \
           `throughput_kbps`, `cwnd_packets`, `ssthresh_packets` and `flight_packets`; a constant-rate flow \
           `throughput_kbps`; a receiver `throughput_kbps`, `level`, `rate_kbps`, `smoothed_rate_kbps`, `loss` and \
-          `rtt_ms`, and the gauges of its protocol (`layercast list PROTOCOL`); what gauges count is kept as the \
-          increase since the last look.",
+          `rtt_ms`, and the gauges of its protocol (`layercast list PROTOCOL`), those of its source with `source_` \
+          in front; what gauges count is kept as the increase since the last look.",
     example: "{ of = \"link G1-G2\", what = [\"queue_packets\"], every = \"10 ms\" }",
     choice: None,
     fields: &[
@@ -373,17 +378,30 @@ pub const ALL: &[&TableSpec] = &[
     &DEFAULTS,
     &LINK,
     &QUEUE,
-    &super::field::LOSS,
+    &LOSS,
     &LOSS_MODEL,
     &CHANGE,
-    &super::field::UNIFORM,
+    &UNIFORM,
     &SESSION,
     &LAYERS,
     &ROUTERS,
     &FLOW,
     &EDGE,
-    &SIZE_LAW,
-    &TIME_LAW,
+    &SIZE_DISTRIBUTION,
+    &TIME_DISTRIBUTION,
     &PAPER,
     &PROBE,
 ];
+
+/// The table whose keys may stand below a key of a kind.
+pub(super) fn below(kind: &FieldKind) -> Option<&'static TableSpec> {
+    match kind {
+        FieldKind::Table(spec) => Some(spec),
+        FieldKind::Draw => Some(&UNIFORM),
+        FieldKind::Loss => Some(&LOSS),
+        FieldKind::DirectionLoss => Some(&LOSS_MODEL),
+        FieldKind::SizeDistribution => Some(&SIZE_DISTRIBUTION),
+        FieldKind::TimeDistribution => Some(&TIME_DISTRIBUTION),
+        _ => None,
+    }
+}

@@ -48,17 +48,3 @@ pub(super) fn read_text(text: &str, overrides: &[&str]) -> Result<Scenario, Scen
 pub(super) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
-
-/// All TOML files below a folder.
-pub(super) fn toml_files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(toml_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "toml") {
-            found.push(path);
-        }
-    }
-    found
-}

@@ -9,4 +9,5 @@ mod links;
 mod overrides;
 mod queues;
 mod reading;
+mod renamed;
 mod routers;

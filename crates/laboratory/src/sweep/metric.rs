@@ -2,11 +2,9 @@
 
 use std::borrow::Cow;
 
-use layercast_core::contract::GaugeSpec;
-
 use super::error::in_flag;
 use crate::results::text::Style;
-use crate::scenario::{Catalogue, ScenarioError, nearest};
+use crate::scenario::{Catalogue, Gauge, ScenarioError, nearest};
 
 /// What a measure is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,10 +90,11 @@ pub static METRICS: [Metric; 31] = [
 pub const DEFAULTS: [&str; 5] = ["throughput_kbps", "loss_rate", "level_changes", "mean_level", "jain_index"];
 
 /// The metric that comes from probes of a gauge.
-fn of_gauge(gauge: &'static GaugeSpec) -> Metric {
-    let unit = if Style::of(gauge.name) == Style::Percent { "%" } else { gauge.unit };
-    let title = format!("{} In {unit}.", gauge.doc);
-    Metric { name: gauge.name, kind: Kind::Flow, heading: gauge.name, title: Cow::Owned(title) }
+fn of_gauge(gauge: Gauge) -> Metric {
+    let (name, spec) = (gauge.name(), gauge.spec);
+    let unit = if Style::of(name) == Style::Percent { "%" } else { spec.unit };
+    let title = format!("{} In {unit}.", spec.doc);
+    Metric { name, kind: Kind::Flow, heading: name, title: Cow::Owned(title) }
 }
 
 /// All metrics, in the order in which results tell them: what protocols show of flows comes after what all flows
@@ -104,8 +103,8 @@ pub fn all(catalogue: &Catalogue) -> Vec<Metric> {
     let of_flows = METRICS.iter().take_while(|metric| metric.kind == Kind::Flow);
     let mut all: Vec<Metric> = of_flows.cloned().collect();
     let rest = METRICS.get(all.len()..).unwrap_or_default();
-    for gauge in catalogue.names().into_iter().flat_map(|name| catalogue.receiver_gauges(name)) {
-        if all.iter().all(|known| known.name != gauge.name) {
+    for gauge in catalogue.names().into_iter().flat_map(|name| catalogue.gauges(name).iter()) {
+        if all.iter().all(|known| known.name != gauge.name()) {
             all.push(of_gauge(gauge));
         }
     }

@@ -65,7 +65,7 @@ mod tests {
     use crate::sweep::metric;
 
     fn probe(flow: usize, what: &[&str]) -> ProbePlan {
-        let gauges = Catalogue::of::<Registry>().receiver_gauges("cbr");
+        let gauges = Catalogue::of::<Registry>().gauges("cbr");
         let what = what.iter().map(|name| Quantity::named(name, gauges).unwrap()).collect();
         let every = Duration::from_secs(1);
         ProbePlan { name: String::new(), subject: Subject::Flow(flow), what, every }
@@ -92,7 +92,7 @@ mod tests {
         let told = Quantity::ALL.iter().filter(|quantity| fold(**quantity).is_some());
         let names: Vec<&str> = told.map(|quantity| quantity.name()).collect();
         assert_eq!(names.len(), 6);
-        for name in names.into_iter().chain(["lip_loss", "suspect", "signal", "waves"]) {
+        for name in names.into_iter().chain(["lip_loss", "suspect", "signal", "source_limiting_changes"]) {
             let found = metrics.iter().filter(|metric| metric.name == name).count();
             assert_eq!(found, 1, "{name} can be asked for");
         }

@@ -6,7 +6,7 @@
 use layercast_laboratory::results::movement::Movement;
 use layercast_laboratory::results::{
     EngineMeasures, Experiment, FlowInfo, FlowMeasures, FlowSeries, GroupInfo, LinkInfo, LinkMeasures,
-    PaperValue, Relation, Replication, Role, Series, WindowMeasures,
+    Metric, PaperValue, Relation, Replication, Role, Series, WindowMeasures,
 };
 
 const NODES: [(&str, f64); 3] = [("R1", 880.0), ("R2", 1420.0), ("R3", 660.0)];
@@ -88,9 +88,9 @@ pub(crate) fn experiment(crowded: bool) -> Experiment {
 }
 
 fn paper(crowded: bool) -> Vec<PaperValue> {
-    let value = |subject: &str, metric: &str, value: f64, relation: Relation| PaperValue {
+    let value = |subject: &str, metric: Metric, value: f64, relation: Relation| PaperValue {
         subject: subject.to_owned(),
-        metric: metric.to_owned(),
+        metric,
         value,
         relation,
     };
@@ -98,20 +98,20 @@ fn paper(crowded: bool) -> Vec<PaperValue> {
         return Vec::new();
     }
     vec![
-        value("elm@R1", "throughput_kbps", 783.0, Relation::Equal),
-        value("rlc@R1", "throughput_kbps", 470.0, Relation::Equal),
-        value("tcp@R1", "throughput_kbps", 912.0, Relation::Equal),
-        value("elm@R2", "throughput_kbps", 1076.0, Relation::Equal),
-        value("rlc@R2", "throughput_kbps", 641.0, Relation::Equal),
-        value("tcp@R2", "throughput_kbps", 1429.0, Relation::Equal),
-        value("elm@R1", "level_changes", 12.0, Relation::About),
-        value("elm@R2", "level_changes", 10.0, Relation::Below),
-        value("rlc@R1", "level_changes", 430.0, Relation::About),
-        value("rlc@R2", "level_changes", 300.0, Relation::Above),
-        value("R1/elm", "jain_index", 0.9921, Relation::Equal),
-        value("R1/rlc", "jain_index", 0.9072, Relation::Equal),
-        value("R2/elm", "jain_index", 0.9801, Relation::Equal),
-        value("R2/rlc", "jain_index", 0.8733, Relation::Equal),
+        value("elm@R1", Metric::ThroughputKbps, 783.0, Relation::Equal),
+        value("rlc@R1", Metric::ThroughputKbps, 470.0, Relation::Equal),
+        value("tcp@R1", Metric::ThroughputKbps, 912.0, Relation::Equal),
+        value("elm@R2", Metric::ThroughputKbps, 1076.0, Relation::Equal),
+        value("rlc@R2", Metric::ThroughputKbps, 641.0, Relation::Equal),
+        value("tcp@R2", Metric::ThroughputKbps, 1429.0, Relation::Equal),
+        value("elm@R1", Metric::LevelChanges, 12.0, Relation::About),
+        value("elm@R2", Metric::LevelChanges, 10.0, Relation::Below),
+        value("rlc@R1", Metric::LevelChanges, 430.0, Relation::About),
+        value("rlc@R2", Metric::LevelChanges, 300.0, Relation::Above),
+        value("R1/elm", Metric::JainIndex, 0.9921, Relation::Equal),
+        value("R1/rlc", Metric::JainIndex, 0.9072, Relation::Equal),
+        value("R2/elm", Metric::JainIndex, 0.9801, Relation::Equal),
+        value("R2/rlc", Metric::JainIndex, 0.8733, Relation::Equal),
     ]
 }
 

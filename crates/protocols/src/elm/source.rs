@@ -9,14 +9,14 @@ use layercast_core::contract::{ActionQueue, Endpoint, Estimates, Input, Payload,
 use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Duration, Layer, Level, Pacer, Rate, RateEstimate, Time, WireSeq};
+use layercast_core::units::{Duration, Layer, Level, RateEstimate, Time, WireSeq};
 use layercast_kit::counters::SourceCounters;
 use layercast_kit::estimator::rtt_sample;
 use layercast_kit::feedback::TokenBucket;
+use layercast_kit::pacing::LayerClocks;
 
-/// A layer that is further behind than this restarts from the present time: after a stall, a host does not
-/// catch up with a burst.
-const MAX_BEHIND: Duration = Duration::from_ms(100);
+/// After a stall longer than this a layer goes on from now.
+const LONGEST_LAG: Duration = Duration::from_ms(100);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -30,13 +30,6 @@ enum State {
     Stopped,
 }
 
-#[derive(Clone, Debug)]
-struct SendingLayer {
-    pacer: Pacer,
-    seq: WireSeq,
-    entry: TableEntry,
-}
-
 /// The source of an ELM session.
 #[derive(Clone, Debug)]
 pub struct Source {
@@ -45,10 +38,9 @@ pub struct Source {
     stream: Stream,
     state: State,
     session: u32,
-    layers: Vec<SendingLayer>,
-    /// The next departure of each layer.
-    next: (Time, usize),
-    table_next: usize,
+    clocks: LayerClocks,
+    /// The layer whose rate the next base packet tells.
+    table_next: u16,
     control: FeedbackControl,
     bucket: TokenBucket,
     echoes: EchoQueue,
@@ -63,8 +55,7 @@ impl Source {
         Source {
             state: State::Idle,
             session: stream.bits() as u32,
-            layers: Vec::with_capacity(usize::from(plan.layers.count())),
-            next: (Time::MAX, 0),
+            clocks: LayerClocks::with_longest_lag(LONGEST_LAG),
             table_next: 0,
             control: FeedbackControl::new(options, Time::ZERO),
             bucket: TokenBucket::new(10.0 * options.feedback_target, Time::ZERO),
@@ -94,72 +85,36 @@ impl Source {
     }
 
     fn start(&mut self, now: Time) {
+        self.state = State::Sending;
         let random_start = self.options.first_sequence == FirstSequence::Random;
-        for index in 0..self.plan.layers.count().min(MAX_LAYERS) {
-            let rate = self.plan.layers.rate(Layer(index));
-            let pacer = Pacer::new(now, self.plan.packet_size, rate);
-            let seq = WireSeq(if random_start { self.stream.bits() as u32 } else { 0 });
-            self.layers.push(SendingLayer { pacer, seq, entry: TableEntry::new(Layer(index), rate) });
-        }
+        let layers = 0..self.plan.layers.count().min(MAX_LAYERS);
+        let number = |_| WireSeq(if random_start { self.stream.bits() as u32 } else { 0 });
+        let numbers: Vec<WireSeq> = layers.map(number).collect();
+        self.clocks.begin_at(now, &self.plan, numbers, &mut self.stream, false);
         self.control = FeedbackControl::new(&self.options, now);
         self.bucket = TokenBucket::new(10.0 * self.options.feedback_target, now);
-        self.resume(now);
-    }
-
-    /// Every layer first sends at a random moment within one spacing, so that layers and sessions
-    /// are not synchronised.
-    fn resume(&mut self, now: Time) {
-        self.state = State::Sending;
-        for layer in &mut self.layers {
-            let phase = self.stream.uniform_duration(layer.pacer.spacing());
-            layer.pacer.reschedule(now + phase);
-        }
-        self.find_next();
-    }
-
-    fn find_next(&mut self) {
-        let mut next = (Time::MAX, 0);
-        for (index, layer) in self.layers.iter().enumerate() {
-            if layer.pacer.next() < next.0 {
-                next = (layer.pacer.next(), index);
-            }
-        }
-        self.next = next;
     }
 
     fn send_due(&mut self, now: Time) {
-        while self.next.0 <= now && self.state == State::Sending {
-            let (at, index) = self.next;
-            if now.since(at) > MAX_BEHIND
-                && let Some(layer) = self.layers.get_mut(index)
-            {
-                layer.pacer.reschedule(now);
-            }
-            self.send(now, index, false);
-            if let Some(layer) = self.layers.get_mut(index) {
-                layer.pacer.advance();
-            }
-            self.find_next();
+        while let Some((layer, seq)) = self.clocks.take_due(now) {
+            self.send(now, layer, seq, false);
         }
     }
 
-    fn send(&mut self, now: Time, index: usize, end_of_session: bool) {
-        let base = if index == 0 { Some(self.base(now)) } else { None };
-        let layer_count = self.layers.len() as u8;
-        let Some(layer) = self.layers.get_mut(index) else { return };
+    fn send(&mut self, now: Time, layer: Layer, seq: WireSeq, end_of_session: bool) {
+        let base = (layer == Layer::BASE).then(|| self.base(now));
         let data = Data {
             session: self.session,
-            layer: index as u8,
-            layer_count,
+            layer: layer.0 as u8,
+            layer_count: self.clocks.count() as u8,
             end_of_session,
-            seq: layer.seq,
+            seq,
             timestamp_us: now.as_wire_us(),
             base,
         };
-        layer.seq = layer.seq.next();
         self.counters.sent += 1;
         self.actions.send(Send {
-            target: Target::Channel(Layer(index as u16).channel()),
+            target: Target::Channel(layer.channel()),
             header: Header::Data(data),
             size: self.plan.packet_size,
             payload: if end_of_session { Payload::None } else { Payload::Next },
@@ -168,10 +123,9 @@ impl Source {
     }
 
     fn base(&mut self, now: Time) -> Base {
-        let index = self.table_next;
-        self.table_next = if index + 1 < self.layers.len() { index + 1 } else { 0 };
-        let entry =
-            self.layers.get(index).map_or(TableEntry::new(Layer::BASE, Rate::ZERO), |layer| layer.entry);
+        let layer = Layer(self.table_next);
+        self.table_next = if layer.0 + 1 < self.clocks.count() { layer.0 + 1 } else { 0 };
+        let entry = TableEntry::new(layer, self.plan.layers.rate(layer));
         let echo: Option<Echo> = self.echoes.pop(now);
         self.counters.echoes += u64::from(echo.is_some());
         Base { feedback_interval_ms: self.control.interval_ms(), entry, echo }
@@ -203,7 +157,8 @@ impl Source {
     fn stop(&mut self, now: Time) {
         if self.state == State::Sending || self.state == State::Paused {
             for _ in 0..self.options.end_packets {
-                self.send(now, 0, true);
+                let seq = self.clocks.take_number(Layer::BASE);
+                self.send(now, Layer::BASE, seq, true);
             }
         }
         self.state = State::Stopped;
@@ -224,8 +179,14 @@ impl Endpoint for Source {
                 Header::Data(_) => self.counters.invalid += 1,
             },
             Input::SendRefused(_) => self.counters.refused += 1,
-            Input::DataExhausted if self.state == State::Sending => self.state = State::Paused,
-            Input::DataAvailable if self.state == State::Paused => self.resume(now),
+            Input::DataExhausted if self.state == State::Sending => {
+                self.state = State::Paused;
+                self.clocks.pause();
+            }
+            Input::DataAvailable if self.state == State::Paused => {
+                self.state = State::Sending;
+                self.clocks.resume(now, &mut self.stream);
+            }
             Input::Finish | Input::Stop => self.stop(now),
             _ => {}
         }
@@ -240,20 +201,16 @@ impl Endpoint for Source {
     }
 
     fn deadline(&self) -> Option<Time> {
-        match self.state {
-            State::Sending => Some(self.next.0.min(self.control.next_check())),
-            State::Paused => Some(self.control.next_check()),
-            State::Idle | State::Stopped => None,
-        }
+        let check = self.control.next_check();
+        let is_open = matches!(self.state, State::Sending | State::Paused);
+        is_open.then(|| self.clocks.next().map_or(check, |next| next.min(check)))
     }
 
     fn estimates(&self, _now: Time) -> Estimates {
         let layers = &self.plan.layers;
-        let rate = match self.layers.len() {
-            0 => RateEstimate::Unknown,
-            count => RateEstimate::Known(layers.cumulative(Layer(count as u16 - 1))),
-        };
-        let level = Level::from_count(self.layers.len() as u16);
+        let level = Level::from_count(self.clocks.count());
+        let known = |top| RateEstimate::Known(layers.cumulative(top));
+        let rate = level.top().map_or(RateEstimate::Unknown, known);
         Estimates { level, rate, smoothed_rate: rate, rtt: self.rtt, ..Estimates::default() }
     }
 

@@ -159,8 +159,8 @@ impl Source {
         self.channels.iter_mut().for_each(|channel| channel.in_slot = false);
         for index in 0..self.layers.len() {
             let layer = Layer(index as u16);
-            let Some(source) = self.layers.get_mut(index) else { continue };
-            // A receiver learns from the base layer that a slot has begun.
+            let source = &mut self.layers[index];
+            // A receiver learns from the base that a slot has begun.
             source.packets = source.draw_packets(u32::from(layer == Layer::BASE));
             source.sent = 0;
             source.channel = self.layering.channel_of(layer, self.slot).unwrap_or_default();
@@ -172,9 +172,10 @@ impl Source {
     /// Sets the next departure of a layer in the slot that begins at `begins`.
     fn schedule(&mut self, layer: usize, begins: Time) {
         let slot = self.slot_duration();
-        let Some(source) = self.layers.get_mut(layer).filter(|source| source.sent < source.packets) else {
+        let source = &mut self.layers[layer];
+        if source.sent >= source.packets {
             return;
-        };
+        }
         let distance = slot.scaled(1.0 / f64::from(source.packets));
         let place = (source.phase + f64::from(source.sent)) / f64::from(source.packets);
         let jitter = self.settings.packet_jitter.min(distance.scaled(0.1));
@@ -213,7 +214,7 @@ impl Source {
     /// late.
     fn depart(&mut self, layer: usize, lag: Duration) {
         let begins = self.start + self.slot_duration() * self.slot;
-        let Some(source) = self.layers.get_mut(layer) else { return };
+        let source = &mut self.layers[layer];
         source.sent += 1;
         let (channel, begins_slot) = (source.channel, layer == 0 && source.sent == 1);
         if begins_slot || lag <= self.settings.slot.scaled(LONGEST_LAG) {
@@ -234,12 +235,11 @@ impl Source {
             end_of_session: self.last_slot.is_some(),
             ..Header::default()
         };
-        if let Some(source) = self.channels.get_mut(channel.index()) {
-            header.seq = source.seq;
-            header.first_of_slot = !source.in_slot;
-            source.seq = source.seq.wrapping_add(1);
-            source.in_slot = true;
-        }
+        let source = &mut self.channels[channel.index()];
+        header.seq = source.seq;
+        header.first_of_slot = !source.in_slot;
+        source.seq = source.seq.wrapping_add(1);
+        source.in_slot = true;
         header
     }
 

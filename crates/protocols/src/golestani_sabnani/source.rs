@@ -87,7 +87,7 @@ impl Source {
             return;
         };
         let least = self.members.least();
-        let Some(member) = self.members.at(place) else { return };
+        let member = self.members.at(place);
         if !sample_rtt(&mut member.rtt, now, report.heard_us) {
             self.paced_sender.counters.invalid += 1;
             return;

@@ -120,7 +120,7 @@ impl Source {
             self.paced_sender.counters.surplus_reports += 1;
             return;
         };
-        let Some(member) = self.members.at(place) else { return };
+        let member = self.members.at(place);
         if !sample_rtt(&mut member.rtt, now, report.heard_us) {
             self.paced_sender.counters.invalid += 1;
             return;

@@ -3,22 +3,23 @@
 mod layer;
 mod losses;
 
+use alloc::vec;
 use alloc::vec::Vec;
 
-use self::layer::{LayerReceiver, NewLosses};
+use self::layer::{LayerReceiver, NewLosses, widen};
 use self::losses::RecentLosses;
 use super::points::spacing_factor;
 use super::{Header, MAX_LAYERS, Options};
 use layercast_core::contract::{
-    Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Origin, Timers, TraceEvent,
+    Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Timers, TraceEvent,
 };
 use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::timers;
 use layercast_core::units::{Channel, Layer, Level, Time, WireSeq};
-use layercast_kit::estimator::{ArrivalClass, SendTime, SequenceTracker, max_gap_for};
-use layercast_kit::silence::{SILENCE, after_silence};
+use layercast_kit::estimator::max_gap_for;
+use layercast_kit::layers::CumulativeLayers;
 
 /// How far a point's number may lie behind the newest and still be a repetition.
 const REPEATED_POINTS: i32 = 16;
@@ -29,8 +30,9 @@ pub struct Receiver {
     options: Options,
     plan: SessionPlan,
     is_running: bool,
-    level: Level,
-    layers: Vec<LayerReceiver>,
+    layers: CumulativeLayers,
+    /// What points and bursts said, by layer.
+    heard: Vec<LayerReceiver>,
     deaf_until: Time,
     losses: RecentLosses,
     /// Losses of any kind since the last point at this level.
@@ -40,7 +42,6 @@ pub struct Receiver {
     newest_point: Option<WireSeq>,
     /// Points of the top layer at which a join was open, and those at which nothing spoke against it.
     points: (u64, u64),
-    last_heard: Time,
     timers: Timers<Timer>,
     actions: ActionQueue<Header>,
 }
@@ -57,26 +58,22 @@ impl Receiver {
     /// A receiver for the layers of `plan`, at most [`MAX_LAYERS`] of them. It needs no randomness; the
     /// stream is taken so that all receivers are made alike.
     pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Receiver {
-        let layer_receiver = |layer: Layer| {
-            // Numbers have 16 bits, so a jump by more than a quarter of them is never taken for loss.
-            let max_gap = max_gap_for(plan.layers.rate(layer), plan.packet_size).min(1 << 14);
-            let tracker = SequenceTracker::new(layer, options.reorder, max_gap);
-            LayerReceiver { tracker, burst: None, point_accepted: None }
-        };
+        // Numbers have 16 bits, so a jump by more than a quarter of them is never taken for loss.
+        let max_gap = |layer| max_gap_for(plan.layers.rate(layer), plan.packet_size).min(1 << 14);
         let count = plan.layers.count().min(MAX_LAYERS);
+        let max_gaps = (0..count).map(Layer).map(max_gap);
         Receiver {
-            layers: (0..count).map(Layer).map(layer_receiver).collect(),
+            layers: CumulativeLayers::new(max_gaps, options.reorder, options.late_limit),
+            heard: vec![LayerReceiver::default(); usize::from(count)],
             losses: RecentLosses::new(options.loss_limit, options.loss_window),
             options: options.clone(),
             plan,
             is_running: false,
-            level: Level::NONE,
             deaf_until: Time::ZERO,
             lost_since_point: 0,
             armed: false,
             newest_point: None,
             points: (0, 0),
-            last_heard: Time::ZERO,
             timers: Timers::default(),
             actions: ActionQueue::default(),
         }
@@ -85,35 +82,23 @@ impl Receiver {
     fn on_packet(&mut self, now: Time, arrival: &Arrival<Header>) {
         let header = arrival.header;
         let layer = header.layer();
-        // A packet that came on another channel than it says, or that still arrives after a leave.
-        if arrival.origin != Origin::Channel(layer.channel()) || !self.level.holds(layer) {
+        if !self.layers.accepts(arrival.origin, layer) {
             return;
         }
-        let Some(receiver) = self.layers.get_mut(layer.index()) else { return };
-        self.last_heard = now;
-        let wire = receiver.widen(header.seq);
+        let wire = widen(header.seq, self.layers.tracker(layer));
         let mut losses = NewLosses::default();
-        let burst = receiver.learn_burst(&header, wire);
-        let (_, class) =
-            receiver.tracker.on_packet(wire, SendTime::from(now), now, |lost| losses.add(lost, burst));
+        let burst = self.heard[layer.index()].learn_burst(&header, wire);
+        let class =
+            self.layers.on_packet(now, layer, wire, &mut self.actions, |lost| losses.add(lost, burst));
         if class.counts() {
             self.losses.on_packet();
         }
-        if class == ArrivalClass::Resynchronised {
-            self.actions.trace(TraceEvent::Resynchronised { layer });
-        }
         self.on_losses(now, losses);
         // Points are for packets that are new: a repeated or wild one may be a forgery or an echo.
-        if header.is_point && class.counts() && self.level.top() == Some(layer) {
+        if header.is_point && class.counts() && self.layers.level().top() == Some(layer) {
             self.on_point(now, layer, header.point);
         }
         self.watch_holes();
-    }
-
-    /// Packets received and lost, on all layers.
-    fn counts(&self) -> (u64, u64) {
-        let counts = self.layers.iter().map(|layer| layer.tracker.counts());
-        counts.fold((0, 0), |sum, layer| (sum.0 + layer.received, sum.1 + layer.lost))
     }
 
     fn is_deaf(&self, now: Time) -> bool {
@@ -123,7 +108,7 @@ impl Receiver {
     fn on_losses(&mut self, now: Time, losses: NewLosses) {
         if self.is_deaf(now) {
             // Losses do not count now, and holes of now must not count later.
-            self.layers.iter_mut().for_each(|layer| layer.tracker.forgive());
+            self.layers.forgive();
             return;
         }
         self.lost_since_point = self.lost_since_point.saturating_add(losses.in_burst + losses.normal);
@@ -133,12 +118,13 @@ impl Receiver {
         }
         self.actions.trace(TraceEvent::LossEvent { layer, first_lost });
         self.losses.clear();
-        if self.level.layer_count() > 1 {
-            self.change_level(Level::from_count(self.level.layer_count() - 1), Cause::Loss);
+        let held = self.layers.level().layer_count();
+        if held > 1 {
+            self.change_level(Level::from_count(held - 1), Cause::Loss);
             self.lost_since_point = 0;
             self.deaf_until = now + self.options.deaf();
             self.armed &= !self.options.skip_point_after_deaf;
-            self.layers.iter_mut().for_each(|layer| layer.tracker.forgive());
+            self.layers.forgive();
         }
     }
 
@@ -149,20 +135,16 @@ impl Receiver {
             return;
         }
         self.newest_point = Some(number);
-        if let Some(receiver) = self.layers.get_mut(layer.index()) {
-            receiver.point_accepted = Some(now);
-        }
+        self.heard[layer.index()].point_accepted = Some(now);
         if self.is_deaf(now) {
             return;
         }
-        let held = usize::from(self.level.layer_count());
-        let missing: u64 = self.layers.iter().take(held).map(|layer| layer.tracker.missing()).sum();
-        let clean = missing == 0 && self.lost_since_point <= self.options.losses_accepted;
+        let clean = self.layers.missing() == 0 && self.lost_since_point <= self.options.losses_accepted;
         self.points.0 += 1;
         self.points.1 += u64::from(clean);
         self.lost_since_point = 0;
         let watched = core::mem::replace(&mut self.armed, true);
-        if watched && clean && held < self.layers.len() {
+        if watched && clean && layer.above().0 < self.layers.count() {
             self.change_level(Level::up_to(layer.above()), Cause::SynchronisationPoint);
             self.armed = !self.options.wait_after_join;
         }
@@ -171,59 +153,30 @@ impl Receiver {
     /// Whether a point comes too soon after the last one of its layer to be true. A point rides on
     /// the first packet after its time, so two of them may be one packet closer than their times.
     fn is_too_early(&self, now: Time, layer: Layer) -> bool {
-        let Some(last) = self.layers.get(layer.index()).and_then(|layer| layer.point_accepted) else {
-            return false;
-        };
+        let Some(last) = self.heard[layer.index()].point_accepted else { return false };
         let spacing = self.options.sp_spacing * spacing_factor(self.options.spacing_rule, layer);
         let one_packet = self.plan.layers.rate(layer).time_to_send(self.plan.packet_size);
         now.since(last) < spacing.scaled(self.options.spacing_guard).saturating_sub(one_packet)
     }
 
-    /// Joins or leaves layers until `to` is held.
     fn change_level(&mut self, to: Level, cause: Cause) {
-        let from = self.level;
-        if from == to {
-            return;
-        }
-        for layer in (to.layer_count()..from.layer_count()).rev() {
-            self.actions.leave(Channel(layer));
-            self.forget(Layer(layer));
-        }
-        for layer in from.layer_count()..to.layer_count() {
-            self.actions.join(Channel(layer));
-            self.forget(Layer(layer));
-        }
-        self.level = to;
-        self.actions.trace(TraceEvent::LevelChanged { from, to, cause });
-    }
-
-    fn forget(&mut self, layer: Layer) {
-        if let Some(receiver) = self.layers.get_mut(layer.index()) {
-            receiver.tracker.reset();
-            receiver.burst = None;
-        }
+        let from = self.layers.level();
+        self.layers.change(to, cause, &mut self.actions);
+        self.forget_bursts(from.min(to));
     }
 
     fn on_join_failed(&mut self, channel: Channel) {
-        let failed = Layer(channel.0);
-        if !self.level.holds(failed) {
-            return;
-        }
-        // The failed channel is not held, so it must not be left; those above it have no use now.
-        self.change_level(Level::up_to(failed), Cause::JoinFailed);
-        let (from, to) = (self.level, Level::from_count(channel.0));
-        self.forget(failed);
-        self.level = to;
-        self.actions.trace(TraceEvent::LevelChanged { from, to, cause: Cause::JoinFailed });
+        self.layers.on_join_failed(Layer(channel.0), &mut self.actions);
+        self.forget_bursts(self.layers.level());
     }
 
-    /// With `reorder` above 1 a missing packet may become lost by age alone.
+    /// What bursts said of layers above `held` says nothing of their next time.
+    fn forget_bursts(&mut self, held: Level) {
+        self.heard.iter_mut().skip(usize::from(held.layer_count())).for_each(|layer| layer.burst = None);
+    }
+
     fn watch_holes(&mut self) {
-        if self.options.reorder == 1 {
-            return;
-        }
-        let due = |layer: &LayerReceiver| layer.tracker.deadline(self.options.late_limit);
-        self.timers.set(Timer::Late, self.layers.iter().filter_map(due).min());
+        self.timers.set(Timer::Late, self.layers.late_at());
     }
 
     fn on_timers(&mut self, now: Time) {
@@ -237,19 +190,14 @@ impl Receiver {
 
     fn on_late(&mut self, now: Time) {
         let mut losses = NewLosses::default();
-        for receiver in &mut self.layers {
-            let burst = receiver.burst;
-            receiver.tracker.expire(now, self.options.late_limit, |lost| losses.add(lost, burst));
-        }
+        let heard = &self.heard;
+        self.layers.expire(now, |lost| losses.add(lost, heard[lost.layer.index()].burst));
         self.on_losses(now, losses);
         self.watch_holes();
     }
 
     fn on_silence_timer(&mut self, now: Time) {
-        if self.level == Level::NONE {
-            self.change_level(Level::up_to(Layer::BASE), Cause::Start);
-        }
-        let next = after_silence(now, self.last_heard, &mut self.actions);
+        let next = self.layers.on_silence(now, &mut self.actions);
         self.timers.arm(Timer::Silence, next);
     }
 }
@@ -261,9 +209,7 @@ impl Endpoint for Receiver {
         match input {
             Input::Start => {
                 self.is_running = true;
-                self.last_heard = now;
-                self.timers.arm(Timer::Silence, now + SILENCE);
-                self.change_level(Level::up_to(Layer::BASE), Cause::Start);
+                self.timers.arm(Timer::Silence, self.layers.begin(now, &mut self.actions));
             }
             _ if !self.is_running => {}
             Input::Packet(arrival) => self.on_packet(now, &arrival),
@@ -291,16 +237,14 @@ impl Endpoint for Receiver {
     }
 
     fn estimates(&self, _now: Time) -> Estimates {
-        let (received, lost) = self.counts();
-        let loss = (lost + received > 0).then(|| lost as f64 / (lost + received) as f64);
-        Estimates { level: self.level, loss, ..Estimates::default() }
+        Estimates { level: self.layers.level(), loss: self.layers.loss(), ..Estimates::default() }
     }
 
     gauges! { |self, now|
         /// Data packets that counted.
-        count received in "packets" = self.counts().0;
+        count received in "packets" = self.layers.counts().0;
         /// Packets found missing.
-        count lost in "packets" = self.counts().1;
+        count lost in "packets" = self.layers.counts().1;
         /// Synchronisation points of the top layer, outside of deaf periods.
         count sync_points in "points" = self.points.0;
         /// Of these, points before which too few losses came to forbid a join.

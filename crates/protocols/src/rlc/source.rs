@@ -87,12 +87,11 @@ impl Source {
             if !lagging {
                 self.depart(layer, at);
             }
-            if let Some(source) = self.layers.get_mut(layer.index()) {
-                if lagging {
-                    source.pacer.reschedule(now);
-                } else {
-                    source.pacer.advance();
-                }
+            let pacer = &mut self.layers[layer.index()].pacer;
+            if lagging {
+                pacer.reschedule(now);
+            } else {
+                pacer.advance();
             }
         }
     }
@@ -109,7 +108,7 @@ impl Source {
         }
         let (window, size) = (self.window, self.plan.packet_size);
         let newest = newest_point(self.options.spacing_rule, layer, intervals);
-        let Some(source) = self.layers.get_mut(layer.index()) else { return };
+        let source = &mut self.layers[layer.index()];
         source.meet_point(newest);
         let copies = self.options.point_copies;
         if source.copies_due(copies) {

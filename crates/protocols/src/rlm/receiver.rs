@@ -3,8 +3,6 @@
 mod memory;
 mod states;
 
-use alloc::vec::Vec;
-
 use self::memory::{LevelMemory, Senders};
 use self::states::State;
 use super::source::{ANNOUNCEMENT_SIZE, control_channel};
@@ -16,11 +14,11 @@ use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::timers;
-use layercast_core::units::{Channel, Layer, Level, Time};
-use layercast_kit::estimator::{ArrivalClass, Packet, SendTime, SequenceTracker, max_gap_for};
-use layercast_kit::silence::{SILENCE, after_silence};
+use layercast_core::units::{Layer, Level, Time};
+use layercast_kit::estimator::max_gap_for;
+use layercast_kit::layers::CumulativeLayers;
 
-/// The receiver of a session. Levels are numbered as in the sources: `held` is how many layers it holds.
+/// The receiver of a session.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     options: Options,
@@ -30,17 +28,15 @@ pub struct Receiver {
     own: u32,
     is_running: bool,
     state: State,
-    held: u16,
+    layers: CumulativeLayers,
     detection: DetectionTime,
     join_timers: JoinTimers,
     memory: LevelMemory,
     senders: Senders,
-    trackers: Vec<SequenceTracker>,
     /// Own experiments, and those of them that failed.
     experiments: (u64, u64),
     /// Packets received and lost when the measurement began.
     measured_from: (u64, u64),
-    last_heard: Time,
     timers: Timers<Timer>,
     actions: ActionQueue<Header>,
 }
@@ -60,14 +56,12 @@ timers! {
 impl Receiver {
     /// A receiver of a session. Times of experiments come from `stream`.
     pub fn new(options: &Options, plan: SessionPlan, mut stream: Stream) -> Receiver {
-        let tracker = |layer: Layer| {
-            let max_gap = max_gap_for(plan.layers.rate(layer), plan.packet_size);
-            SequenceTracker::new(layer, options.reorder, max_gap)
-        };
+        let max_gap = |layer| max_gap_for(plan.layers.rate(layer), plan.packet_size);
+        let max_gaps = plan.layers.layers().map(max_gap);
         let levels = plan.layers.count();
         Receiver {
             own: stream.bits() as u32,
-            trackers: plan.layers.layers().map(tracker).collect(),
+            layers: CumulativeLayers::new(max_gaps, options.reorder, options.late_limit),
             detection: DetectionTime::new(options),
             join_timers: JoinTimers::new(options, levels),
             memory: LevelMemory::new(levels),
@@ -77,10 +71,8 @@ impl Receiver {
             stream,
             is_running: false,
             state: State::Steady,
-            held: 0,
             experiments: (0, 0),
             measured_from: (0, 0),
-            last_heard: Time::ZERO,
             timers: Timers::default(),
             actions: ActionQueue::default(),
         }
@@ -88,8 +80,7 @@ impl Receiver {
 
     fn begin(&mut self, now: Time) {
         self.is_running = true;
-        self.last_heard = now;
-        self.timers.arm(Timer::Silence, now + SILENCE);
+        self.timers.arm(Timer::Silence, self.layers.listen(now));
         if self.options.shared_learning {
             self.actions.join(control_channel(&self.plan));
         }
@@ -98,22 +89,15 @@ impl Receiver {
     }
 
     fn on_data(&mut self, now: Time, origin: Origin, data: Data) {
-        // A packet that came on another channel than it says, or that still arrives after a leave.
-        if origin != Origin::Channel(data.layer.channel()) || data.layer.0 >= self.held {
+        if !self.layers.accepts(origin, data.layer) {
             return;
         }
-        let Some(tracker) = self.trackers.get_mut(data.layer.index()) else { return };
-        self.last_heard = now;
         let mut lost = None;
-        let note = |packet: &Packet| {
+        let class = self.layers.on_packet(now, data.layer, data.seq, &mut self.actions, |packet| {
             lost.get_or_insert(packet.seq);
-        };
-        let (_, class) = tracker.on_packet(data.seq, SendTime::from(now), now, note);
+        });
         if class.counts() {
             self.memory.on_packet(data.layer);
-        }
-        if class == ArrivalClass::Resynchronised {
-            self.actions.trace(TraceEvent::Resynchronised { layer: data.layer });
         }
         if let Some(first_lost) = lost {
             self.actions.trace(TraceEvent::LossEvent { layer: data.layer, first_lost });
@@ -129,19 +113,16 @@ impl Receiver {
             && made.from != self.own
             && (1..=self.plan.layers.count()).contains(&level);
         if is_true && self.senders.allow(made.from, now, self.detection.mean_s) {
-            self.memory.on_join(level, now, level > self.held);
+            self.memory.on_join(level, now, level > self.held());
         }
     }
 
     /// Joins the next layer. An experiment is announced.
     fn add_layer(&mut self, now: Time, cause: Cause) {
-        let from = Level::from_count(self.held);
-        self.actions.join(Channel(self.held));
-        self.forget(self.held);
-        self.held += 1;
-        self.memory.on_own_join(self.held, now);
+        let (from, to) = (self.layers.level(), Level::from_count(self.held() + 1));
+        self.layers.hold(to, &mut self.actions);
+        self.memory.on_own_join(self.held(), now);
         self.experiments.0 += u64::from(cause == Cause::Experiment);
-        let to = Level::from_count(self.held);
         if cause == Cause::Experiment && self.options.shared_learning {
             let made = Announcement { level: to, from: self.own };
             self.actions.send(Send::report(Header::Announcement(made), ANNOUNCEMENT_SIZE));
@@ -151,18 +132,10 @@ impl Receiver {
 
     /// Leaves the top layer, but never the base.
     fn drop_layer(&mut self, now: Time) {
-        if self.held <= 1 {
+        if self.held() <= 1 {
             return;
         }
-        let from = Level::from_count(self.held);
-        self.held -= 1;
-        self.actions.leave(Channel(self.held));
-        self.forget(self.held);
-        self.actions.trace(TraceEvent::LevelChanged {
-            from,
-            to: Level::from_count(self.held),
-            cause: Cause::Loss,
-        });
+        self.layers.change(Level::from_count(self.held() - 1), Cause::Loss, &mut self.actions);
         // ns-2 leaves the timer off that was not armed at the top, and never joins again.
         if self.timers.at(Timer::Join).is_none() {
             self.arm_join(now);
@@ -170,54 +143,34 @@ impl Receiver {
     }
 
     fn leave_all(&mut self) {
-        let from = Level::from_count(self.held);
-        for channel in (0..self.held).rev() {
-            self.actions.leave(Channel(channel));
-        }
+        let from = self.layers.level();
+        self.layers.hold(Level::NONE, &mut self.actions);
         if self.options.shared_learning {
             self.actions.leave(control_channel(&self.plan));
         }
-        self.held = 0;
         if from != Level::NONE {
             self.actions.trace(TraceEvent::LevelChanged { from, to: Level::NONE, cause: Cause::Stop });
         }
     }
 
-    fn forget(&mut self, layer: u16) {
-        if let Some(tracker) = self.trackers.get_mut(usize::from(layer)) {
-            tracker.reset();
-        }
+    fn held(&self) -> u16 {
+        self.layers.level().layer_count()
     }
 
-    fn on_join_failed(&mut self, now: Time, channel: Channel) {
-        if channel.0 >= self.held {
+    fn on_join_failed(&mut self, now: Time, failed: Layer) {
+        let from = self.layers.level();
+        if !from.holds(failed) {
             return;
         }
-        let from = Level::from_count(self.held);
-        for above in (channel.0 + 1..self.held).rev() {
-            self.actions.leave(Channel(above));
-            self.forget(above);
-        }
-        self.forget(channel.0);
-        self.held = channel.0;
-        let note =
-            TraceEvent::LevelChanged { from, to: Level::from_count(self.held), cause: Cause::JoinFailed };
-        self.actions.trace(note);
+        self.layers.hold(Level::up_to(failed), &mut self.actions);
+        self.layers.give_up(failed);
+        let to = self.layers.level();
+        self.actions.trace(TraceEvent::LevelChanged { from, to, cause: Cause::JoinFailed });
         self.arm_join(now);
     }
 
-    fn counts(&self) -> (u64, u64) {
-        let counts = self.trackers.iter().map(SequenceTracker::counts);
-        counts.fold((0, 0), |sum, layer| (sum.0 + layer.received, sum.1 + layer.lost))
-    }
-
-    /// With `reorder` above 1 a missing packet may become lost by age alone.
     fn watch_holes(&mut self) {
-        if self.options.reorder == 1 {
-            return;
-        }
-        let due = |tracker: &SequenceTracker| tracker.deadline(self.options.late_limit);
-        self.timers.set(Timer::Late, self.trackers.iter().filter_map(due).min());
+        self.timers.set(Timer::Late, self.layers.late_at());
     }
 
     fn on_timers(&mut self, now: Time) {
@@ -233,9 +186,7 @@ impl Receiver {
 
     fn on_late(&mut self, now: Time) {
         let mut any = false;
-        for tracker in &mut self.trackers {
-            tracker.expire(now, self.options.late_limit, |_| any = true);
-        }
+        self.layers.expire(now, |_| any = true);
         if any {
             self.on_loss(now);
         }
@@ -243,11 +194,11 @@ impl Receiver {
     }
 
     fn on_silence_timer(&mut self, now: Time) {
-        if self.held == 0 {
+        if self.held() == 0 {
             self.add_layer(now, Cause::Start);
             self.arm_join(now);
         }
-        let next = after_silence(now, self.last_heard, &mut self.actions);
+        let next = self.layers.on_silence(now, &mut self.actions);
         self.timers.arm(Timer::Silence, next);
     }
 }
@@ -265,7 +216,7 @@ impl Endpoint for Receiver {
             Input::Packet(Arrival { origin, header: Header::Announcement(made), .. }) => {
                 self.on_announcement(now, origin, made);
             }
-            Input::JoinFailed(channel, _) => self.on_join_failed(now, channel),
+            Input::JoinFailed(channel, _) => self.on_join_failed(now, Layer(channel.0)),
             Input::Stop => {
                 self.leave_all();
                 self.is_running = false;
@@ -289,16 +240,14 @@ impl Endpoint for Receiver {
     }
 
     fn estimates(&self, _now: Time) -> Estimates {
-        let (received, lost) = self.counts();
-        let loss = (received + lost > 0).then(|| lost as f64 / (received + lost) as f64);
-        Estimates { level: Level::from_count(self.held), loss, ..Estimates::default() }
+        Estimates { level: self.layers.level(), loss: self.layers.loss(), ..Estimates::default() }
     }
 
     gauges! { |self, _now|
         /// Data packets that counted.
-        count received in "packets" = self.counts().0;
+        count received in "packets" = self.layers.counts().0;
         /// Packets found missing.
-        count lost in "packets" = self.counts().1;
+        count lost in "packets" = self.layers.counts().1;
         /// Experiments of this receiver.
         count experiments in "experiments" = self.experiments.0;
         /// Of these, experiments after which loss came soon.
@@ -306,7 +255,7 @@ impl Endpoint for Receiver {
         /// How long loss takes to show after a join (TD).
         value detection_ms in "ms" = self.detection.mean_s * 1e3;
         /// The join timer of the next level.
-        value join_timer_ms in "ms" = self.join_timers.of(self.held + 1) * 1e3;
+        value join_timer_ms in "ms" = self.join_timers.of(self.held() + 1) * 1e3;
     }
 }
 

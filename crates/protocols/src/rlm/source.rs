@@ -38,11 +38,10 @@ impl Source {
     }
 
     fn send_due(&mut self, now: Time) {
-        let (actions, size) = (&mut self.actions, self.plan.packet_size);
-        self.clocks.send_due(now, |layer, seq| {
+        while let Some((layer, seq)) = self.clocks.take_due(now) {
             let header = Header::Data(Data { layer, seq });
-            actions.send(Send::data(layer.channel(), header, size));
-        });
+            self.actions.send(Send::data(layer.channel(), header, self.plan.packet_size));
+        }
     }
 
     /// Receivers cannot send to a group of a single source, so the source speaks for them.

@@ -155,15 +155,14 @@ impl Source {
             return;
         }
         for index in 0..self.groups.len() {
-            while let Some(group) = self.groups.get_mut(index).filter(|group| group.next() <= now) {
+            while self.groups[index].next() <= now {
+                let group = &mut self.groups[index];
                 group.left = group.next();
                 if now.since(group.left) > MAX_BEHIND {
                     group.left = now;
                 }
                 self.send(now, index, false);
-                if let Some(group) = self.groups.get_mut(index) {
-                    group.regulator.advance(now);
-                }
+                self.groups[index].regulator.advance(now);
                 self.regulate();
             }
         }
@@ -174,7 +173,7 @@ impl Source {
 
     fn send(&mut self, now: Time, index: usize, end_of_session: bool) {
         let above = self.groups.get(index + 1).map(|above| FloatRate::from_rate(above.regulator.rate()));
-        let Some(group) = self.groups.get_mut(index) else { return };
+        let group = &mut self.groups[index];
         let tfmcc = group.regulator.data(now, self.session, group.seq, end_of_session);
         group.seq = group.seq.next();
         let header = Data { tfmcc, above: above.unwrap_or(FloatRate::UNBOUNDED), layer: index as u8 };
@@ -190,7 +189,7 @@ impl Source {
 
     fn send_counting(&mut self, now: Time, index: usize) {
         let channel = self.structure.layer_count() + index as u16;
-        let Some(group) = self.counting.get_mut(index) else { return };
+        let group = &mut self.counting[index];
         if group.pacer.next() + MAX_BEHIND < now {
             group.pacer.reschedule(now);
         }

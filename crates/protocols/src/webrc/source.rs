@@ -153,7 +153,7 @@ impl Source {
                 (BASE, number)
             }
             Some(place) => {
-                let Some(wave) = self.active.get_mut(place) else { return };
+                let wave = &mut self.active[place];
                 wave.left -= u64::from(wave.left > 0);
                 wave.schedule(&self.departures);
                 // The last packet of a wave has the largest number (RFC 3738, section 3.1.2).

@@ -1,18 +1,16 @@
 //! The receiver: joins at points of the layer above, leaves on loss, deaf in between.
 
-use alloc::vec::Vec;
-
 use super::{Backoff, Header, Options, Points};
 use layercast_core::contract::{
-    Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Origin, Timers, TraceEvent,
+    Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Timers, TraceEvent,
 };
 use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::timers;
 use layercast_core::units::{Channel, Duration, Layer, Level, Seq, Time};
-use layercast_kit::estimator::{ArrivalClass, SendTime, SequenceTracker, max_gap_for};
-use layercast_kit::silence::{SILENCE, after_silence};
+use layercast_kit::estimator::max_gap_for;
+use layercast_kit::layers::CumulativeLayers;
 
 /// By how much the source's time may run ahead of ours between two base packets: queues and clocks.
 const CLOCK_SLACK: Duration = Duration::from_secs(2);
@@ -26,15 +24,13 @@ pub struct Receiver {
     plan: SessionPlan,
     points: Points,
     is_running: bool,
-    level: Level,
-    trackers: Vec<SequenceTracker>,
+    layers: CumulativeLayers,
     deaf_until: Time,
     /// The source's time on the newest base packet, and when that came.
     clock: Option<(u64, Time)>,
     /// The last point that was acted on.
     acted: Option<(Layer, Time)>,
     backoff: Backoff,
-    last_heard: Time,
     timers: Timers<Timer>,
     actions: ActionQueue<Header>,
 }
@@ -51,22 +47,18 @@ impl Receiver {
     /// A receiver of a session. It needs no randomness; the stream is taken so that all receivers are
     /// made alike.
     pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Receiver {
-        let tracker = |layer: Layer| {
-            let max_gap = max_gap_for(plan.layers.rate(layer), plan.packet_size);
-            SequenceTracker::new(layer, options.reorder, max_gap)
-        };
+        let max_gap = |layer| max_gap_for(plan.layers.rate(layer), plan.packet_size);
+        let max_gaps = plan.layers.layers().map(max_gap);
         Receiver {
-            trackers: plan.layers.layers().map(tracker).collect(),
+            layers: CumulativeLayers::new(max_gaps, options.reorder, options.late_limit),
             points: Points::new(options.base_interval, &plan.layers),
             options: options.clone(),
             plan,
             is_running: false,
-            level: Level::NONE,
             deaf_until: Time::ZERO,
             clock: None,
             acted: None,
             backoff: Backoff::default(),
-            last_heard: Time::ZERO,
             timers: Timers::default(),
             actions: ActionQueue::default(),
         }
@@ -75,20 +67,13 @@ impl Receiver {
     fn on_packet(&mut self, now: Time, arrival: &Arrival<Header>) {
         let header = arrival.header;
         let layer = header.layer;
-        // A packet that came on another channel than it says, or that still arrives after a leave.
-        if arrival.origin != Origin::Channel(layer.channel()) || !self.level.holds(layer) {
+        if !self.layers.accepts(arrival.origin, layer) {
             return;
         }
-        let Some(tracker) = self.trackers.get_mut(layer.index()) else { return };
-        self.last_heard = now;
         let mut first_lost = None;
-        let note = |lost: &layercast_kit::estimator::Packet| {
+        let class = self.layers.on_packet(now, layer, header.seq, &mut self.actions, |lost| {
             first_lost.get_or_insert(lost.seq);
-        };
-        let (_, class) = tracker.on_packet(header.seq, SendTime::from(now), now, note);
-        if class == ArrivalClass::Resynchronised {
-            self.actions.trace(TraceEvent::Resynchronised { layer });
-        }
+        });
         if let Some(first_lost) = first_lost {
             self.on_loss(now, layer, first_lost);
         }
@@ -97,12 +82,6 @@ impl Receiver {
             self.on_time(now, header.ticks);
         }
         self.watch_holes();
-    }
-
-    /// Packets received and lost, on all layers.
-    fn counts(&self) -> (u64, u64) {
-        let counts = self.trackers.iter().map(SequenceTracker::counts);
-        counts.fold((0, 0), |sum, layer| (sum.0 + layer.received, sum.1 + layer.lost))
     }
 
     fn is_deaf(&self, now: Time) -> bool {
@@ -116,10 +95,10 @@ impl Receiver {
         }
         self.actions.trace(TraceEvent::LossEvent { layer, first_lost });
         self.deaf_until = now + self.options.deaf();
-        self.trackers.iter_mut().for_each(SequenceTracker::forgive);
-        let Some(top) = self.level.top().filter(|&top| top != Layer::BASE) else { return };
+        self.layers.forgive();
+        let Some(top) = self.layers.level().top().filter(|&top| top != Layer::BASE) else { return };
         self.judge(now, top);
-        self.change_level(Level::from_count(top.0), Cause::Loss);
+        self.layers.change(Level::from_count(top.0), Cause::Loss, &mut self.actions);
     }
 
     /// Whether the experiment with the layer that is lost now had failed.
@@ -147,7 +126,7 @@ impl Receiver {
         }
         self.clock = Some((ticks, now));
         let possible = now.since(at).scaled(CLOCK_RATE) + CLOCK_SLACK;
-        let above = Layer(self.level.layer_count());
+        let above = Layer(self.layers.level().layer_count());
         if ticks - before > self.points.ticks(possible)
             || self.is_deaf(now)
             || !self.plan.layers.contains(above)
@@ -158,7 +137,7 @@ impl Receiver {
         }
         if !self.options.backoff || self.backoff.on_point(above) {
             self.acted = Some((above, now));
-            self.change_level(Level::up_to(above), Cause::SynchronisationPoint);
+            self.layers.change(Level::up_to(above), Cause::SynchronisationPoint, &mut self.actions);
         }
     }
 
@@ -171,52 +150,16 @@ impl Receiver {
         now.since(last) < least.saturating_sub(base)
     }
 
-    /// Joins or leaves layers until `to` is held.
-    fn change_level(&mut self, to: Level, cause: Cause) {
-        let from = self.level;
-        if from == to {
-            return;
-        }
-        for layer in (to.layer_count()..from.layer_count()).rev() {
-            self.actions.leave(Channel(layer));
-            self.forget(Layer(layer));
-        }
-        for layer in from.layer_count()..to.layer_count() {
-            self.actions.join(Channel(layer));
-            self.forget(Layer(layer));
-        }
-        self.level = to;
-        self.actions.trace(TraceEvent::LevelChanged { from, to, cause });
-    }
-
-    fn forget(&mut self, layer: Layer) {
-        if let Some(tracker) = self.trackers.get_mut(layer.index()) {
-            tracker.reset();
-        }
-    }
-
     fn on_join_failed(&mut self, channel: Channel) {
         let failed = Layer(channel.0);
-        if !self.level.holds(failed) {
-            return;
+        if self.layers.level().holds(failed) {
+            self.layers.on_join_failed(failed, &mut self.actions);
+            self.backoff.reset();
         }
-        // The failed channel is not held, so it must not be left; those above it have no use now.
-        self.change_level(Level::up_to(failed), Cause::JoinFailed);
-        let (from, to) = (self.level, Level::from_count(channel.0));
-        self.forget(failed);
-        self.backoff.reset();
-        self.level = to;
-        self.actions.trace(TraceEvent::LevelChanged { from, to, cause: Cause::JoinFailed });
     }
 
-    /// With `reorder` above 1 a missing packet may become lost by age alone.
     fn watch_holes(&mut self) {
-        if self.options.reorder == 1 {
-            return;
-        }
-        let held = usize::from(self.level.layer_count());
-        let due = |tracker: &SequenceTracker| tracker.deadline(self.options.late_limit);
-        self.timers.set(Timer::Late, self.trackers.iter().take(held).filter_map(due).min());
+        self.timers.set(Timer::Late, self.layers.late_at());
     }
 
     fn on_timers(&mut self, now: Time) {
@@ -230,11 +173,9 @@ impl Receiver {
 
     fn on_late(&mut self, now: Time) {
         let mut first = None;
-        for (index, tracker) in self.trackers.iter_mut().enumerate() {
-            tracker.expire(now, self.options.late_limit, |lost| {
-                first.get_or_insert((Layer(index as u16), lost.seq));
-            });
-        }
+        self.layers.expire(now, |lost| {
+            first.get_or_insert((lost.layer, lost.seq));
+        });
         if let Some((layer, seq)) = first {
             self.on_loss(now, layer, seq);
         }
@@ -242,10 +183,7 @@ impl Receiver {
     }
 
     fn on_silence_timer(&mut self, now: Time) {
-        if self.level == Level::NONE {
-            self.change_level(Level::up_to(Layer::BASE), Cause::Start);
-        }
-        let next = after_silence(now, self.last_heard, &mut self.actions);
+        let next = self.layers.on_silence(now, &mut self.actions);
         self.timers.arm(Timer::Silence, next);
     }
 }
@@ -257,15 +195,13 @@ impl Endpoint for Receiver {
         match input {
             Input::Start => {
                 self.is_running = true;
-                self.last_heard = now;
-                self.timers.arm(Timer::Silence, now + SILENCE);
-                self.change_level(Level::up_to(Layer::BASE), Cause::Start);
+                self.timers.arm(Timer::Silence, self.layers.begin(now, &mut self.actions));
             }
             _ if !self.is_running => {}
             Input::Packet(arrival) => self.on_packet(now, &arrival),
             Input::JoinFailed(channel, _) => self.on_join_failed(channel),
             Input::Stop => {
-                self.change_level(Level::NONE, Cause::Stop);
+                self.layers.change(Level::NONE, Cause::Stop, &mut self.actions);
                 self.is_running = false;
                 self.timers.clear();
             }
@@ -287,16 +223,14 @@ impl Endpoint for Receiver {
     }
 
     fn estimates(&self, _now: Time) -> Estimates {
-        let (received, lost) = self.counts();
-        let loss = (lost + received > 0).then(|| lost as f64 / (lost + received) as f64);
-        Estimates { level: self.level, loss, ..Estimates::default() }
+        Estimates { level: self.layers.level(), loss: self.layers.loss(), ..Estimates::default() }
     }
 
     gauges! { |self, now|
         /// Data packets that counted.
-        count received in "packets" = self.counts().0;
+        count received in "packets" = self.layers.counts().0;
         /// Packets found missing.
-        count lost in "packets" = self.counts().1;
+        count lost in "packets" = self.layers.counts().1;
         /// Experiments in a row with the same layer that failed.
         value failures in "experiments" = self.backoff.failures();
         /// Whether losses do not count now.

@@ -32,12 +32,12 @@ impl Source {
     }
 
     fn send_due(&mut self, now: Time) {
-        let (actions, size) = (&mut self.actions, self.plan.packet_size);
-        let ticks = self.points.ticks(now.since(self.start));
-        self.clocks.send_due(now, |layer, seq| {
-            let ticks = if layer == Layer::BASE { ticks } else { 0 };
-            actions.send(Send::data(layer.channel(), Header { layer, seq, ticks }, size));
-        });
+        while let Some((layer, seq)) = self.clocks.take_due(now) {
+            let is_base = layer == Layer::BASE;
+            let ticks = if is_base { self.points.ticks(now.since(self.start)) } else { 0 };
+            let header = Header { layer, seq, ticks };
+            self.actions.send(Send::data(layer.channel(), header, self.plan.packet_size));
+        }
     }
 }
 

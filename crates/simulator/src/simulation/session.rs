@@ -1,6 +1,6 @@
 //! Sessions and their receivers.
 
-use layercast_core::contract::Estimates;
+use layercast_core::contract::{Endpoint as _, Estimates};
 use layercast_core::family::{Family, Receivers};
 use layercast_core::units::Time;
 
@@ -267,6 +267,14 @@ impl<F: Family> Simulation<F> {
     pub fn receiver_gauge(&self, id: ReceiverId, gauge: usize) -> Option<f64> {
         let endpoints = self.sessions[id.session as usize].endpoints.as_ref()?;
         endpoints.gauge(id.receiver as usize, gauge, self.engine.now())
+    }
+
+    /// A gauge of the source of a receiver's session, by its place among the gauges of its protocol.
+    pub fn source_gauge(&self, id: ReceiverId, gauge: usize) -> Option<f64> {
+        match &self.agents[self.sessions[id.session as usize].source as usize] {
+            Agent::Source { endpoint, .. } => endpoint.gauge(gauge, self.engine.now()),
+            _ => None,
+        }
     }
 
     /// All changes of a receiver's level so far.

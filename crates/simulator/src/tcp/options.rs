@@ -1,42 +1,32 @@
 //! What can be set on a TCP connection.
 
+use layercast_core::choices;
 use layercast_core::units::{Duration, Size};
 
-/// Which TCP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TcpVariant {
-    /// Fast retransmit, and a window of one packet after every loss.
-    Tahoe,
-    /// Fast retransmit and fast recovery; a partial acknowledgement ends recovery.
-    Reno,
-    /// As Reno, but a partial acknowledgement resends the next loss and recovery goes on.
-    NewReno,
-    /// Selective acknowledgements with a counted pipe, the `Sack1` agent of ns-2.
-    Sack,
-    /// Selective acknowledgements with a pipe read off the board (RFC 6675).
-    Sack6675,
-    /// A window that follows the queueing delay (Brakmo and Peterson 1995), as ns-2 has it.
-    Vegas,
-    /// A window that grows with the cube of time (RFC 9438), loss recovery by RFC 6675.
-    Cubic,
-    /// A rate that follows what the path delivers (draft-ietf-ccwg-bbr-06), loss recovery by RFC 6675.
-    /// It paces its packets: `overhead`, `max_burst`, `limited_transmit` and `ecn` have no effect.
-    Bbr,
+choices! {
+    /// Which TCP, by its name in scenario files.
+    pub enum TcpVariant {
+        /// Fast retransmit, and a window of one packet after every loss.
+        Tahoe = "tcp-tahoe",
+        /// Fast retransmit and fast recovery; a partial acknowledgement ends recovery.
+        Reno = "tcp-reno",
+        /// As Reno, but a partial acknowledgement resends the next loss and recovery goes on.
+        NewReno = "tcp-newreno",
+        /// Selective acknowledgements with a counted pipe, the `Sack1` agent of ns-2.
+        Sack = "tcp-sack",
+        /// Selective acknowledgements with a pipe read off the board (RFC 6675).
+        Sack6675 = "tcp-sack-6675",
+        /// A window that follows the queueing delay (Brakmo and Peterson 1995), as ns-2 has it.
+        Vegas = "tcp-vegas",
+        /// A window that grows with the cube of time (RFC 9438), loss recovery by RFC 6675.
+        Cubic = "tcp-cubic",
+        /// A rate that follows what the path delivers (draft-ietf-ccwg-bbr-06), loss recovery by RFC 6675.
+        /// It paces its packets: `overhead`, `max_burst`, `limited_transmit` and `ecn` have no effect.
+        Bbr = "tcp-bbr",
+    }
 }
 
 impl TcpVariant {
-    /// All of them.
-    pub const ALL: [TcpVariant; 8] = [
-        TcpVariant::Tahoe,
-        TcpVariant::Reno,
-        TcpVariant::NewReno,
-        TcpVariant::Sack,
-        TcpVariant::Sack6675,
-        TcpVariant::Vegas,
-        TcpVariant::Cubic,
-        TcpVariant::Bbr,
-    ];
-
     /// Whether its receiver reports blocks of packets (RFC 2018).
     pub fn is_selective(self) -> bool {
         matches!(self, TcpVariant::Sack | TcpVariant::Sack6675 | TcpVariant::Cubic | TcpVariant::Bbr)
@@ -48,14 +38,15 @@ impl TcpVariant {
     }
 }
 
-/// A named set of defaults.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TcpProfile {
-    /// ns-2 2.35: window 20, minimum timeout 0.2 s, first timeout 3 s.
-    Ns2,
-    /// ns-2 of mid-2004, as the thesis ran it: minimum timeout 1 s, first timeout 6 s, and the
-    /// window limit raised out of the way.
-    Ns2Year2004,
+choices! {
+    /// A named set of defaults.
+    pub enum TcpProfile {
+        /// ns-2 2.35: window 20, minimum timeout 0.2 s, first timeout 3 s.
+        Ns2 = "ns2",
+        /// ns-2 before 18 October 2004, as the thesis ran it: minimum timeout 1 s, first timeout 6 s,
+        /// and the window limit raised out of the way.
+        Ns2Year2004 = "ns2-2004",
+    }
 }
 
 /// The parameters of a connection, sender and sink.

@@ -3,19 +3,16 @@
 use core::fmt;
 
 use layercast_core::family::AnyHeader as _;
-use layercast_core::lct::{Cci, ContentError, Extension, LctFields, MAX_CONTENT};
+use layercast_core::lct::{Cci, ContentError, Extension, Frame, LctFields, MAX_FRAME};
 use layercast_protocols::registry;
 
-use super::view::VERSION;
 use super::{Fdt, HET_FDT, HET_FTI, View};
 
-/// First word, and CCI, TSI and TOI of 32 bits each.
-const FIXED: usize = 16;
-/// The additional bytes of a CCI of 64 bits. No protocol combines one with the longest extension.
-pub const LONG_CCI: usize = 4;
+/// The longest extensions that the transport adds: FDT and FTI.
+const MAX_FURTHER: usize = 4 + 16;
 
 /// The longest LCT header of this transport: all extensions at once.
-pub const MAX_HEADER: usize = FIXED + LONG_CCI + 2 + MAX_CONTENT + 4 + 16;
+pub const MAX_HEADER: usize = MAX_FRAME + MAX_FURTHER;
 
 /// FEC object transmission information as a packet carries it (RFC 5775, section 4.2): 14 bytes
 /// whose meaning depends on the FEC encoding. The transport reads them in `object`.
@@ -82,21 +79,15 @@ impl core::error::Error for NotOurs {}
 impl Repr {
     /// Writes the header to the start of `room` and returns its length.
     pub fn write(&self, room: &mut [u8; MAX_HEADER]) -> usize {
-        let cci = self.fields.cci.bytes();
-        let mut at = 4;
+        let mut further = [0; MAX_FURTHER];
+        let mut at = 0;
         let mut put = |part: &[u8]| {
-            // The buffer has space for the longest header, so nothing is ever truncated.
-            if let Some(space) = room.get_mut(at..at + part.len()) {
+            // The room holds both extensions, so nothing is ever truncated.
+            if let Some(space) = further.get_mut(at..at + part.len()) {
                 space.copy_from_slice(part);
             }
             at += part.len();
         };
-        put(cci);
-        put(&self.fields.session.unwrap_or(self.tsi).to_be_bytes());
-        put(&self.toi.to_be_bytes());
-        let extension = &self.fields.extension;
-        put(&[extension.kind(), ((extension.content().len() + 2) / 4) as u8]);
-        put(extension.content());
         if let Some(fdt) = self.fdt {
             put(&[HET_FDT]);
             put(&fdt.content());
@@ -105,11 +96,15 @@ impl Repr {
             put(&[HET_FTI, 4]);
             put(content);
         }
-        // C = 0 or 1, PSI = 0 (RaptorQ has one form of payload id), S = 1, O = 1, H = 0.
-        let first = VERSION << 4 | (cci.len() as u8 / 4 - 1) << 2;
-        let flags = 0b1010_0000 | u8::from(self.fields.end_of_session) << 1 | u8::from(self.close_object);
-        room[..4].copy_from_slice(&[first, flags, (at / 4) as u8, self.codepoint]);
-        at
+        let frame = Frame {
+            fields: self.fields,
+            tsi: self.tsi,
+            toi: self.toi,
+            close_object: self.close_object,
+            codepoint: self.codepoint,
+            further: further.get(..at).unwrap_or_default(),
+        };
+        frame.write(room)
     }
 
     /// The fields of a packet, if it is one of this transport. Unknown extensions are ignored (RFC 5651,

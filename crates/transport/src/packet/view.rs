@@ -1,9 +1,8 @@
 //! A checked view of the bytes of a packet.
 
-use super::{Extensions, PacketError};
+use layercast_core::lct::VERSION;
 
-/// The version of LCT and of ALC (RFC 5651, section 5.1; RFC 5775, section 4.1).
-pub(super) const VERSION: u8 = 1;
+use super::{Extensions, PacketError};
 
 /// The fixed first word.
 const FIRST: usize = 4;

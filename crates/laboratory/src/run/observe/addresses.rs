@@ -5,8 +5,8 @@ use layercast_core::units::Channel;
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{ReceiverId, SessionId, TcpId, UdpId};
 
-use super::super::build::{World, WorldFlowId, tcp_options};
-use crate::scenario::{FlowEnd, Scenario};
+use super::super::build::{World, WorldFlowId};
+use crate::scenario::{FlowEnd, Scenario, Traffic};
 
 /// An IPv4 address.
 pub(super) type Address = [u8; 4];
@@ -93,8 +93,7 @@ impl Addresses {
             if let WorldFlowId::Udp(id) = id {
                 datagrams.push(Datagrams { id, from, to, from_port });
             }
-            if let WorldFlowId::Tcp(id) = id {
-                let options = tcp_options(flow);
+            if let (WorldFlowId::Tcp(id), Traffic::Tcp { options, .. }) = (id, &flow.traffic) {
                 let (packet, header) = (options.packet_size.as_bytes(), options.header_size.as_bytes());
                 connections.push(Connection {
                     id,

@@ -9,6 +9,7 @@ use super::values::{Read, list, number, parsed};
 use crate::scenario::field::{FieldKind, LOSS, UNIFORM, quoted};
 use crate::scenario::plan::{Draw, LossModel, LossPlace};
 use crate::scenario::problems::Problem;
+use crate::scenario::renamed::is_renamed;
 use crate::scenario::tables::LOSS_MODEL;
 use crate::scenario::tree::{Node, Value};
 
@@ -77,7 +78,7 @@ fn loss_model(node: &Node, table: &TableReader<'_>, context: &mut Context<'_>) -
     let name: String = table.get("model", context)?;
     let keys: &[&str] = match name.as_str() {
         "gilbert-elliott" => &["to_bad", "to_good", "bad_loss", "good_loss"],
-        "two-state" => &["good_length", "bad_length", "unit", "law"],
+        "two-state" => &["good_length", "bad_length", "unit", "distribution"],
         "periodic" => &["period", "offset", "burst"],
         "list" => &["packets"],
         _ => &["probability"],
@@ -97,9 +98,9 @@ fn loss_model(node: &Node, table: &TableReader<'_>, context: &mut Context<'_>) -
         "two-state" => {
             let (good, bad) = (needed(table, "good_length", context), needed(table, "bad_length", context));
             let unit: Option<String> = table.get("unit", context);
-            let law: Option<String> = table.get("law", context);
+            let distribution: Option<String> = table.get("distribution", context);
             let unit = if unit? == "bytes" { LossUnit::Bytes } else { LossUnit::Packets };
-            let law = if law? == "constant" {
+            let law = if distribution? == "constant" {
                 LengthDistribution::Constant
             } else {
                 LengthDistribution::Exponential
@@ -135,7 +136,8 @@ pub(super) fn check_keys(
     own: &[&'static str],
     context: &mut Context<'_>,
 ) {
-    let known = |key: &str| always.contains(&key) || own.contains(&key);
+    // A renamed key has been answered with its new name.
+    let known = |key: &str| always.contains(&key) || own.contains(&key) || is_renamed(key);
     for entry in node.entries().iter().filter(|entry| !known(&entry.key)) {
         let message = format!("`{choice}` does not use `{}`", entry.key);
         let problem = Problem::at(entry.key_at, &entry.node.path, message);

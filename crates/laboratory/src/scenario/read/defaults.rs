@@ -100,7 +100,9 @@ fn check(node: &Node, kind: &FieldKind, context: &mut Context<'_>) {
         | FieldKind::Share
         | FieldKind::Positive => drop(f64::read(node, kind, context)),
         FieldKind::DirectionLoss => drop(DirectionLoss::read(node, kind, context)),
-        FieldKind::SizeLaw | FieldKind::TimeLaw => drop(Distribution::read(node, kind, context)),
+        FieldKind::SizeDistribution | FieldKind::TimeDistribution => {
+            _ = Distribution::read(node, kind, context);
+        }
         FieldKind::Positives => drop(Vec::<f64>::read(node, kind, context)),
         FieldKind::Arrivals => drop(Vec::<u64>::read(node, kind, context)),
         FieldKind::Size => drop(Size::read(node, kind, context)),

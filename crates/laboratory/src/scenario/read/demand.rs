@@ -1,16 +1,16 @@
-//! Reads what flows have to send: laws, and the demand that they make up.
+//! Reads what flows have to send: distributions, and the demand that they make up.
 
-use layercast_core::units::{Duration, Rate, Size};
+use layercast_core::units::{Duration, Size};
 
 use super::compound::{check_keys, needed};
 use super::context::Context;
 use super::table::TableReader;
 use super::values::{Read, parsed};
 use crate::scenario::field::{FieldKind, TableSpec};
-use crate::scenario::plan::{DemandPlan, Distribution};
+use crate::scenario::plan::{DemandPlan, Distribution, Traffic};
 use crate::scenario::problems::Problem;
 use crate::scenario::protocols::UDP;
-use crate::scenario::tables::{SIZE_LAW, TIME_LAW};
+use crate::scenario::tables::{SIZE_DISTRIBUTION, TIME_DISTRIBUTION};
 use crate::scenario::tree::{Node, Value};
 
 /// The keys of a flow that `udp` uses.
@@ -19,7 +19,7 @@ const UDP_KEYS: [&str; 10] =
 
 impl Read for Distribution {
     fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Distribution> {
-        let sizes = matches!(kind, FieldKind::SizeLaw);
+        let sizes = matches!(kind, FieldKind::SizeDistribution);
         if !matches!(node.value, Value::Table(_)) {
             let size =
                 |context: &mut Context<'_>| parsed(node, kind, context, |size: &Size| size.as_bytes() > 0);
@@ -30,25 +30,25 @@ impl Read for Distribution {
             };
             return Some(Distribution::Fixed(fixed));
         }
-        read_law(node, if sizes { &SIZE_LAW } else { &TIME_LAW }, sizes, context)
+        read_distribution(node, if sizes { &SIZE_DISTRIBUTION } else { &TIME_DISTRIBUTION }, sizes, context)
     }
 }
 
-fn read_law(
+fn read_distribution(
     node: &Node,
     spec: &'static TableSpec,
     sizes: bool,
     context: &mut Context<'_>,
 ) -> Option<Distribution> {
     let table = TableReader::open(node, spec, context)?;
-    let name: String = table.get("law", context)?;
+    let name: String = table.get("distribution", context)?;
     let own: &[&str] = match name.as_str() {
         "uniform" => &["low", "high"],
         "pareto" | "weibull" => &["mean", "shape"],
         "log-normal" => &["mean", "sigma"],
         _ => &["mean"],
     };
-    check_keys(node, &name, &["law"], own, context);
+    check_keys(node, &name, &["distribution"], own, context);
     let quantity = |key: &str, context: &mut Context<'_>| {
         if sizes {
             needed::<Size>(&table, key, context).map(|size| f64::from(size.as_bytes()))
@@ -92,19 +92,13 @@ fn read_law(
     }
 }
 
-/// What the flows of a table have to send. A wrong combination is told.
-pub(super) fn read_demand(table: &TableReader<'_>, node: &Node, context: &mut Context<'_>) -> DemandPlan {
+/// What the flows of a table have to send. A wrong combination is an error.
+pub(super) fn read_demand(table: &TableReader<'_>, context: &mut Context<'_>) -> DemandPlan {
     let law = |key: &str, context: &mut Context<'_>| -> Option<Distribution> { table.get(key, context) };
     let (size, gap, arrivals) = (law("size", context), law("gap", context), law("arrivals", context));
-    let (on, off) = (law("on", context), law("off", context));
-    let rate: Option<Rate> = table.get("rate", context);
-    let protocol = table.node("protocol").and_then(Node::text);
-    if protocol == Some(UDP) {
-        check_keys(node, UDP, &UDP_KEYS, &[], context);
-        if table.node("rate").is_none() {
-            table.missing("rate", context);
-        }
-    } else if let (Some(protocol), Some(rate)) = (protocol, table.node("rate")) {
+    let pauses = read_pauses(table, context);
+    if let Some(rate) = table.node("rate") {
+        let protocol = table.node("protocol").and_then(Node::text).unwrap_or_default();
         let problem = Problem::of(rate, format!("`{protocol}` does not use `rate`"));
         context.problems.push(problem.allowed("`rate` with `protocol = \"udp\"`"));
     }
@@ -125,19 +119,39 @@ pub(super) fn read_demand(table: &TableReader<'_>, node: &Node, context: &mut Co
     for key in ["gap", "arrivals"].into_iter().filter(|_| !has("size")) {
         told(key, "there are no transfers whose starts this could tell", "it with `size`", context);
     }
-    for (key, other) in [("on", "off"), ("off", "on")] {
-        if !has(other) {
-            told(key, "`on` and `off` need each other", "both or none", context);
-        }
-    }
     if has("size") {
         told("on", "flows that make transfers do not pause", "`on` and `off` without `size`", context);
     }
-    match (rate, size, gap, arrivals, on.zip(off)) {
-        (Some(rate), _, _, _, pauses) => DemandPlan::Constant { rate, pauses },
-        (_, Some(size), Some(gap), _, _) => DemandPlan::Transfers { size, gap },
-        (_, Some(size), _, Some(gap), _) => DemandPlan::Arrivals { size, gap },
-        (_, _, _, _, Some((on, off))) => DemandPlan::OnOff { on, off },
+    match (size, gap, arrivals, pauses) {
+        (Some(size), Some(gap), _, _) => DemandPlan::Transfers { size, gap },
+        (Some(size), _, Some(gap), _) => DemandPlan::Arrivals { size, gap },
+        (_, _, _, Some((on, off))) => DemandPlan::OnOff { on, off },
         _ => DemandPlan::Endless,
     }
+}
+
+/// How long flows send and pause.
+pub(super) fn read_pauses(
+    table: &TableReader<'_>,
+    context: &mut Context<'_>,
+) -> Option<(Distribution, Distribution)> {
+    let (on, off) = (table.get("on", context), table.get("off", context));
+    for (key, other) in [("on", "off"), ("off", "on")] {
+        if let (Some(at), None) = (table.node(key), table.node(other)) {
+            context.problems.push(Problem::of(at, "`on` and `off` need each other").allowed("both or none"));
+        }
+    }
+    on.zip(off)
+}
+
+/// A constant rate. Other keys than those of `udp`, among `entries` as the file gives them, are errors.
+pub(super) fn read_udp(
+    table: &TableReader<'_>,
+    entries: &Node,
+    context: &mut Context<'_>,
+) -> Option<Traffic> {
+    check_keys(entries, UDP, &UDP_KEYS, &[], context);
+    let (rate, packet_size) = (needed(table, "rate", context), table.get("packet_size", context));
+    let pauses = read_pauses(table, context);
+    Some(Traffic::Udp { rate: rate?, packet_size: packet_size?, pauses })
 }

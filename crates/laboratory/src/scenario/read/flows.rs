@@ -1,16 +1,18 @@
 //! Reads unicast flows, and what flows and sessions share: times and places.
 
 use layercast_core::units::{Duration, Time};
+use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 
 use super::context::Context;
 use super::defaults::merge;
-use super::demand::read_demand;
+use super::demand::{read_demand, read_udp};
 use super::table::TableReader;
 use super::topology::Topology;
 use super::values::Named;
 use crate::scenario::naming::flow_names;
-use crate::scenario::plan::{Draw, FlowEnd, FlowPlan};
+use crate::scenario::plan::{DemandPlan, Draw, FlowEnd, FlowPlan, Traffic};
 use crate::scenario::problems::Problem;
+use crate::scenario::protocols::UDP;
 use crate::scenario::tables::FLOW;
 use crate::scenario::tree::{Entry, Node};
 
@@ -76,7 +78,7 @@ pub(super) fn place(
     named.map(|(flow, (_, node))| FlowEnd { flow, node: *node }).collect()
 }
 
-/// Reads one entry of `[flows]`. What is wrong is told and stands in for something plain.
+/// Reads one entry of `[flows]`. What is wrong is reported and replaced by something plain.
 pub(super) fn read(
     entry: &Entry,
     defaults: Option<&Node>,
@@ -93,25 +95,59 @@ pub(super) fn read(
     let count = count.unwrap_or(1) as usize;
     let to = place(&entry.key, to.unwrap_or_default(), count, from, topology, context);
     let start = read_start(&table, "start", timing, context);
+    let traffic = read_traffic(&table, &entry.node, context);
     Some(FlowPlan {
         name: entry.key.clone(),
-        protocol: table.get("protocol", context).unwrap_or_default(),
-        profile: table.get("profile", context).unwrap_or_default(),
         from: from.unwrap_or_default(),
         to,
         start,
         stop: timing.read_stop(&table, start, context),
-        packet_size: table.get("packet_size", context).unwrap_or_default(),
-        ack_size: table.get("ack_size", context),
-        window: table.get("window", context),
-        min_rto: table.get("min_rto", context),
-        initial_rto: table.get("initial_rto", context),
-        tick: table.get("tick", context),
-        delayed_ack: table.get("delayed_ack", context),
-        limited_transmit: table.get("limited_transmit", context),
-        overhead: table.get("overhead", context).unwrap_or_default(),
-        max_burst: table.get("max_burst", context).unwrap_or_default(),
-        ecn: table.get("ecn", context).unwrap_or_default(),
-        demand: read_demand(&table, &entry.node, context),
+        traffic: traffic.unwrap_or_else(stand_in),
     })
+}
+
+/// What stands for traffic that could not be read; the scenario is rejected then.
+fn stand_in() -> Traffic {
+    let options = TcpOptions::new(TcpVariant::Sack, TcpProfile::Ns2);
+    Traffic::Tcp { options, demand: DemandPlan::Endless }
+}
+
+/// What the flows send. `entries` are what the file gives for them alone, without defaults.
+fn read_traffic(table: &TableReader<'_>, entries: &Node, context: &mut Context<'_>) -> Option<Traffic> {
+    let protocol: Option<String> = table.get("protocol", context);
+    let protocol = protocol.as_deref();
+    if protocol == Some(UDP) {
+        return read_udp(table, entries, context);
+    }
+    // The rest is checked in any case.
+    let variant = protocol.and_then(TcpVariant::named);
+    let profile: Option<String> = table.get("profile", context);
+    let profile = profile.as_deref().and_then(TcpProfile::named);
+    let options =
+        read_tcp(table, variant.unwrap_or(TcpVariant::Sack), profile.unwrap_or(TcpProfile::Ns2), context);
+    let demand = read_demand(table, context);
+    variant.and(profile).map(|_| Traffic::Tcp { options, demand })
+}
+
+fn read_tcp(
+    table: &TableReader<'_>,
+    variant: TcpVariant,
+    profile: TcpProfile,
+    context: &mut Context<'_>,
+) -> TcpOptions {
+    let usual = TcpOptions::new(variant, profile);
+    TcpOptions {
+        packet_size: table.get("packet_size", context).unwrap_or(usual.packet_size),
+        header_size: table.get("ack_size", context).unwrap_or(usual.header_size),
+        window: table.get("window", context).unwrap_or(usual.window),
+        min_rto: table.get("min_rto", context).unwrap_or(usual.min_rto),
+        initial_rto: table.get("initial_rto", context).unwrap_or(usual.initial_rto),
+        tick: table.get("tick", context).unwrap_or(usual.tick),
+        delayed_ack: table.get("delayed_ack", context).unwrap_or(usual.delayed_ack),
+        limited_transmit: table.get("limited_transmit", context).unwrap_or(usual.limited_transmit),
+        overhead: table.get("overhead", context).unwrap_or(usual.overhead),
+        max_burst: table.get("max_burst", context).unwrap_or(usual.max_burst),
+        ecn: table.get("ecn", context).unwrap_or(usual.ecn),
+        ..usual
+    }
 }

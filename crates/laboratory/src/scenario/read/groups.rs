@@ -2,10 +2,11 @@
 
 use super::context::Context;
 use super::table::TableReader;
+use crate::results::{Metric, PaperValue, Relation, Role};
 use crate::scenario::field::FieldKind;
-use crate::scenario::naming::{FlowName, Role, matches};
+use crate::scenario::flow_name::FlowName;
+use crate::scenario::naming::matches;
 use crate::scenario::nearest::nearest;
-use crate::scenario::paper::{Metric, PaperValue, Relation};
 use crate::scenario::plan::GroupPlan;
 use crate::scenario::problems::Problem;
 use crate::scenario::tables::PAPER;

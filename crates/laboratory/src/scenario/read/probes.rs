@@ -1,6 +1,5 @@
 //! Reads the probes.
 
-use layercast_core::contract::GaugeSpec;
 use layercast_core::units::Duration;
 
 use super::context::Context;
@@ -8,6 +7,7 @@ use super::groups::Known;
 use super::table::TableReader;
 use super::values::list;
 use crate::scenario::field::{FieldKind, quoted};
+use crate::scenario::flow_gauges::{FlowGauges, Gauge};
 use crate::scenario::nearest::nearest;
 use crate::scenario::plan::Scenario;
 use crate::scenario::probe::{ProbePlan, Quantity, Subject, SubjectKind};
@@ -50,14 +50,14 @@ pub(super) fn read(
 /// What a probe looks at, as far as its quantities go.
 struct Looked {
     kind: SubjectKind,
-    /// What receivers of the flow's protocol show.
-    gauges: &'static [GaugeSpec],
+    /// What the flow's endpoints show.
+    gauges: FlowGauges,
 }
 
 impl Looked {
     /// The names of all its quantities.
     fn names(&self) -> impl Iterator<Item = &'static str> {
-        let gauges = self.gauges.iter().map(|gauge| gauge.name);
+        let gauges = self.gauges.iter().map(Gauge::name);
         self.kind.quantities().map(Quantity::name).chain(gauges)
     }
 }
@@ -67,7 +67,7 @@ fn quantities(node: &Node, looked: Option<&Looked>, context: &mut Context<'_>) -
     let mut found: Vec<Quantity> = Vec::new();
     let mut all_right = true;
     for item in list(node, &FieldKind::Quantities, context)? {
-        let gauges = looked.map_or(&[][..], |looked| looked.gauges);
+        let gauges = looked.map_or(FlowGauges::default(), |looked| looked.gauges);
         let Some(quantity) = item.text().and_then(|name| Quantity::named(name, gauges)) else {
             match looked {
                 Some(looked) => unknown(item, looked, context),
@@ -100,9 +100,8 @@ fn unknown(item: &Node, looked: &Looked, context: &mut Context<'_>) {
 /// The same where it is not known what the probe looks at: any gauge may be meant.
 fn unknown_of_any(item: &Node, context: &mut Context<'_>) {
     let names = || Quantity::ALL.iter().map(|quantity| quantity.name());
-    let gauges =
-        context.catalogue.names().into_iter().flat_map(|name| context.catalogue.receiver_gauges(name));
-    let Some(text) = item.text().filter(|text| gauges.into_iter().all(|gauge| gauge.name != *text)) else {
+    let gauges = context.catalogue.names().into_iter().flat_map(|name| context.catalogue.gauges(name).iter());
+    let Some(text) = item.text().filter(|text| gauges.into_iter().all(|gauge| gauge.name() != *text)) else {
         if item.text().is_none() {
             context.wrong_name(item, format!("one of {}", quoted(names())), None);
         }
@@ -126,8 +125,9 @@ fn subject(
     let (what, found, allowed, meant) = match kind {
         "link" => {
             let found = links.iter().position(|link| link == name);
-            let found =
-                found.map(|link| (Subject::Link(link), Looked { kind: SubjectKind::Link, gauges: &[] }));
+            let found = found.map(|link| {
+                (Subject::Link(link), Looked { kind: SubjectKind::Link, gauges: FlowGauges::default() })
+            });
             let allowed = quoted(links.iter().step_by(2).map(String::as_str));
             let meant = nearest(name, links.iter().map(String::as_str));
             ("link", found, format!("{allowed}, in either direction"), meant)
@@ -137,7 +137,7 @@ fn subject(
             let found = known.flows.iter().position(|flow| flow.name == name);
             let found = found.map(|flow| {
                 let name = &known.flows[flow];
-                let gauges = context.catalogue.receiver_gauges(&name.protocol);
+                let gauges = context.catalogue.gauges(&name.protocol);
                 (Subject::Flow(flow), Looked { kind: name.into(), gauges })
             });
             let meant = nearest(name, known.flows.iter().map(|flow| flow.name.as_str()));

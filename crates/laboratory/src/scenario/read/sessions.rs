@@ -17,6 +17,7 @@ use crate::scenario::nearest::nearest;
 use crate::scenario::plan::{Draw, SessionPlan};
 use crate::scenario::problems::Problem;
 use crate::scenario::protocols::ProtocolPlan;
+use crate::scenario::renamed;
 use crate::scenario::tables::{LAYERS, ROUTERS, SESSION};
 use crate::scenario::tree::{Entry, Node, Value};
 
@@ -146,12 +147,12 @@ fn set_option(
     let problem = match protocol.set(&entry.key, value) {
         Ok(()) => return true,
         Err(OptionError::Unknown) => {
-            let protocol = protocol.name();
-            let message = format!("the protocol \"{protocol}\" has no option `{}`", entry.key);
+            let (at, path, key) = (entry.key_at, &entry.node.path, &entry.key);
             let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
-            Problem::at(entry.key_at, &entry.node.path, message)
-                .allowed(quoted_options(std::iter::empty(), protocol, &names))
-                .nearest(nearest(&entry.key, names.iter().copied()))
+            match renamed::renamed(key, names.iter().copied()) {
+                Some(new) => renamed::problem(at, path, key, new),
+                None => unknown_option(entry, protocol.name(), &names),
+            }
         }
         Err(OptionError::Value(reason)) => {
             let choices: &[&str] = match spec.map(|spec| spec.kind) {
@@ -170,6 +171,13 @@ fn set_option(
     };
     context.problems.push(problem);
     false
+}
+
+fn unknown_option(entry: &Entry, protocol: &str, names: &[&str]) -> Problem {
+    let message = format!("the protocol \"{protocol}\" has no option `{}`", entry.key);
+    Problem::at(entry.key_at, &entry.node.path, message)
+        .allowed(quoted_options(std::iter::empty(), protocol, names))
+        .nearest(nearest(&entry.key, names.iter().copied()))
 }
 
 /// What an option takes, in words.

@@ -4,6 +4,7 @@ use super::context::Context;
 use super::values::Read;
 use crate::scenario::field::{Absent, Field, FieldKind, TableSpec, quoted};
 use crate::scenario::problems::Problem;
+use crate::scenario::renamed;
 use crate::scenario::tree::{self, At, Entry, Node, Value};
 
 /// A table whose unknown keys have been told, ready to be read key by key.
@@ -24,11 +25,13 @@ impl<'t> TableReader<'t> {
             return None;
         };
         for entry in entries.iter().filter(|entry| spec.field(&entry.key).is_none()) {
-            let message = format!("a {} has no key `{}`", spec.name, entry.key);
-            let problem = Problem::at(entry.key_at, &entry.node.path, message)
-                .allowed(quoted(spec.keys()))
-                .nearest(spec.nearest(&entry.key));
-            context.problems.push(problem);
+            let (at, path, key) = (entry.key_at, &entry.node.path, &entry.key);
+            context.problems.push(match renamed::renamed(key, spec.keys()) {
+                Some(new) => renamed::problem(at, path, key, new),
+                None => Problem::at(at, path, format!("a {} has no key `{key}`", spec.name))
+                    .allowed(quoted(spec.keys()))
+                    .nearest(spec.nearest(key)),
+            });
         }
         Some(TableReader { node, spec })
     }
@@ -97,6 +100,11 @@ impl<'t> TableReader<'t> {
     /// Tells that a key is missing.
     pub(super) fn missing(&self, key: &str, context: &mut Context<'_>) {
         let Some(field) = self.field(key) else { return };
+        // A key under its old name has been answered.
+        let has_old = |entry: &Entry| renamed::renamed(&entry.key, std::iter::once(key)).is_some();
+        if self.node.entries().iter().any(has_old) {
+            return;
+        }
         let message = match self.node.path.is_empty() {
             true => format!("the file must give `{key}`"),
             false => format!("`{key}` is missing"),

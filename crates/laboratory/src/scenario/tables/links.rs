@@ -170,7 +170,7 @@ pub const LOSS_MODEL: TableSpec = TableSpec {
             "Of `two-state`: what lengths are counted in.",
         ),
         field(
-            "law",
+            "distribution",
             FieldKind::Choice(&["exponential", "constant"]),
             Absent::Default("exponential"),
             "Of `two-state`: how lengths are distributed.",

@@ -1,36 +1,39 @@
 //! What flows have to send, as files give it.
 
-use layercast_core::units::Rate;
+use layercast_core::units::{Rate, Size};
 
 use crate::scenario::testing::{SMALL, read_text};
-use crate::scenario::{DemandPlan, Distribution};
+use crate::scenario::{DemandPlan, Distribution, Traffic};
 
-/// The small scenario with more keys of its flows; their demand, or what is wrong.
-fn demand(protocol: &str, keys: &str) -> Result<DemandPlan, String> {
+/// The small scenario with more keys of its flows; what they send, or what is wrong.
+fn traffic(protocol: &str, keys: &str) -> Result<Traffic, String> {
     let text = SMALL.replace(r#"protocol = "tcp-sack""#, &format!("protocol = \"{protocol}\"\n{keys}"));
     assert_ne!(text, SMALL);
-    read_text(&text, &[]).map(|scenario| scenario.flows[0].demand).map_err(|e| e.to_string())
+    read_text(&text, &[]).map(|scenario| scenario.flows[0].traffic.clone()).map_err(|e| e.to_string())
 }
 
 #[track_caller]
 fn refused(protocol: &str, keys: &str, why: &str) {
-    let told = demand(protocol, keys).unwrap_err();
+    let told = traffic(protocol, keys).unwrap_err();
     assert!(told.contains(why), "{told}");
 }
 
 #[test]
-fn laws_and_demands_are_read() {
-    let tcp = |keys: &str| demand("tcp-sack", keys).unwrap();
+fn distributions_and_demands_are_read() {
+    let tcp = |keys: &str| match traffic("tcp-sack", keys).unwrap() {
+        Traffic::Tcp { demand, .. } => demand,
+        Traffic::Udp { .. } => unreachable!("it is a TCP"),
+    };
     assert_eq!(tcp(""), DemandPlan::Endless);
     assert_eq!(
-        tcp("size = \"20 kB\"\ngap = { law = \"exponential\", mean = \"500 ms\" }"),
+        tcp("size = \"20 kB\"\ngap = { distribution = \"exponential\", mean = \"500 ms\" }"),
         DemandPlan::Transfers {
             size: Distribution::Fixed(20_000.0),
             gap: Distribution::Exponential { mean: 0.5 }
         }
     );
     assert_eq!(
-        tcp("size = { law = \"pareto\", mean = \"20 kB\", shape = 1.2 }\narrivals = \"100 ms\""),
+        tcp("size = { distribution = \"pareto\", mean = \"20 kB\", shape = 1.2 }\narrivals = \"100 ms\""),
         DemandPlan::Arrivals {
             size: Distribution::Pareto { mean: 20_000.0, shape: 1.2 },
             gap: Distribution::Fixed(0.1)
@@ -38,7 +41,7 @@ fn laws_and_demands_are_read() {
     );
     assert_eq!(
         tcp(
-            "on = { law = \"log-normal\", mean = \"1 s\", sigma = 2 }\noff = { law = \"weibull\", mean = \"1 s\", shape = 0.5 }"
+            "on = { distribution = \"log-normal\", mean = \"1 s\", sigma = 2 }\noff = { distribution = \"weibull\", mean = \"1 s\", shape = 0.5 }"
         ),
         DemandPlan::OnOff {
             on: Distribution::LogNormal { mean: 1.0, sigma: 2.0 },
@@ -47,13 +50,14 @@ fn laws_and_demands_are_read() {
     );
     let uniform = Distribution::Uniform { low: 0.0, high: 2.0 };
     assert_eq!(
-        demand(
+        traffic(
             "udp",
-            "rate = \"1 Mbit/s\"\non = { law = \"uniform\", low = \"0 s\", high = \"2 s\" }\noff = \"1 s\""
+            "rate = \"1 Mbit/s\"\non = { distribution = \"uniform\", low = \"0 s\", high = \"2 s\" }\noff = \"1 s\""
         )
         .unwrap(),
-        DemandPlan::Constant {
+        Traffic::Udp {
             rate: Rate::from_mbps(1.0),
+            packet_size: Size::from_bytes(1000),
             pauses: Some((uniform, Distribution::Fixed(1.0)))
         }
     );
@@ -73,13 +77,13 @@ fn demands_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn laws_that_make_no_sense_are_refused() {
-    let sized = |law: &str, why: &str| refused("tcp-sack", &format!("gap = \"1 s\"\nsize = {law}"), why);
-    sized("{ law = \"pareto\", mean = \"1 kB\" }", "`shape` is missing");
-    sized("{ law = \"pareto\", mean = \"1 kB\", shape = 1 }", "has no mean");
-    sized("{ law = \"exponential\", mean = \"1 kB\", shape = 2 }", "does not use `shape`");
-    sized("{ law = \"uniform\", low = \"2 kB\", high = \"1 kB\" }", "ends before it begins");
-    sized("{ law = \"normal\", mean = \"1 kB\" }", "is not known");
-    sized("{ law = \"exponential\", mean = \"1 s\" }", "is not allowed");
+fn distributions_that_make_no_sense_are_refused() {
+    let sized = |size: &str, why: &str| refused("tcp-sack", &format!("gap = \"1 s\"\nsize = {size}"), why);
+    sized("{ distribution = \"pareto\", mean = \"1 kB\" }", "`shape` is missing");
+    sized("{ distribution = \"pareto\", mean = \"1 kB\", shape = 1 }", "has no mean");
+    sized("{ distribution = \"exponential\", mean = \"1 kB\", shape = 2 }", "does not use `shape`");
+    sized("{ distribution = \"uniform\", low = \"2 kB\", high = \"1 kB\" }", "ends before it begins");
+    sized("{ distribution = \"normal\", mean = \"1 kB\" }", "is not known");
+    sized("{ distribution = \"exponential\", mean = \"1 s\" }", "is not allowed");
     sized("\"0 bytes\"", "is not allowed");
 }

@@ -1,11 +1,15 @@
 //! What is generated from the descriptions of tables is fresh, and the descriptions are sound.
 
+use std::fmt::Write as _;
+
 use crate::scenario::Catalogue;
 use layercast_protocols::registry::Registry;
 use layercast_testkit::generated::{check, check_between, in_project};
 
-use crate::scenario::Metric;
+use crate::results::Metric;
+use crate::scenario::catalogue::{BUILT_IN, BuiltIn};
 use crate::scenario::field::{Absent, FieldKind};
+use crate::scenario::read;
 use crate::scenario::reference::markdown;
 use crate::scenario::schema::schema;
 use crate::scenario::tables::{ALL, PAPER};
@@ -21,6 +25,18 @@ fn the_schema_is_fresh() {
 fn the_reference_is_fresh() {
     let (begin, end) = ("<!-- generated: keys -->", "<!-- end of generated: keys -->");
     check_between(&in_project("docs/scenarios.md"), begin, end, &format!("\n{}", markdown()));
+}
+
+#[test]
+fn the_table_of_scenarios_is_fresh() {
+    let mut table = "\n| scenario | title | command |\n| --- | --- | --- |\n".to_owned();
+    for BuiltIn { name, text } in BUILT_IN {
+        let title = read(name, text, &[], &Catalogue::of::<Registry>()).unwrap().name;
+        writeln!(table, "| [{name}](../scenarios/{name}.toml) | {title} | `layercast run {name}` |").unwrap();
+    }
+    table.push('\n');
+    let (begin, end) = ("<!-- generated: scenarios -->", "<!-- end of generated: scenarios -->");
+    check_between(&in_project("docs/reproduction.md"), begin, end, &table);
 }
 
 #[test]

@@ -195,7 +195,7 @@ fn loss_models_stand_for_each_direction() {
     assert_eq!(model(r#""bernoulli-per-byte", probability = 1e-5"#), per_byte);
     let periods =
         |unit, law| LossModel::TwoState(TwoStateLoss { unit, distribution: law, good: 900, bad: 7 });
-    let (bytes, constant) = (r#", unit = "bytes""#, r#", law = "constant""#);
+    let (bytes, constant) = (r#", unit = "bytes""#, r#", distribution = "constant""#);
     let two_state = r#""two-state", good_length = 900, bad_length = 7"#;
     assert_eq!(model(two_state), periods(LossUnit::Packets, LengthDistribution::Exponential));
     let told = model(&format!("{two_state}{bytes}{constant}"));

@@ -2,10 +2,12 @@
 
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Duration, Rate, Size, Time};
+use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 
+use crate::results::{Metric, Relation, Role};
 use crate::scenario::testing::{SMALL, read_text};
 use crate::scenario::{
-    Draw, LinkDirection, LinkVariation, LossModel, LossPlace, Metric, QueueLimit, QueuePlan, Relation, Role,
+    Draw, LinkDirection, LinkVariation, LossModel, LossPlace, QueueLimit, QueuePlan, Scenario, Traffic,
     Window,
 };
 
@@ -40,15 +42,28 @@ fn defaults_fill_what_entries_leave_out() {
     assert_eq!((session.stop, session.receivers_start), (None, None));
     assert_eq!(session.packet_size, Size::from_bytes(1000));
     assert_eq!(scenario.flows[0].start, Draw::Uniform { low: Time::ZERO, high: seconds(20) });
-    assert_eq!(scenario.flows[0].profile, "ns2");
-    assert_eq!(scenario.flows[0].limited_transmit, None);
+    assert_eq!(tcp(&scenario), &TcpOptions::new(TcpVariant::Sack, TcpProfile::Ns2));
+}
+
+/// The parameters of the first flows.
+fn tcp(scenario: &Scenario) -> &TcpOptions {
+    match &scenario.flows[0].traffic {
+        Traffic::Tcp { options, .. } => options,
+        Traffic::Udp { .. } => unreachable!("it is a TCP"),
+    }
 }
 
 #[test]
 fn what_a_flow_says_of_its_tcp_is_kept() {
     let text = SMALL.replace("count = 2", "count = 2\nlimited_transmit = false\ndelayed_ack = true");
-    let flow = read_text(&text, &[]).unwrap().flows.swap_remove(0);
-    assert_eq!((flow.limited_transmit, flow.delayed_ack), (Some(false), Some(true)));
+    let scenario = read_text(&text, &[]).unwrap();
+    assert_eq!((tcp(&scenario).limited_transmit, tcp(&scenario).delayed_ack), (false, true));
+    for (variant, profile) in TcpVariant::ALL.into_iter().zip(TcpProfile::ALL.into_iter().cycle()) {
+        let set =
+            [format!("flow.tcp.protocol={}", variant.name()), format!("flow.tcp.profile={}", profile.name())];
+        let scenario = read_text(SMALL, &set.each_ref().map(String::as_str)).unwrap();
+        assert_eq!(tcp(&scenario), &TcpOptions::new(variant, profile));
+    }
 }
 
 #[test]

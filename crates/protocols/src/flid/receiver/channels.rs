@@ -87,8 +87,7 @@ impl Channels {
     pub(super) fn finalise(&mut self, slot: u64, mut on_lost: impl FnMut(Lost)) -> Option<Layer> {
         let mut layer = None;
         for channel in self.memberships.held() {
-            let Some(reception) = self.receptions.get_mut(channel.index()) else { continue };
-            reception.numbers.finalise(slot, |lost| {
+            self.receptions[channel.index()].numbers.finalise(slot, |lost| {
                 layer = layer.or_else(|| self.layering.layer_of(channel, lost.slot));
                 on_lost(lost);
             });
@@ -114,10 +113,9 @@ impl Channels {
             }
             Move::Leave(channel) => {
                 actions.leave(channel);
-                if let Some(reception) = receptions.get_mut(channel.index()) {
-                    reception.numbers.reset();
-                    (reception.left, reception.is_traced) = (Some((now, slot)), false);
-                }
+                let reception = &mut receptions[channel.index()];
+                reception.numbers.reset();
+                (reception.left, reception.is_traced) = (Some((now, slot)), false);
             }
         });
     }
@@ -167,8 +165,7 @@ impl Channels {
 }
 
 fn begin(receptions: &mut [Reception], channel: Channel, slot: u64) {
-    if let Some(reception) = receptions.get_mut(channel.index()) {
-        reception.numbers.reset();
-        (reception.since, reception.left) = (slot, None);
-    }
+    let reception = &mut receptions[channel.index()];
+    reception.numbers.reset();
+    (reception.since, reception.left) = (slot, None);
 }

@@ -4,10 +4,9 @@ use crate::rlc::Header;
 use layercast_core::units::{Layer, Seq, Time, WireSeq};
 use layercast_kit::estimator::{Packet, SequenceTracker};
 
-/// One layer of the receiver.
-#[derive(Clone, Debug)]
+/// What one layer's packets said of bursts and points.
+#[derive(Clone, Debug, Default)]
 pub(super) struct LayerReceiver {
-    pub(super) tracker: SequenceTracker,
     /// First number and length of the newest burst.
     pub(super) burst: Option<(WireSeq, u32)>,
     pub(super) point_accepted: Option<Time>,
@@ -35,15 +34,15 @@ impl NewLosses {
     }
 }
 
-impl LayerReceiver {
-    /// The wider form of a 16-bit number, nearest to the highest that arrived.
-    pub(super) fn widen(&self, seq: u16) -> WireSeq {
-        // A start above zero leaves room for packets that are older than the first.
-        let near = self.tracker.highest().map_or((1 << 16) | u32::from(seq), |highest| highest.wire().0);
-        let distance = seq.wrapping_sub(near as u16) as i16;
-        WireSeq(near.wrapping_add_signed(i32::from(distance)))
-    }
+/// The wider form of a 16-bit number, nearest to the highest that arrived.
+pub(super) fn widen(seq: u16, tracker: &SequenceTracker) -> WireSeq {
+    // A start above zero leaves room for packets that are older than the first.
+    let near = tracker.highest().map_or((1 << 16) | u32::from(seq), |highest| highest.wire().0);
+    let distance = seq.wrapping_sub(near as u16) as i16;
+    WireSeq(near.wrapping_add_signed(i32::from(distance)))
+}
 
+impl LayerReceiver {
     pub(super) fn learn_burst(&mut self, header: &Header, wire: WireSeq) -> Option<(WireSeq, u32)> {
         if let Some((back, length)) = header.burst_range() {
             self.burst = Some((WireSeq(wire.0.wrapping_sub(back)), length));

@@ -1,5 +1,5 @@
 use super::*;
-use layercast_core::contract::{Ecn, JoinError};
+use layercast_core::contract::{Ecn, JoinError, Origin};
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Duration, Rate, Size};
 
@@ -63,7 +63,7 @@ impl Bench {
     }
 
     fn level(&self) -> i32 {
-        self.receiver.level.as_number()
+        self.receiver.layers.level().as_number()
     }
 
     /// Climbs to level 1 by points 1 and 2 of the base layer.
@@ -235,6 +235,6 @@ fn numbers_of_sixteen_bits_wrap_without_loss() {
     let mut bench = Bench::new(&Options::default());
     bench.next[0] = u16::MAX - 1;
     (0..4).for_each(|_| bench.plain(0));
-    let counts = bench.receiver.layers[0].tracker.counts();
+    let counts = bench.receiver.layers.tracker(Layer(0)).counts();
     assert_eq!((counts.received, counts.lost, counts.resynchronised), (4, 0, 0));
 }

@@ -37,19 +37,19 @@ impl Receiver {
         let blame = Duration::from_secs_f64(self.detection.blame_s());
         if let Some((level, joined)) = self.memory.highest_pending(now, blame) {
             self.join_timers.on_failure(level);
-            if level == self.held {
+            if level == self.held() {
                 self.experiments.1 += 1;
                 self.detection.on_sample(now.since(joined).as_secs_f64());
                 self.drop_layer(now);
                 self.await_calm(now, State::Drop);
                 return;
             }
-            if level == self.held + 1 {
+            if level == self.held() + 1 {
                 // Someone else has just made our experiment.
                 self.arm_join(now);
             }
         }
-        if self.memory.added_within(self.held, now, blame) {
+        if self.memory.added_within(self.held(), now, blame) {
             self.begin_measurement(now);
         } else {
             self.await_calm(now, State::Hysteresis);
@@ -57,15 +57,15 @@ impl Receiver {
     }
 
     fn begin_measurement(&mut self, now: Time) {
-        let wait = Duration::from_secs_f64(self.detection.wait_s(self.held));
+        let wait = Duration::from_secs_f64(self.detection.wait_s(self.held()));
         self.timers.arm(Timer::Detection, now + wait);
-        self.measured_from = self.counts();
+        self.measured_from = self.layers.counts();
         self.state = State::Measurement;
     }
 
     /// Loss while it is counted: too much of it costs the top layer.
     fn on_more_loss(&mut self, now: Time) {
-        let (received, lost) = self.counts();
+        let (received, lost) = self.layers.counts();
         let received = received.saturating_sub(self.measured_from.0);
         let lost = lost.saturating_sub(self.measured_from.1);
         let share = lost as f64 / (lost + received).max(1) as f64;
@@ -85,7 +85,7 @@ impl Receiver {
     pub(super) fn on_detection_timer(&mut self, now: Time) {
         match self.state {
             State::Steady => {
-                self.join_timers.relax(self.held);
+                self.join_timers.relax(self.held());
                 self.await_calm(now, State::Steady);
             }
             State::Hysteresis => self.begin_measurement(now),
@@ -95,12 +95,12 @@ impl Receiver {
 
     /// It is time for an experiment, if nothing speaks against it.
     pub(super) fn on_join_timer(&mut self, now: Time) {
-        if self.state == State::Steady && self.held > 0 && self.held < self.plan.layers.count() {
+        if self.state == State::Steady && self.held() > 0 && self.held() < self.plan.layers.count() {
             let blame = Duration::from_secs_f64(self.detection.blame_s());
-            let quiet = !self.memory.joined_within(self.held, now, blame);
-            if quiet && self.memory.delivers(self.held) {
+            let quiet = !self.memory.joined_within(self.held(), now, blame);
+            if quiet && self.memory.delivers(self.held()) {
                 self.add_layer(now, Cause::Experiment);
-            } else if quiet && let Some(added) = self.memory.added(self.held) {
+            } else if quiet && let Some(added) = self.memory.added(self.held()) {
                 // The newest layer has not delivered anything: joins take longer than we thought.
                 let took_s = now.since(added).as_secs_f64();
                 if took_s > self.detection.mean_s {
@@ -113,11 +113,11 @@ impl Receiver {
 
     /// Draws the time of the next experiment; none at the top.
     pub(super) fn arm_join(&mut self, now: Time) {
-        if self.held >= self.plan.layers.count() {
+        if self.held() >= self.plan.layers.count() {
             self.timers.disarm(Timer::Join);
             return;
         }
-        let timer_s = self.join_timers.of(self.held + 1);
+        let timer_s = self.join_timers.of(self.held() + 1);
         // A uniform number in (0, 1].
         let mut draw = || join_delay_s(timer_s, 1.0 - self.stream.uniform());
         let delay_s = (0..MOST_DRAWS).find_map(|_| draw()).unwrap_or(4.5 * timer_s);

@@ -1,7 +1,8 @@
 use super::*;
+use alloc::vec::Vec;
 use layercast_core::contract::{Ecn, JoinError};
 use layercast_core::layers::LayerTable;
-use layercast_core::units::{Duration, Rate, Size, WireSeq};
+use layercast_core::units::{Channel, Duration, Rate, Size, WireSeq};
 
 /// A receiver under test, with one number counter per layer.
 struct Bench {
@@ -64,7 +65,7 @@ impl Bench {
     }
 
     fn held(&self) -> u16 {
-        self.receiver.held
+        self.receiver.held()
     }
 
     /// Lets time pass until the receiver holds so many layers; returns the seconds it took.

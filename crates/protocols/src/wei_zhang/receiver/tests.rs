@@ -1,7 +1,7 @@
 use super::*;
 use crate::wei_zhang::TICKS;
 use alloc::vec::Vec;
-use layercast_core::contract::{Ecn, JoinError};
+use layercast_core::contract::{Ecn, JoinError, Origin};
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Rate, Size, WireSeq};
 

@@ -3,18 +3,14 @@
 use etherparse::IpNumber;
 use etherparse::checksum::Sum16BitWords;
 use layercast_core::family::AnyHeader;
-use layercast_core::lct::LctFields;
-use layercast_core::wire::MAX_REPORT;
+use layercast_core::lct::{Frame, LctFields, MAX_FRAME};
+use layercast_core::wire::{DATA_PORT, FEEDBACK_PORT, MAX_REPORT};
 use layercast_simulator::MembershipChange;
 
 use super::super::addresses::Address;
 use super::packet::Packet;
 use super::udp;
 
-/// The port of data, as `layercast send` has it.
-const DATA_PORT: u16 = 5500;
-/// The port of feedback.
-const FEEDBACK_PORT: u16 = 5501;
 /// The FEC encoding of data (docs/wire-format.md): RaptorQ.
 const CODEPOINT: u8 = 6;
 /// The object of data; 0 would be a file delivery table.
@@ -29,7 +25,7 @@ pub(super) fn data(
     size: u32,
     ecn: u8,
 ) -> Packet {
-    let content = header.to_lct().map(|pieces| lct(&pieces, session)).unwrap_or_default();
+    let content = header.to_lct().map(|fields| lct(fields, session)).unwrap_or_default();
     udp::packet((source, group), (DATA_PORT, DATA_PORT), &content, size, ecn)
 }
 
@@ -40,22 +36,17 @@ pub(super) fn unicast(from: Address, to: Address, header: &impl AnyHeader, size:
     udp::packet((from, to), (FEEDBACK_PORT, FEEDBACK_PORT), &room[..length], size, ecn)
 }
 
-/// An LCT header (RFC 5651, section 5.1) and the payload id. No file is sent in a simulation: the
-/// symbol's number is the last 24 bits of the congestion control information.
-fn lct(pieces: &LctFields, session: u32) -> Vec<u8> {
-    let content = pieces.extension.content();
-    let cci = pieces.cci.bytes();
-    let words = 3 + (cci.len() + content.len() + 2) / 4;
-    let close = if pieces.end_of_session { 2 } else { 0 };
-    let mut bytes = vec![0x10 | (cci.len() as u8 / 4 - 1) << 2, 0xa0 | close, words as u8, CODEPOINT];
-    bytes.extend(cci);
-    bytes.extend(pieces.session.unwrap_or(session).to_be_bytes());
-    bytes.extend(OBJECT.to_be_bytes());
-    bytes.extend([pieces.extension.kind(), ((content.len() + 2) / 4) as u8]);
-    bytes.extend(content);
-    if !pieces.end_of_session {
+/// An LCT header and the payload id. No file is sent in a simulation: the symbol's number is the last 24 bits
+/// of the congestion control information.
+fn lct(fields: LctFields, session: u32) -> Vec<u8> {
+    let frame =
+        Frame { fields, tsi: session, toi: OBJECT, close_object: false, codepoint: CODEPOINT, further: &[] };
+    let mut room = [0; MAX_FRAME];
+    let length = frame.write(&mut room);
+    let mut bytes = room.get(..length).unwrap_or_default().to_vec();
+    if !fields.end_of_session {
         bytes.push(0);
-        bytes.extend(cci.last_chunk::<3>().copied().unwrap_or_default());
+        bytes.extend(fields.cci.bytes().last_chunk::<3>().copied().unwrap_or_default());
     }
     bytes
 }
