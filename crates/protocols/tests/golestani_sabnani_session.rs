@@ -67,7 +67,7 @@ fn a_window_of_losses_does_not_stop_the_session() {
 }
 
 #[test]
-fn who_leaves_is_not_waited_for_and_who_crashes_is_given_up_in_time() {
+fn a_receiver_that_leaves_is_not_waited_for_and_one_that_crashes_is_given_up_in_time() {
     let mut pair = run_with(&Options::default(), &[lossy(0.005), lossy(0.05)], 30);
     let slow = per_second(&mut pair);
     pair.stop_receiver(1);
@@ -82,7 +82,7 @@ fn who_leaves_is_not_waited_for_and_who_crashes_is_given_up_in_time() {
     assert!(per_second(&mut pair) > 80.0);
 }
 
-fn tell(source: &mut Source, now: Time, input: Input<Header>) {
+fn give(source: &mut Source, now: Time, input: Input<Header>) {
     source.handle(now, input);
     while source.poll_action().is_some() {}
 }
@@ -104,41 +104,41 @@ fn report(source: &Source, now: Time, receiver: u64, in_order: u32, allowed: u32
 fn the_least_number_allowed_counts_and_a_smaller_one_later_recalls_nothing() {
     let mut source = Source::new(&Options::default(), plan(), Stream::new(1, "source"));
     let now = Time::from_ns(1_000_000_000);
-    tell(&mut source, now, Input::Start);
+    give(&mut source, now, Input::Start);
     let later = now + Duration::from_ms(100);
-    let heard = report(&source, later, 1, 1, 9);
-    tell(&mut source, later, heard);
+    let input = report(&source, later, 1, 1, 9);
+    give(&mut source, later, input);
     assert_eq!((source.counters().sent, source.window()), (9, 8));
-    let heard = report(&source, later, 2, 1, 5);
-    tell(&mut source, later, heard);
+    let input = report(&source, later, 2, 1, 5);
+    give(&mut source, later, input);
     let later = later + Duration::from_ms(100);
-    let heard = report(&source, later, 1, 9, 17);
-    tell(&mut source, later, heard);
+    let input = report(&source, later, 1, 9, 17);
+    give(&mut source, later, input);
     assert_eq!((source.counters().sent, source.window()), (9, 4), "the second allows five");
-    let heard = report(&source, later, 2, 5, 10);
-    tell(&mut source, later, heard);
+    let input = report(&source, later, 2, 5, 10);
+    give(&mut source, later, input);
     assert_eq!(source.counters().sent, 10);
     for (in_order, allowed) in [(11, 12), (0, 5), (8, 8), (8, 7), (8, 1_000_000)] {
-        let heard = report(&source, later, 2, in_order, allowed);
-        tell(&mut source, later, heard);
+        let input = report(&source, later, 2, in_order, allowed);
+        give(&mut source, later, input);
     }
     assert_eq!((source.counters().invalid, source.counters().sent), (5, 10));
 }
 
 #[test]
-fn a_source_that_hears_anything_keeps_its_bounds() {
+fn a_source_with_arbitrary_reports_keeps_its_bounds() {
     let options = Options { most_receivers: 20, ..Options::default() };
     let mut source = Source::new(&options, plan(), Stream::new(1, "source"));
     let mut stream = Stream::new(2, "reports");
     let mut now = Time::from_ns(1);
-    tell(&mut source, now, Input::Start);
+    give(&mut source, now, Input::Start);
     for _ in 0..50_000 {
         now += stream.uniform_duration(Duration::from_ms(20));
         let newest = source.counters().sent as u32;
         let in_order = if stream.chance(0.2) { stream.bits() as u32 } else { newest };
         let allowed = in_order.wrapping_add(stream.bits() as u32 % 40);
-        let heard = report(&source, now, 1 + stream.bits() % 100, in_order, allowed);
-        tell(&mut source, now, heard);
+        let input = report(&source, now, 1 + stream.bits() % 100, in_order, allowed);
+        give(&mut source, now, input);
         assert!(source.receivers() <= 20 && source.deadline().is_none_or(|at| at > now));
         // Never faster than the session's rate, whatever is allowed.
         assert!((source.counters().sent as f64) < now.as_secs_f64() * 1250.0 + 10.0);
@@ -154,15 +154,15 @@ fn a_source_that_hears_anything_keeps_its_bounds() {
 fn a_source_without_data_is_silent_and_one_that_ends_says_so_once() {
     let mut source = Source::new(&Options::default(), plan(), Stream::new(1, "source"));
     let now = Time::from_ns(1_000_000_000);
-    tell(&mut source, now, Input::Start);
-    tell(&mut source, now, Input::DataExhausted);
-    let heard = report(&source, now, 1, 1, 4);
-    tell(&mut source, now, heard);
+    give(&mut source, now, Input::Start);
+    give(&mut source, now, Input::DataExhausted);
+    let input = report(&source, now, 1, 1, 4);
+    give(&mut source, now, input);
     assert_eq!((source.counters().sent, source.deadline()), (1, None));
-    tell(&mut source, now, Input::DataAvailable);
+    give(&mut source, now, Input::DataAvailable);
     assert_eq!(source.counters().sent, 4, "as many as allowed");
-    tell(&mut source, now, Input::Finish);
+    give(&mut source, now, Input::Finish);
     assert_eq!((source.counters().sent, source.deadline()), (7, None));
-    tell(&mut source, now, Input::Stop);
+    give(&mut source, now, Input::Stop);
     assert_eq!(source.counters().sent, 7);
 }

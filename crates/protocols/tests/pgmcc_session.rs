@@ -117,11 +117,11 @@ impl Alone {
     fn new() -> Alone {
         let source = Source::new(&Options::default(), plan(), Stream::new(1, "source"));
         let mut alone = Alone { source, now: Time::from_ns(1), sent: Vec::new() };
-        alone.tell(Input::Start);
+        alone.give(Input::Start);
         alone
     }
 
-    fn tell(&mut self, input: Input<Header>) {
+    fn give(&mut self, input: Input<Header>) {
         self.source.handle(self.now, input);
         while let Some(action) = self.source.poll_action() {
             if let layercast_core::contract::Action::Send(send) = action
@@ -139,7 +139,7 @@ impl Alone {
         let end = self.now + span;
         while let Some(at) = self.source.deadline().filter(|&at| at <= end) {
             self.now = at;
-            self.tell(Input::Timer);
+            self.give(Input::Timer);
         }
         self.now = end;
     }
@@ -157,7 +157,7 @@ impl Alone {
         };
         let (origin, size) = (Origin::Peer(Peer(0)), Size::from_bytes(64));
         let header = Header::Report(report);
-        self.tell(Input::Packet(Arrival { origin, size, ecn: Ecn::NotCapable, header }));
+        self.give(Input::Packet(Arrival { origin, size, ecn: Ecn::NotCapable, header }));
     }
 
     fn newest(&self) -> u64 {
@@ -197,7 +197,7 @@ fn a_new_acker_that_acknowledges_nothing_is_dropped_after_two_timeouts_and_barre
 }
 
 #[test]
-fn a_number_that_was_not_sent_is_not_believed() {
+fn a_number_that_was_not_sent_is_rejected() {
     let mut alone = Alone::new();
     for highest in [2, 100, u64::from(u32::MAX), 0] {
         alone.report(1, true, 0.0, highest);
@@ -218,16 +218,16 @@ fn without_receivers_a_packet_leaves_each_second_and_asks_for_an_acker() {
 fn a_source_without_data_is_silent_and_one_that_ends_says_so_once() {
     let mut alone = Alone::new();
     alone.report(1, false, 0.0, 1);
-    alone.tell(Input::DataExhausted);
+    alone.give(Input::DataExhausted);
     alone.report(1, true, 0.0, 2);
     alone.wait(Duration::from_secs(100));
     assert_eq!((alone.newest(), alone.source.deadline()), (2, None));
-    alone.tell(Input::DataAvailable);
+    alone.give(Input::DataAvailable);
     assert_eq!((alone.newest(), alone.source.window()), (4, 2.0), "as many as the window allows");
-    alone.tell(Input::Finish);
+    alone.give(Input::Finish);
     let ends = alone.sent.iter().filter(|&&(_, _, end)| end).count();
     assert_eq!((ends, alone.source.deadline()), (3, None));
-    alone.tell(Input::Stop);
+    alone.give(Input::Stop);
     assert_eq!(alone.newest(), 7, "the end was announced");
 }
 

@@ -67,7 +67,7 @@ fn every_receiver_acknowledges_every_packet() {
 }
 
 #[test]
-fn who_leaves_is_not_waited_for_and_who_crashes_is_given_up_in_time() {
+fn a_receiver_that_leaves_is_not_waited_for_and_one_that_crashes_is_given_up_in_time() {
     let mut pair = run_with(&Options::default(), &[lossy(0.01), lossy(0.05)], 30);
     let id = pair.receiver(1).id();
     assert!(pair.source().follows(id));
@@ -85,7 +85,7 @@ fn who_leaves_is_not_waited_for_and_who_crashes_is_given_up_in_time() {
     assert!(per_second(&mut pair) > 100.0);
 }
 
-fn tell(source: &mut Source, now: Time, input: Input<Header>) {
+fn give(source: &mut Source, now: Time, input: Input<Header>) {
     source.handle(now, input);
     while source.poll_action().is_some() {}
 }
@@ -105,18 +105,18 @@ fn report(source: &Source, now: Time, receiver: u64, highest: u32, came: u32) ->
 
 /// The table of receivers is bounded however many report, and implausible reports are dropped.
 #[test]
-fn a_source_that_hears_anything_keeps_its_bounds() {
+fn a_source_with_arbitrary_reports_keeps_its_bounds() {
     let options = Options { most_receivers: 20, most_window: 30.0, ..Options::default() };
     let mut source = Source::new(&options, plan(), Stream::new(1, "source"));
     let mut stream = Stream::new(2, "reports");
     let mut now = Time::from_ns(1);
-    tell(&mut source, now, Input::Start);
+    give(&mut source, now, Input::Start);
     for _ in 0..50_000 {
         now += stream.uniform_duration(Duration::from_ms(20));
         let newest = source.counters().sent as u32;
         let highest = if stream.chance(0.2) { stream.bits() as u32 } else { newest };
-        let heard = report(&source, now, 1 + stream.bits() % 100, highest, stream.bits() as u32 | 1);
-        tell(&mut source, now, heard);
+        let input = report(&source, now, 1 + stream.bits() % 100, highest, stream.bits() as u32 | 1);
+        give(&mut source, now, input);
         assert!(source.receivers() <= 20 && source.deadline().is_none_or(|at| at > now));
         assert!((1.0..=30.0).contains(&source.window()));
     }
@@ -128,15 +128,15 @@ fn a_source_that_hears_anything_keeps_its_bounds() {
 fn a_source_without_data_is_silent_and_one_that_ends_says_so_once() {
     let mut source = Source::new(&Options::default(), plan(), Stream::new(1, "source"));
     let now = Time::from_ns(1_000_000_000);
-    tell(&mut source, now, Input::Start);
-    tell(&mut source, now, Input::DataExhausted);
-    let heard = report(&source, now, 1, 1, 1);
-    tell(&mut source, now, heard);
+    give(&mut source, now, Input::Start);
+    give(&mut source, now, Input::DataExhausted);
+    let input = report(&source, now, 1, 1, 1);
+    give(&mut source, now, input);
     assert_eq!((source.counters().sent, source.deadline()), (1, None));
-    tell(&mut source, now, Input::DataAvailable);
+    give(&mut source, now, Input::DataAvailable);
     assert_eq!(source.counters().sent, 3, "as many as the window allows");
-    tell(&mut source, now, Input::Finish);
+    give(&mut source, now, Input::Finish);
     assert_eq!((source.counters().sent, source.deadline()), (6, None));
-    tell(&mut source, now, Input::Stop);
+    give(&mut source, now, Input::Stop);
     assert_eq!(source.counters().sent, 6);
 }

@@ -39,7 +39,7 @@ pub struct Source {
     state: State,
     session: u32,
     clocks: LayerClocks,
-    /// The layer whose rate the next base packet tells.
+    /// The layer whose rate the next base packet carries.
     table_next: u16,
     control: FeedbackControl,
     bucket: TokenBucket,

@@ -18,7 +18,7 @@ fn the_loss_filter() {
 }
 
 #[test]
-fn who_becomes_the_acker() {
+fn choice_of_the_acker() {
     for id in ["pgmcc-sw-01", "pgmcc-sw-02", "pgmcc-sw-03", "pgmcc-sw-04"] {
         let case = vector(ACTIVE, id);
         let of = |who: &str| {

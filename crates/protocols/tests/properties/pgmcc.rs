@@ -73,7 +73,7 @@ proptest! {
     /// Whatever reports say, the window stays in its bounds, nothing is sent faster than the session's rate,
     /// and the acker is one that reported.
     #[test]
-    fn a_source_that_hears_anything_keeps_its_bounds(
+    fn a_source_with_arbitrary_reports_keeps_its_bounds(
         reports in proptest::collection::vec((report(), 0u64..200), 0..200),
     ) {
         let layers = LayerTable::from_rates([Rate::from_mbps(1.0)]).expect("a layer");

@@ -6,7 +6,7 @@ use layercast_core::timers;
 use layercast_core::units::{Layer, Level, Time};
 use layercast_kit::silence::SILENCE;
 
-/// After that, and after so many slots, it looks for the session anew.
+/// After that, and after this many slots, it searches for the session again.
 const SILENT_SLOTS: u64 = 20;
 /// So many slots in a row without a packet leave the base only.
 const STARVED_SLOTS: u32 = 3;
