@@ -4,7 +4,7 @@
 //! Every receiver acknowledges every packet. A loss at one of n receivers that are troubled alike halves the
 //! window with probability 1/n only, so that the session does not starve for being large.
 //!
-//! `docs/protocols/rla.md` tells it in full.
+//! `docs/protocols/rla.md` has the full description.
 
 pub mod header;
 mod options;

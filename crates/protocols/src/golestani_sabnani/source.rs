@@ -24,7 +24,7 @@ pub struct Source {
     paced_sender: PacedSender,
     /// Receivers. Their bound is the first number that they do not allow.
     members: Members<InOrder>,
-    /// Up to this number, without it, packets leave whether allowed or not: they look for receivers.
+    /// Packets below this number leave whether allowed or not: they probe for receivers.
     probe_end: Seq,
     patience: Patience,
     actions: ActionQueue<Header>,
@@ -92,7 +92,7 @@ impl Source {
             self.paced_sender.counters.invalid += 1;
             return;
         }
-        // A report that was overtaken says nothing new.
+        // A reordered report has no new information.
         if in_order < member.own.0 {
             return;
         }
@@ -126,7 +126,7 @@ impl Source {
     }
 
     fn run_timers(&mut self, now: Time) {
-        // Who may send waits for nobody.
+        // A source that may send waits for no receiver.
         if !self.patience.take_due(now) || !self.is_blocked() {
             return;
         }

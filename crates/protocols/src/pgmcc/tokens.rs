@@ -12,7 +12,7 @@ pub(crate) struct Tokens {
     /// How many tokens that packets bring are still withheld after the window was halved. Together with the
     /// packets under way, and less this, the tokens make up the window.
     withheld: f64,
-    /// Losses of packets before this one belong to the cut that was.
+    /// Losses of packets before this one belong to the previous reduction.
     recovered_at: Seq,
     had_loss: bool,
     limit: f64,
@@ -63,7 +63,7 @@ impl Tokens {
         if halved {
             self.halve(next);
         }
-        // A lost packet is under way no more, and neither is one of unknown fate.
+        // A lost packet is no longer under way, and neither is one of unknown fate.
         self.give((progress.lost + progress.unknown) as f64);
         halved
     }
@@ -105,7 +105,7 @@ impl Tokens {
         }
     }
 
-    /// Nothing was heard for too long: all begins anew.
+    /// No report arrived for too long: everything restarts.
     pub(crate) fn on_timeout(&mut self, next: Seq) {
         self.had_loss = true;
         (self.window, self.tokens, self.withheld) = (1.0, 1.0, 0.0);

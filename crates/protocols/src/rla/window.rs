@@ -7,7 +7,7 @@ use layercast_core::units::{Duration, Time};
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     window: f64,
-    /// Up to which it grows by one with each packet.
+    /// Slow start threshold: below it the window grows by one with each packet.
     threshold: f64,
     mean: f64,
     last_cut: Time,
@@ -55,7 +55,7 @@ impl Window {
         now.since(self.last_cut) > rtt.scaled(windows * self.mean)
     }
 
-    /// Nothing was heard for too long.
+    /// No report arrived for too long.
     pub(crate) fn on_timeout(&mut self, now: Time) {
         self.threshold = (self.window / 2.0).max(2.0);
         self.window = 1.0;
