@@ -7,7 +7,8 @@ use layercast_laboratory::scenario::{Scenario, nearest};
 
 use crate::arguments::Run;
 
-/// The observation that the arguments ask for; `None` if nothing. The error text is shown to the user as it is.
+/// The observation that the arguments ask for; `None` if nothing. The error text is shown
+/// to the user unchanged.
 pub(crate) fn observation(arguments: &Run, plan: &Scenario) -> Result<Option<Observation>, String> {
     let Some(directory) = &arguments.out else { return Ok(None) };
     let mut captures: Vec<usize> = Vec::new();

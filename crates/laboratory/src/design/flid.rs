@@ -12,14 +12,14 @@ use serde::Serialize;
 
 use super::Written;
 use super::plot::{self, Curve};
-use super::told;
+use super::three_digits;
 use crate::results::ResultsError;
 use crate::results::table::lay_out;
 use crate::results::text::decimal;
 
 /// The range of loss rates that shares are fitted to, and in how many points (FLID-DL paper, appendix B).
 const FITTED: (f64, f64, u32) = (0.001, 0.1, 500);
-/// The loss rates that the table tells.
+/// The loss rates of the table.
 const TOLD: [f64; 7] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1];
 /// In how many points curves are drawn.
 const DRAWN: u32 = 120;
@@ -231,21 +231,21 @@ impl Design {
         let level = |row: &LevelRow| {
             vec![
                 row.level.to_string(),
-                told(row.rate_kbps),
-                told(row.cumulative_kbps),
-                told(row.packets_per_slot),
+                three_digits(row.rate_kbps),
+                three_digits(row.cumulative_kbps),
+                three_digits(row.packets_per_slot),
                 decimal(row.rise, 4),
             ]
         };
         let loss = |row: &LossRow| {
             vec![
                 format!("{} %", row.loss * 100.0),
-                told(row.target_kbps),
-                told(row.mean_kbps),
-                told(row.mean_kbps / row.target_kbps),
-                told(row.joins_dynamic),
-                told(row.joins_static_base),
-                told(row.joins_static),
+                three_digits(row.target_kbps),
+                three_digits(row.mean_kbps),
+                three_digits(row.mean_kbps / row.target_kbps),
+                three_digits(row.joins_dynamic),
+                three_digits(row.joins_static_base),
+                three_digits(row.joins_static),
             ]
         };
         let heading = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
@@ -275,8 +275,8 @@ impl Design {
             high * 100.0,
             decimal(self.error, 3),
             decimal(self.root_mean_error, 4),
-            told(self.root_mean_error_kbps),
-            told(self.mean_error_kbps)
+            three_digits(self.root_mean_error_kbps),
+            three_digits(self.mean_error_kbps)
         );
         text
     }

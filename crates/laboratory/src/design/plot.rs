@@ -15,7 +15,7 @@ const DOWN: Range<f64> = 40.0..370.0;
 pub(super) struct Curve<'a> {
     pub(super) name: &'a str,
     pub(super) points: Vec<(f64, f64)>,
-    /// Whose colour it wears.
+    /// The protocol whose colour it has.
     pub(super) protocol: &'a str,
 }
 

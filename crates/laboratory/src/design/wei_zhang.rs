@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Written;
 use super::plot::{self, Curve};
-use super::told;
+use super::three_digits;
 use crate::results::ResultsError;
 use crate::results::table::lay_out;
 use crate::results::text::decimal;
@@ -17,7 +17,7 @@ use crate::results::text::decimal;
 const COMPARED: [u32; 9] = [1, 2, 3, 4, 6, 8, 16, 32, 64];
 /// The most steps of the base rate that a climb to the share should have (this project's choice).
 const MOST_STEPS: f64 = 30.0;
-/// The loss event rates that the table tells.
+/// The loss event rates of the table.
 const TOLD: [f64; 7] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05];
 /// The range of loss event rates of the curves, and in how many points they are drawn.
 const DRAWN: (f64, f64, u32) = (0.0001, 0.1, 240);
@@ -237,8 +237,8 @@ impl Design {
         let choice = |row: &ChoiceRow| {
             vec![
                 row.packets.to_string(),
-                told(row.base_interval_s * 1e3),
-                told(row.base_kbps),
+                three_digits(row.base_interval_s * 1e3),
+                three_digits(row.base_kbps),
                 decimal(row.scale, 3),
                 format!("{}–{}", row.level, row.level + 1),
                 row.layers.to_string(),
@@ -249,9 +249,9 @@ impl Design {
         let loss = |row: &LossRow| {
             vec![
                 format!("{} %", row.loss_event_rate * 100.0),
-                told(row.target_kbps),
-                told(row.mean_kbps),
-                told(row.mean_kbps / row.target_kbps),
+                three_digits(row.target_kbps),
+                three_digits(row.mean_kbps),
+                three_digits(row.mean_kbps / row.target_kbps),
                 format!("{}–{}", row.level, row.level + 1),
                 decimal(row.upper_share, 2),
             ]
@@ -264,7 +264,7 @@ impl Design {
             self.rtt_s,
             decimal(self.tcp_constant, 3),
             self.packet_bytes,
-            told(self.share_kbps)
+            three_digits(self.share_kbps)
         );
         text.push_str(&lay_out(
             heading(&["m", "tau_0 ms", "B_0 kbit/s", "K'", "levels", "layers", "climb s", "suits"]),
@@ -273,8 +273,8 @@ impl Design {
         text.push_str(&format!(
             "\nChosen: m = {}, tau_0 = {} ms, B_0 = {} kbit/s, {} layers\n\n",
             self.chosen.packets,
-            told(self.chosen.base_interval_s * 1e3),
-            told(self.chosen.base_kbps),
+            three_digits(self.chosen.base_interval_s * 1e3),
+            three_digits(self.chosen.base_kbps),
             self.chosen.layers
         ));
         text.push_str(&lay_out(
@@ -292,7 +292,7 @@ impl Design {
         let points = |rate: fn(&LossRow) -> f64| -> Vec<(f64, f64)> {
             self.curves.iter().map(|row| (row.loss_event_rate, rate(row))).collect()
         };
-        let tcp = format!("TCP at {} ms", told(self.rtt_s * 1e3));
+        let tcp = format!("TCP at {} ms", three_digits(self.rtt_s * 1e3));
         let own = format!("{} layers, mean", self.structure);
         plot::logarithmic(
             "loss event rate",
@@ -367,15 +367,15 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_named() {
-        let told = |change: fn(&mut Request)| {
+        let error = |change: fn(&mut Request)| {
             let mut request = request(Structure::Linear);
             change(&mut request);
             design(&request).unwrap_err().to_string()
         };
-        assert!(told(|request| request.aim.rtt = Duration::ZERO).contains("the round-trip time"));
-        assert!(told(|request| request.packets = Some(0)).contains("base packets"));
-        assert!(told(|request| request.aim.upper_share = 1.5).contains("from 0 to 1, not 1.5"));
-        assert!(told(|request| request.aim.fastest = Rate::from_kbps(1.0)).contains("must not be below"));
+        assert!(error(|request| request.aim.rtt = Duration::ZERO).contains("the round-trip time"));
+        assert!(error(|request| request.packets = Some(0)).contains("base packets"));
+        assert!(error(|request| request.aim.upper_share = 1.5).contains("from 0 to 1, not 1.5"));
+        assert!(error(|request| request.aim.fastest = Rate::from_kbps(1.0)).contains("must not be below"));
     }
 
     #[test]

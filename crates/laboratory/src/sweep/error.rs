@@ -63,7 +63,7 @@ pub enum SweepError {
     },
     /// The directory holds what another sweep left.
     #[error(
-        "error: {} holds another sweep: {}\n  = help: give another directory to --out, or remove {} to begin anew",
+        "error: {} holds another sweep: {}\n  = help: give another directory to --out, or remove {} to start again",
         directory.display(), differences.join("; "), directory.join("parts").display()
     )]
     OtherSweep {

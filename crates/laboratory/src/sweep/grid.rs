@@ -10,7 +10,7 @@ use crate::results::Experiment;
 use crate::run::{self, RunRequest};
 use crate::scenario::{self, Catalogue, Scenario, ScenarioError, Subject};
 
-/// Each cell has files of its own, so more are no help.
+/// Each cell has files of its own, so more do not help.
 const MOST_CELLS: usize = 10_000;
 
 /// What is to be run.
@@ -24,7 +24,7 @@ pub struct SweepRequest {
     pub overrides: Vec<String>,
     /// What differs between cells: `KEY=V1,V2,...`.
     pub vary: Vec<String>,
-    /// The names of the metrics to tell; none for the usual ones.
+    /// The names of the metrics to report; empty for the default ones.
     pub metrics: Vec<String>,
     /// How many replications of each cell, if not what the scenario says.
     pub replications: Option<u32>,
@@ -41,7 +41,7 @@ pub struct Grid {
     pub axes: Vec<Axis>,
     /// The cells; the last key changes first.
     pub cells: Vec<Cell>,
-    /// What is told of each cell.
+    /// The metrics reported for each cell.
     pub metrics: Vec<Metric>,
     /// How many replications each cell has.
     pub replications: u32,
@@ -189,7 +189,7 @@ impl Reader<'_> {
                 Err(errors) => errors.into_iter().for_each(|error| self.book(error, &at, &mut wrong)),
             }
         }
-        mistakes.extend(wrong.told(count));
+        mistakes.extend(wrong.into_mistakes(count));
         if mistakes.is_empty() { Ok(cells) } else { Err(SweepErrors(mistakes)) }
     }
 
@@ -211,7 +211,7 @@ impl Reader<'_> {
         let own: Vec<String> = self.axes.iter().zip(at).map(|(axis, &index)| axis.setting(index)).collect();
         let all = [self.common.as_slice(), &own].concat();
         let mut plan = scenario::read(id, text, &all, self.catalogue).map_err(|errors| errors.0)?;
-        // Of probes a sweep tells the means over windows, those of flows; links are measured without.
+        // From probes a sweep reports the means over windows, for flows; links are measured without probes.
         plan.probes.retain(|probe| matches!(probe.subject, Subject::Flow(_)));
         let request = RunRequest {
             id: id.clone(),
@@ -250,8 +250,8 @@ impl Wrong {
         self.0.entry(place).or_insert((error, Vec::new())).1.extend(cell);
     }
 
-    fn told(self, cells: usize) -> Vec<Mistake> {
-        let told = self.0.into_values().map(|(error, mut found)| {
+    fn into_mistakes(self, cells: usize) -> Vec<Mistake> {
+        let mistakes = self.0.into_values().map(|(error, mut found)| {
             let in_all = found.is_empty() || found.len() == cells;
             let more = found.len().saturating_sub(1);
             let first = (!in_all).then(|| found.swap_remove(0));
@@ -261,6 +261,6 @@ impl Wrong {
             });
             Mistake { error, cells }
         });
-        told.collect()
+        mistakes.collect()
     }
 }

@@ -1,6 +1,6 @@
 //! What is compared across cells: a flow, or the flows of one name at a node; a group; a link.
 //!
-//! Cells may differ in how many flows of a name there are. Of several, the mean is told.
+//! Cells may differ in how many flows of a name there are. Of several, the mean is reported.
 
 use std::collections::BTreeMap;
 

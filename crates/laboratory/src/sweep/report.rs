@@ -153,7 +153,7 @@ impl Page<'_> {
                 ". "
             }
             "Numbers are means" @if self.summary.replications > 1 { " over " (counted(self.summary.replications, "replication")) }
-            ", the stronger the colour, the higher; each name has a scale of its own, told beside it. "
+            ", the stronger the colour, the higher; each name has its own scale, shown next to it. "
             "The confidence intervals are in the tables. Where several flows share a name at a node, their mean is shown."
         }
     }

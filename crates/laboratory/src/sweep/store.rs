@@ -24,7 +24,7 @@ pub struct Store {
     parts: PathBuf,
 }
 
-/// What tells one sweep from another.
+/// What identifies a sweep.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Identity {
     schema: u32,
@@ -58,7 +58,7 @@ impl Identity {
         }
     }
 
-    /// What is different, in words. Nothing is nothing.
+    /// The differences as text; empty if there are none.
     fn differences(&self, new: &Identity) -> Vec<String> {
         let mut found = Vec::new();
         let mut compare = |what: &str, old: String, new: String| {
@@ -99,7 +99,7 @@ impl Store {
             Ok(bytes) => {
                 let differences = match serde_json::from_slice::<Identity>(&bytes) {
                     Ok(old) => old.differences(&new),
-                    Err(reason) => vec![format!("parts/plan.json is not understood ({reason})")],
+                    Err(reason) => vec![format!("parts/plan.json cannot be parsed ({reason})")],
                 };
                 if differences.is_empty() {
                     return Ok(store);

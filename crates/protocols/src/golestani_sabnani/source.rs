@@ -78,7 +78,7 @@ impl Source {
             }
             return;
         }
-        let Some((in_order, bound)) = self.believed(report) else {
+        let Some((in_order, bound)) = self.plausible(report) else {
             self.paced_sender.counters.invalid += 1;
             return;
         };
@@ -108,7 +108,7 @@ impl Source {
     }
 
     /// What is in order at a receiver, and the first number that it does not allow, if both can be true.
-    fn believed(&self, report: &Report) -> Option<(Seq, Seq)> {
+    fn plausible(&self, report: &Report) -> Option<(Seq, Seq)> {
         let in_order = self.paced_sender.sent(report.in_order)?;
         let allowed = report.allowed.expand(in_order);
         let window = allowed.0.checked_sub(in_order.0)?;

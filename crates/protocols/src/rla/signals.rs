@@ -1,4 +1,4 @@
-//! Congestion signals of receivers, and with which probability one is listened to.
+//! Congestion signals of receivers, and the probability that the source listens to one.
 
 use layercast_core::units::{Duration, Time};
 
@@ -38,7 +38,7 @@ impl Signals {
     }
 }
 
-/// With which probability a signal is listened to, of a receiver that is one of `troubled` and whose
+/// The probability that the source listens to a signal of a receiver that is one of `troubled` and whose
 /// round-trip time is `rtt_part`, 0 to 1, of the longest.
 pub fn probability(troubled: usize, rtt_part: f64) -> f64 {
     let part = if rtt_part.is_nan() { 1.0 } else { rtt_part.clamp(0.0, 1.0) };

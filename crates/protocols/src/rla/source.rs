@@ -179,7 +179,7 @@ impl Source {
             // Packets that probe for receivers are paced evenly.
             self.patience.forgive();
         }
-        // Packets under way are written off, so that new packets can probe whether the receivers are still
+        // Packets in flight are written off, so that new packets can probe whether the receivers are still
         // there.
         self.members.write_off(next, |member| member.board = Scoreboard::before(next));
         self.through = next;

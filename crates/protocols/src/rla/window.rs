@@ -50,7 +50,7 @@ impl Window {
         self.last_cut = now;
     }
 
-    /// Whether the last cut is so long ago that the next signal is heeded for sure.
+    /// Whether the last reduction is so long ago that the source listens to the next signal with certainty.
     pub(crate) fn is_cut_due(&self, now: Time, rtt: Duration, windows: f64) -> bool {
         now.since(self.last_cut) > rtt.scaled(windows * self.mean)
     }

@@ -150,7 +150,7 @@ impl Receiver {
         }
     }
 
-    /// Whether a point comes too soon after the last one of its layer to be true. A point rides on
+    /// Whether a point is implausibly soon after the last one of its layer. A point rides on
     /// the first packet after its time, so two of them may be one packet closer than their times.
     fn is_too_early(&self, now: Time, layer: Layer) -> bool {
         let Some(last) = self.per_layer[layer.index()].point_accepted else { return false };

@@ -141,7 +141,7 @@ impl Receiver {
         }
     }
 
-    /// Whether a point comes too soon after one of the same layer that was acted on to be true. It is signalled
+    /// Whether a point is implausibly soon after the last accepted one of the same layer. It is signalled
     /// by the first base packet after its time, so two may be closer by one such packet.
     fn is_too_early(&self, now: Time, layer: Layer) -> bool {
         let Some((_, last)) = self.acted.filter(|&(acted, _)| acted == layer) else { return false };
