@@ -19,7 +19,7 @@ pub(super) struct Curve<'a> {
     pub(super) protocol: &'a str,
 }
 
-/// Draws curves over one plane. Their names stand above it.
+/// Draws curves in one plane, with their names above it.
 pub(super) fn logarithmic(x: &str, y: &str, curves: &[Curve<'_>]) -> Result<String, ResultsError> {
     let all = || curves.iter().flat_map(|curve| &curve.points);
     let range = |values: &mut dyn Iterator<Item = f64>| {

@@ -1,7 +1,7 @@
 //! The directory of a sweep: what it is, and a file for each replication that is done.
 //!
 //! `parts/plan.json` says which sweep this is; `parts/cell-C-replication-R.json` is written under a
-//! partial name and then renamed, so what has its name is whole, whenever the process is killed.
+//! partial name and then renamed, so a file under its final name is complete, even if the process is killed.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -122,8 +122,8 @@ impl Store {
         self.parts.join(format!("cell-{}-replication-{replication}.json", cell.number))
     }
 
-    /// The part of a replication, if it is done. What does not fit is as if it were not there: it
-    /// will be run and written again.
+    /// The part of a replication, if it is done. A part that does not fit is treated as missing: it
+    /// is run and written again.
     ///
     /// # Errors
     /// When a file is there and cannot be read.
