@@ -1,4 +1,4 @@
-//! What the command line can say.
+//! The arguments of the command line.
 
 use std::path::PathBuf;
 
@@ -9,17 +9,17 @@ use crate::transfer_arguments::{Receive, Send};
 
 const AFTER_HELP: &str = "\
 Examples:
-  layercast list                                  what can be run
+  layercast list                                  list scenarios and protocols
   layercast run thesis/simulation-2               run a built-in scenario and print its table
   layercast run my.toml --out results             keep a report, a summary and time series
   layercast run my.toml --set duration='60 s'     change a value for this run
   layercast run my.toml --out results --capture G-R  keep the packets of a link for Wireshark
   layercast sweep my.toml --vary link.A-B.delay=10ms..90ms/9 --out sweep   run a grid of values
-  layercast compare thesis/simulation-3-elm --protocols elm,rlc,fixed   one table of several protocols
-  layercast check my.toml                         what is wrong with a file, with line and column
-  layercast design flid --layers 30 --rtt '100 ms'   how often FLID's levels may rise, and what follows
-  layercast send FILE --group 239.1.2.0           send a file to whoever receives, until interrupted
-  layercast receive --group 239.1.2.0 --into DIR  receive it
+  layercast compare thesis/simulation-3-elm --protocols elm,rlc,fixed   compare three protocols
+  layercast check my.toml                         check a file; errors have line and column
+  layercast design flid --layers 30 --rtt '100 ms'   how often FLID's levels may increase
+  layercast send FILE --group 239.1.2.0           send a file until interrupted
+  layercast receive --group 239.1.2.0 --into DIR  receive the file
 
 Exit status: 0 done, 1 failed, 2 wrong usage or input.";
 
@@ -35,19 +35,19 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run a scenario and print its table
     Run(Run),
-    /// Run a scenario for every combination of values; a sweep that was killed goes on where it stopped
+    /// Run a scenario for every combination of parameter values; resumes after an interruption
     Sweep(Sweep),
-    /// Run a scenario with each of several protocols and put what they do side by side
+    /// Run a scenario with each of several protocols and compare the results
     Compare(Compare),
-    /// Name the built-in scenarios and the protocols, or show one protocol's options
+    /// List the built-in scenarios and the protocols, or show one protocol's options
     List(List),
-    /// Say what is wrong with a scenario file
+    /// Check a scenario file and report its errors
     Check(Check),
-    /// Say what a choice of a protocol's parameters is expected to do
+    /// Compute the expected behaviour of a choice of protocol parameters
     Design(Design),
     /// Send a file to a multicast group, in layers
     Send(Send),
-    /// Receive a file from a multicast group, at the rate that the path carries
+    /// Receive a file from a multicast group, at the rate that the path sustains
     Receive(Receive),
 }
 
@@ -68,15 +68,15 @@ pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) scenario: Scenario,
 
-    /// How many replications to run [default: what the scenario says]
+    /// Number of replications [default: from the scenario]
     #[arg(long, value_name = "N")]
     pub(crate) replications: Option<u32>,
 
-    /// The seed of all random numbers [default: what the scenario says]
+    /// Seed of all random numbers [default: from the scenario]
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
 
-    /// How many threads to use [default: one per core]
+    /// Number of threads [default: one per core]
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
 
@@ -84,8 +84,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Keep values over time in DIR/probes.parquet and plot them, such as
-    /// 'link G1-G2:queue_packets,queue_bytes@10 ms' or 'flow elm@R1:level'; may be repeated
+    /// Record values over time in DIR/probes.parquet and plot them, such as 'link
+    /// G1-G2:queue_packets,queue_bytes@10 ms' or 'flow elm@R1:level'; may be repeated
     #[arg(long = "probe", value_name = "OF:WHAT[@EVERY]", requires = "out")]
     pub(crate) probes: Vec<String>,
 
@@ -94,15 +94,15 @@ pub(crate) struct Run {
     #[arg(long = "capture", value_name = "LINK[:DIRECTION]", requires = "out")]
     pub(crate) captures: Vec<String>,
 
-    /// The replication that is captured
+    /// The replication to capture
     #[arg(long, value_name = "N", default_value_t = 1, requires = "captures")]
     pub(crate) capture_replication: u32,
 
-    /// Write every join, leave, level change and note of the receivers to DIR/notes.jsonl
+    /// Write every join, leave, level change and trace event of the receivers to DIR/notes.jsonl
     #[arg(long, requires = "out")]
     pub(crate) notes: bool,
 
-    /// Show no progress (there is none anyway unless standard error is a terminal)
+    /// Do not show progress (it is shown only if standard error is a terminal)
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -112,34 +112,34 @@ pub(crate) struct Sweep {
     #[command(flatten)]
     pub(crate) scenario: Scenario,
 
-    /// Give a key several values: a list, a range of equal steps such as 5s..60s/12, or one of equal
-    /// factors such as 1..128*2. Every combination of the values of all keys is run; may be repeated
+    /// Give a key several values: a list, a linear range such as 5s..60s/12, or a geometric range such
+    /// as 1..128*2. Every combination of the values of all keys is run; may be repeated
     #[arg(long = "vary", value_name = "KEY=V1,V2,...", required = true)]
     pub(crate) vary: Vec<String>,
 
-    /// Tell these measures of summary.json, or means of what probes keep, instead of throughput_kbps,
+    /// Report these metrics from summary.json, or probe averages, instead of throughput_kbps,
     /// loss_rate, level_changes, mean_level and jain_index; may be repeated
     #[arg(long = "metric", value_name = "NAME,...", value_delimiter = ',')]
     pub(crate) metrics: Vec<String>,
 
-    /// How many replications of each combination to run [default: what the scenario says]
+    /// Number of replications of each combination [default: from the scenario]
     #[arg(long, value_name = "N")]
     pub(crate) replications: Option<u32>,
 
-    /// The seed of all random numbers, the same for all combinations [default: what the scenario says]
+    /// Seed of all random numbers, the same for all combinations [default: from the scenario]
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
 
-    /// How many threads to use [default: one per core]
+    /// Number of threads [default: one per core]
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
 
-    /// Write sweep.json, sweep.parquet and report.html to this directory, and what is needed to go on
-    /// to DIR/parts
+    /// Write sweep.json, sweep.parquet and report.html to this directory, and the state needed to
+    /// resume to DIR/parts
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
 
-    /// Show no progress (there is none anyway unless standard error is a terminal)
+    /// Do not show progress (it is shown only if standard error is a terminal)
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -153,29 +153,30 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "A,B,...", value_delimiter = ',', required = true)]
     pub(crate) protocols: Vec<String>,
 
-    /// The session that takes each protocol in turn; may be repeated [default: all sessions]
+    /// The session that runs each protocol in turn; may be repeated [default: all sessions]
     #[arg(long = "session", value_name = "NAME")]
     pub(crate) sessions: Vec<String>,
 
-    /// Set an option of one of the protocols, such as rlc.sp_spacing='320 ms', or its layers, packet_size
-    /// or ecn; may be repeated. Without it a protocol that is not the scenario's own has its defaults
+    /// Set an option of one of the protocols, such as rlc.sp_spacing='320 ms', or its layers,
+    /// packet_size or ecn; may be repeated. Protocols other than the scenario's own use their defaults
+    /// otherwise
     #[arg(long = "with", value_name = "PROTOCOL.OPTION=VALUE")]
     pub(crate) with: Vec<String>,
 
-    /// Repeat the comparison with each of these in place of the scenario's TCP, such as tcp-reno,tcp-cubic,
-    /// and tell the shares in one table
+    /// Repeat the comparison with each of these in place of the scenario's TCP, such as tcp-reno,tcp-
+    /// cubic, and print the shares in one table
     #[arg(long, value_name = "TCP,...", value_delimiter = ',')]
     pub(crate) against: Vec<String>,
 
-    /// How many replications of each protocol to run [default: what the scenario says]
+    /// Number of replications of each protocol [default: from the scenario]
     #[arg(long, value_name = "N")]
     pub(crate) replications: Option<u32>,
 
-    /// The seed of all random numbers, the same for all protocols [default: what the scenario says]
+    /// Seed of all random numbers, the same for all protocols [default: from the scenario]
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
 
-    /// How many threads to use [default: one per core]
+    /// Number of threads [default: one per core]
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
 
@@ -184,7 +185,7 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Show no progress (there is none anyway unless standard error is a terminal)
+    /// Do not show progress (it is shown only if standard error is a terminal)
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -195,15 +196,15 @@ pub(crate) struct List {
     #[arg(value_name = "PROTOCOL", conflicts_with_all = ["scenarios", "protocols"])]
     pub(crate) protocol: Option<String>,
 
-    /// Name the built-in scenarios only
+    /// List the built-in scenarios only
     #[arg(long)]
     pub(crate) scenarios: bool,
 
-    /// Name the protocols only
+    /// List the protocols only
     #[arg(long, conflicts_with = "scenarios")]
     pub(crate) protocols: bool,
 
-    /// Names only, one a line
+    /// Print names only, one per line
     #[arg(long)]
     pub(crate) plain: bool,
 }

@@ -1,4 +1,4 @@
-//! What each command does.
+//! The implementation of each command.
 
 use layercast_core::family::AnyProtocol as _;
 use layercast_laboratory::scenario::Catalogue;
@@ -15,10 +15,10 @@ use layercast_protocols::registry::{self, Protocol};
 
 use crate::arguments::{Check, List, Run, Scenario};
 use crate::observe;
-use crate::output::tell;
+use crate::output::print;
 use crate::progress::Progress;
 
-/// Why a command did not do what was asked.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The input is wrong; the text says what, where and what would be right.
@@ -87,20 +87,20 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let plural = if plan.replications == 1 { "" } else { "s" };
     let progress = Progress::new(format!("{} replication{plural}", plan.replications), arguments.quiet);
     let outcome =
-        run::run::<Registry>(&plan, &request, &|share| progress.tell(share)).context("the run failed")?;
+        run::run::<Registry>(&plan, &request, &|share| progress.set(share)).context("the run failed")?;
     progress.finish();
 
     let cost = RunCost { wall_s: outcome.wall_s, peak_rss_bytes: run::peak_rss_bytes() };
     let summary = Summary::new(&outcome.experiment, &outcome.replications, cost)
         .context("the results do not fit the scenario")?;
-    tell(&results::table::render(&outcome.experiment, &summary))?;
+    print(&results::table::render(&outcome.experiment, &summary))?;
     match &arguments.out {
         Some(directory) => write(directory, &outcome, &summary, &observed),
         None => Ok(()),
     }
 }
 
-/// Whoever waits for a long run wants to know beforehand that its results cannot be kept.
+/// Checks that results can be written to the directory. A long run should not start if they cannot.
 pub(crate) fn prepare(directory: &Path) -> Result<(), Failure> {
     let probe = directory.join(".layercast-probe");
     std::fs::create_dir_all(directory)
@@ -115,7 +115,7 @@ fn write(directory: &Path, outcome: &run::Outcome, summary: &Summary, observed: 
         .context("the results could not be written")?;
     let probes =
         written.probes.as_ref().map_or(String::new(), |path| format!("Probes   {}\n", path.display()));
-    Ok(tell(&format!(
+    Ok(print(&format!(
         "\nReport   {}\nSummary  {}\nSeries   {}\n{probes}{observed}",
         written.report.display(),
         written.summary.display(),
@@ -123,7 +123,7 @@ fn write(directory: &Path, outcome: &run::Outcome, summary: &Summary, observed: 
     ))?)
 }
 
-/// A command with how often and with which numbers it is repeated.
+/// Appends the number of replications and the seed to a command line.
 pub(crate) fn repeated(mut command: String, replications: Option<u32>, seed: Option<u64>) -> String {
     if let Some(count) = replications {
         let _ = write!(command, " --replications {count}");
@@ -145,7 +145,7 @@ fn command_line(arguments: &Run) -> String {
 
 pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
     let (plan, _) = read(&arguments.scenario.name, &arguments.scenario.overrides, &[])?;
-    Ok(tell(&format!(
+    Ok(print(&format!(
         "{}: fine ({}, {}, {}, {} of {})\n",
         arguments.scenario.name,
         counted(plan.nodes.len(), "node"),
@@ -165,7 +165,7 @@ pub(crate) fn list(arguments: &List) -> Result<(), Failure> {
         Some(name) => options(name, arguments.plain)?,
         None => names(arguments),
     };
-    Ok(tell(&text)?)
+    Ok(print(&text)?)
 }
 
 fn names(arguments: &List) -> String {

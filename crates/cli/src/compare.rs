@@ -10,10 +10,10 @@ use layercast_laboratory::compare::{self, CompareError, CompareRequest, Comparis
 
 use crate::arguments::Compare;
 use crate::commands::{Failure, counted, load, prepare, repeated};
-use crate::output::tell;
+use crate::output::print;
 use crate::progress::Progress;
 
-/// What is wrong with the user's input is told apart from what failed.
+/// Distinguishes wrong input by the user from other failures.
 fn failure(error: CompareError) -> Failure {
     if error.is_input() {
         return Failure::Input(error.to_string());
@@ -34,25 +34,25 @@ pub(crate) fn compare(arguments: &Compare) -> Result<(), Failure> {
         seed: arguments.seed,
     };
     if arguments.against.is_empty() {
-        beside_its_own(arguments, &request)
+        against_its_own(arguments, &request)
     } else {
-        beside_each(arguments, &request)
+        against_each(arguments, &request)
     }
 }
 
 /// With the scenario's own TCP.
-fn beside_its_own(arguments: &Compare, request: &CompareRequest) -> Result<(), Failure> {
+fn against_its_own(arguments: &Compare, request: &CompareRequest) -> Result<(), Failure> {
     let contenders = compare::read(request, &Catalogue::of::<Registry>()).map_err(failure)?;
     if let Some(directory) = &arguments.out {
         prepare(directory)?;
     }
     let ran = run_all(contenders, arguments, "")?;
     let Some(comparison) = Comparison::new(&ran, &command_line(arguments)) else { return Ok(()) };
-    tell(&compare::table::render(&comparison))?;
+    print(&compare::table::render(&comparison))?;
     let Some(directory) = &arguments.out else { return Ok(()) };
     let written =
         compare::write_all(directory, &ran, &comparison).context("the results could not be written")?;
-    Ok(tell(&format!(
+    Ok(print(&format!(
         "\nReport      {}\nComparison  {}\n",
         written.report.display(),
         written.comparison.display()
@@ -60,7 +60,7 @@ fn beside_its_own(arguments: &Compare, request: &CompareRequest) -> Result<(), F
 }
 
 /// With each version of TCP. All scenarios are read before anything runs.
-fn beside_each(arguments: &Compare, request: &CompareRequest) -> Result<(), Failure> {
+fn against_each(arguments: &Compare, request: &CompareRequest) -> Result<(), Failure> {
     let requests =
         against::requests(request, &arguments.against, &Catalogue::of::<Registry>()).map_err(failure)?;
     let mut all = Vec::with_capacity(requests.len());
@@ -73,7 +73,7 @@ fn beside_each(arguments: &Compare, request: &CompareRequest) -> Result<(), Fail
     let command = command_line(arguments);
     let mut versions = Vec::with_capacity(all.len());
     for (tcp, contenders) in all {
-        let ran = run_all(contenders, arguments, &format!(" beside {tcp}"))?;
+        let ran = run_all(contenders, arguments, &format!(" against {tcp}"))?;
         let Some(comparison) = Comparison::new(&ran, &command) else { continue };
         if let Some(directory) = &arguments.out {
             let directory = directory.join(tcp);
@@ -83,21 +83,21 @@ fn beside_each(arguments: &Compare, request: &CompareRequest) -> Result<(), Fail
         versions.push(Version { tcp: tcp.clone(), comparison });
     }
     let against = Against::new(versions, &command);
-    tell(&against::render(&against))?;
+    print(&against::render(&against))?;
     let Some(directory) = &arguments.out else { return Ok(()) };
     let (report, numbers) =
         against::write(directory, &against).context("the results could not be written")?;
-    Ok(tell(&format!("\nReport      {}\nComparison  {}\n", report.display(), numbers.display()))?)
+    Ok(print(&format!("\nReport      {}\nComparison  {}\n", report.display(), numbers.display()))?)
 }
 
-fn run_all(contenders: Vec<Contender>, arguments: &Compare, beside: &str) -> Result<Vec<Ran>, Failure> {
+fn run_all(contenders: Vec<Contender>, arguments: &Compare, opponent: &str) -> Result<Vec<Ran>, Failure> {
     let jobs = arguments.jobs.map(|jobs| jobs as usize);
     let mut ran = Vec::with_capacity(contenders.len());
     for contender in contenders {
         let replications = counted(contender.plan.replications as usize, "replication");
-        let what = format!("{}{beside}, {replications}", contender.protocol);
+        let what = format!("{}{opponent}, {replications}", contender.protocol);
         let progress = Progress::new(what, arguments.quiet);
-        ran.push(compare::run::<Registry>(contender, jobs, &|share| progress.tell(share)).map_err(failure)?);
+        ran.push(compare::run::<Registry>(contender, jobs, &|share| progress.set(share)).map_err(failure)?);
         progress.finish();
     }
     Ok(ran)

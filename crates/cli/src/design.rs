@@ -1,4 +1,4 @@
-//! `layercast design`: what a choice of a protocol's parameters is expected to do.
+//! `layercast design`: the expected behaviour of a choice of protocol parameters.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -11,7 +11,7 @@ use layercast_protocols::wei_zhang::theory::{Aim, Structure as Layers};
 
 use crate::commands::{Failure, prepare};
 use crate::design_arguments::{By, Design, Flid, Objective, Protocol, Structure, WeiZhang};
-use crate::output::tell;
+use crate::output::print;
 
 pub(crate) fn design(arguments: &Design) -> Result<(), Failure> {
     match &arguments.protocol {
@@ -33,7 +33,7 @@ fn flid(arguments: &Flid) -> Result<(), Failure> {
         by: match (arguments.by, arguments.objective) {
             (By::Heuristic, None) => flid::By::Heuristic,
             (By::Heuristic, Some(_)) => {
-                return Err(wrong("--objective is what hill climbing makes least: add --by hill-climbing"));
+                return Err(wrong("--objective applies to hill climbing only: add --by hill-climbing"));
             }
             (By::HillClimbing, objective) => flid::By::HillClimbing(match objective {
                 None | Some(Objective::RelativeSquares) => Measure::RelativeSquares,
@@ -71,21 +71,21 @@ fn wei_zhang(arguments: &WeiZhang) -> Result<(), Failure> {
     finish(out, &design.table(), |directory| design.write(directory))
 }
 
-/// Tries the directory before anything is calculated.
+/// Checks the directory before the computation starts.
 fn prepared(out: Option<&Path>) -> Result<(), Failure> {
     out.map_or(Ok(()), prepare)
 }
 
-/// Prints a design and leaves its files.
+/// Prints a design and writes its files.
 fn finish(
     out: Option<&Path>,
     table: &str,
     write: impl Fn(&Path) -> Result<Written, ResultsError>,
 ) -> Result<(), Failure> {
-    tell(table)?;
+    print(table)?;
     if let Some(directory) = out {
         let written = write(directory).context("the design could not be written")?;
-        tell(&format!("\nNumbers  {}\nPicture  {}\n", written.json.display(), written.svg.display()))?;
+        print(&format!("\nNumbers  {}\nPicture  {}\n", written.json.display(), written.svg.display()))?;
     }
     Ok(())
 }

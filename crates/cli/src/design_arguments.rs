@@ -1,4 +1,4 @@
-//! What `layercast design` can be told.
+//! Arguments of `layercast design`.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use layercast_core::layers::Scheme;
 use layercast_core::units::{Duration, Rate, Size};
 
-/// The most layers that are taken to exceed a rate (FLID-DL paper, section V-A).
+/// The maximum number of layers used to exceed a rate (FLID-DL paper, section V-A).
 const MOST: u16 = 30;
 
 #[derive(Debug, Args)]
@@ -17,9 +17,9 @@ pub(crate) struct Design {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Protocol {
-    /// FLID: in which share of the slots each level may rise, the mean rate beside TCP's, and joins
+    /// FLID: increase probability of each level, mean rate relative to TCP, and join frequency
     Flid(Flid),
-    /// Wei and Zhang: the tau_0 and the base rate for a round-trip time, and the mean rate beside TCP's
+    /// Wei and Zhang: tau_0 and base rate for a round-trip time, and mean rate relative to TCP
     WeiZhang(WeiZhang),
 }
 
@@ -29,27 +29,27 @@ pub(crate) struct Flid {
     #[arg(long, value_name = "RATE", default_value = "24 kbit/s")]
     base: Rate,
 
-    /// What each cumulative rate is times the one below
+    /// Ratio of each cumulative rate to the one below
     #[arg(long, value_name = "FACTOR", default_value_t = 1.3)]
     factor: f64,
 
-    /// How many layers there are; with --above, at most
+    /// Number of layers; with --above, the maximum
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=128))]
     layers: Option<u16>,
 
-    /// As few layers as it takes to exceed this rate
+    /// Use the fewest layers whose cumulative rate exceeds this rate
     #[arg(long, value_name = "RATE")]
     above: Option<Rate>,
 
-    /// The cumulative rates of all layers, in place of base, factor and number
+    /// The cumulative rates of all layers, instead of base rate, factor and number
     #[arg(long, value_name = "R0,R1,...", value_delimiter = ',', conflicts_with_all = ["layers", "above"])]
     rates: Vec<Rate>,
 
-    /// The size of packets with all headers
+    /// Packet size, including all headers
     #[arg(long, value_name = "SIZE", default_value = "1000 bytes")]
     pub(crate) packet: Size,
 
-    /// The length of a slot
+    /// Slot duration
     #[arg(long, value_name = "TIME", default_value = "500 ms")]
     pub(crate) slot: Duration,
 
@@ -57,11 +57,11 @@ pub(crate) struct Flid {
     #[arg(long, value_name = "TIME", default_value = "100 ms")]
     pub(crate) rtt: Duration,
 
-    /// How the shares are chosen
+    /// Method that chooses the increase probabilities
     #[arg(long, value_enum, default_value_t = By::Heuristic)]
     pub(crate) by: By,
 
-    /// What hill climbing makes least over the loss rates [default: relative-squares]
+    /// Objective that hill climbing minimises over the loss rates [default: relative-squares]
     #[arg(long, value_enum)]
     pub(crate) objective: Option<Objective>,
 
@@ -78,7 +78,7 @@ pub(crate) enum By {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Objective {
-    /// The sum of squared relative errors, as the FLID-DL paper has it
+    /// The sum of squared relative errors, as in the FLID-DL paper
     RelativeSquares,
     /// The sum of squared errors: high rates weigh most
     Squares,
@@ -92,7 +92,7 @@ pub(crate) struct WeiZhang {
     #[arg(long, value_enum, default_value_t = Structure::Linear)]
     pub(crate) structure: Structure,
 
-    /// The round-trip time of the TCP that receivers are to be as fast as
+    /// Round-trip time of the TCP flow whose rate receivers should match
     #[arg(long, value_name = "TIME", default_value = "100 ms")]
     pub(crate) rtt: Duration,
 
@@ -104,11 +104,11 @@ pub(crate) struct WeiZhang {
     #[arg(long, value_name = "RATE")]
     pub(crate) fastest: Option<Rate>,
 
-    /// Packets of the base layer in each tau_0 [default: the least that suits]
+    /// Packets of the base layer in each tau_0 [default: the fewest that suffice]
     #[arg(long, value_name = "M")]
     pub(crate) packets: Option<u32>,
 
-    /// The share of time that a receiver spends on the upper of its two levels
+    /// Fraction of time that a receiver spends on the upper of its two levels
     #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
     pub(crate) upper_share: f64,
 
@@ -116,7 +116,7 @@ pub(crate) struct WeiZhang {
     #[arg(long, value_name = "C", default_value_t = 1.224_744_871_391_589)]
     pub(crate) tcp_constant: f64,
 
-    /// The size of packets with all headers
+    /// Packet size, including all headers
     #[arg(long, value_name = "SIZE", default_value = "1000 bytes")]
     pub(crate) packet: Size,
 
@@ -138,7 +138,7 @@ pub(crate) enum Structure {
 }
 
 impl Flid {
-    /// The layers that were asked for.
+    /// The requested layers.
     pub(crate) fn scheme(&self) -> Scheme {
         let (base, factor) = (self.base, self.factor);
         match self.above {

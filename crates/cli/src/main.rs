@@ -1,4 +1,4 @@
-//! The `layercast` command: reads arguments, calls the laboratory, tells the user in words.
+//! The `layercast` command: parses arguments, calls the laboratory, prints the results.
 //!
 //! Exit status 0: done. 1: failed. 2: wrong usage or input.
 

@@ -1,4 +1,4 @@
-//! What is to be written of a run beside its results.
+//! What a run records in addition to its results: captures and trace events.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,8 @@ use layercast_laboratory::scenario::{Scenario, nearest};
 
 use crate::arguments::Run;
 
-/// What the arguments ask to observe; nothing is none. The error is told to the user as it is.
+/// The observation that the arguments ask for; `None` if nothing. The error text is shown
+/// to the user unchanged.
 pub(crate) fn observation(arguments: &Run, plan: &Scenario) -> Result<Option<Observation>, String> {
     let Some(directory) = &arguments.out else { return Ok(None) };
     let mut captures: Vec<usize> = Vec::new();
@@ -42,7 +43,7 @@ pub(crate) fn probes(texts: &[String]) -> Result<Vec<String>, String> {
         // The name of a flow has an `@`, the last part another.
         let Some((of, rest)) = text.rsplit_once(':') else {
             let message = format!(
-                "error: `--probe {text}`: it does not say what is to be kept\n  = allowed: such as \
+                "error: `--probe {text}`: it does not say what to record\n  = allowed: such as \
                  'link G1-G2:queue_packets@10 ms' or 'flow elm@R1:level,rate_kbps'"
             );
             return Err(message);
@@ -76,13 +77,13 @@ fn links(text: &str, plan: &Scenario) -> Result<Vec<usize>, String> {
         let meant = nearest(name, known.iter().map(String::as_str));
         return Err(wrong(format!("there is no link `{name}`"), allowed, meant));
     };
-    // The two directions of a link stand together.
+    // The two directions of a link are adjacent.
     match direction {
         "forward" => Ok(vec![forward]),
         "backward" => Ok(vec![forward ^ 1]),
         "both" => Ok(vec![forward, forward ^ 1]),
         _ => Err(wrong(
-            format!("`{direction}` is no direction"),
+            format!("`{direction}` is not a direction"),
             DIRECTIONS.join(", "),
             nearest(direction, DIRECTIONS),
         )),

@@ -1,12 +1,12 @@
-//! Where words go: answers to standard output, complaints to standard error.
+//! Results go to standard output, warnings to standard error.
 
 use std::io::{self, Write};
 
 use anyhow::Context;
 
-/// Writes to standard output. A reader that went away early (`layercast list | head -1`) has what it
-/// wanted, so that is no failure; a full disk is one.
-pub(crate) fn tell(text: &str) -> anyhow::Result<()> {
+/// Writes to standard output. A closed pipe (`layercast list | head -1`) is not an error; a full disk
+/// is.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut output = io::stdout().lock();
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -14,7 +14,7 @@ pub(crate) fn tell(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Writes a line to standard error. If that is closed there is nobody left to tell.
+/// Writes a line to standard error. Errors are ignored: there is nowhere to report them.
 pub(crate) fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

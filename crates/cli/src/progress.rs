@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// Steps of the bar from start to end.
 const STEPS: u64 = 1000;
 
-/// A bar that hears the share done, from 0 to 1. It stays silent when asked to, or in a pipe.
+/// A progress bar. It is hidden with `--quiet` and when standard error is not a terminal.
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
@@ -23,8 +23,9 @@ impl Progress {
         Progress(bar)
     }
 
-    pub(crate) fn tell(&self, share: f64) {
-        // Replications run side by side, so news may come late: never go back.
+    /// Sets the fraction done, from 0 to 1.
+    pub(crate) fn set(&self, share: f64) {
+        // Replications run in parallel, so an update may be out of date: never go back.
         let position = (share * STEPS as f64) as u64;
         if position > self.0.position() {
             self.0.set_position(position);

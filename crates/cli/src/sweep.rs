@@ -10,10 +10,10 @@ use layercast_laboratory::sweep::{
 
 use crate::arguments::Sweep;
 use crate::commands::{Failure, counted, load, prepare, repeated};
-use crate::output::{complain, tell};
+use crate::output::{complain, print};
 use crate::progress::Progress;
 
-/// What is wrong with the user's input is told apart from what failed.
+/// Distinguishes wrong input by the user from other failures.
 fn failure(error: SweepError) -> Failure {
     if error.is_input() {
         return Failure::Input(error.to_string());
@@ -47,14 +47,14 @@ pub(crate) fn sweep(arguments: &Sweep) -> Result<(), Failure> {
         format!("{}, {} to run", counted(grid.cells.len(), "cell"), counted(all - done, "replication"));
     let progress = Progress::new(what, arguments.quiet);
     let jobs = arguments.jobs.map(|jobs| jobs as usize);
-    let outcome = begun.finish::<Registry>(jobs, &|share| progress.tell(share)).map_err(failure)?;
+    let outcome = begun.finish::<Registry>(jobs, &|share| progress.set(share)).map_err(failure)?;
     progress.finish();
 
-    tell(&sweep::table::render(&outcome))?;
+    print(&sweep::table::render(&outcome))?;
     let summary = SweepSummary::new(&outcome);
     let written =
         sweep::write_all(&arguments.out, &outcome, &summary).context("the results could not be written")?;
-    Ok(tell(&format!(
+    Ok(print(&format!(
         "\nReport   {}\nSweep    {}\nValues   {}\n",
         written.report.display(),
         written.summary.display(),

@@ -16,11 +16,11 @@ use layercast_transport::session::Session;
 use layercast_transport::{Error, set_options};
 
 use crate::commands::Failure;
-use crate::output::tell;
+use crate::output::print;
 use crate::transfer_arguments::{Receive, Send};
 
-fn duration(span: Duration) -> StdDuration {
-    StdDuration::from_nanos(span.as_ns())
+fn duration(duration: Duration) -> StdDuration {
+    StdDuration::from_nanos(duration.as_ns())
 }
 
 /// A flag that SIGINT and SIGTERM set. A second SIGINT ends the process at once.
@@ -34,7 +34,7 @@ fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     Ok(flag)
 }
 
-/// A line that changes, on a terminal only.
+/// A status line, shown on a terminal only.
 fn line(quiet: bool, length: Option<u64>) -> ProgressBar {
     let silent = quiet || !std::io::stderr().is_terminal();
     let target = if silent { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(10) };
@@ -46,7 +46,7 @@ fn line(quiet: bool, length: Option<u64>) -> ProgressBar {
     bar
 }
 
-/// What is wrong with what the user asked for is told apart from what failed later.
+/// Distinguishes wrong input by the user from later failures.
 fn failure(error: Error) -> Failure {
     let is_input = matches!(
         error,
@@ -60,7 +60,7 @@ fn failure(error: Error) -> Failure {
     if is_input {
         return Failure::Input(format!("error: {error}"));
     }
-    // The words have the system's reason in them: a chain would tell it twice.
+    // The text contains the system's reason already: an error chain would repeat it.
     Failure::Other(anyhow::Error::msg(error.to_string()))
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
             described = std::fs::write(path, session.to_string())
                 .with_context(|| format!("the description cannot be written to {}", path.display()));
         }
-        let told = tell(&format!(
+        let printed = print(&format!(
             "Sending {} to {} in {} layers of up to {} {}\n",
             arguments.file.display(),
             session.group,
@@ -109,24 +109,25 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
             until(&ends),
         ));
         if described.is_ok() {
-            described = told;
+            described = printed;
         }
     };
-    let outcome =
-        send::send(&arguments.file, &options, &stop, &mut ready, &mut |told| bar.set_message(sending(told)));
+    let outcome = send::send(&arguments.file, &options, &stop, &mut ready, &mut |progress| {
+        bar.set_message(sending(progress))
+    });
     bar.finish_and_clear();
     described?;
-    let (stopped, told) = outcome.map_err(failure)?;
+    let (stopped, progress) = outcome.map_err(failure)?;
     let why = match stopped {
         Stopped::Time => "the time is over",
         Stopped::Rounds => "the rounds are over",
         Stopped::Completions => "as many receivers are complete as were asked for",
         Stopped::Interrupted => "interrupted",
     };
-    Ok(tell(&format!("Stopped: {why}. {}\n", sending(&told)))?)
+    Ok(print(&format!("Stopped: {why}. {}\n", sending(&progress)))?)
 }
 
-/// The end of the session in words.
+/// The stop condition of the session as text.
 fn until(ends: &Ends) -> String {
     let mut parts = Vec::new();
     parts.extend(ends.after.map(|after| format!("for {} s", after.as_secs_f64())));
@@ -135,21 +136,21 @@ fn until(ends: &Ends) -> String {
     if parts.is_empty() { "until interrupted".to_owned() } else { parts.join(", or ") }
 }
 
-fn sending(told: &SendProgress) -> String {
-    let mean = told.counters.bytes as f64 * 8.0 / told.elapsed.as_secs_f64().max(1e-3);
+fn sending(progress: &SendProgress) -> String {
+    let mean = progress.counters.bytes as f64 * 8.0 / progress.elapsed.as_secs_f64().max(1e-3);
     format!(
         "{:.0} s, {:.2} rounds, {} on average, {} packets, {} refused, {} reports, {} complete",
-        told.elapsed.as_secs_f64(),
-        told.rounds,
+        progress.elapsed.as_secs_f64(),
+        progress.rounds,
         rounded(mean),
-        told.counters.packets,
-        told.counters.refused,
-        told.counters.reports,
-        told.completions,
+        progress.counters.packets,
+        progress.counters.refused,
+        progress.counters.reports,
+        progress.completions,
     )
 }
 
-/// A rate with as many digits as anyone reads.
+/// A rate rounded to 10 kbit/s for display.
 fn rounded(bps: f64) -> Rate {
     Rate::from_bps((bps / 1e4).round() * 1e4)
 }
@@ -180,39 +181,39 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
     let stop = stop_flag()?;
     let bar = line(arguments.quiet, Some(1));
     bar.set_message("waiting for the session");
-    let mut progress = |told: &ReceiveProgress| {
-        bar.set_length(told.symbols.0.max(1));
-        bar.set_position(told.symbols.1);
-        bar.set_message(receiving(told));
+    let mut show = |progress: &ReceiveProgress| {
+        bar.set_length(progress.symbols.0.max(1));
+        bar.set_position(progress.symbols.1);
+        bar.set_message(receiving(progress));
     };
-    let outcome = receive::receive(&options, &stop, &mut progress);
+    let outcome = receive::receive(&options, &stop, &mut show);
     bar.finish_and_clear();
-    let (path, told) = outcome.map_err(failure)?;
-    let bytes = told.file.as_ref().map_or(0, |(_, length)| *length);
-    let mean = bytes as f64 * 8.0 / told.elapsed.as_secs_f64().max(1e-3);
-    Ok(tell(&format!(
+    let (path, progress) = outcome.map_err(failure)?;
+    let bytes = progress.file.as_ref().map_or(0, |(_, length)| *length);
+    let mean = bytes as f64 * 8.0 / progress.elapsed.as_secs_f64().max(1e-3);
+    Ok(print(&format!(
         "{}: complete, hash right. {bytes} bytes in {:.0} s, {} on average, {} blocks decoded\n",
         path.display(),
-        told.elapsed.as_secs_f64(),
+        progress.elapsed.as_secs_f64(),
         rounded(mean),
-        told.assembly.decoded,
+        progress.assembly.decoded,
     ))?)
 }
 
-fn receiving(told: &ReceiveProgress) -> String {
-    let fair = match told.estimates.smoothed_rate {
+fn receiving(progress: &ReceiveProgress) -> String {
+    let fair = match progress.estimates.smoothed_rate {
         RateEstimate::Known(rate) => rounded(rate.as_bps()).to_string(),
         RateEstimate::Unbounded => "unbounded".to_owned(),
         RateEstimate::Unknown => "unknown".to_owned(),
     };
-    let why = told.last_change.map_or(String::new(), |(_, cause)| format!(" ({cause})"));
-    let (needed, held) = told.symbols;
-    let mean = held as f64 / told.elapsed.as_secs_f64().max(1e-3);
+    let why = progress.last_change.map_or(String::new(), |(_, cause)| format!(" ({cause})"));
+    let (needed, held) = progress.symbols;
+    let mean = held as f64 / progress.elapsed.as_secs_f64().max(1e-3);
     let left_s = needed.saturating_sub(held) as f64 / mean.max(1e-3);
     format!(
         "level {}{why}, {} in, fair {fair}, loss {:.2} %, about {left_s:.0} s left",
-        told.estimates.level,
-        rounded(told.goodput_bps),
-        told.estimates.loss.unwrap_or(0.0) * 100.0,
+        progress.estimates.level,
+        rounded(progress.goodput_bps),
+        progress.estimates.loss.unwrap_or(0.0) * 100.0,
     )
 }

@@ -1,4 +1,4 @@
-//! What `layercast send` and `layercast receive` can be told.
+//! Arguments of `layercast send` and `layercast receive`.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
@@ -25,19 +25,19 @@ pub(crate) struct Send {
     #[arg(long, value_name = "RATE", default_value = "128 kbit/s")]
     pub(crate) base: Rate,
 
-    /// What each cumulative rate is times the one below
+    /// Ratio of each cumulative rate to the one below
     #[arg(long, value_name = "FACTOR", default_value_t = 2.0)]
     pub(crate) factor: f64,
 
-    /// How many layers there are; one for webrc, which makes its own out of its rate
+    /// Number of layers; 1 for webrc, which derives its own layers from its rate
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=32))]
     pub(crate) layers: u16,
 
-    /// The cumulative rates of all layers, in place of base, factor and number
+    /// The cumulative rates of all layers, instead of base rate, factor and number
     #[arg(long, value_name = "R0,R1,...", value_delimiter = ',', conflicts_with_all = ["base", "factor", "layers"])]
     pub(crate) rates: Vec<Rate>,
 
-    /// The size of packets with all headers
+    /// Packet size, including all headers
     #[arg(long, value_name = "SIZE", default_value = "1000 bytes")]
     pub(crate) packet: Size,
 
@@ -45,11 +45,11 @@ pub(crate) struct Send {
     #[arg(long, value_name = "NAME", default_value = "elm")]
     pub(crate) protocol: String,
 
-    /// How many routers packets may pass
+    /// Time to live of packets: the maximum number of hops
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u8).range(1..))]
     pub(crate) ttl: u8,
 
-    /// The port on which reports are heard; 0 for any
+    /// UDP port that receives reports; 0 for any
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(crate) feedback_port: u16,
 
@@ -57,11 +57,11 @@ pub(crate) struct Send {
     #[arg(long = "for", value_name = "TIME")]
     pub(crate) after: Option<Duration>,
 
-    /// Stop after so many symbols for each that the file has, over all layers
+    /// Stop after sending N times as many symbols as the file has, over all layers
     #[arg(long, value_name = "N")]
     pub(crate) rounds: Option<u32>,
 
-    /// Stop when so many receivers have reported that they are complete
+    /// Stop when N receivers have reported completion
     #[arg(long, value_name = "N")]
     pub(crate) until_complete: Option<usize>,
 
@@ -73,7 +73,7 @@ pub(crate) struct Send {
     #[arg(long = "set", value_name = "OPTION=VALUE", value_parser = option)]
     pub(crate) options: Vec<(String, String)>,
 
-    /// Show no progress
+    /// Do not show progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -84,7 +84,7 @@ pub(crate) struct Receive {
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = group, required_unless_present = "session")]
     pub(crate) group: Option<SocketAddrV4>,
 
-    /// Take packets from this source only, and tell routers so
+    /// Accept packets from this source only, by a source-specific join
     #[arg(long, value_name = "ADDRESS", conflicts_with = "session")]
     pub(crate) source: Option<Ipv4Addr>,
 
@@ -104,7 +104,7 @@ pub(crate) struct Receive {
     #[arg(long)]
     pub(crate) replace: bool,
 
-    /// How long to wait while nothing of use comes
+    /// Give up after this time without a useful packet
     #[arg(long, value_name = "TIME", default_value = "30 s")]
     pub(crate) patience: Duration,
 
@@ -116,7 +116,7 @@ pub(crate) struct Receive {
     #[arg(long = "set", value_name = "OPTION=VALUE", value_parser = option)]
     pub(crate) options: Vec<(String, String)>,
 
-    /// Show no progress
+    /// Do not show progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }

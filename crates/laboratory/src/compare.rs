@@ -1,8 +1,8 @@
 //! Comparisons: one scenario, run with each of several protocols in its sessions.
 //!
 //! [`read`] makes a scenario for each protocol, [`run()`] runs them one after the other, and
-//! [`Comparison`] has what they did side by side: [`table::render`] prints it, [`write_all`] leaves
-//! `compare.json`, `report.html`, and what `layercast run` leaves for each protocol in a directory of its name.
+//! [`Comparison`] has their results side by side: [`table::render`] prints them, [`write_all`] writes
+//! `compare.json`, `report.html`, and the files of `layercast run` for each protocol in its own directory.
 
 pub mod against;
 mod contenders;
@@ -34,7 +34,7 @@ pub struct Ran {
     pub summary: Summary,
 }
 
-/// Runs a contender. `progress` hears the share done, from 0 to 1, from any thread.
+/// Runs a contender. `progress` is called with the fraction done, from 0 to 1, on any thread.
 ///
 /// # Errors
 /// A replication that cannot be run, or results that do not fit.

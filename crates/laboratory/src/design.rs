@@ -40,7 +40,7 @@ fn write(directory: &Path, design: &impl Serialize, svg: &str) -> Result<Written
 }
 
 /// A number with about three digits.
-fn told(value: f64) -> String {
+fn three_digits(value: f64) -> String {
     let decimals = match value.abs() {
         99.5.. => 0,
         9.95.. => 1,

@@ -1,8 +1,9 @@
 //! What a run measured: statistics, files and the report.
 //!
 //! The runner fills an [`Experiment`] and one [`Replication`] per seed. [`Summary::new`] turns them
-//! into statistics; [`table::render`] prints those, and [`write_all`] leaves `summary.json`,
-//! `series.parquet` and `report.html` in a directory, and `probes.parquet` if there are probes. `docs/results.md` tells users what is in them.
+//! into statistics; [`table::render`] prints those, and [`write_all`] writes `summary.json`,
+//! `series.parquet` and `report.html` into a directory, and `probes.parquet` if there are probes.
+//! `docs/results.md` describes them.
 
 use std::fs;
 use std::io;
@@ -72,7 +73,7 @@ pub fn write_all(
         probes::write(path, experiment, replications)?;
     }
     files::write_whole(&written.report, page.as_bytes())?;
-    // Last, so that whoever waits for the summary finds the others beside it.
+    // Last, so that the other files exist once the summary does.
     files::write_whole(&written.summary, summary.to_json().as_bytes())?;
     Ok(written)
 }

@@ -49,7 +49,7 @@ pub struct Outcome {
     pub experiment: Experiment,
     /// What each replication measured, in order.
     pub replications: Vec<Replication>,
-    /// Time on the wall, in seconds.
+    /// Wall-clock time, in seconds.
     pub wall_s: f64,
 }
 
@@ -59,7 +59,7 @@ pub enum RunError {
     /// The scenario cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The network does not connect what is to talk.
+    /// The network does not connect the ends of a flow.
     #[error(transparent)]
     Network(#[from] NetworkError),
     /// What is observed could not be written.
@@ -73,7 +73,7 @@ pub enum RunError {
     },
 }
 
-/// Runs all replications of a scenario. `progress` hears the share done, from 0 to 1, from any
+/// Runs all replications of a scenario. `progress` is called with the fraction done, from 0 to 1, on any
 /// thread.
 ///
 /// # Errors
@@ -132,7 +132,7 @@ pub(crate) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experimen
     build::experiment(scenario, request)
 }
 
-/// The text of a scenario with its overrides, which tells runs apart.
+/// The text of a scenario with its overrides, which distinguishes runs.
 #[must_use]
 pub fn as_run(text: &str, overrides: &[String]) -> String {
     overrides.iter().fold(text.to_owned(), |text, set| format!("{text}\n# --set {set}"))
@@ -159,7 +159,7 @@ pub(crate) fn pool(jobs: Option<usize>) -> Result<rayon::ThreadPool, RunError> {
     rayon::ThreadPoolBuilder::new().num_threads(jobs).build().map_err(|_| RunError::Threads { jobs })
 }
 
-/// The largest resident memory of this process so far, where the system tells (Linux does).
+/// The largest resident memory of this process so far, where the system reports it (Linux does).
 pub fn peak_rss_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -2,9 +2,9 @@
 //!
 //! [`Grid::read`] reads a scenario and the flags that vary it, and checks every cell. [`Progress`] knows
 //! which replications a directory has, and runs the others: each becomes a part file there as soon as it
-//! is done, so a sweep that was killed goes on where it stopped. [`write_all`] leaves
+//! is done, so an interrupted sweep resumes where it stopped. [`write_all`] writes
 //! `sweep.parquet`, `sweep.json` and `report.html`, [`table::render`] makes the table.
-//! `docs/sweeps.md` tells users what is in them.
+//! `docs/sweeps.md` describes them.
 
 mod axis;
 mod error;
@@ -59,7 +59,7 @@ pub fn write_all(dir: &Path, outcome: &Outcome<'_>, summary: &SweepSummary) -> R
     let page = report::html(outcome, summary)?;
     rows::write(&written.values, outcome)?;
     write_whole(&written.report, page.as_bytes())?;
-    // Last, so that whoever waits for the summary finds the others beside it.
+    // Last, so that the other files exist once the summary does.
     write_whole(&written.summary, summary.to_json().as_bytes())?;
     Ok(written)
 }

@@ -213,7 +213,7 @@ fn the_directory_of_another_sweep_is_refused_and_said_why() {
     let more = SweepRequest { replications: Some(9), metrics: vec!["drops".to_owned()], ..first };
     Store::open(&directory, &read(&more)).unwrap();
     fs::write(directory.join("parts/plan.json"), "{}").unwrap();
-    refused(more, "parts/plan.json is not understood");
+    refused(more, "parts/plan.json cannot be parsed");
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn progress_tells_the_share_of_what_was_left() {
 fn what_cannot_be_varied_is_told_in_the_flag() {
     for (vary, told) in [
         (vec!["duration"], "it needs `=` between a key and its values"),
-        (vec!["duration=1 s\n,2 s"], "the values of a key stand on one line"),
+        (vec!["duration=1 s\n,2 s"], "the values of a key are on one line"),
         (vec!["duration="], "a value is missing here"),
         (vec!["replications=1,2"], "`replications` cannot be varied"),
         (vec!["window=[[\"1 s\", \"end\"]]"], "a column of sweep.parquet has this name"),

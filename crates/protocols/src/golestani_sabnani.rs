@@ -1,9 +1,9 @@
-//! Windows at the receivers (Golestani and Sabnani, INFOCOM 1999), told by TRAM's rule.
+//! Windows at the receivers (Golestani and Sabnani, INFOCOM 1999), reported by TRAM's rule.
 //!
-//! Each receiver keeps a window of its own and tells the highest number that it allows. The source sends up
+//! Each receiver keeps its own window and reports the highest number that it allows. The source sends up
 //! to the least of these.
 //!
-//! `docs/protocols/golestani-sabnani.md` tells it in full.
+//! `docs/protocols/golestani-sabnani.md` has the full description.
 
 mod allowance;
 pub mod header;

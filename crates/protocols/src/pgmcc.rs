@@ -1,10 +1,10 @@
 //! pgmcc, window-based congestion control of one rate with a representative (Rizzo, SIGCOMM 2000;
 //! draft-ietf-rmt-bb-pgmcc-03).
 //!
-//! Receivers filter their losses and tell the source in NAKs. The source elects the one that a TCP would give
-//! the least, the acker, and runs TCP's window with it alone: the acker acknowledges each packet.
+//! Receivers filter their losses and report them in NAKs. The source elects as acker the one that would have
+//! the lowest TCP throughput, and runs TCP's window with it alone: the acker acknowledges each packet.
 //!
-//! `docs/protocols/pgmcc.md` tells it in full.
+//! `docs/protocols/pgmcc.md` has the full description.
 
 pub mod election;
 pub mod header;

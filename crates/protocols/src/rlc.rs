@@ -6,7 +6,7 @@
 //! the source sends a short burst that imitates the next layer. A loss outside a burst costs the top
 //! layer, after which the receiver is deaf for a while.
 //!
-//! The page `docs/protocols/rlc.md` tells it in full.
+//! The page `docs/protocols/rlc.md` has the full description.
 
 mod header;
 mod lct;

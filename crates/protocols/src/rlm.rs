@@ -2,10 +2,10 @@
 //!
 //! The source only sends. A receiver adds a layer now and then as an experiment, which it announces to all
 //! others. Loss soon after means that the experiment failed: the layer is left, and the time to the next
-//! experiment with it grows. Others who hear the announcement and see the loss learn the same without an
-//! experiment of their own. Each receiver learns how long loss takes to show.
+//! experiment with it grows. Receivers that get the announcement and see the loss learn the same without
+//! an experiment of their own. Each receiver learns how long loss takes to show.
 //!
-//! The page `docs/protocols/rlm.md` tells it in full.
+//! The page `docs/protocols/rlm.md` has the full description.
 
 mod codec;
 mod header;

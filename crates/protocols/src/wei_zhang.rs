@@ -5,7 +5,7 @@
 //! after a loss it leaves its top layer and is deaf for a while. That makes one loss event for each
 //! experiment, whatever the structure, and a mean rate of 1 / sqrt(p) for a loss event rate p.
 //!
-//! The page `docs/protocols/wei-zhang.md` tells it in full.
+//! The page `docs/protocols/wei-zhang.md` has the full description.
 
 mod backoff;
 mod header;

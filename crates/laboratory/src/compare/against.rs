@@ -1,4 +1,4 @@
-//! Comparisons repeated with each of several versions of TCP as the traffic beside.
+//! Comparisons repeated with each of several versions of TCP as the competing traffic.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ pub const SCHEMA: u32 = 1;
 /// The request of a comparison with each version of TCP in place of all TCP flows of the scenario.
 ///
 /// # Errors
-/// A wrong scenario, one without TCP, a version that is not there or stands twice.
+/// A wrong scenario, one without TCP, an unknown version or one that is given twice.
 pub fn requests(
     request: &CompareRequest,
     versions: &[String],
@@ -69,7 +69,7 @@ pub struct Against {
 pub struct Version {
     /// Its name in scenario files.
     pub tcp: String,
-    /// The protocols beside it.
+    /// The protocols that share the network with it.
     pub comparison: Comparison,
 }
 
@@ -96,7 +96,7 @@ impl Against {
     }
 }
 
-/// A table: what it tells, how its numbers are written, and where they are.
+/// A table: its title, the format of its numbers, and where they are.
 struct TableSpec {
     title: &'static str,
     metric: &'static str,
@@ -105,11 +105,11 @@ struct TableSpec {
 
 const TABLES: [TableSpec; 3] = [
     TableSpec {
-        title: "Share of TCP: a receiver's throughput over the mean of the TCP beside it",
+        title: "Share of TCP: a receiver's throughput over the mean of the competing TCP",
         metric: "share_of_tcp",
         of: |row| &row.share_of_tcp,
     },
-    TableSpec { title: "Loss on the way to a receiver", metric: "loss_rate", of: |row| &row.loss_rate },
+    TableSpec { title: "Loss on the path to a receiver", metric: "loss_rate", of: |row| &row.loss_rate },
     TableSpec { title: "Use of the bottlenecks", metric: "utilisation", of: |row| &row.utilisation },
 ];
 
@@ -118,14 +118,14 @@ const TABLES: [TableSpec; 3] = [
 pub fn render(against: &Against) -> String {
     let Some(first) = against.first() else { return String::new() };
     let mut text = table::heading(first);
-    for told in &TABLES {
+    for table in &TABLES {
         let mut heading = vec!["protocol".to_owned()];
         heading.extend(against.versions.iter().map(|version| version.tcp.clone()));
         let rows = against.rows().into_iter().map(|(protocol, rows)| {
-            let cells = rows.into_iter().map(|row| Style::of(told.metric).statistic((told.of)(row)));
+            let cells = rows.into_iter().map(|row| Style::of(table.metric).statistic((table.of)(row)));
             std::iter::once(one_line(protocol)).chain(cells).collect()
         });
-        text.push_str(&format!("\n{}\n{}", told.title, lay_out(heading, rows.collect())));
+        text.push_str(&format!("\n{}\n{}", table.title, lay_out(heading, rows.collect())));
     }
     text
 }
@@ -150,13 +150,13 @@ fn page(against: &Against) -> Markup {
         header {
             p.over { "Layercast comparison" }
             h1 { (title) }
-            p.lead { "The same network, with each protocol beside each version of TCP." }
+            p.lead { "The same network, with each protocol against each version of TCP." }
         }
-        @for told in &TABLES { section { h2 { (told.title) } (table_of(against, told)) } }
+        @for table in &TABLES { section { h2 { (table.title) } (table_of(against, table)) } }
         section {
             h2 { "Again" }
             pre { code { (against.command) } }
-            p.note { "All that was measured beside one version:" }
+            p.note { "Full results against one version:" }
             ul { @for version in &against.versions {
                 li { a href=(format!("{}/report.html", version.tcp)) { (version.tcp) } }
             } }
@@ -165,7 +165,7 @@ fn page(against: &Against) -> Markup {
     document(title, "", &body)
 }
 
-fn table_of(against: &Against, told: &TableSpec) -> Markup {
+fn table_of(against: &Against, table: &TableSpec) -> Markup {
     html! {
         div.scroll tabindex="0" { table {
             thead { tr {
@@ -174,7 +174,7 @@ fn table_of(against: &Against, told: &TableSpec) -> Markup {
             } }
             tbody { @for (protocol, rows) in against.rows() { tr {
                 td.word { (protocol) }
-                @for row in rows { td { (Style::of(told.metric).statistic((told.of)(row))) } }
+                @for row in rows { td { (Style::of(table.metric).statistic((table.of)(row))) } }
             } } }
         } }
     }

@@ -6,10 +6,10 @@ use super::error::CompareError;
 use crate::run;
 use crate::scenario::{self, Catalogue, Scenario};
 
-/// What a session has beside options that one protocol may need otherwise than the others.
+/// Session keys, in addition to options, that may differ between protocols.
 const SESSION_KEYS: [&str; 3] = ["layers", "packet_size", "ecn"];
 
-/// What is to be compared.
+/// The comparison to make.
 #[derive(Debug, Clone, Default)]
 pub struct CompareRequest {
     /// The scenario's name or path.
@@ -20,7 +20,7 @@ pub struct CompareRequest {
     pub overrides: Vec<String>,
     /// The protocols, in the order of the table.
     pub protocols: Vec<String>,
-    /// The sessions that take them; all if there is none.
+    /// The sessions that run them; all if empty.
     pub sessions: Vec<String>,
     /// What one protocol alone has: `PROTOCOL.OPTION=VALUE`, or layers, packet size or ECN in place of an
     /// option.
@@ -150,7 +150,7 @@ impl Reader<'_> {
                 all.push(format!("session.{name}.protocol={protocol}"));
                 all.push(format!("session.{name}.options={{}}"));
             }
-            let own = self.with.iter().filter(|(whose, _)| *whose == protocol);
+            let own = self.with.iter().filter(|(owner, _)| *owner == protocol);
             all.extend(own.map(|(_, set)| format!("session.{name}.{}{set}", table_of(set))));
         }
         all.extend(self.common.iter().cloned());

@@ -28,7 +28,7 @@ pub enum CompareError {
         /// What there is.
         known: String,
     },
-    /// A protocol stands twice in the list.
+    /// A protocol is listed twice.
     #[error("error: `{name}` is asked for twice\n  = allowed: each protocol once")]
     Twice {
         /// The protocol.

@@ -70,7 +70,7 @@ fn bars(comparison: &Comparison, palette: &Palette) -> Markup {
         section {
             h2 { (title) }
             @if with_tcp { p.note {
-                "A receiver's throughput over the mean of the TCP beside it. The dashed line is an equal share."
+                "A receiver's throughput over the mean of the competing TCP. The dashed line is an equal share."
             } }
             div.bars {
                 @for row in &comparison.protocols {

@@ -26,7 +26,7 @@ pub struct Comparison {
     pub seed: u64,
     /// The measurement window in seconds.
     pub window_s: [f64; 2],
-    /// The links whose utilisation is told: those with a queue that can be full.
+    /// The links whose utilisation is reported: those with a queue that can be full.
     pub bottlenecks: Vec<String>,
     /// A row for each protocol, in the order asked for.
     pub protocols: Vec<Row>,
@@ -41,11 +41,11 @@ pub struct Row {
     pub command: String,
     /// Throughput of a receiver in kbit/s.
     pub throughput_kbps: Statistic,
-    /// Throughput over the mean of the TCP beside it: those of its group, or else of its node.
+    /// Throughput over the mean of the competing TCP flows: those of its group, or else of its node.
     pub share_of_tcp: Statistic,
     /// The Jain index, mean over the groups with a receiver.
     pub jain_index: Statistic,
-    /// The share of packets lost on the way to a receiver.
+    /// The share of packets lost on the path to a receiver.
     pub loss_rate: Statistic,
     /// Own packets lost in a loss event that a receiver caused.
     pub own_lost_per_event: Statistic,
@@ -74,7 +74,7 @@ pub struct ReceiverRow {
     pub name: String,
     /// Throughput in kbit/s.
     pub throughput_kbps: Statistic,
-    /// Throughput over the mean of the TCP beside it.
+    /// Throughput over the mean of the competing TCP flows.
     pub share_of_tcp: Statistic,
     /// Mean level, 0 for the base layer.
     pub mean_level: Option<Statistic>,
@@ -187,13 +187,13 @@ fn over_receivers<'a>(of_each: impl Iterator<Item = &'a Statistic>, replications
 /// A receiver's throughput over the mean of the TCP in its first group, or else at its node.
 fn share_of_tcp(receiver: &FlowSummary, summary: &Summary) -> Statistic {
     let group = summary.groups.iter().find(|group| group.flows.contains(&receiver.name));
-    let beside = |flow: &&FlowSummary| {
+    let competing = |flow: &&FlowSummary| {
         flow.role == Role::Sink
             && flow.protocol.starts_with("tcp-")
             && group.map_or(flow.node == receiver.node, |group| group.flows.contains(&flow.name))
     };
     let tcp: Vec<&Statistic> =
-        summary.flows.iter().filter(beside).map(|flow| &flow.measures.throughput_kbps).collect();
+        summary.flows.iter().filter(competing).map(|flow| &flow.measures.throughput_kbps).collect();
     let tcp = over_receivers(tcp.into_iter(), summary.replications);
     let samples = receiver.measures.throughput_kbps.samples.iter().zip(&tcp.samples);
     Statistic::new(samples.map(|(own, tcp)| Some((*own)? / tcp.filter(|tcp| *tcp > 0.0)?)))

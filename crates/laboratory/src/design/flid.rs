@@ -1,4 +1,4 @@
-//! FLID: in which share of the slots each level may rise, and the mean rate that follows.
+//! FLID: the increase probability of each level, and the mean rate that follows.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,19 +12,20 @@ use serde::Serialize;
 
 use super::Written;
 use super::plot::{self, Curve};
-use super::told;
+use super::three_digits;
 use crate::results::ResultsError;
 use crate::results::table::lay_out;
 use crate::results::text::decimal;
 
-/// The range of loss rates that shares are fitted to, and in how many points (FLID-DL paper, appendix B).
+/// The range of loss rates to which the increase probabilities are fitted, and its number of points
+/// (FLID-DL paper, appendix B).
 const FITTED: (f64, f64, u32) = (0.001, 0.1, 500);
-/// The loss rates that the table tells.
+/// The loss rates of the table.
 const TOLD: [f64; 7] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1];
-/// In how many points curves are drawn.
+/// The number of points of a curve.
 const DRAWN: u32 = 120;
 
-/// How the shares are chosen.
+/// The method that chooses the increase probabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// By the loss rate at which TCP would have the level's rate.
@@ -33,29 +34,29 @@ pub enum By {
     HillClimbing(Objective),
 }
 
-/// What is designed.
+/// A design request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// The layers.
     pub layers: LayerTable,
     /// The size of packets on the wire.
     pub packet: Size,
-    /// The length of a slot.
+    /// The slot duration.
     pub slot: Duration,
     /// The nominal round-trip time.
     pub rtt: Duration,
-    /// How the shares are chosen.
+    /// The method that chooses the increase probabilities.
     pub by: By,
 }
 
-/// Why there is no design.
+/// Why a design failed.
 #[derive(Debug, thiserror::Error)]
 pub enum DesignError {
-    /// The layers make no structure.
+    /// The layers are not a valid structure.
     #[error(transparent)]
     Layers(#[from] LayerError),
-    /// A slot or a round-trip time has no length, or a packet no bytes.
-    #[error("{0} must be longer than nothing")]
+    /// The slot duration, the round-trip time or the packet size is zero.
+    #[error("{0} must be greater than zero")]
     Empty(&'static str),
     /// The base has too few packets.
     #[error(
@@ -65,7 +66,7 @@ pub enum DesignError {
     ThinBase {
         /// How many it has.
         per_slot: f64,
-        /// The length of a slot.
+        /// The slot duration.
         slot: Duration,
     },
 }
@@ -81,11 +82,11 @@ pub struct LevelRow {
     pub cumulative_kbps: f64,
     /// Packets of its layer in a slot.
     pub packets_per_slot: f64,
-    /// The share of slots in which it may rise.
+    /// Its increase probability: the fraction of slots in which receivers may join it.
     pub rise: f64,
 }
 
-/// What is expected at one loss rate.
+/// The expected behaviour at one loss rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LossRow {
     /// The probability that a packet is lost.
@@ -96,7 +97,7 @@ pub struct LossRow {
     pub mean_kbps: f64,
     /// Joins per second with dynamic layers; as many leaves.
     pub joins_dynamic: f64,
-    /// The same if the base stands still.
+    /// The same if the base layer is static.
     pub joins_static_base: f64,
     /// Joins per second with static layers; as many leaves.
     pub joins_static: f64,
@@ -105,23 +106,23 @@ pub struct LossRow {
 /// A design.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Design {
-    /// What it is a design of.
+    /// The protocol.
     pub protocol: &'static str,
-    /// The length of a slot in seconds.
+    /// The slot duration in seconds.
     pub slot_s: f64,
     /// The nominal round-trip time in seconds.
     pub rtt_s: f64,
     /// The size of packets in bytes.
     pub packet_bytes: u32,
-    /// How the shares were chosen.
+    /// The method that chose the increase probabilities.
     pub by: &'static str,
-    /// What hill climbing made least.
+    /// The objective that hill climbing minimised.
     pub objective: Option<&'static str>,
     /// Sweeps of hill climbing.
     pub sweeps: Option<u32>,
     /// The sum of the squared relative errors of the mean rate over the fitted loss rates.
     pub error: f64,
-    /// Its root mean.
+    /// The root of its mean.
     pub root_mean_error: f64,
     /// The root mean of the squared errors of the mean rate over the same loss rates, kbit/s.
     pub root_mean_error_kbps: f64,
@@ -129,7 +130,7 @@ pub struct Design {
     pub mean_error_kbps: f64,
     /// The levels from the base up.
     pub levels: Vec<LevelRow>,
-    /// What is expected at some loss rates.
+    /// The expected behaviour at some loss rates.
     pub losses: Vec<LossRow>,
     /// The curves of the picture.
     pub curves: Vec<LossRow>,
@@ -138,7 +139,7 @@ pub struct Design {
 /// Makes a design.
 ///
 /// # Errors
-/// [`DesignError`] says what does not fit.
+/// [`DesignError`] if the request is invalid.
 pub fn design(request: &Request) -> Result<Design, DesignError> {
     for (what, is_empty) in [
         ("the slot", request.slot.is_zero()),
@@ -215,7 +216,7 @@ pub fn design(request: &Request) -> Result<Design, DesignError> {
     })
 }
 
-/// What an objective is called.
+/// The name of an objective.
 fn name(objective: Objective) -> &'static str {
     match objective {
         Objective::RelativeSquares => "relative-squares",
@@ -231,26 +232,26 @@ impl Design {
         let level = |row: &LevelRow| {
             vec![
                 row.level.to_string(),
-                told(row.rate_kbps),
-                told(row.cumulative_kbps),
-                told(row.packets_per_slot),
+                three_digits(row.rate_kbps),
+                three_digits(row.cumulative_kbps),
+                three_digits(row.packets_per_slot),
                 decimal(row.rise, 4),
             ]
         };
         let loss = |row: &LossRow| {
             vec![
                 format!("{} %", row.loss * 100.0),
-                told(row.target_kbps),
-                told(row.mean_kbps),
-                told(row.mean_kbps / row.target_kbps),
-                told(row.joins_dynamic),
-                told(row.joins_static_base),
-                told(row.joins_static),
+                three_digits(row.target_kbps),
+                three_digits(row.mean_kbps),
+                three_digits(row.mean_kbps / row.target_kbps),
+                three_digits(row.joins_dynamic),
+                three_digits(row.joins_static_base),
+                three_digits(row.joins_static),
             ]
         };
         let heading = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let sweeps = self.sweeps.map_or(String::new(), |sweeps| format!(", {sweeps} sweeps"));
-        // The paper's objective goes without saying.
+        // The paper's objective is the default and is not named.
         let objective = self.objective.filter(|name| *name != self::name(Objective::default()));
         let objective = objective.map_or(String::new(), |name| format!(" on {name}"));
         let mut text = format!(
@@ -275,8 +276,8 @@ impl Design {
             high * 100.0,
             decimal(self.error, 3),
             decimal(self.root_mean_error, 4),
-            told(self.root_mean_error_kbps),
-            told(self.mean_error_kbps)
+            three_digits(self.root_mean_error_kbps),
+            three_digits(self.mean_error_kbps)
         );
         text
     }
@@ -303,7 +304,7 @@ impl Design {
     /// Writes `design.json` and `design.svg` into a directory.
     ///
     /// # Errors
-    /// [`ResultsError`] if a file cannot be made.
+    /// [`ResultsError`] if a file cannot be written.
     pub fn write(&self, directory: &Path) -> Result<Written, ResultsError> {
         super::write(directory, self, &self.picture()?)
     }
@@ -337,7 +338,7 @@ mod tests {
         assert!(far(&heuristic) < 0.4 && far(&climbed) < 0.4);
     }
 
-    /// Each measure is least where it was what was climbed by.
+    /// Each error measure is smallest where it was the objective.
     #[test]
     fn each_objective_is_least_in_its_own_design() {
         let objectives = [Objective::RelativeSquares, Objective::Squares, Objective::Absolute];

@@ -15,11 +15,11 @@ const DOWN: Range<f64> = 40.0..370.0;
 pub(super) struct Curve<'a> {
     pub(super) name: &'a str,
     pub(super) points: Vec<(f64, f64)>,
-    /// Whose colour it wears.
+    /// The protocol whose colour it has.
     pub(super) protocol: &'a str,
 }
 
-/// Draws curves over one plane. Their names stand above it.
+/// Draws curves in one plane, with their names above it.
 pub(super) fn logarithmic(x: &str, y: &str, curves: &[Curve<'_>]) -> Result<String, ResultsError> {
     let all = || curves.iter().flat_map(|curve| &curve.points);
     let range = |values: &mut dyn Iterator<Item = f64>| {

@@ -1,4 +1,4 @@
-//! Wei and Zhang: which tau_0 and base rate make receivers as fast as a TCP with a round-trip time.
+//! Wei and Zhang: the tau_0 and base rate that give receivers the rate of a TCP with a round-trip time.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Written;
 use super::plot::{self, Curve};
-use super::told;
+use super::three_digits;
 use crate::results::ResultsError;
 use crate::results::table::lay_out;
 use crate::results::text::decimal;
@@ -17,32 +17,32 @@ use crate::results::text::decimal;
 const COMPARED: [u32; 9] = [1, 2, 3, 4, 6, 8, 16, 32, 64];
 /// The most steps of the base rate that a climb to the share should have (this project's choice).
 const MOST_STEPS: f64 = 30.0;
-/// The loss event rates that the table tells.
+/// The loss event rates of the table.
 const TOLD: [f64; 7] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05];
 /// The range of loss event rates of the curves, and in how many points they are drawn.
 const DRAWN: (f64, f64, u32) = (0.0001, 0.1, 240);
 
-/// What is designed.
+/// A design request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// The path, the packets and the structure of the layers.
     pub aim: Aim,
-    /// m, packets of the base layer in each tau_0; by default the least that suits.
+    /// m, packets of the base layer in each tau_0; by default the fewest that suffice.
     pub packets: Option<u32>,
     /// The deaf period: one that hides points of layer 1 does not suit.
     pub deaf: Duration,
 }
 
-/// Why there is no design.
+/// Why a design failed.
 #[derive(Debug, thiserror::Error)]
 pub enum DesignError {
-    /// A length, a rate or a number is nothing.
+    /// A duration, a rate or a number is zero.
     #[error("{0} must be above zero")]
     Empty(&'static str),
-    /// The share of time is none.
+    /// The share of time is not between 0 and 1.
     #[error("the share of time on the upper level must be from 0 to 1, not {0}")]
     Share(f64),
-    /// The fastest receiver is slower than what is expected.
+    /// The fastest receiver is slower than the expected rate.
     #[error("the fastest receiver's rate, {fastest}, must not be below the expected one, {share}")]
     Fastest {
         /// The fastest receiver's rate.
@@ -58,7 +58,7 @@ pub enum DesignError {
     NoneSuits(u32),
 }
 
-/// What one number of base packets in each tau_0 leads to.
+/// The result of one number of base packets in each tau_0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ChoiceRow {
     /// m, packets of the base layer in each tau_0.
@@ -83,10 +83,10 @@ pub struct ChoiceRow {
     pub hears: bool,
 }
 
-/// What is expected at one loss event rate.
+/// The expected behaviour at one loss event rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LossRow {
-    /// Loss events for each packet.
+    /// Loss events per packet.
     pub loss_event_rate: f64,
     /// The rate of the TCP, kbit/s.
     pub target_kbps: f64,
@@ -101,7 +101,7 @@ pub struct LossRow {
 /// A design.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Design {
-    /// What it is a design of.
+    /// The protocol.
     pub protocol: &'static str,
     /// "linear" or "exponential".
     pub structure: &'static str,
@@ -113,15 +113,15 @@ pub struct Design {
     pub packet_bytes: u32,
     /// The rate that a receiver is expected to get, kbit/s.
     pub share_kbps: f64,
-    /// The share of time on the upper level that K' is reckoned with.
+    /// The share of time on the upper level from which K' is computed.
     pub upper_share: f64,
     /// The deaf period in seconds.
     pub deaf_s: f64,
-    /// What is chosen.
+    /// The chosen row.
     pub chosen: ChoiceRow,
-    /// What is compared.
+    /// The rows compared.
     pub choices: Vec<ChoiceRow>,
-    /// What is expected of the chosen one at some loss event rates.
+    /// The expected behaviour of the chosen row at some loss event rates.
     pub losses: Vec<LossRow>,
     /// The curves of the picture.
     pub curves: Vec<LossRow>,
@@ -130,7 +130,7 @@ pub struct Design {
 /// Makes a design.
 ///
 /// # Errors
-/// [`DesignError`] says what does not fit.
+/// [`DesignError`] if the request is invalid.
 pub fn design(request: &Request) -> Result<Design, DesignError> {
     check(request)?;
     let aim = &request.aim;
@@ -219,7 +219,7 @@ fn row(request: &Request, choice: &Choice) -> ChoiceRow {
 }
 
 impl ChoiceRow {
-    /// Whether it suits, and if not, why.
+    /// Whether the row is suitable, and if not, why.
     fn verdict(&self) -> &'static str {
         match (self.climbs, self.hears) {
             (true, true) => "yes",
@@ -237,8 +237,8 @@ impl Design {
         let choice = |row: &ChoiceRow| {
             vec![
                 row.packets.to_string(),
-                told(row.base_interval_s * 1e3),
-                told(row.base_kbps),
+                three_digits(row.base_interval_s * 1e3),
+                three_digits(row.base_kbps),
                 decimal(row.scale, 3),
                 format!("{}–{}", row.level, row.level + 1),
                 row.layers.to_string(),
@@ -249,9 +249,9 @@ impl Design {
         let loss = |row: &LossRow| {
             vec![
                 format!("{} %", row.loss_event_rate * 100.0),
-                told(row.target_kbps),
-                told(row.mean_kbps),
-                told(row.mean_kbps / row.target_kbps),
+                three_digits(row.target_kbps),
+                three_digits(row.mean_kbps),
+                three_digits(row.mean_kbps / row.target_kbps),
                 format!("{}–{}", row.level, row.level + 1),
                 decimal(row.upper_share, 2),
             ]
@@ -264,7 +264,7 @@ impl Design {
             self.rtt_s,
             decimal(self.tcp_constant, 3),
             self.packet_bytes,
-            told(self.share_kbps)
+            three_digits(self.share_kbps)
         );
         text.push_str(&lay_out(
             heading(&["m", "tau_0 ms", "B_0 kbit/s", "K'", "levels", "layers", "climb s", "suits"]),
@@ -273,8 +273,8 @@ impl Design {
         text.push_str(&format!(
             "\nChosen: m = {}, tau_0 = {} ms, B_0 = {} kbit/s, {} layers\n\n",
             self.chosen.packets,
-            told(self.chosen.base_interval_s * 1e3),
-            told(self.chosen.base_kbps),
+            three_digits(self.chosen.base_interval_s * 1e3),
+            three_digits(self.chosen.base_kbps),
             self.chosen.layers
         ));
         text.push_str(&lay_out(
@@ -292,7 +292,7 @@ impl Design {
         let points = |rate: fn(&LossRow) -> f64| -> Vec<(f64, f64)> {
             self.curves.iter().map(|row| (row.loss_event_rate, rate(row))).collect()
         };
-        let tcp = format!("TCP at {} ms", told(self.rtt_s * 1e3));
+        let tcp = format!("TCP at {} ms", three_digits(self.rtt_s * 1e3));
         let own = format!("{} layers, mean", self.structure);
         plot::logarithmic(
             "loss event rate",
@@ -307,7 +307,7 @@ impl Design {
     /// Writes `design.json` and `design.svg` into a directory.
     ///
     /// # Errors
-    /// [`ResultsError`] if a file cannot be made.
+    /// [`ResultsError`] if a file cannot be written.
     pub fn write(&self, directory: &Path) -> Result<Written, ResultsError> {
         super::write(directory, self, &self.picture()?)
     }
@@ -367,15 +367,15 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_named() {
-        let told = |change: fn(&mut Request)| {
+        let error = |change: fn(&mut Request)| {
             let mut request = request(Structure::Linear);
             change(&mut request);
             design(&request).unwrap_err().to_string()
         };
-        assert!(told(|request| request.aim.rtt = Duration::ZERO).contains("the round-trip time"));
-        assert!(told(|request| request.packets = Some(0)).contains("base packets"));
-        assert!(told(|request| request.aim.upper_share = 1.5).contains("from 0 to 1, not 1.5"));
-        assert!(told(|request| request.aim.fastest = Rate::from_kbps(1.0)).contains("must not be below"));
+        assert!(error(|request| request.aim.rtt = Duration::ZERO).contains("the round-trip time"));
+        assert!(error(|request| request.packets = Some(0)).contains("base packets"));
+        assert!(error(|request| request.aim.upper_share = 1.5).contains("from 0 to 1, not 1.5"));
+        assert!(error(|request| request.aim.fastest = Rate::from_kbps(1.0)).contains("must not be below"));
     }
 
     #[test]

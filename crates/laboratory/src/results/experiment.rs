@@ -15,7 +15,7 @@ pub struct Experiment {
     pub description: Option<String>,
     /// The scenario file's text as it was run, shown in the report.
     pub scenario_text: String,
-    /// A digest of everything that decides the numbers, so that merged files tell runs apart.
+    /// A digest of everything that decides the numbers, so that runs can be distinguished in merged files.
     pub scenario_hash: String,
     /// The command line that repeats the run, shown in the report.
     pub command: String,
@@ -31,7 +31,7 @@ pub struct Experiment {
     pub series_bin_s: f64,
     /// The flows, in the order of the tables.
     pub flows: Vec<FlowInfo>,
-    /// The groups whose Jain index is told.
+    /// The groups whose Jain index is reported.
     pub groups: Vec<GroupInfo>,
     /// The links that are measured.
     pub links: Vec<LinkInfo>,
@@ -56,7 +56,7 @@ pub struct FlowInfo {
     pub node: String,
     /// Cumulative rates of the layers in kbit/s, lowest first; empty where there are no layers.
     pub level_rates_kbps: Vec<f64>,
-    /// Whether it makes transfers, whose times are told.
+    /// Whether it makes transfers, whose completion times are reported.
     pub has_transfers: bool,
 }
 

@@ -1,11 +1,11 @@
-//! Writing files so that nobody reads half of one.
+//! Atomic writing of files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::ResultsError;
 
-/// Writes a file beside its final name and then renames it, so that nobody reads half a file.
+/// Writes a file under a temporary name and then renames it, so that no reader sees a partial file.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ResultsError> {
     let partial = partial_name(path);
     fs::write(&partial, bytes)

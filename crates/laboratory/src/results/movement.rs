@@ -2,35 +2,35 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a receiver's changes of level say about one measurement window, and what they cost: of one
-/// replication, or over all. `docs/results.md` defines each.
+/// A receiver's level changes within one measurement window, and their cost: for one replication, or over
+/// all. `docs/results.md` defines each.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Movement<T> {
-    /// Layers added within the window, by the minute.
+    /// Layers added within the window, per minute.
     pub joins_per_min: T,
-    /// Layers dropped within the window, by the minute.
+    /// Layers dropped within the window, per minute.
     pub leaves_per_min: T,
-    /// Both together.
+    /// The sum of both.
     pub level_changes_per_min: T,
     /// From the receiver's start to when it first held its fair level, in seconds: the highest level
     /// whose rate is at most the mean throughput in its group. None if it never did, or has no group.
     pub fair_level_after_s: T,
     /// From the window's start to the first time below the level of that moment, in seconds; none if
-    /// the level stayed.
+    /// the level did not fall.
     pub fell_after_s: T,
     /// From the window's start to when the level of that moment was first held again after a fall, in
     /// seconds; none if there was no fall, or no return before the window's end.
     pub recovered_after_s: T,
-    /// Channels asked for within the window, by the second: with dynamic layers many more than layers.
+    /// Channels joined within the window, per second: with dynamic layers many more than layers.
     pub channel_joins_per_s: T,
-    /// Channels given up, by the second.
+    /// Channels left, per second.
     pub channel_leaves_per_s: T,
-    /// Loss events at queues that followed a rise of the receiver's level, by the minute. Like the two that
+    /// Loss events at queues that followed a rise of the receiver's level, per minute. Like the two that
     /// follow, none with more than 10,000 receivers.
     pub loss_events_per_min: T,
     /// Packets of its own session that the queue dropped in such an event, on average; none without one.
     pub own_lost_per_event: T,
-    /// Packets of everybody else.
+    /// Packets of all other flows.
     pub others_lost_per_event: T,
 }
 
@@ -53,7 +53,7 @@ impl<T> Movement<T> {
         ]
     }
 
-    /// One of these from a measure at a time.
+    /// Builds the struct from one measure at a time.
     pub(crate) fn from_each<S>(mut make: impl FnMut(fn(&Movement<S>) -> &S) -> T) -> Movement<T> {
         Movement {
             joins_per_min: make(|movement| &movement.joins_per_min),

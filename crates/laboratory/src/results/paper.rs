@@ -1,4 +1,4 @@
-//! What we measured beside what the paper reports.
+//! Comparison of measured values with those that the paper reports.
 
 use super::experiment::Experiment;
 use super::reported::{Metric, PaperValue, Relation};
@@ -12,7 +12,7 @@ pub const ROUGHLY: f64 = 0.25;
 /// A Jain index lies close under 1 whatever happens, so there we ask for this distance.
 pub const CLOSE_INDEX: f64 = 0.02;
 
-/// What we call agreeing, in words.
+/// The criterion of agreement as text.
 #[must_use]
 pub fn criterion() -> String {
     format!(

@@ -33,10 +33,10 @@ pub struct FlowMeasures {
     pub throughput_kbps: f64,
     /// Lost over sent, of what the flow was to get; NaN if nothing was sent.
     pub loss_rate: f64,
-    /// Packets that were to reach it and were dropped on the way.
+    /// Packets that were to reach it and were dropped on the path.
     pub lost_packets: u64,
-    /// What came over the window of channels that the receiver had left as the last one at its node and
-    /// below; none for flows without layers.
+    /// Data that arrived during the window on channels that the receiver had left as the last one at its node
+    /// and below; none for flows without layers.
     pub late_kbps: Option<f64>,
     /// Joins and leaves after the base layer's first join; none for flows without layers.
     pub level_changes: Option<f64>,
@@ -87,9 +87,9 @@ pub struct FlowSeries {
     pub rate_kbps: Vec<f64>,
     /// The rate that the endpoint decides by, in kbit/s, at the bin's end.
     pub smoothed_rate_kbps: Vec<f64>,
-    /// The loss (event) fraction that the endpoint believes, at the bin's end.
+    /// The loss (event) fraction that the endpoint estimates, at the bin's end.
     pub loss: Vec<f64>,
-    /// The round-trip time that the endpoint believes, in milliseconds, at the bin's end.
+    /// The round-trip time that the endpoint estimates, in milliseconds, at the bin's end.
     pub rtt_ms: Vec<f64>,
     /// The congestion window in packets, at the bin's end.
     pub cwnd_packets: Vec<f64>,

@@ -26,7 +26,7 @@ const MOST_NODES: usize = 12;
 /// Headline figures.
 const MOST_TILES: usize = 8;
 
-/// The page's text. It does not tell what the run cost, so the same run gives the same bytes.
+/// The page's text. It leaves out the cost of the run, so the same run gives the same bytes.
 ///
 /// # Errors
 /// When a replication does not fit the experiment or a plot cannot be drawn.

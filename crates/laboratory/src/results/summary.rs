@@ -52,7 +52,7 @@ pub struct Summary {
     pub engine: Option<EngineSummary>,
 }
 
-/// One flow: who it is and what it did.
+/// One flow: its identity and its measures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FlowSummary {
     /// `NAME@NODE`.
@@ -79,11 +79,11 @@ pub struct FlowStatistics {
     pub throughput_kbps: Statistic,
     /// Lost over sent.
     pub loss_rate: Statistic,
-    /// Packets lost; missing in files from before it was told.
+    /// Packets lost; missing in files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_packets: Option<Statistic>,
-    /// What still came of channels that the receiver had left, in kbit/s of wire bytes: load of the
-    /// links that the leave had not yet taken off. It counts for the last one that left.
+    /// Data that still arrived on channels after the receiver had left them, in kbit/s of wire bytes: load
+    /// that the leave had not yet removed from the links. It counts for the last receiver that left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late_kbps: Option<Statistic>,
     /// Joins and leaves after the base layer's first join.
@@ -161,7 +161,7 @@ pub struct EngineSummary {
     pub wall_s: f64,
     /// Processor seconds of all replications.
     pub cpu_s: f64,
-    /// The largest resident memory of the process, if the system tells.
+    /// The largest resident memory of the process, if the system reports it.
     pub peak_rss_bytes: Option<u64>,
 }
 
@@ -170,13 +170,13 @@ pub struct EngineSummary {
 pub struct RunCost {
     /// Seconds from start to end.
     pub wall_s: f64,
-    /// The largest resident memory of the process, if the system tells.
+    /// The largest resident memory of the process, if the system reports it.
     pub peak_rss_bytes: Option<u64>,
 }
 
 impl Summary {
-    /// The statistics of these replications, which are sorted by number first: whoever ran first
-    /// must not show.
+    /// The statistics of these replications, which are sorted by number first: the order of
+    /// execution must not matter.
     ///
     /// # Errors
     /// When a replication does not fit the experiment.

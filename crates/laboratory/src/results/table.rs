@@ -1,4 +1,4 @@
-//! The table for the terminal: what each flow and group got, beside the paper's numbers.
+//! The table for the terminal: the results of each flow and group, next to the paper's numbers.
 //!
 //! It is plain text that reads without colour and stays within [`WIDTH`] columns.
 
@@ -39,7 +39,7 @@ fn heading(experiment: &Experiment, summary: &Summary) -> String {
     )
 }
 
-/// Strangers' text must not break the table's lines or steer the terminal.
+/// Text from outside must not break the table's lines or steer the terminal.
 pub(crate) fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

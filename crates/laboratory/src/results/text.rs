@@ -12,7 +12,7 @@ pub(crate) const NONE: &str = "–";
 pub(crate) enum Style {
     /// As many decimals as leave about three digits.
     Amount,
-    /// A fraction told in percent.
+    /// A fraction shown in percent.
     Percent,
     /// Four decimals, as papers give fairness indices.
     Index,
@@ -59,7 +59,7 @@ impl Style {
         format!("{}{}", self.bare(value), self.unit())
     }
 
-    /// A number without its unit, for where that stands beside it.
+    /// A number without its unit, for where the unit is shown separately.
     pub(crate) fn bare(self, value: f64) -> String {
         decimal(value * self.scale(), self.decimals(value * self.scale()))
     }

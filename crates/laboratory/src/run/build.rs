@@ -308,7 +308,7 @@ fn flow_info(scenario: &Scenario, flow: scenario::FlowName) -> FlowInfo {
         let table = &session.layers;
         table.layers().map(|layer| table.cumulative(layer).as_kbps()).collect()
     };
-    // The flows of a table that is no session are called after the table.
+    // The flows of a table that is not a session are named after the table.
     let plan = scenario.flows.iter().find(|plan| plan.to.iter().any(|place| place.flow == flow.name));
     FlowInfo {
         has_transfers: plan.is_some_and(FlowPlan::has_transfers)
@@ -322,8 +322,8 @@ fn flow_info(scenario: &Scenario, flow: scenario::FlowName) -> FlowInfo {
     }
 }
 
-/// A digest of the scenario's text and of the traces and rates in files that it names, so that merged
-/// files tell runs apart.
+/// A digest of the scenario's text and of the traces and rates in files that it names, so that
+/// runs can be distinguished in merged files.
 pub(super) fn hash(text: &str, scenario: &Scenario) -> String {
     use sha2::{Digest, Sha256};
     let mut digest = Sha256::new_with_prefix(text.as_bytes());

@@ -1,10 +1,10 @@
-//! Losses that follow a join: whose packets a queue dropped when a receiver had just added a layer.
+//! Losses that follow a join: which packets a queue dropped after a receiver had added a layer.
 //!
 //! A *loss event* here is about a queue, not about an estimator: drops of one queue with less than
 //! [`GAP`] between them, cut off after [`LONGEST`]. It is *caused* by the receiver that raised its level
-//! last, within [`LOOK_BACK`] before the first drop, among those whose data crosses the link. One that
-//! follows no rise is nobody's. The FLID-DL paper (section V-A) counts packets lost in an event of a
-//! session alone on its link; with others on it, theirs are part of what a join costs.
+//! last, within [`LOOK_BACK`] before the first drop, among those whose data crosses the link. An event
+//! that follows no rise is not attributed. The FLID-DL paper (section V-A) counts packets lost in an
+//! event of a session alone on its link; with others on it, their losses are part of the cost of a join.
 
 use layercast_core::family::Family;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ const GAP: Duration = Duration::from_ms(250);
 const LONGEST: Duration = Duration::from_secs(10);
 /// How long after a rise its drops may begin: the queue has to fill first.
 const LOOK_BACK: Duration = Duration::from_secs(2);
-/// With more receivers than this nobody looks for who caused an event.
+/// With more receivers than this, events are not attributed.
 const MOST_RECEIVERS: usize = 10_000;
 
 /// What a receiver caused within some time.
@@ -60,7 +60,7 @@ struct Open {
 /// The loss events of a run.
 #[derive(Debug, Default)]
 pub(super) struct LossEvents {
-    /// Whether anybody looks.
+    /// Whether events are recorded.
     looks: bool,
     /// At most one for each link.
     open: BTreeMap<LinkId, Open>,
@@ -100,7 +100,7 @@ impl LossEvents {
         }
     }
 
-    /// What each of so many flows caused from `start` to before `end`; none where nobody looked.
+    /// What each of so many flows caused from `start` to before `end`; none if events were not recorded.
     pub(super) fn caused(&self, flows: usize, start: Time, end: Time) -> Option<Vec<Caused>> {
         if !self.looks {
             return None;
@@ -168,9 +168,9 @@ fn receivers(flows: &[WorldFlow]) -> impl Iterator<Item = (usize, ReceiverId)> {
 fn event<'a>(open: &Open, suspects: impl Iterator<Item = Suspect<'a>>) -> Option<Event> {
     let rises = suspects.filter_map(|suspect| Some((last_rise(suspect.changes, open.first)?, suspect)));
     let recent = rises.filter(|(at, _)| open.first.since(*at) <= LOOK_BACK);
-    let (_, who) = recent.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
-    let own = open.of_session.get(who.session).copied().unwrap_or(0);
-    Some(Event { flow: who.flow, at: open.first, own, others: open.dropped - own })
+    let (_, suspect) = recent.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+    let own = open.of_session.get(suspect.session).copied().unwrap_or(0);
+    Some(Event { flow: suspect.flow, at: open.first, own, others: open.dropped - own })
 }
 
 /// When a receiver last added a layer to others, at `before` or earlier.
@@ -206,7 +206,7 @@ mod tests {
         let blamed = event(&open(8.9, 7, &[5]), suspects());
         assert_eq!(blamed, Some(Event { flow: 10, at: at(8.9), own: 5, others: 2 }));
         assert_eq!(event(&open(11.1, 7, &[5]), suspects()), None, "the rise at 9 s was too long ago");
-        assert_eq!(event(&open(3.0, 1, &[1]), suspects()), None, "a first join is no rise");
+        assert_eq!(event(&open(3.0, 1, &[1]), suspects()), None, "a first join is not a rise");
     }
 
     #[test]

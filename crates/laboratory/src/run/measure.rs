@@ -1,4 +1,4 @@
-//! Running a world step by step and reading its counters on the way.
+//! Running a world step by step and reading its counters after each.
 
 use layercast_core::family::Family;
 use layercast_core::units::Time;
@@ -211,7 +211,7 @@ fn measure_flow<F: Family>(
         lost_packets: lost,
         ..FlowMeasures::default()
     };
-    // A receiver of a session without end has no transfers, and its results do not tell of any.
+    // A receiver of a session without end has no transfers, and its results do not report any.
     if let WorldFlowId::Tcp(_) | WorldFlowId::Receiver(_) = flow.id {
         let transfers = end.transfers - start.transfers;
         let took_s = (end.transfer_ns - start.transfer_ns) as f64 / 1e9;

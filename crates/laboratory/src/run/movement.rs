@@ -13,7 +13,7 @@ use crate::results::FlowMeasures;
 use crate::results::movement::Movement;
 use crate::scenario::{Scenario, SessionPlan, Window};
 
-/// What a scenario says about fair levels: flows are counted in the order of the results.
+/// The groups and rates that define fair levels: flows are counted in the order of the results.
 pub(super) struct FairLevels {
     /// For each flow the flows of the first group that it is in.
     groups: Vec<Option<usize>>,
@@ -64,8 +64,8 @@ impl FairLevels {
         (layers > 0).then(|| Level::from_count(u16::try_from(layers).unwrap_or(u16::MAX)))
     }
 
-    /// Adds to the measures of a window how its receivers moved. `asked` is how often each flow asked for
-    /// channels within the window.
+    /// Adds the level changes of receivers to the measures of a window. `asked` is how often each flow
+    /// asked for channels within the window.
     pub(super) fn add_movement<F: Family>(
         &self,
         world: &World<F>,
@@ -90,7 +90,7 @@ impl FairLevels {
     }
 }
 
-/// What a log says about a receiver that was born at `born`, over [start, end].
+/// The measures from the log of a receiver that started at `born`, over [start, end].
 fn movement(
     changes: &[LevelChange],
     born: Time,
@@ -116,7 +116,7 @@ fn movement(
     }
 }
 
-/// What the movement within so many seconds cost.
+/// The cost of the level changes within so many seconds.
 fn with_costs(
     moved: Movement<Option<f64>>,
     length_s: f64,

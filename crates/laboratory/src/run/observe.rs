@@ -1,4 +1,4 @@
-//! What is written of a run while it goes on: captures of links and the notes of receivers.
+//! What a run records while it proceeds: captures of links and the trace events of receivers.
 //!
 //! Everything is collected between the steps of the run and goes to files at once, so that no more
 //! than a step's worth is held. Observing changes no result.
@@ -20,7 +20,7 @@ use self::notes::NoteFile;
 
 pub(super) use self::notes::join as join_notes;
 
-/// What is to be written of a run beside its results.
+/// What a run records in addition to its results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observation {
     /// Where files go; the directory exists.

@@ -1,4 +1,4 @@
-//! Probes at work: looking at links and flows between the steps of a run.
+//! Probes: sampling links and flows between the steps of a run.
 
 use layercast_core::contract::GaugeKind;
 use layercast_core::family::Family;
@@ -10,7 +10,7 @@ use super::levels;
 use super::values::{counters, kbps_or_nan};
 use crate::scenario::{ProbePlan, Quantity, Scenario, Subject};
 
-/// All probes of a replication and what they have kept.
+/// All probes of a replication and their samples.
 pub(super) struct Probes<'s> {
     probes: Vec<Probe<'s>>,
     duration: Duration,
@@ -18,9 +18,9 @@ pub(super) struct Probes<'s> {
 
 struct Probe<'s> {
     plan: &'s ProbePlan,
-    /// When it looks next.
+    /// The time of the next sample.
     next: Time,
-    /// What was counted up to the last look, by quantity.
+    /// The counts up to the last sample, by quantity.
     counted: Vec<u64>,
     values: Vec<Vec<f64>>,
 }
@@ -36,13 +36,13 @@ impl<'s> Probes<'s> {
         Probes { probes: scenario.probes.iter().map(probe).collect(), duration: scenario.duration }
     }
 
-    /// When one of them looks next, if that is within the run.
+    /// The time of the next sample of any probe, if it is within the run.
     pub(super) fn next(&self) -> Option<Time> {
         let next = self.probes.iter().map(|probe| probe.next).min();
         next.filter(|&next| next.since(Time::ZERO) <= self.duration)
     }
 
-    /// Lets those look whose time is now.
+    /// Samples all probes that are due.
     pub(super) fn look<F: Family>(&mut self, world: &World<F>, now: Time) {
         for probe in self.probes.iter_mut().filter(|probe| probe.next == now) {
             probe.look(world, now);
@@ -50,7 +50,7 @@ impl<'s> Probes<'s> {
         }
     }
 
-    /// What they kept: by probe, then by quantity.
+    /// The samples: by probe, then by quantity.
     pub(super) fn into_values(self) -> Vec<Vec<Vec<f64>>> {
         self.probes.into_iter().map(|probe| probe.values).collect()
     }
@@ -96,7 +96,7 @@ fn of_link<F: Family>(
         Quantity::Sent => gained(counters.bytes) * 8.0 / every_s / 1e3,
         Quantity::Drops => gained(counters.queue_drops + counters.losses),
         Quantity::Marks => gained(counters.marks),
-        // The reader gives a link nothing else.
+        // The scenario reader accepts nothing else for a link.
         _ => f64::NAN,
     }
 }
@@ -114,7 +114,7 @@ fn of_flow<F: Family>(
     }
     match flow.id {
         WorldFlowId::Tcp(id) => of_tcp(simulation, id, what),
-        // The reader gives a constant-rate flow nothing but its throughput.
+        // The scenario reader accepts only the throughput of a constant-rate flow.
         WorldFlowId::Udp(_) => f64::NAN,
         WorldFlowId::Receiver(id) => {
             let estimates = simulation.receiver_estimates(id);
@@ -134,7 +134,7 @@ fn of_flow<F: Family>(
                     let shown = |value| if is_count { gained(value as u64) } else { value };
                     value.map_or(f64::NAN, shown)
                 }
-                // The reader gives a receiver nothing else.
+                // The scenario reader accepts nothing else for a receiver.
                 _ => f64::NAN,
             }
         }
@@ -147,7 +147,7 @@ fn of_tcp<F: Family>(simulation: &Simulation<F>, id: TcpId, what: Quantity) -> f
         Quantity::Cwnd => state.cwnd,
         Quantity::Ssthresh => state.ssthresh as f64,
         Quantity::Flight => (state.highest_sent - state.highest_ack) as f64,
-        // The reader gives a connection nothing else.
+        // The scenario reader accepts nothing else for a connection.
         _ => f64::NAN,
     }
 }

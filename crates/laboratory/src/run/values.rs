@@ -6,7 +6,7 @@ use layercast_simulator::{FlowCounters, Simulation};
 
 use super::build::{WorldFlow, WorldFlowId};
 
-/// What is counted of a flow up to now.
+/// The counters of a flow up to now.
 pub(super) fn counters<F: Family>(simulation: &Simulation<F>, flow: &WorldFlow) -> FlowCounters {
     match flow.id {
         WorldFlowId::Receiver(id) => simulation.receiver_counters(id),
@@ -15,7 +15,7 @@ pub(super) fn counters<F: Family>(simulation: &Simulation<F>, flow: &WorldFlow) 
     }
 }
 
-/// In kbit/s; not a number if unknown.
+/// In kbit/s; NaN if unknown.
 pub(super) fn kbps_or_nan(rate: RateEstimate) -> f64 {
     rate.known().map_or(f64::NAN, |rate| rate.as_kbps())
 }

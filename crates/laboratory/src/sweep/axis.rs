@@ -52,29 +52,30 @@ impl Axis {
     /// Reads a flag's text.
     ///
     /// # Errors
-    /// All that can be told without the scenario, with places in the flag.
+    /// All mistakes that show without the scenario, with positions in the flag.
     pub(super) fn read(flag: &str) -> Result<Axis, Vec<ScenarioError>> {
-        let tell = |at: Range<usize>, message: &str, allowed: &str| vec![mistake(flag, at, message, allowed)];
+        let error =
+            |at: Range<usize>, message: &str, allowed: &str| vec![mistake(flag, at, message, allowed)];
         if flag.contains(char::is_control) {
-            return Err(tell(
+            return Err(error(
                 0..flag.len(),
-                "the values of a key stand on one line",
+                "the values of a key are on one line",
                 "a key and values with commas between",
             ));
         }
         let Some((key, list)) = flag.split_once('=') else {
             let example = "such as session.elm.strategy=naive,lazy or link.A-B.delay=10ms..50ms/5";
-            return Err(tell(0..flag.len(), "it needs `=` between a key and its values", example));
+            return Err(error(0..flag.len(), "it needs `=` between a key and its values", example));
         };
         let top = key.trim().split('.').next().unwrap_or_default().trim();
         if let Some((refused, instead)) =
             REFUSED.iter().find(|(refused, _)| *refused == top || refused.strip_suffix('s') == Some(top))
         {
             let message = format!("`{refused}` cannot be varied");
-            return Err(tell(0..key.len(), &message, instead));
+            return Err(error(0..key.len(), &message, instead));
         }
         if key.trim() == "window" {
-            return Err(tell(0..key.len(), "a column of sweep.parquet has this name", "`windows`"));
+            return Err(error(0..key.len(), "a column of sweep.parquet has this name", "`windows`"));
         }
         let mut axis = Axis {
             key: key.trim().to_owned(),
@@ -84,7 +85,7 @@ impl Axis {
             written: Vec::new(),
         };
         let mut mistakes = Vec::new();
-        for at in pieces(list, key.len() + 1) {
+        for at in value_ranges(list, key.len() + 1) {
             axis.add(at, &mut mistakes);
         }
         axis.scale = scale(&axis.values);
@@ -118,7 +119,7 @@ impl Axis {
         }
     }
 
-    /// Tells that a key was given before.
+    /// Reports that a key was given before.
     pub(super) fn repeated(&self) -> ScenarioError {
         let end = self.flag.find('=').unwrap_or(self.flag.len());
         let message = format!("`{}` is varied twice", self.key);
@@ -131,7 +132,7 @@ impl Axis {
         format!("{key}={}", self.written.get(index).map_or("", |(value, _)| value))
     }
 
-    /// What is wrong with [`Axis::setting`] `index`, told of the flag.
+    /// What is wrong with [`Axis::setting`] `index`, with positions in the flag.
     pub(super) fn relocate(&self, error: ScenarioError, index: usize) -> ScenarioError {
         let setting = self.setting(index);
         let value_start = self.flag.find('=').map_or(0, |at| at + 1);
@@ -159,7 +160,7 @@ fn placed(error: ScenarioError, flag: &str, at: Range<usize>) -> ScenarioError {
 
 /// The places of the parts between commas, without the spaces around. Commas in quotes, lists and
 /// tables part nothing.
-fn pieces(list: &str, offset: usize) -> Vec<Range<usize>> {
+fn value_ranges(list: &str, offset: usize) -> Vec<Range<usize>> {
     let mut cuts = Vec::new();
     let mut depth = 0_u32;
     let mut quote: Option<char> = None;

@@ -10,16 +10,16 @@ use crate::results::ResultsError;
 use crate::run::RunError;
 use crate::scenario::ScenarioError;
 
-/// All that is wrong with a sweep's scenario and flags.
+/// All mistakes in a sweep's scenario and flags.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SweepErrors(pub Vec<Mistake>);
 
-/// One thing that is wrong.
+/// One mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
-    /// What, where, and what is allowed.
+    /// The message, its position, and what is allowed.
     pub error: ScenarioError,
-    /// The cells in which it is wrong, in words; none if the place says it, or all cells have it.
+    /// The affected cells as text; none if the position implies them, or all cells are affected.
     pub cells: Option<String>,
 }
 
@@ -61,15 +61,15 @@ pub enum SweepError {
         /// How many it may have.
         most: usize,
     },
-    /// The directory holds what another sweep left.
+    /// The directory holds another sweep.
     #[error(
-        "error: {} holds another sweep: {}\n  = help: give another directory to --out, or remove {} to begin anew",
+        "error: {} holds another sweep: {}\n  = help: give another directory to --out, or remove {} to start again",
         directory.display(), differences.join("; "), directory.join("parts").display()
     )]
     OtherSweep {
         /// The directory.
         directory: PathBuf,
-        /// What differs, in words.
+        /// The differences as text.
         differences: Vec<String>,
     },
     /// A cell cannot be built.
@@ -77,7 +77,7 @@ pub enum SweepError {
     Cell {
         /// The cell's values.
         cell: String,
-        /// What is wrong.
+        /// The cause.
         source: RunError,
     },
     /// A replication could not be run.
@@ -96,7 +96,7 @@ impl SweepError {
     }
 }
 
-/// Something is wrong with a flag, at a place in its text.
+/// A mistake in a flag, at a position in its text.
 pub(super) fn in_flag(
     name: &str,
     flag: &str,
@@ -120,7 +120,7 @@ pub(super) fn in_flag(
     placed(error, name, flag, at)
 }
 
-/// An error moved to a place in a flag.
+/// An error moved to a position in a flag.
 pub(super) fn placed(error: ScenarioError, name: &str, flag: &str, at: Range<usize>) -> ScenarioError {
     let characters = |range: Range<usize>| flag.get(range).map_or(0, |text| text.chars().count());
     ScenarioError {

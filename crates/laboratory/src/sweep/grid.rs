@@ -10,10 +10,10 @@ use crate::results::Experiment;
 use crate::run::{self, RunRequest};
 use crate::scenario::{self, Catalogue, Scenario, ScenarioError, Subject};
 
-/// Each cell has files of its own, so more are no help.
+/// Each cell has files of its own, so more do not help.
 const MOST_CELLS: usize = 10_000;
 
-/// What is to be run.
+/// A sweep request.
 #[derive(Debug, Clone, Default)]
 pub struct SweepRequest {
     /// The scenario's id or file name.
@@ -24,11 +24,11 @@ pub struct SweepRequest {
     pub overrides: Vec<String>,
     /// What differs between cells: `KEY=V1,V2,...`.
     pub vary: Vec<String>,
-    /// The names of the metrics to tell; none for the usual ones.
+    /// The names of the metrics to report; empty for the default ones.
     pub metrics: Vec<String>,
-    /// How many replications of each cell, if not what the scenario says.
+    /// How many replications of each cell, if not the scenario's.
     pub replications: Option<u32>,
-    /// The seed of all cells, if not what the scenario says.
+    /// The seed of all cells, if not the scenario's.
     pub seed: Option<u64>,
     /// The command line that repeats the sweep.
     pub command: String,
@@ -41,7 +41,7 @@ pub struct Grid {
     pub axes: Vec<Axis>,
     /// The cells; the last key changes first.
     pub cells: Vec<Cell>,
-    /// What is told of each cell.
+    /// The metrics reported for each cell.
     pub metrics: Vec<Metric>,
     /// How many replications each cell has.
     pub replications: u32,
@@ -76,7 +76,7 @@ impl Grid {
     /// Reads and checks a sweep: every cell is read as a scenario and built once.
     ///
     /// # Errors
-    /// All that is wrong with the scenario and the flags, each with its place; a cell that cannot be
+    /// All mistakes in the scenario and the flags, each with its position; a cell that cannot be
     /// built.
     pub fn read<F: Family>(request: &SweepRequest) -> Result<Grid, SweepError> {
         let catalogue = &Catalogue::of::<F>();
@@ -100,7 +100,7 @@ impl Grid {
             common: common.into_iter().chain(replications).collect(),
             deciding: &deciding,
         };
-        // What could not be read is left out, so that the rest is checked all the same.
+        // Flags that could not be read are left out, so that the rest is still checked.
         let cells = reader.cells(count as usize, mistakes)?;
         for cell in &cells {
             run::try_build::<F>(&cell.plan)
@@ -140,7 +140,7 @@ impl Grid {
     }
 }
 
-/// The flags that can be read, and what is wrong with the others.
+/// The valid flags, and the mistakes in the others.
 fn read_axes(vary: &[String]) -> (Vec<Axis>, Vec<Mistake>) {
     let mut axes: Vec<Axis> = Vec::new();
     let mut mistakes: Vec<Mistake> = Vec::new();
@@ -162,8 +162,8 @@ fn settings(axes: &[Axis], at: &[usize]) -> String {
     settings.join(", ")
 }
 
-/// Whether an override decides numbers. How many replications there are decides none of theirs, so a
-/// sweep may get more.
+/// Whether an override decides numbers. The number of replications does not, so a
+/// sweep may be extended.
 fn decides(set: &str) -> bool {
     set.split('=').next().is_none_or(|key| key.trim() != "replications")
 }
@@ -189,7 +189,7 @@ impl Reader<'_> {
                 Err(errors) => errors.into_iter().for_each(|error| self.book(error, &at, &mut wrong)),
             }
         }
-        mistakes.extend(wrong.told(count));
+        mistakes.extend(wrong.into_mistakes(count));
         if mistakes.is_empty() { Ok(cells) } else { Err(SweepErrors(mistakes)) }
     }
 
@@ -211,7 +211,7 @@ impl Reader<'_> {
         let own: Vec<String> = self.axes.iter().zip(at).map(|(axis, &index)| axis.setting(index)).collect();
         let all = [self.common.as_slice(), &own].concat();
         let mut plan = scenario::read(id, text, &all, self.catalogue).map_err(|errors| errors.0)?;
-        // Of probes a sweep tells the means over windows, those of flows; links are measured without.
+        // From probes a sweep reports the means over windows, for flows; links are measured without probes.
         plan.probes.retain(|probe| matches!(probe.subject, Subject::Flow(_)));
         let request = RunRequest {
             id: id.clone(),
@@ -234,11 +234,11 @@ impl Reader<'_> {
     }
 }
 
-/// What is wrong, each once, in the order of places, with the cells where it is.
+/// The mistakes, each once, in the order of their positions, with the affected cells.
 #[derive(Default)]
 struct Wrong(BTreeMap<CellKey, (ScenarioError, Vec<String>)>);
 
-/// The order of mistakes: source, flag, line, column, words.
+/// The order of mistakes: source, flag, line, column, message.
 type CellKey = (usize, String, usize, usize, String);
 
 impl Wrong {
@@ -250,8 +250,8 @@ impl Wrong {
         self.0.entry(place).or_insert((error, Vec::new())).1.extend(cell);
     }
 
-    fn told(self, cells: usize) -> Vec<Mistake> {
-        let told = self.0.into_values().map(|(error, mut found)| {
+    fn into_mistakes(self, cells: usize) -> Vec<Mistake> {
+        let mistakes = self.0.into_values().map(|(error, mut found)| {
             let in_all = found.is_empty() || found.len() == cells;
             let more = found.len().saturating_sub(1);
             let first = (!in_all).then(|| found.swap_remove(0));
@@ -261,6 +261,6 @@ impl Wrong {
             });
             Mistake { error, cells }
         });
-        told.collect()
+        mistakes.collect()
     }
 }

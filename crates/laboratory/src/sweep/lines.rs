@@ -1,6 +1,6 @@
-//! What is compared across cells: a flow, or the flows of one name at a node; a group; a link.
+//! The subjects compared across cells: a flow, or the flows of one name at a node; a group; a link.
 //!
-//! Cells may differ in how many flows of a name there are. Of several, the mean is told.
+//! Cells may differ in how many flows of a name there are. Of several, the mean is reported.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::part::{Measured, Part};
 use super::runner::Outcome;
 use crate::results::{Experiment, Statistic, statistics};
 
-/// One thing, followed across the cells in the main window.
+/// One subject, compared across the cells in the main window.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     /// What it is.

@@ -1,4 +1,4 @@
-//! What a sweep may tell of each cell.
+//! The metrics that a sweep can report for each cell.
 
 use std::borrow::Cow;
 
@@ -46,7 +46,7 @@ const fn metric(name: &'static str, kind: Kind, heading: &'static str, title: &'
     Metric { name, kind, heading, title: Cow::Borrowed(title) }
 }
 
-/// All metrics but gauges, in the order in which results tell them.
+/// All metrics but gauges, in the order of the results.
 pub static METRICS: [Metric; 31] = [
     metric("throughput_kbps", Kind::Flow, "kbit/s", "Throughput in kbit/s"),
     metric("loss_rate", Kind::Flow, "loss", "Loss in %"),
@@ -75,8 +75,8 @@ pub static METRICS: [Metric; 31] = [
     metric("completion_s", Kind::Flow, "completion, s", "Mean completion time of transfers in s"),
     metric("rate_kbps", Kind::Flow, "own rate, kbit/s", "Calculated rate in kbit/s"),
     metric("smoothed_rate_kbps", Kind::Flow, "smoothed, kbit/s", "Smoothed rate in kbit/s"),
-    metric("loss", Kind::Flow, "own loss", "Loss (event) rate that a receiver believes, in %"),
-    metric("rtt_ms", Kind::Flow, "RTT, ms", "Round-trip time that a receiver believes, in ms"),
+    metric("loss", Kind::Flow, "own loss", "Loss (event) rate that a receiver estimates, in %"),
+    metric("rtt_ms", Kind::Flow, "RTT, ms", "Round-trip time that a receiver estimates, in ms"),
     metric("cwnd_packets", Kind::Flow, "window", "Congestion window in packets"),
     metric("flight_packets", Kind::Flow, "in flight", "Packets in flight"),
     metric("jain_index", Kind::Group, "Jain index", "Jain index"),
@@ -86,7 +86,7 @@ pub static METRICS: [Metric; 31] = [
     metric("mean_queue_packets", Kind::Link, "mean queue", "Mean queue in packets"),
 ];
 
-/// What is told if nothing is chosen.
+/// The metrics reported by default.
 pub const DEFAULTS: [&str; 5] = ["throughput_kbps", "loss_rate", "level_changes", "mean_level", "jain_index"];
 
 /// The metric that comes from probes of a gauge.
@@ -97,7 +97,7 @@ fn of_gauge(gauge: Gauge) -> Metric {
     Metric { name, kind: Kind::Flow, heading: name, title: Cow::Owned(title) }
 }
 
-/// All metrics, in the order in which results tell them: what protocols show of flows comes after what all flows
+/// All metrics, in the order of the results: what protocols show of flows comes after what all flows
 /// have.
 pub fn all(catalogue: &Catalogue) -> Vec<Metric> {
     let of_flows = METRICS.iter().take_while(|metric| metric.kind == Kind::Flow);

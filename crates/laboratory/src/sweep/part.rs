@@ -1,5 +1,5 @@
-//! What one replication of a cell leaves: every measure of every window, whatever metrics are told, so
-//! that a finished sweep can tell others without running anything again.
+//! What one replication of a cell leaves: every measure of every window, whatever metrics are reported, so
+//! that a finished sweep can report others without running anything again.
 
 use std::collections::BTreeMap;
 

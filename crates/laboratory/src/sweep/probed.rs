@@ -1,12 +1,12 @@
-//! What a flow's probes kept, as one number for a window: the mean of the looks in it, or for what is
-//! counted since the last look, the total.
+//! One number per window from a flow's probes: the mean of the samples in it, or the total for quantities
+//! that are counted since the last sample.
 
 use layercast_core::contract::GaugeKind;
 
 use crate::scenario::{Gauge, ProbePlan, Quantity, Subject};
 
-/// What makes one number of the looks at a quantity of flows; none for what is not told in this way. The
-/// throughput and the level are measured without probes, and exactly.
+/// The function that reduces the samples of a flow's quantity to one number; none for quantities that are
+/// not reported this way. The throughput and the level are measured exactly, without probes.
 fn fold(quantity: Quantity) -> Option<fn(&[f64]) -> f64> {
     match quantity {
         Quantity::Gauge(Gauge { spec, .. }) if spec.kind == GaugeKind::Count => {
@@ -23,34 +23,34 @@ fn fold(quantity: Quantity) -> Option<fn(&[f64]) -> f64> {
     }
 }
 
-/// What the probes of a flow say of a window, by quantity; none where no look knew a value. Of two probes
-/// that keep the same, the first is told.
+/// The values of a flow's probes in a window, by quantity; none where no sample has a value. If two probes
+/// record the same quantity, the first is reported.
 pub(super) fn of_flow(
     probes: &[ProbePlan],
     kept: &[Vec<Vec<f64>>],
     flow: usize,
     [from_s, to_s]: [f64; 2],
 ) -> Vec<(&'static str, Option<f64>)> {
-    let mut told: Vec<(&'static str, Option<f64>)> = Vec::new();
+    let mut reported: Vec<(&'static str, Option<f64>)> = Vec::new();
     for (plan, kept) in probes.iter().zip(kept) {
         if plan.subject != Subject::Flow(flow) {
             continue;
         }
         for (&quantity, looks) in plan.what.iter().zip(kept) {
             let Some(fold) = fold(quantity) else { continue };
-            if told.iter().any(|(known, _)| *known == quantity.name()) {
+            if reported.iter().any(|(known, _)| *known == quantity.name()) {
                 continue;
             }
-            // A look tells of the time before it.
+            // A sample describes the time before it.
             let time_s = |look: usize| (plan.every * (look as u64 + 1)).as_ns() as f64 / 1e9;
             let is_within = |look: usize| time_s(look) > from_s && time_s(look) <= to_s;
             let looks =
                 looks.iter().enumerate().filter(|(look, value)| is_within(*look) && value.is_finite());
             let known: Vec<f64> = looks.map(|(_, value)| *value).collect();
-            told.push((quantity.name(), (!known.is_empty()).then(|| fold(&known))));
+            reported.push((quantity.name(), (!known.is_empty()).then(|| fold(&known))));
         }
     }
-    told
+    reported
 }
 
 #[cfg(test)]
@@ -80,17 +80,17 @@ mod tests {
         ];
         let looks = vec![9.0, 1.0, 3.0, f64::NAN, 9.0];
         let kept = [vec![looks.clone(), looks, vec![5.0; 5]], vec![vec![7.0; 5]], vec![vec![f64::NAN; 5]]];
-        let told = |flow| of_flow(&probes, &kept, flow, [1.0, 4.0]);
-        assert_eq!(told(0), [("lip_loss", Some(2.0)), ("packets", Some(4.0))]);
-        assert_eq!(told(1), [("rtt_ms", None)]);
-        assert_eq!(told(2), []);
+        let reported = |flow| of_flow(&probes, &kept, flow, [1.0, 4.0]);
+        assert_eq!(reported(0), [("lip_loss", Some(2.0)), ("packets", Some(4.0))]);
+        assert_eq!(reported(1), [("rtt_ms", None)]);
+        assert_eq!(reported(2), []);
     }
 
     #[test]
-    fn what_is_told_has_a_metric() {
+    fn what_is_reported_has_a_metric() {
         let metrics = metric::all(&Catalogue::of::<Registry>());
-        let told = Quantity::ALL.iter().filter(|quantity| fold(**quantity).is_some());
-        let names: Vec<&str> = told.map(|quantity| quantity.name()).collect();
+        let reported = Quantity::ALL.iter().filter(|quantity| fold(**quantity).is_some());
+        let names: Vec<&str> = reported.map(|quantity| quantity.name()).collect();
         assert_eq!(names.len(), 6);
         for name in names.into_iter().chain(["lip_loss", "suspect", "signal", "source_limiting_changes"]) {
             let found = metrics.iter().filter(|metric| metric.name == name).count();

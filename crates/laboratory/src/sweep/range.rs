@@ -1,13 +1,13 @@
 //! Ranges among the values of a key: `5s..60s/12` has equal steps, `1..128*2` equal factors.
 
-/// More values than this of one range are a slip.
+/// More values than this in one range are probably a mistake.
 pub(super) const MOST_VALUES: usize = 1000;
 
-/// The values of a range as they would be written one by one; none if the text is no range. The error
+/// The values of a range as they would be written one by one; none if the text is not a range. The error
 /// says what is wrong with a range.
 pub(super) fn expand(text: &str) -> Option<Result<Vec<String>, String>> {
     let (low, rest) = text.split_once("..")?;
-    // A path may have two dots too: what is no number before them is no range.
+    // A path may have two dots too: without a number before them it is not a range.
     let low = quantity(low)?;
     Some(between(low, rest))
 }
@@ -15,7 +15,8 @@ pub(super) fn expand(text: &str) -> Option<Result<Vec<String>, String>> {
 fn between((low, low_unit): (f64, &str), rest: &str) -> Result<Vec<String>, String> {
     if let Some((high, factor)) = rest.rsplit_once('*') {
         let (high, unit) = upper(high, low_unit)?;
-        let factor: f64 = factor.trim().parse().map_err(|_| format!("`{}` is no factor", factor.trim()))?;
+        let factor: f64 =
+            factor.trim().parse().map_err(|_| format!("`{}` is not a factor", factor.trim()))?;
         return geometric(low, high, factor).map(|values| written(&values, unit));
     }
     let steps = rest.rsplit_once('/').and_then(|(high, count)| Some((high, count.trim().parse().ok()?)));
@@ -27,7 +28,7 @@ fn between((low, low_unit): (f64, &str), rest: &str) -> Result<Vec<String>, Stri
 
 /// The upper end, and the unit of both.
 fn upper<'t>(text: &'t str, low_unit: &str) -> Result<(f64, &'t str), String> {
-    let (high, unit) = quantity(text).ok_or(format!("`{}` is no number", text.trim()))?;
+    let (high, unit) = quantity(text).ok_or(format!("`{}` is not a number", text.trim()))?;
     if low_unit.is_empty() || low_unit == unit {
         return Ok((high, unit));
     }
@@ -55,14 +56,14 @@ fn linear(low: f64, high: f64, count: usize) -> Result<Vec<f64>, String> {
         return Err(format!("a range has 2 to {MOST_VALUES} values"));
     }
     if low >= high {
-        return Err("a range rises".to_owned());
+        return Err("a range must increase".to_owned());
     }
     Ok((0..count).map(|step| low + (high - low) * step as f64 / (count - 1) as f64).collect())
 }
 
 fn geometric(low: f64, high: f64, factor: f64) -> Result<Vec<f64>, String> {
     if low <= 0.0 || low >= high {
-        return Err("a range of factors begins above zero and rises".to_owned());
+        return Err("a range of factors must start above zero and increase".to_owned());
     }
     if !(factor.is_finite() && factor > 1.0) {
         return Err("a factor is above 1".to_owned());
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_is_left_alone() {
+    fn what_is_not_a_range_is_left_alone() {
         for text in ["5s", "naive", "../trace.csv", "[1, 2]", "1.5", ""] {
             assert_eq!(expand(text), None, "{text}");
         }
@@ -127,12 +128,12 @@ mod tests {
             ("1..10", "a range needs the number of its values, or a factor, at its end"),
             ("1 s..10 Mbit/s", "a range needs the number of its values, or a factor, at its end"),
             ("1 ms..10 s/4", "both ends of a range need the same unit"),
-            ("1..x/4", "`x` is no number"),
-            ("10..1/4", "a range rises"),
+            ("1..x/4", "`x` is not a number"),
+            ("10..1/4", "a range must increase"),
             ("1..10/1", "a range has 2 to 1000 values"),
-            ("0..10*2", "a range of factors begins above zero and rises"),
+            ("0..10*2", "a range of factors must start above zero and increase"),
             ("1..10*1", "a factor is above 1"),
-            ("1..10*x", "`x` is no factor"),
+            ("1..10*x", "`x` is not a factor"),
             ("1..10*1.0001", "a range has 2 to 1000 values"),
         ] {
             assert_eq!(expand(text), Some(Err(reason.to_owned())), "{text}");

@@ -20,7 +20,7 @@ const MOST_PANELS: usize = 24;
 /// Rows of a table beyond these are only in `sweep.json`.
 const MOST_ROWS: usize = 1000;
 
-/// Numbers on tiles need no light behind them.
+/// Numbers on tiles have no outline.
 const RULES: &str = ".how { margin-top: 36px } .maps .plot text { stroke: none }\n";
 
 /// The page's text.
@@ -84,7 +84,7 @@ impl Page<'_> {
         }
     }
 
-    /// The keys with several values, by their numbers. Others make no picture.
+    /// The keys with several values, by their numbers. Others are not drawn.
     fn varied(&self) -> Vec<usize> {
         let axes = self.outcome.grid.axes.iter().enumerate();
         axes.filter(|(_, axis)| axis.values.len() > 1).map(|(index, _)| index).collect()
@@ -103,7 +103,7 @@ impl Page<'_> {
             if lines.is_empty() {
                 continue;
             }
-            // A thing has one colour in all figures.
+            // A subject has one colour in all figures.
             let kin: Vec<&Line> = self.lines.iter().filter(|line| line.kind == metric.kind).collect();
             let palette = palette(&kin);
             let figure = match varied.as_slice() {
@@ -153,7 +153,7 @@ impl Page<'_> {
                 ". "
             }
             "Numbers are means" @if self.summary.replications > 1 { " over " (counted(self.summary.replications, "replication")) }
-            ", the stronger the colour, the higher; each name has a scale of its own, told beside it. "
+            ", the stronger the colour, the higher; each name has its own scale, shown next to it. "
             "The confidence intervals are in the tables. Where several flows share a name at a node, their mean is shown."
         }
     }
@@ -243,7 +243,7 @@ fn palette(lines: &[&Line]) -> Palette {
     Palette::of_things(&things)
 }
 
-/// Which colour is what, each once.
+/// The legend: each colour once.
 fn legend(metric: &Metric, lines: &[&Line], palette: &Palette) -> Markup {
     let mut names: Vec<&str> = Vec::new();
     for name in lines.iter().map(|line| colour_name(line)) {

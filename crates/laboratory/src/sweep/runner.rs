@@ -48,8 +48,8 @@ impl<'g> Progress<'g> {
         self.parts.iter().flatten().flatten().count()
     }
 
-    /// Runs the others. Each is in the store as soon as it is done. `progress` hears the share done of
-    /// what was left, from 0 to 1, from any thread. None for `jobs` is a thread for each core.
+    /// Runs the others. Each is in the store as soon as it is done. `progress` is called with the fraction
+    /// done of the remaining ones, from 0 to 1, on any thread. None for `jobs` is a thread for each core.
     ///
     /// # Errors
     /// A replication that cannot be run, a part that cannot be written. What was done before that is in

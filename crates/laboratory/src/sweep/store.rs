@@ -1,7 +1,7 @@
 //! The directory of a sweep: what it is, and a file for each replication that is done.
 //!
 //! `parts/plan.json` says which sweep this is; `parts/cell-C-replication-R.json` is written under a
-//! partial name and then renamed, so what has its name is whole, whenever the process is killed.
+//! partial name and then renamed, so a file under its final name is complete, even if the process is killed.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -24,7 +24,7 @@ pub struct Store {
     parts: PathBuf,
 }
 
-/// What tells one sweep from another.
+/// What identifies a sweep.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Identity {
     schema: u32,
@@ -58,7 +58,7 @@ impl Identity {
         }
     }
 
-    /// What is different, in words. Nothing is nothing.
+    /// The differences as text; empty if there are none.
     fn differences(&self, new: &Identity) -> Vec<String> {
         let mut found = Vec::new();
         let mut compare = |what: &str, old: String, new: String| {
@@ -99,7 +99,7 @@ impl Store {
             Ok(bytes) => {
                 let differences = match serde_json::from_slice::<Identity>(&bytes) {
                     Ok(old) => old.differences(&new),
-                    Err(reason) => vec![format!("parts/plan.json is not understood ({reason})")],
+                    Err(reason) => vec![format!("parts/plan.json cannot be parsed ({reason})")],
                 };
                 if differences.is_empty() {
                     return Ok(store);
@@ -122,8 +122,8 @@ impl Store {
         self.parts.join(format!("cell-{}-replication-{replication}.json", cell.number))
     }
 
-    /// The part of a replication, if it is done. What does not fit is as if it were not there: it
-    /// will be run and written again.
+    /// The part of a replication, if it is done. A part that does not fit is treated as missing: it
+    /// is run and written again.
     ///
     /// # Errors
     /// When a file is there and cannot be read.

@@ -34,7 +34,7 @@ pub struct SweepSummary {
     pub replications: usize,
     /// The seed from which those of all cells come.
     pub seed: u64,
-    /// The names of the metrics that are told.
+    /// The names of the reported metrics.
     pub metrics: Vec<String>,
     /// What differs between cells.
     pub keys: Vec<KeySummary>,
@@ -79,7 +79,7 @@ pub struct WindowSummary {
     pub flows: Vec<SubjectSummary>,
     /// Every group.
     pub groups: Vec<SubjectSummary>,
-    /// Every link; none if no metric of links is told.
+    /// Every link; none if no metric of links is reported.
     pub links: Vec<SubjectSummary>,
 }
 

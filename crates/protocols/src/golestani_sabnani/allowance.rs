@@ -1,4 +1,4 @@
-//! The window of one receiver, and when it is told.
+//! The window of one receiver, and when it is reported.
 
 use super::options::Options;
 use layercast_core::units::Seq;
@@ -7,12 +7,12 @@ use layercast_core::units::Seq;
 #[derive(Clone, Debug)]
 pub(crate) struct Allowance {
     window: f64,
-    /// Up to which it grows by one with each packet.
+    /// Slow start threshold: below it the window grows by one with each packet.
     threshold: f64,
-    /// Losses up to this number belong to the cut that was.
+    /// Losses up to this number belong to the previous reduction.
     recovered_at: Seq,
-    /// What was told last.
-    told: Option<Seq>,
+    /// The highest allowed number that was reported last.
+    reported: Option<Seq>,
     most: f64,
     headroom: f64,
     part: f64,
@@ -24,7 +24,7 @@ impl Allowance {
             window: 1.0,
             threshold: options.most_window,
             recovered_at: Seq(0),
-            told: None,
+            reported: None,
             most: options.most_window,
             headroom: options.headroom,
             part: options.report_part,
@@ -36,7 +36,7 @@ impl Allowance {
         self.window
     }
 
-    /// A packet came, and the window of the receiver that limits the source is so large; 0 if none does.
+    /// A packet arrived. `limiting` is the window of the receiver that limits the source; 0 if none does.
     pub(crate) fn on_received(&mut self, limiting: u32) {
         let limited = limiting > 0 && self.window > self.headroom * f64::from(limiting);
         if !limited {
@@ -45,35 +45,35 @@ impl Allowance {
         }
     }
 
-    /// So many packets before `newest` were lost: the window is halved, once for all that it had allowed. A
-    /// whole window lost is what TCP would find by its timeout. Returns whether it was cut.
+    /// `count` packets before `newest` were lost. The window is halved once per window of packets; the loss
+    /// of a whole window, which TCP detects by its timeout, resets it to one. Returns whether it was reduced.
     pub(crate) fn on_lost(&mut self, count: u64, newest: Seq) -> bool {
         let is_new = newest > self.recovered_at;
         if is_new {
             let half = (self.window / 2.0).max(1.0);
             self.threshold = half;
             self.window = if count as f64 >= self.window { 1.0 } else { half };
-            self.recovered_at = self.told.unwrap_or(newest).max(newest);
+            self.recovered_at = self.reported.unwrap_or(newest).max(newest);
         }
         is_new
     }
 
-    /// What is allowed when all up to `in_order` has come.
+    /// The highest allowed number when all packets up to `in_order` have arrived.
     pub(crate) fn allowed(&self, in_order: Seq) -> Seq {
         Seq(in_order.0 + self.window as u64)
     }
 
     /// Whether that is worth a report: it has grown by more than a part of the window (TRAM), or it is the
     /// first.
-    pub(crate) fn is_worth_telling(&self, in_order: Seq) -> bool {
-        let grown = |told: Seq| self.allowed(in_order).0.saturating_sub(told.0) as f64;
-        self.told.is_none_or(|told| grown(told) > self.part * self.window)
+    pub(crate) fn is_worth_reporting(&self, in_order: Seq) -> bool {
+        let grown = |reported: Seq| self.allowed(in_order).0.saturating_sub(reported.0) as f64;
+        self.reported.is_none_or(|reported| grown(reported) > self.part * self.window)
     }
 
-    /// It was told.
-    pub(crate) fn tell(&mut self, in_order: Seq) -> Seq {
+    /// Records the report and returns the allowed number that it carries.
+    pub(crate) fn report(&mut self, in_order: Seq) -> Seq {
         let allowed = self.allowed(in_order);
-        self.told = Some(allowed);
+        self.reported = Some(allowed);
         allowed
     }
 }
@@ -89,7 +89,7 @@ mod tests {
         let mut allowance = Allowance::new(&Options::default());
         (0..15).for_each(|_| allowance.on_received(0));
         assert_eq!(allowance.window(), 16.0);
-        allowance.tell(Seq(100));
+        allowance.report(Seq(100));
         assert!(allowance.on_lost(1, Seq(105)));
         assert_eq!(allowance.window(), 8.0);
         assert!(!allowance.on_lost(2, Seq(116)), "it was allowed before the cut");
@@ -110,12 +110,12 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_when_it_has_grown_by_more_than_half_a_window() {
+    fn it_is_reported_when_it_has_grown_by_more_than_half_a_window() {
         let mut allowance = Allowance::new(&Options::default());
         (0..9).for_each(|_| allowance.on_received(0));
-        assert!(allowance.is_worth_telling(Seq(1)));
-        assert_eq!(allowance.tell(Seq(1)), Seq(11));
-        let worth: Vec<u64> = (2..9).filter(|&seq| allowance.is_worth_telling(Seq(seq))).collect();
+        assert!(allowance.is_worth_reporting(Seq(1)));
+        assert_eq!(allowance.report(Seq(1)), Seq(11));
+        let worth: Vec<u64> = (2..9).filter(|&seq| allowance.is_worth_reporting(Seq(seq))).collect();
         assert_eq!(worth, [7, 8], "more than five");
     }
 }

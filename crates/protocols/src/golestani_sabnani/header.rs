@@ -20,7 +20,7 @@
 //!   8 | receiver (64), not 0              |
 //!  16 | highest number in order           |
 //!  20 | highest number allowed            |
-//!  24 | newest send time heard, us of the source, plus the time since |
+//!  24 | newest send time received, us of the source, plus the time since |
 //!     +-----------------------------------+
 //! ```
 
@@ -49,7 +49,7 @@ pub struct Data {
 pub struct Report {
     /// The session.
     pub session: u32,
-    /// Who reports.
+    /// The reporting receiver.
     pub receiver: ReceiverId,
     /// Whether the receiver leaves the session.
     pub leaving: bool,
@@ -57,7 +57,7 @@ pub struct Report {
     pub in_order: WireSeq,
     /// The highest number that may be sent.
     pub allowed: WireSeq,
-    /// The newest time stamp heard, in microseconds of the source's clock, plus the time since.
+    /// The newest time stamp received, in microseconds of the source's clock, plus the time since.
     pub heard_us: u32,
 }
 
@@ -80,17 +80,17 @@ impl contract::Header for Header {
 }
 
 impl Data {
-    /// The header in pieces.
+    /// The header as LCT fields.
     pub fn to_lct(&self, extension: u8) -> LctFields {
         self.base.to_lct(extension, &self.window.to_be_bytes())
     }
 
-    /// The header from its pieces. Never panics.
+    /// The header from LCT fields. Never panics.
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn from_lct(pieces: &LctFields) -> Result<Data, HeaderError> {
-        let (base, window) = Base::from_lct(pieces)?;
+    pub fn from_lct(fields: &LctFields) -> Result<Data, HeaderError> {
+        let (base, window) = Base::from_lct(fields)?;
         Ok(Data { base, window: u32::from_be_bytes(window) })
     }
 }

@@ -20,9 +20,9 @@ options! {
         /// The size of a report on the wire.
         report_size: Size = Size::from_bytes(64);
         // The source.
-        /// The least time without news after which `reorder` + 1 packets leave that nobody allowed (CHOICE: 1 s, or two round-trip times).
+        /// The least time without progress after which `reorder` + 1 packets leave beyond the allowed number (CHOICE: 1 s, or two round-trip times).
         timeout_minimum: Duration = Duration::from_secs(1), Duration::from_ms(1) => Duration::from_secs(64);
-        /// A receiver that has told nothing new for so long, and is waited for, is given up (CHOICE).
+        /// A receiver that limits the source and reports no progress for so long is dropped (CHOICE).
         stall_limit: Duration = Duration::from_secs(30), Duration::from_ms(100) => Duration::from_secs(3600);
         /// How many receivers the source follows; reports of more are dropped (CHOICE).
         most_receivers: u32 = 1000, 1 => 100_000;
@@ -31,9 +31,9 @@ options! {
         /// How many packets may leave at once; further ones leave at the rate of the session's layers (CHOICE).
         burst: u32 = 8, 1 => 1000;
         // The session.
-        /// How many packets say the end of the session when the source is stopped.
+        /// How many packets announce the end of the session when the source is stopped.
         end_packets: u32 = 3, 0 => 100;
-        /// How long without packets is worth a note, and a new try where the join had failed (CHOICE).
+        /// How long without packets causes a trace event, and another attempt if the join had failed (CHOICE).
         silence_note: Duration = Duration::from_secs(30), Duration::from_ms(1) => Duration::from_secs(3600);
     }
 }

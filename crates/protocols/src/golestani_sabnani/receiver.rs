@@ -62,7 +62,7 @@ impl Receiver {
         } else if taken.counts {
             self.allowance.on_received(data.window);
         }
-        if cut || self.allowance.is_worth_telling(self.listener.in_order()) {
+        if cut || self.allowance.is_worth_reporting(self.listener.in_order()) {
             self.report(now, false);
         }
     }
@@ -75,7 +75,7 @@ impl Receiver {
             receiver: self.id(),
             leaving,
             in_order: in_order.wire(),
-            allowed: self.allowance.tell(in_order).wire(),
+            allowed: self.allowance.report(in_order).wire(),
             heard_us: self.listener.heard_us(now),
         };
         self.listener.counters.reports += 1;
@@ -90,7 +90,7 @@ impl Endpoint for Receiver {
         match input {
             Input::Start => self.listener.start(now, &mut self.actions),
             Input::Stop => {
-                // The source waits for every receiver, so each says that it goes.
+                // The source waits for every receiver, so each announces its departure.
                 if self.listener.is_running() {
                     self.report(now, true);
                 }

@@ -24,7 +24,7 @@ pub struct Source {
     paced_sender: PacedSender,
     /// Receivers. Their bound is the first number that they do not allow.
     members: Members<InOrder>,
-    /// Up to this number, without it, packets leave whether allowed or not: they look for receivers.
+    /// Packets below this number leave whether allowed or not: they probe for receivers.
     probe_end: Seq,
     patience: Patience,
     actions: ActionQueue<Header>,
@@ -78,7 +78,7 @@ impl Source {
             }
             return;
         }
-        let Some((in_order, bound)) = self.believed(report) else {
+        let Some((in_order, bound)) = self.plausible(report) else {
             self.paced_sender.counters.invalid += 1;
             return;
         };
@@ -92,7 +92,7 @@ impl Source {
             self.paced_sender.counters.invalid += 1;
             return;
         }
-        // A report that was overtaken says nothing new.
+        // A reordered report has no new information.
         if in_order < member.own.0 {
             return;
         }
@@ -108,7 +108,7 @@ impl Source {
     }
 
     /// What is in order at a receiver, and the first number that it does not allow, if both can be true.
-    fn believed(&self, report: &Report) -> Option<(Seq, Seq)> {
+    fn plausible(&self, report: &Report) -> Option<(Seq, Seq)> {
         let in_order = self.paced_sender.sent(report.in_order)?;
         let allowed = report.allowed.expand(in_order);
         let window = allowed.0.checked_sub(in_order.0)?;
@@ -126,7 +126,7 @@ impl Source {
     }
 
     fn run_timers(&mut self, now: Time) {
-        // Who may send waits for nobody.
+        // A source that may send waits for no receiver.
         if !self.patience.take_due(now) || !self.is_blocked() {
             return;
         }

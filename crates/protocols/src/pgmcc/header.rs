@@ -20,7 +20,7 @@
 //!   8 | receiver (64), not 0              |
 //!  16 | highest sequence number received  |
 //!  20 | which of the 32 up to it came     |   least bit: the highest; 0 of a NAK
-//!  24 | newest send time heard, us of the source, plus the time since |
+//!  24 | newest send time received, us of the source, plus the time since |
 //!     +-----------------------------------+
 //! ```
 
@@ -52,7 +52,7 @@ pub struct Data {
 pub struct Report {
     /// The session.
     pub session: u32,
-    /// Who reports.
+    /// The reporting receiver.
     pub receiver: ReceiverId,
     /// Whether it acknowledges.
     pub ack: bool,
@@ -64,7 +64,7 @@ pub struct Report {
     pub highest: WireSeq,
     /// Which of the 32 numbers up to it came, the highest in the least bit; 0 of a NAK.
     pub came: u32,
-    /// The newest time stamp heard, in microseconds of the source's clock, plus the time since.
+    /// The newest time stamp received, in microseconds of the source's clock, plus the time since.
     pub heard_us: u32,
 }
 
@@ -87,18 +87,18 @@ impl contract::Header for Header {
 }
 
 impl Data {
-    /// The header in pieces.
+    /// The header as LCT fields.
     pub fn to_lct(&self, extension: u8) -> LctFields {
         let acker = self.acker.map_or(0, |acker| acker.0.get());
         self.base.to_lct(extension, &acker.to_be_bytes())
     }
 
-    /// The header from its pieces. Never panics.
+    /// The header from LCT fields. Never panics.
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn from_lct(pieces: &LctFields) -> Result<Data, HeaderError> {
-        let (base, acker) = Base::from_lct(pieces)?;
+    pub fn from_lct(fields: &LctFields) -> Result<Data, HeaderError> {
+        let (base, acker) = Base::from_lct(fields)?;
         Ok(Data { base, acker: NonZeroU64::new(u64::from_be_bytes(acker)).map(ReceiverId) })
     }
 }

@@ -47,7 +47,7 @@ options! {
         rtt: RttUnit = RttUnit::Packets;
         /// By which model receivers are compared (draft, section 2.4: timeouts).
         model: Model = Model::Simple;
-        /// Within which random time receivers answer where there is no acker (CHOICE).
+        /// Maximum random delay of receivers' replies when there is no acker (CHOICE).
         election_delay: Duration = Duration::from_ms(100), Duration::ZERO => Duration::from_secs(60);
         /// After how many timeouts in a row the acker is given up (draft, section 2.7: 2).
         acker_timeouts: u32 = 2, 1 => 100;
@@ -69,7 +69,7 @@ options! {
         /// How many packets may leave at once; further ones leave at the rate of the session's layers (CHOICE).
         burst: u32 = 8, 1 => 1000;
         // Feedback.
-        /// Within which random time a loss is told in a NAK; losses meanwhile are told with it (CHOICE).
+        /// Maximum random delay of the NAK that reports a loss; it reports losses in the meantime too (CHOICE).
         nak_delay: Duration = Duration::from_ms(50), Duration::ZERO => Duration::from_secs(60);
         /// How many later packets make a missing one lost at a receiver (CHOICE: PGM asks for repair at once).
         nak_reorder: u32 = 1, 1 => 100;
@@ -78,9 +78,9 @@ options! {
         /// The size of a report on the wire.
         report_size: Size = Size::from_bytes(64);
         // The session.
-        /// How many packets say the end of the session when the source is stopped.
+        /// How many packets announce the end of the session when the source is stopped.
         end_packets: u32 = 3, 0 => 100;
-        /// How long without packets is worth a note, and a new try where the join had failed (CHOICE).
+        /// How long without packets causes a trace event, and another attempt if the join had failed (CHOICE).
         silence_note: Duration = Duration::from_secs(30), Duration::from_ms(1) => Duration::from_secs(3600);
     }
 }

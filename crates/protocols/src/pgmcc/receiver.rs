@@ -11,11 +11,11 @@ use layercast_core::units::Time;
 use layercast_kit::counters::ReceiverCounters;
 use layercast_kit::window::listener::Listener;
 
-/// A NAK that waits for its time.
+/// A NAK that waits for its timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Nak {
     at: Time,
-    /// Whether it only answers that there is no acker.
+    /// Whether it only replies to a packet without acker.
     for_election: bool,
 }
 
@@ -82,7 +82,7 @@ impl Receiver {
     fn answer(&mut self, now: Time, data: &Data, had_loss: bool) {
         self.is_acker = data.acker == Some(self.id());
         if self.is_acker {
-            // The acknowledgement tells of losses too.
+            // The acknowledgement reports losses too.
             self.nak = None;
             self.report(now, true, false);
             return;
@@ -114,7 +114,7 @@ impl Receiver {
         self.actions.send(Send::report(Header::Report(report), self.options.report_size));
     }
 
-    /// All would wait for an acker that is gone, so it says that it goes.
+    /// The session would wait for an acker that has left, so the acker announces its departure.
     fn stop(&mut self, now: Time) {
         if self.is_acker && self.listener.is_running() {
             self.report(now, true, true);

@@ -20,7 +20,7 @@ use layercast_kit::window::scoreboard::Scoreboard;
 #[derive(Clone, Debug)]
 struct Acker {
     id: ReceiverId,
-    /// What a TCP would have there, as reported last.
+    /// The throughput that a TCP would have there, from the last report.
     throughput: f64,
     loss: f64,
     rtt: RttEstimator,
@@ -28,7 +28,7 @@ struct Acker {
     proved: bool,
 }
 
-/// A report with what follows from it at once.
+/// A report and what is derived from it.
 #[derive(Clone, Copy, Debug)]
 struct ReportSummary {
     highest: Seq,
@@ -110,7 +110,7 @@ impl Source {
         if !self.paced_sender.accepts(now, report.session) {
             return;
         }
-        let Some(heard) = self.judge(now, report) else {
+        let Some(summary) = self.judge(now, report) else {
             self.paced_sender.counters.invalid += 1;
             return;
         };
@@ -123,35 +123,35 @@ impl Source {
             }
             _ if report.leaving => {}
             Some(acker) if is_acker => {
-                acker.rtt.on_sample(heard.sample);
+                acker.rtt.on_sample(summary.sample);
                 acker.throughput = match (self.options.rtt, acker.rtt.rtt_s()) {
                     (RttUnit::Time, Some(rtt_s)) => throughput(self.options.model, rtt_s, report.loss_rate()),
-                    _ => heard.throughput,
+                    _ => summary.throughput,
                 };
                 acker.loss = report.loss_rate();
                 acker.proved |= report.ack;
                 if report.ack {
                     self.proof_due = None;
-                    self.on_acknowledgement(now, heard.highest, report.came);
+                    self.on_acknowledgement(now, summary.highest, report.came);
                 }
             }
             Some(acker) => {
-                let wins = replaces(heard.throughput, acker.throughput, self.options.switch);
+                let wins = replaces(summary.throughput, acker.throughput, self.options.switch);
                 let of_former = self
                     .former
-                    .is_some_and(|(id, end)| report.ack && id == report.receiver && heard.highest < end);
+                    .is_some_and(|(id, end)| report.ack && id == report.receiver && summary.highest < end);
                 if of_former {
-                    self.on_acknowledgement(now, heard.highest, report.came);
+                    self.on_acknowledgement(now, summary.highest, report.came);
                 }
                 if wins {
-                    self.elect(now, report, &heard);
+                    self.elect(now, report, &summary);
                 }
             }
-            None => self.elect(now, report, &heard),
+            None => self.elect(now, report, &summary),
         }
     }
 
-    /// What a report says, if it can be true.
+    /// The values of a report, if they are plausible.
     fn judge(&self, now: Time, report: &Report) -> Option<ReportSummary> {
         let highest = self.paced_sender.sent(report.highest)?;
         let sample = rtt_sample(now.as_wire_us(), report.heard_us, 0)?;
@@ -163,8 +163,8 @@ impl Source {
         Some(ReportSummary { highest, sample, throughput })
     }
 
-    /// The reporter is acker from now on, unless it was given up a moment ago.
-    fn elect(&mut self, now: Time, report: &Report, heard: &ReportSummary) {
+    /// Makes the reporter the acker, unless it was dropped a moment ago.
+    fn elect(&mut self, now: Time, report: &Report, summary: &ReportSummary) {
         if self.barred.is_some_and(|(id, until)| id == report.receiver && now < until) {
             return;
         }
@@ -173,9 +173,9 @@ impl Source {
             None => self.tokens.on_elected(),
         }
         let mut rtt = smoothed_rtt();
-        rtt.on_sample(heard.sample);
+        rtt.on_sample(summary.sample);
         let (id, loss) = (report.receiver, report.loss_rate());
-        self.acker = Some(Acker { id, throughput: heard.throughput, loss, rtt, proved: false });
+        self.acker = Some(Acker { id, throughput: summary.throughput, loss, rtt, proved: false });
         self.proof_due = None;
         self.changes += 1;
         self.patience.forgive();
@@ -215,7 +215,7 @@ impl Source {
         self.patience.forgive();
     }
 
-    /// Nobody is waited for: the window begins at one packet.
+    /// There is no acker to wait for: the window restarts at one packet.
     fn begin_anew(&mut self) {
         self.tokens.on_timeout(self.paced_sender.next());
         self.board = Scoreboard::before(self.paced_sender.next());

@@ -10,9 +10,9 @@ pub(crate) struct Tokens {
     window: f64,
     tokens: f64,
     /// How many tokens that packets bring are still withheld after the window was halved. Together with the
-    /// packets under way, and less this, the tokens make up the window.
+    /// packets in flight, and less this, the tokens make up the window.
     withheld: f64,
-    /// Losses of packets before this one belong to the cut that was.
+    /// Losses of packets before this one belong to the previous reduction.
     recovered_at: Seq,
     had_loss: bool,
     limit: f64,
@@ -63,7 +63,7 @@ impl Tokens {
         if halved {
             self.halve(next);
         }
-        // A lost packet is under way no more, and neither is one of unknown fate.
+        // A lost packet is no longer in flight, and neither is one of unknown fate.
         self.give((progress.lost + progress.unknown) as f64);
         halved
     }
@@ -105,7 +105,7 @@ impl Tokens {
         }
     }
 
-    /// Nothing was heard for too long: all begins anew.
+    /// No report arrived for too long: everything restarts.
     pub(crate) fn on_timeout(&mut self, next: Seq) {
         self.had_loss = true;
         (self.window, self.tokens, self.withheld) = (1.0, 1.0, 0.0);
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(tokens.window(), before / 2.0);
         assert!(!tokens.on_progress(&lost, Seq(next - 1), Seq(next)), "sent before the cut");
         assert_eq!(tokens.window(), before / 2.0);
-        // Of 20 under way two are lost, and the next eight bring nothing; then ten are left.
+        // Of 20 in flight two are lost, and the next eight bring nothing; then ten are left.
         for left in (10..flight - 2).rev() {
             assert_eq!(tokens.available(), 0, "{left}");
             tokens.on_progress(&acknowledged(1), Seq(next), Seq(next));
@@ -210,7 +210,7 @@ mod tests {
         }
     }
 
-    /// Whatever is lost, the packets under way stay within the window once a cut is over.
+    /// Whatever is lost, the packets in flight stay within the window once a cut is over.
     #[test]
     fn the_packets_under_way_make_up_the_window() {
         let mut stream = layercast_core::stream::Stream::new(6, "tokens");

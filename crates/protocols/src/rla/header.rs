@@ -19,7 +19,7 @@
 //!   8 | receiver (64), not 0              |
 //!  16 | highest sequence number received  |
 //!  20 | which of the 32 up to it came     |   least bit: the highest
-//!  24 | newest send time heard, us of the source, plus the time since |
+//!  24 | newest send time received, us of the source, plus the time since |
 //!     +-----------------------------------+
 //! ```
 
@@ -39,7 +39,7 @@ const FLAG_LEAVING: u8 = 1;
 pub struct Report {
     /// The session.
     pub session: u32,
-    /// Who reports.
+    /// The reporting receiver.
     pub receiver: ReceiverId,
     /// Whether the receiver leaves the session.
     pub leaving: bool,
@@ -47,7 +47,7 @@ pub struct Report {
     pub highest: WireSeq,
     /// Which of the 32 numbers up to it came, the highest in the least bit.
     pub came: u32,
-    /// The newest time stamp heard, in microseconds of the source's clock, plus the time since.
+    /// The newest time stamp received, in microseconds of the source's clock, plus the time since.
     pub heard_us: u32,
 }
 
@@ -69,14 +69,14 @@ impl contract::Header for Header {
     }
 }
 
-/// A data header in pieces.
+/// A data header as LCT fields.
 pub(crate) fn to_lct(data: &Base, extension: u8) -> LctFields {
     data.to_lct(extension, &[])
 }
 
-/// A data header from its pieces. Never panics.
-pub(crate) fn from_lct(pieces: &LctFields) -> Result<Base, HeaderError> {
-    Base::from_lct::<0>(pieces).map(|(base, _)| base)
+/// A data header from LCT fields. Never panics.
+pub(crate) fn from_lct(fields: &LctFields) -> Result<Base, HeaderError> {
+    Base::from_lct::<0>(fields).map(|(base, _)| base)
 }
 
 impl Report {

@@ -26,9 +26,9 @@ options! {
         reorder: u32 = 3, 1 => 30;
         /// The largest window in packets (CHOICE).
         most_window: f64 = 10_000.0, 1.0 => 1_000_000.0;
-        /// The least time without news after which the window begins at one packet (CHOICE: 1 s, or two round-trip times).
+        /// The least time without progress after which the window restarts at one packet (CHOICE: 1 s, or two round-trip times).
         timeout_minimum: Duration = Duration::from_secs(1), Duration::from_ms(1) => Duration::from_secs(64);
-        /// A receiver that has told nothing new for so long, and is waited for, is given up (CHOICE).
+        /// A receiver that limits the source and reports no progress for so long is dropped (CHOICE).
         stall_limit: Duration = Duration::from_secs(30), Duration::from_ms(100) => Duration::from_secs(3600);
         /// How many receivers the source follows; reports of more are dropped (CHOICE).
         most_receivers: u32 = 1000, 1 => 100_000;
@@ -40,9 +40,9 @@ options! {
         /// The size of a report on the wire.
         report_size: Size = Size::from_bytes(64);
         // The session.
-        /// How many packets say the end of the session when the source is stopped.
+        /// How many packets announce the end of the session when the source is stopped.
         end_packets: u32 = 3, 0 => 100;
-        /// How long without packets is worth a note, and a new try where the join had failed (CHOICE).
+        /// How long without packets causes a trace event, and another attempt if the join had failed (CHOICE).
         silence_note: Duration = Duration::from_secs(30), Duration::from_ms(1) => Duration::from_secs(3600);
     }
 }

@@ -1,18 +1,18 @@
-//! Congestion signals of receivers, and with which probability one is listened to.
+//! Congestion signals of receivers, and the probability that the source listens to one.
 
 use layercast_core::units::{Duration, Time};
 
 /// The signals of one receiver.
 #[derive(Clone, Copy, Debug)]
 pub struct Signals {
-    /// When the last signal that counts came, or the receiver was first heard.
+    /// When the last signal that counts came, or the first report of the receiver arrived.
     last: Time,
     /// The mean distance of signals in seconds; none before the first.
     interval_s: Option<f64>,
 }
 
 impl Signals {
-    /// None yet, of a receiver that is heard for the first time.
+    /// No signals yet, for a receiver whose first report has just arrived.
     pub fn new(now: Time) -> Signals {
         Signals { last: now, interval_s: None }
     }
@@ -32,13 +32,13 @@ impl Signals {
     }
 
     /// The mean distance of signals in seconds; not less than the time since the last, so that a receiver
-    /// whose trouble is over is not counted for long. None before the first signal.
+    /// that is no longer troubled is soon not counted. None before the first signal.
     pub fn interval_s(&self, now: Time) -> Option<f64> {
         self.interval_s.map(|mean| mean.max(now.since(self.last).as_secs_f64()))
     }
 }
 
-/// With which probability a signal is listened to, of a receiver that is one of `troubled` and whose
+/// The probability that the source listens to a signal of a receiver that is one of `troubled` and whose
 /// round-trip time is `rtt_part`, 0 to 1, of the longest.
 pub fn probability(troubled: usize, rtt_part: f64) -> f64 {
     let part = if rtt_part.is_nan() { 1.0 } else { rtt_part.clamp(0.0, 1.0) };

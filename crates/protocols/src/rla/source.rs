@@ -1,4 +1,4 @@
-//! RLA's source: one window, a board of acknowledgements for each receiver, and a random ear.
+//! RLA's source: one window, a scoreboard for each receiver, and random listening.
 
 use super::header::{Header, ReceiverId, Report};
 use super::options::Options;
@@ -114,9 +114,9 @@ impl Source {
             self.paced_sender.counters.invalid += 1;
             return;
         };
-        // A receiver that comes late is waited for from what it heard first.
-        let heard = || Acknowledged { board: Scoreboard::before(highest), signals: Signals::new(now) };
-        let Some(place) = self.members.place(now, report.receiver, highest, heard) else {
+        // The source waits for a late joiner only from the first packet that it received.
+        let joined = || Acknowledged { board: Scoreboard::before(highest), signals: Signals::new(now) };
+        let Some(place) = self.members.place(now, report.receiver, highest, joined) else {
             self.paced_sender.counters.surplus_reports += 1;
             return;
         };
@@ -145,7 +145,7 @@ impl Source {
             let longest = self.members.longest_rtt().unwrap_or(rtt);
             let part = rtt.as_secs_f64() / longest.as_secs_f64();
             let part = if self.options.rtt_scaled { part } else { 1.0 };
-            // The number is drawn in any case, so that two runs differ by what they decide alone.
+            // Draw in every case, so that the random sequence does not depend on the decision.
             let listens = self.stream.chance(probability(self.troubled(now), part));
             if listens || self.window.is_cut_due(now, rtt, self.options.forced_cut) {
                 self.cuts += 1;
@@ -176,11 +176,12 @@ impl Source {
         let gone = self.members.give_up(now, next, self.options.stall_limit);
         self.paced_sender.counters.given_up += gone;
         if gone > 0 || self.members.is_empty() {
-            // Packets that look for receivers leave at an even pace.
+            // Packets that probe for receivers are paced evenly.
             self.patience.forgive();
         }
-        // What is under way is written off, so that packets can tell what became of the receivers.
-        self.members.write_off(next, |heard| heard.board = Scoreboard::before(next));
+        // Packets in flight are written off, so that new packets can probe whether the receivers are still
+        // there.
+        self.members.write_off(next, |member| member.board = Scoreboard::before(next));
         self.through = next;
         self.window.on_timeout(now);
     }

@@ -7,7 +7,7 @@ use layercast_core::units::{Duration, Time};
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     window: f64,
-    /// Up to which it grows by one with each packet.
+    /// Slow start threshold: below it the window grows by one with each packet.
     threshold: f64,
     mean: f64,
     last_cut: Time,
@@ -50,12 +50,12 @@ impl Window {
         self.last_cut = now;
     }
 
-    /// Whether the last cut is so long ago that the next signal is heeded for sure.
+    /// Whether the last reduction is so long ago that the source listens to the next signal with certainty.
     pub(crate) fn is_cut_due(&self, now: Time, rtt: Duration, windows: f64) -> bool {
         now.since(self.last_cut) > rtt.scaled(windows * self.mean)
     }
 
-    /// Nothing was heard for too long.
+    /// No report arrived for too long.
     pub(crate) fn on_timeout(&mut self, now: Time) {
         self.threshold = (self.window / 2.0).max(2.0);
         self.window = 1.0;

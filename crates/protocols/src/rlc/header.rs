@@ -7,7 +7,7 @@ use core::fmt;
 
 use layercast_core::units::{Layer, WireSeq};
 
-/// The seven bits beside the synchronisation flag.
+/// The seven bits next to the synchronisation flag.
 pub(super) const CHECK: u8 = 0x55;
 pub(super) const POINT_FLAG: u8 = 0x80;
 
@@ -66,8 +66,8 @@ impl Header {
         Layer(u16::from(self.layer))
     }
 
-    /// How far before this packet the burst that it tells of begins, and how long that is, in
-    /// numbers of the layer. A burst packet tells of its own burst, a point of the one before it.
+    /// How far before this packet the burst that it describes begins, and its length, in
+    /// numbers of the layer. A burst packet describes its own burst, a point the one before it.
     pub(super) fn burst_range(&self) -> Option<(u32, u32)> {
         let length = u32::from(self.burst_length);
         let back = match (self.burst_length, self.burst_place) {

@@ -40,7 +40,7 @@ layercast_core::options! {
         /// cost the chance to join (this project's choice: 2; MCL library: 1).
         point_copies: u32 = 2, 1 => 8;
         /// The share of the spacing that must have passed since the last synchronisation point of a
-        /// layer before the next is believed; 0 believes any (this project's guard against forgery).
+        /// layer before the next is accepted; 0 accepts any (this project's guard against forgery).
         spacing_guard: f64 = 0.8, 0.0 => 1.0;
         /// How long a receiver is deaf after it left a layer.
         deaf_rule: DeafRule = DeafRule::Derived;

@@ -31,8 +31,8 @@ pub struct Receiver {
     plan: SessionPlan,
     is_running: bool,
     layers: CumulativeLayers,
-    /// What points and bursts said, by layer.
-    heard: Vec<LayerReceiver>,
+    /// The state of points and bursts, by layer.
+    per_layer: Vec<LayerReceiver>,
     deaf_until: Time,
     losses: RecentLosses,
     /// Losses of any kind since the last point at this level.
@@ -64,7 +64,7 @@ impl Receiver {
         let max_gaps = (0..count).map(Layer).map(max_gap);
         Receiver {
             layers: CumulativeLayers::new(max_gaps, options.reorder, options.late_limit),
-            heard: vec![LayerReceiver::default(); usize::from(count)],
+            per_layer: vec![LayerReceiver::default(); usize::from(count)],
             losses: RecentLosses::new(options.loss_limit, options.loss_window),
             options: options.clone(),
             plan,
@@ -87,7 +87,7 @@ impl Receiver {
         }
         let wire = widen(header.seq, self.layers.tracker(layer));
         let mut losses = NewLosses::default();
-        let burst = self.heard[layer.index()].learn_burst(&header, wire);
+        let burst = self.per_layer[layer.index()].learn_burst(&header, wire);
         let class =
             self.layers.on_packet(now, layer, wire, &mut self.actions, |lost| losses.add(lost, burst));
         if class.counts() {
@@ -135,7 +135,7 @@ impl Receiver {
             return;
         }
         self.newest_point = Some(number);
-        self.heard[layer.index()].point_accepted = Some(now);
+        self.per_layer[layer.index()].point_accepted = Some(now);
         if self.is_deaf(now) {
             return;
         }
@@ -150,10 +150,10 @@ impl Receiver {
         }
     }
 
-    /// Whether a point comes too soon after the last one of its layer to be true. A point rides on
+    /// Whether a point is implausibly soon after the last one of its layer. A point rides on
     /// the first packet after its time, so two of them may be one packet closer than their times.
     fn is_too_early(&self, now: Time, layer: Layer) -> bool {
-        let Some(last) = self.heard[layer.index()].point_accepted else { return false };
+        let Some(last) = self.per_layer[layer.index()].point_accepted else { return false };
         let spacing = self.options.sp_spacing * spacing_factor(self.options.spacing_rule, layer);
         let one_packet = self.plan.layers.rate(layer).time_to_send(self.plan.packet_size);
         now.since(last) < spacing.scaled(self.options.spacing_guard).saturating_sub(one_packet)
@@ -170,9 +170,9 @@ impl Receiver {
         self.forget_bursts(self.layers.level());
     }
 
-    /// What bursts said of layers above `held` says nothing of their next time.
+    /// Forgets the bursts of layers above `held`: they do not apply when these layers are joined again.
     fn forget_bursts(&mut self, held: Level) {
-        self.heard.iter_mut().skip(usize::from(held.layer_count())).for_each(|layer| layer.burst = None);
+        self.per_layer.iter_mut().skip(usize::from(held.layer_count())).for_each(|layer| layer.burst = None);
     }
 
     fn watch_holes(&mut self) {
@@ -190,8 +190,8 @@ impl Receiver {
 
     fn on_late(&mut self, now: Time) {
         let mut losses = NewLosses::default();
-        let heard = &self.heard;
-        self.layers.expire(now, |lost| losses.add(lost, heard[lost.layer.index()].burst));
+        let per_layer = &self.per_layer;
+        self.layers.expire(now, |lost| losses.add(lost, per_layer[lost.layer.index()].burst));
         self.on_losses(now, losses);
         self.watch_holes();
     }

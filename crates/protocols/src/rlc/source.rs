@@ -12,7 +12,7 @@ use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Layer, Level, Pacer, Rate, Time, WireSeq};
 
-/// A host that was away for longer than this does not have its packets sent late.
+/// After a stall longer than this, missed packets are skipped rather than sent in a burst.
 const LONGEST_LAG: Duration = Duration::from_secs(1);
 
 /// The source of an RLC session.

@@ -1,7 +1,7 @@
 //! The headers as bytes.
 //!
 //! ```text
-//! On LCT: CCI     the packet's number on its layer; 0 of an announcement
+//! On LCT: CCI     the packet's number on its layer; 0 for an announcement
 //!         EXT_RLM    0        1        2        3
 //!             +--------+--------+--------+--------+
 //!           0 |   91   |   3    | kind   | 0      |   kind: 0 data, 1 announcement
@@ -79,14 +79,14 @@ impl Wire for Header {
         })
     }
 
-    fn from_lct(pieces: &LctFields, _numbers: &WireNumbers) -> Result<Header, HeaderError> {
-        let &[kind, _, n1, n0, f3, f2, f1, f0, _, _] = pieces.extension.content() else {
+    fn from_lct(fields: &LctFields, _numbers: &WireNumbers) -> Result<Header, HeaderError> {
+        let &[kind, _, n1, n0, f3, f2, f1, f0, _, _] = fields.extension.content() else {
             return Err(HeaderError::Length);
         };
         match kind {
             DATA => {
                 let (layer, seq) =
-                    (Layer(u16::from_be_bytes([n1, n0])), u32::from_be_bytes(pieces.cci.first()));
+                    (Layer(u16::from_be_bytes([n1, n0])), u32::from_be_bytes(fields.cci.first()));
                 Ok(Header::Data(Data { layer, seq: WireSeq(seq) }))
             }
             ANNOUNCEMENT => announcement([n1, n0], [f3, f2, f1, f0]).map(Header::Announcement),

@@ -35,7 +35,7 @@ impl JoinTimers {
         }
     }
 
-    /// The timer of a level; the largest for a level that there is not.
+    /// The timer of a level; the largest for a level that does not exist.
     pub fn of(&self, level: u16) -> f64 {
         let index = usize::from(level).checked_sub(1);
         index.and_then(|index| self.timers_s.get(index)).copied().unwrap_or(self.most_s)
@@ -53,7 +53,7 @@ impl JoinTimers {
         }
     }
 
-    /// A level is held and all is well.
+    /// A level is held without loss.
     pub fn relax(&mut self, level: u16) {
         let timer = (self.shrink * self.of(level)).max(self.least_s);
         if let Some(own) = usize::from(level).checked_sub(1).and_then(|index| self.timers_s.get_mut(index)) {
@@ -91,7 +91,7 @@ impl DetectionTime {
         self.deviation_s += self.deviation_weight * (deviation - self.deviation_s);
     }
 
-    /// The wait before calm is believed: TD and 1.5 deviations.
+    /// The wait before the absence of loss counts: TD and 1.5 deviations.
     pub fn conservative_s(&self) -> f64 {
         self.mean_s + 1.5 * self.deviation_s
     }

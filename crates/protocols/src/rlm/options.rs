@@ -4,7 +4,7 @@ use layercast_core::session::{PlanError, Requirements, SessionPlan};
 use layercast_core::units::Duration;
 
 layercast_core::choices! {
-    /// Whose constants.
+    /// Which set of constants.
     pub enum Profile {
         /// Those of ns-2.35: join timers of at most 60 s.
         Ns2 = "ns2",
@@ -16,7 +16,7 @@ layercast_core::choices! {
 layercast_core::options! {
     /// The options of RLM. Defaults are those of ns-2.35.
     pub struct Options {
-        /// Whose constants: ns2 has join timers of at most 60 s, paper of at most 600 s.
+        /// Set of constants: ns2 has join timers of at most 60 s, paper of at most 600 s.
         profile: Profile = Profile::Ns2;
         /// By what a join timer grows when an experiment fails (alpha).
         backoff_factor: f64 = 2.0, 1.0 => 16.0;

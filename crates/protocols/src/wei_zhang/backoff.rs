@@ -23,7 +23,7 @@ impl Backoff {
         *self = Backoff { layer: Some(layer), failures, to_skip: points_to_skip(failures, cap) };
     }
 
-    /// The level changed in another way, or the layer was held long enough.
+    /// The level changed for another reason, or the layer was held long enough.
     pub fn reset(&mut self) {
         *self = Backoff::default();
     }
@@ -65,7 +65,7 @@ mod tests {
         backoff.on_failure(Layer(2), 3);
         assert_eq!(waits(&mut backoff), 0, "another layer does not wait");
         backoff.on_failure(Layer(3), 3);
-        assert_eq!(waits(&mut backoff), 1, "and begins anew");
+        assert_eq!(waits(&mut backoff), 1, "and restarts");
         backoff.on_failure(Layer(3), 3);
         backoff.reset();
         assert_eq!(waits(&mut backoff), 0);

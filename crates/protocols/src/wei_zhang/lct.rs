@@ -46,13 +46,13 @@ impl Wire for Header {
         })
     }
 
-    fn from_lct(pieces: &LctFields, _numbers: &WireNumbers) -> Result<Header, HeaderError> {
-        let &[l1, l0, _, _, t5, t4, t3, t2, t1, t0] = pieces.extension.content() else {
+    fn from_lct(fields: &LctFields, _numbers: &WireNumbers) -> Result<Header, HeaderError> {
+        let &[l1, l0, _, _, t5, t4, t3, t2, t1, t0] = fields.extension.content() else {
             return Err(HeaderError);
         };
         Ok(Header {
             layer: Layer(u16::from_be_bytes([l1, l0])),
-            seq: WireSeq(u32::from_be_bytes(pieces.cci.first())),
+            seq: WireSeq(u32::from_be_bytes(fields.cci.first())),
             ticks: u64::from_be_bytes([0, 0, t5, t4, t3, t2, t1, t0]),
         })
     }

@@ -15,7 +15,7 @@ layercast_core::options! {
         /// How long a layer may still arrive after it was left. The deaf period is at least this and twice
         /// the delay of the path.
         leave_latency: Duration = Duration::ZERO, Duration::ZERO => Duration::from_secs(600);
-        /// The delay from the source, one way, for the deaf period: these receivers measure none.
+        /// The one-way delay from the source, for the deaf period: these receivers do not measure it.
         one_way_delay: Duration = Duration::ZERO, Duration::ZERO => Duration::from_secs(64);
         /// Whether a receiver lets points of a layer pass after experiments with it failed: 1, 3, 7, and so
         /// on (the report's option of exponential back-off).
@@ -24,7 +24,7 @@ layercast_core::options! {
         /// choice).
         backoff_cap: u32 = 5, 0 => 30;
         /// The share of a layer's spacing that must have passed since the last point that was acted on
-        /// before the next is believed; 0 believes any (this project's guard against forgery).
+        /// before the next is accepted; 0 accepts any (this project's guard against forgery).
         spacing_guard: f64 = 0.8, 0.0 => 1.0;
         /// A packet is lost when this many later ones of its layer have arrived (1 as in the papers' simulators;
         /// 3 where networks reorder).

@@ -4,7 +4,7 @@ use layercast_core::layers::LayerTable;
 use layercast_core::math;
 use layercast_core::units::{Duration, Layer};
 
-/// Parts of tau_0 in which packets tell the time.
+/// Ticks per tau_0: the unit of the time that packets carry.
 pub const TICKS: u64 = 1024;
 
 /// The points of a session's layers: those of layer j are at n tau_j, n = 1, 2, and so on, from the

@@ -111,14 +111,14 @@ impl Receiver {
         }
     }
 
-    /// A base packet tells the source's time: there may be a point of the layer above.
+    /// A base packet carries the source's time: there may be a point of the layer above.
     fn on_time(&mut self, now: Time, ticks: u64) {
         let Some((before, at)) = self.clock else {
             self.clock = Some((ticks, now));
             return;
         };
         if ticks <= before {
-            // Older, or of a source that has begun anew, which a resynchronisation has shown before.
+            // Older, or of a source that has restarted, which a resynchronisation has shown before.
             if before - ticks > self.points.ticks(CLOCK_SLACK) {
                 self.clock = Some((ticks, now));
             }
@@ -141,8 +141,8 @@ impl Receiver {
         }
     }
 
-    /// Whether a point comes too soon after one of the same layer that was acted on to be true. It rides
-    /// on the first base packet after its time, so two may be closer by one such packet.
+    /// Whether a point is implausibly soon after the last accepted one of the same layer. It is signalled
+    /// by the first base packet after its time, so two may be closer by one such packet.
     fn is_too_early(&self, now: Time, layer: Layer) -> bool {
         let Some((_, last)) = self.acted.filter(|&(acted, _)| acted == layer) else { return false };
         let base = self.plan.layers.rate(Layer::BASE).time_to_send(self.plan.packet_size);

@@ -1,4 +1,4 @@
-//! The source: layers at constant rates, base packets that tell the time.
+//! The source: layers at constant rates, base packets that carry the time.
 
 use super::{Header, Options, Points};
 use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input, Send};

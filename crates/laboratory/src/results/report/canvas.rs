@@ -92,8 +92,8 @@ fn draw((width, height): (f64, f64), paint: impl FnOnce(&Sheet<'_>) -> Drawn) ->
     Ok(svg)
 }
 
-/// Plotters fixes width and height and writes one attribute after the other with long numbers; a page
-/// wants a plot that grows and shrinks, says what it is, and is no longer than it must be.
+/// Plotters writes a fixed width and height, one attribute after the other and long numbers; a page needs
+/// a short SVG that scales and has a label.
 fn finish(svg: &str, label: &str, width: Width) -> String {
     let class = width.pick("plot wide", "plot narrow");
     let label = maud::html! { (label) }.into_string();
@@ -136,7 +136,7 @@ pub(crate) struct Tick {
     pub(crate) text: String,
 }
 
-/// Round numbers that cover a range, about this many, with as many decimals as tell them apart.
+/// Round numbers that cover a range, about this many, with as many decimals as distinguish them.
 pub(crate) fn ticks(range: &Range<f64>, about: usize) -> Vec<Tick> {
     let at = RangedCoordf64::from(range.clone()).key_points(about);
     let whole = |value: f64| (value - value.round()).abs() < 1e-6;

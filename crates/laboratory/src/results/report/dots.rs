@@ -1,4 +1,4 @@
-//! Means with their confidence intervals, row by row, beside the paper's marks.
+//! Means with their confidence intervals, row by row, next to the paper's values.
 
 use std::ops::Range;
 

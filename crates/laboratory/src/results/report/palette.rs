@@ -1,8 +1,8 @@
-//! The colours, each with a twin for dark pages, and which protocol wears which.
+//! The colours, each with a twin for dark pages, and which protocol has which.
 //!
-//! The hues are Okabe and Ito's, which people with any colour vision can tell apart. A plot is drawn in
+//! The hues are Okabe and Ito's, which people with any colour vision can distinguish. A plot is drawn in
 //! the light colours; the stylesheet made here finds a colour by its value and swaps it on dark pages.
-//! That is why every ink has a value of its own, and why a dashed line has a colour one step beside
+//! That is why every ink has its own value, and why a dashed line differs in colour by one step from
 //! its plain one.
 
 use std::fmt::Write as _;
@@ -43,7 +43,7 @@ const HUES: [Ink; 8] = [
     Ink { light: 0x9C_8B_00, dark: 0xF0_E4_42 }, // yellow, darkened to be seen on white
 ];
 
-/// Protocols that always wear the same hue, in whatever company.
+/// Protocols that always have the same hue, in whatever company.
 const KNOWN: [(&str, usize); 9] = [
     ("elm", 1),
     ("rlc", 2),
@@ -69,7 +69,7 @@ impl Ink {
     }
 }
 
-/// Which protocol of an experiment wears which hue.
+/// Which protocol of an experiment has which hue.
 #[derive(Debug)]
 pub(crate) struct Palette {
     protocols: Vec<(String, usize)>,
@@ -82,8 +82,8 @@ impl Palette {
         Self::of_protocols(&names)
     }
 
-    /// The hues of things that each have a protocol: the first of a protocol wears its hue, others one
-    /// that nobody needs, as long as there are any. They are asked for by the thing's name.
+    /// The hues of things that each have a protocol: the first of a protocol has its hue, others an
+    /// unused one, as long as there are any. They are asked for by the thing's name.
     pub(crate) fn of_things(things: &[(&str, &str)]) -> Self {
         let protocols: Vec<&str> = things.iter().map(|(_, protocol)| *protocol).collect();
         let known = Self::of_protocols(&protocols);
@@ -170,7 +170,7 @@ mod tests {
             [("a", "elm"), ("b", "elm"), ("tcp", "tcp-sack"), ("c", "rlc"), ("d", "elm"), ("a", "elm")];
         let palette = Palette::of_things(&things);
         let hues: Vec<usize> = ["a", "b", "tcp", "c", "d"].iter().map(|name| palette.hue(name)).collect();
-        assert_eq!((hues[0], hues[2], hues[3]), (1, 0, 2), "the first wears the protocol's");
+        assert_eq!((hues[0], hues[2], hues[3]), (1, 0, 2), "the first has the protocol's");
         let mut different = hues.clone();
         different.sort_unstable();
         different.dedup();

@@ -47,7 +47,7 @@ impl Strand {
         !self.rates.is_empty()
     }
 
-    /// The label beside its line.
+    /// The label next to its line.
     pub(super) fn label(&self) -> String {
         match self.flows.len() {
             1 => self.name.clone(),

@@ -17,7 +17,7 @@ pub(super) struct Tables<'a> {
     pub(super) palette: &'a Palette,
 }
 
-/// A measure that may stand beside the paper's: heading, metric, and where it is.
+/// A measure that may be compared with the paper's: heading, metric, and where it is.
 type Column = (&'static str, &'static str, fn(&FlowSummary) -> Option<&Statistic>);
 
 const FLOW_COLUMNS: [Column; 5] = [

@@ -138,7 +138,7 @@ impl Timeline<'_> {
         for (strand, curves) in order {
             let mean = self.strand(&plane, strand, curves)?;
             match last_sign(&mean) {
-                // Whoever left long before the end is named where it left.
+                // A strand that ended long before the end is labelled where it ended.
                 Some((time, height)) if time < 0.9 * plane.x.end => {
                     let (x, y) = plane.pixel((time, height.min(top)));
                     sheet.text(&strand.label(), (x + 6.0, y), Side::Start, strand.ink)?;

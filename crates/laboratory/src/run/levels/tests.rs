@@ -50,7 +50,7 @@ fn a_dip_is_the_first_fall_below_the_level_at_the_start() {
     assert_eq!(dip(&changes, at(30.0), at(90.0)), Some(Dip { fell: at(40.0), back: Some(at(80.0)) }));
     assert_eq!(dip(&changes, at(30.0), at(75.0)), Some(Dip { fell: at(40.0), back: None }));
     assert_eq!(dip(&changes, at(30.0), at(39.0)), None);
-    assert_eq!(dip(&changes, at(10.0), at(39.0)), None, "back at the level of the start is no fall");
+    assert_eq!(dip(&changes, at(10.0), at(39.0)), None, "a return to the level of the start is not a fall");
     assert_eq!(dip(&changes, at(0.0), at(90.0)), None, "below no layer there is nothing");
 }
 

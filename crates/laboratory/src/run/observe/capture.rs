@@ -88,7 +88,7 @@ fn write<H: AnyHeader>(
     writer.write_packet(&PcapPacket::new(at, whole, bytes)).map(|_| ())
 }
 
-/// The packet of a record. None if the scenario does not know whose it is, which does not happen.
+/// The packet of a record. None if the scenario has no such flow, which does not happen.
 fn encode<H: AnyHeader>(
     record: &LinkRecord<H>,
     addresses: &Addresses,
@@ -116,7 +116,7 @@ fn encode<H: AnyHeader>(
             let (from, to) = match (addresses.receiver(*receiver), to_source) {
                 (Some((receiver, source)), true) => (receiver, source),
                 (Some((receiver, source)), false) => (source, receiver),
-                // A router, which has no address: told by the ends of the link.
+                // A router, which has no address: identified by the ends of the link.
                 (None, _) => (addresses.near, addresses.far),
             };
             Some(multicast::unicast(from, to, header, size, ecn))

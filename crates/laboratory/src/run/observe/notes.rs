@@ -1,4 +1,4 @@
-//! `notes.jsonl`: what receivers did and noted, a line each.
+//! `notes.jsonl`: the events and trace events of receivers, one per line.
 
 use layercast_core::family::Family;
 use std::fs::{self, File};

@@ -33,7 +33,7 @@ struct Point {
 struct Places {
     /// By value, in the order of the key's.
     at: Vec<f64>,
-    /// Whether the way from one to the next means anything.
+    /// Whether intermediate values are meaningful, so that lines connect the points.
     is_scale: bool,
 }
 
@@ -217,7 +217,7 @@ impl Curves<'_> {
         low..high
     }
 
-    /// The key's values as they fit beside each other.
+    /// The key's values, as many as fit next to each other.
     fn values(&self, plane: &Plane<'_>) -> Vec<Tick> {
         let mut all: Vec<Tick> = self
             .places

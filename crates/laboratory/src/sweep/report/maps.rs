@@ -182,7 +182,7 @@ impl Maps<'_> {
         let foot = top + TILE * count_down + 15.0;
         let labels = self.labels(self.across);
         let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
-        // Where not all fit with their unit, that is told once, in front.
+        // Where not all fit with their unit, the unit is shown once, in front.
         let unit = common_unit(labels).filter(|_| (longest + 1) as f64 * CHARACTER > tile);
         if let Some(unit) = unit {
             sheet.text(unit, (start - 8.0, foot), Side::End, MUTED)?;

@@ -4,7 +4,7 @@ use crate::rlc::Header;
 use layercast_core::units::{Layer, Seq, Time, WireSeq};
 use layercast_kit::estimator::{Packet, SequenceTracker};
 
-/// What one layer's packets said of bursts and points.
+/// The state of bursts and points from one layer's packets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LayerReceiver {
     /// First number and length of the newest burst.
@@ -12,7 +12,7 @@ pub(super) struct LayerReceiver {
     pub(super) point_accepted: Option<Time>,
 }
 
-/// The losses that one input brought to light.
+/// The losses that one input revealed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NewLosses {
     pub(super) in_burst: u32,

@@ -151,7 +151,7 @@ fn a_loss_in_a_burst_only_forbids_the_next_join() {
     bench.packet(1, |header| (header.burst_place, header.burst_length) = (3, 4));
     bench.lose(1);
     bench.wait(500);
-    // The point itself tells that the packet before it belonged to the burst.
+    // The point itself shows that the packet before it belonged to the burst.
     bench.packet(1, |header| {
         (header.is_point, header.point, header.burst_length) = (true, WireSeq(4), 4);
     });

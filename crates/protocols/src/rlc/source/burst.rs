@@ -48,7 +48,7 @@ impl BurstWindow {
 
 impl Burst {
     /// The share of a layer whose next departure is the pacer's: half of the departures before
-    /// `closes` become pairs, the last half fall silent, so the mean rate stays as it is.
+    /// `closes` become pairs, the last half fall silent, so the mean rate does not change.
     pub(super) fn over(interval: u64, mut pacer: Pacer, closes: Time) -> Burst {
         let mut departures = 0u32;
         while pacer.next() < closes && departures < 255 {

@@ -7,7 +7,7 @@ use layercast_core::units::{Duration, Layer, Time};
 /// What is known of one level.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
-    /// When anybody last joined it.
+    /// When any receiver last joined it.
     joined: Option<Time>,
     /// When an experiment that may still cause loss here began.
     pending: Option<Time>,
@@ -38,7 +38,7 @@ impl LevelMemory {
         self.0.get_mut(usize::from(level).checked_sub(1)?)
     }
 
-    /// This receiver joins a level. Loss at the base alone is nobody's experiment.
+    /// This receiver joins a level. Loss at the base alone is not due to an experiment.
     pub(super) fn on_own_join(&mut self, level: u16, now: Time) {
         if let Some(known) = self.of_mut(level) {
             let experiment = (level > 1).then_some(now);
@@ -72,7 +72,7 @@ impl LevelMemory {
         self.0.iter().enumerate().rev().find_map(pending)
     }
 
-    /// Whether anybody joined one of the levels up to this one a short time ago.
+    /// Whether any receiver joined one of the levels up to this one a short time ago.
     pub(super) fn joined_within(&self, level: u16, now: Time, span: Duration) -> bool {
         self.0.iter().take(usize::from(level)).any(|known| within(known.joined, now, span))
     }
@@ -90,18 +90,18 @@ impl LevelMemory {
     }
 }
 
-/// Who has announced something of late: a flood of announcements would stop all experiments.
+/// The senders of recent announcements: a flood of announcements would stop all experiments.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Senders {
     newest: [Option<(u32, Time)>; 16],
 }
 
 impl Senders {
-    /// Whether an announcement may count: one of each sender, and 16 of all, within `span_s`.
+    /// Whether to accept an announcement: one per sender, and 16 in all, within `span_s`.
     pub(super) fn allow(&mut self, from: u32, now: Time, span_s: f64) -> bool {
         let span = Duration::from_secs_f64(span_s);
         let is_recent = |entry: &Option<(u32, Time)>| within(entry.map(|(_, at)| at), now, span);
-        let known = |entry: &Option<(u32, Time)>| entry.is_some_and(|(who, _)| who == from);
+        let known = |entry: &Option<(u32, Time)>| entry.is_some_and(|(sender, _)| sender == from);
         if self.newest.iter().any(|entry| known(entry) && is_recent(entry)) {
             return false;
         }

@@ -8,16 +8,16 @@ use layercast_core::units::{Duration, Time};
 /// How many times a join delay is drawn again; after that it is half the timer and four times it.
 const MOST_DRAWS: usize = 100;
 
-/// What the receiver makes of loss.
+/// How the receiver reacts to loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// All is well; loss is news.
+    /// Steady: no recent loss.
     Steady,
-    /// There was loss; it may pass.
+    /// Hysteresis: there was loss, which may be transient.
     Hysteresis,
-    /// Loss is counted.
+    /// Measurement: loss is counted.
     Measurement,
-    /// A layer was left; what is lost now comes from before.
+    /// Drop: a layer was left; loss now is due to the old level.
     Drop,
 }
 
@@ -31,7 +31,7 @@ impl Receiver {
         }
     }
 
-    /// Loss in the steady state: somebody's experiment, or congestion of other origin.
+    /// Loss in the steady state: another receiver's experiment, or congestion of other origin.
     fn on_news(&mut self, now: Time) {
         self.timers.disarm(Timer::Detection);
         let blame = Duration::from_secs_f64(self.detection.blame_s());
@@ -45,7 +45,7 @@ impl Receiver {
                 return;
             }
             if level == self.held() + 1 {
-                // Someone else has just made our experiment.
+                // Another receiver has just made the same experiment.
                 self.arm_join(now);
             }
         }

@@ -138,7 +138,7 @@ fn a_clock_that_jumps_opens_no_layer() {
     bench.now += Duration::from_ms(20);
     bench.packet(0, TICKS + 512);
     bench.until(2);
-    assert_eq!(bench.level(), 2, "the true time is believed again");
+    assert_eq!(bench.level(), 2, "the true time is accepted again");
 }
 
 #[test]

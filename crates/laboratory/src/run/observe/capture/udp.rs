@@ -5,7 +5,7 @@ use etherparse::{IpNumber, UdpHeader};
 use super::super::addresses::Address;
 use super::packet::{Packet, payload_length};
 
-/// Where flows at a constant rate go. The discard port (RFC 863), for nobody looks at what they carry.
+/// Where flows at a constant rate go. The discard port (RFC 863), since their payload is not used.
 pub(super) const STREAM_PORT: u16 = 9;
 const TTL: u8 = 64;
 
