@@ -199,6 +199,22 @@ fn table(name: &str) -> Table {
     }
 }
 
+/// Other FLUTE receivers know these names alone.
+#[test]
+fn attributes_have_the_names_of_the_rfc() {
+    let xml = table("a file.bin").to_xml();
+    // RFC 6726, section 3.4.2.
+    for attribute in
+        ["Content-Location=\"a%20file.bin\"", "Content-Length=\"1234567\"", "TOI=\"1\"", "Expires="]
+    {
+        assert!(xml.contains(&format!(" {attribute}")), "{attribute} is missing in {xml}");
+    }
+    // The length of the transfer is that of the file where it is not given.
+    let short = xml.replacen(" Transfer-Length=\"1234567\"", "", 1);
+    assert_ne!(short, xml);
+    assert_eq!(Table::from_xml(short.as_bytes()), Ok(table("a file.bin")));
+}
+
 #[test]
 fn a_table_in_several_packets_is_put_together() {
     let table = table("a file.bin");

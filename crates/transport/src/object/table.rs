@@ -57,7 +57,7 @@ impl Table {
         let _ = write!(
             xml,
             "<FDT-Instance xmlns=\"urn:ietf:params:xml:ns:fdt\" xmlns:lc=\"{OWN}\" Expires=\"{}\" \
-             Complete=\"true\"><File ExtensionPayload-Location=\"{}\" TOI=\"{TOI_FILE}\" ExtensionPayload-Length=\"{length}\" \
+             Complete=\"true\"><File Content-Location=\"{}\" TOI=\"{TOI_FILE}\" Content-Length=\"{length}\" \
              Transfer-Length=\"{length}\" FEC-OTI-FEC-Encoding-ID=\"{FEC_RAPTORQ}\" \
              FEC-OTI-Encoding-Symbol-Length=\"{}\" FEC-OTI-Scheme-Specific-Info=\"{}\" lc:SHA-256=\"{}\"",
             self.expires_s,
@@ -98,14 +98,13 @@ impl Table {
         if number("FEC-OTI-FEC-Encoding-ID")? != u64::from(FEC_RAPTORQ) {
             return Err(TableError::Encoding);
         }
-        let length = number("Transfer-Length").or_else(|_| number("ExtensionPayload-Length"))?;
+        let length = number("Transfer-Length").or_else(|_| number("Content-Length"))?;
         const SYMBOL: &str = "FEC-OTI-Encoding-Symbol-Length";
         let symbol = u16::try_from(number(SYMBOL)?).map_err(|_| TableError::Field(SYMBOL))?;
         const SCHEME: &str = "FEC-OTI-Scheme-Specific-Info";
         let scheme = unbase64(text(SCHEME)?).ok_or(TableError::Field(SCHEME))?;
         let hash = file.attribute((OWN, "SHA-256")).and_then(unhex).ok_or(TableError::Field("SHA-256"))?;
-        let name = unpercent(text("ExtensionPayload-Location")?)
-            .ok_or(TableError::Field("ExtensionPayload-Location"))?;
+        let name = unpercent(text("Content-Location")?).ok_or(TableError::Field("Content-Location"))?;
         Ok(Table {
             name,
             oti: Oti::new(length, symbol, scheme).map_err(TableError::Oti)?,
