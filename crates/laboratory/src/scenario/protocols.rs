@@ -7,7 +7,7 @@ use layercast_core::contract::GaugeSpec;
 use layercast_core::family::{AnyProtocol, Family};
 use layercast_core::option::{OptionError, OptionSpec, RawValue};
 use layercast_core::session::Requirements;
-use layercast_simulator::tcp::{TcpProfile, TcpVariant};
+use layercast_simulator::tcp::TcpVariant;
 
 /// What a flow may be: the simulator's TCP variants, and `udp`, a constant rate without feedback.
 pub const FLOW_PROTOCOLS: &[&str] = &flow_protocols();
@@ -25,8 +25,9 @@ const fn flow_protocols() -> [&'static str; TcpVariant::NAMES.len() + 1] {
 /// The flow that is not a TCP.
 pub const UDP: &str = "udp";
 
-/// The sets of TCP defaults that a flow may name.
-pub const TCP_PROFILES: &[&str] = &TcpProfile::NAMES;
+/// The keys of a flow that `udp` uses.
+pub const UDP_KEYS: [&str; 10] =
+    ["protocol", "from", "to", "count", "start", "stop", "packet_size", "rate", "on", "off"];
 
 /// The multicast protocols that sessions may name: those of a family.
 #[derive(Clone, Debug)]

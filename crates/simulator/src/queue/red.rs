@@ -9,7 +9,7 @@ mod law;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Time};
 
-pub use self::config::{RedConfig, RedVictim, RedWeight};
+pub use self::config::{RedConfig, RedProfile, RedVictim, RedWeight};
 use self::law::{Arrival, DropFunction, Verdict};
 use super::Visit;
 use super::fifo::Fifo;

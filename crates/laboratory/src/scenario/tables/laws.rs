@@ -18,6 +18,7 @@ pub const SIZE_LAW: TableSpec = TableSpec {
     doc: "A law that sizes are drawn from.",
     example: "{ law = \"pareto\", mean = \"20 kB\", shape = 1.3 }",
     choice: Some("law"),
+    options: None,
     fields: &[
         field("law", FieldKind::Choice(LAWS), REQUIRED, LAW),
         field("mean", FieldKind::Size, AS_NEEDED, MEAN),
@@ -34,6 +35,7 @@ pub const TIME_LAW: TableSpec = TableSpec {
     doc: "A law that times are drawn from.",
     example: "{ law = \"exponential\", mean = \"200 ms\" }",
     choice: Some("law"),
+    options: None,
     fields: &[
         field("law", FieldKind::Choice(LAWS), REQUIRED, LAW),
         field("mean", FieldKind::Period, AS_NEEDED, MEAN),

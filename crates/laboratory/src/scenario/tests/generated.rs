@@ -6,9 +6,9 @@ use layercast_testkit::generated::{check, check_between, in_project};
 
 use crate::scenario::Metric;
 use crate::scenario::field::{Absent, FieldKind};
-use crate::scenario::reference::markdown;
+use crate::scenario::reference::{markdown, option_table};
 use crate::scenario::schema::schema;
-use crate::scenario::tables::{ALL, PAPER};
+use crate::scenario::tables::{ALL, PAPER, options};
 use crate::scenario::testing::{SMALL, read_text, root};
 
 #[test]
@@ -21,6 +21,18 @@ fn the_schema_is_fresh() {
 fn the_reference_is_fresh() {
     let (begin, end) = ("<!-- generated: keys -->", "<!-- end of generated: keys -->");
     check_between(&in_project("docs/scenarios.md"), begin, end, &format!("\n{}", markdown()));
+}
+
+#[test]
+fn generated_option_tables_of_queues_and_tcps_are_fresh() {
+    let check_table = |page: &str, marker: &str, name: &str| {
+        let (begin, end) = (format!("<!-- options: {marker} -->"), "<!-- end of options -->");
+        check_between(&in_project(page), &begin, end, &option_table(&options::named(name).unwrap()));
+    };
+    for kind in options::QUEUES {
+        check_table("docs/queues.md", kind, kind);
+    }
+    check_table("docs/tcp.md", "tcp", "tcp-sack");
 }
 
 #[test]
@@ -38,8 +50,8 @@ fn keys_are_described_once_and_defaults_are_values() {
         let mut keys: Vec<&str> = spec.keys().collect();
         keys.sort_unstable();
         keys.dedup();
-        assert_eq!(keys.len(), spec.fields.len(), "{} has a key twice", spec.name);
-        for field in spec.fields {
+        assert_eq!(keys.len(), spec.fields().count(), "{} has a key twice", spec.name);
+        for field in spec.fields() {
             assert!(field.doc.ends_with('.'), "{}.{} is described in a sentence", spec.name, field.key);
             assert!(!field.doc.contains('|'), "a bar would break the table of keys");
             let simple = !matches!(field.kind, FieldKind::Table(_) | FieldKind::Tables(_));
