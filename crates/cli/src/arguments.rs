@@ -192,9 +192,13 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Show the options of this protocol with their defaults
-    #[arg(value_name = "PROTOCOL", conflicts_with_all = ["scenarios", "protocols"])]
-    pub(crate) protocol: Option<String>,
+    /// Show the options of this protocol or queue with their defaults, such as elm, tcp-cubic or red
+    #[arg(value_name = "NAME", conflicts_with_all = ["scenarios", "protocols"])]
+    pub(crate) name: Option<String>,
+
+    /// Show the defaults of this profile only, such as ns2-2004 of a TCP
+    #[arg(long, requires = "name")]
+    pub(crate) profile: Option<String>,
 
     /// List the built-in scenarios only
     #[arg(long)]

@@ -1,6 +1,5 @@
 //! The implementation of each command.
 
-use layercast_core::family::AnyProtocol as _;
 use layercast_laboratory::scenario::Catalogue;
 use layercast_protocols::registry::Registry;
 use std::fmt::Write as _;
@@ -9,11 +8,9 @@ use std::path::Path;
 use anyhow::Context;
 use layercast_laboratory::results::{self, RunCost, Summary};
 use layercast_laboratory::run::{self, RunRequest};
-use layercast_laboratory::scenario::field::Absent;
-use layercast_laboratory::scenario::{self, FlowGauges, Scenario as Plan, catalogue};
-use layercast_protocols::registry::{self, Protocol};
+use layercast_laboratory::scenario::{self, Scenario as Plan, catalogue};
 
-use crate::arguments::{Check, List, Run, Scenario};
+use crate::arguments::{Check, Run, Scenario};
 use crate::observe;
 use crate::output::print;
 use crate::progress::Progress;
@@ -48,7 +45,7 @@ pub(crate) fn load(name: &str) -> Result<catalogue::Source, Failure> {
 
 /// Reads and checks a scenario with its overrides and those that add probes. The text returned is what
 /// decides the numbers, which probes do not.
-fn read(name: &str, overrides: &[String], probes: &[String]) -> Result<(Plan, String), Failure> {
+pub(crate) fn read(name: &str, overrides: &[String], probes: &[String]) -> Result<(Plan, String), Failure> {
     let source = load(name)?;
     let plan = scenario::read(
         &source.name,
@@ -158,89 +155,4 @@ pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
 
 pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-pub(crate) fn list(arguments: &List) -> Result<(), Failure> {
-    let text = match &arguments.protocol {
-        Some(name) => options(name, arguments.plain)?,
-        None => names(arguments),
-    };
-    Ok(print(&text)?)
-}
-
-fn names(arguments: &List) -> String {
-    let mut text = String::new();
-    let indent = if arguments.plain { "" } else { "  " };
-    if !arguments.protocols {
-        if !arguments.plain {
-            text.push_str("Scenarios\n");
-        }
-        for built_in in catalogue::BUILT_IN {
-            let _ = match arguments.plain {
-                true => writeln!(text, "{}", built_in.name),
-                false => writeln!(text, "  {:<34}{}", built_in.name, title(built_in.name)),
-            };
-        }
-    }
-    if !arguments.scenarios {
-        if !arguments.plain {
-            let _ = writeln!(text, "{}Protocols", if arguments.protocols { "" } else { "\n" });
-        }
-        for name in registry::NAMES.iter().chain(scenario::protocols::FLOW_PROTOCOLS) {
-            let _ = writeln!(text, "{indent}{name}");
-        }
-    }
-    text
-}
-
-fn title(name: &str) -> String {
-    read(name, &[], &[]).map_or(String::new(), |(plan, _)| plan.name)
-}
-
-/// What probes and metrics may ask of a receiver and of its source, below the options.
-fn gauges(gauges: FlowGauges) -> String {
-    let mut text = String::new();
-    for gauge in gauges.iter() {
-        if text.is_empty() {
-            text.push_str("\ngauges, for probes and metrics\n");
-        }
-        let _ = writeln!(text, "{}    ({})\n    {}", gauge.name(), gauge.spec.unit, gauge.spec.doc);
-    }
-    text
-}
-
-/// The options and gauges of a multicast protocol, or the keys of a flow for a TCP.
-fn options(name: &str, plain: bool) -> Result<String, Failure> {
-    let mut text = String::new();
-    let mut add = |name: &str, value: &str, takes: String, doc: &str| {
-        let _ = match plain {
-            true => writeln!(text, "{name}"),
-            false => writeln!(text, "{name} = {value}    ({takes})\n    {doc}"),
-        };
-    };
-    if let Some(protocol) = Protocol::named(name) {
-        for option in protocol.option_specs() {
-            let bounds = option.bounds.map_or(String::new(), |(low, high)| format!(", {low} to {high}"));
-            add(option.name, &option.default, format!("{}{bounds}", option.kind), &option.doc);
-        }
-        if !plain {
-            text.push_str(&gauges(Catalogue::of::<Registry>().gauges(name)));
-        }
-    } else if scenario::protocols::FLOW_PROTOCOLS.contains(&name) {
-        for field in scenario::tables::FLOW.fields {
-            let absent = match field.absent {
-                Absent::Required => "required",
-                Absent::Default(value) | Absent::Means(value) => value,
-            };
-            add(field.key, absent, field.kind.describe(), field.doc);
-        }
-    } else {
-        let known: Vec<&str> =
-            registry::NAMES.iter().chain(scenario::protocols::FLOW_PROTOCOLS).copied().collect();
-        return Err(Failure::Input(format!(
-            "error: there is no protocol `{name}`\n  = allowed: {}",
-            known.join(", ")
-        )));
-    }
-    Ok(text)
 }

@@ -7,6 +7,7 @@ mod commands;
 mod compare;
 mod design;
 mod design_arguments;
+mod list;
 mod observe;
 mod output;
 mod progress;
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
         Command::Run(run) => commands::run(run),
         Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
-        Command::List(list) => commands::list(list),
+        Command::List(list) => list::list(list),
         Command::Check(check) => commands::check(check),
         Command::Design(arguments) => design::design(arguments),
         Command::Send(send) => transfer::send(send),

@@ -61,10 +61,22 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// One of a few names, or [`BY_PROFILE`].
     OwnChoice(&'static [&'static str]),
+    /// Another kind, or [`AUTOMATIC`].
+    Automatic(&'static Kind),
+    /// Text in a format of the type's own.
+    Format {
+        /// What it takes, in words.
+        words: &'static str,
+        /// The regular expression that it matches, for the schema.
+        pattern: &'static str,
+    },
 }
 
 /// The value of a choice that is left to a profile.
 pub const BY_PROFILE: &str = "by-profile";
+
+/// What stands for a value that follows from others; the option's documentation says how.
+pub const AUTOMATIC: &str = "automatic";
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -78,12 +90,14 @@ impl fmt::Display for Kind {
             Kind::Numbers => write!(f, "numbers in a text such as \"0.9, 0.5, 0\""),
             Kind::Choice(names) => write!(f, "one of {}", names.join(", ")),
             Kind::OwnChoice(names) => write!(f, "one of {BY_PROFILE}, {}", names.join(", ")),
+            Kind::Automatic(kind) => write!(f, "{AUTOMATIC} or {kind}"),
+            Kind::Format { words, .. } => f.write_str(words),
         }
     }
 }
 
 /// One option as documentation and schema show it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct OptionSpec {
     /// The key in a scenario file.
     pub name: &'static str,
@@ -93,8 +107,94 @@ pub struct OptionSpec {
     pub kind: Kind,
     /// The default, as it would be written.
     pub default: String,
-    /// The smallest and largest value allowed, as they would be written.
-    pub bounds: Option<(String, String)>,
+    /// Which values are allowed.
+    pub bounds: Option<Bounds<String>>,
+    /// Whether it takes a value; the error says why not.
+    pub check: fn(RawValue<'_>) -> Result<(), OptionError>,
+}
+
+impl OptionSpec {
+    /// What it takes, with its bounds, in words.
+    pub fn takes(&self) -> String {
+        let Some(bounds) = &self.bounds else { return self.kind.to_string() };
+        let is_number =
+            matches!(self.kind, Kind::Number | Kind::Count | Kind::Automatic(Kind::Number | Kind::Count));
+        let link = match is_number {
+            true if bounds.high.is_none() && !bounds.is_above => " of",
+            true => "",
+            false => ",",
+        };
+        format!("{}{link} {bounds}", self.kind)
+    }
+}
+
+/// The values that an option allows, or how they would be written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bounds<T> {
+    /// The smallest value.
+    pub low: T,
+    /// Whether values must be above the smallest one, which is then not allowed itself.
+    pub is_above: bool,
+    /// The largest value, if there is one.
+    pub high: Option<T>,
+}
+
+/// A lower bound that is not allowed itself, for [`options!`](crate::options).
+#[derive(Clone, Copy, Debug)]
+pub struct Above<T>(pub T);
+
+/// What may stand as the lower bound of an option: a value, which is allowed, or [`Above`] it.
+pub trait LowerBound<T> {
+    /// The value, and whether it is not allowed itself.
+    fn split(self) -> (T, bool);
+}
+
+impl<T> LowerBound<T> for T {
+    fn split(self) -> (T, bool) {
+        (self, false)
+    }
+}
+
+impl<T> LowerBound<T> for Above<T> {
+    fn split(self) -> (T, bool) {
+        (self.0, true)
+    }
+}
+
+impl<T: OptionType + PartialOrd> Bounds<T> {
+    /// From `low`, or above it, up to `high`.
+    pub fn new(low: impl LowerBound<T>, high: Option<T>) -> Bounds<T> {
+        let (low, is_above) = low.split();
+        Bounds { low, is_above, high }
+    }
+
+    /// Whether they allow a value.
+    pub fn allow(&self, value: &T) -> bool {
+        let is_low = if self.is_above { *value <= self.low } else { *value < self.low };
+        // What cannot be compared is not within bounds.
+        let is_comparable = value.partial_cmp(&self.low).is_some();
+        is_comparable && !is_low && self.high.as_ref().is_none_or(|high| value <= high)
+    }
+
+    /// How they would be written.
+    pub fn show(&self) -> Bounds<String> {
+        Bounds {
+            low: self.low.show(),
+            is_above: self.is_above,
+            high: self.high.as_ref().map(OptionType::show),
+        }
+    }
+}
+
+impl fmt::Display for Bounds<String> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.is_above, &self.high) {
+            (false, Some(high)) => write!(f, "from {} to {high}", self.low),
+            (false, None) => write!(f, "at least {}", self.low),
+            (true, Some(high)) => write!(f, "above {} and up to {high}", self.low),
+            (true, None) => write!(f, "above {}", self.low),
+        }
+    }
 }
 
 /// Why an option was not set.
@@ -133,10 +233,37 @@ pub trait Options: Default {
     fn get(&self, name: &str) -> Option<String>;
 }
 
+/// [`Options`] of a type that is known at run time only.
+pub trait OptionSet {
+    /// As [`Options::specs`], but with the values of these options as the defaults.
+    fn option_specs(&self) -> Vec<OptionSpec>;
+
+    /// As [`Options::set`].
+    ///
+    /// # Errors
+    /// Those of [`Options::set`].
+    fn set_option(&mut self, name: &str, value: RawValue<'_>) -> Result<(), OptionError>;
+}
+
+impl<T: Options> OptionSet for T {
+    fn option_specs(&self) -> Vec<OptionSpec> {
+        let own = |spec: OptionSpec| OptionSpec { default: self.get(spec.name).unwrap_or_default(), ..spec };
+        T::specs().into_iter().map(own).collect()
+    }
+
+    fn set_option(&mut self, name: &str, value: RawValue<'_>) -> Result<(), OptionError> {
+        self.set(name, value)
+    }
+}
+
 /// A type that an option can have.
-pub trait OptionType: Sized + PartialOrd {
+pub trait OptionType: Sized {
     /// The kind of value it takes.
     const KIND: Kind;
+    /// What bounds are given in: the type itself, or that of the value inside.
+    type Bound: OptionType + PartialOrd;
+    /// The value that bounds hold for, if there is one.
+    fn bounded(&self) -> Option<&Self::Bound>;
     /// Reads a raw value; the error says what is wrong, without the option's name.
     ///
     /// # Errors
@@ -152,6 +279,10 @@ fn expected(kind: Kind) -> String {
 
 impl OptionType for f64 {
     const KIND: Kind = Kind::Number;
+    type Bound = f64;
+    fn bounded(&self) -> Option<&f64> {
+        Some(self)
+    }
     fn read(value: RawValue<'_>) -> Result<f64, String> {
         match value {
             RawValue::Number(number) if number.is_finite() => Ok(number),
@@ -166,6 +297,10 @@ impl OptionType for f64 {
 
 impl OptionType for u32 {
     const KIND: Kind = Kind::Count;
+    type Bound = u32;
+    fn bounded(&self) -> Option<&u32> {
+        Some(self)
+    }
     fn read(value: RawValue<'_>) -> Result<u32, String> {
         match value {
             RawValue::Integer(integer) => u32::try_from(integer).map_err(|_| expected(Self::KIND)),
@@ -179,6 +314,10 @@ impl OptionType for u32 {
 
 impl OptionType for bool {
     const KIND: Kind = Kind::Flag;
+    type Bound = bool;
+    fn bounded(&self) -> Option<&bool> {
+        Some(self)
+    }
     fn read(value: RawValue<'_>) -> Result<bool, String> {
         match value {
             RawValue::Flag(flag) => Ok(flag),
@@ -194,12 +333,20 @@ macro_rules! quantity {
     ($type:ty, $kind:expr) => {
         impl OptionType for $type {
             const KIND: Kind = $kind;
+            type Bound = $type;
+            fn bounded(&self) -> Option<&$type> {
+                Some(self)
+            }
             fn read(value: RawValue<'_>) -> Result<$type, String> {
                 match value {
                     RawValue::Text(text) => {
                         text.parse().map_err(|error| format!("{}: {error}", expected(Self::KIND)))
                     }
-                    _ => Err(expected(Self::KIND)),
+                    // A number without a unit is the commonest slip.
+                    RawValue::Integer(_) | RawValue::Number(_) => {
+                        Err(format!("{}: it needs a unit, in quotes", expected(Self::KIND)))
+                    }
+                    RawValue::Flag(_) => Err(expected(Self::KIND)),
                 }
             }
             fn show(&self) -> String {
@@ -213,21 +360,30 @@ quantity!(Duration, Kind::Duration);
 quantity!(Rate, Kind::Rate);
 quantity!(Size, Kind::Size);
 
-/// A choice that a profile makes if the option is not set.
+/// A choice that a profile makes where none is made here; another value that follows from others.
 impl<T: OptionType> OptionType for Option<T> {
     const KIND: Kind = match T::KIND {
         Kind::Choice(names) => Kind::OwnChoice(names),
-        other => other,
+        _ => Kind::Automatic(&T::KIND),
     };
+    type Bound = T::Bound;
+    fn bounded(&self) -> Option<&T::Bound> {
+        self.as_ref()?.bounded()
+    }
     fn read(value: RawValue<'_>) -> Result<Option<T>, String> {
         match value {
-            RawValue::Text(BY_PROFILE) => Ok(None),
+            RawValue::Text(text) if text == absent::<T>() => Ok(None),
             own => T::read(own).map(Some).map_err(|_| expected(Self::KIND)),
         }
     }
     fn show(&self) -> String {
-        self.as_ref().map_or_else(|| String::from(BY_PROFILE), OptionType::show)
+        self.as_ref().map_or_else(|| String::from(absent::<T>()), OptionType::show)
     }
+}
+
+/// What stands for no value of a type.
+fn absent<T: OptionType>() -> &'static str {
+    if matches!(T::KIND, Kind::Choice(_)) { BY_PROFILE } else { AUTOMATIC }
 }
 
 /// A list of numbers, written as one text.
@@ -236,6 +392,10 @@ pub struct Numbers(pub Vec<f64>);
 
 impl OptionType for Numbers {
     const KIND: Kind = Kind::Numbers;
+    type Bound = Numbers;
+    fn bounded(&self) -> Option<&Numbers> {
+        Some(self)
+    }
     fn read(value: RawValue<'_>) -> Result<Numbers, String> {
         let number = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.is_finite());
         let numbers = match value {
@@ -255,24 +415,31 @@ impl OptionType for Numbers {
 
 /// Declares a struct of options; see the [module](crate::option).
 ///
-/// `name: Type = default;` or, with bounds (both inclusive), `name: Type = default, low => high;`.
+/// `name: Type = default;` or, with bounds, `name: Type = default, low => high;`. Both bounds are
+/// allowed values unless the lower one is [`Above(low)`](crate::option::Above); the upper one may be
+/// absent. What no key sets may follow the struct as `fixed { name: Type = value; }`.
 #[macro_export]
 macro_rules! options {
     (
-        $(#[doc = $struct_doc:literal])*
+        $(#[$attribute:meta])*
         pub struct $name:ident {
-            $( $(#[doc = $doc:literal])* $field:ident : $type:ty = $default:expr $(, $low:expr => $high:expr)? ; )*
+            $(
+                $(#[doc = $doc:literal])*
+                $field:ident : $type:ty = $default:expr $(, $low:expr $(=> $high:expr)?)? ;
+            )*
         }
+        $( fixed { $( $(#[doc = $fixed_doc:literal])* $fixed:ident : $fixed_type:ty = $value:expr ; )* } )?
     ) => {
-        $(#[doc = $struct_doc])*
+        $(#[$attribute])*
         #[derive(Clone, Debug, PartialEq)]
         pub struct $name {
             $( $(#[doc = $doc])* pub $field: $type, )*
+            $( $( $(#[doc = $fixed_doc])* pub $fixed: $fixed_type, )* )?
         }
 
         impl Default for $name {
             fn default() -> Self {
-                $name { $( $field: $default, )* }
+                $name { $( $field: $default, )* $( $( $fixed: $value, )* )? }
             }
         }
 
@@ -284,7 +451,11 @@ macro_rules! options {
                     doc: $crate::alloc::string::String::from(concat!($($doc),*).trim()),
                     kind: <$type as OptionType>::KIND,
                     default: <$type as OptionType>::show(&$default),
-                    bounds: $crate::options!(@bounds $type $(, $low, $high)?),
+                    bounds: $crate::options!(@bounds $type $(, $low $(=> $high)?)?).map(|bounds| bounds.show()),
+                    check: |value| {
+                        let bounds = $crate::options!(@bounds $type $(, $low $(=> $high)?)?);
+                        $crate::option::read_within::<$type>(value, bounds).map(drop)
+                    },
                 }, )* ]
             }
 
@@ -293,22 +464,13 @@ macro_rules! options {
                 name: &str,
                 value: $crate::option::RawValue<'_>,
             ) -> Result<(), $crate::option::OptionError> {
-                use $crate::option::{OptionError, OptionType};
                 match name {
                     $( stringify!($field) => {
-                        let read = <$type as OptionType>::read(value).map_err(OptionError::Value)?;
-                        $(
-                            let (low, high): ($type, $type) = ($low, $high);
-                            if !(read >= low && read <= high) {
-                                return Err(OptionError::Value($crate::alloc::format!(
-                                    "must be from {} to {}", low.show(), high.show()
-                                )));
-                            }
-                        )?
-                        self.$field = read;
+                        let bounds = $crate::options!(@bounds $type $(, $low $(=> $high)?)?);
+                        self.$field = $crate::option::read_within::<$type>(value, bounds)?;
                         Ok(())
                     } )*
-                    _ => Err(OptionError::Unknown),
+                    _ => Err($crate::option::OptionError::Unknown),
                 }
             }
 
@@ -322,10 +484,31 @@ macro_rules! options {
             }
         }
     };
-    (@bounds $type:ty) => { None };
-    (@bounds $type:ty, $low:expr, $high:expr) => {
-        Some((<$type as OptionType>::show(&$low), <$type as OptionType>::show(&$high)))
+    (@bounds $type:ty) => { None::<$crate::option::Bounds<<$type as $crate::option::OptionType>::Bound>> };
+    (@bounds $type:ty, $low:expr) => {
+        Some($crate::option::Bounds::<<$type as $crate::option::OptionType>::Bound>::new($low, None))
     };
+    (@bounds $type:ty, $low:expr => $high:expr) => {
+        Some($crate::option::Bounds::<<$type as $crate::option::OptionType>::Bound>::new($low, Some($high)))
+    };
+}
+
+/// Reads a value and checks its bounds.
+///
+/// # Errors
+/// [`OptionError::Value`] if it is of the wrong kind or out of bounds.
+#[doc(hidden)]
+pub fn read_within<T: OptionType>(
+    value: RawValue<'_>,
+    bounds: Option<Bounds<T::Bound>>,
+) -> Result<T, OptionError> {
+    let read = T::read(value).map_err(OptionError::Value)?;
+    match bounds {
+        Some(bounds) if read.bounded().is_some_and(|value| !bounds.allow(value)) => {
+            Err(OptionError::Value(format!("must be {}", bounds.show())))
+        }
+        _ => Ok(read),
+    }
 }
 
 /// Declares an enum whose variants have names in scenario files, usable as an option.
@@ -367,6 +550,10 @@ macro_rules! choices {
 
         impl $crate::option::OptionType for $name {
             const KIND: $crate::option::Kind = $crate::option::Kind::Choice(&$name::NAMES);
+            type Bound = Self;
+            fn bounded(&self) -> Option<&Self> {
+                Some(self)
+            }
             fn read(value: $crate::option::RawValue<'_>) -> Result<Self, $crate::alloc::string::String> {
                 let choice = match value {
                     $crate::option::RawValue::Text(name) => $name::named(name),

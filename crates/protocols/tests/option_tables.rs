@@ -11,7 +11,10 @@ fn table(specs: &[OptionSpec]) -> String {
     let mut table =
         String::from("| option | takes | default | from, to | meaning |\n| --- | --- | --- | --- | --- |\n");
     for spec in specs {
-        let bounds = spec.bounds.as_ref().map_or(String::from("-"), |(low, high)| format!("{low}, {high}"));
+        let bounds = spec.bounds.as_ref().map_or(String::from("-"), |bounds| {
+            let high = bounds.high.as_deref().unwrap_or("-");
+            format!("{}{}, {high}", if bounds.is_above { "above " } else { "" }, bounds.low)
+        });
         let row = format!("| `{}` | {} | {} | {bounds} | {} |", spec.name, spec.kind, spec.default, spec.doc);
         assert_eq!(row.matches('|').count(), 6, "a bar would break the table: {row}");
         writeln!(table, "{row}").expect("a string takes everything");

@@ -45,8 +45,8 @@ pub use measure::{
 pub use network::{LinkId, Network, NetworkError, NodeId};
 pub use packet::MembershipChange;
 pub use queue::{
-    CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkEvent, PieConfig, QueueConfig, QueueLimit,
-    RedConfig, RedVictim, RedWeight, RemConfig,
+    CoDelConfig, DropTailConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkEvent, PieConfig, QueueConfig,
+    QueueKind, QueueLimit, RedConfig, RedProfile, RedVictim, RedWeight, RemConfig,
 };
 pub use simulation::{
     ArrivalsConfig, Carried, DropRecord, EngineCounters, LinkRecord, ReceiverConfig, ReceiverId,

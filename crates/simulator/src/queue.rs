@@ -10,6 +10,7 @@
 //! would have seen ([`ticker`]).
 
 mod codel;
+mod config;
 mod context;
 mod drop_tail;
 mod dualpi2;
@@ -17,6 +18,7 @@ mod fair;
 mod fifo;
 mod flows;
 mod fq_codel;
+mod limit;
 mod pie;
 mod red;
 mod rem;
@@ -28,7 +30,9 @@ use layercast_core::units::{Duration, Rate};
 
 pub use self::codel::CoDelConfig;
 use self::codel::CoDelQueue;
+pub use self::config::{QueueConfig, QueueKind};
 pub(crate) use self::context::QueueContext;
+pub use self::drop_tail::DropTailConfig;
 use self::drop_tail::{DropFront, DropTail};
 pub use self::dualpi2::DualPi2Config;
 use self::dualpi2::DualPi2Queue;
@@ -36,100 +40,16 @@ pub use self::fair::FairConfig;
 use self::fair::FairQueue;
 pub use self::fq_codel::FqCoDelConfig;
 use self::fq_codel::FqCoDelQueue;
+pub use self::limit::QueueLimit;
 pub use self::pie::PieConfig;
 use self::pie::PieQueue;
 use self::red::RedQueue;
-pub use self::red::{RedConfig, RedVictim, RedWeight};
+pub use self::red::{RedConfig, RedProfile, RedVictim, RedWeight};
 pub use self::rem::RemConfig;
 use self::rem::RemQueue;
 pub use self::watched::LinkEvent;
 pub(crate) use self::watched::{RawRecord, Watched, transmission};
 use crate::packet::PacketCopy;
-
-/// The capacity of a queue. The packet in transmission is never part of the queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueLimit {
-    /// Everything.
-    Unlimited,
-    /// So many packets.
-    Packets(u32),
-    /// So many bytes.
-    Bytes(u64),
-}
-
-impl QueueLimit {
-    /// Whether the queue has reached the limit, so that one more packet exceeds it.
-    fn is_reached(self, packets: usize, bytes: u64) -> bool {
-        match self {
-            QueueLimit::Unlimited => false,
-            QueueLimit::Packets(limit) => packets as u64 >= u64::from(limit),
-            QueueLimit::Bytes(limit) => bytes >= limit,
-        }
-    }
-
-    /// Whether the queue exceeds the limit.
-    fn is_exceeded(self, packets: usize, bytes: u64) -> bool {
-        match self {
-            QueueLimit::Unlimited => false,
-            QueueLimit::Packets(limit) => packets as u64 > u64::from(limit),
-            QueueLimit::Bytes(limit) => bytes > limit,
-        }
-    }
-}
-
-/// The queue of one direction of a link.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum QueueConfig {
-    /// First in, first out; arrivals that do not fit are dropped.
-    DropTail {
-        /// How much it holds.
-        limit: QueueLimit,
-        /// Count as the papers' simulator does: an arrival is dropped when the queue *with it*
-        /// would reach the limit, so one packet (or byte) less waits than the limit says.
-        /// Otherwise an arrival is dropped when the queue with it would exceed the limit.
-        ns2_compat: bool,
-    },
-    /// First in, first out; an arrival that does not fit takes the place of the first that waits, or
-    /// of as many as it needs. The fields are those of `DropTail`.
-    DropFront {
-        /// How much it holds.
-        limit: QueueLimit,
-        /// What counts as reaching the limit.
-        ns2_compat: bool,
-    },
-    /// Random early detection.
-    Red(RedConfig),
-    /// Controlled delay.
-    CoDel(CoDelConfig),
-    /// Random exponential marking.
-    Rem(RemConfig),
-    /// Proportional integral controller, enhanced.
-    Pie(PieConfig),
-    /// A queue under controlled delay for each flow.
-    FqCoDel(FqCoDelConfig),
-    /// Two coupled queues, for scalable and for classic senders.
-    DualPi2(DualPi2Config),
-    /// A queue for each flow, in turns of equal bytes.
-    Fair(FairConfig),
-}
-
-impl QueueConfig {
-    /// Whether it can drop: all can but plain queues without a limit.
-    #[must_use]
-    pub fn is_limited(&self) -> bool {
-        !matches!(
-            self,
-            QueueConfig::DropTail { limit: QueueLimit::Unlimited, .. }
-                | QueueConfig::DropFront { limit: QueueLimit::Unlimited, .. }
-        )
-    }
-}
-
-impl Default for QueueConfig {
-    fn default() -> Self {
-        QueueConfig::DropTail { limit: QueueLimit::Unlimited, ns2_compat: true }
-    }
-}
 
 /// Any queue. The managed ones are boxed to keep a link small.
 #[derive(Debug)]
@@ -151,8 +71,10 @@ impl Queue {
     /// The queue of a link of this rate and delay. `stream` is the queue's own.
     pub(crate) fn new(config: QueueConfig, rate: Rate, delay: Duration, stream: Stream) -> Queue {
         match config {
-            QueueConfig::DropTail { limit, ns2_compat } => Queue::DropTail(DropTail::new(limit, ns2_compat)),
-            QueueConfig::DropFront { limit, ns2_compat } => {
+            QueueConfig::DropTail(DropTailConfig { limit, ns2_compat, drop_front: false }) => {
+                Queue::DropTail(DropTail::new(limit, ns2_compat))
+            }
+            QueueConfig::DropTail(DropTailConfig { limit, ns2_compat, drop_front: true }) => {
                 Queue::DropFront(Box::new(DropFront::new(limit, ns2_compat)))
             }
             QueueConfig::Red(config) => Queue::Red(Box::new(RedQueue::new(config, rate, delay, stream))),

@@ -9,8 +9,8 @@ use layercast_core::family::AnyProtocol as _;
 use layercast_protocols::registry::{NAMES, Protocol};
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
-    CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkConfig, PieConfig, QueueConfig, QueueLimit,
-    ReceiverId, RedConfig, RemConfig,
+    CoDelConfig, DropTailConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkConfig, PieConfig,
+    QueueConfig, QueueLimit, ReceiverId, RedConfig, RemConfig,
 };
 use world::{Plan, add_session, at, bottleneck, link, tcp};
 
@@ -114,7 +114,7 @@ fn managed_queues_allocate_nothing() {
         QueueConfig::CoDel(CoDelConfig { limit, ..CoDelConfig::default() }),
         QueueConfig::Rem(RemConfig { limit, ..RemConfig::default() }),
         QueueConfig::Pie(PieConfig { limit, ..PieConfig::default() }),
-        QueueConfig::DropFront { limit, ns2_compat: true },
+        QueueConfig::DropTail(DropTailConfig { limit, ns2_compat: true, drop_front: true }),
         QueueConfig::FqCoDel(FqCoDelConfig { limit, ..FqCoDelConfig::default() }),
         QueueConfig::DualPi2(DualPi2Config { limit: Some(limit), ..DualPi2Config::default() }),
         QueueConfig::Fair(FairConfig { limit, ..FairConfig::default() }),

@@ -18,7 +18,7 @@ const BDP: f64 = 50.0;
 /// That bottleneck with a drop-tail buffer in multiples of the bandwidth-delay product.
 fn path(buffer_bdp: f64, loss: LossModel) -> Plan {
     let limit = QueueLimit::Packets((buffer_bdp * BDP) as u32);
-    let queue = QueueConfig::DropTail { limit, ns2_compat: true };
+    let queue = QueueConfig::drop_tail(limit);
     let forward = LinkConfig { queue, loss, ..link(10.0, 20.0) };
     Plan::new(&[("S-R", forward, link(10.0, 20.0))])
 }

@@ -6,8 +6,8 @@ mod world;
 
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
-    CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkConfig, LinkId, LossModel, LossPlace,
-    NetworkError, PieConfig, QueueConfig, QueueLimit, RedConfig, RemConfig, TcpConfig,
+    CoDelConfig, DropTailConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkConfig, LinkId, LossModel,
+    LossPlace, NetworkError, PieConfig, QueueConfig, QueueLimit, RedConfig, RemConfig, TcpConfig,
 };
 use world::{Member, Plan, add_fixed, at, fixed_session, link, member, tcp};
 
@@ -16,7 +16,7 @@ type Simulation = layercast_simulator::Simulation<layercast_protocols::registry:
 /// Two links with small queues and losses of their own, in both directions.
 fn chain() -> Plan {
     let poor = |mbps, loss| LinkConfig {
-        queue: QueueConfig::DropTail { limit: QueueLimit::Packets(8), ns2_compat: true },
+        queue: QueueConfig::drop_tail(QueueLimit::Packets(8)),
         loss: LossModel::Bernoulli(loss),
         loss_place: LossPlace::BeforeQueue,
         loss_marks: false,
@@ -96,8 +96,8 @@ fn what_a_session_sends_arrives_is_late_or_is_lost_at_some_link() {
 fn every_queue_carries_or_drops_what_it_gets() {
     let limit = QueueLimit::Packets(30);
     for queue in [
-        QueueConfig::DropTail { limit, ns2_compat: true },
-        QueueConfig::DropFront { limit, ns2_compat: true },
+        QueueConfig::drop_tail(limit),
+        QueueConfig::DropTail(DropTailConfig { limit, ns2_compat: true, drop_front: true }),
         QueueConfig::Red(RedConfig { limit: Some(limit), ..RedConfig::classic() }),
         QueueConfig::CoDel(CoDelConfig { limit, ..CoDelConfig::default() }),
         QueueConfig::Rem(RemConfig { limit, ..RemConfig::default() }),
@@ -135,7 +135,7 @@ fn every_queue_carries_or_drops_what_it_gets() {
 
 #[test]
 fn a_full_link_is_busy_all_the_time_and_its_queue_full() {
-    let queue = QueueConfig::DropTail { limit: QueueLimit::Packets(21), ns2_compat: true };
+    let queue = QueueConfig::drop_tail(QueueLimit::Packets(21));
     let plan = Plan::new(&[("S-R", LinkConfig { queue, ..link(8.0, 5.0) }, link(8.0, 5.0))]);
     let (mut simulation, ids) = fixed_session(&plan, &[16_000.0], &[member("R")]);
     simulation.run_until(at(1.0));

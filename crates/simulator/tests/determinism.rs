@@ -39,7 +39,7 @@ const TCPS: [TcpVariant; 2] = [TcpVariant::Reno, TcpVariant::Sack];
 /// A tree with a bottleneck for each protocol and each TCP, and two receivers' nodes behind lossy links. A protocol that is
 /// added gets a tree of its own and changes nothing for the others.
 fn trees() -> Plan {
-    let queue = QueueConfig::DropTail { limit: QueueLimit::Packets(40), ns2_compat: true };
+    let queue = QueueConfig::drop_tail(QueueLimit::Packets(40));
     let lossy = |loss| LinkConfig { loss: LossModel::Bernoulli(loss), ..link(100.0, 10.0) };
     let mut links = Vec::new();
     for tree in 0..NAMES.len() + TCPS.len() {

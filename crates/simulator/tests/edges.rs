@@ -158,7 +158,7 @@ fn marked(shared: QueueConfig, to_r: QueueConfig, ecn: bool) -> ([u64; 2], [u64;
 
 #[test]
 fn each_branch_has_its_own_marks_and_those_from_above() {
-    let plain = QueueConfig::DropTail { limit: QueueLimit::Packets(1000), ns2_compat: true };
+    let plain = QueueConfig::drop_tail(QueueLimit::Packets(1000));
     let (receivers, _, marks) = marked(plain, marking(), true);
     assert!(marks[1] >= 10, "{marks:?}");
     assert_eq!(marks[0], 0);

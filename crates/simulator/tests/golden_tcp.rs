@@ -66,11 +66,11 @@ fn single_connection(input: &Value) -> (Simulation, layercast_simulator::TcpId) 
     let mut options = TcpOptions::new(variant, TcpProfile::Ns2);
     options.window = input["window"].as_u64().unwrap() as u32;
     options.delayed_ack = input["delayed_ack"].as_bool().unwrap();
-    options.header_size = bytes("header");
+    options.ack_size = bytes("header");
     // Vegas of ns-2 counts no header.
-    let header = if variant == TcpVariant::Vegas { 0 } else { options.header_size.as_bytes() };
+    let header = if variant == TcpVariant::Vegas { 0 } else { options.ack_size.as_bytes() };
     options.packet_size = Size::from_bytes(bytes("payload").as_bytes() + header);
-    assert_eq!(bytes("ack_bytes"), options.header_size);
+    assert_eq!(bytes("ack_bytes"), options.ack_size);
 
     let drops = input["drop_arrivals"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
     let backward = LinkConfig {

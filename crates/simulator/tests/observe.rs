@@ -30,7 +30,7 @@ fn build(queue: QueueConfig, loss_place: LossPlace) -> (Simulation, LinkId, Vec<
 fn queues() -> [QueueConfig; 2] {
     let limit = QueueLimit::Packets(12);
     [
-        QueueConfig::DropTail { limit, ns2_compat: true },
+        QueueConfig::drop_tail(limit),
         QueueConfig::Red(RedConfig { limit: Some(limit), ..RedConfig::classic() }),
     ]
 }

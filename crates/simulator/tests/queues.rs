@@ -59,7 +59,7 @@ fn eight_tcps(queue: QueueConfig) -> Measured {
 const ROOM: QueueLimit = QueueLimit::Packets(150);
 
 fn drop_tail() -> Measured {
-    eight_tcps(QueueConfig::DropTail { limit: ROOM, ns2_compat: true })
+    eight_tcps(QueueConfig::drop_tail(ROOM))
 }
 
 /// Floyd and Jacobson choose the thresholds so that the average stays between them, with a probability at
@@ -154,8 +154,7 @@ fn sharing_with_a_flood(queue: QueueConfig, cumulative_kbps: &[f64]) -> (f64, f6
 /// queues: there the flood leaves almost nothing.
 #[test]
 fn a_queue_for_each_flow_keeps_a_flood_off_tcp() {
-    let (flood, tcp) =
-        sharing_with_a_flood(QueueConfig::DropTail { limit: ROOM, ns2_compat: true }, &[20_000.0]);
+    let (flood, tcp) = sharing_with_a_flood(QueueConfig::drop_tail(ROOM), &[20_000.0]);
     assert!(tcp < 0.5 && flood > 9.0, "drop-tail: {flood} and {tcp} Mbit/s");
     let fair = FairConfig { limit: ROOM, ..FairConfig::default() };
     let (flood, tcp) = sharing_with_a_flood(QueueConfig::Fair(fair), &[20_000.0]);

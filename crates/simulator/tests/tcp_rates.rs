@@ -116,7 +116,7 @@ fn reno_gets_less_than_sack_where_losses_come_in_one_window() {
 /// takes on the bottleneck. In lockstep, one of them finds the drop-tail queue full again and again.
 #[test]
 fn a_random_delay_breaks_the_lockstep_of_flows() {
-    let queue = QueueConfig::DropTail { limit: QueueLimit::Packets(16), ns2_compat: true };
+    let queue = QueueConfig::drop_tail(QueueLimit::Packets(16));
     let plan = Plan::new(&[
         ("A-L", link(8.0, 10.0), link(8.0, 10.0)),
         ("B-L", link(8.0, 25.0), link(8.0, 25.0)),
@@ -148,7 +148,7 @@ fn a_random_delay_breaks_the_lockstep_of_flows() {
 /// are those of the cubic's own probing.
 #[test]
 fn cubic_alone_in_a_wide_window_finds_its_rate() {
-    let queue = QueueConfig::DropTail { limit: QueueLimit::Packets(100), ns2_compat: true };
+    let queue = QueueConfig::drop_tail(QueueLimit::Packets(100));
     let plan = Plan::new(&[("S-R", LinkConfig { queue, ..link(10.0, 20.0) }, link(10.0, 20.0))]);
     let mut simulation = plan.simulation();
     let mut config = tcp(&plan, TcpVariant::Cubic, "S", "R", "tcp");

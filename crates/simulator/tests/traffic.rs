@@ -16,7 +16,7 @@ use world::{Plan, at, link, tcp};
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
 fn path(mbps: f64, loss: f64) -> Plan {
-    let queue = QueueConfig::DropTail { limit: QueueLimit::Packets(50), ns2_compat: true };
+    let queue = QueueConfig::drop_tail(QueueLimit::Packets(50));
     let forward = LinkConfig { queue, loss: LossModel::Bernoulli(loss), ..link(mbps, 25.0) };
     Plan::new(&[("S-R", forward.clone(), forward)])
 }

@@ -34,7 +34,7 @@ fn changes(changes: Vec<LinkChange>) -> LinkVariation {
 
 /// One link of 10 Mbit/s, 10 ms and room for 30 packets, of which one direction varies.
 fn one_link(variation: LinkVariation) -> Plan {
-    let queue = QueueConfig::DropTail { limit: QueueLimit::Packets(30), ns2_compat: true };
+    let queue = QueueConfig::drop_tail(QueueLimit::Packets(30));
     let mut plan = Plan::new(&[("S-R", LinkConfig { queue, ..link(10.0, 10.0) }, link(10.0, 10.0))]);
     let id = plan.link("S-R");
     plan.network.vary_link(id, variation).unwrap();
@@ -81,7 +81,7 @@ fn the_round_trip_follows_the_delay() {
     let mut simulation = plan.simulation();
     let mut config = tcp(&plan, TcpVariant::Sack, "S", "R", "tcp");
     config.options.window = 10;
-    let ack_bytes = f64::from(config.options.header_size.as_bytes());
+    let ack_bytes = f64::from(config.options.ack_size.as_bytes());
     let flow = simulation.add_tcp(config).unwrap();
     for (from, to, delay_s) in [(5.0, 19.0, 0.01), (25.0, 39.0, 0.09), (45.0, 59.0, 0.04)] {
         let measured = throughput(&mut simulation, flow, from, to);

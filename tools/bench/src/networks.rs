@@ -32,10 +32,7 @@ fn link(rate: Rate, delay_ms: u64, queue: QueueConfig) -> LinkConfig {
 /// access links of 1 Gbit/s and 5 ms. The same as `validation/dumbbell.tcl` for ns-2.
 pub(crate) fn dumbbell(connections: u32, mbps: f64) -> Result<Simulation> {
     let bottleneck = Rate::from_mbps(mbps);
-    let queue = QueueConfig::DropTail {
-        limit: QueueLimit::Bytes((bottleneck.as_bytes_per_s() * 0.1) as u64),
-        ns2_compat: true,
-    };
+    let queue = QueueConfig::drop_tail(QueueLimit::Bytes((bottleneck.as_bytes_per_s() * 0.1) as u64));
     let access = link(Rate::from_mbps(1000.0), 5, QueueConfig::default());
     let shared = link(bottleneck, 40, queue);
     let mut network = Network::new();

@@ -1,6 +1,8 @@
 //! How a table of a scenario file is described: the one list that the reader, the schema, the
 //! override paths and the documentation come from.
 
+use layercast_core::option::OptionSpec;
+
 use super::nearest::nearest;
 
 /// A kind of table.
@@ -15,7 +17,9 @@ pub struct TableSpec {
     /// The key whose value decides what the other keys mean, if there is one. A table that states
     /// another choice than its defaults takes nothing else from them.
     pub choice: Option<&'static str>,
-    /// Its keys.
+    /// Its keys that are options of what it describes, if there are such.
+    pub options: Option<fn() -> &'static [Field]>,
+    /// Its other keys.
     pub fields: &'static [Field],
 }
 
@@ -88,8 +92,6 @@ pub enum FieldKind {
     SizeDistribution,
     /// A time, or a distribution that it is drawn from.
     TimeDistribution,
-    /// The limit of a queue.
-    Limit,
     /// The two ends of a range of spans.
     Range,
     /// A list of measurement windows.
@@ -120,10 +122,23 @@ pub enum FieldKind {
     Outages,
     /// A list of tables.
     TableList(&'static TableSpec),
+    /// An option of what the table describes, as its choices declare it; at least one does.
+    Option(&'static [OptionOf]),
     /// A table.
     Table(&'static TableSpec),
     /// Tables under names.
     Tables(&'static TableSpec),
+}
+
+/// An option as one choice of a table declares it, such as one kind of queue.
+#[derive(Debug)]
+pub struct OptionOf {
+    /// The choice; none if the table has none.
+    pub choice: Option<&'static str>,
+    /// The profile whose default it shows, if the choice has profiles.
+    pub profile: Option<&'static str>,
+    /// The declaration.
+    pub spec: OptionSpec,
 }
 
 /// The table form of a range that a value is drawn from.
@@ -132,6 +147,7 @@ pub const UNIFORM: TableSpec = TableSpec {
     doc: "A value drawn anew in each replication, or as often as its key says.",
     example: "{ uniform = [\"5 ms\", \"6 ms\"] }",
     choice: None,
+    options: None,
     fields: &[Field {
         key: "uniform",
         kind: FieldKind::Range,
@@ -146,6 +162,7 @@ pub const LOSS: TableSpec = TableSpec {
     doc: "What a link loses beside its queues, for each direction.",
     example: "{ forward = 0.01, backward = 0.0 }",
     choice: None,
+    options: None,
     fields: &[
         Field {
             key: "forward",
@@ -165,7 +182,12 @@ pub const LOSS: TableSpec = TableSpec {
 impl TableSpec {
     /// The description of a key.
     pub fn field(&self, key: &str) -> Option<&'static Field> {
-        self.fields.iter().find(|field| field.key == key)
+        self.fields().find(|field| field.key == key)
+    }
+
+    /// All keys with their descriptions, in order.
+    pub fn fields(&self) -> impl Iterator<Item = &'static Field> {
+        self.fields.iter().chain(self.options.map_or(&[][..], |options| options()))
     }
 
     /// The known key most like another one.
@@ -175,7 +197,7 @@ impl TableSpec {
 
     /// All keys, in order.
     pub fn keys(&self) -> impl Iterator<Item = &'static str> {
-        self.fields.iter().map(|field| field.key)
+        self.fields().map(|field| field.key)
     }
 }
 
@@ -223,7 +245,6 @@ impl FieldKind {
             FieldKind::TimeDistribution => {
                 "a time above zero such as \"1 s\", or a distribution such as { distribution = \"exponential\", mean = \"1 s\" }"
             }
-            FieldKind::Limit => "\"unlimited\", \"45000 bytes\" or \"50 packets\"",
             FieldKind::Range => "two times, such as [\"0 s\", \"20 s\"]",
             FieldKind::Windows => "a list such as [[\"30 s\", \"end\"], [\"10 s\", \"300 s\"]]",
             FieldKind::Node => "the name of a node",
@@ -241,6 +262,11 @@ impl FieldKind {
             FieldKind::Quantities => "a list of quantities, such as [\"queue_packets\", \"queue_bytes\"]",
             FieldKind::Outages => {
                 "a list of rising times without overlap, such as [[\"10 s\", \"12 s\"], [\"20 s\", \"21 s\"]]"
+            }
+            FieldKind::Option(choices) => {
+                let mut takes: Vec<String> = choices.iter().map(|option| option.spec.takes()).collect();
+                takes.dedup();
+                return takes.join("; ");
             }
             FieldKind::TableList(spec) => return format!("a list such as [{}]", spec.example),
             FieldKind::Table(spec) => return format!("a table such as {}", spec.example),

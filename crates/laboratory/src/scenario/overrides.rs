@@ -93,7 +93,7 @@ impl Finder<'_> {
         segments: &[Segment<'_>],
     ) -> Result<Vec<String>, Box<Problem>> {
         let Some((first, rest)) = segments.split_first() else { return Ok(Vec::new()) };
-        let field = spec.fields.iter().find(|field| same_name(field.key, first.text));
+        let field = spec.fields().find(|field| same_name(field.key, first.text));
         let Some(field) = field else { return self.find_option(node, spec, path, *first, rest) };
         let below = node.and_then(|node| node.get(field.key));
         let below_path = join(path, field.key);

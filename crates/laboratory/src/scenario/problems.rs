@@ -61,6 +61,11 @@ impl Problems {
         self.found.len()
     }
 
+    /// Forgets all but the first so many.
+    pub(super) fn truncate(&mut self, count: usize) {
+        self.found.truncate(count);
+    }
+
     /// Whether there is none.
     pub(super) fn is_empty(&self) -> bool {
         self.found.is_empty()

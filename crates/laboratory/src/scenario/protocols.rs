@@ -6,7 +6,7 @@ use std::fmt;
 use layercast_core::family::{AnyProtocol, Family};
 use layercast_core::option::{OptionError, OptionSpec, RawValue};
 use layercast_core::session::Requirements;
-use layercast_simulator::tcp::{TcpProfile, TcpVariant};
+use layercast_simulator::tcp::TcpVariant;
 
 use super::flow_gauges::FlowGauges;
 
@@ -26,8 +26,9 @@ const fn flow_protocols() -> [&'static str; TcpVariant::NAMES.len() + 1] {
 /// The flow that is not a TCP.
 pub const UDP: &str = "udp";
 
-/// The sets of TCP defaults that a flow may name.
-pub const TCP_PROFILES: &[&str] = &TcpProfile::NAMES;
+/// The keys of a flow that `udp` uses.
+pub const UDP_KEYS: [&str; 10] =
+    ["protocol", "from", "to", "count", "start", "stop", "packet_size", "rate", "on", "off"];
 
 /// The multicast protocols that sessions may name: those of a family.
 #[derive(Clone, Debug)]

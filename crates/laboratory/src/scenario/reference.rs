@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::field::{Absent, FieldKind, TableSpec};
 use super::tables::ALL;
+use super::tables::options::OptionGroup;
 
 /// All tables of a scenario file as Markdown, in the order of [`ALL`].
 pub fn markdown() -> String {
@@ -15,13 +16,33 @@ pub fn markdown() -> String {
     text
 }
 
+/// The options of a choice as Markdown, with a column of defaults for each profile.
+pub fn option_table(groups: &[OptionGroup]) -> String {
+    let Some(first) = groups.first() else { return String::new() };
+    let mut text = String::from("| option | takes |");
+    for group in groups {
+        let profile = group.profile.map_or(String::new(), |profile| format!(" of `{profile}`"));
+        text.push_str(&format!(" default{profile} |"));
+    }
+    text.push_str(" meaning |\n| --- | --- |");
+    text.push_str(&" --- |".repeat(groups.len() + 1));
+    for (at, spec) in first.specs.iter().enumerate() {
+        // All profiles have the same options in the same order.
+        let defaults = groups.iter().filter_map(|group| group.specs.get(at));
+        let defaults: String = defaults.map(|spec| format!(" {} |", spec.default)).collect();
+        text.push_str(&format!("\n| `{}` | {} |{defaults} {} |", spec.name, spec.takes(), spec.doc));
+    }
+    text.push('\n');
+    text
+}
+
 fn write_table(text: &mut String, spec: &TableSpec) -> std::fmt::Result {
     writeln!(text, "### {}\n\n{}\n", spec.name, spec.doc)?;
     if !spec.example.is_empty() {
         writeln!(text, "Example: `{}`\n", spec.example)?;
     }
     writeln!(text, "| key | takes | if absent | meaning |\n| --- | --- | --- | --- |")?;
-    for field in spec.fields {
+    for field in spec.fields() {
         let absent = match field.absent {
             Absent::Required => "required".to_owned(),
             Absent::Default(value) => format!("`{value}`"),

@@ -1,5 +1,6 @@
 //! The JSON schema of scenario files, for editors and other tools.
 
+use layercast_core::option::{AUTOMATIC, BY_PROFILE, Kind, OptionSpec};
 use serde_json::{Map, Value, json};
 
 use super::field::{Absent, Field, FieldKind, TableSpec};
@@ -48,7 +49,7 @@ impl<'c> Names<'c> {
 /// file and tables without defaults can insist on them.
 fn table(spec: &TableSpec, names: &Names<'_>, has_defaults: bool) -> Value {
     let properties: Map<String, Value> =
-        spec.fields.iter().map(|field| (field.key.to_owned(), property(field, names))).collect();
+        spec.fields().map(|field| (field.key.to_owned(), property(field, names))).collect();
     let mut schema = json!({
         "type": "object",
         "description": spec.doc,
@@ -56,7 +57,7 @@ fn table(spec: &TableSpec, names: &Names<'_>, has_defaults: bool) -> Value {
         "additionalProperties": false,
     });
     let required: Vec<&str> =
-        spec.fields.iter().filter(|field| field.absent == Absent::Required).map(|field| field.key).collect();
+        spec.fields().filter(|field| field.absent == Absent::Required).map(|field| field.key).collect();
     if !has_defaults && !required.is_empty() {
         schema["required"] = json!(required);
     }
@@ -83,12 +84,17 @@ fn default(kind: &FieldKind, text: &str) -> Value {
         | FieldKind::Loss
         | FieldKind::DirectionLoss
         | FieldKind::Chance
-        | FieldKind::Probability => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
+        | FieldKind::Probability
+        | FieldKind::Option(_) => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
         _ => json!(text),
     }
 }
 
 const NUMBER: &str = "[0-9][0-9_]*(\\.[0-9]+)?([eE][+-]?[0-9]+)?";
+
+const TIME_UNITS: &str = "ns|us|µs|ms|s|min|h";
+const RATE_UNITS: &str = "bit/s|kbit/s|Mbit/s|Gbit/s";
+const SIZE_UNITS: &str = "bytes|byte|B|kB|MB";
 
 /// Text that is a number and a unit.
 fn quantity(units: &str) -> Value {
@@ -100,8 +106,8 @@ fn reference(spec: &TableSpec) -> Value {
 }
 
 fn kind(kind: &FieldKind, names: &Names<'_>) -> Value {
-    let span = || quantity("ns|us|µs|ms|s|min|h");
-    let rate = || quantity("bit/s|kbit/s|Mbit/s|Gbit/s");
+    let span = || quantity(TIME_UNITS);
+    let rate = || quantity(RATE_UNITS);
     let nodes = || json!({"type": "array", "items": {"type": "string"}, "minItems": 1});
     match kind {
         FieldKind::Text => json!({"type": "string", "minLength": 1}),
@@ -114,7 +120,7 @@ fn kind(kind: &FieldKind, names: &Names<'_>) -> Value {
         FieldKind::Rate => rate(),
         FieldKind::Rates => json!({"type": "array", "items": rate(), "minItems": 1}),
         FieldKind::Factor => json!({"type": "number", "exclusiveMinimum": 1}),
-        FieldKind::Size => quantity("bytes|byte|B|kB|MB"),
+        FieldKind::Size => quantity(SIZE_UNITS),
         FieldKind::Probability => json!({"type": "number", "minimum": 0, "exclusiveMaximum": 1}),
         FieldKind::Chance => json!({"type": "number", "minimum": 0, "maximum": 1}),
         FieldKind::Share => json!({"type": "number", "exclusiveMinimum": 0, "maximum": 1}),
@@ -126,7 +132,7 @@ fn kind(kind: &FieldKind, names: &Names<'_>) -> Value {
             json!({"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1})
         }
         FieldKind::SizeDistribution => {
-            json!({"anyOf": [quantity("bytes|byte|B|kB|MB"), reference(&super::tables::SIZE_DISTRIBUTION)]})
+            json!({"anyOf": [quantity(SIZE_UNITS), reference(&super::tables::SIZE_DISTRIBUTION)]})
         }
         FieldKind::TimeDistribution => {
             json!({"anyOf": [span(), reference(&super::tables::TIME_DISTRIBUTION)]})
@@ -138,10 +144,7 @@ fn kind(kind: &FieldKind, names: &Names<'_>) -> Value {
         FieldKind::Loss => {
             json!({"anyOf": [{"type": "number", "minimum": 0, "exclusiveMaximum": 1}, reference(&super::field::LOSS)]})
         }
-        FieldKind::Limit => {
-            let units = "packets?|bytes|byte|B|kB|MB";
-            json!({"type": "string", "pattern": format!("^ *(unlimited|{NUMBER} *({units})) *$")})
-        }
+        FieldKind::Option(options) => any_of(options.iter().map(|option| self::option(&option.spec))),
         FieldKind::Range => json!({"type": "array", "items": span(), "minItems": 2, "maxItems": 2}),
         FieldKind::Windows => {
             let end = json!({"anyOf": [{"const": "end"}, span()]});
@@ -173,5 +176,57 @@ fn kind(kind: &FieldKind, names: &Names<'_>) -> Value {
         FieldKind::TableList(spec) => json!({"type": "array", "items": reference(spec), "minItems": 1}),
         FieldKind::Table(spec) => reference(spec),
         FieldKind::Tables(spec) => json!({"type": "object", "additionalProperties": reference(spec)}),
+    }
+}
+
+/// The schema of an option.
+fn option(spec: &OptionSpec) -> Value {
+    let mut schema = option_kind(&spec.kind);
+    if let (Some(bounds), Kind::Number | Kind::Count | Kind::Automatic(Kind::Number | Kind::Count)) =
+        (&spec.bounds, spec.kind)
+    {
+        let limit = |text: &str| serde_json::from_str(text).unwrap_or(Value::Null);
+        let number = match schema.get_mut("anyOf") {
+            Some(kinds) => &mut kinds[0],
+            None => &mut schema,
+        };
+        number[if bounds.is_above { "exclusiveMinimum" } else { "minimum" }] = limit(&bounds.low);
+        if let Some(high) = &bounds.high {
+            number["maximum"] = limit(high);
+        }
+    }
+    schema
+}
+
+fn option_kind(kind: &Kind) -> Value {
+    match kind {
+        Kind::Number => json!({"type": "number"}),
+        Kind::Count => json!({"type": "integer", "minimum": 0}),
+        Kind::Flag => json!({"type": "boolean"}),
+        Kind::Duration => quantity(TIME_UNITS),
+        Kind::Rate => quantity(RATE_UNITS),
+        Kind::Size => quantity(SIZE_UNITS),
+        Kind::Numbers => json!({"type": ["number", "string"]}),
+        Kind::Choice(names) => json!({"enum": names}),
+        Kind::OwnChoice(names) => any_of([json!({"enum": names}), json!({"const": BY_PROFILE})]),
+        Kind::Automatic(kind) => any_of([option_kind(kind), json!({"const": AUTOMATIC})]),
+        Kind::Format { pattern, .. } => json!({"type": "string", "pattern": format!("^ *({pattern}) *$")}),
+    }
+}
+
+/// What fits one of several schemas.
+fn any_of(schemas: impl IntoIterator<Item = Value>) -> Value {
+    let mut distinct: Vec<Value> = Vec::new();
+    for schema in schemas {
+        if !distinct.contains(&schema) {
+            distinct.push(schema);
+        }
+    }
+    match distinct.pop() {
+        Some(only) if distinct.is_empty() => only,
+        last => {
+            distinct.extend(last);
+            json!({"anyOf": distinct})
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Every table of a scenario file and its keys.
 
+use std::sync::LazyLock;
+
 use layercast_core::layers::MAX_LAYERS;
 
 pub use self::distributions::{SIZE_DISTRIBUTION, TIME_DISTRIBUTION};
@@ -8,11 +10,12 @@ pub use self::links::{CHANGE, LINK, LOSS_MODEL};
 pub use self::queues::QUEUE;
 pub use self::routers::ROUTERS;
 use super::field::{Absent, Field, FieldKind, LOSS, TableSpec, UNIFORM};
-use super::protocols::{FLOW_PROTOCOLS, TCP_PROFILES};
+use super::protocols::FLOW_PROTOCOLS;
 
 mod distributions;
 mod edges;
 mod links;
+pub mod options;
 mod queues;
 mod routers;
 
@@ -22,7 +25,6 @@ const fn field(key: &'static str, kind: FieldKind, absent: Absent, doc: &'static
 
 const REQUIRED: Absent = Absent::Required;
 const ZERO: Absent = Absent::Default("0 s");
-const PROFILE: Absent = Absent::Means("the profile's");
 const NONE: Absent = Absent::Means("none");
 const END: Absent = Absent::Means("the end of the run");
 const BY_SCHEME: Absent = Absent::Means("as the scheme needs");
@@ -33,6 +35,7 @@ pub const SCENARIO: TableSpec = TableSpec {
     doc: "The top of the file.",
     example: "",
     choice: None,
+    options: None,
     fields: &[
         field("name", FieldKind::Text, REQUIRED, "What the experiment is called in tables and reports."),
         field("description", FieldKind::Text, NONE, "What it shows."),
@@ -102,6 +105,7 @@ pub const DEFAULTS: TableSpec = TableSpec {
           `options` and `loss` are taken over key by key, all else as a whole.",
     example: "{ link = { rate = \"100 Mbit/s\" } }",
     choice: None,
+    options: None,
     fields: &[
         field("link", FieldKind::Table(&LINK), NONE, "For each link."),
         field("session", FieldKind::Table(&SESSION), NONE, "For each session."),
@@ -122,6 +126,7 @@ pub const SESSION: TableSpec = TableSpec {
           there are several at a node.",
     example: "{ protocol = \"elm\", source = \"S\", receivers = [\"R1\"] }",
     choice: None,
+    options: None,
     fields: &[
         field("protocol", FieldKind::Protocol, REQUIRED, "The protocol of the source and all receivers."),
         field("source", FieldKind::Node, REQUIRED, "The node of the source."),
@@ -187,6 +192,7 @@ pub const LAYERS: TableSpec = TableSpec {
           `link` and `count`, `explicit` needs `rates`, `fractions` needs `capacities` and `fractions`.",
     example: "{ scheme = \"doubling\", base = \"128 kbit/s\", count = 7 }",
     choice: Some("scheme"),
+    options: None,
     fields: &[
         field(
             "scheme",
@@ -236,18 +242,13 @@ pub const FLOW: TableSpec = TableSpec {
           Their names are made as those of sessions.",
     example: "{ protocol = \"tcp-sack\", from = \"S\", to = \"R1\" }",
     choice: None,
+    options: Some(flow_options),
     fields: &[
         field(
             "protocol",
             FieldKind::Choice(FLOW_PROTOCOLS),
             REQUIRED,
             "Which TCP, or `udp`: packets at a constant rate.",
-        ),
-        field(
-            "profile",
-            FieldKind::Choice(TCP_PROFILES),
-            Absent::Default("ns2"),
-            "Where its defaults come from; `ns2-2004` is ns-2 before 18 October 2004.",
         ),
         field(
             "from",
@@ -264,38 +265,6 @@ pub const FLOW: TableSpec = TableSpec {
         ),
         field("start", FieldKind::Draw, ZERO, "When a flow starts, drawn for each flow."),
         field("stop", FieldKind::Duration, END, "When the flows stop."),
-        field("packet_size", FieldKind::Size, Absent::Default("1000 bytes"), "Data packets on the wire."),
-        field("ack_size", FieldKind::Size, PROFILE, "Acknowledgements on the wire."),
-        field("window", FieldKind::Count(1, u32::MAX), PROFILE, "The limit of the window in packets."),
-        field("min_rto", FieldKind::Duration, PROFILE, "The smallest retransmission timeout."),
-        field("initial_rto", FieldKind::Period, PROFILE, "The timeout before the first measurement."),
-        field("tick", FieldKind::Period, PROFILE, "The granularity of the retransmission timer."),
-        field("delayed_ack", FieldKind::Flag, PROFILE, "Acknowledge every second packet only."),
-        field(
-            "limited_transmit",
-            FieldKind::Flag,
-            PROFILE,
-            "Whether the first two duplicate acknowledgements each release a new packet.",
-        ),
-        field(
-            "overhead",
-            FieldKind::Duration,
-            ZERO,
-            "Senders wait for a random time below this before they use their window; about a packet's time \
-             on the bottleneck breaks the rhythm of equal flows.",
-        ),
-        field(
-            "max_burst",
-            FieldKind::Count(0, u32::MAX),
-            Absent::Default("0"),
-            "At most so many packets answer one acknowledgement; 0 for no limit.",
-        ),
-        field(
-            "ecn",
-            FieldKind::Flag,
-            Absent::Default("false"),
-            "Whether data asks queues for marks in place of drops, and senders answer them.",
-        ),
         field(
             "size",
             FieldKind::SizeDistribution,
@@ -332,6 +301,11 @@ pub const FLOW: TableSpec = TableSpec {
     ],
 };
 
+fn flow_options() -> &'static [Field] {
+    static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| options::fields(options::tcp_options()));
+    &FIELDS
+}
+
 /// What a paper says of a flow or group.
 pub const PAPER: TableSpec = TableSpec {
     name: "paper",
@@ -339,6 +313,7 @@ pub const PAPER: TableSpec = TableSpec {
           and `\"> 300\"` say how exactly it does.",
     example: "{ throughput_kbps = 783, level_changes = \"about 12\" }",
     choice: None,
+    options: None,
     fields: &[
         field("throughput_kbps", FieldKind::Told, NONE, "Mean throughput of a flow in kbit/s."),
         field("loss_rate", FieldKind::Told, NONE, "Lost over sent, of a flow."),
@@ -360,6 +335,7 @@ pub const PROBE: TableSpec = TableSpec {
           in front; what gauges count is kept as the increase since the last look.",
     example: "{ of = \"link G1-G2\", what = [\"queue_packets\"], every = \"10 ms\" }",
     choice: None,
+    options: None,
     fields: &[
         field("of", FieldKind::Subject, REQUIRED, "A link in the direction of its name, or a flow."),
         field("what", FieldKind::Quantities, REQUIRED, "What is kept."),

@@ -42,7 +42,7 @@ pub(crate) fn link(mbps: f64, delay_ms: f64, packets: u32, loss: f64) -> LinkCon
     LinkConfig {
         rate: Rate::from_mbps(mbps),
         delay: Duration::from_secs_f64(delay_ms / 1e3),
-        queue: QueueConfig::DropTail { limit: QueueLimit::Packets(packets), ns2_compat: true },
+        queue: QueueConfig::drop_tail(QueueLimit::Packets(packets)),
         loss: if loss > 0.0 { LossModel::Bernoulli(loss) } else { LossModel::None },
         loss_place: LossPlace::BeforeQueue,
         loss_marks: false,

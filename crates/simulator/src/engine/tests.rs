@@ -8,8 +8,8 @@ use crate::link::LinkConfig;
 use crate::loss::{LossModel, LossPlace, PeriodicLoss};
 use crate::measure::LinkCounters;
 use crate::queue::{
-    CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, PieConfig, QueueConfig, QueueLimit, RedConfig,
-    RedVictim, RedWeight, RemConfig,
+    CoDelConfig, DropTailConfig, DualPi2Config, FairConfig, FqCoDelConfig, PieConfig, QueueConfig,
+    QueueLimit, RedConfig, RedVictim, RedWeight, RemConfig,
 };
 use crate::tcp::Segment;
 
@@ -80,7 +80,7 @@ fn golden_store_and_forward() {
 
 #[test]
 fn golden_queue_limits() {
-    let drop_tail = |limit| QueueConfig::DropTail { limit, ns2_compat: true };
+    let drop_tail = |limit| QueueConfig::drop_tail(limit);
     let out_of_reach = |packets| RedConfig {
         limit: Some(QueueLimit::Packets(packets)),
         min_threshold: Some(1000.0),
@@ -185,7 +185,7 @@ proptest! {
             at += gap;
             (Time::from_ns(at), bytes)
         }).collect();
-        let queue = QueueConfig::DropTail { limit, ns2_compat };
+        let queue = QueueConfig::DropTail(DropTailConfig { limit, ns2_compat, drop_front: false });
         let (expected, dropped, integral) = by_hand(&offers, 2, delay, (limit, ns2_compat));
         let mut engine = one_link(Rate::from_mbps(4000.0), Duration::from_ns(delay), queue);
         let (arrived, counters) = carry(&mut engine, &offers);
@@ -234,7 +234,11 @@ fn managed() -> Vec<QueueConfig> {
             limit,
             ..PieConfig::default()
         }),
-        QueueConfig::DropFront { limit: QueueLimit::Bytes(9000), ns2_compat: false },
+        QueueConfig::DropTail(DropTailConfig {
+            limit: QueueLimit::Bytes(9000),
+            ns2_compat: false,
+            drop_front: true,
+        }),
         QueueConfig::FqCoDel(FqCoDelConfig {
             target: Duration::from_us(5),
             interval: Duration::from_us(50),

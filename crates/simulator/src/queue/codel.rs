@@ -1,38 +1,29 @@
 //! CoDel, controlled delay (RFC 8289): packets are dropped on departure, at an increasing rate while their
 //! sojourn time stays above a target.
 
-use layercast_core::units::{Duration, Time};
+use layercast_core::option::Above;
+use layercast_core::options;
+use layercast_core::units::{Duration, Size, Time};
 
 use super::fifo::Fifo;
 use super::{QueueContext, QueueLimit};
 use crate::packet::PacketCopy;
 
-/// CoDel's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CoDelConfig {
-    /// How much it holds; what does not fit is dropped on arrival.
-    pub limit: QueueLimit,
-    /// The wait that is acceptable in the long run.
-    pub target: Duration,
-    /// How long the wait may stay above the target before the first drop: about the longest
-    /// round-trip time of the flows.
-    pub interval: Duration,
-    /// With no more bytes than this left behind it, a packet is not dropped: the largest packet.
-    pub max_packet_bytes: u32,
-    /// Mark packets that take marks instead of dropping them.
-    pub ecn: bool,
-}
-
-impl Default for CoDelConfig {
-    /// RFC 8289, sections 4.3 and 4.4; no limit.
-    fn default() -> CoDelConfig {
-        CoDelConfig {
-            limit: QueueLimit::Unlimited,
-            target: Duration::from_ms(5),
-            interval: Duration::from_ms(100),
-            max_packet_bytes: 1500,
-            ecn: false,
-        }
+options! {
+    /// CoDel's parameters; the defaults are those of RFC 8289, sections 4.3 and 4.4.
+    #[derive(Copy)]
+    pub struct CoDelConfig {
+        /// How much it holds; what does not fit is dropped on arrival.
+        limit: QueueLimit = QueueLimit::Unlimited;
+        /// The wait that is acceptable in the long run.
+        target: Duration = Duration::from_ms(5), Above(Duration::ZERO);
+        /// How long the wait may stay above the target before the first drop; about the longest
+        /// round-trip time of the flows.
+        interval: Duration = Duration::from_ms(100), Above(Duration::ZERO);
+        /// With no more than this left behind it, a packet is not dropped: the largest packet.
+        max_packet: Size = Size::from_bytes(1500), Above(Size::from_bytes(0));
+        /// Mark ECN-capable packets instead of dropping them.
+        ecn: bool = false;
     }
 }
 
@@ -58,7 +49,7 @@ impl CoDel {
         CoDel {
             target: config.target,
             interval: config.interval,
-            max_packet_bytes: u64::from(config.max_packet_bytes),
+            max_packet_bytes: u64::from(config.max_packet.as_bytes()),
             ecn: config.ecn,
             first_above: None,
             dropping: false,

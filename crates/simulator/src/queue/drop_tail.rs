@@ -2,8 +2,25 @@
 
 use std::collections::VecDeque;
 
+use layercast_core::options;
+
 use super::{QueueContext, QueueLimit};
 use crate::packet::PacketCopy;
+
+options! {
+    /// The parameters of a plain queue: first in, first out.
+    #[derive(Copy)]
+    pub struct DropTailConfig {
+        /// How much it holds.
+        limit: QueueLimit = QueueLimit::Unlimited;
+        /// Count as ns-2 does: an arrival is dropped when the queue with it would reach the limit, so
+        /// one packet (or byte) less waits than the limit says. Otherwise when it would exceed the limit.
+        ns2_compat: bool = true;
+        /// An arrival that does not fit takes the place of the first that waits, or of as many as it
+        /// needs, instead of being dropped.
+        drop_front: bool = false;
+    }
+}
 
 /// A drop-tail queue. It has no stamps and no clock, so that it costs as little as it can.
 #[derive(Debug)]

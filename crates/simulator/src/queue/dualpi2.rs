@@ -2,6 +2,8 @@
 //! in a short queue of their own and are marked often; the others are dropped, or marked, with the
 //! square of the same probability, so that both kinds of sender get about the same.
 
+use layercast_core::option::Above;
+use layercast_core::options;
 use layercast_core::units::{Duration, Rate, Time};
 
 use super::fifo::Fifo;
@@ -9,44 +11,30 @@ use super::ticker::Ticker;
 use super::{QueueContext, QueueLimit};
 use crate::packet::PacketCopy;
 
-/// DualPI2's parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DualPi2Config {
-    /// How much both queues hold together. `None` is what the link sends in 250 ms.
-    pub limit: Option<QueueLimit>,
-    /// The delay of the classic queue that is aimed at.
-    pub target: Duration,
-    /// The time between two updates of the probability.
-    pub update: Duration,
-    /// The weight of the distance from the target at an update, per second.
-    pub alpha: f64,
-    /// The weight of the delay's change at an update, per second.
-    pub beta: f64,
-    /// How many times the base probability the low-delay queue is marked with: k of the RFC.
-    pub coupling: f64,
-    /// The wait in the low-delay queue from which its packets are marked, whatever the controller
-    /// says.
-    pub ramp_start: Duration,
-    /// By how much longer a wait marks all of them.
-    pub ramp_range: Duration,
-    /// How many packets of the low-delay queue go for one of the classic queue while both wait.
-    pub low_delay_weight: u32,
-}
-
-impl Default for DualPi2Config {
-    /// RFC 9332, appendix A.1, with the constants that are stated for an update each 16 ms.
-    fn default() -> DualPi2Config {
-        DualPi2Config {
-            limit: None,
-            target: Duration::from_ms(15),
-            update: Duration::from_ms(16),
-            alpha: 0.16,
-            beta: 3.2,
-            coupling: 2.0,
-            ramp_start: Duration::from_us(800),
-            ramp_range: Duration::from_us(400),
-            low_delay_weight: 15,
-        }
+options! {
+    /// DualPI2's parameters; the defaults are those of RFC 9332, appendix A.1, with the constants that
+    /// are stated for an update each 16 ms.
+    #[derive(Copy)]
+    pub struct DualPi2Config {
+        /// How much both queues hold together; automatic is what the link sends in 250 ms.
+        limit: Option<QueueLimit> = None;
+        /// The delay of the classic queue that is aimed at.
+        target: Duration = Duration::from_ms(15), Above(Duration::ZERO);
+        /// The time between two updates of the probability.
+        update: Duration = Duration::from_ms(16), Above(Duration::ZERO);
+        /// The weight of the distance from the target at an update, per second.
+        alpha: f64 = 0.16, Above(0.0);
+        /// The weight of the delay's change at an update, per second.
+        beta: f64 = 3.2, Above(0.0);
+        /// How many times the base probability scalable packets are marked with (k of the RFC); the
+        /// others get its square.
+        coupling: f64 = 2.0, Above(0.0);
+        /// The wait from which scalable packets are marked, whatever the controller says.
+        ramp_start: Duration = Duration::from_us(800);
+        /// By how much longer a wait marks all scalable packets.
+        ramp_range: Duration = Duration::from_us(400);
+        /// How many scalable packets go for one of the others while both wait.
+        low_delay_weight: u32 = 15, 1;
     }
 }
 

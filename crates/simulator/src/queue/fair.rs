@@ -4,26 +4,23 @@
 
 use std::collections::VecDeque;
 
+use layercast_core::option::Above;
+use layercast_core::options;
 use layercast_core::units::Size;
 
 use super::flows::FlowQueues;
 use super::{QueueContext, QueueLimit};
 use crate::packet::PacketCopy;
 
-/// The parameters of fair queueing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FairConfig {
-    /// How much all queues hold together. When it is exceeded, the last packet of the longest queue
-    /// goes.
-    pub limit: QueueLimit,
-    /// What each flow may send in a round.
-    pub quantum: Size,
-}
-
-impl Default for FairConfig {
-    /// No limit, and rounds of one large packet.
-    fn default() -> FairConfig {
-        FairConfig { limit: QueueLimit::Unlimited, quantum: Size::from_bytes(1500) }
+options! {
+    /// The parameters of fair queueing; the defaults are no limit, and rounds of one large packet.
+    #[derive(Copy)]
+    pub struct FairConfig {
+        /// How much all queues hold together. When it is exceeded, the last packet of the longest queue
+        /// is dropped.
+        limit: QueueLimit = QueueLimit::Unlimited;
+        /// What each flow may send in a round.
+        quantum: Size = Size::from_bytes(1500), Above(Size::from_bytes(0));
     }
 }
 

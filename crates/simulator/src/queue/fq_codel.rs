@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 
+use layercast_core::option::Above;
+use layercast_core::options;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Size};
 
@@ -11,37 +13,24 @@ use super::flows::FlowQueues;
 use super::{QueueContext, QueueLimit};
 use crate::packet::PacketCopy;
 
-/// FQ-CoDel's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FqCoDelConfig {
-    /// How much all queues hold together. What exceeds it is dropped from the longest one.
-    pub limit: QueueLimit,
-    /// How many queues there are.
-    pub queues: u32,
-    /// What a queue may send before it is another's turn.
-    pub quantum: Size,
-    /// The wait in a queue that is acceptable in the long run.
-    pub target: Duration,
-    /// How long the wait in a queue may stay above the target before the first drop.
-    pub interval: Duration,
-    /// With no more bytes than this left behind it in its queue, a packet is not dropped.
-    pub max_packet_bytes: u32,
-    /// Mark packets that take marks instead of dropping them.
-    pub ecn: bool,
-}
-
-impl Default for FqCoDelConfig {
-    /// RFC 8290, section 5.2.
-    fn default() -> FqCoDelConfig {
-        FqCoDelConfig {
-            limit: QueueLimit::Packets(10_240),
-            queues: 1024,
-            quantum: Size::from_bytes(1514),
-            target: Duration::from_ms(5),
-            interval: Duration::from_ms(100),
-            max_packet_bytes: 1500,
-            ecn: true,
-        }
+options! {
+    /// FQ-CoDel's parameters; the defaults are those of RFC 8290, section 5.2.
+    #[derive(Copy)]
+    pub struct FqCoDelConfig {
+        /// How much all queues hold together. What exceeds it is dropped from the longest one.
+        limit: QueueLimit = QueueLimit::Packets(10_240);
+        /// How many queues flows are hashed into.
+        queues: u32 = 1024, 1 => 65_536;
+        /// What a queue may send before it is another's turn.
+        quantum: Size = Size::from_bytes(1514), Above(Size::from_bytes(0));
+        /// The wait in a queue that is acceptable in the long run.
+        target: Duration = Duration::from_ms(5), Above(Duration::ZERO);
+        /// How long the wait in a queue may stay above the target before the first drop.
+        interval: Duration = Duration::from_ms(100), Above(Duration::ZERO);
+        /// With no more than this left behind it in its queue, a packet is not dropped.
+        max_packet: Size = Size::from_bytes(1500), Above(Size::from_bytes(0));
+        /// Mark ECN-capable packets instead of dropping them.
+        ecn: bool = true;
     }
 }
 
@@ -70,7 +59,7 @@ impl FqCoDelQueue {
             limit: QueueLimit::Unlimited,
             target: config.target,
             interval: config.interval,
-            max_packet_bytes: config.max_packet_bytes,
+            max_packet: config.max_packet,
             ecn: config.ecn,
         };
         FqCoDelQueue {

@@ -1,6 +1,8 @@
 //! PIE, the proportional integral controller, enhanced (RFC 8033): arrivals are dropped with a
 //! probability that follows the delay of the queue and its trend.
 
+use layercast_core::option::Above;
+use layercast_core::options;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Size};
 
@@ -9,40 +11,26 @@ use super::ticker::Ticker;
 use super::{QueueContext, QueueLimit};
 use crate::packet::PacketCopy;
 
-/// PIE's parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PieConfig {
-    /// How much it holds; what does not fit is dropped.
-    pub limit: QueueLimit,
-    /// The delay that is aimed at.
-    pub target: Duration,
-    /// The time between two updates of the probability.
-    pub update: Duration,
-    /// How long a burst may last after an idle period before packets are dropped.
-    pub max_burst: Duration,
-    /// The weight of the distance from the target, per second.
-    pub alpha: f64,
-    /// The weight of the delay's change, per second.
-    pub beta: f64,
-    /// The mean packet size: a queue of at most two such packets is never dropped from.
-    pub mean_packet: Size,
-    /// Up to a probability of 0.1, mark packets that take marks instead of dropping them.
-    pub ecn: bool,
-}
-
-impl Default for PieConfig {
-    /// RFC 8033, sections 4.1 to 4.4 and 5.1; no limit.
-    fn default() -> PieConfig {
-        PieConfig {
-            limit: QueueLimit::Unlimited,
-            target: Duration::from_ms(15),
-            update: Duration::from_ms(15),
-            max_burst: Duration::from_ms(150),
-            alpha: 0.125,
-            beta: 1.25,
-            mean_packet: Size::from_bytes(1000),
-            ecn: false,
-        }
+options! {
+    /// PIE's parameters; the defaults are those of RFC 8033, sections 4.1 to 4.4 and 5.1.
+    #[derive(Copy)]
+    pub struct PieConfig {
+        /// How much it holds; what does not fit is dropped.
+        limit: QueueLimit = QueueLimit::Unlimited;
+        /// The delay that is aimed at.
+        target: Duration = Duration::from_ms(15), Above(Duration::ZERO);
+        /// The time between two updates of the probability.
+        update: Duration = Duration::from_ms(15), Above(Duration::ZERO);
+        /// How long a burst passes after calm before anything is dropped.
+        max_burst: Duration = Duration::from_ms(150);
+        /// The weight of the distance from the target, per second.
+        alpha: f64 = 0.125, Above(0.0);
+        /// The weight of the delay's change, per second.
+        beta: f64 = 1.25, Above(0.0);
+        /// The size of packets that a short queue is counted in: of up to two, none is dropped.
+        mean_packet: Size = Size::from_bytes(1000), Above(Size::from_bytes(0));
+        /// Up to a probability of 0.1, mark ECN-capable packets instead of dropping them.
+        ecn: bool = false;
     }
 }
 

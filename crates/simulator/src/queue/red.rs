@@ -9,7 +9,7 @@ mod drop_function;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Time};
 
-pub use self::config::{RedConfig, RedVictim, RedWeight};
+pub use self::config::{RedConfig, RedProfile, RedVictim, RedWeight};
 use self::drop_function::{Arrival, DropFunction, Verdict};
 use super::QueueContext;
 use super::fifo::Fifo;

@@ -1,6 +1,8 @@
 //! REM, random exponential marking (Athuraliya, Low, Li and Yin, IEEE Network 15(3), 2001), as ns-2
 //! has it: a price rises with the queue and with the excess of the load over the capacity.
 
+use layercast_core::option::Above;
+use layercast_core::options;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Size};
 
@@ -9,43 +11,28 @@ use super::ticker::Ticker;
 use super::{QueueContext, QueueLimit};
 use crate::packet::PacketCopy;
 
-/// REM's parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RemConfig {
-    /// How much it holds. As in ns-2, an arrival is dropped that would make it reach the limit.
-    pub limit: QueueLimit,
-    /// How fast the price follows.
-    pub gamma: f64,
-    /// The base of the exponent; above 1.
-    pub phi: f64,
-    /// The weight of the newest interval in the average of arrivals; 1 for no average.
-    pub input_weight: f64,
-    /// The queue that is aimed at, in packets.
-    pub target_packets: f64,
-    /// The time between two updates of the price.
-    pub update: Duration,
-    /// The size of packets that the capacity is counted in.
-    pub mean_packet: Size,
-    /// Count the queue and scale the probability by bytes instead of packets.
-    pub byte_mode: bool,
-    /// Mark packets on departure that take marks, and drop none but what finds no room.
-    pub ecn: bool,
-}
-
-impl Default for RemConfig {
-    /// The defaults of ns-2.
-    fn default() -> RemConfig {
-        RemConfig {
-            limit: QueueLimit::Packets(50),
-            gamma: 0.001,
-            phi: 1.001,
-            input_weight: 1.0,
-            target_packets: 20.0,
-            update: Duration::from_ms(2),
-            mean_packet: Size::from_bytes(1000),
-            byte_mode: false,
-            ecn: false,
-        }
+options! {
+    /// REM's parameters; the defaults are those of ns-2.
+    #[derive(Copy)]
+    pub struct RemConfig {
+        /// How much it holds. As in ns-2, an arrival that would make it reach the limit is dropped.
+        limit: QueueLimit = QueueLimit::Packets(50);
+        /// How fast the price follows.
+        gamma: f64 = 0.001, Above(0.0);
+        /// The base of the exponent.
+        phi: f64 = 1.001, Above(1.0);
+        /// The weight of the newest interval in the average of arrivals; 1 for no average.
+        input_weight: f64 = 1.0, Above(0.0) => 1.0;
+        /// The queue that is aimed at, in packets.
+        target_packets: f64 = 20.0, Above(0.0);
+        /// The time between two updates of the price.
+        update: Duration = Duration::from_ms(2), Above(Duration::ZERO);
+        /// The size of packets that the capacity is counted in.
+        mean_packet: Size = Size::from_bytes(1000), Above(Size::from_bytes(0));
+        /// Count the queue and scale the probability by bytes instead of packets.
+        byte_mode: bool = false;
+        /// Mark ECN-capable packets on departure, and drop only what finds no room.
+        ecn: bool = false;
     }
 }
 

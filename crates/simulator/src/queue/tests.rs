@@ -15,8 +15,8 @@ fn kinds(limit: QueueLimit) -> Vec<QueueConfig> {
     let (short, long) = (Duration::from_us(5), Duration::from_us(50));
     let ecn = true;
     vec![
-        QueueConfig::DropTail { limit, ns2_compat: false },
-        QueueConfig::DropFront { limit, ns2_compat: false },
+        QueueConfig::DropTail(DropTailConfig { limit, ns2_compat: false, drop_front: false }),
+        QueueConfig::DropTail(DropTailConfig { limit, ns2_compat: false, drop_front: true }),
         QueueConfig::Red(RedConfig {
             limit: Some(limit),
             min_threshold: Some(2.0),

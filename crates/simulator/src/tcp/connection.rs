@@ -90,7 +90,7 @@ impl Connection {
             cwr_pending: false,
             marked_at_floor: false,
             initial_window: options.initial_window,
-            first_size: if small_first { options.header_size } else { options.packet_size },
+            first_size: if small_first { options.ack_size } else { options.packet_size },
             timed: None,
             timed_seq: -1,
             options,

@@ -1,7 +1,8 @@
 //! What can be set on a TCP connection.
 
-use layercast_core::choices;
+use layercast_core::option::{Above, OptionError, Options as _, RawValue};
 use layercast_core::units::{Duration, Size};
+use layercast_core::{choices, options};
 
 choices! {
     /// Which TCP, by its name in scenario files.
@@ -49,74 +50,74 @@ choices! {
     }
 }
 
-/// The parameters of a connection, sender and sink.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TcpOptions {
-    /// Which TCP.
-    pub variant: TcpVariant,
-    /// Size of a data packet on the wire, headers included.
-    pub packet_size: Size,
-    /// Size of packet 0 and of an acknowledgement without blocks; each block adds 8 bytes.
-    pub header_size: Size,
-    /// The receiver's window in packets. It caps what is in flight, not the congestion window.
-    pub window: u32,
-    /// The congestion window after packet 0 is acknowledged, in packets.
-    pub initial_window: u32,
-    /// Granularity of round-trip time measurement.
-    pub tick: Duration,
-    /// Smallest retransmission timeout, before back-off.
-    pub min_rto: Duration,
-    /// Largest retransmission timeout.
-    pub max_rto: Duration,
-    /// Retransmission timeout before the first measurement.
-    pub initial_rto: Duration,
-    /// Whether the first two duplicate acknowledgements each release a new packet (RFC 3042).
-    pub limited_transmit: bool,
-    /// Each time the window allows to send, the sender waits for a random time below this first. It
-    /// breaks the rhythm in which flows of one period find a queue full or not.
-    pub overhead: Duration,
-    /// At most so many packets answer one acknowledgement; 0 for no limit.
-    pub max_burst: u32,
-    /// Whether data asks for marks in place of drops, and the sender answers them (RFC 3168).
-    pub ecn: bool,
-    /// Whether the sink delays acknowledgements.
-    pub delayed_ack: bool,
-    /// How long it delays them at most.
-    pub ack_delay: Duration,
-    /// Whether Vegas and the delayed acknowledgements keep faults of ns-2 that single connections
-    /// show.
-    pub ns2_compat: bool,
+options! {
+    /// The parameters of a connection, sender and sink; the defaults are those of ns-2 2.35.
+    pub struct TcpOptions {
+        /// Where the defaults of all others come from; `ns2-2004` is ns-2 before 18 October 2004.
+        profile: TcpProfile = TcpProfile::Ns2;
+        /// Data packets on the wire, headers included.
+        packet_size: Size = Size::from_bytes(1000), Above(Size::from_bytes(0));
+        /// Packet 0, which plays the SYN, and acknowledgements on the wire; each block of a selective one
+        /// adds 8 bytes.
+        ack_size: Size = Size::from_bytes(40), Above(Size::from_bytes(0));
+        /// The receiver's window in packets. It caps what is in flight, not the congestion window.
+        window: u32 = 20, 1;
+        /// The smallest retransmission timeout, before back-off; never less than two ticks.
+        min_rto: Duration = Duration::from_ms(200);
+        /// The retransmission timeout before the first measurement.
+        initial_rto: Duration = Duration::from_secs(3), Above(Duration::ZERO);
+        /// The granularity of the retransmission timer and of the measured round-trip time.
+        tick: Duration = Duration::from_ms(10), Above(Duration::ZERO);
+        /// Acknowledge every second packet only, or after 100 ms.
+        delayed_ack: bool = false;
+        /// Whether the first two duplicate acknowledgements each release a new packet (RFC 3042).
+        limited_transmit: bool = true;
+        /// Senders wait for a random time below this before they use their window; about a packet's time
+        /// on the bottleneck breaks the rhythm of equal flows.
+        overhead: Duration = Duration::ZERO;
+        /// At most so many packets answer one acknowledgement; 0 for no limit.
+        max_burst: u32 = 0;
+        /// Whether data asks queues for marks in place of drops, and senders answer them (RFC 3168).
+        ecn: bool = false;
+    } fixed {
+        /// Which TCP.
+        variant: TcpVariant = TcpVariant::Sack;
+        /// The congestion window after packet 0 is acknowledged, in packets.
+        initial_window: u32 = 2;
+        /// Largest retransmission timeout.
+        max_rto: Duration = Duration::from_secs(60);
+        /// How long the sink delays acknowledgements at most.
+        ack_delay: Duration = Duration::from_ms(100);
+        /// Whether Vegas and the delayed acknowledgements keep faults of ns-2 that single connections
+        /// show.
+        ns2_compat: bool = true;
+    }
 }
 
 impl TcpOptions {
     /// The defaults of a profile.
     pub fn new(variant: TcpVariant, profile: TcpProfile) -> TcpOptions {
-        let ns2 = TcpOptions {
-            variant,
-            packet_size: Size::from_bytes(1000),
-            header_size: Size::from_bytes(40),
-            window: 20,
-            initial_window: 2,
-            tick: Duration::from_ms(10),
-            min_rto: Duration::from_ms(200),
-            max_rto: Duration::from_secs(60),
-            initial_rto: Duration::from_secs(3),
-            limited_transmit: true,
-            overhead: Duration::ZERO,
-            max_burst: 0,
-            ecn: false,
-            delayed_ack: false,
-            ack_delay: Duration::from_ms(100),
-            ns2_compat: true,
-        };
+        let usual = TcpOptions { variant, profile, ..TcpOptions::default() };
         match profile {
-            TcpProfile::Ns2 => ns2,
+            TcpProfile::Ns2 => usual,
             TcpProfile::Ns2Year2004 => TcpOptions {
                 window: 10_000,
                 min_rto: Duration::from_secs(1),
                 initial_rto: Duration::from_secs(6),
-                ..ns2
+                ..usual
             },
         }
+    }
+
+    /// Sets an option. A profile sets all others too.
+    ///
+    /// # Errors
+    /// As [`Options::set`](layercast_core::option::Options::set).
+    pub fn set_option(&mut self, name: &str, value: RawValue<'_>) -> Result<(), OptionError> {
+        self.set(name, value)?;
+        if name == "profile" {
+            *self = TcpOptions::new(self.variant, self.profile);
+        }
+        Ok(())
     }
 }

@@ -38,7 +38,7 @@ impl Sink {
     pub(crate) fn new(options: &TcpOptions) -> Sink {
         Sink {
             selective: options.variant.is_selective(),
-            header_size: options.header_size,
+            header_size: options.ack_size,
             ack_delay: options.delayed_ack.then_some(options.ack_delay),
             holds_repetitions: options.ns2_compat,
             ack_due: None,

@@ -244,7 +244,7 @@ pub(crate) fn routers(
 
 /// A tree with a bottleneck of `mbps`, and two receivers' nodes behind lossy links.
 pub(crate) fn bottleneck(mbps: f64) -> Plan {
-    let queue = QueueConfig::DropTail { limit: QueueLimit::Packets(40), ns2_compat: true };
+    let queue = QueueConfig::drop_tail(QueueLimit::Packets(40));
     let lossy = |loss| LinkConfig { loss: LossModel::Bernoulli(loss), ..link(100.0, 10.0) };
     Plan::new(&[
         ("S-G", LinkConfig { queue, ..link(mbps, 10.0) }, link(mbps, 10.0)),

@@ -29,7 +29,7 @@ pub(super) fn observe_ours(case: &Case) -> anyhow::Result<Observed> {
     };
     let forward = LinkConfig {
         rate: Rate::from_bps(163_840.0),
-        queue: QueueConfig::DropTail { limit: QueueLimit::Packets(limit), ns2_compat: true },
+        queue: QueueConfig::drop_tail(QueueLimit::Packets(limit)),
         loss: LossModel::List(lost),
         ..backward.clone()
     };

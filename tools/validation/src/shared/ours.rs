@@ -79,7 +79,7 @@ fn queue(case: &Case) -> QueueConfig {
     let bytes = QueueLimit::Bytes(u64::from(room) * PACKET_BYTES);
     let (min, max) = case.thresholds();
     match case.discipline {
-        Discipline::DropTail => QueueConfig::DropTail { limit: bytes, ns2_compat: true },
+        Discipline::DropTail => QueueConfig::drop_tail(bytes),
         Discipline::Red => QueueConfig::Red(RedConfig {
             limit: Some(bytes),
             min_threshold: Some(min),

@@ -94,7 +94,7 @@ impl Addresses {
                 datagrams.push(Datagrams { id, from, to, from_port });
             }
             if let (WorldFlowId::Tcp(id), Traffic::Tcp { options, .. }) = (id, &flow.traffic) {
-                let (packet, header) = (options.packet_size.as_bytes(), options.header_size.as_bytes());
+                let (packet, header) = (options.packet_size.as_bytes(), options.ack_size.as_bytes());
                 connections.push(Connection {
                     id,
                     from,

@@ -4,10 +4,11 @@ use layercast_core::units::{Duration, Rate, Size};
 
 use super::compound::{DirectionLoss, Loss};
 use super::context::Context;
+use super::options::set_option;
 use super::table::TableReader;
 use super::values::{Named, Read, list};
-use crate::scenario::field::{Field, FieldKind, LOSS, TableSpec};
-use crate::scenario::plan::{Distribution, Draw, Outage, QueueLimit};
+use crate::scenario::field::{Field, FieldKind, LOSS, OptionOf, TableSpec};
+use crate::scenario::plan::{Distribution, Draw, Outage};
 use crate::scenario::tree::{Entry, Node, Value};
 
 /// A table with what it does not say taken from its defaults. Tables within are merged key by key
@@ -15,7 +16,7 @@ use crate::scenario::tree::{Entry, Node, Value};
 pub(super) fn merge(own: &Node, defaults: Option<&Node>, spec: &'static TableSpec) -> Node {
     let mut merged = own.clone();
     let (Value::Table(entries), Some(defaults)) = (&mut merged.value, defaults) else { return merged };
-    for field in spec.fields {
+    for field in spec.fields() {
         let Some(default) = defaults.entry(field.key) else { continue };
         match entries.iter_mut().find(|entry| entry.key == field.key) {
             None => entries.push(default.clone()),
@@ -68,7 +69,7 @@ pub(super) fn check_defaults(node: &Node, spec: &'static TableSpec, context: &mu
     if TableReader::open(node, spec, context).is_none() {
         return;
     }
-    for field in spec.fields {
+    for field in spec.fields() {
         let Some(value) = node.get(field.key) else { continue };
         match field.kind {
             FieldKind::Table(inner) => check_defaults(value, inner, context),
@@ -107,7 +108,7 @@ fn check(node: &Node, kind: &FieldKind, context: &mut Context<'_>) {
         FieldKind::Arrivals => drop(Vec::<u64>::read(node, kind, context)),
         FieldKind::Size => drop(Size::read(node, kind, context)),
         FieldKind::Loss => drop(Loss::read(node, kind, context)),
-        FieldKind::Limit => drop(QueueLimit::read(node, kind, context)),
+        FieldKind::Option(options) => check_option(node, options, context),
         FieldKind::Outages => drop(Vec::<Outage>::read(node, kind, context)),
         FieldKind::Range => drop(<(Duration, Duration)>::read(node, kind, context)),
         FieldKind::Nodes | FieldKind::NodeOrNodes | FieldKind::Routers => {
@@ -124,4 +125,11 @@ fn check(node: &Node, kind: &FieldKind, context: &mut Context<'_>) {
         | FieldKind::Quantities
         | FieldKind::Tables(_) => {}
     }
+}
+
+/// Reports a value that no choice of the table takes, as the first of them does.
+fn check_option(node: &Node, options: &[OptionOf], context: &mut Context<'_>) {
+    let problems = context.problems.len();
+    let fits = options.iter().any(|option| set_option(node, &option.spec, option.spec.check, context));
+    context.problems.truncate(if fits { problems } else { problems + 1 });
 }

@@ -9,13 +9,9 @@ use super::values::{Read, parsed};
 use crate::scenario::field::{FieldKind, TableSpec};
 use crate::scenario::plan::{DemandPlan, Distribution, Traffic};
 use crate::scenario::problems::Problem;
-use crate::scenario::protocols::UDP;
+use crate::scenario::protocols::{UDP, UDP_KEYS};
 use crate::scenario::tables::{SIZE_DISTRIBUTION, TIME_DISTRIBUTION};
 use crate::scenario::tree::{Node, Value};
-
-/// The keys of a flow that `udp` uses.
-const UDP_KEYS: [&str; 10] =
-    ["protocol", "from", "to", "count", "start", "stop", "packet_size", "rate", "on", "off"];
 
 impl Read for Distribution {
     fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Distribution> {

@@ -1,11 +1,13 @@
 //! Reads unicast flows, and what flows and sessions share: times and places.
 
+use layercast_core::option::OptionSet as _;
 use layercast_core::units::{Duration, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 
 use super::context::Context;
 use super::defaults::merge;
 use super::demand::{read_demand, read_udp};
+use super::options::set_options;
 use super::table::TableReader;
 use super::topology::Topology;
 use super::values::Named;
@@ -121,33 +123,9 @@ fn read_traffic(table: &TableReader<'_>, entries: &Node, context: &mut Context<'
     }
     // The rest is checked in any case.
     let variant = protocol.and_then(TcpVariant::named);
-    let profile: Option<String> = table.get("profile", context);
-    let profile = profile.as_deref().and_then(TcpProfile::named);
-    let options =
-        read_tcp(table, variant.unwrap_or(TcpVariant::Sack), profile.unwrap_or(TcpProfile::Ns2), context);
+    let mut options = TcpOptions::new(variant.unwrap_or(TcpVariant::Sack), TcpProfile::Ns2);
+    let specs = options.option_specs();
+    let fit = set_options(table.own(), &specs, |name, value| options.set_option(name, value), context);
     let demand = read_demand(table, context);
-    variant.and(profile).map(|_| Traffic::Tcp { options, demand })
-}
-
-fn read_tcp(
-    table: &TableReader<'_>,
-    variant: TcpVariant,
-    profile: TcpProfile,
-    context: &mut Context<'_>,
-) -> TcpOptions {
-    let usual = TcpOptions::new(variant, profile);
-    TcpOptions {
-        packet_size: table.get("packet_size", context).unwrap_or(usual.packet_size),
-        header_size: table.get("ack_size", context).unwrap_or(usual.header_size),
-        window: table.get("window", context).unwrap_or(usual.window),
-        min_rto: table.get("min_rto", context).unwrap_or(usual.min_rto),
-        initial_rto: table.get("initial_rto", context).unwrap_or(usual.initial_rto),
-        tick: table.get("tick", context).unwrap_or(usual.tick),
-        delayed_ack: table.get("delayed_ack", context).unwrap_or(usual.delayed_ack),
-        limited_transmit: table.get("limited_transmit", context).unwrap_or(usual.limited_transmit),
-        overhead: table.get("overhead", context).unwrap_or(usual.overhead),
-        max_burst: table.get("max_burst", context).unwrap_or(usual.max_burst),
-        ecn: table.get("ecn", context).unwrap_or(usual.ecn),
-        ..usual
-    }
+    variant.filter(|_| fit).map(|_| Traffic::Tcp { options, demand })
 }

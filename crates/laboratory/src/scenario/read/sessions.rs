@@ -1,7 +1,6 @@
 //! Reads sessions: their receivers, layers and options.
 
 use layercast_core::layers::LayerTable;
-use layercast_core::option::{Kind, OptionError, OptionSpec, RawValue};
 use layercast_core::session::SessionPlan as Session;
 use layercast_core::units::{Duration, Rate, Size};
 
@@ -11,7 +10,7 @@ use super::flows::{Timing, place, read_start};
 use super::table::TableReader;
 use super::topology::Topology;
 use super::values::Named;
-use super::{layers, routers};
+use super::{layers, options, routers};
 use crate::scenario::field::{FieldKind, quoted_options};
 use crate::scenario::nearest::nearest;
 use crate::scenario::plan::{Draw, SessionPlan};
@@ -122,55 +121,17 @@ fn set_options(node: &Node, protocol: &mut ProtocolPlan, context: &mut Context<'
         return false;
     };
     let specs = protocol.option_specs();
-    // All are tried, so that all errors are reported.
-    entries.iter().filter(|entry| !set_option(entry, protocol, &specs, context)).count() == 0
-}
-
-fn set_option(
-    entry: &Entry,
-    protocol: &mut ProtocolPlan,
-    specs: &[OptionSpec],
-    context: &mut Context<'_>,
-) -> bool {
-    let spec = specs.iter().find(|spec| spec.name == entry.key);
-    let value = match &entry.node.value {
-        Value::Text(text) => RawValue::Text(text),
-        Value::Integer(integer) => RawValue::Integer(*integer),
-        Value::Number(number) => RawValue::Number(*number),
-        Value::Flag(flag) => RawValue::Flag(*flag),
-        Value::List(_) | Value::Table(_) | Value::Date => {
-            let problem = Problem::of(&entry.node, "an option is a number, true or false, or text");
-            context.problems.push(problem.allowed(spec.map_or(String::new(), allowed)));
-            return false;
-        }
-    };
-    let problem = match protocol.set(&entry.key, value) {
-        Ok(()) => return true,
-        Err(OptionError::Unknown) => {
-            let (at, path, key) = (entry.key_at, &entry.node.path, &entry.key);
-            let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
-            match renamed::renamed(key, names.iter().copied()) {
-                Some(new) => renamed::problem(at, path, key, new),
-                None => unknown_option(entry, protocol.name(), &names),
-            }
-        }
-        Err(OptionError::Value(reason)) => {
-            let choices: &[&str] = match spec.map(|spec| spec.kind) {
-                Some(Kind::Choice(names) | Kind::OwnChoice(names)) => names,
-                _ => &[],
-            };
-            let nearest = entry.node.text().and_then(|text| nearest(text, choices.iter().copied()));
-            let written = context.problems.written(&entry.node);
-            // The allowed values follow on a line of their own.
-            let message = match spec.is_some_and(|spec| reason == format!("expected {}", spec.kind)) {
-                true => format!("{written} is not allowed"),
-                false => format!("{written} is not allowed: {reason}"),
-            };
-            Problem::of(&entry.node, message).allowed(spec.map_or(String::new(), allowed)).nearest(nearest)
-        }
-    };
-    context.problems.push(problem);
-    false
+    let mut all_known = true;
+    for entry in entries.iter().filter(|entry| specs.iter().all(|spec| spec.name != entry.key)) {
+        all_known = false;
+        let (at, path, key) = (entry.key_at, &entry.node.path, &entry.key);
+        let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
+        context.problems.push(match renamed::renamed(key, names.iter().copied()) {
+            Some(new) => renamed::problem(at, path, key, new),
+            None => unknown_option(entry, protocol.name(), &names),
+        });
+    }
+    options::set_options(node, &specs, |name, value| protocol.set(name, value), context) && all_known
 }
 
 fn unknown_option(entry: &Entry, protocol: &str, names: &[&str]) -> Problem {
@@ -178,12 +139,4 @@ fn unknown_option(entry: &Entry, protocol: &str, names: &[&str]) -> Problem {
     Problem::at(entry.key_at, &entry.node.path, message)
         .allowed(quoted_options(std::iter::empty(), protocol, names))
         .nearest(nearest(&entry.key, names.iter().copied()))
-}
-
-/// What an option takes, in words.
-fn allowed(spec: &OptionSpec) -> String {
-    match &spec.bounds {
-        Some((low, high)) => format!("{} from {low} to {high}", spec.kind),
-        None => spec.kind.to_string(),
-    }
 }

@@ -141,7 +141,7 @@ impl Topology {
 const NOWHERE: LinkDirection = LinkDirection {
     rate: Rate::ZERO,
     delay: Draw::Fixed(Duration::ZERO),
-    queue: QueuePlan::DropTail { limit: QueueLimit::Unlimited, ns2_compat: true },
+    queue: QueuePlan::drop_tail(QueueLimit::Unlimited),
     loss: LossModel::None,
     loss_place: LossPlace::BeforeQueue,
     loss_marks: false,

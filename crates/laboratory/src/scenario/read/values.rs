@@ -8,7 +8,6 @@ use layercast_core::units::{Duration, Rate, Size};
 use super::context::Context;
 use crate::scenario::field::{FieldKind, quoted};
 use crate::scenario::nearest::nearest;
-use crate::scenario::plan::QueueLimit;
 use crate::scenario::tree::{Node, Value};
 
 /// A type that a value of a scenario file can have.
@@ -206,31 +205,6 @@ impl Read for Vec<Named> {
             items.iter().map(|item| Named::read(item, &FieldKind::Node, context)).collect();
         names.into_iter().collect()
     }
-}
-
-impl Read for QueueLimit {
-    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<QueueLimit> {
-        if let Some(limit) = node.text().and_then(queue_limit) {
-            return Some(limit);
-        }
-        context.wrong(node, kind, None);
-        None
-    }
-}
-
-/// `unlimited`, a number of packets, or a size.
-fn queue_limit(text: &str) -> Option<QueueLimit> {
-    let text = text.trim();
-    if text == "unlimited" {
-        return Some(QueueLimit::Unlimited);
-    }
-    let packets = text.strip_suffix("packets").or_else(|| text.strip_suffix("packet"));
-    if let Some(packets) = packets {
-        let packets: u32 = packets.trim().parse().ok()?;
-        return (packets > 0).then_some(QueueLimit::Packets(packets));
-    }
-    let bytes = u64::from(text.parse::<Size>().ok()?.as_bytes());
-    (bytes > 0).then_some(QueueLimit::Bytes(bytes))
 }
 
 impl Read for (Duration, Duration) {

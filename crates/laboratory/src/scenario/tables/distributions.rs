@@ -18,6 +18,7 @@ pub const SIZE_DISTRIBUTION: TableSpec = TableSpec {
     doc: "A distribution that sizes are drawn from.",
     example: "{ distribution = \"pareto\", mean = \"20 kB\", shape = 1.3 }",
     choice: Some("distribution"),
+    options: None,
     fields: &[
         field("distribution", FieldKind::Choice(NAMES), REQUIRED, NAME),
         field("mean", FieldKind::Size, AS_NEEDED, MEAN),
@@ -34,6 +35,7 @@ pub const TIME_DISTRIBUTION: TableSpec = TableSpec {
     doc: "A distribution that times are drawn from.",
     example: "{ distribution = \"exponential\", mean = \"200 ms\" }",
     choice: Some("distribution"),
+    options: None,
     fields: &[
         field("distribution", FieldKind::Choice(NAMES), REQUIRED, NAME),
         field("mean", FieldKind::Period, AS_NEEDED, MEAN),

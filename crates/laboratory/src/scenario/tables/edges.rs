@@ -12,6 +12,7 @@ pub const EDGE: TableSpec = TableSpec {
           local network. What it does: `docs/membership.md`.",
     example: "{ querier = \"igmpv3\", leave = \"fast\" }",
     choice: None,
+    options: None,
     fields: &[
         field(
             "querier",

@@ -12,6 +12,7 @@ pub const LINK: TableSpec = TableSpec {
     doc: "A link `A-B` between two nodes. Forward is from A to B.",
     example: "{ rate = \"100 Mbit/s\", delay = \"10 ms\" }",
     choice: None,
+    options: None,
     fields: &[
         field(
             "rate",
@@ -90,6 +91,7 @@ pub const CHANGE: TableSpec = TableSpec {
     doc: "A change of a link during the run. What it does not give stays as it is.",
     example: "{ at = \"10 s\", rate = \"2 Mbit/s\" }",
     choice: None,
+    options: None,
     fields: &[
         field("at", FieldKind::Duration, REQUIRED, "When, from the start of the run."),
         field("rate", FieldKind::Rate, SAME, "The rate from then on, in both directions."),
@@ -106,6 +108,7 @@ pub const LOSS_MODEL: TableSpec = TableSpec {
     doc: "A model of what one direction of a link loses beside its queue; see `docs/queues.md`.",
     example: "{ model = \"gilbert-elliott\", to_bad = 0.01, to_good = 0.25 }",
     choice: Some("model"),
+    options: None,
     fields: &[
         field(
             "model",

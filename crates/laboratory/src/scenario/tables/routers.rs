@@ -10,6 +10,7 @@ pub const ROUTERS: TableSpec = TableSpec {
           the source or a receiver is a host and has none. All other nodes forward what passes.",
     example: "{ active = [\"A\", \"B\"] }",
     choice: None,
+    options: None,
     fields: &[
         field(
             "active",

@@ -10,9 +10,9 @@ use crate::results::Metric;
 use crate::scenario::catalogue::{BUILT_IN, BuiltIn};
 use crate::scenario::field::{Absent, FieldKind};
 use crate::scenario::read;
-use crate::scenario::reference::markdown;
+use crate::scenario::reference::{markdown, option_table};
 use crate::scenario::schema::schema;
-use crate::scenario::tables::{ALL, PAPER};
+use crate::scenario::tables::{ALL, PAPER, options};
 use crate::scenario::testing::{SMALL, read_text, root};
 
 #[test]
@@ -40,6 +40,18 @@ fn the_table_of_scenarios_is_fresh() {
 }
 
 #[test]
+fn generated_option_tables_of_queues_and_tcps_are_fresh() {
+    let check_table = |page: &str, marker: &str, name: &str| {
+        let (begin, end) = (format!("<!-- options: {marker} -->"), "<!-- end of options -->");
+        check_between(&in_project(page), &begin, end, &option_table(&options::named(name).unwrap()));
+    };
+    for kind in options::QUEUES {
+        check_table("docs/queues.md", kind, kind);
+    }
+    check_table("docs/tcp.md", "tcp", "tcp-sack");
+}
+
+#[test]
 fn the_example_in_the_documentation_reads() {
     let text = std::fs::read_to_string(root().join("docs/scenarios.md")).unwrap();
     let example = text.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
@@ -54,8 +66,8 @@ fn keys_are_described_once_and_defaults_are_values() {
         let mut keys: Vec<&str> = spec.keys().collect();
         keys.sort_unstable();
         keys.dedup();
-        assert_eq!(keys.len(), spec.fields.len(), "{} has a key twice", spec.name);
-        for field in spec.fields {
+        assert_eq!(keys.len(), spec.fields().count(), "{} has a key twice", spec.name);
+        for field in spec.fields() {
             assert!(field.doc.ends_with('.'), "{}.{} is described in a sentence", spec.name, field.key);
             assert!(!field.doc.contains('|'), "a bar would break the table of keys");
             let simple = !matches!(field.kind, FieldKind::Table(_) | FieldKind::Tables(_));

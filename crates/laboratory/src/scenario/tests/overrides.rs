@@ -4,6 +4,7 @@ use layercast_core::units::{Duration, Rate, Time};
 
 use crate::scenario::testing::{SMALL, read_text};
 use crate::scenario::{Draw, LossModel, QueueLimit, QueuePlan, Scenario};
+use layercast_simulator::DropTailConfig;
 
 #[test]
 fn paths_lead_to_keys_in_the_singular_and_the_plural() {
@@ -22,7 +23,7 @@ fn paths_lead_to_keys_in_the_singular_and_the_plural() {
     let scenario = read_text(SMALL, &sets).unwrap();
     assert_eq!((scenario.duration, scenario.replications), (Duration::from_secs(90), 3));
     assert_eq!(scenario.links[2].forward.rate, Rate::from_mbps(8.0));
-    let QueuePlan::DropTail { limit, .. } = scenario.links[1].forward.queue else { panic!() };
+    let QueuePlan::DropTail(DropTailConfig { limit, .. }) = scenario.links[1].forward.queue else { panic!() };
     assert_eq!(limit, QueueLimit::Bytes(9000));
     assert_eq!(scenario.links[2].forward.loss, LossModel::Bernoulli(0.25));
     let first = &scenario.links[0];

@@ -2,8 +2,9 @@
 
 use layercast_core::units::{Duration, Size};
 use layercast_simulator::{
-    CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, GilbertElliott, LengthDistribution, LossUnit,
-    PeriodicLoss, PieConfig, RedConfig, RedVictim, RedWeight, RemConfig, TwoStateLoss,
+    CoDelConfig, DropTailConfig, DualPi2Config, FairConfig, FqCoDelConfig, GilbertElliott,
+    LengthDistribution, LossUnit, PeriodicLoss, PieConfig, RedConfig, RedVictim, RedWeight, RemConfig,
+    TwoStateLoss,
 };
 
 use crate::scenario::testing::{SMALL, read_text};
@@ -57,7 +58,7 @@ fn keys_reach_their_queue() {
         byte_mode: false,
         average_bytes: false,
         mean_packet: Size::from_bytes(1000),
-        target_delay: Duration::from_ms(10),
+        target: Duration::from_ms(10),
         adaptive: true,
         victim: RedVictim::Random,
         ..RedConfig::ns2()
@@ -65,7 +66,8 @@ fn keys_reach_their_queue() {
     assert_eq!(red, QueuePlan::Red(expected));
     let codel = queue(r#"kind = "codel", target = "3 ms", interval = "60 ms", max_packet = "500 bytes""#);
     let (target, interval) = (Duration::from_ms(3), Duration::from_ms(60));
-    let expected = CoDelConfig { target, interval, max_packet_bytes: 500, ..CoDelConfig::default() };
+    let expected =
+        CoDelConfig { target, interval, max_packet: Size::from_bytes(500), ..CoDelConfig::default() };
     assert_eq!(codel, QueuePlan::CoDel(expected));
     let rem = queue(
         r#"kind = "rem", gamma = 0.01, phi = 1.01, input_weight = 0.5, target_packets = 10,
@@ -111,7 +113,7 @@ fn keys_reach_queues_with_several_parts() {
         quantum: Size::from_bytes(300),
         target: Duration::from_ms(3),
         interval: Duration::from_ms(60),
-        max_packet_bytes: 500,
+        max_packet: Size::from_bytes(500),
         ecn: false,
     };
     assert_eq!(fq_codel, QueuePlan::FqCoDel(expected));
@@ -136,7 +138,11 @@ fn keys_reach_queues_with_several_parts() {
     assert_eq!(fair, QueuePlan::Fair(FairConfig { limit, quantum }));
     // Without `kind` it is drop-tail, which takes the file's limit.
     let front = queue("drop_front = true, ns2_compat = false");
-    let expected = QueuePlan::DropFront { limit: QueueLimit::Packets(50), ns2_compat: false };
+    let expected = QueuePlan::DropTail(DropTailConfig {
+        limit: QueueLimit::Packets(50),
+        ns2_compat: false,
+        drop_front: true,
+    });
     assert_eq!(front, expected);
 }
 
@@ -145,9 +151,9 @@ fn queues_mark_if_they_are_told_to() {
     let red = |keys: &str| queue(&format!(r#"kind = "red", profile = "classic", ecn = true{keys}"#));
     let marking = RedConfig { ecn: true, ..RedConfig::classic() };
     assert_eq!(red(""), QueuePlan::Red(marking));
-    let expected = RedConfig { mark_probability: Some(0.3), ..marking };
+    let expected = RedConfig { mark_probability: 0.3, ..marking };
     assert_eq!(red(", mark_probability = 0.3"), QueuePlan::Red(expected));
-    let expected = RedConfig { mark_probability: None, ..marking };
+    let expected = RedConfig { use_mark_probability: false, ..marking };
     assert_eq!(red(", use_mark_probability = false"), QueuePlan::Red(expected));
     let marking = CoDelConfig { ecn: true, ..CoDelConfig::default() };
     assert_eq!(queue(r#"kind = "codel", ecn = true"#), QueuePlan::CoDel(marking));
@@ -164,7 +170,7 @@ fn wrong_queues_are_refused() {
     refused(r#"queue = { kind = "codel", drop_front = true }"#, "`codel` does not use `drop_front`");
     refused(r#"queue = { kind = "red", ecn = "yes" }"#, "true or false");
     refused(r#"queue = { kind = "red", mark_probability = 0 }"#, "a number above 0 and up to 1");
-    refused(r#"queue = { kind = "red", mark_probability = 0.2 }"#, "it beside `ecn = true`");
+    refused(r#"queue = { kind = "red", mark_probability = 0.2 }"#, "it with `ecn = true`");
     refused(r#"queue = { kind = "fq-codel", queues = 0 }"#, "a whole number from 1 to 65536");
     refused(r#"queue = { kind = "fair", quantum = "0 bytes" }"#, "1000 bytes");
     refused(r#"queue = { kind = "dualpi2", coupling = 0 }"#, "a number above 0");
@@ -175,7 +181,7 @@ fn wrong_queues_are_refused() {
     refused(r#"queue = { kind = "red", max_threshold = 15 }"#, "no room between them");
     refused(r#"queue = { kind = "red", weight = 0 }"#, "a number above 0 and up to 1");
     refused(r#"queue = { kind = "rem", phi = 1 }"#, "a number above 1");
-    refused(r#"queue = { kind = "pie", update = "0 s" }"#, "a time above zero");
+    refused(r#"queue = { kind = "pie", update = "0 s" }"#, "above 0 s");
     refused(r#"queue = { kind = "red", limit = "0 packets" }"#, "50 packets");
     refused(r#"queue = { kind = "reed" }"#, "red");
 }

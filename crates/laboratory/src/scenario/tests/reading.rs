@@ -10,6 +10,7 @@ use crate::scenario::{
     Draw, LinkDirection, LinkVariation, LossModel, LossPlace, QueueLimit, QueuePlan, Scenario, Traffic,
     Window,
 };
+use layercast_simulator::DropTailConfig;
 
 fn seconds(s: u64) -> Time {
     Time::ZERO + Duration::from_secs(s)
@@ -21,7 +22,7 @@ fn defaults_fill_what_entries_leave_out() {
     assert_eq!(scenario.nodes, ["S", "G", "R1", "R2"]);
     assert_eq!((scenario.replications, scenario.seed, scenario.series_bin), (1, 1, Duration::from_secs(1)));
     assert_eq!(scenario.windows, [Window { start: Time::ZERO, end: seconds(60) }]);
-    let queue = QueuePlan::DropTail { limit: QueueLimit::Packets(50), ns2_compat: true };
+    let queue = QueuePlan::drop_tail(QueueLimit::Packets(50));
     let delay = Draw::Fixed(Duration::from_ms(10));
     let forward = LinkDirection {
         variation: LinkVariation::default(),
@@ -88,7 +89,7 @@ fn directions_of_a_link_may_differ() {
     assert_eq!(link.forward.delay, Draw::Uniform { low: Duration::from_ms(5), high: Duration::from_ms(6) });
     assert_eq!(link.backward.delay, Draw::Fixed(Duration::from_ms(7)));
     assert!(!link.shared_delay);
-    let QueuePlan::DropTail { limit, .. } = link.backward.queue else { panic!() };
+    let QueuePlan::DropTail(DropTailConfig { limit, .. }) = link.backward.queue else { panic!() };
     assert_eq!(limit, QueueLimit::Bytes(45_000));
     assert_eq!(
         (link.forward.loss.clone(), link.backward.loss.clone()),

@@ -5,7 +5,7 @@ use super::*;
 use crate::link::{Link, LinkConfig};
 use crate::loss::{LossModel, LossPlace};
 use crate::packet::{Body, EcnField};
-use crate::queue::{QueueConfig, QueueLimit};
+use crate::queue::{DropTailConfig, QueueConfig, QueueLimit};
 use crate::tcp::Segment;
 use crate::variation::{DeliveryTrace, LinkChange, Outage};
 
@@ -242,7 +242,7 @@ proptest! {
     ) {
         let in_order = variation.avoid_reordering;
         let repeats = variation.repeat.is_some();
-        let mut engine = varied(variation, QueueConfig::DropTail { limit, ns2_compat: false });
+        let mut engine = varied(variation, QueueConfig::DropTail(DropTailConfig { limit, ns2_compat: false, drop_front: false }));
         let (mut arrived, mut at) = (Vec::new(), 0);
         for (seq, &(gap, bytes)) in gaps.iter().enumerate() {
             at += gap;

@@ -1,6 +1,8 @@
 //! RED's parameters, and what is derived from them and the link.
 
+use layercast_core::option::{AUTOMATIC, Above, Kind, OptionType, RawValue};
 use layercast_core::units::{Duration, Rate, Size};
+use layercast_core::{choices, options};
 
 use crate::queue::QueueLimit;
 
@@ -16,91 +18,130 @@ pub enum RedWeight {
     Over(Duration),
 }
 
-/// Which packet goes when one must.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RedVictim {
-    /// The one that has just come.
-    Last,
-    /// Any, each with the same probability.
-    Random,
-    /// The second from the front; the first is about to be sent.
-    Front,
-}
+impl OptionType for RedWeight {
+    const KIND: Kind = Option::<f64>::KIND;
+    type Bound = f64;
 
-/// RED's parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RedConfig {
-    /// How much it holds. `None` is 50 packets, in bytes if the average is in bytes.
-    pub limit: Option<QueueLimit>,
-    /// The average queue, in packets of mean size, from which packets are dropped. `None` is the
-    /// larger of 5 packets and half of what the link sends in `target_delay`.
-    pub min_threshold: Option<f64>,
-    /// The average queue at which the probability is `max_probability`. `None` is three times the
-    /// lower threshold.
-    pub max_threshold: Option<f64>,
-    /// The weight of the newest sample.
-    pub weight: RedWeight,
-    /// The probability at the upper threshold.
-    pub max_probability: f64,
-    /// Between the upper threshold and twice of it, the probability rises to 1; otherwise it is 1 from
-    /// the upper threshold on.
-    pub gentle: bool,
-    /// Leave at least one mean distance between two drops; otherwise spread them uniformly over the
-    /// mean distance, as Floyd and Jacobson do.
-    pub wait: bool,
-    /// Scale the probability by the size of the packet.
-    pub byte_mode: bool,
-    /// Average the queue in bytes instead of packets.
-    pub average_bytes: bool,
-    /// The size of packets that thresholds and capacity are counted in.
-    pub mean_packet: Size,
-    /// The delay that the automatic lower threshold aims at.
-    pub target_delay: Duration,
-    /// Move `max_probability` so that the average stays in the middle between the thresholds.
-    pub adaptive: bool,
-    /// Mark packets that take marks instead of dropping them early.
-    pub ecn: bool,
-    /// Above this probability packets are dropped even if they take marks. `None` marks at any
-    /// probability, but then drops all above the upper threshold (above twice of it if gentle).
-    pub mark_probability: Option<f64>,
-    /// Which packet goes when one must.
-    pub victim: RedVictim,
-}
-
-impl RedConfig {
-    /// The defaults of ns-2.35.
-    pub fn ns2() -> RedConfig {
-        RedConfig {
-            limit: None,
-            min_threshold: None,
-            max_threshold: None,
-            weight: RedWeight::TenRoundTrips,
-            max_probability: 0.1,
-            gentle: true,
-            wait: true,
-            byte_mode: true,
-            average_bytes: true,
-            mean_packet: Size::from_bytes(500),
-            target_delay: Duration::from_ms(5),
-            adaptive: false,
-            ecn: false,
-            mark_probability: Some(0.1),
-            victim: RedVictim::Last,
+    fn bounded(&self) -> Option<&f64> {
+        match self {
+            RedWeight::Fixed(weight) => Some(weight),
+            RedWeight::TenRoundTrips | RedWeight::Over(_) => None,
         }
     }
 
-    /// What papers before 2001 mean by RED: thresholds 5 and 15 packets, weight 0.002, not gentle,
-    /// counted in packets.
-    pub fn classic() -> RedConfig {
-        RedConfig {
-            min_threshold: Some(5.0),
-            max_threshold: Some(15.0),
-            weight: RedWeight::Fixed(0.002),
-            gentle: false,
-            byte_mode: false,
-            average_bytes: false,
-            ..RedConfig::ns2()
+    fn read(value: RawValue<'_>) -> Result<RedWeight, String> {
+        Option::<f64>::read(value).map(|weight| weight.map_or(RedWeight::TenRoundTrips, RedWeight::Fixed))
+    }
+
+    fn show(&self) -> String {
+        match self {
+            RedWeight::Fixed(weight) => weight.show(),
+            RedWeight::TenRoundTrips => AUTOMATIC.to_owned(),
+            RedWeight::Over(time) => format!("over {time}"),
         }
+    }
+}
+
+choices! {
+    /// Which packet is dropped when one must be.
+    pub enum RedVictim {
+        /// The one that has just come.
+        Last = "last",
+        /// Any, each with the same probability.
+        Random = "random",
+        /// The second from the front; the first is about to be sent.
+        Front = "front",
+    }
+}
+
+choices! {
+    /// Where RED's defaults come from.
+    pub enum RedProfile {
+        /// ns-2.35.
+        Ns2 = "ns2",
+        /// What papers before 2001 mean by RED: thresholds 5 and 15 packets, weight 0.002, not gentle,
+        /// counted in packets.
+        Classic = "classic",
+    }
+}
+
+options! {
+    /// RED's parameters; the defaults are those of ns-2.35.
+    #[derive(Copy)]
+    pub struct RedConfig {
+        /// Where the defaults of all others come from; `classic` is what papers before 2001 mean.
+        profile: RedProfile = RedProfile::Ns2;
+        /// How much it holds; automatic is 50 packets, in bytes with `average_bytes`.
+        limit: Option<QueueLimit> = None;
+        /// The average queue from which packets are dropped, in packets of `mean_packet`; automatic is
+        /// the larger of 5 packets and half of what the link sends in `target`.
+        min_threshold: Option<f64> = None, Above(0.0);
+        /// The average queue at which `max_probability` is reached, above `min_threshold`; automatic is
+        /// three times that.
+        max_threshold: Option<f64> = None, Above(0.0);
+        /// The weight of the newest sample in the average; automatic averages over about ten round-trip
+        /// times of the link.
+        weight: RedWeight = RedWeight::TenRoundTrips, Above(0.0) => 1.0;
+        /// The probability of a drop at `max_threshold`.
+        max_probability: f64 = 0.1, Above(0.0) => 1.0;
+        /// Let the probability rise to 1 between `max_threshold` and twice of it, not at once.
+        gentle: bool = true;
+        /// Leave at least one mean distance between two drops; otherwise spread them uniformly over the
+        /// mean distance, as Floyd and Jacobson do.
+        wait: bool = true;
+        /// Scale the probability by a packet's size.
+        byte_mode: bool = true;
+        /// Average the queue in bytes instead of packets.
+        average_bytes: bool = true;
+        /// The size of packets that thresholds and capacity are counted in.
+        mean_packet: Size = Size::from_bytes(500), Above(Size::from_bytes(0));
+        /// The delay that the automatic `min_threshold` aims at.
+        target: Duration = Duration::from_ms(5), Above(Duration::ZERO);
+        /// Move `max_probability` so that the average stays in the middle between the thresholds.
+        adaptive: bool = false;
+        /// Which packet is dropped when one must be.
+        victim: RedVictim = RedVictim::Last;
+        /// Mark ECN-capable packets instead of dropping them early.
+        ecn: bool = false;
+        /// With `ecn`: above this probability ECN-capable packets are dropped too.
+        mark_probability: f64 = 0.1, Above(0.0) => 1.0;
+        /// With `ecn`: otherwise packets are marked with any probability, but all are dropped from
+        /// `max_threshold` on (twice of it if gentle).
+        use_mark_probability: bool = true;
+    }
+}
+
+impl RedConfig {
+    /// The defaults of a profile.
+    pub fn new(profile: RedProfile) -> RedConfig {
+        match profile {
+            RedProfile::Ns2 => RedConfig::default(),
+            RedProfile::Classic => RedConfig {
+                profile,
+                min_threshold: Some(5.0),
+                max_threshold: Some(15.0),
+                weight: RedWeight::Fixed(0.002),
+                gentle: false,
+                byte_mode: false,
+                average_bytes: false,
+                ..RedConfig::default()
+            },
+        }
+    }
+
+    /// The defaults of ns-2.35.
+    pub fn ns2() -> RedConfig {
+        RedConfig::new(RedProfile::Ns2)
+    }
+
+    /// What papers before 2001 mean by RED.
+    pub fn classic() -> RedConfig {
+        RedConfig::new(RedProfile::Classic)
+    }
+
+    /// Up to which probability ECN-capable packets are marked; at any if none.
+    pub(super) fn marks_up_to(&self) -> Option<f64> {
+        self.use_mark_probability.then_some(self.mark_probability)
     }
 
     pub(super) fn limit(&self) -> QueueLimit {
@@ -127,7 +168,7 @@ impl RedConfig {
 
     /// Both thresholds on a link, in packets.
     pub(super) fn thresholds_on(&self, rate: Rate) -> (f64, f64) {
-        let half = 0.5 * self.target_delay.as_secs_f64() * self.packets_per_s(rate);
+        let half = 0.5 * self.target.as_secs_f64() * self.packets_per_s(rate);
         let min = self.min_threshold.unwrap_or(half.max(5.0));
         (min, self.max_threshold.unwrap_or(3.0 * min))
     }

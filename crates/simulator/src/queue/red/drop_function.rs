@@ -64,7 +64,7 @@ impl DropFunction {
             wait: config.wait,
             byte_mode: config.byte_mode,
             mean_bytes,
-            mark_probability: config.mark_probability,
+            mark_probability: config.marks_up_to(),
             adaptive_bottom: (80_000.0 / rate.as_bps()).min(0.01),
             average: 0.0,
             count: 0,

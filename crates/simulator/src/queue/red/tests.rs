@@ -46,7 +46,7 @@ fn golden_automatic_parameters() {
             (Rate::from_bps(case.number("bandwidth_bps")), Duration::from_secs_f64(case.number("delay_s")));
         let config = RedConfig {
             mean_packet: Size::from_bytes(case.whole("mean_pktsize") as u32),
-            target_delay: Duration::from_secs_f64(case.number("target_delay")),
+            target: Duration::from_secs_f64(case.number("target_delay")),
             average_bytes: false,
             ..RedConfig::ns2()
         };
@@ -160,7 +160,12 @@ fn crossed(config: RedConfig) -> DropFunction {
 #[test]
 fn marks_up_to_a_probability_and_drops_above() {
     let decide = |queue: f64, is_ecn_capable: bool, mark_probability: Option<f64>| {
-        let mut drop_function = crossed(RedConfig { gentle: true, mark_probability, ..RedConfig::classic() });
+        let usual = RedConfig { gentle: true, ..RedConfig::classic() };
+        let mut drop_function = crossed(RedConfig {
+            mark_probability: mark_probability.unwrap_or(usual.mark_probability),
+            use_mark_probability: mark_probability.is_some(),
+            ..usual
+        });
         drop_function.sample(queue);
         drop_function.decide(&Arrival { queue, size_bytes: 1000, is_ecn_capable, is_full: false }, || 0.0)
     };

@@ -1,0 +1,163 @@
+//! `layercast list`: what can be run, and what can be set on it.
+
+use std::fmt::Write as _;
+
+use layercast_core::contract::GaugeSpec;
+use layercast_core::family::AnyProtocol as _;
+use layercast_laboratory::scenario::field::{Absent, Field};
+use layercast_laboratory::scenario::protocols::{FLOW_PROTOCOLS, UDP, UDP_KEYS};
+use layercast_laboratory::scenario::tables::FLOW;
+use layercast_laboratory::scenario::tables::options::{self, OptionGroup, QUEUES};
+use layercast_laboratory::scenario::{catalogue, nearest};
+use layercast_protocols::registry::{self, Protocol};
+
+use crate::arguments::List;
+use crate::commands::{Failure, read};
+use crate::output::print;
+
+pub(crate) fn list(arguments: &List) -> Result<(), Failure> {
+    let text = match &arguments.name {
+        Some(name) => options_of(name, arguments)?,
+        None => names(arguments),
+    };
+    Ok(print(&text)?)
+}
+
+/// What can be run: scenarios and protocols.
+fn names(arguments: &List) -> String {
+    let mut text = String::new();
+    let indent = if arguments.plain { "" } else { "  " };
+    if !arguments.protocols {
+        if !arguments.plain {
+            text.push_str("Scenarios\n");
+        }
+        for built_in in catalogue::BUILT_IN {
+            let _ = match arguments.plain {
+                true => writeln!(text, "{}", built_in.name),
+                false => writeln!(text, "  {:<34}{}", built_in.name, title(built_in.name)),
+            };
+        }
+    }
+    if !arguments.scenarios {
+        if !arguments.plain {
+            let _ = writeln!(text, "{}Protocols", if arguments.protocols { "" } else { "\n" });
+        }
+        for name in registry::NAMES.iter().chain(FLOW_PROTOCOLS) {
+            let _ = writeln!(text, "{indent}{name}");
+        }
+    }
+    if !arguments.scenarios && !arguments.protocols && !arguments.plain {
+        text.push_str("\nQueues\n");
+        for name in QUEUES {
+            let _ = writeln!(text, "{indent}{name}");
+        }
+    }
+    text
+}
+
+fn title(name: &str) -> String {
+    read(name, &[], &[]).map_or(String::new(), |(plan, _)| plan.name)
+}
+
+/// What probes and metrics may ask of a receiver, below the options.
+fn gauges(gauges: &[GaugeSpec]) -> String {
+    let mut text = String::new();
+    if !gauges.is_empty() {
+        text.push_str("\ngauges of its receivers, for probes and metrics\n");
+    }
+    for gauge in gauges {
+        let _ = writeln!(text, "{}    ({})\n    {}", gauge.name, gauge.unit, gauge.doc);
+    }
+    text
+}
+
+/// The options and gauges of a multicast protocol, the options of a queue, or the keys of a flow.
+fn options_of(name: &str, arguments: &List) -> Result<String, Failure> {
+    let mut text = String::new();
+    let plain = arguments.plain;
+    let profile = arguments.profile.as_deref();
+    if let Some(protocol) = Protocol::named(name) {
+        let specs = protocol.option_specs();
+        let group = OptionGroup { choice: None, profile: None, specs };
+        text = rows(&of_profile(name, vec![group], profile)?, plain);
+        if !plain {
+            text.push_str(&gauges(protocol.receiver_gauges()));
+        }
+    } else if name == UDP {
+        let used = FLOW.fields().filter(|field| UDP_KEYS.contains(&field.key));
+        used.for_each(|field| key(&mut text, field, plain));
+    } else if let Some(groups) = options::named(name) {
+        text = rows(&of_profile(name, groups, profile)?, plain);
+        if FLOW_PROTOCOLS.contains(&name) {
+            if !plain {
+                text.push_str("\nother keys of a flow\n");
+            }
+            FLOW.fields.iter().for_each(|field| key(&mut text, field, plain));
+        }
+    } else {
+        return Err(unknown(name));
+    }
+    Ok(text)
+}
+
+fn unknown(name: &str) -> Failure {
+    let protocols: Vec<&str> = registry::NAMES.iter().chain(FLOW_PROTOCOLS).copied().collect();
+    let help = nearest(name, protocols.iter().chain(QUEUES).copied())
+        .map_or(String::new(), |nearest| format!("\n  = help: did you mean `{nearest}`?"));
+    Failure::Input(format!(
+        "error: there is no protocol or queue `{name}`\n  = allowed: the protocols {}; the queues {}{help}",
+        protocols.join(", "),
+        QUEUES.join(", "),
+    ))
+}
+
+/// The options with the defaults of a profile, or of all profiles.
+fn of_profile(
+    name: &str,
+    groups: Vec<OptionGroup>,
+    profile: Option<&str>,
+) -> Result<Vec<OptionGroup>, Failure> {
+    let Some(profile) = profile else { return Ok(groups) };
+    let profiles: Vec<&str> = groups.iter().filter_map(|group| group.profile).collect();
+    let wrong = match profiles.is_empty() {
+        true => format!("error: `{name}` has no profiles"),
+        false => format!("error: `{name}` has no profile `{profile}`\n  = allowed: {}", profiles.join(", ")),
+    };
+    let one: Vec<OptionGroup> = groups.into_iter().filter(|group| group.profile == Some(profile)).collect();
+    if one.is_empty() { Err(Failure::Input(wrong)) } else { Ok(one) }
+}
+
+/// Each option with its default, or those of its profiles.
+fn rows(groups: &[OptionGroup], plain: bool) -> String {
+    let mut text = String::new();
+    let Some(first) = groups.first() else { return text };
+    for (at, spec) in first.specs.iter().enumerate() {
+        // All profiles have the same options in the same order.
+        let own = groups.iter().filter_map(|group| Some((group.profile?, &group.specs.get(at)?.default)));
+        let own: Vec<(&str, &String)> = own.collect();
+        let value = match own.iter().any(|(_, default)| **default != spec.default) {
+            false => spec.default.clone(),
+            true => {
+                let each = own.iter().map(|(profile, default)| format!("{default} with {profile}"));
+                each.collect::<Vec<_>>().join(", ")
+            }
+        };
+        row(&mut text, spec.name, &value, &spec.takes(), &spec.doc, plain);
+    }
+    text
+}
+
+fn key(text: &mut String, field: &Field, plain: bool) {
+    let absent = match field.absent {
+        Absent::Required => "required",
+        Absent::Default(value) | Absent::Means(value) => value,
+    };
+    row(text, field.key, absent, &field.kind.describe(), field.doc, plain);
+}
+
+fn row(text: &mut String, name: &str, value: &str, takes: &str, doc: &str, plain: bool) {
+    let _ = match plain {
+        true => writeln!(text, "{name}"),
+        false => writeln!(text, "{name} = {value}    ({takes})\n    {doc}"),
+    };
+}
