@@ -163,8 +163,8 @@ pub(crate) struct Compare {
     #[arg(long = "with", value_name = "PROTOCOL.OPTION=VALUE")]
     pub(crate) with: Vec<String>,
 
-    /// Repeat the comparison with each of these in place of the scenario's TCP, such as tcp-reno,tcp-
-    /// cubic, and print the shares in one table
+    /// Repeat the comparison with each of these in place of the scenario's TCP, such as
+    /// tcp-reno,tcp-cubic, and print the shares in one table
     #[arg(long, value_name = "TCP,...", value_delimiter = ',')]
     pub(crate) against: Vec<String>,
 

@@ -74,7 +74,7 @@ pub struct Version {
 }
 
 impl Against {
-    /// What the comparisons gave.
+    /// The results of the comparisons.
     #[must_use]
     pub fn new(versions: Vec<Version>, command: &str) -> Against {
         Against { schema: SCHEMA, command: command.to_owned(), versions }

@@ -16,13 +16,13 @@ pub struct CompareRequest {
     pub id: String,
     /// Its text.
     pub text: String,
-    /// What is changed for all, as `--set` takes it.
+    /// Overrides for all protocols, as for `--set`.
     pub overrides: Vec<String>,
     /// The protocols, in the order of the table.
     pub protocols: Vec<String>,
     /// The sessions that run them; all if empty.
     pub sessions: Vec<String>,
-    /// What one protocol alone has: `PROTOCOL.OPTION=VALUE`, or layers, packet size or ECN in place of an
+    /// Settings of one protocol alone: `PROTOCOL.OPTION=VALUE`, or layers, packet size or ECN in place of an
     /// option.
     pub with: Vec<String>,
     /// How many replications, if not what the scenario says.
@@ -51,7 +51,7 @@ pub struct Contender {
 /// Reads the scenario with each protocol.
 ///
 /// # Errors
-/// What is wrong with the scenario, the protocols or the flags.
+/// The mistakes in the scenario, the protocols or the flags.
 pub fn read(request: &CompareRequest, catalogue: &Catalogue) -> Result<Vec<Contender>, CompareError> {
     let common = common(request);
     let base = scenario::read(&request.id, &request.text, &common, catalogue)?;
@@ -139,8 +139,8 @@ impl Reader<'_> {
         })
     }
 
-    /// What makes the scenario this protocol's. Options that the file gives are those of its own
-    /// protocol; another one begins with its defaults.
+    /// The overrides that select this protocol. Options in the file belong to its own protocol; other
+    /// protocols start with their defaults.
     fn overrides(&self, protocol: &str) -> Vec<String> {
         let mut all = Vec::new();
         let compared = self.base.sessions.iter().filter(|session| self.sessions.contains(&session.name));

@@ -1,4 +1,4 @@
-//! What can go wrong with a comparison.
+//! Errors of comparisons.
 
 use thiserror::Error;
 
@@ -17,15 +17,15 @@ pub enum CompareError {
     Contender {
         /// The protocol.
         protocol: String,
-        /// What is wrong.
+        /// The mistakes.
         errors: ScenarioErrors,
     },
     /// There is no such protocol.
     #[error("error: there is no protocol `{name}`\n  = allowed: {known}")]
     Protocol {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The known names.
         known: String,
     },
     /// A protocol is listed twice.
@@ -37,9 +37,9 @@ pub enum CompareError {
     /// There is no such session.
     #[error("error: there is no session `{name}`\n  = allowed: {known}")]
     Session {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The known names.
         known: String,
     },
     /// The scenario has no session that a protocol could run.
@@ -48,9 +48,9 @@ pub enum CompareError {
     /// There is no such version of TCP.
     #[error("error: there is no version of TCP `{name}`\n  = allowed: {known}")]
     Tcp {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The known names.
         known: String,
     },
     /// The scenario has no TCP that another version could replace.
@@ -63,7 +63,7 @@ pub enum CompareError {
         "error: `{flag}` is not an option of a protocol\n  = allowed: PROTOCOL.OPTION=VALUE, with one of the protocols compared"
     )]
     With {
-        /// What was given.
+        /// The flag as given.
         flag: String,
     },
     /// A protocol could not be run.

@@ -1,4 +1,4 @@
-//! What each protocol did, in one row.
+//! The results of each protocol, in one row.
 
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ pub struct Comparison {
     pub protocols: Vec<Row>,
 }
 
-/// What a protocol did: means over its receivers, of each replication first.
+/// The results of a protocol: means over its receivers, of each replication first.
 #[derive(Debug, Clone, Serialize)]
 pub struct Row {
     /// The protocol.
@@ -67,7 +67,7 @@ pub struct Row {
     pub receivers: Vec<ReceiverRow>,
 }
 
-/// What one receiver got.
+/// The results of one receiver.
 #[derive(Debug, Clone, Serialize)]
 pub struct ReceiverRow {
     /// The flow's name.
@@ -83,7 +83,7 @@ pub struct ReceiverRow {
 }
 
 impl Comparison {
-    /// What the runs did. None without any.
+    /// The comparison of these runs. None without any.
     #[must_use]
     pub fn new(ran: &[Ran], command: &str) -> Option<Comparison> {
         let first = ran.first()?;

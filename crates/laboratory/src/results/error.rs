@@ -1,11 +1,11 @@
-//! What can go wrong with results.
+//! Errors of results.
 
 use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why results could not be made, written or read. What the system said is the error's source.
+/// Why results could not be made, written or read. The system's error is the source.
 #[derive(Debug, Error)]
 pub enum ResultsError {
     /// A file or directory could not be written.
@@ -13,7 +13,7 @@ pub enum ResultsError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A file could not be read.
@@ -21,7 +21,7 @@ pub enum ResultsError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A file is not a summary that this version understands.
@@ -37,7 +37,7 @@ pub enum ResultsError {
     Parquet {
         /// The file.
         path: PathBuf,
-        /// What the Parquet library said.
+        /// The error of the Parquet library.
         source: parquet::errors::ParquetError,
     },
     /// A packet capture could not be written.
@@ -45,15 +45,15 @@ pub enum ResultsError {
     Capture {
         /// The file.
         path: PathBuf,
-        /// What the library for captures said.
+        /// The error of the capture library.
         source: pcap_file::PcapError,
     },
     /// A plot could not be drawn.
     #[error("cannot draw the plot \"{plot}\": {reason}")]
     Plot {
-        /// What the plot shows.
+        /// The plot's name.
         plot: String,
-        /// What the plotting library said.
+        /// The error of the plotting library.
         reason: String,
     },
     /// A replication does not have the shape that its experiment declares.
@@ -61,7 +61,7 @@ pub enum ResultsError {
     Shape {
         /// The replication's number.
         replication: u32,
-        /// What differs.
+        /// The difference.
         what: String,
     },
     /// A group names a flow that does not exist.

@@ -11,7 +11,7 @@ pub struct Experiment {
     pub scenario: String,
     /// The scenario's own name, a line of plain text.
     pub title: String,
-    /// What the scenario is about, if it says so.
+    /// The scenario's description, if it has one.
     pub description: Option<String>,
     /// The scenario file's text as it was run, shown in the report.
     pub scenario_text: String,
@@ -37,7 +37,7 @@ pub struct Experiment {
     pub links: Vec<LinkInfo>,
     /// The numbers that the paper reports.
     pub paper: Vec<PaperValue>,
-    /// What was probed.
+    /// The probes.
     pub probes: Vec<ProbeInfo>,
 }
 
@@ -82,7 +82,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What a flow's measured end is.
+/// The kind of a flow's measured end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -110,16 +110,16 @@ pub struct LinkInfo {
     pub rate_kbps: f64,
 }
 
-/// What was kept over time at an interval of its own.
+/// Quantities sampled over time at their own interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeInfo {
     /// The probe's name.
     pub name: String,
-    /// What it looked at: `link G1-G2`, `flow elm@R1`.
+    /// The subject: `link G1-G2`, `flow elm@R1`.
     pub subject: String,
-    /// What it kept: `queue_packets`, ...
+    /// The recorded quantities: `queue_packets`, ...
     pub quantities: Vec<&'static str>,
-    /// How often, in nanoseconds, so that times are exact.
+    /// The sampling interval in nanoseconds, so that times are exact.
     pub every_ns: u64,
 }
 

@@ -1,4 +1,4 @@
-//! `probes.parquet`: one row per replication, probe, quantity and look.
+//! `probes.parquet`: one row per replication, probe, quantity and sample.
 
 use std::path::Path;
 

@@ -9,15 +9,15 @@ pub struct Replication {
     pub number: u32,
     /// Counts and means per measurement window, in the order of the experiment's.
     pub windows: Vec<WindowMeasures>,
-    /// What changes over time.
+    /// The time series.
     pub series: Series,
-    /// What probes kept: by probe, then by quantity, a value for each look. NaN where unknown.
+    /// The samples of probes: by probe, then by quantity. NaN where unknown.
     pub probes: Vec<Vec<Vec<f64>>>,
-    /// What the run cost.
+    /// The cost of the run.
     pub engine: EngineMeasures,
 }
 
-/// What was measured in one window.
+/// The measures of one window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct WindowMeasures {
     /// In the order of the experiment's flows.
@@ -26,12 +26,12 @@ pub struct WindowMeasures {
     pub links: Vec<LinkMeasures>,
 }
 
-/// What one flow did in one window.
+/// The measures of one flow in one window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FlowMeasures {
     /// Bytes on the wire that reached the receiver, each sequence number once, over the window.
     pub throughput_kbps: f64,
-    /// Lost over sent, of what the flow was to get; NaN if nothing was sent.
+    /// Lost over sent, of the packets for the flow; NaN if nothing was sent.
     pub loss_rate: f64,
     /// Packets that were to reach it and were dropped on the path.
     pub lost_packets: u64,
@@ -52,7 +52,7 @@ pub struct FlowMeasures {
     pub completion_s: Option<f64>,
 }
 
-/// What one link did in one window.
+/// The measures of one link in one window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LinkMeasures {
     /// Busy time over the window, 0 to 1, or what was carried of what could be where the link changes;
@@ -66,7 +66,7 @@ pub struct LinkMeasures {
     pub mean_queue_packets: f64,
 }
 
-/// What changed over time, flow by flow in the order of the experiment's flows.
+/// Time series, flow by flow in the order of the experiment's flows.
 ///
 /// Bin k covers [k · bin, (k + 1) · bin). All flows have the same bins.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -116,7 +116,7 @@ impl FlowSeries {
     }
 }
 
-/// What a replication cost the engine.
+/// The cost of a replication.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct EngineMeasures {
     /// Events served.

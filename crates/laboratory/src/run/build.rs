@@ -258,7 +258,7 @@ fn probe_info(scenario: &Scenario, plan: &ProbePlan) -> ProbeInfo {
     }
 }
 
-/// What the results need to know of the scenario.
+/// The description of the scenario for the results.
 pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experiment {
     let flows: Vec<FlowInfo> =
         scenario.flow_names().into_iter().map(|flow| flow_info(scenario, flow)).collect();

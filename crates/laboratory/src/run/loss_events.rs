@@ -24,7 +24,7 @@ const LOOK_BACK: Duration = Duration::from_secs(2);
 /// With more receivers than this, events are not attributed.
 const MOST_RECEIVERS: usize = 10_000;
 
-/// What a receiver caused within some time.
+/// The losses that a receiver caused within some time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Caused {
     /// Loss events.
@@ -100,7 +100,7 @@ impl LossEvents {
         }
     }
 
-    /// What each of so many flows caused from `start` to before `end`; none if events were not recorded.
+    /// The losses that each flow caused from `start` to before `end`; none if events were not recorded.
     pub(super) fn caused(&self, flows: usize, start: Time, end: Time) -> Option<Vec<Caused>> {
         if !self.looks {
             return None;

@@ -32,7 +32,7 @@ fn bin_ends(scenario: &Scenario) -> Vec<Time> {
 struct Snapshot {
     flows: Vec<FlowCounters>,
     links: Vec<LinkCounters>,
-    /// What each link could have carried, in bytes, if it changes.
+    /// The capacity of each link so far, in bytes, if its rate changes.
     capacities: Vec<Option<f64>>,
     /// How often each flow has asked for channels.
     asked: Vec<Memberships>,
@@ -189,7 +189,7 @@ fn measure_window<F: Family>(
     WindowMeasures { flows, links }
 }
 
-/// A share of what is; unknown of nothing.
+/// A fraction of the total; NaN if that is zero.
 fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { f64::NAN }
 }

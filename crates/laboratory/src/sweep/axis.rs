@@ -1,4 +1,4 @@
-//! What `--vary KEY=V1,V2,...` says: a key and its values, each with its place in the flag.
+//! The flag `--vary KEY=V1,V2,...`: a key and its values, each with its position in the flag.
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ pub struct Axis {
     pub key: String,
     /// The values in their order, as they are shown: text without its quotes.
     pub values: Vec<String>,
-    /// What the values are in numbers, if all of them are numbers or quantities of one kind.
+    /// The values as numbers, if all of them are numbers or quantities of one kind.
     pub scale: Option<Scale>,
     /// The flag's text.
     flag: String,
@@ -92,7 +92,7 @@ impl Axis {
         if mistakes.is_empty() { Ok(axis) } else { Err(mistakes) }
     }
 
-    /// Adds what stands at a place of the flag: a value or a range of them.
+    /// Adds the entry at a position of the flag: a value or a range of values.
     fn add(&mut self, at: Range<usize>, mistakes: &mut Vec<ScenarioError>) {
         let text = self.flag[at.clone()].to_owned();
         if text.is_empty() {
@@ -132,7 +132,7 @@ impl Axis {
         format!("{key}={}", self.written.get(index).map_or("", |(value, _)| value))
     }
 
-    /// What is wrong with [`Axis::setting`] `index`, with positions in the flag.
+    /// The mistake in [`Axis::setting`] `index`, with positions in the flag.
     pub(super) fn relocate(&self, error: ScenarioError, index: usize) -> ScenarioError {
         let setting = self.setting(index);
         let value_start = self.flag.find('=').map_or(0, |at| at + 1);
@@ -192,7 +192,7 @@ fn unquoted(text: &str) -> &str {
     inside('"').or_else(|| inside('\'')).unwrap_or(text)
 }
 
-/// What all of the values are in numbers, if one kind of quantity fits them.
+/// All values as numbers, if one kind of quantity fits them.
 fn scale(values: &[String]) -> Option<Scale> {
     type Kind = (&'static str, fn(&str) -> Option<f64>);
     let kinds: [Kind; 5] = [

@@ -1,4 +1,4 @@
-//! What can go wrong with a sweep.
+//! Errors of sweeps.
 
 use std::fmt;
 use std::ops::Range;

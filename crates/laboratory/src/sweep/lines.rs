@@ -13,7 +13,7 @@ use crate::results::{Experiment, Statistic, statistics};
 /// One subject, compared across the cells in the main window.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
-    /// What it is.
+    /// Its kind.
     pub(super) kind: Kind,
     /// Its name: `elm@R1`, or `tcp@R1` for `tcp-1@R1`, `tcp-2@R1`, ...; a group's or link's name.
     pub(super) name: String,

@@ -6,7 +6,7 @@ use super::error::in_flag;
 use crate::results::text::Style;
 use crate::scenario::{Catalogue, Gauge, ScenarioError, nearest};
 
-/// What a measure is about.
+/// The kind of subject that a metric measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// One receiver's reception or one connection.
@@ -34,7 +34,7 @@ impl Kind {
 pub struct Metric {
     /// Its name, with the unit: `throughput_kbps`.
     pub name: &'static str,
-    /// What it is about.
+    /// The kind of its subject.
     pub kind: Kind,
     /// The heading of its column in tables.
     pub heading: &'static str,

@@ -1,5 +1,5 @@
-//! What one replication of a cell leaves: every measure of every window, whatever metrics are reported, so
-//! that a finished sweep can report others without running anything again.
+//! The stored result of one replication of a cell: every measure of every window, whatever metrics are
+//! reported, so that a finished sweep can report others without running again.
 
 use std::collections::BTreeMap;
 
@@ -37,18 +37,18 @@ pub struct PartWindow {
     pub links: Vec<Measured>,
 }
 
-/// What was measured of one flow, group or link.
+/// The measures of one flow, group or link.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// Its name.
     pub name: String,
-    /// By metric; none where undefined. What does not apply is not there.
+    /// By metric; none where undefined. Metrics that do not apply are absent.
     #[serde(flatten)]
     pub values: BTreeMap<String, Option<f64>>,
 }
 
 impl Part {
-    /// What a replication of a cell measured.
+    /// The measures of a replication of a cell.
     pub(super) fn new(cell: &Cell, replication: &Replication) -> Part {
         let windows =
             (0..replication.windows.len()).filter_map(|window| PartWindow::new(cell, replication, window));
@@ -113,7 +113,7 @@ fn measured(name: &str, values: Vec<(&str, Option<f64>)>) -> Measured {
     Measured { name: name.to_owned(), values: values.collect() }
 }
 
-/// What applies to a flow, as in `summary.json`.
+/// The metrics that apply to a flow, as in `summary.json`.
 fn flow(info: &FlowInfo, measures: &FlowMeasures) -> Vec<(&'static str, Option<f64>)> {
     let mut values = vec![
         ("throughput_kbps", Some(measures.throughput_kbps)),

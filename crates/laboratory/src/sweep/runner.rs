@@ -11,10 +11,10 @@ use super::part::Part;
 use super::store::Store;
 use crate::run;
 
-/// What a sweep gave.
+/// The results of a sweep.
 #[derive(Debug, Clone)]
 pub struct Outcome<'g> {
-    /// What was run.
+    /// The grid.
     pub grid: &'g Grid,
     /// By cell, in the order of the grid's; then by replication.
     pub parts: Vec<Vec<Part>>,
@@ -52,8 +52,8 @@ impl<'g> Progress<'g> {
     /// done of the remaining ones, from 0 to 1, on any thread. None for `jobs` is a thread for each core.
     ///
     /// # Errors
-    /// A replication that cannot be run, a part that cannot be written. What was done before that is in
-    /// the store.
+    /// A replication that cannot be run, a part that cannot be written. The replications completed before
+    /// that are in the store.
     pub fn finish<F: Family>(
         mut self,
         jobs: Option<usize>,
