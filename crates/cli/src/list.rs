@@ -135,12 +135,14 @@ fn rows(groups: &[OptionGroup], plain: bool) -> String {
         // All profiles have the same options in the same order.
         let own = groups.iter().filter_map(|group| Some((group.profile?, &group.specs.get(at)?.default)));
         let own: Vec<(&str, &String)> = own.collect();
-        let value = match own.iter().any(|(_, default)| **default != spec.default) {
-            false => spec.default.clone(),
-            true => {
-                let each = own.iter().map(|(profile, default)| format!("{default} with {profile}"));
-                each.collect::<Vec<_>>().join(", ")
-            }
+        // A profile names itself; the first one holds.
+        let is_profile = own.iter().all(|(profile, default)| profile == default);
+        let differs = own.iter().any(|(_, default)| **default != spec.default);
+        let value = if differs && !is_profile {
+            let each = own.iter().map(|(profile, default)| format!("{default} with {profile}"));
+            each.collect::<Vec<_>>().join(", ")
+        } else {
+            spec.default.clone()
         };
         row(&mut text, spec.name, &value, &spec.takes(), &spec.doc, plain);
     }

@@ -90,7 +90,7 @@ impl fmt::Display for Kind {
             Kind::Numbers => write!(f, "numbers in a text such as \"0.9, 0.5, 0\""),
             Kind::Choice(names) => write!(f, "one of {}", names.join(", ")),
             Kind::OwnChoice(names) => write!(f, "one of {BY_PROFILE}, {}", names.join(", ")),
-            Kind::Automatic(kind) => write!(f, "{AUTOMATIC} or {kind}"),
+            Kind::Automatic(kind) => write!(f, "\"{AUTOMATIC}\" or {kind}"),
             Kind::Format { words, .. } => f.write_str(words),
         }
     }

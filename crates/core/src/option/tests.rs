@@ -70,7 +70,7 @@ fn specs_show_what_a_file_would_hold() {
     assert_eq!(specs[2].doc, "Which one.");
     assert_eq!(specs[3].kind.to_string(), "one of by-profile, red, green");
     assert_eq!(specs[3].default, BY_PROFILE);
-    assert_eq!(specs[4].takes(), "automatic or a number above 0 and up to 1");
+    assert_eq!(specs[4].takes(), "\"automatic\" or a number above 0 and up to 1");
     assert_eq!((specs[5].takes().as_str(), specs.len()), ("a whole number of at least 1", 6));
     let own = Sample { reach: Some(0.5), ..Sample::default() };
     assert_eq!((own.option_specs()[4].default.as_str(), own.constant), ("0.5", 7));

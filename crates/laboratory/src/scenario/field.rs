@@ -264,8 +264,12 @@ impl FieldKind {
                 "a list of rising times without overlap, such as [[\"10 s\", \"12 s\"], [\"20 s\", \"21 s\"]]"
             }
             FieldKind::Option(choices) => {
-                let mut takes: Vec<String> = choices.iter().map(|option| option.spec.takes()).collect();
-                takes.dedup();
+                let mut takes: Vec<String> = Vec::new();
+                for words in choices.iter().map(|option| option.spec.takes()) {
+                    if !takes.contains(&words) {
+                        takes.push(words);
+                    }
+                }
                 return takes.join("; ");
             }
             FieldKind::TableList(spec) => return format!("a list such as [{}]", spec.example),

@@ -216,8 +216,12 @@ fn option_kind(kind: &Kind) -> Value {
 
 /// What fits one of several schemas.
 fn any_of(schemas: impl IntoIterator<Item = Value>) -> Value {
+    let parts = |schema: Value| match schema.get("anyOf").and_then(Value::as_array) {
+        Some(parts) => parts.clone(),
+        None => vec![schema],
+    };
     let mut distinct: Vec<Value> = Vec::new();
-    for schema in schemas {
+    for schema in schemas.into_iter().flat_map(parts) {
         if !distinct.contains(&schema) {
             distinct.push(schema);
         }

@@ -97,21 +97,42 @@ fn distinct<'o>(
 fn meaning(options: &[OptionOf]) -> String {
     let of = |option: &OptionOf| option.choice.map(|choice| format!("`{choice}`"));
     let parts = distinct(options, |option| &option.spec.doc, of).into_iter().map(|(doc, choices)| {
-        if choices.is_empty() { doc.to_owned() } else { format!("Of {}: {doc}", choices.join(", ")) }
+        if choices.is_empty() { doc.to_owned() } else { format!("Of {}: {}", choices.join(", "), inner(doc)) }
     });
     parts.collect::<Vec<_>>().join(" ")
 }
 
+/// A sentence as it stands after a colon. A name in capitals stays.
+fn inner(sentence: &str) -> String {
+    let mut chars = sentence.chars();
+    match (chars.next(), chars.as_str()) {
+        (Some(first), rest) if !rest.starts_with(char::is_uppercase) => {
+            first.to_lowercase().chain(rest.chars()).collect()
+        }
+        _ => sentence.to_owned(),
+    }
+}
+
 /// The default, or each one with what has it.
 fn absent(options: &[OptionOf]) -> Absent {
+    let is_shared = |option: &OptionOf| {
+        let mut of_choice = options.iter().filter(|other| other.choice == option.choice);
+        of_choice.all(|other| other.spec.default == option.spec.default)
+    };
     let of = |option: &OptionOf| match (option.choice, option.profile) {
-        (Some(choice), Some(profile)) => Some(format!("{choice} ({profile})")),
+        (Some(choice), Some(profile)) if !is_shared(option) => Some(format!("{choice} ({profile})")),
         (choice, profile) => choice.or(profile).map(str::to_owned),
     };
     let defaults = distinct(options, |option| &option.spec.default, of);
-    if let [(default, _)] = defaults.as_slice() {
-        return Absent::Default(default.to_string().leak());
+    // A profile names itself; the first one holds.
+    let is_profile = options.iter().all(|option| option.profile == Some(option.spec.default.as_str()));
+    match defaults.as_slice() {
+        [(default, _), rest @ ..] if rest.is_empty() || is_profile => {
+            Absent::Default(default.to_string().leak())
+        }
+        _ => {
+            let parts = defaults.into_iter().map(|(default, of)| format!("`{default}` of {}", of.join(", ")));
+            Absent::Means(parts.collect::<Vec<_>>().join("; ").leak())
+        }
     }
-    let parts = defaults.into_iter().map(|(default, of)| format!("`{default}` of {}", of.join(", ")));
-    Absent::Means(parts.collect::<Vec<_>>().join("; ").leak())
 }
