@@ -1,5 +1,6 @@
 //! What `--vary KEY=V1,V2,...` says: a key and its values, each with its place in the flag.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use layercast_core::units::{Duration, Rate, Size};
@@ -53,7 +54,7 @@ impl Axis {
     ///
     /// # Errors
     /// All that can be told without the scenario, with places in the flag.
-    pub(super) fn read(flag: &str) -> Result<Axis, Vec<ScenarioError>> {
+    pub fn read(flag: &str) -> Result<Axis, Vec<ScenarioError>> {
         let tell = |at: Range<usize>, message: &str, allowed: &str| vec![mistake(flag, at, message, allowed)];
         if flag.contains(char::is_control) {
             return Err(tell(
@@ -84,15 +85,16 @@ impl Axis {
             written: Vec::new(),
         };
         let mut mistakes = Vec::new();
+        let mut seen = HashSet::new();
         for at in pieces(list, key.len() + 1) {
-            axis.add(at, &mut mistakes);
+            axis.add(at, &mut seen, &mut mistakes);
         }
         axis.scale = scale(&axis.values);
         if mistakes.is_empty() { Ok(axis) } else { Err(mistakes) }
     }
 
-    /// Adds what stands at a place of the flag: a value or a range of them.
-    fn add(&mut self, at: Range<usize>, mistakes: &mut Vec<ScenarioError>) {
+    /// Adds what stands at a place of the flag: a value or a range of them. `seen` has the values so far.
+    fn add(&mut self, at: Range<usize>, seen: &mut HashSet<String>, mistakes: &mut Vec<ScenarioError>) {
         let text = self.flag[at.clone()].to_owned();
         if text.is_empty() {
             mistakes.push(mistake(&self.flag, at, "a value is missing here", "values with commas between"));
@@ -107,9 +109,11 @@ impl Axis {
                 return;
             }
         };
+        let mut repeated = false;
         for value in values {
             let shown = unquoted(&value).to_owned();
-            if self.values.contains(&shown) {
+            // The first of a range is enough: many ranges have too many values for an error each.
+            if !seen.insert(shown.clone()) && !std::mem::replace(&mut repeated, true) {
                 let message = format!("the value {shown} stands there twice");
                 mistakes.push(mistake(&self.flag, at.clone(), &message, "each value once"));
             }
