@@ -17,7 +17,7 @@ OUT ?= results
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test toolchain build fmt clippy docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca findings bench validate ns2 generated fingerprints
+.PHONY: help demo test toolchain build fmt clippy docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca findings bench validate ns2 generated fingerprints fuzz
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -119,6 +119,19 @@ bench: toolchain ## Packet hops per CPU second and instructions a hop, added to 
 validate: toolchain ns2 ## Run ns-2 and the simulator on the same set-ups and write docs/validation.md (minutes)
 	$(CARGO) run --release --locked --quiet --package layercast-validation -- \
 	  --page docs/validation.md --raw $(OUT)/validation.json
+
+# Coverage needs flags of the compiler that only nightly has, or a stable one that is asked to act as nightly.
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
+FUZZ = $(shell command -v rustup >/dev/null 2>&1 && rustup toolchain list | grep -q ^nightly \
+  && echo "$(CARGO) +nightly" || echo "RUSTC_BOOTSTRAP=1 $(CARGO)") fuzz
+
+fuzz: toolchain ## Feed random inputs to the readers of packets and texts, FUZZ_SECONDS (60) for each
+	@$(CARGO) fuzz --version >/dev/null 2>&1 || $(CARGO) install cargo-fuzz --locked
+	$(FUZZ) build --sanitizer none
+	@for name in $(FUZZ_TARGETS); do mkdir -p $(OUT)/fuzz/$$name; \
+	  $(FUZZ) run --sanitizer none $$name $(OUT)/fuzz/$$name fuzz/corpus/$$name -- \
+	    -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=8192 || exit 1; done
 
 # Installs ns-2 where that is possible without a question, and says what is missing otherwise.
 ns2:

@@ -19,7 +19,7 @@
 //! number; if source and receivers must agree on options of the protocol, the table `options` has them as
 //! text. Unknown keys are ignored.
 
-use core::fmt;
+use core::fmt::{self, Write as _};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::str::FromStr;
 
@@ -36,6 +36,8 @@ pub const MAX_CHANNELS: u16 = 1024;
 /// The smallest and the largest packet in bytes. The smallest leaves space for symbols after the longest
 /// header, the largest fits jumbo frames.
 pub const PACKET_BYTES: core::ops::RangeInclusive<u32> = 256..=9000;
+/// The highest rate of a layer in bit/s: up to here a rate holds every whole number.
+pub const RATE_MAX_BPS: f64 = 9_007_199_254_740_992.0;
 /// The headers of IPv4 (RFC 791, without options) and UDP (RFC 768).
 pub const IP_UDP_BYTES: u32 = 28;
 
@@ -144,6 +146,9 @@ impl Session {
         if !PACKET_BYTES.contains(&self.packet.as_bytes()) {
             return Err(SessionError::Packet(i64::from(self.packet.as_bytes())));
         }
+        if self.layers.layers().any(|layer| self.layers.rate(layer).as_bps() > RATE_MAX_BPS) {
+            return Err(SessionError::Key("layers"));
+        }
         if self.group.port() == 0 {
             return Err(SessionError::Key("group"));
         }
@@ -229,10 +234,24 @@ impl fmt::Display for Session {
         }
         for (index, (name, value)) in self.agreed.iter().enumerate() {
             let before = if index == 0 { "options = { " } else { ", " };
-            write!(f, "{before}{name} = \"{value}\"")?;
+            write!(f, "{before}{name} = ")?;
+            write_quoted(f, value)?;
         }
         if self.agreed.is_empty() { Ok(()) } else { writeln!(f, " }}") }
     }
+}
+
+/// A basic string of TOML: values of options may have line breaks between their parts.
+fn write_quoted(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    f.write_char('"')?;
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => write!(f, "\\{c}")?,
+            c if c.is_control() => write!(f, "\\u{:04X}", u32::from(c))?,
+            c => f.write_char(c)?,
+        }
+    }
+    f.write_char('"')
 }
 
 impl FromStr for Session {

@@ -216,6 +216,12 @@ fn attributes_have_the_names_of_the_rfc() {
 }
 
 #[test]
+fn line_ends_in_the_session_description_stay() {
+    let table = Table { session: "layercast = 1\r\nlayers = [1]\n\r".to_owned(), ..table("x") };
+    assert_eq!(Table::from_xml(table.to_xml().as_bytes()), Ok(table));
+}
+
+#[test]
 fn a_table_in_several_packets_is_put_together() {
     let table = table("a file.bin");
     let xml = table.to_xml().into_bytes();

@@ -49,8 +49,20 @@ fn what_is_wrong_is_named() {
     assert_eq!(with("packet = 1000", "packet = 1000\nchannels = -1"), SessionError::Key("channels"));
     let foreign = "packet = 1000\noptions = { slot = \"1 s\" }";
     assert_eq!(with("packet = 1000", foreign), SessionError::Option("slot".into()));
+    assert_eq!(with("256000]", "9223372036854775807]"), SessionError::Key("layers"));
     assert!(matches!(with("packet = 1000", "packet = ="), SessionError::Text(_)));
     assert_eq!("".parse::<Session>(), Err(SessionError::Key("layercast")));
+}
+
+#[test]
+fn options_are_printed_as_toml_reads_them() {
+    let base_interval = "options = { base_interval = \"\\n250 ms\\t\" }";
+    let text = TEXT
+        .replace("\"elm\"", "\"wei-zhang\"")
+        .replace("packet = 1000", &format!("packet = 1000\n{base_interval}"));
+    let session: Session = text.parse().unwrap();
+    assert_eq!(session.agreed, [("base_interval".to_owned(), "\n250 ms\t".to_owned())]);
+    assert_eq!(session.to_string().parse(), Ok(session));
 }
 
 proptest! {

@@ -31,6 +31,10 @@ const FLOORS: &[(&str, &[&str])] = &[
     ),
     ("layercast-testkit", &["layercast-core"]),
     ("layercast-bench", &["layercast-core", "layercast-protocols", "layercast-simulator"]),
+    (
+        "layercast-fuzz",
+        &["layercast-core", "layercast-protocols", "layercast-transport", "layercast-laboratory"],
+    ),
     ("layercast-tidy", &[]),
 ];
 

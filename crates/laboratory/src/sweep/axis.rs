@@ -1,5 +1,6 @@
 //! The flag `--vary KEY=V1,V2,...`: a key and its values, each with its position in the flag.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use layercast_core::units::{Duration, Rate, Size};
@@ -53,7 +54,7 @@ impl Axis {
     ///
     /// # Errors
     /// All mistakes that show without the scenario, with positions in the flag.
-    pub(super) fn read(flag: &str) -> Result<Axis, Vec<ScenarioError>> {
+    pub fn read(flag: &str) -> Result<Axis, Vec<ScenarioError>> {
         let error =
             |at: Range<usize>, message: &str, allowed: &str| vec![mistake(flag, at, message, allowed)];
         if flag.contains(char::is_control) {
@@ -85,15 +86,16 @@ impl Axis {
             written: Vec::new(),
         };
         let mut mistakes = Vec::new();
+        let mut seen = HashSet::new();
         for at in value_ranges(list, key.len() + 1) {
-            axis.add(at, &mut mistakes);
+            axis.add(at, &mut seen, &mut mistakes);
         }
         axis.scale = scale(&axis.values);
         if mistakes.is_empty() { Ok(axis) } else { Err(mistakes) }
     }
 
-    /// Adds the entry at a position of the flag: a value or a range of values.
-    fn add(&mut self, at: Range<usize>, mistakes: &mut Vec<ScenarioError>) {
+    /// Adds the entry at a position of the flag: a value or a range of values. `seen` has the values so far.
+    fn add(&mut self, at: Range<usize>, seen: &mut HashSet<String>, mistakes: &mut Vec<ScenarioError>) {
         let text = self.flag[at.clone()].to_owned();
         if text.is_empty() {
             mistakes.push(mistake(&self.flag, at, "a value is missing here", "values with commas between"));
@@ -108,9 +110,11 @@ impl Axis {
                 return;
             }
         };
+        let mut repeated = false;
         for value in values {
             let shown = unquoted(&value).to_owned();
-            if self.values.contains(&shown) {
+            // The first of a range is enough: many ranges have too many values for an error each.
+            if !seen.insert(shown.clone()) && !std::mem::replace(&mut repeated, true) {
                 let message = format!("the value {shown} stands there twice");
                 mistakes.push(mistake(&self.flag, at.clone(), &message, "each value once"));
             }

@@ -116,8 +116,9 @@ impl Table {
     }
 }
 
+/// Text in XML. A bare carriage return is read as a line feed (XML 1.0, section 2.11).
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\r', "&#13;")
 }
 
 /// A name as part of a URI: all but unreserved characters become %XX (RFC 3986, section 2.3).

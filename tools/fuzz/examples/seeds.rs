@@ -1,0 +1,249 @@
+//! Writes the inputs that fuzzing starts from, `fuzz/corpus/*/seed-*`, with the project's own encoders.
+//!
+//! `cargo run --package layercast-fuzz --example seeds`
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use layercast_core::contract::{Arrival, Ecn, Host, Input, Origin, Peer, Send, Target, TraceEvent, drive};
+use layercast_core::family::{AnyHeader as _, AnyProtocol as _};
+use layercast_core::layers::LayerTable;
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Duration, Rate, Size, Time};
+use layercast_core::wire::MAX_REPORT;
+use layercast_fuzz::SWEPT;
+use layercast_protocols::amca::{self, Body};
+use layercast_protocols::registry::{Header, NAMES, Protocol};
+use layercast_transport::object::{Oti, Table, table_fti};
+use layercast_transport::packet::{Completion, Fdt, MAX_HEADER, PayloadId, Repr};
+use layercast_transport::session::Session;
+
+const PACKET: Size = Size::from_bytes(1000);
+/// How often source and receiver hear of each other, and how often in all: a minute.
+const STEP: Duration = Duration::from_ms(20);
+const STEPS: u32 = 3000;
+
+/// What was sent by one end since the other last heard.
+#[derive(Default)]
+struct Sent(Vec<(Target, Header)>);
+
+impl Host<Header> for Sent {
+    fn send(&mut self, send: Send<Header>) {
+        self.0.push((send.target, send.header));
+    }
+    fn join(&mut self, _: Channel) {}
+    fn leave(&mut self, _: Channel) {}
+    fn trace(&mut self, _: TraceEvent) {}
+}
+
+/// The headers of a short session of a protocol: those of the source, those of its receiver.
+fn headers(protocol: &Protocol) -> Option<(Vec<Header>, Vec<Header>)> {
+    let layers = LayerTable::doubling(Rate::from_kbps(128.0), 4).ok()?;
+    let plan = SessionPlan { layers, packet_size: PACKET };
+    let mut source = protocol.source(plan.clone(), Stream::new(1, "source"));
+    let mut receiver = protocol.receiver(plan, Stream::new(2, "receiver"));
+    let (mut down, mut up) = (Vec::new(), Vec::new());
+    let (mut to_receiver, mut to_source) = (Sent::default(), Sent::default());
+    let mut now = Time::from_ns(1);
+    let mut wake = [
+        drive(&mut source, now, Input::Start, &mut to_receiver),
+        drive(&mut receiver, now, Input::Start, &mut to_source),
+    ];
+    for _ in 0..STEPS {
+        now += STEP;
+        let arrival =
+            |origin, header| Input::Packet(Arrival { origin, size: PACKET, ecn: Ecn::Capable, header });
+        for (target, header) in std::mem::take(&mut to_receiver.0) {
+            let Target::Channel(channel) = target else { continue };
+            down.push(header);
+            wake[1] = drive(&mut receiver, now, arrival(Origin::Channel(channel), header), &mut to_source);
+        }
+        for (_, header) in std::mem::take(&mut to_source.0) {
+            up.push(header);
+            wake[0] = drive(&mut source, now, arrival(Origin::Peer(Peer(0)), header), &mut to_receiver);
+        }
+        if wake[0].is_some_and(|due| due <= now) {
+            wake[0] = drive(&mut source, now, Input::Timer, &mut to_receiver);
+        }
+        if wake[1].is_some_and(|due| due <= now) {
+            wake[1] = drive(&mut receiver, now, Input::Timer, &mut to_source);
+        }
+    }
+    Some((down, up))
+}
+
+struct Corpus {
+    folder: PathBuf,
+    /// Headers that have been written, so that each shape is there once.
+    seen: BTreeSet<(&'static str, String)>,
+}
+
+impl Corpus {
+    fn write(&self, target: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let folder = self.folder.join(target);
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join(format!("seed-{name}")), bytes)
+    }
+
+    fn packet(&mut self, name: &str, header: &Header) -> io::Result<()> {
+        let Some(fields) = header.to_lct() else { return Ok(()) };
+        let tsi = fields.session.unwrap_or(7);
+        let own = Repr { fields, tsi, toi: 1, close_object: false, codepoint: 6, fdt: None, fti: None };
+        let mut room = [0; MAX_HEADER];
+        let length = own.write(&mut room);
+        let shape = format!("{name}-{length}-{}", u8::from(header.layer().is_some_and(|layer| layer.0 > 0)));
+        if self.seen.insert(("lct", shape.clone())) {
+            let id = PayloadId::new(0, 3).map(PayloadId::to_bytes).unwrap_or_default();
+            self.write("lct", &shape, &[&room[..length], &id, b"symbol"].concat())?;
+        }
+        if self.seen.insert(("lct", "table".to_owned())) {
+            let of_table = Repr { toi: 0, fdt: Some(Fdt::new(1)), fti: Some(table_fti(900, 400)), ..own };
+            let length = of_table.write(&mut room);
+            self.write("lct", "table", &room[..length])?;
+        }
+        Ok(())
+    }
+
+    fn report(&mut self, name: &str, header: &Header) -> io::Result<()> {
+        let mut room = [0; MAX_REPORT];
+        let Some(length) = header.encode_report(&mut room) else { return Ok(()) };
+        let shape = format!("{name}-{length}");
+        if self.seen.insert(("report", shape.clone())) {
+            self.write("report", &shape, &room[..length])?;
+        }
+        Ok(())
+    }
+
+    fn amca(&mut self, header: &amca::Header) -> io::Result<()> {
+        let (name, payload): (_, &[u8]) = match header.body {
+            Body::Data(_) => ("data", b"payload"),
+            Body::Nack(_) => ("nack", b""),
+            Body::Report(_) => ("report", b""),
+            Body::Heartbeat { .. } => ("heartbeat", b""),
+            Body::Answer(_) => ("answer", b""),
+        };
+        let mut bytes = Vec::new();
+        if self.seen.insert(("amca", name.to_owned())) && header.encode(payload, &mut bytes).is_ok() {
+            self.write("amca", name, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Packets of AMCA that need routers or losses.
+    fn amca_rest(&mut self) -> io::Result<()> {
+        let bodies = [
+            Body::Nack(amca::Nack {
+                seq: layercast_core::units::WireSeq(12),
+                lo: layercast_core::units::WireSeq(11),
+                lr: layercast_core::units::WireSeq(15),
+                max_seq: layercast_core::units::WireSeq(90),
+                rtt_to_source_us: 60_000,
+                rtt_to_parent_us: 20_000,
+            }),
+            Body::Report(amca::Report { period_us: 60_000, count: 3, ..amca::Report::default() }),
+            Body::Heartbeat { sent_ns: 1_234_567_890 },
+            Body::Answer(amca::Answer { echo_ns: 1_234_567_890, rtt_to_source_us: 5, is_from_source: true }),
+        ];
+        bodies.into_iter().try_for_each(|body| self.amca(&amca::Header { session: 7, originator: 9, body }))
+    }
+
+    fn session(&self, protocol: Protocol) -> io::Result<Option<Session>> {
+        let (layers, name) = (LayerTable::doubling(Rate::from_kbps(128.0), 4).ok(), protocol.name());
+        let Some(layers) = layers else { return Ok(None) };
+        let agreed = protocol.requirements().agreed().iter();
+        let plan = SessionPlan { layers, packet_size: PACKET };
+        let session = Session {
+            tsi: 305_419_896,
+            protocol: name.to_owned(),
+            source: [192, 0, 2, 1].into(),
+            group: std::net::SocketAddrV4::new([239, 1, 2, 0].into(), 5500),
+            feedback: std::net::SocketAddrV4::new([192, 0, 2, 1].into(), 5501),
+            packet: PACKET,
+            channels: protocol.requirements().channels(&plan),
+            agreed: agreed.filter_map(|key| Some(((*key).to_owned(), protocol.get(key)?))).collect(),
+            layers: plan.layers,
+        };
+        self.write("session", name, session.to_string().as_bytes())?;
+        Ok(session.check().is_ok().then_some(session))
+    }
+
+    fn table(&self, session: &Session) -> io::Result<()> {
+        let Ok(oti) = Oti::plan(1_234_567, 916) else { return Ok(()) };
+        let table = Table {
+            name: "a file & more.tar.gz".to_owned(),
+            oti,
+            sha256: [0xab; 32],
+            expires_s: 4_000_000_000,
+            wants_completions: true,
+            session: session.to_string(),
+        };
+        let xml = table.to_xml();
+        self.write("object_table", "xml", xml.as_bytes())?;
+        let mut packets = Vec::new();
+        for (number, part) in (0u32..).zip(xml.as_bytes().chunks(200)) {
+            packets.extend([1, 204]);
+            packets.extend(table_fti(xml.len(), 200).0);
+            packets.extend(number.to_be_bytes());
+            packets.extend(part);
+            packets.resize((number as usize + 1) * 220, 0);
+        }
+        self.write("object_table", "packets", &packets)?;
+        let own = b"<FDT-Instance Expires=\"1\"><File TOI=\"1\" Content-Location=\"x\"/></FDT-Instance>";
+        self.write("object_table", "short", own)
+    }
+}
+
+const FLAGS: &[(&str, &str)] = &[
+    ("range", "session.elm.t_join_max=5s..60s/4"),
+    ("factors", "link.S-R.rate=64 kbit/s..512 kbit/s*2"),
+    ("words", "session.elm.strategy=naive,lazy"),
+    ("lists", "windows=[[\"1 s\", \"end\"]], [[\"2 s\", \"end\"]]"),
+    ("tables", "link.S-R.loss={ forward = 0.1, backward = 0 },0.2"),
+    ("quotes", "session.elm.packet_size='500 bytes', \"1 kB\""),
+    ("wrong", "duration=5 parsecs,,1..3/2"),
+];
+
+const SCENARIOS: &[&str] = &[
+    "amca/finite",
+    "compare/beside-tcp",
+    "elm/strategies",
+    "flid/coordination",
+    "tfrc/shared-link",
+    "thesis/bias-lossy",
+    "thesis/simulation-2",
+    "transport/three-links",
+    "wei-zhang/four-flows",
+];
+
+fn main() -> io::Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut corpus = Corpus { folder: root.join("fuzz/corpus"), seen: BTreeSet::new() };
+    for protocol in NAMES.iter().filter_map(|name| Protocol::named(name)) {
+        let Some((down, up)) = headers(&protocol) else { continue };
+        for header in down.iter().chain(&up) {
+            corpus.packet(protocol.name(), header)?;
+            corpus.report(protocol.name(), header)?;
+            if let Header::Amca(header) = header {
+                corpus.amca(header)?;
+            }
+        }
+        if let Some(session) = corpus.session(protocol)? {
+            corpus.table(&session)?;
+        }
+    }
+    corpus.amca_rest()?;
+    if let Some(receiver) = core::num::NonZeroU64::new(9) {
+        corpus.write("report", "completion", &Completion { tsi: 7, toi: 1, receiver }.to_bytes())?;
+    }
+    for (name, flag) in FLAGS {
+        corpus.write("sweep_axis", name, flag.as_bytes())?;
+    }
+    corpus.write("scenario", "swept", SWEPT.as_bytes())?;
+    for name in SCENARIOS {
+        let text = fs::read(root.join(format!("scenarios/{name}.toml")))?;
+        corpus.write("scenario", &name.replace('/', "-"), &text)?;
+    }
+    Ok(())
+}

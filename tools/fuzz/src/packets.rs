@@ -1,0 +1,108 @@
+//! Packets and the tables in them.
+
+use std::ops::Range;
+
+use layercast_core::family::AnyHeader as _;
+use layercast_core::units::Channel;
+use layercast_core::wire::MAX_REPORT;
+use layercast_protocols::amca;
+use layercast_protocols::registry::Header;
+use layercast_transport::object::{Schedule, TABLE_MAX, Table, TableReader, safe_name};
+use layercast_transport::packet::{Completion, Fdt, Fti, MAX_HEADER, PayloadId, Repr, View};
+
+/// A data packet: the view of its LCT header, the packet as a value, the header of its protocol.
+///
+/// # Panics
+/// If a value that was read does not come back from its bytes.
+pub fn lct(bytes: &[u8]) {
+    let Ok(view) = View::new(bytes) else { return };
+    let _ = (view.tsi(), view.toi(), view.close_object(), view.extensions().count());
+    let _ = PayloadId::split(view.payload());
+    let Ok(packet) = Repr::read(&view) else { return };
+    assert_eq!(reread(&packet), packet);
+    let Ok(header) = Header::from_lct(&packet.fields) else { return };
+    let _ = (header.layer(), header.channel());
+    let fields = header.to_lct();
+    let Some(fields) = fields else { panic!("no LCT fields of {header:?}") };
+    let again = reread(&Repr { fields, ..packet });
+    assert_eq!(Header::from_lct(&again.fields), Ok(header));
+}
+
+/// Writes a packet and reads it.
+fn reread(packet: &Repr) -> Repr {
+    let mut room = [0; MAX_HEADER];
+    let length = packet.write(&mut room);
+    let read = View::new(&room[..length]).map(|view| Repr::read(&view));
+    match read {
+        Ok(Ok(read)) => read,
+        other => panic!("{packet:?} is written, but not read: {other:?}"),
+    }
+}
+
+/// A packet to the source: a report of any protocol, or a completion.
+///
+/// # Panics
+/// If a value that was read does not come back from its bytes.
+pub fn report(bytes: &[u8]) {
+    if let Ok(done) = Completion::from_bytes(bytes) {
+        assert_eq!(Completion::from_bytes(&done.to_bytes()), Ok(done));
+    }
+    let Ok(header) = Header::decode_report(bytes) else { return };
+    let mut room = [0; MAX_REPORT];
+    let length = header.encode_report(&mut room);
+    let Some(length) = length else { panic!("no bytes of {header:?}") };
+    assert_eq!(Header::decode_report(&room[..length]), Ok(header));
+}
+
+/// The file delivery table: all bytes as its XML, and as [packets](table_packet) of it.
+///
+/// # Panics
+/// If a table that was read does not come back from its XML.
+pub fn object_table(bytes: &[u8]) {
+    if let Ok(table) = Table::from_xml(bytes) {
+        assert_eq!(Table::from_xml(table.to_xml().as_bytes()).as_ref(), Ok(&table));
+        let _ = safe_name(&table.name);
+        let last = table.oti.blocks() - 1;
+        let end = table.oti.block_start(last) + u64::from(table.oti.block_symbols(last));
+        assert_eq!(end, table.oti.symbols());
+        assert!(Schedule::new(table.oti, 2).next(Channel(1)).is_some());
+    }
+    let mut reader = TableReader::default();
+    let mut rest = bytes;
+    while let Some((&[instance, length, ref fti @ ..], left)) = rest.split_first_chunk::<16>() {
+        let (payload, left) = left.split_at(left.len().min(usize::from(length)));
+        if let Some(table) = reader.insert(Fdt::new(u32::from(instance)), Fti(*fti), payload) {
+            assert!(table.len() <= TABLE_MAX);
+            let _ = Table::from_xml(table);
+        }
+        rest = left;
+    }
+}
+
+/// A packet of AMCA as it is, and with the checksum that it should have.
+///
+/// # Panics
+/// If an accepted packet is not the one that its header and payload are written as.
+pub fn amca(bytes: &[u8]) {
+    for packet in [bytes.to_vec(), with_checksum(bytes)] {
+        let Ok((header, payload)) = amca::Header::decode(&packet) else { continue };
+        let mut written = Vec::new();
+        assert_eq!(header.encode(payload, &mut written), Ok(()));
+        assert_eq!(written, packet);
+    }
+}
+
+/// Where AMCA's checksum stands in a packet.
+const CHECKSUM: Range<usize> = 12..16;
+
+/// A copy of a packet of AMCA with the right checksum (CRC-32 of ISO 3309), which no random input has.
+pub fn with_checksum(packet: &[u8]) -> Vec<u8> {
+    let mut packet = packet.to_vec();
+    let Some(field) = packet.get_mut(CHECKSUM) else { return packet };
+    field.fill(0);
+    let sum = packet.iter().fold(u32::MAX, |sum, &byte| {
+        (0..8).fold(sum ^ u32::from(byte), |sum, _| sum >> 1 ^ if sum & 1 == 1 { 0xedb8_8320 } else { 0 })
+    });
+    packet[CHECKSUM].copy_from_slice(&(!sum).to_be_bytes());
+    packet
+}
