@@ -20,15 +20,17 @@
 
 mod endpoint;
 mod gauge;
+mod peer;
 mod queue;
 mod timers;
 mod trace;
 
 pub use endpoint::{
     Action, Arrival, ChildLink, ChildSet, Ecn, Endpoint, Estimates, Header, Host, Input, JoinError, Origin,
-    Payload, Peer, Send, Target, drive,
+    Payload, Send, Target, drive,
 };
 pub use gauge::{GaugeKind, GaugeSpec, GaugeValue, gauge_named};
+pub use peer::Peer;
 pub use queue::ActionQueue;
 pub use timers::{TimerKind, Timers};
 pub use trace::{Cause, TraceEvent};

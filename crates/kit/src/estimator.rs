@@ -10,7 +10,9 @@ mod flow_stat;
 mod lap;
 mod lip;
 mod lip_short;
+mod loss_config;
 mod loss_estimator;
+mod loss_event;
 mod loss_fraction;
 mod loss_intervals;
 mod loss_panel;
@@ -26,9 +28,9 @@ pub use flow_stat::FlowStat;
 pub use lap::Lap;
 pub use lip::Lip;
 pub use lip_short::LipShort;
-pub use loss_estimator::{
-    Boundary, FirstInterval, ImpactAverage, LossConfig, LossEstimator, LossMethod, LossOutcome, Packet,
-};
+pub use loss_config::{FirstInterval, ImpactAverage, LossConfig, LossMethod};
+pub use loss_estimator::LossEstimator;
+pub use loss_event::{Boundary, LossOutcome, Packet};
 pub use loss_fraction::LossFraction;
 pub use loss_intervals::{Interval, LossIntervals, interval_weights};
 pub use loss_panel::{LossPanel, PanelConfig};

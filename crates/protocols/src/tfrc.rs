@@ -11,6 +11,7 @@ mod choices;
 mod codec;
 mod data_limit;
 mod fair_rate;
+mod feedback;
 pub mod header;
 mod lct;
 mod meter;
@@ -26,13 +27,14 @@ mod settings;
 mod source;
 
 pub use fair_rate::{FairRate, SmallPackets};
+pub use feedback::Feedback;
 pub use header::Header;
 pub use lct::HeaderError;
 pub use meter::ShownMeasure;
 pub use options::Options;
 pub use receive_set::ReceiveSet;
 pub use receiver::Receiver;
-pub use rfc::{Feedback, RfcRate, RfcRules, damped, initial_window};
+pub use rfc::{RfcRate, RfcRules, damped, initial_window};
 pub use source::Source;
 
 pub(crate) use meter::{Meter, MeterPlan};

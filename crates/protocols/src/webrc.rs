@@ -18,6 +18,7 @@ mod loss_filter;
 mod options;
 mod rates;
 mod receiver;
+mod requirements;
 mod schedule;
 mod source;
 mod waves;

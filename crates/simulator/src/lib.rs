@@ -45,14 +45,15 @@ pub use measure::{
 pub use network::{LinkId, Network, NetworkError, NodeId};
 pub use packet::MembershipChange;
 pub use queue::{
-    CoDelConfig, DropTailConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkEvent, PieConfig, QueueConfig,
-    QueueKind, QueueLimit, RedConfig, RedProfile, RedVictim, RedWeight, RemConfig,
+    CoDelConfig, DropTailConfig, DualPi2Config, FairConfig, FqCoDelConfig, PieConfig, QueueConfig, QueueKind,
+    QueueLimit, RedConfig, RedProfile, RedVictim, RedWeight, RemConfig,
 };
 pub use simulation::{
     ArrivalsConfig, Carried, DropRecord, EngineCounters, LinkRecord, ReceiverConfig, ReceiverId,
     ReceiverList, RouterConfig, RouterLife, SessionConfig, SessionId, Simulation, TcpConfig, TcpId,
     UdpConfig, UdpId,
 };
+pub use tapped::LinkEvent;
 pub use tree::Latency;
 pub use variation::{
     DeliveryTrace, LinkChange, LinkVariation, OPPORTUNITY_BYTES, Outage, TraceError, VariationError,

@@ -47,7 +47,6 @@ use self::red::RedQueue;
 pub use self::red::{RedConfig, RedProfile, RedVictim, RedWeight};
 pub use self::rem::RemConfig;
 use self::rem::RemQueue;
-pub use self::watched::LinkEvent;
 pub(crate) use self::watched::{RawRecord, Watched, transmission};
 use crate::packet::PacketCopy;
 

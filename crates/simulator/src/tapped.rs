@@ -1,9 +1,26 @@
-//! The bodies of packets at tapped links, kept outside the links, which do not know packet types.
+//! What happens at tapped links, and the bodies of the packets there, kept outside the links, which do not know
+//! packet types.
 
 use std::collections::BTreeMap;
 
 use crate::packet::Body;
-use crate::queue::LinkEvent;
+
+/// What happened to a packet at a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkEvent {
+    /// It was offered to the link. A later record has its outcome.
+    Offered,
+    /// The queue dropped it, on arrival or later.
+    Dropped,
+    /// The error model lost it, before the queue or at the far end.
+    Lost,
+    /// The queue marked it (RFC 3168).
+    Marked,
+    /// Its transmission began.
+    Sent,
+    /// Its last bit reached the far end.
+    Arrived,
+}
 
 /// One packet at one tapped link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -23,6 +23,7 @@ mod scoreboard;
 mod sender;
 mod sink;
 mod tahoe;
+mod variant;
 mod vegas;
 
 pub(crate) use connection::Output;

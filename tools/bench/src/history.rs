@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 
-use crate::report::Row;
+use crate::row::Row;
 
 const HEAD: &str = "unix_time\tcommit\tcase\thops_per_cpu_s\tinstructions_per_hop\tpeak_bytes";
 

@@ -11,6 +11,7 @@ mod memory;
 mod networks;
 mod peer;
 mod report;
+mod row;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};

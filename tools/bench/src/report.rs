@@ -8,6 +8,7 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use crate::case::{Case, Measurement};
 use crate::peer::PeerMeasurement;
+use crate::row::Row;
 use crate::{history, instructions, peer};
 
 /// The options of a benchmark run.
@@ -31,23 +32,6 @@ pub(crate) struct Options {
     /// Where to add the results.
     #[arg(long)]
     history: Option<PathBuf>,
-}
-
-/// The results of a case.
-pub(crate) struct Row {
-    pub(crate) case: Case,
-    /// The fastest run.
-    pub(crate) taken: Measurement,
-    pub(crate) instructions_per_hop: Option<f64>,
-    /// The fastest run of the peer.
-    peer: Option<PeerMeasurement>,
-}
-
-impl Row {
-    /// Packet hops per second of processor time.
-    pub(crate) fn hops_per_s(&self) -> f64 {
-        self.taken.hops as f64 / self.taken.run_s
-    }
 }
 
 fn dumbbells(seconds: u32) -> impl Iterator<Item = Case> {

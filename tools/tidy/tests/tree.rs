@@ -1,4 +1,4 @@
-//! Invariants of the tree: layers of crates, cycles, licences, pages, lengths.
+//! Invariants of the tree: layers of crates, licences, pages, lengths.
 
 #![allow(clippy::unwrap_used)]
 
@@ -107,17 +107,6 @@ fn licences_are_allowed() {
 }
 
 #[test]
-fn modules_form_no_circles() {
-    for package in metadata().workspace_packages() {
-        let source = package.manifest_path.parent().unwrap().join("src");
-        let uses = module_uses(source.as_std_path());
-        if let Some(circle) = find_circle(&uses) {
-            panic!("{}: modules form a circle: {}", package.name, circle.join(" -> "));
-        }
-    }
-}
-
-#[test]
 fn files_stay_short() {
     let mut long = Vec::new();
     for file in rust_files(&root().join("crates")) {
@@ -142,60 +131,6 @@ fn every_protocol_has_a_page() {
         count += 1;
     }
     assert!(count > 0, "the list of protocols was not found in registry.rs");
-}
-
-/// Which top-level modules of a crate use which, from the paths in their text.
-fn module_uses(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
-    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for file in rust_files(source) {
-        let relative = file.strip_prefix(source).unwrap();
-        let first = relative.components().next().unwrap().as_os_str().to_str().unwrap();
-        let module = first.trim_end_matches(".rs").to_owned();
-        // Tests may use anything.
-        let of_tests = relative.components().any(|part| part.as_os_str() == "tests");
-        if module == "lib" || module == "main" || of_tests {
-            continue;
-        }
-        let text = fs::read_to_string(&file).unwrap();
-        let text = text.split("#[cfg(test)]").next().unwrap();
-        let used = uses.entry(module.clone()).or_default();
-        for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
-            for (at, _) in line.match_indices("crate::") {
-                let rest = &line[at + 7..];
-                let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-                if name != module && source.join(format!("{name}.rs")).exists() {
-                    used.insert(name);
-                }
-            }
-        }
-    }
-    uses
-}
-
-fn find_circle(uses: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
-    fn visit<'a>(
-        module: &'a str,
-        uses: &'a BTreeMap<String, BTreeSet<String>>,
-        path: &mut Vec<&'a str>,
-        done: &mut BTreeSet<&'a str>,
-    ) -> Option<Vec<String>> {
-        if let Some(start) = path.iter().position(|&on_path| on_path == module) {
-            return Some(path[start..].iter().chain([&module]).map(|&name| name.to_owned()).collect());
-        }
-        if !done.contains(module) {
-            path.push(module);
-            for used in uses.get(module).into_iter().flatten() {
-                if let Some(circle) = visit(used, uses, path, done) {
-                    return Some(circle);
-                }
-            }
-            path.pop();
-            done.insert(module);
-        }
-        None
-    }
-    let mut done = BTreeSet::new();
-    uses.keys().find_map(|module| visit(module, uses, &mut Vec::new(), &mut done))
 }
 
 fn rust_files(folder: &Path) -> Vec<PathBuf> {

@@ -1,6 +1,6 @@
 //! Inputs, actions, and the loop that connects them.
 
-use crate::contract::{GaugeSpec, TraceEvent};
+use crate::contract::{GaugeSpec, Peer, TraceEvent};
 use crate::units::{Channel, Duration, Level, RateEstimate, Seq, Size, Time};
 
 /// The typed header of a protocol's packets: data, feedback and router messages in one small value.
@@ -26,10 +26,6 @@ pub trait Header: Copy {
         self
     }
 }
-
-/// A member of the session that can be addressed individually. The host knows its address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Peer(pub u32);
 
 /// A link from a router down to one child, numbered by the host from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

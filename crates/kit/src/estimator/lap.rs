@@ -4,9 +4,8 @@
 //! counted: its impact. An interval ends with its period, and the loss rate is the average impact
 //! over the average interval. Unlike LIP's, it does not depend on how fast packets are sent.
 
-use super::loss_estimator::{
-    Boundary, FirstInterval, ImpactAverage, LossConfig, LossOutcome, Packet, Period,
-};
+use super::loss_config::{FirstInterval, ImpactAverage, LossConfig};
+use super::loss_event::{Boundary, LossOutcome, Packet, Period};
 use super::{LossIntervals, LossWindow};
 use layercast_core::units::Duration;
 

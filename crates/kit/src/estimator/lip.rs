@@ -4,7 +4,8 @@
 //! The loss rate is one over the average distance of events.
 
 use super::LossIntervals;
-use super::loss_estimator::{Boundary, FirstInterval, LossConfig, LossOutcome, Packet, Period};
+use super::loss_config::{FirstInterval, LossConfig};
+use super::loss_event::{Boundary, LossOutcome, Packet, Period};
 use layercast_core::units::Duration;
 
 /// The loss event rate.

@@ -5,7 +5,8 @@
 //! most two round-trip times with K losses counts as its length over K, and the open interval counts
 //! only once it is longer than that.
 
-use super::loss_estimator::{LossConfig, LossOutcome, Packet};
+use super::loss_config::LossConfig;
+use super::loss_event::{LossOutcome, Packet};
 use super::{Lip, LossIntervals, SendTime};
 use layercast_core::units::Duration;
 

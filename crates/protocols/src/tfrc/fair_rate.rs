@@ -1,6 +1,6 @@
 //! The equation as a source applies it, and what TFRC-SP changes in it (RFC 4828, section 3).
 
-use super::rfc::Feedback;
+use super::feedback::Feedback;
 use layercast_core::units::{Duration, Size};
 use layercast_kit::equation::{Formula, Path};
 

@@ -3,7 +3,8 @@
 //! Rates are in byte/s, times in seconds.
 
 use super::FairRate;
-use super::rfc::{Feedback, MAX_SPACING_S, damped};
+use super::feedback::Feedback;
+use super::rfc::{MAX_SPACING_S, damped};
 use layercast_core::math::sqrt;
 use layercast_core::units::{Duration, Time};
 

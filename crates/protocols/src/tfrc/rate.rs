@@ -1,8 +1,9 @@
 //! One type for the rules by which a source determines its rate.
 
 use super::FairRate;
+use super::feedback::Feedback;
 use super::ns2::Ns2Rate;
-use super::rfc::{Feedback, RfcRate, RfcRules};
+use super::rfc::{RfcRate, RfcRules};
 use super::settings::{RateRule, Settings};
 use layercast_core::units::Time;
 

@@ -2,6 +2,7 @@
 //!
 //! Rates are in byte/s, times in seconds.
 
+use super::feedback::Feedback;
 use super::{FairRate, ReceiveSet};
 use layercast_core::math::sqrt;
 use layercast_core::units::{Duration, Time};
@@ -36,23 +37,6 @@ pub struct RfcRules {
     pub damping_q: f64,
     /// The equation.
     pub equation: FairRate,
-}
-
-/// A report, once the round-trip time is updated with it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Feedback {
-    /// The newest sample of the round-trip time, in seconds.
-    pub sample_s: f64,
-    /// The smoothed round-trip time, in seconds.
-    pub rtt_s: f64,
-    /// The retransmission timeout for the equation, in seconds.
-    pub rto_s: f64,
-    /// The loss event rate, 0 to 1.
-    pub loss: f64,
-    /// The receive rate, in byte/s.
-    pub receive_rate: f64,
-    /// Whether the source was short of data over the whole round trip that the report covers.
-    pub data_limited: bool,
 }
 
 /// The allowed rate of a source.

@@ -1,10 +1,10 @@
 //! TFRC's source (RFC 5348, section 4). CBR's is the same with a constant rate.
 
 use super::data_limit::DataLimit;
+use super::feedback::Feedback;
 use super::header::{Data, Header, Report};
 use super::options::Options;
 use super::rate::RateControl;
-use super::rfc::Feedback;
 use super::settings::{RateRule, Settings};
 use layercast_core::contract::{
     Action, ActionQueue, Endpoint, Estimates, Input, Origin, Payload, Peer, Send, Target, Timers,

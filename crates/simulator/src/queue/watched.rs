@@ -10,24 +10,7 @@ use layercast_core::units::{Duration, Time};
 use super::drop_tail::DropTail;
 use super::{Queue, QueueContext, QueueLimit};
 use crate::packet::{EcnBits, PacketCopy, PacketId};
-use crate::tapped::TappedId;
-
-/// What happened to a packet at a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkEvent {
-    /// It was offered to the link. A later record has its outcome.
-    Offered,
-    /// The queue dropped it, on arrival or later.
-    Dropped,
-    /// The error model lost it, before the queue or at the far end.
-    Lost,
-    /// The queue marked it (RFC 3168).
-    Marked,
-    /// Its transmission began.
-    Sent,
-    /// Its last bit reached the far end.
-    Arrived,
-}
+use crate::tapped::{LinkEvent, TappedId};
 
 /// A record as the link knows it; the simulation adds the owner of the packet.
 #[derive(Clone, Copy, Debug)]

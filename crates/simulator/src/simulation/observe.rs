@@ -9,7 +9,8 @@ use crate::engine::QueueDrop;
 use crate::measure::{QueueState, ReceiverEntry};
 use crate::network::LinkId;
 use crate::packet::{Body, MembershipChange, PacketCopy};
-use crate::queue::{LinkEvent, Queue, RawRecord};
+use crate::queue::{Queue, RawRecord};
+use crate::tapped::LinkEvent;
 
 /// What happened to one packet at a link.
 #[derive(Clone, Debug, PartialEq)]

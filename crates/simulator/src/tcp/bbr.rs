@@ -9,7 +9,7 @@ use layercast_core::units::{Duration, Time};
 use super::Ack;
 use super::connection::{Connection, DUPLICATES, Output};
 use super::rfc_board::{NextSegment, RfcBoard};
-use super::sender::Variant;
+use super::variant::Variant;
 
 mod model;
 mod rate;

@@ -9,7 +9,7 @@ use layercast_core::units::Time;
 use super::Ack;
 use super::connection::{Connection, DUPLICATES, Output};
 use super::reno::{duplicate, inflated};
-use super::sender::Variant;
+use super::variant::Variant;
 
 /// The maximum number of packets that an acknowledgement releases in recovery.
 const RECOVERY_BURST: usize = 2;

@@ -9,7 +9,7 @@ use layercast_core::units::Time;
 use super::Ack;
 use super::connection::{Connection, DUPLICATES, LastCut, Output};
 use super::rfc_board::{NextSegment, RfcBoard};
-use super::sender::Variant;
+use super::variant::Variant;
 
 /// A rule that controls the congestion window.
 pub(super) trait WindowRule: Default {

@@ -8,7 +8,7 @@ use layercast_core::units::Time;
 use super::Ack;
 use super::connection::{Connection, DUPLICATES, Output};
 use super::scoreboard::Scoreboard;
-use super::sender::Variant;
+use super::variant::Variant;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sack1 {

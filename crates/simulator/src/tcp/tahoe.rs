@@ -6,7 +6,7 @@ use layercast_core::units::Time;
 
 use super::Ack;
 use super::connection::{Connection, DUPLICATES, Output};
-use super::sender::Variant;
+use super::variant::Variant;
 
 #[derive(Clone, Debug)]
 pub(super) struct Tahoe;

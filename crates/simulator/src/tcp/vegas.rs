@@ -7,7 +7,7 @@
 use layercast_core::units::{Duration, Size, Time};
 
 use super::connection::{Connection, DUPLICATES, LastCut, Output};
-use super::sender::Variant;
+use super::variant::Variant;
 use super::{Ack, Segment};
 
 mod records;

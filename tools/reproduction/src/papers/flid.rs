@@ -4,6 +4,7 @@ mod coordination;
 mod equations;
 mod factor;
 mod fairness;
+mod open_points;
 mod paths;
 mod readings;
 mod shapes;

@@ -2,7 +2,7 @@
 
 use crate::frame::study::{Study, Sweep};
 
-use super::readings::{EXAMPLE_6, EXAMPLE_6_OUTER, ONE_WAY, READINGS, RED_128, Reading};
+use super::open_points::{EXAMPLE_6, EXAMPLE_6_OUTER, ONE_WAY, READINGS, RED_128, Reading};
 
 /// Factors between layers (section V-A: from 1.2 to 2.0).
 pub(super) const FACTORS: [f64; 9] = [1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0];

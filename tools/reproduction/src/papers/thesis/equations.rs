@@ -32,7 +32,7 @@ fn events_after_losses(loss: f64, packets: f64) -> f64 {
 }
 
 fn name(loss: f64) -> String {
-    format!("{} %", super::slices::percent(loss))
+    format!("{} %", super::grid::percent(loss))
 }
 
 fn loss_probabilities() -> Figure {

@@ -3,6 +3,7 @@
 use crate::frame::figure::Data;
 use crate::frame::finding::{Bound, Placed};
 use crate::frame::samples::Samples;
+use crate::frame::scale::tick_label;
 use crate::frame::study::{Quantity, Study, Sweep};
 
 /// Packet loss probabilities (table 1).
@@ -108,6 +109,11 @@ pub(super) fn flows_beside(rate: u32) -> Vec<u32> {
     FLOWS.into_iter().filter(|flows| rates_beside(*flows).contains(&rate)).collect()
 }
 
+/// A share in percent, without needless digits.
+pub(super) fn percent(share: f64) -> String {
+    tick_label(share * 100.0)
+}
+
 /// A cell of a grid: where it is, and where its numbers are.
 #[derive(Clone, Copy)]
 pub(super) struct PlotCell<'d> {
@@ -161,7 +167,7 @@ impl PlotCell<'_> {
         let rate = format!("{} packet{}/RTT", self.rate, if self.rate == 1 { "" } else { "s" });
         let name = match self.study {
             "shared-link" => format!("{} TCP, {rate}", self.outer),
-            _ => format!("{} %, {rate}", super::slices::percent(self.outer)),
+            _ => format!("{} %, {rate}", percent(self.outer)),
         };
         (name, samples)
     }

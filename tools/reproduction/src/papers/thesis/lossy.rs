@@ -9,9 +9,9 @@ use crate::frame::study::Quantity;
 
 use super::grid::{
     FAIR_RATE, LAP, LAP_RATE, LIP, LIP_RATE, LOSSES, PlotCell, RATES, SAME_RATE, TCP_RATE, TFRC_RATE,
-    all_lossy, lossy,
+    all_lossy, lossy, percent,
 };
-use super::slices::{Along, Chapter, family, panel, panels, percent};
+use super::slices::{Along, Chapter, family, panel, panels};
 
 /// What counts as about the same loss rate.
 const NEAR: Bound = Bound::Within(0.8, 1.25);

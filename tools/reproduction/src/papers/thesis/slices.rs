@@ -43,11 +43,6 @@ impl Along {
     }
 }
 
-/// A share in percent, without needless digits.
-pub(super) fn percent(share: f64) -> String {
-    crate::frame::scale::tick_label(share * 100.0)
-}
-
 /// The two panels of a slice through a grid.
 pub(super) fn panels(chapter: Chapter, along: Along, positions: &[(f64, PlotCell<'_>)]) -> Vec<Panel> {
     let curve = |name: &str, hue: usize, quantity: Quantity, factor: f64| Curve {
