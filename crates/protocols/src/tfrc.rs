@@ -1,8 +1,8 @@
 //! TFRC, TCP-friendly rate control (RFC 5348; RFC 3448; ns-2's agent).
 //!
-//! One source, one receiver. The receiver measures the loss event rate and what reaches it, and
 //! One source, one receiver. The receiver measures the loss event rate and the receive rate, and
-//! reports both once per round trip; the source measures the round-trip time by the reports and
+//! reports both once per round trip; the source measures the round-trip time by the reports and sends
+//! at the rate that TCP would have. The data goes over channel 0 of a session with exactly one
 //! receiver: a multicast of one, so hosts forward and count it as all other sessions.
 //!
 //! `docs/protocols/tfrc.md` has the tables.
