@@ -83,6 +83,10 @@ pub fn run<F: Family>(
     request: &RunRequest,
     progress: &(dyn Fn(f64) + Sync),
 ) -> Result<Outcome, RunError> {
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "what a run cost is reported; its results do not depend on it"
+    )]
     let begun = Instant::now();
     let experiment = build::experiment(scenario, request);
     let jobs = request.jobs.unwrap_or(0);

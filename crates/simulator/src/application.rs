@@ -249,6 +249,8 @@ impl UdpSource {
 
 #[cfg(test)]
 mod tests {
+    use layercast_core::math;
+
     use super::*;
 
     /// Mean and share above the mean of 200 000 draws.
@@ -266,11 +268,11 @@ mod tests {
         let cases = [
             (Distribution::Fixed(3.0), 0.0),
             (Distribution::Uniform { low: 1.0, high: 5.0 }, 0.5),
-            (Distribution::Exponential { mean: 3.0 }, (-1.0f64).exp()),
-            (Distribution::Pareto { mean: 3.0, shape: 2.5 }, (1.5f64 / 2.5).powf(2.5)),
+            (Distribution::Exponential { mean: 3.0 }, math::exp(-1.0)),
+            (Distribution::Pareto { mean: 3.0, shape: 2.5 }, math::pow(1.5 / 2.5, 2.5)),
             // The normal distribution above sigma/2.
             (Distribution::LogNormal { mean: 3.0, sigma: 1.0 }, 0.308_54),
-            (Distribution::Weibull { mean: 3.0, shape: 2.0 }, (-std::f64::consts::FRAC_PI_4).exp()),
+            (Distribution::Weibull { mean: 3.0, shape: 2.0 }, math::exp(-std::f64::consts::FRAC_PI_4)),
         ];
         for (distribution, share) in cases {
             let (mean, above) = drawn(distribution);

@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use layercast_core::contract::{
-    Arrival, Ecn, Endpoint, Header, Host, Input, Origin, Peer, Send, Target, TraceEvent, drive,
+    Arrival, Cause, Ecn, Endpoint, Header, Host, Input, Origin, Peer, Send, Target, TraceEvent, drive,
 };
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Duration, Rate, Time};
+use layercast_core::units::{Channel, Duration, Level, Rate, Time};
 
 /// The gauge of that name.
 ///
@@ -58,6 +58,26 @@ pub struct Record {
     pub lost: u64,
     /// Reports it sent, by time.
     pub reports: Vec<Time>,
+}
+
+impl Record {
+    /// Each change of the level: when, to which, and why.
+    pub fn levels(&self) -> impl Iterator<Item = (Time, Level, Cause)> {
+        self.notes.iter().filter_map(|&(at, note)| match note {
+            TraceEvent::LevelChanged { to, cause, .. } => Some((at, to, cause)),
+            _ => None,
+        })
+    }
+
+    /// The time average of the number of layers held.
+    pub fn mean_layers(&self, from: Time, to: Time) -> f64 {
+        let ends = self.levels().skip(1).map(|(at, ..)| at).chain([to]);
+        let held = self.levels().zip(ends).map(|((begins, level, _), ends)| {
+            let held_for = ends.min(to).since(begins.max(from));
+            f64::from(level.layer_count()) * held_for.as_secs_f64()
+        });
+        held.sum::<f64>() / to.since(from).as_secs_f64()
+    }
 }
 
 enum Event<H> {

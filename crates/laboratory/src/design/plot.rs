@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use layercast_core::math;
+use libm::log10;
+
 use crate::results::ResultsError;
 use crate::results::report::canvas::{self, Side, Tick, line};
 use crate::results::report::palette::{MUTED, Palette, TEXT};
@@ -26,7 +29,7 @@ pub(super) fn logarithmic(x: &str, y: &str, curves: &[Curve<'_>]) -> Result<Stri
         let (low, high) = values
             .fold((f64::MAX, f64::MIN_POSITIVE), |(low, high), value| (low.min(value), high.max(value)));
         // One point alone still has room around it.
-        let (low, high) = (low.max(f64::MIN_POSITIVE).log10(), high.log10());
+        let (low, high) = (log10(low.max(f64::MIN_POSITIVE)), log10(high));
         if high - low > 1e-9 { low..high } else { low - 0.5..low + 0.5 }
     };
     let across = range(&mut all().map(|&(x, _)| x));
@@ -41,7 +44,7 @@ pub(super) fn logarithmic(x: &str, y: &str, curves: &[Curve<'_>]) -> Result<Stri
         let mut at = ACROSS.start;
         for curve in curves {
             let ink = hues.ink(curve.name);
-            let points = curve.points.iter().map(|&(x, y)| (x.log10(), y.log10()));
+            let points = curve.points.iter().map(|&(x, y)| (log10(x), log10(y)));
             plane.line(points, line(ink.color(), 1.0, 2.0))?;
             sheet.text(curve.name, (at, DOWN.start - 14.0), Side::Start, ink)?;
             at += 24.0 + 7.0 * curve.name.chars().count() as f64;
@@ -56,11 +59,11 @@ fn decades(range: &Range<f64>) -> Vec<Tick> {
     let powers = range.start.floor() as i32..=range.end.ceil() as i32;
     let steps = powers.flat_map(|power| [1.0, 2.0, 5.0].map(|step: f64| (step, power)));
     steps
-        .map(|(step, power)| (step.log10() + f64::from(power), step, power))
+        .map(|(step, power)| (log10(step) + f64::from(power), step, power))
         .filter(|(at, _, _)| (range.start - 1e-9..=range.end + 1e-9).contains(at))
         .map(|(at, step, power)| {
             let decimals = usize::try_from(-power).unwrap_or(0);
-            Tick { at, text: format!("{:.decimals$}", step * 10_f64.powi(power)) }
+            Tick { at, text: format!("{:.decimals$}", step * math::pow(10.0, f64::from(power))) }
         })
         .collect()
 }

@@ -1,7 +1,7 @@
 //! How receivers move between levels, and when they first hold their fair one.
 
 use layercast_core::family::Family;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use layercast_core::units::{Level, Rate, Time};
 use layercast_simulator::{LevelChange, Memberships};
@@ -31,7 +31,7 @@ fn cumulative(session: &SessionPlan) -> Vec<Rate> {
 impl FairLevels {
     pub(super) fn new(scenario: &Scenario) -> FairLevels {
         let names = scenario.flow_names();
-        let index: HashMap<&str, usize> =
+        let index: BTreeMap<&str, usize> =
             names.iter().enumerate().map(|(index, flow)| (flow.name.as_str(), index)).collect();
         let of = |name: &String| index.get(name.as_str()).copied();
         let members: Vec<Vec<usize>> =

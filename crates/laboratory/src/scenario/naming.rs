@@ -1,6 +1,6 @@
 //! How flows are named.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::results::Role;
 
@@ -47,9 +47,9 @@ impl Scenario {
 /// The names of the flows of `name` that end at `nodes`, in order: numbered from 1 where there are
 /// several at a node.
 pub(super) fn flow_names(name: &str, nodes: &[&str]) -> Vec<String> {
-    let mut totals: HashMap<&str, usize> = HashMap::new();
+    let mut totals: BTreeMap<&str, usize> = BTreeMap::new();
     nodes.iter().for_each(|node| *totals.entry(node).or_default() += 1);
-    let mut seen: HashMap<&str, usize> = HashMap::new();
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let mut names = Vec::with_capacity(nodes.len());
     for &node in nodes {
         let number = seen.entry(node).or_default();

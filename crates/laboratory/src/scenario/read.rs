@@ -18,7 +18,7 @@ mod topology;
 mod values;
 mod variation;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use layercast_core::units::{Duration, Time};
@@ -167,7 +167,7 @@ fn check_group_name(entry: &Entry, known: &Known, context: &mut Context<'_>) {
 
 /// Two sessions or flows may be named so that two of their flows have the same name.
 fn check_unique(root: &Node, scenario: &Scenario, context: &mut Context<'_>) {
-    let mut seen: HashMap<&str, &str> = HashMap::new();
+    let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
     let sessions = scenario.sessions.iter().map(|plan| ("sessions", &plan.name, &plan.receivers));
     let flows = scenario.flows.iter().map(|plan| ("flows", &plan.name, &plan.to));
     for (table, owner, places) in sessions.chain(flows) {

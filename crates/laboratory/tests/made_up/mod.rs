@@ -3,6 +3,7 @@
 //! Nothing here was measured. It exists so that the files, the table and the report have something to
 //! show before and apart from any simulation.
 
+use layercast_core::math;
 use layercast_laboratory::results::movement::Movement;
 use layercast_laboratory::results::{
     EngineMeasures, Experiment, FlowInfo, FlowMeasures, FlowSeries, GroupInfo, LinkInfo, LinkMeasures,
@@ -177,7 +178,8 @@ fn layered(dice: &mut Dice, fair: f64, eagerness: f64, patience: f64) -> FlowSer
         held += 1.0;
         if bin < 10 {
             level = -1;
-        } else if level < 0 || (held > patience * 0.2 && f64::from(level) < ((fair / 128.0).log2()).floor()) {
+        } else if level < 0 || (held > patience * 0.2 && f64::from(level) < math::log2(fair / 128.0).floor())
+        {
             (level, held) = (level + 1, 0.0);
         } else if dice.roll() < eagerness {
             let above = rates.get(level.max(0) as usize).is_some_and(|rate| *rate > fair);

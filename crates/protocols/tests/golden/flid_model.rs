@@ -1,4 +1,5 @@
 use layercast_core::layers::LayerTable;
+use layercast_core::math;
 use layercast_core::units::{Duration, Rate, Size};
 use layercast_protocols::flid::{
     Climb, Goal, Model, SEPARATION, Target, climb, heuristic, raw_heuristic, separated,
@@ -121,7 +122,7 @@ fn mk_01_to_07_mean_rates() {
 
 /// The recursion as the paper prints it, with 1 - p_i where p_i belongs.
 fn misprinted(model: &Model, increase_probabilities: &[f64], loss: f64) -> f64 {
-    let clean = |level: usize| (1.0 - loss).powf(model.slot_s * model.packets_per_s[level]);
+    let clean = |level: usize| math::pow(1.0 - loss, model.slot_s * model.packets_per_s[level]);
     let mut weights = vec![1.0];
     for level in 0..model.levels() - 1 {
         let up = (1.0 - increase_probabilities[level]) * clean(level) / (1.0 - clean(level + 1));
@@ -152,7 +153,7 @@ fn mk_09_and_10_a_small_chain() {
     // Slots of one second, so joins per second are joins per slot.
     let joins = model.memberships(&increase_probabilities, loss);
     case.check("joins", joins.dynamic, number(&case.expected["joins_per_slot"]));
-    let clean_base = (1.0 - loss).powf(model.packets_per_s[0]);
+    let clean_base = math::pow(1.0 - loss, model.packets_per_s[0]);
     let identity = 1.0 - model.level_probabilities(&increase_probabilities, loss)[0] * (1.0 - clean_base);
     case.check("leaves", identity, number(&case.expected["identity_1_minus_f0_times_1_minus_s0"]));
     let above = joins.dynamic_above_base;
@@ -213,7 +214,7 @@ fn nm_06_the_printed_recursion_fits_nothing() {
     let square = |j: u32| {
         let loss = 0.001 + 0.099 * f64::from(j) / 499.0;
         let rate = target.rate(loss);
-        ((misprinted(&model, &increase_probabilities, loss) - rate) / rate).powi(2)
+        math::pow((misprinted(&model, &increase_probabilities, loss) - rate) / rate, 2.0)
     };
     case.check("error", (0..500).map(square).sum(), number(&case.expected["nmse"]));
 }

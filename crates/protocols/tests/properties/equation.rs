@@ -1,3 +1,4 @@
+use layercast_core::math;
 use layercast_core::units::{Rate, RateEstimate};
 use layercast_kit::equation::{Formula, MIN_LOSS_RATE, Path};
 use proptest::prelude::*;
@@ -14,7 +15,7 @@ fn path() -> impl Strategy<Value = Path> {
 
 /// A loss rate, evenly over the orders of magnitude from 1e-7 to 0.9.
 fn loss_rate() -> impl Strategy<Value = f64> {
-    (-7.0..-0.05f64).prop_map(|exponent| 10f64.powf(exponent))
+    (-7.0..-0.05f64).prop_map(|exponent| math::pow(10.0, exponent))
 }
 
 fn bytes_per_s(formula: Formula, path: &Path, p: f64) -> f64 {
@@ -64,9 +65,9 @@ proptest! {
         s in -3.0..=9.0f64, rtt in -9.0..=6.0f64, rto in -9.0..=6.0f64, p in any::<f64>(), x in any::<f64>(),
         window in -3.0..300.0f64, b in -3.0..=3.0f64,
     ) {
-        let mut path = Path::from_secs(10f64.powf(s), 10f64.powf(rtt), 10f64.powf(rto));
-        path.window_packets = 10f64.powf(window);
-        path.packets_per_ack = 10f64.powf(b);
+        let mut path = Path::from_secs(math::pow(10.0, s), math::pow(10.0, rtt), math::pow(10.0, rto));
+        path.window_packets = math::pow(10.0, window);
+        path.packets_per_ack = math::pow(10.0, b);
         for formula in ALL {
             if let Ok(rate) = formula.rate(&path, p) {
                 prop_assert!(rate != RateEstimate::Unknown);

@@ -137,11 +137,13 @@ pub(crate) struct Tick {
 }
 
 /// Round numbers that cover a range, about this many, with as many decimals as distinguish them.
+const POWERS: [f64; 9] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8];
+
 pub(crate) fn ticks(range: &Range<f64>, about: usize) -> Vec<Tick> {
     let at = RangedCoordf64::from(range.clone()).key_points(about);
     let whole = |value: f64| (value - value.round()).abs() < 1e-6;
-    let decimals = (0..9).find(|&power| at.iter().all(|at| whole(at * 10_f64.powi(power)))).unwrap_or(9);
-    let decimals = usize::try_from(decimals).unwrap_or(0);
+    let decimals =
+        POWERS.iter().position(|power| at.iter().all(|at| whole(at * power))).unwrap_or(POWERS.len());
     at.into_iter().map(|at| Tick { at, text: decimal(at, decimals) }).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Reads links, and finds nodes and ways between them.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use layercast_core::units::{Duration, Rate};
 
@@ -25,9 +25,9 @@ pub(super) struct Topology {
     pub(super) nodes: Vec<String>,
     pub(super) links: Vec<LinkPlan>,
     /// The position of each node.
-    positions: HashMap<String, usize>,
+    positions: BTreeMap<String, usize>,
     /// The link between two nodes, the lower one first.
-    between: HashMap<(usize, usize), usize>,
+    between: BTreeMap<(usize, usize), usize>,
     /// Another node of the same connected part; a node that is its own stands for its part.
     parents: Vec<usize>,
     /// Names of links from which the nodes could not be told.
