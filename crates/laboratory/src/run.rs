@@ -110,6 +110,12 @@ pub fn run<F: Family>(
     Ok(Outcome { experiment, replications, wall_s: begun.elapsed().as_secs_f64() })
 }
 
+/// The built-in family is simulated by code of this crate, so that builds with little optimisation, which share
+/// generic code between crates, do not generate it again in each program and test.
+#[used]
+static BUILT_IN: fn(&Scenario, &RunRequest, &(dyn Fn(f64) + Sync)) -> Result<Outcome, RunError> =
+    run::<layercast_protocols::registry::Registry>;
+
 /// Runs one replication, counted from 1.
 pub(crate) fn replicate<F: Family>(
     scenario: &Scenario,
