@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use layercast_fuzz::TARGETS;
+use layercast_fuzz::{SWEPT, TARGETS};
+use layercast_laboratory::BuiltIn;
+use layercast_laboratory::sweep::{Grid, SweepRequest};
 
 fn fuzz() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
@@ -41,6 +43,13 @@ fn every_target_has_its_file_and_its_corpus() {
     let manifest = fs::read_to_string(fuzz().join("Cargo.toml")).unwrap();
     let listed = manifest.lines().filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
     assert_eq!(listed.skip(1).map(str::to_owned).collect::<BTreeSet<_>>(), targets);
+}
+
+#[test]
+fn the_swept_scenario_is_read() {
+    let vary = vec!["link.S-R.rate=64 kbit/s..256 kbit/s*2".to_owned()];
+    let request = SweepRequest { text: SWEPT.to_owned(), vary, ..SweepRequest::default() };
+    assert_eq!(Grid::read::<BuiltIn>(&request).unwrap().cells.len(), 3);
 }
 
 #[test]
