@@ -17,7 +17,7 @@ OUT ?= results
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test toolchain build fmt clippy docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca findings bench validate ns2 generated fingerprints fuzz
+.PHONY: help demo test toolchain build fmt clippy docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca findings bench validate ns2 generated fingerprints gate instructions fuzz
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -53,10 +53,22 @@ clippy: toolchain
 docs: toolchain ## The reference of all crates, into target/doc
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
+# Instructions are counted, not seconds, so other programs do not disturb it. Without valgrind it is a skipped test.
+gate: build
+	@rm -f $(SKIPPED)
+	@if command -v valgrind >/dev/null 2>&1; then \
+	  $(CARGO) build --release --locked --package layercast-bench && $(BENCH) gate goldens/instructions.txt; \
+	elif [[ ",$(LAYERCAST_REQUIRE)," == *,valgrind,* ]]; then \
+	  echo "valgrind is required (LAYERCAST_REQUIRE) and missing. On Debian: apt-get install valgrind" >&2; exit 1; \
+	else echo "instructions per hop: valgrind is missing" >> $(SKIPPED); fi
+
+instructions: toolchain ## Store instructions per hop again, after a change of speed that is meant
+	$(CARGO) build --release --locked --package layercast-bench
+	$(BENCH) gate --update goldens/instructions.txt
+
 # The command is built in release mode first: tests compare its results with those of a debug build.
 # A test that cannot run on a machine adds a line to SKIPPED; LAYERCAST_REQUIRE makes it fail instead.
-unit: build
-	@rm -f $(SKIPPED)
+unit: gate
 	LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test --workspace --locked
 	$(CARGO) test --manifest-path $(OUTSIDE) --target-dir $(abspath $(TARGET)) --locked
 	@if [ -s $(SKIPPED) ]; then sort -u $(SKIPPED) | awk '{ lines[NR] = "  " $$0 } \

@@ -144,10 +144,10 @@ fn an_unknown_protocol_is_told() {
     let output = run(&["list", "elmo"]);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()));
     let told = text(&output.stderr);
-    let allowed =
-        told.strip_prefix("error: there is no protocol `elmo`\n  = allowed: ").expect("what is wrong");
+    let start = "error: there is no protocol or queue `elmo`\n  = allowed: the protocols ";
+    let allowed = told.strip_prefix(start).expect("what is wrong");
     assert!(allowed.starts_with(&protocols().join(", ")), "{told}");
-    assert!(allowed.contains(", tcp-sack, ") && allowed.ends_with("\n"), "{told}");
+    assert!(allowed.contains(", tcp-sack, ") && allowed.contains("the queues drop-tail, red"), "{told}");
 }
 
 #[test]

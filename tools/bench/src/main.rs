@@ -5,6 +5,7 @@
 //! case ...` runs one case.
 
 mod case;
+mod gate;
 mod history;
 mod instructions;
 mod memory;
@@ -29,6 +30,8 @@ struct Arguments {
 enum Command {
     /// Run all cases and print what they take.
     Run(report::Options),
+    /// Fail if a case takes more instructions per packet hop than stored.
+    Gate(gate::Options),
     /// Run one case and print what it took as JSON.
     Case {
         #[command(subcommand)]
@@ -39,6 +42,7 @@ enum Command {
 fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Run(options) => report::run(&options),
+        Command::Gate(options) => gate::gate(&options),
         Command::Case { case } => {
             println!("{}", serde_json::to_string(&case.run()?)?);
             Ok(())

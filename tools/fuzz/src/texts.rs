@@ -43,7 +43,7 @@ S-R = { rate = "500 kbit/s", delay = "20 ms", queue = { kind = "drop-tail", limi
 protocol = "elm"
 source = "S"
 receivers = ["R"]
-layers = { scheme = "explicit", rates = ["64 kbit/s", "64 kbit/s", "128 kbit/s"] }
+layers = { scheme = "explicit", rates = ["64 kbit/s", "128 kbit/s", "256 kbit/s"] }
 packet_size = "1000 bytes"
 "#;
 
