@@ -113,8 +113,10 @@ pub fn run<F: Family>(
 /// The built-in family is simulated by code of this crate, so that builds with little optimisation, which share
 /// generic code between crates, do not generate it again in each program and test.
 #[used]
-static BUILT_IN: fn(&Scenario, &RunRequest, &(dyn Fn(f64) + Sync)) -> Result<Outcome, RunError> =
-    run::<layercast_protocols::registry::Registry>;
+static BUILT_IN: Run = run::<layercast_protocols::registry::Registry>;
+
+/// [`run()`] for one family.
+type Run = fn(&Scenario, &RunRequest, &(dyn Fn(f64) + Sync)) -> Result<Outcome, RunError>;
 
 /// Runs one replication, counted from 1.
 pub(crate) fn replicate<F: Family>(

@@ -1,6 +1,6 @@
 //! The flag `--vary KEY=V1,V2,...`: a key and its values, each with its position in the flag.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use layercast_core::units::{Duration, Rate, Size};
@@ -86,7 +86,7 @@ impl Axis {
             written: Vec::new(),
         };
         let mut mistakes = Vec::new();
-        let mut seen = HashSet::new();
+        let mut seen = BTreeSet::new();
         for at in value_ranges(list, key.len() + 1) {
             axis.add(at, &mut seen, &mut mistakes);
         }
@@ -95,7 +95,7 @@ impl Axis {
     }
 
     /// Adds the entry at a position of the flag: a value or a range of values. `seen` has the values so far.
-    fn add(&mut self, at: Range<usize>, seen: &mut HashSet<String>, mistakes: &mut Vec<ScenarioError>) {
+    fn add(&mut self, at: Range<usize>, seen: &mut BTreeSet<String>, mistakes: &mut Vec<ScenarioError>) {
         let text = self.flag[at.clone()].to_owned();
         if text.is_empty() {
             mistakes.push(mistake(&self.flag, at, "a value is missing here", "values with commas between"));
