@@ -28,7 +28,11 @@ fn receivers_hold_the_highest_level_below_their_fair_share() {
     let summary = summary(&["replications=3"]);
     let level = |window: usize, receiver: usize| {
         let name = format!("plm@R{}", receiver + 1);
-        summary.windows[window].flows[&name].mean_level.as_ref().and_then(|level| level.mean).expect("a receiver")
+        summary.windows[window].flows[&name]
+            .mean_level
+            .as_ref()
+            .and_then(|level| level.mean)
+            .expect("a receiver")
     };
     // A leave overshoots or a pair is torn apart now and then: a tenth of a level is one second in ten at one
     // level less.
