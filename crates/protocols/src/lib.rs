@@ -4,9 +4,8 @@
 //! packets and randomness come in as arguments, and the effects that it asks for come out as actions. The
 //! same code therefore runs in the simulator, in the emulator and on real sockets.
 //!
-//! From the ground up: [`units`] · [`math`] and [`stream`] · [`option`] (documented protocol
-//! options) · the TCP throughput equations · estimators · layer tables · the [`contract`] between an
-//! endpoint and its host · one module per protocol.
+//! A folder for each protocol, on `layercast-core` (units, options, the contract) and `layercast-kit` (equations,
+//! estimators, windows). [`registry`] is the one list of them.
 //!
 //! The crate is `no_std`, so a clock, a socket, a thread or a hash map with a random seed does not
 //! compile here.

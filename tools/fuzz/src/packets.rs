@@ -54,7 +54,7 @@ pub fn report(bytes: &[u8]) {
     assert_eq!(Header::decode_report(&room[..length]), Ok(header));
 }
 
-/// The file delivery table: all bytes as its XML, and as [packets](table_packet) of it.
+/// The file delivery table: all bytes as its XML, and as packets of it.
 ///
 /// # Panics
 /// If a table that was read does not come back from its XML.

@@ -27,7 +27,7 @@ pub(super) fn loss_rate(path: &Path, bytes_per_s: f64) -> f64 {
     root(a, c, path.packet_bytes / (path.rtt_s * bytes_per_s))
 }
 
-/// The p in [[`MIN_LOSS_RATE`], 1] at which sqrt(p) (a + c p (1 + 32 p^2)) is y; see [`loss_rate`].
+/// The p in [[`MIN_LOSS_RATE`], 1] at which sqrt(p) (a + c p (1 + 32 p^2)) is y; see `loss_rate`.
 pub fn root(a: f64, c: f64, y: f64) -> f64 {
     if y >= a + 33.0 * c {
         return 1.0;

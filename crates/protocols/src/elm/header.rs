@@ -1,6 +1,6 @@
 //! What ELM's packets carry (docs/protocols/elm.md), as values and as bytes.
 //!
-//! Data travels in LCT packets ([`lct`](super::lct) has the table). A report has 40 bytes, in network byte
+//! Data travels in LCT packets (the module `lct` has the table). A report has 40 bytes, in network byte
 //! order; trailing bytes are ignored.
 //!
 //! ```text
