@@ -364,6 +364,7 @@ quantity!(Size, Kind::Size);
 impl<T: OptionType> OptionType for Option<T> {
     const KIND: Kind = match T::KIND {
         Kind::Choice(names) => Kind::OwnChoice(names),
+        Kind::Flag => Kind::Flag,
         _ => Kind::Automatic(&T::KIND),
     };
     type Bound = T::Bound;
@@ -383,7 +384,7 @@ impl<T: OptionType> OptionType for Option<T> {
 
 /// What stands for no value of a type.
 fn absent<T: OptionType>() -> &'static str {
-    if matches!(T::KIND, Kind::Choice(_)) { BY_PROFILE } else { AUTOMATIC }
+    if matches!(T::KIND, Kind::Choice(_) | Kind::Flag) { BY_PROFILE } else { AUTOMATIC }
 }
 
 /// A list of numbers, written as one text.

@@ -87,6 +87,9 @@ fn bounds_hold_for_what_is_given() {
     }
     assert_eq!(sample.reach, Some(1.0));
     assert_eq!((set(&mut sample, AUTOMATIC), sample.reach), (Ok(()), None));
+    // A flag that is not given is left to a profile, as a choice is.
+    assert_eq!(Option::<bool>::read(RawValue::Text(BY_PROFILE)), Ok(None));
+    assert_eq!((Option::<bool>::KIND, None::<bool>.show().as_str()), (Kind::Flag, BY_PROFILE));
     let error = OptionError::Value("must be at least 1".into());
     assert_eq!(sample.set("count", RawValue::Integer(0)), Err(error));
     let unitless = sample.set("wait", RawValue::Integer(3)).unwrap_err().to_string();
