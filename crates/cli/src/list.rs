@@ -2,13 +2,12 @@
 
 use std::fmt::Write as _;
 
-use layercast_core::contract::GaugeSpec;
 use layercast_core::family::AnyProtocol as _;
 use layercast_laboratory::scenario::field::{Absent, Field};
 use layercast_laboratory::scenario::protocols::{FLOW_PROTOCOLS, UDP, UDP_KEYS};
 use layercast_laboratory::scenario::tables::FLOW;
 use layercast_laboratory::scenario::tables::options::{self, OptionGroup, QUEUES};
-use layercast_laboratory::scenario::{catalogue, nearest};
+use layercast_laboratory::scenario::{FlowGauges, catalogue, nearest};
 use layercast_protocols::registry::{self, Protocol};
 
 use crate::arguments::List;
@@ -59,14 +58,14 @@ fn title(name: &str) -> String {
     read(name, &[], &[]).map_or(String::new(), |(plan, _)| plan.name)
 }
 
-/// What probes and metrics may ask of a receiver, below the options.
-fn gauges(gauges: &[GaugeSpec]) -> String {
+/// The gauges of a protocol's receivers and sources, below its options.
+fn gauges(gauges: FlowGauges) -> String {
     let mut text = String::new();
-    if !gauges.is_empty() {
-        text.push_str("\ngauges of its receivers, for probes and metrics\n");
-    }
-    for gauge in gauges {
-        let _ = writeln!(text, "{}    ({})\n    {}", gauge.name, gauge.unit, gauge.doc);
+    for gauge in gauges.iter() {
+        if text.is_empty() {
+            text.push_str("\ngauges, for probes and metrics\n");
+        }
+        let _ = writeln!(text, "{}    ({})\n    {}", gauge.name(), gauge.spec.unit, gauge.spec.doc);
     }
     text
 }
@@ -81,7 +80,8 @@ fn options_of(name: &str, arguments: &List) -> Result<String, Failure> {
         let group = OptionGroup { choice: None, profile: None, specs };
         text = rows(&of_profile(name, vec![group], profile)?, plain);
         if !plain {
-            text.push_str(&gauges(protocol.receiver_gauges()));
+            let (receiver, source) = (protocol.receiver_gauges(), protocol.source_gauges());
+            text.push_str(&gauges(FlowGauges { receiver, source }));
         }
     } else if name == UDP {
         let used = FLOW.fields().filter(|field| UDP_KEYS.contains(&field.key));
