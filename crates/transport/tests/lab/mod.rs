@@ -2,7 +2,16 @@
 //!
 //! Everything is created in separate namespaces and removed with them. A guard process waits on a pipe:
 //! when this process ends for any reason, the pipe closes and the guard removes the namespaces and all
-//! processes in them.
+//! processes in them. The tests and the example of the same name share it.
+
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "tests and the example use parts; one that cannot go on fails"
+)]
+
+pub(crate) mod child;
+pub(crate) mod transfer;
 
 use std::fs::File;
 use std::io;
@@ -11,8 +20,6 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
-
-use layercast_testkit::{Missing, skip};
 
 /// The environment variable that gives a child process its role.
 pub(crate) const ROLE: &str = "LAYERCAST_LAB_ROLE";
@@ -25,6 +32,7 @@ static NUMBER: AtomicU32 = AtomicU32::new(0);
 /// A network.
 pub(crate) struct Lab {
     prefix: String,
+    child_arguments: &'static [&'static str],
     guard: Child,
 }
 
@@ -39,20 +47,19 @@ fn run(command: &str) -> io::Result<()> {
 }
 
 impl Lab {
-    /// Creates a network with one receiver behind each rate in Mbit/s. None, with a message, where that is
-    /// not possible.
-    pub(crate) fn new(rates_mbps: &[u32]) -> Option<Lab> {
-        match Lab::make(rates_mbps) {
-            Ok(lab) => Some(lab),
-            Err(error) => {
-                let needs = "it needs root, iproute2, veth, bridge and tbf";
-                skip(Missing::Netns, format!("no network of namespaces here ({needs}): {error}"));
-                None
-            }
-        }
+    /// Creates a network with one receiver behind each rate in Mbit/s. Children are this program with these
+    /// arguments.
+    ///
+    /// # Errors
+    /// What is missing on this machine.
+    pub(crate) fn new(rates_mbps: &[u32], child_arguments: &'static [&'static str]) -> io::Result<Lab> {
+        Lab::make(rates_mbps, child_arguments).map_err(|error| {
+            let needs = "it needs root, iproute2, veth, bridge and tbf";
+            io::Error::other(format!("no network of namespaces here ({needs}): {error}"))
+        })
     }
 
-    fn make(rates_mbps: &[u32]) -> io::Result<Lab> {
+    fn make(rates_mbps: &[u32], child_arguments: &'static [&'static str]) -> io::Result<Lab> {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let prefix = format!("lc{}-{number}-", std::process::id());
         run("ip -V && tc -V")?;
@@ -68,7 +75,7 @@ impl Lab {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()?;
-        let lab = Lab { prefix, guard };
+        let lab = Lab { prefix, child_arguments, guard };
         for name in &names {
             run(&format!("ip netns add {name} && ip -n {name} link set lo up"))?;
         }
@@ -119,14 +126,14 @@ impl Lab {
         run(&format!("ip netns exec {name} {command}")).expect("a command in a namespace");
     }
 
-    /// Starts this test program in a namespace, as the test `child` with a role. It ends when its standard
-    /// input closes, at the latest with this process.
+    /// Starts this program in a namespace, with a role. It ends when its standard input closes, at the
+    /// latest with this process.
     pub(crate) fn start(&self, namespace: &str, role: &str, log: &Path) -> Child {
         let log = File::create(log).expect("a log");
         Command::new("ip")
             .args(["netns", "exec", &format!("{}{namespace}", self.prefix)])
             .arg(std::env::current_exe().expect("a program"))
-            .args(["--ignored", "--exact", "child", "--nocapture"])
+            .args(self.child_arguments)
             .env(ROLE, role)
             .stdin(Stdio::piped())
             .stdout(log.try_clone().expect("a log"))

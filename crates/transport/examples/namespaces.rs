@@ -1,0 +1,80 @@
+//! Two measurements behind links of 3, 6 and 12 Mbit/s between network namespaces, which need root:
+//! `namespaces file [LAYERS]` sends 50 MB to receivers that start together, join late or are killed and started
+//! again; `namespaces alone [LAYERS]` has three receivers for three minutes, for comparison with
+//! `scenarios/transport/three-links.toml`. LAYERS is `BASE_KBPS FACTOR COUNT`, by default `128 2 8`.
+//! `docs/transport.md` has the measurements.
+
+#[path = "../tests/lab/mod.rs"]
+mod lab;
+
+use std::error::Error;
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use lab::transfer::{LINKS_MBPS, TempDir, receiver, transfer};
+use lab::{Lab, ROLE};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    if let Ok(role) = std::env::var(ROLE) {
+        lab::child::play(&role);
+        return Ok(());
+    }
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let layers = arguments.get(1).map_or("128 2 8", String::as_str);
+    // A lab starts this program again without arguments, in a role.
+    let lab = Lab::new(&LINKS_MBPS, &[])?;
+    match arguments.first().map(String::as_str) {
+        Some("file") => fifty_megabytes(&lab, layers),
+        Some("alone") => alone_for_three_minutes(&lab, layers)?,
+        _ => return Err("namespaces file|alone [LAYERS]".into()),
+    }
+    Ok(())
+}
+
+fn fifty_megabytes(lab: &Lab, layers: &str) {
+    let within = Duration::from_secs(1200);
+    let means = transfer(lab, "large", 50_000_000, layers, Duration::from_secs(60), 60, within);
+    for (mean, link) in means.iter().zip(LINKS_MBPS) {
+        println!(
+            "{link} Mbit/s: {:.2} Mbit/s over the last 60 s, {:.0} %",
+            mean / 1e6,
+            mean / 1e4 / f64::from(link)
+        );
+    }
+}
+
+/// The three receivers alone, from 60 to 180 s.
+fn alone_for_three_minutes(lab: &Lab, layers: &str) -> Result<(), Box<dyn Error>> {
+    let temp = TempDir::new("alone");
+    let file = temp.0.join("file");
+    fs::write(&file, vec![7; 250_000_000])?;
+    let source = lab.start("source", &format!("send {} {layers}", file.display()), &temp.0.join("send.log"));
+    let receivers: Vec<_> =
+        (0..3).map(|number| receiver(lab, &temp, number, &format!("r{number}"))).collect();
+    thread::sleep(Duration::from_secs(182));
+    for (mut one, link) in receivers.into_iter().zip(LINKS_MBPS) {
+        one.child.kill()?;
+        one.child.wait()?;
+        let log = fs::read_to_string(&one.log)?;
+        let (mut count, mut goodput, mut level, mut loss) = (0.0, 0.0, 0.0, 0.0);
+        for line in log.lines().filter(|line| line.starts_with("AT")) {
+            let words: Vec<_> = line.split(' ').collect();
+            let number = |index: usize| words[index].parse::<f64>().unwrap_or(-1.0);
+            if (60.0..180.0).contains(&number(1)) {
+                count += 1.0;
+                goodput += number(5);
+                level += number(3);
+                loss += number(9);
+            }
+        }
+        println!(
+            "{link} Mbit/s: goodput {:.0} kbit/s, mean level {:.2}, loss estimated {:.2} %",
+            goodput / count / 1e3,
+            level / count,
+            loss / count * 100.0
+        );
+    }
+    drop(source);
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! The part of a child process in a namespace.
+
+use std::io::Read;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use layercast_core::family::AnyProtocol as _;
+use layercast_core::layers::LayerTable;
+use layercast_core::units::{Rate, Size};
+use layercast_protocols::registry::Protocol;
+use layercast_transport::receive::{Known, ReceiveOptions, receive};
+use layercast_transport::send::{Ends, SendOptions, send};
+
+const GROUP: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(239, 1, 2, 0), 5500);
+
+/// Plays the role `send FILE BASE_KBPS FACTOR COUNT`, `receive DIR`, or `receive-full DIR` with a full
+/// directory, and prints a line per half second. It ends with its standard input.
+pub(crate) fn play(role: &str) {
+    let words: Vec<_> = role.split(' ').collect();
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    thread::spawn(move || {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        flag.store(true, Ordering::Relaxed);
+    });
+    match words[..] {
+        ["send", file, base, factor, count] => {
+            let base = Rate::from_kbps(base.parse().unwrap());
+            let layers = LayerTable::multiplicative(factor.parse().unwrap(), base, count.parse().unwrap());
+            let options = SendOptions {
+                group: GROUP,
+                interface: None,
+                feedback_port: 0,
+                protocol: Protocol::named("elm").unwrap(),
+                layers: layers.unwrap(),
+                packet: Size::from_bytes(1000),
+                ttl: 4,
+                ends: Ends::default(),
+                seed: None,
+            };
+            let outcome =
+                send(Path::new(file), &options, &stop, &mut |_| {}, &mut |report| println!("{report:?}"));
+            println!("SENT {outcome:?}");
+        }
+        ["receive", into] | ["receive-full", into] => {
+            if words[0] == "receive-full" {
+                // In a mount namespace of our own, which `ip netns exec` made.
+                let mounted = std::process::Command::new("mount")
+                    .args(["-t", "tmpfs", "-o", "size=64k", "none", into])
+                    .status();
+                assert!(mounted.unwrap().success());
+            }
+            let options = ReceiveOptions {
+                known: Known::Group(GROUP, None),
+                interface: None,
+                into: PathBuf::from(into),
+                replace: true,
+                patience: Duration::from_secs(20),
+                within: None,
+                protocol_options: Vec::new(),
+                seed: None,
+            };
+            let mut last = 0.0f64;
+            let mut print = |report: &layercast_transport::receive::ReceiveProgress| {
+                let at = report.elapsed.as_secs_f64();
+                if at - last >= 0.4 {
+                    println!(
+                        "AT {at:.1} LEVEL {} GOODPUT {:.0} SYMBOLS {}/{} LOSS {:.4}",
+                        report.estimates.level,
+                        report.goodput_bps,
+                        report.symbols.1,
+                        report.symbols.0,
+                        report.estimates.loss.unwrap_or(0.0)
+                    );
+                    last = at;
+                }
+            };
+            match receive(&options, &stop, &mut print) {
+                Ok((path, report)) => {
+                    println!("RECEIVED {} IN {:.1} {report:?}", path.display(), report.elapsed.as_secs_f64())
+                }
+                Err(error) => println!("FAILED {error}"),
+            }
+        }
+        _ => panic!("no such role: {role}"),
+    }
+}

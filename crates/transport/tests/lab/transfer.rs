@@ -1,0 +1,100 @@
+//! Receivers as child processes, and the transfer of a file to several of them.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Child;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::Lab;
+
+/// The links of three receivers.
+pub(crate) const LINKS_MBPS: [u32; 3] = [3, 6, 12];
+
+/// A directory that is removed when it is dropped.
+pub(crate) struct TempDir(pub(crate) PathBuf);
+
+impl TempDir {
+    pub(crate) fn new(name: &str) -> TempDir {
+        let path = std::env::temp_dir().join(format!("layercast-lab-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        TempDir(path)
+    }
+}
+
+impl Drop for TempDir {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A receiver in a namespace.
+pub(crate) struct Receiver {
+    pub(crate) child: Child,
+    /// What it prints.
+    pub(crate) log: PathBuf,
+    into: PathBuf,
+}
+
+/// Starts a receiver with a directory and a log of its own.
+pub(crate) fn receiver(lab: &Lab, temp: &TempDir, namespace: usize, name: &str) -> Receiver {
+    let (into, log) = (temp.0.join(name), temp.0.join(format!("{name}.log")));
+    fs::create_dir_all(&into).unwrap();
+    let child = lab.start(&namespace.to_string(), &format!("receive {}", into.display()), &log);
+    Receiver { child, log, into }
+}
+
+impl Receiver {
+    /// Waits until it has the file, and compares.
+    fn finish(mut self, data: &[u8], until: Instant) -> Vec<f64> {
+        while self.child.try_wait().unwrap().is_none() {
+            let log = || fs::read_to_string(&self.log).unwrap();
+            assert!(Instant::now() < until, "not complete: {}", log());
+            thread::sleep(Duration::from_millis(200));
+        }
+        let log = fs::read_to_string(&self.log).unwrap();
+        assert!(log.contains("RECEIVED"), "{log}");
+        assert!(fs::read(self.into.join("file")).unwrap() == data, "the file differs");
+        let rate = |line: &str| line.split(' ').nth(5)?.parse().ok();
+        log.lines().filter(|line| line.starts_with("AT")).filter_map(rate).collect()
+    }
+}
+
+/// Sends `length` bytes to three receivers, a fourth that joins later, and one that is killed and
+/// started again. Returns each first receiver's goodput in bit/s over its last `last_s` seconds.
+pub(crate) fn transfer(
+    lab: &Lab,
+    name: &str,
+    length: usize,
+    layers: &str,
+    late: Duration,
+    last_s: usize,
+    within: Duration,
+) -> Vec<f64> {
+    let temp = TempDir::new(name);
+    let data: Vec<u8> = (0..length as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 9) as u8).collect();
+    let file = temp.0.join("file");
+    fs::write(&file, &data).unwrap();
+    let until = Instant::now() + within;
+    let source = lab.start("source", &format!("send {} {layers}", file.display()), &temp.0.join("send.log"));
+    let receivers: Vec<_> =
+        (0..3).map(|number| receiver(lab, &temp, number, &format!("r{number}"))).collect();
+    // A receiver that is killed and restarted later in the same directory.
+    let mut killed = receiver(lab, &temp, 2, "again");
+    thread::sleep(late);
+    killed.child.kill().unwrap();
+    killed.child.wait().unwrap();
+    assert!(killed.into.join("file.partial").exists(), "{}", fs::read_to_string(&killed.log).unwrap());
+    let again = receiver(lab, &temp, 2, "again");
+    let late = receiver(lab, &temp, 1, "late");
+    let mut means = Vec::new();
+    for one in receivers {
+        let rates = one.finish(&data, until);
+        let tail = &rates[rates.len().saturating_sub(2 * last_s)..];
+        means.push(tail.iter().sum::<f64>() / tail.len().max(1) as f64);
+    }
+    again.finish(&data, until);
+    late.finish(&data, until);
+    drop(source);
+    means
+}
