@@ -13,11 +13,13 @@ SKIPPED := $(abspath $(TARGET))/skipped.txt
 # A protocol outside of the tree, in a workspace of its own.
 OUTSIDE := examples/outside/Cargo.toml
 OUT ?= results
+# The transport, and the fuzzing of its readers, need Linux.
+WORKSPACE := --workspace $(if $(filter-out Linux,$(shell uname -s)),--exclude layercast-transport --exclude layercast-fuzz)
 
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test toolchain build fmt clippy docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca findings bench validate ns2 generated fingerprints gate instructions fuzz
+.PHONY: help demo test toolchain build fmt clippy portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca findings bench validate ns2 generated fingerprints gate instructions fuzz
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -46,19 +48,23 @@ fmt: toolchain
 	$(CARGO) fmt --manifest-path $(OUTSIDE) --check
 
 clippy: toolchain
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy $(WORKSPACE) --all-targets --locked -- -D warnings
 	$(CARGO) clippy --package layercast --no-default-features --locked -- -D warnings
 	$(CARGO) clippy --manifest-path $(OUTSIDE) --target-dir $(abspath $(TARGET)) --all-targets --locked -- -D warnings
 
+# `rustup target add x86_64-pc-windows-gnu` brings what it needs.
+portable: toolchain ## Check the command for another system than Linux, where it has no transport
+	$(CARGO) check --locked --package layercast --package layercast-transport --target x86_64-pc-windows-gnu
+
 docs: toolchain ## The reference of all crates, into target/doc
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(WORKSPACE) --no-deps --locked
 
 # Instructions are counted, not seconds, so other programs do not disturb it. Without valgrind it is a skipped test.
 gate: build
 	@rm -f $(SKIPPED)
 	@if command -v valgrind >/dev/null 2>&1; then \
 	  $(CARGO) build --release --locked --package layercast-bench && $(BENCH) gate goldens/instructions.txt; \
-	elif [[ ",$(LAYERCAST_REQUIRE)," == *,valgrind,* ]]; then \
+	elif [[ ",$(LAYERCAST_REQUIRE)," =~ ,(valgrind|all), ]]; then \
 	  echo "valgrind is required (LAYERCAST_REQUIRE) and missing. On Debian: apt-get install valgrind" >&2; exit 1; \
 	else echo "instructions per hop: valgrind is missing" >> $(SKIPPED); fi
 
@@ -69,14 +75,14 @@ instructions: toolchain ## Store instructions per hop again, after a change of s
 # The command is built in release mode first: tests compare its results with those of a debug build.
 # A test that cannot run on a machine adds a line to SKIPPED; LAYERCAST_REQUIRE makes it fail instead.
 unit: gate
-	LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test --workspace --locked
+	LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test $(WORKSPACE) --locked
 	$(CARGO) test --manifest-path $(OUTSIDE) --target-dir $(abspath $(TARGET)) --locked
 	@if [ -s $(SKIPPED) ]; then sort -u $(SKIPPED) | awk '{ lines[NR] = "  " $$0 } \
 	  END { print NR (NR == 1 ? " test" : " tests") " skipped:"; for (at = 1; at <= NR; at++) print lines[at] }'; \
 	  else echo "No test was skipped."; fi
 
 generated: toolchain ## Rewrite the pages and schemas that come from code
-	UPDATE_GENERATED=1 $(CARGO) test --workspace --locked generated
+	UPDATE_GENERATED=1 $(CARGO) test $(WORKSPACE) --locked generated
 
 # A switch of its own: a change of results must not slip in with a change of pages.
 fingerprints: toolchain ## Write the numbers of goldens/fingerprints.txt again, after a change of results that is meant

@@ -6,6 +6,11 @@
 //! [`receive`](mod@receive) (file transfer).
 //!
 //! `docs/wire-format.md` has the bit tables. IPv4 only so far.
+//!
+//! Its sockets need Linux (`recvmmsg`, `IP_MULTICAST_ALL`, `SO_TIMESTAMPNS`). Elsewhere the crate is empty, so that
+//! all others build there.
+
+#![cfg(target_os = "linux")]
 
 pub mod error;
 pub mod file;

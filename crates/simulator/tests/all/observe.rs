@@ -1,9 +1,6 @@
 //! Observation does not change a run, and its counts add up.
 
-#![allow(clippy::unwrap_used)]
-
-mod world;
-
+use crate::world::{Plan, add_session, at, link, tcp};
 use layercast_core::family::AnyProtocol as _;
 use layercast_protocols::registry::{Header, Protocol};
 use layercast_simulator::tcp::TcpVariant;
@@ -11,7 +8,6 @@ use layercast_simulator::{
     Carried, LinkConfig, LinkEvent, LinkId, LossModel, LossPlace, MembershipChange, QueueConfig, QueueLimit,
     ReceiverEntry, ReceiverEvent, ReceiverId, RedConfig,
 };
-use world::{Plan, add_session, at, link, tcp};
 
 type LinkRecord = layercast_simulator::LinkRecord<layercast_protocols::registry::Header>;
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;

@@ -1,9 +1,6 @@
 //! In the steady state nothing is allocated: not for a packet, not for an event.
 
-#![allow(clippy::unwrap_used)]
-
-mod world;
-
+use crate::world::{Plan, add_session, at, bottleneck, link, tcp};
 use allocation_counter::{AllocationInfo, measure};
 use layercast_core::family::AnyProtocol as _;
 use layercast_protocols::registry::{NAMES, Protocol};
@@ -12,7 +9,6 @@ use layercast_simulator::{
     CoDelConfig, DropTailConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkConfig, PieConfig,
     QueueConfig, QueueLimit, ReceiverId, RedConfig, RemConfig,
 };
-use world::{Plan, add_session, at, bottleneck, link, tcp};
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 

@@ -1,16 +1,12 @@
 //! What queues do to TCP, against what their papers say that they do.
 
-#![allow(clippy::unwrap_used)]
-
-mod world;
-
+use crate::world::{Member, Plan, at, fixed_session, link, member, tcp};
 use layercast_core::units::Duration;
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
     CoDelConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkConfig, LinkCounters, PieConfig, QueueConfig,
     QueueLimit, RedConfig, RemConfig,
 };
-use world::{Member, Plan, at, fixed_session, link, member, tcp};
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 

@@ -1,9 +1,6 @@
 //! Active routers: the packets that stop at them, the state they hold, and the effect of their failure.
 
-#![allow(clippy::unwrap_used)]
-
-mod world;
-
+use crate::world::{Plan, at, link, session_plan};
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Time};
@@ -12,7 +9,6 @@ use layercast_protocols::registry::{Header, Protocol, Registry};
 use layercast_simulator::{
     Carried, LinkConfig, LossModel, NetworkError, ReceiverConfig, ReceiverId, SessionConfig,
 };
-use world::{Plan, at, link, session_plan};
 
 type RouterConfig = layercast_simulator::RouterConfig<layercast_protocols::registry::Registry>;
 type RouterLife = layercast_simulator::RouterLife<layercast_protocols::registry::Registry>;

@@ -1,13 +1,9 @@
 //! What TCP gets on a path that loses packets at random, against what ns-2 2.35 gets there.
 
-#![allow(clippy::unwrap_used)]
-
-mod world;
-
+use crate::world::{Plan, at, link, tcp};
 use layercast_core::units::Duration;
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{LinkConfig, LossModel, QueueConfig, QueueLimit, TcpConfig};
-use world::{Plan, at, link, tcp};
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 

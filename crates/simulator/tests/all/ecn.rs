@@ -1,14 +1,10 @@
 //! Marks instead of drops, from the queue to the sender's window and back, compared with ns-2 2.35.
 
-#![allow(clippy::unwrap_used)]
-
-mod world;
-
+use crate::world::{Plan, at, link, tcp};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Size, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{LinkConfig, QueueConfig, QueueLimit, RedConfig, TcpConfig};
-use world::{Plan, at, link, tcp};
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 

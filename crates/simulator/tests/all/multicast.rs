@@ -1,13 +1,9 @@
 //! Trees and membership: which receiver gets which channel, from when and until when.
 
-#![allow(clippy::unwrap_used)]
-
-mod world;
-
+use crate::world::{ALWAYS, Member, Plan, at, fixed_session, link, member};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Time};
 use layercast_simulator::{LinkConfig, LossModel, ReceiverId};
-use world::{ALWAYS, Member, Plan, at, fixed_session, link, member};
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 

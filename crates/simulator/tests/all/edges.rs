@@ -1,16 +1,12 @@
 //! Sessions with data behind edge routers: latencies, crashes, refusals, marks.
 
-#![allow(clippy::unwrap_used)]
-
-mod world;
-
+use crate::world::{ALWAYS, Member, Plan, add_fixed, at, link, member, tcp};
 use layercast_core::contract::Cause;
 use layercast_core::units::{Duration, Level, Rate};
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
     EdgeConfig, LeaveRule, LinkConfig, QuerierProfile, QueueConfig, QueueLimit, ReceiverId, RedConfig,
 };
-use world::{ALWAYS, Member, Plan, add_fixed, at, link, member, tcp};
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
@@ -145,7 +141,7 @@ fn marked(shared: QueueConfig, to_r: QueueConfig, ecn: bool) -> ([u64; 2], [u64;
     ]);
     let mut simulation = plan.simulation();
     let members = [member("R"), member("Q"), Member { stop_s: ALWAYS, ..member("T") }];
-    let ids = world::add_fixed_with(&mut simulation, &plan, &[2000.0], &members, ecn);
+    let ids = crate::world::add_fixed_with(&mut simulation, &plan, &[2000.0], &members, ecn);
     // A TCP keeps each narrow link full.
     for (from, to) in [("S", "T"), ("G", "R")] {
         simulation.add_tcp(tcp(&plan, TcpVariant::Sack, from, to, to)).unwrap();

@@ -1,14 +1,10 @@
 //! BBR by what it does on a path: rate, queue, sharing, and the search for the round-trip time.
 
-#![allow(clippy::unwrap_used)]
-
-mod world;
-
+use crate::world::{Plan, at, link, tcp};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
     Demand, Distribution, LinkConfig, LossModel, QueueConfig, QueueLimit, TcpConfig, TcpId,
 };
-use world::{Plan, at, link, tcp};
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 

@@ -1,9 +1,6 @@
 //! The same seed gives the same run, and idle flows do not perturb other flows.
 
-#![allow(clippy::unwrap_used)]
-
-mod world;
-
+use crate::world::{Plan, add_session_from, at, link, tcp};
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::units::Duration;
 use layercast_protocols::registry::{NAMES, Protocol};
@@ -12,7 +9,6 @@ use layercast_simulator::{
     FlowCounters, LevelChange, LinkConfig, LinkCounters, LinkId, LossModel, QueueConfig, QueueLimit,
     ReceiverId, TcpConfig, TcpId,
 };
-use world::{Plan, add_session_from, at, link, tcp};
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 

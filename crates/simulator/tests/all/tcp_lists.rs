@@ -3,13 +3,9 @@
 //! Once the fate of every packet is given, nothing random is left: both must send, resend, wait and open
 //! their windows alike. The figures are what `validation/losses.tcl` prints.
 
-#![allow(clippy::unwrap_used)]
-
-mod world;
-
+use crate::world::{Plan, at, link, tcp};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{LinkConfig, LossModel, TcpConfig};
-use world::{Plan, at, link, tcp};
 
 /// Variant, share of packets lost, and after 220 s: acknowledged up to, window, threshold, packets sent.
 type Case = (TcpVariant, f64, i64, f64, i64, u64);

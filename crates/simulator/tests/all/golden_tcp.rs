@@ -1,7 +1,5 @@
 //! The congestion window of a single connection against traces that agree with ns-2 2.35.
 
-#![allow(clippy::unwrap_used)]
-
 use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{Demand, LinkConfig, LossModel, LossPlace, Network, QueueConfig, TcpConfig};

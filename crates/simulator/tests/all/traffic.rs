@@ -1,9 +1,6 @@
 //! Traffic that comes and goes: transfers, arrivals, pauses, constant rates.
 
-#![allow(clippy::unwrap_used)]
-
-mod world;
-
+use crate::world::{Plan, at, link, tcp};
 use allocation_counter::measure;
 use layercast_core::units::{Rate, Size, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
@@ -11,7 +8,6 @@ use layercast_simulator::{
     ArrivalsConfig, Carried, Demand, Distribution, LinkConfig, LinkEvent, LossModel, QueueConfig, QueueLimit,
     TcpConfig, TcpId, UdpConfig, UdpId,
 };
-use world::{Plan, at, link, tcp};
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 

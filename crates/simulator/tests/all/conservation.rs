@@ -1,15 +1,11 @@
 //! Nothing is lost that is not counted, and nothing is counted that was not sent.
 
-#![allow(clippy::unwrap_used)]
-
-mod world;
-
+use crate::world::{Member, Plan, add_fixed, at, fixed_session, link, member, tcp};
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{
     CoDelConfig, DropTailConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkConfig, LinkId, LossModel,
     LossPlace, NetworkError, PieConfig, QueueConfig, QueueLimit, RedConfig, RemConfig, TcpConfig,
 };
-use world::{Member, Plan, add_fixed, at, fixed_session, link, member, tcp};
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 

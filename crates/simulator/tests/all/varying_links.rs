@@ -1,11 +1,8 @@
 //! Connections and sessions over links that change.
 
-#![allow(clippy::unwrap_used)]
-
-mod world;
-
 use std::sync::Arc;
 
+use crate::world::{Member, Plan, add_session, at, bottleneck, fixed_session, link, member, tcp};
 use allocation_counter::measure;
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::units::{Duration, Rate};
@@ -15,7 +12,6 @@ use layercast_simulator::{
     DeliveryTrace, LinkChange, LinkConfig, LinkId, LinkVariation, LossModel, LossPlace, NetworkError, NodeId,
     Outage, QueueConfig, QueueLimit, TcpId, VariationError,
 };
-use world::{Member, Plan, add_session, at, bottleneck, fixed_session, link, member, tcp};
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
