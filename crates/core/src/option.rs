@@ -516,15 +516,15 @@ pub fn read_within<T: OptionType>(
 #[macro_export]
 macro_rules! choices {
     (
-        $(#[doc = $enum_doc:literal])*
+        $(#[$attribute:meta])*
         pub enum $name:ident {
-            $( $(#[doc = $doc:literal])* $variant:ident = $text:literal, )*
+            $( $(#[$variant_attribute:meta])* $variant:ident = $text:literal, )*
         }
     ) => {
-        $(#[doc = $enum_doc])*
+        $(#[$attribute])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum $name {
-            $( $(#[doc = $doc])* $variant, )*
+            $( $(#[$variant_attribute])* $variant, )*
         }
 
         #[allow(dead_code, reason = "not every choice is looked through or shown by name")]

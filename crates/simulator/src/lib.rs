@@ -37,7 +37,7 @@ pub use application::{Demand, Distribution};
 pub use edge::{EdgeConfig, LeaveRule, QuerierProfile};
 pub use link::LinkConfig;
 pub use loss::{
-    GilbertElliott, LengthDistribution, LossModel, LossPlace, LossUnit, PeriodicLoss, TwoStateLoss,
+    GilbertElliott, LengthDistribution, LossKind, LossModel, LossPlace, LossUnit, PeriodicLoss, TwoStateLoss,
 };
 pub use measure::{
     Delivery, FlowCounters, LevelChange, LinkCounters, Memberships, QueueState, ReceiverEntry, ReceiverEvent,

@@ -1,5 +1,6 @@
 //! Error models: losses, or marks, that are not the queue's.
 
+use layercast_core::choices;
 use layercast_core::stream::Stream;
 
 /// The packets that a link loses, independent of its queue.
@@ -22,14 +23,34 @@ pub enum LossModel {
     List(Vec<u64>),
 }
 
-/// Where the losses of an error model happen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LossPlace {
-    /// Before the queue: a lost packet uses neither the queue nor the link. ns-2's `lossmodel`.
-    #[default]
-    BeforeQueue,
-    /// At the far end: a lost packet has used the queue and the link. ns-2's `link-lossmodel`.
-    AfterLink,
+choices! {
+    /// Where the losses of an error model happen.
+    #[derive(Default)]
+    pub enum LossPlace {
+        /// Before the queue: a lost packet uses neither the queue nor the link. ns-2's `lossmodel`.
+        #[default]
+        BeforeQueue = "before-queue",
+        /// At the far end: a lost packet has used the queue and the link. ns-2's `link-lossmodel`.
+        AfterLink = "after-link",
+    }
+}
+
+choices! {
+    /// An error model without its parameters, by its name in scenario files.
+    pub enum LossKind {
+        /// [`LossModel::Bernoulli`].
+        Bernoulli = "bernoulli",
+        /// [`LossModel::BernoulliPerByte`].
+        BernoulliPerByte = "bernoulli-per-byte",
+        /// [`LossModel::GilbertElliott`].
+        GilbertElliott = "gilbert-elliott",
+        /// [`LossModel::TwoState`].
+        TwoState = "two-state",
+        /// [`LossModel::Periodic`].
+        Periodic = "periodic",
+        /// [`LossModel::List`].
+        List = "list",
+    }
 }
 
 /// A chain of a good and a bad state (Gilbert, 1960; Elliott, 1963). With each packet it may change its
@@ -83,22 +104,24 @@ pub struct TwoStateLoss {
     pub bad: u32,
 }
 
-/// What the periods of an error model are counted in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LossUnit {
-    /// Packets.
-    Packets,
-    /// Bytes on the wire.
-    Bytes,
+choices! {
+    /// What the periods of an error model are counted in.
+    pub enum LossUnit {
+        /// Packets.
+        Packets = "packets",
+        /// Bytes on the wire.
+        Bytes = "bytes",
+    }
 }
 
-/// How the lengths of periods are distributed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LengthDistribution {
-    /// Each has the mean length.
-    Constant,
-    /// Exponentially.
-    Exponential,
+choices! {
+    /// How the lengths of periods are distributed.
+    pub enum LengthDistribution {
+        /// Exponentially.
+        Exponential = "exponential",
+        /// Each has the mean length.
+        Constant = "constant",
+    }
 }
 
 impl TwoStateLoss {

@@ -1,7 +1,9 @@
 //! Values that may be plain or a small table: draws and losses.
 
 use layercast_core::units::Duration;
-use layercast_simulator::{GilbertElliott, LengthDistribution, LossUnit, PeriodicLoss, TwoStateLoss};
+use layercast_simulator::{
+    GilbertElliott, LengthDistribution, LossKind, LossUnit, PeriodicLoss, TwoStateLoss,
+};
 
 use super::context::Context;
 use super::table::TableReader;
@@ -66,26 +68,25 @@ impl Read for DirectionLoss {
         let place: Option<String> = table.get("place", context);
         let marks: Option<bool> = table.get("mark", context);
         let model = loss_model(node, &table, context);
-        let place = match place?.as_str() {
-            "after-link" => LossPlace::AfterLink,
-            _ => LossPlace::BeforeQueue,
-        };
-        Some(DirectionLoss { model: model?, place, marks: marks? })
+        Some(DirectionLoss { model: model?, place: LossPlace::named(&place?)?, marks: marks? })
     }
 }
 
 fn loss_model(node: &Node, table: &TableReader<'_>, context: &mut Context<'_>) -> Option<LossModel> {
     let name: String = table.get("model", context)?;
-    let keys: &[&str] = match name.as_str() {
-        "gilbert-elliott" => &["to_bad", "to_good", "bad_loss", "good_loss"],
-        "two-state" => &["good_length", "bad_length", "unit", "distribution"],
-        "periodic" => &["period", "offset", "burst"],
-        "list" => &["packets"],
-        _ => &["probability"],
+    let kind = LossKind::named(&name)?;
+    let keys: &[&str] = match kind {
+        LossKind::Bernoulli | LossKind::BernoulliPerByte => &["probability"],
+        LossKind::GilbertElliott => &["to_bad", "to_good", "bad_loss", "good_loss"],
+        LossKind::TwoState => &["good_length", "bad_length", "unit", "distribution"],
+        LossKind::Periodic => &["period", "offset", "burst"],
+        LossKind::List => &["packets"],
     };
     check_keys(node, &name, &["model", "place", "mark"], keys, context);
-    match name.as_str() {
-        "gilbert-elliott" => {
+    match kind {
+        LossKind::Bernoulli => needed(table, "probability", context).map(LossModel::Bernoulli),
+        LossKind::BernoulliPerByte => needed(table, "probability", context).map(LossModel::BernoulliPerByte),
+        LossKind::GilbertElliott => {
             let (to_bad, to_good) = (needed(table, "to_bad", context), needed(table, "to_good", context));
             let (bad_loss, good_loss) = (table.get("bad_loss", context), table.get("good_loss", context));
             Some(LossModel::GilbertElliott(GilbertElliott {
@@ -95,28 +96,21 @@ fn loss_model(node: &Node, table: &TableReader<'_>, context: &mut Context<'_>) -
                 good_loss: good_loss?,
             }))
         }
-        "two-state" => {
+        LossKind::TwoState => {
             let (good, bad) = (needed(table, "good_length", context), needed(table, "bad_length", context));
             let unit: Option<String> = table.get("unit", context);
             let distribution: Option<String> = table.get("distribution", context);
-            let unit = if unit? == "bytes" { LossUnit::Bytes } else { LossUnit::Packets };
-            let distribution = if distribution? == "constant" {
-                LengthDistribution::Constant
-            } else {
-                LengthDistribution::Exponential
-            };
+            let (unit, distribution) = (LossUnit::named(&unit?)?, LengthDistribution::named(&distribution?)?);
             Some(LossModel::TwoState(TwoStateLoss { unit, distribution, good: good?, bad: bad? }))
         }
-        "periodic" => {
+        LossKind::Periodic => {
             let period: Option<u32> = needed(table, "period", context);
             let (offset, burst): (Option<u32>, Option<u32>) =
                 (table.get("offset", context), table.get("burst", context));
             let (period, offset, burst) = (period?.into(), offset?.into(), burst?.into());
             Some(LossModel::Periodic(PeriodicLoss { period, offset, burst }))
         }
-        "list" => needed(table, "packets", context).map(LossModel::List),
-        "bernoulli-per-byte" => needed(table, "probability", context).map(LossModel::BernoulliPerByte),
-        _ => needed(table, "probability", context).map(LossModel::Bernoulli),
+        LossKind::List => needed(table, "packets", context).map(LossModel::List),
     }
 }
 

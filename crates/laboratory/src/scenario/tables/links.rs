@@ -1,5 +1,7 @@
 //! The tables of links: rates and losses.
 
+use layercast_simulator::{LengthDistribution, LossKind, LossPlace, LossUnit};
+
 use super::{NONE, QUEUE, REQUIRED, field};
 use crate::scenario::field::{Absent, FieldKind, TableSpec};
 
@@ -112,14 +114,7 @@ pub const LOSS_MODEL: TableSpec = TableSpec {
     fields: &[
         field(
             "model",
-            FieldKind::Choice(&[
-                "bernoulli",
-                "bernoulli-per-byte",
-                "gilbert-elliott",
-                "two-state",
-                "periodic",
-                "list",
-            ]),
+            FieldKind::Choice(&LossKind::NAMES),
             REQUIRED,
             "Independent losses by packet or by byte, losses in bursts or in periods, at regular distances, \
              or of given packets.",
@@ -168,13 +163,13 @@ pub const LOSS_MODEL: TableSpec = TableSpec {
         ),
         field(
             "unit",
-            FieldKind::Choice(&["packets", "bytes"]),
+            FieldKind::Choice(&LossUnit::NAMES),
             Absent::Default("packets"),
             "Of `two-state`: what lengths are counted in.",
         ),
         field(
             "distribution",
-            FieldKind::Choice(&["exponential", "constant"]),
+            FieldKind::Choice(&LengthDistribution::NAMES),
             Absent::Default("exponential"),
             "Of `two-state`: how lengths are distributed.",
         ),
@@ -204,7 +199,7 @@ pub const LOSS_MODEL: TableSpec = TableSpec {
         ),
         field(
             "place",
-            FieldKind::Choice(&["before-queue", "after-link"]),
+            FieldKind::Choice(&LossPlace::NAMES),
             Absent::Default("before-queue"),
             "Whether a lost packet is gone before the queue, or has used queue and link.",
         ),
