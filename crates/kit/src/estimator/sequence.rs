@@ -104,15 +104,27 @@ impl SequenceTracker {
     /// [`max_gap_for`]).
     pub fn new(layer: Layer, reorder: u32, max_gap: u32) -> SequenceTracker {
         let reorder = reorder.clamp(1, 100);
+        // Each open hole has an arrival above it that a higher hole has not, so there are at most
+        // `reorder` at any time; filling one in its middle needs room for one more.
+        let holes = Vec::with_capacity(reorder as usize + 2);
+        SequenceTracker::starting(layer, reorder, max_gap.clamp(1, 1 << 30), holes)
+    }
+
+    /// A tracker for another layer, in the memory of one that is no longer needed.
+    #[must_use]
+    pub fn recycled(mut self, layer: Layer) -> SequenceTracker {
+        self.holes.clear();
+        SequenceTracker::starting(layer, self.reorder, self.max_gap, self.holes)
+    }
+
+    fn starting(layer: Layer, reorder: u32, max_gap: u32, holes: Vec<Hole>) -> SequenceTracker {
         SequenceTracker {
             layer,
             reorder,
-            max_gap: max_gap.clamp(1, 1 << 30),
+            max_gap,
             highest: None,
             seen: Seen::default(),
-            // Each open hole has an arrival above it that a higher hole has not, so there are at most
-            // `reorder` at any time; filling one in its middle needs room for one more.
-            holes: Vec::with_capacity(reorder as usize + 2),
+            holes,
             wild: None,
             counts: SequenceCounts::default(),
         }

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use layercast_core::layers::MAX_LAYERS;
 
-pub use self::distributions::{SIZE_DISTRIBUTION, TIME_DISTRIBUTION};
+pub use self::choices::{DownQueue, LeaveChoice, SchemeKind};
+pub use self::distributions::{DistributionKind, SIZE_DISTRIBUTION, TIME_DISTRIBUTION};
 pub use self::edges::EDGE;
 pub use self::links::{CHANGE, LINK, LOSS_MODEL};
 pub use self::queues::QUEUE;
@@ -12,6 +13,7 @@ pub use self::routers::ROUTERS;
 use super::field::{Absent, Field, FieldKind, LOSS, TableSpec, UNIFORM};
 use super::protocols::FLOW_PROTOCOLS;
 
+mod choices;
 mod distributions;
 mod edges;
 mod links;
@@ -196,15 +198,7 @@ pub const LAYERS: TableSpec = TableSpec {
     fields: &[
         field(
             "scheme",
-            FieldKind::Choice(&[
-                "doubling",
-                "equal",
-                "increase-by-one",
-                "multiplicative",
-                "heavy-tail",
-                "explicit",
-                "fractions",
-            ]),
+            FieldKind::Choice(&SchemeKind::NAMES),
             REQUIRED,
             "How the cumulative rate grows: twofold, by the base rate, by one base rate more from layer to layer, \
              by a factor; at C/l, ..., C/2, C for a link of rate C; by a table; or at fractions of capacities.",

@@ -20,7 +20,8 @@ use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::timers;
-use layercast_core::units::{Channel, Duration, Level, Rate, RateEstimate, Size, Time};
+use layercast_core::units::{Channel, Duration, Layer, Level, Rate, RateEstimate, Size, Time};
+use layercast_kit::estimator::SequenceTracker;
 
 timers! {
     /// What the receiver's timers are for.
@@ -52,6 +53,8 @@ pub struct Receiver {
     phase: Phase,
     /// The channels held: the base, then waves from the lowest.
     held: Vec<Held>,
+    /// Trackers of channels that were left, for those to be joined.
+    spare: Vec<SequenceTracker>,
     /// When the base channel was joined.
     entered: Time,
     last_packet: Time,
@@ -119,6 +122,7 @@ impl Receiver {
             // Short numbers have 16 bits, so a jump by more than a quarter of them is not a loss.
             max_gap: max_gap.min(1 << 14),
             held: Vec::with_capacity(usize::from(waves.active_waves()) + 1),
+            spare: Vec::with_capacity(usize::from(waves.active_waves()) + 1),
             waves,
             size: plan.packet_size,
             options: options.clone(),
@@ -167,7 +171,12 @@ impl Receiver {
     /// Joins a channel above those that are held.
     fn join_channel(&mut self, channel: Channel, cause: Cause) {
         let from = self.level();
-        self.held.push(Held::new(&self.options, &self.waves, channel, self.max_gap));
+        let layer = Layer(channel.0);
+        let tracker = match self.spare.pop() {
+            Some(tracker) => tracker.recycled(layer),
+            None => SequenceTracker::new(layer, self.options.reorder, self.max_gap),
+        };
+        self.held.push(Held::new(&self.options, &self.waves, channel, tracker));
         self.actions.join(channel);
         self.actions.trace(TraceEvent::LevelChanged { from, to: self.level(), cause });
     }
@@ -178,7 +187,8 @@ impl Receiver {
             return;
         }
         let from = self.level();
-        let channel = self.held.remove(place).channel;
+        let Held { channel, tracker, .. } = self.held.remove(place);
+        self.spare.push(tracker);
         if leaves {
             self.actions.leave(channel);
         }

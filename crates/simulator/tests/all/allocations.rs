@@ -51,55 +51,23 @@ fn stretches(names: &[&str]) -> Vec<Stretch> {
         .collect()
 }
 
-/// The protocol whose receivers join a wave every few seconds.
-const WAVES: &str = "webrc";
-
-/// Whether a protocol decides in every slot or at close points, so that no second is without decisions.
-fn in_slots(name: &str) -> bool {
-    name.contains("flid") || name == "wei-zhang"
-}
-
-/// WEBRC's receivers allocate the numbers of each wave, so that a join costs an allocation or two; packets
-/// cost none.
-#[test]
-fn waves_allocate_when_they_are_joined() {
-    let stretches = stretches(&[WAVES]);
-    let calm = stretches.iter().filter(|stretch| stretch.level_changes == 0);
-    assert_eq!(calm.map(|stretch| stretch.allocations.count_total).sum::<u64>(), 0);
-    let changes: usize = stretches.iter().map(|stretch| stretch.level_changes).sum();
-    let allocations: u64 = stretches.iter().map(|stretch| stretch.allocations.count_total).sum();
-    assert!(changes > 100, "{changes} level changes");
-    assert!(allocations <= changes as u64 + 2, "{allocations} allocations for {changes} level changes");
-}
-
-/// Levels, joins and leaves change all the time, and only the logs of levels grow.
-#[test]
-fn slots_allocate_nothing() {
-    let names: Vec<&str> = NAMES.iter().copied().filter(|name| in_slots(name)).collect();
-    let stretches = stretches(&names);
-    let changes: usize = stretches.iter().map(|stretch| stretch.level_changes).sum();
-    let allocations: u64 = stretches.iter().map(|stretch| stretch.allocations.count_total).sum();
-    assert!(changes > 300, "{changes} level changes");
-    assert!(allocations <= 2 * names.len() as u64, "{allocations} allocations");
-}
-
 #[test]
 fn packets_allocate_nothing() {
     assert_eq!(measure(|| drop(std::hint::black_box(vec![1]))).count_total, 1, "the count counts");
-    let names: Vec<&str> = NAMES.iter().copied().filter(|name| !in_slots(name) && *name != WAVES).collect();
-    let stretches = stretches(&names);
-    let calm: Vec<&Stretch> = stretches.iter().filter(|stretch| stretch.level_changes == 0).collect();
-    let hops: u64 = calm.iter().map(|stretch| stretch.hops).sum();
-    let allocations: u64 = calm.iter().map(|stretch| stretch.allocations.count_total).sum();
-    assert!(hops >= 100_000, "only {hops} packet hops");
-    assert_eq!(allocations, 0, "over {hops} packet hops");
-    // A level change goes into a log, which doubles when it is full. Over less than the time of the
-    // warm-up no log doubles more than once, and nothing else grows.
-    let receivers = 2 * names.len() as u64;
-    let changes: usize = stretches.iter().map(|stretch| stretch.level_changes).sum();
-    let allocations: u64 = stretches.iter().map(|stretch| stretch.allocations.count_total).sum();
-    assert!(changes > 100, "{changes} level changes");
-    assert!(allocations <= receivers, "{allocations} allocations");
+    for names in NAMES.chunks(6) {
+        let stretches = stretches(names);
+        let hops: u64 = stretches.iter().map(|stretch| stretch.hops).sum();
+        let calm = stretches.iter().filter(|stretch| stretch.level_changes == 0);
+        let calm: u64 = calm.map(|stretch| stretch.allocations.count_total).sum();
+        let changes: usize = stretches.iter().map(|stretch| stretch.level_changes).sum();
+        let allocations: u64 = stretches.iter().map(|stretch| stretch.allocations.count_total).sum();
+        assert!(hops >= 100_000, "{names:?}: only {hops} packet hops");
+        assert!(changes > 50, "{names:?}: {changes} level changes");
+        // A level change goes into a log, which doubles when it is full. Over less than the time of the
+        // warm-up no log doubles more than once, and nothing else grows, whatever receivers decide.
+        assert_eq!(calm, 0, "{names:?}: over {hops} packet hops");
+        assert!(allocations <= 2 * names.len() as u64, "{names:?}: {allocations} in {changes} level changes");
+    }
 }
 
 #[test]

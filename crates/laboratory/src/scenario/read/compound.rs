@@ -65,16 +65,15 @@ impl Read for DirectionLoss {
             return plain_loss(node, kind, context);
         }
         let table = TableReader::open(node, &LOSS_MODEL, context)?;
-        let place: Option<String> = table.get("place", context);
+        let place: Option<LossPlace> = table.choice("place", context);
         let marks: Option<bool> = table.get("mark", context);
         let model = loss_model(node, &table, context);
-        Some(DirectionLoss { model: model?, place: LossPlace::named(&place?)?, marks: marks? })
+        Some(DirectionLoss { model: model?, place: place?, marks: marks? })
     }
 }
 
 fn loss_model(node: &Node, table: &TableReader<'_>, context: &mut Context<'_>) -> Option<LossModel> {
-    let name: String = table.get("model", context)?;
-    let kind = LossKind::named(&name)?;
+    let kind: LossKind = table.choice("model", context)?;
     let keys: &[&str] = match kind {
         LossKind::Bernoulli | LossKind::BernoulliPerByte => &["probability"],
         LossKind::GilbertElliott => &["to_bad", "to_good", "bad_loss", "good_loss"],
@@ -82,7 +81,7 @@ fn loss_model(node: &Node, table: &TableReader<'_>, context: &mut Context<'_>) -
         LossKind::Periodic => &["period", "offset", "burst"],
         LossKind::List => &["packets"],
     };
-    check_keys(node, &name, &["model", "place", "mark"], keys, context);
+    check_keys(node, kind.name(), &["model", "place", "mark"], keys, context);
     match kind {
         LossKind::Bernoulli => needed(table, "probability", context).map(LossModel::Bernoulli),
         LossKind::BernoulliPerByte => needed(table, "probability", context).map(LossModel::BernoulliPerByte),
@@ -98,10 +97,14 @@ fn loss_model(node: &Node, table: &TableReader<'_>, context: &mut Context<'_>) -
         }
         LossKind::TwoState => {
             let (good, bad) = (needed(table, "good_length", context), needed(table, "bad_length", context));
-            let unit: Option<String> = table.get("unit", context);
-            let distribution: Option<String> = table.get("distribution", context);
-            let (unit, distribution) = (LossUnit::named(&unit?)?, LengthDistribution::named(&distribution?)?);
-            Some(LossModel::TwoState(TwoStateLoss { unit, distribution, good: good?, bad: bad? }))
+            let unit: Option<LossUnit> = table.choice("unit", context);
+            let distribution: Option<LengthDistribution> = table.choice("distribution", context);
+            Some(LossModel::TwoState(TwoStateLoss {
+                unit: unit?,
+                distribution: distribution?,
+                good: good?,
+                bad: bad?,
+            }))
         }
         LossKind::Periodic => {
             let period: Option<u32> = needed(table, "period", context);

@@ -10,7 +10,7 @@ use crate::scenario::field::{FieldKind, TableSpec};
 use crate::scenario::plan::{DemandPlan, Distribution, Traffic};
 use crate::scenario::problems::Problem;
 use crate::scenario::protocols::{UDP, UDP_KEYS};
-use crate::scenario::tables::{SIZE_DISTRIBUTION, TIME_DISTRIBUTION};
+use crate::scenario::tables::{DistributionKind, SIZE_DISTRIBUTION, TIME_DISTRIBUTION};
 use crate::scenario::tree::{Node, Value};
 
 impl Read for Distribution {
@@ -37,14 +37,14 @@ fn read_distribution(
     context: &mut Context<'_>,
 ) -> Option<Distribution> {
     let table = TableReader::open(node, spec, context)?;
-    let name: String = table.get("distribution", context)?;
-    let own: &[&str] = match name.as_str() {
-        "uniform" => &["low", "high"],
-        "pareto" | "weibull" => &["mean", "shape"],
-        "log-normal" => &["mean", "sigma"],
-        _ => &["mean"],
+    let kind: DistributionKind = table.choice("distribution", context)?;
+    let own: &[&str] = match kind {
+        DistributionKind::Uniform => &["low", "high"],
+        DistributionKind::Pareto | DistributionKind::Weibull => &["mean", "shape"],
+        DistributionKind::LogNormal => &["mean", "sigma"],
+        DistributionKind::Exponential => &["mean"],
     };
-    check_keys(node, &name, &["distribution"], own, context);
+    check_keys(node, kind.name(), &["distribution"], own, context);
     let quantity = |key: &str, context: &mut Context<'_>| {
         if sizes {
             needed::<Size>(&table, key, context).map(|size| f64::from(size.as_bytes()))
@@ -52,25 +52,25 @@ fn read_distribution(
             needed::<Duration>(&table, key, context).map(Duration::as_secs_f64)
         }
     };
-    if name == "uniform" {
-        let (low, high) = (quantity("low", context), quantity("high", context));
-        let (low, high) = (low?, high?);
-        if low > high {
-            let at = table.node("high").unwrap_or(node);
-            context
-                .problems
-                .push(Problem::of(at, "the range ends before it begins").allowed("`high` above `low`"));
-            return None;
+    match kind {
+        DistributionKind::Uniform => {
+            let (low, high) = (quantity("low", context), quantity("high", context));
+            let (low, high) = (low?, high?);
+            if low > high {
+                let at = table.node("high").unwrap_or(node);
+                let problem = Problem::of(at, "the range ends before it begins");
+                context.problems.push(problem.allowed("`high` above `low`"));
+                return None;
+            }
+            Some(Distribution::Uniform { low, high })
         }
-        return Some(Distribution::Uniform { low, high });
-    }
-    let mean = quantity("mean", context);
-    match name.as_str() {
-        "log-normal" => {
-            let sigma = needed(&table, "sigma", context);
+        DistributionKind::Exponential => Some(Distribution::Exponential { mean: quantity("mean", context)? }),
+        DistributionKind::LogNormal => {
+            let (mean, sigma) = (quantity("mean", context), needed(&table, "sigma", context));
             Some(Distribution::LogNormal { mean: mean?, sigma: sigma? })
         }
-        "pareto" => {
+        DistributionKind::Pareto => {
+            let mean = quantity("mean", context);
             let shape: f64 = needed(&table, "shape", context)?;
             if shape <= 1.0 {
                 let at = table.node("shape").unwrap_or(node);
@@ -80,11 +80,10 @@ fn read_distribution(
             }
             Some(Distribution::Pareto { mean: mean?, shape })
         }
-        "weibull" => {
-            let shape = needed(&table, "shape", context);
+        DistributionKind::Weibull => {
+            let (mean, shape) = (quantity("mean", context), needed(&table, "shape", context));
             Some(Distribution::Weibull { mean: mean?, shape: shape? })
         }
-        _ => Some(Distribution::Exponential { mean: mean? }),
     }
 }
 
@@ -99,24 +98,24 @@ pub(super) fn read_demand(table: &TableReader<'_>, context: &mut Context<'_>) ->
         context.problems.push(problem.allowed("`rate` with `protocol = \"udp\"`"));
     }
     let has = |key: &str| table.node(key).is_some();
-    let told = |key: &str, message: &str, allowed: &str, context: &mut Context<'_>| {
+    let reject = |key: &str, message: &str, allowed: &str, context: &mut Context<'_>| {
         if let Some(at) = table.node(key) {
             context.problems.push(Problem::of(at, message.to_owned()).allowed(allowed.to_owned()));
         }
     };
     if has("size") && has("gap") == has("arrivals") {
-        told(
+        reject(
             "size",
-            "when transfers start is not told, or told twice",
+            "transfers need one rule for their starts",
             "`size` with either `gap` or `arrivals`",
             context,
         );
     }
     for key in ["gap", "arrivals"].into_iter().filter(|_| !has("size")) {
-        told(key, "there are no transfers whose starts this could tell", "it with `size`", context);
+        reject(key, "there are no transfers whose starts this could set", "it with `size`", context);
     }
     if has("size") {
-        told("on", "flows that make transfers do not pause", "`on` and `off` without `size`", context);
+        reject("on", "flows that make transfers do not pause", "`on` and `off` without `size`", context);
     }
     match (size, gap, arrivals, pauses) {
         (Some(size), Some(gap), _, _) => DemandPlan::Transfers { size, gap },

@@ -14,7 +14,7 @@ use super::topology::Topology;
 use super::values::Named;
 use crate::scenario::plan::{EdgePlan, SessionPlan};
 use crate::scenario::problems::Problem;
-use crate::scenario::tables::EDGE;
+use crate::scenario::tables::{EDGE, LeaveChoice};
 use crate::scenario::tree::{Entry, Node};
 
 /// What keys every edge has.
@@ -69,28 +69,30 @@ fn read_edge(node: &Node, timing: Timing, context: &mut Context<'_>) -> Option<(
     let table = TableReader::open(node, &EDGE, context)?;
     let querier: String = table.get("querier", context)?;
     let profile = QuerierProfile::named(&querier);
-    let leave: String = table.get("leave", context)?;
+    let leave: LeaveChoice = table.choice("leave", context)?;
     match profile {
         None => check_keys(node, "none", &ALWAYS, &[], context),
         Some(_) => {
-            let own: &[&str] = match leave.as_str() {
-                "fast" => &["leave", "processing"],
-                _ => &["leave", "last_member_interval", "last_member_count"],
+            let own: &[&str] = match leave {
+                LeaveChoice::Fast => &["leave", "processing"],
+                LeaveChoice::Check | LeaveChoice::Tracked => {
+                    &["leave", "last_member_interval", "last_member_count"]
+                }
             };
-            check_keys(node, &leave, &ALWAYS, own, context);
+            check_keys(node, leave.name(), &ALWAYS, own, context);
         }
     }
     if let (Some(profile), Some(at)) = (profile, table.node("leave"))
-        && leave != "check"
+        && leave != LeaveChoice::Check
         && !profile.can_track()
     {
-        let message = format!("`{querier}` cannot know its hosts one by one, as `{leave}` needs");
+        let message = format!("`{querier}` cannot know its hosts one by one, as `{}` needs", leave.name());
         let problem = Problem::of(at, message);
         context.problems.push(problem.allowed("\"check\", or the querier \"igmpv3\" or \"mldv2\""));
     }
     let usual = profile.map_or(EdgeConfig::default(), QuerierProfile::config);
     let config = EdgeConfig {
-        leave: leave_rule(&table, &leave, usual.leave, context),
+        leave: leave_rule(&table, leave, usual.leave, context),
         report_loss: table.get("report_loss", context)?,
         leave_loss: table.get("leave_loss", context)?,
         report_repeat: table.get("report_repeat", context).unwrap_or(usual.report_repeat),
@@ -111,19 +113,21 @@ fn read_edge(node: &Node, timing: Timing, context: &mut Context<'_>) -> Option<(
 
 fn leave_rule(
     table: &TableReader<'_>,
-    leave: &str,
+    leave: LeaveChoice,
     usual: LeaveRule,
     context: &mut Context<'_>,
 ) -> LeaveRule {
-    match usual {
-        LeaveRule::Check { .. } if leave == "fast" => {
+    match (usual, leave) {
+        (LeaveRule::Check { .. }, LeaveChoice::Fast) => {
             LeaveRule::Fast { processing: table.get("processing", context).unwrap_or_default() }
         }
-        LeaveRule::Check { interval, count, .. } => LeaveRule::Check {
-            interval: table.get("last_member_interval", context).unwrap_or(interval),
-            count: table.get("last_member_count", context).unwrap_or(count),
-            tracking: leave == "tracked",
-        },
-        LeaveRule::Latency | LeaveRule::Fast { .. } => usual,
+        (LeaveRule::Check { interval, count, .. }, LeaveChoice::Check | LeaveChoice::Tracked) => {
+            LeaveRule::Check {
+                interval: table.get("last_member_interval", context).unwrap_or(interval),
+                count: table.get("last_member_count", context).unwrap_or(count),
+                tracking: leave == LeaveChoice::Tracked,
+            }
+        }
+        (LeaveRule::Latency | LeaveRule::Fast { .. }, _) => usual,
     }
 }

@@ -1,4 +1,4 @@
-//! Reads the layers of a session. What they come to is worked out by the protocol crate.
+//! Reads the layers of a session.
 
 use layercast_core::layers::{LayerError, LayerTable, Scheme};
 use layercast_core::units::Rate;
@@ -6,9 +6,9 @@ use layercast_core::units::Rate;
 use super::context::Context;
 use super::table::TableReader;
 use crate::scenario::problems::Problem;
-use crate::scenario::tables::LAYERS;
+use crate::scenario::tables::{LAYERS, SchemeKind};
 
-/// The fastest layers: whoever asks for more than a petabit per second has their number wrong.
+/// The fastest layers: more than a petabit per second is a mistake in the file.
 const FASTEST_BPS: f64 = 1e15;
 
 /// The most layers of a scheme that finds their number itself (FLID-DL paper, section V-A).
@@ -16,16 +16,17 @@ const MOST: u32 = 30;
 
 /// Reads how layers are described, and checks that they make a structure.
 pub(super) fn read(table: &TableReader<'_>, context: &mut Context<'_>) -> Option<LayerTable> {
-    let name: String = table.get("scheme", context)?;
-    // What finds the number of layers itself may be told the most.
-    let finds = name == "multiplicative" && table.node("above").is_some();
-    let (needed, optional): (&[&str], &[&str]) = match name.as_str() {
-        "multiplicative" if finds => (&["base", "factor", "above"], &["count"]),
-        "multiplicative" => (&["base", "factor", "count"], &["above"]),
-        "heavy-tail" => (&["link", "count"], &[]),
-        "explicit" => (&["rates"], &[]),
-        "fractions" => (&["capacities", "fractions"], &[]),
-        _ => (&["base", "count"], &[]),
+    let kind: SchemeKind = table.choice("scheme", context)?;
+    let name = kind.name();
+    // What finds the number of layers itself may have a maximum.
+    let finds = kind == SchemeKind::Multiplicative && table.node("above").is_some();
+    let (needed, optional): (&[&str], &[&str]) = match kind {
+        SchemeKind::Multiplicative if finds => (&["base", "factor", "above"], &["count"]),
+        SchemeKind::Multiplicative => (&["base", "factor", "count"], &["above"]),
+        SchemeKind::HeavyTail => (&["link", "count"], &[]),
+        SchemeKind::Explicit => (&["rates"], &[]),
+        SchemeKind::Fractions => (&["capacities", "fractions"], &[]),
+        SchemeKind::Doubling | SchemeKind::Equal | SchemeKind::IncreaseByOne => (&["base", "count"], &[]),
     };
     for key in LAYERS.keys().filter(|key| *key != "scheme") {
         match (table.node(key), needed.contains(&key)) {
@@ -40,8 +41,8 @@ pub(super) fn read(table: &TableReader<'_>, context: &mut Context<'_>) -> Option
     }
     let count = |context: &mut Context<'_>| table.get::<u32>("count", context).map(|count| count as u16);
     let base = |context: &mut Context<'_>| table.get::<Rate>("base", context);
-    let scheme = match name.as_str() {
-        "multiplicative" => {
+    let scheme = match kind {
+        SchemeKind::Multiplicative => {
             let (base, factor) = (base(context), table.get("factor", context));
             if finds {
                 let above = table.get("above", context);
@@ -52,23 +53,26 @@ pub(super) fn read(table: &TableReader<'_>, context: &mut Context<'_>) -> Option
                 Scheme::Multiplicative { base: base?, factor: factor?, count: count? }
             }
         }
-        "heavy-tail" => {
+        SchemeKind::HeavyTail => {
             let (link, count) = (table.get("link", context), count(context));
             Scheme::HeavyTail { link: link?, count: count? }
         }
-        "explicit" => Scheme::Explicit { rates: table.get("rates", context)? },
-        "fractions" => {
+        SchemeKind::Explicit => Scheme::Explicit { rates: table.get("rates", context)? },
+        SchemeKind::Fractions => {
             let (capacities, fractions) = (table.get("capacities", context), table.get("fractions", context));
             Scheme::Fractions { capacities: capacities?, fractions: fractions? }
         }
-        other => {
+        SchemeKind::Equal => {
             let (base, count) = (base(context), count(context));
-            let (base, count) = (base?, count?);
-            match other {
-                "equal" => Scheme::Equal { base, count },
-                "increase-by-one" => Scheme::IncreaseByOne { base, count },
-                _ => Scheme::Doubling { base, count },
-            }
+            Scheme::Equal { base: base?, count: count? }
+        }
+        SchemeKind::IncreaseByOne => {
+            let (base, count) = (base(context), count(context));
+            Scheme::IncreaseByOne { base: base?, count: count? }
+        }
+        SchemeKind::Doubling => {
+            let (base, count) = (base(context), count(context));
+            Scheme::Doubling { base: base?, count: count? }
         }
     };
     checked(table, &scheme, context)

@@ -1,5 +1,7 @@
 //! Pulls values out of a table by its description.
 
+use layercast_core::option::{OptionType, RawValue};
+
 use super::context::Context;
 use super::values::Read;
 use crate::scenario::field::{Absent, Field, FieldKind, TableSpec, quoted};
@@ -60,6 +62,14 @@ impl<'t> TableReader<'t> {
             }
             (None, Absent::Means(_)) => None,
         }
+    }
+
+    /// One of the choices under a key, by its name.
+    pub(super) fn choice<T: OptionType>(&self, key: &str, context: &mut Context<'_>) -> Option<T> {
+        let name: String = self.get(key, context)?;
+        let choice = T::read(RawValue::Text(&name));
+        debug_assert!(choice.is_ok(), "`{key}` in {} allows `{name}`, which is no choice", self.spec.name);
+        choice.ok()
     }
 
     /// The table under a key.

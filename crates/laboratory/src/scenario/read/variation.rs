@@ -13,7 +13,7 @@ use super::values::{Read, list};
 use crate::scenario::field::FieldKind;
 use crate::scenario::plan::{DeliveryTrace, LinkChange, LinkVariation, Outage};
 use crate::scenario::problems::Problem;
-use crate::scenario::tables::CHANGE;
+use crate::scenario::tables::{CHANGE, DownQueue};
 use crate::scenario::tree::Node;
 
 mod rates;
@@ -77,7 +77,7 @@ pub(super) fn read_variations(
         changes.retain(|change| change.rate.is_some() || change.delay.is_some() || change.loss.is_some());
     }
     let outages: Option<Vec<Outage>> = link.get("down", context);
-    let down_queue: Option<String> = link.get("down_queue", context);
+    let down_queue: Option<DownQueue> = link.choice("down_queue", context);
     if let (Some(node), None) = (link.node("down_queue"), link.node("down")) {
         let problem = Problem::of(node, "the link is never down");
         context.problems.push(problem.allowed("`down_queue` together with `down`"));
@@ -88,7 +88,7 @@ pub(super) fn read_variations(
         avoid_reordering: link.get("avoid_reordering", context).unwrap_or_default(),
         trace,
         outages: outages.unwrap_or_default(),
-        flushes_queue: down_queue.as_deref() == Some("flush"),
+        flushes_queue: down_queue == Some(DownQueue::Flush),
     };
     let backward = LinkVariation { changes: changes_backward, trace: trace_backward, ..forward.clone() };
     (forward, backward)
@@ -136,7 +136,7 @@ fn read_change<'n>(
     let table = TableReader::open(node, &CHANGE, context)?;
     if !node.entries().iter().any(|entry| entry.key != "at") {
         let problem = Problem::of(node, "this changes nothing");
-        context.problems.push(problem.allowed("a `rate`, a `delay` or a `loss` beside `at`"));
+        context.problems.push(problem.allowed("a `rate`, a `delay` or a `loss` together with `at`"));
     }
     for (rate, trace) in [("rate", "trace"), ("rate_backward", "trace_backward")] {
         if let (Some(node), Some(_)) = (table.node(rate), link.node(trace)) {

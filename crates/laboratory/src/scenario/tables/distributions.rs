@@ -1,9 +1,26 @@
 //! The distributions that sizes and times are drawn from.
 
+use layercast_core::choices;
+
 use super::{NONE, REQUIRED, field};
 use crate::scenario::field::{Absent, FieldKind, TableSpec};
 
-const NAMES: &[&str] = &["uniform", "exponential", "pareto", "log-normal", "weibull"];
+choices! {
+    /// A distribution without its parameters.
+    pub enum DistributionKind {
+        /// Equally likely between two bounds.
+        Uniform = "uniform",
+        /// The times of a Poisson process.
+        Exponential = "exponential",
+        /// A heavy tail.
+        Pareto = "pareto",
+        /// The logarithm is normal.
+        LogNormal = "log-normal",
+        /// A tail by its shape.
+        Weibull = "weibull",
+    }
+}
+
 const AS_NEEDED: Absent = Absent::Means("as the distribution needs");
 const NAME: &str = "`exponential` needs `mean`; `pareto` and `weibull` `mean` and `shape`; `log-normal` `mean` and \
                    `sigma`; `uniform` `low` and `high`.";
@@ -20,7 +37,7 @@ pub const SIZE_DISTRIBUTION: TableSpec = TableSpec {
     choice: Some("distribution"),
     options: None,
     fields: &[
-        field("distribution", FieldKind::Choice(NAMES), REQUIRED, NAME),
+        field("distribution", FieldKind::Choice(&DistributionKind::NAMES), REQUIRED, NAME),
         field("mean", FieldKind::Size, AS_NEEDED, MEAN),
         field("shape", FieldKind::Positive, AS_NEEDED, SHAPE),
         field("sigma", FieldKind::Positive, AS_NEEDED, SIGMA),
@@ -37,7 +54,7 @@ pub const TIME_DISTRIBUTION: TableSpec = TableSpec {
     choice: Some("distribution"),
     options: None,
     fields: &[
-        field("distribution", FieldKind::Choice(NAMES), REQUIRED, NAME),
+        field("distribution", FieldKind::Choice(&DistributionKind::NAMES), REQUIRED, NAME),
         field("mean", FieldKind::Period, AS_NEEDED, MEAN),
         field("shape", FieldKind::Positive, AS_NEEDED, SHAPE),
         field("sigma", FieldKind::Positive, AS_NEEDED, SIGMA),

@@ -1,6 +1,6 @@
 //! The table of edge routers.
 
-use super::{NONE, field};
+use super::{LeaveChoice, NONE, field};
 use crate::scenario::field::{Absent, FieldKind, TableSpec};
 
 const QUERIERS: Absent = Absent::Means("the querier's");
@@ -23,7 +23,7 @@ pub const EDGE: TableSpec = TableSpec {
         ),
         field(
             "leave",
-            FieldKind::Choice(&["check", "tracked", "fast"]),
+            FieldKind::Choice(&LeaveChoice::NAMES),
             Absent::Default("check"),
             "What a leave does: ask whether others are there; ask only when the last known host leaves; prune \
              at once when the last known host leaves. The last two need `igmpv3` or `mldv2`.",

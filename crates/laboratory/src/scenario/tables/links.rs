@@ -2,7 +2,7 @@
 
 use layercast_simulator::{LengthDistribution, LossKind, LossPlace, LossUnit};
 
-use super::{NONE, QUEUE, REQUIRED, field};
+use super::{DownQueue, NONE, QUEUE, REQUIRED, field};
 use crate::scenario::field::{Absent, FieldKind, TableSpec};
 
 const SAME: Absent = Absent::Means("as it was");
@@ -72,7 +72,7 @@ pub const LINK: TableSpec = TableSpec {
         field("down", FieldKind::Outages, NONE, "When it is down, in both directions."),
         field(
             "down_queue",
-            FieldKind::Choice(&["keep", "flush"]),
+            FieldKind::Choice(&DownQueue::NAMES),
             Absent::Default("keep"),
             "Whether what waits when it goes down waits on or is lost.",
         ),

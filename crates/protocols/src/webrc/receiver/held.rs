@@ -3,7 +3,7 @@
 use crate::webrc::options::{Options, WordForm};
 use crate::webrc::source::base_numbers;
 use crate::webrc::waves::{BASE, Waves};
-use layercast_core::units::{Channel, Layer, WireSeq};
+use layercast_core::units::{Channel, WireSeq};
 use layercast_kit::estimator::SequenceTracker;
 
 /// A channel that is held.
@@ -16,14 +16,15 @@ pub(super) struct Held {
 }
 
 impl Held {
-    pub(super) fn new(options: &Options, waves: &Waves, channel: Channel, max_gap: u32) -> Held {
+    /// A channel whose numbers are followed by `tracker`.
+    pub(super) fn new(options: &Options, waves: &Waves, channel: Channel, tracker: SequenceTracker) -> Held {
         let is_long = options.word == WordForm::Long;
         let numbers = match channel {
             BASE => base_numbers(waves, is_long),
             _ if is_long => 1 << 32,
             _ => 1 << 16,
         };
-        Held { channel, tracker: SequenceTracker::new(Layer(channel.0), options.reorder, max_gap), numbers }
+        Held { channel, tracker, numbers }
     }
 
     /// The unwrapped form of a number, nearest to the highest that arrived.
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
     use layercast_core::layers::LayerTable;
     use layercast_core::session::SessionPlan;
-    use layercast_core::units::{Rate, Size, Time};
+    use layercast_core::units::{Layer, Rate, Size, Time};
     use layercast_kit::estimator::SendTime;
 
     #[test]
@@ -54,7 +55,8 @@ mod tests {
         let plan = SessionPlan { layers, packet_size: Size::from_bytes(1000) };
         let options = Options::default();
         let waves = Waves::new(&options, &plan);
-        let mut base = Held::new(&options, &waves, BASE, 1000);
+        let tracker = SequenceTracker::new(Layer(BASE.0), options.reorder, 1000);
+        let mut base = Held::new(&options, &waves, BASE, tracker);
         // The largest multiple of 9 below 2^16.
         assert_eq!(base.numbers, 65_529);
         let mut lost = 0;
