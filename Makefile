@@ -92,7 +92,7 @@ reproduce: build ## Run every built-in scenario in full and write the tables (mi
 	@for scenario in $$($(LAYERCAST) list --scenarios --plain); do \
 	  $(LAYERCAST) run $$scenario --out $(OUT)/$$scenario || exit 1; done
 
-# The sweeps that docs/findings.md tells of. Windows begin with the bursts of simulation 5.
+# The sweeps behind docs/findings.md. Windows begin with the bursts of simulation 5.
 FINDINGS := $(OUT)/findings
 FINDINGS_SWEEP = $(LAYERCAST) sweep $(1) --replications 15 --metric throughput_kbps,loss_rate,lost_packets,mean_level \
   --metric joins_per_min,level_changes_per_min,fair_level_after_s,fell_after_s,recovered_after_s,jain_index $(FINDINGS_OPTIONS)

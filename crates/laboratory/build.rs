@@ -1,11 +1,13 @@
 //! Makes the catalogue of built-in scenarios from the files under `scenarios/`, sorted by name.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let root = variable("CARGO_MANIFEST_DIR")?;
+    let folder = Path::new(&root).join("../../scenarios");
     // Cargo looks at a folder's whole content.
     println!("cargo::rerun-if-changed={}", folder.display());
     println!("cargo::rerun-if-changed=build.rs");
@@ -17,8 +19,11 @@ fn main() -> io::Result<()> {
             .map_err(io::Error::other)?;
     }
     text.push_str("]\n");
-    let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets no OUT_DIR"))?;
-    fs::write(Path::new(&out).join("built_in.rs"), text)
+    fs::write(Path::new(&variable("OUT_DIR")?).join("built_in.rs"), text)
+}
+
+fn variable(name: &str) -> io::Result<OsString> {
+    env::var_os(name).ok_or_else(|| io::Error::other(format!("cargo sets no {name}")))
 }
 
 /// All scenarios below a folder: their names, such as `thesis/simulation-2`, and files.

@@ -59,13 +59,13 @@ fn five_mistakes_give_five_messages() {
 }
 
 #[test]
-fn a_run_tells_mistakes_as_check_does() {
+fn a_run_reports_mistakes_as_check_does() {
     let check = run(&["check", "five-mistakes.toml"]);
     assert_eq!(run(&["run", "five-mistakes.toml"]), check);
 }
 
 #[test]
-fn text_that_is_no_toml_is_told_with_its_place() {
+fn text_that_is_no_toml_is_reported_with_its_place() {
     insta::assert_snapshot!(seen(&["check", "no-toml.toml"]));
 }
 
@@ -140,18 +140,18 @@ fn lists_the_keys_of_a_tcp_flow() {
 }
 
 #[test]
-fn an_unknown_protocol_is_told() {
+fn an_unknown_protocol_is_reported() {
     let output = run(&["list", "elmo"]);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()));
-    let told = text(&output.stderr);
+    let reported = text(&output.stderr);
     let start = "error: there is no protocol or queue `elmo`\n  = allowed: the protocols ";
-    let allowed = told.strip_prefix(start).expect("what is wrong");
-    assert!(allowed.starts_with(&protocols().join(", ")), "{told}");
-    assert!(allowed.contains(", tcp-sack, ") && allowed.contains("the queues drop-tail, red"), "{told}");
+    let allowed = reported.strip_prefix(start).expect("what is wrong");
+    assert!(allowed.starts_with(&protocols().join(", ")), "{reported}");
+    assert!(allowed.contains(", tcp-sack, ") && allowed.contains("the queues drop-tail, red"), "{reported}");
 }
 
 #[test]
-fn an_unknown_scenario_is_told_with_the_nearest() {
+fn an_unknown_scenario_is_reported_with_the_nearest() {
     insta::assert_snapshot!(seen(&["run", "thesis/simulaton-2"]));
 }
 
@@ -163,32 +163,32 @@ fn a_directory_is_no_scenario() {
 }
 
 #[test]
-fn an_unknown_option_is_told_with_the_nearest() {
+fn an_unknown_option_is_reported_with_the_nearest() {
     insta::assert_snapshot!(seen(&["check", "thesis/simulation-2", "--set", "session.elm.stratgy=naive"]));
 }
 
 #[test]
-fn an_option_out_of_range_is_told() {
+fn an_option_out_of_range_is_reported() {
     insta::assert_snapshot!(seen(&["check", "thesis/simulation-2", "--set", "session.elm.history=0"]));
 }
 
 #[test]
-fn an_override_without_a_value_is_told() {
+fn an_override_without_a_value_is_reported() {
     insta::assert_snapshot!(seen(&["check", "thesis/simulation-2", "--set", "duration"]));
 }
 
 #[test]
-fn no_replications_are_told() {
+fn no_replications_are_reported() {
     insta::assert_snapshot!(seen(&["run", "thesis/simulation-2", "--replications", "0"]));
 }
 
 #[test]
-fn a_wrong_flag_is_told() {
+fn a_wrong_flag_is_reported() {
     insta::assert_snapshot!(seen(&["run", "thesis/simulation-2", "--replication", "3"]));
 }
 
 #[test]
-fn no_threads_are_told() {
+fn no_threads_are_reported() {
     insta::assert_snapshot!(seen(&["run", "thesis/simulation-2", "--jobs", "0"]));
 }
 
@@ -323,25 +323,25 @@ fn probes_are_written_and_change_no_number() {
 }
 
 #[test]
-fn what_cannot_be_probed_is_told() {
+fn what_cannot_be_probed_is_reported() {
     let out = scratch("no-probe");
     let out = out.to_str().expect("the path is text");
-    let tell = |probe: &str| seen(&["run", "thesis/simulation-2", "--out", out, "--probe", probe]);
-    insta::assert_snapshot!(tell("link G1-G2"));
-    insta::assert_snapshot!(tell("link G1-G22:queue_packts,cwnd_packets@10"));
-    insta::assert_snapshot!(tell("flow elm@R1:queue_packets"));
-    insta::assert_snapshot!(tell("flow elm@R1:suspct,lip_loss"));
+    let report = |probe: &str| seen(&["run", "thesis/simulation-2", "--out", out, "--probe", probe]);
+    insta::assert_snapshot!(report("link G1-G2"));
+    insta::assert_snapshot!(report("link G1-G22:queue_packts,cwnd_packets@10"));
+    insta::assert_snapshot!(report("flow elm@R1:queue_packets"));
+    insta::assert_snapshot!(report("flow elm@R1:suspct,lip_loss"));
 }
 
 #[test]
-fn what_cannot_be_captured_is_told() {
+fn what_cannot_be_captured_is_reported() {
     let out = scratch("no-capture");
     let out = out.to_str().expect("the path is text");
-    let tell = |arguments: &[&str]| seen(&[&["run", "thesis/simulation-2"], arguments].concat());
-    insta::assert_snapshot!(tell(&["--capture", "G1-G2"]));
-    insta::assert_snapshot!(tell(&["--out", out, "--capture", "G1-G22"]));
-    insta::assert_snapshot!(tell(&["--out", out, "--capture", "G1-G2:backwards"]));
-    insta::assert_snapshot!(tell(&["--out", out, "--capture", "G1-G2", "--capture-replication", "99"]));
+    let report = |arguments: &[&str]| seen(&[&["run", "thesis/simulation-2"], arguments].concat());
+    insta::assert_snapshot!(report(&["--capture", "G1-G2"]));
+    insta::assert_snapshot!(report(&["--out", out, "--capture", "G1-G22"]));
+    insta::assert_snapshot!(report(&["--out", out, "--capture", "G1-G2:backwards"]));
+    insta::assert_snapshot!(report(&["--out", out, "--capture", "G1-G2", "--capture-replication", "99"]));
 }
 
 #[test]
@@ -353,10 +353,10 @@ fn out_that_cannot_be_written_fails_before_the_run() {
     let output = run(&["run", "thesis/simulation-2", "--out", out.to_str().expect("the path is text")]);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(text(&output.stdout), "", "it fails before the run, not after");
-    let told = text(&output.stderr);
+    let reported = text(&output.stderr);
     let expected = format!("error: nothing can be written to the directory {}: ", out.display());
-    assert!(told.starts_with(&expected), "{told}");
-    assert_eq!(told.matches("os error").count(), 1, "the reason stands there once: {told}");
+    assert!(reported.starts_with(&expected), "{reported}");
+    assert_eq!(reported.matches("os error").count(), 1, "the reason stands there once: {reported}");
 }
 
 #[test]
@@ -390,9 +390,9 @@ fn a_design_leaves_two_files_and_names_them() {
     let out = directory.to_str().expect("a path in UTF-8");
     let output = run(&["design", "flid", "--above", "1 Mbit/s", "--rtt", "50 ms", "--out", out]);
     assert!(output.status.success(), "{output:?}");
-    let told = text(&output.stdout);
+    let reported = text(&output.stdout);
     for name in ["design.json", "design.svg"] {
-        assert!(told.contains(directory.join(name).to_str().expect("a path in UTF-8")), "{told}");
+        assert!(reported.contains(directory.join(name).to_str().expect("a path in UTF-8")), "{reported}");
     }
     let json = fs::read_to_string(directory.join("design.json")).expect("the numbers are there");
     let json: serde_json::Value = serde_json::from_str(&json).expect("they are JSON");
@@ -404,7 +404,7 @@ fn a_design_leaves_two_files_and_names_them() {
 }
 
 #[test]
-fn a_design_climbs_by_the_objective_that_it_is_told() {
+fn a_design_climbs_by_its_objective() {
     insta::assert_snapshot!(seen(&[
         "design",
         "flid",
@@ -448,7 +448,7 @@ fn a_design_for_synchronised_joins_chooses_an_interval() {
 }
 
 #[test]
-fn what_cannot_be_designed_is_told() {
+fn what_cannot_be_designed_is_reported() {
     insta::assert_snapshot!(seen(&["design", "flid", "--slot", "100 ms"]));
     insta::assert_snapshot!(seen(&["design", "flid", "--factor", "0.9"]));
     insta::assert_snapshot!(seen(&["design", "flid", "--rates", "20 kbit/s,10 kbit/s"]));

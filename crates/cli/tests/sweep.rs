@@ -42,8 +42,9 @@ fn text(bytes: &[u8]) -> String {
 fn seen(arguments: &[&str], out: &Path) -> String {
     let output = run(arguments, out);
     let status = output.status.code().expect("no signal ended it");
-    let told = format!("exit status {status}\n{}--- stderr\n{}", text(&output.stdout), text(&output.stderr));
-    told.replace(out.to_str().expect("the path is text"), "DIR")
+    let reported =
+        format!("exit status {status}\n{}--- stderr\n{}", text(&output.stdout), text(&output.stderr));
+    reported.replace(out.to_str().expect("the path is text"), "DIR")
 }
 
 /// A directory of a test's own that is not there yet.
@@ -114,8 +115,8 @@ fn a_killed_sweep_goes_on_where_it_stopped() {
 
     let output = run(&arguments, &out);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let told = format!("{} of 12 replications were there already\n", before.len());
-    assert_eq!(text(&output.stderr), told);
+    let reported = format!("{} of 12 replications were there already\n", before.len());
+    assert_eq!(text(&output.stderr), reported);
     let after = parts(&out);
     assert_eq!(after.len(), 12);
     for (name, written) in &before {
@@ -123,7 +124,7 @@ fn a_killed_sweep_goes_on_where_it_stopped() {
     }
     assert!(results(&out) == results(&undisturbed), "the results differ");
     let left = fs::read_dir(out.join("parts")).expect("the parts are there").count();
-    assert_eq!(left, 12 + 1, "nothing partial is left beside the parts and the plan");
+    assert_eq!(left, 12 + 1, "nothing partial is left next to the parts and the plan");
 }
 
 #[test]
@@ -146,8 +147,8 @@ fn the_directory_of_another_sweep_is_refused() {
     assert_eq!(run(GRID, &out).status.code(), Some(0));
     let before = results(&out);
     let other = ["sweep", "fixed.toml", "--vary", "session.fixed.level=0,2"];
-    let told = seen(&[&other[..], &["--seed", "7", "--set", "duration=20 s"]].concat(), &out);
-    insta::assert_snapshot!(told);
+    let reported = seen(&[&other[..], &["--seed", "7", "--set", "duration=20 s"]].concat(), &out);
+    insta::assert_snapshot!(reported);
     assert!(results(&out) == before, "what was there is as it was");
 }
 
@@ -164,9 +165,9 @@ fn more_replications_and_other_metrics_take_what_is_there() {
 }
 
 #[test]
-fn all_mistakes_are_told_at_once_before_anything_is_made() {
+fn all_mistakes_are_reported_at_once_before_anything_is_made() {
     let out = scratch("mistakes");
-    let told = seen(
+    let reported = seen(
         &[
             "sweep",
             "fixed.toml",
@@ -185,12 +186,12 @@ fn all_mistakes_are_told_at_once_before_anything_is_made() {
         ],
         &out,
     );
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(reported);
     assert!(!out.exists(), "nothing was made");
 }
 
 #[test]
-fn a_grid_that_is_too_large_is_told() {
+fn a_grid_that_is_too_large_is_reported() {
     let grid =
         ["sweep", "fixed.toml", "--vary", "duration=1s..1000s/1000", "--vary", "series_bin=1s..100s/100"];
     insta::assert_snapshot!(seen(&grid, &scratch("large")));

@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-mod choices;
+mod named;
 mod types;
 
 pub use self::types::Numbers;

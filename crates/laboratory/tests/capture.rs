@@ -119,7 +119,7 @@ fn a_capture_reads_back_and_has_what_the_link_sent() {
     }
 }
 
-/// Fields of every packet as the dissector tells them; none if there is no tshark.
+/// Fields of every packet as the dissector shows them; none if there is no tshark.
 fn dissected(file: &Path, fields: &[&str]) -> Option<Vec<Vec<String>>> {
     let mut command = Command::new("tshark");
     command.arg("-n").arg("-r").arg(file).args(["-d", "udp.port==5500,alc", "-T", "fields"]);
@@ -138,7 +138,7 @@ fn dissected(file: &Path, fields: &[&str]) -> Option<Vec<Vec<String>>> {
     }
 }
 
-/// A connection that agrees on ECN over a queue that marks, and a stream at a constant rate beside it.
+/// A connection that agrees on ECN over a queue that marks, and a stream at a constant rate next to it.
 const MARKED: &str = r#"
 name = "marks and datagrams"
 duration = "10 s"
@@ -183,8 +183,9 @@ fn marks_are_answered_and_datagrams_told_in_a_capture() {
         "ip.dsfield.ecn",
         "_ws.malformed",
     ];
-    let told = ["capture-S-R.pcap", "capture-R-S.pcap"].map(|file| dissected(&directory.join(file), &fields));
-    let [Some(forward), Some(backward)] = told else { return };
+    let reported =
+        ["capture-S-R.pcap", "capture-R-S.pcap"].map(|file| dissected(&directory.join(file), &fields));
+    let [Some(forward), Some(backward)] = reported else { return };
     assert!(forward.iter().chain(&backward).all(|line| line[7].is_empty()));
     let truth = |text: &str| matches!(text, "1" | "True");
     let count = |lines: &[Vec<String>], fits: &dyn Fn(&[String]) -> bool| {
@@ -198,7 +199,7 @@ fn marks_are_answered_and_datagrams_told_in_a_capture() {
     let opens = |line: &[String]| is_tcp(line) && truth(&line[0]);
     assert_eq!(count(&forward, &|line| opens(line) && truth(&line[1]) && truth(&line[2])), 1);
     assert_eq!(count(&backward, &|line| opens(line) && truth(&line[1]) && !truth(&line[2])), 1);
-    // The queue marks as packets leave it, so the capture shows the mark. Its echo comes until the cut is told.
+    // The queue marks as packets leave it, so the capture shows the mark. Its echo comes until the reduction is confirmed.
     let marked = count(&forward, &|line| is_tcp(line) && line[6] == "3");
     let cuts = count(&forward, &|line| is_tcp(line) && !truth(&line[0]) && truth(&line[2]));
     let echoes = count(&backward, &|line| is_tcp(line) && !truth(&line[0]) && truth(&line[1]));
@@ -226,7 +227,7 @@ fn wireshark_finds_no_fault_with_a_capture() {
         "pim.numjoins",
         "pim.numprunes",
     ];
-    /// The severity of an error; notes and warnings tell of retransmissions and losses.
+    /// The severity of an error; notes and warnings are about retransmissions and losses.
     const ERROR: u32 = 0x0080_0000;
     for (forward, file) in files.iter().enumerate().map(|(index, file)| (index == 0, file)) {
         let mut reader = PcapReader::new(File::open(file).unwrap()).unwrap();
@@ -234,10 +235,10 @@ fn wireshark_finds_no_fault_with_a_capture() {
         while reader.next_packet().is_some() {
             packets += 1;
         }
-        let Some(told) = dissected(file, &fields) else { return };
-        assert_eq!(told.len(), packets);
+        let Some(reported) = dissected(file, &fields) else { return };
+        assert_eq!(reported.len(), packets);
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
-        for line in &told {
+        for line in &reported {
             let field = |name: &str| line[fields.iter().position(|field| *field == name).unwrap()].as_str();
             assert_eq!(field("_ws.malformed"), "", "{line:?}");
             let severities = field("_ws.expert.severity").split(',').filter(|text| !text.is_empty());

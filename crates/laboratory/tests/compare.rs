@@ -128,12 +128,12 @@ fn each_version_of_tcp_stands_beside_each_protocol() {
         against.versions[version].comparison.protocols[protocol].share_of_tcp.mean.unwrap()
     };
     // Without congestion Vegas takes what Reno takes and more, since single losses cost it less.
-    assert!(share(0, 1) > share(1, 1), "{} beside Reno, {} beside Vegas", share(0, 1), share(1, 1));
+    assert!(share(0, 1) > share(1, 1), "{} against Reno, {} against Vegas", share(0, 1), share(1, 1));
     let text = against::render(&against);
     let line = text.lines().find(|line| line.starts_with("fixed")).unwrap();
     let numbers = line.split_whitespace().filter_map(|word| word.parse::<f64>().ok());
-    let told: Vec<f64> = numbers.step_by(2).collect();
-    assert!((told[0] - share(0, 1)).abs() < 0.01 && (told[1] - share(1, 1)).abs() < 0.01, "{text}");
+    let reported: Vec<f64> = numbers.step_by(2).collect();
+    assert!((reported[0] - share(0, 1)).abs() < 0.01 && (reported[1] - share(1, 1)).abs() < 0.01, "{text}");
 
     let directory = std::env::temp_dir().join(format!("layercast-against-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();

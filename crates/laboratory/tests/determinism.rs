@@ -1,5 +1,5 @@
 //! The same scenario and seed give the same results: with any number of threads, in any build, and
-//! whoever else is there but does nothing.
+//! other flows that are there but idle.
 
 #![allow(clippy::unwrap_used)]
 
@@ -71,7 +71,7 @@ fn debug_and_release_agree() {
     assert_eq!(
         here.summary.without_engine().to_json(),
         released.without_engine().to_json(),
-        "if {} is older than the sources, build it anew: `make build`",
+        "if {} is older than the sources, rebuild it: `make build`",
         binary.display(),
     );
     let (here, released) = (here.summary.engine.unwrap(), released.engine.unwrap());

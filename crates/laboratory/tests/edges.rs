@@ -41,7 +41,7 @@ fn late_kbps(ran: &Ran, flow: &str) -> f64 {
 }
 
 #[test]
-fn what_still_comes_to_a_crashed_host_is_told_as_late() {
+fn what_still_comes_to_a_crashed_host_is_reported_as_late() {
     let ran = run("querier = \"igmpv2\"\ncrash = \"60 s\"", &[]);
     // 260 s of 400 s, and the way of prune and data.
     let expected = 800.0 * 260.02 / 400.0;
@@ -58,7 +58,7 @@ fn what_still_comes_to_a_crashed_host_is_told_as_late() {
     assert!((carried - (late_kbps(&ran, "fixed@R") + ran.kbps("fixed@R"))).abs() < 0.1, "{carried}");
 }
 
-/// Two receivers that go up and down beside a TCP.
+/// Two receivers that go up and down against a TCP.
 const BUSY: &str = r#"
 name = "busy"
 duration = "120 s"

@@ -142,14 +142,14 @@ fn limited_transmit_is_what_the_scenario_says() {
 #[test]
 fn each_tcp_is_another() {
     let name = "thesis/simulation-2";
-    let mut told: Vec<Vec<Option<f64>>> = Vec::new();
+    let mut reported: Vec<Vec<Option<f64>>> = Vec::new();
     for protocol in FLOW_PROTOCOLS.iter().filter(|&&protocol| protocol != UDP) {
         let set = format!("flow.tcp.protocol={protocol}");
         let ran = run_text(name, built_in(name), &["duration=60 s", "replications=2", &set]);
         let samples = &ran.flow("tcp@R1").throughput_kbps.samples;
         assert!(samples.iter().all(|kbps| kbps.is_some_and(|kbps| kbps > 100.0)), "{protocol}: {samples:?}");
-        assert!(!told.contains(samples), "{protocol}: {samples:?}");
-        told.push(samples.clone());
+        assert!(!reported.contains(samples), "{protocol}: {samples:?}");
+        reported.push(samples.clone());
     }
 }
 
@@ -170,7 +170,8 @@ bulk = { protocol = "tcp-newreno", from = "A", to = "B", on = { distribution = "
 fn background_traffic_comes_and_goes_both_ways() {
     let ran = run_text("background", BACKGROUND, &[]);
     let mean = |flow: &str| ran.flow(flow).throughput_kbps.samples[0].unwrap();
-    let transfers = |flow: &str| ran.flow(flow).transfers.as_ref().map(|told| told.samples[0].unwrap());
+    let transfers =
+        |flow: &str| ran.flow(flow).transfers.as_ref().map(|reported| reported.samples[0].unwrap());
     let web: Vec<String> = (1..=20).map(|number| format!("web-{number}@B")).collect();
     // Ten in a second; a Poisson number of mean 1800 is spread by 42.
     let arrived: f64 = web.iter().filter_map(|name| transfers(name)).sum();

@@ -79,12 +79,12 @@ fn leaves_that_are_later_than_the_bound_load_the_link() {
         let set = format!("session.flid.leave_latency=\"{leave}\"");
         let ran = run_observed(name, built_in(name), &["replications=1", &set], 1, Some(observation));
         let notes = std::fs::read_to_string(directory.join("notes.jsonl")).unwrap();
-        let told = notes.matches("late_leave").count();
-        (ran.flow("flid@R").late_kbps.as_ref().unwrap().mean.unwrap(), ran.kbps("flid@R"), told)
+        let reported = notes.matches("late_leave").count();
+        (ran.flow("flid@R").late_kbps.as_ref().unwrap().mean.unwrap(), ran.kbps("flid@R"), reported)
     };
     let (in_time, good, silent) = late("4 s");
-    let (too_late, bad, told) = late("9 s");
-    assert!(silent == 0 && told > 5, "{silent} and {told} notes");
+    let (too_late, bad, reported) = late("9 s");
+    assert!(silent == 0 && reported > 5, "{silent} and {reported} notes");
     assert!(in_time < 1.0 && too_late > 500.0, "{in_time} and {too_late} kbit/s");
     assert!(bad < 0.7 * good, "{bad} of {good} kbit/s");
 }

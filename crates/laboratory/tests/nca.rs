@@ -1,4 +1,4 @@
-//! NCA in the simulator: what a scenario says of routers has an effect, and a session with an end tells when it is
+//! NCA in the simulator: what a scenario says of routers has an effect, and a session with an end reports when it is
 //! complete.
 
 #![allow(clippy::unwrap_used)]
@@ -35,7 +35,7 @@ fn a_session_is_complete_at_all_with_and_without_repair_servers() {
     }
 }
 
-/// NewReno on the acknowledgements of the worst receiver, beside TCP that goes the same way. Measured over ten
+/// NewReno on the acknowledgements of the worst receiver, against TCP that goes the same way. Measured over ten
 /// replications: 0.99 to 1.11 of TCP's mean.
 #[test]
 fn it_takes_as_much_as_a_tcp_to_the_worst_receiver() {

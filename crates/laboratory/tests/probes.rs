@@ -73,7 +73,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// What a protocol's receivers show can be probed by name; what is counted is told as its increase.
+/// What a protocol's receivers show can be probed by name; what is counted is reported as its increase.
 #[test]
 fn gauges_of_the_protocol_are_probed() {
     let ran = probed();
@@ -151,7 +151,7 @@ fn probes_of_flows_agree_with_the_series() {
 }
 
 #[test]
-fn mistakes_in_probes_are_told_all_at_once() {
+fn mistakes_in_probes_are_reported_all_at_once() {
     let wrong = r#"
 [probes.a]
 of = "R1"
@@ -176,7 +176,7 @@ every = "1 ns"
     insta::assert_snapshot!(errors);
 }
 
-/// A stream of 400 kbit/s beside all that, which the queue may drop some of.
+/// A stream of 400 kbit/s next to all that, of which the queue may drop some.
 const STREAM: &str = r#"
 [flows.stream]
 protocol = "udp"
@@ -220,7 +220,7 @@ fn the_file_has_a_row_for_each_value() {
         "{last}"
     );
     assert!(last.contains("time_s: 59.5"), "{last}");
-    // The series beside it is written by the same means.
+    // The series next to it is written by the same means.
     series::write(&path, &ran.outcome.experiment, &ran.outcome.replications).unwrap();
     assert!(fs::read(&path).unwrap().starts_with(b"PAR1"));
 }

@@ -1,4 +1,4 @@
-//! pgmcc, RLA and Golestani and Sabnani in the simulator: their share beside TCP, how much feedback they take,
+//! pgmcc, RLA and Golestani and Sabnani in the simulator: their share against TCP, how much feedback they take,
 //! and what happens when the worst receiver goes.
 
 #![allow(clippy::unwrap_used)]

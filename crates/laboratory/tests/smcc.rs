@@ -1,4 +1,4 @@
-//! SMCC in the simulator: what its receivers get, beside what a TFRC flow gets on the same path.
+//! SMCC in the simulator: what its receivers get, compared with what a TFRC flow gets on the same path.
 
 #![allow(clippy::unwrap_used)]
 

@@ -217,23 +217,23 @@ fn the_directory_of_another_sweep_is_refused_and_said_why() {
 }
 
 #[test]
-fn progress_tells_the_share_of_what_was_left() {
+fn progress_is_the_share_of_what_was_left() {
     let grid = read(&request(&["link.G-R.delay=10 ms,20 ms"]));
     let directory = scratch("progress");
     let store = Store::open(&directory, &grid).unwrap();
     let heard = std::sync::Mutex::new(Vec::new());
-    let tell = |share: f64| heard.lock().unwrap().push(share);
-    Progress::load(&grid, &store).unwrap().finish::<Registry>(Some(1), &tell).unwrap();
+    let on_progress = |share: f64| heard.lock().unwrap().push(share);
+    Progress::load(&grid, &store).unwrap().finish::<Registry>(Some(1), &on_progress).unwrap();
     let shares = std::mem::take(&mut *heard.lock().unwrap());
     assert!(shares.is_sorted() && shares.last() == Some(&1.0) && shares.len() > 4);
     fs::remove_file(directory.join("parts/cell-2-replication-2.json")).unwrap();
-    Progress::load(&grid, &store).unwrap().finish::<Registry>(Some(1), &tell).unwrap();
+    Progress::load(&grid, &store).unwrap().finish::<Registry>(Some(1), &on_progress).unwrap();
     assert_eq!(heard.lock().unwrap().len(), shares.len() / 4, "one of four was left");
 }
 
 #[test]
-fn what_cannot_be_varied_is_told_in_the_flag() {
-    for (vary, told) in [
+fn what_cannot_be_varied_is_reported_in_the_flag() {
+    for (vary, reported) in [
         (vec!["duration"], "it needs `=` between a key and its values"),
         (vec!["duration=1 s\n,2 s"], "the values of a key are on one line"),
         (vec!["duration="], "a value is missing here"),
@@ -246,7 +246,10 @@ fn what_cannot_be_varied_is_told_in_the_flag() {
         (vec!["link.G-R.delay=1 s..5 s"], "a range needs the number of its values"),
     ] {
         let text = mistakes(&request(&vary));
-        assert!(text.contains(told) && text.contains("--> --vary:1:") && text.ends_with("1 error"), "{text}");
+        assert!(
+            text.contains(reported) && text.contains("--> --vary:1:") && text.ends_with("1 error"),
+            "{text}"
+        );
     }
 }
 
@@ -266,7 +269,7 @@ fn a_mistake_of_some_cells_names_them() {
 }
 
 #[test]
-fn flows_that_share_a_name_are_told_as_their_mean() {
+fn flows_that_share_a_name_are_reported_as_their_mean() {
     let grid = read(&request(&["flow.tcp.count=1,3"]));
     let directory = scratch("families");
     let store = Store::open(&directory, &grid).unwrap();
@@ -326,7 +329,7 @@ fn the_report_has_curves_for_one_key_and_maps_for_more() {
 }
 
 #[test]
-fn probes_of_flows_are_told_as_their_mean_over_the_window() {
+fn probes_of_flows_are_reported_as_their_mean_over_the_window() {
     let text = format!(
         "{SMALL}\n[probes.elm]\nof = \"flow elm@R\"\nwhat = [\"rtt_ms\", \"loss\", \"received\"]\nevery = \"500 ms\"\n"
     );
@@ -337,8 +340,8 @@ fn probes_of_flows_are_told_as_their_mean_over_the_window() {
     for (cell, delay) in summary.cells.iter().zip(["10 ms", "30 ms"]) {
         let ran = run_text("small.toml", &text, &[&format!("link.G-R.delay={delay}")]);
         for (window, [from, to]) in cell.windows.iter().zip([[4.0, 12.0], [2.0, 8.0]]) {
-            let told = &window.flows[0].measures["rtt_ms"];
-            for (told, replication) in told.samples.iter().zip(&ran.outcome.replications) {
+            let reported = &window.flows[0].measures["rtt_ms"];
+            for (reported, replication) in reported.samples.iter().zip(&ran.outcome.replications) {
                 let looks = replication.probes[0][0].iter().zip(1..).filter(|(_, look)| {
                     let at = f64::from(*look) * 0.5;
                     at > from && at <= to
@@ -346,11 +349,14 @@ fn probes_of_flows_are_told_as_their_mean_over_the_window() {
                 let known: Vec<f64> =
                     looks.map(|(value, _)| *value).filter(|value| value.is_finite()).collect();
                 assert!(known.len() > 6, "a look every half a second");
-                assert_eq!(*told, Some(known.iter().sum::<f64>() / known.len() as f64));
+                assert_eq!(*reported, Some(known.iter().sum::<f64>() / known.len() as f64));
             }
             let received = window.flows[0].measures["received"].mean.unwrap();
-            let told = window.flows[0].measures["throughput_kbps"].mean.unwrap() * (to - from) / 8.0;
-            assert!((received / told - 1.0).abs() < 0.1, "{received} of {told} packets of 1000 bytes");
+            let reported = window.flows[0].measures["throughput_kbps"].mean.unwrap() * (to - from) / 8.0;
+            assert!(
+                (received / reported - 1.0).abs() < 0.1,
+                "{received} of {reported} packets of 1000 bytes"
+            );
             assert!(!window.flows[0].measures.contains_key("loss"), "not asked for");
             assert!(!window.flows[1].measures.contains_key("rtt_ms"), "TCP has no such probe");
         }

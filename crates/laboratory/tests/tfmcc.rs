@@ -1,4 +1,4 @@
-//! TFMCC in the simulator: its share beside TCP, how much feedback many receivers give, and what
+//! TFMCC in the simulator: its share against TCP, how much feedback many receivers give, and what
 //! happens when the receiver that limits the rate goes.
 
 #![allow(clippy::unwrap_used)]
@@ -81,7 +81,7 @@ fn a_thousand_receivers_behind_one_bottleneck_send_a_few_reports_a_round() {
 }
 
 /// Losses of their own at each of a thousand receivers, so rates differ by a factor of 5 and change all
-/// the time: each that falls below what was reported must be told. Measured over 200 s: 13.6 a round,
+/// the time: each that falls below what was reported must be reported. Measured over 200 s: 13.6 a round,
 /// at most 59, and 317 kbit/s; with other seeds of the losses 18 a round, at most 61.
 #[test]
 fn a_thousand_receivers_with_losses_of_their_own_send_some_reports_a_round() {

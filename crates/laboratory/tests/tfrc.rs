@@ -1,4 +1,4 @@
-//! TFRC beside TCP on the shared link of the thesis: what share it takes, and what decides it.
+//! TFRC against TCP on the shared link of the thesis: what share it takes, and what decides it.
 
 #![allow(clippy::unwrap_used)]
 
@@ -44,12 +44,12 @@ fn share(tcps: usize, more: &[&str]) -> f64 {
 fn tfrc_takes_a_fair_share_beside_tcps_out_of_step() {
     for (profile, tcps) in [("rfc5348", 4), ("rfc5348", 8), ("rfc5348", 16), ("rfc3448", 8), ("ns2", 8)] {
         let share = share(tcps, &[&format!("session.tfrc.profile={profile}")]);
-        assert!((0.7..1.4).contains(&share), "{profile} beside {tcps} TCP: {share}");
+        assert!((0.7..1.4).contains(&share), "{profile} against {tcps} TCP: {share}");
     }
 }
 
 /// Packets that answer acknowledgements come to a full queue as its places become free, and take them from
-/// packets that are spaced evenly. ns-2 has the same: 0.41 beside eight TCP. At a queue that drops at random
+/// packets that are spaced evenly. ns-2 has the same: 0.41 against eight TCP. At a queue that drops at random
 /// nothing of it is left.
 #[test]
 fn phases_at_a_drop_tail_queue_cost_tfrc_half_of_its_share() {

@@ -1,4 +1,4 @@
-//! WEBRC in the simulator: its rate beside the equation's, its share beside TCP, and leaves that take long.
+//! WEBRC in the simulator: its rate against the equation's, its share against TCP, and leaves that take long.
 
 #![allow(clippy::unwrap_used)]
 

@@ -88,7 +88,7 @@ fn a_lossy_receiver_is_lower_than_a_clean_one() {
 }
 
 /// Starts receivers behind one bottleneck that carries three layers: while a packet of the fourth has come
-/// in the last 100 ms, every third packet is lost, whoever it is for.
+/// in the last 100 ms, every third packet is lost, whatever its layer.
 fn share_a_bottleneck(shared_learning: bool, receivers: usize) -> Pair<Source, Receiver> {
     let options = Options { shared_learning, ..Options::default() };
     let mut pair = start(&options, &vec![Path::default(); receivers]);
@@ -126,7 +126,7 @@ fn receivers_learn_from_experiments_of_others() {
     for index in 0..RECEIVERS {
         let held = mean(together.record(index), together.now());
         assert!((2.5..3.5).contains(&held), "{held} layers");
-        // The timer of the fourth layer has grown at each, whoever failed.
+        // The timer of the fourth layer has grown at each, whichever failed.
         assert!(count(&together, index, "join_timer_ms") >= 30e3);
     }
 }

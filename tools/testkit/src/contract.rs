@@ -284,9 +284,9 @@ where
     }
 }
 
-/// Whether what is told now lies after what was told before, which it replaces.
-fn grows(told: &mut Option<Seq>, now: Seq) -> bool {
-    told.replace(now).is_none_or(|before| before < now)
+/// Whether a number lies after the previous one, which it replaces.
+fn grows(previous: &mut Option<Seq>, now: Seq) -> bool {
+    previous.replace(now).is_none_or(|before| before < now)
 }
 
 fn check_belief(estimates: &Estimates) {

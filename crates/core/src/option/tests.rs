@@ -1,4 +1,8 @@
+use alloc::vec;
+
 use super::*;
+use crate::choices;
+use crate::units::Duration;
 
 choices! {
     /// A colour.

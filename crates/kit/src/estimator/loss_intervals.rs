@@ -38,7 +38,7 @@ struct Sums {
     /// The newest closed interval has the first weight.
     alone: (f64, f64),
     /// The open interval has the first weight and the oldest closed one drops out.
-    beside_open: (f64, f64),
+    with_open: (f64, f64),
     /// The open interval has the first weight and, if there is room, no closed one drops out.
     after_push: (f64, f64),
 }
@@ -83,7 +83,7 @@ impl LossIntervals {
     /// the first interval closed.
     pub fn average(&self, open: f64) -> Option<f64> {
         let without_open = ratio(self.sums.alone)?;
-        Some(self.joined(open, self.sums.beside_open).max(without_open))
+        Some(self.joined(open, self.sums.with_open).max(without_open))
     }
 
     /// The average interval if one of `length` closed now and a new one had nothing in it yet.
@@ -155,7 +155,7 @@ impl LossIntervals {
             if let Some(&weight) = self.weights.get(i + 1) {
                 add(&mut sums.after_push, weight, interval);
                 if i + 1 < count {
-                    add(&mut sums.beside_open, weight, interval);
+                    add(&mut sums.with_open, weight, interval);
                 }
             }
         }
@@ -177,10 +177,10 @@ mod tests {
         for threshold in [None, Some(0.25)] {
             let mut intervals = LossIntervals::new(4, threshold);
             for length in [10.0, 500.0, 20.0, 30.0, 2000.0, 15.0] {
-                let foretold = intervals.average_after_push(length);
+                let predicted = intervals.average_after_push(length);
                 intervals.push(length, 1.0);
                 let average = intervals.average(0.0).unwrap();
-                assert!((foretold - average).abs() < 1e-9, "{foretold} {average}");
+                assert!((predicted - average).abs() < 1e-9, "{predicted} {average}");
             }
         }
     }

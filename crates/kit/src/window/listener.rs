@@ -30,7 +30,7 @@ pub struct Taken {
     /// Whether it is new and not late.
     pub counts: bool,
     /// Whether the session, or its numbering, restarts with it.
-    pub anew: bool,
+    pub restarted: bool,
 }
 
 /// The reception state of a receiver.
@@ -195,7 +195,7 @@ impl Listener {
             actions.trace(TraceEvent::LossEvent { layer: Layer::BASE, first_lost });
         }
         self.counters.lost += lost;
-        let anew = matches!(class, ArrivalClass::First | ArrivalClass::Resynchronised);
+        let restarted = matches!(class, ArrivalClass::First | ArrivalClass::Resynchronised);
         match class {
             ArrivalClass::Duplicate => self.counters.duplicate += 1,
             ArrivalClass::Wild => self.counters.invalid += 1,
@@ -211,17 +211,17 @@ impl Listener {
         }
         self.counters.received += u64::from(class.counts());
         self.counters.marked += u64::from(class.counts() && marked);
-        self.remember(now, base, seq, marked, anew);
-        Some(Taken { lost, marked, counts: class.counts(), anew })
+        self.remember(now, base, seq, marked, restarted);
+        Some(Taken { lost, marked, counts: class.counts(), restarted })
     }
 
-    fn remember(&mut self, now: Time, base: &Base, seq: Seq, marked: bool, anew: bool) {
+    fn remember(&mut self, now: Time, base: &Base, seq: Seq, marked: bool, restarted: bool) {
         let came = u32::from(!marked);
-        if anew || seq > self.highest {
+        if restarted || seq > self.highest {
             let by = u32::try_from(seq.0.saturating_sub(self.highest.0)).unwrap_or(u32::MAX);
             // Packets sent before this receiver joined are not its losses.
-            let before = if anew { u32::MAX } else { self.came };
-            let shift = if anew { 1 } else { by };
+            let before = if restarted { u32::MAX } else { self.came };
+            let shift = if restarted { 1 } else { by };
             self.came = before.checked_shl(shift).unwrap_or(0) | came;
             self.highest = seq;
             self.newest = Some((base.timestamp_us, now));
@@ -286,7 +286,7 @@ mod tests {
     fn the_map_shows_what_came_without_marks() {
         let (mut listener, mut actions) = listener();
         let first = deliver(&mut listener, &mut actions, 100, Ecn::Capable).unwrap();
-        assert!(first.anew && first.lost == 0);
+        assert!(first.restarted && first.lost == 0);
         assert_eq!(listener.came(), u32::MAX, "what was sent before is not lost");
         deliver(&mut listener, &mut actions, 101, Ecn::Marked);
         let taken = deliver(&mut listener, &mut actions, 104, Ecn::Capable).unwrap();

@@ -1,4 +1,4 @@
-//! What stands in a cell of a table: a measure of a session's receivers, or of TCP beside them.
+//! What stands in a cell of a table: a measure of a session's receivers, or of the TCP flows that compete with them.
 
 use layercast_laboratory::results::Statistic;
 use layercast_laboratory::sweep::{CellSummary, SubjectSummary, WindowSummary};
@@ -90,7 +90,7 @@ fn samples(source: &Source, marker: &Marker, window: &WindowSummary, node: &str)
     let flow = &marker.flow;
     let of = |subject: &SubjectSummary, metric: &str| {
         let found = subject.measures.get(metric).map(|statistic| statistic.samples.clone());
-        found.ok_or_else(|| format!("{}: `{metric}` of {} was not told", marker.sweep, subject.name))
+        found.ok_or_else(|| format!("{}: `{metric}` of {} was not reported", marker.sweep, subject.name))
     };
     let named = |subjects: &[SubjectSummary], name: String, metric: &str| {
         let subject = subjects.iter().find(|subject| subject.name == name);

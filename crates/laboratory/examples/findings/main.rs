@@ -74,7 +74,7 @@ fn map(marker: &Marker, sweep: &SweepSummary) -> Result<String, String> {
     let corner = format!("`{}` down, `{}` across", name(&down.key), name(&across.key));
     let mut text = row(std::iter::once(corner).chain(across.values.iter().cloned()));
     text.push_str(&row(std::iter::repeat_n("---".to_owned(), across.values.len() + 1)));
-    let column = marker.columns.first().ok_or("a map tells one measure: of=NAME")?;
+    let column = marker.columns.first().ok_or("a map shows one measure: of=NAME")?;
     for (value, cells) in down.values.iter().zip(sweep.cells.chunks(across.values.len())) {
         let values = cells.iter().map(|cell| cells::value(marker, cell, column));
         text.push_str(&row(std::iter::once(value.clone()).chain(values.collect::<Result<Vec<_>, _>>()?)));

@@ -63,7 +63,7 @@ impl Marker {
         Some(())
     }
 
-    /// Whether a cell is told.
+    /// Whether a cell is shown.
     pub(crate) fn has_cell(&self, number: usize) -> bool {
         self.cells.is_empty() || self.cells.iter().any(|&(first, last)| (first..=last).contains(&number))
     }

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statistic_tells_how_many_replications_have_it() {
+    fn a_statistic_says_how_many_replications_have_it() {
         let of = |samples: &[Option<f64>]| Style::Tenths.statistic(&Statistic::new(samples.iter().copied()));
         assert_eq!(of(&[None, None]), NONE);
         assert_eq!(of(&[Some(2.0)]), "2.0");

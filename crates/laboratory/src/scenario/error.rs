@@ -1,4 +1,4 @@
-//! Errors of a scenario file, told as a compiler tells them.
+//! Errors of a scenario file, in the form of a compiler's messages.
 
 use std::fmt;
 

@@ -43,7 +43,7 @@ pub enum Absent {
     Required,
     /// This value holds, written as in a file but without quotes.
     Default(&'static str),
-    /// What holds is told in words.
+    /// Described in words.
     Means(&'static str),
 }
 
@@ -144,7 +144,7 @@ pub struct OptionOf {
 /// The table form of a range that a value is drawn from.
 pub const UNIFORM: TableSpec = TableSpec {
     name: "draw",
-    doc: "A value drawn anew in each replication, or as often as its key says.",
+    doc: "A value drawn in each replication, or as often as its key says.",
     example: "{ uniform = [\"5 ms\", \"6 ms\"] }",
     choice: None,
     options: None,
@@ -159,7 +159,7 @@ pub const UNIFORM: TableSpec = TableSpec {
 /// The table form of a link's loss.
 pub const LOSS: TableSpec = TableSpec {
     name: "loss",
-    doc: "What a link loses beside its queues, for each direction.",
+    doc: "Losses of each direction other than the queue's.",
     example: "{ forward = 0.01, backward = 0.0 }",
     choice: None,
     options: None,

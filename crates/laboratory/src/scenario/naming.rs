@@ -8,7 +8,7 @@ use super::flow_name::FlowName;
 use super::plan::{FlowEnd, LinkPlan, Scenario};
 
 impl Scenario {
-    /// All flows in the order in which results tell them: receivers of sessions, then sinks.
+    /// All flows in the order of the results: receivers of sessions, then sinks.
     pub fn flow_names(&self) -> Vec<FlowName> {
         let node = |place: &FlowEnd| self.nodes.get(place.node).cloned().unwrap_or_default();
         let receivers = self.sessions.iter().flat_map(|session| {
@@ -32,7 +32,7 @@ impl Scenario {
         receivers.chain(sinks).collect()
     }
 
-    /// The names of the links' directions, `FROM-TO`, in the order in which results tell them: each
+    /// The names of the links' directions, `FROM-TO`, in the order of the results: each
     /// link forward, then backward.
     pub fn link_names(&self) -> Vec<String> {
         let node = |node: usize| self.nodes.get(node).map_or("", String::as_str);

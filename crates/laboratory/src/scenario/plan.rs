@@ -42,7 +42,7 @@ pub struct Scenario {
     pub flows: Vec<FlowPlan>,
     /// The edge routers: at most one at a node.
     pub edges: Vec<EdgePlan>,
-    /// The groups whose Jain index is told.
+    /// The groups whose Jain index is reported.
     pub groups: Vec<GroupPlan>,
     /// The numbers that the paper reports.
     pub paper: Vec<PaperValue>,
@@ -59,7 +59,7 @@ pub struct Window {
     pub end: Time,
 }
 
-/// A value that is given, or drawn anew in each replication.
+/// A value that is given, or drawn in each replication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draw<T> {
     /// The same in every replication.
@@ -126,7 +126,7 @@ pub struct LinkDirection {
     pub delay: Draw<Duration>,
     /// What waits for transmission.
     pub queue: QueuePlan,
-    /// What is lost beside the queue.
+    /// Losses other than the queue's.
     pub loss: LossModel,
     /// Where that is lost.
     pub loss_place: LossPlace,
@@ -157,9 +157,9 @@ pub struct SessionPlan {
     pub layers: LayerTable,
     /// The size of data packets on the wire.
     pub packet_size: Size,
-    /// What a router needs for a join, beside the links' delays; drawn for each join.
+    /// What a router needs for a join, in addition to the links' delays; drawn for each join.
     pub join_latency: Draw<Duration>,
-    /// How long packets keep coming after a leave, beside the links' delays; drawn for each leave.
+    /// How long packets keep coming after a leave, in addition to the links' delays; drawn for each leave.
     pub leave_latency: Draw<Duration>,
     /// Whether its data may be marked.
     pub ecn: bool,
@@ -292,7 +292,7 @@ pub enum DemandPlan {
     },
 }
 
-/// Flows whose fairness to each other is told.
+/// Flows whose fairness to each other is reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupPlan {
     /// Its name, `R1/elm`.

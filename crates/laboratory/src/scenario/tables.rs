@@ -83,7 +83,7 @@ pub const SCENARIO: TableSpec = TableSpec {
             "groups",
             FieldKind::Groups,
             NONE,
-            "Flows whose Jain index is told. A name may contain `*`, which stands for any characters.",
+            "Groups of flows whose Jain index is reported. A name may contain `*`, which stands for any characters.",
         ),
         field(
             "paper",
@@ -153,14 +153,14 @@ pub const SESSION: TableSpec = TableSpec {
             "join_latency",
             FieldKind::Draw,
             ZERO,
-            "What a router needs for a join, beside the delays of the links that the join travels; a range is \
+            "The time a router needs for a join, in addition to the delays of the links that the join travels; a range is \
              drawn from for each join.",
         ),
         field(
             "leave_latency",
             FieldKind::Draw,
             ZERO,
-            "How long a router keeps forwarding after a leave, beside the delays of the links; a range is drawn \
+            "How long a router keeps forwarding after a leave, in addition to the delays of the links; a range is drawn \
              from for each leave. Where an edge has a querier, that decides instead.",
         ),
         field(
@@ -174,7 +174,7 @@ pub const SESSION: TableSpec = TableSpec {
             FieldKind::Count(1, u32::MAX),
             Absent::Means("data without end"),
             "How many packets of data the source has; then it ends the session as its protocol does. A receiver \
-             of a reliable protocol tells when it has delivered them all, as one transfer.",
+             of a reliable protocol reports their delivery as one transfer.",
         ),
         field(
             "routers",
@@ -208,7 +208,7 @@ pub const LAYERS: TableSpec = TableSpec {
             "count",
             FieldKind::Count(1, MAX_LAYERS as u32),
             BY_SCHEME,
-            "How many layers there are; beside `above` the most, 30 if absent.",
+            "The number of layers; with `above`, the maximum, 30 if absent.",
         ),
         field("factor", FieldKind::Factor, BY_SCHEME, "By how much the cumulative rate grows."),
         field(

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_in_a_setting_is_told_where_the_flag_has_it() {
+    fn an_error_in_a_setting_is_reported_where_the_flag_has_it() {
         let axis = axis("duration = 10 s, 1..3/2 ,5 parsecs");
         assert_eq!(axis.setting(3), "duration =5 parsecs");
         let found = |column, width, index| {

@@ -67,7 +67,7 @@ pub(crate) fn experiment(crowded: bool) -> Experiment {
         scenario: "made-up/example".to_owned(),
         title: "Invented: ELM, RLC and TCP at three nodes".to_owned(),
         description: Some(
-            "One layered session of each kind beside TCP over lossy links. None of these numbers was measured: \
+            "One layered session of each kind against TCP over lossy links. None of these numbers was measured: \
              they only show what a report looks like."
                 .to_owned(),
         ),

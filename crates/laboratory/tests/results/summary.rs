@@ -103,7 +103,7 @@ fn a_replication_of_another_shape_is_refused() {
 }
 
 #[test]
-fn another_version_and_a_missing_file_are_told() {
+fn another_version_and_a_missing_file_are_reported() {
     let text = summary(1).to_json().replacen("\"schema\": 1", "\"schema\": 2", 1);
     assert!(Summary::from_json(&text).unwrap_err().to_string().contains("schema version 2"));
     let error = read_summary("nowhere/summary.json".as_ref()).unwrap_err();

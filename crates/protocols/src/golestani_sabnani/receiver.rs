@@ -52,7 +52,7 @@ impl Receiver {
             return;
         };
         let Some(taken) = self.listener.take(now, arrival, &data.base, &mut self.actions) else { return };
-        if taken.anew {
+        if taken.restarted {
             self.allowance = Allowance::new(&self.options);
         }
         let lost = taken.lost + u64::from(taken.marked);

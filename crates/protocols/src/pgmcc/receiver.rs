@@ -66,7 +66,7 @@ impl Receiver {
             return;
         };
         let Some(taken) = self.listener.take(now, arrival, &data.base, &mut self.actions) else { return };
-        if taken.anew {
+        if taken.restarted {
             self.loss.reset();
             self.nak = None;
         }

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn time_is_told_in_parts_of_the_unit() {
+    fn time_is_reported_in_parts_of_the_unit() {
         let points = linear();
         assert_eq!(points.ticks(Duration::from_ms(80)), TICKS);
         assert_eq!(points.ticks(Duration::from_ms(81)), TICKS + 12);

@@ -54,6 +54,7 @@ fn stretches(names: &[&str]) -> Vec<Stretch> {
 #[test]
 fn packets_allocate_nothing() {
     assert_eq!(measure(|| drop(std::hint::black_box(vec![1]))).count_total, 1, "the count counts");
+    let mut all_changes = 0;
     for names in NAMES.chunks(6) {
         let stretches = stretches(names);
         let hops: u64 = stretches.iter().map(|stretch| stretch.hops).sum();
@@ -62,12 +63,13 @@ fn packets_allocate_nothing() {
         let changes: usize = stretches.iter().map(|stretch| stretch.level_changes).sum();
         let allocations: u64 = stretches.iter().map(|stretch| stretch.allocations.count_total).sum();
         assert!(hops >= 100_000, "{names:?}: only {hops} packet hops");
-        assert!(changes > 50, "{names:?}: {changes} level changes");
+        all_changes += changes;
         // A level change goes into a log, which doubles when it is full. Over less than the time of the
         // warm-up no log doubles more than once, and nothing else grows, whatever receivers decide.
         assert_eq!(calm, 0, "{names:?}: over {hops} packet hops");
         assert!(allocations <= 2 * names.len() as u64, "{names:?}: {allocations} in {changes} level changes");
     }
+    assert!(all_changes > 500, "{all_changes} level changes");
 }
 
 #[test]

@@ -210,7 +210,7 @@ fn a_stopped_application_is_silent() {
 }
 
 #[test]
-fn a_tap_tells_whose_a_datagram_is() {
+fn a_tap_has_the_flow_of_a_datagram() {
     let plan = path(10.0, 0.0);
     let mut simulation = plan.simulation();
     let ids = [("S", "R"), ("R", "S")].map(|ends| add_udp(&mut simulation, &plan, None, ends));

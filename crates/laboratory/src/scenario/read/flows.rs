@@ -42,7 +42,7 @@ impl Timing {
     }
 }
 
-/// When something starts; the start of the run if that is wrong, which is then told.
+/// When something starts; the start of the run if that is wrong, which is then reported.
 pub(super) fn read_start(
     table: &TableReader<'_>,
     key: &str,

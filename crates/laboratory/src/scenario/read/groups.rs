@@ -112,7 +112,7 @@ pub(super) fn read_paper(
             let message = format!("only {only_for} has `{metric}`, and `{subject}` is none");
             context.problems.push(Problem::of(node, message));
         }
-        match told(node) {
+        match reported(node) {
             Some((relation, value)) => {
                 values.push(PaperValue { subject: subject.to_owned(), metric: *metric, value, relation });
             }
@@ -123,7 +123,7 @@ pub(super) fn read_paper(
 }
 
 /// A number of a paper: plain, or text that says how exact it is.
-fn told(node: &Node) -> Option<(Relation, f64)> {
+fn reported(node: &Node) -> Option<(Relation, f64)> {
     let (relation, value) = match &node.value {
         Value::Integer(integer) => (Relation::Equal, *integer as f64),
         Value::Number(number) => (Relation::Equal, *number),
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn reads_how_exactly_a_paper_speaks() {
         let read = |text: &str| {
-            told(&Node { at: At::default(), path: String::new(), value: Value::Text(text.to_owned()) })
+            reported(&Node { at: At::default(), path: String::new(), value: Value::Text(text.to_owned()) })
         };
         assert_eq!(read("about 430"), Some((Relation::About, 430.0)));
         assert_eq!(read("< 10"), Some((Relation::Below, 10.0)));

@@ -86,7 +86,7 @@ fn checked(table: &TableReader<'_>, scheme: &Scheme, context: &mut Context<'_>) 
             let (count, top) = (layers.count(), layers.top_rate().as_bps());
             (format!("with {count} layers the highest has {top:.3e} bit/s"), TOO_FAST)
         }
-        // Rates that grow without end, or layers that vanish beside those below.
+        // Rates that grow without end, or layers that vanish against those below.
         Err(error @ LayerError::Rate { .. }) => (error.to_string(), TOO_FAST),
         Err(error) => (error.to_string(), "levels that rise"),
     };

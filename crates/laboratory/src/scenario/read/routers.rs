@@ -42,9 +42,7 @@ pub(super) fn read(
     let failing = failing.map(|names| find(&names, context));
     if fail.is_none() {
         for node in ["failing", "back"].into_iter().filter_map(|key| table.node(key)) {
-            context
-                .problems
-                .push(Problem::of(node, "no router fails").allowed("`fail` beside it, or neither"));
+            context.problems.push(Problem::of(node, "no router fails").allowed("`fail` with it, or neither"));
         }
     }
     let Some(fail) = fail else { return RouterPlan { active, failure: None } };

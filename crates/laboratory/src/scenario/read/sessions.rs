@@ -23,7 +23,7 @@ use crate::scenario::tree::{Entry, Node, Value};
 /// What stands for a latency that could not be read; the scenario is refused then.
 const NO_TIME: Draw<Duration> = Draw::Fixed(Duration::ZERO);
 
-/// Reads one session. What is wrong is told and stands in for something plain.
+/// Reads one session. A mistake is reported, and a plain value stands in for it.
 pub(super) fn read(
     entry: &Entry,
     defaults: Option<&Node>,

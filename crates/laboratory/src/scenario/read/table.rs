@@ -9,14 +9,14 @@ use crate::scenario::problems::Problem;
 use crate::scenario::renamed;
 use crate::scenario::tree::{self, At, Entry, Node, Value};
 
-/// A table whose unknown keys have been told, ready to be read key by key.
+/// A table whose unknown keys have been reported, ready to be read key by key.
 pub(super) struct TableReader<'t> {
     node: &'t Node,
     spec: &'static TableSpec,
 }
 
 impl<'t> TableReader<'t> {
-    /// Opens a value as a table of a kind. Unknown keys are told at once.
+    /// Opens a value as a table of a kind. Unknown keys are reported at once.
     pub(super) fn open(
         node: &'t Node,
         spec: &'static TableSpec,
@@ -48,7 +48,7 @@ impl<'t> TableReader<'t> {
         self.node.get(key)
     }
 
-    /// The value of a key; none if it is absent and has no default, or wrong, which is then told.
+    /// The value of a key; none if it is absent and has no default, or wrong, which is then reported.
     pub(super) fn get<T: Read>(&self, key: &str, context: &mut Context<'_>) -> Option<T> {
         let field = self.field(key)?;
         match (self.node(key), field.absent) {

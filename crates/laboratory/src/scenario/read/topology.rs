@@ -30,7 +30,7 @@ pub(super) struct Topology {
     between: BTreeMap<(usize, usize), usize>,
     /// Another node of the same connected part; a node that is its own stands for its part.
     parents: Vec<usize>,
-    /// Names of links from which the nodes could not be told.
+    /// Names of links without readable nodes.
     malformed: Vec<String>,
 }
 
@@ -101,10 +101,10 @@ impl Topology {
         node
     }
 
-    /// The node of a name; tells if there is none.
+    /// The node of a name; reports an unknown one.
     pub(super) fn find(&self, name: &Named, context: &mut Context<'_>) -> Option<usize> {
         let found = self.positions.get(&name.text).copied();
-        // A link whose name is wrong has been told; that its nodes are unknown follows from that.
+        // A link whose name is wrong has been reported; that its nodes are unknown follows from that.
         if found.is_none() && !self.malformed.iter().any(|link| link.contains(&name.text)) {
             let nearest = nearest(&name.text, self.nodes.iter().map(String::as_str));
             let allowed = match self.nodes.is_empty() {

@@ -12,7 +12,7 @@ use crate::scenario::tree::{Node, Value};
 
 /// A type that a value of a scenario file can have.
 pub(super) trait Read: Sized {
-    /// Reads a value as its key's kind asks; tells what is wrong otherwise.
+    /// Reads a value as its key's kind asks; reports what is wrong otherwise.
     fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Self>;
 }
 

@@ -60,7 +60,7 @@ fn load(path: &Path) -> Result<String, String> {
     Ok(text)
 }
 
-/// How both directions of a link change. What is wrong is told.
+/// How both directions of a link change. Mistakes are reported.
 pub(super) fn read_variations(
     link: &TableReader<'_>,
     trace: Option<Arc<DeliveryTrace>>,
@@ -100,7 +100,7 @@ fn read_repeat(link: &TableReader<'_>, last: Option<Time>, context: &mut Context
     let message = match last {
         Some(last) if last < Time::ZERO + repeat => return Some(repeat),
         Some(last) => format!("the changes repeat after {repeat}, but the last is at {last}"),
-        // Changes that are wrong have been told.
+        // Changes that are wrong have been reported.
         None if link.node("changes").is_some() || link.node("rates").is_some() => return None,
         None => "there is nothing to repeat".to_owned(),
     };

@@ -41,7 +41,7 @@ pub const LINK: TableSpec = TableSpec {
             "loss",
             FieldKind::Loss,
             Absent::Default("0"),
-            "What it loses beside the queues: the probability that a packet is lost, independently of \
+            "Losses other than the queue's: the probability that a packet is lost, independently of \
              others, or a model for each direction. A plain number is forward only.",
         ),
         field(
@@ -54,7 +54,7 @@ pub const LINK: TableSpec = TableSpec {
             "rates",
             FieldKind::Text,
             NONE,
-            "A file of rates for both directions, beside `changes`: a time and a rate a line, \
+            "A file of rates for both directions, in addition to `changes`: a time and a rate a line, \
              `10 s 2 Mbit/s`. The path is relative to the scenario file.",
         ),
         field(
@@ -107,7 +107,7 @@ pub const CHANGE: TableSpec = TableSpec {
 /// A model of loss in one direction.
 pub const LOSS_MODEL: TableSpec = TableSpec {
     name: "loss-model",
-    doc: "A model of what one direction of a link loses beside its queue; see `docs/queues.md`.",
+    doc: "An error model of one direction of a link; see `docs/queues.md`.",
     example: "{ model = \"gilbert-elliott\", to_bad = 0.01, to_good = 0.25 }",
     choice: Some("model"),
     options: None,

@@ -14,8 +14,8 @@ fn traffic(protocol: &str, keys: &str) -> Result<Traffic, String> {
 
 #[track_caller]
 fn refused(protocol: &str, keys: &str, why: &str) {
-    let told = traffic(protocol, keys).unwrap_err();
-    assert!(told.contains(why), "{told}");
+    let reported = traffic(protocol, keys).unwrap_err();
+    assert!(reported.contains(why), "{reported}");
 }
 
 #[test]
@@ -65,8 +65,8 @@ fn distributions_and_demands_are_read() {
 
 #[test]
 fn demands_that_make_no_sense_are_refused() {
-    refused("tcp-sack", "size = \"20 kB\"", "when transfers start is not told");
-    refused("tcp-sack", "size = \"20 kB\"\ngap = \"1 s\"\narrivals = \"1 s\"", "told twice");
+    refused("tcp-sack", "size = \"20 kB\"", "transfers need one rule");
+    refused("tcp-sack", "size = \"20 kB\"\ngap = \"1 s\"\narrivals = \"1 s\"", "transfers need one rule");
     refused("tcp-sack", "gap = \"1 s\"", "there are no transfers");
     refused("tcp-sack", "on = \"1 s\"", "need each other");
     refused("tcp-sack", "rate = \"1 Mbit/s\"", "does not use `rate`");

@@ -18,8 +18,8 @@ fn edge(table: &str) -> EdgeConfig {
 
 #[track_caller]
 fn refused(more: &str, why: &str) {
-    let told = with(more, &[]).unwrap_err();
-    assert!(told.contains(why), "{told}");
+    let reported = with(more, &[]).unwrap_err();
+    assert!(reported.contains(why), "{reported}");
 }
 
 #[test]
@@ -77,12 +77,12 @@ fn defaults_make_an_edge_of_every_node_with_receivers() {
 fn an_override_may_make_an_edge() {
     let scenario = with("", &["edge.R1.querier=igmpv2", "edge.R1.leave_loss=0.5"]).unwrap();
     assert_eq!(scenario.edges[0].config, EdgeConfig { leave_loss: 0.5, ..QuerierProfile::IgmpV2.config() });
-    let told = with("", &["edge.R9.querier=igmpv2"]).unwrap_err();
-    assert!(told.contains("R9"), "{told}");
+    let reported = with("", &["edge.R9.querier=igmpv2"]).unwrap_err();
+    assert!(reported.contains("R9"), "{reported}");
 }
 
 #[test]
-fn mistakes_are_told() {
+fn mistakes_are_reported() {
     refused("[edges.R2]\nquerier = \"igmpv1\"", "did you mean `igmpv");
     refused("[edges.R2]\nquery = \"igmpv2\"", "a network-edge has no key `query`");
     refused("[edges.X]\n", "a node that a link mentions");

@@ -1,4 +1,4 @@
-//! What is told of wrong files.
+//! Messages about wrong files.
 
 use proptest::prelude::*;
 
@@ -50,24 +50,24 @@ options = { strategy = "nave" }
 }
 
 #[test]
-fn text_that_is_no_toml_is_told_with_its_place() {
+fn text_that_is_no_toml_is_reported_with_its_place() {
     insta::assert_snapshot!(read_text("name = \"x\"\nduration = \"1 s\n", &[]).unwrap_err());
 }
 
 #[test]
-fn what_is_missing_is_told_where_it_should_be() {
+fn what_is_missing_is_reported_where_it_should_be() {
     insta::assert_snapshot!(read_text("[links]\nS-G = {}\n[sessions.elm]\n", &[]).unwrap_err());
 }
 
 #[test]
-fn a_mistake_in_the_defaults_is_told_once() {
+fn a_mistake_in_the_defaults_is_reported_once() {
     let (path, message, _) = only("rate = \"100 Mbit/s\"", "rate = \"100 Mbit\"");
     assert_eq!(path, "defaults.link.rate");
     assert!(message.contains("the unit must be"), "{message}");
 }
 
 #[test]
-fn unknown_names_are_told_with_the_nearest() {
+fn unknown_names_are_reported_with_the_nearest() {
     let known = |from, to| only(from, to).2;
     assert_eq!(known("protocol = \"elm\"", "protocol = \"elmo\"").as_deref(), Some("elm"));
     assert_eq!(known("tcp-sack", "tcp-sac").as_deref(), Some("tcp-sack"));
@@ -93,7 +93,7 @@ fn topology_is_checked() {
     assert!(doubled.contains("there is a link between `R1` and `G` already: `G-R1`"), "{doubled}");
     assert!(message("G-R1 = {}", "G-R1 = {}\nG-G = {}").contains("from one node to another"));
     assert!(message("from = \"S\"", "from = \"R1\"").contains("both ends"));
-    // The nodes of a link whose name is wrong are not told as unknown too.
+    // The nodes of a link whose name is wrong are not reported as unknown too.
     assert!(message("G-R2 =", "GR2 =").contains("not the name of a link"));
 }
 

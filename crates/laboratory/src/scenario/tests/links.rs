@@ -19,8 +19,8 @@ fn link(keys: &str) -> Result<LinkPlan, String> {
 
 #[track_caller]
 fn refused(keys: &str, why: &str) {
-    let told = link(keys).unwrap_err();
-    assert!(told.contains(why), "{told}");
+    let reported = link(keys).unwrap_err();
+    assert!(reported.contains(why), "{reported}");
 }
 
 fn seconds(seconds: u64) -> Time {
@@ -70,7 +70,7 @@ fn outages_hold_for_both_directions() {
 }
 
 #[test]
-fn a_trace_is_found_beside_the_file_and_stands_for_the_rate() {
+fn a_trace_is_found_next_to_the_file_and_stands_for_the_rate() {
     let both = r#"trace = "fixtures/traces/small.down", trace_backward = "fixtures/traces/small.down""#;
     let link = link(both).unwrap();
     // Five opportunities in 10 ms.
@@ -86,7 +86,7 @@ fn a_trace_is_found_beside_the_file_and_stands_for_the_rate() {
 fn a_rate_is_needed_where_no_trace_says_when() {
     let without_rate =
         SMALL.replace("rate = \"100 Mbit/s\"\n", "").replace("S-G = {", "S-G = { rate = \"1 Mbit/s\",");
-    let told = |keys: &str| {
+    let reported = |keys: &str| {
         let text = without_rate
             .replace("G-R1 = {}", "G-R1 = { rate = \"1 Mbit/s\" }")
             .replace(r#"G-R2 = { rate = "6 Mbit/s" }"#, &format!("G-R2 = {{ {keys} }}"));
@@ -95,13 +95,13 @@ fn a_rate_is_needed_where_no_trace_says_when() {
             .map_err(|errors| errors.to_string())
     };
     let trace = r#"trace = "fixtures/traces/small.down""#;
-    assert!(told(trace).unwrap_err().contains("`rate` is missing"));
-    let backward = |told: crate::scenario::Scenario| told.links[2].backward.rate;
+    assert!(reported(trace).unwrap_err().contains("`rate` is missing"));
+    let backward = |reported: crate::scenario::Scenario| reported.links[2].backward.rate;
     assert_eq!(
-        backward(told(&format!("{trace}, rate_backward = \"2 Mbit/s\"")).unwrap()),
+        backward(reported(&format!("{trace}, rate_backward = \"2 Mbit/s\"")).unwrap()),
         Rate::from_mbps(2.0)
     );
-    assert_eq!(backward(told(&format!("{trace}, rate = \"3 Mbit/s\"")).unwrap()), Rate::from_mbps(3.0));
+    assert_eq!(backward(reported(&format!("{trace}, rate = \"3 Mbit/s\"")).unwrap()), Rate::from_mbps(3.0));
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn wrong_traces_are_refused() {
 }
 
 #[test]
-fn a_file_of_rates_stands_beside_the_changes() {
+fn a_file_of_rates_adds_to_the_changes() {
     let link = link(
         r#"rates = "fixtures/traces/rates", changes = [{ at = "2 s", delay = "1 ms" }], changes_repeat = "5 s""#,
     )

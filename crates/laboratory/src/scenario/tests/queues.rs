@@ -23,8 +23,8 @@ fn queue(table: &str) -> QueuePlan {
 
 #[track_caller]
 fn refused(link: &str, why: &str) {
-    let told = forward(link).unwrap_err();
-    assert!(told.contains(why), "{told}");
+    let reported = forward(link).unwrap_err();
+    assert!(reported.contains(why), "{reported}");
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn keys_reach_queues_with_several_parts() {
 }
 
 #[test]
-fn queues_mark_if_they_are_told_to() {
+fn queues_mark_if_configured_to() {
     let red = |keys: &str| queue(&format!(r#"kind = "red", profile = "classic", ecn = true{keys}"#));
     let marking = RedConfig { ecn: true, ..RedConfig::classic() };
     assert_eq!(red(""), QueuePlan::Red(marking));
@@ -204,8 +204,8 @@ fn loss_models_stand_for_each_direction() {
     let (bytes, constant) = (r#", unit = "bytes""#, r#", distribution = "constant""#);
     let two_state = r#""two-state", good_length = 900, bad_length = 7"#;
     assert_eq!(model(two_state), periods(LossUnit::Packets, LengthDistribution::Exponential));
-    let told = model(&format!("{two_state}{bytes}{constant}"));
-    assert_eq!(told, periods(LossUnit::Bytes, LengthDistribution::Constant));
+    let reported = model(&format!("{two_state}{bytes}{constant}"));
+    assert_eq!(reported, periods(LossUnit::Bytes, LengthDistribution::Constant));
 }
 
 #[test]

@@ -114,13 +114,13 @@ fn layers_give_their_cumulative_rates() {
     assert_eq!(layers(increasing), [10.0, 30.0, 60.0, 100.0]);
     let heavy = layers(r#"{ scheme = "heavy-tail", link = "120 kbit/s", count = 3 }"#);
     assert!(
-        heavy.iter().zip([40.0, 60.0, 120.0]).all(|(told, rate)| (told - rate).abs() < 1e-9),
+        heavy.iter().zip([40.0, 60.0, 120.0]).all(|(reported, rate)| (reported - rate).abs() < 1e-9),
         "{heavy:?}"
     );
     let tailored =
         r#"{ scheme = "fractions", capacities = ["100 kbit/s", "1 Mbit/s"], fractions = [0.5, 1] }"#;
     assert_eq!(layers(tailored), [50.0, 100.0, 500.0, 1000.0]);
-    // The fewest layers above a rate, and at most 30 or as many as are told.
+    // The fewest layers above a rate, and at most 30 or as many as are given.
     let above = |rate: &str, more: &str| {
         let text = r#"{ scheme = "multiplicative", base = "24 kbit/s", factor = 1.3, above = "RATE" MORE}"#;
         layers(&text.replace("RATE", rate).replace("MORE", more)).len()
@@ -148,14 +148,17 @@ fn groups_and_paper_refer_to_flows() {
     "#;
     let scenario = read_text(&format!("{SMALL}{more}"), &[]).unwrap();
     assert_eq!(scenario.groups[0].flows, ["elm-1@R1", "elm-2@R1", "tcp-1@R1", "tcp-2@R1"]);
-    let told: Vec<_> =
-        scenario.paper.iter().map(|told| (&*told.subject, told.metric, told.relation, told.value)).collect();
+    let reported: Vec<_> = scenario
+        .paper
+        .iter()
+        .map(|reported| (&*reported.subject, reported.metric, reported.relation, reported.value))
+        .collect();
     let expected = [
         ("R1/elm", Metric::JainIndex, Relation::Equal, 0.99),
         ("elm@R2", Metric::ThroughputKbps, Relation::Equal, 783.0),
         ("elm@R2", Metric::LevelChanges, Relation::About, 430.0),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn routers_are_all_none_or_named() {
 }
 
 #[test]
-fn what_makes_no_sense_is_told_with_what_does() {
+fn what_makes_no_sense_is_reported_with_what_does() {
     let has = |text: String, part: &str| assert!(text.contains(part), "{text}");
     has(mistake("elm", "routers = {}"), "routers take no part in \"elm\"");
     has(mistake("nca", "routers = { active = \"G\" }"), "\"all\", \"none\" or a list of nodes");

@@ -202,7 +202,7 @@ fn a_join_that_failed_is_taken_back() {
 }
 
 #[test]
-fn silence_is_told_and_stop_leaves_everything() {
+fn silence_is_reported_and_stop_leaves_everything() {
     let mut bench = Bench::at_level_1();
     bench.wait(10_000);
     bench.give(Input::Timer);

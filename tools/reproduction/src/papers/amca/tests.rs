@@ -76,7 +76,7 @@ fn alone(after: fn(u32) -> u32, swing: fn(u32) -> f64, drops: Kbps<'_>) -> Data 
 }
 
 #[test]
-fn reaction_and_smoothness_are_told() {
+fn reaction_and_smoothness_are_reported() {
     let label = Label::Figure(6);
     let as_told = alone(|every| every / 4, |every| 1.0 / f64::from(every), &|_| 0.0);
     assert_eq!(verdicts(&as_told, label), [Holds; 4]);
@@ -116,7 +116,7 @@ fn comes_and_goes(low: f64, after: u32, drops: Kbps<'_>) -> Vec<Verdict> {
 }
 
 #[test]
-fn yielding_and_recovering_are_told_from_keeping() {
+fn yielding_and_recovering_are_reported_from_keeping() {
     assert_eq!(comes_and_goes(445.0, 2, &|_| 0.0), [Holds; 6]);
     assert_eq!(comes_and_goes(700.0, 2, &|_| 0.0), [Holds, Fails, Holds, Holds, Fails, Holds]);
     assert_eq!(comes_and_goes(445.0, 15, &|_| 1.0), [Holds, Holds, Holds, Fails, Holds, Fails]);

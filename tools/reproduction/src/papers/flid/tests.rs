@@ -72,7 +72,7 @@ fn four(dynamic: fn(usize) -> f64, fixed: fn(usize) -> f64) -> Data {
 }
 
 #[test]
-fn slow_leaves_are_told_by_what_they_cost() {
+fn slow_leaves_are_reported_by_what_they_cost() {
     use Verdict::{Fails, Holds};
     let slower = |leave: usize| 500.0 - 40.0 * leave as f64;
     assert_eq!(verdicts(&four(|_| 500.0, slower), Label::Figure(7)), [Holds; 7]);

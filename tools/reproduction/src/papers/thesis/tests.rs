@@ -78,7 +78,7 @@ fn they_do_not_hold_of_an_estimator_without_a_bias() {
 }
 
 #[test]
-fn the_shared_link_is_told_only_where_it_was_run() {
+fn the_shared_link_is_reported_only_where_it_was_run() {
     let lossy_alone = made_up(|loss, _| loss);
     for number in [9, 10, 11, 14, 15, 21, 22, 23, 26, 27] {
         assert!(

@@ -49,7 +49,7 @@ fn over_intervals(kbps: impl Fn(f64) -> f64) -> Vec<Verdict> {
 }
 
 #[test]
-fn throughput_that_goes_with_one_over_tau_is_told_from_one_that_does_not() {
+fn throughput_that_goes_with_one_over_tau_is_reported_from_one_that_does_not() {
     // Steps from 80 to 160 are by two, those from 160 to 300 a little less; throughput times tau_0 is the same.
     assert_eq!(over_intervals(|tau| 200_000.0 / tau), [Holds, Holds]);
     assert_eq!(over_intervals(|tau| 2000.0 - tau), [Holds, Fails]);
@@ -110,7 +110,7 @@ fn beside_tcp(session: fn(number: u32, count: u32) -> f64, tcp: fn(number: u32, 
 }
 
 #[test]
-fn fairness_with_tcp_is_told_from_its_opposite() {
+fn fairness_with_tcp_is_reported_from_its_opposite() {
     let fair = beside_tcp(|_, _| 90.0, |number, count| 120.0 - 10.0 * f64::from(number) / f64::from(count));
     assert_eq!(verdicts(&fair, Label::Figure(13)), [Holds; 5]);
     let greedy = beside_tcp(|_, _| 500.0, |_, _| 100.0);

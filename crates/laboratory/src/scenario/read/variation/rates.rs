@@ -11,7 +11,7 @@ use crate::scenario::read::table::TableReader;
 /// How many rates a file may have.
 const MOST: usize = 100_000;
 
-/// The changes of rate that a link's file gives, in both directions. What is wrong is told.
+/// The changes of rate that a link's file gives, in both directions. Mistakes are reported.
 pub(super) fn read_rates(link: &TableReader<'_>, context: &mut Context<'_>) -> Vec<Both> {
     let Some(node) = link.node("rates") else { return Vec::new() };
     let Some(written) = link.get::<String>("rates", context) else { return Vec::new() };
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bad_lines_are_told_with_their_number() {
+    fn bad_lines_are_reported_with_their_number() {
         let rate = |at_ms, mbps| LinkChange {
             at: Time::ZERO + Duration::from_ms(at_ms),
             rate: Some(Rate::from_mbps(mbps)),
@@ -74,8 +74,8 @@ mod tests {
         };
         assert_eq!(parse("0s 1Mbit/s\n1500 ms  2 Mbit/s\r\n"), Ok(vec![rate(0, 1.0), rate(1500, 2.0)]));
         let refused = |text: &str, why: &str| {
-            let told = parse(text).unwrap_err();
-            assert!(told.contains(why), "{told}");
+            let reported = parse(text).unwrap_err();
+            assert!(reported.contains(why), "{reported}");
         };
         refused("0 s 1 Mbit/s\n2 Mbit/s", "line 2 is not a time and a rate");
         refused("0 s 0 Mbit/s", "line 1 is not");
