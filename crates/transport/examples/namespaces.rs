@@ -36,12 +36,16 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn fifty_megabytes(lab: &Lab, layers: &str) {
     let within = Duration::from_secs(1200);
-    let means = transfer(lab, "large", 50_000_000, layers, Duration::from_secs(60), 60, within);
-    for (mean, link) in means.iter().zip(LINKS_MBPS) {
+    let finished = transfer(lab, "large", 50_000_000, layers, Duration::from_secs(60), 60, within);
+    let [first, middle, last] = LINKS_MBPS;
+    let links =
+        [(first, ""), (middle, ""), (last, ""), (last, ", restarted at 60 s"), (middle, ", from 60 s")];
+    for (one, (link, which)) in finished.iter().zip(links) {
         println!(
-            "{link} Mbit/s: {:.2} Mbit/s over the last 60 s, {:.0} %",
-            mean / 1e6,
-            mean / 1e4 / f64::from(link)
+            "{link} Mbit/s{which}: complete after {:.0} s, {:.2} Mbit/s over the last 60 s, {:.0} %",
+            one.took_s,
+            one.goodput_bps / 1e6,
+            one.goodput_bps / 1e4 / f64::from(link)
         );
     }
 }

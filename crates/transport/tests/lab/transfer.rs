@@ -44,9 +44,18 @@ pub(crate) fn receiver(lab: &Lab, temp: &TempDir, namespace: usize, name: &str) 
     Receiver { child, log, into }
 }
 
+/// What a receiver needed for the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Finished {
+    /// From its start until the file was whole, in seconds.
+    pub(crate) took_s: f64,
+    /// Its goodput in bit/s at the end.
+    pub(crate) goodput_bps: f64,
+}
+
 impl Receiver {
-    /// Waits until it has the file, and compares.
-    fn finish(mut self, data: &[u8], until: Instant) -> Vec<f64> {
+    /// Waits until it has the file, and compares. `last_s` is the time over which its goodput is averaged.
+    fn finish(mut self, data: &[u8], until: Instant, last_s: usize) -> Finished {
         while self.child.try_wait().unwrap().is_none() {
             let log = || fs::read_to_string(&self.log).unwrap();
             assert!(Instant::now() < until, "not complete: {}", log());
@@ -56,12 +65,21 @@ impl Receiver {
         assert!(log.contains("RECEIVED"), "{log}");
         assert!(fs::read(self.into.join("file")).unwrap() == data, "the file differs");
         let rate = |line: &str| line.split(' ').nth(5)?.parse().ok();
-        log.lines().filter(|line| line.starts_with("AT")).filter_map(rate).collect()
+        let rates: Vec<f64> = log.lines().filter(|line| line.starts_with("AT")).filter_map(rate).collect();
+        let tail = &rates[rates.len().saturating_sub(2 * last_s)..];
+        let took = log
+            .lines()
+            .find_map(|line| line.strip_prefix("RECEIVED")?.split_once(" IN ")?.1.split(' ').next());
+        Finished {
+            took_s: took.and_then(|seconds| seconds.parse().ok()).unwrap(),
+            goodput_bps: tail.iter().sum::<f64>() / tail.len().max(1) as f64,
+        }
     }
 }
 
 /// Sends `length` bytes to three receivers, a fourth that joins later, and one that is killed and
-/// started again. Returns each first receiver's goodput in bit/s over its last `last_s` seconds.
+/// started again. Returns what the first three needed, then the restarted one and the late one; goodput is that
+/// over the last `last_s` seconds.
 pub(crate) fn transfer(
     lab: &Lab,
     name: &str,
@@ -70,7 +88,7 @@ pub(crate) fn transfer(
     late: Duration,
     last_s: usize,
     within: Duration,
-) -> Vec<f64> {
+) -> Vec<Finished> {
     let temp = TempDir::new(name);
     let data: Vec<u8> = (0..length as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 9) as u8).collect();
     let file = temp.0.join("file");
@@ -87,14 +105,8 @@ pub(crate) fn transfer(
     assert!(killed.into.join("file.partial").exists(), "{}", fs::read_to_string(&killed.log).unwrap());
     let again = receiver(lab, &temp, 2, "again");
     let late = receiver(lab, &temp, 1, "late");
-    let mut means = Vec::new();
-    for one in receivers {
-        let rates = one.finish(&data, until);
-        let tail = &rates[rates.len().saturating_sub(2 * last_s)..];
-        means.push(tail.iter().sum::<f64>() / tail.len().max(1) as f64);
-    }
-    again.finish(&data, until);
-    late.finish(&data, until);
+    let all = receivers.into_iter().chain([again, late]);
+    let finished = all.map(|one| one.finish(&data, until, last_s)).collect();
     drop(source);
-    means
+    finished
 }
