@@ -5,6 +5,7 @@
 //! `compare.json`, `report.html`, and the files of `layercast run` for each protocol in its own directory.
 
 pub mod against;
+mod completion;
 mod contenders;
 mod error;
 mod report;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use layercast_core::family::Family;
 
+pub use completion::Completion;
 pub use contenders::{CompareRequest, Contender, read};
 pub use error::CompareError;
 pub use rows::{Comparison, ReceiverRow, Row};

@@ -13,6 +13,7 @@ mod flow_gauges;
 mod flow_name;
 mod naming;
 mod nearest;
+mod object;
 mod overrides;
 mod plan;
 mod probe;
@@ -34,6 +35,7 @@ pub use error::{ScenarioError, ScenarioErrors};
 pub use flow_gauges::{FlowGauges, Gauge};
 pub use flow_name::FlowName;
 pub use nearest::nearest;
+pub use object::ObjectPlan;
 pub use plan::{
     DeliveryTrace, DemandPlan, Distribution, Draw, FlowEnd, FlowPlan, GroupPlan, LinkChange, LinkDirection,
     LinkPlan, LinkVariation, LossModel, LossPlace, Outage, QueueLimit, QueuePlan, Scenario, SessionPlan,

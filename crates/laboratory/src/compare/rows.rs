@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::completion::{self, Completion};
 use super::{Ran, SCHEMA};
 use crate::results::json;
 use crate::results::statistics::mean;
@@ -59,6 +60,9 @@ pub struct Row {
     pub channel_leaves_per_s: Statistic,
     /// When the level came to stay within one of its final median, in seconds.
     pub settled_after_s: Statistic,
+    /// When receivers had the object of their session; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion: Option<Completion>,
     /// Utilisation of the bottlenecks, of each the busier direction.
     pub utilisation: Statistic,
     /// Processor time for a simulated second in milliseconds; differs from run to run.
@@ -80,6 +84,12 @@ pub struct ReceiverRow {
     pub mean_level: Option<Statistic>,
     /// Changes of level a minute.
     pub level_changes_per_min: Option<Statistic>,
+    /// From its start until it had the object, in seconds; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion_s: Option<Statistic>,
+    /// The part of the object that it had at the end of the run; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object_received: Option<Statistic>,
 }
 
 impl Comparison {
@@ -154,6 +164,7 @@ fn row(ran: &Ran, bottlenecks: &[usize]) -> Row {
         channel_joins_per_s: moved(|movement| &movement.channel_joins_per_s),
         channel_leaves_per_s: moved(|movement| &movement.channel_leaves_per_s),
         settled_after_s: over(&|measures| measures.settled_after_s.as_ref()),
+        completion: completion::of(&receivers, summary.replications),
         utilisation: utilisation(summary, bottlenecks),
         cpu_ms_per_s: summary.engine.as_ref().map(|engine| engine.cpu_s * 1e3 / simulated_s),
         receivers: receivers
@@ -164,6 +175,8 @@ fn row(ran: &Ran, bottlenecks: &[usize]) -> Row {
                 throughput_kbps: flow.measures.throughput_kbps.clone(),
                 share_of_tcp,
                 mean_level: flow.measures.mean_level.clone(),
+                completion_s: flow.measures.complete.as_ref().and(flow.measures.completion_s.clone()),
+                object_received: flow.measures.object_received.clone(),
                 level_changes_per_min: flow
                     .measures
                     .movement

@@ -72,6 +72,8 @@ pub enum FieldKind {
     Factor,
     /// The size of a packet.
     Size,
+    /// An amount of data above zero.
+    DataSize,
     /// A probability of loss, or one for each direction.
     Loss,
     /// The probability of loss in one direction, or a model of it.
@@ -229,6 +231,7 @@ impl FieldKind {
             FieldKind::Rates => "a list of rising rates, such as [\"128 kbit/s\", \"256 kbit/s\"]",
             FieldKind::Factor => "a number above 1",
             FieldKind::Size => "a size above zero, such as \"1000 bytes\"",
+            FieldKind::DataSize => "a size above zero, such as \"700 MB\" or \"2 GB\"",
             FieldKind::Loss => "a number from 0 to below 1, or { forward = 0.01, backward = 0.0 }",
             FieldKind::DirectionLoss => {
                 "a number from 0 to below 1, or a model such as { model = \"periodic\", period = 100 }"

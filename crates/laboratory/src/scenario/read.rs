@@ -8,6 +8,7 @@ mod edges;
 mod flows;
 mod groups;
 mod layers;
+mod objects;
 mod options;
 mod probes;
 mod queues;

@@ -95,6 +95,7 @@ const NUMBER: &str = "[0-9][0-9_]*(\\.[0-9]+)?([eE][+-]?[0-9]+)?";
 const TIME_UNITS: &str = "ns|us|µs|ms|s|min|h";
 const RATE_UNITS: &str = "bit/s|kbit/s|Mbit/s|Gbit/s";
 const SIZE_UNITS: &str = "bytes|byte|B|kB|MB";
+const DATA_UNITS: &str = "bytes|byte|B|kB|MB|GB|TB";
 
 /// Text that is a number and a unit.
 fn quantity(units: &str) -> Value {
@@ -121,6 +122,7 @@ fn kind(kind: &FieldKind, names: &Names<'_>) -> Value {
         FieldKind::Rates => json!({"type": "array", "items": rate(), "minItems": 1}),
         FieldKind::Factor => json!({"type": "number", "exclusiveMinimum": 1}),
         FieldKind::Size => quantity(SIZE_UNITS),
+        FieldKind::DataSize => quantity(DATA_UNITS),
         FieldKind::Probability => json!({"type": "number", "minimum": 0, "exclusiveMaximum": 1}),
         FieldKind::Chance => json!({"type": "number", "minimum": 0, "maximum": 1}),
         FieldKind::Share => json!({"type": "number", "exclusiveMinimum": 0, "maximum": 1}),

@@ -177,6 +177,20 @@ pub const SESSION: TableSpec = TableSpec {
              of a reliable protocol reports their delivery as one transfer.",
         ),
         field(
+            "object",
+            FieldKind::DataSize,
+            Absent::Means("data without end"),
+            "An object that the session distributes, such as a file of this length: receivers report when they have \
+             it. See `docs/objects.md`.",
+        ),
+        field(
+            "leave_when_complete",
+            FieldKind::Flag,
+            Absent::Default("true"),
+            "Whether a receiver leaves as soon as it has the object. Receivers of a reliable protocol stay until the \
+             protocol ends the session, since others may need them.",
+        ),
+        field(
             "routers",
             FieldKind::Table(&ROUTERS),
             Absent::Means("all, without failures"),
