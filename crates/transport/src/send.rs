@@ -204,8 +204,8 @@ fn description(options: &SendOptions, source: Ipv4Addr) -> Result<Session, Error
 }
 
 /// The size of symbols: the rest of a packet after the longest header, so that no packet exceeds the
-/// session's packet size.
-fn symbol_size(packet: Size) -> u16 {
+/// session's packet size. [`Oti::plan`](crate::object::Oti::plan) rounds it down.
+pub fn symbol_size(packet: Size) -> u16 {
     let header = MAX_HEADER - LONG_CCI - TABLE_EXTENSIONS;
     let headers = IP_UDP_BYTES + header as u32 + PayloadId::BYTES as u32;
     packet.as_bytes().saturating_sub(headers) as u16

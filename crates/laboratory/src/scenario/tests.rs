@@ -6,6 +6,7 @@ mod edges;
 mod errors;
 mod generated;
 mod links;
+mod objects;
 mod overrides;
 mod queues;
 mod reading;

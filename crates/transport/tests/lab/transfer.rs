@@ -89,24 +89,56 @@ pub(crate) fn transfer(
     last_s: usize,
     within: Duration,
 ) -> Vec<Finished> {
-    let temp = TempDir::new(name);
-    let data: Vec<u8> = (0..length as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 9) as u8).collect();
-    let file = temp.0.join("file");
-    fs::write(&file, &data).unwrap();
+    let sending = Sending::start(lab, name, length, layers);
+    let Sending { temp, data, .. } = &sending;
     let until = Instant::now() + within;
-    let source = lab.start("source", &format!("send {} {layers}", file.display()), &temp.0.join("send.log"));
-    let receivers: Vec<_> =
-        (0..3).map(|number| receiver(lab, &temp, number, &format!("r{number}"))).collect();
+    let receivers = sending.three(lab);
     // A receiver that is killed and restarted later in the same directory.
-    let mut killed = receiver(lab, &temp, 2, "again");
+    let mut killed = receiver(lab, temp, 2, "again");
     thread::sleep(late);
     killed.child.kill().unwrap();
     killed.child.wait().unwrap();
     assert!(killed.into.join("file.partial").exists(), "{}", fs::read_to_string(&killed.log).unwrap());
-    let again = receiver(lab, &temp, 2, "again");
-    let late = receiver(lab, &temp, 1, "late");
+    let again = receiver(lab, temp, 2, "again");
+    let late = receiver(lab, temp, 1, "late");
     let all = receivers.into_iter().chain([again, late]);
-    let finished = all.map(|one| one.finish(&data, until, last_s)).collect();
-    drop(source);
-    finished
+    all.map(|one| one.finish(data, until, last_s)).collect()
+}
+
+/// Sends `length` bytes to three receivers that start together, and to no others. Returns what each needed.
+pub(crate) fn transfer_to_three(
+    lab: &Lab,
+    name: &str,
+    length: usize,
+    layers: &str,
+    last_s: usize,
+    within: Duration,
+) -> Vec<Finished> {
+    let sending = Sending::start(lab, name, length, layers);
+    let until = Instant::now() + within;
+    sending.three(lab).into_iter().map(|one| one.finish(&sending.data, until, last_s)).collect()
+}
+
+/// A source that sends until this is dropped.
+struct Sending {
+    _source: Child,
+    data: Vec<u8>,
+    temp: TempDir,
+}
+
+impl Sending {
+    fn start(lab: &Lab, name: &str, length: usize, layers: &str) -> Sending {
+        let temp = TempDir::new(name);
+        let data: Vec<u8> =
+            (0..length as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 9) as u8).collect();
+        let file = temp.0.join("file");
+        fs::write(&file, &data).unwrap();
+        let role = format!("send {} {layers}", file.display());
+        let _source = lab.start("source", &role, &temp.0.join("send.log"));
+        Sending { _source, data, temp }
+    }
+
+    fn three(&self, lab: &Lab) -> Vec<Receiver> {
+        (0..3).map(|number| receiver(lab, &self.temp, number, &format!("r{number}"))).collect()
+    }
 }
