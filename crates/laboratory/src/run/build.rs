@@ -220,7 +220,7 @@ fn add_session<F: Family>(
         start,
         stop: plan.stop,
         receivers,
-        packets: if is_reliable { object } else { plan.packets.map(u64::from) },
+        packets: object.filter(|_| is_reliable).or(plan.packets.map(u64::from)),
         routers,
     };
     let ids = simulation.add_session(config)?;
