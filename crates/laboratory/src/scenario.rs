@@ -11,6 +11,7 @@ mod error;
 pub mod field;
 mod flow_gauges;
 mod flow_name;
+mod import;
 mod naming;
 mod nearest;
 mod overrides;
@@ -23,12 +24,15 @@ pub mod reference;
 mod renamed;
 pub mod schema;
 pub mod tables;
+mod templates;
 #[cfg(test)]
 #[allow(unreachable_pub)]
 mod testing;
 #[cfg(test)]
 mod tests;
+mod text_file;
 mod tree;
+mod write;
 
 pub use error::{ScenarioError, ScenarioErrors};
 pub use flow_gauges::{FlowGauges, Gauge};
@@ -41,4 +45,4 @@ pub use plan::{
 };
 pub use probe::{ProbePlan, Quantity, Subject, SubjectKind};
 pub use protocols::{Catalogue, ProtocolPlan};
-pub use read::read;
+pub use read::{expand, read};

@@ -11,3 +11,5 @@ mod queues;
 mod reading;
 mod renamed;
 mod routers;
+mod templates;
+mod topologies;
