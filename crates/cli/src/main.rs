@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => compare::compare(arguments),
         Command::List(list) => list::list(list),
         Command::Check(check) => commands::check(check),
+        Command::Expand(expand) => commands::expand(expand),
         Command::Design(arguments) => design::design(arguments),
         Command::Send(send) => transfer::send(send),
         Command::Receive(receive) => transfer::receive(receive),

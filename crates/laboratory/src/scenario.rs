@@ -11,6 +11,7 @@ mod error;
 pub mod field;
 mod flow_gauges;
 mod flow_name;
+mod import;
 mod naming;
 mod nearest;
 mod object;
@@ -24,12 +25,15 @@ pub mod reference;
 mod renamed;
 pub mod schema;
 pub mod tables;
+mod templates;
 #[cfg(test)]
 #[allow(unreachable_pub)]
 mod testing;
 #[cfg(test)]
 mod tests;
+mod text_file;
 mod tree;
+mod write;
 
 pub use error::{ScenarioError, ScenarioErrors};
 pub use flow_gauges::{FlowGauges, Gauge};
@@ -43,4 +47,4 @@ pub use plan::{
 };
 pub use probe::{ProbePlan, Quantity, Subject, SubjectKind};
 pub use protocols::{Catalogue, ProtocolPlan};
-pub use read::read;
+pub use read::{expand, read};

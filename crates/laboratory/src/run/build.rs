@@ -332,11 +332,12 @@ fn flow_info(scenario: &Scenario, flow: scenario::FlowName) -> FlowInfo {
     }
 }
 
-/// A digest of the scenario's text and of the traces and rates in files that it names, so that
+/// A digest of the scenario's text and of the rows, traces and rates in files that it names, so that
 /// runs can be distinguished in merged files.
 pub(super) fn hash(text: &str, scenario: &Scenario) -> String {
     use sha2::{Digest, Sha256};
     let mut digest = Sha256::new_with_prefix(text.as_bytes());
+    scenario.files.iter().for_each(|file| digest.update(file.as_bytes()));
     for variation in
         scenario.links.iter().flat_map(|link| [&link.forward.variation, &link.backward.variation])
     {

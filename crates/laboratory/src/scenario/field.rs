@@ -126,6 +126,10 @@ pub enum FieldKind {
     TableList(&'static TableSpec),
     /// An option of what the table describes, as its choices declare it; at least one does.
     Option(&'static [OptionOf]),
+    /// The variables of a template.
+    Each,
+    /// Tables under names, with variables.
+    Templates,
     /// A table.
     Table(&'static TableSpec),
     /// Tables under names.
@@ -253,6 +257,8 @@ impl FieldKind {
             FieldKind::Node => "the name of a node",
             FieldKind::Nodes => "a list of nodes, such as [\"R1\", \"R2\"]",
             FieldKind::NodeOrNodes => "a node such as \"R1\", or a list of nodes",
+            FieldKind::Each => "a table such as { site = \"01..30\", rate = [\"5 Mbit/s\", \"8 Mbit/s\"] }",
+            FieldKind::Templates => "tables under names, with `{variable}` in names and texts",
             FieldKind::Routers => "\"all\", \"none\" or a list of nodes, such as [\"A\", \"B\"]",
             FieldKind::Protocol => "the name of a protocol",
             FieldKind::Choice(names) => return format!("one of {}", quoted(names.iter().copied())),

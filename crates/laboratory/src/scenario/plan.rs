@@ -49,6 +49,8 @@ pub struct Scenario {
     pub paper: Vec<PaperValue>,
     /// What is probed while it runs.
     pub probes: Vec<ProbePlan>,
+    /// The texts of the files whose rows made tables.
+    pub files: Vec<String>,
 }
 
 /// A stretch of a run over which flows are measured.

@@ -56,8 +56,9 @@ fn table(spec: &TableSpec, names: &Names<'_>, has_defaults: bool) -> Value {
         "properties": properties,
         "additionalProperties": false,
     });
-    let required: Vec<&str> =
-        spec.fields().filter(|field| field.absent == Absent::Required).map(|field| field.key).collect();
+    // Links may come from a topology or from templates.
+    let is_required = |field: &&Field| field.absent == Absent::Required && field.key != "links";
+    let required: Vec<&str> = spec.fields().filter(is_required).map(|field| field.key).collect();
     if !has_defaults && !required.is_empty() {
         schema["required"] = json!(required);
     }
@@ -112,7 +113,7 @@ fn kind(kind: &FieldKind, names: &Names<'_>) -> Value {
     let nodes = || json!({"type": "array", "items": {"type": "string"}, "minItems": 1});
     match kind {
         FieldKind::Text => json!({"type": "string", "minLength": 1}),
-        FieldKind::Node => json!({"type": "string", "pattern": "^[A-Za-z0-9_]+$"}),
+        FieldKind::Node => json!({"type": "string", "pattern": "^[A-Za-z0-9_.-]+$"}),
         FieldKind::Seed => json!({"type": "integer", "minimum": 0}),
         FieldKind::Count(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
         FieldKind::Flag => json!({"type": "boolean"}),
@@ -176,6 +177,16 @@ fn kind(kind: &FieldKind, names: &Names<'_>) -> Value {
             json!({"type": "array", "items": outage, "minItems": 1})
         }
         FieldKind::TableList(spec) => json!({"type": "array", "items": reference(spec), "minItems": 1}),
+        FieldKind::Each => {
+            let value = json!({"type": ["string", "number", "boolean"]});
+            let values = json!({"type": "array", "items": value, "minItems": 1});
+            let range = json!({"type": "string", "pattern": "^ *[0-9]+ *[.][.] *[0-9]+ *$"});
+            json!({"type": "object", "additionalProperties": {"anyOf": [range, values]}, "minProperties": 1})
+        }
+        // Variables may stand where the tables themselves take numbers.
+        FieldKind::Templates => {
+            json!({"type": "object", "additionalProperties": {"type": ["object", "array"]}})
+        }
         FieldKind::Table(spec) => reference(spec),
         FieldKind::Tables(spec) => json!({"type": "object", "additionalProperties": reference(spec)}),
     }

@@ -12,3 +12,5 @@ mod queues;
 mod reading;
 mod renamed;
 mod routers;
+mod templates;
+mod topologies;

@@ -119,6 +119,8 @@ fn check(node: &Node, kind: &FieldKind, context: &mut Context<'_>) {
         FieldKind::Options
         | FieldKind::Windows
         | FieldKind::Groups
+        | FieldKind::Each
+        | FieldKind::Templates
         | FieldKind::Told
         | FieldKind::TableList(_)
         | FieldKind::Table(_)
