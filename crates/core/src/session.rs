@@ -5,7 +5,7 @@ use alloc::string::String;
 use core::fmt;
 
 use crate::layers::LayerTable;
-use crate::units::Size;
+use crate::units::{Rate, Size};
 
 /// The plan of a session: its layers and its packet size.
 #[derive(Clone, Debug)]
@@ -23,6 +23,12 @@ pub trait Requirements {
     /// channels or uses channels for other purposes.
     fn channels(&self, plan: &SessionPlan) -> u16 {
         plan.layers.count()
+    }
+
+    /// The most that the source sends over all channels: the rate of all layers, unless the protocol has
+    /// channels besides its layers that it always sends on.
+    fn peak_rate(&self, plan: &SessionPlan) -> Rate {
+        plan.layers.top_rate()
     }
 
     /// How many receivers a session may have; none for any number.
