@@ -57,7 +57,7 @@ fn content(length: usize) -> Vec<u8> {
     (0..length as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 11) as u8).collect()
 }
 
-/// Each test has its own group.
+/// Each test has its own groups: a session takes this one and those of its further channels after it.
 fn group(number: u8) -> SocketAddrV4 {
     SocketAddrV4::new(Ipv4Addr::new(239, 255, 78, number), 20_000 + (std::process::id() % 20_000) as u16)
 }
@@ -364,9 +364,9 @@ fn a_receiver_that_is_waited_for_and_never_comes_is_missing() {
     let temp = TempDir::new("missing");
     let data = content(200_000);
     let ends = Ends { completions: Some(2), ..Ends::default() };
-    let source = start(temp.with("file", &data), sending(41, "elm", ends));
+    let source = start(temp.with("file", &data), sending(150, "elm", ends));
     source.session();
-    get(&receiving(41, temp.directory("one"))).unwrap();
+    get(&receiving(150, temp.directory("one"))).unwrap();
     // The receiver returns after its last completion was sent, at the latest.
     let sent = source.end().unwrap();
     assert_eq!((sent.stopped, sent.completed.len(), sent.missing(&ends)), (Stopped::Interrupted, 1, Some(1)));
@@ -383,7 +383,7 @@ fn a_partial_file_is_kept_and_the_next_receiver_goes_on_with_it() {
     // Stopped by its user, by the end of the source, by its time: nothing is lost in any of these.
     let mut kept = Vec::new();
     let needed = 3_000_000u64.div_ceil(900);
-    for (place, number) in [42, 43, 44].into_iter().enumerate() {
+    for (place, number) in [154, 158, 162].into_iter().enumerate() {
         let source = start(file.clone(), sending(number, "elm", Ends::default()));
         source.session();
         let user = AtomicBool::new(false);
@@ -429,9 +429,9 @@ fn a_partial_file_is_kept_and_the_next_receiver_goes_on_with_it() {
         }
         source.end().unwrap();
     }
-    let source = start(file, sending(45, "elm", Ends::default()));
+    let source = start(file, sending(166, "elm", Ends::default()));
     source.session();
-    let (path, report) = get(&receiving(45, into.clone())).unwrap();
+    let (path, report) = get(&receiving(166, into.clone())).unwrap();
     assert_eq!(fs::read(path).unwrap(), data);
     let left = report.symbols.0 - kept.last().unwrap();
     assert!(report.assembly.useful < left + 200, "{kept:?}, {report:?}");
@@ -447,7 +447,7 @@ fn a_partial_file_of_other_content_is_replaced_with_a_word() {
     let temp = TempDir::new("other");
     let into = temp.directory("into");
     fs::write(into.join("file.partial"), b"something else").unwrap();
-    let source = start(temp.with("file", &content(100_000)), sending(46, "elm", Ends::default()));
+    let source = start(temp.with("file", &content(100_000)), sending(170, "elm", Ends::default()));
     source.session();
     let mut notices = Vec::new();
     let mut say = |event: &ReceiveEvent<'_>| {
@@ -455,7 +455,7 @@ fn a_partial_file_of_other_content_is_replaced_with_a_word() {
             notices.push((*notice).clone());
         }
     };
-    let (path, _) = receive(&receiving(46, into.clone()), &AtomicBool::new(false), &mut say).unwrap();
+    let (path, _) = receive(&receiving(170, into.clone()), &AtomicBool::new(false), &mut say).unwrap();
     assert_eq!(fs::read(path).unwrap(), content(100_000));
     assert_eq!(notices, [Notice::PartialReplaced { path: into.join("file.partial") }]);
     source.end().unwrap();
@@ -469,12 +469,15 @@ fn a_second_receiver_of_tfrc_is_turned_away() {
     }
     let temp = TempDir::new("one");
     let data = content(6_000_000);
-    let source = start(temp.with("file", &data), sending(47, "tfrc", Ends::default()));
+    let mut sending = sending(174, "tfrc", Ends::default());
+    // It announces itself.
+    sending.protocol.deploy();
+    let source = start(temp.with("file", &data), sending);
     let known = Known::Session(Box::new(source.session()));
     let options = |name: &str| {
         let known = known.clone();
         let patience = Duration::from_secs(20);
-        ReceiveOptions { known, patience, ..receiving(47, temp.directory(name)) }
+        ReceiveOptions { known, patience, ..receiving(174, temp.directory(name)) }
     };
     let first = options("first");
     let flag = Arc::new(AtomicBool::new(false));
@@ -514,9 +517,11 @@ fn two_senders_of_one_group_are_noticed_by_both_and_by_receivers() {
         return;
     }
     let temp = TempDir::new("senders");
-    let one = start(temp.with("one", &content(20_000_000)), sending(48, "elm", Ends::default()));
+    let one = start(temp.with("one", &content(20_000_000)), sending(178, "elm", Ends::default()));
     one.session();
-    let two = start(temp.with("two", &content(20_000_000)), sending(48, "elm", Ends::default()));
+    // Another seed, so that it has another number.
+    let other = SendOptions { seed: Some(1), ..sending(178, "elm", Ends::default()) };
+    let two = start(temp.with("two", &content(20_000_000)), other);
     two.session();
     let is_other = |notice: &Notice| matches!(notice, Notice::OtherSender { is_ours: true, .. });
     one.notice(is_other);
@@ -529,7 +534,7 @@ fn two_senders_of_one_group_are_noticed_by_both_and_by_receivers() {
             stop.store(true, Ordering::Relaxed);
         }
     };
-    let outcome = receive(&receiving(48, temp.directory("into")), &stop, &mut say);
+    let outcome = receive(&receiving(178, temp.directory("into")), &stop, &mut say);
     assert!(noticed, "{outcome:?}");
     one.end().unwrap();
     two.end().unwrap();
@@ -541,7 +546,7 @@ fn a_pipe_is_refused_at_once_and_hashing_can_be_stopped() {
     let temp = TempDir::new("pipe");
     let pipe = temp.0.join("pipe");
     nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    let options = sending(49, "elm", Ends::default());
+    let options = sending(182, "elm", Ends::default());
     let error = send(&pipe, &options, &AtomicBool::new(false), &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("not a plain file"), "{error}");
     let file = temp.with("file", &content(1_000_000));
