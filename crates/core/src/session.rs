@@ -30,6 +30,12 @@ pub trait Requirements {
         None
     }
 
+    /// Whether receivers deliver all data in order ([`Action::Deliver`](crate::contract::Action::Deliver)), and the
+    /// source repairs what they miss.
+    fn is_reliable(&self) -> bool {
+        false
+    }
+
     /// Whether routers take part: endpoints of the protocol at nodes of the tree, and a source that
     /// distinguishes its child links.
     fn has_routers(&self) -> bool {

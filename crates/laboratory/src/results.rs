@@ -10,9 +10,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) mod columns;
+pub mod directory;
 mod error;
 mod experiment;
 pub(crate) mod files;
+mod finding;
 pub(crate) mod json;
 pub mod movement;
 pub mod paper;
@@ -30,6 +32,7 @@ pub(crate) mod text;
 pub use error::ResultsError;
 pub use experiment::{Experiment, FlowInfo, GroupInfo, LinkInfo, ProbeInfo, Role};
 pub(crate) use files::partial_name;
+pub use finding::Finding;
 pub use replication::{
     EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, Replication, Series, WindowMeasures,
 };

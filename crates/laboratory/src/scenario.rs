@@ -11,9 +11,11 @@ mod error;
 pub mod field;
 mod flow_gauges;
 mod flow_name;
+mod lines;
 mod naming;
 mod nearest;
 mod overrides;
+mod places;
 mod plan;
 mod probe;
 mod problems;
@@ -28,12 +30,14 @@ pub mod tables;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod text_file;
 mod tree;
 
 pub use error::{ScenarioError, ScenarioErrors};
 pub use flow_gauges::{FlowGauges, Gauge};
 pub use flow_name::FlowName;
 pub use nearest::nearest;
+pub use places::Places;
 pub use plan::{
     DeliveryTrace, DemandPlan, Distribution, Draw, FlowEnd, FlowPlan, GroupPlan, LinkChange, LinkDirection,
     LinkPlan, LinkVariation, LossModel, LossPlace, Outage, QueueLimit, QueuePlan, Scenario, SessionPlan,

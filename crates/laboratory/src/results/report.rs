@@ -2,6 +2,7 @@
 
 pub(crate) mod canvas;
 mod dots;
+mod findings;
 pub(crate) mod palette;
 mod probes;
 mod strands;
@@ -75,6 +76,7 @@ impl Page<'_> {
         let tables = Tables { experiment: self.experiment, summary: self.summary, palette: self.palette };
         let body = html! {
             (self.head())
+            (findings::section(&self.experiment.findings))
             (self.headline())
             (self.fairness()?)
             (self.throughput()?)

@@ -1,6 +1,7 @@
 //! Collects what is wrong with a scenario and turns it into errors with line and column.
 
 use super::error::{ScenarioError, ScenarioErrors};
+use super::lines::LineStarts;
 use super::tree::{At, Node};
 
 /// Something wrong, and where.
@@ -37,6 +38,9 @@ impl Problem {
     }
 }
 
+/// From so many on, names are not compared with all others any more.
+const MANY: usize = 1000;
+
 /// The sources of a scenario, and all that is wrong with them.
 #[derive(Debug)]
 pub(super) struct Problems {
@@ -66,6 +70,11 @@ impl Problems {
         self.found.truncate(count);
     }
 
+    /// Whether there are so many that looking for what was meant would take too long.
+    pub(super) fn are_many(&self) -> bool {
+        self.found.len() >= MANY
+    }
+
     /// Whether there is none.
     pub(super) fn is_empty(&self) -> bool {
         self.found.is_empty()
@@ -93,10 +102,11 @@ impl Problems {
         self.found.sort();
         // What stands in a table of defaults is read once for each entry that uses it.
         self.found.dedup();
-        ScenarioErrors(self.found.iter().map(|problem| self.locate(problem)).collect())
+        let lines: Vec<LineStarts> = self.sources.iter().map(|(_, text)| LineStarts::of(text)).collect();
+        ScenarioErrors(self.found.iter().map(|problem| self.locate(problem, &lines)).collect())
     }
 
-    fn locate(&self, problem: &Problem) -> ScenarioError {
+    fn locate(&self, problem: &Problem, lines: &[LineStarts]) -> ScenarioError {
         let at = problem.at;
         let text = self.text(at.source);
         let mut start = at.start.min(text.len());
@@ -104,13 +114,14 @@ impl Problems {
             start -= 1;
         }
         let (before, after) = text.split_at(start);
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = lines.get(at.source).map_or(1, |lines| lines.line(start));
+        let line_start = lines.get(at.source).map_or(0, |lines| lines.start(line));
         let rest = after.find('\n').map_or(after, |newline| &after[..newline]);
         let meant = rest.get(..at.end.saturating_sub(start)).unwrap_or(rest);
         ScenarioError {
             origin: self.sources.get(at.source).map_or(String::new(), |(name, _)| name.clone()),
             source: at.source,
-            line: before.matches('\n').count() + 1,
+            line,
             column: before[line_start..].chars().count() + 1,
             path: problem.path.clone(),
             value: problem.has_value.then(|| self.excerpt(at)),

@@ -8,6 +8,7 @@ mod edges;
 mod flows;
 mod groups;
 mod layers;
+mod limits;
 mod options;
 mod probes;
 mod queues;
@@ -73,11 +74,13 @@ pub fn read(
 fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
     let table = TableReader::open(root, &SCENARIO, context)?;
     let duration: Option<Duration> = table.get("duration", context);
+    limits::check_duration(&table, duration, context);
     let defaults = |key: &str| root.get("defaults").and_then(|defaults| defaults.get(key));
     if let Some(node) = root.get("defaults") {
         check_defaults(node, &DEFAULTS, context);
     }
     let topology = Topology::read(&table, defaults("link"), context);
+    limits::check_changes(root, duration, context);
     let timing = Timing { duration };
     let mut incomplete = Vec::new();
     let mut sessions = Vec::new();
@@ -122,6 +125,7 @@ fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
         paper: Vec::new(),
         probes: Vec::new(),
     };
+    limits::check_bins(&table, &scenario, context);
     let known = Known { flows: scenario.flow_names(), incomplete };
     check_unique(root, &scenario, context);
     let is_without = scenario.sessions.is_empty() && scenario.flows.is_empty();

@@ -106,10 +106,16 @@ impl Topology {
         let found = self.positions.get(&name.text).copied();
         // A link whose name is wrong has been reported; that its nodes are unknown follows from that.
         if found.is_none() && !self.malformed.iter().any(|link| link.contains(&name.text)) {
-            let nearest = nearest(&name.text, self.nodes.iter().map(String::as_str));
+            const MOST: usize = 40;
+            let nodes = || self.nodes.iter().map(String::as_str);
+            let nearest = if context.problems.are_many() { None } else { nearest(&name.text, nodes()) };
+            let more = if self.nodes.len() > MOST { ", ..." } else { "" };
             let allowed = match self.nodes.is_empty() {
                 true => "a node that a link mentions".to_owned(),
-                false => format!("a node that a link mentions: {}", self.nodes.join(", ")),
+                false => {
+                    let shown: Vec<&str> = nodes().take(MOST).collect();
+                    format!("a node that a link mentions: {}{more}", shown.join(", "))
+                }
             };
             let problem = Problem::of(&name.node, format!("there is no node `{}`", name.text));
             context.problems.push(problem.allowed(allowed).nearest(nearest));

@@ -1,6 +1,5 @@
 //! Reads how links change: changes, outages, traces.
 
-use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,6 +13,7 @@ use crate::scenario::field::FieldKind;
 use crate::scenario::plan::{DeliveryTrace, LinkChange, LinkVariation, Outage};
 use crate::scenario::problems::Problem;
 use crate::scenario::tables::{CHANGE, DownQueue};
+use crate::scenario::text_file::read_text;
 use crate::scenario::tree::Node;
 
 mod rates;
@@ -51,13 +51,7 @@ fn load_trace(path: &Path) -> Result<Arc<DeliveryTrace>, String> {
 
 /// The text of a file, or why there is none.
 fn load(path: &Path) -> Result<String, String> {
-    let mut text = String::new();
-    let file = std::fs::File::open(path).map_err(|reason| reason.to_string())?;
-    file.take(LARGEST_FILE + 1).read_to_string(&mut text).map_err(|reason| reason.to_string())?;
-    if text.len() as u64 > LARGEST_FILE {
-        return Err(format!("it has more than {LARGEST_FILE} bytes; cut it"));
-    }
-    Ok(text)
+    read_text(path, LARGEST_FILE).map_err(|reason| reason.to_string())
 }
 
 /// How both directions of a link change. Mistakes are reported.
