@@ -59,22 +59,17 @@ pub fn after(
     placed(queues::measured(scenario, links, replications), text)
 }
 
-/// The intervals of few replications are wide and themselves uncertain.
+/// The intervals of few replications are wide and themselves uncertain. A single one has no interval to mislead.
 fn replications(scenario: &Scenario) -> Option<Doubt> {
     /// With fewer, the 97.5 % quantile of Student's t is above 2.8, against 1.96 in the limit.
     const ENOUGH: u32 = 5;
     let count = scenario.replications;
-    let message = match count {
-        1 => "1 replication gives no interval: how much chance there is in its numbers cannot be seen"
-            .to_owned(),
-        _ => format!("{count} replications give intervals that are wide and themselves uncertain"),
-    };
-    (count < ENOUGH).then(|| Doubt {
+    (2..ENOUGH).contains(&count).then(|| Doubt {
         lint: list::FEW_REPLICATIONS,
         subject: "scenario".to_owned(),
         paths: vec!["replications".to_owned()],
-        message,
-        remedy: format!("run at least {ENOUGH} replications, with `replications` or `--replications`"),
+        message: format!("intervals of {count} replications are wide and themselves uncertain"),
+        remedy: format!("at least {ENOUGH}, with `replications` or `--replications`"),
     })
 }
 

@@ -100,7 +100,7 @@ pub const ALL: &[Lint] = &[
     Lint {
         name: FEW_REPLICATIONS,
         when: BEFORE,
-        meaning: "With fewer than five replications confidence intervals are absent, or wide and uncertain.",
+        meaning: "With two to four replications confidence intervals are wide and themselves uncertain.",
         remedy: "Run at least five replications.",
     },
     Lint {
