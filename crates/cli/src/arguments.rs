@@ -64,6 +64,16 @@ pub(crate) struct Scenario {
     /// Change a value of the scenario, such as session.elm.strategy=naive; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) overrides: Vec<String>,
+
+    /// Treat warnings about the scenario (docs/lints.md) as errors: exit with status 1 before anything runs
+    #[arg(long)]
+    pub(crate) deny_warnings: bool,
+}
+
+/// One of several names with commas between, without the spaces around it.
+#[allow(clippy::unnecessary_wraps, reason = "the type that a parser of arguments has")]
+fn trimmed(name: &str) -> Result<String, std::convert::Infallible> {
+    Ok(name.trim().to_owned())
 }
 
 #[derive(Debug, Args)]
@@ -72,15 +82,15 @@ pub(crate) struct Run {
     pub(crate) scenario: Scenario,
 
     /// Number of replications [default: from the scenario]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
     pub(crate) replications: Option<u32>,
 
     /// Seed of all random numbers [default: from the scenario]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
 
     /// Number of threads [default: one per core]
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024), allow_negative_numbers = true)]
     pub(crate) jobs: Option<u32>,
 
     /// Write summary.json, series.parquet and report.html to this directory
@@ -122,19 +132,19 @@ pub(crate) struct Sweep {
 
     /// Report these metrics from summary.json, or probe averages, instead of throughput_kbps,
     /// loss_rate, level_changes, mean_level and jain_index; may be repeated
-    #[arg(long = "metric", value_name = "NAME,...", value_delimiter = ',')]
+    #[arg(long = "metric", value_name = "NAME,...", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) metrics: Vec<String>,
 
     /// Number of replications of each combination [default: from the scenario]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
     pub(crate) replications: Option<u32>,
 
     /// Seed of all random numbers, the same for all combinations [default: from the scenario]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
 
     /// Number of threads [default: one per core]
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024), allow_negative_numbers = true)]
     pub(crate) jobs: Option<u32>,
 
     /// Write sweep.json, sweep.parquet and report.html to this directory, and the state needed to
@@ -153,7 +163,7 @@ pub(crate) struct Compare {
     pub(crate) scenario: Scenario,
 
     /// The protocols, in the order of the table; `layercast list --protocols` names them
-    #[arg(long, value_name = "A,B,...", value_delimiter = ',', required = true)]
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',', value_parser = trimmed, required = true)]
     pub(crate) protocols: Vec<String>,
 
     /// The session that runs each protocol in turn; may be repeated [default: all sessions]
@@ -168,19 +178,19 @@ pub(crate) struct Compare {
 
     /// Repeat the comparison with each of these in place of the scenario's TCP, such as
     /// tcp-reno,tcp-cubic, and print the shares in one table
-    #[arg(long, value_name = "TCP,...", value_delimiter = ',')]
+    #[arg(long, value_name = "TCP,...", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) against: Vec<String>,
 
     /// Number of replications of each protocol [default: from the scenario]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
     pub(crate) replications: Option<u32>,
 
     /// Seed of all random numbers, the same for all protocols [default: from the scenario]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
 
     /// Number of threads [default: one per core]
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024), allow_negative_numbers = true)]
     pub(crate) jobs: Option<u32>,
 
     /// Write compare.json and report.html to this directory, and each protocol's own results to DIR/PROTOCOL;

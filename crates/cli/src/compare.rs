@@ -7,11 +7,15 @@ use std::fmt::Write as _;
 use anyhow::Context;
 use layercast_laboratory::compare::against::{self, Against, Version};
 use layercast_laboratory::compare::{self, CompareError, CompareRequest, Comparison, Contender, Ran};
+use layercast_laboratory::lint;
+use layercast_laboratory::results::Finding;
+use layercast_laboratory::results::directory::Holds;
 
 use crate::arguments::Compare;
 use crate::commands::{Failure, counted, load, prepare, repeated};
 use crate::output::print;
 use crate::progress::Progress;
+use crate::warnings;
 
 /// Distinguishes wrong input by the user from other failures.
 fn failure(error: CompareError) -> Failure {
@@ -43,8 +47,9 @@ pub(crate) fn compare(arguments: &Compare) -> Result<(), Failure> {
 /// With the scenario's own TCP.
 fn against_its_own(arguments: &Compare, request: &CompareRequest) -> Result<(), Failure> {
     let contenders = compare::read(request, &Catalogue::of::<Registry>()).map_err(failure)?;
+    warn(arguments, &contenders)?;
     if let Some(directory) = &arguments.out {
-        prepare(directory)?;
+        prepare(directory, Holds::Comparison)?;
     }
     let ran = run_all(contenders, arguments, "")?;
     let Some(comparison) = Comparison::new(&ran, &command_line(arguments)) else { return Ok(()) };
@@ -67,8 +72,10 @@ fn against_each(arguments: &Compare, request: &CompareRequest) -> Result<(), Fai
     for (tcp, request) in arguments.against.iter().zip(&requests) {
         all.push((tcp, compare::read(request, &Catalogue::of::<Registry>()).map_err(failure)?));
     }
+    let found = all.iter().flat_map(|(_, contenders)| contenders).map(findings);
+    warnings::warn(&arguments.scenario, &warnings::once(found))?;
     if let Some(directory) = &arguments.out {
-        prepare(directory)?;
+        prepare(directory, Holds::Against)?;
     }
     let command = command_line(arguments);
     let mut versions = Vec::with_capacity(all.len());
@@ -77,7 +84,7 @@ fn against_each(arguments: &Compare, request: &CompareRequest) -> Result<(), Fai
         let Some(comparison) = Comparison::new(&ran, &command) else { continue };
         if let Some(directory) = &arguments.out {
             let directory = directory.join(tcp);
-            prepare(&directory)?;
+            prepare(&directory, Holds::Comparison)?;
             compare::write_all(&directory, &ran, &comparison).context("the results could not be written")?;
         }
         versions.push(Version { tcp: tcp.clone(), comparison });
@@ -88,6 +95,15 @@ fn against_each(arguments: &Compare, request: &CompareRequest) -> Result<(), Fai
     let (report, numbers) =
         against::write(directory, &against).context("the results could not be written")?;
     Ok(print(&format!("\nReport      {}\nComparison  {}\n", report.display(), numbers.display()))?)
+}
+
+/// What is doubtful about the scenarios of all protocols.
+fn warn(arguments: &Compare, contenders: &[Contender]) -> Result<(), Failure> {
+    warnings::warn(&arguments.scenario, &warnings::once(contenders.iter().map(findings)))
+}
+
+fn findings(contender: &Contender) -> Vec<Finding> {
+    lint::before(&contender.plan, &contender.text)
 }
 
 fn run_all(contenders: Vec<Contender>, arguments: &Compare, opponent: &str) -> Result<Vec<Ran>, Failure> {

@@ -21,6 +21,7 @@ mod transfer;
 #[path = "no_transfer.rs"]
 mod transfer;
 mod transfer_arguments;
+mod warnings;
 
 use std::process::ExitCode;
 

@@ -222,7 +222,7 @@ fn a_short_run_of_a_built_in_scenario_prints_every_flow_and_group() {
     let output = run(&arguments);
     let table = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    assert_eq!(text(&output.stderr), "");
+    assert!(text(&output.stderr).starts_with("warning: thesis/simulation-2:"), "{}", text(&output.stderr));
     assert!(table.contains("2 replications · seed 1 · measured over 30–40 s"), "{table}");
     for name in ["elm@R1", "rlc@R2", "tcp@R3", "R1/elm", "R3/rlc"] {
         assert!(table.lines().any(|line| line.starts_with(name)), "{name} is missing:\n{table}");
@@ -452,4 +452,111 @@ fn what_cannot_be_designed_is_reported() {
     insta::assert_snapshot!(seen(&["design", "flid", "--slot", "100 ms"]));
     insta::assert_snapshot!(seen(&["design", "flid", "--factor", "0.9"]));
     insta::assert_snapshot!(seen(&["design", "flid", "--rates", "20 kbit/s,10 kbit/s"]));
+}
+
+/// A scenario with a warning, in a file of its own.
+fn doubtful(name: &str) -> PathBuf {
+    let file = scratch(name).join("doubtful.toml");
+    let text = "name = \"doubtful\"\nduration = \"1 s\"\n[links]\nA-B = { rate = \"1 Mbit/s\", delay = \"1 ms\" }\n\
+                B-C = { rate = \"1 Mbit/s\", delay = \"1 ms\" }\n\
+                [flows]\nu = { protocol = \"udp\", from = \"A\", to = \"B\", rate = \"1 kbit/s\" }\n";
+    fs::write(&file, text).expect("the file can be written");
+    file
+}
+
+#[test]
+fn warnings_are_printed_and_can_be_denied() {
+    let file = doubtful("warnings");
+    let name = file.to_str().expect("the path is text");
+    let out = scratch("denied").join("out");
+    let out = out.to_str().expect("the path is text");
+    let warning =
+        "doubtful.toml:5: link B-C: no session and no flow uses it, nor the node C [unused]\n  = help: ";
+    let checked = run(&["check", name]);
+    assert!(text(&checked.stdout).contains(warning), "{checked:?}");
+    assert_eq!((checked.status.code(), text(&checked.stderr)), (Some(0), String::new()));
+    let commands: [&[&str]; 4] = [
+        &["check", name],
+        &["run", name, "--out", out],
+        &["sweep", name, "--vary", "series_bin=1s,2s", "--out", out],
+        &["compare", "thesis/simulation-2", "--protocols", "elm, rlc", "--replications", "2", "--out", out],
+    ];
+    for command in commands {
+        let denied = run(&[command, &["--deny-warnings"]].concat());
+        assert_eq!(denied.status.code(), Some(1), "{command:?}");
+        assert!(
+            text(&denied.stderr).contains("--deny-warnings makes an error; nothing was run"),
+            "{denied:?}"
+        );
+        assert!(!Path::new(out).exists(), "{command:?} has made its directory");
+    }
+    let ran = run(&["run", name, "--out", out]);
+    assert_eq!(text(&ran.stderr).matches("warning: ").count(), 1, "{ran:?}");
+    let report = fs::read_to_string(Path::new(out).join("report.html")).expect("there is a report");
+    assert!(report.contains("no session and no flow uses it"), "the report has the warning");
+    let swept = run(&["sweep", name, "--vary", "series_bin=1s,2s", "--out", &format!("{out}-swept")]);
+    assert_eq!(text(&swept.stderr).matches("warning: ").count(), 1, "once for all cells: {swept:?}");
+}
+
+#[test]
+fn directories_of_other_results_are_refused_and_old_files_removed() {
+    let directory = scratch("reused");
+    let path = |name: &str| directory.join(name).to_str().expect("the path is text").to_owned();
+    let (run_dir, sweep_dir) = (path("run"), path("sweep"));
+    let sweep = |out: &str| run(&["sweep", "fixed.toml", "--vary", "series_bin=1s,2s", "--out", out]);
+    let notes = run(&["run", "fixed.toml", "--out", &run_dir, "--notes", "--capture", "S-R"]);
+    assert_eq!(notes.status.code(), Some(0), "{notes:?}");
+    let files = || fs::read_dir(&run_dir).expect("it is there").count();
+    assert_eq!(files(), 5);
+    assert_eq!(run(&["run", "fixed.toml", "--out", &run_dir, "--seed", "5"]).status.code(), Some(0));
+    assert_eq!(files(), 3, "notes and capture of the old run are gone");
+    assert_eq!(sweep(&sweep_dir).status.code(), Some(0));
+    let swept = fs::read(directory.join("sweep/report.html")).expect("there is a report");
+    let refused = run(&["run", "fixed.toml", "--out", &sweep_dir]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        text(&refused.stderr).contains("holds a sweep, and the results of a run would overwrite parts of it")
+    );
+    let refused = sweep(&run_dir);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("holds the results of a run"), "{refused:?}");
+    assert!(!directory.join("run/parts").exists());
+    assert_eq!(fs::read(directory.join("sweep/report.html")).expect("it is still there"), swept);
+}
+
+#[test]
+fn a_queue_that_grows_without_end_ends_the_run() {
+    let file = scratch("grows").join("grows.toml");
+    let scenario = "name = \"grows\"\nduration = \"60 s\"\n[links]\n\
+                    A-B = { rate = \"1 Mbit/s\", delay = \"1 ms\", queue = { limit = \"unlimited\" } }\n\
+                    [flows]\nu = { protocol = \"udp\", from = \"A\", to = \"B\", rate = \"1000 Gbit/s\" }\n";
+    fs::write(&file, scenario).expect("the file can be written");
+    let output = run(&["run", file.to_str().expect("the path is text")]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), String::new()));
+    let reported = text(&output.stderr);
+    assert!(reported.contains("[unlimited-queue]"), "{reported}");
+    assert!(reported.contains("the queue of A-B has grown to 4"), "{reported}");
+    assert!(reported.contains("give the link a queue with a limit"), "{reported}");
+}
+
+#[test]
+fn errors_stand_in_the_flags_that_were_typed() {
+    let compared =
+        run(&["compare", "thesis/simulation-2", "--protocols", "rlc", "--with", "rlc.packet_size=3"]);
+    assert!(text(&compared.stderr).contains("--> --with:1:"), "{compared:?}");
+    for flag in ["--replications", "--jobs", "--seed"] {
+        let negative = text(&run(&["run", "fixed.toml", flag, "-1"]).stderr);
+        assert!(negative.contains("invalid value '-1'"), "{negative}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_pipe_is_not_a_scenario() {
+    let pipe = scratch("pipe").join("fifo.toml");
+    let made = Command::new("mkfifo").arg(&pipe).status().expect("there is mkfifo");
+    assert!(made.success());
+    let output = run(&["check", pipe.to_str().expect("the path is text")]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("not a regular file"), "{output:?}");
 }

@@ -11,9 +11,11 @@ use std::path::{Path, PathBuf};
 
 pub(crate) mod columns;
 mod completion;
+pub mod directory;
 mod error;
 mod experiment;
 pub(crate) mod files;
+mod finding;
 pub(crate) mod json;
 pub mod movement;
 pub mod paper;
@@ -31,6 +33,7 @@ pub(crate) mod text;
 pub use error::ResultsError;
 pub use experiment::{Experiment, FlowInfo, GroupInfo, LinkInfo, ProbeInfo, Role};
 pub(crate) use files::partial_name;
+pub use finding::Finding;
 pub use replication::{
     EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, ObjectMeasures, Replication, Series,
     WindowMeasures,

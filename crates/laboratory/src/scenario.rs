@@ -12,10 +12,12 @@ pub mod field;
 mod flow_gauges;
 mod flow_name;
 mod import;
+mod lines;
 mod naming;
 mod nearest;
 mod object;
 mod overrides;
+mod places;
 mod plan;
 mod probe;
 mod problems;
@@ -40,6 +42,7 @@ pub use flow_gauges::{FlowGauges, Gauge};
 pub use flow_name::FlowName;
 pub use nearest::nearest;
 pub use object::ObjectPlan;
+pub use places::Places;
 pub use plan::{
     DeliveryTrace, DemandPlan, Distribution, Draw, FlowEnd, FlowPlan, GroupPlan, LinkChange, LinkDirection,
     LinkPlan, LinkVariation, LossModel, LossPlace, Outage, QueueLimit, QueuePlan, Scenario, SessionPlan,

@@ -50,8 +50,11 @@ impl FromStr for DataSize {
         let bytes = number * per_unit;
         // 0.7 GB is not a whole number of bytes in floating point, but nearly.
         let nearest = (bytes + 0.5) as u64;
-        if bytes >= LIMIT || (bytes - nearest as f64).abs() > 1e-9 * bytes {
-            return Err(UnitError::Bytes);
+        if bytes >= LIMIT {
+            return Err(UnitError::TooLarge { most: "9000 TB" });
+        }
+        if (bytes - nearest as f64).abs() > 1e-9 * bytes {
+            return Err(UnitError::Fraction);
         }
         Ok(DataSize(nearest))
     }
@@ -75,9 +78,9 @@ mod tests {
         ] {
             assert_eq!(read(text), Ok(bytes), "{text}");
         }
-        assert_eq!(read("1.5 bytes"), Err(UnitError::Bytes), "half a byte");
+        assert_eq!(read("1.5 bytes"), Err(UnitError::Fraction), "half a byte");
         assert_eq!(read("-1 GB"), Err(UnitError::Range));
-        assert_eq!(read("1e30 TB"), Err(UnitError::Bytes));
+        assert_eq!(read("1e30 TB"), Err(UnitError::TooLarge { most: "9000 TB" }));
         assert!(matches!(read("2 GiB"), Err(UnitError::Unit { .. })));
     }
 

@@ -11,8 +11,13 @@ pub enum UnitError {
     Number,
     /// The number is negative, not finite, or too large.
     Range,
-    /// The number of bytes is too large, or not whole.
-    Bytes,
+    /// The quantity is larger than the type holds.
+    TooLarge {
+        /// The largest, in words.
+        most: &'static str,
+    },
+    /// It is a part of what can only be whole.
+    Fraction,
     /// The unit is missing or unknown.
     Unit {
         /// The units that are understood, in words.
@@ -25,7 +30,8 @@ impl fmt::Display for UnitError {
         match self {
             UnitError::Number => write!(f, "it does not start with a number"),
             UnitError::Range => write!(f, "the number must be finite and not negative"),
-            UnitError::Bytes => write!(f, "it must be a whole number of bytes, below 9000 TB"),
+            UnitError::TooLarge { most } => write!(f, "the most is {most}"),
+            UnitError::Fraction => write!(f, "there are only whole bytes"),
             UnitError::Unit { allowed } => write!(f, "the unit must be {allowed}"),
         }
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::error::CompareError;
 use crate::run;
-use crate::scenario::{self, Catalogue, Scenario};
+use crate::scenario::{self, Catalogue, Scenario, ScenarioError, ScenarioErrors};
 
 /// Session keys, in addition to options, that may differ between protocols.
 const SESSION_KEYS: [&str; 3] = ["layers", "packet_size", "ecn"];
@@ -121,10 +121,21 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn contender(&self, protocol: &str) -> Result<Contender, CompareError> {
-        let overrides = self.overrides(protocol);
+        let (overrides, flags): (Vec<String>, Vec<Option<String>>) =
+            self.overrides(protocol).into_iter().unzip();
         let request = self.request;
-        let plan = scenario::read(&request.id, &request.text, &overrides, self.catalogue)
-            .map_err(|errors| CompareError::Contender { protocol: protocol.to_owned(), errors })?;
+        let in_flag = |error: ScenarioError| {
+            let flag = error.source.checked_sub(1).and_then(|at| flags.get(at)?.as_deref());
+            match flag {
+                Some(flag) => error.in_flag("--with", flag),
+                None => error,
+            }
+        };
+        let placed = |errors: ScenarioErrors| ScenarioErrors(errors.0.into_iter().map(in_flag).collect());
+        let plan =
+            scenario::read(&request.id, &request.text, &overrides, self.catalogue).map_err(|errors| {
+                CompareError::Contender { protocol: protocol.to_owned(), errors: placed(errors) }
+            })?;
         let mut command = format!("layercast run {}", request.id);
         for set in &overrides {
             let _ = write!(command, " --set '{set}'");
@@ -140,20 +151,22 @@ impl Reader<'_> {
     }
 
     /// The overrides that select this protocol. Options in the file belong to its own protocol; other
-    /// protocols start with their defaults.
-    fn overrides(&self, protocol: &str) -> Vec<String> {
+    /// protocols start with their defaults. Each comes with the `--with` that it stands for, if it does.
+    fn overrides(&self, protocol: &str) -> Vec<(String, Option<String>)> {
         let mut all = Vec::new();
         let compared = self.base.sessions.iter().filter(|session| self.sessions.contains(&session.name));
         for session in compared {
             let name = &session.name;
             if session.protocol.name() != protocol {
-                all.push(format!("session.{name}.protocol={protocol}"));
-                all.push(format!("session.{name}.options={{}}"));
+                all.push((format!("session.{name}.protocol={protocol}"), None));
+                all.push((format!("session.{name}.options={{}}"), None));
             }
             let own = self.with.iter().filter(|(owner, _)| *owner == protocol);
-            all.extend(own.map(|(_, set)| format!("session.{name}.{}{set}", table_of(set))));
+            all.extend(own.map(|(owner, set)| {
+                (format!("session.{name}.{}{set}", table_of(set)), Some(format!("{owner}.{set}")))
+            }));
         }
-        all.extend(self.common.iter().cloned());
+        all.extend(self.common.iter().map(|set| (set.clone(), None)));
         all
     }
 }

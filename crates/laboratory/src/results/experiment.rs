@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::finding::Finding;
 use super::reported::PaperValue;
 
 /// An experiment as the results need to know it. The runner fills it from the scenario.
@@ -39,6 +40,8 @@ pub struct Experiment {
     pub paper: Vec<PaperValue>,
     /// The probes.
     pub probes: Vec<ProbeInfo>,
+    /// What makes the results doubtful.
+    pub findings: Vec<Finding>,
 }
 
 /// One flow: one receiver's reception of a session, or one unicast connection.

@@ -3,6 +3,7 @@
 pub(crate) mod canvas;
 mod completion;
 mod dots;
+mod findings;
 pub(crate) mod palette;
 mod probes;
 mod strands;
@@ -76,6 +77,7 @@ impl Page<'_> {
         let tables = Tables { experiment: self.experiment, summary: self.summary, palette: self.palette };
         let body = html! {
             (self.head())
+            (findings::section(&self.experiment.findings))
             (self.headline())
             (self.fairness()?)
             (self.throughput()?)

@@ -2,7 +2,7 @@
 
 mod routers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use layercast_core::family::{AnyProtocol as _, Family};
 use layercast_core::session::SessionPlan as Session;
@@ -269,9 +269,14 @@ fn probe_info(scenario: &Scenario, plan: &ProbePlan) -> ProbeInfo {
 
 /// The description of the scenario for the results.
 pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experiment {
+    // The flows of a table that is not a session are named after the table.
+    let making = scenario.flows.iter().filter(|plan| plan.has_transfers()).flat_map(|plan| &plan.to);
+    let transfers: BTreeSet<&str> = making.map(|place| place.flow.as_str()).collect();
     let flows: Vec<FlowInfo> =
-        scenario.flow_names().into_iter().map(|flow| flow_info(scenario, flow)).collect();
-    let index = |name: &String| flows.iter().position(|flow| &flow.name == name);
+        scenario.flow_names().into_iter().map(|flow| flow_info(scenario, &transfers, flow)).collect();
+    let indices: BTreeMap<&str, usize> =
+        flows.iter().enumerate().map(|(index, flow)| (flow.name.as_str(), index)).collect();
+    let index = |name: &String| indices.get(name.as_str()).copied();
     let groups = scenario
         .groups
         .iter()
@@ -307,20 +312,20 @@ pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experimen
         links,
         paper: scenario.paper.clone(),
         probes: scenario.probes.iter().map(|plan| probe_info(scenario, plan)).collect(),
+        findings: Vec::new(),
         flows,
     }
 }
 
-fn flow_info(scenario: &Scenario, flow: scenario::FlowName) -> FlowInfo {
+/// `transfers` are the names of the unicast flows that make some.
+fn flow_info(scenario: &Scenario, transfers: &BTreeSet<&str>, flow: scenario::FlowName) -> FlowInfo {
     let session = scenario.sessions.iter().find(|session| Some(&session.name) == flow.session.as_ref());
     let kbps = |session: &SessionPlan| {
         let table = &session.layers;
         table.layers().map(|layer| table.cumulative(layer).as_kbps()).collect()
     };
-    // The flows of a table that is not a session are named after the table.
-    let plan = scenario.flows.iter().find(|plan| plan.to.iter().any(|place| place.flow == flow.name));
     FlowInfo {
-        has_transfers: plan.is_some_and(FlowPlan::has_transfers)
+        has_transfers: transfers.contains(flow.name.as_str())
             || session.is_some_and(|session| session.packets.is_some()),
         has_object: session.is_some_and(|session| session.object.is_some()),
         name: flow.name,

@@ -4,7 +4,9 @@ use layercast_core::family::Family;
 use layercast_core::units::Time;
 use layercast_simulator::{FlowCounters, LinkCounters, Memberships, ObjectProgress, Simulation};
 
+use super::RunError;
 use super::build::{World, WorldFlow, WorldFlowId};
+use super::growth::Growth;
 use super::levels;
 use super::loss_events::LossEvents;
 use super::movement::FairLevels;
@@ -12,8 +14,8 @@ use super::observe::Observer;
 use super::probe::Probes;
 use super::values::{counters, kbps_or_nan};
 use crate::results::{
-    EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, ObjectMeasures, Replication, ResultsError,
-    Series, WindowMeasures,
+    EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, ObjectMeasures, Replication, Series,
+    WindowMeasures,
 };
 use crate::scenario::{Scenario, Window};
 
@@ -64,7 +66,7 @@ pub(super) fn measure<F: Family>(
     world: &mut World<F>,
     observer: &mut Observer,
     step: &dyn Fn(),
-) -> Result<Replication, ResultsError> {
+) -> Result<Replication, RunError> {
     let bins = bin_ends(scenario);
     let edges = || scenario.windows.iter().flat_map(|window| [window.start, window.end]);
     let mut stops: Vec<Time> = bins.iter().copied().chain(edges()).collect();
@@ -76,13 +78,14 @@ pub(super) fn measure<F: Family>(
     let mut received_before = vec![0; world.flows.len()];
     let (mut next_bin, mut bin_start) = (0, Time::ZERO);
     let mut probes = Probes::new(scenario);
+    let mut growth = Growth::new(scenario);
     let mut losses = LossEvents::start(world);
     for stop in stops {
         while let Some(look) = probes.next().filter(|&look| look <= stop) {
-            world.simulation.run_until(look);
+            growth.run_until(world, look)?;
             probes.look(world, look);
         }
-        world.simulation.run_until(stop);
+        growth.run_until(world, stop)?;
         observer.collect(world)?;
         losses.collect(world);
         if edges().any(|edge| edge == stop) {

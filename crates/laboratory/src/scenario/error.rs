@@ -6,6 +6,9 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioErrors(pub Vec<ScenarioError>);
 
+/// So many errors are shown; the others are counted.
+const MOST_SHOWN: usize = 20;
+
 /// One error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
@@ -33,6 +36,22 @@ pub struct ScenarioError {
     pub source_line: String,
     /// How many characters of that line are meant; at least one.
     pub width: usize,
+}
+
+impl ScenarioError {
+    /// The error of an override, placed in the command-line flag that it was made from: at the wrong text, if the
+    /// flag has it, else at the whole flag.
+    #[must_use]
+    pub fn in_flag(self, name: &str, flag: &str) -> ScenarioError {
+        let wrong = self.source_line.chars().skip(self.column - 1).take(self.width).collect::<String>();
+        let wrong = wrong.trim_matches('"');
+        let at = flag.rfind(wrong).filter(|_| !wrong.is_empty());
+        let column = at.map_or(1, |at| flag[..at].chars().count() + 1);
+        let width = at.map_or(flag, |_| wrong).chars().count().max(1);
+        let (origin, source_line) = (name.to_owned(), flag.to_owned());
+        // The path is that of a table that the flag stands for.
+        ScenarioError { origin, source_line, line: 1, column, width, path: String::new(), ..self }
+    }
 }
 
 impl fmt::Display for ScenarioError {
@@ -65,8 +84,11 @@ impl fmt::Display for ScenarioError {
 
 impl fmt::Display for ScenarioErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for error in &self.0 {
+        for error in self.0.iter().take(MOST_SHOWN) {
             writeln!(f, "{error}")?;
+        }
+        if let Some(more) = self.0.len().checked_sub(MOST_SHOWN).filter(|more| *more > 0) {
+            writeln!(f, "... and {more} more\n")?;
         }
         match self.0.len() {
             1 => write!(f, "1 error"),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::error::{ScenarioError, ScenarioErrors};
+use super::lines::LineStarts;
 use super::tree::{At, Node};
 
 /// Something wrong, and where.
@@ -39,6 +40,9 @@ impl Problem {
     }
 }
 
+/// From so many on, names are not compared with all others any more.
+const MANY: usize = 1000;
+
 /// The sources of a scenario, and all that is wrong with them.
 #[derive(Debug)]
 pub(super) struct Problems {
@@ -68,6 +72,11 @@ impl Problems {
     /// Forgets all but the first so many.
     pub(super) fn truncate(&mut self, count: usize) {
         self.found.truncate(count);
+    }
+
+    /// Whether there are so many that looking for what was meant would take too long.
+    pub(super) fn are_many(&self) -> bool {
+        self.found.len() >= MANY
     }
 
     /// Whether there is none.
@@ -102,10 +111,11 @@ impl Problems {
         self.found.sort();
         // What stands in a table of defaults is read once for each entry that uses it.
         self.found.dedup();
+        let lines: Vec<LineStarts> = self.sources.iter().map(|(_, text)| LineStarts::of(text)).collect();
         let mut errors: Vec<ScenarioError> = Vec::new();
         let mut same = BTreeMap::new();
         for problem in &self.found {
-            let mut error = self.locate(problem);
+            let mut error = self.locate(problem, &lines);
             // A mistake in a template is one mistake, however many rows it has.
             if let Some(label) = problem.at.row.checked_sub(1).and_then(|row| self.rows.get(row as usize)) {
                 error.row = Some(label.clone());
@@ -126,7 +136,7 @@ impl Problems {
         ScenarioErrors(errors)
     }
 
-    fn locate(&self, problem: &Problem) -> ScenarioError {
+    fn locate(&self, problem: &Problem, lines: &[LineStarts]) -> ScenarioError {
         let at = problem.at;
         let text = self.text(at.source);
         let mut start = at.start.min(text.len());
@@ -134,13 +144,14 @@ impl Problems {
             start -= 1;
         }
         let (before, after) = text.split_at(start);
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = lines.get(at.source).map_or(1, |lines| lines.line(start));
+        let line_start = lines.get(at.source).map_or(0, |lines| lines.start(line));
         let rest = after.find('\n').map_or(after, |newline| &after[..newline]);
         let meant = rest.get(..at.end.saturating_sub(start)).unwrap_or(rest);
         ScenarioError {
             origin: self.sources.get(at.source).map_or(String::new(), |(name, _)| name.clone()),
             source: at.source,
-            line: before.matches('\n').count() + 1,
+            line,
             column: before[line_start..].chars().count() + 1,
             path: problem.path.clone(),
             value: problem.has_value.then(|| self.excerpt(at)),

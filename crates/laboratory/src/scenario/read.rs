@@ -8,6 +8,7 @@ mod edges;
 mod flows;
 mod groups;
 mod layers;
+mod limits;
 mod objects;
 mod options;
 mod probes;
@@ -112,11 +113,13 @@ fn prepare<'c>(
 fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
     let table = TableReader::open(root, &SCENARIO, context)?;
     let duration: Option<Duration> = table.get("duration", context);
+    limits::check_duration(&table, duration, context);
     let defaults = |key: &str| root.get("defaults").and_then(|defaults| defaults.get(key));
     if let Some(node) = root.get("defaults") {
         check_defaults(node, &DEFAULTS, context);
     }
     let topology = Topology::read(&table, defaults("link"), context);
+    limits::check_changes(root, duration, context);
     let timing = Timing { duration };
     let mut incomplete = Vec::new();
     let mut sessions = Vec::new();
@@ -162,6 +165,7 @@ fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
         probes: Vec::new(),
         files: std::mem::take(&mut context.files),
     };
+    limits::check_bins(&table, &scenario, context);
     let known = Known { flows: scenario.flow_names(), incomplete };
     check_unique(root, &scenario, context);
     let is_without = scenario.sessions.is_empty() && scenario.flows.is_empty();

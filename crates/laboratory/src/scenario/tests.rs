@@ -5,6 +5,7 @@ mod demand;
 mod edges;
 mod errors;
 mod generated;
+mod limits;
 mod links;
 mod objects;
 mod overrides;

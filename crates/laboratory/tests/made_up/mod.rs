@@ -82,6 +82,7 @@ pub(crate) fn experiment(crowded: bool) -> Experiment {
         windows_s: vec![[30.0, 300.0], [10.0, 300.0]],
         series_bin_s: 1.0,
         probes: Vec::new(),
+        findings: Vec::new(),
         flows,
         groups,
         links: ["G1-G2", "G1-G3", "G2-R1"].iter().map(|name| LinkInfo { name: (*name).to_owned(), rate_kbps: 100_000.0 }).collect(),

@@ -79,6 +79,21 @@ impl QueueConfig {
         !matches!(self, QueueConfig::DropTail(DropTailConfig { limit: QueueLimit::Unlimited, .. }))
     }
 
+    /// How much it holds; none where that follows from the link.
+    #[must_use]
+    pub fn limit(&self) -> Option<QueueLimit> {
+        match self {
+            QueueConfig::DropTail(config) => Some(config.limit),
+            QueueConfig::Red(config) => config.limit,
+            QueueConfig::CoDel(config) => Some(config.limit),
+            QueueConfig::Rem(config) => Some(config.limit),
+            QueueConfig::Pie(config) => Some(config.limit),
+            QueueConfig::FqCoDel(config) => Some(config.limit),
+            QueueConfig::DualPi2(config) => config.limit,
+            QueueConfig::Fair(config) => Some(config.limit),
+        }
+    }
+
     /// What can be set on it, with its own values as the defaults. A profile stands first, since it sets
     /// all others.
     #[must_use]

@@ -7,6 +7,7 @@ use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use super::context::Context;
 use super::defaults::merge;
 use super::demand::{read_demand, read_udp};
+use super::limits;
 use super::options::set_options;
 use super::table::TableReader;
 use super::topology::Topology;
@@ -100,6 +101,8 @@ pub(super) fn read(
     let to = place(&entry.key, to.unwrap_or_default(), count, from, topology, context);
     let start = read_start(&table, "start", timing, context);
     let traffic = read_traffic(&table, &entry.node, context);
+    limits::check_starts(&table, traffic.as_ref(), timing.duration, context);
+    limits::check_packet_size(&table, !matches!(traffic, Some(Traffic::Udp { .. })), context);
     Some(FlowPlan {
         name: entry.key.clone(),
         from: from.unwrap_or_default(),

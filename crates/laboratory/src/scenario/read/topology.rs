@@ -113,7 +113,8 @@ impl Topology {
         let found = self.positions.get(&name.text).copied();
         // A link whose name is wrong has been reported; that its nodes are unknown follows from that.
         if found.is_none() && !self.malformed.iter().any(|link| link.contains(&name.text)) {
-            let nearest = nearest(&name.text, self.nodes.iter().map(String::as_str));
+            let nodes = || self.nodes.iter().map(String::as_str);
+            let nearest = if context.problems.are_many() { None } else { nearest(&name.text, nodes()) };
             let problem = Problem::of(&name.node, format!("there is no node `{}`", name.text));
             context.problems.push(problem.allowed(self.known_nodes()).nearest(nearest));
         }
