@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let observation = observe::observation(arguments, &plan).map_err(Failure::Input)?;
     warnings::warn(&arguments.scenario, &lint::before(&plan, &text))?;
     if let Some(directory) = &arguments.out {
-        prepare(directory, Holds::Run)?;
+        prepare_for(Holds::Run, directory)?;
         directory::remove_extras(directory)
             .with_context(|| format!("an older file in {} cannot be removed", directory.display()))?;
     }
@@ -108,10 +108,14 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     }
 }
 
-/// Checks that results can be written to the directory, and that it holds none of another command. A long run
-/// should not start if they cannot.
-pub(crate) fn prepare(directory: &Path, wanted: Holds) -> Result<(), Failure> {
+/// Checks that results can be written to the directory, and that it holds none of another command.
+pub(crate) fn prepare_for(wanted: Holds, directory: &Path) -> Result<(), Failure> {
     directory::check(directory, wanted).map_err(|error| Failure::Input(error.to_string()))?;
+    prepare(directory)
+}
+
+/// Checks that results can be written to the directory. A long run should not start if they cannot.
+pub(crate) fn prepare(directory: &Path) -> Result<(), Failure> {
     let probe = directory.join(".layercast-probe");
     std::fs::create_dir_all(directory)
         .and_then(|()| std::fs::write(&probe, ""))

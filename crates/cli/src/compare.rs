@@ -12,7 +12,7 @@ use layercast_laboratory::results::Finding;
 use layercast_laboratory::results::directory::Holds;
 
 use crate::arguments::Compare;
-use crate::commands::{Failure, counted, load, prepare, repeated};
+use crate::commands::{Failure, counted, load, prepare_for, repeated};
 use crate::output::print;
 use crate::progress::Progress;
 use crate::warnings;
@@ -49,7 +49,7 @@ fn against_its_own(arguments: &Compare, request: &CompareRequest) -> Result<(), 
     let contenders = compare::read(request, &Catalogue::of::<Registry>()).map_err(failure)?;
     warn(arguments, &contenders)?;
     if let Some(directory) = &arguments.out {
-        prepare(directory, Holds::Comparison)?;
+        prepare_for(Holds::Comparison, directory)?;
     }
     let ran = run_all(contenders, arguments, "")?;
     let Some(comparison) = Comparison::new(&ran, &command_line(arguments)) else { return Ok(()) };
@@ -75,7 +75,7 @@ fn against_each(arguments: &Compare, request: &CompareRequest) -> Result<(), Fai
     let found = all.iter().flat_map(|(_, contenders)| contenders).map(findings);
     warnings::warn(&arguments.scenario, &warnings::once(found))?;
     if let Some(directory) = &arguments.out {
-        prepare(directory, Holds::Against)?;
+        prepare_for(Holds::Against, directory)?;
     }
     let command = command_line(arguments);
     let mut versions = Vec::with_capacity(all.len());
@@ -84,7 +84,7 @@ fn against_each(arguments: &Compare, request: &CompareRequest) -> Result<(), Fai
         let Some(comparison) = Comparison::new(&ran, &command) else { continue };
         if let Some(directory) = &arguments.out {
             let directory = directory.join(tcp);
-            prepare(&directory, Holds::Comparison)?;
+            prepare_for(Holds::Comparison, &directory)?;
             compare::write_all(&directory, &ran, &comparison).context("the results could not be written")?;
         }
         versions.push(Version { tcp: tcp.clone(), comparison });

@@ -11,7 +11,7 @@ use layercast_laboratory::sweep::{
 };
 
 use crate::arguments::Sweep;
-use crate::commands::{Failure, counted, load, prepare, repeated};
+use crate::commands::{Failure, counted, load, prepare_for, repeated};
 use crate::output::{complain, print};
 use crate::progress::Progress;
 use crate::warnings;
@@ -39,7 +39,7 @@ pub(crate) fn sweep(arguments: &Sweep) -> Result<(), Failure> {
     let grid = Grid::read::<Registry>(&request).map_err(failure)?;
     let found = grid.cells.iter().map(|cell| lint::before(&cell.plan, &grid.scenario_text));
     warnings::warn(&arguments.scenario, &warnings::once(found))?;
-    prepare(&arguments.out, Holds::Sweep)?;
+    prepare_for(Holds::Sweep, &arguments.out)?;
     let store = Store::open(&arguments.out, &grid).map_err(failure)?;
 
     let all = grid.cells.len() * grid.replications as usize;

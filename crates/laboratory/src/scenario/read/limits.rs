@@ -132,7 +132,7 @@ pub(super) fn check_changes(root: &Node, duration: Option<Duration>, context: &m
         let Value::List(items) = &changes.value else { continue };
         for node in items.iter().filter_map(|item| item.get("at")) {
             let at = node.text().and_then(|text| text.parse::<Duration>().ok());
-            if let Some(at) = at.filter(|at| *at >= duration) {
+            if let Some(at) = at.filter(|at| *at > duration) {
                 let message = format!("the change is at {at}, but the run ends at {duration}");
                 context.problems.push(Problem::of(node, message).allowed("a time before the end of the run"));
             }

@@ -71,8 +71,8 @@ fn starts_and_pauses_are_bounded() {
 #[test]
 fn changes_come_before_the_end() {
     let change = |at: &str| format!("link.G-R2.changes=[{{ at = \"{at}\", rate = \"1 Mbit/s\" }}]");
-    only(&[&change("60 s")], &["the change is at 60 s, but the run ends at 60 s"]);
-    assert!(read_text(SMALL, &[&change("59 s")]).is_ok());
+    only(&[&change("61 s")], &["the change is at 61 s, but the run ends at 60 s"]);
+    assert!(read_text(SMALL, &[&change("60 s")]).is_ok());
 }
 
 #[test]
