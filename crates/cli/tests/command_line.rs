@@ -51,6 +51,20 @@ fn scratch(name: &str) -> PathBuf {
 }
 
 #[test]
+fn expand_prints_a_flat_file_that_checks() {
+    let flat = text(&run(&["expand", "networks/campus", "--set", "flow.web07.count=3"]).stdout);
+    assert!(flat.contains("\nCORE-SITE30 = { rate = \"100 Mbit/s\""), "{flat}");
+    assert!(flat.contains("[flows.web07]\nto = \"SITE07\"\ncount = 3\n"), "{flat}");
+    let file = scratch("expand").join("flat.toml");
+    fs::write(&file, flat).expect("the file can be written");
+    let checked = seen(&["check", file.to_str().expect("the path is UTF-8")]);
+    assert!(checked.starts_with("exit status 0\n"), "{checked}");
+    assert!(checked.contains("33 nodes, 32 links"), "{checked}");
+    let refused = seen(&["expand", "five-mistakes.toml"]);
+    assert!(refused.starts_with("exit status 2\n") && !refused.contains("--- stdout"), "{refused}");
+}
+
+#[test]
 fn five_mistakes_give_five_messages() {
     let seen = seen(&["check", "five-mistakes.toml"]);
     assert!(seen.starts_with("exit status 2\n"), "{seen}");

@@ -150,7 +150,7 @@ fn a_topology_has_one_file_and_known_keys() {
         "allowed: one of \"refuse\", \"fastest\", \"sum\"",
     );
     refused("graphml = \"other.graphml\"", "the topology `other.graphml` cannot be used");
-    refused("graph = \"net.graphml\"", "did you mean `graphml`?");
+    refused("graphm = \"net.graphml\"", "did you mean `graphml`?");
     refused("csv = \"net.graphml\"\nnames = \"id\"", "a file of links has no such choice");
     assert!(
         folder.read(&(HEAD.to_owned() + "[topology]\ngraphml = \"net.graphml\"\nparallel = \"sum\"")).is_ok()
