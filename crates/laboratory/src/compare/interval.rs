@@ -57,6 +57,16 @@ pub(super) fn text(statistic: &Statistic, metric: &str) -> String {
     if missing == 0 { text } else { format!("{text} ({}/{})", statistic.defined(), statistic.samples.len()) }
 }
 
+/// A number of things: the same in every replication, or the least and the greatest.
+pub(super) fn count(statistic: &Statistic) -> String {
+    let whole = |value: f64| decimal(value, 0);
+    match (range(statistic), statistic.mean) {
+        (Some((low, high)), _) if low < high => format!("{} to {}", whole(low), whole(high)),
+        (_, Some(mean)) => whole(mean),
+        (_, None) => NONE.to_owned(),
+    }
+}
+
 /// A change in per cent with its sign, or points: `+4.0 ± 2.1`.
 pub(super) fn change(statistic: &Statistic) -> String {
     let Some(mean) = statistic.mean else { return NONE.to_owned() };
@@ -126,6 +136,7 @@ mod tests {
         assert_eq!(change(&of(&[-4.0, 4.5])), "-4.0 to +4.5");
         assert_eq!(change(&of(&[0.01])), "0.0");
         assert_eq!(change(&of(&[])), "–");
+        assert_eq!([count(&of(&[29.0, 29.0])), count(&of(&[28.0, 30.0, 29.0]))], ["29", "28 to 30"]);
     }
 
     #[test]

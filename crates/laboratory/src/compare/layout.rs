@@ -3,7 +3,7 @@
 use crate::results::table::lay_out;
 
 /// The space that a table has between its columns.
-const GAP: usize = 2;
+const GAP: usize = 3;
 
 /// A table of no more than this width: columns that do not fit go into further tables under it, each with the first
 /// column again.
@@ -18,8 +18,8 @@ pub(super) fn table(heading: &[String], rows: &[Vec<String>], width: usize) -> S
     let mut used = usize::MAX;
     for column in 1..heading.len() {
         let needed = widest(column);
-        // The gap after the last column is not printed.
-        if used.saturating_add(needed) > width + GAP {
+        // The rule under the heading is one shorter than all columns with their gaps.
+        if used.saturating_add(needed) > width + 1 {
             blocks.push(vec![0]);
             used = first;
         }

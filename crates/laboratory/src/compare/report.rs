@@ -26,7 +26,7 @@ a { color: inherit; text-decoration: underline; text-decoration-color: var(--mut
 a:hover { text-decoration-color: currentColor }
 pre { white-space: pre-wrap; overflow-wrap: anywhere }
 ul.said { list-style: none; margin: 18px 0 0; padding: 0 } ul.said li { margin: 0 0 8px; max-width: 84ch }
-td.word a { white-space: nowrap }
+td.word a { white-space: nowrap } td.word:first-child { padding-left: 0 }
 details > summary { color: var(--muted); font-size: 14px; margin: 4px 0 }
 ";
 
@@ -190,7 +190,8 @@ fn shares(comparison: &Comparison, palette: &Palette) -> Result<Markup, ResultsE
         let means: Vec<f64> = receivers.iter().filter_map(|row| shows.of(row).mean).collect();
         let (low, high) = (means.iter().copied().reduce(f64::min), means.iter().copied().reduce(f64::max));
         low.zip(high).map_or_else(String::new, |(low, high)| {
-            format!(", all between {} and {}", Style::Amount.number(low), Style::Amount.number(high))
+            let (low, high) = (Style::Amount.number(low), Style::Amount.number(high));
+            if low == high { format!(", all at {low}") } else { format!(", all between {low} and {high}") }
         })
     };
     Ok(html! {

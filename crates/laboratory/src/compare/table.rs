@@ -162,7 +162,7 @@ pub(super) fn completed(comparison: &Comparison) -> Option<(Vec<String>, Vec<Vec
         match &row.completion {
             None => cells.extend(["", "", "", ""].map(|_| NONE.to_owned())),
             Some(done) => cells.extend([
-                format!("{} of {}", interval::text(&done.complete, "complete_receivers"), done.receivers),
+                format!("{} of {}", interval::count(&done.complete), done.receivers),
                 time(&done.median_s),
                 time(&done.last_s),
                 if done.all_complete { "yes".to_owned() } else { "no".to_owned() },
@@ -204,7 +204,7 @@ pub(super) fn differences(comparison: &Comparison) -> Option<(Vec<String>, Vec<V
             columns.push((difference.metric, difference.heading));
         }
     }
-    let mut heading = vec![format!("less {}", one_line(&comparison.reference))];
+    let mut heading = vec![format!("minus {}", one_line(&comparison.reference))];
     heading.extend(columns.iter().map(|(_, heading)| (*heading).to_owned()));
     let row = |row: &&Row| {
         let mut cells = vec![one_line(&row.protocol)];

@@ -13,7 +13,7 @@ use super::receivers::{Shows, worst_first};
 use super::row::Row;
 use crate::results::Statistic;
 use crate::results::statistics::mean;
-use crate::results::text::{Style, counted, decimal};
+use crate::results::text::{NONE, Style, counted, decimal};
 
 /// Which protocol is best.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -127,7 +127,7 @@ fn amount(statistic: &Statistic) -> String {
 pub(super) fn of(rows: &[Row], replications: usize) -> Verdict {
     let mut left: Vec<&Row> = rows.iter().collect();
     let mut looked_at = Vec::new();
-    let mut ground = None;
+    let mut grounds = Vec::new();
     for criterion in criteria(rows) {
         left.sort_by(|one, other| {
             let mean = |row: &Row| criterion.mean(row).unwrap_or(f64::NEG_INFINITY);
@@ -142,24 +142,33 @@ pub(super) fn of(rows: &[Row], replications: usize) -> Verdict {
         };
         let worse: Vec<&Row> = left.iter().filter(is_worse).copied().collect();
         if let Some(next) = worse.first() {
-            ground = Some((criterion, leader, *next));
+            grounds.push(Ground {
+                criterion,
+                leader,
+                next,
+                others: worse.get(1..).unwrap_or_default().to_vec(),
+            });
         }
         left.retain(|row| worse.iter().all(|other| other.protocol != row.protocol));
     }
     let best: Vec<String> = left.iter().map(|row| row.protocol.clone()).collect();
-    let text = words(&left, &looked_at, ground, replications);
+    let text = words(&left, &looked_at, &grounds, replications);
     Verdict { best, criteria: looked_at.iter().map(|criterion| criterion.name).collect(), text }
 }
 
-fn words(
-    left: &[&Row],
-    looked_at: &[&Criterion],
-    ground: Option<(&Criterion, &Row, &Row)>,
-    replications: usize,
-) -> String {
-    let names: Vec<&str> = left.iter().map(|row| row.protocol.as_str()).collect();
-    let phrases: Vec<&str> = looked_at.iter().map(|criterion| criterion.phrase).collect();
-    let because = ground.map(|(criterion, leader, next)| {
+/// Why some were dropped.
+struct Ground<'a> {
+    criterion: &'static Criterion,
+    leader: &'a Row,
+    /// The best of those dropped.
+    next: &'a Row,
+    /// The others.
+    others: Vec<&'a Row>,
+}
+
+impl Ground<'_> {
+    fn words(&self) -> String {
+        let Ground { criterion, leader, next, others } = self;
         let lead = criterion.lead(leader, next);
         let by = if lead.mean.is_some() {
             format!(", a paired difference of {}", criterion.difference(&lead))
@@ -167,18 +176,28 @@ fn words(
             String::new()
         };
         let value = |row| match criterion.value(row) {
-            none if none.is_empty() || none == "–" => "none".to_owned(),
+            none if none.is_empty() || none == NONE => "none".to_owned(),
             value => value,
         };
+        let others: Vec<&str> = others.iter().map(|row| row.protocol.as_str()).collect();
+        let also =
+            if others.is_empty() { String::new() } else { format!(" (behind them {})", list(&others)) };
         format!(
-            "{}: {} of {} against {} of {}{by}",
+            "{}: {} of {} against {} of {}{by}{also}",
             criterion.phrase,
             value(leader),
             leader.protocol,
             value(next),
             next.protocol
         )
-    });
+    }
+}
+
+fn words(left: &[&Row], looked_at: &[&Criterion], grounds: &[Ground<'_>], replications: usize) -> String {
+    let names: Vec<&str> = left.iter().map(|row| row.protocol.as_str()).collect();
+    let phrases: Vec<&str> = looked_at.iter().map(|criterion| criterion.phrase).collect();
+    let because = grounds.iter().map(Ground::words).collect::<Vec<String>>().join("; then by ");
+    let because = (!because.is_empty()).then_some(because);
     match (names.as_slice(), because) {
         ([], _) => String::new(),
         ([one], None) => format!("Only {one} was compared."),
