@@ -17,6 +17,7 @@ Examples:
   layercast sweep my.toml --vary link.A-B.delay=10ms..90ms/9 --out sweep   run a grid of values
   layercast compare thesis/simulation-3-elm --protocols elm,rlc,fixed   compare three protocols
   layercast check my.toml                         check a file; errors have line and column
+  layercast expand my.toml                        print the tables that its templates make
   layercast design flid --layers 30 --rtt '100 ms'   how often FLID's levels may increase
   layercast send FILE --group 239.1.2.0           send a file until interrupted
   layercast receive --group 239.1.2.0 --into DIR  receive the file
@@ -43,6 +44,8 @@ pub(crate) enum Command {
     List(List),
     /// Check a scenario file and report its errors
     Check(Check),
+    /// Print a scenario as one flat file, with its templates expanded
+    Expand(Check),
     /// Compute the expected behaviour of a choice of protocol parameters
     Design(Design),
     /// Send a file to a multicast group, in layers

@@ -153,6 +153,18 @@ pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
     ))?)
 }
 
+pub(crate) fn expand(arguments: &Check) -> Result<(), Failure> {
+    let source = load(&arguments.scenario.name)?;
+    let flat = scenario::expand(
+        &source.name,
+        &source.text,
+        &arguments.scenario.overrides,
+        &Catalogue::of::<Registry>(),
+    )
+    .map_err(|errors| Failure::Input(errors.to_string()))?;
+    Ok(print(&flat)?)
+}
+
 pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -8,6 +8,7 @@ mod compare;
 mod design;
 mod design_arguments;
 mod list;
+mod log;
 mod observe;
 mod output;
 mod progress;
@@ -30,9 +31,7 @@ use commands::Failure;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let filter = tracing_subscriber::EnvFilter::try_from_env("LAYERCAST_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    log::start();
 
     let done = match &arguments.command {
         Command::Run(run) => commands::run(run),
@@ -40,6 +39,7 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => compare::compare(arguments),
         Command::List(list) => list::list(list),
         Command::Check(check) => commands::check(check),
+        Command::Expand(expand) => commands::expand(expand),
         Command::Design(arguments) => design::design(arguments),
         Command::Send(send) => transfer::send(send),
         Command::Receive(receive) => transfer::receive(receive),

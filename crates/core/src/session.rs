@@ -5,7 +5,7 @@ use alloc::string::String;
 use core::fmt;
 
 use crate::layers::LayerTable;
-use crate::units::Size;
+use crate::units::{Rate, Size};
 
 /// The plan of a session: its layers and its packet size.
 #[derive(Clone, Debug)]
@@ -25,9 +25,21 @@ pub trait Requirements {
         plan.layers.count()
     }
 
+    /// The most that the source sends over all channels: the rate of all layers, unless the protocol has
+    /// channels besides its layers that it always sends on.
+    fn peak_rate(&self, plan: &SessionPlan) -> Rate {
+        plan.layers.top_rate()
+    }
+
     /// How many receivers a session may have; none for any number.
     fn most_receivers(&self) -> Option<usize> {
         None
+    }
+
+    /// Whether receivers deliver all data in order ([`Action::Deliver`](crate::contract::Action::Deliver)), and the
+    /// source repairs what they miss.
+    fn is_reliable(&self) -> bool {
+        false
     }
 
     /// Whether routers take part: endpoints of the protocol at nodes of the tree, and a source that

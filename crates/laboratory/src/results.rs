@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) mod columns;
+mod completion;
 mod error;
 mod experiment;
 pub(crate) mod files;
@@ -31,7 +32,8 @@ pub use error::ResultsError;
 pub use experiment::{Experiment, FlowInfo, GroupInfo, LinkInfo, ProbeInfo, Role};
 pub(crate) use files::partial_name;
 pub use replication::{
-    EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, Replication, Series, WindowMeasures,
+    EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, ObjectMeasures, Replication, Series,
+    WindowMeasures,
 };
 pub use reported::{Metric, PaperValue, Relation};
 pub use statistics::Statistic;

@@ -11,8 +11,10 @@ mod error;
 pub mod field;
 mod flow_gauges;
 mod flow_name;
+mod import;
 mod naming;
 mod nearest;
+mod object;
 mod overrides;
 mod plan;
 mod probe;
@@ -23,17 +25,21 @@ pub mod reference;
 mod renamed;
 pub mod schema;
 pub mod tables;
+mod templates;
 #[cfg(test)]
 #[allow(unreachable_pub)]
 mod testing;
 #[cfg(test)]
 mod tests;
+mod text_file;
 mod tree;
+mod write;
 
 pub use error::{ScenarioError, ScenarioErrors};
 pub use flow_gauges::{FlowGauges, Gauge};
 pub use flow_name::FlowName;
 pub use nearest::nearest;
+pub use object::ObjectPlan;
 pub use plan::{
     DeliveryTrace, DemandPlan, Distribution, Draw, FlowEnd, FlowPlan, GroupPlan, LinkChange, LinkDirection,
     LinkPlan, LinkVariation, LossModel, LossPlace, Outage, QueueLimit, QueuePlan, Scenario, SessionPlan,
@@ -41,4 +47,4 @@ pub use plan::{
 };
 pub use probe::{ProbePlan, Quantity, Subject, SubjectKind};
 pub use protocols::{Catalogue, ProtocolPlan};
-pub use read::read;
+pub use read::{expand, read};

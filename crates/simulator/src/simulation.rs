@@ -16,6 +16,7 @@ use crate::routing::Routing;
 use crate::tcp::{Sender, Sink, TcpOptions, TcpState};
 
 mod edges;
+mod objects;
 mod observe;
 mod routers;
 mod serve;

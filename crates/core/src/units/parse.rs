@@ -11,6 +11,8 @@ pub enum UnitError {
     Number,
     /// The number is negative, not finite, or too large.
     Range,
+    /// The number of bytes is too large, or not whole.
+    Bytes,
     /// The unit is missing or unknown.
     Unit {
         /// The units that are understood, in words.
@@ -23,6 +25,7 @@ impl fmt::Display for UnitError {
         match self {
             UnitError::Number => write!(f, "it does not start with a number"),
             UnitError::Range => write!(f, "the number must be finite and not negative"),
+            UnitError::Bytes => write!(f, "it must be a whole number of bytes, below 9000 TB"),
             UnitError::Unit { allowed } => write!(f, "the unit must be {allowed}"),
         }
     }

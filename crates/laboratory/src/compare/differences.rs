@@ -20,11 +20,11 @@ pub(super) fn of(row: &Row, reference: &Row) -> Vec<Difference> {
         row.throughput_kbps.samples.len(),
     );
     let complete = match (&row.completion, &reference.completion) {
-        (Some(one), Some(other)) => paired::difference(&one.complete.samples, &other.complete.samples),
+        (Some(one), Some(other)) => paired::difference(&one.completed.samples, &other.completed.samples),
         _ => Statistic::default(),
     };
     let all = [
-        ("complete", "complete", complete),
+        ("completed", "complete", complete),
         ("last_s", "last, %", percent(|row| row.completion.as_ref().map(|done| &done.last_s))),
         ("median_s", "median, %", percent(|row| row.completion.as_ref().map(|done| &done.median_s))),
         ("throughput_kbps", "throughput, %", throughput),

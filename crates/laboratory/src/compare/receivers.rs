@@ -25,8 +25,12 @@ pub struct ReceiverRow {
     pub mean_level: Option<Statistic>,
     /// Changes of level a minute.
     pub level_changes_per_min: Option<Statistic>,
-    /// How long it took until it had all that the session distributes, in seconds; null if the session has no end.
+    /// From its start until it had the object, in seconds; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_s: Option<Statistic>,
+    /// The part of the object that it had at the end of the run; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object_received: Option<Statistic>,
 }
 
 /// The receivers of the compared sessions.
@@ -50,7 +54,8 @@ pub(super) fn rows(flows: &[&FlowSummary], summary: &Summary) -> Vec<ReceiverRow
             .movement
             .as_ref()
             .map(|moved| moved.level_changes_per_min.clone()),
-        completion_s: flow.measures.completion_s.clone(),
+        completion_s: flow.measures.complete.as_ref().and(flow.measures.completion_s.clone()),
+        object_received: flow.measures.object_received.clone(),
     };
     flows.iter().zip(labels).map(row).collect()
 }

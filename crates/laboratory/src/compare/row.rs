@@ -25,7 +25,8 @@ pub struct Row {
     pub harm_percent: Statistic,
     /// The effect on each kind of other traffic.
     pub effects: Vec<Effect>,
-    /// When receivers completed, if the sessions have an end.
+    /// When receivers had the object of their session; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub completion: Option<Completion>,
     /// The Jain index, mean over the groups with a receiver.
     pub jain_index: Statistic,

@@ -162,7 +162,7 @@ pub(super) fn completed(comparison: &Comparison) -> Option<(Vec<String>, Vec<Vec
         match &row.completion {
             None => cells.extend(["", "", "", ""].map(|_| NONE.to_owned())),
             Some(done) => cells.extend([
-                format!("{} of {}", interval::count(&done.complete), done.receivers),
+                format!("{} of {}", interval::count(&done.completed), done.receivers),
                 time(&done.median_s),
                 time(&done.last_s),
                 if done.all_complete { "yes".to_owned() } else { "no".to_owned() },

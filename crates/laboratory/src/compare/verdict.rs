@@ -35,10 +35,10 @@ struct Criterion {
 }
 
 const COMPLETE: Criterion = Criterion {
-    name: "complete",
+    name: "completed",
     phrase: "receivers that complete",
     less_is_better: false,
-    of: |row| row.completion.as_ref().map(|done| &done.complete),
+    of: |row| row.completion.as_ref().map(|done| &done.completed),
 };
 const LAST: Criterion = Criterion {
     name: "last_s",
@@ -99,7 +99,7 @@ impl Criterion {
         match self.name {
             "last_s" => value.mean.map(clock).unwrap_or_default(),
             "harm_percent" => format!("{} %", change(value)),
-            "complete" => amount(value),
+            "completed" => amount(value),
             name => text(value, name),
         }
     }
@@ -266,7 +266,7 @@ fn completed(done: &Completion) -> String {
     } else if done.all_complete {
         format!("all {} receivers complete", done.receivers)
     } else {
-        format!("{} of {} complete", amount(&done.complete), counted(done.receivers, "receiver"))
+        format!("{} of {} complete", amount(&done.completed), counted(done.receivers, "receiver"))
     };
     let median =
         done.median_s.mean.map_or_else(String::new, |median| format!(", the median after {}", clock(median)));

@@ -58,6 +58,8 @@ pub struct FlowInfo {
     pub level_rates_kbps: Vec<f64>,
     /// Whether it makes transfers, whose completion times are reported.
     pub has_transfers: bool,
+    /// Whether its session distributes an object, whose completion is reported.
+    pub has_object: bool,
 }
 
 impl FlowInfo {
@@ -170,6 +172,7 @@ mod tests {
             node: "R1".to_owned(),
             level_rates_kbps: Vec::new(),
             has_transfers: false,
+            has_object: false,
         }
     }
 

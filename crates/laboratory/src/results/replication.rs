@@ -48,8 +48,28 @@ pub struct FlowMeasures {
     pub movement: Option<Movement<Option<f64>>>,
     /// Transfers that ended; none for flows that make none.
     pub transfers: Option<f64>,
-    /// How long those took on average, in seconds; none if there were none.
+    /// How long those took on average, in seconds; none if there were none. Of a receiver with an object: from
+    /// its own start until it had the object, whatever the window; none if it never had.
     pub completion_s: Option<f64>,
+    /// What it has of the object of its session; none for sessions without one.
+    pub object: Option<ObjectMeasures>,
+}
+
+/// What a receiver has of an object at the end of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ObjectMeasures {
+    /// Which part of the packets that it needs has come, 0 to 1.
+    pub received: f64,
+    /// From the start of the source until it had the object, in seconds; none if it never had.
+    pub since_source_s: Option<f64>,
+}
+
+impl ObjectMeasures {
+    /// 1 if it has the object, else 0.
+    #[must_use]
+    pub fn complete(&self) -> f64 {
+        f64::from(u8::from(self.since_source_s.is_some()))
+    }
 }
 
 /// The measures of one link in one window.

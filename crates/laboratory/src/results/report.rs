@@ -1,6 +1,7 @@
 //! `report.html`: one page with everything in it, to read without a network, scripts or this program.
 
 pub(crate) mod canvas;
+mod completion;
 mod dots;
 pub(crate) mod palette;
 mod probes;
@@ -78,6 +79,7 @@ impl Page<'_> {
             (self.headline())
             (self.fairness()?)
             (self.throughput()?)
+            (self.completion()?)
             (self.nodes()?)
             (self.probes()?)
             (self.tables(&tables))
@@ -171,6 +173,30 @@ impl Page<'_> {
         Ok(html! {
             @if !self.summary.groups.is_empty() && !self.summary.flows.is_empty() { h2 { "Throughput in kbit/s" } }
             (figure)
+        })
+    }
+
+    /// When receivers had the object of their session, if one has.
+    fn completion(&self) -> Result<Markup, ResultsError> {
+        let Some(sentences) = super::completion::sentences(self.summary) else { return Ok(html! {}) };
+        let rows = dots::completion(self.summary, self.palette);
+        let receivers = self.summary.flows.iter().filter(|flow| flow.measures.complete.is_some()).count();
+        let figure = self.dots(rows, receivers)?;
+        let over_time = completion::cdf(self.summary, self.palette)?;
+        Ok(html! {
+            h2 { "Completion in s from a receiver’s start" }
+            p { @for sentence in &sentences { (sentence) " " } }
+            (figure)
+            @if let Some(svg) = over_time {
+                figure {
+                    (PreEscaped(svg))
+                    figcaption {
+                        "The share of receivers in % that have the object"
+                        @if self.summary.replications > 1 { ", over all replications" }
+                        "."
+                    }
+                }
+            }
         })
     }
 

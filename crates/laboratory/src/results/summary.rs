@@ -72,7 +72,7 @@ pub struct FlowSummary {
 }
 
 /// What a flow did in a window. Lateness and those of levels are missing for flows without layers,
-/// the two of transfers for flows that make none.
+/// the two of transfers for flows that make none, those of objects for sessions without one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FlowStatistics {
     /// Throughput in kbit/s of wire bytes.
@@ -101,9 +101,19 @@ pub struct FlowStatistics {
     /// Transfers that ended, of a flow that makes transfers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfers: Option<Statistic>,
-    /// How long those took on average, in seconds.
+    /// How long those took on average, in seconds; of a receiver with an object, from its own start until it
+    /// had the object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_s: Option<Statistic>,
+    /// From the start of the source until a receiver had the object, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion_since_source_s: Option<Statistic>,
+    /// Whether a receiver had the object at the end of the run: 1 or 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complete: Option<Statistic>,
+    /// Which part of the packets that it needs a receiver had at the end of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object_received: Option<Statistic>,
 }
 
 /// One group and how fairly its flows share.
@@ -274,6 +284,9 @@ impl Over<'_> {
         let transferring = |measure: fn(&FlowMeasures) -> Option<f64>| {
             flow.has_transfers.then(|| self.flow_statistic(window, index, measure))
         };
+        let object = |measure: fn(&FlowMeasures) -> Option<f64>| {
+            flow.has_object.then(|| self.flow_statistic(window, index, measure))
+        };
         FlowStatistics {
             throughput_kbps: self.flow_statistic(window, index, |m| Some(m.throughput_kbps)),
             loss_rate: self.flow_statistic(window, index, |m| Some(m.loss_rate)),
@@ -288,7 +301,14 @@ impl Over<'_> {
                 })
             }),
             transfers: transferring(|m| m.transfers),
-            completion_s: transferring(|m| m.completion_s),
+            completion_s: if flow.has_object {
+                object(|m| m.completion_s)
+            } else {
+                transferring(|m| m.completion_s)
+            },
+            completion_since_source_s: object(|m| m.object?.since_source_s),
+            complete: object(|m| Some(m.object?.complete())),
+            object_received: object(|m| Some(m.object?.received)),
         }
     }
 

@@ -4,6 +4,7 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
+use super::completion;
 use super::experiment::Experiment;
 use super::paper::{self, Comparison};
 use super::statistics::Statistic;
@@ -51,7 +52,7 @@ struct Measure {
     of: fn(&FlowSummary) -> Option<&Statistic>,
 }
 
-const MEASURES: [Measure; 4] = [
+const MEASURES: [Measure; 5] = [
     Measure { heading: "kbit/s", metric: "throughput_kbps", of: |flow| Some(&flow.measures.throughput_kbps) },
     Measure { heading: "loss", metric: "loss_rate", of: |flow| Some(&flow.measures.loss_rate) },
     Measure {
@@ -63,6 +64,11 @@ const MEASURES: [Measure; 4] = [
         heading: "settled, s",
         metric: "settled_after_s",
         of: |flow| flow.measures.settled_after_s.as_ref(),
+    },
+    Measure {
+        heading: "complete, s",
+        metric: "completion_s",
+        of: |flow| flow.measures.complete.as_ref().and(flow.measures.completion_s.as_ref()),
     },
 ];
 
@@ -162,6 +168,13 @@ fn notes(experiment: &Experiment, summary: &Summary) -> String {
             counted(compared.len(), "number"),
             paper::criterion(),
         ));
+    }
+    if let Some(sentences) = completion::sentences(summary) {
+        text.push('\n');
+        sentences.iter().for_each(|sentence| {
+            text.push_str(&one_line(sentence));
+            text.push('\n');
+        });
     }
     if !summary.windows.is_empty() {
         let windows: Vec<String> = summary.windows.iter().map(|further| window(further.window_s)).collect();

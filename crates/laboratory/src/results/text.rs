@@ -24,7 +24,7 @@ impl Style {
     /// The style of a metric of the summary.
     pub(crate) fn of(metric: &str) -> Self {
         match metric {
-            "loss_rate" | "utilisation" | "loss" => Self::Percent,
+            "loss_rate" | "utilisation" | "loss" | "complete" | "object_received" => Self::Percent,
             _ if metric.ends_with("_loss") => Self::Percent,
             "jain_index" => Self::Index,
             "level_changes" | "mean_queue_packets" => Self::Tenths,

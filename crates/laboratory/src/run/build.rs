@@ -9,8 +9,8 @@ use layercast_core::session::SessionPlan as Session;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Time};
 use layercast_simulator::{
-    ArrivalsConfig, Demand, Latency, LinkConfig, LinkId, Network, NodeId, ReceiverConfig, ReceiverId,
-    ReceiverList, SessionConfig, Simulation, TcpConfig, TcpId, UdpConfig, UdpId,
+    ArrivalsConfig, Demand, Latency, LinkConfig, LinkId, Network, NodeId, ObjectConfig, ReceiverConfig,
+    ReceiverId, ReceiverList, SessionConfig, Simulation, TcpConfig, TcpId, UdpConfig, UdpId,
 };
 
 use super::{RunError, RunRequest};
@@ -49,6 +49,8 @@ pub(super) struct World<F: Family> {
 pub(super) struct WorldFlow {
     pub(super) id: WorldFlowId,
     pub(super) start: Time,
+    /// Whether its session distributes an object.
+    pub(super) has_object: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -113,7 +115,7 @@ fn add_flows<F: Family>(
                 WorldFlowId::Tcp(id)
             }
         };
-        flows.push(WorldFlow { id, start });
+        flows.push(WorldFlow { id, start, has_object: false });
     }
     if let Traffic::Tcp { demand: DemandPlan::Arrivals { gap, .. }, .. } = plan.traffic {
         let start = draw_time(plan.start, seed, &format!("start/{}", plan.name));
@@ -206,6 +208,8 @@ fn add_session<F: Family>(
         seed,
     };
     let routers = making.routers(simulation)?;
+    let is_reliable = protocol.requirements().is_reliable();
+    let object = plan.object.map(|object| object.packets(plan.packet_size, is_reliable));
     let config = SessionConfig {
         source_node: nodes[plan.source],
         source: protocol.source(session, stream("source")),
@@ -216,12 +220,17 @@ fn add_session<F: Family>(
         start,
         stop: plan.stop,
         receivers,
-        packets: plan.packets.map(u64::from),
+        packets: object.filter(|_| is_reliable).or(plan.packets.map(u64::from)),
         routers,
     };
     let ids = simulation.add_session(config)?;
+    if let (false, Some(packets), Some(object), Some(id)) = (is_reliable, object, plan.object, ids.first()) {
+        let leave_when_complete = object.leave_when_complete;
+        simulation.distribute(id.session(), ObjectConfig { packets, leave_when_complete });
+    }
     let ids = ids.into_iter().map(WorldFlowId::Receiver);
-    flows.extend(ids.zip(starts).map(|(id, start)| WorldFlow { id, start }));
+    let has_object = plan.object.is_some();
+    flows.extend(ids.zip(starts).map(|(id, start)| WorldFlow { id, start, has_object }));
     Ok(channels)
 }
 
@@ -313,6 +322,7 @@ fn flow_info(scenario: &Scenario, flow: scenario::FlowName) -> FlowInfo {
     FlowInfo {
         has_transfers: plan.is_some_and(FlowPlan::has_transfers)
             || session.is_some_and(|session| session.packets.is_some()),
+        has_object: session.is_some_and(|session| session.object.is_some()),
         name: flow.name,
         protocol: flow.protocol,
         role: flow.role,
@@ -322,11 +332,12 @@ fn flow_info(scenario: &Scenario, flow: scenario::FlowName) -> FlowInfo {
     }
 }
 
-/// A digest of the scenario's text and of the traces and rates in files that it names, so that
+/// A digest of the scenario's text and of the rows, traces and rates in files that it names, so that
 /// runs can be distinguished in merged files.
 pub(super) fn hash(text: &str, scenario: &Scenario) -> String {
     use sha2::{Digest, Sha256};
     let mut digest = Sha256::new_with_prefix(text.as_bytes());
+    scenario.files.iter().for_each(|file| digest.update(file.as_bytes()));
     for variation in
         scenario.links.iter().flat_map(|link| [&link.forward.variation, &link.backward.variation])
     {

@@ -2,7 +2,7 @@
 
 use layercast_core::family::Family;
 use layercast_core::units::Time;
-use layercast_simulator::{FlowCounters, LinkCounters, Memberships, Simulation};
+use layercast_simulator::{FlowCounters, LinkCounters, Memberships, ObjectProgress, Simulation};
 
 use super::build::{World, WorldFlow, WorldFlowId};
 use super::levels;
@@ -12,7 +12,8 @@ use super::observe::Observer;
 use super::probe::Probes;
 use super::values::{counters, kbps_or_nan};
 use crate::results::{
-    EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, Replication, ResultsError, Series, WindowMeasures,
+    EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, ObjectMeasures, Replication, ResultsError,
+    Series, WindowMeasures,
 };
 use crate::scenario::{Scenario, Window};
 
@@ -224,6 +225,20 @@ fn measure_flow<F: Family>(
         measures.level_changes = Some(levels::joins_and_leaves(changes, window.end) as f64);
         measures.mean_level = Some(levels::mean_level(changes, window.start, window.end));
         measures.settled_after_s = levels::settled_after_s(changes, flow.start, window.end);
+        if flow.has_object {
+            add_object(&mut measures, world.simulation.object_progress(id), flow.start);
+        }
     }
     measures
+}
+
+/// What a receiver has of the object at the end of the run.
+fn add_object(measures: &mut FlowMeasures, progress: Option<ObjectProgress>, start: Time) {
+    let Some(progress) = progress else { return };
+    let since = |from: Time| progress.completed.map(|at| at.since(from).as_secs_f64());
+    measures.completion_s = since(start);
+    measures.object = Some(ObjectMeasures {
+        received: (progress.packets as f64 / progress.needed.max(1) as f64).min(1.0),
+        since_source_s: since(progress.source_start),
+    });
 }

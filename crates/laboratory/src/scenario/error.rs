@@ -27,6 +27,8 @@ pub struct ScenarioError {
     pub allowed: Option<String>,
     /// The known name most like the one given.
     pub nearest: Option<String>,
+    /// The row of a template or file for which it is wrong, such as `site = 07`.
+    pub row: Option<String>,
     /// The line as it is written.
     pub source_line: String,
     /// How many characters of that line are meant; at least one.
@@ -48,6 +50,9 @@ impl fmt::Display for ScenarioError {
         writeln!(f, "{line} | {}", self.source_line.replace('\t', " "))?;
         let (indent, carets) = (" ".repeat(self.column.saturating_sub(1)), "^".repeat(self.width));
         writeln!(f, "{margin} | {indent}{carets}")?;
+        if let Some(row) = &self.row {
+            writeln!(f, "{margin} = for: {row}")?;
+        }
         if let Some(allowed) = &self.allowed {
             writeln!(f, "{margin} = allowed: {allowed}")?;
         }

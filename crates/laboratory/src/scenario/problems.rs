@@ -1,5 +1,7 @@
 //! Collects what is wrong with a scenario and turns it into errors with line and column.
 
+use std::collections::BTreeMap;
+
 use super::error::{ScenarioError, ScenarioErrors};
 use super::tree::{At, Node};
 
@@ -43,12 +45,14 @@ pub(super) struct Problems {
     /// Name and text of the file, then of the overrides.
     sources: Vec<(String, String)>,
     found: Vec<Problem>,
+    /// What errors call the rows that templates and files are expanded with.
+    rows: Vec<String>,
 }
 
 impl Problems {
     /// None yet.
     pub(super) fn new(sources: Vec<(String, String)>) -> Problems {
-        Problems { sources, found: Vec::new() }
+        Problems { sources, found: Vec::new(), rows: Vec::new() }
     }
 
     /// Notes one.
@@ -71,9 +75,18 @@ impl Problems {
         self.found.is_empty()
     }
 
-    /// The text of a node as it is written, shortened.
+    /// Notes a row, such as `site = 07`, and gives the number that [`At::row`] has for what it makes.
+    pub(super) fn add_row(&mut self, label: String) -> u32 {
+        self.rows.push(label);
+        self.rows.len() as u32
+    }
+
+    /// The text of a node as it is written, shortened; what a row has put there, if one has.
     pub(super) fn written(&self, node: &Node) -> String {
-        self.excerpt(node.at)
+        match node.text() {
+            Some(text) if node.at.row > 0 => format!("{:?}", shortened(text)),
+            _ => self.excerpt(node.at),
+        }
     }
 
     fn text(&self, source: usize) -> &str {
@@ -81,11 +94,7 @@ impl Problems {
     }
 
     fn excerpt(&self, at: At) -> String {
-        const LONGEST: usize = 60;
-        let text = self.text(at.source).get(at.start..at.end).unwrap_or("");
-        let line = text.lines().next().unwrap_or("");
-        let cut: String = line.chars().take(LONGEST).collect();
-        if cut.len() < text.len() { format!("{cut}...") } else { cut }
+        shortened(self.text(at.source).get(at.start..at.end).unwrap_or(""))
     }
 
     /// The errors, each once, in the order of their places: the file first, then the overrides.
@@ -93,7 +102,28 @@ impl Problems {
         self.found.sort();
         // What stands in a table of defaults is read once for each entry that uses it.
         self.found.dedup();
-        ScenarioErrors(self.found.iter().map(|problem| self.locate(problem)).collect())
+        let mut errors: Vec<ScenarioError> = Vec::new();
+        let mut same = BTreeMap::new();
+        for problem in &self.found {
+            let mut error = self.locate(problem);
+            // A mistake in a template is one mistake, however many rows it has.
+            if let Some(label) = problem.at.row.checked_sub(1).and_then(|row| self.rows.get(row as usize)) {
+                error.row = Some(label.clone());
+                let place =
+                    (At { row: 0, ..problem.at }, problem.allowed.clone(), skeleton(&problem.message));
+                let (first, rows) = same.entry(place).or_insert((errors.len(), 0));
+                *rows += 1;
+                if let (Some(first), true) = (errors.get_mut(*first), *rows > 1) {
+                    let plural = if *rows == 2 { "" } else { "s" };
+                    let shown = first.row.as_deref().and_then(|row| row.split(AND_OTHERS).next());
+                    first.row =
+                        Some(format!("{}{AND_OTHERS}{} other row{plural}", shown.unwrap_or(""), *rows - 1));
+                    continue;
+                }
+            }
+            errors.push(error);
+        }
+        ScenarioErrors(errors)
     }
 
     fn locate(&self, problem: &Problem) -> ScenarioError {
@@ -117,8 +147,26 @@ impl Problems {
             message: problem.message.clone(),
             allowed: problem.allowed.clone(),
             nearest: problem.nearest.clone(),
+            row: None,
             source_line: format!("{}{rest}", &before[line_start..]).trim_end().to_owned(),
             width: meant.trim_end().chars().count().max(1),
         }
     }
+}
+
+/// Between the first row with a mistake and how many others have it.
+const AND_OTHERS: &str = ", and ";
+
+/// The beginning of a text for a message.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let line = text.lines().next().unwrap_or("");
+    let cut: String = line.chars().take(LONGEST).collect();
+    if cut.len() < text.len() { format!("{cut}...") } else { cut }
+}
+
+/// A message without the names and numbers that differ from row to row.
+fn skeleton(message: &str) -> String {
+    let outside = |text: &str, mark| text.split(mark).step_by(2).collect::<String>();
+    outside(&outside(message, '`'), '"').chars().filter(|c| !c.is_ascii_digit()).collect()
 }

@@ -47,7 +47,7 @@ const fn metric(name: &'static str, kind: Kind, heading: &'static str, title: &'
 }
 
 /// All metrics but gauges, in the order of the results.
-pub static METRICS: [Metric; 31] = [
+pub static METRICS: [Metric; 34] = [
     metric("throughput_kbps", Kind::Flow, "kbit/s", "Throughput in kbit/s"),
     metric("loss_rate", Kind::Flow, "loss", "Loss in %"),
     metric("lost_packets", Kind::Flow, "lost", "Packets lost"),
@@ -72,7 +72,20 @@ pub static METRICS: [Metric; 31] = [
         "Others' packets lost in a loss event caused",
     ),
     metric("transfers", Kind::Flow, "transfers", "Transfers that ended"),
-    metric("completion_s", Kind::Flow, "completion, s", "Mean completion time of transfers in s"),
+    metric(
+        "completion_s",
+        Kind::Flow,
+        "completion, s",
+        "Mean completion time of transfers or an object in s",
+    ),
+    metric(
+        "completion_since_source_s",
+        Kind::Flow,
+        "since source, s",
+        "Completion of an object since the source's start in s",
+    ),
+    metric("complete", Kind::Flow, "complete", "Receivers that had the object, in %"),
+    metric("object_received", Kind::Flow, "received", "Part of the object received, in %"),
     metric("rate_kbps", Kind::Flow, "own rate, kbit/s", "Calculated rate in kbit/s"),
     metric("smoothed_rate_kbps", Kind::Flow, "smoothed, kbit/s", "Smoothed rate in kbit/s"),
     metric("loss", Kind::Flow, "own loss", "Loss (event) rate that a receiver estimates, in %"),

@@ -34,6 +34,7 @@ fn rates() -> Vec<f64> {
 fn flow(name: &str, protocol: &str, session: Option<&str>, node: &str) -> FlowInfo {
     FlowInfo {
         has_transfers: false,
+        has_object: false,
         name: format!("{name}@{node}"),
         protocol: protocol.to_owned(),
         role: if session.is_some() { Role::Receiver } else { Role::Sink },

@@ -134,6 +134,10 @@ impl Requirements for Options {
         1
     }
 
+    fn is_reliable(&self) -> bool {
+        true
+    }
+
     fn has_routers(&self) -> bool {
         true
     }

@@ -4,7 +4,7 @@
 use crate::tfmcc;
 use layercast_core::options;
 use layercast_core::session::{PlanError, Requirements, SessionPlan};
-use layercast_core::units::{Duration, Size};
+use layercast_core::units::{Duration, Rate, Size};
 pub use layercast_kit::equation::Formula;
 use layercast_kit::estimator::LossConfig;
 pub use layercast_kit::estimator::LossMethod;
@@ -68,6 +68,10 @@ options! {
 impl Requirements for Options {
     fn channels(&self, plan: &SessionPlan) -> u16 {
         Structure::new(plan, self.counting_round_trip).channel_count()
+    }
+
+    fn peak_rate(&self, plan: &SessionPlan) -> Rate {
+        Structure::new(plan, self.counting_round_trip).peak_rate()
     }
 
     fn agreed(&self) -> &'static [&'static str] {

@@ -201,7 +201,7 @@ impl<F: Family> Simulation<F> {
                 let receiver = ReceiverId { session, receiver: copy.position };
                 Some(Carried::Unicast { receiver, to_source: false, header })
             }
-            (&Route::Data { session }, Body::Channel { channel, header }) => {
+            (&Route::Data { session }, Body::Channel { channel, header, .. }) => {
                 Some(Carried::Data { session: SessionId(session), channel, header })
             }
             (&Route::Membership { session }, Body::Membership(message)) => {

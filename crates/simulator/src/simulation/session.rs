@@ -7,6 +7,7 @@ use layercast_core::units::Time;
 use super::{Agent, Route, RouterConfig, Simulation};
 use crate::measure::{Deliveries, Delivery, FlowCounters, LevelChange, Memberships, ReceiverLog};
 use crate::network::{LinkId, NetworkError, NodeId};
+use crate::object::Object;
 use crate::packet::EcnField;
 use crate::tree::{Latencies, Latency, Routes, Tree};
 
@@ -135,8 +136,10 @@ pub(super) struct Session<F: Family> {
     pub(super) counters: Vec<FlowCounters>,
     pub(super) logs: Vec<ReceiverLog>,
     pub(super) deliveries: Deliveries,
+    /// The object that it distributes, if it does.
+    pub(super) object: Option<Object>,
     /// When the source starts.
-    start: Time,
+    pub(super) start: Time,
     /// The agent of the first router, if there is one; the others follow.
     pub(super) first_router: u32,
     /// Which hosts have crashed; empty until the first one does.
@@ -219,6 +222,7 @@ impl<F: Family> Simulation<F> {
             counters: vec![FlowCounters::default(); plans.len()],
             logs: std::iter::repeat_with(ReceiverLog::default).take(plans.len()).collect(),
             deliveries: Deliveries::new(plans.len(), config.packets),
+            object: None,
             start: config.start,
             first_router,
             crashed: Vec::new(),

@@ -139,6 +139,7 @@ impl TimeSeries {
             node: String::new(),
             level_rates_kbps: Vec::new(),
             has_transfers: completion_s.is_some(),
+            has_object: false,
         };
         let probe = |name: &str| ProbeInfo {
             name: name.to_owned(),

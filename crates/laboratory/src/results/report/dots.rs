@@ -61,6 +61,22 @@ pub(super) fn throughput<'a>(experiment: &Experiment, summary: &'a Summary, pale
     Dots { label: "Throughput of each flow in kbit/s", style: Style::Amount, rows, scale }
 }
 
+/// When every receiver of an object had it.
+pub(super) fn completion<'a>(summary: &'a Summary, palette: &Palette) -> Dots<'a> {
+    let with_object = summary.flows.iter().filter(|flow| flow.measures.complete.is_some());
+    let rows: Vec<Dot<'a>> = with_object
+        .filter_map(|flow| {
+            let ours = flow.measures.completion_s.as_ref()?;
+            let (name, ink) = (flow.name.as_str(), palette.ink(&flow.protocol));
+            Some(Dot { fresh: false, name, ink, ours, paper: None })
+        })
+        .take(MOST_ROWS)
+        .collect();
+    let top = rows.iter().flat_map(ends).fold(0.0_f64, f64::max);
+    let scale = 0.0..if top > 0.0 { top * 1.05 } else { 1.0 };
+    Dots { label: "Completion of each receiver in s from its start", style: Style::Amount, rows, scale }
+}
+
 /// The Jain index of every group.
 pub(super) fn fairness<'a>(experiment: &Experiment, summary: &'a Summary, palette: &Palette) -> Dots<'a> {
     let rows: Vec<Dot<'a>> = summary

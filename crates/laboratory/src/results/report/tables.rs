@@ -20,12 +20,16 @@ pub(super) struct Tables<'a> {
 /// A measure that may be compared with the paper's: heading, metric, and where it is.
 type Column = (&'static str, &'static str, fn(&FlowSummary) -> Option<&Statistic>);
 
-const FLOW_COLUMNS: [Column; 5] = [
+const FLOW_COLUMNS: [Column; 7] = [
     ("Throughput, kbit/s", "throughput_kbps", |flow| Some(&flow.measures.throughput_kbps)),
     ("Loss", "loss_rate", |flow| Some(&flow.measures.loss_rate)),
     ("Level changes", "level_changes", |flow| flow.measures.level_changes.as_ref()),
     ("Mean level", "mean_level", |flow| flow.measures.mean_level.as_ref()),
     ("Settled after, s", "settled_after_s", |flow| flow.measures.settled_after_s.as_ref()),
+    ("Complete after, s", "completion_s", |flow| {
+        flow.measures.complete.as_ref().and(flow.measures.completion_s.as_ref())
+    }),
+    ("Object received", "object_received", |flow| flow.measures.object_received.as_ref()),
 ];
 
 impl Tables<'_> {

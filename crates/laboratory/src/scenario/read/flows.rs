@@ -71,9 +71,11 @@ pub(super) fn place(
 ) -> Vec<FlowEnd> {
     let mut places = Vec::new();
     for node in &nodes {
-        let index = topology.find(node, context);
-        topology.check_way(source, index, node, context);
-        places.extend(std::iter::repeat_n((node.text.as_str(), index.unwrap_or_default()), count));
+        for index in topology.find_all(node, source, context) {
+            topology.check_way(source, index, node, context);
+            let text = index.and_then(|index| topology.nodes.get(index)).unwrap_or(&node.text);
+            places.extend(std::iter::repeat_n((text.as_str(), index.unwrap_or_default()), count));
+        }
     }
     let texts: Vec<&str> = places.iter().map(|(text, _)| *text).collect();
     let named = flow_names(name, &texts).into_iter().zip(&places);

@@ -10,7 +10,7 @@ use super::flows::{Timing, place, read_start};
 use super::table::TableReader;
 use super::topology::Topology;
 use super::values::Named;
-use super::{layers, options, routers};
+use super::{layers, objects, options, routers};
 use crate::scenario::field::{FieldKind, quoted_options};
 use crate::scenario::nearest::nearest;
 use crate::scenario::plan::{Draw, SessionPlan};
@@ -66,6 +66,7 @@ pub(super) fn read(
             check_plan(node, protocol, layers, size, context);
         }
     }
+    let object = objects::read(&table, packet_size, context);
     Some(SessionPlan {
         name: entry.key.clone(),
         protocol: protocol.or_else(|| context.catalogue.stand_in())?,
@@ -80,6 +81,7 @@ pub(super) fn read(
         leave_latency: table.get("leave_latency", context).unwrap_or(NO_TIME),
         ecn: table.get("ecn", context).unwrap_or_default(),
         packets: table.get("packets", context),
+        object,
         routers: routers.unwrap_or_default(),
     })
 }

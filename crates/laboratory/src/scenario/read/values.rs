@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use layercast_core::units::{Duration, Rate, Size};
+use layercast_core::units::{DataSize, Duration, Rate, Size};
 
 use super::context::Context;
 use crate::scenario::field::{FieldKind, quoted};
@@ -151,6 +151,12 @@ impl Read for Rate {
 impl Read for Size {
     fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Size> {
         parsed(node, kind, context, |size: &Size| size.as_bytes() > 0)
+    }
+}
+
+impl Read for DataSize {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<DataSize> {
+        parsed(node, kind, context, |size: &DataSize| size.as_bytes() > 0)
     }
 }
 

@@ -109,7 +109,7 @@ fn conforms(node: &Node, schema: &Json, root: &Json) -> bool {
             let all = |entry: &tree::Entry| match &schema["properties"][&entry.key] {
                 Json::Null => {
                     let others = &schema["additionalProperties"];
-                    others.is_object() && conforms(&entry.node, others, root)
+                    others.is_null() || (others.is_object() && conforms(&entry.node, others, root))
                 }
                 inner => conforms(&entry.node, inner, root),
             };
