@@ -181,6 +181,14 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "TCP,...", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) against: Vec<String>,
 
+    /// The protocol that differences are given to [default: the best]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) reference: Option<String>,
+
+    /// Compare the protocols that can carry the scenario, and list the others with the reason
+    #[arg(long)]
+    pub(crate) skip_refused: bool,
+
     /// Number of replications of each protocol [default: from the scenario]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
     pub(crate) replications: Option<u32>,
@@ -193,7 +201,8 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024), allow_negative_numbers = true)]
     pub(crate) jobs: Option<u32>,
 
-    /// Write compare.json and report.html to this directory, and each protocol's own results to DIR/PROTOCOL;
+    /// Write compare.json and report.html to this directory, each protocol's own results to DIR/PROTOCOL, and
+    /// those without multicast to DIR/without-multicast;
     /// with --against against.json and report.html, and each comparison to DIR/TCP
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
