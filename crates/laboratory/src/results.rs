@@ -9,14 +9,18 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub mod bottleneck;
 pub(crate) mod columns;
 mod error;
 mod experiment;
+pub mod explanation;
+pub(crate) mod explanation_text;
 pub(crate) mod files;
 pub(crate) mod json;
 pub mod movement;
 pub mod paper;
 pub mod probes;
+pub(crate) mod queue_delay;
 mod replication;
 pub mod report;
 mod reported;
@@ -26,10 +30,13 @@ pub mod statistics;
 pub mod summary;
 pub mod table;
 pub(crate) mod text;
+pub mod why;
 
 pub use error::ResultsError;
 pub use experiment::{Experiment, FlowInfo, GroupInfo, LinkInfo, ProbeInfo, Role};
+pub use explanation_text::answer as why_of;
 pub(crate) use files::partial_name;
+pub use queue_delay::QueueDelay;
 pub use replication::{
     EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, Replication, Series, WindowMeasures,
 };

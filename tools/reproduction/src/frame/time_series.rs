@@ -139,6 +139,7 @@ impl TimeSeries {
             node: String::new(),
             level_rates_kbps: Vec::new(),
             has_transfers: completion_s.is_some(),
+            one_rate: false,
         };
         let probe = |name: &str| ProbeInfo {
             name: name.to_owned(),
@@ -173,7 +174,7 @@ impl TimeSeries {
         let replication = Replication {
             number: 1,
             windows: vec![window],
-            series: Series { flows: flows.iter().map(series).collect() },
+            series: Series { flows: flows.iter().map(series).collect(), ..Series::default() },
             probes: probes.iter().map(|(_, value)| vec![seconds(value)]).collect(),
             ..Replication::default()
         };

@@ -139,6 +139,11 @@ impl Palette {
     }
 }
 
+/// The ink of a hue by its number, for marks that are not of a protocol; the class of the page is `hueN`.
+pub(crate) fn hue_ink(hue: usize) -> Ink {
+    HUES.get(hue).copied().unwrap_or(TEXT)
+}
+
 /// The rules for dashes, for dark pages, and for the protocol classes.
 pub(crate) fn stylesheet() -> String {
     let mut css = String::new();
