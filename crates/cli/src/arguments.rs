@@ -9,6 +9,7 @@ use crate::transfer_arguments::{Receive, Send};
 
 const AFTER_HELP: &str = "\
 Examples:
+  layercast why results elm@R1                    why a receiver has its rate
   layercast list                                  list scenarios and protocols
   layercast run thesis/simulation-2               run a built-in scenario and print its table
   layercast run my.toml --out results             keep a report, a summary and time series
@@ -40,6 +41,8 @@ pub(crate) enum Command {
     Sweep(Sweep),
     /// Run a scenario with each of several protocols and compare the results
     Compare(Compare),
+    /// Say why a receiver of a run has its rate
+    Why(Why),
     /// List the built-in scenarios and the protocols, or show one protocol's options
     List(List),
     /// Check a scenario file and report its errors
@@ -118,6 +121,17 @@ pub(crate) struct Run {
     /// Do not show progress (it is shown only if standard error is a terminal)
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Why {
+    /// The directory that `run --out` wrote, or a summary.json
+    #[arg(value_name = "RESULT")]
+    pub(crate) result: PathBuf,
+
+    /// The receiver as the tables name it, such as elm@R1, or the name of its node
+    #[arg(value_name = "RECEIVER")]
+    pub(crate) receiver: String,
 }
 
 #[derive(Debug, Args)]

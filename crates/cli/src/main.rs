@@ -3,6 +3,7 @@
 //! Exit status 0: done. 1: failed. 2: wrong usage or input.
 
 mod arguments;
+mod choice;
 mod commands;
 mod compare;
 mod design;
@@ -22,6 +23,7 @@ mod transfer;
 mod transfer;
 mod transfer_arguments;
 mod warnings;
+mod why;
 
 use std::process::ExitCode;
 
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         Command::Run(run) => commands::run(run),
         Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
+        Command::Why(arguments) => why::why(arguments),
         Command::List(list) => list::list(list),
         Command::Check(check) => commands::check(check),
         Command::Expand(expand) => commands::expand(expand),

@@ -16,6 +16,30 @@ pub struct SessionPlan {
     pub packet_size: Size,
 }
 
+/// Who decides on a receiver's rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rates {
+    /// Each receiver, by the layers that it joins.
+    #[default]
+    Layers,
+    /// The source: one rate for all receivers.
+    One,
+}
+
+/// What a protocol is like, for whoever has to choose one. Lists and pages show it; no code decides by it what an
+/// endpoint does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Character {
+    /// Who decides on a receiver's rate.
+    pub rates: Rates,
+    /// Whether every packet is delivered in order. Other sessions rely on an erasure code, or on nothing.
+    pub reliable: bool,
+    /// Whether congestion marks (ECN) count.
+    pub ecn: bool,
+    /// How the rate of a new receiver or session rises, in a few words; empty if that is not stated.
+    pub start: &'static str,
+}
+
 /// What a protocol, with its options, requires of a session before a host opens it. For most protocols
 /// the defaults suffice.
 pub trait Requirements {
@@ -63,6 +87,11 @@ pub trait Requirements {
     /// Replaces defaults that suit the papers' simulations by ones that suit real networks. A host with
     /// sockets calls it before it sets the user's options.
     fn deploy(&mut self) {}
+
+    /// What the protocol is like.
+    fn character(&self) -> Character {
+        Character::default()
+    }
 
     /// Whether the protocol can carry the plan.
     ///

@@ -11,7 +11,9 @@ mod measure;
 mod movement;
 mod observe;
 mod probe;
+mod queue_delays;
 mod values;
+mod why;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -140,6 +142,11 @@ pub(crate) fn replicate<F: Family>(
     let mut observer = Observer::start(scenario, &mut world, number, observation)?;
     let mut replication = measure::measure(scenario, &mut world, &mut observer, step)?;
     observer.finish()?;
+    why::add_receivers(scenario, &world, &build::flow_infos(scenario), &mut replication);
+    if number == 1 {
+        replication.paths = why::paths(&world);
+        why::add_changes(&world, &mut replication);
+    }
     replication.number = number;
     replication.engine.cpu_s = cpu.elapsed().as_secs_f64();
     let engine = &replication.engine;

@@ -139,6 +139,9 @@ impl<H: Header> Host<H> for ReceiverHost<'_, H> {
         if let TraceEvent::LevelChanged { from, to, cause } = note {
             self.log.level_changes.push(LevelChange { at: self.engine.now(), from, to, cause });
         }
+        if let TraceEvent::SlowStartEnded { .. } = note {
+            self.log.slow_start_ended.get_or_insert(self.engine.now());
+        }
         self.log.record(self.engine.now(), ReceiverEvent::Trace(note));
     }
 

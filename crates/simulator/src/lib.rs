@@ -36,7 +36,7 @@ mod variation;
 
 pub use application::{Demand, Distribution};
 pub use edge::{EdgeConfig, LeaveRule, QuerierProfile};
-pub use link::LinkConfig;
+pub use link::{DelayHistogram, LinkConfig};
 pub use loss::{
     GilbertElliott, LengthDistribution, LossKind, LossModel, LossPlace, LossUnit, PeriodicLoss, TwoStateLoss,
 };

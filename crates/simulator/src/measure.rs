@@ -167,6 +167,8 @@ impl Memberships {
 pub(crate) struct ReceiverLog {
     pub(crate) requests: Memberships,
     pub(crate) level_changes: Vec<LevelChange>,
+    /// When slow start ended.
+    pub(crate) slow_start_ended: Option<Time>,
     /// All its entries, if the log is enabled.
     pub(crate) entries: Option<Vec<ReceiverEntry>>,
 }

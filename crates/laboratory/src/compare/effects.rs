@@ -206,6 +206,7 @@ mod tests {
             session: None,
             node: node.to_owned(),
             measures,
+            why: None,
         }
     }
 

@@ -203,7 +203,9 @@ fn queues_that_stood_for_seconds_are_found() {
         let replication = Replication { windows: vec![window], ..Replication::default() };
         let scenario = plan(QUIET);
         let names = scenario.link_names().into_iter();
-        let links: Vec<LinkInfo> = names.map(|name| LinkInfo { name, rate_kbps: 1.0 }).collect();
+        let links: Vec<LinkInfo> = names
+            .map(|name| LinkInfo { name, rate_kbps: 1.0, delay: String::new(), queue: String::new() })
+            .collect();
         after(&scenario, QUIET, &links, &[replication.clone(), replication])
     };
     // 10 Mbit/s carry 1250 packets of 1000 bytes in a second.

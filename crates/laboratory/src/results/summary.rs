@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ResultsError;
 use super::experiment::{Experiment, FlowInfo, GroupInfo, Role};
+use super::explanation::{Explaining, Explanation};
 use super::json;
 use super::movement::Movement;
 use super::replication::{FlowMeasures, LinkMeasures, Replication};
@@ -69,6 +70,9 @@ pub struct FlowSummary {
     /// What it did.
     #[serde(flatten)]
     pub measures: FlowStatistics,
+    /// Why it has its rate, for receivers of sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<Explanation>,
 }
 
 /// What a flow did in a window. Lateness and those of levels are missing for flows without layers,
@@ -140,6 +144,21 @@ pub struct LinkSummary {
     pub marks: Statistic,
     /// Time average of the packets in the queue.
     pub mean_queue_packets: Statistic,
+    /// Packets that were transmitted; missing in files of earlier versions, as are those below.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packets: Option<Statistic>,
+    /// Packets that the error model lost; they are among `drops`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub losses: Option<Statistic>,
+    /// The mean over time of the delay of its queue, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_delay_ms: Option<Statistic>,
+    /// The delay of its queue that was not exceeded for 95 % of the time, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_delay_p95_ms: Option<Statistic>,
+    /// The same for 99 %.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_delay_p99_ms: Option<Statistic>,
 }
 
 /// A further measurement window.
@@ -313,6 +332,7 @@ impl Over<'_> {
     }
 
     fn flows(&self, window: usize) -> Vec<FlowSummary> {
+        let explaining = Explaining::new(self.experiment, self.runs);
         let flows = self.experiment.flows.iter().enumerate();
         flows
             .map(|(index, flow)| FlowSummary {
@@ -322,6 +342,7 @@ impl Over<'_> {
                 session: flow.session.clone(),
                 node: flow.node.clone(),
                 measures: self.flow_measures(window, index, flow),
+                why: explaining.as_ref().and_then(|explaining| explaining.explain(index)),
             })
             .collect()
     }
@@ -356,6 +377,15 @@ impl Over<'_> {
                 drops: self.link_statistic(window, index, |m| m.drops as f64),
                 marks: self.link_statistic(window, index, |m| m.marks as f64),
                 mean_queue_packets: self.link_statistic(window, index, |m| m.mean_queue_packets),
+                packets: Some(self.link_statistic(window, index, |m| m.packets as f64)),
+                losses: Some(self.link_statistic(window, index, |m| m.losses as f64)),
+                queue_delay_ms: Some(self.link_statistic(window, index, LinkMeasures::queue_delay_ms)),
+                queue_delay_p95_ms: Some(
+                    self.link_statistic(window, index, |m| m.queue_delay_quantile_ms(0.95)),
+                ),
+                queue_delay_p99_ms: Some(
+                    self.link_statistic(window, index, |m| m.queue_delay_quantile_ms(0.99)),
+                ),
             })
             .collect()
     }

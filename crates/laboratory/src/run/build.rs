@@ -5,7 +5,7 @@ mod routers;
 use std::collections::{BTreeMap, BTreeSet};
 
 use layercast_core::family::{AnyProtocol as _, Family};
-use layercast_core::session::SessionPlan as Session;
+use layercast_core::session::{Rates, SessionPlan as Session};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Time};
 use layercast_simulator::{
@@ -269,11 +269,7 @@ fn probe_info(scenario: &Scenario, plan: &ProbePlan) -> ProbeInfo {
 
 /// The description of the scenario for the results.
 pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experiment {
-    // The flows of a table that is not a session are named after the table.
-    let making = scenario.flows.iter().filter(|plan| plan.has_transfers()).flat_map(|plan| &plan.to);
-    let transfers: BTreeSet<&str> = making.map(|place| place.flow.as_str()).collect();
-    let flows: Vec<FlowInfo> =
-        scenario.flow_names().into_iter().map(|flow| flow_info(scenario, &transfers, flow)).collect();
+    let flows = flow_infos(scenario);
     let indices: BTreeMap<&str, usize> =
         flows.iter().enumerate().map(|(index, flow)| (flow.name.as_str(), index)).collect();
     let index = |name: &String| indices.get(name.as_str()).copied();
@@ -285,12 +281,20 @@ pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experimen
             flows: group.flows.iter().filter_map(index).collect(),
         })
         .collect();
-    let rates = scenario.links.iter().flat_map(|link| [link.forward.rate, link.backward.rate]);
+    let directions = scenario.links.iter().flat_map(|link| [&link.forward, &link.backward]);
     let links = scenario
         .link_names()
         .into_iter()
-        .zip(rates)
-        .map(|(name, rate)| LinkInfo { name, rate_kbps: rate.as_kbps() })
+        .zip(directions)
+        .map(|(name, direction)| LinkInfo {
+            name,
+            rate_kbps: direction.rate.as_kbps(),
+            delay: match direction.delay {
+                Draw::Fixed(delay) => delay.to_string(),
+                Draw::Uniform { low, high } => format!("{low} to {high}"),
+            },
+            queue: direction.queue.to_string(),
+        })
         .collect();
     Experiment {
         scenario: request.id.clone(),
@@ -317,6 +321,14 @@ pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experimen
     }
 }
 
+/// What the results need to know of each flow.
+pub(super) fn flow_infos(scenario: &Scenario) -> Vec<FlowInfo> {
+    // The flows of a table that is not a session are named after the table.
+    let making = scenario.flows.iter().filter(|plan| plan.has_transfers()).flat_map(|plan| &plan.to);
+    let transfers: BTreeSet<&str> = making.map(|place| place.flow.as_str()).collect();
+    scenario.flow_names().into_iter().map(|flow| flow_info(scenario, &transfers, flow)).collect()
+}
+
 /// `transfers` are the names of the unicast flows that make some.
 fn flow_info(scenario: &Scenario, transfers: &BTreeSet<&str>, flow: scenario::FlowName) -> FlowInfo {
     let session = scenario.sessions.iter().find(|session| Some(&session.name) == flow.session.as_ref());
@@ -334,6 +346,8 @@ fn flow_info(scenario: &Scenario, transfers: &BTreeSet<&str>, flow: scenario::Fl
         session: flow.session,
         node: flow.node,
         level_rates_kbps: session.map(kbps).unwrap_or_default(),
+        one_rate: session
+            .is_some_and(|session| session.protocol.requirements().character().rates == Rates::One),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use layercast_core::family::Family;
 use layercast_core::units::Time;
-use layercast_simulator::{FlowCounters, LinkCounters, Memberships, ObjectProgress, Simulation};
+use layercast_simulator::{
+    DelayHistogram, FlowCounters, LinkCounters, Memberships, ObjectProgress, Simulation,
+};
 
 use super::RunError;
 use super::build::{World, WorldFlow, WorldFlowId};
@@ -12,9 +14,10 @@ use super::loss_events::LossEvents;
 use super::movement::FairLevels;
 use super::observe::Observer;
 use super::probe::Probes;
+use super::queue_delays::QueueDelays;
 use super::values::{counters, kbps_or_nan};
 use crate::results::{
-    EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, ObjectMeasures, Replication, Series,
+    EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, ObjectMeasures, QueueDelay, Replication, Series,
     WindowMeasures,
 };
 use crate::scenario::{Scenario, Window};
@@ -37,6 +40,8 @@ struct Snapshot {
     links: Vec<LinkCounters>,
     /// The capacity of each link so far, in bytes, if its rate changes.
     capacities: Vec<Option<f64>>,
+    /// How long each queue had which delay so far.
+    delays: Vec<Option<DelayHistogram>>,
     /// How often each flow has asked for channels.
     asked: Vec<Memberships>,
 }
@@ -47,6 +52,7 @@ impl Snapshot {
         Snapshot {
             flows: world.flows.iter().map(|flow| counters(simulation, flow)).collect(),
             links: world.links.iter().map(|&link| simulation.link_counters(link)).collect(),
+            delays: world.links.iter().map(|&link| simulation.link_delay_histogram(link).cloned()).collect(),
             capacities: world.links.iter().map(|&link| simulation.link_capacity_bytes(link)).collect(),
             asked: world.flows.iter().map(|flow| asked(simulation, flow)).collect(),
         }
@@ -73,7 +79,8 @@ pub(super) fn measure<F: Family>(
     stops.sort_unstable();
     stops.dedup();
 
-    let mut series = Series { flows: vec![FlowSeries::default(); world.flows.len()] };
+    let mut queue_delays = QueueDelays::new(world);
+    let mut series = Series { flows: vec![FlowSeries::default(); world.flows.len()], ..Series::default() };
     let mut at_edges: Vec<(Time, Snapshot)> = vec![(Time::ZERO, Snapshot::take(world))];
     let mut received_before = vec![0; world.flows.len()];
     let (mut next_bin, mut bin_start) = (0, Time::ZERO);
@@ -94,11 +101,13 @@ pub(super) fn measure<F: Family>(
         if bins.get(next_bin) == Some(&stop) {
             let length_s = stop.since(bin_start).as_secs_f64();
             record_bin(world, stop, length_s, &mut received_before, &mut series);
+            queue_delays.record(world, next_bin, stop.since(bin_start));
             (next_bin, bin_start) = (next_bin + 1, stop);
             step();
         }
     }
     losses.finish(world);
+    series.queue_delay_ms = queue_delays.into_series(bins.len());
     let fair = FairLevels::new(scenario);
     let windows = scenario
         .windows
@@ -118,6 +127,7 @@ pub(super) fn measure<F: Family>(
         windows,
         series,
         probes: probes.into_values(),
+        paths: Vec::new(),
         engine: EngineMeasures { events: engine.events, packet_hops: engine.packet_hops, cpu_s: 0.0 },
     })
 }
@@ -181,16 +191,41 @@ fn measure_window<F: Family>(
         (Some(start), Some(end)) => (end - start) * 8.0,
         _ => rate.as_bps() * length_s,
     });
+    let delays = start.delays.iter().zip(&end.delays);
     let links = could_carry
         .zip(start.links.iter().zip(&end.links))
-        .map(|(could_carry_bits, (start, end))| LinkMeasures {
-            utilisation: share((end.bytes - start.bytes) as f64 * 8.0, could_carry_bits),
-            drops: (end.queue_drops + end.losses) - (start.queue_drops + start.losses),
-            marks: end.marks - start.marks,
-            mean_queue_packets: (end.queue_packet_ns - start.queue_packet_ns) as f64 / 1e9 / length_s,
+        .zip(delays.zip(&world.links))
+        .map(|((could_carry_bits, (start, end)), (delays, &id))| {
+            let (bits, packets) = ((end.bytes - start.bytes) as f64 * 8.0, end.packets - start.packets);
+            let capacity_kbps = share(could_carry_bits, length_s) / 1e3;
+            LinkMeasures {
+                utilisation: share(bits, could_carry_bits),
+                drops: (end.queue_drops + end.losses) - (start.queue_drops + start.losses),
+                losses: end.losses - start.losses,
+                packets,
+                marks: end.marks - start.marks,
+                mean_queue_packets: (end.queue_packet_ns - start.queue_packet_ns) as f64 / 1e9 / length_s,
+                window_s: length_s,
+                capacity_kbps,
+                propagation_ms: world.simulation.link_delay(id).as_secs_f64() * 1e3,
+                transmission_ms: if packets > 0 { bits / packets as f64 / capacity_kbps } else { 0.0 },
+                queue_delay: delays
+                    .1
+                    .as_ref()
+                    .map(|end| Box::new(queue_delay(delays.0.as_ref(), end, length_s))),
+            }
         })
         .collect();
     WindowMeasures { flows, links }
+}
+
+/// The delay of a queue over a window from its states at both ends.
+fn queue_delay(start: Option<&DelayHistogram>, end: &DelayHistogram, length_s: f64) -> QueueDelay {
+    let within = end.since(start);
+    QueueDelay {
+        mean_ms: within.integral() as f64 / 1e15 / length_s,
+        held: within.bins().map(|(delay, time)| (delay.as_secs_f64() * 1e3, time.as_secs_f64())).collect(),
+    }
 }
 
 /// A fraction of the total; NaN if that is zero.

@@ -3,7 +3,7 @@
 
 use crate::tfmcc;
 use layercast_core::options;
-use layercast_core::session::{PlanError, Requirements, SessionPlan};
+use layercast_core::session::{Character, PlanError, Rates, Requirements, SessionPlan};
 use layercast_core::units::{Duration, Rate, Size};
 pub use layercast_kit::equation::Formula;
 use layercast_kit::estimator::LossConfig;
@@ -66,6 +66,15 @@ options! {
 }
 
 impl Requirements for Options {
+    fn character(&self) -> Character {
+        Character {
+            rates: Rates::Layers,
+            reliable: false,
+            ecn: true,
+            start: "TFMCC's in each layer, then the next",
+        }
+    }
+
     fn channels(&self, plan: &SessionPlan) -> u16 {
         Structure::new(plan, self.counting_round_trip).channel_count()
     }

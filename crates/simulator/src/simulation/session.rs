@@ -291,6 +291,19 @@ impl<F: Family> Simulation<F> {
         self.sessions[id.session as usize].logs[id.receiver as usize].requests
     }
 
+    /// The links from the source of a session to a receiver.
+    pub fn receiver_path(&self, id: ReceiverId) -> Vec<LinkId> {
+        let tree = &self.sessions[id.session as usize].tree;
+        let mut links: Vec<LinkId> = tree.path_to_source(id.receiver).map(LinkId::reverse).collect();
+        links.reverse();
+        links
+    }
+
+    /// When a receiver reported the end of its slow start, if it did.
+    pub fn slow_start_ended(&self, id: ReceiverId) -> Option<Time> {
+        self.sessions[id.session as usize].logs[id.receiver as usize].slow_start_ended
+    }
+
     /// Whether data for a receiver goes over this direction of a link.
     pub fn is_on_path(&self, link: LinkId, to: ReceiverId) -> bool {
         self.sessions[to.session as usize].tree.is_on_path(link, to.receiver)

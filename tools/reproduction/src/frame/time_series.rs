@@ -140,6 +140,7 @@ impl TimeSeries {
             level_rates_kbps: Vec::new(),
             has_transfers: completion_s.is_some(),
             has_object: false,
+            one_rate: false,
         };
         let probe = |name: &str| ProbeInfo {
             name: name.to_owned(),
@@ -163,6 +164,7 @@ impl TimeSeries {
             groups: Vec::new(),
             links: Vec::new(),
             paper: Vec::new(),
+            findings: Vec::new(),
             probes: probes.iter().map(|(name, _)| probe(name)).collect(),
         };
         let series = |(_, value): &(&str, &dyn Fn(u32) -> f64)| FlowSeries {
@@ -174,7 +176,7 @@ impl TimeSeries {
         let replication = Replication {
             number: 1,
             windows: vec![window],
-            series: Series { flows: flows.iter().map(series).collect() },
+            series: Series { flows: flows.iter().map(series).collect(), ..Series::default() },
             probes: probes.iter().map(|(_, value)| vec![seconds(value)]).collect(),
             ..Replication::default()
         };

@@ -185,6 +185,11 @@ fn first_free(is_free: impl Fn(Look) -> bool) -> Look {
     looks.find(|&look| is_free(look)).unwrap_or(Look { hue: 0, round: ROUNDS - 1 })
 }
 
+/// The ink of a hue by its number, for marks that are not of a protocol; the class of the page is `hueN`.
+pub(crate) fn hue_ink(hue: usize) -> Ink {
+    HUES.get(hue).copied().unwrap_or(TEXT)
+}
+
 /// The rules for dashes, for dark pages, and for the protocol classes.
 pub(crate) fn stylesheet() -> String {
     let mut css = String::new();
