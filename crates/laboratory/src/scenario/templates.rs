@@ -69,6 +69,7 @@ impl Expander<'_> {
         if parts.is_empty() {
             let problem = Problem::at(template.at, "for", "the template makes nothing");
             self.problems.push(problem.allowed("tables with variables, such as links.\"CORE-{site}\" = {}"));
+            return;
         }
         let Some(columns) = read_columns(template, self.folder, self.problems, self.files) else { return };
         if let Some(name) = columns.names.iter().find(|name| outer.values.iter().any(|(n, _)| n == *name)) {
@@ -78,7 +79,6 @@ impl Expander<'_> {
         }
         for index in 0..columns.rows.len() {
             let row = self.row(&columns, index, outer);
-            let before = self.problems.len();
             for part in &parts {
                 if part.key == "for" {
                     self.expand_all(&part.node, &row);
@@ -89,10 +89,6 @@ impl Expander<'_> {
                     self.refuse_size(template);
                     return;
                 }
-            }
-            // The same mistake in every row would be told by the first.
-            if self.problems.len() > before + 100 {
-                return;
             }
         }
     }
@@ -109,12 +105,13 @@ impl Expander<'_> {
     /// Makes the tables of one part, such as `links`, for one row.
     fn expand_tables(&mut self, part: &Entry, row: &Row) {
         let Some(field) = SCENARIO.field(&part.key) else { return };
+        // An empty one counts too, so that the rows of templates within templates come to an end.
+        self.tables += part.node.entries().len().max(1);
         let Value::Table(entries) = &part.node.value else {
             self.problems
                 .push(Problem::of(&part.node, "tables are needed here").allowed(field.kind.describe()));
             return;
         };
-        self.tables += entries.len();
         let mut substitution = Substitution { row, problems: self.problems };
         for entry in entries {
             let Some(made) = substitution.entry(entry, &part.key, Some(field.kind)) else { continue };

@@ -166,7 +166,10 @@ pub(in crate::scenario) fn read_csv(
     };
     let parsed = load(&folder.join(written)).and_then(|text| {
         let parsed = parse(&text, written);
-        files.push(text);
+        // A template within another reads it again for each row.
+        if !files.contains(&text) {
+            files.push(text);
+        }
         parsed
     });
     match parsed {

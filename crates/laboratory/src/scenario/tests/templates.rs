@@ -158,6 +158,8 @@ fn templates_that_cannot_be_meant_are_refused() {
         "each = { a = [1] }\nlinks.\"G-A{a}\" = {}\n[[for.for]]\neach = { a = [2] }\nlinks.\"G-B{a}\" = {}",
         "an outer template has the variable `a` already",
     );
+    let nothing = "each = { a = \"1..90000\" }\n[[for.for]]\neach = { b = \"1..90000\" }\nlinks = {}";
+    refused(nothing, "the templates make more than 100000 tables");
     refused(
         "each = { a = \"1..400\" }\n[[for.for]]\neach = { b = \"1..400\" }\nlinks.\"A{a}-B{b}\" = {}",
         "the templates make more than 100000 tables",
