@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::Context;
 use layercast_laboratory::results::{self, RunCost, Summary};
 use layercast_laboratory::run::{self, RunRequest};
-use layercast_laboratory::scenario::{self, Scenario as Plan, catalogue};
+use layercast_laboratory::scenario::{self, Scenario as Plan, catalogue, default_queue};
 
 use crate::arguments::{Check, Run, Scenario};
 use crate::observe;
@@ -142,8 +142,9 @@ fn command_line(arguments: &Run) -> String {
 
 pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
     let (plan, _) = read(&arguments.scenario.name, &arguments.scenario.overrides, &[])?;
+    let remark = default_queue::remark(&plan).map_or(String::new(), |remark| format!("{remark}\n"));
     Ok(print(&format!(
-        "{}: fine ({}, {}, {}, {} of {})\n",
+        "{}: fine ({}, {}, {}, {} of {})\n{remark}",
         arguments.scenario.name,
         counted(plan.nodes.len(), "node"),
         counted(plan.links.len(), "link"),

@@ -14,6 +14,7 @@ mod error;
 mod experiment;
 pub(crate) mod files;
 pub(crate) mod json;
+pub mod limited;
 pub mod movement;
 pub mod paper;
 pub mod probes;

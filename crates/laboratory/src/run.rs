@@ -5,6 +5,7 @@
 
 mod build;
 mod levels;
+mod limits;
 mod loss_events;
 mod measure;
 mod movement;

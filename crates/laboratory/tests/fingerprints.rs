@@ -38,6 +38,7 @@ fn fingerprints() -> String {
         let flows = summary.flows.iter_mut().map(|flow| &mut flow.measures);
         flows.chain(further).for_each(|measures| {
             (measures.late_kbps, measures.lost_packets, measures.movement) = (None, None, None);
+            measures.limited = None;
         });
         let hash = Sha256::digest(summary.to_json().as_bytes());
         let hash = hash.iter().take(8).fold(String::new(), |text, byte| format!("{text}{byte:02x}"));

@@ -1,5 +1,6 @@
 //! What was run: the part of the results that is the same in every replication.
 
+use layercast_simulator::tcp::TcpVariant;
 use serde::{Deserialize, Serialize};
 
 use super::reported::PaperValue;
@@ -39,6 +40,8 @@ pub struct Experiment {
     pub paper: Vec<PaperValue>,
     /// The probes.
     pub probes: Vec<ProbeInfo>,
+    /// What a reader of the results should know of the scenario: a sentence each.
+    pub remarks: Vec<String>,
 }
 
 /// One flow: one receiver's reception of a session, or one unicast connection.
@@ -75,6 +78,12 @@ impl FlowInfo {
     #[must_use]
     pub fn is_layered(&self) -> bool {
         !self.level_rates_kbps.is_empty()
+    }
+
+    /// Whether the flow is a TCP.
+    #[must_use]
+    pub fn is_tcp(&self) -> bool {
+        TcpVariant::named(&self.protocol).is_some()
     }
 }
 

@@ -1,5 +1,6 @@
 //! What one replication measured.
 
+use super::limited::Limited;
 use super::movement::Movement;
 
 /// One run of the experiment with its own seed.
@@ -50,6 +51,8 @@ pub struct FlowMeasures {
     pub transfers: Option<f64>,
     /// How long those took on average, in seconds; none if there were none.
     pub completion_s: Option<f64>,
+    /// What limited it, of a TCP flow; no shares if it had not started.
+    pub limited: Option<Limited<Option<f64>>>,
 }
 
 /// The measures of one link in one window.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::error::ResultsError;
 use super::experiment::{Experiment, FlowInfo, GroupInfo, Role};
 use super::json;
+use super::limited::Limited;
 use super::movement::Movement;
 use super::replication::{FlowMeasures, LinkMeasures, Replication};
 use super::statistics::{Statistic, jain_index};
@@ -104,6 +105,9 @@ pub struct FlowStatistics {
     /// How long those took on average, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_s: Option<Statistic>,
+    /// What limited it, of a TCP flow.
+    #[serde(flatten)]
+    pub limited: Option<Limited<Statistic>>,
 }
 
 /// One group and how fairly its flows share.
@@ -289,6 +293,11 @@ impl Over<'_> {
             }),
             transfers: transferring(|m| m.transfers),
             completion_s: transferring(|m| m.completion_s),
+            limited: flow.is_tcp().then(|| {
+                Limited::from_each(|of| {
+                    self.flow_statistic(window, index, |m| m.limited.as_ref().and_then(|all| *of(all)))
+                })
+            }),
         }
     }
 

@@ -2,10 +2,12 @@
 
 use layercast_core::family::Family;
 use layercast_core::units::Time;
+use layercast_simulator::tcp::TcpLimits;
 use layercast_simulator::{FlowCounters, LinkCounters, Memberships, Simulation};
 
 use super::build::{World, WorldFlow, WorldFlowId};
 use super::levels;
+use super::limits::shares;
 use super::loss_events::LossEvents;
 use super::movement::FairLevels;
 use super::observe::Observer;
@@ -36,6 +38,8 @@ struct Snapshot {
     capacities: Vec<Option<f64>>,
     /// How often each flow has asked for channels.
     asked: Vec<Memberships>,
+    /// What has limited each flow that is a TCP.
+    limits: Vec<TcpLimits>,
 }
 
 impl Snapshot {
@@ -46,6 +50,7 @@ impl Snapshot {
             links: world.links.iter().map(|&link| simulation.link_counters(link)).collect(),
             capacities: world.links.iter().map(|&link| simulation.link_capacity_bytes(link)).collect(),
             asked: world.flows.iter().map(|flow| asked(simulation, flow)).collect(),
+            limits: world.flows.iter().map(|flow| limits(simulation, flow)).collect(),
         }
     }
 }
@@ -54,6 +59,13 @@ fn asked<F: Family>(simulation: &Simulation<F>, flow: &WorldFlow) -> Memberships
     match flow.id {
         WorldFlowId::Receiver(id) => simulation.memberships(id),
         WorldFlowId::Tcp(_) | WorldFlowId::Udp(_) => Memberships::default(),
+    }
+}
+
+fn limits<F: Family>(simulation: &Simulation<F>, flow: &WorldFlow) -> TcpLimits {
+    match flow.id {
+        WorldFlowId::Tcp(id) => simulation.tcp_limits(id),
+        WorldFlowId::Receiver(_) | WorldFlowId::Udp(_) => TcpLimits::default(),
     }
 }
 
@@ -105,6 +117,10 @@ pub(super) fn measure<F: Family>(
             let asked: Vec<Memberships> =
                 end.asked.iter().zip(&start.asked).map(|(end, start)| end.since(*start)).collect();
             fair.add_movement(world, window, &asked, &losses, &mut measures.flows);
+            let limits = end.limits.iter().zip(&start.limits).map(|(end, start)| end.since(*start));
+            for ((flow, limits), measures) in world.flows.iter().zip(limits).zip(&mut measures.flows) {
+                measures.limited = matches!(flow.id, WorldFlowId::Tcp(_)).then(|| shares(limits));
+            }
             measures
         })
         .collect();

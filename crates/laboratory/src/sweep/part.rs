@@ -132,6 +132,9 @@ fn flow(info: &FlowInfo, measures: &FlowMeasures) -> Vec<(&'static str, Option<f
     if info.has_transfers {
         values.extend([("transfers", measures.transfers), ("completion_s", measures.completion_s)]);
     }
+    if info.is_tcp() {
+        values.extend(measures.limited.unwrap_or_default().named());
+    }
     values
 }
 

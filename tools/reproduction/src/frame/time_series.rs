@@ -163,6 +163,7 @@ impl TimeSeries {
             links: Vec::new(),
             paper: Vec::new(),
             probes: probes.iter().map(|(name, _)| probe(name)).collect(),
+            remarks: Vec::new(),
         };
         let series = |(_, value): &(&str, &dyn Fn(u32) -> f64)| FlowSeries {
             throughput_kbps: seconds(value),

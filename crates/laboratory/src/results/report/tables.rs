@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::dots::leader;
 use super::palette::Palette;
 use crate::results::experiment::Experiment;
+use crate::results::limited::Limited;
 use crate::results::paper::{self, Comparison};
 use crate::results::statistics::Statistic;
 use crate::results::summary::{FlowSummary, Summary};
@@ -74,16 +75,23 @@ impl Tables<'_> {
             .filter(|(_, _, of)| flows.iter().any(|flow| of(flow).is_some()))
             .map(|column| (column, self.has_paper(names(), column.1)))
             .collect();
+        let has_limits = flows.iter().any(|flow| flow.measures.limited.is_some());
+        let limit = |flow: &FlowSummary| {
+            let main = flow.measures.limited.as_ref().and_then(Limited::main);
+            main.unwrap_or_else(|| NONE.to_owned())
+        };
         html! {
             div.scroll tabindex="0" { table {
                 thead { tr {
                     th { "Flow" } th.word { "Protocol" }
                     @for (column, paper) in &columns { (Self::heading(column.0, *paper)) }
+                    @if has_limits { th { "Limited by" } }
                 } }
                 tbody { @for flow in flows { tr {
                     (self.name(&flow.name, &flow.protocol))
                     td.word { (flow.protocol) }
                     @for ((_, metric, of), paper) in &columns { (self.cells(&flow.name, metric, of(flow), *paper)) }
+                    @if has_limits { td { (limit(flow)) } }
                 } } }
             } }
         }
