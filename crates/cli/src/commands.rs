@@ -10,7 +10,7 @@ use layercast_laboratory::lint;
 use layercast_laboratory::results::directory::{self, Holds};
 use layercast_laboratory::results::{self, RunCost, Summary};
 use layercast_laboratory::run::{self, RunRequest};
-use layercast_laboratory::scenario::{self, Scenario as Plan, catalogue};
+use layercast_laboratory::scenario::{self, Scenario as Plan, catalogue, default_queue};
 
 use crate::arguments::{Check, Run, Scenario};
 use crate::observe;
@@ -160,8 +160,9 @@ fn command_line(arguments: &Run) -> String {
 pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
     let (plan, text) = read(&arguments.scenario.name, &arguments.scenario.overrides, &[])?;
     let findings = lint::before(&plan, &text);
+    let remark = default_queue::remark(&plan).map_or(String::new(), |remark| format!("{remark}\n"));
     print(&format!(
-        "{}: fine ({}, {}, {}, {} of {})\n{}",
+        "{}: fine ({}, {}, {}, {} of {})\n{remark}{}",
         arguments.scenario.name,
         counted(plan.nodes.len(), "node"),
         counted(plan.links.len(), "link"),

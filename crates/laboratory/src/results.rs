@@ -20,6 +20,7 @@ pub(crate) mod explanation_text;
 pub(crate) mod files;
 mod finding;
 pub(crate) mod json;
+pub mod limited;
 pub mod movement;
 pub mod paper;
 pub mod probes;

@@ -6,6 +6,7 @@
 mod build;
 mod growth;
 mod levels;
+mod limits;
 mod loss_events;
 mod measure;
 mod movement;

@@ -7,6 +7,7 @@
 //! reader, the [`schema`](mod@schema) and the [`reference`](mod@reference) in the documentation.
 
 pub mod catalogue;
+pub mod default_queue;
 mod error;
 pub mod field;
 mod flow_gauges;

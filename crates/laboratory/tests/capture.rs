@@ -48,17 +48,20 @@ stop = "20 s"
 
 [flows.sack]
 protocol = "tcp-sack"
+profile = "ns2"
 from = "S"
 to = "R1"
 
 [flows.reno]
 protocol = "tcp-reno"
+profile = "ns2"
 from = "S"
 to = "R2"
 start = "1 s"
 
 [flows.vegas]
 protocol = "tcp-vegas"
+profile = "ns2"
 from = "R2"
 to = "S"
 "#;
@@ -148,6 +151,7 @@ S-R = { rate = "2 Mbit/s", delay = "10 ms", queue = { kind = "codel", ecn = true
 
 [flows.tcp]
 protocol = "tcp-sack"
+profile = "ns2"
 from = "S"
 to = "R"
 window = 100

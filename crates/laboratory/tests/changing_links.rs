@@ -22,6 +22,7 @@ G-R = {{ {link}, queue = {{ limit = "40 packets" }} }}
 
 [flows.tcp]
 protocol = "tcp-sack"
+profile = "ns2"
 from = "S"
 to = "R"
 window = 100

@@ -82,6 +82,7 @@ options = { strategy = "naive" }
 
 [flows.tcp]
 protocol = "tcp-sack"
+profile = "ns2"
 from = "S"
 to = "R"
 "#;

@@ -160,10 +160,10 @@ windows = [["20 s", "end"]]
 [links]
 A-B = { rate = "10 Mbit/s", delay = "20 ms", queue = { limit = "50 packets" } }
 [flows]
-web = { protocol = "tcp-sack", from = "A", to = "B", count = 20, size = { distribution = "pareto", mean = "20 kB", shape = 1.5 }, arrivals = { distribution = "exponential", mean = "100 ms" } }
-back = { protocol = "tcp-reno", from = "B", to = "A", count = 2, size = "50 kB", gap = "1 s" }
+web = { protocol = "tcp-sack", profile = "ns2", from = "A", to = "B", count = 20, size = { distribution = "pareto", mean = "20 kB", shape = 1.5 }, arrivals = { distribution = "exponential", mean = "100 ms" } }
+back = { protocol = "tcp-reno", profile = "ns2", from = "B", to = "A", count = 2, size = "50 kB", gap = "1 s" }
 video = { protocol = "udp", from = "A", to = "B", rate = "1 Mbit/s", on = "2 s", off = { distribution = "uniform", low = "1 s", high = "3 s" } }
-bulk = { protocol = "tcp-newreno", from = "A", to = "B", on = { distribution = "weibull", mean = "3 s", shape = 0.7 }, off = { distribution = "log-normal", mean = "3 s", sigma = 1.0 } }
+bulk = { protocol = "tcp-newreno", profile = "ns2", from = "A", to = "B", on = { distribution = "weibull", mean = "3 s", shape = 0.7 }, off = { distribution = "log-normal", mean = "3 s", sigma = 1.0 } }
 "#;
 
 #[test]

@@ -38,6 +38,7 @@ fn fingerprints() -> String {
         let flows = summary.flows.iter_mut().map(|flow| &mut flow.measures);
         flows.chain(further).for_each(|measures| {
             (measures.late_kbps, measures.lost_packets, measures.movement) = (None, None, None);
+            measures.limited = None;
         });
         summary.flows.iter_mut().for_each(|flow| flow.why = None);
         for link in &mut summary.links {

@@ -35,6 +35,7 @@ layers = { scheme = "doubling", base = "128 kbit/s", count = 5 }
 
 [flows.tcp]
 protocol = "tcp-sack"
+profile = "ns2"
 from = "S"
 to = "R1"
 window = 1000

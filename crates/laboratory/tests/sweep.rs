@@ -41,6 +41,7 @@ receivers = ["R"]
 layers = { scheme = "doubling", base = "64 kbit/s", count = 5 }
 [flows.tcp]
 protocol = "tcp-sack"
+profile = "ns2"
 from = "S"
 to = "R"
 [groups]

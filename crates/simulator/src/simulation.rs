@@ -14,7 +14,7 @@ use crate::link::DelayHistogram;
 use crate::measure::{FlowCounters, LinkCounters};
 use crate::network::{LinkId, Network, NetworkError, NodeId};
 use crate::routing::Routing;
-use crate::tcp::{Sender, Sink, TcpOptions, TcpState};
+use crate::tcp::{Sender, Sink, TcpLimits, TcpOptions, TcpState};
 
 mod edges;
 mod objects;
@@ -261,6 +261,14 @@ impl<F: Family> Simulation<F> {
         match &self.agents[id.sender as usize] {
             Agent::TcpSender { sender, .. } => Some(sender.state()),
             _ => None,
+        }
+    }
+
+    /// How long what has held a connection's sender back since it started.
+    pub fn tcp_limits(&self, id: TcpId) -> TcpLimits {
+        match &self.agents[id.sender as usize] {
+            Agent::TcpSender { sender, .. } => sender.limits(self.engine.now()),
+            _ => TcpLimits::default(),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Unicast TCP, counting packets, in the manner of the papers' simulator.
 //!
 //! A sender is a state machine like a protocol endpoint: acknowledgements and timeouts go in,
-//! segments and one deadline come out. Rules and defaults are those of ns-2 2.35; [`TcpOptions`]
-//! has profiles for its eras. Sequence numbers count packets from 0; packet 0 plays the SYN.
+//! segments and one deadline come out. Rules are those of ns-2 2.35 and of the RFCs; [`TcpOptions`] has
+//! profiles for a current Linux host and for two versions of ns-2. Sequence numbers count packets from 0; packet 0 plays the SYN.
 //!
 //! `connection` holds what all variants share, and each variant has its own file: start with `tahoe`, then
 //! `reno`. `rfc_sack` recovers losses for RFC 6675 and CUBIC alike; BBR, in `bbr`, paces its packets and
@@ -11,8 +11,11 @@
 mod bbr;
 mod connection;
 mod cubic;
+mod hystart;
+mod limits;
 mod newreno;
 mod options;
+mod proportion;
 mod ranges;
 mod reno;
 mod rfc_board;
@@ -27,6 +30,7 @@ mod variant;
 mod vegas;
 
 pub(crate) use connection::Output;
+pub use limits::TcpLimits;
 pub use options::{TcpOptions, TcpProfile, TcpVariant};
 pub(crate) use sender::Sender;
 pub use sender::TcpState;

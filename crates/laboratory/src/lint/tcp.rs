@@ -169,6 +169,7 @@ fn paper_tcps(facts: &Facts<'_>) -> Vec<Doubt> {
         let profile = match options.profile {
             TcpProfile::Ns2 => "ns2",
             TcpProfile::Ns2Year2004 => "ns2-2004",
+            TcpProfile::Linux => continue,
         };
         let modern = routes.iter().flat_map(|route| &route.links);
         let mut modern = modern.filter_map(|&link| Some((link, modern_queue(facts, link)?)));
@@ -181,7 +182,7 @@ fn paper_tcps(facts: &Facts<'_>) -> Vec<Doubt> {
                 "its TCP is that of ns-2 (profile `{profile}`), but the queue of {} is {queue}",
                 facts.names[link]
             ),
-            remedy: "a TCP of today, or the queue of the paper".to_owned(),
+            remedy: "`profile = \"linux\"`, or the queue of the paper".to_owned(),
         });
     }
     doubts

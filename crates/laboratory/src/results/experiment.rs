@@ -1,5 +1,6 @@
 //! What was run: the part of the results that is the same in every replication.
 
+use layercast_simulator::tcp::TcpVariant;
 use serde::{Deserialize, Serialize};
 
 use super::finding::Finding;
@@ -42,6 +43,8 @@ pub struct Experiment {
     pub probes: Vec<ProbeInfo>,
     /// What makes the results doubtful.
     pub findings: Vec<Finding>,
+    /// What a reader of the results should know of the scenario: a sentence each.
+    pub remarks: Vec<String>,
 }
 
 /// One flow: one receiver's reception of a session, or one unicast connection.
@@ -88,6 +91,12 @@ impl FlowInfo {
     #[must_use]
     pub fn is_layered(&self) -> bool {
         !self.level_rates_kbps.is_empty()
+    }
+
+    /// Whether the flow is a TCP.
+    #[must_use]
+    pub fn is_tcp(&self) -> bool {
+        TcpVariant::named(&self.protocol).is_some()
     }
 }
 

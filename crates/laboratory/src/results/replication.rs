@@ -1,5 +1,6 @@
 //! What one replication measured.
 
+use super::limited::Limited;
 use super::movement::Movement;
 use super::queue_delay::QueueDelay;
 use super::why::{LevelMark, ReceiverMeasures};
@@ -56,6 +57,8 @@ pub struct FlowMeasures {
     /// How long those took on average, in seconds; none if there were none. Of a receiver with an object: from
     /// its own start until it had the object, whatever the window; none if it never had.
     pub completion_s: Option<f64>,
+    /// What limited it, of a TCP flow; no shares if it had not started.
+    pub limited: Option<Limited<Option<f64>>>,
     /// What it has of the object of its session; none for sessions without one.
     pub object: Option<ObjectMeasures>,
     /// Why it has its rate; in the main window of receivers of sessions.

@@ -109,6 +109,7 @@ impl Page<'_> {
                 p.over { "Layercast report" }
                 h1 { (experiment.title) }
                 @if let Some(description) = &experiment.description { p.lead { (description) } }
+                @for remark in &experiment.remarks { p.note { (remark) } }
                 dl.facts {
                     (fact("Scenario", &experiment.scenario))
                     (fact("World", experiment.world))

@@ -10,6 +10,7 @@ use super::error::ResultsError;
 use super::experiment::{Experiment, FlowInfo, GroupInfo, Role};
 use super::explanation::{Explaining, Explanation};
 use super::json;
+use super::limited::Limited;
 use super::movement::Movement;
 use super::replication::{FlowMeasures, LinkMeasures, Replication};
 use super::statistics::{Statistic, jain_index};
@@ -118,6 +119,9 @@ pub struct FlowStatistics {
     /// Which part of the packets that it needs a receiver had at the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object_received: Option<Statistic>,
+    /// What limited it, of a TCP flow.
+    #[serde(flatten)]
+    pub limited: Option<Limited<Statistic>>,
 }
 
 /// One group and how fairly its flows share.
@@ -328,6 +332,11 @@ impl Over<'_> {
             completion_since_source_s: object(|m| m.object?.since_source_s),
             complete: object(|m| Some(m.object?.complete())),
             object_received: object(|m| Some(m.object?.received)),
+            limited: flow.is_tcp().then(|| {
+                Limited::from_each(|of| {
+                    self.flow_statistic(window, index, |m| m.limited.as_ref().and_then(|all| *of(all)))
+                })
+            }),
         }
     }
 

@@ -8,6 +8,7 @@ use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyl
 
 use super::completion;
 use super::experiment::Experiment;
+use super::limited::Limited;
 use super::paper::{self, Comparison};
 use super::statistics::Statistic;
 use super::summary::{FlowSummary, Summary};
@@ -106,6 +107,13 @@ fn flows(experiment: &Experiment, summary: &Summary) -> String {
         let names = summary.flows.iter().map(|flow| flow.name.as_str());
         add_paper(experiment, summary, names, measure.metric, &mut heading, &mut rows);
     }
+    if summary.flows.iter().any(|flow| flow.measures.limited.is_some()) {
+        heading.push("limited by".to_owned());
+        for (row, flow) in rows.iter_mut().zip(&summary.flows) {
+            let main = flow.measures.limited.as_ref().and_then(Limited::main);
+            row.push(main.unwrap_or_else(|| NONE.to_owned()));
+        }
+    }
     lay_out(heading, rows)
 }
 
@@ -188,6 +196,9 @@ pub(crate) fn lay_out(heading: Vec<String>, rows: Vec<Vec<String>>) -> String {
 
 fn notes(experiment: &Experiment, summary: &Summary) -> String {
     let mut text = String::new();
+    for remark in &experiment.remarks {
+        text.push_str(&format!("\n{}\n", one_line(remark)));
+    }
     let compared = paper::compare(experiment, summary);
     if !compared.is_empty() {
         let agree = compared.iter().filter(|comparison| comparison.agrees() == Some(true)).count();

@@ -73,7 +73,7 @@ pub(super) fn world<F: Family>(scenario: &Scenario, seed: u64) -> Result<World<F
     }
     schedule_crashes(scenario, &flows, &mut simulation);
     for flow in &scenario.flows {
-        add_flows(flow, seed, &nodes, &mut simulation, &mut flows)?;
+        add_flows(flow, seed, &nodes, &scenario.nodes, &mut simulation, &mut flows)?;
     }
     Ok(World { simulation, flows, links, channels })
 }
@@ -90,15 +90,17 @@ fn schedule_crashes<F: Family>(scenario: &Scenario, flows: &[WorldFlow], simulat
     }
 }
 
-/// Adds the flows of one table and what starts their transfers.
+/// Adds the flows of one table and what starts their transfers, on its own to each node.
 fn add_flows<F: Family>(
     plan: &FlowPlan,
     seed: u64,
     nodes: &[NodeId],
+    node_names: &[String],
     simulation: &mut Simulation<F>,
     flows: &mut Vec<WorldFlow>,
 ) -> Result<(), RunError> {
-    let mut senders = Vec::new();
+    // The senders to each node, in the order of the nodes: `count` of one node follow each other.
+    let mut senders: Vec<(usize, Vec<TcpId>)> = Vec::new();
     for place in &plan.to {
         let start = draw_time(plan.start, seed, &format!("start/{}", place.flow));
         let (from, to, stop, name) = (nodes[plan.from], nodes[place.node], plan.stop, place.flow.clone());
@@ -111,7 +113,10 @@ fn add_flows<F: Family>(
                 let (options, demand) = (options.clone(), demand(*plan));
                 let config = TcpConfig { from, to, options, demand, start, stop, name };
                 let id = simulation.add_tcp(config)?;
-                senders.push(id);
+                match senders.last_mut().filter(|(node, _)| *node == place.node) {
+                    Some((_, ids)) => ids.push(id),
+                    None => senders.push((place.node, vec![id])),
+                }
                 WorldFlowId::Tcp(id)
             }
         };
@@ -119,8 +124,12 @@ fn add_flows<F: Family>(
     }
     if let Traffic::Tcp { demand: DemandPlan::Arrivals { gap, .. }, .. } = plan.traffic {
         let start = draw_time(plan.start, seed, &format!("start/{}", plan.name));
-        let (stop, name) = (plan.stop, plan.name.clone());
-        simulation.add_arrivals(ArrivalsConfig { gap_s: gap, flows: senders, start, stop, name });
+        let has_one_node = senders.len() == 1;
+        for (node, flows) in senders {
+            let node = node_names.get(node).map_or("", String::as_str);
+            let name = if has_one_node { plan.name.clone() } else { format!("{}@{node}", plan.name) };
+            simulation.add_arrivals(ArrivalsConfig { gap_s: gap, flows, start, stop: plan.stop, name });
+        }
     }
     Ok(())
 }
@@ -315,6 +324,7 @@ pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experimen
         groups,
         links,
         paper: scenario.paper.clone(),
+        remarks: scenario::default_queue::remark(scenario).into_iter().collect(),
         probes: scenario.probes.iter().map(|plan| probe_info(scenario, plan)).collect(),
         findings: Vec::new(),
         flows,

@@ -2,6 +2,7 @@
 
 use layercast_core::family::Family;
 use layercast_core::units::Time;
+use layercast_simulator::tcp::TcpLimits;
 use layercast_simulator::{
     DelayHistogram, FlowCounters, LinkCounters, Memberships, ObjectProgress, Simulation,
 };
@@ -10,6 +11,7 @@ use super::RunError;
 use super::build::{World, WorldFlow, WorldFlowId};
 use super::growth::Growth;
 use super::levels;
+use super::limits::shares;
 use super::loss_events::LossEvents;
 use super::movement::FairLevels;
 use super::observe::Observer;
@@ -44,6 +46,8 @@ struct Snapshot {
     delays: Vec<Option<DelayHistogram>>,
     /// How often each flow has asked for channels.
     asked: Vec<Memberships>,
+    /// What has limited each flow that is a TCP.
+    limits: Vec<TcpLimits>,
 }
 
 impl Snapshot {
@@ -55,6 +59,7 @@ impl Snapshot {
             delays: world.links.iter().map(|&link| simulation.link_delay_histogram(link).cloned()).collect(),
             capacities: world.links.iter().map(|&link| simulation.link_capacity_bytes(link)).collect(),
             asked: world.flows.iter().map(|flow| asked(simulation, flow)).collect(),
+            limits: world.flows.iter().map(|flow| limits(simulation, flow)).collect(),
         }
     }
 }
@@ -63,6 +68,13 @@ fn asked<F: Family>(simulation: &Simulation<F>, flow: &WorldFlow) -> Memberships
     match flow.id {
         WorldFlowId::Receiver(id) => simulation.memberships(id),
         WorldFlowId::Tcp(_) | WorldFlowId::Udp(_) => Memberships::default(),
+    }
+}
+
+fn limits<F: Family>(simulation: &Simulation<F>, flow: &WorldFlow) -> TcpLimits {
+    match flow.id {
+        WorldFlowId::Tcp(id) => simulation.tcp_limits(id),
+        WorldFlowId::Receiver(_) | WorldFlowId::Udp(_) => TcpLimits::default(),
     }
 }
 
@@ -118,6 +130,10 @@ pub(super) fn measure<F: Family>(
             let asked: Vec<Memberships> =
                 end.asked.iter().zip(&start.asked).map(|(end, start)| end.since(*start)).collect();
             fair.add_movement(world, window, &asked, &losses, &mut measures.flows);
+            let limits = end.limits.iter().zip(&start.limits).map(|(end, start)| end.since(*start));
+            for ((flow, limits), measures) in world.flows.iter().zip(limits).zip(&mut measures.flows) {
+                measures.limited = matches!(flow.id, WorldFlowId::Tcp(_)).then(|| shares(limits));
+            }
             measures
         })
         .collect();

@@ -129,6 +129,8 @@ pub struct LinkDirection {
     pub delay: Draw<Duration>,
     /// What waits for transmission.
     pub queue: QueuePlan,
+    /// Whether the file names no queue, so that it has the default.
+    pub default_queue: bool,
     /// Losses other than the queue's.
     pub loss: LossModel,
     /// Where that is lost.

@@ -140,6 +140,9 @@ fn flow(info: &FlowInfo, measures: &FlowMeasures) -> Vec<(&'static str, Option<f
             ("object_received", Some(object.received)),
         ]);
     }
+    if info.is_tcp() {
+        values.extend(measures.limited.unwrap_or_default().named());
+    }
     values
 }
 

@@ -4,6 +4,7 @@
 //! show before and apart from any simulation.
 
 use layercast_core::math;
+use layercast_laboratory::results::limited::Limited;
 use layercast_laboratory::results::movement::Movement;
 use layercast_laboratory::results::{
     EngineMeasures, Experiment, FlowInfo, FlowMeasures, FlowSeries, GroupInfo, LinkInfo, LinkMeasures,
@@ -84,6 +85,7 @@ pub(crate) fn experiment(crowded: bool) -> Experiment {
         series_bin_s: 1.0,
         probes: Vec::new(),
         findings: Vec::new(),
+        remarks: Vec::new(),
         flows,
         groups,
         links: ["G1-G2", "G1-G3", "G2-R1"].iter().map(|name| LinkInfo {
@@ -238,6 +240,13 @@ fn measures(info: &FlowInfo, series: &FlowSeries, [from, to]: [f64; 2]) -> FlowM
         lost_packets: (known.len() as u64) * 2,
         ..FlowMeasures::default()
     };
+    if info.is_tcp() {
+        measures.limited = Some(Limited {
+            limited_by_window: Some(0.25),
+            limited_by_application: Some(0.0),
+            limited_by_network: Some(0.75),
+        });
+    }
     if info.is_layered() {
         let levels: Vec<i32> = series.level.iter().copied().flatten().collect();
         let changes = levels.windows(2).skip(11).map(|pair| f64::from((pair[1] - pair[0]).abs())).sum();

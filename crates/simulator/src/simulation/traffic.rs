@@ -176,7 +176,7 @@ impl<F: Family> Simulation<F> {
         let out = &mut TcpOutput { engine: &mut self.engine, path: *path, sent_packets };
         let silent_since = application.silent_since;
         match application.next_step(now) {
-            NextStep::Silence => sender.end_data(),
+            NextStep::Silence => sender.end_data(now),
             NextStep::Data => sender.resume_data(now, now.since(silent_since.unwrap_or(now)), out),
             NextStep::Transfer(bytes) => {
                 let incarnation = sender.restart(bytes);

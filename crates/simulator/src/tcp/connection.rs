@@ -46,6 +46,8 @@ pub(super) struct Connection {
     /// The acknowledgement that a duplicate repeats.
     pub(super) last_ack: i64,
     pub(super) highest_ack: i64,
+    /// How many packets the last new acknowledgement covered.
+    newly_acked: i64,
     pub(super) duplicates: i64,
     /// The highest packet sent when the window was cut last.
     pub(super) recover: i64,
@@ -83,6 +85,7 @@ impl Connection {
             highest_sent: -1,
             last_ack: -1,
             highest_ack: -1,
+            newly_acked: 0,
             duplicates: 0,
             recover: 0,
             last_cut: LastCut::None,
@@ -130,6 +133,7 @@ impl Connection {
 
     /// Moves on to an acknowledgement.
     pub(super) fn advance(&mut self, cumulative: i64) {
+        self.newly_acked = cumulative - self.highest_ack;
         self.last_ack = cumulative;
         self.highest_ack = cumulative;
         self.next = self.next.max(cumulative + 1);
@@ -157,12 +161,32 @@ impl Connection {
         f64::from(self.initial_window)
     }
 
+    /// By how many packets a new acknowledgement may open the window in slow start.
+    pub(super) fn countable(&self) -> f64 {
+        if !self.options.byte_counting {
+            return 1.0;
+        }
+        // After a timeout it may cover packets that arrived long ago (RFC 3465, section 2.3).
+        let most = if self.highest_ack <= self.recover { 2 } else { i64::MAX };
+        self.newly_acked.min(most) as f64
+    }
+
     /// Grows the window by a new acknowledgement, unless it echoes a mark.
     pub(super) fn open_window(&mut self) {
         if self.last_ack == 0 {
             self.cwnd = self.initial_window();
         } else if !self.echo {
-            self.cwnd += if self.cwnd < self.ssthresh as f64 { 1.0 } else { 1.0 / self.cwnd };
+            self.grow(self.countable());
+        }
+    }
+
+    /// Grows the window for `acked` packets: by so many up to the threshold, above it by one in a window.
+    pub(super) fn grow(&mut self, acked: f64) {
+        let threshold = self.ssthresh as f64;
+        if self.cwnd < threshold {
+            self.cwnd = (self.cwnd + acked).min(threshold.max(self.cwnd + 1.0));
+        } else {
+            self.cwnd += acked / self.cwnd;
         }
     }
 

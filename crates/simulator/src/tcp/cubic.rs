@@ -1,12 +1,13 @@
 //! CUBIC: after a loss the window grows with the cube of time, towards where it was and beyond.
 //!
 //! Source: RFC 8312, with the growth of the Reno-friendly region and the rules after a timeout as
-//! RFC 9438 changed them. Slow start is plain: there is no `HyStart`.
+//! RFC 9438 changed them. Slow start is plain, or watched by `hystart`.
 
 use layercast_core::math;
 use layercast_core::units::Time;
 
 use super::connection::Connection;
+use super::hystart::HyStart;
 use super::rfc_sack::WindowRule;
 
 /// How fast the cubic grows, in packets per cubic second.
@@ -55,6 +56,7 @@ pub(super) struct Cubic {
     epoch: Option<Epoch>,
     /// A timeout came last: the next epoch does not aim for `w_max`.
     after_timeout: bool,
+    hystart: HyStart,
 }
 
 impl Cubic {
@@ -65,6 +67,19 @@ impl Cubic {
         self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
         self.epoch = None;
         BETA * flight
+    }
+
+    fn start_slowly(&mut self, c: &mut Connection, now: Time) {
+        let acked = c.countable();
+        if !c.options.hystart || self.hystart.is_over() {
+            self.hystart.end();
+            c.grow(acked);
+            return;
+        }
+        c.grow(self.hystart.acknowledged(now, c.highest_ack, c.highest_sent, acked));
+        if self.hystart.is_over() {
+            c.ssthresh = c.cwnd as i64;
+        }
     }
 
     fn avoid_congestion(&mut self, cwnd: f64, now: Time, rtt: f64, acked: f64) -> f64 {
@@ -91,14 +106,18 @@ fn friendly_growth(slope: f64, acked: f64, cwnd: f64) -> f64 {
 impl WindowRule for Cubic {
     /// A window above the receiver's does not limit the sender, so it does not grow.
     fn open(&mut self, c: &mut Connection, now: Time, acked: i64) {
-        if c.last_ack == 0 || c.cwnd < c.ssthresh as f64 {
+        if c.last_ack == 0 {
             c.open_window();
+        } else if c.cwnd < c.ssthresh as f64 {
+            self.start_slowly(c, now);
         } else if c.cwnd < f64::from(c.options.window) {
+            self.hystart.end();
             c.cwnd = self.avoid_congestion(c.cwnd, now, c.rto.smoothed().as_secs_f64(), acked as f64);
         }
     }
 
     fn cut(&mut self, c: &mut Connection, flight: i64) {
+        self.hystart.end();
         let threshold = self.remember(c.cwnd, flight as f64).max(2.0);
         self.after_timeout = false;
         c.ssthresh = threshold as i64;
@@ -106,9 +125,20 @@ impl WindowRule for Cubic {
     }
 
     fn timeout(&mut self, c: &mut Connection, flight: i64) {
+        self.hystart.end();
         c.ssthresh = (self.remember(c.cwnd, flight as f64) as i64).max(2);
         self.after_timeout = true;
         c.cwnd = 1.0;
+    }
+
+    fn sent(&mut self, seq: i64, now: Time) {
+        self.hystart.sent(seq, now);
+    }
+
+    fn reset(&mut self) {
+        let mut hystart = std::mem::take(&mut self.hystart);
+        hystart.reset();
+        *self = Cubic { hystart, ..Cubic::default() };
     }
 }
 

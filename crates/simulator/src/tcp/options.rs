@@ -42,6 +42,8 @@ impl TcpVariant {
 choices! {
     /// A named set of defaults.
     pub enum TcpProfile {
+        /// A host with a current Linux kernel whose buffers are large enough for any path.
+        Linux = "linux",
         /// ns-2 2.35: window 20, minimum timeout 0.2 s, first timeout 3 s.
         Ns2 = "ns2",
         /// ns-2 before 18 October 2004, as the thesis ran it: minimum timeout 1 s, first timeout 6 s,
@@ -51,9 +53,11 @@ choices! {
 }
 
 options! {
-    /// The parameters of a connection, sender and sink; the defaults are those of ns-2 2.35.
+    /// The parameters of a connection, sender and sink; the defaults here are those of ns-2 2.35, and
+    /// [`TcpOptions::new`] has those of all profiles.
     pub struct TcpOptions {
-        /// Where the defaults of all others come from; `ns2-2004` is ns-2 before 18 October 2004.
+        /// Where the defaults of all others come from: a current Linux host, ns-2 2.35, or ns-2 before
+        /// 18 October 2004.
         profile: TcpProfile = TcpProfile::Ns2;
         /// Data packets on the wire, headers included.
         packet_size: Size = Size::from_bytes(1000), Above(Size::from_bytes(0));
@@ -62,14 +66,33 @@ options! {
         ack_size: Size = Size::from_bytes(40), Above(Size::from_bytes(0));
         /// The receiver's window in packets. It caps what is in flight, not the congestion window.
         window: u32 = 20, 1;
-        /// The smallest retransmission timeout, before back-off; never less than two ticks.
+        /// The congestion window after packet 0 is acknowledged, in packets.
+        initial_window: u32 = 2, 1;
+        /// Windows grow by the packets that an acknowledgement covers, not by one for each acknowledgement
+        /// (RFC 3465, without its limit before the first timeout, as in Linux).
+        byte_counting: bool = false;
+        /// Whether CUBIC leaves its first slow start when the round-trip time rises (HyStart++, RFC 9406).
+        /// Other variants have no use for it.
+        hystart: bool = false;
+        /// Whether recovery with a pipe read off the board sends in proportion to what arrives (PRR,
+        /// RFC 9937): `tcp-sack-6675` and `tcp-cubic`.
+        prr: bool = false;
+        /// The smallest retransmission timeout, before back-off; never less than two ticks. With `linux` it
+        /// is the least that is added to the smoothed round-trip time, as in that kernel.
         min_rto: Duration = Duration::from_ms(200);
+        /// The largest retransmission timeout.
+        max_rto: Duration = Duration::from_secs(60), Above(Duration::ZERO);
         /// The retransmission timeout before the first measurement.
         initial_rto: Duration = Duration::from_secs(3), Above(Duration::ZERO);
         /// The granularity of the retransmission timer and of the measured round-trip time.
         tick: Duration = Duration::from_ms(10), Above(Duration::ZERO);
-        /// Acknowledge every second packet only, or after 100 ms.
+        /// Acknowledge every second packet only, or after `ack_delay`.
         delayed_ack: bool = false;
+        /// How long the sink delays acknowledgements at most.
+        ack_delay: Duration = Duration::from_ms(100), Above(Duration::ZERO);
+        /// So many packets at the start of a connection are acknowledged at once, though acknowledgements
+        /// are delayed.
+        quick_acks: u32 = 0;
         /// Whether the first two duplicate acknowledgements each release a new packet (RFC 3042).
         limited_transmit: bool = true;
         /// Senders wait for a random time below this before they use their window; about a packet's time
@@ -82,23 +105,43 @@ options! {
     } fixed {
         /// Which TCP.
         variant: TcpVariant = TcpVariant::Sack;
-        /// The congestion window after packet 0 is acknowledged, in packets.
-        initial_window: u32 = 2;
-        /// Largest retransmission timeout.
-        max_rto: Duration = Duration::from_secs(60);
-        /// How long the sink delays acknowledgements at most.
-        ack_delay: Duration = Duration::from_ms(100);
+        /// Whether `min_rto` is the least that is added to the smoothed round-trip time, and not the least
+        /// of their sum.
+        min_rto_on_top: bool = false;
         /// Whether Vegas and the delayed acknowledgements keep faults of ns-2 that single connections
         /// show.
         ns2_compat: bool = true;
     }
 }
 
+/// A window that no path fills: 1.5 GB in packets of 1500 bytes.
+const NO_WINDOW: u32 = 1_000_000;
+
 impl TcpOptions {
     /// The defaults of a profile.
     pub fn new(variant: TcpVariant, profile: TcpProfile) -> TcpOptions {
         let usual = TcpOptions { variant, profile, ..TcpOptions::default() };
         match profile {
+            TcpProfile::Linux => TcpOptions {
+                packet_size: Size::from_bytes(1500),
+                // With timestamps, which take 12 bytes.
+                ack_size: Size::from_bytes(52),
+                window: NO_WINDOW,
+                initial_window: 10,
+                byte_counting: true,
+                hystart: true,
+                prr: true,
+                initial_rto: Duration::from_secs(1),
+                max_rto: Duration::from_secs(120),
+                tick: Duration::from_ms(1),
+                delayed_ack: true,
+                ack_delay: Duration::from_ms(40),
+                quick_acks: 16,
+                overhead: Duration::from_ms(1),
+                min_rto_on_top: true,
+                ns2_compat: false,
+                ..usual
+            },
             TcpProfile::Ns2 => usual,
             TcpProfile::Ns2Year2004 => TcpOptions {
                 window: 10_000,

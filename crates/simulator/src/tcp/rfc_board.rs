@@ -42,6 +42,11 @@ impl RfcBoard {
         self.arrived.total() != before
     }
 
+    /// How many packets are known to have arrived since the connection began.
+    pub(super) fn delivered(&self) -> i64 {
+        self.una + self.arrived.total()
+    }
+
     /// Clears the state and keeps the allocation.
     pub(super) fn clear(&mut self) {
         self.arrived.clear();

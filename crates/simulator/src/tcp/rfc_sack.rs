@@ -8,6 +8,7 @@ use layercast_core::units::Time;
 
 use super::Ack;
 use super::connection::{Connection, DUPLICATES, LastCut, Output};
+use super::proportion::Proportion;
 use super::rfc_board::{NextSegment, RfcBoard};
 use super::variant::Variant;
 
@@ -21,6 +22,14 @@ pub(super) trait WindowRule: Default {
 
     /// The timer expired with `flight` packets not acknowledged.
     fn timeout(&mut self, connection: &mut Connection, flight: i64);
+
+    /// New data leaves outside recovery.
+    fn sent(&mut self, _seq: i64, _now: Time) {}
+
+    /// Resets the state: another connection begins.
+    fn reset(&mut self) {
+        *self = Self::default();
+    }
 }
 
 /// The rule of RFC 5681: one packet more in a round trip, half after a loss.
@@ -44,10 +53,24 @@ impl WindowRule for Halving {
     }
 }
 
+/// What the board knew before an acknowledgement.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    delivered: i64,
+    lost_below: i64,
+}
+
+impl Known {
+    fn of(board: &RfcBoard) -> Known {
+        Known { delivered: board.delivered(), lost_below: board.lost_below() }
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct RfcSack<W> {
     rule: W,
     board: RfcBoard,
+    proportion: Proportion,
     in_recovery: bool,
     /// The packet up to which a rescue was sent in this recovery (`RescueRxt` of the RFC).
     rescued_to: i64,
@@ -63,6 +86,7 @@ impl<W: WindowRule> Variant for RfcSack<W> {
             return;
         }
         let acked = ack.cumulative - c.highest_ack;
+        let before = Known::of(&self.board);
         let news = self.board.update(ack.cumulative, ack.blocks(), c.highest_sent);
         if acked > 0 {
             c.new_ack(now, ack.cumulative);
@@ -72,7 +96,9 @@ impl<W: WindowRule> Variant for RfcSack<W> {
                     self.rule.open(c, now, acked);
                 }
             } else if ack.cumulative >= c.recover {
-                self.in_recovery = false;
+                self.end_recovery(c);
+            } else {
+                self.allow(c, before, true);
             }
         } else if news {
             c.duplicates += 1;
@@ -80,11 +106,13 @@ impl<W: WindowRule> Variant for RfcSack<W> {
             if lost && !self.in_recovery {
                 if c.highest_ack >= c.recover {
                     self.rule.cut(c, c.highest_sent - c.highest_ack - self.released);
-                    self.enter_recovery(c, now, out);
+                    self.enter_recovery(c, now, before, out);
                 } else if c.last_cut == LastCut::Mark {
                     // The window was cut for these packets already.
-                    self.enter_recovery(c, now, out);
+                    self.enter_recovery(c, now, before, out);
                 }
+            } else if self.in_recovery {
+                self.allow(c, before, false);
             }
         }
         if self.in_recovery || c.duplicates == 0 || c.options.limited_transmit || c.highest_ack < c.recover {
@@ -111,7 +139,7 @@ impl<W: WindowRule> Variant for RfcSack<W> {
 
     fn reset(&mut self) {
         self.board.clear();
-        self.rule = W::default();
+        self.rule.reset();
         self.in_recovery = false;
         self.rescued_to = 0;
         self.released = 0;
@@ -122,6 +150,9 @@ impl<W: WindowRule> Variant for RfcSack<W> {
     /// outstanding may be far more than the window that was cut already; the threshold is to fall with each
     /// loss, so it comes from the smaller of both.
     fn timeout(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+        if self.in_recovery && c.options.prr {
+            c.cwnd = c.ssthresh as f64;
+        }
         if self.timed_out_at == Some(c.highest_ack) {
             c.cwnd = 1.0;
         } else {
@@ -138,12 +169,33 @@ impl<W: WindowRule> Variant for RfcSack<W> {
 }
 
 impl<W: WindowRule> RfcSack<W> {
-    fn enter_recovery(&mut self, c: &mut Connection, now: Time, out: &mut impl Output) {
+    fn enter_recovery(&mut self, c: &mut Connection, now: Time, before: Known, out: &mut impl Output) {
         c.mark_recovery(now);
         self.in_recovery = true;
         self.board.begin_recovery();
         self.rescued_to = c.highest_ack + 1;
+        self.proportion.begin(c.highest_sent + 1 - before.delivered);
+        self.allow(c, before, false);
         self.resend(c, now, c.highest_ack + 1, out);
+    }
+
+    fn end_recovery(&mut self, c: &mut Connection) {
+        self.in_recovery = false;
+        if c.options.prr {
+            c.cwnd = c.ssthresh as f64;
+        }
+    }
+
+    /// An acknowledgement arrived in recovery: the window that lets go what PRR allows for it.
+    fn allow(&mut self, c: &mut Connection, before: Known, moved_on: bool) {
+        if !c.options.prr {
+            return;
+        }
+        let delivered = self.board.delivered() - before.delivered;
+        let is_safe = moved_on && self.board.lost_below() <= before.lost_below.max(c.highest_ack + 1);
+        let pipe = self.board.pipe(c.highest_sent + 1);
+        let count = self.proportion.allowance(delivered, pipe, c.ssthresh, is_safe);
+        c.cwnd = (pipe + count) as f64;
     }
 
     /// While fewer packets are in flight than the window allows: holes, new data, doubtful holes, and once
@@ -154,12 +206,16 @@ impl<W: WindowRule> RfcSack<W> {
         while pipe < c.cwnd as i64 && ((pipe - first) as usize) < burst && !c.holds_back(now) {
             match self.board.next_segment(c.next <= c.limit()) {
                 Some(NextSegment::Lost(seq) | NextSegment::Doubtful(seq)) => self.resend(c, now, seq, out),
-                Some(NextSegment::New) => c.send_next(now, out),
+                Some(NextSegment::New) => {
+                    c.send_next(now, out);
+                    self.proportion.count_sent();
+                }
                 None => {
                     let missing = self.board.highest_missing(c.highest_sent + 1);
                     let Some(seq) = missing.filter(|_| c.highest_ack > self.rescued_to) else { return };
                     self.rescued_to = c.recover;
                     c.transmit(now, seq, out);
+                    self.proportion.count_sent();
                 }
             }
             pipe += 1;
@@ -168,6 +224,7 @@ impl<W: WindowRule> RfcSack<W> {
 
     fn resend(&mut self, c: &mut Connection, now: Time, seq: i64, out: &mut impl Output) {
         self.board.mark_resent(seq);
+        self.proportion.count_sent();
         // Its acknowledgement could be that of either copy (Karn).
         if c.is_timed(seq) {
             c.stop_timing();
@@ -188,6 +245,9 @@ impl<W: WindowRule> RfcSack<W> {
         {
             if c.duplicates > 0 && c.next > c.highest_sent {
                 self.released += 1;
+            }
+            if c.next > c.highest_sent {
+                self.rule.sent(c.next, now);
             }
             c.send_next(now, out);
             c.next = self.board.missing_from(c.next);

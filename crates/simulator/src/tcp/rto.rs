@@ -9,6 +9,8 @@ use super::TcpOptions;
 pub(crate) struct RtoEstimator {
     tick: Duration,
     min: Duration,
+    /// The least that is added to the smoothed round-trip time.
+    min_margin: Duration,
     max: Duration,
     /// Offset of this agent's ticks against the clock, so that agents do not tick together.
     boot: Duration,
@@ -24,6 +26,7 @@ impl RtoEstimator {
             tick: options.tick,
             // Two ticks are the minimum for any setting: one tick may be almost over.
             min: options.min_rto.max(options.tick * 2),
+            min_margin: if options.min_rto_on_top { options.min_rto } else { Duration::ZERO },
             max: options.max_rto,
             boot,
             srtt: 0,
@@ -51,7 +54,8 @@ impl RtoEstimator {
             let deviation = delta.abs() - (self.rttvar >> 2) as i64;
             self.rttvar = self.rttvar.saturating_add_signed(deviation).max(1);
         }
-        self.raw = self.tick * (((self.rttvar << 3) + self.srtt) >> 3);
+        let raw = self.tick * (((self.rttvar << 3) + self.srtt) >> 3);
+        self.raw = raw.max(self.tick * (self.srtt >> 3) + self.min_margin);
     }
 
     /// The timeout now. The floor comes before the back-off.

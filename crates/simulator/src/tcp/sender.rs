@@ -6,6 +6,7 @@ use layercast_core::units::{Duration, Time};
 use super::bbr::Bbr;
 use super::connection::{Connection, Output};
 use super::cubic::Cubic;
+use super::limits::{LimitClock, TcpLimits};
 use super::newreno::NewReno;
 use super::reno::Reno;
 use super::rfc_sack::{Halving, RfcSack};
@@ -68,6 +69,7 @@ macro_rules! dispatch {
 pub(crate) struct Sender {
     connection: Connection,
     machine: Machine,
+    limits: LimitClock,
 }
 
 impl Sender {
@@ -83,12 +85,13 @@ impl Sender {
             TcpVariant::Cubic => Machine::Cubic(RfcSack::default()),
             TcpVariant::Bbr => Machine::Bbr(Box::default()),
         };
-        Sender { connection: Connection::new(options, stream), machine }
+        Sender { connection: Connection::new(options, stream), machine, limits: LimitClock::default() }
     }
 
     /// Starts sending.
     pub(crate) fn start(&mut self, now: Time, out: &mut impl Output) {
         dispatch!(&mut self.machine, variant => variant.start(&mut self.connection, now, out));
+        self.limits.update(&self.connection, now);
     }
 
     /// Starts the next connection between the same ends, with this many bytes of data. Packets of the
@@ -101,9 +104,15 @@ impl Sender {
     }
 
     /// No more data: what was sent is the end.
-    pub(crate) fn end_data(&mut self) {
+    pub(crate) fn end_data(&mut self, now: Time) {
         self.connection.end = self.connection.highest_sent + 1;
         self.connection.next = self.connection.next.min(self.connection.end);
+        self.limits.update(&self.connection, now);
+    }
+
+    /// How long it was held back by what until `now`.
+    pub(crate) fn limits(&self, now: Time) -> TcpLimits {
+        self.limits.read(now)
     }
 
     /// Unlimited data again, after none for `pause`.
@@ -114,6 +123,7 @@ impl Sender {
             connection.end = i64::MAX;
             variant.send(connection, now, out);
         });
+        self.limits.update(&self.connection, now);
     }
 
     /// Whether all data has been acknowledged. It then has no deadline.
@@ -159,6 +169,7 @@ impl Sender {
             dispatch!(&mut self.machine, variant => variant.mark(connection, ack.cumulative));
         }
         dispatch!(&mut self.machine, variant => variant.ack(connection, now, ack, out));
+        self.limits.update(&self.connection, now);
     }
 
     /// The deadline has come.
@@ -172,6 +183,7 @@ impl Sender {
         if connection.timeout_at.is_some_and(|timeout| timeout <= now) {
             dispatch!(&mut self.machine, variant => variant.timeout(connection, now, out));
         }
+        self.limits.update(&self.connection, now);
     }
 }
 

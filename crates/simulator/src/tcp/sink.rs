@@ -11,6 +11,10 @@ pub(crate) struct Sink {
     selective: bool,
     header_size: Size,
     ack_delay: Option<Duration>,
+    /// So many packets of a connection are acknowledged at once.
+    quick_acks: u32,
+    /// How many of them are left.
+    quick_acks_left: u32,
     /// Whether the acknowledgement of a repetition of the last packet in sequence is held too, as ns-2 does.
     holds_repetitions: bool,
     ack_due: Option<Time>,
@@ -40,6 +44,8 @@ impl Sink {
             selective: options.variant.is_selective(),
             header_size: options.ack_size,
             ack_delay: options.delayed_ack.then_some(options.ack_delay),
+            quick_acks: options.quick_acks,
+            quick_acks_left: options.quick_acks,
             holds_repetitions: options.ns2_compat,
             ack_due: None,
             next: 0,
@@ -53,6 +59,7 @@ impl Sink {
     /// The next connection between the same ends begins.
     pub(crate) fn restart(&mut self, incarnation: u32) {
         self.incarnation = incarnation;
+        self.quick_acks_left = self.quick_acks;
         self.ack_due = None;
         self.next = 0;
         self.ranges.clear();
@@ -70,10 +77,13 @@ impl Sink {
         self.echo = marked || self.echo && !segment.reduced;
         let is_new = self.insert(seq);
         self.update_blocks(seq);
+        let is_quick = self.quick_acks_left > 0;
+        self.quick_acks_left = self.quick_acks_left.saturating_sub(1);
         // One that fills a gap is no longer the last in sequence, or others wait above it.
         let is_last = seq + 1 == self.next && self.ranges.is_empty();
         if let Some(delay) = self.ack_delay
             && is_last
+            && !is_quick
             && (is_new || self.holds_repetitions)
             && seq != 0
             && self.ack_due.is_none()

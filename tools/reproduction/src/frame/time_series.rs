@@ -166,6 +166,7 @@ impl TimeSeries {
             paper: Vec::new(),
             findings: Vec::new(),
             probes: probes.iter().map(|(name, _)| probe(name)).collect(),
+            remarks: Vec::new(),
         };
         let series = |(_, value): &(&str, &dyn Fn(u32) -> f64)| FlowSeries {
             throughput_kbps: seconds(value),

@@ -8,6 +8,7 @@ use super::aggregates::{self, MOST_SINGLE, aggregates};
 use super::dots::{MOST_ROWS, leader};
 use super::palette::Palette;
 use crate::results::experiment::{Experiment, LinkInfo};
+use crate::results::limited::Limited;
 use crate::results::paper::{self, Comparison};
 use crate::results::statistics::Statistic;
 use crate::results::summary::{FlowSummary, LinkSummary, Summary};
@@ -124,11 +125,17 @@ impl Tables<'_> {
             .filter(|column| flows.iter().any(|flow| of(flow, column).is_some()))
             .map(|column| (column, self.has_paper(names(), column.1)))
             .collect();
+        let has_limits = flows.iter().any(|flow| flow.measures.limited.is_some());
+        let limit = |flow: &FlowSummary| {
+            let main = flow.measures.limited.as_ref().and_then(Limited::main);
+            main.unwrap_or_else(|| NONE.to_owned())
+        };
         html! {
             div.scroll tabindex="0" { table {
                 thead { tr {
                     th { "Flow" } th.word { "Protocol" }
                     @for (column, paper) in &columns { (Self::heading(column.0, *paper)) }
+                    @if has_limits { th { "Limited by" } }
                 } }
                 tbody { @for flow in flows { tr {
                     (self.name(&flow.name, &flow.protocol))
@@ -136,6 +143,7 @@ impl Tables<'_> {
                     @for (column, paper) in &columns {
                         (self.cells(&flow.name, column.1, of(flow, column), *paper))
                     }
+                    @if has_limits { td { (limit(flow)) } }
                 } } }
             } }
         }

@@ -115,7 +115,7 @@ pub(super) fn read(
 
 /// What stands for traffic that could not be read; the scenario is rejected then.
 fn stand_in() -> Traffic {
-    let options = TcpOptions::new(TcpVariant::Sack, TcpProfile::Ns2);
+    let options = TcpOptions::new(TcpVariant::Sack, TcpProfile::Linux);
     Traffic::Tcp { options, demand: DemandPlan::Endless }
 }
 
@@ -128,7 +128,7 @@ fn read_traffic(table: &TableReader<'_>, entries: &Node, context: &mut Context<'
     }
     // The rest is checked in any case.
     let variant = protocol.and_then(TcpVariant::named);
-    let mut options = TcpOptions::new(variant.unwrap_or(TcpVariant::Sack), TcpProfile::Ns2);
+    let mut options = TcpOptions::new(variant.unwrap_or(TcpVariant::Sack), TcpProfile::Linux);
     let specs = options.option_specs();
     let fit = set_options(table.own(), &specs, |name, value| options.set_option(name, value), context);
     let demand = read_demand(table, context);

@@ -11,9 +11,10 @@ use crate::scenario::problems::Problem;
 use crate::scenario::tables::QUEUE;
 use crate::scenario::tree::Node;
 
-/// The queue that a table describes; unlimited if there is none.
-pub(super) fn read_queue(node: Option<&Node>, context: &mut Context<'_>) -> Option<QueuePlan> {
-    let Some(node) = node else { return Some(QueuePlan::default()) };
+/// The queue that a table describes: none without a table. Nothing if what it describes is wrong.
+#[allow(clippy::option_option)]
+pub(super) fn read_queue(node: Option<&Node>, context: &mut Context<'_>) -> Option<Option<QueuePlan>> {
+    let Some(node) = node else { return Some(None) };
     let table = TableReader::open(node, &QUEUE, context)?;
     let kind: String = table.get("kind", context)?;
     let mut queue = QueuePlan::new(QueueKind::named(&kind)?);
@@ -25,7 +26,7 @@ pub(super) fn read_queue(node: Option<&Node>, context: &mut Context<'_>) -> Opti
     if let QueuePlan::Red(red) = &queue {
         check_red(node, red, context);
     }
-    (context.problems.len() == given_wrong).then_some(queue)
+    (context.problems.len() == given_wrong).then_some(Some(queue))
 }
 
 /// Reports options of RED that do not fit together.

@@ -11,6 +11,7 @@ use super::queues::read_queue;
 use super::table::TableReader;
 use super::values::Named;
 use super::variation::{read_trace, read_variations};
+use crate::scenario::default_queue::default_queue;
 use crate::scenario::naming::matches;
 use crate::scenario::nearest::nearest;
 use crate::scenario::plan::{
@@ -178,6 +179,7 @@ const NOWHERE: LinkDirection = LinkDirection {
     rate: Rate::ZERO,
     delay: Draw::Fixed(Duration::ZERO),
     queue: QueuePlan::drop_tail(QueueLimit::Unlimited),
+    default_queue: false,
     loss: LossModel::None,
     loss_place: LossPlace::BeforeQueue,
     loss_marks: false,
@@ -251,24 +253,29 @@ fn read_link(
     let queue = read_queue(link.node("queue"), context);
     let queue_backward = match (link.node("queue_backward"), link.node("queue")) {
         (Some(own), both) => read_queue(Some(&merge(own, both, &QUEUE)), context),
-        (None, _) => queue,
+        (None, _) => queue.clone(),
     };
     let (variation, variation_backward) = read_variations(link, trace, trace_backward, context);
-    let (rate, delay, loss, queue) = (rate?, delay?, loss?, queue?);
+    let (rate, delay, loss) = (rate?, delay?, loss?);
     let mean = |variation: &LinkVariation| variation.trace.as_ref().map(|trace| trace.mean_rate());
+    let forward_rate = mean(&variation).unwrap_or(rate);
+    let backward_rate = mean(&variation_backward).or(own_rate).unwrap_or(rate);
+    let (queue, queue_backward) = (queue?, queue_backward?);
     let forward = LinkDirection {
-        rate: mean(&variation).unwrap_or(rate),
+        rate: forward_rate,
         delay,
-        queue,
+        default_queue: queue.is_none(),
+        queue: queue.unwrap_or_else(|| default_queue(forward_rate)),
         loss: loss.forward.model,
         loss_place: loss.forward.place,
         loss_marks: loss.forward.marks,
         variation,
     };
     let backward = LinkDirection {
-        rate: mean(&variation_backward).or(own_rate).unwrap_or(rate),
+        rate: backward_rate,
         delay: own_delay.unwrap_or(delay),
-        queue: queue_backward?,
+        default_queue: queue_backward.is_none(),
+        queue: queue_backward.unwrap_or_else(|| default_queue(backward_rate)),
         loss: loss.backward.model,
         loss_place: loss.backward.place,
         loss_marks: loss.backward.marks,

@@ -35,7 +35,7 @@ pub const LINK: TableSpec = TableSpec {
         field(
             "queue",
             FieldKind::Table(&QUEUE),
-            Absent::Means("unlimited"),
+            Absent::Means("drop-tail of what the link carries in 100 ms"),
             "The queues of both directions.",
         ),
         field(

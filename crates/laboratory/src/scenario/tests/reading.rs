@@ -29,6 +29,7 @@ fn defaults_fill_what_entries_leave_out() {
         rate: Rate::from_mbps(100.0),
         delay,
         queue,
+        default_queue: false,
         loss: LossModel::Bernoulli(0.01),
         loss_place: LossPlace::BeforeQueue,
         loss_marks: false,
@@ -43,7 +44,7 @@ fn defaults_fill_what_entries_leave_out() {
     assert_eq!((session.stop, session.receivers_start), (None, None));
     assert_eq!(session.packet_size, Size::from_bytes(1000));
     assert_eq!(scenario.flows[0].start, Draw::Uniform { low: Time::ZERO, high: seconds(20) });
-    assert_eq!(tcp(&scenario), &TcpOptions::new(TcpVariant::Sack, TcpProfile::Ns2));
+    assert_eq!(tcp(&scenario), &TcpOptions::new(TcpVariant::Sack, TcpProfile::Linux));
 }
 
 /// The parameters of the first flows.
