@@ -369,7 +369,7 @@ fn out_that_cannot_be_written_fails_before_the_run() {
     assert_eq!(text(&output.stdout), "", "it fails before the run, not after");
     let reported = text(&output.stderr);
     let expected = format!("error: nothing can be written to the directory {}: ", out.display());
-    assert!(reported.starts_with(&expected), "{reported}");
+    assert!(reported.contains(&expected), "{reported}");
     assert_eq!(reported.matches("os error").count(), 1, "the reason stands there once: {reported}");
 }
 
@@ -549,7 +549,7 @@ fn a_queue_that_grows_without_end_ends_the_run() {
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), String::new()));
     let reported = text(&output.stderr);
     assert!(reported.contains("[unlimited-queue]"), "{reported}");
-    assert!(reported.contains("the queue of A-B has grown to 4"), "{reported}");
+    assert!(reported.contains("the queue of A-B has grown to 7999992 packets at 64 ms"), "{reported}");
     assert!(reported.contains("give the link a queue with a limit"), "{reported}");
 }
 

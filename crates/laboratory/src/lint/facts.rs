@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use layercast_core::units::Size;
+use layercast_core::units::{Rate, Size};
 use layercast_simulator::tcp::TcpOptions;
 
 use crate::scenario::{DemandPlan, FlowEnd, FlowPlan, LinkDirection, Scenario, SessionPlan, Traffic};
@@ -138,6 +138,19 @@ impl<'s> Facts<'s> {
         }
         sharers
     }
+}
+
+/// A rate in three digits.
+pub(super) fn rounded(bps: f64) -> String {
+    let unit = [1e9, 1e6, 1e3].into_iter().find(|unit| bps >= *unit).unwrap_or(1.0);
+    let digits = if bps / unit >= 100.0 {
+        1.0
+    } else if bps / unit >= 10.0 {
+        10.0
+    } else {
+        100.0
+    };
+    Rate::from_bps((bps / unit * digits).round() / digits * unit).to_string()
 }
 
 /// The plan of a direction of a link.

@@ -1,10 +1,9 @@
 //! Queues that never drop, and queues that stood.
 
-use layercast_core::units::Rate;
 use layercast_simulator::QueueConfig;
 
 use super::Doubt;
-use super::facts::{Facts, direction};
+use super::facts::{Facts, direction, rounded};
 use super::list::{STANDING_QUEUE, UNLIMITED_QUEUE};
 use crate::results::{LinkInfo, Replication};
 use crate::scenario::{QueueLimit, Scenario, Traffic};
@@ -29,8 +28,8 @@ pub(super) fn check(facts: &Facts<'_>) -> Option<Doubt> {
         message: format!(
             "the queue never drops, and {} may be offered {} of the {} that it carries",
             facts.names[first],
-            Rate::from_bps(offered[first].round()),
-            Rate::from_bps(rate(first)),
+            rounded(offered[first]),
+            facts.direction(first).rate,
         ),
         remedy: format!(
             "`queue = {{ limit = \"{} packets\" }}`, what the link carries in 100 ms, or `kind = \"codel\"`",

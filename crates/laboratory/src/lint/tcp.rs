@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use layercast_core::units::Rate;
 use layercast_simulator::QueueConfig;
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 
 use super::Doubt;
-use super::facts::{Facts, Route, sends_much};
+use super::facts::{Facts, Route, rounded, sends_much};
 use super::list::{LOCKSTEP, PAPER_TCP, WINDOW_BELOW_PATH};
 use crate::scenario::{FlowPlan, QueueLimit, Traffic};
 
@@ -79,19 +78,6 @@ fn windows(facts: &Facts<'_>) -> Vec<Doubt> {
     doubts
 }
 
-/// A rate in three digits.
-fn rounded(bps: f64) -> String {
-    let unit = [1e9, 1e6, 1e3].into_iter().find(|unit| bps >= *unit).unwrap_or(1.0);
-    let digits = if bps / unit >= 100.0 {
-        1.0
-    } else if bps / unit >= 10.0 {
-        10.0
-    } else {
-        100.0
-    };
-    Rate::from_bps((bps / unit * digits).round() / digits * unit).to_string()
-}
-
 /// What makes two flows equal: variant, size of packets, round-trip time in microseconds.
 type Rhythm = (&'static str, u32, u64);
 
@@ -116,12 +102,12 @@ fn lockstep(facts: &Facts<'_>) -> Vec<Doubt> {
             }
         }
     }
-    // One finding for the tables that are in step somewhere, at the link with most of them.
+    // One finding for the tables that are in step somewhere, at the slowest of the links.
     let mut by_tables: BTreeMap<Vec<&str>, (usize, usize, u32, usize)> = BTreeMap::new();
     for ((link, (_, packet, _)), (count, tables)) in groups.into_iter().filter(|(_, (count, _))| *count > 1) {
         let found = by_tables.entry(tables).or_insert((link, count, packet, 0));
         found.3 += 1;
-        if count > found.1 {
+        if facts.direction(link).rate < facts.direction(found.0).rate {
             *found = (link, count, packet, found.3);
         }
     }
