@@ -68,7 +68,7 @@ fn each_path_has_the_bottleneck_that_was_built_into_it() {
     let bottleneck = second.bottleneck.as_ref().unwrap();
     assert_eq!((bottleneck.link.as_str(), bottleneck.by), ("G-R2", Limit::Errors));
     is_about(bottleneck.loss, 0.02, 0.008);
-    is_about(bottleneck.fair_share_kbps.unwrap(), 10_000.0, 1.0);
+    assert_eq!(bottleneck.fair_share_kbps, None, "not the load limits there");
 
     let third = why(&ran, "plain@R3");
     assert_eq!(third.bottleneck, None, "nothing limits at 400 kbit/s of 10 Mbit/s");

@@ -62,7 +62,7 @@ pub struct Bottleneck {
     /// How many sessions and TCP connections share it; one that has data for a part of the time counts as that
     /// part.
     pub sharing: f64,
-    /// The equal share of one of them, in kbit/s.
+    /// The equal share of one of them, in kbit/s; none where the link loses packets whatever its load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fair_share_kbps: Option<f64>,
 }
@@ -155,12 +155,13 @@ impl<'a> Explaining<'a> {
         Some(Bottleneck {
             link: self.experiment.links.get(link)?.name.clone(),
             by,
-            capacity_kbps,
-            utilisation: load.utilisation,
-            loss: load.queue_loss + load.error_loss + load.marked,
-            queue_delay_ms: mean_of(&self.windows, |window| Some(window.links.get(link)?.queue_delay_ms())),
+            capacity_kbps: or_zero(capacity_kbps),
+            utilisation: or_zero(load.utilisation),
+            loss: or_zero(load.queue_loss + load.error_loss + load.marked),
+            queue_delay_ms: or_zero(self.link_mean(link, LinkMeasures::queue_delay_ms)),
             sharing: crossing.sharing,
-            fair_share_kbps: crossing.share_kbps(capacity_kbps),
+            // What loses packets whatever its load is not shared out.
+            fair_share_kbps: if by == Limit::Errors { None } else { crossing.share_kbps(capacity_kbps) },
         })
     }
 
@@ -296,6 +297,10 @@ fn active_share(windows: &[&WindowMeasures], flow: usize, info: &FlowInfo) -> f6
 
 /// As [`mean_of`]; zero if none has a value.
 fn known(windows: &[&WindowMeasures], of: impl Fn(&WindowMeasures) -> Option<f64>) -> f64 {
-    let mean = mean_of(windows, of);
-    if mean.is_finite() { mean } else { 0.0 }
+    or_zero(mean_of(windows, of))
+}
+
+/// JSON has no number for what is not finite.
+fn or_zero(value: f64) -> f64 {
+    if value.is_finite() { value } else { 0.0 }
 }

@@ -59,6 +59,16 @@ struct Measure {
     of: fn(&FlowSummary) -> Option<&Statistic>,
 }
 
+impl Measure {
+    /// The mean and its interval; of transfers the mean alone, for which there is room.
+    fn cell(&self, style: Style, statistic: &Statistic) -> String {
+        match statistic.mean {
+            Some(mean) if matches!(self.heading, "transfers" | "s each") => style.number(mean),
+            _ => style.statistic(statistic),
+        }
+    }
+}
+
 const MEASURES: [Measure; 7] = [
     Measure { heading: "kbit/s", metric: "throughput_kbps", of: |flow| Some(&flow.measures.throughput_kbps) },
     Measure { heading: "loss", metric: "loss_rate", of: |flow| Some(&flow.measures.loss_rate) },
@@ -102,7 +112,7 @@ fn flows(experiment: &Experiment, summary: &Summary) -> String {
         let style = Style::of(measure.metric);
         heading.push(measure.heading.to_owned());
         for (row, flow) in rows.iter_mut().zip(&summary.flows) {
-            row.push(of(flow).map_or_else(|| NONE.to_owned(), |statistic| style.statistic(statistic)));
+            row.push(of(flow).map_or_else(|| NONE.to_owned(), |statistic| measure.cell(style, statistic)));
         }
         let names = summary.flows.iter().map(|flow| flow.name.as_str());
         add_paper(experiment, summary, names, measure.metric, &mut heading, &mut rows);

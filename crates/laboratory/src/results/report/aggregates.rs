@@ -180,7 +180,8 @@ pub(super) fn restless(
             .collect();
         let top = super::timeline::ceiling(curves.iter().flatten());
         for (strand, curves) in strands.iter().zip(&curves) {
-            if super::timeline::is_restless(curves, top) && !restless.contains(&strand.protocol) {
+            let is_new = strand.is_session && !restless.contains(&strand.protocol);
+            if is_new && super::timeline::is_restless(curves, top) {
                 restless.push(strand.protocol.clone());
             }
         }

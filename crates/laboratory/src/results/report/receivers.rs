@@ -11,8 +11,8 @@ use crate::results::text::{NONE, Style, decimal};
 pub(super) fn at_node(summary: &Summary, palette: &Palette, node: &str) -> Markup {
     let flows: Vec<&FlowSummary> =
         summary.flows.iter().filter(|flow| flow.node == node && flow.why.is_some()).collect();
-    html! { @for flow in flows {
-        details.why open {
+    html! { @for flow in &flows {
+        details.why open[flows.len() <= 3] {
             summary { i.dot.(palette.class(&flow.protocol)) {} "Why " (flow.name) " has its rate" }
             dl { @for (about, line) in lines(flow, summary.replications) { div { dt { (about) } dd { (line) } } } }
         }
