@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod conforming;
 mod running;
 
 use layercast_laboratory::results::bottleneck::Limit;
@@ -141,7 +142,11 @@ fn an_answer_reads_as_sentences_within_80_columns() {
     let text = why_of(&ran.summary, "elm@R1").unwrap();
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     insta::assert_snapshot!(text);
-    // Everything needed is in the file.
+    // Everything needed is in the file, as its schema says.
+    let schema = std::fs::read_to_string(running::root().join("docs/summary.schema.json")).unwrap();
+    let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
+    let value = serde_json::from_str(&ran.summary.to_json()).unwrap();
+    conforming::conforms(&value, &schema, &schema, "summary");
     let again = Summary::from_json(&ran.summary.to_json()).unwrap();
     assert_eq!(why_of(&again, "elm@R1").unwrap(), text);
 }

@@ -244,9 +244,9 @@ mod tests {
         assert_eq!(
             counts,
             [
-                (Cause::RateAbove, 1, 0),
-                (Cause::SlowStart, 1, 0),
                 (Cause::Start, 1, 0),
+                (Cause::SlowStart, 1, 0),
+                (Cause::RateAbove, 1, 0),
                 (Cause::RateBelow, 0, 1)
             ]
         );
