@@ -177,8 +177,9 @@ fn check_unique(root: &Node, scenario: &Scenario, context: &mut Context<'_>) {
     for (table, owner, places) in sessions.chain(flows) {
         let clash =
             places.iter().find_map(|place| seen.get(place.flow.as_str()).map(|other| (place, *other)));
-        let entry = root.get(table).and_then(|node| node.entry(owner));
-        if let (Some((place, other)), Some(entry)) = (clash, entry) {
+        if let Some((place, other)) = clash
+            && let Some(entry) = root.get(table).and_then(|node| node.entry(owner))
+        {
             let message = format!("its flow `{}` has the same name as one of `{other}`", place.flow);
             context.problems.push(Problem::at(entry.key_at, &entry.node.path, message));
         }
