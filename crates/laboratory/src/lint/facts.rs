@@ -69,23 +69,24 @@ impl<'s> Facts<'s> {
         bits / self.rtt_s(route, options.packet_size)
     }
 
-    /// For each direction, the load in bit/s that it may be offered: what all flows together send if nothing but
-    /// the links before it, and their windows, holds them back.
+    /// For each direction, the load in bit/s that it may be offered for long. A TCP fills the slowest link of its
+    /// path as far as its window allows, and sends no faster than that link elsewhere; constant rates and layers
+    /// come as they are. What comes by one link is no more than that link carries.
     pub(super) fn offered_bps(&self) -> Vec<f64> {
-        let mut by_link: Vec<BTreeMap<Option<usize>, f64>> = vec![BTreeMap::new(); self.names.len()];
-        let mut add = |route: &Route, peak: f64, count: usize| {
-            let mut peak = peak;
-            let mut before = None;
-            for &link in &route.links {
-                *by_link[link].entry(before).or_default() += peak * count as f64;
-                peak = peak.min(self.direction(link).rate.as_bps());
-                before = Some(link);
-            }
-        };
+        // By the link before and the link that holds the flows back, if one does.
+        let mut by_link: Vec<BTreeMap<(Option<usize>, Option<usize>), f64>> =
+            vec![BTreeMap::new(); self.names.len()];
         for (plan, routes) in self.flow_tables() {
             let total: usize = routes.iter().map(|route| route.count).sum();
             for route in routes {
-                add(route, self.peak_bps(plan, route, total), route.count);
+                let peak = self.peak_bps(plan, route, total) * route.count as f64;
+                let is_tcp = matches!(plan.traffic, Traffic::Tcp { .. });
+                let slowest = self.slowest(route).filter(|_| is_tcp);
+                let mut before = None;
+                for &link in &route.links {
+                    *by_link[link].entry((before, slowest)).or_default() += peak;
+                    before = Some(link);
+                }
             }
         }
         for (plan, routes) in self.session_tables() {
@@ -95,16 +96,28 @@ impl<'s> Facts<'s> {
                 let mut before = None;
                 for &link in &route.links {
                     if seen.insert(link) {
-                        *by_link[link].entry(before).or_default() += plan.layers.top_rate().as_bps();
+                        *by_link[link].entry((before, None)).or_default() += plan.layers.top_rate().as_bps();
                     }
                     before = Some(link);
                 }
             }
         }
-        let offered = |(before, load): (&Option<usize>, &f64)| {
-            before.map_or(*load, |before| load.min(self.direction(before).rate.as_bps()))
+        let rate = |link: usize| self.direction(link).rate.as_bps();
+        let offered = |(link, loads): (usize, &BTreeMap<(Option<usize>, Option<usize>), f64>)| {
+            let mut from: BTreeMap<Option<usize>, f64> = BTreeMap::new();
+            for (&(before, slowest), &load) in loads {
+                let held_back = slowest.filter(|slowest| *slowest != link);
+                *from.entry(before).or_default() += held_back.map_or(load, |slowest| load.min(rate(slowest)));
+            }
+            from.into_iter().map(|(before, load)| before.map_or(load, |before| load.min(rate(before)))).sum()
         };
-        by_link.iter().map(|sources| sources.iter().map(offered).sum()).collect()
+        by_link.iter().enumerate().map(offered).collect()
+    }
+
+    /// The first of the slowest links of a path.
+    fn slowest(&self, route: &Route) -> Option<usize> {
+        let rate = |link: &usize| self.direction(*link).rate.as_bps();
+        route.links.iter().copied().min_by(|a, b| rate(a).total_cmp(&rate(b)))
     }
 
     /// What one flow of a table of `total` may send for long, in bit/s.
