@@ -171,7 +171,7 @@ pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
         plan.duration,
         lint::render(&arguments.scenario.name, &findings),
     ))?;
-    warnings::deny(&arguments.scenario, &findings)
+    Ok(warnings::deny(&arguments.scenario, &findings)?)
 }
 
 pub(crate) fn expand(arguments: &Check) -> Result<(), Failure> {

@@ -109,7 +109,7 @@ fn against_each(arguments: &Compare, request: &CompareRequest) -> Result<(), Fai
 
 /// What is doubtful about the scenarios of all protocols.
 fn warn(arguments: &Compare, contenders: &[Contender]) -> Result<(), Failure> {
-    warnings::warn(&arguments.scenario, &warnings::once(contenders.iter().map(findings)))
+    Ok(warnings::warn(&arguments.scenario, &warnings::once(contenders.iter().map(findings)))?)
 }
 
 fn findings(contender: &Contender) -> Vec<Finding> {

@@ -1,15 +1,14 @@
 //! Warnings about scenarios: printed once, or errors on request.
 
-use anyhow::anyhow;
+use anyhow::{Result, bail};
 use layercast_laboratory::lint;
 use layercast_laboratory::results::Finding;
 
 use crate::arguments::Scenario;
-use crate::commands::{Failure, counted};
 use crate::output::complain;
 
 /// Prints the findings about a scenario to standard error. With `--deny-warnings` they are an error.
-pub(crate) fn warn(arguments: &Scenario, findings: &[Finding]) -> Result<(), Failure> {
+pub(crate) fn warn(arguments: &Scenario, findings: &[Finding]) -> Result<()> {
     if findings.is_empty() {
         return Ok(());
     }
@@ -18,12 +17,13 @@ pub(crate) fn warn(arguments: &Scenario, findings: &[Finding]) -> Result<(), Fai
 }
 
 /// With `--deny-warnings`, findings are an error.
-pub(crate) fn deny(arguments: &Scenario, findings: &[Finding]) -> Result<(), Failure> {
+pub(crate) fn deny(arguments: &Scenario, findings: &[Finding]) -> Result<()> {
     if !arguments.deny_warnings || findings.is_empty() {
         return Ok(());
     }
-    let count = counted(findings.len(), "warning");
-    Err(Failure::Other(anyhow!("{count}, which --deny-warnings makes an error; nothing was run")))
+    let count = findings.len();
+    let plural = if count == 1 { "" } else { "s" };
+    bail!("{count} warning{plural}, which --deny-warnings makes an error; nothing was run")
 }
 
 /// The findings of several scenarios, such as those of the cells of a sweep: each lint about each subject once, as
