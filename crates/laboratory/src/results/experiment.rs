@@ -58,6 +58,8 @@ pub struct FlowInfo {
     pub level_rates_kbps: Vec<f64>,
     /// Whether its session has one rate for all receivers, set by the source, whatever layers it was given.
     pub one_rate: bool,
+    /// Whether it sends at a constant rate, without congestion control, between two nodes.
+    pub is_constant_rate: bool,
     /// Whether it makes transfers, whose completion times are reported.
     pub has_transfers: bool,
 }
@@ -183,6 +185,7 @@ mod tests {
             level_rates_kbps: Vec::new(),
             has_transfers: false,
             one_rate: false,
+            is_constant_rate: false,
         }
     }
 

@@ -325,6 +325,7 @@ fn flow_info(scenario: &Scenario, flow: scenario::FlowName) -> FlowInfo {
     FlowInfo {
         has_transfers: plan.is_some_and(FlowPlan::has_transfers)
             || session.is_some_and(|session| session.packets.is_some()),
+        is_constant_rate: plan.is_some_and(|plan| matches!(plan.traffic, Traffic::Udp { .. })),
         name: flow.name,
         protocol: flow.protocol,
         role: flow.role,

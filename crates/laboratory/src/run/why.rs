@@ -192,6 +192,7 @@ mod tests {
             level_rates_kbps: rates.to_vec(),
             has_transfers: false,
             one_rate: false,
+            is_constant_rate: false,
         }
     }
 

@@ -35,6 +35,7 @@ fn flow(name: &str, protocol: &str, session: Option<&str>, node: &str) -> FlowIn
     FlowInfo {
         has_transfers: false,
         one_rate: false,
+        is_constant_rate: false,
         name: format!("{name}@{node}"),
         protocol: protocol.to_owned(),
         role: if session.is_some() { Role::Receiver } else { Role::Sink },

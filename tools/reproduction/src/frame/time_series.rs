@@ -140,6 +140,7 @@ impl TimeSeries {
             level_rates_kbps: Vec::new(),
             has_transfers: completion_s.is_some(),
             one_rate: false,
+            is_constant_rate: false,
         };
         let probe = |name: &str| ProbeInfo {
             name: name.to_owned(),
