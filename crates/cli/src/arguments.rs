@@ -9,10 +9,10 @@ use crate::transfer_arguments::{Receive, Send};
 
 const AFTER_HELP: &str = "\
 Examples:
-  layercast why results elm@R1                    why a receiver has its rate
   layercast list                                  list scenarios and protocols
   layercast run thesis/simulation-2               run a built-in scenario and print its table
   layercast run my.toml --out results             keep a report, a summary and time series
+  layercast why results elm@R1                    why a receiver has its rate
   layercast run my.toml --set duration='60 s'     change a value for this run
   layercast run my.toml --out results --capture G-R  keep the packets of a link for Wireshark
   layercast sweep my.toml --vary link.A-B.delay=10ms..90ms/9 --out sweep   run a grid of values

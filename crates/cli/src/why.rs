@@ -1,7 +1,7 @@
 //! `layercast why`: why a receiver of a finished run has its rate.
 
 use anyhow::Context;
-use layercast_laboratory::results;
+use layercast_laboratory::{results, why};
 
 use crate::arguments::Why;
 use crate::commands::Failure;
@@ -18,7 +18,7 @@ pub(crate) fn why(arguments: &Why) -> Result<(), Failure> {
         )));
     }
     let summary = results::read_summary(&path).context("the result could not be read")?;
-    let text = results::why_of(&summary, &arguments.receiver)
+    let text = why::answer(&summary, &arguments.receiver)
         .map_err(|problem| Failure::Input(format!("error: {problem}")))?;
     Ok(print(&text)?)
 }

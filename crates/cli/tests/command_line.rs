@@ -123,9 +123,38 @@ fn lists_scenarios_and_protocols() {
     }
     let known = format!("  {:width$}  Thesis, simulation 2: artificial congestion", "thesis/simulation-2");
     assert!(scenarios.contains(&known.as_str()), "{listed}");
-    let names: Vec<&str> = section(&listed, "Protocols").iter().map(|line| line.trim_start()).collect();
-    assert!(names.starts_with(&protocols()), "{listed}");
-    assert!(names.contains(&"tcp-sack") && names.contains(&"udp"), "{listed}");
+    // The headings of the columns, a line for each protocol, and the flows.
+    let lines = section(&listed, "Protocols");
+    let names: Vec<&str> = lines.iter().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(names[1..].starts_with(&protocols()), "{listed}");
+    let flows = lines.last().copied().unwrap_or_default();
+    assert!(flows.contains("tcp-sack") && flows.contains("udp"), "{listed}");
+    let alone = text(&run(&["list", "--protocols"]).stdout);
+    let names: Vec<&str> = section(&alone, "Protocols").iter().map(|line| line.trim_start()).collect();
+    assert!(names.starts_with(&protocols()) && names.contains(&"udp"), "{alone}");
+}
+
+#[test]
+fn why_answers_from_the_files_of_a_run_alone() {
+    let out = scratch("why");
+    let out_text = out.to_string_lossy().into_owned();
+    let ran =
+        run(&[&["run", "thesis/simulation-2", "--replications", "1", "--out", &out_text], SHORT].concat());
+    assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    let answer = run(&["why", &out_text, "elm@R2"]);
+    assert_eq!((answer.status.code(), text(&answer.stderr)), (Some(0), String::new()));
+    let answer = text(&answer.stdout);
+    assert!(answer.starts_with("elm@R2 (elm) in thesis/simulation-2, 1 replication, 30–40 s\n"), "{answer}");
+    assert!(answer.contains("\nbottleneck    "), "{answer}");
+    let file = out.join("summary.json").to_string_lossy().into_owned();
+    assert_eq!(text(&run(&["why", &file, "elm@R2"]).stdout), answer);
+
+    let unknown = run(&["why", &out_text, "elm@R22"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(text(&unknown.stderr).contains("did you mean `elm@R2`?"), "{}", text(&unknown.stderr));
+    let nowhere = run(&["why", "nowhere", "elm@R2"]);
+    assert_eq!(nowhere.status.code(), Some(2));
+    assert!(text(&nowhere.stderr).contains("--out nowhere"), "{}", text(&nowhere.stderr));
 }
 
 #[test]

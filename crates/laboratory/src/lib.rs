@@ -16,6 +16,7 @@ pub mod results;
 pub mod run;
 pub mod scenario;
 pub mod sweep;
+pub mod why;
 
 /// The built-in family: every protocol of `layercast-protocols`.
 pub use layercast_protocols::registry::Registry as BuiltIn;

@@ -38,7 +38,6 @@ pub mod why;
 
 pub use error::ResultsError;
 pub use experiment::{Experiment, FlowInfo, GroupInfo, LinkInfo, ProbeInfo, Role};
-pub use explanation_text::answer as why_of;
 pub(crate) use files::partial_name;
 pub use finding::Finding;
 pub use queue_delay::QueueDelay;

@@ -5,10 +5,11 @@
 mod conforming;
 mod running;
 
+use layercast_laboratory::results::Summary;
 use layercast_laboratory::results::bottleneck::Limit;
 use layercast_laboratory::results::explanation::Explanation;
 use layercast_laboratory::results::why::HeldBack;
-use layercast_laboratory::results::{Summary, why_of};
+use layercast_laboratory::why::answer;
 use running::{Ran, built_in, run_text};
 
 /// A session of one layer of 400 kbit/s to three receivers: behind a link of 1 Mbit/s that a TCP and a constant rate
@@ -125,21 +126,21 @@ fn summary() -> Summary {
 #[test]
 fn a_receiver_that_is_not_there_is_answered_with_the_nearest() {
     let summary = summary();
-    let error = why_of(&summary, "plane@R1").unwrap_err();
+    let error = answer(&summary, "plane@R1").unwrap_err();
     assert!(error.contains("its receivers are plain@R1, plain@R2, plain@R3"), "{error}");
     assert!(error.contains("did you mean `plain@R1`?"), "{error}");
-    let error = why_of(&summary, "tcp@R1").unwrap_err();
+    let error = answer(&summary, "tcp@R1").unwrap_err();
     assert!(error.contains("not a receiver of a session but a flow of tcp-sack"), "{error}");
-    assert_eq!(why_of(&summary, "R2").unwrap(), why_of(&summary, "plain@R2").unwrap());
+    assert_eq!(answer(&summary, "R2").unwrap(), answer(&summary, "plain@R2").unwrap());
     let mut old = summary;
     old.flows.iter_mut().for_each(|flow| flow.why = None);
-    assert!(why_of(&old, "plain@R1").unwrap_err().contains("run the scenario again"));
+    assert!(answer(&old, "plain@R1").unwrap_err().contains("run the scenario again"));
 }
 
 #[test]
 fn an_answer_reads_as_sentences_within_80_columns() {
     let ran = run_text("thesis/simulation-2", built_in("thesis/simulation-2"), &["replications=3"]);
-    let text = why_of(&ran.summary, "elm@R1").unwrap();
+    let text = answer(&ran.summary, "elm@R1").unwrap();
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     insta::assert_snapshot!(text);
     // Everything needed is in the file, as its schema says.
@@ -148,5 +149,5 @@ fn an_answer_reads_as_sentences_within_80_columns() {
     let value = serde_json::from_str(&ran.summary.to_json()).unwrap();
     conforming::conforms(&value, &schema, &schema, "summary");
     let again = Summary::from_json(&ran.summary.to_json()).unwrap();
-    assert_eq!(why_of(&again, "elm@R1").unwrap(), text);
+    assert_eq!(answer(&again, "elm@R1").unwrap(), text);
 }

@@ -64,6 +64,8 @@ pub struct FlowInfo {
     pub level_rates_kbps: Vec<f64>,
     /// Whether its session has one rate for all receivers, set by the source, whatever layers it was given.
     pub one_rate: bool,
+    /// Whether it sends at a constant rate, without congestion control, between two nodes.
+    pub is_constant_rate: bool,
     /// Whether it makes transfers, whose completion times are reported.
     pub has_transfers: bool,
     /// Whether its session distributes an object, whose completion is reported.
@@ -198,6 +200,7 @@ mod tests {
             has_transfers: false,
             has_object: false,
             one_rate: false,
+            is_constant_rate: false,
         }
     }
 

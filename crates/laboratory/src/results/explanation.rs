@@ -271,7 +271,7 @@ fn crossings(experiment: &Experiment, windows: &[&WindowMeasures], paths: &[Vec<
                 let session = info.session.as_deref();
                 crossing.sharing += if *seen == session { 0.0 } else { 1.0 };
                 *seen = session;
-            } else if info.protocol == crate::scenario::protocols::UDP {
+            } else if info.is_constant_rate {
                 crossing.constant_kbps +=
                     known(windows, |window| Some(window.flows.get(flow)?.throughput_kbps));
             } else {

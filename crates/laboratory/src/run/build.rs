@@ -350,6 +350,7 @@ fn flow_info(scenario: &Scenario, transfers: &BTreeSet<&str>, flow: scenario::Fl
         has_transfers: transfers.contains(flow.name.as_str())
             || session.is_some_and(|session| session.packets.is_some()),
         has_object: session.is_some_and(|session| session.object.is_some()),
+        is_constant_rate: flow.protocol == scenario::protocols::UDP,
         name: flow.name,
         protocol: flow.protocol,
         role: flow.role,

@@ -193,6 +193,7 @@ mod tests {
             has_transfers: false,
             one_rate: false,
             has_object: false,
+            is_constant_rate: false,
         }
     }
 

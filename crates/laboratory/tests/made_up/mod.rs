@@ -37,6 +37,7 @@ fn flow(name: &str, protocol: &str, session: Option<&str>, node: &str) -> FlowIn
         has_transfers: false,
         has_object: false,
         one_rate: false,
+        is_constant_rate: false,
         name: format!("{name}@{node}"),
         protocol: protocol.to_owned(),
         role: if session.is_some() { Role::Receiver } else { Role::Sink },

@@ -141,6 +141,7 @@ impl TimeSeries {
             has_transfers: completion_s.is_some(),
             has_object: false,
             one_rate: false,
+            is_constant_rate: false,
         };
         let probe = |name: &str| ProbeInfo {
             name: name.to_owned(),
