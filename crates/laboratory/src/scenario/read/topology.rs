@@ -179,7 +179,7 @@ fn read_link(
     let queue = read_queue(link.node("queue"), context);
     let queue_backward = match (link.node("queue_backward"), link.node("queue")) {
         (Some(own), both) => read_queue(Some(&merge(own, both, &QUEUE)), context),
-        (None, _) => queue.clone(),
+        (None, _) => queue,
     };
     let (variation, variation_backward) = read_variations(link, trace, trace_backward, context);
     let (rate, delay, loss) = (rate?, delay?, loss?);
