@@ -12,11 +12,13 @@ Examples:
   layercast list                                  list scenarios and protocols
   layercast run thesis/simulation-2               run a built-in scenario and print its table
   layercast run my.toml --out results             keep a report, a summary and time series
+  layercast why results elm@R1                    why a receiver has its rate
   layercast run my.toml --set duration='60 s'     change a value for this run
   layercast run my.toml --out results --capture G-R  keep the packets of a link for Wireshark
   layercast sweep my.toml --vary link.A-B.delay=10ms..90ms/9 --out sweep   run a grid of values
   layercast compare thesis/simulation-3-elm --protocols elm,rlc,fixed   compare three protocols
   layercast check my.toml                         check a file; errors have line and column
+  layercast expand my.toml                        print the tables that its templates make
   layercast design flid --layers 30 --rtt '100 ms'   how often FLID's levels may increase
   layercast send FILE --group 239.1.2.0           send a file until interrupted
   layercast receive --group 239.1.2.0 --into DIR  receive the file
@@ -39,10 +41,14 @@ pub(crate) enum Command {
     Sweep(Sweep),
     /// Run a scenario with each of several protocols and compare the results
     Compare(Compare),
+    /// Say why a receiver of a run has its rate
+    Why(Why),
     /// List the built-in scenarios and the protocols, or show one protocol's options
     List(List),
     /// Check a scenario file and report its errors
     Check(Check),
+    /// Print a scenario as one flat file, with its templates expanded
+    Expand(Check),
     /// Compute the expected behaviour of a choice of protocol parameters
     Design(Design),
     /// Send a file to a multicast group, in layers
@@ -61,6 +67,16 @@ pub(crate) struct Scenario {
     /// Change a value of the scenario, such as session.elm.strategy=naive; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) overrides: Vec<String>,
+
+    /// Treat warnings about the scenario (docs/lints.md) as errors: exit with status 1 before anything runs
+    #[arg(long)]
+    pub(crate) deny_warnings: bool,
+}
+
+/// One of several names with commas between, without the spaces around it.
+#[allow(clippy::unnecessary_wraps, reason = "the type that a parser of arguments has")]
+fn trimmed(name: &str) -> Result<String, std::convert::Infallible> {
+    Ok(name.trim().to_owned())
 }
 
 #[derive(Debug, Args)]
@@ -69,15 +85,15 @@ pub(crate) struct Run {
     pub(crate) scenario: Scenario,
 
     /// Number of replications [default: from the scenario]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
     pub(crate) replications: Option<u32>,
 
     /// Seed of all random numbers [default: from the scenario]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
 
     /// Number of threads [default: one per core]
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024), allow_negative_numbers = true)]
     pub(crate) jobs: Option<u32>,
 
     /// Write summary.json, series.parquet and report.html to this directory
@@ -108,6 +124,17 @@ pub(crate) struct Run {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Why {
+    /// The directory that `run --out` wrote, or a summary.json
+    #[arg(value_name = "RESULT")]
+    pub(crate) result: PathBuf,
+
+    /// The receiver as the tables name it, such as elm@R1, or the name of its node
+    #[arg(value_name = "RECEIVER")]
+    pub(crate) receiver: String,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Sweep {
     #[command(flatten)]
     pub(crate) scenario: Scenario,
@@ -119,19 +146,19 @@ pub(crate) struct Sweep {
 
     /// Report these metrics from summary.json, or probe averages, instead of throughput_kbps,
     /// loss_rate, level_changes, mean_level and jain_index; may be repeated
-    #[arg(long = "metric", value_name = "NAME,...", value_delimiter = ',')]
+    #[arg(long = "metric", value_name = "NAME,...", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) metrics: Vec<String>,
 
     /// Number of replications of each combination [default: from the scenario]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
     pub(crate) replications: Option<u32>,
 
     /// Seed of all random numbers, the same for all combinations [default: from the scenario]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
 
     /// Number of threads [default: one per core]
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024), allow_negative_numbers = true)]
     pub(crate) jobs: Option<u32>,
 
     /// Write sweep.json, sweep.parquet and report.html to this directory, and the state needed to
@@ -150,7 +177,7 @@ pub(crate) struct Compare {
     pub(crate) scenario: Scenario,
 
     /// The protocols, in the order of the table; `layercast list --protocols` names them
-    #[arg(long, value_name = "A,B,...", value_delimiter = ',', required = true)]
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',', value_parser = trimmed, required = true)]
     pub(crate) protocols: Vec<String>,
 
     /// The session that runs each protocol in turn; may be repeated [default: all sessions]
@@ -165,22 +192,31 @@ pub(crate) struct Compare {
 
     /// Repeat the comparison with each of these in place of the scenario's TCP, such as
     /// tcp-reno,tcp-cubic, and print the shares in one table
-    #[arg(long, value_name = "TCP,...", value_delimiter = ',')]
+    #[arg(long, value_name = "TCP,...", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) against: Vec<String>,
 
+    /// The protocol that differences are given to [default: the best]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) reference: Option<String>,
+
+    /// Compare the protocols that can carry the scenario, and list the others with the reason
+    #[arg(long)]
+    pub(crate) skip_refused: bool,
+
     /// Number of replications of each protocol [default: from the scenario]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
     pub(crate) replications: Option<u32>,
 
     /// Seed of all random numbers, the same for all protocols [default: from the scenario]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
 
     /// Number of threads [default: one per core]
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024), allow_negative_numbers = true)]
     pub(crate) jobs: Option<u32>,
 
-    /// Write compare.json and report.html to this directory, and each protocol's own results to DIR/PROTOCOL;
+    /// Write compare.json and report.html to this directory, each protocol's own results to DIR/PROTOCOL, and
+    /// those without multicast to DIR/without-multicast;
     /// with --against against.json and report.html, and each comparison to DIR/TCP
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

@@ -6,14 +6,17 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Context;
+use layercast_laboratory::lint;
+use layercast_laboratory::results::directory::{self, Holds};
 use layercast_laboratory::results::{self, RunCost, Summary};
 use layercast_laboratory::run::{self, RunRequest};
 use layercast_laboratory::scenario::{self, Scenario as Plan, catalogue, default_queue};
 
 use crate::arguments::{Check, Run, Scenario};
 use crate::observe;
-use crate::output::print;
+use crate::output::{complain, print};
 use crate::progress::Progress;
+use crate::warnings;
 
 /// Why a command failed.
 #[derive(Debug)]
@@ -45,15 +48,16 @@ pub(crate) fn load(name: &str) -> Result<catalogue::Source, Failure> {
 
 /// Reads and checks a scenario with its overrides and those that add probes. The text returned is what
 /// decides the numbers, which probes do not.
-pub(crate) fn read(name: &str, overrides: &[String], probes: &[String]) -> Result<(Plan, String), Failure> {
+pub(crate) fn read(
+    name: &str,
+    overrides: &[String],
+    probes: &[observe::ProbeSetting],
+) -> Result<(Plan, String), Failure> {
     let source = load(name)?;
-    let plan = scenario::read(
-        &source.name,
-        &source.text,
-        &[overrides, probes].concat(),
-        &Catalogue::of::<Registry>(),
-    )
-    .map_err(|errors| Failure::Input(errors.to_string()))?;
+    let settings = overrides.iter().chain(probes.iter().map(|probe| &probe.set));
+    let settings: Vec<String> = settings.cloned().collect();
+    let plan = scenario::read(&source.name, &source.text, &settings, &Catalogue::of::<Registry>())
+        .map_err(|errors| Failure::Input(observe::in_flags(errors, overrides.len(), probes).to_string()))?;
     Ok((plan, run::as_run(&source.text, overrides)))
 }
 
@@ -69,8 +73,11 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let probes = observe::probes(&arguments.probes).map_err(Failure::Input)?;
     let (plan, text) = read(&arguments.scenario.name, &overrides, &probes)?;
     let observation = observe::observation(arguments, &plan).map_err(Failure::Input)?;
+    warnings::warn(&arguments.scenario, &lint::before(&plan, &text))?;
     if let Some(directory) = &arguments.out {
-        prepare(directory)?;
+        prepare_for(Holds::Run, directory)?;
+        directory::remove_extras(directory)
+            .with_context(|| format!("an older file in {} cannot be removed", directory.display()))?;
     }
     let observed =
         observation.as_ref().map(|observation| observe::files(observation, &plan)).unwrap_or_default();
@@ -86,6 +93,10 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let outcome =
         run::run::<Registry>(&plan, &request, &|share| progress.set(share)).context("the run failed")?;
     progress.finish();
+    let found = lint::after(&plan, &request.text, &outcome.experiment.links, &outcome.replications);
+    if !found.is_empty() {
+        complain(lint::render(&arguments.scenario.name, &found).trim_end());
+    }
 
     let cost = RunCost { wall_s: outcome.wall_s, peak_rss_bytes: run::peak_rss_bytes() };
     let summary = Summary::new(&outcome.experiment, &outcome.replications, cost)
@@ -95,6 +106,12 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         Some(directory) => write(directory, &outcome, &summary, &observed),
         None => Ok(()),
     }
+}
+
+/// Checks that results can be written to the directory, and that it holds none of another command.
+pub(crate) fn prepare_for(wanted: Holds, directory: &Path) -> Result<(), Failure> {
+    directory::check(directory, wanted).map_err(|error| Failure::Input(error.to_string()))?;
+    prepare(directory)
 }
 
 /// Checks that results can be written to the directory. A long run should not start if they cannot.
@@ -141,17 +158,32 @@ fn command_line(arguments: &Run) -> String {
 }
 
 pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
-    let (plan, _) = read(&arguments.scenario.name, &arguments.scenario.overrides, &[])?;
+    let (plan, text) = read(&arguments.scenario.name, &arguments.scenario.overrides, &[])?;
+    let findings = lint::before(&plan, &text);
     let remark = default_queue::remark(&plan).map_or(String::new(), |remark| format!("{remark}\n"));
-    Ok(print(&format!(
-        "{}: fine ({}, {}, {}, {} of {})\n{remark}",
+    print(&format!(
+        "{}: fine ({}, {}, {}, {} of {})\n{remark}{}",
         arguments.scenario.name,
         counted(plan.nodes.len(), "node"),
         counted(plan.links.len(), "link"),
         counted(plan.flow_names().len(), "flow"),
         counted(plan.replications as usize, "replication"),
         plan.duration,
-    ))?)
+        lint::render(&arguments.scenario.name, &findings),
+    ))?;
+    Ok(warnings::deny(&arguments.scenario, &findings)?)
+}
+
+pub(crate) fn expand(arguments: &Check) -> Result<(), Failure> {
+    let source = load(&arguments.scenario.name)?;
+    let flat = scenario::expand(
+        &source.name,
+        &source.text,
+        &arguments.scenario.overrides,
+        &Catalogue::of::<Registry>(),
+    )
+    .map_err(|errors| Failure::Input(errors.to_string()))?;
+    Ok(print(&flat)?)
 }
 
 pub(crate) fn counted(count: usize, what: &str) -> String {

@@ -3,15 +3,22 @@
 use layercast_laboratory::scenario::Catalogue;
 use layercast_protocols::registry::Registry;
 use std::fmt::Write as _;
+use std::sync::Mutex;
 
 use anyhow::Context;
 use layercast_laboratory::compare::against::{self, Against, Version};
-use layercast_laboratory::compare::{self, CompareError, CompareRequest, Comparison, Contender, Ran};
+use layercast_laboratory::compare::{
+    self, CompareError, CompareRequest, Comparison, Contender, Prepared, Results,
+};
+use layercast_laboratory::lint;
+use layercast_laboratory::results::Finding;
+use layercast_laboratory::results::directory::Holds;
 
 use crate::arguments::Compare;
-use crate::commands::{Failure, counted, load, prepare, repeated};
+use crate::commands::{Failure, counted, load, prepare_for, repeated};
 use crate::output::print;
 use crate::progress::Progress;
+use crate::warnings;
 
 /// Distinguishes wrong input by the user from other failures.
 fn failure(error: CompareError) -> Failure {
@@ -32,6 +39,8 @@ pub(crate) fn compare(arguments: &Compare) -> Result<(), Failure> {
         with: arguments.with.clone(),
         replications: arguments.replications,
         seed: arguments.seed,
+        reference: arguments.reference.clone(),
+        skip_refused: arguments.skip_refused,
     };
     if arguments.against.is_empty() {
         against_its_own(arguments, &request)
@@ -42,21 +51,26 @@ pub(crate) fn compare(arguments: &Compare) -> Result<(), Failure> {
 
 /// With the scenario's own TCP.
 fn against_its_own(arguments: &Compare, request: &CompareRequest) -> Result<(), Failure> {
-    let contenders = compare::read(request, &Catalogue::of::<Registry>()).map_err(failure)?;
+    let prepared = compare::read(request, &Catalogue::of::<Registry>()).map_err(failure)?;
+    warn(arguments, &prepared.contenders)?;
     if let Some(directory) = &arguments.out {
-        prepare(directory)?;
+        prepare_for(Holds::Comparison, directory)?;
     }
-    let ran = run_all(contenders, arguments, "")?;
-    let Some(comparison) = Comparison::new(&ran, &command_line(arguments)) else { return Ok(()) };
-    print(&compare::table::render(&comparison))?;
+    let results = run_all(prepared, arguments, "")?;
+    let Some(comparison) = summed_up(&results, arguments) else { return Ok(()) };
+    print(&compare::table::render(&comparison, terminal_width()))?;
     let Some(directory) = &arguments.out else { return Ok(()) };
     let written =
-        compare::write_all(directory, &ran, &comparison).context("the results could not be written")?;
+        compare::write_all(directory, &results, &comparison).context("the results could not be written")?;
     Ok(print(&format!(
         "\nReport      {}\nComparison  {}\n",
         written.report.display(),
         written.comparison.display()
     ))?)
+}
+
+fn summed_up(results: &Results, arguments: &Compare) -> Option<Comparison> {
+    Comparison::new(results, &command_line(arguments), arguments.reference.as_deref())
 }
 
 /// With each version of TCP. All scenarios are read before anything runs.
@@ -67,40 +81,68 @@ fn against_each(arguments: &Compare, request: &CompareRequest) -> Result<(), Fai
     for (tcp, request) in arguments.against.iter().zip(&requests) {
         all.push((tcp, compare::read(request, &Catalogue::of::<Registry>()).map_err(failure)?));
     }
+    let found = all.iter().flat_map(|(_, prepared)| &prepared.contenders).map(findings);
+    warnings::warn(&arguments.scenario, &warnings::once(found))?;
     if let Some(directory) = &arguments.out {
-        prepare(directory)?;
+        prepare_for(Holds::Against, directory)?;
     }
     let command = command_line(arguments);
     let mut versions = Vec::with_capacity(all.len());
-    for (tcp, contenders) in all {
-        let ran = run_all(contenders, arguments, &format!(" against {tcp}"))?;
-        let Some(comparison) = Comparison::new(&ran, &command) else { continue };
+    for (tcp, prepared) in all {
+        let results = run_all(prepared, arguments, &format!(" against {tcp}"))?;
+        let Some(comparison) = summed_up(&results, arguments) else { continue };
         if let Some(directory) = &arguments.out {
             let directory = directory.join(tcp);
-            prepare(&directory)?;
-            compare::write_all(&directory, &ran, &comparison).context("the results could not be written")?;
+            prepare_for(Holds::Comparison, &directory)?;
+            compare::write_all(&directory, &results, &comparison)
+                .context("the results could not be written")?;
         }
         versions.push(Version { tcp: tcp.clone(), comparison });
     }
     let against = Against::new(versions, &command);
-    print(&against::render(&against))?;
+    print(&against::render(&against, terminal_width()))?;
     let Some(directory) = &arguments.out else { return Ok(()) };
     let (report, numbers) =
         against::write(directory, &against).context("the results could not be written")?;
     Ok(print(&format!("\nReport      {}\nComparison  {}\n", report.display(), numbers.display()))?)
 }
 
-fn run_all(contenders: Vec<Contender>, arguments: &Compare, opponent: &str) -> Result<Vec<Ran>, Failure> {
+/// What is doubtful about the scenarios of all protocols.
+fn warn(arguments: &Compare, contenders: &[Contender]) -> Result<(), Failure> {
+    Ok(warnings::warn(&arguments.scenario, &warnings::once(contenders.iter().map(findings)))?)
+}
+
+fn findings(contender: &Contender) -> Vec<Finding> {
+    lint::before(&contender.plan, &contender.text)
+}
+
+fn run_all(prepared: Prepared, arguments: &Compare, opponent: &str) -> Result<Results, Failure> {
     let jobs = arguments.jobs.map(|jobs| jobs as usize);
-    let mut ran = Vec::with_capacity(contenders.len());
-    for contender in contenders {
-        let replications = counted(contender.plan.replications as usize, "replication");
-        let what = format!("{}{opponent}, {replications}", contender.protocol);
-        let progress = Progress::new(what, arguments.quiet);
-        ran.push(compare::run::<Registry>(contender, jobs, &|share| progress.set(share)).map_err(failure)?);
+    let columns = prepared.contenders.len() + usize::from(prepared.baseline.is_some());
+    let shown: Mutex<Option<(String, Progress)>> = Mutex::new(None);
+    let results = compare::run_all::<Registry>(prepared, jobs, &|contender, share| {
+        let Ok(mut shown) = shown.lock() else { return };
+        if shown.as_ref().is_none_or(|(protocol, _)| *protocol != contender.protocol) {
+            if let Some((_, done)) = shown.take() {
+                done.finish();
+            }
+            let replications = counted(contender.plan.replications as usize, "replication");
+            let what = format!("{}{opponent}, {replications}, {columns} columns", contender.protocol);
+            *shown = Some((contender.protocol.clone(), Progress::new(what, arguments.quiet)));
+        }
+        if let Some((_, progress)) = shown.as_ref() {
+            progress.set(share);
+        }
+    });
+    if let Ok(Some((_, progress))) = shown.into_inner() {
         progress.finish();
     }
-    Ok(ran)
+    results.map_err(failure)
+}
+
+/// How many columns the terminal has, or what is assumed where there is none.
+fn terminal_width() -> usize {
+    terminal_size::terminal_size().map_or(compare::table::NARROWEST, |(width, _)| usize::from(width.0))
 }
 
 /// The command that repeats a comparison.
@@ -121,6 +163,12 @@ fn command_line(arguments: &Compare) -> String {
         for value in values {
             let _ = write!(command, " {flag} '{value}'");
         }
+    }
+    if let Some(reference) = &arguments.reference {
+        let _ = write!(command, " --reference {reference}");
+    }
+    if arguments.skip_refused {
+        command.push_str(" --skip-refused");
     }
     repeated(command, arguments.replications, arguments.seed)
 }

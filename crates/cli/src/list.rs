@@ -11,6 +11,7 @@ use layercast_laboratory::scenario::{FlowGauges, catalogue, nearest};
 use layercast_protocols::registry::{self, Protocol};
 
 use crate::arguments::List;
+use crate::choice;
 use crate::commands::{Failure, read};
 use crate::output::print;
 
@@ -41,8 +42,15 @@ fn names(arguments: &List) -> String {
         if !arguments.plain {
             let _ = writeln!(text, "{}Protocols", if arguments.protocols { "" } else { "\n" });
         }
-        for name in registry::NAMES.iter().chain(FLOW_PROTOCOLS) {
-            let _ = writeln!(text, "{indent}{name}");
+        // Scripts read the names; people who ask for everything read what each is.
+        if arguments.plain || arguments.protocols {
+            for name in registry::NAMES.iter().chain(FLOW_PROTOCOLS) {
+                let _ = writeln!(text, "{indent}{name}");
+            }
+        } else {
+            for line in choice::lines() {
+                let _ = writeln!(text, "{indent}{line}");
+            }
         }
     }
     if !arguments.scenarios && !arguments.protocols && !arguments.plain {

@@ -3,11 +3,13 @@
 //! Exit status 0: done. 1: failed. 2: wrong usage or input.
 
 mod arguments;
+mod choice;
 mod commands;
 mod compare;
 mod design;
 mod design_arguments;
 mod list;
+mod log;
 mod observe;
 mod output;
 mod progress;
@@ -20,6 +22,8 @@ mod transfer;
 #[path = "no_transfer.rs"]
 mod transfer;
 mod transfer_arguments;
+mod warnings;
+mod why;
 
 use std::process::ExitCode;
 
@@ -30,16 +34,16 @@ use commands::Failure;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let filter = tracing_subscriber::EnvFilter::try_from_env("LAYERCAST_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    log::start();
 
     let done = match &arguments.command {
         Command::Run(run) => commands::run(run),
         Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
+        Command::Why(arguments) => why::why(arguments),
         Command::List(list) => list::list(list),
         Command::Check(check) => commands::check(check),
+        Command::Expand(expand) => commands::expand(expand),
         Command::Design(arguments) => design::design(arguments),
         Command::Send(send) => transfer::send(send),
         Command::Receive(receive) => transfer::receive(receive),

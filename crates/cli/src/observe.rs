@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use layercast_laboratory::run::Observation;
-use layercast_laboratory::scenario::{Scenario, nearest};
+use layercast_laboratory::scenario::{Scenario, ScenarioError, ScenarioErrors, nearest};
 
 use crate::arguments::Run;
 
@@ -36,8 +36,28 @@ pub(crate) fn observation(arguments: &Run, plan: &Scenario) -> Result<Option<Obs
     Ok(Some(observation).filter(|observation| observation.notes || !observation.captures.is_empty()))
 }
 
+/// An override that a `--probe` stands for.
+#[derive(Debug)]
+pub(crate) struct ProbeSetting {
+    /// The override.
+    pub(crate) set: String,
+    /// The flag's value.
+    flag: String,
+}
+
+/// Errors of a scenario whose overrides from `first` on, counted from 0, are those of probes: they are placed in
+/// the flags.
+pub(crate) fn in_flags(errors: ScenarioErrors, first: usize, probes: &[ProbeSetting]) -> ScenarioErrors {
+    let place = |error: ScenarioError| match error.source.checked_sub(first + 1).and_then(|at| probes.get(at))
+    {
+        Some(probe) => error.in_flag("--probe", &probe.flag),
+        None => error,
+    };
+    ScenarioErrors(errors.0.into_iter().map(place).collect())
+}
+
 /// What `--probe OF:WHAT[,WHAT][@EVERY]` means in the scenario: overrides that add `probe-1`, `probe-2`, ...
-pub(crate) fn probes(texts: &[String]) -> Result<Vec<String>, String> {
+pub(crate) fn probes(texts: &[String]) -> Result<Vec<ProbeSetting>, String> {
     let mut overrides = Vec::new();
     for (number, text) in (1..).zip(texts) {
         // The name of a flow has an `@`, the last part another.
@@ -50,9 +70,15 @@ pub(crate) fn probes(texts: &[String]) -> Result<Vec<String>, String> {
         };
         let (what, every) = rest.split_once('@').map_or((rest, None), |(what, every)| (what, Some(every)));
         let what: Vec<String> = what.split(',').map(|what| format!("\"{}\"", what.trim())).collect();
-        overrides.push(format!("probes.probe-{number}.of={of}"));
-        overrides.push(format!("probes.probe-{number}.what=[{}]", what.join(", ")));
-        overrides.extend(every.map(|every| format!("probes.probe-{number}.every={every}")));
+        let mut set = |key: &str, value: &str| {
+            let set = format!("probes.probe-{number}.{key}={value}");
+            overrides.push(ProbeSetting { set, flag: text.clone() });
+        };
+        set("of", of);
+        set("what", &format!("[{}]", what.join(", ")));
+        if let Some(every) = every {
+            set("every", every);
+        }
     }
     Ok(overrides)
 }

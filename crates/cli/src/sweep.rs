@@ -4,14 +4,17 @@ use layercast_protocols::registry::Registry;
 use std::fmt::Write as _;
 
 use anyhow::Context;
+use layercast_laboratory::lint;
+use layercast_laboratory::results::directory::Holds;
 use layercast_laboratory::sweep::{
     self, Grid, Progress as Begun, Store, SweepError, SweepRequest, SweepSummary,
 };
 
 use crate::arguments::Sweep;
-use crate::commands::{Failure, counted, load, prepare, repeated};
+use crate::commands::{Failure, counted, load, prepare_for, repeated};
 use crate::output::{complain, print};
 use crate::progress::Progress;
+use crate::warnings;
 
 /// Distinguishes wrong input by the user from other failures.
 fn failure(error: SweepError) -> Failure {
@@ -34,7 +37,9 @@ pub(crate) fn sweep(arguments: &Sweep) -> Result<(), Failure> {
         command: command_line(arguments),
     };
     let grid = Grid::read::<Registry>(&request).map_err(failure)?;
-    prepare(&arguments.out)?;
+    let found = grid.cells.iter().map(|cell| lint::before(&cell.plan, &grid.scenario_text));
+    warnings::warn(&arguments.scenario, &warnings::once(found))?;
+    prepare_for(Holds::Sweep, &arguments.out)?;
     let store = Store::open(&arguments.out, &grid).map_err(failure)?;
 
     let all = grid.cells.len() * grid.replications as usize;

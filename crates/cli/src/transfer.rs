@@ -3,31 +3,33 @@
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration as StdDuration;
+use std::time::{Duration as StdDuration, Instant};
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::Scheme;
 use layercast_core::units::{Duration, Rate, RateEstimate};
 use layercast_protocols::registry;
-use layercast_transport::receive::{self, Known, ReceiveOptions, ReceiveProgress};
-use layercast_transport::send::{self, Ends, SendOptions, SendProgress, Stopped};
+use layercast_transport::receive::{self, Known, ReceiveEvent, ReceiveOptions, ReceiveProgress};
+use layercast_transport::send::{self, Ends, SendEvent, SendOptions, SendProgress, Sent, Stopped};
 use layercast_transport::session::Session;
-use layercast_transport::{Error, set_options};
+use layercast_transport::{Error, Notice, set_options};
 
 use crate::commands::Failure;
-use crate::output::print;
+use crate::output::{complain, print};
 use crate::transfer_arguments::{Receive, Send};
 
 fn duration(duration: Duration) -> StdDuration {
     StdDuration::from_nanos(duration.as_ns())
 }
 
-/// A flag that SIGINT and SIGTERM set. A second SIGINT ends the process at once.
+/// A flag that SIGINT and SIGTERM set. A second signal ends the process at once.
 fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     let flag = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(&flag))
+        .and_then(|_| signal_hook::flag::register_conditional_shutdown(SIGTERM, 143, Arc::clone(&flag)))
         .and_then(|_| signal_hook::flag::register(SIGINT, Arc::clone(&flag)))
         .and_then(|_| signal_hook::flag::register(SIGTERM, Arc::clone(&flag)))
         .context("signals cannot be caught")?;
@@ -46,22 +48,60 @@ fn line(quiet: bool, length: Option<u64>) -> ProgressBar {
     bar
 }
 
+/// Shows a notice above the status line.
+fn note(bar: &ProgressBar, notice: &Notice) {
+    let kind = if notice.is_warning() { "warning" } else { "note" };
+    bar.suspend(|| complain(&format!("{kind}: {notice}")));
+}
+
+/// How long a file is read for its hash without a word.
+const SILENT: StdDuration = StdDuration::from_secs(2);
+
+/// Shows that a file is read for its hash: on the status line, and without a terminal once.
+struct Hashing {
+    begin: Instant,
+    shown: bool,
+}
+
+impl Hashing {
+    fn new() -> Hashing {
+        Hashing { begin: Instant::now(), shown: false }
+    }
+
+    fn show(&mut self, bar: &ProgressBar, quiet: bool, done: u64, of: u64) {
+        if self.begin.elapsed() < SILENT {
+            return;
+        }
+        bar.set_message(format!("hashing, {:.0} %", done as f64 / of.max(1) as f64 * 100.0));
+        if !self.shown && !quiet && bar.is_hidden() {
+            complain(&format!("Hashing {of} bytes ..."));
+        }
+        self.shown = true;
+    }
+}
+
 /// Distinguishes wrong input by the user from later failures.
 fn failure(error: Error) -> Failure {
+    let text = error.to_string();
+    let cause = match error {
+        Error::Kept { reason, .. } => *reason,
+        other => other,
+    };
     let is_input = matches!(
-        error,
+        cause,
         Error::NoSuchInterface { .. }
             | Error::WrongGroup { .. }
             | Error::Session(_)
             | Error::FileExists { .. }
             | Error::Option { .. }
             | Error::Agreed { .. }
+            | Error::AboveMtu { .. }
     );
     if is_input {
-        return Failure::Input(format!("error: {error}"));
+        return Failure::Input(format!("error: {text}"));
     }
     // The text contains the system's reason already: an error chain would repeat it.
-    Failure::Other(anyhow::Error::msg(error.to_string()))
+    Failure::Other(anyhow::Error::msg(text))
 }
 
 pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
@@ -95,36 +135,76 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
     let stop = stop_flag()?;
     let bar = line(arguments.quiet, None);
     let mut described = Ok(());
-    let mut ready = |session: &Session| {
-        if let Some(path) = &arguments.describe {
-            described = std::fs::write(path, session.to_string())
-                .with_context(|| format!("the description cannot be written to {}", path.display()));
-        }
-        let printed = print(&format!(
-            "Sending {} to {} in {} layers of up to {} {}\n",
-            arguments.file.display(),
-            session.group,
-            session.layers.count(),
-            session.layers.top_rate(),
-            until(&ends),
-        ));
-        if described.is_ok() {
-            described = printed;
-        }
-    };
-    let outcome = send::send(&arguments.file, &options, &stop, &mut ready, &mut |progress| {
-        bar.set_message(sending(progress))
+    let mut hashing = Hashing::new();
+    let outcome = send::send(&arguments.file, &options, &stop, &mut |event| match event {
+        SendEvent::Hashing { done, of } => hashing.show(&bar, arguments.quiet, *done, *of),
+        SendEvent::Ready(session) => described = announce(arguments, &options, session),
+        SendEvent::Progress(progress) => bar.set_message(sending(progress, &ends)),
+        SendEvent::Notice(notice) => note(&bar, notice),
     });
     bar.finish_and_clear();
     described?;
-    let (stopped, progress) = outcome.map_err(failure)?;
-    let why = match stopped {
+    let sent = outcome.map_err(failure)?;
+    print(&ended(&sent, &ends))?;
+    verdict(&sent, &ends)
+}
+
+/// Writes the description of the session, and prints what is sent.
+fn announce(arguments: &Send, options: &SendOptions, session: &Session) -> anyhow::Result<()> {
+    if let Some(path) = &arguments.describe {
+        std::fs::write(path, session.to_string())
+            .with_context(|| format!("the description cannot be written to {}", path.display()))?;
+    }
+    let needs = options.protocol.requirements();
+    let (top, peak) = (session.layers.top_rate(), needs.peak_rate(&session.plan()));
+    let more = match session.channels.saturating_sub(session.layers.count()) {
+        further if peak.as_bps() > top.as_bps() * 1.01 => {
+            format!(", with {further} further channels up to {} in all", rounded(peak.as_bps()))
+        }
+        _ => String::new(),
+    };
+    let limit = match needs.most_receivers() {
+        Some(1) => format!(", to one receiver: {} serves no more", session.protocol),
+        Some(most) => format!(", to at most {most} receivers"),
+        None => String::new(),
+    };
+    print(&format!(
+        "Sending {} to {} in {} layers of up to {top}{more}{limit}, {}\n",
+        arguments.file.display(),
+        session.group,
+        session.layers.count(),
+        until(&options.ends),
+    ))
+}
+
+/// Why it ended, what was sent, and who has it.
+fn ended(sent: &Sent, ends: &Ends) -> String {
+    let why = match sent.stopped {
         Stopped::Time => "the time is over",
         Stopped::Rounds => "the rounds are over",
         Stopped::Completions => "as many receivers are complete as were asked for",
         Stopped::Interrupted => "interrupted",
     };
-    Ok(print(&format!("Stopped: {why}. {}\n", sending(&progress)))?)
+    let mut text = format!("Stopped: {why}. {}\n", sending(&sent.progress, ends));
+    for address in &sent.completed {
+        text.push_str(&format!("Complete: {address}\n"));
+    }
+    text
+}
+
+/// An end before the one that was asked for is a failure. Without one, an interruption is the end.
+fn verdict(sent: &Sent, ends: &Ends) -> Result<(), Failure> {
+    let fail = |text: String| Err(Failure::Other(anyhow::Error::msg(text)));
+    match sent.missing(ends) {
+        Some(missing @ 1..) => fail(format!(
+            "{missing} of {} receivers did not report completion",
+            ends.completions.unwrap_or_default()
+        )),
+        None if sent.stopped == Stopped::Interrupted && (ends.after.is_some() || ends.rounds.is_some()) => {
+            fail(format!("interrupted before the end, which was {}", until(ends)))
+        }
+        Some(0) | None => Ok(()),
+    }
 }
 
 /// The stop condition of the session as text.
@@ -136,17 +216,20 @@ fn until(ends: &Ends) -> String {
     if parts.is_empty() { "until interrupted".to_owned() } else { parts.join(", or ") }
 }
 
-fn sending(progress: &SendProgress) -> String {
+fn sending(progress: &SendProgress, ends: &Ends) -> String {
     let mean = progress.counters.bytes as f64 * 8.0 / progress.elapsed.as_secs_f64().max(1e-3);
+    let complete = match ends.completions {
+        Some(wanted) => format!(", {} of {wanted} receivers complete", progress.completions),
+        None => String::new(),
+    };
     format!(
-        "{:.0} s, {:.2} rounds, {} on average, {} packets, {} refused, {} reports, {} complete",
+        "{:.0} s, {:.2} rounds, {} on average, {} packets, {} refused, {} reports{complete}",
         progress.elapsed.as_secs_f64(),
         progress.rounds,
         rounded(mean),
         progress.counters.packets,
         progress.counters.refused,
         progress.counters.reports,
-        progress.completions,
     )
 }
 
@@ -173,6 +256,7 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
         interface: arguments.interface.clone(),
         into: arguments.into.clone(),
         replace: arguments.replace,
+        start_within: duration(arguments.start_within.unwrap_or(arguments.patience)),
         patience: duration(arguments.patience),
         within: arguments.within.map(duration),
         protocol_options: arguments.options.clone(),
@@ -181,12 +265,18 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
     let stop = stop_flag()?;
     let bar = line(arguments.quiet, Some(1));
     bar.set_message("waiting for the session");
-    let mut show = |progress: &ReceiveProgress| {
-        bar.set_length(progress.symbols.0.max(1));
-        bar.set_position(progress.symbols.1);
-        bar.set_message(receiving(progress));
-    };
-    let outcome = receive::receive(&options, &stop, &mut show);
+    let mut hashing = None;
+    let outcome = receive::receive(&options, &stop, &mut |event| match event {
+        ReceiveEvent::Progress(progress) => {
+            bar.set_length(progress.symbols.0.max(1));
+            bar.set_position(progress.symbols.1);
+            bar.set_message(receiving(progress));
+        }
+        ReceiveEvent::Hashing { done, of } => {
+            hashing.get_or_insert_with(Hashing::new).show(&bar, arguments.quiet, *done, *of);
+        }
+        ReceiveEvent::Notice(notice) => note(&bar, notice),
+    });
     bar.finish_and_clear();
     let (path, progress) = outcome.map_err(failure)?;
     let bytes = progress.file.as_ref().map_or(0, |(_, length)| *length);
@@ -208,12 +298,15 @@ fn receiving(progress: &ReceiveProgress) -> String {
     };
     let why = progress.last_change.map_or(String::new(), |(_, cause)| format!(" ({cause})"));
     let (needed, held) = progress.symbols;
-    let mean = held as f64 / progress.elapsed.as_secs_f64().max(1e-3);
+    // Symbols that an earlier receiver left took no time.
+    let mean = progress.assembly.useful as f64 / progress.elapsed.as_secs_f64().max(1e-3);
     let left_s = needed.saturating_sub(held) as f64 / mean.max(1e-3);
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
     format!(
-        "level {}{why}, {} in, fair {fair}, loss {:.2} %, about {left_s:.0} s left",
+        "level {}{why}, {} in, fair {fair}, packets lost {}, loss event rate {}, about {left_s:.0} s left",
         progress.estimates.level,
         rounded(progress.goodput_bps),
-        progress.estimates.loss.unwrap_or(0.0) * 100.0,
+        progress.packets_lost.map_or("unknown".to_owned(), percent),
+        progress.estimates.loss.map_or("unknown".to_owned(), percent),
     )
 }

@@ -61,7 +61,7 @@ pub(crate) struct Send {
     #[arg(long, value_name = "N")]
     pub(crate) rounds: Option<u32>,
 
-    /// Stop when N receivers have reported completion
+    /// Stop when N receivers have reported completion; another end before that is a failure (exit status 1)
     #[arg(long, value_name = "N")]
     pub(crate) until_complete: Option<usize>,
 
@@ -96,7 +96,7 @@ pub(crate) struct Receive {
     #[arg(long, value_name = "NAME")]
     pub(crate) interface: Option<String>,
 
-    /// The directory for the file
+    /// The directory for the file; it must exist
     #[arg(long, value_name = "DIR")]
     pub(crate) into: PathBuf,
 
@@ -104,7 +104,11 @@ pub(crate) struct Receive {
     #[arg(long)]
     pub(crate) replace: bool,
 
-    /// Give up after this time without a useful packet
+    /// Give up when no session was found after this time [default: that of --patience]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) start_within: Option<Duration>,
+
+    /// Give up after this time without a packet of the session
     #[arg(long, value_name = "TIME", default_value = "30 s")]
     pub(crate) patience: Duration,
 
@@ -124,7 +128,12 @@ pub(crate) struct Receive {
 /// A group with its port, or with the usual one.
 fn group(text: &str) -> Result<SocketAddrV4, String> {
     let alone = text.parse().map(|address| SocketAddrV4::new(address, DATA_PORT));
-    text.parse().or(alone).map_err(|_| "an IPv4 address, with a port or without".to_owned())
+    let group: SocketAddrV4 =
+        text.parse().or(alone).map_err(|_| "an IPv4 address, with a port or without".to_owned())?;
+    if group.port() == 0 {
+        return Err(format!("port 0 is none to send to: use one from 1 to 65535, or none for {DATA_PORT}"));
+    }
+    Ok(group)
 }
 
 /// An option of a protocol and its value.

@@ -51,6 +51,20 @@ fn scratch(name: &str) -> PathBuf {
 }
 
 #[test]
+fn expand_prints_a_flat_file_that_checks() {
+    let flat = text(&run(&["expand", "networks/campus", "--set", "flow.web07.count=3"]).stdout);
+    assert!(flat.contains("\nCORE-SITE30 = { rate = \"100 Mbit/s\""), "{flat}");
+    assert!(flat.contains("[flows.web07]\nto = \"SITE07\"\ncount = 3\n"), "{flat}");
+    let file = scratch("expand").join("flat.toml");
+    fs::write(&file, flat).expect("the file can be written");
+    let checked = seen(&["check", file.to_str().expect("the path is UTF-8")]);
+    assert!(checked.starts_with("exit status 0\n"), "{checked}");
+    assert!(checked.contains("33 nodes, 32 links"), "{checked}");
+    let refused = seen(&["expand", "five-mistakes.toml"]);
+    assert!(refused.starts_with("exit status 2\n") && !refused.contains("--- stdout"), "{refused}");
+}
+
+#[test]
 fn five_mistakes_give_five_messages() {
     let seen = seen(&["check", "five-mistakes.toml"]);
     assert!(seen.starts_with("exit status 2\n"), "{seen}");
@@ -109,9 +123,38 @@ fn lists_scenarios_and_protocols() {
     }
     let known = format!("  {:width$}  Thesis, simulation 2: artificial congestion", "thesis/simulation-2");
     assert!(scenarios.contains(&known.as_str()), "{listed}");
-    let names: Vec<&str> = section(&listed, "Protocols").iter().map(|line| line.trim_start()).collect();
-    assert!(names.starts_with(&protocols()), "{listed}");
-    assert!(names.contains(&"tcp-sack") && names.contains(&"udp"), "{listed}");
+    // The headings of the columns, a line for each protocol, and the flows.
+    let lines = section(&listed, "Protocols");
+    let names: Vec<&str> = lines.iter().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(names[1..].starts_with(&protocols()), "{listed}");
+    let flows = lines.last().copied().unwrap_or_default();
+    assert!(flows.contains("tcp-sack") && flows.contains("udp"), "{listed}");
+    let alone = text(&run(&["list", "--protocols"]).stdout);
+    let names: Vec<&str> = section(&alone, "Protocols").iter().map(|line| line.trim_start()).collect();
+    assert!(names.starts_with(&protocols()) && names.contains(&"udp"), "{alone}");
+}
+
+#[test]
+fn why_answers_from_the_files_of_a_run_alone() {
+    let out = scratch("why");
+    let out_text = out.to_string_lossy().into_owned();
+    let ran =
+        run(&[&["run", "thesis/simulation-2", "--replications", "1", "--out", &out_text], SHORT].concat());
+    assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    let answer = run(&["why", &out_text, "elm@R2"]);
+    assert_eq!((answer.status.code(), text(&answer.stderr)), (Some(0), String::new()));
+    let answer = text(&answer.stdout);
+    assert!(answer.starts_with("elm@R2 (elm) in thesis/simulation-2, 1 replication, 30–40 s\n"), "{answer}");
+    assert!(answer.contains("\nbottleneck    "), "{answer}");
+    let file = out.join("summary.json").to_string_lossy().into_owned();
+    assert_eq!(text(&run(&["why", &file, "elm@R2"]).stdout), answer);
+
+    let unknown = run(&["why", &out_text, "elm@R22"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(text(&unknown.stderr).contains("did you mean `elm@R2`?"), "{}", text(&unknown.stderr));
+    let nowhere = run(&["why", "nowhere", "elm@R2"]);
+    assert_eq!(nowhere.status.code(), Some(2));
+    assert!(text(&nowhere.stderr).contains("--out nowhere"), "{}", text(&nowhere.stderr));
 }
 
 #[test]
@@ -222,7 +265,7 @@ fn a_short_run_of_a_built_in_scenario_prints_every_flow_and_group() {
     let output = run(&arguments);
     let table = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    assert_eq!(text(&output.stderr), "");
+    assert!(text(&output.stderr).starts_with("warning: thesis/simulation-2:"), "{}", text(&output.stderr));
     assert!(table.contains("2 replications · seed 1 · measured over 30–40 s"), "{table}");
     for name in ["elm@R1", "rlc@R2", "tcp@R3", "R1/elm", "R3/rlc"] {
         assert!(table.lines().any(|line| line.starts_with(name)), "{name} is missing:\n{table}");
@@ -355,7 +398,7 @@ fn out_that_cannot_be_written_fails_before_the_run() {
     assert_eq!(text(&output.stdout), "", "it fails before the run, not after");
     let reported = text(&output.stderr);
     let expected = format!("error: nothing can be written to the directory {}: ", out.display());
-    assert!(reported.starts_with(&expected), "{reported}");
+    assert!(reported.contains(&expected), "{reported}");
     assert_eq!(reported.matches("os error").count(), 1, "the reason stands there once: {reported}");
 }
 
@@ -452,4 +495,111 @@ fn what_cannot_be_designed_is_reported() {
     insta::assert_snapshot!(seen(&["design", "flid", "--slot", "100 ms"]));
     insta::assert_snapshot!(seen(&["design", "flid", "--factor", "0.9"]));
     insta::assert_snapshot!(seen(&["design", "flid", "--rates", "20 kbit/s,10 kbit/s"]));
+}
+
+/// A scenario with a warning, in a file of its own.
+fn doubtful(name: &str) -> PathBuf {
+    let file = scratch(name).join("doubtful.toml");
+    let text = "name = \"doubtful\"\nduration = \"1 s\"\n[links]\nA-B = { rate = \"1 Mbit/s\", delay = \"1 ms\" }\n\
+                B-C = { rate = \"1 Mbit/s\", delay = \"1 ms\" }\n\
+                [flows]\nu = { protocol = \"udp\", from = \"A\", to = \"B\", rate = \"1 kbit/s\" }\n";
+    fs::write(&file, text).expect("the file can be written");
+    file
+}
+
+#[test]
+fn warnings_are_printed_and_can_be_denied() {
+    let file = doubtful("warnings");
+    let name = file.to_str().expect("the path is text");
+    let out = scratch("denied").join("out");
+    let out = out.to_str().expect("the path is text");
+    let warning =
+        "doubtful.toml:5: link B-C: no session and no flow uses it, nor the node C [unused]\n  = help: ";
+    let checked = run(&["check", name]);
+    assert!(text(&checked.stdout).contains(warning), "{checked:?}");
+    assert_eq!((checked.status.code(), text(&checked.stderr)), (Some(0), String::new()));
+    let commands: [&[&str]; 4] = [
+        &["check", name],
+        &["run", name, "--out", out],
+        &["sweep", name, "--vary", "series_bin=1s,2s", "--out", out],
+        &["compare", "thesis/simulation-2", "--protocols", "elm, rlc", "--replications", "2", "--out", out],
+    ];
+    for command in commands {
+        let denied = run(&[command, &["--deny-warnings"]].concat());
+        assert_eq!(denied.status.code(), Some(1), "{command:?}");
+        assert!(
+            text(&denied.stderr).contains("--deny-warnings makes an error; nothing was run"),
+            "{denied:?}"
+        );
+        assert!(!Path::new(out).exists(), "{command:?} has made its directory");
+    }
+    let ran = run(&["run", name, "--out", out]);
+    assert_eq!(text(&ran.stderr).matches("warning: ").count(), 1, "{ran:?}");
+    let report = fs::read_to_string(Path::new(out).join("report.html")).expect("there is a report");
+    assert!(report.contains("no session and no flow uses it"), "the report has the warning");
+    let swept = run(&["sweep", name, "--vary", "series_bin=1s,2s", "--out", &format!("{out}-swept")]);
+    assert_eq!(text(&swept.stderr).matches("warning: ").count(), 1, "once for all cells: {swept:?}");
+}
+
+#[test]
+fn directories_of_other_results_are_refused_and_old_files_removed() {
+    let directory = scratch("reused");
+    let path = |name: &str| directory.join(name).to_str().expect("the path is text").to_owned();
+    let (run_dir, sweep_dir) = (path("run"), path("sweep"));
+    let sweep = |out: &str| run(&["sweep", "fixed.toml", "--vary", "series_bin=1s,2s", "--out", out]);
+    let notes = run(&["run", "fixed.toml", "--out", &run_dir, "--notes", "--capture", "S-R"]);
+    assert_eq!(notes.status.code(), Some(0), "{notes:?}");
+    let files = || fs::read_dir(&run_dir).expect("it is there").count();
+    assert_eq!(files(), 5);
+    assert_eq!(run(&["run", "fixed.toml", "--out", &run_dir, "--seed", "5"]).status.code(), Some(0));
+    assert_eq!(files(), 3, "notes and capture of the old run are gone");
+    assert_eq!(sweep(&sweep_dir).status.code(), Some(0));
+    let swept = fs::read(directory.join("sweep/report.html")).expect("there is a report");
+    let refused = run(&["run", "fixed.toml", "--out", &sweep_dir]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        text(&refused.stderr).contains("holds a sweep, and the results of a run would overwrite parts of it")
+    );
+    let refused = sweep(&run_dir);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("holds the results of a run"), "{refused:?}");
+    assert!(!directory.join("run/parts").exists());
+    assert_eq!(fs::read(directory.join("sweep/report.html")).expect("it is still there"), swept);
+}
+
+#[test]
+fn a_queue_that_grows_without_end_ends_the_run() {
+    let file = scratch("grows").join("grows.toml");
+    let scenario = "name = \"grows\"\nduration = \"60 s\"\n[links]\n\
+                    A-B = { rate = \"1 Mbit/s\", delay = \"1 ms\", queue = { limit = \"unlimited\" } }\n\
+                    [flows]\nu = { protocol = \"udp\", from = \"A\", to = \"B\", rate = \"1000 Gbit/s\" }\n";
+    fs::write(&file, scenario).expect("the file can be written");
+    let output = run(&["run", file.to_str().expect("the path is text")]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), String::new()));
+    let reported = text(&output.stderr);
+    assert!(reported.contains("[unlimited-queue]"), "{reported}");
+    assert!(reported.contains("the queue of A-B has grown to 7999992 packets at 64 ms"), "{reported}");
+    assert!(reported.contains("give the link a queue with a limit"), "{reported}");
+}
+
+#[test]
+fn errors_stand_in_the_flags_that_were_typed() {
+    let compared =
+        run(&["compare", "thesis/simulation-2", "--protocols", "rlc", "--with", "rlc.packet_size=3"]);
+    assert!(text(&compared.stderr).contains("--> --with:1:"), "{compared:?}");
+    for flag in ["--replications", "--jobs", "--seed"] {
+        let negative = text(&run(&["run", "fixed.toml", flag, "-1"]).stderr);
+        assert!(negative.contains("invalid value '-1'"), "{negative}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_pipe_is_not_a_scenario() {
+    let pipe = scratch("pipe").join("fifo.toml");
+    let made = Command::new("mkfifo").arg(&pipe).status().expect("there is mkfifo");
+    assert!(made.success());
+    let output = run(&["check", pipe.to_str().expect("the path is text")]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("not a regular file"), "{output:?}");
 }

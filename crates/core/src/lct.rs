@@ -37,6 +37,14 @@ impl Cci {
         bytes.try_into().map(Cci::Short).or_else(|_| bytes.try_into().map(Cci::Long)).ok()
     }
 
+    /// The packet's number on its channel, modulo 2^16. Every protocol of this project has it in the last 16
+    /// bits, so that losses can be counted without knowing the protocol.
+    pub fn number(&self) -> u16 {
+        match *self {
+            Cci::Short([.., high, low]) | Cci::Long([.., high, low]) => u16::from_be_bytes([high, low]),
+        }
+    }
+
     /// The first 32 bits.
     pub fn first(&self) -> [u8; 4] {
         match *self {

@@ -5,7 +5,7 @@ use alloc::string::String;
 use core::fmt;
 
 use crate::layers::LayerTable;
-use crate::units::Size;
+use crate::units::{Rate, Size};
 
 /// The plan of a session: its layers and its packet size.
 #[derive(Clone, Debug)]
@@ -14,6 +14,30 @@ pub struct SessionPlan {
     pub layers: LayerTable,
     /// The size of each packet on the wire, headers included.
     pub packet_size: Size,
+}
+
+/// Who decides on a receiver's rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rates {
+    /// Each receiver, by the layers that it joins.
+    #[default]
+    Layers,
+    /// The source: one rate for all receivers.
+    One,
+}
+
+/// What a protocol is like, for whoever has to choose one. Lists and pages show it; no code decides by it what an
+/// endpoint does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Character {
+    /// Who decides on a receiver's rate.
+    pub rates: Rates,
+    /// Whether every packet is delivered in order. Other sessions rely on an erasure code, or on nothing.
+    pub reliable: bool,
+    /// Whether congestion marks (ECN) count.
+    pub ecn: bool,
+    /// How the rate of a new receiver or session rises, in a few words; empty if that is not stated.
+    pub start: &'static str,
 }
 
 /// What a protocol, with its options, requires of a session before a host opens it. For most protocols
@@ -25,9 +49,21 @@ pub trait Requirements {
         plan.layers.count()
     }
 
+    /// The most that the source sends over all channels: the rate of all layers, unless the protocol has
+    /// channels besides its layers that it always sends on.
+    fn peak_rate(&self, plan: &SessionPlan) -> Rate {
+        plan.layers.top_rate()
+    }
+
     /// How many receivers a session may have; none for any number.
     fn most_receivers(&self) -> Option<usize> {
         None
+    }
+
+    /// Whether receivers deliver all data in order ([`Action::Deliver`](crate::contract::Action::Deliver)), and the
+    /// source repairs what they miss.
+    fn is_reliable(&self) -> bool {
+        false
     }
 
     /// Whether routers take part: endpoints of the protocol at nodes of the tree, and a source that
@@ -51,6 +87,11 @@ pub trait Requirements {
     /// Replaces defaults that suit the papers' simulations by ones that suit real networks. A host with
     /// sockets calls it before it sets the user's options.
     fn deploy(&mut self) {}
+
+    /// What the protocol is like.
+    fn character(&self) -> Character {
+        Character::default()
+    }
 
     /// Whether the protocol can carry the plan.
     ///

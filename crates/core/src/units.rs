@@ -4,6 +4,7 @@
 //! (`rtt_s`, `rate_bps`) and come back through these types. All of them print with their unit
 //! (`12.4 ms`, `1.25 Mbit/s`) and parse what they print.
 
+mod data_size;
 mod layer;
 mod parse;
 mod rate;
@@ -11,6 +12,7 @@ mod sequence;
 mod size;
 mod time;
 
+pub use data_size::DataSize;
 pub use layer::{Channel, Layer, Level};
 pub use parse::UnitError;
 pub use rate::{Pacer, Rate, RateEstimate};

@@ -9,15 +9,22 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub mod bottleneck;
 pub(crate) mod columns;
+mod completion;
+pub mod directory;
 mod error;
 mod experiment;
+pub mod explanation;
+pub(crate) mod explanation_text;
 pub(crate) mod files;
+mod finding;
 pub(crate) mod json;
 pub mod limited;
 pub mod movement;
 pub mod paper;
 pub mod probes;
+pub(crate) mod queue_delay;
 mod replication;
 pub mod report;
 mod reported;
@@ -27,12 +34,16 @@ pub mod statistics;
 pub mod summary;
 pub mod table;
 pub(crate) mod text;
+pub mod why;
 
 pub use error::ResultsError;
 pub use experiment::{Experiment, FlowInfo, GroupInfo, LinkInfo, ProbeInfo, Role};
 pub(crate) use files::partial_name;
+pub use finding::Finding;
+pub use queue_delay::QueueDelay;
 pub use replication::{
-    EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, Replication, Series, WindowMeasures,
+    EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, ObjectMeasures, Replication, Series,
+    WindowMeasures,
 };
 pub use reported::{Metric, PaperValue, Relation};
 pub use statistics::Statistic;

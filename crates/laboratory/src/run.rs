@@ -4,6 +4,7 @@
 //! whatever the number of threads.
 
 mod build;
+mod growth;
 mod levels;
 mod limits;
 mod loss_events;
@@ -11,7 +12,9 @@ mod measure;
 mod movement;
 mod observe;
 mod probe;
+mod queue_delays;
 mod values;
+mod why;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -21,10 +24,12 @@ use layercast_core::stream::Stream;
 use layercast_simulator::NetworkError;
 use rayon::prelude::*;
 
+use crate::lint;
 use crate::results::{Experiment, Replication, ResultsError};
 use crate::scenario::Scenario;
 
 pub use build::BuildError;
+pub use growth::QueueGrew;
 pub use observe::Observation;
 use observe::Observer;
 
@@ -63,6 +68,9 @@ pub enum RunError {
     /// The network does not connect the ends of a flow.
     #[error(transparent)]
     Network(#[from] NetworkError),
+    /// A queue without a limit has grown without end.
+    #[error(transparent)]
+    Grew(#[from] QueueGrew),
     /// What is observed could not be written.
     #[error(transparent)]
     Observe(#[from] ResultsError),
@@ -89,7 +97,7 @@ pub fn run<F: Family>(
         reason = "what a run cost is reported; its results do not depend on it"
     )]
     let begun = Instant::now();
-    let experiment = build::experiment(scenario, request);
+    let mut experiment = build::experiment(scenario, request);
     let jobs = request.jobs.unwrap_or(0);
     tracing::info!(scenario = request.id, replications = scenario.replications, jobs, "run starts");
     let pool = pool(request.jobs)?;
@@ -108,6 +116,8 @@ pub fn run<F: Family>(
     if let Some(observation) = request.observation.as_ref().filter(|observation| observation.notes) {
         observe::join_notes(&observation.directory, scenario.replications)?;
     }
+    experiment.findings = lint::before(scenario, &request.text);
+    experiment.findings.extend(lint::after(scenario, &request.text, &experiment.links, &replications));
     Ok(Outcome { experiment, replications, wall_s: begun.elapsed().as_secs_f64() })
 }
 
@@ -133,6 +143,11 @@ pub(crate) fn replicate<F: Family>(
     let mut observer = Observer::start(scenario, &mut world, number, observation)?;
     let mut replication = measure::measure(scenario, &mut world, &mut observer, step)?;
     observer.finish()?;
+    why::add_receivers(scenario, &world, &build::flow_infos(scenario), &mut replication);
+    if number == 1 {
+        replication.paths = why::paths(&world);
+        why::add_changes(&world, &mut replication);
+    }
     replication.number = number;
     replication.engine.cpu_s = cpu.elapsed().as_secs_f64();
     let engine = &replication.engine;

@@ -12,9 +12,13 @@ mod error;
 pub mod field;
 mod flow_gauges;
 mod flow_name;
+mod import;
+mod lines;
 mod naming;
 mod nearest;
+mod object;
 mod overrides;
+mod places;
 mod plan;
 mod probe;
 mod problems;
@@ -24,17 +28,22 @@ pub mod reference;
 mod renamed;
 pub mod schema;
 pub mod tables;
+mod templates;
 #[cfg(test)]
 #[allow(unreachable_pub)]
 mod testing;
 #[cfg(test)]
 mod tests;
+mod text_file;
 mod tree;
+mod write;
 
 pub use error::{ScenarioError, ScenarioErrors};
 pub use flow_gauges::{FlowGauges, Gauge};
 pub use flow_name::FlowName;
 pub use nearest::nearest;
+pub use object::ObjectPlan;
+pub use places::Places;
 pub use plan::{
     DeliveryTrace, DemandPlan, Distribution, Draw, FlowEnd, FlowPlan, GroupPlan, LinkChange, LinkDirection,
     LinkPlan, LinkVariation, LossModel, LossPlace, Outage, QueueLimit, QueuePlan, Scenario, SessionPlan,
@@ -42,4 +51,4 @@ pub use plan::{
 };
 pub use probe::{ProbePlan, Quantity, Subject, SubjectKind};
 pub use protocols::{Catalogue, ProtocolPlan};
-pub use read::read;
+pub use read::{expand, read};

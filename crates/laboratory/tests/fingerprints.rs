@@ -40,6 +40,11 @@ fn fingerprints() -> String {
             (measures.late_kbps, measures.lost_packets, measures.movement) = (None, None, None);
             measures.limited = None;
         });
+        summary.flows.iter_mut().for_each(|flow| flow.why = None);
+        for link in &mut summary.links {
+            (link.packets, link.losses, link.queue_delay_ms) = (None, None, None);
+            (link.queue_delay_p95_ms, link.queue_delay_p99_ms) = (None, None);
+        }
         let hash = Sha256::digest(summary.to_json().as_bytes());
         let hash = hash.iter().take(8).fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
         let engine = ran.summary.engine.as_ref().unwrap();

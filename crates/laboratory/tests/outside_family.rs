@@ -216,10 +216,9 @@ fn it_is_compared_with_a_built_in_protocol() {
         sessions: vec!["outside".to_owned()],
         ..CompareRequest::default()
     };
-    let contenders = compare::read(&request, &catalogue()).unwrap();
-    let ran: Vec<_> =
-        contenders.into_iter().map(|one| compare::run::<All>(one, Some(1), &|_| {}).unwrap()).collect();
-    let comparison = Comparison::new(&ran, "layercast compare").unwrap();
+    let prepared = compare::read(&request, &catalogue()).unwrap();
+    let results = compare::run_all::<All>(prepared, Some(1), &|_, _| {}).unwrap();
+    let comparison = Comparison::new(&results, "layercast compare", None).unwrap();
     let names: Vec<&str> = comparison.protocols.iter().map(|row| row.protocol.as_str()).collect();
     assert_eq!(names, ["steady", "rlc"]);
     let changes = |row: usize| comparison.protocols[row].level_changes_per_min.mean.unwrap();

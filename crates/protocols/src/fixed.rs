@@ -7,7 +7,7 @@
 use layercast_core::contract::{ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Send, TraceEvent};
 use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
 use layercast_core::options;
-use layercast_core::session::{Requirements, SessionPlan};
+use layercast_core::session::{Character, Rates, Requirements, SessionPlan};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Layer, Level, Time, WireSeq};
 use layercast_core::wire::{Wire, WireNumbers};
@@ -21,7 +21,11 @@ options! {
     }
 }
 
-impl Requirements for Options {}
+impl Requirements for Options {
+    fn character(&self) -> Character {
+        Character { rates: Rates::Layers, reliable: false, ecn: false, start: "its level at once" }
+    }
+}
 
 /// The header of a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -45,6 +45,19 @@ pub enum Distribution {
 }
 
 impl Distribution {
+    /// The mean.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        match *self {
+            Distribution::Fixed(value) => value,
+            Distribution::Uniform { low, high } => f64::midpoint(low, high),
+            Distribution::Exponential { mean }
+            | Distribution::Pareto { mean, .. }
+            | Distribution::LogNormal { mean, .. }
+            | Distribution::Weibull { mean, .. } => mean,
+        }
+    }
+
     /// Draws a number.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         match *self {

@@ -44,7 +44,7 @@ impl<H: Header> Host<H> for SourceHost<'_, H> {
                 // Packets of a channel without members stop at the source's node.
                 if self.tree.is_wanted(channel) {
                     for index in 0..send.count {
-                        self.multicast(channel, nth(&send, index), send.size);
+                        self.multicast(channel, &send, index);
                     }
                 }
             }
@@ -73,24 +73,25 @@ impl<H: Header> Host<H> for SourceHost<'_, H> {
 }
 
 impl<H: Header> SourceHost<'_, H> {
-    fn multicast(&mut self, channel: Channel, header: H, size: Size) {
-        let copy = multicast_copy(self.engine, channel, header, size, self.ecn);
+    fn multicast(&mut self, channel: Channel, send: &Send<H>, index: u16) {
+        let copy = multicast_copy(self.engine, channel, send, index, self.ecn);
         self.tree.forward(self.engine, 0, channel, copy);
         self.engine.slab.release(copy.packet);
     }
 }
 
-/// A new packet of a channel.
+/// A packet of a run for a channel.
 #[inline]
 fn multicast_copy<H: Header>(
     engine: &mut Engine<H>,
     channel: Channel,
-    header: H,
-    size: Size,
+    send: &Send<H>,
+    index: u16,
     ecn: EcnField,
 ) -> PacketCopy {
-    let packet = engine.slab.insert(Body::Channel { channel, header });
-    let (size_bytes, ecn) = (size.as_bytes(), ecn.into());
+    let has_data = send.payload != Payload::None;
+    let packet = engine.slab.insert(Body::Channel { channel, header: nth(send, index), has_data });
+    let (size_bytes, ecn) = (send.size.as_bytes(), ecn.into());
     PacketCopy { packet, route: 0, position: 0, size_bytes, ecn, channel: channel.0 }
 }
 
@@ -137,6 +138,9 @@ impl<H: Header> Host<H> for ReceiverHost<'_, H> {
     fn trace(&mut self, note: TraceEvent) {
         if let TraceEvent::LevelChanged { from, to, cause } = note {
             self.log.level_changes.push(LevelChange { at: self.engine.now(), from, to, cause });
+        }
+        if let TraceEvent::SlowStartEnded { .. } = note {
+            self.log.slow_start_ended.get_or_insert(self.engine.now());
         }
         self.log.record(self.engine.now(), ReceiverEvent::Trace(note));
     }

@@ -23,6 +23,7 @@ mod link;
 mod loss;
 mod measure;
 mod network;
+mod object;
 mod packet;
 mod queue;
 mod routing;
@@ -35,7 +36,7 @@ mod variation;
 
 pub use application::{Demand, Distribution};
 pub use edge::{EdgeConfig, LeaveRule, QuerierProfile};
-pub use link::LinkConfig;
+pub use link::{DelayHistogram, LinkConfig};
 pub use loss::{
     GilbertElliott, LengthDistribution, LossKind, LossModel, LossPlace, LossUnit, PeriodicLoss, TwoStateLoss,
 };
@@ -43,6 +44,7 @@ pub use measure::{
     Delivery, FlowCounters, LevelChange, LinkCounters, Memberships, QueueState, ReceiverEntry, ReceiverEvent,
 };
 pub use network::{LinkId, Network, NetworkError, NodeId};
+pub use object::{ObjectConfig, ObjectProgress};
 pub use packet::MembershipChange;
 pub use queue::{
     CoDelConfig, DropTailConfig, DualPi2Config, FairConfig, FqCoDelConfig, PieConfig, QueueConfig, QueueKind,

@@ -9,8 +9,11 @@ use crate::measure::LinkCounters;
 use crate::packet::{Dropped, PacketCopy};
 use crate::queue::{Queue, QueueConfig, QueueContext, transmission};
 
+mod delay;
 mod varying;
 mod wire;
+
+pub use self::delay::DelayHistogram;
 
 pub(crate) use self::varying::Step;
 use self::varying::Varying;
@@ -48,6 +51,8 @@ pub(crate) struct Link {
     pub(crate) queue: Queue,
     pub(crate) counters: LinkCounters,
     queue_changed_at: Time,
+    /// The delays of its queue; none until a packet has waited.
+    delays: Option<Box<DelayHistogram>>,
 }
 
 /// Features of a link other than carrying packets.
@@ -112,6 +117,7 @@ impl Link {
             wire: Wire::default(),
             counters: LinkCounters::default(),
             queue_changed_at: Time::ZERO,
+            delays: None,
         }
     }
 
@@ -221,9 +227,24 @@ impl Link {
 
     /// Brings the time integral of the queue up to date; call before its length changes.
     pub(crate) fn account_queue(&mut self, now: Time) {
-        let elapsed = now.since(self.queue_changed_at).as_ns();
-        self.counters.queue_packet_ns += u128::from(elapsed) * self.queue.len() as u128;
+        let elapsed = now.since(self.queue_changed_at);
+        let waiting = self.queue.len();
+        if waiting > 0 {
+            self.counters.queue_packet_ns += u128::from(elapsed.as_ns()) * waiting as u128;
+            let delay = Duration::from_ns((self.queue.bytes() as f64 * self.ns_per_byte) as u64);
+            self.delays.get_or_insert_default().add(delay, elapsed);
+        }
         self.queue_changed_at = now;
+    }
+
+    /// How long its queue had which delay so far; none if no packet has waited.
+    pub(crate) fn delay_histogram(&self) -> Option<&DelayHistogram> {
+        self.delays.as_deref()
+    }
+
+    /// The present propagation delay.
+    pub(crate) fn delay(&self) -> Duration {
+        self.delay
     }
 }
 

@@ -56,6 +56,11 @@ impl Deliveries {
         Deliveries { by_receiver: Vec::new(), receivers, packets }
     }
 
+    /// How many packets the session has, if it ends.
+    pub(crate) fn packets(&self) -> Option<u64> {
+        self.packets
+    }
+
     pub(crate) fn of(&self, receiver: u32) -> Delivery {
         self.by_receiver.get(receiver as usize).copied().unwrap_or_default()
     }
@@ -162,6 +167,8 @@ impl Memberships {
 pub(crate) struct ReceiverLog {
     pub(crate) requests: Memberships,
     pub(crate) level_changes: Vec<LevelChange>,
+    /// When slow start ended.
+    pub(crate) slow_start_ended: Option<Time>,
     /// All its entries, if the log is enabled.
     pub(crate) entries: Option<Vec<ReceiverEntry>>,
 }

@@ -14,8 +14,8 @@ pub(crate) enum Body<H> {
     Datagram,
     /// A TCP acknowledgement.
     Ack(Ack),
-    /// A packet on a channel of a session.
-    Channel { channel: Channel, header: H },
+    /// A packet on a channel of a session, and whether it carries data.
+    Channel { channel: Channel, header: H, has_data: bool },
     /// A unicast packet between members of a session.
     Unicast { from: Peer, header: H },
     /// A membership message on its path up the tree.

@@ -4,18 +4,20 @@ use std::collections::BTreeMap;
 
 use layercast_core::family::Family;
 use layercast_core::stream::Stream;
-use layercast_core::units::Time;
+use layercast_core::units::{Duration, Time};
 
 use crate::application::{Application, Arrivals, Demand, UdpSource};
 use crate::engine::Engine;
 use crate::event::{Event, Key};
 use crate::host::UnicastPath;
+use crate::link::DelayHistogram;
 use crate::measure::{FlowCounters, LinkCounters};
 use crate::network::{LinkId, Network, NetworkError, NodeId};
 use crate::routing::Routing;
 use crate::tcp::{Sender, Sink, TcpLimits, TcpOptions, TcpState};
 
 mod edges;
+mod objects;
 mod observe;
 mod routers;
 mod serve;
@@ -273,6 +275,16 @@ impl<F: Family> Simulation<F> {
     /// What a link has done so far.
     pub fn link_counters(&self, id: LinkId) -> LinkCounters {
         self.engine.links[id.0 as usize].counters
+    }
+
+    /// How long the queue of a link had which delay so far; none if no packet has waited.
+    pub fn link_delay_histogram(&self, id: LinkId) -> Option<&DelayHistogram> {
+        self.engine.links[id.0 as usize].delay_histogram()
+    }
+
+    /// The present propagation delay of a link.
+    pub fn link_delay(&self, id: LinkId) -> Duration {
+        self.engine.links[id.0 as usize].delay()
     }
 
     /// What a link that changes could have carried so far, in bytes: the integral of its rate while it

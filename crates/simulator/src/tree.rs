@@ -128,15 +128,17 @@ impl Tree {
 
     /// Whether a link is on the path from the source to a receiver.
     pub(crate) fn is_on_path(&self, link: LinkId, receiver: u32) -> bool {
+        self.path_to_source(receiver).any(|up| up.reverse() == link)
+    }
+
+    /// The links from a receiver up to the source.
+    pub(crate) fn path_to_source(&self, receiver: u32) -> impl Iterator<Item = LinkId> + '_ {
         let mut node = self.node_of(receiver);
-        while node != 0 {
-            let (up, above) = self.shape.up_from(node);
-            if up.reverse() == link {
-                return true;
-            }
+        std::iter::from_fn(move || {
+            let (up, above) = (node != 0).then(|| self.shape.up_from(node))?;
             node = above;
-        }
-        false
+            Some(up)
+        })
     }
 
     /// The next link of a packet for one member that has arrived over the link `from`, or is at the source.

@@ -1,6 +1,6 @@
 //! Two measurements behind links of 3, 6 and 12 Mbit/s between network namespaces, which need root:
 //! `namespaces file [LAYERS]` sends 50 MB to receivers that start together, join late or are killed and started
-//! again; `namespaces alone [LAYERS]` has three receivers for three minutes, for comparison with
+//! again; `namespaces three [LAYERS]` sends them to three receivers that start together; `namespaces alone [LAYERS]` has three receivers for three minutes, for comparison with
 //! `scenarios/transport/three-links.toml`. LAYERS is `BASE_KBPS FACTOR COUNT`, by default `128 2 8`.
 //! `docs/transport.md` has the measurements.
 
@@ -14,7 +14,7 @@ use std::fs;
 use std::thread;
 use std::time::Duration;
 
-use lab::transfer::{LINKS_MBPS, TempDir, receiver, transfer};
+use lab::transfer::{Finished, LINKS_MBPS, TempDir, receiver, transfer, transfer_to_three};
 use lab::{Lab, ROLE};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -28,20 +28,33 @@ fn main() -> Result<(), Box<dyn Error>> {
     let lab = Lab::new(&LINKS_MBPS, &[])?;
     match arguments.first().map(String::as_str) {
         Some("file") => fifty_megabytes(&lab, layers),
+        Some("three") => fifty_megabytes_to_three(&lab, layers),
         Some("alone") => alone_for_three_minutes(&lab, layers),
-        _ => return Err("namespaces file|alone [LAYERS]".into()),
+        _ => return Err("namespaces file|three|alone [LAYERS]".into()),
     }
     Ok(())
 }
 
 fn fifty_megabytes(lab: &Lab, layers: &str) {
     let within = Duration::from_secs(1200);
-    let means = transfer(lab, "large", 50_000_000, layers, Duration::from_secs(60), 60, within);
-    for (mean, link) in means.iter().zip(LINKS_MBPS) {
+    let finished = transfer(lab, "large", 50_000_000, layers, Duration::from_secs(60), 60, within);
+    let [first, middle, last] = LINKS_MBPS;
+    let further = [(last, ", restarted at 60 s"), (middle, ", from 60 s")];
+    show(&finished, [(first, ""), (middle, ""), (last, "")].into_iter().chain(further));
+}
+
+fn fifty_megabytes_to_three(lab: &Lab, layers: &str) {
+    let finished = transfer_to_three(lab, "three", 50_000_000, layers, 60, Duration::from_secs(1200));
+    show(&finished, LINKS_MBPS.into_iter().map(|link| (link, "")));
+}
+
+fn show(finished: &[Finished], links: impl Iterator<Item = (u32, &'static str)>) {
+    for (one, (link, which)) in finished.iter().zip(links) {
         println!(
-            "{link} Mbit/s: {:.2} Mbit/s over the last 60 s, {:.0} %",
-            mean / 1e6,
-            mean / 1e4 / f64::from(link)
+            "{link} Mbit/s{which}: complete after {:.0} s, {:.2} Mbit/s over the last 60 s, {:.0} %",
+            one.took_s,
+            one.goodput_bps / 1e6,
+            one.goodput_bps / 1e4 / f64::from(link)
         );
     }
 }

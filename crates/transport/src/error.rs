@@ -89,7 +89,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A file of that name exists.
-    #[error("{} exists already: move it, or allow it to be replaced", path.display())]
+    #[error("{} exists already: move it, or replace it with --replace", path.display())]
     FileExists {
         /// The file.
         path: PathBuf,
@@ -139,6 +139,53 @@ pub enum Error {
         held: u64,
         /// Symbols needed.
         needed: u64,
+    },
+    /// A reception ended early, and what arrived is kept.
+    #[error(
+        "{reason}. {held} of {needed} symbols are kept in {}: receive the file into the same directory again to continue with them",
+        path.display()
+    )]
+    Kept {
+        /// Why it ended.
+        reason: Box<Error>,
+        /// The partial file.
+        path: PathBuf,
+        /// Symbols kept.
+        held: u64,
+        /// Symbols needed.
+        needed: u64,
+    },
+    /// The session has as many receivers as its protocol serves.
+    #[error(
+        "the source turned this receiver away: {protocol} serves {most} at a time, and has it. Try again later, or ask the sender for a protocol that serves many, such as elm"
+    )]
+    Full {
+        /// The protocol.
+        protocol: String,
+        /// How many receivers it serves.
+        most: usize,
+    },
+    /// Packets of this size would be sent in fragments.
+    #[error(
+        "packets of {packet} bytes exceed the {mtu} bytes that {interface} carries at once (its MTU): they would be sent in fragments, and a packet is lost with any of them. Use --packet \"{mtu} bytes\" or less"
+    )]
+    AboveMtu {
+        /// The size of packets with all headers, in bytes.
+        packet: u32,
+        /// The most that the interface carries, in bytes.
+        mtu: u32,
+        /// The interface.
+        interface: String,
+    },
+    /// The network took no packets for too long.
+    #[error("the network took no packets for {group} for {} s: {reason}", after.as_secs())]
+    UplinkDown {
+        /// The group.
+        group: SocketAddrV4,
+        /// The length of the outage.
+        after: Duration,
+        /// The system's reason.
+        reason: String,
     },
     /// The user stopped it.
     #[error("interrupted")]

@@ -2,16 +2,21 @@
 
 use std::fs::{File, Metadata};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
+use nix::libc::O_NONBLOCK;
 use raptorq::SourceBlockEncoder;
 
 use crate::error::Error;
-use crate::object::{Oti, Sha256, sha256_of};
+use crate::object::{Oti, Sha256, sha256_while};
 use crate::packet::PayloadId;
+
+/// Why a directory, a pipe or a device cannot be sent.
+const NOT_PLAIN: &str = "not a plain file: its length must be known before it is sent, and its parts are read several times; \
+     write it to a file first";
 
 /// A file that is being sent.
 ///
@@ -34,15 +39,30 @@ impl FileSource {
     /// # Errors
     /// If it cannot be read, is not a plain file, or is too long for the symbol size.
     pub fn open(path: &Path, symbol: u16) -> Result<FileSource, Error> {
+        FileSource::open_while(path, symbol, &mut |_, _| true)
+    }
+
+    /// [`FileSource::open`] as long as `go_on` says so, which gets how many bytes were read for the hash, and how
+    /// many there are.
+    ///
+    /// # Errors
+    /// As [`FileSource::open`], and [`Error::Interrupted`].
+    pub fn open_while(
+        path: &Path,
+        symbol: u16,
+        go_on: &mut dyn FnMut(u64, u64) -> bool,
+    ) -> Result<FileSource, Error> {
         let failed = |source| Error::file("read", path, source);
-        let file = File::open(path).map_err(failed)?;
+        // Not to wait for the other end of a pipe, which is refused below.
+        let file = File::options().read(true).custom_flags(O_NONBLOCK).open(path).map_err(failed)?;
         let opened = file.metadata().map_err(failed)?;
         if !opened.is_file() {
-            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file")));
+            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, NOT_PLAIN)));
         }
         let oti = Oti::plan(opened.len(), symbol)
             .map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidInput, error)))?;
-        let sha256 = sha256_of(&file).map_err(failed)?;
+        let sha256 = sha256_while(&file, &mut |done| go_on(done, opened.len())).map_err(failed)?;
+        let sha256 = sha256.ok_or(Error::Interrupted)?;
         let blocks = (0..oti.blocks()).map(|_| OnceLock::new()).collect();
         let source = FileSource { path: path.to_owned(), file: Arc::new(file), opened, oti, sha256, blocks };
         source.check()?;
@@ -74,7 +94,7 @@ impl FileSource {
         };
         if let Err(error) = thread::Builder::new().name("raptorq".into()).spawn(work) {
             // Blocks are then prepared when they are needed.
-            tracing::warn!(%error, "no thread to prepare repair symbols");
+            tracing::debug!(%error, "no thread to prepare repair symbols");
         }
     }
 

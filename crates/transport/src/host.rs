@@ -11,10 +11,12 @@
 //! call, and packets due at the same time are sent by one.
 
 mod accept;
+mod admission;
 mod clock;
 mod inbox;
 mod interface;
 mod outbox;
+mod packet_loss;
 mod receiver;
 mod send_path;
 mod socket;
@@ -24,7 +26,8 @@ pub use accept::{Accepted, ReceiverCounters, accept};
 pub use clock::Clock;
 pub use inbox::{Datagram, Inbox};
 pub use interface::Interface;
+pub use packet_loss::RecentPackets;
 pub use receiver::ReceiverHost;
-pub use send_path::{Load, SourceCounters, Supply};
+pub use send_path::{Load, OUTAGE_MAX, SourceCounters, Supply};
 pub use socket::open_group;
 pub use source::SourceHost;

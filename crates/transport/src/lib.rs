@@ -15,6 +15,7 @@
 pub mod error;
 pub mod file;
 pub mod host;
+pub mod notice;
 pub mod object;
 pub mod packet;
 pub mod receive;
@@ -22,6 +23,7 @@ pub mod send;
 pub mod session;
 
 pub use error::Error;
+pub use notice::Notice;
 
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::option::RawValue;

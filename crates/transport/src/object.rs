@@ -34,16 +34,34 @@ pub type Sha256 = [u8; 32];
 ///
 /// # Errors
 /// The reader's error.
-pub fn sha256_of(mut reader: impl std::io::Read) -> std::io::Result<Sha256> {
+pub fn sha256_of(reader: impl std::io::Read) -> std::io::Result<Sha256> {
+    // Nobody stops it.
+    Ok(sha256_while(reader, &mut |_| true)?.unwrap_or_default())
+}
+
+/// The hash of a reader's content, as long as `go_on`, which gets the number of bytes read so far, says so; none
+/// when it was stopped.
+///
+/// # Errors
+/// The reader's error.
+pub fn sha256_while(
+    mut reader: impl std::io::Read,
+    go_on: &mut dyn FnMut(u64) -> bool,
+) -> std::io::Result<Option<Sha256>> {
     use sha2::Digest as _;
     let mut hasher = sha2::Sha256::new();
     let mut room = vec![0; 1 << 16];
-    loop {
+    let mut done = 0;
+    while go_on(done) {
         match reader.read(&mut room) {
-            Ok(0) => return Ok(hasher.finalize().into()),
-            Ok(length) => hasher.update(room.get(..length).unwrap_or_default()),
+            Ok(0) => return Ok(Some(hasher.finalize().into())),
+            Ok(length) => {
+                done += length as u64;
+                hasher.update(room.get(..length).unwrap_or_default());
+            }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
+    Ok(None)
 }

@@ -13,7 +13,7 @@ mod repr;
 mod view;
 
 pub use extension::{Extension, Extensions, Fdt, HET_AUTH, HET_FDT, HET_FTI, HET_NOP, HET_TIME};
-pub use feedback::{COMPLETION_BYTES, Completion};
+pub use feedback::{COMPLETION_BYTES, Completion, REFUSAL_BYTES, Refusal};
 pub use payload_id::{ESI_LIMIT, PayloadId};
 pub use repr::{Fti, MAX_HEADER, NotOurs, Repr};
 pub use view::View;

@@ -1,7 +1,10 @@
 //! Receiving a file.
 
 mod discovery;
+mod journal;
+mod overload;
 mod partial_file;
+mod reception;
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::num::NonZeroU64;
@@ -12,25 +15,21 @@ use std::time::{Duration as StdDuration, Instant};
 
 use layercast_core::contract::{Cause, Estimates};
 use layercast_core::family::AnyProtocol as _;
-use layercast_core::units::{Duration, Level};
+use layercast_core::units::Level;
 use layercast_protocols::registry::Protocol;
 
 use crate::error::Error;
 use crate::host::{Interface, ReceiverCounters, ReceiverHost};
-use crate::object::{
-    Assembly, AssemblyCounters, FEC_RAPTORQ, TOI_FILE, TOI_TABLE, Table, TableReader, sha256_of,
-};
-use crate::packet::{Completion, PayloadId};
+use crate::notice::Notice;
+use crate::object::{Assembly, AssemblyCounters, TOI_FILE};
+use crate::packet::Completion;
 use crate::session::Session;
 use crate::{random_seed, set_options};
 
 use discovery::Found;
 use partial_file::PartialFile;
+use reception::Reception;
 
-/// The interval of progress reports.
-const PROGRESS_EVERY: Duration = Duration::from_ms(500);
-/// The number of attempts for a file whose hash is wrong.
-const HASH_TRIES: u32 = 3;
 /// The longest delay before a completion is sent, so that those of many receivers are spread.
 const COMPLETION_SPREAD: StdDuration = StdDuration::from_secs(1);
 /// The number of copies of a completion, since it is not acknowledged.
@@ -57,7 +56,9 @@ pub struct ReceiveOptions {
     pub into: PathBuf,
     /// Whether a file of the same name is replaced.
     pub replace: bool,
-    /// The maximum silence.
+    /// The maximum wait for a session.
+    pub start_within: StdDuration,
+    /// The maximum silence of a session.
     pub patience: StdDuration,
     /// The time limit; none for no limit.
     pub within: Option<StdDuration>,
@@ -78,8 +79,11 @@ pub struct ReceiveProgress {
     pub symbols: (u64, u64),
     /// Bytes of the file per second over the last interval.
     pub goodput_bps: f64,
-    /// The receiver's estimates: level, fair rate, loss, round-trip time.
+    /// The receiver's estimates: level, fair rate, round-trip time, and the loss rate that its congestion control
+    /// computes with, for most protocols the loss event rate.
     pub estimates: Estimates,
+    /// The share of packets that were lost over the last seconds; none before the first packet.
+    pub packets_lost: Option<f64>,
     /// The last change of level, and its cause.
     pub last_change: Option<(Level, Cause)>,
     /// The counters of the host.
@@ -88,14 +92,31 @@ pub struct ReceiveProgress {
     pub assembly: AssemblyCounters,
 }
 
+/// What a reception says while it runs.
+#[derive(Debug)]
+pub enum ReceiveEvent<'a> {
+    /// Twice a second, and when the file is complete.
+    Progress(&'a ReceiveProgress),
+    /// The file is complete and is read for its hash.
+    Hashing {
+        /// Bytes read.
+        done: u64,
+        /// Bytes to read.
+        of: u64,
+    },
+    /// Something that the operator should know.
+    Notice(&'a Notice),
+}
+
 /// Receives a file and moves it to its final path when its hash is correct. Returns that path.
+/// `say` gets the events.
 ///
 /// # Errors
-/// Why it failed.
+/// Why it failed. [`Error::Kept`] if another reception can continue.
 pub fn receive(
     options: &ReceiveOptions,
     stop: &AtomicBool,
-    progress: &mut dyn FnMut(&ReceiveProgress),
+    say: &mut dyn FnMut(&ReceiveEvent<'_>),
 ) -> Result<(PathBuf, ReceiveProgress), Error> {
     let begin = Instant::now();
     let seed = options.seed.unwrap_or_else(random_seed);
@@ -105,29 +126,27 @@ pub fn receive(
         Known::Session(session) => session.group,
     };
     let interface = Interface::find(options.interface.as_deref(), group)?;
-    let found = discovery::find(options, &interface, stop, begin)?;
+    let found = discovery::find(options, &interface, stop, begin, say)?;
     let Found { session, table, base, join_source } = found;
     let protocol = configured(&session, &options.protocol_options)?;
-    let mut partial = PartialFile::open(&options.into, &table, options.replace)?;
+    let partial = PartialFile::open(&options.into, &table, options.replace)?;
     let file = partial.file()?;
-    let mut reception = Reception {
-        assembly: Assembly::new(table.oti, file),
-        reader: TableReader::default(),
-        table,
-        last_useful: Instant::now(),
-        changed: false,
-    };
+    let mut assembly = Assembly::new(table.oti, file);
+    let journal = partial.journal(&table, &mut assembly);
+    let mut reception = Reception::new(table, assembly);
+    reception.begin(journal, &partial, say);
     let mut host = ReceiverHost::new(interface, &protocol, session, join_source, Some(base), seed)?;
     host.start()?;
-    let outcome = reception.run(&mut host, options, stop, begin, progress);
+    let outcome = reception.run(&mut host, options, stop, begin, say);
     // In any case leave the session properly.
     let _ = host.stop();
-    let report = outcome?;
-    let path = partial.finish(reception.assembly.file())?;
+    reception.write_journal(say);
+    let finished = outcome.and_then(|report| Ok((partial.finish(reception.assembly.file())?, report)));
+    let finished = finished.map_err(|error| reception.kept(error, &partial))?;
     if reception.table.wants_completions {
         report_completion(&host, seed, stop);
     }
-    Ok((path, report))
+    Ok(finished)
 }
 
 /// The protocol of that name, with defaults for real networks.
@@ -148,134 +167,6 @@ fn configured(session: &Session, options: &[(String, String)]) -> Result<Protoco
     }
     set_options(&mut protocol, options)?;
     Ok(session.agree(protocol)?)
-}
-
-struct Reception {
-    assembly: Assembly,
-    reader: TableReader,
-    table: Table,
-    last_useful: Instant,
-    /// The current table describes another file.
-    changed: bool,
-}
-
-impl Reception {
-    fn run(
-        &mut self,
-        host: &mut ReceiverHost,
-        options: &ReceiveOptions,
-        stop: &AtomicBool,
-        begin: Instant,
-        progress: &mut dyn FnMut(&ReceiveProgress),
-    ) -> Result<ReceiveProgress, Error> {
-        let clock = host.clock();
-        let mut next_progress = clock.now() + PROGRESS_EVERY;
-        let mut reported_at = (Instant::now(), 0);
-        let mut tries = 0;
-        loop {
-            host.step(next_progress, &mut |_, packet| self.accept_packet(packet))?;
-            let complete = self.assembly.is_complete();
-            if complete || clock.now() >= next_progress {
-                next_progress = clock.now() + PROGRESS_EVERY;
-                let report = self.progress(host, begin, &mut reported_at);
-                progress(&report);
-                if complete {
-                    tries += 1;
-                    if self.has_right_hash(options)? {
-                        return Ok(report);
-                    }
-                    tracing::warn!(tries, "the file is complete but its hash is wrong: reception restarts");
-                    if tries >= HASH_TRIES {
-                        return Err(Error::Hash { tries });
-                    }
-                    self.assembly.restart();
-                }
-            }
-            self.check(host, options, stop, begin)?;
-        }
-    }
-
-    /// Processes the payload of a packet.
-    fn accept_packet(&mut self, packet: &crate::host::Accepted<'_>) -> Result<(), Error> {
-        match (packet.repr.toi, packet.repr.codepoint) {
-            (TOI_FILE, FEC_RAPTORQ) => {
-                let Ok((id, symbol)) = PayloadId::split(packet.payload) else { return Ok(()) };
-                self.last_useful = Instant::now();
-                let taken = self.assembly.insert(id, symbol);
-                let path = std::path::Path::new(&self.table.name);
-                taken.map(|_| ()).map_err(|source| Error::file("write", path, source))
-            }
-            (TOI_TABLE, _) => {
-                if let (Some(fdt), Some(fti)) = (packet.repr.fdt, packet.repr.fti)
-                    && let Some(table) = self.reader.insert(fdt, fti, packet.payload)
-                    && let Ok(table) = Table::from_xml(table)
-                    && (table.oti, table.sha256) != (self.table.oti, self.table.sha256)
-                    && !self.changed
-                {
-                    self.changed = true;
-                    tracing::warn!(name = table.name, "the source's table describes another file now");
-                }
-                Ok(())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn check(
-        &self,
-        host: &ReceiverHost,
-        options: &ReceiveOptions,
-        stop: &AtomicBool,
-        begin: Instant,
-    ) -> Result<(), Error> {
-        let (needed, held) = self.assembly.symbols();
-        if stop.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
-        if host.has_ended() && !self.assembly.is_complete() {
-            return Err(Error::SessionEnded { held, needed });
-        }
-        if let Some(after) = options.within.filter(|&within| begin.elapsed() >= within) {
-            return Err(Error::TimeOver { after, held, needed });
-        }
-        let waited = self.last_useful.elapsed();
-        if waited >= options.patience {
-            let group = host.session().group;
-            let reasons = discovery::reasons(host.counters(), true);
-            return Err(Error::Silent { group, waited, reasons });
-        }
-        Ok(())
-    }
-
-    fn progress(
-        &self,
-        host: &ReceiverHost,
-        begin: Instant,
-        reported_at: &mut (Instant, u64),
-    ) -> ReceiveProgress {
-        let symbols = self.assembly.symbols();
-        let useful = self.assembly.counters().useful;
-        let (then, before) = std::mem::replace(reported_at, (Instant::now(), useful));
-        let bytes = (useful - before) as f64 * self.table.oti.symbol_size() as f64;
-        ReceiveProgress {
-            elapsed: begin.elapsed(),
-            file: Some((self.table.name.clone(), self.table.oti.length())),
-            symbols,
-            goodput_bps: bytes * 8.0 / then.elapsed().as_secs_f64().max(1e-3),
-            estimates: host.estimates(),
-            last_change: host.last_change(),
-            counters: *host.counters(),
-            assembly: *self.assembly.counters(),
-        }
-    }
-
-    fn has_right_hash(&self, options: &ReceiveOptions) -> Result<bool, Error> {
-        use std::io::Seek as _;
-        let path = options.into.join(&self.table.name);
-        let mut file = self.assembly.file();
-        let hash = file.rewind().and_then(|()| sha256_of(file));
-        hash.map(|hash| hash == self.table.sha256).map_err(|source| Error::file("read", &path, source))
-    }
 }
 
 /// Reports the completion to the source: a few copies, spread so that many receivers do not send at once.

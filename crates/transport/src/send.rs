@@ -1,40 +1,38 @@
 //! Sending a file.
 
+mod carousel;
+mod neighbours;
+
 use std::collections::HashSet;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration as StdDuration, SystemTime, UNIX_EPOCH};
+use std::time::Duration as StdDuration;
 
 use layercast_core::contract::Estimates;
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
-use layercast_core::lct::LONG_CCI;
 use layercast_core::session::SessionPlan;
-use layercast_core::units::{Channel, Duration, Size, Time};
+use layercast_core::units::{Duration, Size, Time};
 use layercast_protocols::registry::Protocol;
 
 use crate::error::Error;
 use crate::file::FileSource;
-use crate::host::{Interface, Load, SourceCounters, SourceHost, Supply};
-use crate::object::{
-    FEC_NO_CODE, FEC_RAPTORQ, Schedule, TABLE_MAX, TOI_FILE, TOI_TABLE, Table, TableError, safe_name,
-    table_fti,
-};
-use crate::packet::{Fdt, Fti, MAX_HEADER, PayloadId};
+use crate::host::{Interface, OUTAGE_MAX, SourceCounters, SourceHost};
+use crate::notice::Notice;
+use crate::object::{TOI_FILE, safe_name};
+use crate::packet::Completion;
 use crate::random_seed;
-use crate::session::{IP_UDP_BYTES, Session, SessionError, whole_rates};
+use crate::session::{Session, SessionError, whole_rates};
 
-/// The interval of the file delivery table: slightly below a second, so that with the base layer's spacing
-/// it is sent at least once per second.
-const TABLE_EVERY: Duration = Duration::from_ms(800);
+pub use carousel::symbol_size;
+
+use carousel::Carousel;
+use neighbours::Neighbours;
+
 /// The interval of progress reports and of checks of the file.
 const PROGRESS_EVERY: Duration = Duration::from_ms(500);
-/// Seconds between the years 1900 and 1970 (RFC 5905, section 6).
-const NTP_OFFSET_S: u64 = 2_208_988_800;
-/// How long a table is valid if the end of the session is not known.
-const TABLE_VALID_S: u64 = 24 * 3600;
 /// The maximum number of receivers whose completions are distinguished. Further ones count as known.
 const KNOWN_RECEIVERS_MAX: usize = 1 << 20;
 
@@ -100,8 +98,44 @@ pub enum Stopped {
     Interrupted,
 }
 
-/// Sends a file until one of its ends. `ready` gets the session description once the sockets are open, and
-/// `progress` the progress.
+/// What was sent, and who has it.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    /// Why it stopped.
+    pub stopped: Stopped,
+    /// The progress at the end.
+    pub progress: SendProgress,
+    /// The addresses of the receivers that reported completion, in the order of their reports.
+    pub completed: Vec<SocketAddrV4>,
+}
+
+impl Sent {
+    /// How many of the receivers that were waited for have not reported completion; none if their number was not
+    /// given.
+    pub fn missing(&self, ends: &Ends) -> Option<usize> {
+        ends.completions.map(|wanted| wanted.saturating_sub(self.completed.len()))
+    }
+}
+
+/// What a transmission says while it runs.
+#[derive(Debug)]
+pub enum SendEvent<'a> {
+    /// The file is read for its hash.
+    Hashing {
+        /// Bytes read.
+        done: u64,
+        /// Bytes to read.
+        of: u64,
+    },
+    /// The sockets are open; this is the session.
+    Ready(&'a Session),
+    /// Twice a second.
+    Progress(&'a SendProgress),
+    /// Something that the operator should know.
+    Notice(&'a Notice),
+}
+
+/// Sends a file until one of its ends. `say` gets the events.
 ///
 /// # Errors
 /// Why it could not start or ended early.
@@ -109,51 +143,55 @@ pub fn send(
     path: &Path,
     options: &SendOptions,
     stop: &AtomicBool,
-    ready: &mut dyn FnMut(&Session),
-    progress: &mut dyn FnMut(&SendProgress),
-) -> Result<(Stopped, SendProgress), Error> {
+    say: &mut dyn FnMut(&SendEvent<'_>),
+) -> Result<Sent, Error> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = safe_name(&name).map_err(|source| Error::Name { name: name.to_string(), source })?;
     let session = description(options, Ipv4Addr::LOCALHOST)?;
     session.check()?;
     let interface = Interface::find(options.interface.as_deref(), options.group)?;
+    check_mtu(&interface, &session)?;
     let session = description(options, interface.address)?;
-    let file = FileSource::open(path, symbol_size(session.packet))?;
+    let file = FileSource::open_while(path, symbol_size(session.packet), &mut |done, of| {
+        say(&SendEvent::Hashing { done, of });
+        !stop.load(Ordering::Relaxed)
+    })?;
     let seed = options.seed.unwrap_or_else(random_seed);
     let mut host =
         SourceHost::new(&interface, &options.protocol, session, options.feedback_port, options.ttl, seed)?;
     let mut carousel = Carousel::new(name, file, host.session(), &options.ends)?;
+    let mut neighbours = Neighbours::open(&interface, host.session());
     carousel.file.prepare();
-    ready(host.session());
+    say(&SendEvent::Ready(host.session()));
 
     let clock = host.clock();
     let begin = clock.now();
-    let mut known = HashSet::<NonZeroU64>::new();
+    let mut completed = Completed::default();
+    let mut outage = Outage::default();
     let mut next_progress = begin + PROGRESS_EVERY;
     host.start(&mut carousel)?;
     loop {
         host.step(next_progress, &mut carousel)?;
-        for completion in host.take_completions() {
-            if completion.toi == TOI_FILE && known.len() < KNOWN_RECEIVERS_MAX {
-                known.insert(completion.receiver);
-            }
-        }
+        host.take_completions().for_each(|(completion, from)| completed.add(completion, from));
         let now = clock.now();
         let report = SendProgress {
             elapsed: StdDuration::from_nanos(now.since(begin).as_ns()),
             rounds: carousel.schedule.rounds(),
             counters: *host.counters(),
-            completions: known.len(),
+            completions: completed.addresses.len(),
             estimates: Estimates::default(),
         };
+        outage.look(&host, now, say);
         let stopped = why_stop(&options.ends, &report, stop);
         if now >= next_progress || stopped.is_some() {
             next_progress = now + PROGRESS_EVERY;
             let report = SendProgress { estimates: host.estimates(), ..report };
-            progress(&report);
+            say(&SendEvent::Progress(&report));
+            neighbours.look(&clock, say);
+            turned_away(&mut host, options, say);
             if let Some(stopped) = stopped {
                 host.stop(&mut carousel)?;
-                return Ok((stopped, report));
+                return Ok(Sent { stopped, progress: report, completed: completed.addresses });
             }
             if let Err(error) = carousel.file.check() {
                 // Receivers cannot complete a file that is gone: announce the end of the session.
@@ -161,6 +199,66 @@ pub fn send(
                 return Err(error);
             }
         }
+    }
+}
+
+/// The receivers that reported completion, each once.
+#[derive(Debug, Default)]
+struct Completed {
+    known: HashSet<NonZeroU64>,
+    addresses: Vec<SocketAddrV4>,
+}
+
+impl Completed {
+    fn add(&mut self, completion: Completion, from: SocketAddrV4) {
+        if completion.toi == TOI_FILE
+            && self.known.len() < KNOWN_RECEIVERS_MAX
+            && self.known.insert(completion.receiver)
+        {
+            self.addresses.push(from);
+        }
+    }
+}
+
+/// Reports the beginning and the end of an outage.
+#[derive(Debug, Default)]
+struct Outage {
+    since: Option<Time>,
+}
+
+impl Outage {
+    fn look(&mut self, host: &SourceHost, now: Time, say: &mut dyn FnMut(&SendEvent<'_>)) {
+        match (self.since, host.outage()) {
+            (None, Some((since, error))) => {
+                self.since = Some(since);
+                let patience = StdDuration::from_nanos(OUTAGE_MAX.as_ns());
+                say(&SendEvent::Notice(&Notice::UplinkDown { reason: error.to_string(), patience }));
+            }
+            (Some(since), None) => {
+                self.since = None;
+                let after = StdDuration::from_nanos(now.since(since).as_ns());
+                say(&SendEvent::Notice(&Notice::UplinkBack { after }));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Names receivers that came after the last one that the protocol serves.
+fn turned_away(host: &mut SourceHost, options: &SendOptions, say: &mut dyn FnMut(&SendEvent<'_>)) {
+    let most = options.protocol.requirements().most_receivers().unwrap_or(usize::MAX);
+    while let Some(receiver) = host.take_turned_away() {
+        let protocol = options.protocol.name();
+        say(&SendEvent::Notice(&Notice::TurnedAway { receiver, protocol, most }));
+    }
+}
+
+/// Rejects packets that the interface would cut into fragments.
+fn check_mtu(interface: &Interface, session: &Session) -> Result<(), Error> {
+    let packet = session.packet.as_bytes();
+    match interface.mtu(session.group) {
+        Some(mtu) if packet > mtu => Err(Error::AboveMtu { packet, mtu, interface: interface.name.clone() }),
+        _ => Ok(()),
     }
 }
 
@@ -201,97 +299,4 @@ fn description(options: &SendOptions, source: Ipv4Addr) -> Result<Session, Error
         agreed: agreed.collect(),
         layers,
     })
-}
-
-/// The size of symbols: the rest of a packet after the longest header, so that no packet exceeds the
-/// session's packet size.
-fn symbol_size(packet: Size) -> u16 {
-    let header = MAX_HEADER - LONG_CCI - TABLE_EXTENSIONS;
-    let headers = IP_UDP_BYTES + header as u32 + PayloadId::BYTES as u32;
-    packet.as_bytes().saturating_sub(headers) as u16
-}
-
-/// The extensions that only packets of the table have: EXT_FDT and EXT_FTI.
-const TABLE_EXTENSIONS: usize = 20;
-
-/// Payload for the source: the file delivery table once per second on the base layer, else symbols.
-struct Carousel {
-    file: FileSource,
-    schedule: Schedule,
-    table: Vec<u8>,
-    table_symbol: usize,
-    table_fti: Fti,
-    /// The next part of the table to send, and when the next transmission of the table starts.
-    table_part: usize,
-    table_at: Time,
-}
-
-impl Carousel {
-    fn new(name: &str, file: FileSource, session: &Session, ends: &Ends) -> Result<Carousel, Error> {
-        let since_1970_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let valid_s = ends.after.map_or(TABLE_VALID_S, |after| after.as_secs() + 60);
-        let table = Table {
-            name: name.to_owned(),
-            oti: file.oti(),
-            sha256: file.sha256(),
-            expires_s: since_1970_s + NTP_OFFSET_S + valid_s,
-            wants_completions: ends.completions.is_some(),
-            session: session.to_string(),
-        };
-        let table = table.to_xml().into_bytes();
-        if table.len() > TABLE_MAX {
-            return Err(Error::Table(TableError::Field("length")));
-        }
-        let table_symbol = file.oti().symbol_size() - TABLE_EXTENSIONS;
-        Ok(Carousel {
-            // Channels that are not layers carry symbols as well.
-            schedule: Schedule::new(file.oti(), session.channels),
-            table_fti: table_fti(table.len(), table_symbol as u16),
-            table,
-            table_symbol,
-            table_part: 0,
-            table_at: Time::ZERO,
-            file,
-        })
-    }
-
-    /// The next part of the table, if it is due. All parts are sent in a row.
-    fn table_part(&mut self, now: Time, room: &mut [u8]) -> Option<Load> {
-        if now < self.table_at {
-            return None;
-        }
-        let part = self.table.chunks(self.table_symbol).nth(self.table_part)?;
-        let length = PayloadId::BYTES + part.len();
-        let room = room.get_mut(..length)?;
-        let (id, symbol) = room.split_first_chunk_mut()?;
-        // No code (RFC 5445, section 3.2.1): block 0 in 16 bits, symbol in 16 bits.
-        *id = (self.table_part as u32 & 0xffff).to_be_bytes();
-        symbol.copy_from_slice(part);
-        self.table_part += 1;
-        if self.table_part * self.table_symbol >= self.table.len() {
-            self.table_part = 0;
-            self.table_at = now + TABLE_EVERY;
-        }
-        let (fdt, fti) = (Some(Fdt::new(0)), Some(self.table_fti));
-        Some(Load { toi: TOI_TABLE, codepoint: FEC_NO_CODE, fdt, fti, length })
-    }
-}
-
-impl Supply for Carousel {
-    fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<Load, Error> {
-        if channel == Channel(0)
-            && let Some(load) = self.table_part(now, room)
-        {
-            return Ok(load);
-        }
-        let length = PayloadId::BYTES + self.file.oti().symbol_size();
-        let mut load = Load { toi: TOI_FILE, codepoint: FEC_RAPTORQ, fdt: None, fti: None, length: 0 };
-        let Some(id) = self.schedule.next(channel) else { return Ok(load) };
-        if let Some((head, symbol)) = room.get_mut(..length).and_then(<[u8]>::split_first_chunk_mut) {
-            *head = id.to_bytes();
-            self.file.symbol(id, symbol)?;
-            load.length = length;
-        }
-        Ok(load)
-    }
 }

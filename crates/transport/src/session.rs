@@ -89,6 +89,8 @@ pub enum SessionError {
     Routers(String),
     /// The protocol cannot carry the layers.
     Plan(PlanError),
+    /// It contradicts the packets that brought it.
+    Mismatch(String),
 }
 
 impl fmt::Display for SessionError {
@@ -122,6 +124,7 @@ impl fmt::Display for SessionError {
                 "the protocol `{name}` needs active routers, which real networks do not have; simulate it with `layercast run`"
             ),
             SessionError::Plan(error) => write!(f, "{error}"),
+            SessionError::Mismatch(what) => f.write_str(what),
         }
     }
 }

@@ -17,10 +17,10 @@ use layercast_core::layers::LayerTable;
 use layercast_core::option::RawValue;
 use layercast_core::units::{Rate, Size};
 use layercast_protocols::registry::Protocol;
-use layercast_transport::Error;
-use layercast_transport::receive::{Known, ReceiveOptions, ReceiveProgress, receive};
-use layercast_transport::send::{Ends, SendOptions, SendProgress, Stopped, send};
+use layercast_transport::receive::{Known, ReceiveEvent, ReceiveOptions, ReceiveProgress, receive};
+use layercast_transport::send::{Ends, SendEvent, SendOptions, Sent, Stopped, send};
 use layercast_transport::session::Session;
+use layercast_transport::{Error, Notice};
 
 use lo::works_here;
 
@@ -57,7 +57,7 @@ fn content(length: usize) -> Vec<u8> {
     (0..length as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 11) as u8).collect()
 }
 
-/// Each test has its own group.
+/// Each test has its own groups: a session takes this one and those of its further channels after it.
 fn group(number: u8) -> SocketAddrV4 {
     SocketAddrV4::new(Ipv4Addr::new(239, 255, 78, number), 20_000 + (std::process::id() % 20_000) as u16)
 }
@@ -82,6 +82,7 @@ fn receiving(number: u8, into: PathBuf) -> ReceiveOptions {
         interface: Some("127.0.0.1".to_owned()),
         into,
         replace: false,
+        start_within: Duration::from_secs(5),
         patience: Duration::from_secs(5),
         within: Some(Duration::from_secs(60)),
         protocol_options: Vec::new(),
@@ -93,16 +94,22 @@ fn receiving(number: u8, into: PathBuf) -> ReceiveOptions {
 struct Source {
     stop: Arc<AtomicBool>,
     session: std::sync::mpsc::Receiver<Session>,
-    thread: thread::JoinHandle<Result<(Stopped, SendProgress), Error>>,
+    notices: std::sync::mpsc::Receiver<Notice>,
+    thread: thread::JoinHandle<Result<Sent, Error>>,
 }
 
 fn start(path: PathBuf, options: SendOptions) -> Source {
     let stop = Arc::new(AtomicBool::new(false));
     let (announce, session) = std::sync::mpsc::channel();
+    let (notify, notices) = std::sync::mpsc::channel();
     let flag = Arc::clone(&stop);
-    let mut ready = move |session: &Session| announce.send(session.clone()).unwrap_or_default();
-    let thread = thread::spawn(move || send(&path, &options, &flag, &mut ready, &mut |_| {}));
-    Source { stop, session, thread }
+    let mut say = move |event: &SendEvent<'_>| match event {
+        SendEvent::Ready(session) => announce.send((*session).clone()).unwrap_or_default(),
+        SendEvent::Notice(notice) => notify.send((*notice).clone()).unwrap_or_default(),
+        SendEvent::Hashing { .. } | SendEvent::Progress(_) => {}
+    };
+    let thread = thread::spawn(move || send(&path, &options, &flag, &mut say));
+    Source { stop, session, notices, thread }
 }
 
 impl Source {
@@ -110,7 +117,17 @@ impl Source {
         self.session.recv_timeout(Duration::from_secs(10)).unwrap()
     }
 
-    fn end(self) -> Result<(Stopped, SendProgress), Error> {
+    /// The first notice that fits.
+    fn notice(&self, fits: impl Fn(&Notice) -> bool) -> Notice {
+        loop {
+            let notice = self.notices.recv_timeout(Duration::from_secs(20)).unwrap();
+            if fits(&notice) {
+                return notice;
+            }
+        }
+    }
+
+    fn end(self) -> Result<Sent, Error> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().unwrap()
     }
@@ -140,10 +157,12 @@ fn two_receivers_get_the_file_and_the_source_counts_them() {
     assert!(report.estimates.rtt.is_some(), "{report:?}");
     assert_eq!(report.counters.malformed + report.counters.other_session + report.counters.misplaced, 0);
     assert!(!temp.0.join("one/a file.bin.partial").exists());
-    let (stopped, sent) = source.thread.join().unwrap().unwrap();
-    assert_eq!(stopped, Stopped::Completions);
-    assert_eq!(sent.completions, 2);
-    assert_eq!(sent.counters.bad_feedback, 0);
+    let sent = source.thread.join().unwrap().unwrap();
+    assert_eq!((sent.stopped, sent.missing(&ends)), (Stopped::Completions, Some(0)));
+    assert_eq!(sent.completed.len(), 2);
+    assert!(sent.completed.iter().all(|address| *address.ip() == Ipv4Addr::LOCALHOST), "{sent:?}");
+    assert_ne!(sent.completed[0], sent.completed[1]);
+    assert_eq!(sent.progress.counters.bad_feedback, 0);
 }
 
 #[test]
@@ -161,7 +180,7 @@ fn the_other_protocols_carry_files_too() {
         let (path, report) = get(&options).unwrap();
         assert_eq!(fs::read(path).unwrap(), data);
         assert_eq!(report.counters.malformed, 0);
-        assert_eq!(source.end().unwrap().0, Stopped::Interrupted);
+        assert_eq!(source.end().unwrap().stopped, Stopped::Interrupted);
     }
 }
 
@@ -230,7 +249,7 @@ fn errors_say_what_is_wrong() {
     let into = temp.directory("into");
     let never = AtomicBool::new(false);
     let try_send = |options: &SendOptions, path: &PathBuf| {
-        send(path, options, &never, &mut |_| {}, &mut |_| {}).map(|_| ()).unwrap_err()
+        send(path, options, &never, &mut |_| {}).map(|_| ()).unwrap_err()
     };
 
     let wrong = SendOptions { interface: Some("nosuch0".to_owned()), ..sending(5, "elm", Ends::default()) };
@@ -249,7 +268,7 @@ fn errors_say_what_is_wrong() {
     let gone = temp.0.join("nosuch");
     assert!(matches!(try_send(&sending(5, "elm", Ends::default()), &gone), Error::File { .. }));
 
-    let silent = ReceiveOptions { patience: Duration::from_millis(600), ..receiving(6, into.clone()) };
+    let silent = ReceiveOptions { start_within: Duration::from_millis(600), ..receiving(6, into.clone()) };
     let error = get(&silent).unwrap_err();
     assert!(matches!(&error, Error::Silent { reasons, .. } if reasons.contains("querier")), "{error}");
 
@@ -265,9 +284,14 @@ fn errors_say_what_is_wrong() {
     fs::remove_file(temp.0.join("going")).unwrap();
     let outcome = source.thread.join().unwrap();
     assert!(matches!(outcome, Err(Error::FileVanished { .. })), "{outcome:?}");
-    let outcome = receiver.join().unwrap();
-    assert!(matches!(outcome, Err(Error::SessionEnded { .. })), "{outcome:?}");
-    assert_eq!(fs::read_dir(&into).unwrap().count(), 0, "nothing is left behind");
+    let error = receiver.join().unwrap().unwrap_err();
+    let partial = into.join("going.partial");
+    assert!(
+        matches!(&error, Error::Kept { reason, path, .. }
+            if matches!(**reason, Error::SessionEnded { .. }) && *path == partial),
+        "{error}"
+    );
+    assert!(partial.exists());
 
     // A file of that name exists, and then another receiver is active.
     fs::write(into.join("file"), b"mine").unwrap();
@@ -293,12 +317,13 @@ fn sending_ends_by_rounds_and_by_time() {
     let temp = TempDir::new("ends");
     let file = temp.with("file", &content(300_000));
     let rounds = Ends { rounds: Some(2), ..Ends::default() };
-    let (stopped, report) = start(file.clone(), sending(9, "elm", rounds)).thread.join().unwrap().unwrap();
-    assert_eq!(stopped, Stopped::Rounds);
-    assert!((2.0..2.1).contains(&report.rounds), "{}", report.rounds);
+    let sent = start(file.clone(), sending(9, "elm", rounds)).thread.join().unwrap().unwrap();
+    assert_eq!((sent.stopped, sent.missing(&rounds)), (Stopped::Rounds, None));
+    assert!((2.0..2.1).contains(&sent.progress.rounds), "{}", sent.progress.rounds);
     let time = Ends { after: Some(Duration::from_secs(1)), ..Ends::default() };
-    let (stopped, report) = start(file, sending(10, "elm", time)).thread.join().unwrap().unwrap();
-    assert_eq!(stopped, Stopped::Time);
+    let sent = start(file, sending(10, "elm", time)).thread.join().unwrap().unwrap();
+    let report = sent.progress;
+    assert_eq!(sent.stopped, Stopped::Time);
     // Sixteen Mbit/s of packets of a thousand bytes, some a little smaller than that.
     assert!((1500..2100).contains(&report.counters.packets), "{report:?}");
 }
@@ -328,4 +353,203 @@ fn waves_carry_a_file_over_many_more_channels_than_are_joined() {
     assert_eq!(report.counters.malformed + report.counters.other_session + report.counters.misplaced, 0);
     assert_eq!(report.counters.failed_joins, 0);
     source.end().unwrap();
+}
+
+/// The end that was asked for did not come: `missing` says how many receivers lack.
+#[test]
+fn a_receiver_that_is_waited_for_and_never_comes_is_missing() {
+    if !works_here() {
+        return;
+    }
+    let temp = TempDir::new("missing");
+    let data = content(200_000);
+    let ends = Ends { completions: Some(2), ..Ends::default() };
+    let source = start(temp.with("file", &data), sending(150, "elm", ends));
+    source.session();
+    get(&receiving(150, temp.directory("one"))).unwrap();
+    // The receiver returns after its last completion was sent, at the latest.
+    let sent = source.end().unwrap();
+    assert_eq!((sent.stopped, sent.completed.len(), sent.missing(&ends)), (Stopped::Interrupted, 1, Some(1)));
+}
+
+#[test]
+fn a_partial_file_is_kept_and_the_next_receiver_goes_on_with_it() {
+    if !works_here() {
+        return;
+    }
+    let temp = TempDir::new("resume");
+    let data = content(3_000_000);
+    let (file, into) = (temp.with("file", &data), temp.directory("into"));
+    // Stopped by its user, by the end of the source, by its time: nothing is lost in any of these.
+    let mut kept = Vec::new();
+    let needed = 3_000_000u64.div_ceil(900);
+    for (place, number) in [154, 158, 162].into_iter().enumerate() {
+        let source = start(file.clone(), sending(number, "elm", Ends::default()));
+        source.session();
+        let user = AtomicBool::new(false);
+        let source_flag = Arc::clone(&source.stop);
+        let mut before = None;
+        let mut resumed = None;
+        let mut say = |event: &ReceiveEvent<'_>| match event {
+            ReceiveEvent::Notice(Notice::Resumed { held, .. }) => resumed = Some(*held),
+            ReceiveEvent::Progress(progress) => {
+                let first = *before.get_or_insert(progress.symbols.1);
+                // A fifth of the file more is enough of it.
+                if progress.symbols.1 > first + needed / 20 {
+                    match place {
+                        0 => user.store(true, Ordering::Relaxed),
+                        1 => source_flag.store(true, Ordering::Relaxed),
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        };
+        let within = (place == 2).then_some(Duration::from_secs(2));
+        let options = ReceiveOptions { within, ..receiving(number, into.clone()) };
+        match receive(&options, &user, &mut say) {
+            Err(Error::Kept { reason, held, .. }) => {
+                assert!(
+                    matches!(
+                        (place, *reason),
+                        (0, Error::Interrupted)
+                            | (1, Error::SessionEnded { .. })
+                            | (2, Error::TimeOver { .. })
+                    ),
+                    "{place}"
+                );
+                kept.push(held);
+            }
+            // A fast machine may be ready before its user or its time stops it.
+            Ok(_) => return,
+            Err(error) => panic!("{error}"),
+        }
+        if place > 0 {
+            assert_eq!(resumed, kept.get(place - 1).copied(), "{kept:?}");
+        }
+        source.end().unwrap();
+    }
+    let source = start(file, sending(166, "elm", Ends::default()));
+    source.session();
+    let (path, report) = get(&receiving(166, into.clone())).unwrap();
+    assert_eq!(fs::read(path).unwrap(), data);
+    let left = report.symbols.0 - kept.last().unwrap();
+    assert!(report.assembly.useful < left + 200, "{kept:?}, {report:?}");
+    assert_eq!(fs::read_dir(&into).unwrap().count(), 1, "no partial file and no record are left");
+    source.end().unwrap();
+}
+
+#[test]
+fn a_partial_file_of_other_content_is_replaced_with_a_word() {
+    if !works_here() {
+        return;
+    }
+    let temp = TempDir::new("other");
+    let into = temp.directory("into");
+    fs::write(into.join("file.partial"), b"something else").unwrap();
+    let source = start(temp.with("file", &content(100_000)), sending(170, "elm", Ends::default()));
+    source.session();
+    let mut notices = Vec::new();
+    let mut say = |event: &ReceiveEvent<'_>| {
+        if let ReceiveEvent::Notice(notice) = event {
+            notices.push((*notice).clone());
+        }
+    };
+    let (path, _) = receive(&receiving(170, into.clone()), &AtomicBool::new(false), &mut say).unwrap();
+    assert_eq!(fs::read(path).unwrap(), content(100_000));
+    assert_eq!(notices, [Notice::PartialReplaced { path: into.join("file.partial") }]);
+    source.end().unwrap();
+}
+
+/// A protocol for one receiver serves the first, and ends the second.
+#[test]
+fn a_second_receiver_of_tfrc_is_turned_away() {
+    if !works_here() {
+        return;
+    }
+    let temp = TempDir::new("one");
+    let data = content(6_000_000);
+    let mut sending = sending(174, "tfrc", Ends::default());
+    // It announces itself.
+    sending.protocol.deploy();
+    let source = start(temp.with("file", &data), sending);
+    let known = Known::Session(Box::new(source.session()));
+    let options = |name: &str| {
+        let known = known.clone();
+        let patience = Duration::from_secs(20);
+        ReceiveOptions { known, patience, ..receiving(174, temp.directory(name)) }
+    };
+    let first = options("first");
+    let flag = Arc::new(AtomicBool::new(false));
+    let ended = Arc::clone(&flag);
+    let (begin, begun) = std::sync::mpsc::channel();
+    let first = thread::spawn(move || {
+        receive(&first, &ended, &mut |event| {
+            if let ReceiveEvent::Progress(progress) = event
+                && progress.counters.reports > 0
+            {
+                begin.send(()).unwrap_or_default();
+            }
+        })
+    });
+    begun.recv_timeout(Duration::from_secs(20)).unwrap();
+    let error = get(&options("second")).unwrap_err();
+    let reason = match error {
+        Error::Kept { reason, .. } => *reason,
+        other => other,
+    };
+    assert!(matches!(&reason, Error::Full { protocol, most: 1 } if protocol == "tfrc"), "{reason}");
+    source.notice(|notice| matches!(notice, Notice::TurnedAway { protocol: "tfrc", most: 1, .. }));
+    flag.store(true, Ordering::Relaxed);
+    // Complete, or stopped by its user; not turned away.
+    if let Err(error) = first.join().unwrap() {
+        assert!(
+            matches!(&error, Error::Kept { reason, .. } if matches!(**reason, Error::Interrupted)),
+            "{error}"
+        );
+    }
+    assert!(source.end().unwrap().progress.counters.turned_away > 0);
+}
+
+#[test]
+fn two_senders_of_one_group_are_noticed_by_both_and_by_receivers() {
+    if !works_here() {
+        return;
+    }
+    let temp = TempDir::new("senders");
+    let one = start(temp.with("one", &content(20_000_000)), sending(178, "elm", Ends::default()));
+    one.session();
+    // Another seed, so that it has another number.
+    let other = SendOptions { seed: Some(1), ..sending(178, "elm", Ends::default()) };
+    let two = start(temp.with("two", &content(20_000_000)), other);
+    two.session();
+    let is_other = |notice: &Notice| matches!(notice, Notice::OtherSender { is_ours: true, .. });
+    one.notice(is_other);
+    two.notice(is_other);
+    let stop = AtomicBool::new(false);
+    let mut noticed = false;
+    let mut say = |event: &ReceiveEvent<'_>| {
+        if let ReceiveEvent::Notice(Notice::OtherSession { .. }) = event {
+            noticed = true;
+            stop.store(true, Ordering::Relaxed);
+        }
+    };
+    let outcome = receive(&receiving(178, temp.directory("into")), &stop, &mut say);
+    assert!(noticed, "{outcome:?}");
+    one.end().unwrap();
+    two.end().unwrap();
+}
+
+/// A pipe would block for ever; and a file is hashed only as long as nobody stops it.
+#[test]
+fn a_pipe_is_refused_at_once_and_hashing_can_be_stopped() {
+    let temp = TempDir::new("pipe");
+    let pipe = temp.0.join("pipe");
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let options = sending(182, "elm", Ends::default());
+    let error = send(&pipe, &options, &AtomicBool::new(false), &mut |_| {}).unwrap_err();
+    assert!(error.to_string().contains("not a plain file"), "{error}");
+    let file = temp.with("file", &content(1_000_000));
+    let stopped = send(&file, &options, &AtomicBool::new(true), &mut |_| {});
+    assert!(matches!(stopped, Err(Error::Interrupted)), "{stopped:?}");
 }

@@ -11,7 +11,7 @@ use layercast_protocols::elm::header::{Base, Data, Echo, ReceiverId, TableEntry,
 use layercast_protocols::registry::Header;
 use layercast_protocols::{elm, fixed, rlc, webrc};
 use layercast_transport::packet::{
-    Completion, Fdt, Fti, MAX_HEADER, NotOurs, PacketError, PayloadId, Repr, View,
+    Completion, Fdt, Fti, MAX_HEADER, NotOurs, PacketError, PayloadId, Refusal, Repr, View,
 };
 use proptest::prelude::*;
 
@@ -98,6 +98,7 @@ fn written(repr: &Repr, payload: &[u8]) -> Vec<u8> {
 /// Reads all that can be read; returns whether it was a packet of this transport.
 fn read_all(bytes: &[u8]) -> bool {
     let _ = Completion::from_bytes(bytes);
+    let _ = Refusal::from_bytes(bytes);
     let _ = Header::decode_report(bytes);
     let Ok(view) = View::new(bytes) else { return false };
     let _ = (view.tsi(), view.toi(), view.close_object(), view.extensions().count());
@@ -154,6 +155,13 @@ proptest! {
         for length in 0..20 {
             prop_assert!(Completion::from_bytes(&done.to_bytes()[..length]).is_err());
         }
+        let refusal = Refusal { tsi };
+        prop_assert_eq!(Refusal::from_bytes(&refusal.to_bytes()), Ok(refusal));
+        for length in 0..8 {
+            prop_assert!(Refusal::from_bytes(&refusal.to_bytes()[..length]).is_err());
+        }
+        prop_assert!(Refusal::from_bytes(&done.to_bytes()).is_err());
+        prop_assert!(Completion::from_bytes(&refusal.to_bytes()).is_err());
     }
 }
 

@@ -3,13 +3,17 @@
 
 #![allow(clippy::unwrap_used)]
 
-use layercast_core::contract::{Action, Endpoint, Estimates, Input, Origin};
+use std::collections::HashMap;
+
+use layercast_core::contract::{
+    Action, Endpoint, Estimates, Header as _, Host, Input, Origin, Send, Target, TraceEvent, drive,
+};
 use layercast_core::family::AnyHeader as _;
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Duration, Rate, Size, Time};
+use layercast_core::units::{Channel, Duration, Rate, Size, Time};
 use layercast_core::wire::MAX_REPORT;
 use layercast_protocols::amca;
 use layercast_protocols::registry::{Header, NAMES, Protocol};
@@ -110,4 +114,55 @@ fn every_protocol_does_the_same_with_values_and_with_bytes() {
         // RLM's receivers announce nothing but their experiments: a few in a minute.
         assert_eq!(reports >= 5, has_feedback, "{name}: {reports} reports");
     }
+}
+
+/// The transport counts lost packets by the last 16 bits of the congestion control information.
+#[test]
+fn every_protocol_numbers_the_packets_of_a_channel() {
+    for name in NAMES.iter().filter(|name| !Protocol::named(name).unwrap().requirements().has_routers()) {
+        let mut protocol = Protocol::named(name).unwrap();
+        // Sources that wait for a receiver announce themselves twice per second.
+        protocol.deploy();
+        // WEBRC makes its layers itself.
+        let count = if *name == "webrc" { 1 } else { 3 };
+        let layers = LayerTable::doubling(Rate::from_kbps(256.0), count).unwrap();
+        let plan = SessionPlan { layers, packet_size: Size::from_bytes(1000) };
+        let mut source = protocol.source(plan.clone(), Stream::new(3, "source"));
+        let mut newest = HashMap::new();
+        let (mut now, mut consecutive) = (Time::ZERO, 0);
+        let mut numbers = Numbers(Vec::new());
+        let mut deadline = drive(&mut source, now, Input::Start, &mut numbers);
+        while let Some(at) = deadline.filter(|&at| at < Time::ZERO + Duration::from_secs(5)) {
+            now = at;
+            deadline = drive(&mut source, now, Input::Timer, &mut numbers);
+        }
+        for (channel, number) in numbers.0 {
+            if let Some(before) = newest.insert(channel, number) {
+                assert_eq!(number, u16::wrapping_add(before, 1), "{name}, channel {channel:?}");
+                consecutive += 1;
+            }
+        }
+        assert!(consecutive >= 3, "{name}: {consecutive}");
+    }
+}
+
+/// The numbers of what a source sends, by channel.
+struct Numbers(Vec<(Channel, u16)>);
+
+impl Host<Header> for Numbers {
+    fn send(&mut self, send: Send<Header>) {
+        let Target::Channel(channel) = send.target else { return };
+        for index in 0..send.count {
+            let header = if index == 0 { send.header } else { send.header.nth(index) };
+            if let Some(fields) = header.to_lct().filter(|_| header.channel().is_some()) {
+                self.0.push((channel, fields.cci.number()));
+            }
+        }
+    }
+
+    fn join(&mut self, _channel: Channel) {}
+
+    fn leave(&mut self, _channel: Channel) {}
+
+    fn trace(&mut self, _event: TraceEvent) {}
 }

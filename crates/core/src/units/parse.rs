@@ -11,6 +11,13 @@ pub enum UnitError {
     Number,
     /// The number is negative, not finite, or too large.
     Range,
+    /// The quantity is larger than the type holds.
+    TooLarge {
+        /// The largest, in words.
+        most: &'static str,
+    },
+    /// It is a part of what can only be whole.
+    Fraction,
     /// The unit is missing or unknown.
     Unit {
         /// The units that are understood, in words.
@@ -23,6 +30,8 @@ impl fmt::Display for UnitError {
         match self {
             UnitError::Number => write!(f, "it does not start with a number"),
             UnitError::Range => write!(f, "the number must be finite and not negative"),
+            UnitError::TooLarge { most } => write!(f, "the most is {most}"),
+            UnitError::Fraction => write!(f, "there are only whole bytes"),
             UnitError::Unit { allowed } => write!(f, "the unit must be {allowed}"),
         }
     }

@@ -3,6 +3,8 @@
 use core::fmt;
 use core::str::FromStr;
 
+use crate::math;
+
 use super::parse::{UnitError, split_number};
 
 /// The size of one packet in bytes, headers included, as the network counts it.
@@ -45,6 +47,14 @@ impl FromStr for Size {
             _ => return Err(UnitError::Unit { allowed: "bytes, B, kB or MB" }),
         };
         let bytes = number * bytes_per_unit;
-        if bytes > f64::from(u32::MAX) { Err(UnitError::Range) } else { Ok(Size(bytes as u32)) }
+        if bytes > f64::from(u32::MAX) {
+            return Err(UnitError::TooLarge { most: "4294967295 bytes" });
+        }
+        // 1.1 kB is 1100.0000000000002 bytes.
+        let whole = math::floor(bytes + 0.5);
+        if math::abs(bytes - whole) > 1e-9 * bytes {
+            return Err(UnitError::Fraction);
+        }
+        Ok(Size(whole as u32))
     }
 }

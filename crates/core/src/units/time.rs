@@ -218,6 +218,10 @@ impl FromStr for Duration {
             "h" => 3600.0,
             _ => return Err(UnitError::Unit { allowed: "ns, us, ms, s, min or h" }),
         };
-        Ok(Duration::from_secs_f64(number * seconds_per_unit))
+        let seconds = number * seconds_per_unit;
+        if seconds * NS_PER_S >= u64::MAX as f64 {
+            return Err(UnitError::TooLarge { most: "18446744073 s" });
+        }
+        Ok(Duration::from_secs_f64(seconds))
     }
 }

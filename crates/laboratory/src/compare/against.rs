@@ -7,13 +7,15 @@ use serde::Serialize;
 
 use super::contenders::CompareRequest;
 use super::error::CompareError;
-use super::rows::{Comparison, Row};
-use super::table;
+use super::report::{BARS, Bar, Bars, RULES, facts, palette};
+use super::row::Row;
+use super::rows::Comparison;
+use super::{interval, layout, table};
 use crate::results::files::write_whole;
 use crate::results::json;
 use crate::results::report::document;
-use crate::results::table::{lay_out, one_line};
-use crate::results::text::Style;
+use crate::results::table::one_line;
+use crate::results::text::NONE;
 use crate::results::{ResultsError, Statistic};
 use crate::scenario::protocols::{FLOW_PROTOCOLS, UDP};
 use crate::scenario::{self, Catalogue};
@@ -84,15 +86,23 @@ impl Against {
         self.versions.first().map(|version| &version.comparison)
     }
 
-    /// A row for each protocol: its name, and its row with each version.
-    fn rows(&self) -> Vec<(&str, Vec<&Row>)> {
-        let count = self.first().map_or(0, |comparison| comparison.protocols.len());
-        let row = |number: usize| {
-            let each = self.versions.iter().filter_map(|version| version.comparison.protocols.get(number));
-            let each: Vec<&Row> = each.collect();
-            Some((each.first()?.protocol.as_str(), each))
+    /// A row for each protocol: its name, and its row with each version, if it was compared there.
+    fn rows(&self) -> Vec<(&str, Vec<Option<&Row>>)> {
+        let mut names: Vec<&str> = Vec::new();
+        for row in self.versions.iter().flat_map(|version| &version.comparison.protocols) {
+            if !names.contains(&row.protocol.as_str()) {
+                names.push(&row.protocol);
+            }
+        }
+        let each = |name: &str| {
+            let find =
+                |version: &Version| version.comparison.protocols.iter().position(|row| row.protocol == name);
+            let versions = self.versions.iter();
+            versions
+                .map(|version| find(version).and_then(|at| version.comparison.protocols.get(at)))
+                .collect()
         };
-        (0..count).filter_map(row).collect()
+        names.into_iter().map(|name| (name, each(name))).collect()
     }
 }
 
@@ -103,31 +113,57 @@ struct TableSpec {
     of: fn(&Row) -> &Statistic,
 }
 
-const TABLES: [TableSpec; 3] = [
+const TABLES: [TableSpec; 4] = [
     TableSpec {
         title: "Share of TCP: a receiver's throughput over the mean of the competing TCP",
         metric: "share_of_tcp",
         of: |row| &row.share_of_tcp,
     },
+    TableSpec {
+        title: "Harm: what other traffic lost against a run without multicast, in per cent",
+        metric: "change",
+        of: |row| &row.harm_percent,
+    },
     TableSpec { title: "Loss on the path to a receiver", metric: "loss_rate", of: |row| &row.loss_rate },
     TableSpec { title: "Use of the bottlenecks", metric: "utilisation", of: |row| &row.utilisation },
 ];
 
-/// The tables as text: a row for each protocol, a column for each version of TCP.
+/// The tables as text, in lines of at most so many characters: a row for each protocol, a column for each version of
+/// TCP.
 #[must_use]
-pub fn render(against: &Against) -> String {
+pub fn render(against: &Against, width: usize) -> String {
     let Some(first) = against.first() else { return String::new() };
-    let mut text = table::heading(first);
-    for table in &TABLES {
+    let width = width.clamp(table::NARROWEST, usize::from(crate::results::table::WIDTH));
+    let mut text = table::heading(first, width);
+    for version in &against.versions {
+        let verdict = format!("- {}: {}", one_line(&version.tcp), one_line(&version.comparison.verdict.text));
+        text.push_str(&layout::paragraph(&verdict, width, 2));
+    }
+    for (who, why) in first.refusals() {
+        text.push_str(&layout::paragraph(&format!("- {}: {}", one_line(&who), one_line(&why)), width, 2));
+    }
+    for table in TABLES.iter().filter(|table| table.has_any(against)) {
         let mut heading = vec!["protocol".to_owned()];
         heading.extend(against.versions.iter().map(|version| version.tcp.clone()));
         let rows = against.rows().into_iter().map(|(protocol, rows)| {
-            let cells = rows.into_iter().map(|row| Style::of(table.metric).statistic((table.of)(row)));
-            std::iter::once(one_line(protocol)).chain(cells).collect()
+            std::iter::once(one_line(protocol)).chain(rows.into_iter().map(|row| table.cell(row))).collect()
         });
-        text.push_str(&format!("\n{}\n{}", table.title, lay_out(heading, rows.collect())));
+        let rows: Vec<Vec<String>> = rows.collect();
+        text.push_str(&format!("\n{}\n{}", table.title, layout::table(&heading, &rows, width)));
     }
     text
+}
+
+impl TableSpec {
+    fn cell(&self, row: Option<&Row>) -> String {
+        row.map_or_else(|| NONE.to_owned(), |row| interval::text((self.of)(row), self.metric))
+    }
+
+    /// Whether there is a number in it.
+    fn has_any(&self, against: &Against) -> bool {
+        let rows = against.versions.iter().flat_map(|version| &version.comparison.protocols);
+        rows.into_iter().any(|row| (self.of)(row).mean.is_some())
+    }
 }
 
 /// Writes `against.json` and `report.html` into `dir`. The comparisons have directories of their own, named
@@ -151,8 +187,20 @@ fn page(against: &Against) -> Markup {
             p.over { "Layercast comparison" }
             h1 { (title) }
             p.lead { "The same network, with each protocol against each version of TCP." }
+            ul.said { @for version in &against.versions {
+                li { b { (version.tcp) } ": " (version.comparison.verdict.text) }
+            } }
+            @if let Some(first) = against.first() {
+                @for (who, why) in first.refusals() { p.note { (who) ": " (why) } }
+                (facts(first))
+            }
         }
-        @for table in &TABLES { section { h2 { (table.title) } (table_of(against, table)) } }
+        @for table in TABLES.iter().filter(|table| table.has_any(against)) {
+            section { h2 { (table.title) } (plot_of(against, table)) (table_of(against, table)) }
+        }
+        @if let Some(first) = against.first().filter(|first| !table::intervals(first).is_empty()) {
+            p.note { (table::intervals(first).trim_start_matches(" · ")) "." }
+        }
         section {
             h2 { "Again" }
             pre { code { (against.command) } }
@@ -162,7 +210,40 @@ fn page(against: &Against) -> Markup {
             } }
         }
     };
-    document(title, "", &body)
+    document(title, &format!("{BARS}{RULES}"), &body)
+}
+
+/// Bars for each version of TCP, all on one scale.
+fn plot_of(against: &Against, table: &TableSpec) -> Markup {
+    let rows = against.rows();
+    let palette = palette(rows.iter().map(|(protocol, _)| *protocol));
+    let all = || {
+        against.versions.iter().flat_map(|version| &version.comparison.protocols).map(|row| (table.of)(row))
+    };
+    let ends =
+        all().filter_map(|statistic| Some(interval::drawn(statistic, table.metric)?.1).or(statistic.mean));
+    let greatest = ends.fold(0.0, f64::max);
+    let bars = |version: &Version| {
+        let bars = version.comparison.protocols.iter().map(|row| Bar {
+            label: &row.protocol,
+            class: palette.class(&row.protocol),
+            statistic: (table.of)(row),
+            text: table.cell(Some(row)),
+        });
+        let line = match table.metric {
+            "share_of_tcp" => Some(1.0),
+            "change" => Some(0.0),
+            _ => None,
+        };
+        Bars {
+            metric: table.metric,
+            line,
+            least: greatest.max(line.unwrap_or(0.0) * 1.25),
+            bars: bars.collect(),
+        }
+        .markup()
+    };
+    html! { @for version in &against.versions { h3 { (version.tcp) } (bars(version)) } }
 }
 
 fn table_of(against: &Against, table: &TableSpec) -> Markup {
@@ -174,7 +255,7 @@ fn table_of(against: &Against, table: &TableSpec) -> Markup {
             } }
             tbody { @for (protocol, rows) in against.rows() { tr {
                 td.word { (protocol) }
-                @for row in rows { td { (Style::of(table.metric).statistic((table.of)(row))) } }
+                @for row in rows { td { (table.cell(row)) } }
             } } }
         } }
     }

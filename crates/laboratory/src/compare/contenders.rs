@@ -2,9 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::error::CompareError;
+use super::error::{CompareError, Refused};
 use crate::run;
-use crate::scenario::{self, Catalogue, Scenario};
+use crate::scenario::{self, Catalogue, Scenario, ScenarioError, ScenarioErrors};
+
+/// What the column without the compared sessions is called.
+pub const BASELINE: &str = "without multicast";
 
 /// Session keys, in addition to options, that may differ between protocols.
 const SESSION_KEYS: [&str; 3] = ["layers", "packet_size", "ecn"];
@@ -29,12 +32,27 @@ pub struct CompareRequest {
     pub replications: Option<u32>,
     /// The seed, if not what the scenario says.
     pub seed: Option<u64>,
+    /// The protocol that the others are compared with; the best one if absent.
+    pub reference: Option<String>,
+    /// Leave out protocols that cannot carry the scenario, instead of refusing the comparison.
+    pub skip_refused: bool,
+}
+
+/// What is to be run.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// A contender for each protocol that can carry the scenario, in the order asked for; at least one.
+    pub contenders: Vec<Contender>,
+    /// The scenario without the compared sessions; none where there is no other traffic.
+    pub baseline: Option<Contender>,
+    /// The others.
+    pub refused: Vec<Refused>,
 }
 
 /// A protocol and the scenario in which its sessions are.
 #[derive(Debug, Clone)]
 pub struct Contender {
-    /// The protocol.
+    /// The protocol, or [`BASELINE`].
     pub protocol: String,
     /// The scenario's name or path.
     pub scenario: String,
@@ -51,17 +69,54 @@ pub struct Contender {
 /// Reads the scenario with each protocol.
 ///
 /// # Errors
-/// The mistakes in the scenario, the protocols or the flags.
-pub fn read(request: &CompareRequest, catalogue: &Catalogue) -> Result<Vec<Contender>, CompareError> {
+/// All mistakes in the scenario, the protocols or the flags, and all reasons for which protocols cannot carry it.
+pub fn read(request: &CompareRequest, catalogue: &Catalogue) -> Result<Prepared, CompareError> {
     let common = common(request);
     let base = scenario::read(&request.id, &request.text, &common, catalogue)?;
-    let sessions = sessions(request, &base)?;
-    check_protocols(request, catalogue)?;
-    let with =
-        request.with.iter().map(|flag| option(flag, &request.protocols)).collect::<Result<Vec<_>, _>>()?;
+    let mut wrong = Vec::new();
+    let sessions = sessions(request, &base, &mut wrong);
+    let protocols = protocols(request, catalogue, &mut wrong);
+    let mut with = Vec::new();
+    for flag in &request.with {
+        match option(flag, &request.protocols) {
+            Some(option) => with.push(option),
+            None => wrong.push(CompareError::With { flag: flag.clone() }),
+        }
+    }
     let reader =
         Reader { request, catalogue, base: &base, sessions: &sessions, common: &common, with: &with };
-    request.protocols.iter().map(|protocol| reader.contender(protocol)).collect()
+    let (mut contenders, mut refused) = (Vec::new(), Vec::new());
+    for &protocol in &protocols {
+        match reader.contender(protocol) {
+            Ok(contender) => contenders.push(contender),
+            Err((error, true)) => wrong.push(error),
+            Err((error, false)) => refused.push(error),
+        }
+    }
+    if let Some(name) = request.reference.as_ref().filter(|name| !protocols.contains(&name.as_str())) {
+        wrong.push(CompareError::Reference { name: name.clone(), known: protocols.join(", ") });
+    }
+    let is_fatal = !refused.is_empty() && (!request.skip_refused || contenders.is_empty());
+    if is_fatal {
+        wrong.push(CompareError::Refused { refused, of: protocols.len() });
+        refused = Vec::new();
+    }
+    match wrong.len() {
+        0 => {}
+        1 => return Err(wrong.remove(0)),
+        _ => return Err(CompareError::Several(wrong)),
+    }
+    let mut refused: Vec<Refused> = refused.iter().filter_map(as_refused).collect();
+    let baseline = reader.baseline().unwrap_or_else(|errors| {
+        refused.push(Refused::new(BASELINE, &errors));
+        None
+    });
+    Ok(Prepared { contenders, baseline, refused })
+}
+
+fn as_refused(error: &CompareError) -> Option<Refused> {
+    let CompareError::Contender { protocol, errors } = error else { return None };
+    Some(Refused::new(protocol, errors))
 }
 
 fn common(request: &CompareRequest) -> Vec<String> {
@@ -71,28 +126,36 @@ fn common(request: &CompareRequest) -> Vec<String> {
     all
 }
 
-fn sessions(request: &CompareRequest, base: &Scenario) -> Result<Vec<String>, CompareError> {
+/// The sessions to compare.
+fn sessions(request: &CompareRequest, base: &Scenario, wrong: &mut Vec<CompareError>) -> Vec<String> {
     let all: Vec<String> = base.sessions.iter().map(|session| session.name.clone()).collect();
     if all.is_empty() {
-        return Err(CompareError::NoSession);
+        wrong.push(CompareError::NoSession);
     }
-    if let Some(name) = request.sessions.iter().find(|name| !all.contains(name)) {
-        return Err(CompareError::Session { name: name.clone(), known: all.join(", ") });
+    for name in request.sessions.iter().filter(|name| !all.contains(name)) {
+        wrong.push(CompareError::Session { name: name.clone(), known: all.join(", ") });
     }
-    Ok(if request.sessions.is_empty() { all } else { request.sessions.clone() })
+    if request.sessions.is_empty() { all } else { request.sessions.clone() }
 }
 
-fn check_protocols(request: &CompareRequest, catalogue: &Catalogue) -> Result<(), CompareError> {
+/// The protocols that exist.
+fn protocols<'a>(
+    request: &'a CompareRequest,
+    catalogue: &Catalogue,
+    wrong: &mut Vec<CompareError>,
+) -> Vec<&'a str> {
     let known = catalogue.names();
-    for (index, name) in request.protocols.iter().enumerate() {
-        if !known.contains(&name.as_str()) {
-            return Err(CompareError::Protocol { name: name.clone(), known: known.join(", ") });
-        }
-        if request.protocols[..index].contains(name) {
-            return Err(CompareError::Twice { name: name.clone() });
+    let mut found: Vec<&str> = Vec::new();
+    for name in request.protocols.iter().map(String::as_str) {
+        if !known.contains(&name) {
+            wrong.push(CompareError::Protocol { name: name.to_owned(), known: known.join(", ") });
+        } else if found.contains(&name) {
+            wrong.push(CompareError::Twice { name: name.to_owned() });
+        } else {
+            found.push(name);
         }
     }
-    Ok(())
+    found
 }
 
 /// Where a protocol's own setting belongs: what a session has for any protocol, or its options.
@@ -102,12 +165,11 @@ fn table_of(set: &str) -> &'static str {
 }
 
 /// The protocol, and the rest of the flag.
-fn option<'a>(flag: &'a str, protocols: &[String]) -> Result<(&'a str, &'a str), CompareError> {
-    let parts = flag.split_once('.').filter(|(protocol, set)| {
+fn option<'a>(flag: &'a str, protocols: &[String]) -> Option<(&'a str, &'a str)> {
+    flag.split_once('.').filter(|(protocol, set)| {
         protocols.iter().any(|known| known == protocol)
             && set.split_once('=').is_some_and(|(key, _)| !key.is_empty())
-    });
-    parts.ok_or_else(|| CompareError::With { flag: flag.to_owned() })
+    })
 }
 
 struct Reader<'a> {
@@ -120,40 +182,67 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn contender(&self, protocol: &str) -> Result<Contender, CompareError> {
-        let overrides = self.overrides(protocol);
+    /// The scenario with a protocol; or its mistakes, and whether the user's own setting of this protocol has one.
+    fn contender(&self, protocol: &str) -> Result<Contender, (CompareError, bool)> {
+        let (texts, flags): (Vec<String>, Vec<Option<String>>) = self.overrides(protocol).into_iter().unzip();
+        self.plan(protocol, &texts).map_err(|ScenarioErrors(errors)| {
+            let flag = |error: &ScenarioError| flags.get(error.source.checked_sub(1)?)?.as_deref();
+            let is_own = errors.iter().any(|error| flag(error).is_some());
+            let placed = |error: ScenarioError| match flag(&error) {
+                Some(flag) => error.in_flag("--with", flag),
+                None => error,
+            };
+            let errors = ScenarioErrors(errors.into_iter().map(placed).collect());
+            (CompareError::Contender { protocol: protocol.to_owned(), errors }, is_own)
+        })
+    }
+
+    /// The scenario without the compared sessions, if anything is left.
+    fn baseline(&self) -> Result<Option<Contender>, ScenarioErrors> {
+        let others = self.base.sessions.len() > self.sessions.len() || !self.base.flows.is_empty();
+        if !others {
+            return Ok(None);
+        }
+        let mut overrides: Vec<String> =
+            self.sessions.iter().map(|name| format!("session.{name}.count=0")).collect();
+        overrides.extend(self.common.iter().cloned());
+        self.plan(BASELINE, &overrides).map(Some)
+    }
+
+    fn plan(&self, name: &str, overrides: &[String]) -> Result<Contender, ScenarioErrors> {
         let request = self.request;
-        let plan = scenario::read(&request.id, &request.text, &overrides, self.catalogue)
-            .map_err(|errors| CompareError::Contender { protocol: protocol.to_owned(), errors })?;
+        let plan = scenario::read(&request.id, &request.text, overrides, self.catalogue)?;
         let mut command = format!("layercast run {}", request.id);
-        for set in &overrides {
+        for set in overrides {
             let _ = write!(command, " --set '{set}'");
         }
         Ok(Contender {
-            protocol: protocol.to_owned(),
+            protocol: name.to_owned(),
             scenario: request.id.clone(),
             plan,
-            text: run::as_run(&request.text, &overrides),
+            text: run::as_run(&request.text, overrides),
             command,
             sessions: self.sessions.to_vec(),
         })
     }
 
     /// The overrides that select this protocol. Options in the file belong to its own protocol; other
-    /// protocols start with their defaults.
-    fn overrides(&self, protocol: &str) -> Vec<String> {
+    /// protocols start with their defaults. Each comes with the `--with` that it stands for, if it does.
+    fn overrides(&self, protocol: &str) -> Vec<(String, Option<String>)> {
         let mut all = Vec::new();
         let compared = self.base.sessions.iter().filter(|session| self.sessions.contains(&session.name));
         for session in compared {
             let name = &session.name;
             if session.protocol.name() != protocol {
-                all.push(format!("session.{name}.protocol={protocol}"));
-                all.push(format!("session.{name}.options={{}}"));
+                all.push((format!("session.{name}.protocol={protocol}"), None));
+                all.push((format!("session.{name}.options={{}}"), None));
             }
             let own = self.with.iter().filter(|(owner, _)| *owner == protocol);
-            all.extend(own.map(|(_, set)| format!("session.{name}.{}{set}", table_of(set))));
+            all.extend(own.map(|(owner, set)| {
+                (format!("session.{name}.{}{set}", table_of(set)), Some(format!("{owner}.{set}")))
+            }));
         }
-        all.extend(self.common.iter().cloned());
+        all.extend(self.common.iter().map(|set| (set.clone(), None)));
         all
     }
 }

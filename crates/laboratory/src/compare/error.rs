@@ -1,5 +1,8 @@
 //! Errors of comparisons.
 
+use std::fmt::Write as _;
+
+use serde::Serialize;
 use thiserror::Error;
 
 use crate::results::ResultsError;
@@ -12,8 +15,22 @@ pub enum CompareError {
     /// The scenario is wrong as it is.
     #[error(transparent)]
     Scenario(#[from] ScenarioErrors),
+    /// Several mistakes.
+    #[error("{}", joined(.0))]
+    Several(Vec<CompareError>),
+    /// Some protocols cannot carry the scenario. All their reasons.
+    #[error(
+        "{}{} of {of} protocols cannot be compared: {}\n  = help: `--with {}.layers={{...}}` or another option suits one of them to the scenario; `--skip-refused` compares the others",
+        joined(.refused), .refused.len(), names(.refused).join(", "), names(.refused).first().copied().unwrap_or_default()
+    )]
+    Refused {
+        /// The errors of each.
+        refused: Vec<CompareError>,
+        /// How many protocols were asked for.
+        of: usize,
+    },
     /// The scenario is wrong with one of the protocols.
-    #[error("{errors}\n  = in: the scenario with \"{protocol}\"")]
+    #[error("{}", with_protocol(.errors, .protocol))]
     Contender {
         /// The protocol.
         protocol: String,
@@ -66,6 +83,14 @@ pub enum CompareError {
         /// The flag as given.
         flag: String,
     },
+    /// The reference is not compared.
+    #[error("error: the reference `{name}` is not among those compared\n  = allowed: {known}")]
+    Reference {
+        /// The requested name.
+        name: String,
+        /// The protocols compared.
+        known: String,
+    },
     /// A protocol could not be run.
     #[error("{protocol} could not be run")]
     Run {
@@ -84,5 +109,56 @@ impl CompareError {
     #[must_use]
     pub fn is_input(&self) -> bool {
         !matches!(self, CompareError::Run { .. } | CompareError::Results(_))
+    }
+}
+
+/// Each on its own, with an empty line after it.
+fn joined(errors: &[CompareError]) -> String {
+    errors.iter().fold(String::new(), |text, error| format!("{text}{}\n\n", error.to_string().trim_end()))
+}
+
+/// The protocols of errors with one.
+fn names(errors: &[CompareError]) -> Vec<&str> {
+    fn name(error: &CompareError) -> Option<&str> {
+        match error {
+            CompareError::Contender { protocol, .. } => Some(protocol),
+            _ => None,
+        }
+    }
+    errors.iter().filter_map(name).collect()
+}
+
+/// Every mistake, with the protocol that makes it one.
+fn with_protocol(errors: &ScenarioErrors, protocol: &str) -> String {
+    let mut text = String::new();
+    for error in &errors.0 {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{error} {}= in: the scenario with \"{protocol}\"\n",
+            " ".repeat(error.line.to_string().len())
+        );
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// A protocol that is not compared, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    /// The protocol.
+    pub protocol: String,
+    /// What stands against it.
+    pub reasons: Vec<String>,
+}
+
+impl Refused {
+    /// A protocol with which the scenario has these mistakes.
+    pub(super) fn new(protocol: &str, errors: &ScenarioErrors) -> Refused {
+        let reason = |error: &crate::scenario::ScenarioError| match &error.allowed {
+            Some(allowed) => format!("`{}`: {}; allowed: {allowed}", error.path, error.message),
+            None => format!("`{}`: {}", error.path, error.message),
+        };
+        Refused { protocol: protocol.to_owned(), reasons: errors.0.iter().map(reason).collect() }
     }
 }

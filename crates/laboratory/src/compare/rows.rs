@@ -1,12 +1,20 @@
-//! The results of each protocol, in one row.
+//! The comparison: the results of each protocol, side by side.
 
 use serde::Serialize;
 
-use super::{Ran, SCHEMA};
+use super::SCHEMA;
+use super::contenders::BASELINE;
+use super::differences;
+use super::effects;
+use super::error::Refused;
+use super::ran::{Ran, Results};
+use super::receivers::{self, Shows, over_receivers};
+use super::row::Row;
+use super::verdict::{self, Verdict};
 use crate::results::json;
 use crate::results::statistics::mean;
 use crate::results::summary::{FlowStatistics, FlowSummary};
-use crate::results::{Role, Statistic, Summary};
+use crate::results::{Statistic, Summary};
 use crate::scenario::Scenario;
 
 /// A comparison.
@@ -28,66 +36,40 @@ pub struct Comparison {
     pub window_s: [f64; 2],
     /// The links whose utilisation is reported: those with a queue that can be full.
     pub bottlenecks: Vec<String>,
+    /// Which protocol is best, and what shows it.
+    pub verdict: Verdict,
+    /// The protocol that the others are compared with.
+    pub reference: String,
+    /// The command that runs the scenario without the compared sessions; null where there is no other traffic.
+    pub baseline: Option<Baseline>,
     /// A row for each protocol, in the order asked for.
     pub protocols: Vec<Row>,
+    /// The protocols that could not be compared.
+    pub refused: Vec<Refused>,
 }
 
-/// The results of a protocol: means over its receivers, of each replication first.
-#[derive(Debug, Clone, Serialize)]
-pub struct Row {
-    /// The protocol.
-    pub protocol: String,
+/// The scenario without the compared sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Baseline {
     /// The command that runs it alone.
     pub command: String,
-    /// Throughput of a receiver in kbit/s.
-    pub throughput_kbps: Statistic,
-    /// Throughput over the mean of the competing TCP flows: those of its group, or else of its node.
-    pub share_of_tcp: Statistic,
-    /// The Jain index, mean over the groups with a receiver.
-    pub jain_index: Statistic,
-    /// The share of packets lost on the path to a receiver.
-    pub loss_rate: Statistic,
-    /// Own packets lost in a loss event that a receiver caused.
-    pub own_lost_per_event: Statistic,
-    /// Others' packets lost in such an event.
-    pub others_lost_per_event: Statistic,
-    /// Changes of level a minute.
-    pub level_changes_per_min: Statistic,
-    /// Joins of channels a second.
-    pub channel_joins_per_s: Statistic,
-    /// Leaves of channels a second.
-    pub channel_leaves_per_s: Statistic,
-    /// When the level came to stay within one of its final median, in seconds.
-    pub settled_after_s: Statistic,
-    /// Utilisation of the bottlenecks, of each the busier direction.
-    pub utilisation: Statistic,
-    /// Processor time for a simulated second in milliseconds; differs from run to run.
-    pub cpu_ms_per_s: Option<f64>,
-    /// Each receiver by itself.
-    pub receivers: Vec<ReceiverRow>,
-}
-
-/// The results of one receiver.
-#[derive(Debug, Clone, Serialize)]
-pub struct ReceiverRow {
-    /// The flow's name.
-    pub name: String,
-    /// Throughput in kbit/s.
-    pub throughput_kbps: Statistic,
-    /// Throughput over the mean of the competing TCP flows.
-    pub share_of_tcp: Statistic,
-    /// Mean level, 0 for the base layer.
-    pub mean_level: Option<Statistic>,
-    /// Changes of level a minute.
-    pub level_changes_per_min: Option<Statistic>,
 }
 
 impl Comparison {
-    /// The comparison of these runs. None without any.
+    /// The comparison of these runs with a reference, the best if none is named. None without any run.
     #[must_use]
-    pub fn new(ran: &[Ran], command: &str) -> Option<Comparison> {
-        let first = ran.first()?;
+    pub fn new(results: &Results, command: &str, reference: Option<&str>) -> Option<Comparison> {
+        let first = results.ran.first()?;
         let bottlenecks = bottlenecks(&first.contender.plan);
+        let mut protocols: Vec<Row> =
+            results.ran.iter().map(|ran| row(ran, results.baseline.as_ref(), &bottlenecks)).collect();
+        let verdict = verdict::of(&protocols, first.summary.replications);
+        let reference = reference.unwrap_or(verdict.best.first().map_or("", String::as_str)).to_owned();
+        if let Some(base) = protocols.iter().find(|row| row.protocol == reference).cloned() {
+            for row in protocols.iter_mut().filter(|row| row.protocol != reference) {
+                row.differences = differences::of(row, &base);
+            }
+        }
         Some(Comparison {
             schema: SCHEMA,
             scenario: first.contender.scenario.clone(),
@@ -100,7 +82,28 @@ impl Comparison {
                 .iter()
                 .map(|&link| first.contender.plan.links[link].name.clone())
                 .collect(),
-            protocols: ran.iter().map(|ran| row(ran, &bottlenecks)).collect(),
+            verdict,
+            reference,
+            baseline: results
+                .baseline
+                .as_ref()
+                .map(|baseline| Baseline { command: baseline.contender.command.clone() }),
+            protocols,
+            refused: results.refused.clone(),
+        })
+    }
+
+    /// What tables and plots of receivers show.
+    pub(super) fn shows(&self) -> Shows {
+        let with_tcp = self.protocols.iter().any(|row| row.share_of_tcp.mean.is_some());
+        if with_tcp { Shows::ShareOfTcp } else { Shows::Throughput }
+    }
+
+    /// The refusals in a line each.
+    pub(super) fn refusals(&self) -> impl Iterator<Item = (String, String)> {
+        self.refused.iter().map(|refused| {
+            let what = if refused.protocol == BASELINE { "not run" } else { "refused" };
+            (format!("{} {what}", refused.protocol), refused.reasons.join("; "))
         })
     }
 
@@ -122,30 +125,29 @@ fn bottlenecks(plan: &Scenario) -> Vec<usize> {
     limited.map(|(index, _)| index).collect()
 }
 
-fn row(ran: &Ran, bottlenecks: &[usize]) -> Row {
+fn row(ran: &Ran, baseline: Option<&Ran>, bottlenecks: &[usize]) -> Row {
     let summary = &ran.summary;
-    let receivers: Vec<&FlowSummary> = summary
-        .flows
-        .iter()
-        .filter(|flow| flow.session.as_ref().is_some_and(|name| ran.contender.sessions.contains(name)))
-        .collect();
-    let shares: Vec<Statistic> = receivers.iter().map(|flow| share_of_tcp(flow, summary)).collect();
+    let flows = receivers::flows(summary, &ran.contender.sessions);
+    let rows = receivers::rows(&flows, summary);
     let over = |of: &dyn Fn(&FlowStatistics) -> Option<&Statistic>| {
-        over_receivers(receivers.iter().filter_map(|flow| of(&flow.measures)), summary.replications)
+        over_receivers(flows.iter().filter_map(|flow| of(&flow.measures)), summary.replications)
     };
     let moved = |of: fn(&crate::results::movement::Movement<Statistic>) -> &Statistic| {
         over(&|measures| measures.movement.as_ref().map(of))
     };
-    let groups = summary
-        .groups
-        .iter()
-        .filter(|group| receivers.iter().any(|receiver| group.flows.contains(&receiver.name)));
+    let has_receiver = |names: &[String]| flows.iter().any(|flow: &&FlowSummary| names.contains(&flow.name));
+    let groups = summary.groups.iter().filter(|group| has_receiver(&group.flows));
     let simulated_s = summary.duration_s * summary.replications as f64;
-    Row {
+    let effects = baseline.map_or_else(Vec::new, |baseline| effects::effects(ran, baseline));
+    let mut row = Row {
         protocol: ran.contender.protocol.clone(),
         command: ran.contender.command.clone(),
         throughput_kbps: over(&|measures| Some(&measures.throughput_kbps)),
-        share_of_tcp: over_receivers(shares.iter(), summary.replications),
+        share_of_tcp: over_receivers(rows.iter().map(|row| &row.share_of_tcp), summary.replications),
+        fair_share_closeness: receivers::fair_share_closeness(&rows, summary.replications),
+        harm_percent: effects::harm(&effects, summary.replications),
+        effects,
+        completion: receivers::completion(&rows, summary.replications),
         jain_index: over_receivers(groups.map(|group| &group.jain_index), summary.replications),
         loss_rate: over(&|measures| Some(&measures.loss_rate)),
         own_lost_per_event: moved(|movement| &movement.own_lost_per_event),
@@ -156,47 +158,12 @@ fn row(ran: &Ran, bottlenecks: &[usize]) -> Row {
         settled_after_s: over(&|measures| measures.settled_after_s.as_ref()),
         utilisation: utilisation(summary, bottlenecks),
         cpu_ms_per_s: summary.engine.as_ref().map(|engine| engine.cpu_s * 1e3 / simulated_s),
-        receivers: receivers
-            .iter()
-            .zip(shares)
-            .map(|(flow, share_of_tcp)| ReceiverRow {
-                name: flow.name.clone(),
-                throughput_kbps: flow.measures.throughput_kbps.clone(),
-                share_of_tcp,
-                mean_level: flow.measures.mean_level.clone(),
-                level_changes_per_min: flow
-                    .measures
-                    .movement
-                    .as_ref()
-                    .map(|movement| movement.level_changes_per_min.clone()),
-            })
-            .collect(),
-    }
-}
-
-/// The mean over receivers in each replication, and the statistic of those means.
-fn over_receivers<'a>(of_each: impl Iterator<Item = &'a Statistic>, replications: usize) -> Statistic {
-    let all: Vec<&Statistic> = of_each.collect();
-    Statistic::new((0..replications).map(|number| {
-        let samples: Vec<f64> =
-            all.iter().filter_map(|one| one.samples.get(number).copied().flatten()).collect();
-        mean(&samples)
-    }))
-}
-
-/// A receiver's throughput over the mean of the TCP in its first group, or else at its node.
-fn share_of_tcp(receiver: &FlowSummary, summary: &Summary) -> Statistic {
-    let group = summary.groups.iter().find(|group| group.flows.contains(&receiver.name));
-    let competing = |flow: &&FlowSummary| {
-        flow.role == Role::Sink
-            && flow.protocol.starts_with("tcp-")
-            && group.map_or(flow.node == receiver.node, |group| group.flows.contains(&flow.name))
+        differences: Vec::new(),
+        verdict: String::new(),
+        receivers: rows,
     };
-    let tcp: Vec<&Statistic> =
-        summary.flows.iter().filter(competing).map(|flow| &flow.measures.throughput_kbps).collect();
-    let tcp = over_receivers(tcp.into_iter(), summary.replications);
-    let samples = receiver.measures.throughput_kbps.samples.iter().zip(&tcp.samples);
-    Statistic::new(samples.map(|(own, tcp)| Some((*own)? / tcp.filter(|tcp| *tcp > 0.0)?)))
+    row.verdict = verdict::sentence(&row);
+    row
 }
 
 /// The mean over bottlenecks of the busier direction.

@@ -3,6 +3,7 @@
 use layercast_simulator::tcp::TcpVariant;
 use serde::{Deserialize, Serialize};
 
+use super::finding::Finding;
 use super::reported::PaperValue;
 
 /// An experiment as the results need to know it. The runner fills it from the scenario.
@@ -40,6 +41,8 @@ pub struct Experiment {
     pub paper: Vec<PaperValue>,
     /// The probes.
     pub probes: Vec<ProbeInfo>,
+    /// What makes the results doubtful.
+    pub findings: Vec<Finding>,
     /// What a reader of the results should know of the scenario: a sentence each.
     pub remarks: Vec<String>,
 }
@@ -59,8 +62,14 @@ pub struct FlowInfo {
     pub node: String,
     /// Cumulative rates of the layers in kbit/s, lowest first; empty where there are no layers.
     pub level_rates_kbps: Vec<f64>,
+    /// Whether its session has one rate for all receivers, set by the source, whatever layers it was given.
+    pub one_rate: bool,
+    /// Whether it sends at a constant rate, without congestion control, between two nodes.
+    pub is_constant_rate: bool,
     /// Whether it makes transfers, whose completion times are reported.
     pub has_transfers: bool,
+    /// Whether its session distributes an object, whose completion is reported.
+    pub has_object: bool,
 }
 
 impl FlowInfo {
@@ -74,7 +83,13 @@ impl FlowInfo {
         }
     }
 
-    /// Whether the flow has subscription levels.
+    /// Whether the flow has levels to choose from: more than one layer, and a receiver that decides.
+    #[must_use]
+    pub fn has_levels(&self) -> bool {
+        !self.one_rate && self.level_rates_kbps.len() > 1
+    }
+
+    /// Whether the flow belongs to a session, with layers or one rate.
     #[must_use]
     pub fn is_layered(&self) -> bool {
         !self.level_rates_kbps.is_empty()
@@ -117,6 +132,10 @@ pub struct LinkInfo {
     pub name: String,
     /// The link's rate in kbit/s, infinite where it has none.
     pub rate_kbps: f64,
+    /// Its propagation delay, or the range that it is drawn from, as text; empty if unknown.
+    pub delay: String,
+    /// The kind of its queue and the limit, as text; empty if unknown.
+    pub queue: String,
 }
 
 /// Quantities sampled over time at their own interval.
@@ -179,6 +198,9 @@ mod tests {
             node: "R1".to_owned(),
             level_rates_kbps: Vec::new(),
             has_transfers: false,
+            has_object: false,
+            one_rate: false,
+            is_constant_rate: false,
         }
     }
 

@@ -2,6 +2,8 @@
 
 use super::limited::Limited;
 use super::movement::Movement;
+use super::queue_delay::QueueDelay;
+use super::why::{LevelMark, ReceiverMeasures};
 
 /// One run of the experiment with its own seed.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -14,6 +16,9 @@ pub struct Replication {
     pub series: Series,
     /// The samples of probes: by probe, then by quantity. NaN where unknown.
     pub probes: Vec<Vec<Vec<f64>>>,
+    /// The links that the data of each flow cross, as indices into the experiment's: the same in all
+    /// replications, so only the first has them.
+    pub paths: Vec<Vec<usize>>,
     /// The cost of the run.
     pub engine: EngineMeasures,
 }
@@ -49,10 +54,32 @@ pub struct FlowMeasures {
     pub movement: Option<Movement<Option<f64>>>,
     /// Transfers that ended; none for flows that make none.
     pub transfers: Option<f64>,
-    /// How long those took on average, in seconds; none if there were none.
+    /// How long those took on average, in seconds; none if there were none. Of a receiver with an object: from
+    /// its own start until it had the object, whatever the window; none if it never had.
     pub completion_s: Option<f64>,
     /// What limited it, of a TCP flow; no shares if it had not started.
     pub limited: Option<Limited<Option<f64>>>,
+    /// What it has of the object of its session; none for sessions without one.
+    pub object: Option<ObjectMeasures>,
+    /// Why it has its rate; in the main window of receivers of sessions.
+    pub receiver: Option<Box<ReceiverMeasures>>,
+}
+
+/// What a receiver has of an object at the end of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ObjectMeasures {
+    /// Which part of the packets that it needs has come, 0 to 1.
+    pub received: f64,
+    /// From the start of the source until it had the object, in seconds; none if it never had.
+    pub since_source_s: Option<f64>,
+}
+
+impl ObjectMeasures {
+    /// 1 if it has the object, else 0.
+    #[must_use]
+    pub fn complete(&self) -> f64 {
+        f64::from(u8::from(self.since_source_s.is_some()))
+    }
 }
 
 /// The measures of one link in one window.
@@ -61,12 +88,26 @@ pub struct LinkMeasures {
     /// Busy time over the window, 0 to 1, or what was carried of what could be where the link changes;
     /// NaN for a link without a rate.
     pub utilisation: f64,
-    /// Packets that the queue dropped.
+    /// Packets that the queue dropped or the error model lost.
     pub drops: u64,
+    /// Those of `drops` that the error model lost.
+    pub losses: u64,
+    /// Packets that were transmitted.
+    pub packets: u64,
     /// Packets that the queue marked.
     pub marks: u64,
     /// Time average of the packets in the queue.
     pub mean_queue_packets: f64,
+    /// The length of the window in seconds.
+    pub window_s: f64,
+    /// What the link could carry on average, in kbit/s.
+    pub capacity_kbps: f64,
+    /// The propagation delay at the window's end, in milliseconds.
+    pub propagation_ms: f64,
+    /// The mean transmission time of a packet, in milliseconds; zero if there was none.
+    pub transmission_ms: f64,
+    /// How long the queue had which delay; none if no packet waited.
+    pub queue_delay: Option<Box<QueueDelay>>,
 }
 
 /// Time series, flow by flow in the order of the experiment's flows.
@@ -76,6 +117,8 @@ pub struct LinkMeasures {
 pub struct Series {
     /// One entry per flow.
     pub flows: Vec<FlowSeries>,
+    /// The mean delay of each link's queue in each bin, in milliseconds; empty where no packet waited.
+    pub queue_delay_ms: Vec<Vec<f64>>,
 }
 
 /// One flow's time series, column by column. A column that does not apply to the flow stays empty;
@@ -96,6 +139,8 @@ pub struct FlowSeries {
     pub rtt_ms: Vec<f64>,
     /// The congestion window in packets, at the bin's end.
     pub cwnd_packets: Vec<f64>,
+    /// The changes of level; of the first replication only.
+    pub changes: Vec<LevelMark>,
 }
 
 impl FlowSeries {

@@ -1,12 +1,20 @@
 //! `report.html`: one page with everything in it, to read without a network, scripts or this program.
 
+mod aggregates;
 pub(crate) mod canvas;
+mod causes;
+mod chart;
+mod completion;
+mod distributions;
 mod dots;
+mod findings;
 pub(crate) mod palette;
 mod probes;
+mod receivers;
 mod strands;
 mod tables;
 mod timeline;
+mod tooltips;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -14,15 +22,18 @@ use super::error::ResultsError;
 use super::experiment::Experiment;
 use super::paper;
 use super::replication::Replication;
-use super::summary::Summary;
+use super::statistics::{Spread, Statistic};
+use super::summary::{FlowSummary, Summary};
 use super::text::{Style, counted, seconds, window};
 use dots::{Dots, MOST_ROWS};
 use palette::Palette;
 use strands::Strand;
 use tables::Tables;
 
-/// Nodes beyond these have no plot over time; their numbers are in the tables.
+/// Nodes beyond these have their plots over time folded, the worst first.
 const MOST_NODES: usize = 12;
+/// Nodes beyond these have no plot over time; their numbers are in the tables.
+const MOST_PLOTS: usize = 48;
 /// Headline figures.
 const MOST_TILES: usize = 8;
 
@@ -75,10 +86,14 @@ impl Page<'_> {
         let tables = Tables { experiment: self.experiment, summary: self.summary, palette: self.palette };
         let body = html! {
             (self.head())
+            (findings::section(&self.experiment.findings))
             (self.headline())
             (self.fairness()?)
             (self.throughput()?)
+            (self.completion()?)
             (self.nodes()?)
+            (self.receivers())
+            (self.delays()?)
             (self.probes()?)
             (self.tables(&tables))
             (self.settings())
@@ -110,25 +125,40 @@ impl Page<'_> {
 
     /// The few numbers to take away: fairness if there are groups, else throughput.
     fn headline(&self) -> Markup {
-        let tile = |name: &str,
-                    class: String,
-                    style: Style,
-                    metric: &str,
-                    mean: Option<f64>,
-                    half: Option<f64>| {
+        let tile = |name: &str, class: String, style: Style, metric: &str, statistic: &Statistic| {
             let paper = paper::find(self.experiment, self.summary, name, metric);
+            let mean = statistic.mean;
             html! {
                 div.tile {
                     div.what { i.dot.(class) {} (name) }
                     div.value { (mean.map_or_else(|| super::text::NONE.to_owned(), |mean| style.number(mean))) }
                     div.beside {
-                        @if let Some(half) = half { div { "± " (style.number(half)) } }
+                        @match (statistic.spread(&style.possible()), statistic.ci95) {
+                            (Spread::Interval(..), Some(half)) => { div { "± " (style.number(half)) } }
+                            (Spread::Range(least, greatest), _) => {
+                                div { (style.bare(least)) " to " (style.number(greatest)) }
+                            }
+                            _ => {}
+                        }
                         @if let Some(paper) = paper { div { "paper " (style.paper(paper.paper)) } }
                     }
                 }
             }
         };
         let groups = &self.summary.groups;
+        let low = |statistic: &Statistic| statistic.mean.unwrap_or(f64::INFINITY);
+        let lowest = distributions::unfairest(self.summary);
+        let shown: Vec<usize> = if groups.len() > MOST_TILES {
+            lowest.into_iter().take(MOST_TILES).collect()
+        } else {
+            (0..groups.len()).collect()
+        };
+        let mut flows: Vec<&FlowSummary> = self.summary.flows.iter().collect();
+        if flows.len() > MOST_TILES {
+            flows.sort_by(|a, b| {
+                low(&a.measures.throughput_kbps).total_cmp(&low(&b.measures.throughput_kbps))
+            });
+        }
         html! {
             h2 { @if groups.is_empty() { "Throughput in kbit/s" } @else { "How fairly they share" } }
             @if !groups.is_empty() {
@@ -137,15 +167,19 @@ impl Page<'_> {
                 }
             }
             div.tiles {
-                @for group in groups.iter().take(MOST_TILES) {
+                @for group in shown.iter().filter_map(|&group| groups.get(group)) {
                     @let class = self.palette.class(dots::leader(self.experiment, &group.flows));
-                    @let index = &group.jain_index;
-                    (tile(&group.name, class, Style::Index, "jain_index", index.mean, index.ci95))
+                    (tile(&group.name, class, Style::Index, "jain_index", &group.jain_index))
                 }
-                @if groups.is_empty() { @for flow in self.summary.flows.iter().take(MOST_TILES) {
+                @if groups.is_empty() { @for flow in flows.iter().take(MOST_TILES) {
                     @let got = &flow.measures.throughput_kbps;
-                    (tile(&flow.name, self.palette.class(&flow.protocol), Style::Amount, "throughput_kbps", got.mean, got.ci95))
+                    (tile(&flow.name, self.palette.class(&flow.protocol), Style::Amount, "throughput_kbps", got))
                 } }
+            }
+            @if groups.len() > MOST_TILES {
+                p.note { "The " (MOST_TILES) " lowest of " (groups.len()) " groups; all are in the tables below." }
+            } @else if groups.is_empty() && flows.len() > MOST_TILES {
+                p.note { "The " (MOST_TILES) " lowest of " (flows.len()) " flows; all are in the tables below." }
             }
             (self.agreement())
         }
@@ -163,19 +197,88 @@ impl Page<'_> {
     }
 
     fn fairness(&self) -> Result<Markup, ResultsError> {
-        self.dots(dots::fairness(self.experiment, self.summary, self.palette), self.summary.groups.len())
+        let groups = self.summary.groups.len();
+        let figure =
+            self.dots(dots::fairness(self.experiment, self.summary, self.palette), groups, "groups")?;
+        let worst: Vec<usize> =
+            distributions::unfairest(self.summary).into_iter().take(distributions::MOST_CURVES).collect();
+        let Some(run) = self.runs.first() else { return Ok(figure) };
+        let over_time = distributions::fairness(self.experiment, self.summary, run, &worst)?;
+        Ok(html! {
+            (figure)
+            @if let Some(svg) = over_time {
+                figure {
+                    (PreEscaped(svg))
+                    figcaption {
+                        "The index over time in the first replication, "
+                        (seconds(distributions::fairness_point_s(self.experiment, run))) " to a point"
+                        @if groups > worst.len() { ": the " (worst.len()) " lowest of " (groups) " groups" }
+                        ". It is unknown while a flow of the group has not started."
+                    }
+                }
+            }
+        })
     }
 
     fn throughput(&self) -> Result<Markup, ResultsError> {
         let rows = dots::throughput(self.experiment, self.summary, self.palette);
-        let figure = self.dots(rows, self.summary.flows.len())?;
+        let (count, receivers) = (
+            self.summary.flows.len(),
+            self.summary.flows.iter().filter(|flow| flow.session.is_some()).count(),
+        );
+        let too_many = count > MOST_ROWS;
+        let figure = self.dots(rows, if too_many { receivers } else { count }, "receivers")?;
+        let all = aggregates::aggregates(self.experiment, self.summary, MOST_ROWS);
+        let together = if too_many {
+            self.dots(dots::aggregated(&all, self.palette), all.len(), "kinds of flows")?
+        } else {
+            html! {}
+        };
+        let distribution = distributions::throughput(self.summary, self.palette)?;
         Ok(html! {
             @if !self.summary.groups.is_empty() && !self.summary.flows.is_empty() { h2 { "Throughput in kbit/s" } }
+            @if too_many {
+                p.note {
+                    "There are " (count) " flows: first the receivers of sessions, the lowest first, then all flows by "
+                    "session and table. Each flow is in the tables below."
+                }
+            }
             (figure)
+            (together)
+            @if let Some(svg) = distribution {
+                figure {
+                    (PreEscaped(svg))
+                    figcaption { "How throughput, each flow’s mean, is distributed over flows." }
+                }
+            }
         })
     }
 
-    fn dots(&self, rows: Dots<'_>, all: usize) -> Result<Markup, ResultsError> {
+    /// When receivers had the object of their session, if one has.
+    fn completion(&self) -> Result<Markup, ResultsError> {
+        let Some(sentences) = super::completion::sentences(self.summary) else { return Ok(html! {}) };
+        let rows = dots::completion(self.summary, self.palette);
+        let receivers = self.summary.flows.iter().filter(|flow| flow.measures.complete.is_some()).count();
+        let figure = self.dots(rows, receivers, "receivers")?;
+        let over_time = completion::cdf(self.summary, self.palette)?;
+        Ok(html! {
+            h2 { "Completion in s from a receiver’s start" }
+            p { @for sentence in &sentences { (sentence) " " } }
+            (figure)
+            @if let Some(svg) = over_time {
+                figure {
+                    (PreEscaped(svg))
+                    figcaption {
+                        "The share of receivers in % that have the object"
+                        @if self.summary.replications > 1 { ", over all replications" }
+                        "."
+                    }
+                }
+            }
+        })
+    }
+
+    fn dots(&self, rows: Dots<'_>, all: usize, what: &str) -> Result<Markup, ResultsError> {
         if rows.is_empty() {
             return Ok(html! {});
         }
@@ -185,46 +288,111 @@ impl Page<'_> {
                 (PreEscaped(svg))
                 figcaption {
                     "Dots are means"
-                    @if self.summary.replications > 1 { ", bars their 95 % confidence intervals" }
+                    @if self.summary.replications > 2 { ", bars their 95 % confidence intervals" }
+                    @if rows.has_ranges() {
+                        ", thin bars the least and the greatest of the replications where an interval says nothing"
+                    }
+                    @if rows.has_ends() { ", thin lines from the lowest flow to the highest" }
                     @if rows.has_paper() { ", diamonds the paper’s numbers" }
                     "."
-                    @if all > MOST_ROWS { " The first " (MOST_ROWS) " of " (all) "; the rest is in the table." }
+                    @if all > rows.len() {
+                        " The " (rows.len()) " lowest of " (all) " " (what) "; the rest is in the tables below."
+                    }
                 }
             }
         })
     }
 
     fn nodes(&self) -> Result<Markup, ResultsError> {
-        let nodes = self.experiment.nodes();
-        if self.runs.is_empty() || nodes.is_empty() {
-            return Ok(html! {});
+        let mut nodes = self.experiment.nodes();
+        let Some(first) = self.runs.first().filter(|_| !nodes.is_empty()) else { return Ok(html! {}) };
+        let count = nodes.len();
+        if count > MOST_NODES {
+            nodes = aggregates::worst_nodes(self.experiment, self.summary);
+            nodes.truncate(MOST_PLOTS);
         }
+        let restless = aggregates::restless(self.experiment, first, self.palette, &nodes);
         let mut plots = Vec::new();
-        for node in nodes.iter().take(MOST_NODES) {
-            plots.push((node, timeline::node(self.experiment, &self.runs, self.palette, node)?));
+        for node in &nodes {
+            plots.push((*node, timeline::node(self.experiment, &self.runs, self.palette, node, &restless)?));
         }
+        let (shown, folded) = plots.split_at(plots.len().min(MOST_NODES));
         let bins = self.runs.first().and_then(|run| run.series.flows.first()).map_or(0, |flow| flow.bins());
         let point = strands::bins_per_point(bins) as f64 * self.experiment.series_bin_s;
         Ok(html! {
             h2 { "Over time" }
             p.note {
-                "The first replication, " (seconds(point)) " to a point. Layered sessions are bold"
+                "The first replication, " (seconds(point)) " to a point. Sessions are bold"
+                @if !restless.is_empty() { " (thin: " (restless.join(", ")) ", which jump too much)" }
                 @if self.calculates() { ", dashed is the rate that they calculate" }
                 ". Where several flows share a name, each is faint and their mean is strong. Beneath, the "
                 "subscription level with its cumulative rate in kbit/s"
                 @if self.runs.len() > 1 { ", the other replications faint behind it" }
-                ". The shaded time is not measured."
-            }
-            @for (node, svg) in &plots {
-                section {
-                    h3 { (node) }
-                    (self.strands(node))
-                    figure { (PreEscaped(svg)) }
+                ", and a strip of the causes of its changes: joins above, leaves below. The shaded time is not measured."
+                @if count > MOST_NODES {
+                    " There are " (count) " nodes; the receivers with the smallest part of their fair share come first."
                 }
             }
-            @if nodes.len() > MOST_NODES {
-                p.note { "The first " (MOST_NODES) " of " (nodes.len()) " nodes; all are in the tables and in series.parquet." }
+            @if self.experiment.flows.iter().any(|flow| flow.has_levels()) { (causes::legend()) }
+            @for (node, svg) in shown { (self.node(node, svg)) }
+            @if !folded.is_empty() {
+                details {
+                    summary { (counted(folded.len(), "more node")) }
+                    @for (node, svg) in folded { (self.node(node, svg)) }
+                }
             }
+            @if count > plots.len() {
+                p.note {
+                    (plots.len()) " of " (count) " nodes are drawn; all are in the tables and in series.parquet."
+                }
+            }
+        })
+    }
+
+    fn node(&self, node: &str, svg: &str) -> Markup {
+        html! {
+            section {
+                h3 { (node) }
+                (self.strands(node))
+                figure { (PreEscaped(svg)) }
+                (receivers::at_node(self.summary, self.palette, node))
+            }
+        }
+    }
+
+    fn receivers(&self) -> Markup {
+        html! { @if receivers::any(self.summary) {
+            h2 { "Why receivers have their rates" }
+            p.note {
+                "The bottleneck is the link of the path that loses or marks the largest share of its packets, or else "
+                "the fullest one; the fair share is an equal share of it among the sessions and TCP connections that "
+                "cross it. Estimates are the receiver’s own: for many protocols the loss estimate is that of loss "
+                "events. The smallest part of the fair share comes first."
+            }
+            (receivers::table(self.summary, self.palette))
+        } }
+    }
+
+    fn delays(&self) -> Result<Markup, ResultsError> {
+        let slowest = distributions::slowest_links(self.summary);
+        if slowest.is_empty() || self.runs.is_empty() {
+            return Ok(html! {});
+        }
+        let shown: Vec<usize> = slowest.iter().copied().take(distributions::MOST_CURVES).collect();
+        let [over_time, distribution] = distributions::queue_delays(self.experiment, &self.runs, &shown)?;
+        Ok(html! {
+            h2 { "Queueing delay" }
+            p.note {
+                "The time that a link needs for what waits in its queue"
+                @if slowest.len() > shown.len() {
+                    ": the " (shown.len()) " queues with the longest mean delay of " (slowest.len())
+                    " in which packets waited; all are in the table of links"
+                }
+                ". Over time it is that of the first replication; the distribution is over the time that is measured, "
+                "in all replications."
+            }
+            figure { (PreEscaped(over_time)) }
+            figure { (PreEscaped(distribution)) }
         })
     }
 
@@ -295,6 +463,7 @@ impl Page<'_> {
             @if self.summary.replications > 1 {
                 p.note {
                     "Mean ± half the 95 % Student-t interval over " (counted(self.summary.replications, "replication"))
+                    ", or (least–greatest) where there are two or the interval would leave the possible values"
                     ". (k/n): only k of n replications have a value."
                 }
             }

@@ -4,7 +4,20 @@
 //! sum, which with a portable arctangent gives the same bits on every machine. Libraries go through
 //! logarithms of the platform, whose last digit differs, and `summary.json` must not.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
+
+/// How samples spread.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Spread {
+    /// There are fewer than two samples.
+    Unknown,
+    /// The ends of the 95 % confidence interval of the mean.
+    Interval(f64, f64),
+    /// The least and the greatest sample.
+    Range(f64, f64),
+}
 
 /// A measure over the replications.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -25,6 +38,25 @@ impl Statistic {
             samples.into_iter().map(|sample| sample.filter(|value| value.is_finite())).collect();
         let defined: Vec<f64> = samples.iter().copied().flatten().collect();
         Self { mean: mean(&defined), ci95: half_width_95(&defined), samples }
+    }
+
+    /// What can honestly be said of how the samples spread. `possible` are the values that the measure can have.
+    ///
+    /// Two samples have an interval so wide that it says nothing, and one that leaves the possible values shows that
+    /// the samples are not distributed as it assumes: the least and the greatest sample stand for both.
+    #[must_use]
+    pub fn spread(&self, possible: &RangeInclusive<f64>) -> Spread {
+        let (Some(mean), Some(half)) = (self.mean, self.ci95) else { return Spread::Unknown };
+        let samples = || self.samples.iter().copied().flatten();
+        let (low, high) = (mean - half, mean + half);
+        // Rounding must not make an interval of no width impossible.
+        let slack = 1e-9 * mean.abs();
+        let leaves = low < possible.start() - slack || high > possible.end() + slack;
+        if self.defined() == 2 || leaves && possible.contains(&mean) {
+            let least = samples().fold(f64::INFINITY, f64::min);
+            return Spread::Range(least, samples().fold(f64::NEG_INFINITY, f64::max));
+        }
+        Spread::Interval(low, high)
     }
 
     /// How many samples are defined.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ResultsError;
 use super::experiment::{Experiment, FlowInfo, GroupInfo, Role};
+use super::explanation::{Explaining, Explanation};
 use super::json;
 use super::limited::Limited;
 use super::movement::Movement;
@@ -70,10 +71,13 @@ pub struct FlowSummary {
     /// What it did.
     #[serde(flatten)]
     pub measures: FlowStatistics,
+    /// Why it has its rate, for receivers of sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<Explanation>,
 }
 
 /// What a flow did in a window. Lateness and those of levels are missing for flows without layers,
-/// the two of transfers for flows that make none.
+/// the two of transfers for flows that make none, those of objects for sessions without one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FlowStatistics {
     /// Throughput in kbit/s of wire bytes.
@@ -102,9 +106,19 @@ pub struct FlowStatistics {
     /// Transfers that ended, of a flow that makes transfers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfers: Option<Statistic>,
-    /// How long those took on average, in seconds.
+    /// How long those took on average, in seconds; of a receiver with an object, from its own start until it
+    /// had the object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_s: Option<Statistic>,
+    /// From the start of the source until a receiver had the object, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion_since_source_s: Option<Statistic>,
+    /// Whether a receiver had the object at the end of the run: 1 or 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complete: Option<Statistic>,
+    /// Which part of the packets that it needs a receiver had at the end of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object_received: Option<Statistic>,
     /// What limited it, of a TCP flow.
     #[serde(flatten)]
     pub limited: Option<Limited<Statistic>>,
@@ -134,6 +148,21 @@ pub struct LinkSummary {
     pub marks: Statistic,
     /// Time average of the packets in the queue.
     pub mean_queue_packets: Statistic,
+    /// Packets that were transmitted; missing in files of earlier versions, as are those below.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packets: Option<Statistic>,
+    /// Packets that the error model lost; they are among `drops`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub losses: Option<Statistic>,
+    /// The mean over time of the delay of its queue, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_delay_ms: Option<Statistic>,
+    /// The delay of its queue that was not exceeded for 95 % of the time, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_delay_p95_ms: Option<Statistic>,
+    /// The same for 99 %.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_delay_p99_ms: Option<Statistic>,
 }
 
 /// A further measurement window.
@@ -278,6 +307,9 @@ impl Over<'_> {
         let transferring = |measure: fn(&FlowMeasures) -> Option<f64>| {
             flow.has_transfers.then(|| self.flow_statistic(window, index, measure))
         };
+        let object = |measure: fn(&FlowMeasures) -> Option<f64>| {
+            flow.has_object.then(|| self.flow_statistic(window, index, measure))
+        };
         FlowStatistics {
             throughput_kbps: self.flow_statistic(window, index, |m| Some(m.throughput_kbps)),
             loss_rate: self.flow_statistic(window, index, |m| Some(m.loss_rate)),
@@ -292,7 +324,14 @@ impl Over<'_> {
                 })
             }),
             transfers: transferring(|m| m.transfers),
-            completion_s: transferring(|m| m.completion_s),
+            completion_s: if flow.has_object {
+                object(|m| m.completion_s)
+            } else {
+                transferring(|m| m.completion_s)
+            },
+            completion_since_source_s: object(|m| m.object?.since_source_s),
+            complete: object(|m| Some(m.object?.complete())),
+            object_received: object(|m| Some(m.object?.received)),
             limited: flow.is_tcp().then(|| {
                 Limited::from_each(|of| {
                     self.flow_statistic(window, index, |m| m.limited.as_ref().and_then(|all| *of(all)))
@@ -302,6 +341,7 @@ impl Over<'_> {
     }
 
     fn flows(&self, window: usize) -> Vec<FlowSummary> {
+        let explaining = Explaining::new(self.experiment, self.runs);
         let flows = self.experiment.flows.iter().enumerate();
         flows
             .map(|(index, flow)| FlowSummary {
@@ -311,6 +351,7 @@ impl Over<'_> {
                 session: flow.session.clone(),
                 node: flow.node.clone(),
                 measures: self.flow_measures(window, index, flow),
+                why: explaining.as_ref().and_then(|explaining| explaining.explain(index)),
             })
             .collect()
     }
@@ -345,6 +386,15 @@ impl Over<'_> {
                 drops: self.link_statistic(window, index, |m| m.drops as f64),
                 marks: self.link_statistic(window, index, |m| m.marks as f64),
                 mean_queue_packets: self.link_statistic(window, index, |m| m.mean_queue_packets),
+                packets: Some(self.link_statistic(window, index, |m| m.packets as f64)),
+                losses: Some(self.link_statistic(window, index, |m| m.losses as f64)),
+                queue_delay_ms: Some(self.link_statistic(window, index, LinkMeasures::queue_delay_ms)),
+                queue_delay_p95_ms: Some(
+                    self.link_statistic(window, index, |m| m.queue_delay_quantile_ms(0.95)),
+                ),
+                queue_delay_p99_ms: Some(
+                    self.link_statistic(window, index, |m| m.queue_delay_quantile_ms(0.99)),
+                ),
             })
             .collect()
     }

@@ -2,8 +2,11 @@
 //!
 //! It is plain text that reads without colour and stays within [`WIDTH`] columns.
 
+use std::collections::BTreeSet;
+
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
+use super::completion;
 use super::experiment::Experiment;
 use super::limited::Limited;
 use super::paper::{self, Comparison};
@@ -29,7 +32,11 @@ pub fn render(experiment: &Experiment, summary: &Summary) -> String {
 }
 
 fn heading(experiment: &Experiment, summary: &Summary) -> String {
-    let interval = if summary.replications > 1 { ", mean ± 95 % interval" } else { "" };
+    let interval = match summary.replications {
+        0 | 1 => "",
+        2 => ", mean (least–greatest)",
+        _ => ", mean ± 95 % interval",
+    };
     format!(
         "{}\n{} · {} · seed {} · measured over {}{interval}\n",
         one_line(&experiment.title),
@@ -52,7 +59,17 @@ struct Measure {
     of: fn(&FlowSummary) -> Option<&Statistic>,
 }
 
-const MEASURES: [Measure; 4] = [
+impl Measure {
+    /// The mean and its interval; of transfers the mean alone, for which there is room.
+    fn cell(&self, style: Style, statistic: &Statistic) -> String {
+        match statistic.mean {
+            Some(mean) if matches!(self.heading, "transfers" | "s each") => style.number(mean),
+            _ => style.statistic(statistic),
+        }
+    }
+}
+
+const MEASURES: [Measure; 7] = [
     Measure { heading: "kbit/s", metric: "throughput_kbps", of: |flow| Some(&flow.measures.throughput_kbps) },
     Measure { heading: "loss", metric: "loss_rate", of: |flow| Some(&flow.measures.loss_rate) },
     Measure {
@@ -65,22 +82,37 @@ const MEASURES: [Measure; 4] = [
         metric: "settled_after_s",
         of: |flow| flow.measures.settled_after_s.as_ref(),
     },
+    Measure {
+        heading: "complete, s",
+        metric: "completion_s",
+        of: |flow| flow.measures.complete.as_ref().and(flow.measures.completion_s.as_ref()),
+    },
+    Measure { heading: "transfers", metric: "transfers", of: |flow| flow.measures.transfers.as_ref() },
+    Measure {
+        heading: "s each",
+        metric: "completion_s",
+        of: |flow| flow.measures.transfers.as_ref().and(flow.measures.completion_s.as_ref()),
+    },
 ];
+
+/// Metrics that only receivers with levels have.
+const OF_LEVELS: [&str; 2] = ["level_changes", "settled_after_s"];
 
 fn flows(experiment: &Experiment, summary: &Summary) -> String {
     let mut heading = vec!["flow".to_owned()];
     let mut rows: Vec<Vec<String>> = summary.flows.iter().map(|flow| vec![one_line(&flow.name)]).collect();
+    let level_less: BTreeSet<&str> =
+        experiment.flows.iter().filter(|info| !info.has_levels()).map(|info| info.name.as_str()).collect();
     for measure in &MEASURES {
+        let of = |flow| statistic_of(measure, flow, &level_less);
         // A column of nothing but dashes only takes room.
-        if summary.flows.iter().all(|flow| (measure.of)(flow).is_none()) {
+        if summary.flows.iter().all(|flow| of(flow).is_none()) {
             continue;
         }
         let style = Style::of(measure.metric);
         heading.push(measure.heading.to_owned());
         for (row, flow) in rows.iter_mut().zip(&summary.flows) {
-            row.push(
-                (measure.of)(flow).map_or_else(|| NONE.to_owned(), |statistic| style.statistic(statistic)),
-            );
+            row.push(of(flow).map_or_else(|| NONE.to_owned(), |statistic| measure.cell(style, statistic)));
         }
         let names = summary.flows.iter().map(|flow| flow.name.as_str());
         add_paper(experiment, summary, names, measure.metric, &mut heading, &mut rows);
@@ -93,6 +125,18 @@ fn flows(experiment: &Experiment, summary: &Summary) -> String {
         }
     }
     lay_out(heading, rows)
+}
+
+/// The measure of a flow; none of levels for flows that have none to choose from.
+fn statistic_of<'f>(
+    measure: &Measure,
+    flow: &'f FlowSummary,
+    level_less: &BTreeSet<&str>,
+) -> Option<&'f Statistic> {
+    if OF_LEVELS.contains(&measure.metric) && level_less.contains(flow.name.as_str()) {
+        return None;
+    }
+    (measure.of)(flow)
 }
 
 fn groups(experiment: &Experiment, summary: &Summary) -> String {
@@ -173,6 +217,13 @@ fn notes(experiment: &Experiment, summary: &Summary) -> String {
             counted(compared.len(), "number"),
             paper::criterion(),
         ));
+    }
+    if let Some(sentences) = completion::sentences(summary) {
+        text.push('\n');
+        sentences.iter().for_each(|sentence| {
+            text.push_str(&one_line(sentence));
+            text.push('\n');
+        });
     }
     if !summary.windows.is_empty() {
         let windows: Vec<String> = summary.windows.iter().map(|further| window(further.window_s)).collect();

@@ -2,7 +2,9 @@
 
 use super::paper::Comparison;
 use super::reported::{Metric, PaperValue, Relation};
-use super::statistics::Statistic;
+use std::ops::RangeInclusive;
+
+use super::statistics::{Spread, Statistic};
 
 /// What stands for a number that does not exist.
 pub(crate) const NONE: &str = "–";
@@ -24,7 +26,7 @@ impl Style {
     /// The style of a metric of the summary.
     pub(crate) fn of(metric: &str) -> Self {
         match metric {
-            "loss_rate" | "utilisation" | "loss" => Self::Percent,
+            "loss_rate" | "utilisation" | "loss" | "complete" | "object_received" => Self::Percent,
             _ if metric.starts_with("limited_by_") => Self::Percent,
             _ if metric.ends_with("_loss") => Self::Percent,
             "jain_index" => Self::Index,
@@ -65,16 +67,32 @@ impl Style {
         decimal(value * self.scale(), self.decimals(value * self.scale()))
     }
 
-    /// The mean, its interval, and how many replications have a value if not all do.
+    /// The values that a measure of this style can have.
+    pub(crate) fn possible(self) -> RangeInclusive<f64> {
+        match self {
+            Self::Percent | Self::Index => 0.0..=1.0,
+            Self::Amount | Self::Tenths => 0.0..=f64::INFINITY,
+        }
+    }
+
+    /// The mean, its interval or else the least and the greatest, and how many replications have a value if not
+    /// all do.
     pub(crate) fn statistic(self, statistic: &Statistic) -> String {
         let Some(mean) = statistic.mean.map(|mean| mean * self.scale()) else {
             return NONE.to_owned();
         };
         let decimals = self.decimals(mean);
         let mut text = decimal(mean, decimals);
-        if let Some(half_width) = statistic.ci95 {
-            text.push_str(" ± ");
-            text.push_str(&decimal(half_width * self.scale(), decimals));
+        let shown = |value: f64| decimal(value * self.scale(), decimals);
+        match (statistic.spread(&self.possible()), statistic.ci95) {
+            (Spread::Interval(..), Some(half_width)) => {
+                text.push_str(" ± ");
+                text.push_str(&shown(half_width));
+            }
+            (Spread::Range(least, greatest), _) => {
+                text.push_str(&format!(" ({}–{})", shown(least), shown(greatest)));
+            }
+            _ => {}
         }
         text.push_str(self.unit());
         if statistic.defined() < statistic.samples.len() {
@@ -155,7 +173,22 @@ mod tests {
         let of = |samples: &[Option<f64>]| Style::Tenths.statistic(&Statistic::new(samples.iter().copied()));
         assert_eq!(of(&[None, None]), NONE);
         assert_eq!(of(&[Some(2.0)]), "2.0");
-        assert_eq!(of(&[Some(2.0), Some(2.0)]), "2.0 ± 0.0");
-        assert_eq!(of(&[Some(2.0), Some(2.0), None]), "2.0 ± 0.0 (2/3)");
+        assert_eq!(of(&[Some(2.0), Some(2.0), Some(2.0)]), "2.0 ± 0.0");
+        assert_eq!(of(&[Some(2.0), Some(2.0), Some(2.0), None]), "2.0 ± 0.0 (3/4)");
+    }
+
+    #[test]
+    fn an_interval_that_cannot_be_gives_way_to_the_extremes() {
+        let of = |style: Style, samples: &[f64]| {
+            style.statistic(&Statistic::new(samples.iter().map(|s| Some(*s))))
+        };
+        assert_eq!(of(Style::Amount, &[411.0, 2015.0]), "1213 (411–2015)", "of two the interval is ± 10191");
+        assert_eq!(of(Style::Index, &[0.99, 0.5, 0.98]), "0.8233 (0.5000–0.9900)", "no index is beyond 1");
+        assert_eq!(of(Style::Amount, &[10.0, 0.0, 0.0]), "3.33 (0.00–10.00)", "no throughput is negative");
+        assert_eq!(
+            of(Style::Amount, &[-5.0, -6.0, -7.0]),
+            "-6.00 ± 2.48",
+            "a measure with negative values is none"
+        );
     }
 }

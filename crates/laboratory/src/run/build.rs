@@ -2,15 +2,15 @@
 
 mod routers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use layercast_core::family::{AnyProtocol as _, Family};
-use layercast_core::session::SessionPlan as Session;
+use layercast_core::session::{Rates, SessionPlan as Session};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Time};
 use layercast_simulator::{
-    ArrivalsConfig, Demand, Latency, LinkConfig, LinkId, Network, NodeId, ReceiverConfig, ReceiverId,
-    ReceiverList, SessionConfig, Simulation, TcpConfig, TcpId, UdpConfig, UdpId,
+    ArrivalsConfig, Demand, Latency, LinkConfig, LinkId, Network, NodeId, ObjectConfig, ReceiverConfig,
+    ReceiverId, ReceiverList, SessionConfig, Simulation, TcpConfig, TcpId, UdpConfig, UdpId,
 };
 
 use super::{RunError, RunRequest};
@@ -49,6 +49,8 @@ pub(super) struct World<F: Family> {
 pub(super) struct WorldFlow {
     pub(super) id: WorldFlowId,
     pub(super) start: Time,
+    /// Whether its session distributes an object.
+    pub(super) has_object: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -118,7 +120,7 @@ fn add_flows<F: Family>(
                 WorldFlowId::Tcp(id)
             }
         };
-        flows.push(WorldFlow { id, start });
+        flows.push(WorldFlow { id, start, has_object: false });
     }
     if let Traffic::Tcp { demand: DemandPlan::Arrivals { gap, .. }, .. } = plan.traffic {
         let start = draw_time(plan.start, seed, &format!("start/{}", plan.name));
@@ -215,6 +217,8 @@ fn add_session<F: Family>(
         seed,
     };
     let routers = making.routers(simulation)?;
+    let is_reliable = protocol.requirements().is_reliable();
+    let object = plan.object.map(|object| object.packets(plan.packet_size, is_reliable));
     let config = SessionConfig {
         source_node: nodes[plan.source],
         source: protocol.source(session, stream("source")),
@@ -225,12 +229,17 @@ fn add_session<F: Family>(
         start,
         stop: plan.stop,
         receivers,
-        packets: plan.packets.map(u64::from),
+        packets: object.filter(|_| is_reliable).or(plan.packets.map(u64::from)),
         routers,
     };
     let ids = simulation.add_session(config)?;
+    if let (false, Some(packets), Some(object), Some(id)) = (is_reliable, object, plan.object, ids.first()) {
+        let leave_when_complete = object.leave_when_complete;
+        simulation.distribute(id.session(), ObjectConfig { packets, leave_when_complete });
+    }
     let ids = ids.into_iter().map(WorldFlowId::Receiver);
-    flows.extend(ids.zip(starts).map(|(id, start)| WorldFlow { id, start }));
+    let has_object = plan.object.is_some();
+    flows.extend(ids.zip(starts).map(|(id, start)| WorldFlow { id, start, has_object }));
     Ok(channels)
 }
 
@@ -269,9 +278,10 @@ fn probe_info(scenario: &Scenario, plan: &ProbePlan) -> ProbeInfo {
 
 /// The description of the scenario for the results.
 pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experiment {
-    let flows: Vec<FlowInfo> =
-        scenario.flow_names().into_iter().map(|flow| flow_info(scenario, flow)).collect();
-    let index = |name: &String| flows.iter().position(|flow| &flow.name == name);
+    let flows = flow_infos(scenario);
+    let indices: BTreeMap<&str, usize> =
+        flows.iter().enumerate().map(|(index, flow)| (flow.name.as_str(), index)).collect();
+    let index = |name: &String| indices.get(name.as_str()).copied();
     let groups = scenario
         .groups
         .iter()
@@ -280,12 +290,20 @@ pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experimen
             flows: group.flows.iter().filter_map(index).collect(),
         })
         .collect();
-    let rates = scenario.links.iter().flat_map(|link| [link.forward.rate, link.backward.rate]);
+    let directions = scenario.links.iter().flat_map(|link| [&link.forward, &link.backward]);
     let links = scenario
         .link_names()
         .into_iter()
-        .zip(rates)
-        .map(|(name, rate)| LinkInfo { name, rate_kbps: rate.as_kbps() })
+        .zip(directions)
+        .map(|(name, direction)| LinkInfo {
+            name,
+            rate_kbps: direction.rate.as_kbps(),
+            delay: match direction.delay {
+                Draw::Fixed(delay) => delay.to_string(),
+                Draw::Uniform { low, high } => format!("{low} to {high}"),
+            },
+            queue: direction.queue.to_string(),
+        })
         .collect();
     Experiment {
         scenario: request.id.clone(),
@@ -308,35 +326,48 @@ pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experimen
         paper: scenario.paper.clone(),
         remarks: scenario::default_queue::remark(scenario).into_iter().collect(),
         probes: scenario.probes.iter().map(|plan| probe_info(scenario, plan)).collect(),
+        findings: Vec::new(),
         flows,
     }
 }
 
-fn flow_info(scenario: &Scenario, flow: scenario::FlowName) -> FlowInfo {
+/// What the results need to know of each flow.
+pub(super) fn flow_infos(scenario: &Scenario) -> Vec<FlowInfo> {
+    // The flows of a table that is not a session are named after the table.
+    let making = scenario.flows.iter().filter(|plan| plan.has_transfers()).flat_map(|plan| &plan.to);
+    let transfers: BTreeSet<&str> = making.map(|place| place.flow.as_str()).collect();
+    scenario.flow_names().into_iter().map(|flow| flow_info(scenario, &transfers, flow)).collect()
+}
+
+/// `transfers` are the names of the unicast flows that make some.
+fn flow_info(scenario: &Scenario, transfers: &BTreeSet<&str>, flow: scenario::FlowName) -> FlowInfo {
     let session = scenario.sessions.iter().find(|session| Some(&session.name) == flow.session.as_ref());
     let kbps = |session: &SessionPlan| {
         let table = &session.layers;
         table.layers().map(|layer| table.cumulative(layer).as_kbps()).collect()
     };
-    // The flows of a table that is not a session are named after the table.
-    let plan = scenario.flows.iter().find(|plan| plan.to.iter().any(|place| place.flow == flow.name));
     FlowInfo {
-        has_transfers: plan.is_some_and(FlowPlan::has_transfers)
+        has_transfers: transfers.contains(flow.name.as_str())
             || session.is_some_and(|session| session.packets.is_some()),
+        has_object: session.is_some_and(|session| session.object.is_some()),
+        is_constant_rate: flow.protocol == scenario::protocols::UDP,
         name: flow.name,
         protocol: flow.protocol,
         role: flow.role,
         session: flow.session,
         node: flow.node,
         level_rates_kbps: session.map(kbps).unwrap_or_default(),
+        one_rate: session
+            .is_some_and(|session| session.protocol.requirements().character().rates == Rates::One),
     }
 }
 
-/// A digest of the scenario's text and of the traces and rates in files that it names, so that
+/// A digest of the scenario's text and of the rows, traces and rates in files that it names, so that
 /// runs can be distinguished in merged files.
 pub(super) fn hash(text: &str, scenario: &Scenario) -> String {
     use sha2::{Digest, Sha256};
     let mut digest = Sha256::new_with_prefix(text.as_bytes());
+    scenario.files.iter().for_each(|file| digest.update(file.as_bytes()));
     for variation in
         scenario.links.iter().flat_map(|link| [&link.forward.variation, &link.backward.variation])
     {

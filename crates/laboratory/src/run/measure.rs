@@ -3,18 +3,24 @@
 use layercast_core::family::Family;
 use layercast_core::units::Time;
 use layercast_simulator::tcp::TcpLimits;
-use layercast_simulator::{FlowCounters, LinkCounters, Memberships, Simulation};
+use layercast_simulator::{
+    DelayHistogram, FlowCounters, LinkCounters, Memberships, ObjectProgress, Simulation,
+};
 
+use super::RunError;
 use super::build::{World, WorldFlow, WorldFlowId};
+use super::growth::Growth;
 use super::levels;
 use super::limits::shares;
 use super::loss_events::LossEvents;
 use super::movement::FairLevels;
 use super::observe::Observer;
 use super::probe::Probes;
+use super::queue_delays::QueueDelays;
 use super::values::{counters, kbps_or_nan};
 use crate::results::{
-    EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, Replication, ResultsError, Series, WindowMeasures,
+    EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, ObjectMeasures, QueueDelay, Replication, Series,
+    WindowMeasures,
 };
 use crate::scenario::{Scenario, Window};
 
@@ -36,6 +42,8 @@ struct Snapshot {
     links: Vec<LinkCounters>,
     /// The capacity of each link so far, in bytes, if its rate changes.
     capacities: Vec<Option<f64>>,
+    /// How long each queue had which delay so far.
+    delays: Vec<Option<DelayHistogram>>,
     /// How often each flow has asked for channels.
     asked: Vec<Memberships>,
     /// What has limited each flow that is a TCP.
@@ -48,6 +56,7 @@ impl Snapshot {
         Snapshot {
             flows: world.flows.iter().map(|flow| counters(simulation, flow)).collect(),
             links: world.links.iter().map(|&link| simulation.link_counters(link)).collect(),
+            delays: world.links.iter().map(|&link| simulation.link_delay_histogram(link).cloned()).collect(),
             capacities: world.links.iter().map(|&link| simulation.link_capacity_bytes(link)).collect(),
             asked: world.flows.iter().map(|flow| asked(simulation, flow)).collect(),
             limits: world.flows.iter().map(|flow| limits(simulation, flow)).collect(),
@@ -75,25 +84,27 @@ pub(super) fn measure<F: Family>(
     world: &mut World<F>,
     observer: &mut Observer,
     step: &dyn Fn(),
-) -> Result<Replication, ResultsError> {
+) -> Result<Replication, RunError> {
     let bins = bin_ends(scenario);
     let edges = || scenario.windows.iter().flat_map(|window| [window.start, window.end]);
     let mut stops: Vec<Time> = bins.iter().copied().chain(edges()).collect();
     stops.sort_unstable();
     stops.dedup();
 
-    let mut series = Series { flows: vec![FlowSeries::default(); world.flows.len()] };
+    let mut queue_delays = QueueDelays::new(world);
+    let mut series = Series { flows: vec![FlowSeries::default(); world.flows.len()], ..Series::default() };
     let mut at_edges: Vec<(Time, Snapshot)> = vec![(Time::ZERO, Snapshot::take(world))];
     let mut received_before = vec![0; world.flows.len()];
     let (mut next_bin, mut bin_start) = (0, Time::ZERO);
     let mut probes = Probes::new(scenario);
+    let mut growth = Growth::new(scenario);
     let mut losses = LossEvents::start(world);
     for stop in stops {
         while let Some(look) = probes.next().filter(|&look| look <= stop) {
-            world.simulation.run_until(look);
+            growth.run_until(world, look)?;
             probes.look(world, look);
         }
-        world.simulation.run_until(stop);
+        growth.run_until(world, stop)?;
         observer.collect(world)?;
         losses.collect(world);
         if edges().any(|edge| edge == stop) {
@@ -102,11 +113,13 @@ pub(super) fn measure<F: Family>(
         if bins.get(next_bin) == Some(&stop) {
             let length_s = stop.since(bin_start).as_secs_f64();
             record_bin(world, stop, length_s, &mut received_before, &mut series);
+            queue_delays.record(world, next_bin, stop.since(bin_start));
             (next_bin, bin_start) = (next_bin + 1, stop);
             step();
         }
     }
     losses.finish(world);
+    series.queue_delay_ms = queue_delays.into_series(bins.len());
     let fair = FairLevels::new(scenario);
     let windows = scenario
         .windows
@@ -130,6 +143,7 @@ pub(super) fn measure<F: Family>(
         windows,
         series,
         probes: probes.into_values(),
+        paths: Vec::new(),
         engine: EngineMeasures { events: engine.events, packet_hops: engine.packet_hops, cpu_s: 0.0 },
     })
 }
@@ -193,16 +207,41 @@ fn measure_window<F: Family>(
         (Some(start), Some(end)) => (end - start) * 8.0,
         _ => rate.as_bps() * length_s,
     });
+    let delays = start.delays.iter().zip(&end.delays);
     let links = could_carry
         .zip(start.links.iter().zip(&end.links))
-        .map(|(could_carry_bits, (start, end))| LinkMeasures {
-            utilisation: share((end.bytes - start.bytes) as f64 * 8.0, could_carry_bits),
-            drops: (end.queue_drops + end.losses) - (start.queue_drops + start.losses),
-            marks: end.marks - start.marks,
-            mean_queue_packets: (end.queue_packet_ns - start.queue_packet_ns) as f64 / 1e9 / length_s,
+        .zip(delays.zip(&world.links))
+        .map(|((could_carry_bits, (start, end)), (delays, &id))| {
+            let (bits, packets) = ((end.bytes - start.bytes) as f64 * 8.0, end.packets - start.packets);
+            let capacity_kbps = share(could_carry_bits, length_s) / 1e3;
+            LinkMeasures {
+                utilisation: share(bits, could_carry_bits),
+                drops: (end.queue_drops + end.losses) - (start.queue_drops + start.losses),
+                losses: end.losses - start.losses,
+                packets,
+                marks: end.marks - start.marks,
+                mean_queue_packets: (end.queue_packet_ns - start.queue_packet_ns) as f64 / 1e9 / length_s,
+                window_s: length_s,
+                capacity_kbps,
+                propagation_ms: world.simulation.link_delay(id).as_secs_f64() * 1e3,
+                transmission_ms: if packets > 0 { bits / packets as f64 / capacity_kbps } else { 0.0 },
+                queue_delay: delays
+                    .1
+                    .as_ref()
+                    .map(|end| Box::new(queue_delay(delays.0.as_ref(), end, length_s))),
+            }
         })
         .collect();
     WindowMeasures { flows, links }
+}
+
+/// The delay of a queue over a window from its states at both ends.
+fn queue_delay(start: Option<&DelayHistogram>, end: &DelayHistogram, length_s: f64) -> QueueDelay {
+    let within = end.since(start);
+    QueueDelay {
+        mean_ms: within.integral() as f64 / 1e15 / length_s,
+        held: within.bins().map(|(delay, time)| (delay.as_secs_f64() * 1e3, time.as_secs_f64())).collect(),
+    }
 }
 
 /// A fraction of the total; NaN if that is zero.
@@ -240,6 +279,20 @@ fn measure_flow<F: Family>(
         measures.level_changes = Some(levels::joins_and_leaves(changes, window.end) as f64);
         measures.mean_level = Some(levels::mean_level(changes, window.start, window.end));
         measures.settled_after_s = levels::settled_after_s(changes, flow.start, window.end);
+        if flow.has_object {
+            add_object(&mut measures, world.simulation.object_progress(id), flow.start);
+        }
     }
     measures
+}
+
+/// What a receiver has of the object at the end of the run.
+fn add_object(measures: &mut FlowMeasures, progress: Option<ObjectProgress>, start: Time) {
+    let Some(progress) = progress else { return };
+    let since = |from: Time| progress.completed.map(|at| at.since(from).as_secs_f64());
+    measures.completion_s = since(start);
+    measures.object = Some(ObjectMeasures {
+        received: (progress.packets as f64 / progress.needed.max(1) as f64).min(1.0),
+        since_source_s: since(progress.source_start),
+    });
 }

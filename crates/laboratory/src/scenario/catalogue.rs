@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::nearest::nearest;
+use super::text_file::read_text;
 
 /// A scenario that comes with Layercast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,9 @@ pub struct BuiltIn {
 /// All built-in scenarios, in the order of their names: the files under `scenarios/`, listed by the
 /// build script.
 pub const BUILT_IN: &[BuiltIn] = include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
+
+/// The largest scenario file, in bytes: more than a hundred times that of a network of ten thousand links.
+const LARGEST_FILE: u64 = 256_000_000;
 
 /// The text of a scenario and what errors call it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +68,7 @@ pub fn load(name: &str) -> Result<Source, LoadError> {
     if let Some(scenario) = find(name) {
         return Ok(Source { name: name.to_owned(), text: scenario.text.to_owned() });
     }
-    match std::fs::read_to_string(Path::new(name)) {
+    match read_text(Path::new(name), LARGEST_FILE) {
         Ok(text) => Ok(Source { name: name.to_owned(), text }),
         Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => {
             let nearest = nearest(name, BUILT_IN.iter().map(|scenario| scenario.name));

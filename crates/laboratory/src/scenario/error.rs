@@ -6,6 +6,9 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioErrors(pub Vec<ScenarioError>);
 
+/// So many errors are shown; the others are counted.
+const MOST_SHOWN: usize = 20;
+
 /// One error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
@@ -27,10 +30,28 @@ pub struct ScenarioError {
     pub allowed: Option<String>,
     /// The known name most like the one given.
     pub nearest: Option<String>,
+    /// The row of a template or file for which it is wrong, such as `site = 07`.
+    pub row: Option<String>,
     /// The line as it is written.
     pub source_line: String,
     /// How many characters of that line are meant; at least one.
     pub width: usize,
+}
+
+impl ScenarioError {
+    /// The error of an override, placed in the command-line flag that it was made from: at the wrong text, if the
+    /// flag has it, else at the whole flag.
+    #[must_use]
+    pub fn in_flag(self, name: &str, flag: &str) -> ScenarioError {
+        let wrong = self.source_line.chars().skip(self.column - 1).take(self.width).collect::<String>();
+        let wrong = wrong.trim_matches('"');
+        let at = flag.rfind(wrong).filter(|_| !wrong.is_empty());
+        let column = at.map_or(1, |at| flag[..at].chars().count() + 1);
+        let width = at.map_or(flag, |_| wrong).chars().count().max(1);
+        let (origin, source_line) = (name.to_owned(), flag.to_owned());
+        // The path is that of a table that the flag stands for.
+        ScenarioError { origin, source_line, line: 1, column, width, path: String::new(), ..self }
+    }
 }
 
 impl fmt::Display for ScenarioError {
@@ -48,6 +69,9 @@ impl fmt::Display for ScenarioError {
         writeln!(f, "{line} | {}", self.source_line.replace('\t', " "))?;
         let (indent, carets) = (" ".repeat(self.column.saturating_sub(1)), "^".repeat(self.width));
         writeln!(f, "{margin} | {indent}{carets}")?;
+        if let Some(row) = &self.row {
+            writeln!(f, "{margin} = for: {row}")?;
+        }
         if let Some(allowed) = &self.allowed {
             writeln!(f, "{margin} = allowed: {allowed}")?;
         }
@@ -60,8 +84,11 @@ impl fmt::Display for ScenarioError {
 
 impl fmt::Display for ScenarioErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for error in &self.0 {
+        for error in self.0.iter().take(MOST_SHOWN) {
             writeln!(f, "{error}")?;
+        }
+        if let Some(more) = self.0.len().checked_sub(MOST_SHOWN).filter(|more| *more > 0) {
+            writeln!(f, "... and {more} more\n")?;
         }
         match self.0.len() {
             1 => write!(f, "1 error"),

@@ -72,6 +72,8 @@ pub enum FieldKind {
     Factor,
     /// The size of a packet.
     Size,
+    /// An amount of data above zero.
+    DataSize,
     /// A probability of loss, or one for each direction.
     Loss,
     /// The probability of loss in one direction, or a model of it.
@@ -124,6 +126,10 @@ pub enum FieldKind {
     TableList(&'static TableSpec),
     /// An option of what the table describes, as its choices declare it; at least one does.
     Option(&'static [OptionOf]),
+    /// The variables of a template.
+    Each,
+    /// Tables under names, with variables.
+    Templates,
     /// A table.
     Table(&'static TableSpec),
     /// Tables under names.
@@ -229,6 +235,7 @@ impl FieldKind {
             FieldKind::Rates => "a list of rising rates, such as [\"128 kbit/s\", \"256 kbit/s\"]",
             FieldKind::Factor => "a number above 1",
             FieldKind::Size => "a size above zero, such as \"1000 bytes\"",
+            FieldKind::DataSize => "a size above zero, such as \"700 MB\" or \"2 GB\"",
             FieldKind::Loss => "a number from 0 to below 1, or { forward = 0.01, backward = 0.0 }",
             FieldKind::DirectionLoss => {
                 "a number from 0 to below 1, or a model such as { model = \"periodic\", period = 100 }"
@@ -250,6 +257,8 @@ impl FieldKind {
             FieldKind::Node => "the name of a node",
             FieldKind::Nodes => "a list of nodes, such as [\"R1\", \"R2\"]",
             FieldKind::NodeOrNodes => "a node such as \"R1\", or a list of nodes",
+            FieldKind::Each => "a table such as { site = \"01..30\", rate = [\"5 Mbit/s\", \"8 Mbit/s\"] }",
+            FieldKind::Templates => "tables under names, with `{variable}` in names and texts",
             FieldKind::Routers => "\"all\", \"none\" or a list of nodes, such as [\"A\", \"B\"]",
             FieldKind::Protocol => "the name of a protocol",
             FieldKind::Choice(names) => return format!("one of {}", quoted(names.iter().copied())),

@@ -19,18 +19,18 @@ pub(super) fn apply(root: &mut Node, overrides: &[String], catalogue: &Catalogue
 }
 
 fn apply_one(root: &mut Node, text: &str, source: usize, catalogue: &Catalogue) -> Result<(), Box<Problem>> {
-    let whole = At { source, start: 0, end: text.len() };
+    let whole = At { source, end: text.len(), ..At::default() };
     let Some((key, raw)) = text.split_once('=') else {
         let problem = Problem::at(whole, "", "an override needs `=` between key and value");
         return Err(problem.allowed("such as duration=60 s").into());
     };
     let raw_start = text.len() - raw.trim_start().len();
-    let raw_at = At { source, start: raw_start, end: raw_start + raw.trim().len() };
+    let raw_at = At { start: raw_start, end: raw_start + raw.trim().len(), ..whole };
     let mut segments = Vec::new();
     let mut start = 0;
-    for part in key.split('.') {
+    for part in parts(key) {
         let lead = part.len() - part.trim_start().len();
-        let at = At { source, start: start + lead, end: start + lead + part.trim().len() };
+        let at = At { start: start + lead, end: start + lead + part.trim().len(), ..whole };
         segments.push(Segment { text: unquoted(part.trim()), at });
         start += part.len() + 1;
     }
@@ -40,6 +40,15 @@ fn apply_one(root: &mut Node, text: &str, source: usize, catalogue: &Catalogue) 
     value.rename(path.join("."));
     insert(root, &path, At { end: key.trim_end().len(), ..whole }, value);
     Ok(())
+}
+
+/// The parts of a path. A dot in quotes belongs to a name.
+fn parts(key: &str) -> impl Iterator<Item = &str> {
+    let mut is_quoted = false;
+    key.split(move |c| {
+        is_quoted ^= c == '"';
+        c == '.' && !is_quoted
+    })
 }
 
 /// A part of a path and where it is written.
@@ -95,6 +104,11 @@ impl Finder<'_> {
         let Some((first, rest)) = segments.split_first() else { return Ok(Vec::new()) };
         let field = spec.fields().find(|field| same_name(field.key, first.text));
         let Some(field) = field else { return self.find_option(node, spec, path, *first, rest) };
+        if matches!(field.key, "for" | "topology") {
+            let message = "templates and topologies are worked in before overrides are applied";
+            let problem = Problem::at(first.at, field.key, message);
+            return Err(problem.allowed("a key of what they make, such as flow.web07.count=3").into());
+        }
         let below = node.and_then(|node| node.get(field.key));
         let below_path = join(path, field.key);
         let mut found = vec![field.key.to_owned()];

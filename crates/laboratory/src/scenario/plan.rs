@@ -12,6 +12,7 @@ pub use layercast_simulator::{
 
 use crate::results::PaperValue;
 
+use super::object::ObjectPlan;
 use super::probe::ProbePlan;
 use super::protocols::{ProtocolPlan, UDP};
 
@@ -48,6 +49,8 @@ pub struct Scenario {
     pub paper: Vec<PaperValue>,
     /// What is probed while it runs.
     pub probes: Vec<ProbePlan>,
+    /// The texts of the files whose rows made tables.
+    pub files: Vec<String>,
 }
 
 /// A stretch of a run over which flows are measured.
@@ -167,6 +170,8 @@ pub struct SessionPlan {
     pub ecn: bool,
     /// How many packets of data the source has; none for data without end.
     pub packets: Option<u32>,
+    /// The object that it distributes; not together with `packets`.
+    pub object: Option<ObjectPlan>,
     /// Which routers take part, where the protocol has routers.
     pub routers: RouterPlan,
 }

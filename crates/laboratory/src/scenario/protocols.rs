@@ -53,6 +53,11 @@ impl Catalogue {
         self.entries.iter().find(|plan| plan.name() == name)
     }
 
+    /// The names of the reliable protocols.
+    pub(super) fn reliable(&self) -> Vec<&'static str> {
+        self.entries.iter().filter(|plan| plan.requirements().is_reliable()).map(ProtocolPlan::name).collect()
+    }
+
     /// What stands for a protocol that could not be read; the scenario is rejected then.
     pub(super) fn stand_in(&self) -> Option<ProtocolPlan> {
         self.entries.first().cloned()

@@ -8,6 +8,8 @@ mod edges;
 mod flows;
 mod groups;
 mod layers;
+mod limits;
+mod objects;
 mod options;
 mod probes;
 mod queues;
@@ -32,12 +34,15 @@ use self::topology::Topology;
 use self::values::Read;
 use super::error::ScenarioErrors;
 use super::field::FieldKind;
+use super::import;
 use super::overrides;
 use super::plan::{Scenario, Window};
 use super::problems::{Problem, Problems};
 use super::protocols::Catalogue;
 use super::tables::{DEFAULTS, SCENARIO};
+use super::templates;
 use super::tree::{self, Entry, Node, Value};
+use super::write;
 
 /// Reads the text of a scenario file. `name` is what errors call it, and what paths in it are relative
 /// to. Each of `overrides` is a
@@ -51,6 +56,38 @@ pub fn read(
     overrides: &[String],
     catalogue: &Catalogue,
 ) -> Result<Scenario, ScenarioErrors> {
+    let (root, mut context) = prepare(name, text, overrides, catalogue)?;
+    match read_scenario(&root, &mut context) {
+        Some(scenario) if context.problems.is_empty() => Ok(scenario),
+        _ => Err(context.problems.into_errors()),
+    }
+}
+
+/// The scenario as one flat file: templates and overrides worked in, and no reference to rows in other
+/// files. Paths that links name stay relative to the scenario file.
+///
+/// # Errors
+/// As [`read`].
+pub fn expand(
+    name: &str,
+    text: &str,
+    overrides: &[String],
+    catalogue: &Catalogue,
+) -> Result<String, ScenarioErrors> {
+    let (root, mut context) = prepare(name, text, overrides, catalogue)?;
+    match read_scenario(&root, &mut context) {
+        Some(_) if context.problems.is_empty() => Ok(write::toml(&root)),
+        _ => Err(context.problems.into_errors()),
+    }
+}
+
+/// The tree of a scenario with all that is worked in before it is read.
+fn prepare<'c>(
+    name: &str,
+    text: &str,
+    overrides: &[String],
+    catalogue: &'c Catalogue,
+) -> Result<(Node, Context<'c>), ScenarioErrors> {
     let file = (name.to_owned(), text.to_owned());
     let settings = overrides.iter().map(|text| ("--set".to_owned(), text.clone()));
     let mut problems = Problems::new(std::iter::once(file).chain(settings).collect());
@@ -61,23 +98,28 @@ pub fn read(
             return Err(problems.into_errors());
         }
     };
-    overrides::apply(&mut root, overrides, catalogue, &mut problems);
     let folder = Path::new(name).parent().unwrap_or(Path::new("")).to_owned();
-    let mut context = Context { catalogue, problems, folder, traces: BTreeMap::new() };
-    match read_scenario(&root, &mut context) {
-        Some(scenario) if context.problems.is_empty() => Ok(scenario),
-        _ => Err(context.problems.into_errors()),
+    let mut files = Vec::new();
+    import::import(&mut root, &folder, &mut problems, &mut files);
+    templates::expand(&mut root, &folder, &mut problems, &mut files);
+    // What was not made would be missed everywhere.
+    if !problems.is_empty() {
+        return Err(problems.into_errors());
     }
+    overrides::apply(&mut root, overrides, catalogue, &mut problems);
+    Ok((root, Context { catalogue, problems, folder, files, traces: BTreeMap::new() }))
 }
 
 fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
     let table = TableReader::open(root, &SCENARIO, context)?;
     let duration: Option<Duration> = table.get("duration", context);
+    limits::check_duration(&table, duration, context);
     let defaults = |key: &str| root.get("defaults").and_then(|defaults| defaults.get(key));
     if let Some(node) = root.get("defaults") {
         check_defaults(node, &DEFAULTS, context);
     }
     let topology = Topology::read(&table, defaults("link"), context);
+    limits::check_changes(root, duration, context);
     let timing = Timing { duration };
     let mut incomplete = Vec::new();
     let mut sessions = Vec::new();
@@ -121,7 +163,9 @@ fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
         groups: Vec::new(),
         paper: Vec::new(),
         probes: Vec::new(),
+        files: std::mem::take(&mut context.files),
     };
+    limits::check_bins(&table, &scenario, context);
     let known = Known { flows: scenario.flow_names(), incomplete };
     check_unique(root, &scenario, context);
     let is_without = scenario.sessions.is_empty() && scenario.flows.is_empty();
@@ -173,8 +217,9 @@ fn check_unique(root: &Node, scenario: &Scenario, context: &mut Context<'_>) {
     for (table, owner, places) in sessions.chain(flows) {
         let clash =
             places.iter().find_map(|place| seen.get(place.flow.as_str()).map(|other| (place, *other)));
-        let entry = root.get(table).and_then(|node| node.entry(owner));
-        if let (Some((place, other)), Some(entry)) = (clash, entry) {
+        if let Some((place, other)) = clash
+            && let Some(entry) = root.get(table).and_then(|node| node.entry(owner))
+        {
             let message = format!("its flow `{}` has the same name as one of `{other}`", place.flow);
             context.problems.push(Problem::at(entry.key_at, &entry.node.path, message));
         }

@@ -56,8 +56,9 @@ fn table(spec: &TableSpec, names: &Names<'_>, has_defaults: bool) -> Value {
         "properties": properties,
         "additionalProperties": false,
     });
-    let required: Vec<&str> =
-        spec.fields().filter(|field| field.absent == Absent::Required).map(|field| field.key).collect();
+    // Links may come from a topology or from templates.
+    let is_required = |field: &&Field| field.absent == Absent::Required && field.key != "links";
+    let required: Vec<&str> = spec.fields().filter(is_required).map(|field| field.key).collect();
     if !has_defaults && !required.is_empty() {
         schema["required"] = json!(required);
     }
@@ -95,6 +96,7 @@ const NUMBER: &str = "[0-9][0-9_]*(\\.[0-9]+)?([eE][+-]?[0-9]+)?";
 const TIME_UNITS: &str = "ns|us|µs|ms|s|min|h";
 const RATE_UNITS: &str = "bit/s|kbit/s|Mbit/s|Gbit/s";
 const SIZE_UNITS: &str = "bytes|byte|B|kB|MB";
+const DATA_UNITS: &str = "bytes|byte|B|kB|MB|GB|TB";
 
 /// Text that is a number and a unit.
 fn quantity(units: &str) -> Value {
@@ -111,7 +113,7 @@ fn kind(kind: &FieldKind, names: &Names<'_>) -> Value {
     let nodes = || json!({"type": "array", "items": {"type": "string"}, "minItems": 1});
     match kind {
         FieldKind::Text => json!({"type": "string", "minLength": 1}),
-        FieldKind::Node => json!({"type": "string", "pattern": "^[A-Za-z0-9_]+$"}),
+        FieldKind::Node => json!({"type": "string", "pattern": "^[A-Za-z0-9_.-]+$"}),
         FieldKind::Seed => json!({"type": "integer", "minimum": 0}),
         FieldKind::Count(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
         FieldKind::Flag => json!({"type": "boolean"}),
@@ -121,6 +123,7 @@ fn kind(kind: &FieldKind, names: &Names<'_>) -> Value {
         FieldKind::Rates => json!({"type": "array", "items": rate(), "minItems": 1}),
         FieldKind::Factor => json!({"type": "number", "exclusiveMinimum": 1}),
         FieldKind::Size => quantity(SIZE_UNITS),
+        FieldKind::DataSize => quantity(DATA_UNITS),
         FieldKind::Probability => json!({"type": "number", "minimum": 0, "exclusiveMaximum": 1}),
         FieldKind::Chance => json!({"type": "number", "minimum": 0, "maximum": 1}),
         FieldKind::Share => json!({"type": "number", "exclusiveMinimum": 0, "maximum": 1}),
@@ -174,6 +177,16 @@ fn kind(kind: &FieldKind, names: &Names<'_>) -> Value {
             json!({"type": "array", "items": outage, "minItems": 1})
         }
         FieldKind::TableList(spec) => json!({"type": "array", "items": reference(spec), "minItems": 1}),
+        FieldKind::Each => {
+            let value = json!({"type": ["string", "number", "boolean"]});
+            let values = json!({"type": "array", "items": value, "minItems": 1});
+            let range = json!({"type": "string", "pattern": "^ *[0-9]+ *[.][.] *[0-9]+ *$"});
+            json!({"type": "object", "additionalProperties": {"anyOf": [range, values]}, "minProperties": 1})
+        }
+        // Variables may stand where the tables themselves take numbers.
+        FieldKind::Templates => {
+            json!({"type": "object", "additionalProperties": {"type": ["object", "array"]}})
+        }
         FieldKind::Table(spec) => reference(spec),
         FieldKind::Tables(spec) => json!({"type": "object", "additionalProperties": reference(spec)}),
     }

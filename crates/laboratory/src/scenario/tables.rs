@@ -4,12 +4,13 @@ use std::sync::LazyLock;
 
 use layercast_core::layers::MAX_LAYERS;
 
-pub use self::choices::{DownQueue, LeaveChoice, SchemeKind};
+pub use self::choices::{DownQueue, LeaveChoice, NodeNames, Parallel, SchemeKind};
 pub use self::distributions::{DistributionKind, SIZE_DISTRIBUTION, TIME_DISTRIBUTION};
 pub use self::edges::EDGE;
 pub use self::links::{CHANGE, LINK, LOSS_MODEL};
 pub use self::queues::QUEUE;
 pub use self::routers::ROUTERS;
+pub use self::templates::{FOR, TOPOLOGY};
 use super::field::{Absent, Field, FieldKind, LOSS, TableSpec, UNIFORM};
 use super::protocols::FLOW_PROTOCOLS;
 
@@ -20,6 +21,7 @@ mod links;
 pub mod options;
 mod queues;
 mod routers;
+mod templates;
 
 const fn field(key: &'static str, kind: FieldKind, absent: Absent, doc: &'static str) -> Field {
     Field { key, kind, doc, absent }
@@ -63,12 +65,13 @@ pub const SCENARIO: TableSpec = TableSpec {
             NONE,
             "What holds for all links, sessions, flows, edges.",
         ),
+        field("topology", FieldKind::Table(&TOPOLOGY), NONE, "Links from a file."),
         field(
             "links",
             FieldKind::Tables(&LINK),
             REQUIRED,
-            "The links, `A-B = {}`. The nodes are the ends of the links; their names are letters, digits \
-             and `_`.",
+            "The links, `A-B = {}`. The nodes are the ends of the links; their names are letters, digits, `_`, \
+             `.` and `-`. Where a name has a dash in it, the link gives `from` and `to`.",
         ),
         field("sessions", FieldKind::Tables(&SESSION), NONE, "The multicast sessions, under their names."),
         field("flows", FieldKind::Tables(&FLOW), NONE, "The unicast flows, under their names."),
@@ -96,6 +99,12 @@ pub const SCENARIO: TableSpec = TableSpec {
             FieldKind::Tables(&PROBE),
             NONE,
             "What is kept over time at an interval of its own, under names. Probes change no result.",
+        ),
+        field(
+            "for",
+            FieldKind::TableList(&FOR),
+            NONE,
+            "Templates, each under `[[for]]`: tables that are made for each row of a list, a range or a file.",
         ),
     ],
 };
@@ -134,9 +143,10 @@ pub const SESSION: TableSpec = TableSpec {
         field("source", FieldKind::Node, REQUIRED, "The node of the source."),
         field(
             "receivers",
-            FieldKind::Nodes,
+            FieldKind::NodeOrNodes,
             REQUIRED,
-            "The nodes of the receivers. A node that is named twice has two receivers.",
+            "The nodes of the receivers. A node that is named twice has two receivers. In a name, `*` stands \
+             for any characters: all nodes that fit but the source's, in the order of the links.",
         ),
         field(
             "count",
@@ -175,6 +185,20 @@ pub const SESSION: TableSpec = TableSpec {
             Absent::Means("data without end"),
             "How many packets of data the source has; then it ends the session as its protocol does. A receiver \
              of a reliable protocol reports their delivery as one transfer.",
+        ),
+        field(
+            "object",
+            FieldKind::DataSize,
+            Absent::Means("data without end"),
+            "An object that the session distributes, such as a file of this length: receivers report when they have \
+             it. See `docs/objects.md`.",
+        ),
+        field(
+            "leave_when_complete",
+            FieldKind::Flag,
+            Absent::Default("true"),
+            "Whether a receiver leaves as soon as it has the object. Receivers of a reliable protocol stay until the \
+             protocol ends the session, since others may need them.",
         ),
         field(
             "routers",
@@ -250,7 +274,7 @@ pub const FLOW: TableSpec = TableSpec {
             REQUIRED,
             "The node of the senders; any node, so flows may go either way.",
         ),
-        field("to", FieldKind::NodeOrNodes, REQUIRED, "The nodes of the sinks."),
+        field("to", FieldKind::NodeOrNodes, REQUIRED, "The nodes of the sinks; `*` as in `receivers`."),
         field(
             "count",
             FieldKind::Count(0, 100_000),
@@ -346,6 +370,8 @@ pub const PROBE: TableSpec = TableSpec {
 pub const ALL: &[&TableSpec] = &[
     &SCENARIO,
     &DEFAULTS,
+    &TOPOLOGY,
+    &FOR,
     &LINK,
     &QUEUE,
     &LOSS,

@@ -14,6 +14,9 @@ pub(super) struct At {
     pub(super) start: usize,
     /// The byte after the last.
     pub(super) end: usize,
+    /// The row of a template or of a file that made it, from 1 in the order of
+    /// [`Problems::add_row`](super::problems::Problems::add_row); 0 if it stands there as it is.
+    pub(super) row: u32,
 }
 
 /// A value, where it stands and what it is called.
@@ -101,7 +104,7 @@ pub(super) fn join(path: &str, key: &str) -> String {
 pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
     let document = Document::parse(text).map_err(|error| {
         let span = error.span().unwrap_or(text.len()..text.len());
-        let at = At { source: 0, start: span.start, end: span.end };
+        let at = At { start: span.start, end: span.end, ..At::default() };
         SyntaxError { at, message: error.message().to_owned() }
     })?;
     let at = At::default();
@@ -147,7 +150,7 @@ fn shift(node: &mut Node, whole: At, prefix: usize) {
 }
 
 fn span_or(span: Option<std::ops::Range<usize>>, otherwise: At, source: usize) -> At {
-    span.map_or(otherwise, |span| At { source, start: span.start, end: span.end })
+    span.map_or(otherwise, |span| At { source, start: span.start, end: span.end, row: 0 })
 }
 
 fn table(table: &dyn TableLike, at: At, path: &str, source: usize) -> Value {

@@ -114,6 +114,7 @@ pub(super) fn in_flag(
         message: message.to_owned(),
         allowed: Some(allowed.to_owned()),
         nearest: None,
+        row: None,
         source_line: String::new(),
         width: 1,
     };

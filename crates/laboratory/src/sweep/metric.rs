@@ -47,7 +47,7 @@ const fn metric(name: &'static str, kind: Kind, heading: &'static str, title: &'
 }
 
 /// All metrics but gauges, in the order of the results.
-pub static METRICS: [Metric; 34] = [
+pub static METRICS: [Metric; 37] = [
     metric("throughput_kbps", Kind::Flow, "kbit/s", "Throughput in kbit/s"),
     metric("loss_rate", Kind::Flow, "loss", "Loss in %"),
     metric("lost_packets", Kind::Flow, "lost", "Packets lost"),
@@ -72,7 +72,20 @@ pub static METRICS: [Metric; 34] = [
         "Others' packets lost in a loss event caused",
     ),
     metric("transfers", Kind::Flow, "transfers", "Transfers that ended"),
-    metric("completion_s", Kind::Flow, "completion, s", "Mean completion time of transfers in s"),
+    metric(
+        "completion_s",
+        Kind::Flow,
+        "completion, s",
+        "Mean completion time of transfers or an object in s",
+    ),
+    metric(
+        "completion_since_source_s",
+        Kind::Flow,
+        "since source, s",
+        "Completion of an object since the source's start in s",
+    ),
+    metric("complete", Kind::Flow, "complete", "Receivers that had the object, in %"),
+    metric("object_received", Kind::Flow, "received", "Part of the object received, in %"),
     metric("limited_by_window", Kind::Flow, "by window", "Time limited by the receiver's window, in %"),
     metric("limited_by_application", Kind::Flow, "by application", "Time limited by the application, in %"),
     metric("limited_by_network", Kind::Flow, "by network", "Time limited by the network, in %"),

@@ -132,6 +132,14 @@ fn flow(info: &FlowInfo, measures: &FlowMeasures) -> Vec<(&'static str, Option<f
     if info.has_transfers {
         values.extend([("transfers", measures.transfers), ("completion_s", measures.completion_s)]);
     }
+    if let (true, Some(object)) = (info.has_object, measures.object) {
+        values.extend([
+            ("completion_s", measures.completion_s),
+            ("completion_since_source_s", object.since_source_s),
+            ("complete", Some(object.complete())),
+            ("object_received", Some(object.received)),
+        ]);
+    }
     if info.is_tcp() {
         values.extend(measures.limited.unwrap_or_default().named());
     }

@@ -153,7 +153,10 @@ impl Page<'_> {
                 ". "
             }
             "Numbers are means" @if self.summary.replications > 1 { " over " (counted(self.summary.replications, "replication")) }
-            ", the stronger the colour, the higher; each name has its own scale, shown next to it. "
+            ", the stronger the colour, the higher, on one scale for all maps of a metric; the range of each is next to it. "
+            @if self.summary.replications > 1 {
+                "A tile is faded where its confidence interval overlaps those of the lowest and the highest of its map. "
+            }
             "The confidence intervals are in the tables. Where several flows share a name at a node, their mean is shown."
         }
     }

@@ -35,6 +35,9 @@ fn rates() -> Vec<f64> {
 fn flow(name: &str, protocol: &str, session: Option<&str>, node: &str) -> FlowInfo {
     FlowInfo {
         has_transfers: false,
+        has_object: false,
+        one_rate: false,
+        is_constant_rate: false,
         name: format!("{name}@{node}"),
         protocol: protocol.to_owned(),
         role: if session.is_some() { Role::Receiver } else { Role::Sink },
@@ -82,10 +85,16 @@ pub(crate) fn experiment(crowded: bool) -> Experiment {
         windows_s: vec![[30.0, 300.0], [10.0, 300.0]],
         series_bin_s: 1.0,
         probes: Vec::new(),
+        findings: Vec::new(),
         remarks: Vec::new(),
         flows,
         groups,
-        links: ["G1-G2", "G1-G3", "G2-R1"].iter().map(|name| LinkInfo { name: (*name).to_owned(), rate_kbps: 100_000.0 }).collect(),
+        links: ["G1-G2", "G1-G3", "G2-R1"].iter().map(|name| LinkInfo {
+            name: (*name).to_owned(),
+            rate_kbps: 100_000.0,
+            delay: "10 ms".to_owned(),
+            queue: "drop-tail, 50 packets".to_owned(),
+        }).collect(),
         paper: paper(crowded),
     }
 }
@@ -144,12 +153,20 @@ fn replication(experiment: &Experiment, number: u32) -> Replication {
                     drops: (100.0 * dice.roll()) as u64,
                     marks: 0,
                     mean_queue_packets: dice.around(0.4, 0.1),
+                    ..LinkMeasures::default()
                 })
                 .collect(),
         })
         .collect();
     let engine = EngineMeasures { events: 1_000_000, packet_hops: 400_000, cpu_s: 0.25 };
-    Replication { number, windows, series: Series { flows }, probes: Vec::new(), engine }
+    Replication {
+        number,
+        windows,
+        series: Series { flows, ..Series::default() },
+        probes: Vec::new(),
+        engine,
+        ..Replication::default()
+    }
 }
 
 fn series(info: &FlowInfo, dice: &mut Dice) -> FlowSeries {

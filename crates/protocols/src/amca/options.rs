@@ -1,6 +1,6 @@
 //! The options of AMCA over DyRAM.
 
-use layercast_core::session::{Requirements, SessionPlan};
+use layercast_core::session::{Character, Rates, Requirements, SessionPlan};
 use layercast_core::units::{Duration, Size};
 
 layercast_core::choices! {
@@ -129,9 +129,22 @@ impl Options {
 }
 
 impl Requirements for Options {
+    fn character(&self) -> Character {
+        Character {
+            rates: Rates::One,
+            reliable: true,
+            ecn: true,
+            start: "by 1/RTT with each report until congestion",
+        }
+    }
+
     /// One, whatever the layers: the session has a single rate.
     fn channels(&self, _plan: &SessionPlan) -> u16 {
         1
+    }
+
+    fn is_reliable(&self) -> bool {
+        true
     }
 
     fn has_routers(&self) -> bool {

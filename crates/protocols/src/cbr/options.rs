@@ -4,7 +4,7 @@ pub use crate::tfrc::ShownMeasure;
 use crate::tfrc::options::ANNOUNCE_INTERVAL;
 use crate::tfrc::{MeterPlan, RateRule, Settings};
 use layercast_core::options;
-use layercast_core::session::Requirements;
+use layercast_core::session::{Character, Rates, Requirements};
 use layercast_core::units::{Duration, Size};
 pub use layercast_kit::equation::Formula;
 pub use layercast_kit::estimator::{
@@ -68,6 +68,10 @@ options! {
 }
 
 impl Requirements for Options {
+    fn character(&self) -> Character {
+        Character { rates: Rates::One, reliable: false, ecn: false, start: "its rate at once" }
+    }
+
     fn most_receivers(&self) -> Option<usize> {
         Some(1)
     }

@@ -7,7 +7,7 @@ pub use super::choices::{
 
 use layercast_core::layers::LayerTable;
 use layercast_core::options;
-use layercast_core::session::{PlanError, Requirements, SessionPlan, check_layers};
+use layercast_core::session::{Character, PlanError, Rates, Requirements, SessionPlan, check_layers};
 use layercast_core::units::{Duration, Layer, Size};
 pub use layercast_kit::equation::Formula;
 pub use layercast_kit::estimator::{
@@ -177,6 +177,10 @@ options! {
 }
 
 impl Requirements for Options {
+    fn character(&self) -> Character {
+        Character { rates: Rates::Layers, reliable: false, ecn: true, start: "a layer each 5 s until losses" }
+    }
+
     fn deploy(&mut self) {
         // The thesis counts the first packet out of order as a loss. Real networks reorder.
         self.reorder = 3;

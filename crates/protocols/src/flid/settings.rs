@@ -293,6 +293,14 @@ macro_rules! variant_options {
                 $agreed
             }
 
+            fn character(&self) -> layercast_core::session::Character {
+                layercast_core::session::Character {
+                    ecn: self.settings().ecn.is_some(),
+                    start: "a layer at an increase signal, one each slot",
+                    ..Default::default()
+                }
+            }
+
             fn observes_late_packets(&self) -> bool {
                 self.settings().leave_bound.is_some()
             }

@@ -2,7 +2,7 @@
 //! what the sources at hand do not say.
 
 use layercast_core::options;
-use layercast_core::session::Requirements;
+use layercast_core::session::{Character, Rates, Requirements};
 use layercast_core::units::{Duration, Size};
 
 options! {
@@ -38,4 +38,13 @@ options! {
     }
 }
 
-impl Requirements for Options {}
+impl Requirements for Options {
+    fn character(&self) -> Character {
+        Character {
+            rates: Rates::One,
+            reliable: false,
+            ecn: true,
+            start: "TCP's slow start at each receiver",
+        }
+    }
+}

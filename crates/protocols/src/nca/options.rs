@@ -3,7 +3,7 @@
 use alloc::format;
 
 use layercast_core::options;
-use layercast_core::session::{PlanError, Requirements, SessionPlan};
+use layercast_core::session::{Character, PlanError, Rates, Requirements, SessionPlan};
 use layercast_core::units::{Duration, Size};
 
 options! {
@@ -35,8 +35,16 @@ options! {
 }
 
 impl Requirements for Options {
+    fn character(&self) -> Character {
+        Character { rates: Rates::One, reliable: true, ecn: false, start: "TCP's slow start until a loss" }
+    }
+
     fn channels(&self, _plan: &SessionPlan) -> u16 {
         1
+    }
+
+    fn is_reliable(&self) -> bool {
+        true
     }
 
     fn has_routers(&self) -> bool {

@@ -2,7 +2,7 @@
 //! says.
 
 use layercast_core::options;
-use layercast_core::session::Requirements;
+use layercast_core::session::{Character, Rates, Requirements};
 use layercast_core::units::{Duration, Size};
 
 layercast_core::choices! {
@@ -85,4 +85,8 @@ options! {
     }
 }
 
-impl Requirements for Options {}
+impl Requirements for Options {
+    fn character(&self) -> Character {
+        Character { rates: Rates::One, reliable: false, ecn: true, start: "TCP's slow start up to 6 packets" }
+    }
+}

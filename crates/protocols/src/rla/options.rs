@@ -2,7 +2,7 @@
 //! say.
 
 use layercast_core::options;
-use layercast_core::session::Requirements;
+use layercast_core::session::{Character, Rates, Requirements};
 use layercast_core::units::{Duration, Size};
 
 options! {
@@ -47,4 +47,8 @@ options! {
     }
 }
 
-impl Requirements for Options {}
+impl Requirements for Options {
+    fn character(&self) -> Character {
+        Character { rates: Rates::One, reliable: false, ecn: false, start: "TCP's slow start until a loss" }
+    }
+}

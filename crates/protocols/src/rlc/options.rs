@@ -1,6 +1,6 @@
 //! The options of RLC.
 
-use layercast_core::session::{PlanError, Requirements, SessionPlan, check_layers};
+use layercast_core::session::{Character, PlanError, Rates, Requirements, SessionPlan, check_layers};
 use layercast_core::units::Duration;
 
 layercast_core::choices! {
@@ -73,6 +73,15 @@ layercast_core::options! {
 }
 
 impl Requirements for Options {
+    fn character(&self) -> Character {
+        Character {
+            rates: Rates::Layers,
+            reliable: false,
+            ecn: false,
+            start: "a layer at each synchronisation point",
+        }
+    }
+
     fn check(&self, plan: &SessionPlan) -> Result<(), PlanError> {
         check_layers(plan, super::MAX_LAYERS, "RLC's headers")
     }

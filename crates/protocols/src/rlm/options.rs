@@ -1,6 +1,6 @@
 //! The options of RLM.
 
-use layercast_core::session::{PlanError, Requirements, SessionPlan};
+use layercast_core::session::{Character, PlanError, Rates, Requirements, SessionPlan};
 use layercast_core::units::Duration;
 
 layercast_core::choices! {
@@ -65,6 +65,15 @@ impl Options {
 }
 
 impl Requirements for Options {
+    fn character(&self) -> Character {
+        Character {
+            rates: Rates::Layers,
+            reliable: false,
+            ecn: false,
+            start: "join experiments, one at a time",
+        }
+    }
+
     /// One for each layer and one for announcements.
     fn channels(&self, plan: &SessionPlan) -> u16 {
         plan.layers.count().saturating_add(1)

@@ -3,8 +3,8 @@
 
 use crate::tfmcc;
 use layercast_core::options;
-use layercast_core::session::{PlanError, Requirements, SessionPlan};
-use layercast_core::units::{Duration, Size};
+use layercast_core::session::{Character, PlanError, Rates, Requirements, SessionPlan};
+use layercast_core::units::{Duration, Rate, Size};
 pub use layercast_kit::equation::Formula;
 use layercast_kit::estimator::LossConfig;
 pub use layercast_kit::estimator::LossMethod;
@@ -66,8 +66,21 @@ options! {
 }
 
 impl Requirements for Options {
+    fn character(&self) -> Character {
+        Character {
+            rates: Rates::Layers,
+            reliable: false,
+            ecn: true,
+            start: "TFMCC's in each layer, then the next",
+        }
+    }
+
     fn channels(&self, plan: &SessionPlan) -> u16 {
         Structure::new(plan, self.counting_round_trip).channel_count()
+    }
+
+    fn peak_rate(&self, plan: &SessionPlan) -> Rate {
+        Structure::new(plan, self.counting_round_trip).peak_rate()
     }
 
     fn agreed(&self) -> &'static [&'static str] {

@@ -101,6 +101,17 @@ impl Structure {
         self.layer_count().saturating_add(counting as u16)
     }
 
+    /// The most that a source sends: all layers at their maximum, and all counting layers, which it always
+    /// sends on.
+    pub fn peak_rate(&self) -> Rate {
+        let steps = self
+            .boundaries
+            .iter()
+            .map(|boundary| layercast_core::math::exp2(f64::from(boundary.count)) - 1.0);
+        let counting = self.unit.scaled(steps.sum());
+        Rate::from_bps(self.layers.top_rate().as_bps() + counting.as_bps())
+    }
+
     /// The minimum cumulative rate of a layer.
     pub fn low(&self, layer: Layer) -> Rate {
         low_of(&self.layers, layer)
@@ -195,6 +206,8 @@ mod tests {
         assert_eq!(structure.counting_place(Channel(3)), None);
         assert_eq!(structure.counting_place(Channel(17)), None);
         assert_eq!(structure.counting_rate(3), Rate::from_kbps(640.0));
+        // 3200 kbit/s of layers, and 15 + 15 + 31 steps of counting layers.
+        assert_eq!(structure.peak_rate(), Rate::from_kbps(3200.0 + 61.0 * 80.0));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! open.
 
 use layercast_core::options;
-use layercast_core::session::Requirements;
+use layercast_core::session::{Character, Rates, Requirements};
 use layercast_core::units::{Duration, Rate, Size};
 pub use layercast_kit::equation::Formula;
 use layercast_kit::estimator::{Boundary, FirstInterval, LossConfig, LossMethod};
@@ -69,7 +69,16 @@ options! {
     }
 }
 
-impl Requirements for Options {}
+impl Requirements for Options {
+    fn character(&self) -> Character {
+        Character {
+            rates: Rates::One,
+            reliable: false,
+            ecn: true,
+            start: "doubles each feedback round until a loss",
+        }
+    }
+}
 
 impl Options {
     /// The configuration of the loss estimator. Fields without an option have no effect with this method.

@@ -2,7 +2,7 @@
 
 pub use super::choices::{FirstTarget, InitialWindow, Profile, ReceiveLimit};
 use layercast_core::options;
-use layercast_core::session::Requirements;
+use layercast_core::session::{Character, Rates, Requirements};
 use layercast_core::units::{Duration, Size};
 
 /// The interval of packets before the first report of the only receiver, on a real network.
@@ -70,6 +70,15 @@ options! {
 }
 
 impl Requirements for Options {
+    fn character(&self) -> Character {
+        Character {
+            rates: Rates::One,
+            reliable: false,
+            ecn: true,
+            start: "doubles each round trip until a loss",
+        }
+    }
+
     fn most_receivers(&self) -> Option<usize> {
         Some(1)
     }

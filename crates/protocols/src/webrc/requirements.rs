@@ -5,10 +5,19 @@ use alloc::string::String;
 
 use super::options::{Options, WordForm};
 use super::waves::{MAX_CHANNELS, Waves};
-use layercast_core::session::{PlanError, Requirements, SessionPlan};
+use layercast_core::session::{Character, PlanError, Rates, Requirements, SessionPlan};
 use layercast_core::units::Rate;
 
 impl Requirements for Options {
+    fn character(&self) -> Character {
+        Character {
+            rates: Rates::Layers,
+            reliable: false,
+            ecn: false,
+            start: "a wave at a time until a loss",
+        }
+    }
+
     fn channels(&self, plan: &SessionPlan) -> u16 {
         Waves::new(self, plan).channels()
     }

@@ -1,6 +1,6 @@
 //! The options of synchronised join experiments.
 
-use layercast_core::session::Requirements;
+use layercast_core::session::{Character, Rates, Requirements};
 use layercast_core::units::Duration;
 
 layercast_core::options! {
@@ -35,6 +35,15 @@ layercast_core::options! {
 }
 
 impl Requirements for Options {
+    fn character(&self) -> Character {
+        Character {
+            rates: Rates::Layers,
+            reliable: false,
+            ecn: false,
+            start: "a layer at each synchronisation point",
+        }
+    }
+
     fn agreed(&self) -> &'static [&'static str] {
         &["base_interval"]
     }

@@ -79,7 +79,7 @@ pub(super) fn send_over<H: Header>(
     ecn: EcnField,
 ) {
     for index in 0..send.count {
-        let copy = multicast_copy(engine, CHILDREN_CHANNEL, nth(send, index), send.size, ecn);
+        let copy = multicast_copy(engine, CHILDREN_CHANNEL, send, index, ecn);
         tree.forward_over(engine, node, links, copy);
         engine.slab.release(copy.packet);
     }

@@ -1,5 +1,7 @@
 //! Which queue a direction of a link has, and what can be set on it.
 
+use std::fmt;
+
 use layercast_core::choices;
 use layercast_core::option::{OptionError, OptionSet, OptionSpec, RawValue};
 
@@ -73,10 +75,40 @@ impl QueueConfig {
         QueueConfig::DropTail(DropTailConfig { limit, ns2_compat: true, drop_front: false })
     }
 
+    /// What kind of queue it is.
+    #[must_use]
+    pub fn kind(&self) -> QueueKind {
+        match self {
+            QueueConfig::DropTail(_) => QueueKind::DropTail,
+            QueueConfig::Red(_) => QueueKind::Red,
+            QueueConfig::CoDel(_) => QueueKind::CoDel,
+            QueueConfig::Rem(_) => QueueKind::Rem,
+            QueueConfig::Pie(_) => QueueKind::Pie,
+            QueueConfig::FqCoDel(_) => QueueKind::FqCoDel,
+            QueueConfig::DualPi2(_) => QueueKind::DualPi2,
+            QueueConfig::Fair(_) => QueueKind::Fair,
+        }
+    }
+
     /// Whether it can drop: all can but plain queues without a limit.
     #[must_use]
     pub fn is_limited(&self) -> bool {
         !matches!(self, QueueConfig::DropTail(DropTailConfig { limit: QueueLimit::Unlimited, .. }))
+    }
+
+    /// How much it holds; none where that follows from the link.
+    #[must_use]
+    pub fn limit(&self) -> Option<QueueLimit> {
+        match self {
+            QueueConfig::DropTail(config) => Some(config.limit),
+            QueueConfig::Red(config) => config.limit,
+            QueueConfig::CoDel(config) => Some(config.limit),
+            QueueConfig::Rem(config) => Some(config.limit),
+            QueueConfig::Pie(config) => Some(config.limit),
+            QueueConfig::FqCoDel(config) => Some(config.limit),
+            QueueConfig::DualPi2(config) => config.limit,
+            QueueConfig::Fair(config) => Some(config.limit),
+        }
     }
 
     /// What can be set on it, with its own values as the defaults. A profile stands first, since it sets
@@ -109,6 +141,17 @@ impl QueueConfig {
             QueueConfig::FqCoDel(config) => config,
             QueueConfig::DualPi2(config) => config,
             QueueConfig::Fair(config) => config,
+        }
+    }
+}
+
+/// The kind and the limit: `drop-tail, 50 packets`.
+impl fmt::Display for QueueConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind().name())?;
+        match self.option_specs().into_iter().find(|spec| spec.name == "limit") {
+            Some(limit) => write!(f, ", {}", limit.default),
+            None => Ok(()),
         }
     }
 }

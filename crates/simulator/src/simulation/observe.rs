@@ -4,7 +4,7 @@ use layercast_core::contract::Peer;
 use layercast_core::family::Family;
 use layercast_core::units::{Channel, Size, Time};
 
-use super::{ReceiverId, Route, SessionId, Simulation, TcpId, UdpId};
+use super::{Agent, ReceiverId, Route, SessionId, Simulation, TcpId, UdpId};
 use crate::engine::QueueDrop;
 use crate::measure::{QueueState, ReceiverEntry};
 use crate::network::LinkId;
@@ -167,6 +167,29 @@ impl<F: Family> Simulation<F> {
         }
     }
 
+    /// The links from the sender of a connection to its receiver.
+    pub fn tcp_path(&self, id: TcpId) -> &[LinkId] {
+        self.links_of(id.sender)
+    }
+
+    /// The links from a constant-rate source to its sink.
+    pub fn udp_path(&self, id: UdpId) -> &[LinkId] {
+        // The agents of a flow are adjacent, the source first.
+        id.0.checked_sub(1).map_or(&[], |source| self.links_of(source))
+    }
+
+    /// The links of the path that an agent sends on.
+    fn links_of(&self, agent: u32) -> &[LinkId] {
+        let route = match &self.agents[agent as usize] {
+            Agent::TcpSender { path, .. } | Agent::UdpSource { path, .. } => path.route,
+            _ => return &[],
+        };
+        match &self.routes[route as usize] {
+            Route::Path { links, .. } => links,
+            _ => &[],
+        }
+    }
+
     /// The state of a link's queue now.
     pub fn queue_state(&self, id: LinkId) -> QueueState {
         let queue = &self.engine.links[id.0 as usize].queue;
@@ -201,7 +224,7 @@ impl<F: Family> Simulation<F> {
                 let receiver = ReceiverId { session, receiver: copy.position };
                 Some(Carried::Unicast { receiver, to_source: false, header })
             }
-            (&Route::Data { session }, Body::Channel { channel, header }) => {
+            (&Route::Data { session }, Body::Channel { channel, header, .. }) => {
                 Some(Carried::Data { session: SessionId(session), channel, header })
             }
             (&Route::Membership { session }, Body::Membership(message)) => {

@@ -100,9 +100,9 @@ impl<F: Family> Simulation<F> {
     /// A data copy of a session has arrived at a node of its tree.
     fn serve_data(&mut self, session: u32, copy: PacketCopy) {
         let node = copy.position;
-        if let &Body::Channel { channel, header } = self.engine.slab.body(copy.packet) {
+        if let &Body::Channel { channel, header, has_data } = self.engine.slab.body(copy.packet) {
             for receiver in self.sessions[session as usize].tree.receivers_at(node) {
-                self.deliver_data(session, receiver, channel, header, copy);
+                self.deliver_data(session, receiver, (channel, header, has_data), copy);
             }
             let router = self.router_agent(session, node);
             if router.is_none() || !header.is_held_by_routers() {
@@ -120,8 +120,7 @@ impl<F: Family> Simulation<F> {
         &mut self,
         session: u32,
         receiver: u32,
-        channel: Channel,
-        header: F::Header,
+        (channel, header, has_data): (Channel, F::Header, bool),
         copy: PacketCopy,
     ) {
         let to = &mut self.sessions[session as usize];
@@ -140,6 +139,9 @@ impl<F: Family> Simulation<F> {
                 receiver,
                 Input::Packet(arrival(Origin::Channel(channel), header, copy)),
             );
+            if has_data && self.sessions[session as usize].object.is_some() {
+                self.count_towards_object(session, receiver);
+            }
         } else if to.tree.is_late(receiver, channel) {
             counters.late_bytes += u64::from(copy.size_bytes);
             if to.observes_late_packets {
@@ -215,6 +217,9 @@ impl<F: Family> Simulation<F> {
     }
 
     pub(super) fn stop_agent(&mut self, agent: u32) {
+        if self.is_done_with_object(agent) {
+            return;
+        }
         match &mut self.agents[agent as usize] {
             Agent::Source { .. } | Agent::Receiver { .. } => self.drive_endpoint(agent, Input::Stop),
             Agent::Router(_) => self.set_working(agent, false),
@@ -304,7 +309,7 @@ impl<F: Family> Simulation<F> {
                         self.unicast_flows[*flow as usize].lost_packets += 1;
                     }
                 }
-                (Route::Data { session }, &Body::Channel { channel, header }) if !header.is_repair() => {
+                (Route::Data { session }, &Body::Channel { channel, header, .. }) if !header.is_repair() => {
                     let session = &mut self.sessions[*session as usize];
                     session.tree.for_each_member_below(copy.position, channel, &mut |receiver| {
                         let counters = &mut session.counters[receiver as usize];

@@ -7,6 +7,7 @@ use layercast_core::units::Time;
 use super::{Agent, Route, RouterConfig, Simulation};
 use crate::measure::{Deliveries, Delivery, FlowCounters, LevelChange, Memberships, ReceiverLog};
 use crate::network::{LinkId, NetworkError, NodeId};
+use crate::object::Object;
 use crate::packet::EcnField;
 use crate::tree::{Latencies, Latency, Routes, Tree};
 
@@ -135,8 +136,10 @@ pub(super) struct Session<F: Family> {
     pub(super) counters: Vec<FlowCounters>,
     pub(super) logs: Vec<ReceiverLog>,
     pub(super) deliveries: Deliveries,
+    /// The object that it distributes, if it does.
+    pub(super) object: Option<Object>,
     /// When the source starts.
-    start: Time,
+    pub(super) start: Time,
     /// The agent of the first router, if there is one; the others follow.
     pub(super) first_router: u32,
     /// Which hosts have crashed; empty until the first one does.
@@ -219,6 +222,7 @@ impl<F: Family> Simulation<F> {
             counters: vec![FlowCounters::default(); plans.len()],
             logs: std::iter::repeat_with(ReceiverLog::default).take(plans.len()).collect(),
             deliveries: Deliveries::new(plans.len(), config.packets),
+            object: None,
             start: config.start,
             first_router,
             crashed: Vec::new(),
@@ -285,6 +289,19 @@ impl<F: Family> Simulation<F> {
     /// How often a receiver has joined and left channels so far.
     pub fn memberships(&self, id: ReceiverId) -> Memberships {
         self.sessions[id.session as usize].logs[id.receiver as usize].requests
+    }
+
+    /// The links from the source of a session to a receiver.
+    pub fn receiver_path(&self, id: ReceiverId) -> Vec<LinkId> {
+        let tree = &self.sessions[id.session as usize].tree;
+        let mut links: Vec<LinkId> = tree.path_to_source(id.receiver).map(LinkId::reverse).collect();
+        links.reverse();
+        links
+    }
+
+    /// When a receiver reported the end of its slow start, if it did.
+    pub fn slow_start_ended(&self, id: ReceiverId) -> Option<Time> {
+        self.sessions[id.session as usize].logs[id.receiver as usize].slow_start_ended
     }
 
     /// Whether data for a receiver goes over this direction of a link.

@@ -142,7 +142,7 @@ mod tests {
         let mut growths = Vec::new();
         for &rtt_ms in rtts_ms {
             (0..10).for_each(|packet| hystart.sent(seq + packet, start));
-            start = start + Duration::from_ms(rtt_ms);
+            start += Duration::from_ms(rtt_ms);
             let grown = (0..10).map(|packet| hystart.acknowledged(start, seq + packet, seq + 9, 1.0));
             growths.extend(grown.last());
             seq += 10;

@@ -4,6 +4,8 @@ use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::if_nametoindex;
+use nix::sys::socket::{getsockopt, sockopt};
+use socket2::SockRef;
 
 use crate::error::Error;
 
@@ -41,6 +43,15 @@ impl Interface {
         });
         let address = routed.map_err(|source| Error::socket("find a route to the group", group, source))?;
         all.into_iter().find(|one| address.ip() == one.address).ok_or(Error::NoRoute { group })
+    }
+
+    /// The largest packet that this interface carries to the group without fragments, in bytes; none if the system
+    /// does not say.
+    pub fn mtu(&self, group: SocketAddrV4) -> Option<u32> {
+        let socket = UdpSocket::bind((self.address, 0)).ok()?;
+        SockRef::from(&socket).set_multicast_if_v4(&self.address).ok()?;
+        socket.connect(group).ok()?;
+        getsockopt(&socket, sockopt::IpMtu).ok().and_then(|mtu| u32::try_from(mtu).ok())
     }
 
     /// All interfaces with an IPv4 address.

@@ -1,6 +1,6 @@
 //! A receiver on sockets.
 
-use std::net::{Ipv4Addr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 
 use layercast_core::contract::{
@@ -9,17 +9,18 @@ use layercast_core::contract::{
 use layercast_core::family::AnyHeader as _;
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Level, Size, Time};
+use layercast_core::units::{Channel, Duration, Level, Size, Time};
 use layercast_core::wire::MAX_REPORT;
 use layercast_protocols::registry::{Header, Protocol, Receiver};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
 use super::clock::until;
+use super::packet_loss::{PacketLoss, RecentPackets};
 use super::socket::{open_group, open_reports};
 use super::{Accepted, Clock, Inbox, Interface, ReceiverCounters, accept};
 use crate::error::Error;
-use crate::packet::Completion;
+use crate::packet::{Completion, REFUSAL_BYTES, Refusal};
 use crate::session::{IP_UDP_BYTES, MAX_CHANNELS, Session};
 
 /// Up to this number of channels the wait uses a small array.
@@ -38,6 +39,7 @@ struct Memberships {
     /// The base layer could not be joined: without it there is no session.
     failure: Option<Error>,
     ended: bool,
+    packet_loss: PacketLoss,
     last_change: Option<(Level, Cause)>,
     counters: ReceiverCounters,
 }
@@ -47,6 +49,12 @@ struct Memberships {
 pub struct ReceiverHost {
     memberships: Memberships,
     receiver: Receiver,
+    /// How many receivers the protocol serves, if not any number.
+    most: Option<usize>,
+    /// Since when no channel but the base layer's has been joined.
+    base_only_since: Option<Time>,
+    /// The last packet of another session or source.
+    stranger: Option<Ipv4Addr>,
     clock: Clock,
     now: Time,
     inbox: Inbox,
@@ -71,7 +79,11 @@ impl ReceiverHost {
         if let Some(first) = sockets.first_mut() {
             *first = base;
         }
+        let channels = session.channels;
         Ok(ReceiverHost {
+            most: protocol.requirements().most_receivers(),
+            base_only_since: None,
+            stranger: None,
             receiver: protocol.receiver(session.plan(), Stream::new(seed, "receiver")),
             inbox: Inbox::new(session.packet.as_bytes() as usize),
             memberships: Memberships {
@@ -83,6 +95,7 @@ impl ReceiverHost {
                 failed: Vec::new(),
                 failure: None,
                 ended: false,
+                packet_loss: PacketLoss::new(channels),
                 last_change: None,
                 counters: ReceiverCounters::default(),
             },
@@ -115,6 +128,21 @@ impl ReceiverHost {
     /// Whether the source has announced the end of the session.
     pub fn has_ended(&self) -> bool {
         self.memberships.ended
+    }
+
+    /// The packets of the last seconds; none before the first.
+    pub fn recent_packets(&self) -> Option<RecentPackets> {
+        self.memberships.packet_loss.recent(self.clock.now())
+    }
+
+    /// How long no channel but the base layer's has been joined.
+    pub fn base_only_for(&self) -> Duration {
+        self.base_only_since.map_or(Duration::ZERO, |since| self.clock.now().since(since))
+    }
+
+    /// Where packets of another session or source came from since the last call.
+    pub fn take_stranger(&mut self) -> Option<Ipv4Addr> {
+        self.stranger.take()
     }
 
     /// The last change of level, and why it was made.
@@ -165,10 +193,17 @@ impl ReceiverHost {
             let Some((datagram, bytes)) = self.inbox.get(index) else { break };
             let session = &self.memberships.session;
             let of = Some((session.source, session.tsi));
-            let Some(accepted) = accept(&datagram, bytes, of, &mut self.memberships.counters) else {
+            let counters = &mut self.memberships.counters;
+            let foreign = counters.other_session + counters.other_source;
+            let Some(accepted) = accept(&datagram, bytes, of, counters) else {
+                if counters.other_session + counters.other_source > foreign {
+                    self.stranger = Some(*datagram.from.ip());
+                }
                 continue;
             };
             let Some(channel) = datagram.channel else { continue };
+            let number = accepted.repr.fields.cci.number();
+            self.memberships.packet_loss.observe(datagram.at, channel, number);
             let arrival = Arrival {
                 origin: Origin::Channel(channel),
                 size: Size::from_bytes(bytes.len() as u32 + IP_UDP_BYTES),
@@ -187,7 +222,25 @@ impl ReceiverHost {
         if self.deadline.is_some_and(|deadline| deadline <= now) {
             self.drive_endpoint(now, Input::Timer)?;
         }
+        let above = self.memberships.sockets.iter().skip(1).any(Option::is_some);
+        self.base_only_since = self.base_only_since.or(Some(now)).filter(|_| !above);
+        self.look_for_refusal()?;
         self.report_failures()
+    }
+
+    /// Reads what the source replies to reports, where its protocol serves only so many receivers.
+    fn look_for_refusal(&mut self) -> Result<(), Error> {
+        let Some(most) = self.most else { return Ok(()) };
+        let session = &self.memberships.session;
+        let mut bytes = [0; REFUSAL_BYTES];
+        // The socket does not block.
+        while let Ok((length, from)) = self.memberships.reports.recv_from(&mut bytes) {
+            let refusal = Refusal::from_bytes(bytes.get(..length).unwrap_or_default());
+            if from == SocketAddr::V4(session.feedback) && refusal == Ok(Refusal { tsi: session.tsi }) {
+                return Err(Error::Full { protocol: session.protocol.clone(), most });
+            }
+        }
+        Ok(())
     }
 
     /// Waits, and reads received packets into the inbox.
@@ -228,7 +281,7 @@ impl ReceiverHost {
             }
             counters.read_calls += 1;
             if let Err(error) = self.inbox.drain(socket, Some(Channel(index as u16)), &self.clock) {
-                tracing::warn!(%error, channel = index, "packets could not be read");
+                tracing::debug!(%error, channel = index, "packets could not be read");
             }
         }
     }
@@ -271,7 +324,7 @@ impl Host<Header> for Memberships {
         match open_group(&self.interface, group, self.join_source) {
             Ok(socket) => *place = Some(socket),
             Err(error) => {
-                tracing::warn!(%error, channel = channel.0, "join failed");
+                tracing::warn!("a group could not be joined, so this layer is left out: {error}");
                 self.counters.failed_joins += 1;
                 let limit = matches!(&error, Error::Socket { source, .. }
                     if source.raw_os_error() == Some(nix::libc::ENOBUFS));
@@ -288,6 +341,7 @@ impl Host<Header> for Memberships {
         if let Some(place) = self.sockets.get_mut(channel.index()) {
             *place = None;
         }
+        self.packet_loss.forget(channel);
     }
 
     fn trace(&mut self, note: TraceEvent) {

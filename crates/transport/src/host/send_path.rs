@@ -18,6 +18,9 @@ use crate::session::{IP_UDP_BYTES, Session};
 /// microseconds, so without a limit the first of a large batch would be late.
 const LONGEST_DELAY: Duration = Duration::from_us(200);
 
+/// How long a source that has sent packets tries on when the network takes none.
+pub const OUTAGE_MAX: Duration = Duration::from_secs(60);
+
 /// The payload of a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
@@ -51,7 +54,7 @@ pub struct SourceCounters {
     pub bytes: u64,
     /// System calls that sent them.
     pub send_calls: u64,
-    /// Packets that the kernel refused for lack of buffer space.
+    /// Packets that the kernel refused, for lack of buffer space or while the network was down.
     pub refused: u64,
     /// Reports accepted.
     pub reports: u64,
@@ -59,6 +62,8 @@ pub struct SourceCounters {
     pub completions: u64,
     /// Feedback that was invalid or of another session.
     pub bad_feedback: u64,
+    /// Reports of receivers beyond those that the protocol serves.
+    pub turned_away: u64,
 }
 
 /// A source's socket, its outbox and its counters.
@@ -72,6 +77,8 @@ pub(super) struct SendPath {
     since: Time,
     /// Channels whose packets the kernel refused for lack of buffer space.
     pub(super) refused: Vec<Channel>,
+    /// Since when the network takes no packets, and the system's reason.
+    pub(super) outage: Option<(Time, io::Error)>,
     /// What ends the session.
     pub(super) failure: Option<Error>,
     pub(super) counters: SourceCounters,
@@ -87,6 +94,7 @@ impl SendPath {
             clock: Clock::default(),
             since: Time::ZERO,
             refused: Vec::with_capacity(BATCH),
+            outage: None,
             failure: None,
             counters: SourceCounters::default(),
         }
@@ -95,10 +103,28 @@ impl SendPath {
     /// Sends the batch.
     pub(super) fn flush(&mut self) {
         let (counters, refused, failure) = (&mut self.counters, &mut self.refused, &mut self.failure);
+        let (outage, clock) = (&mut self.outage, &self.clock);
         let calls = self.outbox.flush(&self.socket, |channel, to, sent| match sent {
             Ok(length) => {
                 counters.packets += 1;
                 counters.bytes += length as u64 + u64::from(IP_UDP_BYTES);
+                *outage = None;
+            }
+            // A network that never took a packet is a mistake, not an outage.
+            Err(error) if is_outage(&error) && counters.packets > 0 => {
+                counters.refused += 1;
+                refused.push(channel);
+                let now = clock.now();
+                let since = outage.as_ref().map_or(now, |(since, _)| *since);
+                if now.since(since) >= OUTAGE_MAX {
+                    let after = std::time::Duration::from_nanos(now.since(since).as_ns());
+                    failure.get_or_insert_with(|| Error::UplinkDown {
+                        group: to,
+                        after,
+                        reason: error.to_string(),
+                    });
+                }
+                *outage = Some((since, error));
             }
             Err(error) if is_passing(&error) => {
                 counters.refused += 1;
@@ -183,10 +209,16 @@ impl<S: Supply> SendingHost<'_, S> {
     }
 }
 
-/// Whether the error is transient: no buffer space, or a link that is briefly down.
+/// Whether the error is transient: no buffer space.
 fn is_passing(error: &io::Error) -> bool {
-    use nix::libc::{ECONNREFUSED, ENETDOWN, ENOBUFS};
+    use nix::libc::{ECONNREFUSED, ENOBUFS};
     error.kind() == io::ErrorKind::WouldBlock
         || error.kind() == io::ErrorKind::Interrupted
-        || matches!(error.raw_os_error(), Some(ENOBUFS | ENETDOWN | ECONNREFUSED))
+        || matches!(error.raw_os_error(), Some(ENOBUFS | ECONNREFUSED))
+}
+
+/// Whether the error may pass when somebody repairs the network: a link that is down, or no route.
+fn is_outage(error: &io::Error) -> bool {
+    use nix::libc::{EHOSTUNREACH, ENETDOWN, ENETUNREACH};
+    matches!(error.raw_os_error(), Some(ENETDOWN | ENETUNREACH | EHOSTUNREACH))
 }

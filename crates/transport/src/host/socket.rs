@@ -23,7 +23,9 @@ fn new() -> std::io::Result<Socket> {
     let stamps = setsockopt(&socket, sockopt::ReceiveTimestampns, &true);
     let marks = setsockopt(&socket, sockopt::IpRecvTos, &true);
     if let Err(error) = stamps.and(marks) {
-        tracing::warn!(%error, "arrival times or ECN marks are not available");
+        tracing::warn!(
+            "the system gives no arrival times or ECN marks, so estimates are less exact: {error}"
+        );
     }
     Ok(socket)
 }

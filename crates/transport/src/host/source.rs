@@ -1,5 +1,6 @@
 //! A source on a socket.
 
+use std::net::SocketAddrV4;
 use std::os::fd::AsFd;
 
 use layercast_core::contract::{Arrival, Endpoint, Estimates, Input, Origin, Peer, drive};
@@ -12,12 +13,13 @@ use layercast_protocols::registry::{Header, Protocol, Source};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
+use super::admission::Admission;
 use super::clock::until;
 use super::send_path::{SendPath, SendingHost, SourceCounters, Supply};
 use super::socket::open_source;
 use super::{Clock, Datagram, Inbox, Interface};
 use crate::error::Error;
-use crate::packet::Completion;
+use crate::packet::{Completion, Refusal};
 use crate::session::{IP_UDP_BYTES, Session};
 
 /// The maximum number of unread completions.
@@ -30,7 +32,9 @@ pub struct SourceHost {
     source: Source,
     inbox: Inbox,
     deadline: Option<Time>,
-    completions: Vec<Completion>,
+    completions: Vec<(Completion, SocketAddrV4)>,
+    /// None for a protocol that serves any number of receivers.
+    admission: Option<Admission>,
 }
 
 impl SourceHost {
@@ -56,7 +60,8 @@ impl SourceHost {
         session.tsi = source.session_number().unwrap_or(session.tsi);
         let send_path = SendPath::new(socket, session);
         let inbox = Inbox::new(2 * MAX_REPORT);
-        Ok(SourceHost { send_path, source, inbox, deadline: None, completions: Vec::new() })
+        let admission = protocol.requirements().most_receivers().map(Admission::new);
+        Ok(SourceHost { send_path, source, inbox, deadline: None, completions: Vec::new(), admission })
     }
 
     /// The session description, complete.
@@ -79,9 +84,19 @@ impl SourceHost {
         self.source.estimates(self.send_path.clock.now())
     }
 
-    /// The completions received since the last call, copies included.
-    pub fn take_completions(&mut self) -> impl Iterator<Item = Completion> {
+    /// The completions received since the last call, copies included, and where they came from.
+    pub fn take_completions(&mut self) -> impl Iterator<Item = (Completion, SocketAddrV4)> {
         self.completions.drain(..)
+    }
+
+    /// A receiver that was turned away since the last call, because the protocol serves only so many.
+    pub fn take_turned_away(&mut self) -> Option<SocketAddrV4> {
+        self.admission.as_mut()?.take_turned_away()
+    }
+
+    /// The system's reason why the network takes no packets now, and since when.
+    pub fn outage(&self) -> Option<(Time, &std::io::Error)> {
+        self.send_path.outage.as_ref().map(|(since, error)| (*since, error))
     }
 
     /// Starts the session.
@@ -123,7 +138,7 @@ impl SourceHost {
     fn receive_feedback(&mut self, supply: &mut impl Supply) -> Result<(), Error> {
         self.inbox.clear();
         if let Err(error) = self.inbox.drain(&self.send_path.socket, None, &self.send_path.clock) {
-            tracing::warn!(%error, "feedback could not be read");
+            tracing::debug!(%error, "feedback could not be read");
         }
         for index in 0..self.inbox.len() {
             let Some((datagram, bytes)) = self.inbox.get(index) else { break };
@@ -132,7 +147,7 @@ impl SourceHost {
                     Ok(completion) if completion.tsi == self.send_path.session.tsi => {
                         self.send_path.counters.completions += 1;
                         if self.completions.len() < COMPLETIONS_MAX {
-                            self.completions.push(completion);
+                            self.completions.push((completion, datagram.from));
                         }
                     }
                     _ => self.send_path.counters.bad_feedback += 1,
@@ -141,6 +156,15 @@ impl SourceHost {
             }
             let (header, length) = (Header::decode_report(bytes), bytes.len());
             match header {
+                Ok(_)
+                    if !datagram.cut && !admits(&mut self.admission, datagram.from, self.send_path.clock) =>
+                {
+                    self.send_path.counters.turned_away += 1;
+                    let refusal = Refusal { tsi: self.send_path.session.tsi }.to_bytes();
+                    if let Err(error) = self.send_path.socket.send_to(&refusal, datagram.from) {
+                        tracing::debug!(%error, to = %datagram.from, "a refusal was not sent");
+                    }
+                }
                 Ok(header) if !datagram.cut => {
                     self.send_path.counters.reports += 1;
                     let arrival = arrival(datagram, header, length);
@@ -170,6 +194,10 @@ impl SourceHost {
         }
         self.send_path.failure.take().map_or(Ok(()), Err)
     }
+}
+
+fn admits(admission: &mut Option<Admission>, from: SocketAddrV4, clock: Clock) -> bool {
+    admission.as_mut().is_none_or(|admission| admission.admits(from, clock.now()))
 }
 
 fn arrival(datagram: Datagram, header: Header, length: usize) -> Arrival<Header> {

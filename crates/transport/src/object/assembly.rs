@@ -101,6 +101,33 @@ impl Assembly {
         Ok(taken)
     }
 
+    /// Notes a source symbol that the file has already, from an earlier assembly; false if there is none of that
+    /// number.
+    pub fn restore_symbol(&mut self, id: PayloadId) -> bool {
+        let needed = self.oti.block_symbols(id.block);
+        let Some(block) = self.blocks.get_mut(usize::from(id.block)) else { return false };
+        if id.esi() >= needed {
+            return false;
+        }
+        if !block.is_complete && !block.contains(id.esi()) {
+            block.mark(id.esi());
+            if block.source_count == needed {
+                return self.restore_block(id.block);
+            }
+        }
+        true
+    }
+
+    /// Notes a block that the file has already, from an earlier assembly; false if there is no such block.
+    pub fn restore_block(&mut self, number: u8) -> bool {
+        let Some(block) = self.blocks.get_mut(usize::from(number)) else { return false };
+        if !block.is_complete {
+            *block = Block { is_complete: true, ..Block::default() };
+            self.complete += 1;
+        }
+        true
+    }
+
     fn sort(&mut self, id: PayloadId, symbol: &[u8]) -> io::Result<SymbolOutcome> {
         let needed = self.oti.block_symbols(id.block);
         let Some(block) = self.blocks.get_mut(usize::from(id.block)) else {
@@ -125,10 +152,7 @@ impl Assembly {
         if block.source_count < needed && (held < needed || !self.decode(id.block)?) {
             return Ok(SymbolOutcome::New);
         }
-        if let Some(block) = self.blocks.get_mut(usize::from(id.block)) {
-            *block = Block { is_complete: true, ..Block::default() };
-        }
-        self.complete += 1;
+        self.restore_block(id.block);
         Ok(SymbolOutcome::BlockComplete)
     }
 
@@ -160,7 +184,7 @@ impl Assembly {
             None => {
                 self.counters.undecodable += 1;
                 if block.source_count + block.repair_order.len() as u32 > needed + SURPLUS_MAX {
-                    tracing::warn!(block = number, "repair symbols that do not fit together are dropped");
+                    tracing::debug!(block = number, "repair symbols that do not fit together are dropped");
                     block.repair_ids.clear();
                     block.repair_order.clear();
                     block.repair.clear();
@@ -195,6 +219,11 @@ impl Assembly {
         &self.counters
     }
 
+    /// The file's blocks and symbols.
+    pub fn oti(&self) -> Oti {
+        self.oti
+    }
+
     /// The file.
     pub fn file(&self) -> &File {
         &self.file
@@ -212,11 +241,15 @@ impl Block {
             return Ok(false);
         }
         file.write_all_at(data, start)?;
+        self.mark(esi);
+        Ok(true)
+    }
+
+    fn mark(&mut self, esi: u32) {
         if let Some(word) = self.present.get_mut(esi as usize / 64) {
             *word |= 1 << (esi % 64);
         }
         self.source_count += 1;
-        Ok(true)
     }
 
     /// Stores a repair symbol; false if it is present already.

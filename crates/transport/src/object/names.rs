@@ -7,7 +7,7 @@ use core::fmt;
 pub enum NameError {
     /// It is empty.
     Empty,
-    /// It has more than 255 bytes, or would have with `.partial` after it.
+    /// It has more than 255 bytes, or would have with `.partial.symbols` after it.
     Long,
     /// It would leave its directory, or is hidden.
     Path,
@@ -36,7 +36,7 @@ pub fn safe_name(name: &str) -> Result<&str, NameError> {
     if name.is_empty() {
         return Err(NameError::Empty);
     }
-    if name.len() + ".partial".len() > 255 {
+    if name.len() + ".partial.symbols".len() > 255 {
         return Err(NameError::Long);
     }
     if name.starts_with('.') || name.contains(['/', '\\']) {

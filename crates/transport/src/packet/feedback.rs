@@ -1,4 +1,4 @@
-//! The messages of receivers to the source, other than the reports of their protocol.
+//! The messages between receivers and the source, other than the reports of their protocol.
 //!
 //! A completion differs from a report in its first byte. Reports are in the protocol's module.
 //!
@@ -12,6 +12,9 @@
 //!  16 |                                   |
 //!     +-----------------------------------+
 //! ```
+//!
+//! A refusal is sent by the source to the address of a report when the session has as many receivers as its protocol
+//! serves: the first eight bytes of a completion, with the first byte 0x18.
 
 use core::num::NonZeroU64;
 
@@ -20,8 +23,13 @@ use super::PacketError;
 /// The length of a completion in bytes.
 pub const COMPLETION_BYTES: usize = 20;
 
+/// The length of a refusal in bytes.
+pub const REFUSAL_BYTES: usize = 8;
+
 /// Version 1, type 3: ELM's data and reports have types 1 and 2.
 const FIRST: u8 = 0x13;
+/// Version 1, type 8. No protocol's reports have it.
+const REFUSAL: u8 = 0x18;
 
 /// "I have the whole object, and its hash is right."
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,5 +76,34 @@ impl Completion {
         let receiver = u64::from(word(12)?) << 32 | u64::from(word(16)?);
         let receiver = NonZeroU64::new(receiver).ok_or(PacketError::Receiver)?;
         Ok(Completion { tsi: word(4)?, toi: word(8)?, receiver })
+    }
+}
+
+/// "This session has as many receivers as its protocol serves."
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The session.
+    pub tsi: u32,
+}
+
+impl Refusal {
+    /// The message as bytes.
+    pub fn to_bytes(self) -> [u8; REFUSAL_BYTES] {
+        let [t3, t2, t1, t0] = self.tsi.to_be_bytes();
+        [REFUSAL, 0, 0, 0, t3, t2, t1, t0]
+    }
+
+    /// The message from bytes; surplus bytes are ignored. Never panics.
+    ///
+    /// # Errors
+    /// Why they are invalid.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Refusal, PacketError> {
+        match bytes {
+            &[REFUSAL, _, _, _, t3, t2, t1, t0, ..] => {
+                Ok(Refusal { tsi: u32::from_be_bytes([t3, t2, t1, t0]) })
+            }
+            &[REFUSAL, ..] | [] => Err(PacketError::Truncated { need: REFUSAL_BYTES, have: bytes.len() }),
+            &[first, ..] => Err(PacketError::Feedback(first)),
+        }
     }
 }

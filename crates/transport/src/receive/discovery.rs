@@ -9,9 +9,10 @@ use layercast_core::units::Channel;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
-use super::{Known, ReceiveOptions};
+use super::{Known, ReceiveEvent, ReceiveOptions};
 use crate::error::Error;
 use crate::host::{Clock, Datagram, Inbox, Interface, ReceiverCounters, accept, open_group};
+use crate::notice::Notice;
 use crate::object::{TOI_TABLE, Table, TableReader};
 use crate::session::{PACKET_BYTES, Session, is_usable_group};
 
@@ -37,6 +38,7 @@ pub(super) fn find(
     interface: &Interface,
     stop: &AtomicBool,
     begin: Instant,
+    say: &mut dyn FnMut(&ReceiveEvent<'_>),
 ) -> Result<Found, Error> {
     let (group, source) = match &options.known {
         Known::Group(group, source) => (*group, *source),
@@ -46,8 +48,14 @@ pub(super) fn find(
         return Err(Error::WrongGroup { address: *group.ip(), layers: 1 });
     }
     let base = open_group(interface, group, source)?;
-    let mut search =
-        Search { options, group, source, tables: Vec::new(), counters: ReceiverCounters::default() };
+    let mut search = Search {
+        options,
+        group,
+        source,
+        tables: Vec::new(),
+        rejected: Vec::new(),
+        counters: ReceiverCounters::default(),
+    };
     let clock = Clock::default();
     let mut inbox = Inbox::new(*PACKET_BYTES.end() as usize);
     let waited = Instant::now();
@@ -58,9 +66,9 @@ pub(super) fn find(
         if let Some(after) = options.within.filter(|&within| begin.elapsed() >= within) {
             return Err(Error::TimeOver { after, held: 0, needed: 0 });
         }
-        if waited.elapsed() >= options.patience {
+        if waited.elapsed() >= options.start_within {
             let reasons = reasons(&search.counters, false);
-            return Err(Error::Silent { group, waited: options.patience, reasons });
+            return Err(Error::Silent { group, waited: options.start_within, reasons });
         }
         let mut waits = [PollFd::new(base.as_fd(), PollFlags::POLLIN)];
         if ppoll(&mut waits, Some(TimeSpec::from(LOOK_EVERY)), None).unwrap_or(0) == 0 {
@@ -72,7 +80,7 @@ pub(super) fn find(
             .map_err(|error| Error::socket("read from the group", group, error.into()))?;
         for index in 0..inbox.len() {
             let Some((datagram, bytes)) = inbox.get(index) else { break };
-            if let Some((session, table)) = search.inspect(&datagram, bytes) {
+            if let Some((session, table)) = search.inspect(&datagram, bytes, say) {
                 return Ok(Found { session, table, base, join_source: source });
             }
         }
@@ -84,12 +92,19 @@ struct Search<'a> {
     group: SocketAddrV4,
     source: Option<Ipv4Addr>,
     tables: Vec<((Ipv4Addr, u32), TableReader)>,
+    /// Where tables that cannot be used came from.
+    rejected: Vec<Ipv4Addr>,
     counters: ReceiverCounters,
 }
 
 impl Search<'_> {
     /// Inspects a packet; returns the session when its table is complete and consistent with it.
-    fn inspect(&mut self, datagram: &Datagram, bytes: &[u8]) -> Option<(Session, Table)> {
+    fn inspect(
+        &mut self,
+        datagram: &Datagram,
+        bytes: &[u8],
+        say: &mut dyn FnMut(&ReceiveEvent<'_>),
+    ) -> Option<(Session, Table)> {
         let from = *datagram.from.ip();
         if self.source.is_some_and(|source| source != from) {
             self.counters.other_source += 1;
@@ -112,8 +127,13 @@ impl Search<'_> {
         match fitting(&self.options.known, self.group, table, key) {
             Ok(found) => Some(found),
             Err(error) => {
-                tracing::warn!(%error, source = %from, "a file delivery table was rejected");
                 self.counters.malformed += 1;
+                // It is repeated every second.
+                if self.rejected.len() < SOURCES_MAX && !self.rejected.contains(&from) {
+                    self.rejected.push(from);
+                    let notice = Notice::TableRejected { from, reason: error.to_string() };
+                    say(&ReceiveEvent::Notice(&notice));
+                }
                 None
             }
         }
@@ -132,10 +152,16 @@ fn fitting(
         Known::Session(session) => (**session).clone(),
         Known::Group(..) => table.session.parse()?,
     };
-    let is_same = session.source == from && session.tsi == tsi && session.group == group;
+    let mismatch = |what: String| Err(crate::session::SessionError::Mismatch(what).into());
+    if session.source != from {
+        return mismatch(format!("it names the source {}, but came from {from}", session.source));
+    }
+    if session.group != group || session.tsi != tsi {
+        return mismatch(format!("it is of another session: {} on {}", session.tsi, session.group));
+    }
     // A symbol that does not fit a packet could never be received.
-    if !is_same || table.oti.symbol_size() > session.packet.as_bytes() as usize {
-        return Err(crate::session::SessionError::Key("source, session or group").into());
+    if table.oti.symbol_size() > session.packet.as_bytes() as usize {
+        return mismatch("its symbols are longer than its packets".to_owned());
     }
     Ok((session, table))
 }

@@ -12,8 +12,8 @@ use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Rate, Size};
 use layercast_protocols::registry::Protocol;
-use layercast_transport::receive::{Known, ReceiveOptions, receive};
-use layercast_transport::send::{Ends, SendOptions, send};
+use layercast_transport::receive::{Known, ReceiveEvent, ReceiveOptions, receive};
+use layercast_transport::send::{Ends, SendEvent, SendOptions, send};
 
 const GROUP: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(239, 1, 2, 0), 5500);
 
@@ -42,8 +42,11 @@ pub(crate) fn play(role: &str) {
                 ends: Ends::default(),
                 seed: None,
             };
-            let outcome =
-                send(Path::new(file), &options, &stop, &mut |_| {}, &mut |report| println!("{report:?}"));
+            let outcome = send(Path::new(file), &options, &stop, &mut |event| match event {
+                SendEvent::Progress(report) => println!("{report:?}"),
+                SendEvent::Notice(notice) => println!("NOTICE {notice}"),
+                SendEvent::Hashing { .. } | SendEvent::Ready(_) => {}
+            });
             println!("SENT {outcome:?}");
         }
         ["receive", into] | ["receive-full", into] => {
@@ -59,6 +62,7 @@ pub(crate) fn play(role: &str) {
                 interface: None,
                 into: PathBuf::from(into),
                 replace: true,
+                start_within: Duration::from_secs(20),
                 patience: Duration::from_secs(20),
                 within: None,
                 protocol_options: Vec::new(),
@@ -69,17 +73,23 @@ pub(crate) fn play(role: &str) {
                 let at = report.elapsed.as_secs_f64();
                 if at - last >= 0.4 {
                     println!(
-                        "AT {at:.1} LEVEL {} GOODPUT {:.0} SYMBOLS {}/{} LOSS {:.4}",
+                        "AT {at:.1} LEVEL {} GOODPUT {:.0} SYMBOLS {}/{} LOSS {:.4} LOST {:.4}",
                         report.estimates.level,
                         report.goodput_bps,
                         report.symbols.1,
                         report.symbols.0,
-                        report.estimates.loss.unwrap_or(0.0)
+                        report.estimates.loss.unwrap_or(0.0),
+                        report.packets_lost.unwrap_or(0.0)
                     );
                     last = at;
                 }
             };
-            match receive(&options, &stop, &mut print) {
+            let mut say = |event: &ReceiveEvent<'_>| match event {
+                ReceiveEvent::Progress(report) => print(report),
+                ReceiveEvent::Notice(notice) => println!("NOTICE {notice}"),
+                ReceiveEvent::Hashing { .. } => {}
+            };
+            match receive(&options, &stop, &mut say) {
                 Ok((path, report)) => {
                     println!("RECEIVED {} IN {:.1} {report:?}", path.display(), report.elapsed.as_secs_f64())
                 }

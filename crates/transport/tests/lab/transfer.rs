@@ -44,9 +44,18 @@ pub(crate) fn receiver(lab: &Lab, temp: &TempDir, namespace: usize, name: &str) 
     Receiver { child, log, into }
 }
 
+/// What a receiver needed for the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Finished {
+    /// From its start until the file was whole, in seconds.
+    pub(crate) took_s: f64,
+    /// Its goodput in bit/s at the end.
+    pub(crate) goodput_bps: f64,
+}
+
 impl Receiver {
-    /// Waits until it has the file, and compares.
-    fn finish(mut self, data: &[u8], until: Instant) -> Vec<f64> {
+    /// Waits until it has the file, and compares. `last_s` is the time over which its goodput is averaged.
+    fn finish(mut self, data: &[u8], until: Instant, last_s: usize) -> Finished {
         while self.child.try_wait().unwrap().is_none() {
             let log = || fs::read_to_string(&self.log).unwrap();
             assert!(Instant::now() < until, "not complete: {}", log());
@@ -56,12 +65,21 @@ impl Receiver {
         assert!(log.contains("RECEIVED"), "{log}");
         assert!(fs::read(self.into.join("file")).unwrap() == data, "the file differs");
         let rate = |line: &str| line.split(' ').nth(5)?.parse().ok();
-        log.lines().filter(|line| line.starts_with("AT")).filter_map(rate).collect()
+        let rates: Vec<f64> = log.lines().filter(|line| line.starts_with("AT")).filter_map(rate).collect();
+        let tail = &rates[rates.len().saturating_sub(2 * last_s)..];
+        let took = log
+            .lines()
+            .find_map(|line| line.strip_prefix("RECEIVED")?.split_once(" IN ")?.1.split(' ').next());
+        Finished {
+            took_s: took.and_then(|seconds| seconds.parse().ok()).unwrap(),
+            goodput_bps: tail.iter().sum::<f64>() / tail.len().max(1) as f64,
+        }
     }
 }
 
 /// Sends `length` bytes to three receivers, a fourth that joins later, and one that is killed and
-/// started again. Returns each first receiver's goodput in bit/s over its last `last_s` seconds.
+/// started again. Returns what the first three needed, then the restarted one and the late one; goodput is that
+/// over the last `last_s` seconds.
 pub(crate) fn transfer(
     lab: &Lab,
     name: &str,
@@ -70,31 +88,57 @@ pub(crate) fn transfer(
     late: Duration,
     last_s: usize,
     within: Duration,
-) -> Vec<f64> {
-    let temp = TempDir::new(name);
-    let data: Vec<u8> = (0..length as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 9) as u8).collect();
-    let file = temp.0.join("file");
-    fs::write(&file, &data).unwrap();
+) -> Vec<Finished> {
+    let sending = Sending::start(lab, name, length, layers);
+    let Sending { temp, data, .. } = &sending;
     let until = Instant::now() + within;
-    let source = lab.start("source", &format!("send {} {layers}", file.display()), &temp.0.join("send.log"));
-    let receivers: Vec<_> =
-        (0..3).map(|number| receiver(lab, &temp, number, &format!("r{number}"))).collect();
+    let receivers = sending.three(lab);
     // A receiver that is killed and restarted later in the same directory.
-    let mut killed = receiver(lab, &temp, 2, "again");
+    let mut killed = receiver(lab, temp, 2, "again");
     thread::sleep(late);
     killed.child.kill().unwrap();
     killed.child.wait().unwrap();
     assert!(killed.into.join("file.partial").exists(), "{}", fs::read_to_string(&killed.log).unwrap());
-    let again = receiver(lab, &temp, 2, "again");
-    let late = receiver(lab, &temp, 1, "late");
-    let mut means = Vec::new();
-    for one in receivers {
-        let rates = one.finish(&data, until);
-        let tail = &rates[rates.len().saturating_sub(2 * last_s)..];
-        means.push(tail.iter().sum::<f64>() / tail.len().max(1) as f64);
+    let again = receiver(lab, temp, 2, "again");
+    let late = receiver(lab, temp, 1, "late");
+    let all = receivers.into_iter().chain([again, late]);
+    all.map(|one| one.finish(data, until, last_s)).collect()
+}
+
+/// Sends `length` bytes to three receivers that start together, and to no others. Returns what each needed.
+pub(crate) fn transfer_to_three(
+    lab: &Lab,
+    name: &str,
+    length: usize,
+    layers: &str,
+    last_s: usize,
+    within: Duration,
+) -> Vec<Finished> {
+    let sending = Sending::start(lab, name, length, layers);
+    let until = Instant::now() + within;
+    sending.three(lab).into_iter().map(|one| one.finish(&sending.data, until, last_s)).collect()
+}
+
+/// A source that sends until this is dropped.
+struct Sending {
+    _source: Child,
+    data: Vec<u8>,
+    temp: TempDir,
+}
+
+impl Sending {
+    fn start(lab: &Lab, name: &str, length: usize, layers: &str) -> Sending {
+        let temp = TempDir::new(name);
+        let data: Vec<u8> =
+            (0..length as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 9) as u8).collect();
+        let file = temp.0.join("file");
+        fs::write(&file, &data).unwrap();
+        let role = format!("send {} {layers}", file.display());
+        let _source = lab.start("source", &role, &temp.0.join("send.log"));
+        Sending { _source, data, temp }
     }
-    again.finish(&data, until);
-    late.finish(&data, until);
-    drop(source);
-    means
+
+    fn three(&self, lab: &Lab) -> Vec<Receiver> {
+        (0..3).map(|number| receiver(lab, &self.temp, number, &format!("r{number}"))).collect()
+    }
 }

@@ -139,6 +139,9 @@ impl TimeSeries {
             node: String::new(),
             level_rates_kbps: Vec::new(),
             has_transfers: completion_s.is_some(),
+            has_object: false,
+            one_rate: false,
+            is_constant_rate: false,
         };
         let probe = |name: &str| ProbeInfo {
             name: name.to_owned(),
@@ -162,6 +165,7 @@ impl TimeSeries {
             groups: Vec::new(),
             links: Vec::new(),
             paper: Vec::new(),
+            findings: Vec::new(),
             probes: probes.iter().map(|(name, _)| probe(name)).collect(),
             remarks: Vec::new(),
         };
@@ -174,7 +178,7 @@ impl TimeSeries {
         let replication = Replication {
             number: 1,
             windows: vec![window],
-            series: Series { flows: flows.iter().map(series).collect() },
+            series: Series { flows: flows.iter().map(series).collect(), ..Series::default() },
             probes: probes.iter().map(|(_, value)| vec![seconds(value)]).collect(),
             ..Replication::default()
         };

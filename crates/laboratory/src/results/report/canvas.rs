@@ -3,6 +3,8 @@
 //! Plotters counts whole pixels. A sheet has [`FINE`] units to a pixel of the page, so that thin lines
 //! and slow curves stay smooth.
 
+use std::cell::RefCell;
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use plotters::coord::Shift;
@@ -50,6 +52,8 @@ impl Width {
 /// An SVG being drawn. Sizes are in pixels of the page.
 pub(crate) struct Sheet<'a> {
     root: DrawingArea<SVGBackend<'a>, Shift>,
+    /// Invisible areas with tooltips, which plotters cannot draw.
+    titles: RefCell<String>,
 }
 
 /// Draws a plot for both widths and wraps them as a page wants them.
@@ -83,11 +87,17 @@ pub(crate) fn alone(
 
 fn draw((width, height): (f64, f64), paint: impl FnOnce(&Sheet<'_>) -> Drawn) -> Drawn<String> {
     let mut svg = String::new();
+    let titles;
     {
         let size = (fine(width).unsigned_abs(), fine(height).unsigned_abs());
-        let sheet = Sheet { root: SVGBackend::with_string(&mut svg, size).into_drawing_area() };
+        let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+        let sheet = Sheet { root, titles: RefCell::default() };
         paint(&sheet)?;
         sheet.root.present()?;
+        titles = sheet.titles.into_inner();
+    }
+    if let Some(end) = svg.rfind("</svg>") {
+        svg.insert_str(end, &titles);
     }
     Ok(svg)
 }
@@ -172,6 +182,19 @@ impl<'a> Sheet<'a> {
             pixels,
         ));
         Plane { area, x, y }
+    }
+
+    /// A tooltip for an area, in pixels of the page.
+    pub(crate) fn title(&self, across: Range<f64>, down: Range<f64>, text: &str) {
+        let (x, y) = (fine(across.start), fine(down.start));
+        let (width, height) = ((fine(across.end) - x).max(1), (fine(down.end) - y).max(1));
+        let text = maud::html! { (text) }.into_string();
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            self.titles.borrow_mut(),
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"none\" \
+             pointer-events=\"all\"><title>{text}</title></rect>"
+        );
     }
 
     /// Text at a point in pixels of the page, centred in height.

@@ -1,15 +1,17 @@
 //! Means with their confidence intervals, row by row, next to the paper's values.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use super::aggregates::Aggregate;
 use super::canvas::{Drawn, Sheet, Side, Width, both, line, ticks};
 use super::palette::{GRID, Ink, MUTED, PAGE, Palette, TEXT};
 use crate::results::error::ResultsError;
 use crate::results::experiment::Experiment;
 use crate::results::paper;
 use crate::results::reported::Relation;
-use crate::results::statistics::Statistic;
-use crate::results::summary::Summary;
+use crate::results::statistics::{Spread, Statistic};
+use crate::results::summary::{FlowSummary, GroupSummary, Summary};
 use crate::results::text::Style;
 
 /// The height of a row.
@@ -25,9 +27,11 @@ pub(super) const MOST_ROWS: usize = 48;
 
 /// One row: a name, our statistic, and the paper's number if it has one.
 pub(super) struct Dot<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     ink: Ink,
-    ours: &'a Statistic,
+    ours: Cow<'a, Statistic>,
+    /// The least and the greatest of what a row stands for, if it stands for several.
+    ends: Option<(f64, f64)>,
     paper: Option<f64>,
     /// Whether it begins a new node.
     fresh: bool,
@@ -41,37 +45,87 @@ pub(super) struct Dots<'a> {
     scale: Range<f64>,
 }
 
-/// The throughput of every flow.
+/// The throughput of every flow; where they are too many, of the receivers of sessions, the lowest first.
 pub(super) fn throughput<'a>(experiment: &Experiment, summary: &'a Summary, palette: &Palette) -> Dots<'a> {
-    let mut node = summary.flows.first().map(|flow| flow.node.as_str());
-    let rows: Vec<Dot<'a>> = summary
-        .flows
-        .iter()
-        .take(MOST_ROWS)
+    let mut flows: Vec<&FlowSummary> = summary.flows.iter().collect();
+    let too_many = flows.len() > MOST_ROWS;
+    if too_many {
+        flows.retain(|flow| flow.session.is_some());
+        let mean = |flow: &FlowSummary| flow.measures.throughput_kbps.mean.unwrap_or(f64::INFINITY);
+        flows.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
+        flows.truncate(MOST_ROWS);
+    }
+    let mut node = flows.first().map(|flow| flow.node.as_str());
+    let rows: Vec<Dot<'a>> = flows
+        .into_iter()
         .map(|flow| Dot {
-            fresh: node.replace(&flow.node) != Some(&flow.node),
-            name: &flow.name,
+            fresh: node.replace(&flow.node) != Some(&flow.node) && !too_many,
+            name: Cow::Borrowed(&flow.name),
             ink: palette.ink(&flow.protocol),
-            ours: &flow.measures.throughput_kbps,
+            ours: Cow::Borrowed(&flow.measures.throughput_kbps),
+            ends: None,
             paper: figure(experiment, summary, &flow.name, "throughput_kbps"),
         })
         .collect();
+    of_throughput("Throughput of each flow in kbit/s", rows)
+}
+
+/// The throughput of flows that belong together: the mean over them, and the least and the greatest.
+pub(super) fn aggregated(all: &[Aggregate<'_>], palette: &Palette) -> Dots<'static> {
+    let ends = |aggregate: &Aggregate<'_>| {
+        let (least, greatest) = aggregate.ends(|measures| Some(&measures.throughput_kbps))?;
+        let mean = |flow: &FlowSummary| flow.measures.throughput_kbps.mean;
+        (aggregate.flows.len() > 1).then_some((mean(least)?, mean(greatest)?))
+    };
+    let row = |aggregate: &Aggregate<'_>| Dot {
+        fresh: false,
+        name: Cow::Owned(aggregate.label()),
+        ink: palette.ink(aggregate.protocol),
+        ours: Cow::Owned(aggregate.throughput_kbps.clone()),
+        ends: ends(aggregate),
+        paper: None,
+    };
+    of_throughput("Throughput of flows together in kbit/s", all.iter().take(MOST_ROWS).map(row).collect())
+}
+
+fn of_throughput<'a>(label: &'static str, rows: Vec<Dot<'a>>) -> Dots<'a> {
     let top = rows.iter().flat_map(ends).fold(0.0_f64, f64::max);
     let scale = 0.0..if top > 0.0 { top * 1.05 } else { 1.0 };
-    Dots { label: "Throughput of each flow in kbit/s", style: Style::Amount, rows, scale }
+    Dots { label, style: Style::Amount, rows, scale }
+}
+
+/// When every receiver of an object had it.
+pub(super) fn completion<'a>(summary: &'a Summary, palette: &Palette) -> Dots<'a> {
+    let with_object = summary.flows.iter().filter(|flow| flow.measures.complete.is_some());
+    let rows: Vec<Dot<'a>> = with_object
+        .filter_map(|flow| {
+            let ours = Cow::Borrowed(flow.measures.completion_s.as_ref()?);
+            let (name, ink) = (Cow::Borrowed(flow.name.as_str()), palette.ink(&flow.protocol));
+            Some(Dot { fresh: false, name, ink, ours, ends: None, paper: None })
+        })
+        .take(MOST_ROWS)
+        .collect();
+    let top = rows.iter().flat_map(ends).fold(0.0_f64, f64::max);
+    let scale = 0.0..if top > 0.0 { top * 1.05 } else { 1.0 };
+    Dots { label: "Completion of each receiver in s from its start", style: Style::Amount, rows, scale }
 }
 
 /// The Jain index of every group.
 pub(super) fn fairness<'a>(experiment: &Experiment, summary: &'a Summary, palette: &Palette) -> Dots<'a> {
-    let rows: Vec<Dot<'a>> = summary
-        .groups
-        .iter()
+    let mut groups: Vec<&GroupSummary> = summary.groups.iter().collect();
+    if groups.len() > MOST_ROWS {
+        let mean = |group: &GroupSummary| group.jain_index.mean.unwrap_or(f64::INFINITY);
+        groups.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
+    }
+    let rows: Vec<Dot<'a>> = groups
+        .into_iter()
         .take(MOST_ROWS)
         .map(|group| Dot {
             fresh: false,
-            name: &group.name,
+            name: Cow::Borrowed(&group.name),
             ink: palette.ink(leader(experiment, &group.flows)),
-            ours: &group.jain_index,
+            ours: Cow::Borrowed(&group.jain_index),
+            ends: None,
             paper: figure(experiment, summary, &group.name, "jain_index"),
         })
         .collect();
@@ -96,8 +150,12 @@ fn figure(experiment: &Experiment, summary: &Summary, subject: &str, metric: &st
 
 /// Everything that a row's scale must hold.
 fn ends(dot: &Dot<'_>) -> impl Iterator<Item = f64> {
-    let half = dot.ours.ci95.unwrap_or(0.0);
-    let ours = dot.ours.mean.into_iter().flat_map(move |mean| [mean - half, mean + half]);
+    let spread = match dot.ours.spread(&Style::Amount.possible()) {
+        Spread::Unknown => None,
+        Spread::Interval(low, high) | Spread::Range(low, high) => Some([low, high]),
+    };
+    let ends = dot.ends.map(|(least, greatest)| [least, greatest]);
+    let ours = dot.ours.mean.into_iter().chain(spread.into_iter().chain(ends).flatten());
     ours.chain(dot.paper).filter(|value| value.is_finite())
 }
 
@@ -105,6 +163,22 @@ impl Dots<'_> {
     /// Whether there is nothing to draw.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
+    }
+
+    /// How many rows there are.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether a row shows the least and the greatest in place of an interval.
+    pub(super) fn has_ranges(&self) -> bool {
+        let possible = self.style.possible();
+        self.rows.iter().any(|row| matches!(row.ours.spread(&possible), Spread::Range(..)))
+    }
+
+    /// Whether a row stands for several flows.
+    pub(super) fn has_ends(&self) -> bool {
+        self.rows.iter().any(|row| row.ends.is_some())
     }
 
     /// Whether the paper has a number in any row.
@@ -143,25 +217,39 @@ impl Dots<'_> {
             let height = end - middle;
             let (_, y) = plane.pixel((self.scale.start, height));
             sheet.text(
-                &shortened(row.name, width.pick(18, 13)),
+                &shortened(&row.name, width.pick(18, 13)),
                 (across.start - 12.0, y),
                 Side::End,
                 TEXT,
             )?;
             let value = if width == Width::Wide {
-                self.style.statistic(row.ours)
+                self.style.statistic(&row.ours)
             } else {
                 row.ours.mean.map_or_else(String::new, |mean| self.style.number(mean))
             };
             sheet.text(&value, (across.end + 14.0, y), Side::Start, MUTED)?;
+            if width == Width::Wide {
+                let text = format!("{}: {}", row.name, self.style.statistic(&row.ours));
+                sheet.title(0.0..across.end + 140.0, y - 0.5 * ROW..y + 0.5 * ROW, &text);
+            }
             if let Some(paper) = row.paper {
                 plane.diamond(sheet, (paper, height), 6.0, TEXT, PAGE)?;
             }
             if let Some(mean) = row.ours.mean {
-                if let Some(half) = row.ours.ci95 {
-                    let low = (mean - half).max(self.scale.start);
-                    let high = (mean + half).min(self.scale.end);
-                    plane.line([(low, height), (high, height)], line(row.ink.color(), 0.55, 3.0))?;
+                let across = |low: f64, high: f64| {
+                    [(low.max(self.scale.start), height), (high.min(self.scale.end), height)]
+                };
+                if let Some((least, greatest)) = row.ends {
+                    plane.line(across(least, greatest), line(row.ink.color(), 0.35, 1.25))?;
+                }
+                match row.ours.spread(&self.style.possible()) {
+                    Spread::Interval(low, high) => {
+                        plane.line(across(low, high), line(row.ink.color(), 0.55, 3.0))?;
+                    }
+                    Spread::Range(low, high) => {
+                        plane.line(across(low, high), line(row.ink.color(), 0.8, 1.25))?;
+                    }
+                    Spread::Unknown => {}
                 }
                 plane.dot((mean, height), 4.0, row.ink.color())?;
             }
@@ -171,7 +259,7 @@ impl Dots<'_> {
 }
 
 /// The name, or its beginning if it is longer than there is room.
-fn shortened(name: &str, room: usize) -> String {
+pub(super) fn shortened(name: &str, room: usize) -> String {
     if name.chars().count() <= room {
         return name.to_owned();
     }

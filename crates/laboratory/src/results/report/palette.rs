@@ -43,17 +43,32 @@ const HUES: [Ink; 8] = [
     Ink { light: 0x9C_8B_00, dark: 0xF0_E4_42 }, // yellow, darkened to be seen on white
 ];
 
-/// Protocols that always have the same hue, in whatever company.
-const KNOWN: [(&str, usize); 9] = [
+/// Protocols that have the same hue in whatever company, unless one before them in the list has it.
+const KNOWN: [(&str, usize); 11] = [
     ("elm", 1),
     ("rlc", 2),
     ("flid-dl", 3),
-    ("flid-sl", 6),
     ("rlm", 5),
     ("webrc", 4),
     ("tfmcc", 6),
-    ("smcc", 4),
     ("amca", 7),
+    ("flid-sl", 6),
+    ("smcc", 7),
+    ("pgmcc", 5),
+    ("wei-zhang", 4),
+];
+
+/// How often a hue can be used again: each time with other dashes and another mark. The last bits of the colour
+/// say which, as the stylesheet finds inks by their value.
+const ROUNDS: usize = 4;
+/// The dashes of each round, and of the dashed lines of each.
+const DASHES: [[&str; 2]; ROUNDS] = [["", "9 6"], ["22 5", "5 5"], ["3 5", "3 9"], ["18 5 3 5", "9 5 3 5"]];
+/// The marks of each round: a circle, a square, a diamond, a ring.
+const MARKS: [&str; ROUNDS] = [
+    "",
+    "border-radius: 1px",
+    "border-radius: 1px; transform: rotate(45deg)",
+    "background: none; border: 2px solid var(--ink)",
 ];
 
 impl Ink {
@@ -67,12 +82,24 @@ impl Ink {
     pub(crate) fn dashed(self) -> RGBColor {
         Self { light: self.light ^ 1, ..self }.color()
     }
+
+    /// The same hue when it is used again.
+    fn again(self, round: usize) -> Self {
+        Self { light: self.light ^ (2 * (round % ROUNDS) as u32), ..self }
+    }
 }
 
-/// Which protocol of an experiment has which hue.
+/// What a protocol is drawn with: a hue, and how often it was used before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Look {
+    hue: usize,
+    round: usize,
+}
+
+/// Which protocol of an experiment has which look. No two have the same, as long as there are looks.
 #[derive(Debug)]
 pub(crate) struct Palette {
-    protocols: Vec<(String, usize)>,
+    looks: Vec<(String, Look)>,
 }
 
 impl Palette {
@@ -82,78 +109,117 @@ impl Palette {
         Self::of_protocols(&names)
     }
 
-    /// The hues of things that each have a protocol: the first of a protocol has its hue, others an
-    /// unused one, as long as there are any. They are asked for by the thing's name.
+    /// The looks of things that each have a protocol: the first of a protocol has its look, others an
+    /// unused one. They are asked for by the thing's name.
     pub(crate) fn of_things(things: &[(&str, &str)]) -> Self {
         let protocols: Vec<&str> = things.iter().map(|(_, protocol)| *protocol).collect();
         let known = Self::of_protocols(&protocols);
-        let mut worn: Vec<(String, usize)> = Vec::new();
+        let mut worn = Self { looks: Vec::new() };
+        // Which of the protocols already lent its look.
+        let mut lent: Vec<&str> = Vec::new();
         for (name, protocol) in things {
-            if worn.iter().any(|(other, _)| other == name) {
+            if worn.has(name) {
                 continue;
             }
-            let own = known.hue(protocol);
-            let is_worn = |hue: usize| worn.iter().any(|&(_, other)| other == hue);
-            let is_needed = |hue: usize| known.protocols.iter().any(|&(_, other)| other == hue);
-            let free = (1..HUES.len()).find(|&hue| !is_worn(hue) && !is_needed(hue));
-            let hue = if is_worn(own) { free.unwrap_or(worn.len() % HUES.len()) } else { own };
-            worn.push(((*name).to_owned(), hue));
+            let look = if lent.contains(protocol) {
+                let is_free = |look: Look| worn.is_free(look) && known.is_free(look);
+                first_free(is_free)
+            } else {
+                lent.push(protocol);
+                known.look(protocol)
+            };
+            worn.looks.push(((*name).to_owned(), look));
         }
-        Self { protocols: worn }
+        worn
     }
 
     fn of_protocols(all: &[&str]) -> Self {
-        let mut protocols: Vec<(String, usize)> = Vec::new();
-        let names = || all.iter().copied();
-        let mut fixed: Vec<&str> =
-            names().filter(|name| KNOWN.iter().any(|(known, _)| known == name)).collect();
-        fixed.extend(names().find(|name| name.starts_with("tcp")));
-        for name in fixed {
-            let hue = KNOWN.iter().find(|(known, _)| *known == name).map_or(0, |(_, hue)| *hue);
-            if !protocols.iter().any(|(known, _)| known == name) {
-                protocols.push((name.to_owned(), hue));
+        let mut palette = Self { looks: Vec::new() };
+        let tcp = all.iter().copied().find(|name| name.starts_with("tcp"));
+        palette.looks.extend(tcp.map(|name| (name.to_owned(), Look { hue: 0, round: 0 })));
+        for &(name, hue) in KNOWN.iter().filter(|(known, _)| all.contains(known)) {
+            let look = Look { hue, round: 0 };
+            if palette.is_free(look) {
+                palette.looks.push((name.to_owned(), look));
             }
         }
-        for name in names() {
-            if protocols.iter().any(|(known, _)| known == name) {
-                continue;
+        for name in all {
+            if !palette.has(name) {
+                let look = first_free(|look| palette.is_free(look));
+                palette.looks.push(((*name).to_owned(), look));
             }
-            let free = (1..HUES.len()).find(|hue| protocols.iter().all(|(_, taken)| taken != hue));
-            protocols.push((name.to_owned(), free.unwrap_or(protocols.len() % HUES.len())));
         }
-        Self { protocols }
+        palette
     }
 
-    fn hue(&self, protocol: &str) -> usize {
-        self.protocols.iter().find(|(name, _)| name == protocol).map_or(0, |(_, hue)| *hue)
+    fn has(&self, name: &str) -> bool {
+        self.looks.iter().any(|(other, _)| other == name)
     }
 
-    /// The protocol's ink in plots.
+    fn is_free(&self, look: Look) -> bool {
+        self.looks.iter().all(|&(_, taken)| taken != look)
+    }
+
+    fn look(&self, protocol: &str) -> Look {
+        let found = self.looks.iter().find(|(name, _)| name == protocol);
+        found.map_or(Look { hue: 0, round: 0 }, |&(_, look)| look)
+    }
+
+    /// The protocol's ink in plots. Inks of one hue differ in their dashes.
     pub(crate) fn ink(&self, protocol: &str) -> Ink {
-        HUES.get(self.hue(protocol)).copied().unwrap_or(TEXT)
+        let look = self.look(protocol);
+        HUES.get(look.hue).copied().unwrap_or(TEXT).again(look.round)
     }
 
-    /// The class that gives an element of the page the protocol's colour as `--ink`.
+    /// The classes that give an element of the page the protocol's colour as `--ink`, and a `.dot` its mark.
     pub(crate) fn class(&self, protocol: &str) -> String {
-        format!("hue{}", self.hue(protocol))
+        let Look { hue, round } = self.look(protocol);
+        if round == 0 { format!("hue{hue}") } else { format!("hue{hue} round{round}") }
     }
+}
+
+/// The first look that is free: each hue once before any is used again, and the grey last.
+fn first_free(is_free: impl Fn(Look) -> bool) -> Look {
+    let rounds = (0..ROUNDS).flat_map(|round| (1..=HUES.len()).map(move |hue| (hue % HUES.len(), round)));
+    let mut looks = rounds.map(|(hue, round)| Look { hue, round });
+    looks.find(|&look| is_free(look)).unwrap_or(Look { hue: 0, round: ROUNDS - 1 })
+}
+
+/// The ink of a hue by its number, for marks that are not of a protocol; the class of the page is `hueN`.
+pub(crate) fn hue_ink(hue: usize) -> Ink {
+    HUES.get(hue).copied().unwrap_or(TEXT)
 }
 
 /// The rules for dashes, for dark pages, and for the protocol classes.
 pub(crate) fn stylesheet() -> String {
     let mut css = String::new();
     let mut dark = String::new();
-    for ink in [TEXT, MUTED, GRID, AXIS, SHADE, PAGE].iter().chain(&HUES) {
-        for light in [ink.light, ink.light ^ 1] {
-            // Writing to a string cannot fail.
-            let _ = writeln!(dark, "  .plot [stroke=\"#{light:06X}\"] {{ stroke: #{:06X} }}", ink.dark);
-            let _ = writeln!(dark, "  .plot [fill=\"#{light:06X}\"] {{ fill: #{:06X} }}", ink.dark);
+    let mut swap = |light: u32, ink: Ink| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(dark, "  .plot [stroke=\"#{light:06X}\"] {{ stroke: #{:06X} }}", ink.dark);
+        let _ = writeln!(dark, "  .plot [fill=\"#{light:06X}\"] {{ fill: #{:06X} }}", ink.dark);
+    };
+    for ink in [TEXT, MUTED, GRID, AXIS, SHADE, PAGE] {
+        swap(ink.light, ink);
+        swap(ink.light ^ 1, ink);
+        let _ = writeln!(css, ".plot [stroke=\"#{:06X}\"] {{ stroke-dasharray: 9 6 }}", ink.light ^ 1);
+    }
+    for (ink, round) in HUES.iter().flat_map(|ink| (0..ROUNDS).map(move |round| (*ink, round))) {
+        let light = ink.again(round).light;
+        swap(light, ink);
+        swap(light ^ 1, ink);
+        for (light, dashes) in [light, light ^ 1].iter().zip(DASHES[round]) {
+            if !dashes.is_empty() {
+                let _ = writeln!(css, ".plot [stroke=\"#{light:06X}\"] {{ stroke-dasharray: {dashes} }}");
+            }
         }
     }
     for (hue, ink) in HUES.iter().enumerate() {
-        let _ = writeln!(css, ".plot [stroke=\"#{:06X}\"] {{ stroke-dasharray: 9 6 }}", ink.light ^ 1);
         let _ = writeln!(css, ".hue{hue} {{ --ink: #{:06X} }}", ink.light);
         let _ = writeln!(dark, "  .hue{hue} {{ --ink: #{:06X} }}", ink.dark);
+    }
+    for (round, mark) in MARKS.iter().enumerate().skip(1) {
+        let _ = writeln!(css, ".dot.round{round} {{ {mark} }}");
     }
     // Paper is white whatever the screen was.
     let _ = writeln!(css, "@media screen and (prefers-color-scheme: dark) {{\n{dark}}}");
@@ -164,24 +230,82 @@ pub(crate) fn stylesheet() -> String {
 mod tests {
     use super::*;
 
+    fn distinct(palette: &Palette, names: &[&str]) {
+        for (index, one) in names.iter().enumerate() {
+            for other in &names[..index] {
+                assert_ne!(palette.ink(one), palette.ink(other), "{one} and {other} of {names:?}");
+                assert_ne!(palette.class(one), palette.class(other), "{one} and {other} of {names:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_two_protocols_look_alike() {
+        let known = KNOWN.map(|(name, _)| name);
+        let rest =
+            ["tcp-cubic", "tcp-bbr", "rla", "udp", "tfrc", "fixed", "cbr", "nca", "golestani", "e-flid-dl"];
+        let all: Vec<&str> = known.iter().chain(&rest).copied().collect();
+        distinct(&Palette::of_protocols(&all), &all);
+        for one in &all {
+            for other in all.iter().filter(|other| *other != one) {
+                let pair = [*one, *other];
+                let palette = Palette::of_protocols(&pair);
+                distinct(&palette, &pair);
+                assert_eq!(palette.look(one).round, 0, "hues are used again only when all are taken");
+            }
+        }
+        // The page of the review on which three pairs looked alike.
+        let many = [
+            "elm",
+            "rlc",
+            "rlm",
+            "flid-dl",
+            "smcc",
+            "pgmcc",
+            "tfmcc",
+            "rla",
+            "wei-zhang",
+            "tcp-cubic",
+            "tcp-bbr",
+        ];
+        distinct(&Palette::of_protocols(&many), &many);
+    }
+
+    #[test]
+    fn a_hue_that_is_used_again_has_other_dashes_and_another_mark() {
+        let names: Vec<String> = (0..9).map(|number| format!("p{number}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let palette = Palette::of_protocols(&names);
+        assert!(names[..8].iter().all(|name| palette.look(name).round == 0), "eight have hues of their own");
+        assert_eq!(palette.class(names[8]), "hue1 round1");
+        let [_, red, green, blue] = palette.ink(names[8]).light.to_be_bytes();
+        let rule = format!(".plot [stroke=\"#{red:02X}{green:02X}{blue:02X}\"] {{ stroke-dasharray: 22 5 }}");
+        assert!(stylesheet().contains(&rule) && stylesheet().contains(".dot.round1 {"), "{rule}");
+    }
+
+    #[test]
+    fn known_protocols_and_tcp_keep_their_hue_in_company() {
+        for company in [vec!["elm", "tcp-sack"], vec!["xyz", "tcp-sack", "abc", "elm"]] {
+            let palette = Palette::of_protocols(&company);
+            assert_eq!((palette.look("elm").hue, palette.look("tcp-sack").hue), (1, 0), "{company:?}");
+        }
+    }
+
     #[test]
     fn things_of_one_protocol_have_hues_of_their_own() {
         let things =
             [("a", "elm"), ("b", "elm"), ("tcp", "tcp-sack"), ("c", "rlc"), ("d", "elm"), ("a", "elm")];
         let palette = Palette::of_things(&things);
-        let hues: Vec<usize> = ["a", "b", "tcp", "c", "d"].iter().map(|name| palette.hue(name)).collect();
-        assert_eq!((hues[0], hues[2], hues[3]), (1, 0, 2), "the first has the protocol's");
-        let mut different = hues.clone();
-        different.sort_unstable();
-        different.dedup();
-        assert_eq!(different.len(), hues.len(), "{hues:?}");
+        let hue = |name: &str| palette.look(name).hue;
+        assert_eq!((hue("a"), hue("tcp"), hue("c")), (1, 0, 2), "the first has the protocol's");
+        distinct(&palette, &["a", "b", "tcp", "c", "d"]);
     }
 
     #[test]
     fn every_ink_has_values_of_its_own() {
-        let inks = [TEXT, MUTED, GRID, AXIS, SHADE, PAGE];
-        let mut values: Vec<u32> =
-            inks.iter().chain(&HUES).flat_map(|ink| [ink.light, ink.light ^ 1]).collect();
+        let inks = [TEXT, MUTED, GRID, AXIS, SHADE, PAGE].into_iter();
+        let again = HUES.iter().flat_map(|ink| (0..ROUNDS).map(|round| ink.again(round)));
+        let mut values: Vec<u32> = inks.chain(again).flat_map(|ink| [ink.light, ink.light ^ 1]).collect();
         let all = values.len();
         values.sort_unstable();
         values.dedup();

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::canvas::{Drawn, Plane, Sheet, Side, Width, both, line, ticks};
-use super::palette::{SHADE, TEXT};
+use super::palette::{MUTED, SHADE, TEXT};
 use super::strands::{Curve, bins_per_point};
 use super::timeline::ceiling;
 use crate::results::error::ResultsError;
@@ -96,11 +96,12 @@ impl ProbePlot<'_> {
         plane.band(0.0, from.min(plane.x.end), SHADE)?;
         plane.band(to, plane.x.end, SHADE)?;
         plane.rows(sheet, &ticks(&plane.y, 4))?;
-        let mut times = ticks(&plane.x, self.width.pick(10, 4));
-        if let Some(first) = times.first_mut() {
-            first.text.push_str(" s");
+        plane.bottom(sheet, &if last { ticks(&plane.x, self.width.pick(10, 4)) } else { Vec::new() })?;
+        if !last {
+            return Ok(());
         }
-        plane.bottom(sheet, if last { &times } else { &[] })
+        let foot = plane.pixel((plane.x.end, plane.y.start));
+        sheet.text("time, s", (foot.0, foot.1 + 30.0), Side::End, MUTED)
     }
 }
 

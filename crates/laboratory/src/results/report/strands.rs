@@ -16,8 +16,10 @@ pub(super) struct Strand {
     pub(super) protocol: String,
     /// The protocol's ink.
     pub(super) ink: Ink,
-    /// Cumulative rates of the layers; empty without layers.
+    /// Cumulative rates of the layers; empty without levels to choose from.
     pub(super) rates: Vec<f64>,
+    /// Whether they receive a session.
+    pub(super) is_session: bool,
     /// Indices of the flows.
     pub(super) flows: Vec<usize>,
 }
@@ -33,7 +35,8 @@ pub(super) fn at(experiment: &Experiment, palette: &Palette, node: &str) -> Vec<
                 name: name.to_owned(),
                 protocol: flow.protocol.clone(),
                 ink: palette.ink(&flow.protocol),
-                rates: flow.level_rates_kbps.clone(),
+                rates: if flow.has_levels() { flow.level_rates_kbps.clone() } else { Vec::new() },
+                is_session: flow.is_layered(),
                 flows: vec![index],
             }),
         }

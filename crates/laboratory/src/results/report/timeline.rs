@@ -3,12 +3,15 @@
 use std::ops::Range;
 
 use super::canvas::{Drawn, Plane, Sheet, Side, Tick, Width, both, line, ticks};
-use super::palette::{Palette, SHADE};
+use super::causes;
+use super::palette::{MUTED, Palette, SHADE};
 use super::strands::{self, Curve, Strand};
+use super::tooltips::{places, short, value_at};
 use crate::results::error::ResultsError;
 use crate::results::experiment::Experiment;
 use crate::results::replication::Replication;
 use crate::results::text::decimal;
+use crate::results::why::LevelMark;
 
 /// The space above the first plane, for the unit.
 const TOP: f64 = 26.0;
@@ -32,6 +35,8 @@ struct Timeline<'a> {
     experiment: &'a Experiment,
     replications: &'a [&'a Replication],
     strands: Vec<Strand>,
+    /// Protocols that are drawn thin.
+    restless: &'a [String],
     across: Range<f64>,
     width: Width,
 }
@@ -42,11 +47,13 @@ pub(super) fn node(
     replications: &[&Replication],
     palette: &Palette,
     node: &str,
+    restless: &[String],
 ) -> Result<String, ResultsError> {
     let timeline = |width: Width| Timeline {
         experiment,
         replications,
         strands: strands::at(experiment, palette, node),
+        restless,
         across: width.pick(64.0..880.0, 46.0..332.0),
         width,
     };
@@ -60,7 +67,7 @@ impl Timeline<'_> {
     }
 
     fn size(&self) -> (f64, f64) {
-        let levels: f64 = self.layered().map(|strand| GAP + self.level_height(strand)).sum();
+        let levels: f64 = self.layered().map(|strand| GAP + self.level_height(strand) + causes::SPACE).sum();
         (self.width.pick(1000.0, 400.0), TOP + THROUGHPUT + levels + BOTTOM)
     }
 
@@ -89,6 +96,7 @@ impl Timeline<'_> {
         for (index, strand) in self.layered().enumerate() {
             down = down.end + GAP..down.end + GAP + self.level_height(strand);
             self.levels(sheet, strand, down.clone(), index + 1 == count)?;
+            down.end += causes::SPACE;
         }
         Ok(())
     }
@@ -98,15 +106,22 @@ impl Timeline<'_> {
     }
 
     /// The part of a plane that all have in common: shading outside the window, and the time axis.
-    fn ground(&self, sheet: &Sheet<'_>, plane: &Plane<'_>, last: bool) -> Drawn {
+    fn ground(&self, sheet: &Sheet<'_>, plane: &Plane<'_>, last: bool, space: f64) -> Drawn {
         let [from, to] = self.experiment.main_window_s();
         plane.band(0.0, from.min(plane.x.end), SHADE)?;
         plane.band(to, plane.x.end, SHADE)?;
-        let mut times = ticks(&plane.x, self.width.pick(10, 4));
-        if let Some(first) = times.first_mut() {
-            first.text.push_str(" s");
+        plane.bottom(sheet, &[])?;
+        if last { self.time_axis(sheet, plane, space) } else { Ok(()) }
+    }
+
+    /// The numbers along the bottom, this far below the plane, and what they are.
+    fn time_axis(&self, sheet: &Sheet<'_>, plane: &Plane<'_>, space: f64) -> Drawn {
+        let foot = plane.pixel((plane.x.start, plane.y.start)).1 + space;
+        for tick in ticks(&plane.x, self.width.pick(10, 4)) {
+            let x = plane.pixel((tick.at, plane.y.start)).0;
+            sheet.text(&tick.text, (x, foot + 14.0), Side::Middle, MUTED)?;
         }
-        plane.bottom(sheet, if last { &times } else { &[] })
+        sheet.text("time, s", (self.across.end, foot + 30.0), Side::End, MUTED)
     }
 
     fn throughput(&self, sheet: &Sheet<'_>, down: Range<f64>, last: bool) -> Drawn {
@@ -120,23 +135,20 @@ impl Timeline<'_> {
             .collect();
         let top = ceiling(curves.iter().flatten());
         let plane = sheet.plane(self.across.clone(), down.clone(), self.times(), 0.0..top);
-        self.ground(sheet, &plane, last)?;
+        self.ground(sheet, &plane, last, 0.0)?;
         plane.rows(sheet, &ticks(&plane.y, 5))?;
-        sheet.text(
-            "kbit/s",
-            (self.across.start - 8.0, down.start - 14.0),
-            Side::End,
-            super::palette::MUTED,
-        )?;
+        sheet.text("kbit/s", (self.across.start - 8.0, down.start - 14.0), Side::End, MUTED)?;
 
         // What is studied lies over what it is measured against, and the calm over the restless.
         let mut order: Vec<(&Strand, &Vec<Curve>)> = self.strands.iter().zip(&curves).collect();
         order.sort_by_key(|(strand, curves)| {
-            (strand.is_layered(), std::cmp::Reverse((restlessness(curves, top) * 1e6) as u64))
+            (strand.is_session, std::cmp::Reverse((restlessness(curves, top) * 1e6) as u64))
         });
         let mut labels = Vec::new();
+        let mut means = Vec::new();
         for (strand, curves) in order {
             let mean = self.strand(&plane, strand, curves)?;
+            means.push((strand.label(), mean.clone()));
             match last_sign(&mean) {
                 // A strand that ended long before the end is labelled where it ended.
                 Some((time, height)) if time < 0.9 * plane.x.end => {
@@ -147,6 +159,9 @@ impl Timeline<'_> {
                     labels.push((plane.pixel((plane.x.end, last.map_or(0.0, |(_, y)| y.min(top)))).1, strand))
                 }
             }
+        }
+        if self.width == Width::Wide {
+            titles(sheet, &plane, &down, &means);
         }
         self.labels(sheet, down, labels)
     }
@@ -160,10 +175,10 @@ impl Timeline<'_> {
             }
         }
         let mean = strands::mean_curve(curves);
-        if strand.is_layered() {
+        if strand.is_session {
             self.calculated(plane, strand)?;
             // A bold line that jumps at every point would hide all others.
-            let restless = restlessness(curves, plane.y.end) > RESTLESS;
+            let restless = self.restless.contains(&strand.protocol);
             let (opacity, width) = if restless { (0.75, 1.25) } else { (1.0, 2.25) };
             plane.line(mean.iter().copied(), line(color, opacity, width))?;
         } else {
@@ -195,7 +210,7 @@ impl Timeline<'_> {
     fn levels(&self, sheet: &Sheet<'_>, strand: &Strand, down: Range<f64>, last: bool) -> Drawn {
         let top = f64::from(self.top_level(strand));
         let plane = sheet.plane(self.across.clone(), down.clone(), self.times(), -1.3..top + 0.3);
-        self.ground(sheet, &plane, last)?;
+        self.ground(sheet, &plane, last, causes::SPACE)?;
         plane.rows(sheet, &level_ticks(&strand.rates, top, down.end - down.start))?;
         let label = format!("{} level", strand.name);
         sheet.text(&label, (self.across.end + 8.0, down.start + 8.0), Side::Start, strand.ink)?;
@@ -212,9 +227,32 @@ impl Timeline<'_> {
             for &flow in &strand.flows {
                 plane.line(strands::steps(self.experiment, run, flow), line(color, 1.0, 1.75))?;
             }
+            let series = strand.flows.iter().filter_map(|&flow| run.series.flows.get(flow));
+            let changes: Vec<&LevelMark> = series.flat_map(|series| &series.changes).collect();
+            causes::strip(sheet, &plane, &self.across, down.end, &changes, self.width == Width::Wide)?;
         }
         Ok(())
     }
+}
+
+/// The means of all strands as tooltips.
+fn titles(sheet: &Sheet<'_>, plane: &Plane<'_>, down: &Range<f64>, means: &[(String, Curve)]) {
+    for (from, to) in places(&plane.x) {
+        let at = 0.5 * (from + to);
+        let values: Vec<String> = means
+            .iter()
+            .filter_map(|(name, curve)| Some(format!("{name} {}", short(value_at(curve, at, false)?))))
+            .collect();
+        if !values.is_empty() {
+            let (left, right) = (plane.pixel((from, 0.0)).0, plane.pixel((to, 0.0)).0);
+            sheet.title(left..right, down.clone(), &format!("{} s: {} kbit/s", short(at), values.join(", ")));
+        }
+    }
+}
+
+/// Whether a bold line would hide all others.
+pub(super) fn is_restless(curves: &[Curve], top: f64) -> bool {
+    restlessness(curves, top) > RESTLESS
 }
 
 /// When a curve was last above nothing, and how high it was on average in the last tenth before that:
@@ -261,7 +299,7 @@ fn level_ticks(rates: &[f64], top: f64, height: f64) -> Vec<Tick> {
 }
 
 /// Moves sorted heights apart until none is nearer than [`LABEL_STEP`] to the next, within the bounds.
-fn spread(heights: &[f64], bounds: Range<f64>) -> Vec<f64> {
+pub(super) fn spread(heights: &[f64], bounds: Range<f64>) -> Vec<f64> {
     let mut placed: Vec<f64> = Vec::with_capacity(heights.len());
     for &height in heights {
         let lowest = placed.last().map_or(bounds.start, |last| last + LABEL_STEP);

@@ -16,6 +16,8 @@ pub(super) struct Context<'c> {
     pub(super) problems: Problems,
     /// What the paths of files are relative to.
     pub(super) folder: PathBuf,
+    /// The texts of the files that templates have read.
+    pub(super) files: Vec<String>,
     /// The traces that were read, each once, or why they cannot be.
     pub(super) traces: BTreeMap<PathBuf, Result<Arc<DeliveryTrace>, String>>,
 }

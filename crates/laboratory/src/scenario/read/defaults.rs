@@ -1,6 +1,6 @@
 //! Works `[defaults]` into the tables that they hold for.
 
-use layercast_core::units::{Duration, Rate, Size};
+use layercast_core::units::{DataSize, Duration, Rate, Size};
 
 use super::compound::{DirectionLoss, Loss};
 use super::context::Context;
@@ -107,6 +107,7 @@ fn check(node: &Node, kind: &FieldKind, context: &mut Context<'_>) {
         FieldKind::Positives => drop(Vec::<f64>::read(node, kind, context)),
         FieldKind::Arrivals => drop(Vec::<u64>::read(node, kind, context)),
         FieldKind::Size => drop(Size::read(node, kind, context)),
+        FieldKind::DataSize => drop(DataSize::read(node, kind, context)),
         FieldKind::Loss => drop(Loss::read(node, kind, context)),
         FieldKind::Option(options) => check_option(node, options, context),
         FieldKind::Outages => drop(Vec::<Outage>::read(node, kind, context)),
@@ -118,6 +119,8 @@ fn check(node: &Node, kind: &FieldKind, context: &mut Context<'_>) {
         FieldKind::Options
         | FieldKind::Windows
         | FieldKind::Groups
+        | FieldKind::Each
+        | FieldKind::Templates
         | FieldKind::Told
         | FieldKind::TableList(_)
         | FieldKind::Table(_)

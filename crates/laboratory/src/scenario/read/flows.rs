@@ -7,6 +7,7 @@ use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use super::context::Context;
 use super::defaults::merge;
 use super::demand::{read_demand, read_udp};
+use super::limits;
 use super::options::set_options;
 use super::table::TableReader;
 use super::topology::Topology;
@@ -71,9 +72,11 @@ pub(super) fn place(
 ) -> Vec<FlowEnd> {
     let mut places = Vec::new();
     for node in &nodes {
-        let index = topology.find(node, context);
-        topology.check_way(source, index, node, context);
-        places.extend(std::iter::repeat_n((node.text.as_str(), index.unwrap_or_default()), count));
+        for index in topology.find_all(node, source, context) {
+            topology.check_way(source, index, node, context);
+            let text = index.and_then(|index| topology.nodes.get(index)).unwrap_or(&node.text);
+            places.extend(std::iter::repeat_n((text.as_str(), index.unwrap_or_default()), count));
+        }
     }
     let texts: Vec<&str> = places.iter().map(|(text, _)| *text).collect();
     let named = flow_names(name, &texts).into_iter().zip(&places);
@@ -98,6 +101,8 @@ pub(super) fn read(
     let to = place(&entry.key, to.unwrap_or_default(), count, from, topology, context);
     let start = read_start(&table, "start", timing, context);
     let traffic = read_traffic(&table, &entry.node, context);
+    limits::check_starts(&table, traffic.as_ref(), timing.duration, context);
+    limits::check_packet_size(&table, !matches!(traffic, Some(Traffic::Udp { .. })), context);
     Some(FlowPlan {
         name: entry.key.clone(),
         from: from.unwrap_or_default(),

@@ -1,5 +1,7 @@
 //! Reads what refers to flows by name: groups, and the numbers of the paper.
 
+use std::collections::BTreeSet;
+
 use super::context::Context;
 use super::table::TableReader;
 use crate::results::{Metric, PaperValue, Relation, Role};
@@ -32,6 +34,17 @@ impl Known {
         self.incomplete.iter().any(fits)
     }
 
+    /// The pattern or name that was probably meant: `tcp@R` has numbers where several flows of its table end at a
+    /// node, and none where one does, but `tcp*@R` stands for both.
+    fn meant(&self, pattern: &str) -> Option<String> {
+        let both = pattern.split_once('@').map(|(stem, node)| {
+            let stem = stem.trim_end_matches(|c: char| c.is_ascii_digit() || c == '*');
+            format!("{}*@{node}", stem.strip_suffix('-').unwrap_or(stem))
+        });
+        let fits = |both: &String| self.names().any(|name| matches(both, name));
+        both.filter(fits).or_else(|| nearest(pattern, self.names()))
+    }
+
     /// What is allowed where a flow is named.
     pub(super) fn allowed(&self) -> String {
         const MOST: usize = 12;
@@ -44,6 +57,7 @@ impl Known {
 /// Reads one group.
 pub(super) fn read_group(entry: &Entry, known: &Known, context: &mut Context<'_>) -> GroupPlan {
     let mut flows: Vec<String> = Vec::new();
+    let mut taken: BTreeSet<&str> = BTreeSet::new();
     let items: &[Node] = match &entry.node.value {
         Value::List(items) if !items.is_empty() => items,
         _ => {
@@ -58,17 +72,17 @@ pub(super) fn read_group(entry: &Entry, known: &Known, context: &mut Context<'_>
             context.problems.push(problem.allowed(known.allowed()));
             continue;
         };
-        if flows.iter().any(|flow| flow == pattern) {
+        if taken.contains(pattern) {
             context.problems.push(Problem::of(item, format!("`{pattern}` is in the group already")));
         }
         let found: Vec<&str> = known.names().filter(|name| matches(pattern, name)).collect();
         if found.is_empty() && !known.may_be_missing(pattern) {
             let problem = Problem::of(item, format!("no flow is called `{pattern}`"));
-            context.problems.push(problem.allowed(known.allowed()).nearest(nearest(pattern, known.names())));
+            context.problems.push(problem.allowed(known.allowed()).nearest(known.meant(pattern)));
         }
         // Patterns may overlap; a flow counts once.
         for name in found {
-            if !flows.iter().any(|flow| flow == name) {
+            if taken.insert(name) {
                 flows.push(name.to_owned());
             }
         }

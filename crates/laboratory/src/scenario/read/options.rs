@@ -50,7 +50,11 @@ pub(super) fn set_option(
     let reason = reason.trim_start_matches(": ");
     let bounds = spec.bounds.as_ref().map(|bounds| format!("must be {bounds}"));
     let written = context.problems.written(node);
+    // Whole numbers have a largest one that no bound names.
+    let too_large =
+        matches!((spec.kind, &node.value), (Kind::Count, Value::Integer(n)) if *n > i64::from(u32::MAX));
     let message = match reason.is_empty() || bounds.as_deref() == Some(reason) {
+        true if too_large => format!("{written} is not allowed: the largest whole number is {}", u32::MAX),
         true => format!("{written} is not allowed"),
         false => format!("{written} is not allowed: {reason}"),
     };

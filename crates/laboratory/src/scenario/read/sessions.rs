@@ -10,7 +10,7 @@ use super::flows::{Timing, place, read_start};
 use super::table::TableReader;
 use super::topology::Topology;
 use super::values::Named;
-use super::{layers, options, routers};
+use super::{layers, limits, objects, options, routers};
 use crate::scenario::field::{FieldKind, quoted_options};
 use crate::scenario::nearest::nearest;
 use crate::scenario::plan::{Draw, SessionPlan};
@@ -58,6 +58,8 @@ pub(super) fn read(
         all_allowed = set_options(options, protocol, context);
     }
     let packet_size: Option<Size> = table.get("packet_size", context);
+    limits::check_packet_size(&table, false, context);
+    limits::check_packets(&table, protocol.as_ref(), &context.catalogue.reliable(), context);
     if let (Some(protocol), Some(layers), Some(size), Some(node)) =
         (&protocol, &layers, packet_size, table.node("layers"))
     {
@@ -66,6 +68,7 @@ pub(super) fn read(
             check_plan(node, protocol, layers, size, context);
         }
     }
+    let object = objects::read(&table, packet_size, context);
     Some(SessionPlan {
         name: entry.key.clone(),
         protocol: protocol.or_else(|| context.catalogue.stand_in())?,
@@ -80,6 +83,7 @@ pub(super) fn read(
         leave_latency: table.get("leave_latency", context).unwrap_or(NO_TIME),
         ecn: table.get("ecn", context).unwrap_or_default(),
         packets: table.get("packets", context),
+        object,
         routers: routers.unwrap_or_default(),
     })
 }

@@ -12,6 +12,7 @@ use super::table::TableReader;
 use super::values::Named;
 use super::variation::{read_trace, read_variations};
 use crate::scenario::default_queue::default_queue;
+use crate::scenario::naming::matches;
 use crate::scenario::nearest::nearest;
 use crate::scenario::plan::{
     Draw, LinkDirection, LinkPlan, LinkVariation, LossModel, LossPlace, QueueLimit, QueuePlan,
@@ -29,6 +30,8 @@ pub(super) struct Topology {
     positions: BTreeMap<String, usize>,
     /// The link between two nodes, the lower one first.
     between: BTreeMap<(usize, usize), usize>,
+    /// The link that results call so, in either direction.
+    shown: BTreeMap<String, usize>,
     /// Another node of the same connected part; a node that is its own stands for its part.
     parents: Vec<usize>,
     /// Names of links without readable nodes.
@@ -52,18 +55,21 @@ impl Topology {
     fn read_link(&mut self, entry: &Entry, defaults: Option<&Node>, context: &mut Context<'_>) {
         let node = merge(&entry.node, defaults, &LINK);
         let plan = TableReader::open(&node, &LINK, context).and_then(|link| read_link(&link, context));
-        let ends = entry.key.split_once('-').filter(|(a, b)| is_node_name(a) && is_node_name(b));
-        let Some((from, to)) = ends else {
+        let Some((from, to)) = read_ends(entry, &node, context) else {
             self.malformed.push(entry.key.clone());
-            let problem = Problem::at(entry.key_at, &entry.node.path, "this is not the name of a link")
-                .allowed("two different nodes with a dash between, such as `G2-R1`; nodes are letters, digits and `_`");
-            context.problems.push(problem);
             return;
         };
+        let (from, to) = (from.as_str(), to.as_str());
         let (from_index, to_index) = (self.index(from), self.index(to));
         let pair = (from_index.min(to_index), from_index.max(to_index));
         let doubled = self.between.get(&pair).and_then(|link| self.links.get(*link));
-        let message = match doubled {
+        let shown = [format!("{from}-{to}"), format!("{to}-{from}")];
+        let taken = shown.iter().find_map(|name| self.shown.get(name)).and_then(|link| self.links.get(*link));
+        let message = match doubled.or(taken) {
+            Some(link) if doubled.is_none() => format!(
+                "results would call this link `{from}-{to}`, as they call `{}`; rename a node",
+                link.name
+            ),
             Some(link) => format!("there is a link between `{from}` and `{to}` already: `{}`", link.name),
             None if from_index == to_index => "a link goes from one node to another".to_owned(),
             None => String::new(),
@@ -75,6 +81,7 @@ impl Topology {
         let (forward, backward, shared_delay) = plan.unwrap_or((NOWHERE, NOWHERE, true));
         let name = entry.key.clone();
         self.between.insert(pair, self.links.len());
+        self.shown.extend(shown.map(|name| (name, self.links.len())));
         let (one, other) = (self.part(from_index), self.part(to_index));
         // Files go from the source outward, so this way round the ways to the top stay short.
         if let Some(parent) = self.parents.get_mut(other) {
@@ -107,15 +114,44 @@ impl Topology {
         let found = self.positions.get(&name.text).copied();
         // A link whose name is wrong has been reported; that its nodes are unknown follows from that.
         if found.is_none() && !self.malformed.iter().any(|link| link.contains(&name.text)) {
-            let nearest = nearest(&name.text, self.nodes.iter().map(String::as_str));
-            let allowed = match self.nodes.is_empty() {
-                true => "a node that a link mentions".to_owned(),
-                false => format!("a node that a link mentions: {}", self.nodes.join(", ")),
-            };
+            let nodes = || self.nodes.iter().map(String::as_str);
+            let nearest = if context.problems.are_many() { None } else { nearest(&name.text, nodes()) };
             let problem = Problem::of(&name.node, format!("there is no node `{}`", name.text));
-            context.problems.push(problem.allowed(allowed).nearest(nearest));
+            context.problems.push(problem.allowed(self.known_nodes()).nearest(nearest));
         }
         found
+    }
+
+    /// The nodes that a name means: one, or all but `source` that fit a pattern. None of them is unknown
+    /// without a report.
+    pub(super) fn find_all(
+        &self,
+        name: &Named,
+        source: Option<usize>,
+        context: &mut Context<'_>,
+    ) -> Vec<Option<usize>> {
+        if !name.text.contains('*') {
+            return vec![self.find(name, context)];
+        }
+        let fits = |&(index, node): &(usize, &String)| Some(index) != source && matches(&name.text, node);
+        let found: Vec<_> =
+            self.nodes.iter().enumerate().filter(fits).map(|(index, _)| Some(index)).collect();
+        if found.is_empty() && self.malformed.is_empty() {
+            let problem = Problem::of(&name.node, format!("no node fits `{}`", name.text));
+            context.problems.push(problem.allowed(self.known_nodes()));
+        }
+        found
+    }
+
+    /// What is allowed where a node is named.
+    fn known_nodes(&self) -> String {
+        const MOST: usize = 40;
+        let shown = self.nodes.get(..MOST).unwrap_or(&self.nodes).join(", ");
+        let more = if self.nodes.len() > MOST { ", ..." } else { "" };
+        match self.nodes.is_empty() {
+            true => "a node that a link mentions".to_owned(),
+            false => format!("a node that a link mentions: {shown}{more}"),
+        }
     }
 
     /// Tells if `name` cannot be reached from `from`, or is `from` itself.
@@ -158,7 +194,45 @@ const NOWHERE: LinkDirection = LinkDirection {
 };
 
 fn is_node_name(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+}
+
+/// The ends that a link's name shows: it has one dash.
+fn named_ends(name: &str) -> Option<(&str, &str)> {
+    name.split_once('-').filter(|(from, to)| is_node_name(from) && is_node_name(to) && !to.contains('-'))
+}
+
+/// The ends of a link: what its name shows, or `from` and `to`. `node` is the link with its defaults.
+fn read_ends(entry: &Entry, node: &Node, context: &mut Context<'_>) -> Option<(String, String)> {
+    let shown = named_ends(&entry.key);
+    let gives_ends = ["from", "to"].iter().any(|key| entry.node.get(key).is_some());
+    if let Some((from, to)) = shown.filter(|_| !gives_ends) {
+        return Some((from.to_owned(), to.to_owned()));
+    }
+    let end = |key: &str| node.get(key).and_then(Node::text).filter(|name| is_node_name(name));
+    let (message, allowed) = match (end("from"), end("to")) {
+        (Some(from), Some(to)) if shown.is_none_or(|shown| shown == (from, to)) => {
+            return Some((from.to_owned(), to.to_owned()));
+        }
+        (Some(_), Some(_)) => (
+            "`from` and `to` are not the ends that the link's name shows",
+            "the same ends, or a name without a dash",
+        ),
+        _ if gives_ends => (
+            "the link needs both of its ends",
+            "`from` and `to`, each a node of letters, digits, `_`, `.` and `-`",
+        ),
+        _ if entry.key.matches('-').count() > 1 => (
+            "the name of this link has more than one dash",
+            "two nodes with one dash between, or `from` and `to` for nodes with dashes, such as { from = \"rack-1\", to = \"core\" }",
+        ),
+        _ => (
+            "this is not the name of a link",
+            "two different nodes with a dash between, such as `G2-R1`; nodes are letters, digits, `_` and `.`, and `-` with `from` and `to`",
+        ),
+    };
+    context.problems.push(Problem::at(entry.key_at, &entry.node.path, message).allowed(allowed));
+    None
 }
 
 fn read_link(

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use layercast_core::units::{Duration, Rate, Size};
+use layercast_core::units::{DataSize, Duration, Rate, Size};
 
 use super::context::Context;
 use crate::scenario::field::{FieldKind, quoted};
@@ -35,7 +35,11 @@ pub(super) fn parsed<T: FromStr<Err: Display>>(
         Some(Err(reason)) => Some(reason.to_string()),
         // A number without a unit is the commonest slip.
         None if matches!(node.value, Value::Integer(_) | Value::Number(_)) => {
-            Some("it needs a unit, in quotes".to_owned())
+            Some(match node.at.source {
+                0 => "it needs a unit, in quotes".to_owned(),
+                // Where the shell takes quotes away, none are needed.
+                _ => "it needs a unit behind the number, with or without a space".to_owned(),
+            })
         }
         _ => None,
     };
@@ -108,7 +112,9 @@ impl Read for u32 {
         {
             return Some(value);
         }
-        context.wrong(node, kind, None);
+        let too_large = matches!(node.value, Value::Integer(integer) if integer > i64::from(u32::MAX));
+        let reason = format!("the largest whole number is {}", u32::MAX);
+        context.wrong(node, kind, (too_large && most == u32::MAX).then_some(reason));
         None
     }
 }
@@ -142,15 +148,15 @@ impl Read for Duration {
     }
 }
 
-impl Read for Rate {
-    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Rate> {
-        parsed(node, kind, context, |rate: &Rate| !rate.is_zero())
-    }
-}
-
 impl Read for Size {
     fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Size> {
         parsed(node, kind, context, |size: &Size| size.as_bytes() > 0)
+    }
+}
+
+impl Read for DataSize {
+    fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<DataSize> {
+        parsed(node, kind, context, |size: &DataSize| size.as_bytes() > 0)
     }
 }
 

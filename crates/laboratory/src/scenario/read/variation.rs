@@ -1,6 +1,5 @@
 //! Reads how links change: changes, outages, traces.
 
-use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,14 +13,12 @@ use crate::scenario::field::FieldKind;
 use crate::scenario::plan::{DeliveryTrace, LinkChange, LinkVariation, Outage};
 use crate::scenario::problems::Problem;
 use crate::scenario::tables::{CHANGE, DownQueue};
+use crate::scenario::text_file::load;
 use crate::scenario::tree::Node;
 
 mod rates;
 
 use self::rates::read_rates;
-
-/// The largest file that a link takes, in bytes.
-const LARGEST_FILE: u64 = 32_000_000;
 
 /// The trace that a key names.
 pub(super) fn read_trace(
@@ -47,17 +44,6 @@ pub(super) fn read_trace(
 fn load_trace(path: &Path) -> Result<Arc<DeliveryTrace>, String> {
     let text = load(path)?;
     DeliveryTrace::parse(&text).map(Arc::new).map_err(|error| error.to_string())
-}
-
-/// The text of a file, or why there is none.
-fn load(path: &Path) -> Result<String, String> {
-    let mut text = String::new();
-    let file = std::fs::File::open(path).map_err(|reason| reason.to_string())?;
-    file.take(LARGEST_FILE + 1).read_to_string(&mut text).map_err(|reason| reason.to_string())?;
-    if text.len() as u64 > LARGEST_FILE {
-        return Err(format!("it has more than {LARGEST_FILE} bytes; cut it"));
-    }
-    Ok(text)
 }
 
 /// How both directions of a link change. Mistakes are reported.

@@ -43,3 +43,29 @@ choices! {
         Fast = "fast",
     }
 }
+
+choices! {
+    /// What becomes of edges between the same two nodes, of which a scenario has one.
+    #[derive(Default)]
+    pub enum Parallel {
+        /// The topology is refused.
+        #[default]
+        Refuse = "refuse",
+        /// The fastest is taken; of equal ones the first.
+        Fastest = "fastest",
+        /// One link has the rates of all together, and the shortest delay.
+        Sum = "sum",
+    }
+}
+
+choices! {
+    /// What the nodes are called.
+    #[derive(Default)]
+    pub enum NodeNames {
+        /// As their labels.
+        #[default]
+        Label = "label",
+        /// As their identifiers.
+        Id = "id",
+    }
+}

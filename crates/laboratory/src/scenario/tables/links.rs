@@ -17,6 +17,13 @@ pub const LINK: TableSpec = TableSpec {
     options: None,
     fields: &[
         field(
+            "from",
+            FieldKind::Node,
+            Absent::Means("as its name says"),
+            "The node A, where the link's name does not say it: `uplink = { from = \"rack-1\", to = \"core\" }`.",
+        ),
+        field("to", FieldKind::Node, Absent::Means("as its name says"), "The node B, together with `from`."),
+        field(
             "rate",
             FieldKind::Rate,
             REQUIRED,

@@ -4,6 +4,7 @@ use super::{Figure, MOST_PANELS, colour_name};
 use crate::results::ResultsError;
 use crate::results::report::canvas::{Drawn, Sheet, Side, Width, both};
 use crate::results::report::palette::{MUTED, Palette, TEXT};
+use crate::results::statistics::Statistic;
 use crate::results::text::{NONE, Style};
 use crate::sweep::grid::{Cell, Grid};
 use crate::sweep::lines::Line;
@@ -21,12 +22,16 @@ const CHARACTER: f64 = 7.0;
 const NUMBER: f64 = 40.0;
 /// How much of the colour shows at the lowest and at the highest value.
 const SHOWS: [f64; 2] = [0.05, 0.6];
+/// How much of that shows in a tile that may be no different from any other.
+const FADED: f64 = 0.3;
 
 /// One map.
 struct Map<'a> {
     line: &'a Line,
     /// The lowest and the highest mean of the line.
     ends: [f64; 2],
+    /// The intervals of the tiles with those two means, if there are intervals.
+    extremes: Option<[[f64; 2]; 2]>,
     /// The values of further keys.
     rest: Vec<usize>,
     title: String,
@@ -41,6 +46,8 @@ struct Maps<'a> {
     rest: &'a [usize],
     metric: &'a Metric,
     palette: &'a Palette,
+    /// The lowest and the highest mean of all lines: the scale of the colours.
+    scale: [f64; 2],
     maps: Vec<Map<'a>>,
 }
 
@@ -66,12 +73,16 @@ pub(super) fn figure(
         combinations.iter().map(move |combination| Map {
             line,
             ends,
+            extremes: extremes(grid, line, metric),
             rest: combination.clone(),
             title: title(grid, line, rest, combination),
         })
     });
     let maps = maps.take(MOST_PANELS).collect();
-    let maps = Maps { grid, down: *down, across: *across, rest, metric, palette, maps };
+    let each = lines.iter().map(|line| ends(grid, line, metric));
+    let scale = each
+        .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], ends| [low.min(ends[0]), high.max(ends[1])]);
+    let maps = Maps { grid, down: *down, across: *across, rest, metric, palette, scale, maps };
     let label = format!("{} over {} and {}", metric.title, maps.key(*down), maps.key(*across));
     let svg = both(&label, |width| maps.size(width), |sheet, width| maps.draw(sheet, width))?;
     Ok(Figure { svg, all: (all > MOST_PANELS).then_some(all) })
@@ -86,6 +97,29 @@ fn at(cell: &Cell, keys: &[usize]) -> Vec<usize> {
 fn ends(grid: &Grid, line: &Line, metric: &Metric) -> [f64; 2] {
     let means = (0..grid.cells.len()).filter_map(|cell| line.statistic(cell, metric)?.mean);
     means.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], mean| [low.min(mean), high.max(mean)])
+}
+
+/// The 95 % interval of a statistic.
+fn interval(statistic: &Statistic) -> Option<[f64; 2]> {
+    let (mean, half) = (statistic.mean?, statistic.ci95?);
+    Some([mean - half, mean + half])
+}
+
+/// The intervals of the cells with the lowest and with the highest mean of a line.
+fn extremes(grid: &Grid, line: &Line, metric: &Metric) -> Option<[[f64; 2]; 2]> {
+    let statistics = (0..grid.cells.len()).filter_map(|cell| line.statistic(cell, metric));
+    let known: Vec<(f64, [f64; 2])> =
+        statistics.filter_map(|statistic| Some((statistic.mean?, interval(statistic)?))).collect();
+    let low = known.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let high = known.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some([low.1, high.1])
+}
+
+/// Whether a tile may be no different from any other of its map: its interval overlaps those of the lowest and of
+/// the highest.
+fn is_indistinct(own: [f64; 2], [low, high]: [[f64; 2]; 2]) -> bool {
+    let overlaps = |other: [f64; 2]| own[0] <= other[1] && other[0] <= own[1];
+    overlaps(low) && overlaps(high)
 }
 
 fn title(grid: &Grid, line: &Line, rest: &[usize], combination: &[usize]) -> String {
@@ -165,17 +199,22 @@ impl Maps<'_> {
             sheet.text(&shortened(label, start - left - 12.0), (start - 8.0, y), Side::End, MUTED)?;
             for (column, &across) in columns.iter().enumerate() {
                 let x = start + (column as f64 + 0.5) * tile;
-                let mean = self.mean(map, down, across);
+                let statistic = self.statistic(map, down, across);
+                let mean = statistic.and_then(|statistic| statistic.mean);
+                let own = statistic.and_then(interval).zip(map.extremes);
+                let faded = own.is_some_and(|(own, extremes)| is_indistinct(own, extremes));
                 if let Some(mean) = mean {
-                    let share = if high > low { (mean - low) / (high - low) } else { 0.5 };
-                    let opacity = SHOWS[0] + share * (SHOWS[1] - SHOWS[0]);
+                    let [least, most] = self.scale;
+                    let share = if most > least { (mean - least) / (most - least) } else { 0.5 };
+                    let shows = SHOWS[0] + share * (SHOWS[1] - SHOWS[0]);
+                    let opacity = if faded { FADED * shows } else { shows };
                     let foot = count_down - 1.0 - row as f64;
                     let corners = [(column as f64, foot), (column as f64 + 1.0, foot + 1.0)];
                     plane.tile(corners, self.palette.ink(colour_name(map.line)).color(), opacity)?;
                 }
                 if tile >= NUMBER {
                     let text = mean.map_or_else(|| NONE.to_owned(), |mean| style.bare(mean));
-                    sheet.text(&text, (x, y), Side::Middle, TEXT)?;
+                    sheet.text(&text, (x, y), Side::Middle, if faded { MUTED } else { TEXT })?;
                 }
             }
         }
@@ -201,13 +240,13 @@ impl Maps<'_> {
         Ok(())
     }
 
-    /// The mean of a map's line where the two keys have these values.
-    fn mean(&self, map: &Map<'_>, down: usize, across: usize) -> Option<f64> {
+    /// The statistic of a map's line where the two keys have these values.
+    fn statistic<'s>(&self, map: &'s Map<'_>, down: usize, across: usize) -> Option<&'s Statistic> {
         let is_there = |cell: &Cell| {
             at(cell, &[self.down, self.across]) == [down, across] && at(cell, self.rest) == map.rest
         };
         let cell = self.grid.cells.iter().position(is_there)?;
-        map.line.statistic(cell, self.metric)?.mean
+        map.line.statistic(cell, self.metric)
     }
 }
 
@@ -225,4 +264,19 @@ fn shortened(text: &str, room: f64) -> String {
         return text.to_owned();
     }
     text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tile_is_faded_if_it_may_equal_the_lowest_and_the_highest() {
+        let extremes = [[90.0, 110.0], [105.0, 125.0]];
+        assert!(is_indistinct([95.0, 115.0], extremes));
+        assert!(is_indistinct([90.0, 110.0], extremes), "the lowest itself overlaps the highest");
+        assert!(!is_indistinct([112.0, 118.0], extremes), "above the lowest");
+        let apart = [[90.0, 91.0], [120.0, 125.0]];
+        assert!(!is_indistinct([90.0, 91.0], apart) && !is_indistinct([100.0, 110.0], apart));
+    }
 }

@@ -2,11 +2,12 @@
 
 use layercast_core::units::{Duration, Rate, Time};
 
-use super::{Both, load};
+use super::Both;
 use crate::scenario::plan::LinkChange;
 use crate::scenario::problems::Problem;
 use crate::scenario::read::context::Context;
 use crate::scenario::read::table::TableReader;
+use crate::scenario::text_file::load;
 
 /// How many rates a file may have.
 const MOST: usize = 100_000;

@@ -1,0 +1,149 @@
+//! Numbers with their intervals, in words and for plots: never an interval that cannot be.
+
+use super::paired::FEWEST;
+use crate::results::Statistic;
+use crate::results::text::{NONE, Style, decimal};
+
+/// The least and the greatest value that a metric can have.
+fn bounds(metric: &str) -> (f64, f64) {
+    match metric {
+        "jain_index" | "loss_rate" | "utilisation" | "fair_share_closeness" => (0.0, 1.0),
+        "mean_level" => (-1.0, f64::INFINITY),
+        "change" => (f64::NEG_INFINITY, f64::INFINITY),
+        _ => (0.0, f64::INFINITY),
+    }
+}
+
+/// The 95 % interval, if there are replications enough for one and all of it is possible.
+fn interval(statistic: &Statistic, metric: &str) -> Option<(f64, f64)> {
+    let (mean, half) = (statistic.mean?, statistic.ci95?);
+    let (low, high) = bounds(metric);
+    let slack = 1e-9 * (1.0 + mean.abs());
+    let fits = mean - half >= low - slack && mean + half <= high + slack;
+    (statistic.defined() >= FEWEST && fits).then_some((mean - half, mean + half))
+}
+
+/// The least and the greatest replication.
+fn range(statistic: &Statistic) -> Option<(f64, f64)> {
+    let defined = statistic.samples.iter().copied().flatten();
+    let ends = (f64::INFINITY, f64::NEG_INFINITY);
+    let (low, high) = defined.fold(ends, |(low, high), value| (low.min(value), high.max(value)));
+    (statistic.defined() > 1).then_some((low, high))
+}
+
+/// What to draw next to the mean: the interval, or where there is none the least and the greatest replication.
+pub(super) fn drawn(statistic: &Statistic, metric: &str) -> Option<(f64, f64)> {
+    interval(statistic, metric).or_else(|| range(statistic))
+}
+
+/// Whether any of these has no interval but several replications, so that the range is given in its place.
+pub(super) fn is_range(statistic: &Statistic, metric: &str) -> bool {
+    statistic.defined() > 1 && interval(statistic, metric).is_none()
+}
+
+/// The mean with its interval, or the least and the greatest replication.
+pub(super) fn text(statistic: &Statistic, metric: &str) -> String {
+    if metric == "change" {
+        return change(statistic);
+    }
+    let style = Style::of(if metric == "fair_share_closeness" { "share_of_tcp" } else { metric });
+    if !is_range(statistic, metric) {
+        return style.statistic(statistic);
+    }
+    let Some((low, high)) = range(statistic) else { return NONE.to_owned() };
+    let missing = statistic.samples.len() - statistic.defined();
+    let (one, other) = (style.bare(low), style.number(high));
+    let text = if one == style.bare(high) { other } else { format!("{one} to {other}") };
+    if missing == 0 { text } else { format!("{text} ({}/{})", statistic.defined(), statistic.samples.len()) }
+}
+
+/// A number of things: the same in every replication, or the least and the greatest.
+pub(super) fn count(statistic: &Statistic) -> String {
+    let whole = |value: f64| decimal(value, 0);
+    match (range(statistic), statistic.mean) {
+        (Some((low, high)), _) if low < high => format!("{} to {}", whole(low), whole(high)),
+        (_, Some(mean)) => whole(mean),
+        (_, None) => NONE.to_owned(),
+    }
+}
+
+/// A change in per cent with its sign, or points: `+4.0 ± 2.1`.
+pub(super) fn change(statistic: &Statistic) -> String {
+    let Some(mean) = statistic.mean else { return NONE.to_owned() };
+    let places = usize::from(mean.abs() < 99.5);
+    let text = if is_range(statistic, "change") {
+        let (low, high) = range(statistic).unwrap_or((mean, mean));
+        format!("{} to {}", signed(low, places), signed(high, places))
+    } else if let Some(half) = statistic.ci95 {
+        format!("{} ± {}", signed(mean, places), decimal(half, places))
+    } else {
+        signed(mean, places)
+    };
+    let (defined, all) = (statistic.defined(), statistic.samples.len());
+    if defined < all { format!("{text} ({defined}/{all})") } else { text }
+}
+
+/// A number with its sign.
+pub(super) fn signed(value: f64, places: usize) -> String {
+    let text = decimal(value, places);
+    if value > 0.0 && text.bytes().any(|byte| matches!(byte, b'1'..=b'9')) {
+        format!("+{text}")
+    } else {
+        text
+    }
+}
+
+/// A length of time in seconds as one reads it: `41.2 s`, `2:10 min`, `1:02:10 h`.
+pub(super) fn clock(seconds: f64) -> String {
+    if seconds < 59.95 {
+        return format!("{} s", decimal(seconds, 1));
+    }
+    let whole = seconds.round().max(0.0) as u64;
+    let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60);
+    if hours == 0 { format!("{minutes}:{rest:02} min") } else { format!("{hours}:{minutes:02}:{rest:02} h") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(samples: &[f64]) -> Statistic {
+        Statistic::new(samples.iter().copied().map(Some))
+    }
+
+    #[test]
+    fn an_interval_that_cannot_be_is_not_given() {
+        assert_eq!(text(&of(&[1000.0, 1100.0]), "throughput_kbps"), "1000 to 1100", "two replications");
+        assert_eq!(text(&of(&[0.99, 1.0, 0.9]), "jain_index"), "0.9000 to 1.0000", "beyond 1");
+        assert_eq!(drawn(&of(&[0.99, 1.0, 0.9]), "jain_index"), Some((0.9, 1.0)));
+        assert_eq!(text(&of(&[0.1, 2.0, 0.6]), "share_of_tcp"), "0.10 to 2.00", "below 0");
+        assert_eq!(text(&of(&[0.5, 0.5, 0.5]), "jain_index"), "0.5000 ± 0.0000");
+        assert_eq!(text(&of(&[5.0]), "throughput_kbps"), "5.00");
+        assert_eq!(
+            text(&Statistic::new([Some(1.0), Some(2.0), None]), "throughput_kbps"),
+            "1.00 to 2.00 (2/3)"
+        );
+        assert_eq!(
+            text(&of(&[1.0, 1.0, 1.0]), "jain_index"),
+            "1.0000 ± 0.0000",
+            "the bound itself is possible"
+        );
+    }
+
+    #[test]
+    fn a_change_has_a_sign() {
+        assert_eq!(change(&of(&[4.0, 4.0, 4.0])), "+4.0 ± 0.0");
+        assert_eq!(change(&of(&[-4.0, 4.5])), "-4.0 to +4.5");
+        assert_eq!(change(&of(&[0.01])), "0.0");
+        assert_eq!(change(&of(&[])), "–");
+        assert_eq!([count(&of(&[29.0, 29.0])), count(&of(&[28.0, 30.0, 29.0]))], ["29", "28 to 30"]);
+    }
+
+    #[test]
+    fn times_are_written_as_one_reads_them() {
+        assert_eq!(
+            [clock(41.24), clock(130.0), clock(59.97), clock(3730.0)],
+            ["41.2 s", "2:10 min", "1:00 min", "1:02:10 h"]
+        );
+    }
+}

@@ -1,0 +1,87 @@
+//! Text that fits the width of a terminal.
+
+use crate::results::table::lay_out;
+
+/// The space that a table has between its columns.
+const GAP: usize = 3;
+
+/// A table of no more than this width: columns that do not fit go into further tables under it, each with the first
+/// column again.
+pub(super) fn table(heading: &[String], rows: &[Vec<String>], width: usize) -> String {
+    let widest = |column: usize| {
+        let all = rows.iter().map(Vec::as_slice).chain(std::iter::once(heading));
+        let cells = all.filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0) + GAP
+    };
+    let Some(first) = (!heading.is_empty()).then(|| widest(0)) else { return String::new() };
+    let mut blocks: Vec<Vec<usize>> = Vec::new();
+    let mut used = usize::MAX;
+    for column in 1..heading.len() {
+        let needed = widest(column);
+        // The rule under the heading is one shorter than all columns with their gaps.
+        if used.saturating_add(needed) > width + 1 {
+            blocks.push(vec![0]);
+            used = first;
+        }
+        used += needed;
+        if let Some(block) = blocks.last_mut() {
+            block.push(column);
+        }
+    }
+    let part = |row: &[String], block: &[usize]| -> Vec<String> {
+        block.iter().map(|&column| row.get(column).cloned().unwrap_or_default()).collect()
+    };
+    let tables = blocks
+        .iter()
+        .map(|block| lay_out(part(heading, block), rows.iter().map(|row| part(row, block)).collect()));
+    tables.collect::<Vec<String>>().join("\n")
+}
+
+/// Words in lines of no more than this width, those after the first indented.
+pub(super) fn paragraph(words: &str, width: usize, indent: usize) -> String {
+    let mut text = String::new();
+    let mut used = 0;
+    for word in words.split(' ').filter(|word| !word.is_empty()) {
+        let length = word.chars().count();
+        if used > 0 && used + 1 + length > width {
+            text.push('\n');
+            text.push_str(&" ".repeat(indent));
+            used = indent;
+        } else if used > 0 {
+            text.push(' ');
+            used += 1;
+        }
+        text.push_str(word);
+        used += length;
+    }
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(cells: &[&str]) -> Vec<String> {
+        cells.iter().map(|cell| (*cell).to_owned()).collect()
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_are_not_cut() {
+        let heading = row(&["protocol", "one", "two", "three"]);
+        let rows = [row(&["webrc", "1234567890", "1234567890", "x"])];
+        let text = table(&heading, &rows, 32);
+        assert!(text.lines().all(|line| line.chars().count() <= 32), "{text}");
+        assert_eq!(text.matches("webrc").count(), 2, "{text}");
+        for word in ["one", "two", "three", "x"] {
+            assert!(text.contains(word), "{text}");
+        }
+        assert_eq!(table(&heading, &rows, 80).matches("webrc").count(), 1);
+    }
+
+    #[test]
+    fn words_are_wrapped_between_them() {
+        assert_eq!(paragraph("aa bb cc dd", 5, 1), "aa bb\n cc\n dd\n");
+        assert_eq!(paragraph("abcdefgh i", 5, 0), "abcdefgh\ni\n");
+    }
+}

@@ -1,0 +1,309 @@
+//! The verdict: which protocol is best, what showed it, and what each did, in words.
+//!
+//! Criteria are taken in turn. Under each, those remain that are not shown to be worse than the best mean: the 95 %
+//! interval of their paired difference holds zero, or they are equal. The first criterion after which one is left decides.
+
+use serde::Serialize;
+
+use super::completion::Completion;
+use super::effects::Effect;
+use super::interval::{change, clock, text};
+use super::paired::{FEWEST, Shown, difference, shown};
+use super::receivers::{Shows, worst_first};
+use super::row::Row;
+use crate::results::Statistic;
+use crate::results::statistics::mean;
+use crate::results::text::{NONE, Style, counted, decimal};
+
+/// Which protocol is best.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// The best, or all between which no difference is shown; the best mean first.
+    pub best: Vec<String>,
+    /// The criteria that were looked at, in their order; the last one decided.
+    pub criteria: Vec<&'static str>,
+    /// The verdict in words.
+    pub text: String,
+}
+
+/// A criterion.
+struct Criterion {
+    name: &'static str,
+    phrase: &'static str,
+    less_is_better: bool,
+    of: fn(&Row) -> Option<&Statistic>,
+}
+
+const COMPLETE: Criterion = Criterion {
+    name: "completed",
+    phrase: "receivers that complete",
+    less_is_better: false,
+    of: |row| row.completion.as_ref().map(|done| &done.completed),
+};
+const LAST: Criterion = Criterion {
+    name: "last_s",
+    phrase: "the last receiver's time",
+    less_is_better: true,
+    of: |row| row.completion.as_ref().map(|done| &done.last_s),
+};
+const CLOSENESS: Criterion = Criterion {
+    name: "fair_share_closeness",
+    phrase: "closeness to an equal share with TCP",
+    less_is_better: false,
+    of: |row| Some(&row.fair_share_closeness),
+};
+const THROUGHPUT: Criterion = Criterion {
+    name: "throughput_kbps",
+    phrase: "throughput",
+    less_is_better: false,
+    of: |row| Some(&row.throughput_kbps),
+};
+const HARM: Criterion = Criterion {
+    name: "harm_percent",
+    phrase: "harm to other traffic",
+    less_is_better: true,
+    of: |row| Some(&row.harm_percent),
+};
+
+/// The criteria of a comparison: completion where sessions have an end, else a fair share where there is TCP, else
+/// throughput; then what others lose.
+fn criteria(rows: &[Row]) -> Vec<&'static Criterion> {
+    let mut criteria = if rows.iter().any(|row| row.completion.is_some()) {
+        vec![&COMPLETE, &LAST]
+    } else if rows.iter().any(|row| row.fair_share_closeness.mean.is_some()) {
+        vec![&CLOSENESS]
+    } else {
+        vec![&THROUGHPUT]
+    };
+    if rows.iter().any(|row| row.harm_percent.mean.is_some()) {
+        criteria.push(&HARM);
+    }
+    criteria
+}
+
+impl Criterion {
+    fn mean(&self, row: &Row) -> Option<f64> {
+        let mean = (self.of)(row)?.mean?;
+        Some(if self.less_is_better { -mean } else { mean })
+    }
+
+    /// How much better the one is, in each replication.
+    fn lead(&self, one: &Row, other: &Row) -> Statistic {
+        let samples = |row| (self.of)(row).map(|found: &Statistic| found.samples.clone()).unwrap_or_default();
+        let (one, other) = (samples(one), samples(other));
+        if self.less_is_better { difference(&other, &one) } else { difference(&one, &other) }
+    }
+
+    fn value(&self, row: &Row) -> String {
+        let Some(value) = (self.of)(row) else { return String::new() };
+        match self.name {
+            "last_s" => value.mean.map(clock).unwrap_or_default(),
+            "harm_percent" => format!("{} %", change(value)),
+            "completed" => amount(value),
+            name => text(value, name),
+        }
+    }
+
+    fn difference(&self, lead: &Statistic) -> String {
+        let half = lead.ci95.unwrap_or_default();
+        let mean = lead.mean.unwrap_or_default().abs();
+        match self.name {
+            "last_s" => format!("{} ± {}", clock(mean), clock(half)),
+            "fair_share_closeness" => format!("{} ± {}", Style::Amount.bare(mean), decimal(half, 2)),
+            "harm_percent" => format!("{} ± {} points", decimal(mean, 1), decimal(half, 1)),
+            _ => format!("{} ± {}", Style::Amount.bare(mean), Style::Amount.bare(half)),
+        }
+    }
+}
+
+/// A mean without needless decimals.
+fn amount(statistic: &Statistic) -> String {
+    statistic
+        .mean
+        .map_or_else(String::new, |mean| decimal(mean, usize::from((mean - mean.round()).abs() > 0.05)))
+}
+
+/// The verdict over all rows.
+pub(super) fn of(rows: &[Row], replications: usize) -> Verdict {
+    let mut left: Vec<&Row> = rows.iter().collect();
+    let mut looked_at = Vec::new();
+    let mut grounds = Vec::new();
+    for criterion in criteria(rows) {
+        left.sort_by(|one, other| {
+            let mean = |row: &Row| criterion.mean(row).unwrap_or(f64::NEG_INFINITY);
+            mean(other).total_cmp(&mean(one))
+        });
+        let Some(&leader) = left.first().filter(|_| left.len() > 1) else { break };
+        looked_at.push(criterion);
+        let is_worse = |row: &&&Row| {
+            // Where the leader has a number, lacking one is worse.
+            let lacks = criterion.mean(row).is_none() && criterion.mean(leader).is_some();
+            lacks || shown(&criterion.lead(leader, row)) == Shown::More
+        };
+        let worse: Vec<&Row> = left.iter().filter(is_worse).copied().collect();
+        if let Some(next) = worse.first() {
+            grounds.push(Ground {
+                criterion,
+                leader,
+                next,
+                others: worse.get(1..).unwrap_or_default().to_vec(),
+            });
+        }
+        left.retain(|row| worse.iter().all(|other| other.protocol != row.protocol));
+    }
+    let best: Vec<String> = left.iter().map(|row| row.protocol.clone()).collect();
+    let text = words(&left, &looked_at, &grounds, replications);
+    Verdict { best, criteria: looked_at.iter().map(|criterion| criterion.name).collect(), text }
+}
+
+/// Why some were dropped.
+struct Ground<'a> {
+    criterion: &'static Criterion,
+    leader: &'a Row,
+    /// The best of those dropped.
+    next: &'a Row,
+    /// The others.
+    others: Vec<&'a Row>,
+}
+
+impl Ground<'_> {
+    fn words(&self) -> String {
+        let Ground { criterion, leader, next, others } = self;
+        let lead = criterion.lead(leader, next);
+        let by = if lead.mean.is_some() {
+            format!(", a paired difference of {}", criterion.difference(&lead))
+        } else {
+            String::new()
+        };
+        let value = |row| match criterion.value(row) {
+            none if none.is_empty() || none == NONE => "none".to_owned(),
+            value => value,
+        };
+        let others: Vec<&str> = others.iter().map(|row| row.protocol.as_str()).collect();
+        let also =
+            if others.is_empty() { String::new() } else { format!(" (behind them {})", list(&others)) };
+        format!(
+            "{}: {} of {} against {} of {}{by}{also}",
+            criterion.phrase,
+            value(leader),
+            leader.protocol,
+            value(next),
+            next.protocol
+        )
+    }
+}
+
+fn words(left: &[&Row], looked_at: &[&Criterion], grounds: &[Ground<'_>], replications: usize) -> String {
+    let names: Vec<&str> = left.iter().map(|row| row.protocol.as_str()).collect();
+    let phrases: Vec<&str> = looked_at.iter().map(|criterion| criterion.phrase).collect();
+    let because = grounds.iter().map(Ground::words).collect::<Vec<String>>().join("; then by ");
+    let because = (!because.is_empty()).then_some(because);
+    match (names.as_slice(), because) {
+        ([], _) => String::new(),
+        ([one], None) => format!("Only {one} was compared."),
+        ([one], Some(because)) => format!("Best: {one}, by {because}."),
+        (_, None) if replications < FEWEST => format!(
+            "Nothing is shown: {} cannot tell protocols apart, and at least {FEWEST} are needed (--replications). By \
+             the means alone {} comes first.",
+            counted(replications, "replication"),
+            names.first().copied().unwrap_or_default()
+        ),
+        (all, None) => format!(
+            "No difference is shown between {}: paired intervals over {} hold zero, for {}.",
+            list(all),
+            counted(replications, "replication"),
+            list(&phrases)
+        ),
+        (all, Some(because)) => format!(
+            "Best: {}, between which no difference is shown. They lead the others by {because}.",
+            list(all)
+        ),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn list(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+/// What a protocol did, in words.
+pub(super) fn sentence(row: &Row) -> String {
+    let mut parts = Vec::new();
+    if let Some(done) = &row.completion {
+        parts.push(completed(done));
+    } else {
+        parts.extend(shared(row));
+    }
+    parts.extend(row.effects.iter().map(affected));
+    if let Some(done) = &row.completion {
+        if !done.never.is_empty() {
+            parts.push(format!("never: {}", some(&done.never)));
+        }
+        if !done.not_always.is_empty() {
+            parts.push(format!("not in all replications: {}", some(&done.not_always)));
+        }
+    }
+    format!("{}: {}", row.protocol, parts.join("; "))
+}
+
+/// The first few names, and how many more there are.
+fn some(names: &[String]) -> String {
+    const MOST: usize = 5;
+    let shown = names.iter().take(MOST).map(String::as_str).collect::<Vec<&str>>().join(", ");
+    if names.len() > MOST { format!("{shown} and {} more", names.len() - MOST) } else { shown }
+}
+
+fn completed(done: &Completion) -> String {
+    let Some(last) = done.last_s.mean else {
+        return format!("none of {} complete", counted(done.receivers, "receiver"));
+    };
+    let who = if done.all_complete && done.receivers == 1 {
+        "the receiver complete".to_owned()
+    } else if done.all_complete {
+        format!("all {} receivers complete", done.receivers)
+    } else {
+        format!("{} of {} complete", amount(&done.completed), counted(done.receivers, "receiver"))
+    };
+    let median =
+        done.median_s.mean.map_or_else(String::new, |median| format!(", the median after {}", clock(median)));
+    format!("{who} within {}{median}", clock(last))
+}
+
+fn shared(row: &Row) -> Option<String> {
+    let shows = if row.share_of_tcp.mean.is_some() { Shows::ShareOfTcp } else { Shows::Throughput };
+    let sorted = worst_first(&row.receivers, shows);
+    let means: Vec<f64> = sorted.iter().filter_map(|row| shows.of(row).mean).collect();
+    let unit = if shows == Shows::ShareOfTcp { "of TCP's share" } else { "kbit/s" };
+    let number = |value: f64| Style::of(shows.metric()).number(value);
+    let (first, worst) = (means.first()?, sorted.iter().find(|row| shows.of(row).mean.is_some())?);
+    if means.len() == 1 {
+        return Some(format!("{} {unit}", text(shows.of(worst), shows.metric())));
+    }
+    let middle = mean(&[*means.get((means.len() - 1) / 2)?, *means.get(means.len() / 2)?])?;
+    Some(format!("median receiver {} {unit}, worst {} at {}", number(middle), number(*first), worst.label))
+}
+
+fn affected(effect: &Effect) -> String {
+    let (kind, change_percent) = (&effect.kind, &effect.change_percent);
+    let Some(mean) = change_percent.mean else { return format!("{kind}: no change can be computed") };
+    let places = usize::from(mean.abs() < 9.95);
+    let size = decimal(mean.abs(), places);
+    let word = match (effect.is_cost(), mean > 0.0) {
+        (true, true) => "slower",
+        (true, false) => "faster",
+        (false, true) => "more",
+        (false, false) => "less",
+    };
+    match shown(change_percent) {
+        Shown::More | Shown::Less => {
+            let half = decimal(change_percent.ci95.unwrap_or_default(), places);
+            format!("{kind} {size} ± {half} % {word}")
+        }
+        Shown::Nothing => format!("{kind}: no change shown ({} %)", change(change_percent)),
+        Shown::TooFew => format!("{kind} {size} % {word}"),
+    }
+}

@@ -1,0 +1,260 @@
+//! What lints need to know of a scenario besides its plan: paths, and the load that links may be offered.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use layercast_core::units::{Rate, Size};
+use layercast_simulator::tcp::TcpOptions;
+
+use crate::scenario::{DemandPlan, FlowEnd, FlowPlan, LinkDirection, Scenario, SessionPlan, Traffic};
+
+/// The directed links from one node to another, and how many flows of a table take them.
+pub(super) struct Route {
+    /// The node where it ends.
+    pub(super) node: usize,
+    /// How many flows or receivers end there.
+    pub(super) count: usize,
+    /// Directions of links: `2 n` is link n forward, `2 n + 1` backward.
+    pub(super) links: Vec<usize>,
+}
+
+/// What is known of a scenario.
+pub(super) struct Facts<'s> {
+    pub(super) scenario: &'s Scenario,
+    /// The names of the directions.
+    pub(super) names: Vec<String>,
+    /// The paths of each session, one to each node with receivers.
+    pub(super) sessions: Vec<Vec<Route>>,
+    /// The paths of each table of flows, one to each node where some end.
+    pub(super) flows: Vec<Vec<Route>>,
+}
+
+impl<'s> Facts<'s> {
+    pub(super) fn of(scenario: &'s Scenario) -> Facts<'s> {
+        let mut paths = Paths::of(scenario);
+        let sessions =
+            scenario.sessions.iter().map(|plan| paths.routes(plan.source, &plan.receivers)).collect();
+        let flows = scenario.flows.iter().map(|plan| paths.routes(plan.from, &plan.to)).collect();
+        Facts { scenario, names: scenario.link_names(), sessions, flows }
+    }
+
+    /// The plan of a direction.
+    pub(super) fn direction(&self, index: usize) -> &'s LinkDirection {
+        direction(self.scenario, index)
+    }
+
+    /// The tables of flows with their paths.
+    pub(super) fn flow_tables(&self) -> impl Iterator<Item = (&'s FlowPlan, &[Route])> {
+        self.scenario.flows.iter().zip(self.flows.iter().map(Vec::as_slice))
+    }
+
+    /// The sessions with their paths.
+    pub(super) fn session_tables(&self) -> impl Iterator<Item = (&'s SessionPlan, &[Route])> {
+        self.scenario.sessions.iter().zip(self.sessions.iter().map(Vec::as_slice))
+    }
+
+    /// The round-trip time of a packet on an idle path, in seconds, without the time of the acknowledgement on the
+    /// links.
+    pub(super) fn rtt_s(&self, route: &Route, packet: Size) -> f64 {
+        let one = |&link: &usize| {
+            let (there, back) = (self.direction(link), self.direction(link ^ 1));
+            let bits = packet.as_bits() as f64;
+            there.delay.low().as_secs_f64() + back.delay.low().as_secs_f64() + bits / there.rate.as_bps()
+        };
+        route.links.iter().map(one).sum()
+    }
+
+    /// The most that a TCP sends on an idle path: its window in each round-trip time, in bit/s.
+    pub(super) fn window_bps(&self, route: &Route, options: &TcpOptions) -> f64 {
+        let bits = f64::from(options.window) * options.packet_size.as_bits() as f64;
+        bits / self.rtt_s(route, options.packet_size)
+    }
+
+    /// For each direction, the load in bit/s that it may be offered for long. A TCP fills the slowest link of its
+    /// path as far as its window allows, and sends no faster than that link elsewhere; constant rates and layers
+    /// come as they are. What comes by one link is no more than that link carries.
+    pub(super) fn offered_bps(&self) -> Vec<f64> {
+        // By the link before and the link that holds the flows back, if one does.
+        let mut by_link: Vec<BTreeMap<(Option<usize>, Option<usize>), f64>> =
+            vec![BTreeMap::new(); self.names.len()];
+        for (plan, routes) in self.flow_tables() {
+            let total: usize = routes.iter().map(|route| route.count).sum();
+            for route in routes {
+                let peak = self.peak_bps(plan, route, total) * route.count as f64;
+                let is_tcp = matches!(plan.traffic, Traffic::Tcp { .. });
+                let slowest = self.slowest(route).filter(|_| is_tcp);
+                let mut before = None;
+                for &link in &route.links {
+                    *by_link[link].entry((before, slowest)).or_default() += peak;
+                    before = Some(link);
+                }
+            }
+        }
+        for (plan, routes) in self.session_tables() {
+            // One copy passes each link, however many receivers are behind it.
+            let mut seen = BTreeSet::new();
+            for route in routes {
+                let mut before = None;
+                for &link in &route.links {
+                    if seen.insert(link) {
+                        *by_link[link].entry((before, None)).or_default() += plan.layers.top_rate().as_bps();
+                    }
+                    before = Some(link);
+                }
+            }
+        }
+        let rate = |link: usize| self.direction(link).rate.as_bps();
+        let offered = |(link, loads): (usize, &BTreeMap<(Option<usize>, Option<usize>), f64>)| {
+            let mut from: BTreeMap<Option<usize>, f64> = BTreeMap::new();
+            for (&(before, slowest), &load) in loads {
+                let held_back = slowest.filter(|slowest| *slowest != link);
+                *from.entry(before).or_default() += held_back.map_or(load, |slowest| load.min(rate(slowest)));
+            }
+            from.into_iter().map(|(before, load)| before.map_or(load, |before| load.min(rate(before)))).sum()
+        };
+        by_link.iter().enumerate().map(offered).collect()
+    }
+
+    /// The first of the slowest links of a path.
+    fn slowest(&self, route: &Route) -> Option<usize> {
+        let rate = |link: &usize| self.direction(*link).rate.as_bps();
+        route.links.iter().copied().min_by(|a, b| rate(a).total_cmp(&rate(b)))
+    }
+
+    /// What one flow of a table of `total` may send for long, in bit/s.
+    fn peak_bps(&self, plan: &FlowPlan, route: &Route, total: usize) -> f64 {
+        match &plan.traffic {
+            Traffic::Udp { rate, pauses: None, .. } => rate.as_bps(),
+            Traffic::Udp { rate, pauses: Some((on, off)), .. } => {
+                rate.as_bps() * on.mean() / (on.mean() + off.mean()).max(f64::MIN_POSITIVE)
+            }
+            Traffic::Tcp { options, demand: DemandPlan::Arrivals { size, gap } } => {
+                let arrivals = size.mean() * 8.0 / gap.mean().max(f64::MIN_POSITIVE) / total.max(1) as f64;
+                arrivals.min(self.window_bps(route, options))
+            }
+            Traffic::Tcp { options, .. } => self.window_bps(route, options),
+        }
+    }
+
+    /// For each direction, how many TCP flows with much to send, constant-rate flows and sessions pass it.
+    pub(super) fn sharers(&self) -> Vec<usize> {
+        let mut sharers = vec![0; self.names.len()];
+        for (plan, routes) in self.flow_tables().filter(|(plan, _)| sends_much(plan)) {
+            debug_assert!(!plan.to.is_empty(), "a table without flows is left out when it is read");
+            for route in routes {
+                route.links.iter().for_each(|&link| sharers[link] += route.count);
+            }
+        }
+        for (_, routes) in self.session_tables() {
+            let links: BTreeSet<usize> =
+                routes.iter().flat_map(|route| route.links.iter().copied()).collect();
+            links.into_iter().for_each(|link| sharers[link] += 1);
+        }
+        sharers
+    }
+}
+
+/// A rate in three digits.
+pub(super) fn rounded(bps: f64) -> String {
+    let unit = [1e9, 1e6, 1e3].into_iter().find(|unit| bps >= *unit).unwrap_or(1.0);
+    let digits = if bps / unit >= 100.0 {
+        1.0
+    } else if bps / unit >= 10.0 {
+        10.0
+    } else {
+        100.0
+    };
+    Rate::from_bps((bps / unit * digits).round() / digits * unit).to_string()
+}
+
+/// The plan of a direction of a link.
+pub(super) fn direction(scenario: &Scenario, index: usize) -> &LinkDirection {
+    let link = &scenario.links[index / 2];
+    if index.is_multiple_of(2) { &link.forward } else { &link.backward }
+}
+
+/// Whether a flow has more to send than a few windows: whether the window can matter.
+pub(super) fn sends_much(plan: &FlowPlan) -> bool {
+    match &plan.traffic {
+        Traffic::Udp { .. } => true,
+        Traffic::Tcp { options, demand } => match demand {
+            DemandPlan::Endless | DemandPlan::OnOff { .. } => true,
+            DemandPlan::Transfers { size, .. } | DemandPlan::Arrivals { size, .. } => {
+                size.mean() > f64::from(options.window) * f64::from(options.packet_size.as_bytes())
+            }
+        },
+    }
+}
+
+/// Shortest paths in hops; ties go to the link that was declared first, as in the simulator.
+struct Paths<'s> {
+    scenario: &'s Scenario,
+    /// The directions that leave each node, in ascending order.
+    leaving: Vec<Vec<usize>>,
+    /// From each node that was asked for: the direction by which each other one is reached.
+    known: BTreeMap<usize, Vec<Option<usize>>>,
+}
+
+impl<'s> Paths<'s> {
+    fn of(scenario: &'s Scenario) -> Paths<'s> {
+        let mut leaving = vec![Vec::new(); scenario.nodes.len()];
+        for (index, link) in scenario.links.iter().enumerate() {
+            leaving[link.from].push(2 * index);
+            leaving[link.to].push(2 * index + 1);
+        }
+        Paths { scenario, leaving, known: BTreeMap::new() }
+    }
+
+    /// The paths from a node to the places where flows end, each node once.
+    fn routes(&mut self, from: usize, ends: &[FlowEnd]) -> Vec<Route> {
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        ends.iter().for_each(|end| *counts.entry(end.node).or_default() += 1);
+        let routes =
+            counts.into_iter().map(|(node, count)| Route { node, count, links: self.path(from, node) });
+        routes.collect()
+    }
+
+    fn path(&mut self, from: usize, to: usize) -> Vec<usize> {
+        // A node with one link shares the paths of its neighbour.
+        let (root, first) = match self.leaving[from].as_slice() {
+            &[only] if from != to => (self.end(only), Some(only)),
+            _ => (from, None),
+        };
+        if !self.known.contains_key(&root) {
+            let reached = self.explore(root);
+            self.known.insert(root, reached);
+        }
+        let reached = &self.known[&root];
+        let (mut links, mut at) = (Vec::new(), to);
+        while at != root {
+            let Some(link) = reached[at] else { break };
+            links.push(link);
+            at = self.end(link ^ 1);
+        }
+        links.extend(first);
+        links.reverse();
+        links
+    }
+
+    /// The node that a direction leads to.
+    fn end(&self, index: usize) -> usize {
+        let link = &self.scenario.links[index / 2];
+        if index.is_multiple_of(2) { link.to } else { link.from }
+    }
+
+    fn explore(&self, root: usize) -> Vec<Option<usize>> {
+        let mut reached = vec![None; self.leaving.len()];
+        let mut order = vec![root];
+        let mut next = 0;
+        while let Some(&node) = order.get(next) {
+            next += 1;
+            for &link in &self.leaving[node] {
+                let to = self.end(link);
+                if to != root && reached[to].is_none() {
+                    reached[to] = Some(link);
+                    order.push(to);
+                }
+            }
+        }
+        reached
+    }
+}

@@ -1,0 +1,48 @@
+//! Layers against links.
+
+use layercast_core::units::Layer;
+
+use super::Doubt;
+use super::facts::Facts;
+use super::list::BASE_ABOVE_LINK;
+
+/// The protocols that send at one rate, which they adapt: for them the layers only say what it may be at most.
+const ONE_RATE: [&str; 7] = ["amca", "golestani-sabnani", "nca", "pgmcc", "rla", "tfmcc", "tfrc"];
+
+/// Sessions whose base layer is above a link to their receivers.
+pub(super) fn check(facts: &Facts<'_>) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    for (plan, routes) in facts.session_tables() {
+        if ONE_RATE.contains(&plan.protocol.name()) {
+            continue;
+        }
+        let base = plan.layers.cumulative(Layer::BASE);
+        let slow = |link: &usize| facts.direction(*link).rate.as_bps() < base.as_bps();
+        let behind: Vec<_> = routes.iter().filter(|route| route.links.iter().any(slow)).collect();
+        let rate = |link: &usize| facts.direction(*link).rate.as_bps();
+        let links = behind.iter().flat_map(|route| &route.links);
+        let Some(&slowest) = links.min_by(|a, b| rate(a).total_cmp(&rate(b))) else { continue };
+        let receivers: usize = behind.iter().map(|route| route.count).sum();
+        let plural = if receivers == 1 { "" } else { "s" };
+        doubts.push(Doubt {
+            lint: BASE_ABOVE_LINK,
+            subject: format!("session {}", plan.name),
+            paths: vec![
+                format!("sessions.{}.layers", plan.name),
+                format!("sessions.{}", plan.name),
+                "defaults.session.layers".to_owned(),
+            ],
+            message: format!(
+                "its base layer of {base} is faster than the path to {receivers} receiver{plural}; the slowest link \
+                 is {} with {}",
+                facts.names[slowest],
+                facts.direction(slowest).rate
+            ),
+            remedy: format!(
+                "a base layer of at most {}, or no receivers behind that link",
+                facts.direction(slowest).rate
+            ),
+        });
+    }
+    doubts
+}

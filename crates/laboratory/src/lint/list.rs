@@ -1,0 +1,124 @@
+//! The list of lints.
+
+use std::fmt::Write as _;
+
+/// A kind of doubt about a scenario.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lint {
+    /// Its name, which stays the same.
+    pub name: &'static str,
+    /// When it is found: before or after a run.
+    pub when: &'static str,
+    /// What it means, and why results are doubtful then.
+    pub meaning: &'static str,
+    /// What to do about it.
+    pub remedy: &'static str,
+}
+
+pub(super) const BASE_ABOVE_LINK: &str = "base-above-link";
+pub(super) const PACKET_ABOVE_QUEUE: &str = "packet-above-queue";
+pub(super) const PACKET_ABOVE_MTU: &str = "packet-above-mtu";
+pub(super) const WINDOW_BELOW_PATH: &str = "window-below-path";
+pub(super) const UNLIMITED_QUEUE: &str = "unlimited-queue";
+pub(super) const LOCKSTEP: &str = "lockstep";
+pub(super) const PAPER_TCP: &str = "paper-tcp";
+pub(super) const CHANGES_AFTER_END: &str = "changes-after-end";
+pub(super) const UNUSED: &str = "unused";
+pub(super) const FEW_REPLICATIONS: &str = "few-replications";
+pub(super) const STANDING_QUEUE: &str = "standing-queue";
+
+const BEFORE: &str = "before";
+const AFTER: &str = "after";
+
+/// All lints, in the order in which findings are printed.
+pub const ALL: &[Lint] = &[
+    Lint {
+        name: BASE_ABOVE_LINK,
+        when: BEFORE,
+        meaning: "The base layer of a session is faster than a link to one of its receivers. No receiver can take \
+                  less than the base layer, so the link is overloaded whatever the protocol does.",
+        remedy: "Lower the base layer, or leave out the receivers behind that link.",
+    },
+    Lint {
+        name: PACKET_ABOVE_QUEUE,
+        when: BEFORE,
+        meaning: "A queue on a path cannot hold one packet of a flow, so nothing of that flow passes.",
+        remedy: "Raise the limit of the queue, or send smaller packets.",
+    },
+    Lint {
+        name: PACKET_ABOVE_MTU,
+        when: BEFORE,
+        meaning: "Packets are larger than the 1500 bytes that nearly all links carry. A real network would cut them \
+                  into fragments, and lose all of a packet with one of them; the simulator does not.",
+        remedy: "Send packets of at most 1500 bytes.",
+    },
+    Lint {
+        name: WINDOW_BELOW_PATH,
+        when: BEFORE,
+        meaning: "The receiver's window of a TCP is below the rate that it could have times the round-trip time of \
+                  its path: the window limits the flow, not the network or the other flows. What shares the path \
+                  with it looks more aggressive than it is. The rate is the smallest over the links of the path of \
+                  rate over number of flows and sessions.",
+        remedy: "Raise `window` to at least rate times round-trip time.",
+    },
+    Lint {
+        name: UNLIMITED_QUEUE,
+        when: BEFORE,
+        meaning: "A queue that never drops is on a link whose offered load can exceed its rate. It grows, loss stays \
+                  at zero, and delay becomes whatever the senders' windows allow.",
+        remedy: "Give the link a queue with a limit, such as one bandwidth-delay product, or one that controls delay.",
+    },
+    Lint {
+        name: LOCKSTEP,
+        when: BEFORE,
+        meaning: "Equal TCP flows whose senders answer at once share a drop-tail queue. Their packets come in a \
+                  rhythm that decides which of them finds the queue full (Floyd and Jacobson 1992), and what shares \
+                  the queue with them may get nearly all losses.",
+        remedy: "Give the flows `overhead`, about a packet's time on the bottleneck.",
+    },
+    Lint {
+        name: PAPER_TCP,
+        when: BEFORE,
+        meaning: "A TCP as ns-2 has it (profiles `ns2`, `ns2-2004`) passes a queue of today (CoDel, FQ-CoDel, PIE, \
+                  DualPI2). The two were never in one network; what comes out holds for neither.",
+        remedy: "Choose a TCP of today, or the queue that the paper had.",
+    },
+    Lint {
+        name: CHANGES_AFTER_END,
+        when: BEFORE,
+        meaning: "Changes or outages of a link come after the end of the run and never happen. (A time in `changes` \
+                  after the end is an error.)",
+        remedy: "Make the run longer, or take them out.",
+    },
+    Lint {
+        name: UNUSED,
+        when: BEFORE,
+        meaning: "No session and no flow uses a link, and perhaps none a node. Often a name is misspelt, or a flow \
+                  takes another path than was meant: paths are shortest in hops.",
+        remedy: "Take the link out, or check the ends of the flows.",
+    },
+    Lint {
+        name: FEW_REPLICATIONS,
+        when: BEFORE,
+        meaning: "With two to four replications confidence intervals are wide and themselves uncertain.",
+        remedy: "Run at least five replications.",
+    },
+    Lint {
+        name: STANDING_QUEUE,
+        when: AFTER,
+        meaning: "The mean queue of a link was longer than two seconds of its rate. No real network holds that much; \
+                  round-trip times, and all that depends on them, are those of the queue.",
+        remedy: "Give the link a smaller queue, or one that controls delay.",
+    },
+];
+
+/// The list as a table in Markdown.
+#[must_use]
+pub fn markdown() -> String {
+    let mut text = String::from("| name | found | meaning | remedy |\n| --- | --- | --- | --- |\n");
+    for Lint { name, when, meaning, remedy } in ALL {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "| `{name}` | {when} a run | {meaning} | {remedy} |");
+    }
+    text
+}

@@ -1,0 +1,190 @@
+//! Many flows in few rows: those of one table and protocol together.
+
+use maud::{Markup, html};
+
+use super::palette::Palette;
+use super::strands;
+use crate::results::experiment::Experiment;
+use crate::results::statistics::Statistic;
+use crate::results::summary::{FlowStatistics, FlowSummary, Summary};
+use crate::results::text::{NONE, Style};
+
+/// With more flows than this, tables begin with aggregates.
+pub(super) const MOST_SINGLE: usize = 24;
+
+/// Equal flows: those of one session, or of one table of flows with one protocol.
+pub(super) struct Aggregate<'a> {
+    pub(super) name: String,
+    pub(super) protocol: &'a str,
+    pub(super) flows: Vec<&'a FlowSummary>,
+    /// The mean throughput over the flows, in each replication.
+    pub(super) throughput_kbps: Statistic,
+}
+
+/// The flows as aggregates: the lowest throughput first. Where tables are too many, all flows of a protocol are
+/// together.
+pub(super) fn aggregates<'a>(
+    experiment: &Experiment,
+    summary: &'a Summary,
+    most: usize,
+) -> Vec<Aggregate<'a>> {
+    let by_table = gathered(summary, |index| {
+        let info = experiment.flows.get(index);
+        info.map_or_else(String::new, |info| info.session.clone().unwrap_or_else(|| info.family().to_owned()))
+    });
+    let mut all = if by_table.len() > most {
+        gathered(summary, |index| {
+            let flow = summary.flows.get(index);
+            flow.map_or_else(String::new, |flow| {
+                flow.session.clone().unwrap_or_else(|| flow.protocol.clone())
+            })
+        })
+    } else {
+        by_table
+    };
+    let mean = |aggregate: &Aggregate<'_>| aggregate.throughput_kbps.mean.unwrap_or(f64::INFINITY);
+    all.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
+    all
+}
+
+fn gathered(summary: &Summary, name: impl Fn(usize) -> String) -> Vec<Aggregate<'_>> {
+    let mut all: Vec<Aggregate<'_>> = Vec::new();
+    let mut places: std::collections::BTreeMap<(String, &str), usize> = std::collections::BTreeMap::new();
+    for (index, flow) in summary.flows.iter().enumerate() {
+        let (name, protocol) = (name(index), flow.protocol.as_str());
+        let place = *places.entry((name.clone(), protocol)).or_insert(all.len());
+        if place == all.len() {
+            all.push(Aggregate { name, protocol, flows: Vec::new(), throughput_kbps: Statistic::default() });
+        }
+        all[place].flows.push(flow);
+    }
+    for aggregate in &mut all {
+        aggregate.throughput_kbps = over_flows(&aggregate.flows, |flow| Some(&flow.throughput_kbps));
+    }
+    all
+}
+
+/// The mean over flows in each replication, as a statistic over the replications.
+fn over_flows(flows: &[&FlowSummary], of: impl Fn(&FlowStatistics) -> Option<&Statistic>) -> Statistic {
+    let all: Vec<&Statistic> = flows.iter().filter_map(|flow| of(&flow.measures)).collect();
+    let runs = all.iter().map(|statistic| statistic.samples.len()).max().unwrap_or(0);
+    Statistic::new((0..runs).map(|run| {
+        let values: Vec<f64> =
+            all.iter().filter_map(|statistic| statistic.samples.get(run).copied().flatten()).collect();
+        crate::results::statistics::mean(&values)
+    }))
+}
+
+impl Aggregate<'_> {
+    /// The name with the number of flows.
+    pub(super) fn label(&self) -> String {
+        if self.flows.len() == 1 {
+            self.name.clone()
+        } else {
+            format!("{} × {}", self.name, self.flows.len())
+        }
+    }
+
+    /// The flows with the least and the greatest mean of a measure.
+    pub(super) fn ends(
+        &self,
+        of: impl Fn(&FlowStatistics) -> Option<&Statistic>,
+    ) -> Option<(&FlowSummary, &FlowSummary)> {
+        let mut known: Vec<(&FlowSummary, f64)> =
+            self.flows.iter().filter_map(|flow| Some((*flow, of(&flow.measures)?.mean?))).collect();
+        known.sort_by(|a, b| a.1.total_cmp(&b.1));
+        Some((known.first()?.0, known.last()?.0))
+    }
+
+    fn end_cell(
+        &self,
+        style: Style,
+        worst: bool,
+        of: impl Fn(&FlowStatistics) -> Option<&Statistic> + Copy,
+    ) -> Markup {
+        let Some((least, greatest)) = self.ends(of) else { return html! { td { (NONE) } } };
+        let flow = if worst { greatest } else { least };
+        let value = of(&flow.measures).and_then(|statistic| statistic.mean);
+        html! { td title=(flow.name) {
+            (value.map_or_else(|| NONE.to_owned(), |value| style.number(value)))
+            @if self.flows.len() > 1 { " " span.who { (flow.name) } }
+        } }
+    }
+}
+
+/// The table of aggregates.
+pub(super) fn table(all: &[Aggregate<'_>], palette: &Palette) -> Markup {
+    let transfers = all.iter().any(|aggregate| has_transfers(aggregate));
+    html! {
+        div.scroll tabindex="0" { table {
+            thead { tr {
+                th { "Flows" } th.word { "Protocol" } th { "Mean, kbit/s" } th { "Lowest" } th { "Highest" }
+                th { "Mean loss" } th { "Worst loss" }
+                @if transfers { th { "Transfers each" } th { "Mean time, s" } th { "Slowest, s" } }
+            } }
+            tbody { @for aggregate in all { tr {
+                th scope="row" { i.dot.(palette.class(aggregate.protocol)) {} (aggregate.label()) }
+                td.word { (aggregate.protocol) }
+                td { (Style::Amount.statistic(&aggregate.throughput_kbps)) }
+                (aggregate.end_cell(Style::Amount, false, |measures| Some(&measures.throughput_kbps)))
+                (aggregate.end_cell(Style::Amount, true, |measures| Some(&measures.throughput_kbps)))
+                td { (Style::Percent.statistic(&over_flows(&aggregate.flows, |m| Some(&m.loss_rate)))) }
+                (aggregate.end_cell(Style::Percent, true, |measures| Some(&measures.loss_rate)))
+                @if transfers {
+                    @if has_transfers(aggregate) {
+                        td { (Style::Tenths.statistic(&over_flows(&aggregate.flows, |m| m.transfers.as_ref()))) }
+                        td { (Style::Amount.statistic(&over_flows(&aggregate.flows, |m| m.completion_s.as_ref()))) }
+                        (aggregate.end_cell(Style::Amount, true, |measures| measures.completion_s.as_ref()))
+                    } @else { td { (NONE) } td { (NONE) } td { (NONE) } }
+                }
+            } } }
+        } }
+    }
+}
+
+fn has_transfers(aggregate: &Aggregate<'_>) -> bool {
+    aggregate.flows.iter().any(|flow| flow.measures.transfers.is_some())
+}
+
+/// The nodes of the experiment, those whose receivers have the smallest part of their fair share first.
+pub(super) fn worst_nodes<'a>(experiment: &'a Experiment, summary: &Summary) -> Vec<&'a str> {
+    let part = |node: &str| {
+        let receivers = summary.flows.iter().filter(|flow| flow.node == node && flow.session.is_some());
+        let parts = receivers.filter_map(|flow| {
+            let got = flow.measures.throughput_kbps.mean?;
+            let share = flow.why.as_ref()?.bottleneck.as_ref()?.fair_share_kbps?;
+            (share > 0.0).then(|| got / share)
+        });
+        parts.fold(f64::INFINITY, f64::min)
+    };
+    let mut nodes: Vec<(&str, f64)> = experiment.nodes().into_iter().map(|node| (node, part(node))).collect();
+    nodes.sort_by(|a, b| a.1.total_cmp(&b.1));
+    nodes.into_iter().map(|(node, _)| node).collect()
+}
+
+/// The protocols whose curves jump so much at some node that they are drawn thin everywhere.
+pub(super) fn restless(
+    experiment: &Experiment,
+    run: &crate::results::replication::Replication,
+    palette: &Palette,
+    nodes: &[&str],
+) -> Vec<String> {
+    let mut restless: Vec<String> = Vec::new();
+    for node in nodes {
+        let strands = strands::at(experiment, palette, node);
+        let curves: Vec<Vec<strands::Curve>> = strands
+            .iter()
+            .map(|strand| {
+                strand.flows.iter().map(|&flow| strands::throughput(experiment, run, flow)).collect()
+            })
+            .collect();
+        let top = super::timeline::ceiling(curves.iter().flatten());
+        for (strand, curves) in strands.iter().zip(&curves) {
+            let is_new = strand.is_session && !restless.contains(&strand.protocol);
+            if is_new && super::timeline::is_restless(curves, top) {
+                restless.push(strand.protocol.clone());
+            }
+        }
+    }
+    restless
+}

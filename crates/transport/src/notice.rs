@@ -1,0 +1,173 @@
+//! What an operator should know while a transfer runs.
+
+use core::fmt;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use layercast_core::units::Rate;
+
+/// Something that does not end a transfer, in words for the operator. Each is given once, not for every packet.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Notice {
+    /// A source hears another sender on its group.
+    OtherSender {
+        /// Where its packets come from.
+        from: Ipv4Addr,
+        /// The group.
+        group: SocketAddrV4,
+        /// Whether they are packets of this transport.
+        is_ours: bool,
+    },
+    /// A receiver sees packets of another session on one of its groups.
+    OtherSession {
+        /// Where they come from.
+        from: Ipv4Addr,
+        /// The base layer's group.
+        group: SocketAddrV4,
+        /// The source of the session that is received.
+        source: Ipv4Addr,
+    },
+    /// The session has as many receivers as its protocol serves.
+    TurnedAway {
+        /// The receiver that came too late.
+        receiver: SocketAddrV4,
+        /// The protocol.
+        protocol: &'static str,
+        /// How many receivers it serves.
+        most: usize,
+    },
+    /// The network does not take packets.
+    UplinkDown {
+        /// The system's reason.
+        reason: String,
+        /// For how long the source tries on.
+        patience: Duration,
+    },
+    /// The network takes packets again.
+    UplinkBack {
+        /// The length of the outage.
+        after: Duration,
+    },
+    /// The base layer is faster than the path, and there is no lower level.
+    BaseTooFast {
+        /// The rate of the base layer.
+        base: Rate,
+        /// The rate at which its packets arrive.
+        arriving: Rate,
+        /// The share of its packets that were lost.
+        lost: f64,
+    },
+    /// A file delivery table cannot be used.
+    TableRejected {
+        /// Where it came from.
+        from: Ipv4Addr,
+        /// Why.
+        reason: String,
+    },
+    /// The source's table describes another file now.
+    OtherFile {
+        /// Its name.
+        name: String,
+    },
+    /// The file is complete, but its hash is wrong.
+    WrongHash {
+        /// The number of attempts so far.
+        tries: u32,
+    },
+    /// Reception continues with what an earlier receiver stored.
+    Resumed {
+        /// The partial file.
+        path: PathBuf,
+        /// Symbols present.
+        held: u64,
+        /// Symbols needed.
+        needed: u64,
+    },
+    /// A partial file of other content was in the place of this one.
+    PartialReplaced {
+        /// The partial file.
+        path: PathBuf,
+    },
+    /// What arrives is not recorded, so that a later receiver could not resume.
+    NoJournal {
+        /// The system's reason.
+        reason: String,
+    },
+}
+
+impl Notice {
+    /// Whether something is wrong.
+    pub fn is_warning(&self) -> bool {
+        !matches!(self, Notice::UplinkBack { .. } | Notice::Resumed { .. })
+    }
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Notice::OtherSender { from, group, is_ours: true } => write!(
+                f,
+                "another sender, {from}, uses the group {group} too: receivers take whichever they find first; stop \
+                 one, or give it another --group"
+            ),
+            Notice::OtherSender { from, group, is_ours: false } => write!(
+                f,
+                "another program, at {from}, sends to the group {group}: use another --group, so that receivers need \
+                 not carry its packets"
+            ),
+            Notice::OtherSession { from, group, source } if from == source => write!(
+                f,
+                "packets of another session of {from} arrive: the source was restarted, or sends twice to {group} \
+                 and the groups after it"
+            ),
+            Notice::OtherSession { from, group, source } => write!(
+                f,
+                "packets of another sender, {from}, arrive on the groups of this session ({group} and those after \
+                 it, from {source}): they take capacity; one of the two needs another --group, or use --source \
+                 {source} here"
+            ),
+            Notice::TurnedAway { receiver, protocol, most } => write!(
+                f,
+                "turned away a receiver, {receiver}: {protocol} serves {most} at a time; use a protocol for many, \
+                 such as elm"
+            ),
+            Notice::UplinkDown { reason, patience } => write!(
+                f,
+                "the network does not take packets ({reason}): trying on for up to {} s",
+                patience.as_secs()
+            ),
+            Notice::UplinkBack { after } => {
+                write!(f, "the network takes packets again, after {:.1} s", after.as_secs_f64())
+            }
+            Notice::BaseTooFast { base, arriving, lost } => write!(
+                f,
+                "the base layer, {base}, is faster than this path: {:.0} % of its packets are lost, {arriving} \
+                 arrive; ask the sender for a lower --base",
+                lost * 100.0
+            ),
+            Notice::TableRejected { from, reason } => {
+                write!(f, "a file delivery table from {from} is not used: {reason}")
+            }
+            Notice::OtherFile { name } => {
+                write!(f, "the source's table describes another file now: {name:?}")
+            }
+            Notice::WrongHash { tries } => write!(
+                f,
+                "the file is complete but its hash is wrong (attempt {tries}): its reception starts again"
+            ),
+            Notice::Resumed { path, held, needed } => {
+                write!(f, "{} has {held} of {needed} symbols already: the rest follows", path.display())
+            }
+            Notice::PartialReplaced { path } => write!(
+                f,
+                "{} held other content, or had no record of what it held, and is overwritten",
+                path.display()
+            ),
+            Notice::NoJournal { reason } => write!(
+                f,
+                "what arrives is not recorded, so that a restarted receiver would begin again: {reason}"
+            ),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! A base layer that is faster than the path.
+//!
+//! A receiver at the base layer has nothing to leave: what its path cannot carry is lost, and so is the traffic of
+//! others.
+
+use layercast_core::units::{Duration, Layer, Rate};
+
+use crate::host::{ReceiverHost, RecentPackets};
+use crate::notice::Notice;
+use crate::session::Session;
+
+/// How long a receiver must have held the base layer alone: longer than losses are counted, so that those of upper
+/// layers are not.
+const ALONE_FOR: Duration = Duration::from_secs(6);
+/// The share of lost packets from which a path is overloaded rather than congested (CHOICE).
+const OVERLOAD: f64 = 0.1;
+/// The least number of packets that show it.
+const LEAST_PACKETS: u64 = 30;
+/// How far the rate may be from the base layer's. Sources with one rate, which they adapt, are not constant.
+const TOLERANCE: f64 = 0.25;
+
+/// What a receiver at the base layer should report, if its path is overloaded.
+pub(super) fn of(host: &ReceiverHost) -> Option<Notice> {
+    let recent = host.recent_packets().filter(|_| host.base_only_for() >= ALONE_FOR)?;
+    notice(host.session(), recent)
+}
+
+fn notice(session: &Session, recent: RecentPackets) -> Option<Notice> {
+    let rate = |packets: u64| {
+        let bits = packets as f64 * session.packet.as_bits() as f64;
+        Rate::from_bps((bits / recent.over.as_secs_f64() / 1e4).round() * 1e4)
+    };
+    let base = session.layers.rate(Layer::BASE);
+    let is_base = (rate(recent.sent).as_bps() / base.as_bps() - 1.0).abs() <= TOLERANCE;
+    (recent.sent >= LEAST_PACKETS && recent.lost() >= OVERLOAD && is_base).then(|| Notice::BaseTooFast {
+        base,
+        arriving: rate(recent.received),
+        lost: recent.lost(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use layercast_core::layers::LayerTable;
+    use layercast_core::units::Size;
+    use std::net::{Ipv4Addr, SocketAddrV4};
+
+    #[test]
+    fn only_a_base_layer_at_its_rate_that_loses_much_is_too_fast() {
+        let at = |port| SocketAddrV4::new(Ipv4Addr::new(239, 1, 2, 3), port);
+        let session = Session {
+            tsi: 1,
+            protocol: "elm".to_owned(),
+            source: Ipv4Addr::LOCALHOST,
+            group: at(1),
+            feedback: at(2),
+            packet: Size::from_bytes(1000),
+            layers: LayerTable::doubling(Rate::from_mbps(4.0), 2).expect("layers"),
+            channels: 2,
+            agreed: Vec::new(),
+        };
+        let over = Duration::from_secs(5);
+        let found = |sent, received| notice(&session, RecentPackets { sent, received, over });
+        let (base, arriving) = (Rate::from_mbps(4.0), Rate::from_mbps(2.0));
+        assert_eq!(found(2500, 1250), Some(Notice::BaseTooFast { base, arriving, lost: 0.5 }));
+        assert_eq!(found(2500, 2300), None);
+        // The rate of a source that adapts to its receivers.
+        assert_eq!(found(1000, 500), None);
+        assert_eq!(found(5000, 2500), None);
+    }
+}
