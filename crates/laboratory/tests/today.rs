@@ -26,17 +26,25 @@ fn share(rate_mbps: u32, rtt_ms: u32, queue: &str) -> f64 {
     kbps / f64::from(rate_mbps) / 1e3
 }
 
-/// Shares below 90 % of the link at this rate, with drop-tail of one bandwidth-delay product and with CoDel.
+/// What CUBIC gets too little of at this rate, with drop-tail of one bandwidth-delay product and with CoDel. Where
+/// the round-trip time is twice CoDel's interval, docs/tcp.md explains why it gets less than 90 %; RFC 8289 asks for an
+/// interval of about the round-trip time and a target of 5 to 10 % of it, which the third one has.
 fn cells_below(rate_mbps: u32) -> Vec<String> {
     let mut below = Vec::new();
     for rtt_ms in [10, 50, 200] {
         let packets = (f64::from(rate_mbps * rtt_ms) * 1e3 / 8.0 / 1500.0).ceil();
         let drop_tail = format!("link.S-R.queue.limit={packets} packets");
-        for queue in [&drop_tail, "link.S-R.queue.kind=codel"] {
+        let codel = "link.S-R.queue.kind=codel";
+        let long_codel = "link.S-R.queue={ kind = \"codel\", interval = \"200 ms\", target = \"20 ms\" }";
+        let least_with_codel = if rtt_ms > 100 { 0.85 } else { 0.9 };
+        for (queue, least) in [(drop_tail.as_str(), 0.9), (codel, least_with_codel), (long_codel, 0.9)] {
+            if queue == long_codel && rtt_ms < 200 {
+                continue;
+            }
             let share = share(rate_mbps, rtt_ms, queue);
             let cell = format!("{rate_mbps} Mbit/s, {rtt_ms} ms, {queue}: {:.1} %", 100.0 * share);
             println!("{cell}");
-            if share < 0.9 {
+            if share < least {
                 below.push(cell);
             }
         }
@@ -50,9 +58,9 @@ fn cubic_alone_uses_a_link() {
     assert_eq!(cells_below(100), [""; 0]);
 }
 
-/// `cargo test --release -p layercast-laboratory --test today -- --ignored --nocapture` prints all of them.
+/// `cargo test -p layercast-laboratory --test today -- --ignored --nocapture` prints all of them.
 #[test]
-#[ignore = "several minutes without optimisation"]
+#[ignore = "a minute or two"]
 fn cubic_alone_uses_a_fast_link() {
     assert_eq!([10, 100, 1000].map(cells_below).concat(), [""; 0]);
 }
@@ -116,12 +124,12 @@ fn a_link_without_a_queue_gets_one_and_the_results_say_so() {
 #[test]
 fn the_results_tell_what_limited_a_tcp() {
     let cases = [
-        ("flow.dl.window=20", "window"),
-        ("flow.dl.window=20000", "network"),
-        ("flow.dl.stop=31 s", "application"),
+        (["flow.dl.window=20", "flow.dl.stop=40 s"], "window"),
+        (["flow.dl.window=20000", "flow.dl.stop=40 s"], "network"),
+        (["flow.dl.size=20 kB", "flow.dl.gap=1 s"], "application"),
     ];
-    for (set, limit) in cases {
-        let ran = run_text("alone.toml", &alone(), &["duration=60 s", set]);
+    for ([set, other], limit) in cases {
+        let ran = run_text("alone.toml", &alone(), &["duration=60 s", set, other]);
         let limited = ran.flow("dl@R").limited.as_ref().unwrap();
         let shares = limited.clone().named().map(|(_, share)| share.mean.unwrap());
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{shares:?}");

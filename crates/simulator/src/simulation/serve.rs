@@ -223,8 +223,9 @@ impl<F: Family> Simulation<F> {
         match &mut self.agents[agent as usize] {
             Agent::Source { .. } | Agent::Receiver { .. } => self.drive_endpoint(agent, Input::Stop),
             Agent::Router(_) => self.set_working(agent, false),
-            Agent::TcpSender { stopped, .. } => {
+            Agent::TcpSender { sender, stopped, .. } => {
                 *stopped = true;
+                sender.stop(self.engine.now());
                 self.engine.set_timer(agent, None);
             }
             Agent::Arrivals(_) | Agent::UdpSource { .. } => self.engine.set_timer(agent, None),

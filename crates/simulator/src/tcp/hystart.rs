@@ -161,7 +161,7 @@ mod tests {
     fn five_slower_rounds_after_a_rise_end_it() {
         let mut hystart = HyStart::default();
         // The threshold at 100 ms is 12.5 ms.
-        assert_eq!(growths(&mut hystart, &[100, 112, 124, 137]), [1.0, 1.0, 1.0, 0.25]);
+        assert_eq!(growths(&mut hystart, &[100, 112, 124, 140]), [1.0, 1.0, 1.0, 0.25]);
         assert_eq!(growths(&mut hystart, &[150, 160, 170, 180]), [0.25; 4]);
         assert!(!hystart.is_over());
         growths(&mut hystart, &[190, 200]);

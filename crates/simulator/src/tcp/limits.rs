@@ -4,7 +4,7 @@ use layercast_core::units::{Duration, Time};
 
 use super::connection::Connection;
 
-/// How long a sender was held back by what, since it started.
+/// How long a sender was held back by what, from its start to its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpLimits {
     /// By the receiver's window: all that it allows was in flight.
@@ -38,7 +38,7 @@ enum Limit {
 #[derive(Clone, Debug, Default)]
 pub(super) struct LimitClock {
     total: TcpLimits,
-    /// The limit since a time; none before the flow starts.
+    /// The limit since a time; none before the flow starts and after it has stopped.
     now: Option<(Limit, Time)>,
 }
 
@@ -56,6 +56,12 @@ impl LimitClock {
             self.total = self.read(now);
             self.now = Some((limit, now));
         }
+    }
+
+    /// The flow has ended.
+    pub(super) fn stop(&mut self, now: Time) {
+        self.total = self.read(now);
+        self.now = None;
     }
 
     /// The totals at a time.

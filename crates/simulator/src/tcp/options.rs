@@ -59,7 +59,7 @@ options! {
         /// Where the defaults of all others come from: a current Linux host, ns-2 2.35, or ns-2 before
         /// 18 October 2004.
         profile: TcpProfile = TcpProfile::Ns2;
-        /// Data packets on the wire, headers included.
+        /// Data packets on the wire, headers included. Those of `udp` have 1000 bytes by default.
         packet_size: Size = Size::from_bytes(1000), Above(Size::from_bytes(0));
         /// Packet 0, which plays the SYN, and acknowledgements on the wire; each block of a selective one
         /// adds 8 bytes.

@@ -53,9 +53,10 @@ mod tests {
         let mut pipe = 17;
         let mut sent = Vec::new();
         for _ in 0..17 {
+            pipe -= 1;
             let count = prr.allowance(1, pipe, 10, false);
             (0..count).for_each(|_| prr.count_sent());
-            pipe += count - 1;
+            pipe += count;
             sent.push(count);
         }
         assert_eq!(sent.iter().sum::<i64>(), 10);

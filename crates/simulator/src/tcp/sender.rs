@@ -110,6 +110,11 @@ impl Sender {
         self.limits.update(&self.connection, now);
     }
 
+    /// The flow ends: from now on nothing holds it back.
+    pub(crate) fn stop(&mut self, now: Time) {
+        self.limits.stop(now);
+    }
+
     /// How long it was held back by what until `now`.
     pub(crate) fn limits(&self, now: Time) -> TcpLimits {
         self.limits.read(now)

@@ -13,6 +13,9 @@ use crate::scenario::protocols::{UDP, UDP_KEYS};
 use crate::scenario::tables::{DistributionKind, SIZE_DISTRIBUTION, TIME_DISTRIBUTION};
 use crate::scenario::tree::{Node, Value};
 
+/// The packets of a stream whose table does not say how large they are.
+const UDP_PACKET_SIZE: Size = Size::from_bytes(1000);
+
 impl Read for Distribution {
     fn read(node: &Node, kind: &FieldKind, context: &mut Context<'_>) -> Option<Distribution> {
         let sizes = matches!(kind, FieldKind::SizeDistribution);
@@ -146,7 +149,12 @@ pub(super) fn read_udp(
     context: &mut Context<'_>,
 ) -> Option<Traffic> {
     check_keys(entries, UDP, &UDP_KEYS, &[], context);
-    let (rate, packet_size) = (needed(table, "rate", context), table.get("packet_size", context));
+    let rate = needed(table, "rate", context);
+    // The defaults of the table are those of TCP's profiles.
+    let packet_size = match table.node("packet_size") {
+        Some(_) => table.get("packet_size", context),
+        None => Some(UDP_PACKET_SIZE),
+    };
     let pauses = read_pauses(table, context);
     Some(Traffic::Udp { rate: rate?, packet_size: packet_size?, pauses })
 }
