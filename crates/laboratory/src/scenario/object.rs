@@ -6,8 +6,8 @@
 use layercast_core::units::{DataSize, Size};
 
 /// Headers of a packet with a symbol in bytes: IPv4 and UDP 28, LCT with the longest congestion control information
-/// and extension of a protocol 52, the FEC payload id 4. The transport leaves as much in all packets.
-const HEADERS: u32 = 84;
+/// and extension of a protocol 56, the FEC payload id 4. The transport leaves as much in all packets.
+const HEADERS: u32 = 88;
 /// Symbols are multiples of this many bytes, as RFC 6330 (section 4.4.1.2) recommends.
 const ALIGNMENT: u32 = 4;
 /// The source symbols of a block at most, as long as there are fewer than [`MOST_BLOCKS`].
@@ -75,16 +75,16 @@ mod tests {
         ObjectPlan { size: DataSize::from_bytes(count * 1_000_000), leave_when_complete: true }
     }
 
-    /// 50 MB are 54 blocks of 1010 or 1011 symbols of 916 bytes.
+    /// 50 MB are 54 blocks of 1015 or 1016 symbols of 912 bytes.
     #[test]
     fn a_receiver_needs_two_symbols_more_for_each_block() {
         let packet = Size::from_bytes(1000);
         let object = megabytes(50);
-        assert_eq!(ObjectPlan::symbol_bytes(packet), 916);
-        assert_eq!(object.source_symbols(packet), 54_586);
+        assert_eq!(ObjectPlan::symbol_bytes(packet), 912);
+        assert_eq!(object.source_symbols(packet), 54_825);
         assert_eq!(object.blocks(packet), 54);
-        assert_eq!(object.packets(packet, false), 54_586 + 108);
-        assert_eq!(object.packets(packet, true), 54_586);
+        assert_eq!(object.packets(packet, false), 54_825 + 108);
+        assert_eq!(object.packets(packet, true), 54_825);
     }
 
     #[test]
@@ -93,6 +93,6 @@ mod tests {
         let byte = ObjectPlan { size: DataSize::from_bytes(1), leave_when_complete: true };
         assert_eq!((byte.source_symbols(packet), byte.blocks(packet)), (1, 1));
         assert_eq!(megabytes(10_000).blocks(packet), 255);
-        assert_eq!(ObjectPlan::largest(packet).as_bytes(), 255 * 56_403 * 916);
+        assert_eq!(ObjectPlan::largest(packet).as_bytes(), 255 * 56_403 * 912);
     }
 }

@@ -38,11 +38,11 @@ fn objects_that_make_no_sense_are_refused() {
     );
     refused("object = 5", "it needs a unit, in quotes", "2 GB");
     refused("object = \"2 GiB\"", "the unit must be bytes, B, kB, MB, GB or TB", "2 GB");
-    refused("object = \"1.5 bytes\"", "a whole number of bytes", "2 GB");
+    refused("object = \"1.5 bytes\"", "there are only whole bytes", "2 GB");
     refused("object = \"-1 GB\"", "finite and not negative", "2 GB");
-    refused("object = \"1e9 TB\"", "below 9000 TB", "2 GB");
-    // 255 blocks of 56 403 symbols of 916 bytes.
-    refused("object = \"14 TB\"", "more symbols than RaptorQ can number", "at most 13.17");
+    refused("object = \"1e9 TB\"", "the most is 9000 TB", "2 GB");
+    // 255 blocks of 56 403 symbols of 912 bytes.
+    refused("object = \"14 TB\"", "more symbols than RaptorQ can number", "at most 13.11");
     refused("object = \"1 MB\"\npackets = 10", "both say how much data", "one of the two");
     refused("leave_when_complete = true", "the session has none", "only with `object`");
     refused("object = \"1 MB\"\npacket_size = \"80 bytes\"", "no room for an object", "at least 88 bytes");
