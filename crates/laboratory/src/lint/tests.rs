@@ -32,6 +32,11 @@ protocol = "tcp-sack"
 from = "S"
 to = "R"
 window = 1000
+
+[defaults.flow]
+packet_size = "1000 bytes"
+ack_size = "40 bytes"
+overhead = "0 s"
 "#;
 
 fn plan(text: &str) -> Scenario {
