@@ -56,12 +56,15 @@ impl<'s> Growth<'s> {
             world.simulation.run_until(end);
             return Ok(());
         };
-        while self.at < end {
+        // Even where no time passes: what happens at this instant belongs before it.
+        loop {
             self.at = (self.at + every).min(end);
             world.simulation.run_until(self.at);
             self.look(world)?;
+            if self.at >= end {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     fn look<F: Family>(&self, world: &World<F>) -> Result<(), QueueGrew> {

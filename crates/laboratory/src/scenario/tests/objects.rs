@@ -45,7 +45,7 @@ fn objects_that_make_no_sense_are_refused() {
     refused("object = \"14 TB\"", "more symbols than RaptorQ can number", "at most 13.11");
     refused("object = \"1 MB\"\npackets = 10", "both say how much data", "one of the two");
     refused("leave_when_complete = true", "the session has none", "only with `object`");
-    refused("object = \"1 MB\"\npacket_size = \"80 bytes\"", "no room for an object", "at least 88 bytes");
+    refused("object = \"1 MB\"\npacket_size = \"80 bytes\"", "no room for an object", "at least 92 bytes");
 }
 
 /// Transfers of flows have a `size`.
