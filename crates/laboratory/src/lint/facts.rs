@@ -7,6 +7,9 @@ use layercast_simulator::tcp::TcpOptions;
 
 use crate::scenario::{DemandPlan, FlowEnd, FlowPlan, LinkDirection, Scenario, SessionPlan, Traffic};
 
+/// Loads in bit/s by the link before and the link that holds the flows back, if one does.
+type Loads = BTreeMap<(Option<usize>, Option<usize>), f64>;
+
 /// The directed links from one node to another, and how many flows of a table take them.
 pub(super) struct Route {
     /// The node where it ends.
@@ -73,9 +76,7 @@ impl<'s> Facts<'s> {
     /// path as far as its window allows, and sends no faster than that link elsewhere; constant rates and layers
     /// come as they are. What comes by one link is no more than that link carries.
     pub(super) fn offered_bps(&self) -> Vec<f64> {
-        // By the link before and the link that holds the flows back, if one does.
-        let mut by_link: Vec<BTreeMap<(Option<usize>, Option<usize>), f64>> =
-            vec![BTreeMap::new(); self.names.len()];
+        let mut by_link: Vec<Loads> = vec![BTreeMap::new(); self.names.len()];
         for (plan, routes) in self.flow_tables() {
             let total: usize = routes.iter().map(|route| route.count).sum();
             for route in routes {
@@ -103,7 +104,7 @@ impl<'s> Facts<'s> {
             }
         }
         let rate = |link: usize| self.direction(link).rate.as_bps();
-        let offered = |(link, loads): (usize, &BTreeMap<(Option<usize>, Option<usize>), f64>)| {
+        let offered = |(link, loads): (usize, &Loads)| {
             let mut from: BTreeMap<Option<usize>, f64> = BTreeMap::new();
             for (&(before, slowest), &load) in loads {
                 let held_back = slowest.filter(|slowest| *slowest != link);
