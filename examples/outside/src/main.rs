@@ -86,12 +86,10 @@ fn execute(command: Command) -> Result<(), Box<dyn Error>> {
             let (id, text, overrides) = (file.name(), file.text()?, file.set.clone());
             let request =
                 CompareRequest { id, text, overrides, protocols, with, ..CompareRequest::default() };
-            let mut ran = Vec::new();
-            for contender in compare::read(&request, &catalogue)? {
-                ran.push(compare::run::<Protocols>(contender, None, &|_| {})?);
-            }
-            if let Some(comparison) = Comparison::new(&ran, "layercast-outside compare") {
-                print!("{}", compare::table::render(&comparison));
+            let prepared = compare::read(&request, &catalogue)?;
+            let results = compare::run_all::<Protocols>(prepared, None, &|_, _| {})?;
+            if let Some(comparison) = Comparison::new(&results, "layercast-outside compare", None) {
+                print!("{}", compare::table::render(&comparison, compare::table::NARROWEST));
             }
         }
     }

@@ -56,8 +56,9 @@ fn plm_is_compared_with_a_built_in_protocol() {
         protocols: vec!["plm".to_owned(), "rlc".to_owned()],
         ..CompareRequest::default()
     };
-    let contenders = compare::read(&request, &Catalogue::of::<Protocols>()).expect("contenders");
-    let ran: Vec<_> = contenders
+    let prepared = compare::read(&request, &Catalogue::of::<Protocols>()).expect("contenders");
+    let ran: Vec<_> = prepared
+        .contenders
         .into_iter()
         .map(|contender| compare::run::<Protocols>(contender, None, &|_| {}).expect("a run"))
         .collect();
