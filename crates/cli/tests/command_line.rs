@@ -187,7 +187,7 @@ fn an_unknown_protocol_is_reported() {
     let output = run(&["list", "elmo"]);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()));
     let reported = text(&output.stderr);
-    let start = "error: there is no protocol or queue `elmo`\n  = allowed: the protocols ";
+    let start = "error: there is no protocol, queue or traffic `elmo`\n  = allowed: the protocols ";
     let allowed = reported.strip_prefix(start).expect("what is wrong");
     assert!(allowed.starts_with(&protocols().join(", ")), "{reported}");
     assert!(allowed.contains(", tcp-sack, ") && allowed.contains("the queues drop-tail, red"), "{reported}");

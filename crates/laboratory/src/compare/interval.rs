@@ -7,7 +7,7 @@ use crate::results::text::{NONE, Style, decimal};
 /// The least and the greatest value that a metric can have.
 fn bounds(metric: &str) -> (f64, f64) {
     match metric {
-        "jain_index" | "loss_rate" | "utilisation" | "fair_share_closeness" => (0.0, 1.0),
+        "jain_index" | "loss_rate" | "rebuffering" | "utilisation" | "fair_share_closeness" => (0.0, 1.0),
         "mean_level" => (-1.0, f64::INFINITY),
         "change" => (f64::NEG_INFINITY, f64::INFINITY),
         _ => (0.0, f64::INFINITY),

@@ -60,16 +60,19 @@ struct Measure {
 }
 
 impl Measure {
-    /// The mean and its interval; of transfers the mean alone, for which there is room.
+    /// The mean and its interval; of transfers, video and calls the mean alone, for which there is room.
     fn cell(&self, style: Style, statistic: &Statistic) -> String {
+        let is_narrow = |heading: &str| {
+            ["transfers", "s each", "video kbit/s", "stalled", "delay, ms", "99 % under"].contains(&heading)
+        };
         match statistic.mean {
-            Some(mean) if matches!(self.heading, "transfers" | "s each") => style.number(mean),
+            Some(mean) if is_narrow(self.heading) => style.number(mean),
             _ => style.statistic(statistic),
         }
     }
 }
 
-const MEASURES: [Measure; 7] = [
+const MEASURES: [Measure; 11] = [
     Measure { heading: "kbit/s", metric: "throughput_kbps", of: |flow| Some(&flow.measures.throughput_kbps) },
     Measure { heading: "loss", metric: "loss_rate", of: |flow| Some(&flow.measures.loss_rate) },
     Measure {
@@ -92,6 +95,26 @@ const MEASURES: [Measure; 7] = [
         heading: "s each",
         metric: "completion_s",
         of: |flow| flow.measures.transfers.as_ref().and(flow.measures.completion_s.as_ref()),
+    },
+    Measure {
+        heading: "video kbit/s",
+        metric: "video_kbps",
+        of: |flow| flow.measures.video.as_ref().map(|video| &video.video_kbps),
+    },
+    Measure {
+        heading: "stalled",
+        metric: "rebuffering",
+        of: |flow| flow.measures.video.as_ref().map(|video| &video.rebuffering),
+    },
+    Measure {
+        heading: "delay, ms",
+        metric: "delay_ms",
+        of: |flow| flow.measures.call.as_ref().map(|call| &call.delay_ms),
+    },
+    Measure {
+        heading: "99 % under",
+        metric: "delay_p99_ms",
+        of: |flow| flow.measures.call.as_ref().map(|call| &call.delay_p99_ms),
     },
 ];
 
