@@ -72,7 +72,7 @@ fn files_tables_and_reports_have_the_measures() {
         assert_eq!(json.matches(&format!("\"{key}\"")).count(), 1, "one flow has {key}");
     }
     let text = table::render(&ran.outcome.experiment, &ran.summary);
-    for heading in ["video kbit/s", "stalled", "delay, ms", "99 % under", "s each"] {
+    for heading in ["seen by users", "2000 kbit/s, stalled 0.00 %", " ms, 99 % in ", "s each"] {
         assert!(text.contains(heading), "{heading}: {text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= usize::from(table::WIDTH)), "{text}");

@@ -11,7 +11,7 @@ use super::experiment::Experiment;
 use super::limited::Limited;
 use super::paper::{self, Comparison};
 use super::statistics::Statistic;
-use super::summary::{FlowSummary, Summary};
+use super::summary::{FlowStatistics, FlowSummary, Summary};
 use super::text::{NONE, Style, counted, verdict, window};
 
 /// The widest line.
@@ -60,19 +60,16 @@ struct Measure {
 }
 
 impl Measure {
-    /// The mean and its interval; of transfers, video and calls the mean alone, for which there is room.
+    /// The mean and its interval; of transfers the mean alone, for which there is room.
     fn cell(&self, style: Style, statistic: &Statistic) -> String {
-        let is_narrow = |heading: &str| {
-            ["transfers", "s each", "video kbit/s", "stalled", "delay, ms", "99 % under"].contains(&heading)
-        };
         match statistic.mean {
-            Some(mean) if is_narrow(self.heading) => style.number(mean),
+            Some(mean) if matches!(self.heading, "transfers" | "s each") => style.number(mean),
             _ => style.statistic(statistic),
         }
     }
 }
 
-const MEASURES: [Measure; 11] = [
+const MEASURES: [Measure; 7] = [
     Measure { heading: "kbit/s", metric: "throughput_kbps", of: |flow| Some(&flow.measures.throughput_kbps) },
     Measure { heading: "loss", metric: "loss_rate", of: |flow| Some(&flow.measures.loss_rate) },
     Measure {
@@ -95,26 +92,6 @@ const MEASURES: [Measure; 11] = [
         heading: "s each",
         metric: "completion_s",
         of: |flow| flow.measures.transfers.as_ref().and(flow.measures.completion_s.as_ref()),
-    },
-    Measure {
-        heading: "video kbit/s",
-        metric: "video_kbps",
-        of: |flow| flow.measures.video.as_ref().map(|video| &video.video_kbps),
-    },
-    Measure {
-        heading: "stalled",
-        metric: "rebuffering",
-        of: |flow| flow.measures.video.as_ref().map(|video| &video.rebuffering),
-    },
-    Measure {
-        heading: "delay, ms",
-        metric: "delay_ms",
-        of: |flow| flow.measures.call.as_ref().map(|call| &call.delay_ms),
-    },
-    Measure {
-        heading: "99 % under",
-        metric: "delay_p99_ms",
-        of: |flow| flow.measures.call.as_ref().map(|call| &call.delay_p99_ms),
     },
 ];
 
@@ -140,6 +117,12 @@ fn flows(experiment: &Experiment, summary: &Summary) -> String {
         let names = summary.flows.iter().map(|flow| flow.name.as_str());
         add_paper(experiment, summary, names, measure.metric, &mut heading, &mut rows);
     }
+    if summary.flows.iter().any(|flow| seen(&flow.measures).is_some()) {
+        heading.push("seen by users".to_owned());
+        for (row, flow) in rows.iter_mut().zip(&summary.flows) {
+            row.push(seen(&flow.measures).unwrap_or_else(|| NONE.to_owned()));
+        }
+    }
     if summary.flows.iter().any(|flow| flow.measures.limited.is_some()) {
         heading.push("limited by".to_owned());
         for (row, flow) in rows.iter_mut().zip(&summary.flows) {
@@ -148,6 +131,20 @@ fn flows(experiment: &Experiment, summary: &Summary) -> String {
         }
     }
     lay_out(heading, rows)
+}
+
+/// How a video was played, or how the packets of a call came: means, for which there is room.
+fn seen(measures: &FlowStatistics) -> Option<String> {
+    let number = |metric: &str, statistic: &Statistic| {
+        statistic.mean.map_or_else(|| NONE.to_owned(), |mean| Style::of(metric).number(mean))
+    };
+    if let Some(video) = &measures.video {
+        let rate = number("video_kbps", &video.video_kbps);
+        return Some(format!("{rate} kbit/s, stalled {}", number("rebuffering", &video.rebuffering)));
+    }
+    let call = measures.call.as_ref()?;
+    let (mean, most) = (number("delay_ms", &call.delay_ms), number("delay_p99_ms", &call.delay_p99_ms));
+    Some(format!("{mean} ms, 99 % in {most} ms"))
 }
 
 /// The measure of a flow; none of levels for flows that have none to choose from.
