@@ -116,17 +116,20 @@ fn a_comparison_says_what_happens_to_each_kind() {
     let results = compare::run_all::<Registry>(prepared, Some(2), &|_, _| {}).unwrap();
     let comparison = Comparison::new(&results, "", None).unwrap();
     let row = &comparison.protocols[0];
-    let kinds: Vec<(&str, &str, &str)> =
-        row.effects.iter().map(|effect| (effect.kind.as_str(), effect.metric, effect.unit())).collect();
+    let kinds: Vec<(&str, &str, bool)> = row
+        .effects
+        .iter()
+        .map(|effect| (effect.kind.as_str(), effect.metric, effect.is_in_points()))
+        .collect();
     assert_eq!(
         kinds,
         [
-            ("web pages", "completion_s", "%"),
-            ("video", "video_kbps", "%"),
-            ("video", "rebuffering", "points"),
-            ("file downloads", "completion_s", "%"),
-            ("calls", "delay_ms", "%"),
-            ("calls", "loss_rate", "points"),
+            ("web pages", "completion_s", false),
+            ("video", "video_kbps", false),
+            ("video", "rebuffering", true),
+            ("file downloads", "completion_s", false),
+            ("calls", "delay_ms", false),
+            ("calls", "loss_rate", true),
         ]
     );
     // 4 of 5 Mbit/s at a constant rate: everything else is slower.

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::paired;
 use super::ran::Ran;
+use super::{interval, paired};
 use crate::results::summary::{FlowStatistics, FlowSummary};
 use crate::results::{Statistic, Summary, TrafficKind};
 use crate::scenario::{DemandPlan, FlowPlan, Scenario, Traffic};
@@ -113,11 +113,19 @@ impl Effect {
         [COMPLETION, REBUFFERING, LOSS, DELAY].iter().any(|measure| measure.name == self.metric)
     }
 
-    /// What the change is in: per cent, or percentage points.
+    /// Whether the change is in percentage points.
     #[must_use]
-    pub fn unit(&self) -> &'static str {
-        let is_share = [REBUFFERING, LOSS].iter().any(|measure| measure.name == self.metric);
-        if is_share { "points" } else { "%" }
+    pub fn is_in_points(&self) -> bool {
+        [REBUFFERING, LOSS].iter().any(|measure| measure.name == self.metric)
+    }
+
+    /// A change of it, in words.
+    pub(super) fn words(&self, change: &Statistic) -> String {
+        if self.is_in_points() {
+            format!("{} points", interval::points(change))
+        } else {
+            format!("{} %", interval::change(change))
+        }
     }
 }
 

@@ -126,7 +126,7 @@ fn harm(comparison: &Comparison, palette: &Palette) -> Markup {
                     label: &row.protocol,
                     class: palette.class(&row.protocol),
                     statistic: &effect.change_percent,
-                    text: format!("{} {}", interval::change(&effect.change_percent), effect.unit()),
+                    text: effect.words(&effect.change_percent),
                 })
             })
             .collect(),
@@ -136,8 +136,7 @@ fn harm(comparison: &Comparison, palette: &Palette) -> Markup {
         let several = worst.filter(|(effect, _)| effect.nodes > 1);
         several
             .map(|(effect, worst)| {
-                let change = interval::change(&worst.change_percent);
-                format!("{} at {} {change} {}", effect.kind, worst.node, effect.unit())
+                format!("{} at {} {}", effect.kind, worst.node, effect.words(&worst.change_percent))
             })
             .collect()
     };

@@ -192,7 +192,7 @@ pub(super) fn effects(comparison: &Comparison) -> Option<(Vec<String>, Vec<Vec<S
     let row = |row: &Row| {
         let mut cells = vec![one_line(&row.protocol)];
         cells.extend(row.effects.iter().map(|effect| match effect.change_percent.mean {
-            Some(_) => format!("{} {}", interval::change(&effect.change_percent), effect.unit()),
+            Some(_) => effect.words(&effect.change_percent),
             None => NONE.to_owned(),
         }));
         cells

@@ -312,7 +312,10 @@ fn affected(effect: &Effect) -> String {
             let half = decimal(change_percent.ci95.unwrap_or_default(), places);
             format!("{kind} {size} ± {half} % {word}")
         }
-        Shown::Nothing => format!("{kind}: no change shown ({} %)", change(change_percent)),
+        Shown::Nothing => {
+            let of = if effect.metric == "video_kbps" { "no change of rate" } else { "no change" };
+            format!("{kind}: {of} shown ({} %)", change(change_percent))
+        }
         Shown::TooFew => format!("{kind} {size} % {word}"),
     }
 }
@@ -324,7 +327,7 @@ fn from_to(effect: &Effect, what: &str, unit: &str) -> String {
         statistic.mean.map_or_else(|| NONE.to_owned(), |mean| format!("{}{unit}", style.number(mean)))
     };
     let (kind, base, with) = (&effect.kind, number(&effect.baseline), number(&effect.with));
-    let change = format!("{} {}", change(&effect.change_percent), effect.unit());
+    let change = effect.words(&effect.change_percent);
     match shown(&effect.change_percent) {
         Shown::Nothing => format!("{kind}: no change of {what} shown ({base}; {change})"),
         _ => format!("{kind}: {what} from {base} to {with} ({change})"),
@@ -364,11 +367,11 @@ mod tests {
         assert_eq!(words("video", "video_kbps", 4000.0, 3800.0, down), "video 4.0 ± 2.5 % lower rate");
         assert_eq!(
             words("video", "rebuffering", 0.0, 0.04, up),
-            "video: time stalled from 0.00 % to 4.00 % (+4.0 ± 2.5 points)"
+            "video: time stalled from 0.00 % to 4.00 % (+4.00 ± 2.48 points)"
         );
         assert_eq!(
             words("video", "rebuffering", 0.0, 0.0, [0.0; 3]),
-            "video: no change of time stalled shown (0.00 %; 0.0 ± 0.0 points)"
+            "video: no change of time stalled shown (0.00 %; 0.00 ± 0.00 points)"
         );
         assert_eq!(
             words("calls", "delay_ms", 20.0, 20.8, up),
@@ -376,7 +379,7 @@ mod tests {
         );
         assert_eq!(
             words("calls", "loss_rate", 0.0, 0.04, up),
-            "calls: loss from 0.00 % to 4.00 % (+4.0 ± 2.5 points)"
+            "calls: loss from 0.00 % to 4.00 % (+4.00 ± 2.48 points)"
         );
         assert_eq!(
             words("tcp-cubic downloads", "throughput_kbps", 9.0, 8.6, down),
