@@ -54,7 +54,7 @@ fn scratch(name: &str) -> PathBuf {
 fn expand_prints_a_flat_file_that_checks() {
     let flat = text(&run(&["expand", "networks/campus", "--set", "flow.web07.count=3"]).stdout);
     assert!(flat.contains("\nCORE-SITE30 = { rate = \"100 Mbit/s\""), "{flat}");
-    assert!(flat.contains("[flows.web07]\nto = \"SITE07\"\ncount = 3\n"), "{flat}");
+    assert!(flat.contains("[flows.web07]\ntraffic = \"web\"\nto = \"SITE07\"\ncount = 3\n"), "{flat}");
     let file = scratch("expand").join("flat.toml");
     fs::write(&file, flat).expect("the file can be written");
     let checked = seen(&["check", file.to_str().expect("the path is UTF-8")]);
@@ -62,6 +62,15 @@ fn expand_prints_a_flat_file_that_checks() {
     assert!(checked.contains("33 nodes, 32 links"), "{checked}");
     let refused = seen(&["expand", "five-mistakes.toml"]);
     assert!(refused.starts_with("exit status 2\n") && !refused.contains("--- stdout"), "{refused}");
+}
+
+#[test]
+fn lists_the_options_of_each_kind_of_traffic() {
+    for (kind, option) in [("web", "page"), ("video", "ladder"), ("download", "file"), ("call", "payload")] {
+        let listed = text(&run(&["list", kind, "--plain"]).stdout);
+        assert!(listed.lines().any(|line| line == option), "{kind}: {listed}");
+        assert!(text(&run(&["list"]).stdout).lines().any(|line| line.trim() == kind), "{kind}");
+    }
 }
 
 #[test]
