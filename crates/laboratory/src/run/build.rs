@@ -358,7 +358,7 @@ fn flow_info(scenario: &Scenario, transfers: &BTreeSet<&str>, flow: scenario::Fl
         node: flow.node,
         level_rates_kbps: session.map(kbps).unwrap_or_default(),
         one_rate: session
-            .is_some_and(|session| session.protocol.requirements().character().rates == Rates::One),
+            .is_some_and(|session| session.protocol.requirements().character().rates != Rates::Layers),
     }
 }
 
