@@ -64,6 +64,7 @@ pub(super) enum WorldFlowId {
 pub(super) fn world<F: Family>(scenario: &Scenario, seed: u64) -> Result<World<F>, RunError> {
     let (network, nodes, links) = network(scenario, seed)?;
     let mut simulation = Simulation::new(network, seed);
+    simulation.record_link_delays();
     for edge in &scenario.edges {
         simulation.set_edge(nodes[edge.node], edge.config);
     }
