@@ -23,9 +23,9 @@ fn row(protocol: &Protocol) -> [String; 7] {
         protocol.name().to_owned(),
         match character.rates {
             Rates::Layers => "layers".to_owned(),
-            Rates::One => "one".to_owned(),
+            Rates::One | Rates::Constant => "one".to_owned(),
         },
-        yes(character.reliable),
+        yes(needs.is_reliable()),
         yes(character.ecn),
         most.map_or_else(|| "any".to_owned(), |most| most.to_string()),
         sent,

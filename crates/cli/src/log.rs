@@ -8,7 +8,7 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Writes warnings to standard error, as words for whoever runs the program. `LAYERCAST_LOG` asks for the
+/// Writes warnings to standard error, in words for the user. `LAYERCAST_LOG` asks for the
 /// developer's log in its place, by level and module, such as `layercast_transport=debug`.
 pub(crate) fn start() {
     let log = tracing_subscriber::fmt().with_writer(std::io::stderr);

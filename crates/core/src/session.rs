@@ -22,18 +22,18 @@ pub enum Rates {
     /// Each receiver, by the layers that it joins.
     #[default]
     Layers,
-    /// The source: one rate for all receivers.
+    /// The source: one rate for all receivers, which it adapts.
     One,
+    /// Nobody: one rate that does not change.
+    Constant,
 }
 
-/// What a protocol is like, for whoever has to choose one. Lists and pages show it; no code decides by it what an
+/// What a protocol is like. Lists, pages and warnings use it; no code decides by it what an
 /// endpoint does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Character {
     /// Who decides on a receiver's rate.
     pub rates: Rates,
-    /// Whether every packet is delivered in order. Other sessions rely on an erasure code, or on nothing.
-    pub reliable: bool,
     /// Whether congestion marks (ECN) count.
     pub ecn: bool,
     /// How the rate of a new receiver or session rises, in a few words; empty if that is not stated.
@@ -61,7 +61,7 @@ pub trait Requirements {
     }
 
     /// Whether receivers deliver all data in order ([`Action::Deliver`](crate::contract::Action::Deliver)), and the
-    /// source repairs what they miss.
+    /// source repairs what they miss. Other sessions rely on an erasure code, or on nothing.
     fn is_reliable(&self) -> bool {
         false
     }

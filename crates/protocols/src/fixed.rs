@@ -23,7 +23,7 @@ options! {
 
 impl Requirements for Options {
     fn character(&self) -> Character {
-        Character { rates: Rates::Layers, reliable: false, ecn: false, start: "its level at once" }
+        Character { rates: Rates::Layers, ecn: false, start: "its level at once" }
     }
 }
 

@@ -51,7 +51,9 @@ pub(crate) struct Link {
     pub(crate) queue: Queue,
     pub(crate) counters: LinkCounters,
     queue_changed_at: Time,
-    /// The delays of its queue; none until a packet has waited.
+    /// Whether the delays of its queue are recorded.
+    records_delays: bool,
+    /// Those delays; none until a packet has waited.
     delays: Option<Box<DelayHistogram>>,
 }
 
@@ -117,6 +119,7 @@ impl Link {
             wire: Wire::default(),
             counters: LinkCounters::default(),
             queue_changed_at: Time::ZERO,
+            records_delays: false,
             delays: None,
         }
     }
@@ -231,13 +234,20 @@ impl Link {
         let waiting = self.queue.len();
         if waiting > 0 {
             self.counters.queue_packet_ns += u128::from(elapsed.as_ns()) * waiting as u128;
-            let delay = Duration::from_ns((self.queue.bytes() as f64 * self.ns_per_byte) as u64);
-            self.delays.get_or_insert_default().add(delay, elapsed);
+            if self.records_delays {
+                let delay = Duration::from_ns((self.queue.bytes() as f64 * self.ns_per_byte) as u64);
+                self.delays.get_or_insert_default().add(delay, elapsed);
+            }
         }
         self.queue_changed_at = now;
     }
 
-    /// How long its queue had which delay so far; none if no packet has waited.
+    /// Records from now on how long its queue has which delay.
+    pub(crate) fn record_delays(&mut self) {
+        self.records_delays = true;
+    }
+
+    /// How long its queue had which delay so far; none if no packet has waited, or if that is not recorded.
     pub(crate) fn delay_histogram(&self) -> Option<&DelayHistogram> {
         self.delays.as_deref()
     }

@@ -11,7 +11,7 @@ use crate::call::CallDelays;
 use crate::engine::Engine;
 use crate::event::{Event, Key};
 use crate::host::UnicastPath;
-use crate::link::DelayHistogram;
+use crate::link::{DelayHistogram, Link};
 use crate::measure::{FlowCounters, LinkCounters};
 use crate::network::{LinkId, Network, NetworkError, NodeId};
 use crate::routing::Routing;
@@ -288,7 +288,13 @@ impl<F: Family> Simulation<F> {
         self.engine.links[id.0 as usize].counters
     }
 
-    /// How long the queue of a link had which delay so far; none if no packet has waited.
+    /// Records from now on how long the queue of each link has which delay.
+    pub fn record_link_delays(&mut self) {
+        self.engine.links.iter_mut().for_each(Link::record_delays);
+    }
+
+    /// How long the queue of a link had which delay so far; none if no packet has waited, or without
+    /// [`record_link_delays`](Simulation::record_link_delays).
     pub fn link_delay_histogram(&self, id: LinkId) -> Option<&DelayHistogram> {
         self.engine.links[id.0 as usize].delay_histogram()
     }

@@ -1,44 +1,36 @@
 //! Numbers with their intervals, in words and for plots: never an interval that cannot be.
 
-use super::paired::FEWEST;
+use std::ops::RangeInclusive;
+
 use crate::results::Statistic;
+use crate::results::statistics::Spread;
 use crate::results::text::{NONE, Style, decimal};
 
-/// The least and the greatest value that a metric can have.
-fn bounds(metric: &str) -> (f64, f64) {
+/// The values that a metric can have.
+fn possible(metric: &str) -> RangeInclusive<f64> {
     match metric {
-        "jain_index" | "loss_rate" | "rebuffering" | "utilisation" | "fair_share_closeness" => (0.0, 1.0),
-        "mean_level" => (-1.0, f64::INFINITY),
-        "change" => (f64::NEG_INFINITY, f64::INFINITY),
-        _ => (0.0, f64::INFINITY),
+        "jain_index" | "loss_rate" | "rebuffering" | "utilisation" | "fair_share_closeness" => 0.0..=1.0,
+        "mean_level" => -1.0..=f64::INFINITY,
+        "change" => f64::NEG_INFINITY..=f64::INFINITY,
+        _ => 0.0..=f64::INFINITY,
     }
-}
-
-/// The 95 % interval, if there are replications enough for one and all of it is possible.
-fn interval(statistic: &Statistic, metric: &str) -> Option<(f64, f64)> {
-    let (mean, half) = (statistic.mean?, statistic.ci95?);
-    let (low, high) = bounds(metric);
-    let slack = 1e-9 * (1.0 + mean.abs());
-    let fits = mean - half >= low - slack && mean + half <= high + slack;
-    (statistic.defined() >= FEWEST && fits).then_some((mean - half, mean + half))
-}
-
-/// The least and the greatest replication.
-fn range(statistic: &Statistic) -> Option<(f64, f64)> {
-    let defined = statistic.samples.iter().copied().flatten();
-    let ends = (f64::INFINITY, f64::NEG_INFINITY);
-    let (low, high) = defined.fold(ends, |(low, high), value| (low.min(value), high.max(value)));
-    (statistic.defined() > 1).then_some((low, high))
 }
 
 /// What to draw next to the mean: the interval, or where there is none the least and the greatest replication.
 pub(super) fn drawn(statistic: &Statistic, metric: &str) -> Option<(f64, f64)> {
-    interval(statistic, metric).or_else(|| range(statistic))
+    match statistic.spread(&possible(metric)) {
+        Spread::Interval(low, high) | Spread::Range(low, high) => Some((low, high)),
+        Spread::Unknown => None,
+    }
 }
 
-/// Whether any of these has no interval but several replications, so that the range is given in its place.
-pub(super) fn is_range(statistic: &Statistic, metric: &str) -> bool {
-    statistic.defined() > 1 && interval(statistic, metric).is_none()
+/// The least and the greatest replication where they stand in place of an interval: with too few replications,
+/// or where the interval holds values that the metric cannot have.
+fn range(statistic: &Statistic, metric: &str) -> Option<(f64, f64)> {
+    match statistic.spread(&possible(metric)) {
+        Spread::Range(low, high) => Some((low, high)),
+        Spread::Interval(..) | Spread::Unknown => None,
+    }
 }
 
 /// The mean with its interval, or the least and the greatest replication.
@@ -47,10 +39,7 @@ pub(super) fn text(statistic: &Statistic, metric: &str) -> String {
         return change(statistic);
     }
     let style = Style::of(if metric == "fair_share_closeness" { "share_of_tcp" } else { metric });
-    if !is_range(statistic, metric) {
-        return style.statistic(statistic);
-    }
-    let Some((low, high)) = range(statistic) else { return NONE.to_owned() };
+    let Some((low, high)) = range(statistic, metric) else { return style.statistic(statistic) };
     let missing = statistic.samples.len() - statistic.defined();
     let (one, other) = (style.bare(low), style.number(high));
     let text = if one == style.bare(high) { other } else { format!("{one} to {other}") };
@@ -60,7 +49,7 @@ pub(super) fn text(statistic: &Statistic, metric: &str) -> String {
 /// A number of things: the same in every replication, or the least and the greatest.
 pub(super) fn count(statistic: &Statistic) -> String {
     let whole = |value: f64| decimal(value, 0);
-    match (range(statistic), statistic.mean) {
+    match (statistic.extremes(), statistic.mean) {
         (Some((low, high)), _) if low < high => format!("{} to {}", whole(low), whole(high)),
         (_, Some(mean)) => whole(mean),
         (_, None) => NONE.to_owned(),
@@ -79,8 +68,7 @@ pub(super) fn points(statistic: &Statistic) -> String {
 
 fn written(statistic: &Statistic, places: usize) -> String {
     let Some(mean) = statistic.mean else { return NONE.to_owned() };
-    let text = if is_range(statistic, "change") {
-        let (low, high) = range(statistic).unwrap_or((mean, mean));
+    let text = if let Some((low, high)) = range(statistic, "change") {
         format!("{} to {}", signed(low, places), signed(high, places))
     } else if let Some(half) = statistic.ci95 {
         format!("{} ± {}", signed(mean, places), decimal(half, places))

@@ -1,19 +1,18 @@
 //! Layers against links.
 
+use layercast_core::session::Rates;
 use layercast_core::units::Layer;
 
 use super::Doubt;
 use super::facts::Facts;
 use super::list::BASE_ABOVE_LINK;
 
-/// The protocols that send at one rate, which they adapt: for them the layers only say what it may be at most.
-const ONE_RATE: [&str; 7] = ["amca", "golestani-sabnani", "nca", "pgmcc", "rla", "tfmcc", "tfrc"];
-
 /// Sessions whose base layer is above a link to their receivers.
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     for (plan, routes) in facts.session_tables() {
-        if ONE_RATE.contains(&plan.protocol.name()) {
+        // Where the source adapts one rate, the layers only bound it.
+        if plan.protocol.requirements().character().rates == Rates::One {
             continue;
         }
         let base = plan.layers.cumulative(Layer::BASE);

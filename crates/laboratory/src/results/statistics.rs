@@ -47,16 +47,22 @@ impl Statistic {
     #[must_use]
     pub fn spread(&self, possible: &RangeInclusive<f64>) -> Spread {
         let (Some(mean), Some(half)) = (self.mean, self.ci95) else { return Spread::Unknown };
-        let samples = || self.samples.iter().copied().flatten();
         let (low, high) = (mean - half, mean + half);
         // Rounding must not make an interval of no width impossible.
         let slack = 1e-9 * mean.abs();
         let leaves = low < possible.start() - slack || high > possible.end() + slack;
         if self.defined() == 2 || leaves && possible.contains(&mean) {
-            let least = samples().fold(f64::INFINITY, f64::min);
-            return Spread::Range(least, samples().fold(f64::NEG_INFINITY, f64::max));
+            let (least, greatest) = self.extremes().unwrap_or((mean, mean));
+            return Spread::Range(least, greatest);
         }
         Spread::Interval(low, high)
+    }
+
+    /// The least and the greatest sample, if any is defined.
+    #[must_use]
+    pub fn extremes(&self) -> Option<(f64, f64)> {
+        let samples = self.samples.iter().copied().flatten().map(|sample| (sample, sample));
+        samples.reduce(|(least, greatest), (sample, _)| (least.min(sample), greatest.max(sample)))
     }
 
     /// How many samples are defined.

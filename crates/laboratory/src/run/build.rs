@@ -64,6 +64,7 @@ pub(super) enum WorldFlowId {
 pub(super) fn world<F: Family>(scenario: &Scenario, seed: u64) -> Result<World<F>, RunError> {
     let (network, nodes, links) = network(scenario, seed)?;
     let mut simulation = Simulation::new(network, seed);
+    simulation.record_link_delays();
     for edge in &scenario.edges {
         simulation.set_edge(nodes[edge.node], edge.config);
     }
@@ -376,7 +377,7 @@ fn flow_info(
         node: flow.node,
         level_rates_kbps: session.map(kbps).unwrap_or_default(),
         one_rate: session
-            .is_some_and(|session| session.protocol.requirements().character().rates == Rates::One),
+            .is_some_and(|session| session.protocol.requirements().character().rates != Rates::Layers),
     }
 }
 

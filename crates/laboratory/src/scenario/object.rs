@@ -3,11 +3,12 @@
 //! The numbers are those of the transport, which codes files with RaptorQ (RFC 6330); `docs/objects.md` describes
 //! the model.
 
+use layercast_core::lct::{LONG_CCI, MAX_FRAME};
 use layercast_core::units::{DataSize, Size};
 
 /// Headers of a packet with a symbol in bytes: IPv4 and UDP 28, LCT with the longest congestion control information
-/// and extension of a protocol 56, the FEC payload id 4. The transport leaves as much in all packets.
-const HEADERS: u32 = 88;
+/// or extension of a protocol, the FEC payload id 4. The transport leaves as much in all packets.
+const HEADERS: u32 = 28 + (MAX_FRAME - LONG_CCI) as u32 + 4;
 /// Symbols are multiples of this many bytes, as RFC 6330 (section 4.4.1.2) recommends.
 const ALIGNMENT: u32 = 4;
 /// The source symbols of a block at most, as long as there are fewer than [`MOST_BLOCKS`].

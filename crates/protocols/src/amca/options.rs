@@ -130,12 +130,7 @@ impl Options {
 
 impl Requirements for Options {
     fn character(&self) -> Character {
-        Character {
-            rates: Rates::One,
-            reliable: true,
-            ecn: true,
-            start: "by 1/RTT with each report until congestion",
-        }
+        Character { rates: Rates::One, ecn: true, start: "by 1/RTT with each report until congestion" }
     }
 
     /// One, whatever the layers: the session has a single rate.

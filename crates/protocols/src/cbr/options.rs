@@ -69,7 +69,7 @@ options! {
 
 impl Requirements for Options {
     fn character(&self) -> Character {
-        Character { rates: Rates::One, reliable: false, ecn: false, start: "its rate at once" }
+        Character { rates: Rates::Constant, ecn: false, start: "its rate at once" }
     }
 
     fn most_receivers(&self) -> Option<usize> {

@@ -178,7 +178,7 @@ options! {
 
 impl Requirements for Options {
     fn character(&self) -> Character {
-        Character { rates: Rates::Layers, reliable: false, ecn: true, start: "a layer each 5 s until losses" }
+        Character { rates: Rates::Layers, ecn: true, start: "a layer each 5 s until losses" }
     }
 
     fn deploy(&mut self) {

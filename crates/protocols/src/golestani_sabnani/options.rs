@@ -40,11 +40,6 @@ options! {
 
 impl Requirements for Options {
     fn character(&self) -> Character {
-        Character {
-            rates: Rates::One,
-            reliable: false,
-            ecn: true,
-            start: "TCP's slow start at each receiver",
-        }
+        Character { rates: Rates::One, ecn: true, start: "TCP's slow start at each receiver" }
     }
 }

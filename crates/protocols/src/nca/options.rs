@@ -36,7 +36,7 @@ options! {
 
 impl Requirements for Options {
     fn character(&self) -> Character {
-        Character { rates: Rates::One, reliable: true, ecn: false, start: "TCP's slow start until a loss" }
+        Character { rates: Rates::One, ecn: false, start: "TCP's slow start until a loss" }
     }
 
     fn channels(&self, _plan: &SessionPlan) -> u16 {

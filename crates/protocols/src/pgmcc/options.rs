@@ -87,6 +87,6 @@ options! {
 
 impl Requirements for Options {
     fn character(&self) -> Character {
-        Character { rates: Rates::One, reliable: false, ecn: true, start: "TCP's slow start up to 6 packets" }
+        Character { rates: Rates::One, ecn: true, start: "TCP's slow start up to 6 packets" }
     }
 }

@@ -49,6 +49,6 @@ options! {
 
 impl Requirements for Options {
     fn character(&self) -> Character {
-        Character { rates: Rates::One, reliable: false, ecn: false, start: "TCP's slow start until a loss" }
+        Character { rates: Rates::One, ecn: false, start: "TCP's slow start until a loss" }
     }
 }

@@ -74,12 +74,7 @@ layercast_core::options! {
 
 impl Requirements for Options {
     fn character(&self) -> Character {
-        Character {
-            rates: Rates::Layers,
-            reliable: false,
-            ecn: false,
-            start: "a layer at each synchronisation point",
-        }
+        Character { rates: Rates::Layers, ecn: false, start: "a layer at each synchronisation point" }
     }
 
     fn check(&self, plan: &SessionPlan) -> Result<(), PlanError> {

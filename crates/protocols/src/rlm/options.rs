@@ -66,12 +66,7 @@ impl Options {
 
 impl Requirements for Options {
     fn character(&self) -> Character {
-        Character {
-            rates: Rates::Layers,
-            reliable: false,
-            ecn: false,
-            start: "join experiments, one at a time",
-        }
+        Character { rates: Rates::Layers, ecn: false, start: "join experiments, one at a time" }
     }
 
     /// One for each layer and one for announcements.

@@ -67,12 +67,7 @@ options! {
 
 impl Requirements for Options {
     fn character(&self) -> Character {
-        Character {
-            rates: Rates::Layers,
-            reliable: false,
-            ecn: true,
-            start: "TFMCC's in each layer, then the next",
-        }
+        Character { rates: Rates::Layers, ecn: true, start: "TFMCC's in each layer, then the next" }
     }
 
     fn channels(&self, plan: &SessionPlan) -> u16 {

@@ -71,12 +71,7 @@ options! {
 
 impl Requirements for Options {
     fn character(&self) -> Character {
-        Character {
-            rates: Rates::One,
-            reliable: false,
-            ecn: true,
-            start: "doubles each feedback round until a loss",
-        }
+        Character { rates: Rates::One, ecn: true, start: "doubles each feedback round until a loss" }
     }
 }
 

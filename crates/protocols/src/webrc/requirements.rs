@@ -10,12 +10,7 @@ use layercast_core::units::Rate;
 
 impl Requirements for Options {
     fn character(&self) -> Character {
-        Character {
-            rates: Rates::Layers,
-            reliable: false,
-            ecn: false,
-            start: "a wave at a time until a loss",
-        }
+        Character { rates: Rates::Layers, ecn: false, start: "a wave at a time until a loss" }
     }
 
     fn channels(&self, plan: &SessionPlan) -> u16 {

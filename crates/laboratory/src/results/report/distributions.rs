@@ -36,10 +36,11 @@ pub(super) fn throughput(summary: &Summary, palette: &Palette) -> Result<Option<
     let most = kinds.iter().flat_map(|(.., values)| values).fold(0.0_f64, |most, value| most.max(*value));
     let curves = kinds
         .into_iter()
-        .map(|(name, protocol, values)| Named {
-            name: format!("{name} × {}", values.len()),
+        .map(|(name, protocol, values)| (name, protocol, values.len(), values))
+        .map(|(name, protocol, count, values)| Named {
+            name: format!("{name} × {count}"),
             ink: palette.ink(protocol),
-            curve: distribution(values),
+            curve: distribution(values, count),
         })
         .collect();
     let chart = Chart {
@@ -54,10 +55,10 @@ pub(super) fn throughput(summary: &Summary, palette: &Palette) -> Result<Option<
     chart.svg().map(Some)
 }
 
-/// The share of values up to each of them.
-fn distribution(mut values: Vec<f64>) -> Curve {
+/// The share up to each value of `count`: the values, and those that have none.
+pub(super) fn distribution(mut values: Vec<f64>, count: usize) -> Curve {
     values.sort_by(f64::total_cmp);
-    let count = values.len() as f64;
+    let count = count as f64;
     let mut curve: Curve = vec![(0.0, 0.0)];
     curve.extend(values.into_iter().enumerate().map(|(index, value)| (value, (index + 1) as f64 / count)));
     curve
@@ -209,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_distribution_rises_to_one() {
-        let curve = distribution(vec![30.0, 10.0, 20.0, 20.0]);
+        let curve = distribution(vec![30.0, 10.0, 20.0, 20.0], 4);
         assert_eq!(curve, [(0.0, 0.0), (10.0, 0.25), (20.0, 0.5), (20.0, 0.75), (30.0, 1.0)]);
     }
 }

@@ -76,7 +76,7 @@ fn read_nodes<'a>(
             return Err(format!("line {}: two nodes have the id `{id}`", line(node)));
         }
     }
-    // Nodes that share a name are told apart by their identifiers.
+    // Nodes that share a name get their identifiers appended to it.
     for (id, node) in &mut nodes {
         if uses.get(&node.name).is_some_and(|&uses| uses > 1) {
             node.name = format!("{}_{}", node.name, usable(id));

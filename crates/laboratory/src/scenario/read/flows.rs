@@ -113,7 +113,10 @@ pub(super) fn read(
         to,
         start,
         stop: timing.read_stop(&table, start, context),
-        traffic: traffic.unwrap_or_else(stand_in),
+        traffic: traffic.unwrap_or_else(|| {
+            debug_assert!(!context.problems.is_empty(), "`{}` was not read, but nothing is wrong", entry.key);
+            stand_in()
+        }),
         kind: kind.flatten(),
     })
 }

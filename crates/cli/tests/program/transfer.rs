@@ -1,0 +1,207 @@
+//! `layercast send` and `layercast receive` as a script and an operator see them: what they print, their exit status,
+//! and the files that they leave.
+
+#[path = "../../../transport/tests/lo/mod.rs"]
+mod lo;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+
+use super::{layercast, scratch, text};
+use lo::works_here;
+
+fn transfer(arguments: &[&str]) -> Command {
+    let mut command = layercast(arguments);
+    command.args(["--interface", "127.0.0.1"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// The group of a test; each has its own, and its own port in each run.
+fn group(number: u8) -> String {
+    format!("239.255.79.{number}:{}", 20_000 + std::process::id() % 20_000)
+}
+
+/// An empty directory of a test's own, with a file of this length.
+fn with_file(name: &str, length: usize) -> (PathBuf, String) {
+    let directory = scratch(&format!("transfer-{name}"));
+    fs::create_dir(directory.join("into")).expect("the directory for tests can be made");
+    let file = directory.join("a file");
+    fs::write(&file, vec![7; length]).expect("a file");
+    let file = file.display().to_string();
+    (directory, file)
+}
+
+/// Starts a sender and waits until it says what it sends; returns that line too.
+fn start(arguments: &[&str]) -> (Child, String, BufReader<std::process::ChildStdout>) {
+    let mut child = transfer(arguments).spawn().expect("the program starts");
+    let mut stdout = BufReader::new(child.stdout.take().expect("its output"));
+    let mut line = String::new();
+    stdout.read_line(&mut line).expect("a line");
+    (child, line, stdout)
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args(["-s", name, &child.id().to_string()]).status();
+    assert!(sent.expect("kill").success());
+}
+
+/// The rest of what a sender prints, its errors and its exit status.
+fn ended(
+    mut child: Child,
+    mut stdout: BufReader<std::process::ChildStdout>,
+) -> (String, String, Option<i32>) {
+    let (mut out, mut error) = (String::new(), String::new());
+    stdout.read_to_string(&mut out).expect("its output");
+    child.stderr.take().expect("its errors").read_to_string(&mut error).expect("its errors");
+    (out, error, child.wait().expect("its end").code())
+}
+
+fn printed(output: &Output) -> (String, String) {
+    (text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn a_missing_receiver_is_a_failure_and_complete_ones_are_listed() {
+    if !works_here() {
+        return;
+    }
+    let (directory, file) = with_file("missing", 100_000);
+    let (group, into) = (group(1), directory.join("into").display().to_string());
+    let arguments = ["send", &file, "--group", &group, "--base", "4 Mbit/s", "--until-complete", "2"];
+    let (child, _, stdout) = start(&arguments);
+    let received = transfer(&["receive", "--group", &group, "--into", &into]).output().expect("it runs");
+    assert_eq!(received.status.code(), Some(0), "{:?}", printed(&received));
+    signal(&child, "TERM");
+    let (out, error, status) = ended(child, stdout);
+    assert_eq!(status, Some(1), "{out}{error}");
+    assert!(out.contains("1 of 2 receivers complete\nComplete: 127.0.0.1:"), "{out}");
+    assert_eq!(error, "error: 1 of 2 receivers did not report completion\n");
+}
+
+#[test]
+fn the_end_by_time_is_a_failure_only_if_receivers_were_waited_for() {
+    if !works_here() {
+        return;
+    }
+    let (_, file) = with_file("time", 1000);
+    let group = group(10);
+    let arguments = ["send", &file, "--group", &group, "--for", "1 s"];
+    let output = transfer(&arguments).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{:?}", printed(&output));
+    let output = transfer(&[&arguments[..], &["--until-complete", "1"]].concat()).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(1), "{:?}", printed(&output));
+    assert!(
+        printed(&output).1.contains("1 of 1 receivers did not report completion"),
+        "{:?}",
+        printed(&output)
+    );
+}
+
+#[test]
+fn an_interruption_is_the_end_of_a_sender_without_another() {
+    if !works_here() {
+        return;
+    }
+    let (_, file) = with_file("interrupted", 1000);
+    let group = group(20);
+    let (child, _, stdout) = start(&["send", &file, "--group", &group]);
+    signal(&child, "INT");
+    let (out, error, status) = ended(child, stdout);
+    assert_eq!((status, error.as_str()), (Some(0), ""), "{out}");
+    let (child, _, stdout) = start(&["send", &file, "--group", &group, "--rounds", "1000000"]);
+    signal(&child, "INT");
+    let (out, error, status) = ended(child, stdout);
+    assert_eq!(status, Some(1), "{out}");
+    assert!(error.contains("interrupted before the end, which was for 1000000 rounds"), "{error}");
+}
+
+#[test]
+fn an_interrupted_receiver_says_what_it_keeps_and_the_next_goes_on() {
+    if !works_here() {
+        return;
+    }
+    let (directory, file) = with_file("kept", 2_000_000);
+    let (group, into) = (group(30), directory.join("into"));
+    let rates = ["--base", "4 Mbit/s", "--layers", "1"];
+    let (child, _, stdout) = start(&[&["send", &file, "--group", &group][..], &rates[..]].concat());
+    let arguments = ["receive", "--group", &group, "--into", &into.display().to_string()];
+    // The file takes four seconds at least.
+    let output = transfer(&[&arguments[..], &["--within", "2 s"]].concat()).output().expect("it runs");
+    let (_, error) = printed(&output);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("not complete after 2 s") && error.contains("a file.partial: receive"), "{error}");
+    // A build without optimisation makes the first repair symbols of a block in half a minute.
+    let arguments = [&arguments[..], &["--patience", "3 min"]].concat();
+    let output = transfer(&arguments).output().expect("it runs");
+    let (_, error) = printed(&output);
+    assert_eq!(output.status.code(), Some(0), "{error}");
+    assert!(error.starts_with("note: ") && error.contains("symbols already"), "{error}");
+    assert_eq!(fs::read(into.join("a file")).expect("the file"), vec![7; 2_000_000]);
+    signal(&child, "INT");
+    ended(child, stdout);
+}
+
+#[test]
+fn a_pipe_cannot_be_sent_and_does_not_block() {
+    let (directory, _) = with_file("pipe", 0);
+    let pipe = directory.join("pipe").display().to_string();
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    let output = transfer(&["send", &pipe, "--group", &group(40)]).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(printed(&output).1.contains("not a plain file"), "{:?}", printed(&output));
+}
+
+#[test]
+fn port_zero_is_named_as_such() {
+    let output = transfer(&["send", "a", "--group", "239.1.2.0:0"]).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(printed(&output).1.contains("port 0 is none to send to"), "{:?}", printed(&output));
+}
+
+#[test]
+fn what_is_announced_is_the_most_that_smcc_sends() {
+    if !works_here() {
+        return;
+    }
+    let (_, file) = with_file("smcc", 100_000);
+    let group = group(50);
+    let arguments = ["send", &file, "--group", &group, "--protocol", "smcc", "--for", "2 s"];
+    let (out, error) = printed(&transfer(&arguments).output().expect("it runs"));
+    // 246 steps of counting layers of 80 kbit/s each, and the layers.
+    assert!(out.contains("layers of up to 8.192 Mbit/s"), "{out}{error}");
+    assert!(out.contains("up to 27.87 Mbit/s in all"), "{out}");
+    let average = out.split(" on average").next().and_then(|start| start.rsplit(", ").next());
+    let mbps = average.and_then(|rate| rate.strip_suffix(" Mbit/s")?.parse::<f64>().ok());
+    assert!(mbps.expect("a rate") <= 27.87, "{out}");
+}
+
+#[test]
+fn a_protocol_for_one_receiver_says_so() {
+    if !works_here() {
+        return;
+    }
+    let (_, file) = with_file("one", 1000);
+    let arguments = ["send", &file, "--group", &group(90), "--protocol", "tfrc", "--for", "1 s"];
+    let (out, error) = printed(&transfer(&arguments).output().expect("it runs"));
+    assert!(out.contains("to one receiver: tfrc serves no more"), "{out}{error}");
+}
+
+/// Warnings have no time, level or module.
+#[test]
+fn another_sender_on_the_group_is_reported_in_words() {
+    if !works_here() {
+        return;
+    }
+    let (_, file) = with_file("senders", 100_000);
+    let group = group(100);
+    let (one, _, stdout) = start(&["send", &file, "--group", &group]);
+    let arguments = ["send", &file, "--group", &group, "--for", "4 s"];
+    let (out, error) = printed(&transfer(&arguments).output().expect("it runs"));
+    let expected = format!("warning: another sender, 127.0.0.1, uses the group {group} too");
+    assert!(error.starts_with(&expected), "{out}{error}");
+    signal(&one, "INT");
+    let (_, error, _) = ended(one, stdout);
+    assert!(error.starts_with(&expected), "{error}");
+}
