@@ -6,7 +6,7 @@ use layercast_core::family::AnyProtocol as _;
 use layercast_laboratory::scenario::field::{Absent, Field};
 use layercast_laboratory::scenario::protocols::{FLOW_PROTOCOLS, UDP, UDP_KEYS};
 use layercast_laboratory::scenario::tables::FLOW;
-use layercast_laboratory::scenario::tables::options::{self, OptionGroup, QUEUES};
+use layercast_laboratory::scenario::tables::options::{self, OptionGroup, QUEUES, TRAFFIC};
 use layercast_laboratory::scenario::{FlowGauges, catalogue, nearest};
 use layercast_protocols::registry::{self, Protocol};
 
@@ -54,9 +54,11 @@ fn names(arguments: &List) -> String {
         }
     }
     if !arguments.scenarios && !arguments.protocols && !arguments.plain {
-        text.push_str("\nQueues\n");
-        for name in QUEUES {
-            let _ = writeln!(text, "{indent}{name}");
+        for (title, names) in [("Queues", QUEUES), ("Traffic", TRAFFIC)] {
+            let _ = writeln!(text, "\n{title}");
+            for name in names {
+                let _ = writeln!(text, "{indent}{name}");
+            }
         }
     }
     text
@@ -78,7 +80,7 @@ fn gauges(gauges: FlowGauges) -> String {
     text
 }
 
-/// The options and gauges of a multicast protocol, the options of a queue, or the keys of a flow.
+/// The options and gauges of a multicast protocol, the options of a queue or of traffic, or the keys of a flow.
 fn options_of(name: &str, arguments: &List) -> Result<String, Failure> {
     let mut text = String::new();
     let plain = arguments.plain;
@@ -110,12 +112,14 @@ fn options_of(name: &str, arguments: &List) -> Result<String, Failure> {
 
 fn unknown(name: &str) -> Failure {
     let protocols: Vec<&str> = registry::NAMES.iter().chain(FLOW_PROTOCOLS).copied().collect();
-    let help = nearest(name, protocols.iter().chain(QUEUES).copied())
+    let help = nearest(name, protocols.iter().chain(QUEUES).chain(TRAFFIC).copied())
         .map_or(String::new(), |nearest| format!("\n  = help: did you mean `{nearest}`?"));
     Failure::Input(format!(
-        "error: there is no protocol or queue `{name}`\n  = allowed: the protocols {}; the queues {}{help}",
+        "error: there is no protocol, queue or traffic `{name}`\n  = allowed: the protocols {}; the queues {}; the \
+         traffic {}{help}",
         protocols.join(", "),
         QUEUES.join(", "),
+        TRAFFIC.join(", "),
     ))
 }
 

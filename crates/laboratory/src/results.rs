@@ -34,6 +34,7 @@ pub mod statistics;
 pub mod summary;
 pub mod table;
 pub(crate) mod text;
+pub mod traffic;
 pub mod why;
 
 pub use error::ResultsError;
@@ -48,6 +49,7 @@ pub use replication::{
 pub use reported::{Metric, PaperValue, Relation};
 pub use statistics::Statistic;
 pub use summary::{RunCost, Summary};
+pub use traffic::{CallMeasures, TrafficKind, VideoMeasures};
 
 /// The files that [`write_all`] wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! A replication depends on the scenario, the seed and its number alone, so the results are the same
 //! whatever the number of threads.
 
+mod applications;
 mod build;
 mod growth;
 mod levels;

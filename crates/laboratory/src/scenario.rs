@@ -13,6 +13,7 @@ pub mod field;
 mod flow_gauges;
 mod flow_name;
 mod import;
+pub mod library;
 mod lines;
 mod naming;
 mod nearest;

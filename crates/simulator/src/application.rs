@@ -1,97 +1,20 @@
-//! How much applications send and when: distributions of random numbers, and the quantities drawn from
-//! them.
+//! How much applications send and when.
+
+mod distribution;
+mod pages;
+mod player;
 
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Size, Time};
 
-/// The distribution of a non-negative random number: a size in bytes or a time in seconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Distribution {
-    /// Constant.
-    Fixed(f64),
-    /// Uniform from `low` to `high`.
-    Uniform {
-        /// The smallest.
-        low: f64,
-        /// The largest.
-        high: f64,
-    },
-    /// The times between independent arrivals (a Poisson process).
-    Exponential {
-        /// Its mean.
-        mean: f64,
-    },
-    /// Many small ones and few huge ones: the tail falls as x to the power of -`shape`.
-    Pareto {
-        /// Its mean.
-        mean: f64,
-        /// Above 1; up to 2 the variance is infinite.
-        shape: f64,
-    },
-    /// The logarithm is normally distributed.
-    LogNormal {
-        /// Its mean, not that of the logarithm.
-        mean: f64,
-        /// The standard deviation of the natural logarithm.
-        sigma: f64,
-    },
-    /// A shape below 1 has a heavier tail than the exponential, a shape above 1 a lighter one.
-    Weibull {
-        /// Its mean.
-        mean: f64,
-        /// Above 0.
-        shape: f64,
-    },
-}
-
-impl Distribution {
-    /// The mean.
-    #[must_use]
-    pub fn mean(&self) -> f64 {
-        match *self {
-            Distribution::Fixed(value) => value,
-            Distribution::Uniform { low, high } => f64::midpoint(low, high),
-            Distribution::Exponential { mean }
-            | Distribution::Pareto { mean, .. }
-            | Distribution::LogNormal { mean, .. }
-            | Distribution::Weibull { mean, .. } => mean,
-        }
-    }
-
-    /// Draws a number.
-    pub fn draw(&self, stream: &mut Stream) -> f64 {
-        match *self {
-            Distribution::Fixed(value) => value,
-            Distribution::Uniform { low, high } => stream.uniform_in(low, high),
-            Distribution::Exponential { mean } => -mean * ln_of_rest(stream),
-            Distribution::Pareto { mean, shape } => {
-                mean * (shape - 1.0) / shape * libm::exp(-ln_of_rest(stream) / shape)
-            }
-            Distribution::LogNormal { mean, sigma } => {
-                // Box and Muller 1958, one of the pair.
-                let radius = libm::sqrt(-2.0 * ln_of_rest(stream));
-                let normal = radius * libm::cos(std::f64::consts::TAU * stream.uniform());
-                mean * libm::exp(sigma * normal - sigma * sigma / 2.0)
-            }
-            Distribution::Weibull { mean, shape } => {
-                mean / libm::tgamma(1.0 + 1.0 / shape) * libm::pow(-ln_of_rest(stream), 1.0 / shape)
-            }
-        }
-    }
-
-    /// Draws a time.
-    pub(crate) fn draw_duration(&self, stream: &mut Stream) -> Duration {
-        Duration::from_secs_f64(self.draw(stream))
-    }
-}
-
-/// The logarithm of a number from above 0 to 1.
-fn ln_of_rest(stream: &mut Stream) -> f64 {
-    libm::log(1.0 - stream.uniform())
-}
+pub use self::distribution::Distribution;
+pub use self::pages::PagesConfig;
+use self::pages::{Pages, Response};
+use self::player::Player;
+pub use self::player::{PlayerConfig, PlayerCounters};
 
 /// What the application of a TCP connection has to send.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Demand {
     /// Unlimited data.
     #[default]
@@ -112,19 +35,32 @@ pub enum Demand {
         /// How long there is none, in seconds.
         off_s: Distribution,
     },
+    /// A user who reads web pages.
+    Pages(PagesConfig),
+    /// A player of video segments.
+    Player(PlayerConfig),
 }
 
 /// The running application of one TCP connection.
 #[derive(Debug)]
 pub(crate) struct Application {
-    demand: Demand,
+    activity: Activity,
     stream: Stream,
     /// Its next timer.
     pub(crate) next: Option<Time>,
-    /// When its transfer began, if one is in progress.
+    /// When its transfer or page began, if one is in progress.
     pub(crate) began: Option<Time>,
     /// When it fell silent, while it is.
     pub(crate) silent_since: Option<Time>,
+}
+
+/// What a demand has become, with its state.
+#[derive(Debug)]
+enum Activity {
+    Transfers { bytes: Distribution, gap_s: Option<Distribution> },
+    OnOff { on_s: Distribution, off_s: Distribution },
+    Pages(Pages),
+    Player(Box<Player>),
 }
 
 /// What an application does next on its connection.
@@ -132,6 +68,8 @@ pub(crate) struct Application {
 pub(crate) enum NextStep {
     /// A new connection with this many bytes.
     Transfer(f64),
+    /// So many bytes more on the same connection.
+    More(f64),
     /// No more data for now.
     Silence,
     /// Data again.
@@ -141,53 +79,111 @@ pub(crate) enum NextStep {
 impl Application {
     /// None for unlimited data, which needs no scheduling.
     pub(crate) fn new(demand: Demand, stream: Stream) -> Option<Box<Application>> {
-        let application = Application { demand, stream, next: None, began: None, silent_since: None };
-        (demand != Demand::Endless).then(|| Box::new(application))
+        let activity = match demand {
+            Demand::Endless => return None,
+            Demand::Transfers { bytes, gap_s } => Activity::Transfers { bytes, gap_s },
+            Demand::OnOff { on_s, off_s } => Activity::OnOff { on_s, off_s },
+            Demand::Pages(config) => Activity::Pages(Pages::new(config)),
+            Demand::Player(config) => Activity::Player(Box::new(Player::new(config))),
+        };
+        Some(Box::new(Application { activity, stream, next: None, began: None, silent_since: None }))
     }
 
     /// The flow starts. True if it has data at once.
     pub(crate) fn start(&mut self, now: Time) -> bool {
-        match self.demand {
-            Demand::Endless => true,
-            Demand::Transfers { gap_s, .. } => {
+        match &mut self.activity {
+            Activity::Transfers { gap_s, .. } => {
                 self.next = gap_s.map(|_| now);
                 false
             }
-            Demand::OnOff { on_s, .. } => {
+            Activity::OnOff { on_s, .. } => {
                 self.next = Some(now + on_s.draw_duration(&mut self.stream));
                 true
+            }
+            Activity::Pages(pages) => {
+                self.next = Some(now + pages.draw_reading(&mut self.stream));
+                false
+            }
+            Activity::Player(player) => {
+                player.start(now);
+                self.next = Some(now);
+                false
             }
         }
     }
 
     /// Its timer has fired, or an arrival requests a transfer.
     pub(crate) fn next_step(&mut self, now: Time) -> NextStep {
-        match self.demand {
-            Demand::Transfers { bytes, .. } => {
+        let response = match &mut self.activity {
+            Activity::Transfers { bytes, .. } => {
                 self.next = None;
                 self.began = Some(now);
-                NextStep::Transfer(bytes.draw(&mut self.stream))
+                return NextStep::Transfer(bytes.draw(&mut self.stream));
             }
-            Demand::OnOff { on_s, off_s } => {
+            Activity::OnOff { on_s, off_s } => {
                 let distribution = if self.silent_since.is_some() { on_s } else { off_s };
                 self.next = Some(now + distribution.draw_duration(&mut self.stream));
                 if self.silent_since.take().is_some() {
                     return NextStep::Data;
                 }
                 self.silent_since = Some(now);
-                NextStep::Silence
+                return NextStep::Silence;
             }
-            Demand::Endless => NextStep::Data,
+            Activity::Pages(pages) => {
+                self.began.get_or_insert(now);
+                pages.request(&mut self.stream)
+            }
+            Activity::Player(player) => player.request(now),
+        };
+        self.next = None;
+        self.silent_since = None;
+        match response {
+            Response { bytes, on_new_connection: true } => NextStep::Transfer(bytes),
+            Response { bytes, on_new_connection: false } => NextStep::More(bytes),
         }
     }
 
-    /// The connection has delivered all data. Returns the duration of the transfer, if one was in progress.
+    /// The connection has delivered all data. Returns the duration of the transfer or page that this completes.
     pub(crate) fn finish(&mut self, now: Time) -> Option<Duration> {
-        let took = now.since(self.began.take()?);
-        if let Demand::Transfers { gap_s: Some(gap_s), .. } = self.demand {
-            self.next = Some(now + gap_s.draw_duration(&mut self.stream));
+        match &mut self.activity {
+            Activity::Transfers { gap_s, .. } => {
+                let took = now.since(self.began.take()?);
+                if let Some(gap_s) = gap_s {
+                    self.next = Some(now + gap_s.draw_duration(&mut self.stream));
+                }
+                Some(took)
+            }
+            Activity::OnOff { .. } => None,
+            Activity::Pages(pages) => {
+                let delivered = pages.delivered(&mut self.stream)?;
+                self.silent_since = Some(now);
+                self.next = Some(now + delivered.wait);
+                let began = if delivered.is_last { self.began.take() } else { None };
+                began.map(|began| now.since(began))
+            }
+            Activity::Player(player) => {
+                if let Some(wait) = player.delivered(now) {
+                    self.silent_since = Some(now);
+                    self.next = Some(now + wait);
+                }
+                None
+            }
         }
-        Some(took)
+    }
+
+    /// The flow stops.
+    pub(crate) fn stop(&mut self, now: Time) {
+        if let Activity::Player(player) = &mut self.activity {
+            player.stop(now);
+        }
+    }
+
+    /// What a player has played and fetched until `now`; none of other applications.
+    pub(crate) fn player(&self, now: Time) -> Option<PlayerCounters> {
+        match &self.activity {
+            Activity::Player(player) => Some(player.counters(now)),
+            _ => None,
+        }
     }
 
     /// Whether it waits for an arrival.
@@ -224,6 +220,8 @@ pub(crate) struct UdpSource {
     interval: Duration,
     /// How long it sends and how long it pauses.
     pauses: Option<(Distribution, Distribution)>,
+    /// Whether the first packet waits for a random part of the interval.
+    has_random_phase: bool,
     stream: Stream,
     pause_at: Time,
 }
@@ -233,18 +231,21 @@ impl UdpSource {
         rate: Rate,
         size: Size,
         pauses: Option<(Distribution, Distribution)>,
+        has_random_phase: bool,
         stream: Stream,
     ) -> UdpSource {
         let interval = Duration::from_secs_f64(f64::from(size.as_bytes()) / rate.as_bytes_per_s());
         // Time must pass between two packets.
         let interval = interval.max(Duration::from_ns(1));
-        UdpSource { size, interval, pauses, stream, pause_at: Time::MAX }
+        UdpSource { size, interval, pauses, has_random_phase, stream, pause_at: Time::MAX }
     }
 
-    pub(crate) fn start(&mut self, now: Time) {
+    /// It starts. Returns when its first packet is due.
+    pub(crate) fn start(&mut self, now: Time) -> Time {
         if let Some((on_s, _)) = self.pauses {
             self.pause_at = now + on_s.draw_duration(&mut self.stream);
         }
+        if self.has_random_phase { now + self.stream.uniform_duration(self.interval) } else { now }
     }
 
     /// When the packet after the one sent now is due.
@@ -257,40 +258,5 @@ impl UdpSource {
             self.pause_at = next + on_s.draw_duration(&mut self.stream);
         }
         next
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use layercast_core::math;
-
-    use super::*;
-
-    /// Mean and share above the mean of 200 000 draws.
-    fn drawn(distribution: Distribution) -> (f64, f64) {
-        let mut stream = Stream::new(1, "law");
-        let draws: Vec<f64> = (0..200_000).map(|_| distribution.draw(&mut stream)).collect();
-        assert!(draws.iter().all(|&draw| draw >= 0.0 && draw.is_finite()), "{distribution:?}");
-        let above = draws.iter().filter(|&&draw| draw > 3.0).count();
-        (draws.iter().sum::<f64>() / draws.len() as f64, above as f64 / draws.len() as f64)
-    }
-
-    /// The shares above the mean follow from the distribution functions.
-    #[test]
-    fn distributions_have_their_mean_and_their_shape() {
-        let cases = [
-            (Distribution::Fixed(3.0), 0.0),
-            (Distribution::Uniform { low: 1.0, high: 5.0 }, 0.5),
-            (Distribution::Exponential { mean: 3.0 }, math::exp(-1.0)),
-            (Distribution::Pareto { mean: 3.0, shape: 2.5 }, math::pow(1.5 / 2.5, 2.5)),
-            // The normal distribution above sigma/2.
-            (Distribution::LogNormal { mean: 3.0, sigma: 1.0 }, 0.308_54),
-            (Distribution::Weibull { mean: 3.0, shape: 2.0 }, math::exp(-std::f64::consts::FRAC_PI_4)),
-        ];
-        for (distribution, share) in cases {
-            let (mean, above) = drawn(distribution);
-            assert!((mean / 3.0 - 1.0).abs() < 0.02, "{distribution:?}: {mean}");
-            assert!((above - share).abs() < 0.005, "{distribution:?}: {above} not {share}");
-        }
     }
 }

@@ -15,11 +15,13 @@
 //! Start at [`Network`] (nodes and links), then [`Simulation`].
 
 mod application;
+mod call;
 mod edge;
 mod engine;
 mod event;
 mod host;
 mod link;
+mod log_bins;
 mod loss;
 mod measure;
 mod network;
@@ -34,7 +36,8 @@ mod timer;
 mod tree;
 mod variation;
 
-pub use application::{Demand, Distribution};
+pub use application::{Demand, Distribution, PagesConfig, PlayerConfig, PlayerCounters};
+pub use call::CallDelays;
 pub use edge::{EdgeConfig, LeaveRule, QuerierProfile};
 pub use link::{DelayHistogram, LinkConfig};
 pub use loss::{

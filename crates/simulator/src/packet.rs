@@ -1,7 +1,7 @@
 //! Packets, and the copies that carry them over links.
 
 use layercast_core::contract::Peer;
-use layercast_core::units::{Channel, Duration};
+use layercast_core::units::{Channel, Duration, Time};
 
 use crate::tcp::{Ack, Segment};
 
@@ -10,8 +10,8 @@ use crate::tcp::{Ack, Segment};
 pub(crate) enum Body<H> {
     /// TCP data.
     Segment(Segment),
-    /// A packet without a reply (UDP).
-    Datagram,
+    /// A packet without a reply (UDP), and when it was sent.
+    Datagram { sent: Time },
     /// A TCP acknowledgement.
     Ack(Ack),
     /// A packet on a channel of a session, and whether it carries data.

@@ -6,7 +6,8 @@ use layercast_core::family::Family;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Time};
 
-use crate::application::{Application, Arrivals, Demand, UdpSource};
+use crate::application::{Application, Arrivals, Demand, PlayerCounters, UdpSource};
+use crate::call::CallDelays;
 use crate::engine::Engine;
 use crate::event::{Event, Key};
 use crate::host::UnicastPath;
@@ -120,6 +121,8 @@ enum Agent<F: Family> {
     },
     UdpSink {
         flow: u32,
+        /// Of a call.
+        delays: Option<Box<CallDelays>>,
     },
 }
 
@@ -269,6 +272,14 @@ impl<F: Family> Simulation<F> {
         match &self.agents[id.sender as usize] {
             Agent::TcpSender { sender, .. } => sender.limits(self.engine.now()),
             _ => TcpLimits::default(),
+        }
+    }
+
+    /// What the player of a connection has done so far; none without one.
+    pub fn player_counters(&self, id: TcpId) -> Option<PlayerCounters> {
+        match &self.agents[id.sender as usize] {
+            Agent::TcpSender { application, .. } => application.as_ref()?.player(self.engine.now()),
+            _ => None,
         }
     }
 

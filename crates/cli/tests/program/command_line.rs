@@ -29,7 +29,7 @@ fn seen(arguments: &[&str]) -> String {
 fn expand_prints_a_flat_file_that_checks() {
     let flat = text(&run(&["expand", "networks/campus", "--set", "flow.web07.count=3"]).stdout);
     assert!(flat.contains("\nCORE-SITE30 = { rate = \"100 Mbit/s\""), "{flat}");
-    assert!(flat.contains("[flows.web07]\nto = \"SITE07\"\ncount = 3\n"), "{flat}");
+    assert!(flat.contains("[flows.web07]\ntraffic = \"web\"\nto = \"SITE07\"\ncount = 3\n"), "{flat}");
     let file = scratch("expand").join("flat.toml");
     fs::write(&file, flat).expect("the file can be written");
     let checked = seen(&["check", file.to_str().expect("the path is UTF-8")]);
@@ -37,6 +37,15 @@ fn expand_prints_a_flat_file_that_checks() {
     assert!(checked.contains("33 nodes, 32 links"), "{checked}");
     let refused = seen(&["expand", "five-mistakes.toml"]);
     assert!(refused.starts_with("exit status 2\n") && !refused.contains("--- stdout"), "{refused}");
+}
+
+#[test]
+fn lists_the_options_of_each_kind_of_traffic() {
+    for (kind, option) in [("web", "page"), ("video", "ladder"), ("download", "file"), ("call", "payload")] {
+        let listed = text(&run(&["list", kind, "--plain"]).stdout);
+        assert!(listed.lines().any(|line| line == option), "{kind}: {listed}");
+        assert!(text(&run(&["list"]).stdout).lines().any(|line| line.trim() == kind), "{kind}");
+    }
 }
 
 #[test]
@@ -162,7 +171,7 @@ fn an_unknown_protocol_is_reported() {
     let output = run(&["list", "elmo"]);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()));
     let reported = text(&output.stderr);
-    let start = "error: there is no protocol or queue `elmo`\n  = allowed: the protocols ";
+    let start = "error: there is no protocol, queue or traffic `elmo`\n  = allowed: the protocols ";
     let allowed = reported.strip_prefix(start).expect("what is wrong");
     assert!(allowed.starts_with(&protocols().join(", ")), "{reported}");
     assert!(allowed.contains(", tcp-sack, ") && allowed.contains("the queues drop-tail, red"), "{reported}");

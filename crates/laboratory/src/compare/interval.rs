@@ -9,7 +9,7 @@ use crate::results::text::{NONE, Style, decimal};
 /// The values that a metric can have.
 fn possible(metric: &str) -> RangeInclusive<f64> {
     match metric {
-        "jain_index" | "loss_rate" | "utilisation" | "fair_share_closeness" => 0.0..=1.0,
+        "jain_index" | "loss_rate" | "rebuffering" | "utilisation" | "fair_share_closeness" => 0.0..=1.0,
         "mean_level" => -1.0..=f64::INFINITY,
         "change" => f64::NEG_INFINITY..=f64::INFINITY,
         _ => 0.0..=f64::INFINITY,
@@ -58,8 +58,16 @@ pub(super) fn count(statistic: &Statistic) -> String {
 
 /// A change in per cent with its sign, or points: `+4.0 ± 2.1`.
 pub(super) fn change(statistic: &Statistic) -> String {
+    written(statistic, usize::from(statistic.mean.is_some_and(|mean| mean.abs() < 99.5)))
+}
+
+/// A change of a share in percentage points, with as many decimals as shares have.
+pub(super) fn points(statistic: &Statistic) -> String {
+    written(statistic, 2)
+}
+
+fn written(statistic: &Statistic, places: usize) -> String {
     let Some(mean) = statistic.mean else { return NONE.to_owned() };
-    let places = usize::from(mean.abs() < 99.5);
     let text = if let Some((low, high)) = range(statistic, "change") {
         format!("{} to {}", signed(low, places), signed(high, places))
     } else if let Some(half) = statistic.ci95 {
@@ -124,6 +132,7 @@ mod tests {
         assert_eq!(change(&of(&[-4.0, 4.5])), "-4.0 to +4.5");
         assert_eq!(change(&of(&[0.01])), "0.0");
         assert_eq!(change(&of(&[])), "–");
+        assert_eq!(points(&of(&[0.15, 0.15, 0.15])), "+0.15 ± 0.00");
         assert_eq!([count(&of(&[29.0, 29.0])), count(&of(&[28.0, 30.0, 29.0]))], ["29", "28 to 30"]);
     }
 

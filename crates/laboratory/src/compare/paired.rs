@@ -59,6 +59,17 @@ pub(super) fn percent_over_places(places: &[(&Samples, &Samples)], replications:
     }))
 }
 
+/// By how much one share is above the other in each replication, in percentage points: the mean over places.
+pub(super) fn points_over_places(places: &[(&Samples, &Samples)], replications: usize) -> Statistic {
+    Statistic::new((0..replications).map(|number| {
+        let change = |(one, other): &(&Samples, &Samples)| {
+            let (one, other) = (one.get(number).copied()??, other.get(number).copied()??);
+            Some((one - other) * 100.0)
+        };
+        mean(&places.iter().filter_map(change).collect::<Vec<f64>>())
+    }))
+}
+
 /// The same at one place.
 pub(super) fn percent(one: &Samples, other: &Samples) -> Statistic {
     percent_over_places(&[(one, other)], one.len().min(other.len()))
@@ -99,6 +110,16 @@ mod tests {
         let change = percent_over_places(&[(&slow, &slow_base), (&fast, &fast_base)], 2);
         assert_eq!(change.samples, samples(&[-20.0, -10.0]));
         close(change.mean, -15.0);
+    }
+
+    #[test]
+    fn a_share_may_rise_from_zero() {
+        // +2 and +4 points in the first replication, none and +1 in the second.
+        let (one, zero) = (samples(&[0.02, 0.0]), samples(&[0.0, 0.0]));
+        let (other, base) = (samples(&[0.05, 0.02]), samples(&[0.01, 0.01]));
+        let change = points_over_places(&[(&one, &zero), (&other, &base)], 2);
+        close(change.samples[0], 3.0);
+        close(change.samples[1], 0.5);
     }
 
     #[test]

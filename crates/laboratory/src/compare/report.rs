@@ -97,6 +97,18 @@ fn dot(palette: &Palette, protocol: &str) -> Markup {
     html! { i.dot.(palette.class(protocol)) {} }
 }
 
+/// What the bars of a measure mean.
+fn meaning(metric: &str) -> &'static str {
+    match metric {
+        "completion_s" => "time of one: right is slower",
+        "video_kbps" => "rate of the video: left is lower",
+        "rebuffering" => "time stalled, in points: right is more",
+        "delay_ms" => "delay: right is longer",
+        "loss_rate" => "loss, in points: right is more",
+        _ => "throughput: left is less",
+    }
+}
+
 /// What each kind of other traffic lost.
 fn harm(comparison: &Comparison, palette: &Palette) -> Markup {
     let Some((heading, rows)) = effects(comparison) else { return html! {} };
@@ -114,7 +126,7 @@ fn harm(comparison: &Comparison, palette: &Palette) -> Markup {
                     label: &row.protocol,
                     class: palette.class(&row.protocol),
                     statistic: &effect.change_percent,
-                    text: format!("{} %", interval::change(&effect.change_percent)),
+                    text: effect.words(&effect.change_percent),
                 })
             })
             .collect(),
@@ -124,7 +136,7 @@ fn harm(comparison: &Comparison, palette: &Palette) -> Markup {
         let several = worst.filter(|(effect, _)| effect.nodes > 1);
         several
             .map(|(effect, worst)| {
-                format!("{} at {} {} %", effect.kind, worst.node, interval::change(&worst.change_percent))
+                format!("{} at {} {}", effect.kind, worst.node, effect.words(&worst.change_percent))
             })
             .collect()
     };
@@ -132,11 +144,11 @@ fn harm(comparison: &Comparison, palette: &Palette) -> Markup {
         section {
             h2 { "What other traffic lost" }
             p.note {
-                "The change from the same replication without multicast, at each node, mean over nodes: of throughput, or "
-                "of the time that transfers take. Lines are intervals; one that crosses zero shows no change."
+                "The change from the same replication without multicast, at each node, mean over nodes: of throughput, of "
+                "the time that transfers take, or of what users see of the traffic library. Lines are intervals; one that crosses zero shows no change."
             }
             @for (number, effect) in kinds.iter().enumerate() {
-                h3 { (effect.kind) ", " @if effect.is_cost() { "time of a transfer: right is slower" } @else { "throughput: left is less" } }
+                h3 { (effect.kind) ", " (meaning(effect.metric)) }
                 (bars(number).markup())
             }
             (plain(&heading, &rows))

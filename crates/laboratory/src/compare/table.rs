@@ -176,7 +176,13 @@ pub(super) fn completed(comparison: &Comparison) -> Option<(Vec<String>, Vec<Vec
 /// What each kind of other traffic had without multicast, and how each protocol changed that.
 pub(super) fn effects(comparison: &Comparison) -> Option<(Vec<String>, Vec<Vec<String>>)> {
     let first = comparison.protocols.iter().find(|row| !row.effects.is_empty())?;
-    let unit = |metric: &str| if metric == "completion_s" { "s" } else { "kbit/s" };
+    let unit = |metric: &str| match metric {
+        "completion_s" => "s",
+        "rebuffering" => "stalled",
+        "loss_rate" => "loss",
+        "delay_ms" => "delay in ms",
+        _ => "kbit/s",
+    };
     let mut heading = vec!["protocol".to_owned()];
     heading.extend(
         first.effects.iter().map(|effect| format!("{}, {}", one_line(&effect.kind), unit(effect.metric))),
@@ -186,7 +192,7 @@ pub(super) fn effects(comparison: &Comparison) -> Option<(Vec<String>, Vec<Vec<S
     let row = |row: &Row| {
         let mut cells = vec![one_line(&row.protocol)];
         cells.extend(row.effects.iter().map(|effect| match effect.change_percent.mean {
-            Some(_) => format!("{} %", interval::change(&effect.change_percent)),
+            Some(_) => effect.words(&effect.change_percent),
             None => NONE.to_owned(),
         }));
         cells

@@ -290,20 +290,100 @@ fn shared(row: &Row) -> Option<String> {
 fn affected(effect: &Effect) -> String {
     let (kind, change_percent) = (&effect.kind, &effect.change_percent);
     let Some(mean) = change_percent.mean else { return format!("{kind}: no change can be computed") };
+    // A share may be zero without multicast, and a delay means something in milliseconds only: both ends are given.
+    match effect.metric {
+        "rebuffering" => return from_to(effect, "time stalled", ""),
+        "loss_rate" => return from_to(effect, "loss", ""),
+        "delay_ms" => return from_to(effect, "delay", " ms"),
+        _ => {}
+    }
     let places = usize::from(mean.abs() < 9.95);
     let size = decimal(mean.abs(), places);
-    let word = match (effect.is_cost(), mean > 0.0) {
-        (true, true) => "slower",
-        (true, false) => "faster",
-        (false, true) => "more",
-        (false, false) => "less",
+    let word = match (effect.metric, effect.is_cost(), mean > 0.0) {
+        ("video_kbps", _, true) => "higher rate",
+        ("video_kbps", _, false) => "lower rate",
+        (_, true, true) => "slower",
+        (_, true, false) => "faster",
+        (_, false, true) => "more",
+        (_, false, false) => "less",
     };
     match shown(change_percent) {
         Shown::More | Shown::Less => {
             let half = decimal(change_percent.ci95.unwrap_or_default(), places);
             format!("{kind} {size} ± {half} % {word}")
         }
-        Shown::Nothing => format!("{kind}: no change shown ({} %)", change(change_percent)),
+        Shown::Nothing => {
+            let of = if effect.metric == "video_kbps" { "no change of rate" } else { "no change" };
+            format!("{kind}: {of} shown ({} %)", change(change_percent))
+        }
         Shown::TooFew => format!("{kind} {size} % {word}"),
+    }
+}
+
+/// The means without multicast and with the protocol, and the change.
+fn from_to(effect: &Effect, what: &str, unit: &str) -> String {
+    let style = Style::of(effect.metric);
+    let number = |statistic: &Statistic| {
+        statistic.mean.map_or_else(|| NONE.to_owned(), |mean| format!("{}{unit}", style.number(mean)))
+    };
+    let (kind, base, with) = (&effect.kind, number(&effect.baseline), number(&effect.with));
+    let change = effect.words(&effect.change_percent);
+    match shown(&effect.change_percent) {
+        Shown::Nothing => format!("{kind}: no change of {what} shown ({base}; {change})"),
+        _ => format!("{kind}: {what} from {base} to {with} ({change})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn effect(kind: &str, metric: &'static str, base: [f64; 3], with: [f64; 3], change: [f64; 3]) -> Effect {
+        let of = |samples: [f64; 3]| Statistic::new(samples.map(Some));
+        Effect {
+            kind: kind.to_owned(),
+            metric,
+            nodes: 1,
+            baseline: of(base),
+            with: of(with),
+            change_percent: of(change),
+            worst: None,
+        }
+    }
+
+    /// Changes of 3, 4 and 5 have an interval of 4 ± 2.5 (Student's t with two degrees of freedom).
+    #[test]
+    fn each_kind_of_traffic_has_its_words() {
+        let words = |kind: &str, metric: &'static str, base: f64, with: f64, change: [f64; 3]| {
+            affected(&effect(kind, metric, [base; 3], [with; 3], change))
+        };
+        let up = [3.0, 4.0, 5.0];
+        let down = [-3.0, -4.0, -5.0];
+        assert_eq!(words("web pages", "completion_s", 2.0, 2.1, up), "web pages 4.0 ± 2.5 % slower");
+        assert_eq!(
+            words("file downloads", "completion_s", 2.0, 1.9, down),
+            "file downloads 4.0 ± 2.5 % faster"
+        );
+        assert_eq!(words("video", "video_kbps", 4000.0, 3800.0, down), "video 4.0 ± 2.5 % lower rate");
+        assert_eq!(
+            words("video", "rebuffering", 0.0, 0.04, up),
+            "video: time stalled from 0.00 % to 4.00 % (+4.00 ± 2.48 points)"
+        );
+        assert_eq!(
+            words("video", "rebuffering", 0.0, 0.0, [0.0; 3]),
+            "video: no change of time stalled shown (0.00 %; 0.00 ± 0.00 points)"
+        );
+        assert_eq!(
+            words("calls", "delay_ms", 20.0, 20.8, up),
+            "calls: delay from 20.0 ms to 20.8 ms (+4.0 ± 2.5 %)"
+        );
+        assert_eq!(
+            words("calls", "loss_rate", 0.0, 0.04, up),
+            "calls: loss from 0.00 % to 4.00 % (+4.00 ± 2.48 points)"
+        );
+        assert_eq!(
+            words("tcp-cubic downloads", "throughput_kbps", 9.0, 8.6, down),
+            "tcp-cubic downloads 4.0 ± 2.5 % less"
+        );
     }
 }

@@ -128,11 +128,25 @@ impl<'s> Facts<'s> {
             Traffic::Udp { rate, pauses: Some((on, off)), .. } => {
                 rate.as_bps() * on.mean() / (on.mean() + off.mean()).max(f64::MIN_POSITIVE)
             }
-            Traffic::Tcp { options, demand: DemandPlan::Arrivals { size, gap } } => {
-                let arrivals = size.mean() * 8.0 / gap.mean().max(f64::MIN_POSITIVE) / total.max(1) as f64;
-                arrivals.min(self.window_bps(route, options))
+            Traffic::Tcp { options, demand } => {
+                let bps = match demand {
+                    DemandPlan::Arrivals { size, gap } => {
+                        mean_bps(size.mean(), gap.mean()) / total.max(1) as f64
+                    }
+                    // A new one waits for the end of the one before: this is the most.
+                    DemandPlan::Transfers { size, gap } if plan.kind.is_some() => {
+                        mean_bps(size.mean(), gap.mean())
+                    }
+                    DemandPlan::Pages(pages) => {
+                        mean_bps(pages.page.mean(), pages.parse_s.mean() + pages.reading_s.mean())
+                    }
+                    DemandPlan::Player(player) => player.ladder.last().map_or(0.0, |rate| rate.as_bps()),
+                    DemandPlan::Transfers { .. } | DemandPlan::OnOff { .. } | DemandPlan::Endless => {
+                        f64::INFINITY
+                    }
+                };
+                bps.min(self.window_bps(route, options))
             }
-            Traffic::Tcp { options, .. } => self.window_bps(route, options),
         }
     }
 
@@ -152,6 +166,11 @@ impl<'s> Facts<'s> {
         }
         sharers
     }
+}
+
+/// So many bytes in each of such times, in bit/s.
+fn mean_bps(bytes: f64, seconds: f64) -> f64 {
+    bytes * 8.0 / seconds.max(f64::MIN_POSITIVE)
 }
 
 /// A rate in three digits.
@@ -180,10 +199,19 @@ pub(super) fn sends_much(plan: &FlowPlan) -> bool {
         Traffic::Tcp { options, demand } => match demand {
             DemandPlan::Endless | DemandPlan::OnOff { .. } => true,
             DemandPlan::Transfers { size, .. } | DemandPlan::Arrivals { size, .. } => {
-                size.mean() > f64::from(options.window) * f64::from(options.packet_size.as_bytes())
+                size.mean() > window_bytes(options)
+            }
+            DemandPlan::Pages(pages) => pages.page.mean() > window_bytes(options),
+            DemandPlan::Player(player) => {
+                let top = player.ladder.last().map_or(0.0, |rate| rate.as_bytes_per_s());
+                top * player.segment.as_secs_f64() > window_bytes(options)
             }
         },
     }
+}
+
+fn window_bytes(options: &TcpOptions) -> f64 {
+    f64::from(options.window) * f64::from(options.packet_size.as_bytes())
 }
 
 /// Shortest paths in hops; ties go to the link that was declared first, as in the simulator.

@@ -147,6 +147,22 @@ fn queues_that_never_drop_and_may_grow_are_found() {
     nothing(&[("S-G = {}", "S-G = { queue = { limit = \"unlimited\" } }")]);
 }
 
+/// The session may bring 2.048 Mbit/s, a user of the web 1.126 (4.24 MB in 30.13 s), a film 7.8, a download 0.8 and a
+/// call 0.08: so many of each fit on 10 Mbit/s, and one more does not.
+#[test]
+fn traffic_of_the_library_offers_its_mean_rate() {
+    let tcp = "protocol = \"tcp-sack\"\nfrom = \"S\"\nto = \"R\"\nwindow = 1000\n";
+    let unlimited = (SLOW, "G-R = { rate = \"10 Mbit/s\", queue = { limit = \"unlimited\" } }");
+    for (kind, fit) in [("web", 7), ("video", 1), ("download", 9), ("call", 99)] {
+        let protocol = if kind == "call" { "" } else { "protocol = \"tcp-cubic\"\n" };
+        let flows = |count: u32| {
+            format!("traffic = \"{kind}\"\n{protocol}from = \"S\"\nto = \"R\"\ncount = {count}\n")
+        };
+        nothing(&[unlimited, (tcp, &flows(fit))]);
+        only(&[unlimited, (tcp, &flows(fit + 1))], "unlimited-queue", "link G-R");
+    }
+}
+
 #[test]
 fn equal_flows_in_lockstep_are_found() {
     let four = ("to = \"R\"", "to = \"R\"\ncount = 4");

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::finding::Finding;
 use super::reported::PaperValue;
+use super::traffic::TrafficKind;
 
 /// An experiment as the results need to know it. The runner fills it from the scenario.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +67,8 @@ pub struct FlowInfo {
     pub one_rate: bool,
     /// Whether it sends at a constant rate, without congestion control, between two nodes.
     pub is_constant_rate: bool,
+    /// Which traffic of the library it is, if it is some.
+    pub traffic: Option<TrafficKind>,
     /// Whether it makes transfers, whose completion times are reported.
     pub has_transfers: bool,
     /// Whether its session distributes an object, whose completion is reported.
@@ -197,6 +200,7 @@ mod tests {
             session: None,
             node: "R1".to_owned(),
             level_rates_kbps: Vec::new(),
+            traffic: None,
             has_transfers: false,
             has_object: false,
             one_rate: false,

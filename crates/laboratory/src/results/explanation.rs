@@ -284,6 +284,11 @@ fn crossings(experiment: &Experiment, windows: &[&WindowMeasures], paths: &[Vec<
 
 /// The share of the window in which a connection had data to send.
 fn active_share(windows: &[&WindowMeasures], flow: usize, info: &FlowInfo) -> f64 {
+    if info.traffic.is_some() {
+        // Users pause within a page and players when their buffer is full.
+        return 1.0
+            - known(windows, |window| window.flows.get(flow)?.limited.as_ref()?.limited_by_application);
+    }
     if !info.has_transfers {
         return 1.0;
     }

@@ -3,6 +3,7 @@
 use super::limited::Limited;
 use super::movement::Movement;
 use super::queue_delay::QueueDelay;
+use super::traffic::{CallMeasures, VideoMeasures};
 use super::why::{LevelMark, ReceiverMeasures};
 
 /// One run of the experiment with its own seed.
@@ -59,6 +60,10 @@ pub struct FlowMeasures {
     pub completion_s: Option<f64>,
     /// What limited it, of a TCP flow; no shares if it had not started.
     pub limited: Option<Limited<Option<f64>>>,
+    /// How it played, of a player of video.
+    pub video: Option<VideoMeasures<Option<f64>>>,
+    /// How its packets came, of a call.
+    pub call: Option<CallMeasures<Option<f64>>>,
     /// What it has of the object of its session; none for sessions without one.
     pub object: Option<ObjectMeasures>,
     /// Why it has its rate; in the main window of receivers of sessions.

@@ -14,6 +14,7 @@ use super::limited::Limited;
 use super::movement::Movement;
 use super::replication::{FlowMeasures, LinkMeasures, Replication};
 use super::statistics::{Statistic, jain_index};
+use super::traffic::{CallMeasures, TrafficKind, VideoMeasures};
 
 /// The version of the schema that this code writes and reads.
 pub const SCHEMA: u32 = 1;
@@ -122,6 +123,12 @@ pub struct FlowStatistics {
     /// What limited it, of a TCP flow.
     #[serde(flatten)]
     pub limited: Option<Limited<Statistic>>,
+    /// How it played, of a player of video.
+    #[serde(flatten)]
+    pub video: Option<VideoMeasures<Statistic>>,
+    /// How its packets came, of a call.
+    #[serde(flatten)]
+    pub call: Option<CallMeasures<Statistic>>,
 }
 
 /// One group and how fairly its flows share.
@@ -336,6 +343,12 @@ impl Over<'_> {
                 Limited::from_each(|of| {
                     self.flow_statistic(window, index, |m| m.limited.as_ref().and_then(|all| *of(all)))
                 })
+            }),
+            video: (flow.traffic == Some(TrafficKind::Video)).then(|| {
+                VideoMeasures::from_each(|of| self.flow_statistic(window, index, |m| of(m.video.as_ref()?)))
+            }),
+            call: (flow.traffic == Some(TrafficKind::Call)).then(|| {
+                CallMeasures::from_each(|of| self.flow_statistic(window, index, |m| of(m.call.as_ref()?)))
             }),
         }
     }

@@ -11,7 +11,7 @@ use super::experiment::Experiment;
 use super::limited::Limited;
 use super::paper::{self, Comparison};
 use super::statistics::Statistic;
-use super::summary::{FlowSummary, Summary};
+use super::summary::{FlowStatistics, FlowSummary, Summary};
 use super::text::{NONE, Style, counted, verdict, window};
 
 /// The widest line.
@@ -117,6 +117,12 @@ fn flows(experiment: &Experiment, summary: &Summary) -> String {
         let names = summary.flows.iter().map(|flow| flow.name.as_str());
         add_paper(experiment, summary, names, measure.metric, &mut heading, &mut rows);
     }
+    if summary.flows.iter().any(|flow| seen(&flow.measures).is_some()) {
+        heading.push("seen by users".to_owned());
+        for (row, flow) in rows.iter_mut().zip(&summary.flows) {
+            row.push(seen(&flow.measures).unwrap_or_else(|| NONE.to_owned()));
+        }
+    }
     if summary.flows.iter().any(|flow| flow.measures.limited.is_some()) {
         heading.push("limited by".to_owned());
         for (row, flow) in rows.iter_mut().zip(&summary.flows) {
@@ -125,6 +131,20 @@ fn flows(experiment: &Experiment, summary: &Summary) -> String {
         }
     }
     lay_out(heading, rows)
+}
+
+/// How a video was played, or how the packets of a call came: means, for which there is room.
+fn seen(measures: &FlowStatistics) -> Option<String> {
+    let number = |metric: &str, statistic: &Statistic| {
+        statistic.mean.map_or_else(|| NONE.to_owned(), |mean| Style::of(metric).number(mean))
+    };
+    if let Some(video) = &measures.video {
+        let rate = number("video_kbps", &video.video_kbps);
+        return Some(format!("{rate} kbit/s, stalled {}", number("rebuffering", &video.rebuffering)));
+    }
+    let call = measures.call.as_ref()?;
+    let (mean, most) = (number("delay_ms", &call.delay_ms), number("delay_p99_ms", &call.delay_p99_ms));
+    Some(format!("{mean} ms, 99 % in {most} ms"))
 }
 
 /// The measure of a flow; none of levels for flows that have none to choose from.

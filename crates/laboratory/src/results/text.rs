@@ -27,6 +27,7 @@ impl Style {
     pub(crate) fn of(metric: &str) -> Self {
         match metric {
             "loss_rate" | "utilisation" | "loss" | "complete" | "object_received" => Self::Percent,
+            "rebuffering" | "over_150ms" => Self::Percent,
             _ if metric.starts_with("limited_by_") => Self::Percent,
             _ if metric.ends_with("_loss") => Self::Percent,
             "jain_index" => Self::Index,

@@ -14,7 +14,7 @@ use layercast_simulator::{
 };
 
 use super::{RunError, RunRequest};
-use crate::results::{Experiment, FlowInfo, GroupInfo, LinkInfo, ProbeInfo};
+use crate::results::{Experiment, FlowInfo, GroupInfo, LinkInfo, ProbeInfo, TrafficKind};
 use crate::scenario::{
     self, DemandPlan, Draw, FlowPlan, LinkDirection, ProbePlan, Scenario, SessionPlan, Subject, Traffic,
 };
@@ -107,11 +107,12 @@ fn add_flows<F: Family>(
         let (from, to, stop, name) = (nodes[plan.from], nodes[place.node], plan.stop, place.flow.clone());
         let id = match &plan.traffic {
             &Traffic::Udp { rate, packet_size, pauses } => {
-                let config = UdpConfig { from, to, rate, packet_size, pauses, start, stop, name };
+                let is_call = plan.kind == Some(TrafficKind::Call);
+                let config = UdpConfig { from, to, rate, packet_size, pauses, is_call, start, stop, name };
                 WorldFlowId::Udp(simulation.add_udp(config)?)
             }
             Traffic::Tcp { options, demand: plan } => {
-                let (options, demand) = (options.clone(), demand(*plan));
+                let (options, demand) = (options.clone(), demand(plan.clone()));
                 let config = TcpConfig { from, to, options, demand, start, stop, name };
                 let id = simulation.add_tcp(config)?;
                 match senders.last_mut().filter(|(node, _)| *node == place.node) {
@@ -123,7 +124,7 @@ fn add_flows<F: Family>(
         };
         flows.push(WorldFlow { id, start, has_object: false });
     }
-    if let Traffic::Tcp { demand: DemandPlan::Arrivals { gap, .. }, .. } = plan.traffic {
+    if let &Traffic::Tcp { demand: DemandPlan::Arrivals { gap, .. }, .. } = &plan.traffic {
         let start = draw_time(plan.start, seed, &format!("start/{}", plan.name));
         let has_one_node = senders.len() == 1;
         for (node, flows) in senders {
@@ -140,6 +141,8 @@ fn demand(plan: DemandPlan) -> Demand {
         DemandPlan::Transfers { size, gap } => Demand::Transfers { bytes: size, gap_s: Some(gap) },
         DemandPlan::Arrivals { size, .. } => Demand::Transfers { bytes: size, gap_s: None },
         DemandPlan::OnOff { on, off } => Demand::OnOff { on_s: on, off_s: off },
+        DemandPlan::Pages(config) => Demand::Pages(config),
+        DemandPlan::Player(config) => Demand::Player(config),
         DemandPlan::Endless => Demand::Endless,
     }
 }
@@ -335,13 +338,27 @@ pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experimen
 /// What the results need to know of each flow.
 pub(super) fn flow_infos(scenario: &Scenario) -> Vec<FlowInfo> {
     // The flows of a table that is not a session are named after the table.
-    let making = scenario.flows.iter().filter(|plan| plan.has_transfers()).flat_map(|plan| &plan.to);
-    let transfers: BTreeSet<&str> = making.map(|place| place.flow.as_str()).collect();
-    scenario.flow_names().into_iter().map(|flow| flow_info(scenario, &transfers, flow)).collect()
+    let making = scenario.flows.iter().filter(|plan| plan.has_transfers()).flat_map(ends);
+    let transfers: BTreeSet<&str> = making.collect();
+    let of_library = scenario.flows.iter().filter_map(|plan| Some((plan, plan.kind?)));
+    let kinds: BTreeMap<&str, TrafficKind> =
+        of_library.flat_map(|(plan, kind)| ends(plan).map(move |flow| (flow, kind))).collect();
+    let info = |flow| flow_info(scenario, &transfers, &kinds, flow);
+    scenario.flow_names().into_iter().map(info).collect()
 }
 
-/// `transfers` are the names of the unicast flows that make some.
-fn flow_info(scenario: &Scenario, transfers: &BTreeSet<&str>, flow: scenario::FlowName) -> FlowInfo {
+/// The names of the flows of a table.
+fn ends(plan: &FlowPlan) -> impl Iterator<Item = &str> {
+    plan.to.iter().map(|place| place.flow.as_str())
+}
+
+/// `transfers` are the names of the unicast flows that make some, `kinds` those of the traffic library.
+fn flow_info(
+    scenario: &Scenario,
+    transfers: &BTreeSet<&str>,
+    kinds: &BTreeMap<&str, TrafficKind>,
+    flow: scenario::FlowName,
+) -> FlowInfo {
     let session = scenario.sessions.iter().find(|session| Some(&session.name) == flow.session.as_ref());
     let kbps = |session: &SessionPlan| {
         let table = &session.layers;
@@ -352,6 +369,7 @@ fn flow_info(scenario: &Scenario, transfers: &BTreeSet<&str>, flow: scenario::Fl
             || session.is_some_and(|session| session.packets.is_some()),
         has_object: session.is_some_and(|session| session.object.is_some()),
         is_constant_rate: flow.protocol == scenario::protocols::UDP,
+        traffic: kinds.get(flow.name.as_str()).copied(),
         name: flow.name,
         protocol: flow.protocol,
         role: flow.role,

@@ -8,6 +8,7 @@ use layercast_simulator::{
 };
 
 use super::RunError;
+use super::applications::Application;
 use super::build::{World, WorldFlow, WorldFlowId};
 use super::growth::Growth;
 use super::levels;
@@ -48,6 +49,7 @@ struct Snapshot {
     asked: Vec<Memberships>,
     /// What has limited each flow that is a TCP.
     limits: Vec<TcpLimits>,
+    applications: Vec<Application>,
 }
 
 impl Snapshot {
@@ -60,6 +62,7 @@ impl Snapshot {
             capacities: world.links.iter().map(|&link| simulation.link_capacity_bytes(link)).collect(),
             asked: world.flows.iter().map(|flow| asked(simulation, flow)).collect(),
             limits: world.flows.iter().map(|flow| limits(simulation, flow)).collect(),
+            applications: world.flows.iter().map(|flow| Application::of(simulation, flow)).collect(),
         }
     }
 }
@@ -133,6 +136,10 @@ pub(super) fn measure<F: Family>(
             let limits = end.limits.iter().zip(&start.limits).map(|(end, start)| end.since(*start));
             for ((flow, limits), measures) in world.flows.iter().zip(limits).zip(&mut measures.flows) {
                 measures.limited = matches!(flow.id, WorldFlowId::Tcp(_)).then(|| shares(limits));
+            }
+            let applications = end.applications.iter().zip(&start.applications);
+            for ((end, start), measures) in applications.zip(&mut measures.flows) {
+                end.measure(start, measures);
             }
             measures
         })

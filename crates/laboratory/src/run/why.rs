@@ -190,6 +190,7 @@ mod tests {
             session: Some("elm".to_owned()),
             node: "R1".to_owned(),
             level_rates_kbps: rates.to_vec(),
+            traffic: None,
             has_transfers: false,
             one_rate: false,
             has_object: false,

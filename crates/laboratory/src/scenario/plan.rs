@@ -3,14 +3,14 @@
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Duration, Rate, Size, Time};
 
-use layercast_simulator::EdgeConfig;
 use layercast_simulator::tcp::TcpOptions;
 pub use layercast_simulator::{
     DeliveryTrace, Distribution, LinkChange, LinkVariation, LossModel, LossPlace, Outage,
     QueueConfig as QueuePlan, QueueLimit,
 };
+use layercast_simulator::{EdgeConfig, PagesConfig, PlayerConfig};
 
-use crate::results::PaperValue;
+use crate::results::{PaperValue, TrafficKind};
 
 use super::object::ObjectPlan;
 use super::probe::ProbePlan;
@@ -231,6 +231,8 @@ pub struct FlowPlan {
     pub stop: Option<Time>,
     /// What they send.
     pub traffic: Traffic,
+    /// The kind of traffic of the library that this is, if it is one.
+    pub kind: Option<TrafficKind>,
 }
 
 impl FlowPlan {
@@ -245,7 +247,7 @@ impl FlowPlan {
     /// Whether transfers are made, whose times are reported.
     pub fn has_transfers(&self) -> bool {
         let Traffic::Tcp { demand, .. } = &self.traffic else { return false };
-        matches!(demand, DemandPlan::Transfers { .. } | DemandPlan::Arrivals { .. })
+        matches!(demand, DemandPlan::Transfers { .. } | DemandPlan::Arrivals { .. } | DemandPlan::Pages(_))
     }
 }
 
@@ -271,7 +273,7 @@ pub enum Traffic {
 }
 
 /// What TCP connections have to send. Sizes in bytes, times in seconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum DemandPlan {
     /// Data without end.
     #[default]
@@ -297,6 +299,10 @@ pub enum DemandPlan {
         /// How long there is none.
         off: Distribution,
     },
+    /// Each flow is a user who reads web pages.
+    Pages(PagesConfig),
+    /// Each flow is a player of video.
+    Player(PlayerConfig),
 }
 
 /// Flows whose fairness to each other is reported.

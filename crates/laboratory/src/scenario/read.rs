@@ -8,6 +8,7 @@ mod edges;
 mod flows;
 mod groups;
 mod layers;
+mod library;
 mod limits;
 mod objects;
 mod options;

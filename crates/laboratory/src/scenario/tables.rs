@@ -13,6 +13,7 @@ pub use self::routers::ROUTERS;
 pub use self::templates::{FOR, TOPOLOGY};
 use super::field::{Absent, Field, FieldKind, LOSS, TableSpec, UNIFORM};
 use super::protocols::FLOW_PROTOCOLS;
+use crate::results::TrafficKind;
 
 mod choices;
 mod distributions;
@@ -256,7 +257,8 @@ pub const LAYERS: TableSpec = TableSpec {
 /// A flow.
 pub const FLOW: TableSpec = TableSpec {
     name: "flow",
-    doc: "TCP connections, with data without end unless they make transfers or pause, or constant-rate flows. \
+    doc: "TCP connections, with data without end unless they make transfers or pause, or constant-rate flows; or \
+          traffic of the library: web pages, video, downloads, calls (`docs/traffic.md`). \
           Their names are made as those of sessions.",
     example: "{ protocol = \"tcp-sack\", from = \"S\", to = \"R1\" }",
     choice: None,
@@ -266,7 +268,15 @@ pub const FLOW: TableSpec = TableSpec {
             "protocol",
             FieldKind::Choice(FLOW_PROTOCOLS),
             REQUIRED,
-            "Which TCP, or `udp`: packets at a constant rate.",
+            "Which TCP, or `udp`: packets at a constant rate. Calls are `udp` and need not say so.",
+        ),
+        field(
+            "traffic",
+            FieldKind::Choice(&TrafficKind::NAMES),
+            NONE,
+            "Traffic of the library: `count` users who read web pages, players of video, or loads of one file after \
+             another, over the TCP of the table, or so many calls, to each node. It takes the place of `size`, `gap`, \
+             `arrivals`, `on`, `off` and `rate`.",
         ),
         field(
             "from",
@@ -320,7 +330,10 @@ pub const FLOW: TableSpec = TableSpec {
 };
 
 fn flow_options() -> &'static [Field] {
-    static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| options::fields(options::tcp_options()));
+    static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| {
+        let library = TrafficKind::ALL.into_iter().map(options::library_options);
+        options::fields(options::tcp_options().into_iter().chain(library))
+    });
     &FIELDS
 }
 

@@ -5,6 +5,7 @@ mod demand;
 mod edges;
 mod errors;
 mod generated;
+mod library;
 mod limits;
 mod links;
 mod objects;

@@ -47,7 +47,7 @@ const fn metric(name: &'static str, kind: Kind, heading: &'static str, title: &'
 }
 
 /// All metrics but gauges, in the order of the results.
-pub static METRICS: [Metric; 37] = [
+pub static METRICS: [Metric; 43] = [
     metric("throughput_kbps", Kind::Flow, "kbit/s", "Throughput in kbit/s"),
     metric("loss_rate", Kind::Flow, "loss", "Loss in %"),
     metric("lost_packets", Kind::Flow, "lost", "Packets lost"),
@@ -86,6 +86,17 @@ pub static METRICS: [Metric; 37] = [
     ),
     metric("complete", Kind::Flow, "complete", "Receivers that had the object, in %"),
     metric("object_received", Kind::Flow, "received", "Part of the object received, in %"),
+    metric("rebuffering", Kind::Flow, "stalled", "Time in which a video stood still, in %"),
+    metric("video_kbps", Kind::Flow, "video, kbit/s", "Bit rate of a video in kbit/s"),
+    metric("startup_s", Kind::Flow, "began, s", "Start-up delay of a video in s"),
+    metric("delay_ms", Kind::Flow, "delay, ms", "One-way delay of a call in ms"),
+    metric(
+        "delay_p99_ms",
+        Kind::Flow,
+        "99 % under, ms",
+        "One-way delay of a call not exceeded by 99 %, in ms",
+    ),
+    metric("over_150ms", Kind::Flow, "over 150 ms", "Packets of a call later than 150 ms, in %"),
     metric("limited_by_window", Kind::Flow, "by window", "Time limited by the receiver's window, in %"),
     metric("limited_by_application", Kind::Flow, "by application", "Time limited by the application, in %"),
     metric("limited_by_network", Kind::Flow, "by network", "Time limited by the network, in %"),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::grid::Cell;
 use super::probed;
 use crate::results::statistics::jain_index;
-use crate::results::{Experiment, FlowInfo, FlowMeasures, LinkMeasures, Replication};
+use crate::results::{Experiment, FlowInfo, FlowMeasures, LinkMeasures, Replication, TrafficKind};
 
 /// The version of part files that this code writes and reads: another one holds other measures.
 const SCHEMA: u32 = 3;
@@ -139,6 +139,12 @@ fn flow(info: &FlowInfo, measures: &FlowMeasures) -> Vec<(&'static str, Option<f
             ("complete", Some(object.complete())),
             ("object_received", Some(object.received)),
         ]);
+    }
+    if info.traffic == Some(TrafficKind::Video) {
+        values.extend(measures.video.unwrap_or_default().named());
+    }
+    if info.traffic == Some(TrafficKind::Call) {
+        values.extend(measures.call.unwrap_or_default().named());
     }
     if info.is_tcp() {
         values.extend(measures.limited.unwrap_or_default().named());

@@ -34,6 +34,7 @@ fn rates() -> Vec<f64> {
 
 fn flow(name: &str, protocol: &str, session: Option<&str>, node: &str) -> FlowInfo {
     FlowInfo {
+        traffic: None,
         has_transfers: false,
         has_object: false,
         one_rate: false,

@@ -6,14 +6,10 @@
 
 use layercast_core::units::Duration;
 
-/// Bins per factor of two: delays are known to 1/8.
-const PER_OCTAVE_BITS: u32 = 3;
-/// Delays below this many nanoseconds are in the first bin: 1.024 us.
-const LOWEST_BITS: u32 = 10;
-/// Delays from 2 to the power of this on, 68 s, are in the last bin.
-const HIGHEST_BITS: u32 = 36;
-/// How many bins there are.
-const BINS: usize = ((HIGHEST_BITS - LOWEST_BITS) << PER_OCTAVE_BITS) as usize + 2;
+use crate::log_bins::LogBins;
+
+/// Delays are known to 1/8.
+type Bins = LogBins<3>;
 
 /// How long a queue had which delay. Bins are fixed and grow by an eighth or less, from 1 us to 68 s.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,14 +22,14 @@ pub struct DelayHistogram {
 
 impl Default for DelayHistogram {
     fn default() -> DelayHistogram {
-        DelayHistogram { time_ns: vec![0; BINS], integral: 0 }
+        DelayHistogram { time_ns: vec![0; Bins::COUNT], integral: 0 }
     }
 }
 
 impl DelayHistogram {
     /// Adds a time during which the queue had a delay.
     pub fn add(&mut self, delay: Duration, for_time: Duration) {
-        self.time_ns[bin(delay.as_ns())] += for_time.as_ns();
+        self.time_ns[Bins::of(delay.as_ns())] += for_time.as_ns();
         self.integral += u128::from(delay.as_ns()) * u128::from(for_time.as_ns());
     }
 
@@ -54,28 +50,8 @@ impl DelayHistogram {
     /// The bins that are not empty, by rising delay: the upper end of the bin, and the time in it.
     pub fn bins(&self) -> impl Iterator<Item = (Duration, Duration)> + '_ {
         let filled = self.time_ns.iter().enumerate().filter(|&(_, &time_ns)| time_ns > 0);
-        filled.map(|(bin, &time_ns)| (Duration::from_ns(upper_end_ns(bin)), Duration::from_ns(time_ns)))
+        filled.map(|(bin, &time_ns)| (Duration::from_ns(Bins::upper_end_ns(bin)), Duration::from_ns(time_ns)))
     }
-}
-
-/// The bin of a delay.
-fn bin(delay_ns: u64) -> usize {
-    if delay_ns < 1 << LOWEST_BITS {
-        return 0;
-    }
-    let octave = 63 - delay_ns.leading_zeros();
-    if octave >= HIGHEST_BITS {
-        return BINS - 1;
-    }
-    let within = (delay_ns >> (octave - PER_OCTAVE_BITS)) & ((1 << PER_OCTAVE_BITS) - 1);
-    1 + (((octave - LOWEST_BITS) << PER_OCTAVE_BITS) as usize) + within as usize
-}
-
-/// Where a bin ends; the last one has no end, and gives its beginning.
-fn upper_end_ns(bin: usize) -> u64 {
-    let steps = bin.min(BINS - 2) as u64;
-    let (octave, within) = (steps >> PER_OCTAVE_BITS, steps & ((1 << PER_OCTAVE_BITS) - 1));
-    ((1 << PER_OCTAVE_BITS) + within) << (octave + u64::from(LOWEST_BITS - PER_OCTAVE_BITS))
 }
 
 #[cfg(test)]
@@ -83,18 +59,6 @@ mod tests {
     use super::*;
 
     const MS: u64 = 1_000_000;
-
-    #[test]
-    fn a_delay_lies_below_the_end_of_its_bin_by_an_eighth_at_most() {
-        for delay in [1024, 1025, 1151, 1152, 4095, 4096, 999_999, 20 * MS, 26_480 * MS, (1 << 36) - 1] {
-            let end = upper_end_ns(bin(delay));
-            assert!(end > delay && end as f64 <= delay as f64 * 1.125 + 1.0, "{delay} in a bin up to {end}");
-        }
-        assert_eq!((bin(0), bin(1023), bin(1024)), (0, 0, 1));
-        assert_eq!(bin(u64::MAX), BINS - 1);
-        assert_eq!(upper_end_ns(BINS - 1), 1 << 36);
-        assert!((1..BINS - 1).all(|bin| upper_end_ns(bin) > upper_end_ns(bin - 1)));
-    }
 
     #[test]
     fn times_are_in_the_bin_of_their_delay_and_the_integral_is_exact() {

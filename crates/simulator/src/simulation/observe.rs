@@ -216,7 +216,9 @@ impl<F: Family> Simulation<F> {
                 let (cumulative, blocks) = (ack.cumulative, ack.blocks().to_vec());
                 Some(Carried::TcpAck { connection, cumulative, blocks, echo: ack.echo })
             }
-            (&Route::Path { agent, .. }, Body::Datagram) => Some(Carried::Datagram { flow: UdpId(agent) }),
+            (&Route::Path { agent, .. }, Body::Datagram { .. }) => {
+                Some(Carried::Datagram { flow: UdpId(agent) })
+            }
             (&Route::Up { session }, Body::Unicast { from: Peer(receiver), header }) => {
                 Some(Carried::Unicast { receiver: ReceiverId { session, receiver }, to_source: true, header })
             }

@@ -161,7 +161,7 @@ impl<F: Family> Simulation<F> {
             Body::Unicast { from, header } => {
                 self.drive_endpoint(agent, Input::Packet(arrival(Origin::Peer(from), header, copy)));
             }
-            Body::Datagram => self.deliver_datagram(agent, copy.size_bytes),
+            Body::Datagram { sent } => self.deliver_datagram(agent, copy.size_bytes, sent),
             Body::Channel { .. } | Body::Membership(_) => {}
         }
     }
@@ -209,8 +209,11 @@ impl<F: Family> Simulation<F> {
             Agent::TcpSender { .. } => self.start_application(agent),
             Agent::Arrivals(_) => self.serve_arrivals(agent, false),
             Agent::UdpSource { source, .. } => {
-                source.start(self.engine.now());
-                self.send_datagram(agent);
+                let now = self.engine.now();
+                match source.start(now) {
+                    first if first > now => self.engine.set_timer(agent, Some(first)),
+                    _ => self.send_datagram(agent),
+                }
             }
             Agent::TcpSink { .. } | Agent::UdpSink { .. } => {}
         }
@@ -223,9 +226,12 @@ impl<F: Family> Simulation<F> {
         match &mut self.agents[agent as usize] {
             Agent::Source { .. } | Agent::Receiver { .. } => self.drive_endpoint(agent, Input::Stop),
             Agent::Router(_) => self.set_working(agent, false),
-            Agent::TcpSender { sender, stopped, .. } => {
+            Agent::TcpSender { sender, stopped, application, .. } => {
                 *stopped = true;
                 sender.stop(self.engine.now());
+                if let Some(application) = application {
+                    application.stop(self.engine.now());
+                }
                 self.engine.set_timer(agent, None);
             }
             Agent::Arrivals(_) | Agent::UdpSource { .. } => self.engine.set_timer(agent, None),
@@ -304,8 +310,8 @@ impl<F: Family> Simulation<F> {
                         self.unicast_flows[*flow as usize].lost_packets += 1;
                     }
                 }
-                (Route::Path { agent, .. }, Body::Datagram) => {
-                    if let Agent::UdpSink { flow } = &self.agents[*agent as usize] {
+                (Route::Path { agent, .. }, Body::Datagram { .. }) => {
+                    if let Agent::UdpSink { flow, .. } = &self.agents[*agent as usize] {
                         self.unicast_flows[*flow as usize].lost_packets += 1;
                     }
                 }

@@ -6,6 +6,7 @@ use layercast_core::units::{Rate, Size, Time};
 
 use super::{Agent, Simulation, TcpId};
 use crate::application::{Arrivals, Distribution, NextStep, UdpSource};
+use crate::call::CallDelays;
 use crate::host::TcpOutput;
 use crate::measure::FlowCounters;
 use crate::network::{NetworkError, NodeId};
@@ -41,6 +42,9 @@ pub struct UdpConfig {
     pub packet_size: Size,
     /// How long it sends and how long it pauses, in seconds; always if absent.
     pub pauses: Option<(Distribution, Distribution)>,
+    /// Whether it is a call, whose delays are kept. Calls that start together are not in step: the first packet of
+    /// each waits for a random part of the time between two.
+    pub is_call: bool,
     /// When it starts to send.
     pub start: Time,
     /// When it stops, if before the end.
@@ -65,9 +69,10 @@ impl<F: Family> Simulation<F> {
         let flow = self.unicast_flows.len() as u32;
         let path = self.add_path(links, sink);
         let stream = Stream::new(self.seed, &format!("udp/{}", config.name));
-        let machine = UdpSource::new(config.rate, config.packet_size, config.pauses, stream);
+        let machine = UdpSource::new(config.rate, config.packet_size, config.pauses, config.is_call, stream);
         self.add_agent(Agent::UdpSource { source: Box::new(machine), path, flow });
-        self.add_agent(Agent::UdpSink { flow });
+        let delays = config.is_call.then(Box::default);
+        self.add_agent(Agent::UdpSink { flow, delays });
         self.unicast_flows.push(FlowCounters::default());
         self.schedule_life(source, config.start, config.stop);
         Ok(UdpId(sink))
@@ -90,14 +95,25 @@ impl<F: Family> Simulation<F> {
     /// What a constant-rate flow has received so far.
     pub fn udp_counters(&self, id: UdpId) -> FlowCounters {
         match &self.agents[id.0 as usize] {
-            Agent::UdpSink { flow } => self.unicast_flows[*flow as usize],
+            Agent::UdpSink { flow, .. } => self.unicast_flows[*flow as usize],
             _ => FlowCounters::default(),
         }
     }
 
+    /// The delays of a call so far; none of other flows.
+    pub fn call_delays(&self, id: UdpId) -> Option<&CallDelays> {
+        match &self.agents[id.0 as usize] {
+            Agent::UdpSink { delays, .. } => delays.as_deref(),
+            _ => None,
+        }
+    }
+
     /// A packet of a constant-rate flow has arrived at its sink.
-    pub(super) fn deliver_datagram(&mut self, agent: u32, size_bytes: u32) {
-        if let Agent::UdpSink { flow } = &self.agents[agent as usize] {
+    pub(super) fn deliver_datagram(&mut self, agent: u32, size_bytes: u32, sent: Time) {
+        if let Agent::UdpSink { flow, delays } = &mut self.agents[agent as usize] {
+            if let Some(delays) = delays {
+                delays.add(self.engine.now().since(sent));
+            }
             let counters = &mut self.unicast_flows[*flow as usize];
             counters.received_bytes += u64::from(size_bytes);
             counters.received_packets += 1;
@@ -109,7 +125,8 @@ impl<F: Family> Simulation<F> {
         let now = self.engine.now();
         if let Agent::UdpSource { source, path, flow } = &mut self.agents[agent as usize] {
             self.unicast_flows[*flow as usize].sent_packets += 1;
-            self.engine.send(Body::Datagram, source.size, EcnField::NotCapable, path.first, path.route, 0);
+            let body = Body::Datagram { sent: now };
+            self.engine.send(body, source.size, EcnField::NotCapable, path.first, path.route, 0);
             let next = source.next(now);
             self.engine.set_timer(agent, Some(next));
         }
@@ -178,6 +195,9 @@ impl<F: Family> Simulation<F> {
         match application.next_step(now) {
             NextStep::Silence => sender.end_data(now),
             NextStep::Data => sender.resume_data(now, now.since(silent_since.unwrap_or(now)), out),
+            NextStep::More(bytes) => {
+                sender.add_data(now, now.since(silent_since.unwrap_or(now)), bytes, out);
+            }
             NextStep::Transfer(bytes) => {
                 let incarnation = sender.restart(bytes);
                 sender.start(now, out);

@@ -97,10 +97,27 @@ impl Sender {
     /// Starts the next connection between the same ends, with this many bytes of data. Packets of the
     /// previous one that are still in flight no longer count. Returns the number of the new one.
     pub(crate) fn restart(&mut self, bytes: f64) -> u32 {
-        let packets = (bytes / f64::from(self.connection.options.packet_size.as_bytes())).ceil() as i64;
-        self.connection.restart(packets.max(1));
+        self.connection.restart(self.packets(bytes));
         dispatch!(&mut self.machine, variant => variant.reset());
         self.connection.incarnation
+    }
+
+    /// So many bytes more, after all data was acknowledged and none came for `pause`.
+    pub(crate) fn add_data(&mut self, now: Time, pause: Duration, bytes: f64, out: &mut impl Output) {
+        let packets = self.packets(bytes);
+        let connection = &mut self.connection;
+        dispatch!(&mut self.machine, variant => {
+            variant.resume(connection, pause);
+            connection.end = connection.end.saturating_add(packets);
+            variant.send(connection, now, out);
+        });
+        self.limits.update(&self.connection, now);
+    }
+
+    /// How many packets so many bytes take: at least one.
+    fn packets(&self, bytes: f64) -> i64 {
+        let packets = (bytes / f64::from(self.connection.options.packet_size.as_bytes())).ceil() as i64;
+        packets.max(1)
     }
 
     /// No more data: what was sent is the end.

@@ -6,6 +6,7 @@
 mod world;
 
 mod allocations;
+mod applications;
 mod bbr;
 mod conservation;
 mod determinism;

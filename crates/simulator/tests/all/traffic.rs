@@ -32,7 +32,7 @@ fn equal_transfers_on_an_empty_path_take_equal_times() {
         let plan = path(10.0, 0.0);
         let mut simulation = plan.simulation();
         let demand = transfers(Distribution::Fixed(30_500.0), Some(Distribution::Fixed(1.0)));
-        let id = add(&mut simulation, &plan, variant, demand, "tcp");
+        let id = add(&mut simulation, &plan, variant, demand.clone(), "tcp");
         simulation.run_until(at(20.0));
         // 31 packets and the opening one each; packets in flight are not counted yet.
         let counters = simulation.tcp_counters(id);
@@ -170,6 +170,7 @@ fn add_udp(
         rate: Rate::from_kbps(800.0),
         packet_size: Size::from_bytes(500),
         pauses,
+        is_call: false,
         start: Time::ZERO,
         stop: Some(at(1000.0)),
         name: format!("udp-{}", ends.0),

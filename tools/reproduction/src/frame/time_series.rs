@@ -138,6 +138,7 @@ impl TimeSeries {
             session: None,
             node: String::new(),
             level_rates_kbps: Vec::new(),
+            traffic: None,
             has_transfers: completion_s.is_some(),
             has_object: false,
             one_rate: false,

@@ -96,6 +96,16 @@ impl Aggregate<'_> {
         Some((known.first()?.0, known.last()?.0))
     }
 
+    /// Whether any of its flows has something.
+    fn has(&self, what: impl Fn(&FlowStatistics) -> bool) -> bool {
+        self.flows.iter().any(|flow| what(&flow.measures))
+    }
+
+    /// The mean over its flows.
+    fn cell(&self, style: Style, of: impl Fn(&FlowStatistics) -> Option<&Statistic>) -> String {
+        style.statistic(&over_flows(&self.flows, of))
+    }
+
     fn end_cell(
         &self,
         style: Style,
@@ -115,12 +125,16 @@ impl Aggregate<'_> {
 /// The table of aggregates.
 pub(super) fn table(all: &[Aggregate<'_>], palette: &Palette) -> Markup {
     let transfers = all.iter().any(|aggregate| has_transfers(aggregate));
+    let video = all.iter().any(|aggregate| aggregate.has(|measures| measures.video.is_some()));
+    let calls = all.iter().any(|aggregate| aggregate.has(|measures| measures.call.is_some()));
     html! {
         div.scroll tabindex="0" { table {
             thead { tr {
                 th { "Flows" } th.word { "Protocol" } th { "Mean, kbit/s" } th { "Lowest" } th { "Highest" }
                 th { "Mean loss" } th { "Worst loss" }
                 @if transfers { th { "Transfers each" } th { "Mean time, s" } th { "Slowest, s" } }
+                @if video { th { "Video, kbit/s" } th { "Lowest video" } th { "Stalled" } th { "Most stalled" } }
+                @if calls { th { "Delay, ms" } th { "Longest delay" } th { "Longest of 99 %" } }
             } }
             tbody { @for aggregate in all { tr {
                 th scope="row" { i.dot.(palette.class(aggregate.protocol)) {} (aggregate.label()) }
@@ -136,6 +150,17 @@ pub(super) fn table(all: &[Aggregate<'_>], palette: &Palette) -> Markup {
                         td { (Style::Amount.statistic(&over_flows(&aggregate.flows, |m| m.completion_s.as_ref()))) }
                         (aggregate.end_cell(Style::Amount, true, |measures| measures.completion_s.as_ref()))
                     } @else { td { (NONE) } td { (NONE) } td { (NONE) } }
+                }
+                @if video {
+                    td { (aggregate.cell(Style::Amount, |m| Some(&m.video.as_ref()?.video_kbps))) }
+                    (aggregate.end_cell(Style::Amount, false, |m| Some(&m.video.as_ref()?.video_kbps)))
+                    td { (aggregate.cell(Style::Percent, |m| Some(&m.video.as_ref()?.rebuffering))) }
+                    (aggregate.end_cell(Style::Percent, true, |m| Some(&m.video.as_ref()?.rebuffering)))
+                }
+                @if calls {
+                    td { (aggregate.cell(Style::Amount, |m| Some(&m.call.as_ref()?.delay_ms))) }
+                    (aggregate.end_cell(Style::Amount, true, |m| Some(&m.call.as_ref()?.delay_ms)))
+                    (aggregate.end_cell(Style::Amount, true, |m| Some(&m.call.as_ref()?.delay_p99_ms)))
                 }
             } } }
         } }

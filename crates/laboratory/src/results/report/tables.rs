@@ -27,7 +27,7 @@ type Column = (&'static str, &'static str, fn(&FlowSummary) -> Option<&Statistic
 /// A link that is used less is idle.
 const IDLE: f64 = 0.01;
 
-const FLOW_COLUMNS: [Column; 9] = [
+const FLOW_COLUMNS: [Column; 15] = [
     ("Throughput, kbit/s", "throughput_kbps", |flow| Some(&flow.measures.throughput_kbps)),
     ("Loss", "loss_rate", |flow| Some(&flow.measures.loss_rate)),
     ("Level changes", "level_changes", |flow| flow.measures.level_changes.as_ref()),
@@ -41,6 +41,12 @@ const FLOW_COLUMNS: [Column; 9] = [
     ("Mean time of one, s", "completion_s", |flow| {
         flow.measures.transfers.as_ref().and(flow.measures.completion_s.as_ref())
     }),
+    ("Video, kbit/s", "video_kbps", |flow| Some(&flow.measures.video.as_ref()?.video_kbps)),
+    ("Stalled", "rebuffering", |flow| Some(&flow.measures.video.as_ref()?.rebuffering)),
+    ("Began after, s", "startup_s", |flow| Some(&flow.measures.video.as_ref()?.startup_s)),
+    ("Delay, ms", "delay_ms", |flow| Some(&flow.measures.call.as_ref()?.delay_ms)),
+    ("99 % of packets under, ms", "delay_p99_ms", |flow| Some(&flow.measures.call.as_ref()?.delay_p99_ms)),
+    ("Over 150 ms", "over_150ms", |flow| Some(&flow.measures.call.as_ref()?.over_150ms)),
 ];
 
 /// Metrics that only receivers with levels have.

@@ -7,11 +7,12 @@ use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use super::context::Context;
 use super::defaults::merge;
 use super::demand::{read_demand, read_udp};
-use super::limits;
 use super::options::set_options;
 use super::table::TableReader;
 use super::topology::Topology;
 use super::values::Named;
+use super::{library, limits};
+use crate::results::TrafficKind;
 use crate::scenario::naming::flow_names;
 use crate::scenario::plan::{DemandPlan, Draw, FlowEnd, FlowPlan, Traffic};
 use crate::scenario::problems::Problem;
@@ -100,9 +101,12 @@ pub(super) fn read(
     let count = count.unwrap_or(1) as usize;
     let to = place(&entry.key, to.unwrap_or_default(), count, from, topology, context);
     let start = read_start(&table, "start", timing, context);
-    let traffic = read_traffic(&table, &entry.node, context);
+    let (kind, traffic) = read_traffic(&table, &entry.node, context).unzip();
     limits::check_starts(&table, traffic.as_ref(), timing.duration, context);
-    limits::check_packet_size(&table, !matches!(traffic, Some(Traffic::Udp { .. })), context);
+    // A call has a size of its own.
+    if kind.flatten() != Some(TrafficKind::Call) {
+        limits::check_packet_size(&table, !matches!(traffic, Some(Traffic::Udp { .. })), context);
+    }
     Some(FlowPlan {
         name: entry.key.clone(),
         from: from.unwrap_or_default(),
@@ -113,6 +117,7 @@ pub(super) fn read(
             debug_assert!(!context.problems.is_empty(), "`{}` was not read, but nothing is wrong", entry.key);
             stand_in()
         }),
+        kind: kind.flatten(),
     })
 }
 
@@ -122,18 +127,34 @@ fn stand_in() -> Traffic {
     Traffic::Tcp { options, demand: DemandPlan::Endless }
 }
 
-/// What the flows send. `entries` are what the file gives for them alone, without defaults.
-fn read_traffic(table: &TableReader<'_>, entries: &Node, context: &mut Context<'_>) -> Option<Traffic> {
-    let protocol: Option<String> = table.get("protocol", context);
-    let protocol = protocol.as_deref();
-    if protocol == Some(UDP) {
-        return read_udp(table, entries, context);
+/// What the flows send, and of which kind of the library that is. `entries` are what the file gives for them alone,
+/// without defaults.
+fn read_traffic(
+    table: &TableReader<'_>,
+    entries: &Node,
+    context: &mut Context<'_>,
+) -> Option<(Option<TrafficKind>, Traffic)> {
+    if library::is_of_library(table, entries) {
+        let read = library::read(table, entries, |context| read_tcp(table, context), context);
+        return read.map(|(kind, traffic)| (Some(kind), traffic));
     }
+    let protocol = table.node("protocol").and_then(Node::text);
+    if protocol == Some(UDP) {
+        return read_udp(table, entries, context).map(|traffic| (None, traffic));
+    }
+    library::check_outside(entries, context);
+    let options = read_tcp(table, context);
     // The rest is checked in any case.
-    let variant = protocol.and_then(TcpVariant::named);
+    let demand = read_demand(table, context);
+    options.map(|options| (None, Traffic::Tcp { options, demand }))
+}
+
+/// The TCP of a table.
+fn read_tcp(table: &TableReader<'_>, context: &mut Context<'_>) -> Option<TcpOptions> {
+    let protocol: Option<String> = table.get("protocol", context);
+    let variant = protocol.as_deref().and_then(TcpVariant::named);
     let mut options = TcpOptions::new(variant.unwrap_or(TcpVariant::Sack), TcpProfile::Linux);
     let specs = options.option_specs();
     let fit = set_options(table.own(), &specs, |name, value| options.set_option(name, value), context);
-    let demand = read_demand(table, context);
-    variant.filter(|_| fit).map(|_| Traffic::Tcp { options, demand })
+    variant.filter(|_| fit).map(|_| options)
 }

@@ -1,10 +1,12 @@
-//! Keys that the simulator declares as options: those of queues and of TCPs.
+//! Keys that are declared as options: those of queues, of TCPs and of the traffic library.
 
 use layercast_core::option::{OptionSet as _, OptionSpec};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{QueueConfig, QueueKind, RedConfig, RedProfile};
 
+use crate::results::TrafficKind;
 use crate::scenario::field::{Absent, Field, FieldKind, OptionOf};
+use crate::scenario::library::LibraryOptions;
 
 /// The options of one choice of a table, with the defaults of one profile.
 #[derive(Clone, Debug)]
@@ -20,10 +22,14 @@ pub struct OptionGroup {
 /// The kinds of queues.
 pub const QUEUES: &[&str] = &QueueKind::NAMES;
 
-/// The options of a kind of queue or of a TCP, for each of its profiles; none if there is no such name.
+/// The kinds of traffic of the library.
+pub const TRAFFIC: &[&str] = &TrafficKind::NAMES;
+
+/// The options of a kind of queue, of traffic or of a TCP, for each of its profiles; none if there is no such name.
 pub fn named(name: &str) -> Option<Vec<OptionGroup>> {
     let queue = QueueKind::named(name).map(queue_options);
-    queue.or_else(|| TcpVariant::named(name).map(|_| tcp_options()))
+    let traffic = || TrafficKind::named(name).map(|kind| vec![library_options(kind)]);
+    queue.or_else(traffic).or_else(|| TcpVariant::named(name).map(|_| tcp_options()))
 }
 
 /// The options of a kind of queue, for each of its profiles.
@@ -50,6 +56,11 @@ pub(super) fn tcp_options() -> Vec<OptionGroup> {
         specs: TcpOptions::new(TcpVariant::Sack, profile).option_specs(),
     };
     TcpProfile::ALL.into_iter().map(group).collect()
+}
+
+/// The options of a kind of traffic of the library.
+pub(super) fn library_options(kind: TrafficKind) -> OptionGroup {
+    OptionGroup { choice: Some(kind.name()), profile: None, specs: LibraryOptions::new(kind).option_specs() }
 }
 
 /// One key for all options of a name. It is made once and kept for good.

@@ -40,7 +40,7 @@ fn the_table_of_scenarios_is_fresh() {
 }
 
 #[test]
-fn generated_option_tables_of_queues_and_tcps_are_fresh() {
+fn generated_option_tables_of_queues_tcps_and_traffic_are_fresh() {
     let check_table = |page: &str, marker: &str, name: &str| {
         let (begin, end) = (format!("<!-- options: {marker} -->"), "<!-- end of options -->");
         check_between(&in_project(page), &begin, end, &option_table(&options::named(name).unwrap()));
@@ -49,6 +49,9 @@ fn generated_option_tables_of_queues_and_tcps_are_fresh() {
         check_table("docs/queues.md", kind, kind);
     }
     check_table("docs/tcp.md", "tcp", "tcp-sack");
+    for kind in options::TRAFFIC {
+        check_table("docs/traffic.md", kind, kind);
+    }
 }
 
 #[test]
