@@ -6,7 +6,8 @@ use crate::edge::EdgeRouter;
 use crate::event::{Event, EventQueue, Key};
 use crate::link::{Link, WirePool};
 use crate::network::LinkId;
-use crate::packet::{Body, Dropped, EcnField, PacketCopy, Slab};
+use crate::packet::{Body, CopyKind, Dropped, EcnField, PacketCopy, Slab};
+use crate::paths::UnicastPath;
 use crate::queue::Queue;
 use crate::tapped::Tapped;
 use crate::timer::TimerSlot;
@@ -70,7 +71,16 @@ impl<H: Copy> Engine<H> {
         self.links.iter().map(|link| link.carried(&self.wires)).sum()
     }
 
-    /// Sends a new packet on its first link.
+    /// Sends a new packet on a path.
+    pub(crate) fn send_along(&mut self, path: UnicastPath, body: Body<H>, size: Size, ecn: EcnField) {
+        let packet = self.slab.insert(body);
+        let (size_bytes, ecn) = (size.as_bytes(), ecn.into());
+        let UnicastPath { first, route, next: position } = path;
+        let kind = CopyKind::PATH;
+        self.offer(first, PacketCopy { packet, route, position, size_bytes, ecn, kind, channel: 0 });
+    }
+
+    /// Sends a new packet on a route of a session, by its first link.
     pub(crate) fn send(
         &mut self,
         body: Body<H>,
@@ -81,9 +91,9 @@ impl<H: Copy> Engine<H> {
         position: u32,
     ) {
         let packet = self.slab.insert(body);
-        let size_bytes = size.as_bytes();
-        let copy = PacketCopy { packet, route, position, size_bytes, ecn: ecn.into(), channel: 0 };
-        self.offer(link, copy);
+        let (size_bytes, ecn) = (size.as_bytes(), ecn.into());
+        let kind = CopyKind::SESSION;
+        self.offer(link, PacketCopy { packet, route, position, size_bytes, ecn, kind, channel: 0 });
     }
 
     /// Offers a copy to a link.

@@ -81,11 +81,12 @@ pub(crate) struct PacketCopy {
     pub(crate) packet: PacketId,
     /// Which route it follows.
     pub(crate) route: u32,
-    /// Its position: the hop on a path, or the edge of a tree.
+    /// Its position: the place of its next hop in the array of all paths, or the node of a tree.
     pub(crate) position: u32,
     pub(crate) size_bytes: u32,
     /// The ECN field of its IP header: whether it may be marked, and whether a router has done so.
     pub(crate) ecn: EcnBits,
+    pub(crate) kind: CopyKind,
     /// The channel of a multicast packet, otherwise 0: queues use it to distinguish flows of a route.
     pub(crate) channel: u16,
 }
@@ -117,6 +118,17 @@ impl PacketCopy {
     pub(crate) fn is_scalable(&self) -> bool {
         self.is_marked() || self.ecn == EcnField::Scalable.into()
     }
+}
+
+/// How a copy finds its way. A number for the reason given at [`EcnBits`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CopyKind(u8);
+
+impl CopyKind {
+    /// On a route of a session, which its tree knows.
+    pub(crate) const SESSION: CopyKind = CopyKind(0);
+    /// On a unicast path.
+    pub(crate) const PATH: CopyKind = CopyKind(1);
 }
 
 /// The ECN field of an IP header (RFC 3168, section 5; RFC 9331). A number and not an enum: an `Option` of

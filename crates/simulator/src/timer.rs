@@ -73,8 +73,7 @@ mod tests {
     /// Serves the list to its end and returns when agent 1 was really woken.
     fn wakes(slot: &mut TimerSlot, events: &mut EventQueue) -> (Vec<u64>, usize) {
         let (mut woken, mut entries) = (Vec::new(), 0);
-        while let Some((key, _)) = events.first(Time::MAX) {
-            events.remove_first();
+        while let Some((key, _)) = events.pop(Time::MAX) {
             entries += 1;
             if slot.serve(1, key, events) {
                 woken.push(key.time.as_ns());

@@ -11,6 +11,7 @@ use crate::queue::{
     CoDelConfig, DropTailConfig, DualPi2Config, FairConfig, FqCoDelConfig, PieConfig, QueueConfig,
     QueueLimit, RedConfig, RedVictim, RedWeight, RemConfig,
 };
+use crate::packet::CopyKind;
 use crate::tcp::Segment;
 
 const LINK: LinkId = LinkId(0);
@@ -24,8 +25,7 @@ fn one_link(rate: Rate, delay: Duration, queue: QueueConfig) -> Engine<()> {
 
 /// Serves the events up to `end` and adds the packets that arrive: their numbers and when.
 fn serve(engine: &mut Engine<()>, end: Time, arrived: &mut Vec<(i64, Time)>) {
-    while let Some((key, event)) = engine.events.first(end) {
-        engine.events.remove_first();
+    while let Some((key, event)) = engine.events.pop(end) {
         engine.current = key;
         match event {
             Event::Free(_) => engine.transmitter_free(LINK),
@@ -307,10 +307,8 @@ fn an_error_model_marks_ecn_capable_packets() {
             for seq in 0..9 {
                 let packet = engine.slab.insert(Body::Segment(Segment::numbered(seq)));
                 let (size_bytes, route, position, channel) = (1000, 0, 0, 0);
-                engine.offer(
-                    LINK,
-                    PacketCopy { packet, route, position, size_bytes, ecn: ecn.into(), channel },
-                );
+                let (ecn, kind) = (ecn.into(), CopyKind::PATH);
+                engine.offer(LINK, PacketCopy { packet, route, position, size_bytes, ecn, kind, channel });
                 engine.current.time += Duration::from_ms(2);
                 if let Some((mut copy, _)) = engine.pop_arrival(0)
                     && !engine.loses_on_arrival(0, &mut copy)

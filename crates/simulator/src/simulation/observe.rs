@@ -184,8 +184,8 @@ impl<F: Family> Simulation<F> {
             Agent::TcpSender { path, .. } | Agent::UdpSource { path, .. } => path.route,
             _ => return &[],
         };
-        match &self.routes[route as usize] {
-            Route::Path { links, .. } => links,
+        match self.routes[route as usize] {
+            Route::Path { first, .. } => self.paths.links(first),
             _ => &[],
         }
     }

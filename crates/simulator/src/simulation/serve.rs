@@ -7,23 +7,19 @@ use layercast_core::units::{Channel, Size, Time};
 use super::{Agent, Route, Simulation};
 use crate::engine::Engine;
 use crate::event::{ArrivalRun, Event, Key};
-use crate::host::{ReceiverHost, SourceHost, TcpOutput, UnicastPath};
+use crate::host::{ReceiverHost, SourceHost, TcpOutput};
 use crate::network::LinkId;
-use crate::packet::{Body, Dropped, EcnField, PacketCopy};
+use crate::packet::{Body, CopyKind, Dropped, EcnField, PacketCopy};
+use crate::paths::{Hop, UnicastPath};
 use crate::tcp::{Ack, Segment, Sender, Sink};
 
 impl<F: Family> Simulation<F> {
     pub(super) fn serve_arrival(&mut self, link: u32) {
-        match self.engine.pop_arrival(link) {
-            Some((copy, Some(next))) => {
-                self.engine.events.replace_first(next, Event::Arrival(link));
-                self.serve_arrived(link, copy);
+        if let Some((copy, next)) = self.engine.pop_arrival(link) {
+            if let Some(next) = next {
+                self.engine.events.push(next, Event::Arrival(link));
             }
-            Some((copy, None)) => {
-                self.engine.events.remove_first();
-                self.serve_arrived(link, copy);
-            }
-            None => self.engine.events.remove_first(),
+            self.serve_arrived(link, copy);
         }
     }
 
@@ -34,7 +30,9 @@ impl<F: Family> Simulation<F> {
         for index in 0..count {
             let (link, key_here) = ArrivalRun::nth(first, key, index);
             if index > 0 {
-                self.account_drops();
+                if !self.engine.dropped.is_empty() {
+                    self.account_drops();
+                }
                 if self.engine.events.first(key_here.time).is_some_and(|(other, _)| other < key_here) {
                     for index in index..count {
                         let (link, key) = ArrivalRun::nth(first, key, index);
@@ -64,18 +62,24 @@ impl<F: Family> Simulation<F> {
     }
 
     /// A copy has arrived at a node.
+    #[inline]
     fn forward_copy(&mut self, link: LinkId, mut copy: PacketCopy) {
-        match &self.routes[copy.route as usize] {
-            Route::Path { links, agent } => {
+        if copy.kind != CopyKind::PATH {
+            return self.forward_in_session(link, copy);
+        }
+        match self.paths.hop(copy.position) {
+            Hop::Link(next) => {
                 copy.position += 1;
-                match links.get(copy.position as usize) {
-                    Some(&next) => self.engine.offer(next, copy),
-                    None => {
-                        let agent = *agent;
-                        self.deliver(agent, copy);
-                    }
-                }
+                self.engine.offer(next, copy);
             }
+            Hop::Agent(agent) => self.deliver(agent, copy),
+        }
+    }
+
+    /// A copy on a route of a session has arrived at a node.
+    fn forward_in_session(&mut self, link: LinkId, copy: PacketCopy) {
+        match &self.routes[copy.route as usize] {
+            Route::Path { .. } => debug_assert!(false, "a path is not a session's"),
             Route::Data { session } => self.serve_data(*session, copy),
             Route::Membership { session } => {
                 if let &Body::Membership(message) = self.engine.slab.body(copy.packet) {
@@ -347,7 +351,7 @@ fn marks_on(copy: &PacketCopy) -> Ecn {
 }
 
 fn send_ack<H: Header>(engine: &mut Engine<H>, sink: &Sink, path: UnicastPath, ack: Ack) {
-    engine.send(Body::Ack(ack), sink.ack_size(&ack), EcnField::NotCapable, path.first, path.route, 0);
+    engine.send_along(path, Body::Ack(ack), sink.ack_size(&ack), EcnField::NotCapable);
 }
 
 #[cfg(test)]
@@ -359,7 +363,8 @@ mod tests {
     fn endpoints_see_capability_and_marks() {
         let copy = |ecn: EcnField| {
             let packet = PacketId::from_number(0);
-            PacketCopy { packet, route: 0, position: 0, size_bytes: 1, ecn: ecn.into(), channel: 0 }
+            let (ecn, kind) = (ecn.into(), CopyKind::SESSION);
+            PacketCopy { packet, route: 0, position: 0, size_bytes: 1, ecn, kind, channel: 0 }
         };
         assert_eq!(marks_on(&copy(EcnField::NotCapable)), Ecn::NotCapable);
         let mut capable = copy(EcnField::Classic);

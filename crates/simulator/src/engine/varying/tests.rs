@@ -39,8 +39,7 @@ type Arrived = Vec<(i64, u64)>;
 
 /// Serves the events up to `end`; packets that are lost on the link do not arrive.
 fn serve(engine: &mut Engine<()>, end: Time, arrived: &mut Arrived) {
-    while let Some((key, event)) = engine.events.first(end) {
-        engine.events.remove_first();
+    while let Some((key, event)) = engine.events.pop(end) {
         engine.current = key;
         match event {
             Event::Free(_) => engine.transmitter_free(LINK),
