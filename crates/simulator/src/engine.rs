@@ -72,12 +72,12 @@ impl<H: Copy> Engine<H> {
     }
 
     /// Sends a new packet on a path.
+    #[inline]
     pub(crate) fn send_along(&mut self, path: UnicastPath, body: Body<H>, size: Size, ecn: EcnField) {
-        let packet = self.slab.insert(body);
+        let (packet, kind, channel) = self.slab.take(body);
         let (size_bytes, ecn) = (size.as_bytes(), ecn.into());
         let UnicastPath { first, route, next: position } = path;
-        let kind = CopyKind::PATH;
-        self.offer(first, PacketCopy { packet, route, position, size_bytes, ecn, kind, channel: 0 });
+        self.offer(first, PacketCopy { packet, route, position, size_bytes, ecn, kind, channel });
     }
 
     /// Sends a new packet on a route of a session, by its first link.
@@ -112,7 +112,7 @@ impl<H: Copy> Engine<H> {
         let link = &mut self.links[id.0 as usize];
         if link.loses_before_queue(&mut copy) {
             if let Queue::Watched(queue) = &mut link.queue {
-                let packet = self.tapped.keep(*self.slab.body(copy.packet));
+                let packet = self.tapped.keep(self.slab.body_of(&copy));
                 queue.lose_before(now, copy, packet);
             }
             self.dropped.push(Dropped(copy));
@@ -140,11 +140,13 @@ impl<H: Copy> Engine<H> {
 
     /// Offers a copy to a link with a managed queue. A copy that finds an idle transmitter passes the queue
     /// too, which may drop it on enqueue or dequeue.
-    fn accept_managed(&mut self, id: LinkId, copy: PacketCopy) -> Option<Key> {
+    fn accept_managed(&mut self, id: LinkId, mut copy: PacketCopy) -> Option<Key> {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
         if let Queue::Watched(queue) = &mut link.queue {
-            queue.expect(copy.packet, self.tapped.keep(*self.slab.body(copy.packet)));
+            // A tap distinguishes packets by their slots.
+            self.slab.settle(&mut copy);
+            queue.expect(copy.packet, self.tapped.keep(self.slab.body_of(&copy)));
         }
         // Packets wait only for a busy transmitter, or for the event that frees it.
         let idle = link.queue.is_empty() && !link.is_busy(self.current);
@@ -204,7 +206,7 @@ impl<H: Copy> Engine<H> {
     fn log_drops(&mut self, link: LinkId, before: usize) {
         let Some(log) = &mut self.drop_log else { return };
         for Dropped(copy) in self.dropped.get(before..).unwrap_or_default() {
-            let body = *self.slab.body(copy.packet);
+            let body = self.slab.body_of(copy);
             log.push(QueueDrop { at: self.current.time, link, copy: *copy, body });
         }
     }

@@ -9,7 +9,7 @@ use crate::engine::Engine;
 use crate::event::{ArrivalRun, Event, Key};
 use crate::host::{ReceiverHost, SourceHost, TcpOutput};
 use crate::network::LinkId;
-use crate::packet::{Body, CopyKind, Dropped, EcnField, PacketCopy};
+use crate::packet::{Body, Dropped, EcnField, PacketCopy};
 use crate::paths::{Hop, UnicastPath};
 use crate::tcp::{Ack, Segment, Sender, Sink};
 
@@ -64,7 +64,7 @@ impl<F: Family> Simulation<F> {
     /// A copy has arrived at a node.
     #[inline]
     fn forward_copy(&mut self, link: LinkId, mut copy: PacketCopy) {
-        if copy.kind != CopyKind::PATH {
+        if copy.kind.is_in_session() {
             return self.forward_in_session(link, copy);
         }
         match self.paths.hop(copy.position) {
@@ -157,8 +157,8 @@ impl<F: Family> Simulation<F> {
 
     /// A unicast packet has arrived at its agent.
     pub(super) fn deliver(&mut self, agent: u32, copy: PacketCopy) {
-        let body = *self.engine.slab.body(copy.packet);
-        self.engine.slab.release(copy.packet);
+        let body = self.engine.slab.body_of(&copy);
+        self.engine.slab.release_copy(&copy);
         match body {
             Body::Segment(segment) => self.deliver_segment(agent, segment, copy),
             Body::Ack(ack) => self.drive_tcp(agent, |sender, now, out| sender.handle_ack(now, &ack, out)),
@@ -308,7 +308,7 @@ impl<F: Family> Simulation<F> {
     /// sent to.
     pub(super) fn account_drops(&mut self) {
         while let Some(Dropped(copy)) = self.engine.dropped.pop() {
-            match (&self.routes[copy.route as usize], self.engine.slab.body(copy.packet)) {
+            match (&self.routes[copy.route as usize], self.engine.slab.body_of(&copy)) {
                 (Route::Path { agent, .. }, Body::Segment(_)) => {
                     if let Agent::TcpSink { flow, .. } = &self.agents[*agent as usize] {
                         self.unicast_flows[*flow as usize].lost_packets += 1;
@@ -319,7 +319,7 @@ impl<F: Family> Simulation<F> {
                         self.unicast_flows[*flow as usize].lost_packets += 1;
                     }
                 }
-                (Route::Data { session }, &Body::Channel { channel, header, .. }) if !header.is_repair() => {
+                (Route::Data { session }, Body::Channel { channel, header, .. }) if !header.is_repair() => {
                     let session = &mut self.sessions[*session as usize];
                     session.tree.for_each_member_below(copy.position, channel, &mut |receiver| {
                         let counters = &mut session.counters[receiver as usize];
@@ -327,12 +327,12 @@ impl<F: Family> Simulation<F> {
                         counters.sent_packets += 1;
                     });
                 }
-                (Route::Membership { session }, &Body::Membership(message)) => {
+                (Route::Membership { session }, Body::Membership(message)) => {
                     self.sessions[*session as usize].tree.message_lost(&mut self.engine, message);
                 }
                 _ => {}
             }
-            self.engine.slab.release(copy.packet);
+            self.engine.slab.release_copy(&copy);
         }
     }
 }
@@ -357,7 +357,7 @@ fn send_ack<H: Header>(engine: &mut Engine<H>, sink: &Sink, path: UnicastPath, a
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::PacketId;
+    use crate::packet::{CopyKind, PacketId};
 
     #[test]
     fn endpoints_see_capability_and_marks() {
