@@ -155,7 +155,10 @@ impl EventQueue {
         if self.present.is_empty() {
             self.advance();
         }
-        self.present.first().filter(|entry| entry.key.time <= end).map(|entry| (entry.key, entry.event.event()))
+        self.present
+            .first()
+            .filter(|entry| entry.key.time <= end)
+            .map(|entry| (entry.key, entry.event.event()))
     }
 
     /// Takes the first event, if it is not after `end`.

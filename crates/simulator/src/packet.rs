@@ -95,6 +95,17 @@ pub(crate) struct PacketCopy {
 }
 
 impl PacketCopy {
+    /// What stands where there is no copy.
+    pub(crate) const NOTHING: PacketCopy = PacketCopy {
+        packet: PacketId(0),
+        route: 0,
+        position: 0,
+        size_bytes: 0,
+        ecn: EcnBits(0),
+        kind: CopyKind::SESSION,
+        channel: 0,
+    };
+
     /// The flow it belongs to: a unicast path, or a channel of a session.
     pub(crate) fn flow(&self) -> (u32, u16) {
         (self.route, if self.kind.is_plain() { 0 } else { self.channel })

@@ -263,7 +263,7 @@ impl<F: Family> Simulation<F> {
 
     /// What a link has done so far.
     pub fn link_counters(&self, id: LinkId) -> LinkCounters {
-        self.engine.links[id.0 as usize].counters
+        self.engine.links[id.0 as usize].counters()
     }
 
     /// Records from now on how long the queue of each link has which delay.
@@ -293,7 +293,7 @@ impl<F: Family> Simulation<F> {
     pub fn engine_counters(&self) -> EngineCounters {
         EngineCounters {
             events: self.events_served,
-            packet_hops: self.engine.links.iter().map(|link| link.counters.packets).sum(),
+            packet_hops: self.engine.links.iter().map(|link| link.counters().packets).sum(),
         }
     }
 

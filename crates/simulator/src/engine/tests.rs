@@ -7,11 +7,11 @@ use super::*;
 use crate::link::LinkConfig;
 use crate::loss::{LossModel, LossPlace, PeriodicLoss};
 use crate::measure::LinkCounters;
+use crate::packet::CopyKind;
 use crate::queue::{
     CoDelConfig, DropTailConfig, DualPi2Config, FairConfig, FqCoDelConfig, PieConfig, QueueConfig,
     QueueLimit, RedConfig, RedVictim, RedWeight, RemConfig,
 };
-use crate::packet::CopyKind;
 use crate::tcp::Segment;
 
 const LINK: LinkId = LinkId(0);
@@ -60,7 +60,7 @@ fn carry(engine: &mut Engine<()>, offers: &[(Time, u32)]) -> (Vec<(i64, Time)>, 
         );
     }
     serve(engine, Time::from_secs_f64(1e6), &mut arrived);
-    (arrived, engine.links[0].counters)
+    (arrived, engine.links[0].counters())
 }
 
 #[test]
@@ -116,9 +116,9 @@ fn golden_queue_limits() {
             );
         }
         let link = &engine.links[0];
-        assert_eq!(link.queue.len() as u64, golden::whole(&case.expected["waiting"]), "{id}");
-        assert_eq!(link.counters.queue_drops, golden::whole(&case.expected["dropped"]), "{id}");
-        assert_eq!(link.counters.packets, 1, "{id}: one more is in transmission");
+        assert_eq!(link.waiting() as u64, golden::whole(&case.expected["waiting"]), "{id}");
+        assert_eq!(link.counters().queue_drops, golden::whole(&case.expected["dropped"]), "{id}");
+        assert_eq!(link.counters().packets, 1, "{id}: one more is in transmission");
     }
 }
 
@@ -316,7 +316,7 @@ fn an_error_model_marks_ecn_capable_packets() {
                     marked.push(copy.is_marked());
                 }
             }
-            let counters = engine.links[0].counters;
+            let counters = engine.links[0].counters();
             let is_marking = ecn == EcnField::Classic && loss_marks;
             let expected = if is_marking { (0, 3, 9, 0) } else { (3, 0, 6, 3) };
             let dropped = engine.dropped.len();

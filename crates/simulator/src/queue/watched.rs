@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use layercast_core::units::{Duration, Time};
 
-use super::drop_tail::DropTail;
-use super::{Queue, QueueContext, QueueLimit};
+use super::{Queue, QueueContext};
 use crate::packet::{EcnBits, PacketCopy, PacketId};
 use crate::tapped::{LinkEvent, TappedId};
 
@@ -159,8 +158,7 @@ impl Queue {
     /// Puts a tap on the queue of a link of this speed and delay. A second one changes nothing.
     pub(crate) fn watch(&mut self, ns_per_byte: f64, delay: Duration) {
         if !matches!(self, Queue::Watched(_)) {
-            let stand_in = Queue::DropTail(DropTail::new(QueueLimit::Unlimited, true));
-            let inner = std::mem::replace(self, stand_in);
+            let inner = std::mem::replace(self, Queue::unlimited());
             *self = Queue::Watched(Box::new(Watched {
                 inner,
                 ns_per_byte,
