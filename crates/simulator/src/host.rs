@@ -95,7 +95,7 @@ pub(crate) struct ReceiverHost<'a, H> {
     pub(crate) tree: &'a mut Tree,
     /// This receiver's number in the tree.
     pub(crate) receiver: u32,
-    pub(crate) latencies: Latencies,
+    pub(crate) latencies: &'a Latencies,
     pub(crate) log: &'a mut ReceiverLog,
     pub(crate) deliveries: &'a mut Deliveries,
 }

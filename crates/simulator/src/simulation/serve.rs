@@ -136,7 +136,6 @@ impl<F: Family> Simulation<F> {
                 counters.received_bytes += u64::from(copy.size_bytes);
                 counters.received_packets += 1;
                 counters.marked_packets += u64::from(copy.is_marked());
-                counters.sent_packets += 1;
             }
             self.drive_receiver(
                 session,
@@ -275,7 +274,7 @@ impl<F: Family> Simulation<F> {
                 engine: &mut self.engine,
                 tree: &mut to.tree,
                 receiver,
-                latencies: to.latencies[receiver as usize],
+                latencies: &to.latencies[receiver as usize],
                 log: &mut to.logs[receiver as usize],
                 deliveries: &mut to.deliveries,
             };
@@ -322,9 +321,7 @@ impl<F: Family> Simulation<F> {
                 (Route::Data { session }, Body::Channel { channel, header, .. }) if !header.is_repair() => {
                     let session = &mut self.sessions[*session as usize];
                     session.tree.for_each_member_below(copy.position, channel, &mut |receiver| {
-                        let counters = &mut session.counters[receiver as usize];
-                        counters.lost_packets += 1;
-                        counters.sent_packets += 1;
+                        session.counters[receiver as usize].lost_packets += 1;
                     });
                 }
                 (Route::Membership { session }, Body::Membership(message)) => {
