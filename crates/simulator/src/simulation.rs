@@ -1,6 +1,7 @@
 //! A simulation: a network, the sessions and connections on it, and the loop that serves events.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use layercast_core::family::Family;
 use layercast_core::stream::Stream;
@@ -137,6 +138,8 @@ pub struct Simulation<F: Family> {
     paths: Paths,
     agents: Vec<Agent<F>>,
     sessions: Vec<Session<F>>,
+    /// The options of the connection that was added last: the next one often has the same.
+    tcp_options: Option<Arc<TcpOptions>>,
     /// Of all unicast flows.
     unicast_flows: Vec<FlowCounters>,
     /// The numbers of the edges in the engine.
@@ -160,6 +163,7 @@ impl<F: Family> Simulation<F> {
             paths: Paths::default(),
             agents: Vec::new(),
             sessions: Vec::new(),
+            tcp_options: None,
             unicast_flows: Vec::new(),
             edges: BTreeMap::new(),
             events_served: 0,
@@ -179,7 +183,8 @@ impl<F: Family> Simulation<F> {
         let data = self.add_path(&forward, sink);
         let acks = self.add_path(&backward, sender);
         let stream = Stream::new(self.seed, &format!("tcp/{}", config.name));
-        let machine = Box::new(Sender::new(config.options.clone(), stream));
+        let options = self.share(&config.options);
+        let machine = Box::new(Sender::new(options, stream));
         let stream = Stream::new(self.seed, &format!("application/{}", config.name));
         self.add_agent(Agent::TcpSender {
             sender: machine,
@@ -315,6 +320,14 @@ impl<F: Family> Simulation<F> {
         let first = self.paths.add(links, agent);
         self.routes.push(Route::Path { first, agent });
         UnicastPath { first: links[0], route, next: first + 1 }
+    }
+
+    /// The options, shared with the connection that was added last if it has the same.
+    fn share(&mut self, options: &TcpOptions) -> Arc<TcpOptions> {
+        let known = self.tcp_options.take().filter(|known| **known == *options);
+        let shared = known.unwrap_or_else(|| Arc::new(options.clone()));
+        self.tcp_options = Some(Arc::clone(&shared));
+        shared
     }
 
     fn add_agent(&mut self, agent: Agent<F>) {
