@@ -6,7 +6,8 @@ use crate::edge::EdgeRouter;
 use crate::event::{Event, EventQueue, Key};
 use crate::link::{Link, WirePool};
 use crate::network::LinkId;
-use crate::packet::{Body, Dropped, EcnField, PacketCopy, Slab};
+use crate::packet::{Body, CopyKind, Dropped, EcnField, PacketCopy, Slab};
+use crate::paths::UnicastPath;
 use crate::queue::Queue;
 use crate::tapped::Tapped;
 use crate::timer::TimerSlot;
@@ -70,7 +71,16 @@ impl<H: Copy> Engine<H> {
         self.links.iter().map(|link| link.carried(&self.wires)).sum()
     }
 
-    /// Sends a new packet on its first link.
+    /// Sends a new packet on a path.
+    #[inline]
+    pub(crate) fn send_along(&mut self, path: UnicastPath, body: Body<H>, size: Size, ecn: EcnField) {
+        let (packet, kind, channel) = self.slab.take(body);
+        let (size_bytes, ecn) = (size.as_bytes(), ecn.into());
+        let UnicastPath { first, route, next: position } = path;
+        self.offer(first, PacketCopy { packet, route, position, size_bytes, ecn, kind, channel });
+    }
+
+    /// Sends a new packet on a route of a session, by its first link.
     pub(crate) fn send(
         &mut self,
         body: Body<H>,
@@ -81,9 +91,9 @@ impl<H: Copy> Engine<H> {
         position: u32,
     ) {
         let packet = self.slab.insert(body);
-        let size_bytes = size.as_bytes();
-        let copy = PacketCopy { packet, route, position, size_bytes, ecn: ecn.into(), channel: 0 };
-        self.offer(link, copy);
+        let (size_bytes, ecn) = (size.as_bytes(), ecn.into());
+        let kind = CopyKind::SESSION;
+        self.offer(link, PacketCopy { packet, route, position, size_bytes, ecn, kind, channel: 0 });
     }
 
     /// Offers a copy to a link.
@@ -94,30 +104,40 @@ impl<H: Copy> Engine<H> {
         }
     }
 
-    /// Offers a copy to a link: error model, then drop test, then transmitter or queue. Returns
-    /// an arrival that the caller has to enter in the event list.
+    /// Offers a copy to a link. Returns an arrival that the caller has to enter in the event list.
+    #[inline]
     #[must_use]
-    pub(crate) fn accept(&mut self, id: LinkId, mut copy: PacketCopy) -> Option<Key> {
+    pub(crate) fn accept(&mut self, id: LinkId, copy: PacketCopy) -> Option<Key> {
+        if self.links[id.0 as usize].passes(self.current, copy.size_bytes) {
+            self.launch(id, copy)
+        } else {
+            self.accept_otherwise(id, copy)
+        }
+    }
+
+    /// Offers a copy to a link: error model, then drop test, then transmitter or queue.
+    fn accept_otherwise(&mut self, id: LinkId, mut copy: PacketCopy) -> Option<Key> {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
         if link.loses_before_queue(&mut copy) {
-            if let Queue::Watched(queue) = &mut link.queue {
-                let packet = self.tapped.keep(*self.slab.body(copy.packet));
-                queue.lose_before(now, copy, packet);
+            if let Some(tap) = link.tap_mut() {
+                let packet = self.tapped.keep(self.slab.body_of(&copy));
+                tap.lose_before(now, copy, packet);
             }
             self.dropped.push(Dropped(copy));
             return None;
         }
-        let Queue::DropTail(queue) = &mut link.queue else {
+        let Queue::DropTail(queue) = link.queue_mut() else {
             return self.accept_managed(id, copy);
         };
-        if !queue.admits(copy.size_bytes) {
-            link.counters.queue_drops += 1;
+        let (admits, is_empty) = (queue.admits(copy.size_bytes), queue.is_empty());
+        if !admits {
+            link.counters_mut().queue_drops += 1;
             self.dropped.push(Dropped(copy));
             self.log_drops(id, self.dropped.len() - 1);
             return None;
         }
-        if queue.is_empty() && !link.is_busy(self.current) {
+        if is_empty && !link.is_busy(self.current) {
             return self.transmit(id, copy);
         }
         link.push(now, copy);
@@ -130,14 +150,16 @@ impl<H: Copy> Engine<H> {
 
     /// Offers a copy to a link with a managed queue. A copy that finds an idle transmitter passes the queue
     /// too, which may drop it on enqueue or dequeue.
-    fn accept_managed(&mut self, id: LinkId, copy: PacketCopy) -> Option<Key> {
+    fn accept_managed(&mut self, id: LinkId, mut copy: PacketCopy) -> Option<Key> {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
-        if let Queue::Watched(queue) = &mut link.queue {
-            queue.expect(copy.packet, self.tapped.keep(*self.slab.body(copy.packet)));
+        if let Some(tap) = link.tap_mut() {
+            // A tap distinguishes packets by their slots.
+            self.slab.settle(&mut copy);
+            tap.expect(copy.packet, self.tapped.keep(self.slab.body_of(&copy)));
         }
         // Packets wait only for a busy transmitter, or for the event that frees it.
-        let idle = link.queue.is_empty() && !link.is_busy(self.current);
+        let idle = !link.has_waiting() && !link.is_busy(self.current);
         link.account_queue(now);
         let before = self.dropped.len();
         link.enqueue(now, idle, copy, &mut self.dropped);
@@ -147,7 +169,7 @@ impl<H: Copy> Engine<H> {
             return self.transmit(id, taken?);
         }
         let link = &mut self.links[id.0 as usize];
-        if !link.free_pending && !link.queue.is_empty() {
+        if !link.free_pending && link.has_waiting() {
             link.free_pending = true;
             self.events.push(link.free_at(), Event::Free(id.0));
         }
@@ -162,8 +184,8 @@ impl<H: Copy> Engine<H> {
         let link = &mut self.links[link as usize];
         let lost = link.loses_after_link(copy, self.current.order);
         if lost {
-            if let Queue::Watched(queue) = &mut link.queue {
-                queue.lose_after(now, *copy);
+            if let Some(tap) = link.tap_mut() {
+                tap.lose_after(now, *copy);
             }
             self.dropped.push(Dropped(*copy));
         }
@@ -194,30 +216,39 @@ impl<H: Copy> Engine<H> {
     fn log_drops(&mut self, link: LinkId, before: usize) {
         let Some(log) = &mut self.drop_log else { return };
         for Dropped(copy) in self.dropped.get(before..).unwrap_or_default() {
-            let body = *self.slab.body(copy.packet);
+            let body = self.slab.body_of(copy);
             log.push(QueueDrop { at: self.current.time, link, copy: *copy, body });
         }
     }
 
-    /// Puts a copy on the wire. Returns the arrival if it has to be entered in the event list.
+    /// Puts a copy on the wire of a link that does not change. Returns the arrival if it has to be entered in
+    /// the event list.
+    #[inline]
     #[must_use]
-    fn transmit(&mut self, id: LinkId, copy: PacketCopy) -> Option<Key> {
+    fn launch(&mut self, id: LinkId, copy: PacketCopy) -> Option<Key> {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
-        if link.varies() {
-            return self.transmit_varying(id, copy);
-        }
         let (transmission, total) = link.delays(copy.size_bytes);
         // The arrival takes its number before the release of the transmitter: this decides ties on
         // links without delay.
         let arrival = self.events.key_at(now + total);
         let free_at = self.events.key_at(now + transmission);
-        let alone = link.propagate(&mut self.wires, copy, arrival, free_at);
-        if !link.queue.is_empty() {
-            link.free_pending = true;
-            self.events.push(free_at, Event::Free(id.0));
+        link.propagate(&mut self.wires, copy, arrival, free_at).then_some(arrival)
+    }
+
+    /// Puts a copy on the wire, and enters the end of its transmission if others wait.
+    #[must_use]
+    fn transmit(&mut self, id: LinkId, copy: PacketCopy) -> Option<Key> {
+        if self.links[id.0 as usize].varies() {
+            return self.transmit_varying(id, copy);
         }
-        alone.then_some(arrival)
+        let arrival = self.launch(id, copy);
+        let link = &mut self.links[id.0 as usize];
+        if link.has_waiting() {
+            link.free_pending = true;
+            self.events.push(link.free_at(), Event::Free(id.0));
+        }
+        arrival
     }
 
     /// Sets or clears an agent's deadline.

@@ -1,11 +1,15 @@
 //! The event list, ordered by time, then by order of insertion.
 
 mod heap;
+mod packed;
+mod present;
 mod wheel;
 
 use layercast_core::units::Time;
 
 use self::heap::Heap;
+use self::packed::Packed;
+use self::present::Present;
 use self::wheel::{Region, TimingWheel};
 
 /// The time of an event, and its order among events of the same instant.
@@ -102,16 +106,19 @@ impl ArrivalRun {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     key: Key,
-    event: Event,
+    event: Packed,
 }
 
-/// The pending events: those of the present slot of time in a heap, those of the slots that follow in a
-/// wheel, later ones in another heap. Most events are therefore entered and removed in constant time, and
+/// For how many entries each part of the list has room from the start, so that a slot or a reshaped wheel that
+/// holds more than any before does not allocate, except in large networks.
+const ROOM: usize = 64;
+
+/// The pending events: those of the present slot of time in order, those of the slots that follow in a
+/// wheel, later ones in a heap. Most events are therefore entered and removed in constant time, and
 /// distant events do not slow down near ones.
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue {
-    /// All entries of the present slot, and of those before it.
-    present: Heap,
+    present: Present,
     wheel: TimingWheel,
     /// Entries that were beyond the wheel when they came. They stay here until their slot comes.
     far: Heap,
@@ -134,7 +141,7 @@ impl EventQueue {
     /// Adds an event.
     #[inline]
     pub(crate) fn push(&mut self, key: Key, event: Event) {
-        let entry = Entry { key, event };
+        let entry = Entry { key, event: event.into() };
         match self.wheel.region_of(key.time) {
             Region::Present => self.present.push(entry),
             Region::Slot(slot) => self.wheel.put(slot, entry),
@@ -148,24 +155,19 @@ impl EventQueue {
         if self.present.is_empty() {
             self.advance();
         }
-        self.present.first().filter(|entry| entry.key.time <= end).map(|entry| (entry.key, entry.event))
+        self.present
+            .first()
+            .filter(|entry| entry.key.time <= end)
+            .map(|entry| (entry.key, entry.event.event()))
     }
 
-    /// Removes the first event, as returned by [`EventQueue::first`].
+    /// Takes the first event, if it is not after `end`.
     #[inline]
-    pub(crate) fn remove_first(&mut self) {
-        self.present.remove_first();
-    }
-
-    /// Replaces the first event, as returned by [`EventQueue::first`], by another.
-    #[inline]
-    pub(crate) fn replace_first(&mut self, key: Key, event: Event) {
-        if self.wheel.is_present(key.time) {
-            self.present.replace_first(Entry { key, event });
-        } else {
-            self.present.remove_first();
-            self.push(key, event);
+    pub(crate) fn pop(&mut self, end: Time) -> Option<(Key, Event)> {
+        if self.present.is_empty() {
+            self.advance();
         }
+        self.present.pop(end).map(|entry| (entry.key, entry.event.event()))
     }
 
     #[cold]
@@ -188,8 +190,9 @@ impl EventQueue {
             && self.wheel.is_present(entry.key.time)
         {
             self.far.remove_first();
-            self.present.push(entry);
+            self.present.load(entry);
         }
+        self.present.sort();
     }
 }
 
@@ -211,26 +214,24 @@ mod tests {
         }
         expected.sort_by_key(|&(key, _)| key);
         let mut served = Vec::new();
-        while let Some(first) = queue.first(Time::MAX) {
-            queue.remove_first();
+        while let Some(first) = queue.pop(Time::MAX) {
             served.push(first);
         }
         assert_eq!(served, expected);
     }
 
     #[test]
-    fn replacing_the_first_keeps_the_order() {
+    fn an_event_that_causes_another_keeps_the_order() {
         let mut queue = EventQueue::default();
         for i in 0..20 {
             let key = queue.key_at(Time::from_ns(10 * i));
             queue.push(key, Event::Free(i as u32));
         }
         let key = queue.key_at(Time::from_ns(55));
-        assert!(queue.first(Time::MAX).is_some());
-        queue.replace_first(key, Event::Arrival(7));
+        assert!(queue.pop(Time::MAX).is_some());
+        queue.push(key, Event::Arrival(7));
         let mut times = Vec::new();
-        while let Some((key, _)) = queue.first(Time::MAX) {
-            queue.remove_first();
+        while let Some((key, _)) = queue.pop(Time::MAX) {
             times.push(key.time.as_ns());
         }
         assert_eq!(times.len(), 20);
@@ -247,7 +248,7 @@ mod tests {
         Push(u64),
         /// Serves the first event that is not after so long after the last one.
         Serve(u64),
-        /// Serves the first event and puts another in its place, so long after it.
+        /// Serves the first event, which causes another so long after it.
         Replace(u64),
     }
 
@@ -283,18 +284,18 @@ mod tests {
                         let end = Time::from_ns(now + after);
                         let first = queue.first(end).map(|(key, _)| key);
                         prop_assert_eq!(first, model.first().copied().filter(|key| key.time <= end));
+                        prop_assert_eq!(queue.pop(end).map(|(key, _)| key), first);
                         if let Some(key) = first {
-                            queue.remove_first();
                             model.remove(&key);
                             now = key.time.as_ns();
                         }
                     }
                     Operation::Replace(after) => {
-                        let first = queue.first(Time::MAX).map(|(key, _)| key);
+                        let first = queue.pop(Time::MAX).map(|(key, _)| key);
                         prop_assert_eq!(first, model.first().copied());
                         if let Some(key) = first {
                             let next = queue.key_at(Time::from_ns(key.time.as_ns() + after));
-                            queue.replace_first(next, Event::Timer(2));
+                            queue.push(next, Event::Timer(2));
                             model.remove(&key);
                             model.insert(next);
                             now = key.time.as_ns();
@@ -318,16 +319,15 @@ mod tests {
         let mut served = 0;
         for bound in [1_000, 30_000_000_000, 100_000] {
             for _ in 0..200_000 {
-                let (key, _) = queue.first(Time::MAX).unwrap();
+                let (key, _) = queue.pop(Time::MAX).unwrap();
                 assert!(key > last);
                 (last, served) = (key, served + 1);
                 let next = queue.key_at(Time::from_ns(key.time.as_ns() + stream.bits() % bound));
-                queue.replace_first(next, Event::Timer(0));
+                queue.push(next, Event::Timer(0));
             }
         }
         let mut left = 0;
-        while queue.first(Time::MAX).is_some() {
-            queue.remove_first();
+        while queue.pop(Time::MAX).is_some() {
             left += 1;
         }
         assert_eq!((served, left), (600_000, 64));

@@ -9,17 +9,10 @@ pub(crate) use self::router::RouterHost;
 use self::router::{send_down, send_over};
 use crate::engine::Engine;
 use crate::measure::{Deliveries, LevelChange, ReceiverEvent, ReceiverLog};
-use crate::network::LinkId;
-use crate::packet::{Body, EcnField, PacketCopy};
+use crate::packet::{Body, CopyKind, EcnField, PacketCopy};
+use crate::paths::UnicastPath;
 use crate::tcp::{Output, Segment};
 use crate::tree::{Latencies, Tree};
-
-/// A unicast path through the network: the first link, and the route with the remaining links.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct UnicastPath {
-    pub(crate) first: LinkId,
-    pub(crate) route: u32,
-}
 
 /// The host of a session's source.
 pub(crate) struct SourceHost<'a, H> {
@@ -92,7 +85,8 @@ fn multicast_copy<H: Header>(
     let has_data = send.payload != Payload::None;
     let packet = engine.slab.insert(Body::Channel { channel, header: nth(send, index), has_data });
     let (size_bytes, ecn) = (send.size.as_bytes(), ecn.into());
-    PacketCopy { packet, route: 0, position: 0, size_bytes, ecn, channel: channel.0 }
+    let kind = CopyKind::SESSION;
+    PacketCopy { packet, route: 0, position: 0, size_bytes, ecn, kind, channel: channel.0 }
 }
 
 /// The host of a session's receiver.
@@ -101,7 +95,7 @@ pub(crate) struct ReceiverHost<'a, H> {
     pub(crate) tree: &'a mut Tree,
     /// This receiver's number in the tree.
     pub(crate) receiver: u32,
-    pub(crate) latencies: Latencies,
+    pub(crate) latencies: &'a Latencies,
     pub(crate) log: &'a mut ReceiverLog,
     pub(crate) deliveries: &'a mut Deliveries,
 }
@@ -165,6 +159,6 @@ impl<H: Header> Output for TcpOutput<'_, H> {
     fn send(&mut self, segment: Segment, size: Size, is_ecn_capable: bool) {
         let ecn = if is_ecn_capable { EcnField::Classic } else { EcnField::NotCapable };
         *self.sent_packets += 1;
-        self.engine.send(Body::Segment(segment), size, ecn, self.path.first, self.path.route, 0);
+        self.engine.send_along(self.path, Body::Segment(segment), size, ecn);
     }
 }

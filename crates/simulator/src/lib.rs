@@ -27,6 +27,7 @@ mod measure;
 mod network;
 mod object;
 mod packet;
+mod paths;
 mod queue;
 mod routing;
 mod simulation;

@@ -5,6 +5,8 @@ use layercast_core::units::{Channel, Duration, Time};
 
 use crate::tcp::{Ack, Segment};
 
+mod plain;
+
 /// What a packet is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Body<H> {
@@ -78,22 +80,35 @@ pub(crate) enum EcnField {
 /// and whether a router on its branch marked it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketCopy {
+    /// The packet's slot in the slab, or the number of a packet that the copy carries itself.
     pub(crate) packet: PacketId,
     /// Which route it follows.
     pub(crate) route: u32,
-    /// Its position: the hop on a path, or the edge of a tree.
+    /// Its position: the place of its next hop in the array of all paths, or the node of a tree.
     pub(crate) position: u32,
     pub(crate) size_bytes: u32,
     /// The ECN field of its IP header: whether it may be marked, and whether a router has done so.
     pub(crate) ecn: EcnBits,
-    /// The channel of a multicast packet, otherwise 0: queues use it to distinguish flows of a route.
+    pub(crate) kind: CopyKind,
+    /// The channel of a multicast packet, more of one that the copy carries itself, otherwise 0.
     pub(crate) channel: u16,
 }
 
 impl PacketCopy {
+    /// What stands where there is no copy.
+    pub(crate) const NOTHING: PacketCopy = PacketCopy {
+        packet: PacketId(0),
+        route: 0,
+        position: 0,
+        size_bytes: 0,
+        ecn: EcnBits(0),
+        kind: CopyKind::SESSION,
+        channel: 0,
+    };
+
     /// The flow it belongs to: a unicast path, or a channel of a session.
     pub(crate) fn flow(&self) -> (u32, u16) {
-        (self.route, self.channel)
+        (self.route, if self.kind.is_plain() { 0 } else { self.channel })
     }
 
     /// Whether it is ECN-capable.
@@ -116,6 +131,40 @@ impl PacketCopy {
     /// Whether its sender is scalable: marks are frequent and answered by their fraction.
     pub(crate) fn is_scalable(&self) -> bool {
         self.is_marked() || self.ecn == EcnField::Scalable.into()
+    }
+}
+
+/// On what route a copy is, and what of the packet it carries itself. A number for the reason given at
+/// [`EcnBits`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CopyKind(u8);
+
+impl CopyKind {
+    /// On a route of a session, which its tree knows; the packet is in the slab.
+    pub(crate) const SESSION: CopyKind = CopyKind(0);
+    /// On a unicast path, as all that follow; the packet is in the slab.
+    pub(crate) const PATH: CopyKind = CopyKind(1);
+    /// TCP data.
+    const SEGMENT: CopyKind = CopyKind(2);
+    /// TCP data with CWR.
+    const REDUCED_SEGMENT: CopyKind = CopyKind(3);
+    /// An acknowledgement without blocks.
+    const ACK: CopyKind = CopyKind(4);
+    /// The same with ECE.
+    const ECHO_ACK: CopyKind = CopyKind(5);
+    /// A packet without a reply.
+    const DATAGRAM: CopyKind = CopyKind(6);
+
+    /// Whether it is on a route of a session.
+    #[inline]
+    pub(crate) fn is_in_session(self) -> bool {
+        self == CopyKind::SESSION
+    }
+
+    /// Whether the copy carries the packet.
+    #[inline]
+    fn is_plain(self) -> bool {
+        self.0 > CopyKind::PATH.0
     }
 }
 
@@ -145,17 +194,19 @@ impl From<EcnField> for EcnBits {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dropped(pub(crate) PacketCopy);
 
-/// All packets in flight. A freed slot is used again, so it grows only to the largest number ever
+/// All packets in flight that need a slot, and how many there are that do not. A freed slot is used again, so it grows only to the largest number ever
 /// in flight.
 #[derive(Debug)]
 pub(crate) struct Slab<H> {
     slots: Vec<Slot<H>>,
     free: Vec<u32>,
+    /// How many packets are carried by their one copy.
+    plain: usize,
 }
 
 impl<H> Default for Slab<H> {
     fn default() -> Self {
-        Slab { slots: Vec::new(), free: Vec::new() }
+        Slab { slots: Vec::new(), free: Vec::new(), plain: 0 }
     }
 }
 
@@ -175,7 +226,34 @@ impl<H: Copy> Slab<H> {
         }
     }
 
-    /// The packet's content.
+    /// Takes in a packet on a unicast path, which has one copy. Returns what the copy carries: the packet or
+    /// its slot, and the fields that say so.
+    #[inline]
+    pub(crate) fn take(&mut self, body: Body<H>) -> (PacketId, CopyKind, u16) {
+        match plain::fields(&body) {
+            Some(fields) => {
+                self.plain += 1;
+                fields
+            }
+            None => (self.insert(body), CopyKind::PATH, 0),
+        }
+    }
+
+    /// Gives a packet that is carried by its copy a slot.
+    pub(crate) fn settle(&mut self, copy: &mut PacketCopy) {
+        if let Some(plain) = copy.plain() {
+            self.plain -= 1;
+            (copy.packet, copy.kind, copy.channel) = (self.insert(plain.into()), CopyKind::PATH, 0);
+        }
+    }
+
+    /// The content of the packet, wherever it is.
+    #[inline]
+    pub(crate) fn body_of(&self, copy: &PacketCopy) -> Body<H> {
+        copy.plain().map_or_else(|| *self.body(copy.packet), Body::from)
+    }
+
+    /// The content of a packet with a slot.
     pub(crate) fn body(&self, id: PacketId) -> &Body<H> {
         &self.slots[id.0 as usize].body
     }
@@ -194,13 +272,22 @@ impl<H: Copy> Slab<H> {
         }
     }
 
+    /// A copy has ended, wherever its packet is.
+    #[inline]
+    pub(crate) fn release_copy(&mut self, copy: &PacketCopy) {
+        match copy.slot() {
+            Some(slot) => self.release(slot),
+            None => self.plain -= 1,
+        }
+    }
+
     /// How many copies are in flight.
     pub(crate) fn copies(&self) -> usize {
-        self.slots.iter().map(|slot| slot.copies as usize).sum()
+        self.plain + self.slots.iter().map(|slot| slot.copies as usize).sum::<usize>()
     }
 
     /// How many packets are in flight.
     pub(crate) fn in_flight(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.plain + self.slots.len() - self.free.len()
     }
 }

@@ -86,6 +86,20 @@ impl Queue {
         }
     }
 
+    /// A queue that holds everything.
+    pub(crate) fn unlimited() -> Queue {
+        Queue::DropTail(DropTail::new(QueueLimit::Unlimited, true))
+    }
+
+    /// Packets below this size that find the transmitter idle need not be offered: the queue would admit
+    /// them and hand them out at once. 0 if it has to be asked.
+    pub(crate) fn passes_below(&self) -> u32 {
+        match self {
+            Queue::DropTail(queue) => queue.passes_below(),
+            _ => 0,
+        }
+    }
+
     /// Enqueues a packet, or drops one: this one or another. For managed queues; a drop-tail queue uses
     /// [`DropTail::admits`].
     pub(crate) fn enqueue(&mut self, copy: PacketCopy, context: &mut QueueContext<'_>) {

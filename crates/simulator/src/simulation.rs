@@ -1,6 +1,7 @@
 //! A simulation: a network, the sessions and connections on it, and the loop that serves events.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use layercast_core::family::Family;
 use layercast_core::stream::Stream;
@@ -10,10 +11,10 @@ use crate::application::{Application, Arrivals, Demand, PlayerCounters, UdpSourc
 use crate::call::CallDelays;
 use crate::engine::Engine;
 use crate::event::{Event, Key};
-use crate::host::UnicastPath;
 use crate::link::{DelayHistogram, Link};
 use crate::measure::{FlowCounters, LinkCounters};
 use crate::network::{LinkId, Network, NetworkError, NodeId};
+use crate::paths::{Paths, UnicastPath};
 use crate::routing::Routing;
 use crate::tcp::{Sender, Sink, TcpLimits, TcpOptions, TcpState};
 
@@ -70,8 +71,8 @@ pub struct EngineCounters {
 /// Where a route leads.
 #[derive(Debug)]
 enum Route {
-    /// Along these links to an agent.
-    Path { links: Vec<LinkId>, agent: u32 },
+    /// To an agent, along the path that has its first hop at this place.
+    Path { first: u32, agent: u32 },
     /// Down the tree of a session, to all members of the channel.
     Data { session: u32 },
     /// One hop up the tree of a session.
@@ -134,8 +135,11 @@ pub struct Simulation<F: Family> {
     seed: u64,
     engine: Engine<F::Header>,
     routes: Vec<Route>,
+    paths: Paths,
     agents: Vec<Agent<F>>,
     sessions: Vec<Session<F>>,
+    /// The options of the connection that was added last: the next one often has the same.
+    tcp_options: Option<Arc<TcpOptions>>,
     /// Of all unicast flows.
     unicast_flows: Vec<FlowCounters>,
     /// The numbers of the edges in the engine.
@@ -156,8 +160,10 @@ impl<F: Family> Simulation<F> {
             seed,
             engine,
             routes: Vec::new(),
+            paths: Paths::default(),
             agents: Vec::new(),
             sessions: Vec::new(),
+            tcp_options: None,
             unicast_flows: Vec::new(),
             edges: BTreeMap::new(),
             events_served: 0,
@@ -174,10 +180,11 @@ impl<F: Family> Simulation<F> {
         let sender = self.agents.len() as u32;
         let sink = sender + 1;
         let flow = self.unicast_flows.len() as u32;
-        let data = self.add_path(forward, sink);
-        let acks = self.add_path(backward, sender);
+        let data = self.add_path(&forward, sink);
+        let acks = self.add_path(&backward, sender);
         let stream = Stream::new(self.seed, &format!("tcp/{}", config.name));
-        let machine = Box::new(Sender::new(config.options.clone(), stream));
+        let options = self.share(&config.options);
+        let machine = Box::new(Sender::new(options, stream));
         let stream = Stream::new(self.seed, &format!("application/{}", config.name));
         self.add_agent(Agent::TcpSender {
             sender: machine,
@@ -195,43 +202,19 @@ impl<F: Family> Simulation<F> {
 
     /// Serves all events up to and including `end`.
     pub fn run_until(&mut self, end: Time) {
-        while let Some((key, event)) = self.engine.events.first(end) {
+        while let Some((key, event)) = self.engine.events.pop(end) {
             self.engine.current = key;
             self.events_served += 1;
             match event {
                 Event::Arrival(link) => self.serve_arrival(link),
-                Event::Arrivals { first, count } => {
-                    self.engine.events.remove_first();
-                    self.serve_arrival_run(key, first, count);
-                }
-                Event::Free(link) => {
-                    self.engine.events.remove_first();
-                    self.engine.transmitter_free(LinkId(link));
-                }
-                Event::Change(link) => {
-                    self.engine.events.remove_first();
-                    self.engine.change_link(LinkId(link));
-                }
-                Event::Timer(agent) => {
-                    self.engine.events.remove_first();
-                    self.serve_timer(agent, key);
-                }
-                Event::Membership { route, slot } => {
-                    self.engine.events.remove_first();
-                    self.serve_membership(route, slot);
-                }
-                Event::Start(agent) => {
-                    self.engine.events.remove_first();
-                    self.start_agent(agent);
-                }
-                Event::Stop(agent) => {
-                    self.engine.events.remove_first();
-                    self.stop_agent(agent);
-                }
-                Event::Crash(agent) => {
-                    self.engine.events.remove_first();
-                    self.crash_agent(agent);
-                }
+                Event::Arrivals { first, count } => self.serve_arrival_run(key, first, count),
+                Event::Free(link) => self.engine.transmitter_free(LinkId(link)),
+                Event::Change(link) => self.engine.change_link(LinkId(link)),
+                Event::Timer(agent) => self.serve_timer(agent, key),
+                Event::Membership { route, slot } => self.serve_membership(route, slot),
+                Event::Start(agent) => self.start_agent(agent),
+                Event::Stop(agent) => self.stop_agent(agent),
+                Event::Crash(agent) => self.crash_agent(agent),
             }
             if !self.engine.dropped.is_empty() {
                 self.account_drops();
@@ -285,7 +268,7 @@ impl<F: Family> Simulation<F> {
 
     /// What a link has done so far.
     pub fn link_counters(&self, id: LinkId) -> LinkCounters {
-        self.engine.links[id.0 as usize].counters
+        self.engine.links[id.0 as usize].counters()
     }
 
     /// Records from now on how long the queue of each link has which delay.
@@ -315,7 +298,7 @@ impl<F: Family> Simulation<F> {
     pub fn engine_counters(&self) -> EngineCounters {
         EngineCounters {
             events: self.events_served,
-            packet_hops: self.engine.links.iter().map(|link| link.counters.packets).sum(),
+            packet_hops: self.engine.links.iter().map(|link| link.counters().packets).sum(),
         }
     }
 
@@ -332,11 +315,19 @@ impl<F: Family> Simulation<F> {
         self.routing.path(&self.network, from, to)
     }
 
-    fn add_path(&mut self, links: Vec<LinkId>, agent: u32) -> UnicastPath {
+    fn add_path(&mut self, links: &[LinkId], agent: u32) -> UnicastPath {
         let route = self.routes.len() as u32;
-        let first = links[0];
-        self.routes.push(Route::Path { links, agent });
-        UnicastPath { first, route }
+        let first = self.paths.add(links, agent);
+        self.routes.push(Route::Path { first, agent });
+        UnicastPath { first: links[0], route, next: first + 1 }
+    }
+
+    /// The options, shared with the connection that was added last if it has the same.
+    fn share(&mut self, options: &TcpOptions) -> Arc<TcpOptions> {
+        let known = self.tcp_options.take().filter(|known| **known == *options);
+        let shared = known.unwrap_or_else(|| Arc::new(options.clone()));
+        self.tcp_options = Some(Arc::clone(&shared));
+        shared
     }
 
     fn add_agent(&mut self, agent: Agent<F>) {

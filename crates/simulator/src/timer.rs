@@ -30,7 +30,10 @@ impl TimerSlot {
     #[inline]
     pub(crate) fn set(&mut self, agent: u32, at: Option<Time>, events: &mut EventQueue) {
         let Some(at) = at else {
-            self.deadline = NEVER;
+            // Most receivers never have one: their slots are only read.
+            if self.deadline != NEVER {
+                self.deadline = NEVER;
+            }
             return;
         };
         if self.deadline.time == at {
@@ -73,8 +76,7 @@ mod tests {
     /// Serves the list to its end and returns when agent 1 was really woken.
     fn wakes(slot: &mut TimerSlot, events: &mut EventQueue) -> (Vec<u64>, usize) {
         let (mut woken, mut entries) = (Vec::new(), 0);
-        while let Some((key, _)) = events.first(Time::MAX) {
-            events.remove_first();
+        while let Some((key, _)) = events.pop(Time::MAX) {
             entries += 1;
             if slot.serve(1, key, events) {
                 woken.push(key.time.as_ns());

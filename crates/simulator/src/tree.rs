@@ -86,7 +86,7 @@ pub(crate) struct Tree {
 impl Tree {
     /// The tree of a session with this many channels.
     pub(crate) fn new(shape: Shape, channels: usize, routes: Routes) -> Tree {
-        let (nodes, receivers) = (shape.nodes.len(), shape.receiver_nodes.len());
+        let (nodes, receivers) = (shape.node_count(), shape.receiver_nodes.len());
         Tree {
             routes,
             channels,
@@ -194,7 +194,7 @@ impl Tree {
     ) {
         engine.slab.add_copy(copy.packet);
         let copy = PacketCopy { route: self.routes.data, position: child, ..copy };
-        let link = self.shape.nodes[child as usize].link_in;
+        let link = self.shape.links_in[child as usize];
         if let Some(arrival) = engine.accept(link, copy) {
             arrivals.add(&mut engine.events, link.0, arrival);
         }

@@ -7,6 +7,7 @@ use super::*;
 use crate::link::LinkConfig;
 use crate::loss::{LossModel, LossPlace, PeriodicLoss};
 use crate::measure::LinkCounters;
+use crate::packet::CopyKind;
 use crate::queue::{
     CoDelConfig, DropTailConfig, DualPi2Config, FairConfig, FqCoDelConfig, PieConfig, QueueConfig,
     QueueLimit, RedConfig, RedVictim, RedWeight, RemConfig,
@@ -24,8 +25,7 @@ fn one_link(rate: Rate, delay: Duration, queue: QueueConfig) -> Engine<()> {
 
 /// Serves the events up to `end` and adds the packets that arrive: their numbers and when.
 fn serve(engine: &mut Engine<()>, end: Time, arrived: &mut Vec<(i64, Time)>) {
-    while let Some((key, event)) = engine.events.first(end) {
-        engine.events.remove_first();
+    while let Some((key, event)) = engine.events.pop(end) {
         engine.current = key;
         match event {
             Event::Free(_) => engine.transmitter_free(LINK),
@@ -60,7 +60,7 @@ fn carry(engine: &mut Engine<()>, offers: &[(Time, u32)]) -> (Vec<(i64, Time)>, 
         );
     }
     serve(engine, Time::from_secs_f64(1e6), &mut arrived);
-    (arrived, engine.links[0].counters)
+    (arrived, engine.links[0].counters())
 }
 
 #[test]
@@ -116,9 +116,9 @@ fn golden_queue_limits() {
             );
         }
         let link = &engine.links[0];
-        assert_eq!(link.queue.len() as u64, golden::whole(&case.expected["waiting"]), "{id}");
-        assert_eq!(link.counters.queue_drops, golden::whole(&case.expected["dropped"]), "{id}");
-        assert_eq!(link.counters.packets, 1, "{id}: one more is in transmission");
+        assert_eq!(link.waiting() as u64, golden::whole(&case.expected["waiting"]), "{id}");
+        assert_eq!(link.counters().queue_drops, golden::whole(&case.expected["dropped"]), "{id}");
+        assert_eq!(link.counters().packets, 1, "{id}: one more is in transmission");
     }
 }
 
@@ -307,10 +307,8 @@ fn an_error_model_marks_ecn_capable_packets() {
             for seq in 0..9 {
                 let packet = engine.slab.insert(Body::Segment(Segment::numbered(seq)));
                 let (size_bytes, route, position, channel) = (1000, 0, 0, 0);
-                engine.offer(
-                    LINK,
-                    PacketCopy { packet, route, position, size_bytes, ecn: ecn.into(), channel },
-                );
+                let (ecn, kind) = (ecn.into(), CopyKind::PATH);
+                engine.offer(LINK, PacketCopy { packet, route, position, size_bytes, ecn, kind, channel });
                 engine.current.time += Duration::from_ms(2);
                 if let Some((mut copy, _)) = engine.pop_arrival(0)
                     && !engine.loses_on_arrival(0, &mut copy)
@@ -318,7 +316,7 @@ fn an_error_model_marks_ecn_capable_packets() {
                     marked.push(copy.is_marked());
                 }
             }
-            let counters = engine.links[0].counters;
+            let counters = engine.links[0].counters();
             let is_marking = ecn == EcnField::Classic && loss_marks;
             let expected = if is_marking { (0, 3, 9, 0) } else { (3, 0, 6, 3) };
             let dropped = engine.dropped.len();

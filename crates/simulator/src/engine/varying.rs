@@ -10,7 +10,6 @@ use crate::event::{Event, Key};
 use crate::link::Step;
 use crate::network::LinkId;
 use crate::packet::{Dropped, PacketCopy};
-use crate::queue::Queue;
 use crate::variation::LinkVariation;
 
 impl<H: Copy> Engine<H> {
@@ -42,9 +41,9 @@ impl<H: Copy> Engine<H> {
         if link.flushes_queue() {
             link.account_queue(now);
             while let Some(copy) = link.dequeue(now, &mut self.dropped) {
-                link.counters.losses += 1;
-                if let Queue::Watched(queue) = &mut link.queue {
-                    queue.lose_taken();
+                link.counters_mut().losses += 1;
+                if let Some(tap) = link.tap_mut() {
+                    tap.lose_taken();
                 }
                 self.dropped.push(Dropped(copy));
             }
@@ -56,7 +55,7 @@ impl<H: Copy> Engine<H> {
         link.come_up();
         // The transmission that the outage cut may still occupy the transmitter; its end event then resumes
         // service.
-        if !link.free_pending && !link.queue.is_empty() {
+        if !link.free_pending && link.has_waiting() {
             self.transmitter_free(id);
         }
     }
@@ -77,10 +76,10 @@ impl<H: Copy> Engine<H> {
         let arrival = self.events.key_at(now + total);
         let free_at = self.events.key_at(now + transmission);
         let enters = link.propagate_varying(&mut self.wires, copy, arrival, free_at);
-        if let Queue::Watched(queue) = &mut link.queue {
-            queue.arrives_at(arrival.time);
+        if let Some(tap) = link.tap_mut() {
+            tap.arrives_at(arrival.time);
         }
-        if !link.queue.is_empty() {
+        if link.has_waiting() {
             link.free_pending = true;
             self.events.push(free_at, Event::Free(id.0));
         }

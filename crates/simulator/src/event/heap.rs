@@ -1,14 +1,20 @@
 //! A 4-ary implicit heap of entries.
 
-use super::Entry;
+use super::{Entry, ROOM};
 
 /// Entries in the order of their keys.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Heap {
     heap: Vec<Entry>,
 }
 
 const ARITY: usize = 4;
+
+impl Default for Heap {
+    fn default() -> Heap {
+        Heap { heap: Vec::with_capacity(ROOM) }
+    }
+}
 
 impl Heap {
     #[inline]
@@ -34,12 +40,6 @@ impl Heap {
         {
             self.sift_down_from_top(last);
         }
-    }
-
-    /// Replaces the first entry by another: cheaper than removing and adding.
-    #[inline]
-    pub(super) fn replace_first(&mut self, entry: Entry) {
-        self.sift_down_from_top(entry);
     }
 
     fn sift_up(&mut self, mut at: usize) {

@@ -6,8 +6,9 @@
 
 use layercast_core::units::Time;
 
-use super::Entry;
 use super::heap::Heap;
+use super::present::Present;
+use super::{Entry, ROOM};
 
 /// How many slots there are; a power of two.
 const SLOTS: u64 = 4096;
@@ -18,8 +19,10 @@ const FIRST_SHIFT: u32 = 14;
 const SHIFTS: std::ops::RangeInclusive<u32> = 6..=34;
 /// The slot length is adapted after this many turns.
 const TURNS: u32 = 4096;
-/// More entries per slot than this, on average, are too many.
-const CROWDED: u32 = 3;
+/// More entries in a slot than this, on average, are too many: sorting them takes time.
+const CROWDED: u32 = 8;
+/// Fewer are too few: each turn to a slot takes time.
+const SPARSE: u32 = 2;
 
 const NONE: u32 = u32::MAX;
 
@@ -67,7 +70,7 @@ impl Default for TimingWheel {
             present: 0,
             heads: vec![NONE; SLOTS as usize],
             filled: [0; WORDS],
-            nodes: Vec::new(),
+            nodes: Vec::with_capacity(ROOM),
             free: NONE,
             turns: 0,
             brought: 0,
@@ -117,8 +120,8 @@ impl TimingWheel {
     }
 
     /// Goes on to the next slot that has entries, or to that of `far` if it comes before, and hands
-    /// out what the wheel has there. Stays where it is if there is neither.
-    pub(super) fn advance(&mut self, far: Option<Time>, present: &mut Heap) {
+    /// out what the wheel has there, in no order. Stays where it is if there is neither.
+    pub(super) fn advance(&mut self, far: Option<Time>, present: &mut Present) {
         let next = self.next_filled();
         let far = far.map(|time| time.as_ns() >> self.shift);
         match (next, far) {
@@ -131,13 +134,13 @@ impl TimingWheel {
         }
     }
 
-    fn hand_out(&mut self, slot: usize, present: &mut Heap) {
+    fn hand_out(&mut self, slot: usize, present: &mut Present) {
         self.turns += 1;
         self.filled[slot / 64] &= !(1 << (slot % 64));
         let mut number = std::mem::replace(&mut self.heads[slot], NONE);
         while let Some(&Node { next, .. }) = self.nodes.get(number as usize) {
             self.brought += 1;
-            self.hand_over(number, present);
+            present.load(self.release(number));
             number = next;
         }
     }
@@ -167,9 +170,9 @@ impl TimingWheel {
     /// Makes slots shorter where they are crowded, and longer where much lies beyond the
     /// wheel. Many entries of one instant crowd a slot of any length; then slots stay long enough for
     /// the wheel to hold most of what comes.
-    pub(super) fn adapt_slots(&mut self, present: &mut Heap, far: &mut Heap) {
+    pub(super) fn adapt_slots(&mut self, present: &mut Present, far: &mut Heap) {
         let crowded = self.brought > CROWDED * self.turns && self.far < self.near / 4;
-        let short = self.far > self.near && self.brought < 2 * self.turns;
+        let short = self.brought < SPARSE * self.turns;
         (self.turns, self.brought, self.near, self.far) = (0, 0, 0, 0);
         let shift = match (crowded, short) {
             (true, _) => self.shift - 1,
@@ -183,7 +186,7 @@ impl TimingWheel {
 
     /// Puts all entries where they belong with slots of another length. The present slot is the one in
     /// which the present one ended.
-    fn reshape(&mut self, shift: u32, present: &mut Heap, far: &mut Heap) {
+    fn reshape(&mut self, shift: u32, present: &mut Present, far: &mut Heap) {
         let mut list = NONE;
         for head in &mut self.heads {
             let mut number = std::mem::replace(head, NONE);
@@ -200,10 +203,11 @@ impl TimingWheel {
             let number = std::mem::replace(&mut list, next);
             match self.region_of(entry.key.time) {
                 Region::Slot(slot) => self.link(slot, number),
-                Region::Present => self.hand_over(number, present),
-                Region::Far => self.hand_over(number, far),
+                Region::Present => present.load(self.release(number)),
+                Region::Far => far.push(self.release(number)),
             }
         }
+        present.sort();
     }
 
     /// Makes a node the first of a slot.
@@ -213,11 +217,11 @@ impl TimingWheel {
         self.filled[slot / 64] |= 1 << (slot % 64);
     }
 
-    /// Frees a node that is in no slot and moves its entry to the heap.
+    /// Frees a node that is in no slot. Returns its entry.
     #[inline]
-    fn hand_over(&mut self, number: u32, to: &mut Heap) {
+    fn release(&mut self, number: u32) -> Entry {
         let node = &mut self.nodes[number as usize];
         node.next = std::mem::replace(&mut self.free, number);
-        to.push(node.entry);
+        node.entry
     }
 }

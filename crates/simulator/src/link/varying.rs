@@ -5,7 +5,7 @@ use std::sync::Arc;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Time};
 
-use super::{Extras, Link, WirePool};
+use super::{Link, WirePool};
 use crate::event::Key;
 use crate::packet::PacketCopy;
 use crate::variation::{LinkChange, LinkVariation, OPPORTUNITY_BYTES, TraceCursor};
@@ -33,6 +33,8 @@ pub(super) struct Varying {
     /// How many packets, from the first of the wire, have their arrival in the event list. A packet that
     /// overtakes one of those needs its own entry.
     entered: usize,
+    /// When the first packet of the wire arrives, if there is one.
+    first_arrival: Key,
     last_arrival: Time,
     cursor: TraceCursor,
     /// What the link could have carried up to a time.
@@ -99,18 +101,20 @@ impl Link {
             is_down: false,
             lost_below: 0,
             entered: 0,
+            first_arrival: Key { time: Time::ZERO, order: 0 },
             last_arrival: Time::ZERO,
             cursor: TraceCursor::default(),
             capacity_bytes: 0.0,
             capacity_until: Time::ZERO,
         };
-        self.extras.get_or_insert_with(|| Extras::without_losses(losses)).varying = Some(varying);
+        self.rest_mut().vary(varying, losses);
+        self.update_shortcuts();
     }
 
     /// Whether the link may change.
     #[inline]
     pub(crate) fn varies(&self) -> bool {
-        self.extras.as_ref().is_some_and(|extras| extras.varying.is_some())
+        self.has_extras && self.varying().is_some()
     }
 
     /// Whether the link is down.
@@ -139,11 +143,12 @@ impl Link {
     pub(crate) fn change(&mut self, change: LinkChange) {
         if let Some(rate) = change.rate {
             self.ns_per_byte = super::ns_per_byte(rate);
+            self.forget_transmission();
         }
         if let Some(delay) = change.delay {
             self.delay = delay;
         }
-        if let (Some((model, place)), Some(extras)) = (change.loss, &mut self.extras) {
+        if let (Some((model, place)), Some(extras)) = (change.loss, self.extras_mut()) {
             extras.set_losses(model, place);
         }
     }
@@ -191,8 +196,14 @@ impl Link {
         free_at: Key,
     ) -> bool {
         self.count_transmission(copy, free_at);
-        let index = self.wire.insert(pool, arrival, copy);
+        let Some(first_arrival) = self.varying().map(|varying| varying.first_arrival) else {
+            return self.push_on_wire(pool, arrival, copy);
+        };
+        let index = self.insert_on_wire(pool, (arrival, copy), first_arrival);
         self.varying_mut().is_some_and(|varying| {
+            if index == 0 {
+                varying.first_arrival = arrival;
+            }
             let enters = index < varying.entered || varying.entered == 0;
             varying.entered += usize::from(enters);
             enters
@@ -202,6 +213,7 @@ impl Link {
     /// The arrival to enter after one was served: that of the packet now first on the wire.
     pub(super) fn next_to_enter(&mut self, next: Option<Key>) -> Option<Key> {
         let Some(varying) = self.varying_mut() else { return next };
+        varying.first_arrival = next.unwrap_or(varying.first_arrival);
         varying.entered -= 1;
         if varying.entered > 0 {
             return None;
@@ -225,10 +237,10 @@ impl Link {
     }
 
     fn varying(&self) -> Option<&Varying> {
-        self.extras.as_ref()?.varying.as_ref()
+        self.extras()?.varying.as_ref()
     }
 
     fn varying_mut(&mut self) -> Option<&mut Varying> {
-        self.extras.as_mut()?.varying.as_mut()
+        self.extras_mut()?.varying.as_mut()
     }
 }

@@ -1,15 +1,21 @@
 //! Packets in flight.
 
+use layercast_core::units::Time;
+
+use super::Link;
 use crate::event::Key;
 use crate::packet::PacketCopy;
 
 const NONE: u32 = u32::MAX;
+const NO_ARRIVAL: Key = Key { time: Time::ZERO, order: 0 };
 
+/// A packet in flight, and when the next one on its wire arrives: with that the one before it need not wait
+/// until this one has come from memory.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    arrival: Key,
     copy: PacketCopy,
     next: u32,
+    next_arrival: Key,
 }
 
 /// The pool of packets in flight on all links, except the first of each link. Nodes are reused in the order
@@ -57,88 +63,131 @@ impl WirePool {
     }
 }
 
-/// The packets in flight on one link, in the order of their arrival. The first is stored inline: most links
-/// of a large tree never carry a second.
+/// The packets in flight on a link after the first, in the order of their arrival.
 #[derive(Debug)]
-pub(super) struct Wire {
-    first: Option<(Key, PacketCopy)>,
+pub(super) struct Followers {
     head: u32,
     tail: u32,
+    /// When the first of them arrives, if there is one.
+    arrival: Key,
 }
 
-impl Default for Wire {
-    fn default() -> Wire {
-        Wire { first: None, head: NONE, tail: NONE }
+impl Default for Followers {
+    fn default() -> Followers {
+        Followers { head: NONE, tail: NONE, arrival: NO_ARRIVAL }
     }
 }
 
-impl Wire {
-    /// Appends a packet. Returns whether it is the only one.
+impl Followers {
+    fn is_empty(&self) -> bool {
+        self.head == NONE
+    }
+
+    /// Appends a packet.
     #[inline]
-    pub(super) fn push(&mut self, pool: &mut WirePool, arrival: Key, copy: PacketCopy) -> bool {
-        if self.first.is_none() {
-            self.first = Some((arrival, copy));
-            return true;
-        }
-        let number = pool.allocate(Node { arrival, copy, next: NONE });
+    fn push(&mut self, pool: &mut WirePool, arrival: Key, copy: PacketCopy) {
+        let number = pool.allocate(Node { copy, next: NONE, next_arrival: NO_ARRIVAL });
         match pool.nodes.get_mut(self.tail as usize) {
-            Some(last) => last.next = number,
-            None => self.head = number,
+            Some(last) => (last.next, last.next_arrival) = (number, arrival),
+            None => (self.head, self.arrival) = (number, arrival),
         }
         self.tail = number;
-        false
     }
 
-    /// Inserts a packet in the order of arrivals. Returns how many arrive before it.
-    pub(super) fn insert(&mut self, pool: &mut WirePool, arrival: Key, copy: PacketCopy) -> usize {
-        let (arrival, copy, mut index) = match self.first {
-            Some(first) if arrival < first.0 => {
-                self.first = Some((arrival, copy));
-                (first.0, first.1, 0)
-            }
-            _ => (arrival, copy, usize::from(self.first.is_some())),
-        };
-        let (mut before, mut after) = (NONE, self.head);
-        while let Some(node) = pool.nodes.get(after as usize).filter(|node| node.arrival < arrival) {
-            (before, after) = (after, node.next);
+    /// Inserts a packet in the order of arrivals. Returns how many of these arrive before it.
+    fn insert(&mut self, pool: &mut WirePool, arrival: Key, copy: PacketCopy) -> usize {
+        let mut index = 0;
+        let mut before = NONE;
+        let (mut after, mut after_arrival) = (self.head, self.arrival);
+        while let Some(node) = pool.nodes.get(after as usize).filter(|_| after_arrival < arrival) {
+            before = after;
+            (after, after_arrival) = (node.next, node.next_arrival);
             index += 1;
         }
         if after == NONE {
             self.push(pool, arrival, copy);
             return index;
         }
-        let number = pool.allocate(Node { arrival, copy, next: after });
+        let number = pool.allocate(Node { copy, next: after, next_arrival: after_arrival });
         match pool.nodes.get_mut(before as usize) {
-            Some(node) => node.next = number,
-            None => self.head = number,
+            Some(node) => (node.next, node.next_arrival) = (number, arrival),
+            None => (self.head, self.arrival) = (number, arrival),
         }
         index
     }
 
-    /// Takes the first packet.
+    /// Takes the first.
     #[inline]
-    pub(super) fn pop(&mut self, pool: &mut WirePool) -> Option<PacketCopy> {
-        let (_, copy) = self.first?;
-        self.first = pool.nodes.get(self.head as usize).copied().map(|node| {
-            pool.release(std::mem::replace(&mut self.head, node.next));
-            (node.arrival, node.copy)
-        });
-        if self.head == NONE {
+    fn pop(&mut self, pool: &mut WirePool) -> Option<(Key, PacketCopy)> {
+        let &Node { copy, next, next_arrival } = pool.nodes.get(self.head as usize)?;
+        pool.release(std::mem::replace(&mut self.head, next));
+        if next == NONE {
             self.tail = NONE;
         }
-        Some(copy)
-    }
-
-    /// When the first packet arrives.
-    #[inline]
-    pub(super) fn next_arrival(&self) -> Option<Key> {
-        self.first.map(|(key, _)| key)
+        Some((std::mem::replace(&mut self.arrival, next_arrival), copy))
     }
 
     /// How many there are.
-    pub(super) fn len(&self, pool: &WirePool) -> usize {
+    fn len(&self, pool: &WirePool) -> usize {
         let next = |&number: &u32| pool.nodes.get(number as usize).map(|node| node.next);
-        let others = std::iter::successors(Some(self.head), next).take_while(|&number| number != NONE);
-        usize::from(self.first.is_some()) + others.count()
+        std::iter::successors(Some(self.head), next).take_while(|&number| number != NONE).count()
+    }
+}
+
+impl Link {
+    /// Appends a packet to those in flight. Returns whether it is the only one.
+    #[inline]
+    pub(super) fn push_on_wire(&mut self, pool: &mut WirePool, arrival: Key, copy: PacketCopy) -> bool {
+        if !self.has_first {
+            (self.first, self.has_first) = (copy, true);
+            return true;
+        }
+        self.followers.push(pool, arrival, copy);
+        self.has_followers = true;
+        false
+    }
+
+    /// Inserts a packet in the order of arrivals; the first arrives at `first_arrival`, if there is one.
+    /// Returns how many arrive before it.
+    pub(super) fn insert_on_wire(
+        &mut self,
+        pool: &mut WirePool,
+        (arrival, copy): (Key, PacketCopy),
+        first_arrival: Key,
+    ) -> usize {
+        if !self.has_first {
+            (self.first, self.has_first) = (copy, true);
+            return 0;
+        }
+        let (index, follower) = if arrival < first_arrival {
+            (0, (first_arrival, std::mem::replace(&mut self.first, copy)))
+        } else {
+            (1, (arrival, copy))
+        };
+        self.has_followers = true;
+        index + self.followers.insert(pool, follower.0, follower.1)
+    }
+
+    /// Takes the first packet in flight. Also returns when the next arrives, if there is one.
+    #[inline]
+    pub(super) fn pop_from_wire(&mut self, pool: &mut WirePool) -> Option<(PacketCopy, Option<Key>)> {
+        if !self.has_first {
+            return None;
+        }
+        let copy = self.first;
+        if self.has_followers
+            && let Some((arrival, next)) = self.followers.pop(pool)
+        {
+            self.first = next;
+            self.has_followers = !self.followers.is_empty();
+            return Some((copy, Some(arrival)));
+        }
+        self.has_first = false;
+        Some((copy, None))
+    }
+
+    /// How many packets are in flight.
+    pub(super) fn count_on_wire(&self, pool: &WirePool) -> usize {
+        usize::from(self.has_first) + self.followers.len(pool)
     }
 }

@@ -47,6 +47,18 @@ impl DropTail {
         if self.ns2_compat { filled < limit } else { filled <= limit }
     }
 
+    /// Packets below this size are admitted while none waits.
+    pub(super) fn passes_below(&self) -> u32 {
+        let below = match (self.limit, self.ns2_compat) {
+            (QueueLimit::Unlimited, _) => u64::MAX,
+            (QueueLimit::Packets(limit), ns2_compat) if limit > u32::from(ns2_compat) => u64::MAX,
+            (QueueLimit::Packets(_), _) => 0,
+            (QueueLimit::Bytes(limit), true) => limit,
+            (QueueLimit::Bytes(limit), false) => limit.saturating_add(1),
+        };
+        u32::try_from(below).unwrap_or(u32::MAX)
+    }
+
     #[inline]
     pub(crate) fn push(&mut self, copy: PacketCopy) {
         self.waiting_bytes += u64::from(copy.size_bytes);
@@ -139,6 +151,22 @@ mod tests {
 
     fn numbers(numbers: impl IntoIterator<Item = u32>) -> Vec<PacketId> {
         numbers.into_iter().map(PacketId::from_number).collect()
+    }
+
+    #[test]
+    fn what_passes_an_idle_link_is_what_an_empty_queue_admits() {
+        let limits =
+            [QueueLimit::Unlimited, QueueLimit::Packets(1), QueueLimit::Packets(2), QueueLimit::Bytes(500)];
+        for (limit, ns2_compat) in limits.into_iter().flat_map(|limit| [(limit, true), (limit, false)]) {
+            let queue = DropTail::new(limit, ns2_compat);
+            for size in [1, 499, 500, 501, 100_000] {
+                assert_eq!(
+                    size < queue.passes_below(),
+                    queue.admits(size),
+                    "{limit:?}, {ns2_compat}: {size}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -4,12 +4,13 @@ use layercast_core::units::Time;
 
 use super::{Queue, QueueContext};
 use crate::measure::LinkCounters;
-use crate::packet::{Dropped, EcnField, PacketCopy, PacketId};
+use crate::packet::{CopyKind, Dropped, EcnField, PacketCopy, PacketId};
 
 /// A copy identified by its packet number.
 pub(crate) fn copy(number: u32, size_bytes: u32, ecn: EcnField) -> PacketCopy {
     let packet = PacketId::from_number(number);
-    PacketCopy { packet, route: 0, position: 0, size_bytes, ecn: ecn.into(), channel: 0 }
+    let (ecn, kind) = (ecn.into(), CopyKind::PATH);
+    PacketCopy { packet, route: 0, position: 0, size_bytes, ecn, kind, channel: 0 }
 }
 
 /// The same on another route, or on a channel of that route.

@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use layercast_core::units::{Duration, Time};
 
-use super::drop_tail::DropTail;
-use super::{Queue, QueueContext, QueueLimit};
+use super::{Queue, QueueContext};
 use crate::packet::{EcnBits, PacketCopy, PacketId};
 use crate::tapped::{LinkEvent, TappedId};
 
@@ -56,7 +55,7 @@ impl Watched {
     /// The error model lost a packet at the far end. Those ahead of it have arrived.
     pub(crate) fn lose_after(&mut self, now: Time, copy: PacketCopy) {
         while let Some(ahead) = self.wire.pop_front() {
-            let lost = ahead.copy.packet == copy.packet && ahead.at == now;
+            let lost = Some(ahead.copy.packet) == copy.slot() && ahead.at == now;
             let event = if lost { LinkEvent::Lost } else { LinkEvent::Arrived };
             self.records.push(RawRecord { event, ..ahead });
             if lost {
@@ -88,7 +87,7 @@ impl Watched {
     }
 
     pub(super) fn enqueue(&mut self, copy: PacketCopy, context: &mut QueueContext<'_>) {
-        if let Some(&packet) = self.waiting.get(&copy.packet) {
+        if let Some(packet) = self.waiting_packet(&copy) {
             self.record(context.now, LinkEvent::Offered, copy, packet);
         }
         let before = (context.dropped.len(), context.counters.marks);
@@ -102,12 +101,18 @@ impl Watched {
         self.note_choices(before, taken, context);
         let copy = taken?;
         // A packet that was enqueued before the tap is unknown.
-        if let Some(packet) = self.waiting.remove(&copy.packet) {
+        if let Some(packet) = self.waiting_packet(&copy) {
+            self.waiting.remove(&copy.packet);
             self.record(context.now, LinkEvent::Sent, copy, packet);
             let at = context.now + (transmission(copy.size_bytes, self.ns_per_byte) + self.delay);
             self.wire.push_back(RawRecord { at, event: LinkEvent::Arrived, copy, packet });
         }
         Some(copy)
+    }
+
+    /// Which of the tapped packets a copy is of. One without a slot was enqueued before the tap.
+    fn waiting_packet(&self, copy: &PacketCopy) -> Option<TappedId> {
+        self.waiting.get(&copy.slot()?).copied()
     }
 
     pub(super) fn inner(&self) -> &Queue {
@@ -124,13 +129,14 @@ impl Watched {
     ) {
         let (drops, marks) = before;
         for dropped in context.dropped.get(drops..).unwrap_or_default() {
-            if let Some(packet) = self.waiting.remove(&dropped.0.packet) {
+            if let Some(packet) = self.waiting_packet(&dropped.0) {
+                self.waiting.remove(&dropped.0.packet);
                 self.record(context.now, LinkEvent::Dropped, dropped.0, packet);
             }
         }
         if context.counters.marks > marks
             && let Some(copy) = at_hand
-            && let Some(&packet) = self.waiting.get(&copy.packet)
+            && let Some(packet) = self.waiting_packet(&copy)
         {
             self.record(context.now, LinkEvent::Marked, PacketCopy { ecn: EcnBits::MARKED, ..copy }, packet);
         }
@@ -152,8 +158,7 @@ impl Queue {
     /// Puts a tap on the queue of a link of this speed and delay. A second one changes nothing.
     pub(crate) fn watch(&mut self, ns_per_byte: f64, delay: Duration) {
         if !matches!(self, Queue::Watched(_)) {
-            let stand_in = Queue::DropTail(DropTail::new(QueueLimit::Unlimited, true));
-            let inner = std::mem::replace(self, stand_in);
+            let inner = std::mem::replace(self, Queue::unlimited());
             *self = Queue::Watched(Box::new(Watched {
                 inner,
                 ns_per_byte,

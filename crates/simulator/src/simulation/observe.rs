@@ -9,7 +9,7 @@ use crate::engine::QueueDrop;
 use crate::measure::{QueueState, ReceiverEntry};
 use crate::network::LinkId;
 use crate::packet::{Body, MembershipChange, PacketCopy};
-use crate::queue::{Queue, RawRecord};
+use crate::queue::RawRecord;
 use crate::tapped::LinkEvent;
 
 /// What happened to one packet at a link.
@@ -120,8 +120,8 @@ impl<F: Family> Simulation<F> {
     pub fn drain_link(&mut self, id: LinkId, sink: &mut impl FnMut(LinkRecord<F::Header>)) {
         let now = self.engine.now();
         let mut raw = Vec::new();
-        if let Queue::Watched(queue) = &mut self.engine.links[id.0 as usize].queue {
-            queue.drain(now, &mut |record| raw.push(record));
+        if let Some(tap) = self.engine.links[id.0 as usize].tap_mut() {
+            tap.drain(now, &mut |record| raw.push(record));
         }
         for record in raw {
             if let Some(record) = self.link_record(record) {
@@ -184,15 +184,15 @@ impl<F: Family> Simulation<F> {
             Agent::TcpSender { path, .. } | Agent::UdpSource { path, .. } => path.route,
             _ => return &[],
         };
-        match &self.routes[route as usize] {
-            Route::Path { links, .. } => links,
+        match self.routes[route as usize] {
+            Route::Path { first, .. } => self.paths.links(first),
             _ => &[],
         }
     }
 
     /// The state of a link's queue now.
     pub fn queue_state(&self, id: LinkId) -> QueueState {
-        let queue = &self.engine.links[id.0 as usize].queue;
+        let Some(queue) = self.engine.links[id.0 as usize].queue() else { return QueueState::default() };
         QueueState { packets: queue.len(), bytes: queue.bytes(), average: queue.average() }
     }
 

@@ -7,23 +7,19 @@ use layercast_core::units::{Channel, Size, Time};
 use super::{Agent, Route, Simulation};
 use crate::engine::Engine;
 use crate::event::{ArrivalRun, Event, Key};
-use crate::host::{ReceiverHost, SourceHost, TcpOutput, UnicastPath};
+use crate::host::{ReceiverHost, SourceHost, TcpOutput};
 use crate::network::LinkId;
 use crate::packet::{Body, Dropped, EcnField, PacketCopy};
+use crate::paths::{Hop, UnicastPath};
 use crate::tcp::{Ack, Segment, Sender, Sink};
 
 impl<F: Family> Simulation<F> {
     pub(super) fn serve_arrival(&mut self, link: u32) {
-        match self.engine.pop_arrival(link) {
-            Some((copy, Some(next))) => {
-                self.engine.events.replace_first(next, Event::Arrival(link));
-                self.serve_arrived(link, copy);
+        if let Some((copy, next)) = self.engine.pop_arrival(link) {
+            if let Some(next) = next {
+                self.engine.events.push(next, Event::Arrival(link));
             }
-            Some((copy, None)) => {
-                self.engine.events.remove_first();
-                self.serve_arrived(link, copy);
-            }
-            None => self.engine.events.remove_first(),
+            self.serve_arrived(link, copy);
         }
     }
 
@@ -34,7 +30,9 @@ impl<F: Family> Simulation<F> {
         for index in 0..count {
             let (link, key_here) = ArrivalRun::nth(first, key, index);
             if index > 0 {
-                self.account_drops();
+                if !self.engine.dropped.is_empty() {
+                    self.account_drops();
+                }
                 if self.engine.events.first(key_here.time).is_some_and(|(other, _)| other < key_here) {
                     for index in index..count {
                         let (link, key) = ArrivalRun::nth(first, key, index);
@@ -64,18 +62,24 @@ impl<F: Family> Simulation<F> {
     }
 
     /// A copy has arrived at a node.
+    #[inline]
     fn forward_copy(&mut self, link: LinkId, mut copy: PacketCopy) {
-        match &self.routes[copy.route as usize] {
-            Route::Path { links, agent } => {
+        if copy.kind.is_in_session() {
+            return self.forward_in_session(link, copy);
+        }
+        match self.paths.hop(copy.position) {
+            Hop::Link(next) => {
                 copy.position += 1;
-                match links.get(copy.position as usize) {
-                    Some(&next) => self.engine.offer(next, copy),
-                    None => {
-                        let agent = *agent;
-                        self.deliver(agent, copy);
-                    }
-                }
+                self.engine.offer(next, copy);
             }
+            Hop::Agent(agent) => self.deliver(agent, copy),
+        }
+    }
+
+    /// A copy on a route of a session has arrived at a node.
+    fn forward_in_session(&mut self, link: LinkId, copy: PacketCopy) {
+        match &self.routes[copy.route as usize] {
+            Route::Path { .. } => debug_assert!(false, "a path is not a session's"),
             Route::Data { session } => self.serve_data(*session, copy),
             Route::Membership { session } => {
                 if let &Body::Membership(message) = self.engine.slab.body(copy.packet) {
@@ -132,7 +136,6 @@ impl<F: Family> Simulation<F> {
                 counters.received_bytes += u64::from(copy.size_bytes);
                 counters.received_packets += 1;
                 counters.marked_packets += u64::from(copy.is_marked());
-                counters.sent_packets += 1;
             }
             self.drive_receiver(
                 session,
@@ -153,8 +156,8 @@ impl<F: Family> Simulation<F> {
 
     /// A unicast packet has arrived at its agent.
     pub(super) fn deliver(&mut self, agent: u32, copy: PacketCopy) {
-        let body = *self.engine.slab.body(copy.packet);
-        self.engine.slab.release(copy.packet);
+        let body = self.engine.slab.body_of(&copy);
+        self.engine.slab.release_copy(&copy);
         match body {
             Body::Segment(segment) => self.deliver_segment(agent, segment, copy),
             Body::Ack(ack) => self.drive_tcp(agent, |sender, now, out| sender.handle_ack(now, &ack, out)),
@@ -271,7 +274,7 @@ impl<F: Family> Simulation<F> {
                 engine: &mut self.engine,
                 tree: &mut to.tree,
                 receiver,
-                latencies: to.latencies[receiver as usize],
+                latencies: &to.latencies[receiver as usize],
                 log: &mut to.logs[receiver as usize],
                 deliveries: &mut to.deliveries,
             };
@@ -304,7 +307,7 @@ impl<F: Family> Simulation<F> {
     /// sent to.
     pub(super) fn account_drops(&mut self) {
         while let Some(Dropped(copy)) = self.engine.dropped.pop() {
-            match (&self.routes[copy.route as usize], self.engine.slab.body(copy.packet)) {
+            match (&self.routes[copy.route as usize], self.engine.slab.body_of(&copy)) {
                 (Route::Path { agent, .. }, Body::Segment(_)) => {
                     if let Agent::TcpSink { flow, .. } = &self.agents[*agent as usize] {
                         self.unicast_flows[*flow as usize].lost_packets += 1;
@@ -315,20 +318,18 @@ impl<F: Family> Simulation<F> {
                         self.unicast_flows[*flow as usize].lost_packets += 1;
                     }
                 }
-                (Route::Data { session }, &Body::Channel { channel, header, .. }) if !header.is_repair() => {
+                (Route::Data { session }, Body::Channel { channel, header, .. }) if !header.is_repair() => {
                     let session = &mut self.sessions[*session as usize];
                     session.tree.for_each_member_below(copy.position, channel, &mut |receiver| {
-                        let counters = &mut session.counters[receiver as usize];
-                        counters.lost_packets += 1;
-                        counters.sent_packets += 1;
+                        session.counters[receiver as usize].lost_packets += 1;
                     });
                 }
-                (Route::Membership { session }, &Body::Membership(message)) => {
+                (Route::Membership { session }, Body::Membership(message)) => {
                     self.sessions[*session as usize].tree.message_lost(&mut self.engine, message);
                 }
                 _ => {}
             }
-            self.engine.slab.release(copy.packet);
+            self.engine.slab.release_copy(&copy);
         }
     }
 }
@@ -347,19 +348,20 @@ fn marks_on(copy: &PacketCopy) -> Ecn {
 }
 
 fn send_ack<H: Header>(engine: &mut Engine<H>, sink: &Sink, path: UnicastPath, ack: Ack) {
-    engine.send(Body::Ack(ack), sink.ack_size(&ack), EcnField::NotCapable, path.first, path.route, 0);
+    engine.send_along(path, Body::Ack(ack), sink.ack_size(&ack), EcnField::NotCapable);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::PacketId;
+    use crate::packet::{CopyKind, PacketId};
 
     #[test]
     fn endpoints_see_capability_and_marks() {
         let copy = |ecn: EcnField| {
             let packet = PacketId::from_number(0);
-            PacketCopy { packet, route: 0, position: 0, size_bytes: 1, ecn: ecn.into(), channel: 0 }
+            let (ecn, kind) = (ecn.into(), CopyKind::SESSION);
+            PacketCopy { packet, route: 0, position: 0, size_bytes: 1, ecn, kind, channel: 0 }
         };
         assert_eq!(marks_on(&copy(EcnField::NotCapable)), Ecn::NotCapable);
         let mut capable = copy(EcnField::Classic);

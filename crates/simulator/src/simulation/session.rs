@@ -123,6 +123,32 @@ impl ReceiverId {
     }
 }
 
+/// What a receiver has received so far: the part of its [`FlowCounters`] that packets change.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ReceiverCounters {
+    pub(super) received_bytes: u64,
+    pub(super) received_packets: u64,
+    pub(super) marked_packets: u64,
+    pub(super) lost_packets: u64,
+    pub(super) late_bytes: u64,
+}
+
+impl From<ReceiverCounters> for FlowCounters {
+    fn from(counters: ReceiverCounters) -> FlowCounters {
+        let ReceiverCounters { received_bytes, received_packets, marked_packets, lost_packets, late_bytes } =
+            counters;
+        FlowCounters {
+            received_bytes,
+            received_packets,
+            marked_packets,
+            lost_packets,
+            sent_packets: received_packets + lost_packets,
+            late_bytes,
+            ..FlowCounters::default()
+        }
+    }
+}
+
 /// The state of a session. All per-receiver data is in the order of the tree.
 #[derive(Debug)]
 pub(super) struct Session<F: Family> {
@@ -133,7 +159,7 @@ pub(super) struct Session<F: Family> {
     /// None if there are no receivers.
     pub(super) endpoints: Option<F::Receivers>,
     pub(super) latencies: Vec<Latencies>,
-    pub(super) counters: Vec<FlowCounters>,
+    pub(super) counters: Vec<ReceiverCounters>,
     pub(super) logs: Vec<ReceiverLog>,
     pub(super) deliveries: Deliveries,
     /// The object that it distributes, if it does.
@@ -219,7 +245,7 @@ impl<F: Family> Simulation<F> {
             first_agent,
             endpoints,
             latencies,
-            counters: vec![FlowCounters::default(); plans.len()],
+            counters: vec![ReceiverCounters::default(); plans.len()],
             logs: std::iter::repeat_with(ReceiverLog::default).take(plans.len()).collect(),
             deliveries: Deliveries::new(plans.len(), config.packets),
             object: None,
@@ -248,7 +274,7 @@ impl<F: Family> Simulation<F> {
     /// transfer, timed from the start of the source.
     pub fn receiver_counters(&self, id: ReceiverId) -> FlowCounters {
         let session = &self.sessions[id.session as usize];
-        let mut counters = session.counters[id.receiver as usize];
+        let mut counters = FlowCounters::from(session.counters[id.receiver as usize]);
         if let Some(completed) = session.deliveries.of(id.receiver).completed {
             counters.transfers = 1;
             counters.transfer_ns = u128::from(completed.since(session.start).as_ns());

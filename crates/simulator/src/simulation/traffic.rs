@@ -67,7 +67,7 @@ impl<F: Family> Simulation<F> {
         let source = self.agents.len() as u32;
         let sink = source + 1;
         let flow = self.unicast_flows.len() as u32;
-        let path = self.add_path(links, sink);
+        let path = self.add_path(&links, sink);
         let stream = Stream::new(self.seed, &format!("udp/{}", config.name));
         let machine = UdpSource::new(config.rate, config.packet_size, config.pauses, config.is_call, stream);
         self.add_agent(Agent::UdpSource { source: Box::new(machine), path, flow });
@@ -126,7 +126,7 @@ impl<F: Family> Simulation<F> {
         if let Agent::UdpSource { source, path, flow } = &mut self.agents[agent as usize] {
             self.unicast_flows[*flow as usize].sent_packets += 1;
             let body = Body::Datagram { sent: now };
-            self.engine.send(body, source.size, EcnField::NotCapable, path.first, path.route, 0);
+            self.engine.send_along(*path, body, source.size, EcnField::NotCapable);
             let next = source.next(now);
             self.engine.set_timer(agent, Some(next));
         }

@@ -1,5 +1,7 @@
 //! What all senders share: sequence numbers, the timer, the timed packet, the plain window rules.
 
+use std::sync::Arc;
+
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Size, Time};
 
@@ -26,7 +28,8 @@ pub(super) enum LastCut {
 /// The state of a connection with unlimited data, for any variant.
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
-    pub(super) options: TcpOptions,
+    /// Shared by connections with the same, so that the caches hold them once.
+    pub(super) options: Arc<TcpOptions>,
     pub(super) rto: RtoEstimator,
     /// When the retransmission timer expires.
     pub(super) timeout_at: Option<Time>,
@@ -67,7 +70,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(options: TcpOptions, mut stream: Stream) -> Connection {
+    pub(super) fn new(options: Arc<TcpOptions>, mut stream: Stream) -> Connection {
         let boot = stream.uniform_duration(options.tick);
         // Vegas of ns-2 has no small first packet.
         let small_first = options.variant != TcpVariant::Vegas;
@@ -103,7 +106,7 @@ impl Connection {
     /// Resets to the next connection between the same ends, with this many packets of data.
     pub(super) fn restart(&mut self, packets: i64) {
         let first = i64::from(self.first_size != self.options.packet_size);
-        let fresh = Connection::new(self.options.clone(), self.stream.clone());
+        let fresh = Connection::new(Arc::clone(&self.options), self.stream.clone());
         let incarnation = self.incarnation.wrapping_add(1);
         *self = Connection { end: first + packets, incarnation, ..fresh };
     }

@@ -31,7 +31,7 @@ impl Scoreboard {
     /// The lowest packet that has not arrived, was not resent, and has an arrived one above it.
     pub(super) fn next_hole(&mut self) -> Option<i64> {
         let mut hole = self.resent_below.max(self.una);
-        for &(left, right) in self.ranges.blocks() {
+        for &(left, right) in self.ranges.from(hole) {
             if hole < left {
                 self.resent_below = hole;
                 return Some(hole);

@@ -1,5 +1,7 @@
 //! The sending end: a connection and its variant.
 
+use std::sync::Arc;
+
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Time};
 
@@ -73,8 +75,11 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub(crate) fn new(mut options: TcpOptions, stream: Stream) -> Sender {
-        options.ecn &= options.variant.answers_marks();
+    pub(crate) fn new(options: impl Into<Arc<TcpOptions>>, stream: Stream) -> Sender {
+        let mut options = options.into();
+        if options.ecn && !options.variant.answers_marks() {
+            Arc::make_mut(&mut options).ecn = false;
+        }
         let machine = match options.variant {
             TcpVariant::Tahoe => Machine::Tahoe(Tahoe),
             TcpVariant::Reno => Machine::Reno(Reno::default()),

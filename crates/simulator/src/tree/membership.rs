@@ -112,7 +112,7 @@ impl Tree {
                 self.agenda.cancel(PendingChange::Expire { node, channel });
                 let before = std::mem::replace(&mut self.forwarding[slot], Forwarding::On);
                 if before == Forwarding::Off {
-                    self.add_subscriber(engine, self.shape.nodes[node as usize].parent, channel);
+                    self.add_subscriber(engine, self.shape.parents[node as usize], channel);
                 }
             }
             MembershipChange::Prune { after } if self.forwarding[slot] == Forwarding::On => {
@@ -204,7 +204,7 @@ impl Tree {
     fn stop_forwarding<H: Copy>(&mut self, engine: &mut Engine<H>, node: u32, channel: Channel) {
         let slot = self.slot(node, channel);
         self.forwarding[slot] = Forwarding::Off;
-        self.remove_subscriber(engine, self.shape.nodes[node as usize].parent, channel, Duration::ZERO);
+        self.remove_subscriber(engine, self.shape.parents[node as usize], channel, Duration::ZERO);
     }
 
     fn send_to_parent<H: Copy>(
@@ -216,7 +216,7 @@ impl Tree {
     ) {
         if node != 0 {
             self.agenda.cancel_any(PendingChange::any_resend(node, channel));
-            let up = self.shape.nodes[node as usize].link_in.reverse();
+            let up = self.shape.links_in[node as usize].reverse();
             let body = Body::Membership(MembershipMessage { edge: node, channel, change });
             engine.send(body, MEMBERSHIP_SIZE, EcnField::NotCapable, up, self.routes.membership, node);
         }

@@ -27,7 +27,7 @@ pub(super) struct ActiveNodes {
 impl Shape {
     /// The nodes that may have routers: neither that of the source nor one with receivers, which are hosts.
     pub(crate) fn router_nodes(&self) -> impl Iterator<Item = u32> {
-        (1..self.nodes.len() as u32).filter(|&node| self.receivers_at(node).is_empty())
+        (1..self.node_count() as u32).filter(|&node| self.receivers_at(node).is_empty())
     }
 }
 
@@ -39,12 +39,12 @@ impl Tree {
 
     /// How many child links a node has.
     pub(crate) fn child_links(&self, node: u32) -> u32 {
-        self.shape.nodes[node as usize].child_count
+        self.shape.children_of(node).len() as u32
     }
 
     /// Lets routers take part, at these nodes; each begins passive.
     pub(crate) fn set_routers(&mut self, nodes: Vec<u32>) {
-        let now = vec![None; self.shape.nodes.len()];
+        let now = vec![None; self.shape.node_count()];
         self.active = Some(Box::new(ActiveNodes { nodes, now }));
     }
 
@@ -91,9 +91,9 @@ impl Tree {
     /// The child link of `node` over which a packet came up by `link`.
     pub(crate) fn child_link(&self, node: u32, link: LinkId) -> Option<ChildLink> {
         let children = self.shape.children_of(node);
-        let nodes = &self.shape.nodes[children.start as usize..children.end as usize];
+        let links_in = &self.shape.links_in[children.start as usize..children.end as usize];
         // Children are in ascending order of their links.
-        let number = nodes.binary_search_by_key(&link.reverse(), |child| child.link_in).ok()?;
+        let number = links_in.binary_search(&link.reverse()).ok()?;
         u16::try_from(number).ok().map(ChildLink)
     }
 

@@ -3,22 +3,19 @@
 use crate::network::{LinkId, Network, NetworkError, NodeId};
 use crate::routing::Routing;
 
-/// A node of the tree. Children of a node are adjacent, in ascending order of their links.
-#[derive(Clone, Debug)]
-pub(super) struct TreeNode {
-    /// The link from the parent; meaningless at the root.
-    pub(super) link_in: LinkId,
-    pub(super) parent: u32,
-    pub(super) first_child: u32,
-    pub(super) child_count: u32,
-    first_receiver: u32,
-    receiver_count: u32,
-}
-
-/// The nodes of a tree, and where its receivers are.
-#[derive(Debug)]
+/// The nodes of a tree, and where its receivers are. A node comes after its parent, children of a node are
+/// adjacent, in ascending order of their links, and so are the receivers at a node. What a node has is in
+/// lists of its own: a packet that is forwarded reads few of them, one entry after the other.
+#[derive(Debug, Default)]
 pub(crate) struct Shape {
-    pub(super) nodes: Vec<TreeNode>,
+    /// By node: the link from the parent; meaningless at the root.
+    pub(super) links_in: Vec<LinkId>,
+    /// By node.
+    pub(super) parents: Vec<u32>,
+    /// By node: its first child, where those of the node before end; one more at the end.
+    first_child: Vec<u32>,
+    /// The same of its receivers.
+    first_receiver: Vec<u32>,
     /// By receiver in tree order.
     pub(super) receiver_nodes: Vec<u32>,
 }
@@ -63,69 +60,70 @@ impl Shape {
         for (number, &receiver) in receivers.iter().enumerate() {
             at_node[receiver.0 as usize].push(number as u32);
         }
-        let mut nodes = vec![TreeNode {
-            link_in: LinkId(0),
-            parent: 0,
-            first_child: 0,
-            child_count: 0,
-            first_receiver: 0,
-            receiver_count: 0,
-        }];
-        let mut network_nodes = vec![source];
-        let mut receiver_nodes = Vec::with_capacity(receivers.len());
+        let mut shape = Shape { links_in: vec![LinkId(0)], parents: vec![0], ..Shape::default() };
+        let mut nodes = vec![source];
         let mut order = vec![0; receivers.len()];
         let mut next = 0;
-        while let Some(&node) = network_nodes.get(next) {
+        while let Some(&node) = nodes.get(next) {
+            shape.first_child.push(nodes.len() as u32);
+            shape.first_receiver.push(shape.receiver_nodes.len() as u32);
+            for &number in &at_node[node.0 as usize] {
+                order[number as usize] = shape.receiver_nodes.len() as u32;
+                shape.receiver_nodes.push(next as u32);
+            }
             let below = &mut children[node.0 as usize];
             below.sort_unstable();
-            nodes[next].first_child = network_nodes.len() as u32;
-            nodes[next].child_count = below.len() as u32;
-            nodes[next].first_receiver = receiver_nodes.len() as u32;
-            nodes[next].receiver_count = at_node[node.0 as usize].len() as u32;
-            for &number in &at_node[node.0 as usize] {
-                order[number as usize] = receiver_nodes.len() as u32;
-                receiver_nodes.push(next as u32);
-            }
             for &(link, child) in below.iter() {
-                nodes.push(TreeNode { link_in: link, parent: next as u32, ..nodes[0].clone() });
-                network_nodes.push(child);
+                shape.links_in.push(link);
+                shape.parents.push(next as u32);
+                nodes.push(child);
             }
             next += 1;
         }
-        Ok((Shape { nodes, receiver_nodes }, Origins { receivers: order, nodes: network_nodes }))
+        shape.first_child.push(nodes.len() as u32);
+        shape.first_receiver.push(shape.receiver_nodes.len() as u32);
+        Ok((shape, Origins { receivers: order, nodes }))
+    }
+
+    /// How many nodes there are.
+    pub(super) fn node_count(&self) -> usize {
+        self.parents.len()
     }
 
     /// The receivers at a node, by number in tree order.
+    #[inline]
     pub(super) fn receivers_at(&self, node: u32) -> std::ops::Range<u32> {
-        let node = &self.nodes[node as usize];
-        node.first_receiver..node.first_receiver + node.receiver_count
+        let node = node as usize;
+        self.first_receiver[node]..self.first_receiver[node + 1]
     }
 
     /// The children of a node.
+    #[inline]
     pub(super) fn children_of(&self, node: u32) -> std::ops::Range<u32> {
-        let node = &self.nodes[node as usize];
-        node.first_child..node.first_child + node.child_count
+        let node = node as usize;
+        self.first_child[node]..self.first_child[node + 1]
     }
 
     /// The path up from a node: the link and the node above.
     pub(super) fn up_from(&self, node: u32) -> (LinkId, u32) {
-        let node = &self.nodes[node as usize];
-        (node.link_in.reverse(), node.parent)
+        (self.links_in[node as usize].reverse(), self.parents[node as usize])
     }
 
     /// The next link on the path down to `to` for a packet that arrived over the link `from`, or is at the
     /// root. None if it has arrived.
     pub(super) fn down_towards(&self, to: u32, from: Option<LinkId>) -> Option<LinkId> {
-        let mut node = &self.nodes[to as usize];
-        if from == Some(node.link_in) {
+        let mut link_in = self.links_in[to as usize];
+        if from == Some(link_in) {
             return None;
         }
+        let mut node = to;
         loop {
-            let above = &self.nodes[node.parent as usize];
-            if node.parent == 0 || from == Some(above.link_in) {
-                return Some(node.link_in);
+            let above = self.parents[node as usize];
+            let link_above = self.links_in[above as usize];
+            if above == 0 || from == Some(link_above) {
+                return Some(link_in);
             }
-            node = above;
+            (node, link_in) = (above, link_above);
         }
     }
 }

@@ -39,8 +39,7 @@ type Arrived = Vec<(i64, u64)>;
 
 /// Serves the events up to `end`; packets that are lost on the link do not arrive.
 fn serve(engine: &mut Engine<()>, end: Time, arrived: &mut Arrived) {
-    while let Some((key, event)) = engine.events.first(end) {
-        engine.events.remove_first();
+    while let Some((key, event)) = engine.events.pop(end) {
         engine.current = key;
         match event {
             Event::Free(_) => engine.transmitter_free(LINK),
@@ -147,7 +146,7 @@ fn a_loss_model_starts_with_its_change() {
     let offers: Vec<_> = (0..10).map(|number| (number * 10_000, 1000)).collect();
     let arrived: Vec<i64> = carry(&mut engine, &offers).iter().map(|&(seq, _)| seq).collect();
     assert_eq!(arrived, [0, 2, 3, 4, 6, 7, 8, 9]);
-    let counters = engine.links[0].counters;
+    let counters = engine.links[0].counters();
     assert_eq!((counters.packets, counters.losses), (9, 2), "the second is lost before it takes the link");
 }
 
@@ -166,7 +165,7 @@ fn a_link_that_goes_down_loses_what_it_carries_and_keeps_what_waits() {
     ];
     let mut engine = varied(down(2_500, 20_000), QueueConfig::default());
     assert_eq!(carry(&mut engine, &offers), [(3, 26_000), (4, 27_000), (7, 28_000)]);
-    let counters = engine.links[0].counters;
+    let counters = engine.links[0].counters();
     assert_eq!((counters.packets, counters.losses, counters.queue_drops), (6, 5, 0));
     // 2.5 ms and 1 ms at 1 byte/us.
     assert_eq!(engine.links[0].capacity_bytes(us(21_000)), Some(3500.0));
@@ -174,7 +173,7 @@ fn a_link_that_goes_down_loses_what_it_carries_and_keeps_what_waits() {
     let flush = LinkVariation { flushes_queue: true, ..down(2_500, 20_000) };
     let mut engine = varied(flush, QueueConfig::default());
     assert_eq!(carry(&mut engine, &offers), [(7, 26_000)]);
-    assert_eq!((engine.links[0].counters.packets, engine.links[0].counters.losses), (4, 7));
+    assert_eq!((engine.links[0].counters().packets, engine.links[0].counters().losses), (4, 7));
     assert_eq!(engine.slab.copies(), engine.dropped.len());
 }
 
@@ -248,7 +247,7 @@ proptest! {
             at += gap;
             serve(&mut engine, us(at), &mut arrived);
             engine.send(Body::Segment(Segment::numbered(seq as i64)), Size::from_bytes(bytes), EcnField::NotCapable, LINK, 0, 0);
-            let counters = engine.links[0].counters;
+            let counters = engine.links[0].counters();
             let gone = arrived.len() as u64 + counters.losses + counters.queue_drops;
             prop_assert_eq!(gone + engine.carried() as u64, seq as u64 + 1);
             prop_assert_eq!(engine.dropped.len() as u64, counters.losses + counters.queue_drops);

@@ -95,8 +95,7 @@ impl Bed {
 
     /// Serves one event up to `end`; whether there was one.
     fn step(&mut self, end: Time) -> bool {
-        let Some((key, event)) = self.engine.events.first(end) else { return false };
-        self.engine.events.remove_first();
+        let Some((key, event)) = self.engine.events.pop(end) else { return false };
         self.engine.current = key;
         match event {
             Event::Free(link) => self.engine.transmitter_free(LinkId(link)),

@@ -25,8 +25,8 @@ enum Operation {
 fn check_settled(tree: &Tree, wanted: &BTreeSet<(u32, u16)>) -> Result<(), TestCaseError> {
     prop_assert_eq!(tree.agenda.pending(), 0);
     for channel in 0..CHANNELS as u16 {
-        let mut below = vec![false; tree.shape.nodes.len()];
-        for node in (0..tree.shape.nodes.len() as u32).rev() {
+        let mut below = vec![false; tree.shape.node_count()];
+        for node in (0..tree.shape.node_count() as u32).rev() {
             for receiver in tree.receivers_at(node) {
                 let wants = wanted.contains(&(receiver, channel));
                 let held = tree.membership(receiver, Channel(channel));
