@@ -20,7 +20,7 @@ pub use pftk_full::expected_window;
 pub use pftk_simplified::root as solve_simplified;
 
 /// Makes the names and the dispatch from a list of models. Each entry is a module with `bytes_per_s`, the
-/// model for checked inputs and p in (0, 1], and `loss_rate`, the same solved for p.
+/// model for checked inputs and p in (0, 1], and `loss_rate`, its inverse.
 macro_rules! formulas {
     ($( $(#[doc = $doc:literal])* $formula:ident = $text:literal in $module:ident, )*) => {
         layercast_core::choices! {

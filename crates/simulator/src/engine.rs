@@ -74,7 +74,7 @@ impl<H: Copy> Engine<H> {
     /// Sends a new packet on a path.
     #[inline]
     pub(crate) fn send_along(&mut self, path: UnicastPath, body: Body<H>, size: Size, ecn: EcnField) {
-        let (packet, kind, channel) = self.slab.take(body);
+        let (packet, kind, channel) = self.slab.admit(body);
         let (size_bytes, ecn) = (size.as_bytes(), ecn.into());
         let UnicastPath { first, route, next: position } = path;
         self.offer(first, PacketCopy { packet, route, position, size_bytes, ecn, kind, channel });
@@ -155,7 +155,7 @@ impl<H: Copy> Engine<H> {
         let link = &mut self.links[id.0 as usize];
         if let Some(tap) = link.tap_mut() {
             // A tap distinguishes packets by their slots.
-            self.slab.settle(&mut copy);
+            self.slab.ensure_slot(&mut copy);
             tap.expect(copy.packet, self.tapped.keep(self.slab.body_of(&copy)));
         }
         // Packets wait only for a busy transmitter, or for the event that frees it.

@@ -226,10 +226,10 @@ impl<H: Copy> Slab<H> {
         }
     }
 
-    /// Takes in a packet on a unicast path, which has one copy. Returns what the copy carries: the packet or
+    /// Admits a packet on a unicast path, which has one copy. Returns what the copy carries: the packet or
     /// its slot, and the fields that say so.
     #[inline]
-    pub(crate) fn take(&mut self, body: Body<H>) -> (PacketId, CopyKind, u16) {
+    pub(crate) fn admit(&mut self, body: Body<H>) -> (PacketId, CopyKind, u16) {
         match plain::fields(&body) {
             Some(fields) => {
                 self.plain += 1;
@@ -240,7 +240,7 @@ impl<H: Copy> Slab<H> {
     }
 
     /// Gives a packet that is carried by its copy a slot.
-    pub(crate) fn settle(&mut self, copy: &mut PacketCopy) {
+    pub(crate) fn ensure_slot(&mut self, copy: &mut PacketCopy) {
         if let Some(plain) = copy.plain() {
             self.plain -= 1;
             (copy.packet, copy.kind, copy.channel) = (self.insert(plain.into()), CopyKind::PATH, 0);

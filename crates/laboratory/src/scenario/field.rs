@@ -115,7 +115,7 @@ pub enum FieldKind {
     /// Lists of flows under names.
     Groups,
     /// A number of a paper.
-    Told,
+    PaperValue,
     /// What a probe looks at.
     Subject,
     /// What a probe keeps.
@@ -266,7 +266,7 @@ impl FieldKind {
             FieldKind::Groups => {
                 "lists of flows under names, such as \"R1/elm\" = [\"elm@R1\", \"tcp-*@R1\"]"
             }
-            FieldKind::Told => "a number, or text such as \"about 430\", \"< 10\" or \"> 300\"",
+            FieldKind::PaperValue => "a number, or text such as \"about 430\", \"< 10\" or \"> 300\"",
             FieldKind::Subject => "a link or a flow, such as \"link G1-G2\" or \"flow elm@R1\"",
             FieldKind::Quantities => "a list of quantities, such as [\"queue_packets\", \"queue_bytes\"]",
             FieldKind::Outages => {

@@ -164,7 +164,7 @@ fn kind(kind: &FieldKind, names: &Names<'_>) -> Value {
             json!({"type": "object", "additionalProperties": {"type": ["number", "boolean", "string"]}})
         }
         FieldKind::Groups => json!({"type": "object", "additionalProperties": nodes()}),
-        FieldKind::Told => {
+        FieldKind::PaperValue => {
             let text = json!({"type": "string", "pattern": "^ *(about|<|>) *[-+0-9.eE]+ *$"});
             json!({"anyOf": [{"type": "number"}, text]})
         }

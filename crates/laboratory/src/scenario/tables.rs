@@ -346,12 +346,17 @@ pub const PAPER: TableSpec = TableSpec {
     choice: None,
     options: None,
     fields: &[
-        field("throughput_kbps", FieldKind::Told, NONE, "Mean throughput of a flow in kbit/s."),
-        field("loss_rate", FieldKind::Told, NONE, "Lost over sent, of a flow."),
-        field("level_changes", FieldKind::Told, NONE, "Joins and leaves of a receiver."),
-        field("mean_level", FieldKind::Told, NONE, "The mean level of a receiver."),
-        field("settled_after_s", FieldKind::Told, NONE, "When a receiver's level came to rest, in seconds."),
-        field("jain_index", FieldKind::Told, NONE, "Jain's index of a group."),
+        field("throughput_kbps", FieldKind::PaperValue, NONE, "Mean throughput of a flow in kbit/s."),
+        field("loss_rate", FieldKind::PaperValue, NONE, "Lost over sent, of a flow."),
+        field("level_changes", FieldKind::PaperValue, NONE, "Joins and leaves of a receiver."),
+        field("mean_level", FieldKind::PaperValue, NONE, "The mean level of a receiver."),
+        field(
+            "settled_after_s",
+            FieldKind::PaperValue,
+            NONE,
+            "When a receiver's level came to rest, in seconds.",
+        ),
+        field("jain_index", FieldKind::PaperValue, NONE, "Jain's index of a group."),
     ],
 };
 

@@ -1,4 +1,4 @@
-//! What a link has beside its transmitter and its wire: an error model, a queue, their counters.
+//! What a link has besides its transmitter and its wire: an error model, a queue, their counters.
 
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Time};

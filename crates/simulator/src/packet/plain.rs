@@ -108,7 +108,7 @@ mod tests {
             ack(most - 1, 65_535, true),
         ] {
             let mut slab = Slab::<()>::default();
-            let copy = copy_with(slab.take(plain.into()));
+            let copy = copy_with(slab.admit(plain.into()));
             assert_eq!((copy.plain(), copy.slot()), (Some(plain), None));
             assert_eq!(copy.flow(), (1, 0), "the flow is that of the path");
             assert_eq!((slab.copies(), slab.in_flight()), (1, 1));
@@ -125,7 +125,7 @@ mod tests {
         let late = Body::Datagram { sent: Time::from_ns(1 << 48) };
         for body in [numbered(1 << 32, 0), numbered(0, 65_536), Body::Ack(ack), late] {
             let mut slab = Slab::default();
-            let copy = copy_with(slab.take(body));
+            let copy = copy_with(slab.admit(body));
             assert_eq!(copy.plain(), None);
             assert_eq!(slab.in_flight(), 1);
             slab.release_copy(&copy);
@@ -140,8 +140,8 @@ mod tests {
     fn a_plain_packet_may_get_a_slot_later() {
         let mut slab = Slab::<()>::default();
         let segment = Segment { seq: 5, incarnation: 3, reduced: true };
-        let mut copy = copy_with(slab.take(Body::Segment(segment)));
-        slab.settle(&mut copy);
+        let mut copy = copy_with(slab.admit(Body::Segment(segment)));
+        slab.ensure_slot(&mut copy);
         assert!(copy.slot().is_some());
         assert!(matches!(slab.body_of(&copy), Body::Segment(kept) if kept == segment));
         assert_eq!((slab.copies(), slab.in_flight()), (1, 1));

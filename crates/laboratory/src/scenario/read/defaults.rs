@@ -121,7 +121,7 @@ fn check(node: &Node, kind: &FieldKind, context: &mut Context<'_>) {
         | FieldKind::Groups
         | FieldKind::Each
         | FieldKind::Templates
-        | FieldKind::Told
+        | FieldKind::PaperValue
         | FieldKind::TableList(_)
         | FieldKind::Table(_)
         | FieldKind::Subject

@@ -130,7 +130,7 @@ pub(super) fn read_paper(
             Some((relation, value)) => {
                 values.push(PaperValue { subject: subject.to_owned(), metric: *metric, value, relation });
             }
-            None => context.wrong(node, &FieldKind::Told, None),
+            None => context.wrong(node, &FieldKind::PaperValue, None),
         }
     }
     values

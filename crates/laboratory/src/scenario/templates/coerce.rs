@@ -67,7 +67,7 @@ fn is_number_kind(kind: &FieldKind) -> bool {
         | FieldKind::Positives
         | FieldKind::Arrivals
         | FieldKind::Options
-        | FieldKind::Told => true,
+        | FieldKind::PaperValue => true,
         FieldKind::Option(options) => options.iter().any(takes_number),
         _ => false,
     }

@@ -78,8 +78,8 @@ fn alone(after: fn(u32) -> u32, swing: fn(u32) -> f64, drops: Kbps<'_>) -> Data 
 #[test]
 fn reaction_and_smoothness_are_reported() {
     let label = Label::Figure(6);
-    let as_told = alone(|every| every / 4, |every| 1.0 / f64::from(every), &|_| 0.0);
-    assert_eq!(verdicts(&as_told, label), [Holds; 4]);
+    let as_printed = alone(|every| every / 4, |every| 1.0 / f64::from(every), &|_| 0.0);
+    assert_eq!(verdicts(&as_printed, label), [Holds; 4]);
     // Lost before it has converged is not lost after.
     let opposite =
         alone(|every| 128 / every, |every| f64::from(every) / 200.0, &|second| f64::from(second % 90 / 89));

@@ -106,7 +106,7 @@ fn fairness_is_within_a_factor_of_two() {
 }
 
 #[test]
-fn what_was_not_run_is_not_told() {
+fn what_was_not_run_is_not_reported() {
     let nothing = Data { effort: Effort::Quick, studies: BTreeMap::new() };
     for label in [Label::Figure(5), Label::Figure(8), Label::Other("V-A, slots"), Label::Other("V-D, delays")]
     {

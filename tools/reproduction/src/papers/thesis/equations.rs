@@ -61,7 +61,7 @@ fn loss_probabilities() -> Figure {
         panels: Box::new(panels),
         claims: vec![
             Claim::new(
-                "The loss event rate sinks as the number of packets per round trip grows.",
+                "The loss event rate falls as the number of packets per round trip increases.",
                 |_, panels| {
                     let curves = panels.get(1).into_iter().flat_map(|panel| &panel.curves);
                     Finding::each(

@@ -163,7 +163,7 @@ fn claims_of_the_overview() -> Vec<Claim> {
                 ))
             },
         ),
-        Claim::new("It sinks as the sending rate grows.", |data, _| {
+        Claim::new("It falls as the sending rate grows.", |data, _| {
             Finding::each(
                 "LIP over that at half of the sending rate, from 1 % loss",
                 Bound::Below(1.0),
@@ -171,7 +171,7 @@ fn claims_of_the_overview() -> Vec<Claim> {
             )
         }),
         Claim::new(
-            "At high sending rates it sinks as the loss probability grows (also said of figure 11).",
+            "At high sending rates it falls as the loss probability grows (also said of figure 11).",
             |data, _| {
                 let steps = LOSSES.windows(2).map(|pair| {
                     let [before, after] = [pair[0], pair[1]].map(|loss| lossy(data, loss, 128));
@@ -228,7 +228,7 @@ fn claims_at_little_loss() -> Vec<Claim> {
 
 fn claims_at_much_loss() -> Vec<Claim> {
     vec![
-        Claim::new("The estimated loss event rate sinks rapidly with the sending rate.", |data, _| {
+        Claim::new("The estimated loss event rate falls rapidly with the sending rate.", |data, _| {
             let [one, many] = [1, 128].map(|rate| lossy(data, 0.03, rate));
             Finding::each(
                 "LIP over that at half of the sending rate",
@@ -325,7 +325,7 @@ fn claims_at_little_loss_with_lap() -> Vec<Claim> {
 
 fn claims_at_much_loss_with_lap() -> Vec<Claim> {
     vec![
-        Claim::new("LIP begins to sink at eight packets per round trip already.", |data, _| {
+        Claim::new("LIP begins to fall at eight packets per round trip already.", |data, _| {
             let [one, eight] = [1, 8].map(|rate| lossy(data, 0.03, rate));
             Finding::each(
                 "LIP over that at one packet",

@@ -54,7 +54,7 @@ pub(super) fn figure() -> Figure {
                 )
             }),
             Claim::new(
-                "The loss event rate of virtual packets sinks as well while the rate grows.",
+                "The loss event rate of virtual packets falls as well while the rate grows.",
                 |_, panels| {
                     let ratio = mean_over(panels, 1, BY_LAST, 250.0, DURATION_S)
                         .over(&mean_over(panels, 1, BY_LAST, 10.0, 60.0));
