@@ -166,7 +166,7 @@ packet_size = "500 bytes"
 "#;
 
 #[test]
-fn marks_are_answered_and_datagrams_told_in_a_capture() {
+fn marks_are_answered_and_datagrams_shown_in_a_capture() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("capture-marked");
     let _ = fs::remove_dir_all(&directory);
     fs::create_dir_all(&directory).unwrap();
