@@ -46,14 +46,16 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let mut sums = vec![vec![Times::default(); options.rounds as usize]; options.programs.len()];
     for name in names {
         let mut taken = vec![Vec::new(); options.programs.len()];
-        for round in 0..options.rounds as usize {
+        for _ in 0..options.rounds {
             for (at, program) in options.programs.iter().enumerate() {
                 let times = one(program, name, options.replications)?;
                 eprintln!("{name}, {}: {:.2} s, {:.2} s", program.display(), times.cpu_s, times.wall_s);
-                sums[at][round].cpu_s += times.cpu_s;
-                sums[at][round].wall_s += times.wall_s;
                 taken[at].push(times);
             }
+        }
+        for (sum, times) in sums.iter_mut().flatten().zip(taken.iter().flatten()) {
+            sum.cpu_s += times.cpu_s;
+            sum.wall_s += times.wall_s;
         }
         table.add_row(std::iter::once(name.to_owned()).chain(cells(&taken)));
     }
