@@ -228,7 +228,7 @@ impl<H: Copy> Slab<H> {
 
     /// Admits a packet on a unicast path, which has one copy. Returns what the copy carries: the packet or
     /// its slot, and the fields that say so.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn admit(&mut self, body: Body<H>) -> (PacketId, CopyKind, u16) {
         match plain::fields(&body) {
             Some(fields) => {

@@ -202,19 +202,12 @@ impl<F: Family> Simulation<F> {
 
     /// Serves all events up to and including `end`.
     pub fn run_until(&mut self, end: Time) {
-        while let Some((key, event)) = self.engine.events.pop(end) {
-            self.engine.current = key;
+        while let Some(entry) = self.engine.events.pop_entry(end) {
+            self.engine.current = entry.key;
             self.events_served += 1;
-            match event {
-                Event::Arrival(link) => self.serve_arrival(link),
-                Event::Arrivals { first, count } => self.serve_arrival_run(key, first, count),
-                Event::Free(link) => self.engine.transmitter_free(LinkId(link)),
-                Event::Change(link) => self.engine.change_link(LinkId(link)),
-                Event::Timer(agent) => self.serve_timer(agent, key),
-                Event::Membership { route, slot } => self.serve_membership(route, slot),
-                Event::Start(agent) => self.start_agent(agent),
-                Event::Stop(agent) => self.stop_agent(agent),
-                Event::Crash(agent) => self.crash_agent(agent),
+            match entry.arrival() {
+                Some(link) => self.serve_arrival(link),
+                None => self.serve_event(entry.key, entry.event()),
             }
             if !self.engine.dropped.is_empty() {
                 self.account_drops();
