@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use layercast_core::units::{Duration, Time};
 use layercast_simulator::{Carried, DropRecord, LevelChange, LinkId, ReceiverId, Simulation};
 
-use super::build::{World, WorldFlow, WorldFlowId};
+use super::world::{World, WorldFlow, WorldFlowId};
 
 /// Drops further apart than this belong to different events: a few round trips of most paths, and
 /// less than a time slot of FLID.
@@ -159,7 +159,7 @@ impl Open {
 fn receivers(flows: &[WorldFlow]) -> impl Iterator<Item = (usize, ReceiverId)> {
     flows.iter().enumerate().filter_map(|(flow, known)| match known.id {
         WorldFlowId::Receiver(id) => Some((flow, id)),
-        WorldFlowId::Tcp(_) | WorldFlowId::Udp(_) => None,
+        WorldFlowId::Tcp(_) | WorldFlowId::Udp(_) | WorldFlowId::Outside => None,
     })
 }
 

@@ -9,7 +9,6 @@ use layercast_simulator::{
 
 use super::RunError;
 use super::applications::Application;
-use super::build::{World, WorldFlow, WorldFlowId};
 use super::growth::Growth;
 use super::levels;
 use super::limits::shares;
@@ -19,6 +18,7 @@ use super::observe::Observer;
 use super::probe::Probes;
 use super::queue_delays::QueueDelays;
 use super::values::{counters, kbps_or_nan};
+use super::world::{Advance, World, WorldFlow, WorldFlowId};
 use crate::results::{
     EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, ObjectMeasures, QueueDelay, Replication, Series,
     WindowMeasures,
@@ -26,7 +26,7 @@ use crate::results::{
 use crate::scenario::{Scenario, Window};
 
 /// How many steps a replication takes: one for each bin of the time series.
-pub(super) fn step_count(scenario: &Scenario) -> usize {
+pub fn step_count(scenario: &Scenario) -> usize {
     bin_ends(scenario).len()
 }
 
@@ -70,22 +70,23 @@ impl Snapshot {
 fn asked<F: Family>(simulation: &Simulation<F>, flow: &WorldFlow) -> Memberships {
     match flow.id {
         WorldFlowId::Receiver(id) => simulation.memberships(id),
-        WorldFlowId::Tcp(_) | WorldFlowId::Udp(_) => Memberships::default(),
+        _ => Memberships::default(),
     }
 }
 
 fn limits<F: Family>(simulation: &Simulation<F>, flow: &WorldFlow) -> TcpLimits {
     match flow.id {
         WorldFlowId::Tcp(id) => simulation.tcp_limits(id),
-        WorldFlowId::Receiver(_) | WorldFlowId::Udp(_) => TcpLimits::default(),
+        _ => TcpLimits::default(),
     }
 }
 
-/// Runs the world to its end and measures it. Calls `step` after each bin.
+/// Runs the world to its end by `advance` and measures it. Calls `step` after each bin.
 pub(super) fn measure<F: Family>(
     scenario: &Scenario,
     world: &mut World<F>,
     observer: &mut Observer,
+    advance: &mut Advance<'_, F>,
     step: &dyn Fn(),
 ) -> Result<Replication, RunError> {
     let bins = bin_ends(scenario);
@@ -104,10 +105,10 @@ pub(super) fn measure<F: Family>(
     let mut losses = LossEvents::start(world);
     for stop in stops {
         while let Some(look) = probes.next().filter(|&look| look <= stop) {
-            growth.run_until(world, look)?;
+            growth.run_until(world, look, advance)?;
             probes.look(world, look);
         }
-        growth.run_until(world, stop)?;
+        growth.run_until(world, stop, advance)?;
         observer.collect(world)?;
         losses.collect(world);
         if edges().any(|edge| edge == stop) {
@@ -151,6 +152,7 @@ pub(super) fn measure<F: Family>(
         series,
         probes: probes.into_values(),
         paths: Vec::new(),
+        lateness: None,
         engine: EngineMeasures { events: engine.events, packet_hops: engine.packet_hops, cpu_s: 0.0 },
     })
 }
@@ -181,6 +183,10 @@ fn record_bin<F: Family>(
             WorldFlowId::Tcp(id) => {
                 let cwnd = simulation.tcp_state(id).map_or(f64::NAN, |state| state.cwnd);
                 series.cwnd_packets.push(if now < flow.start { f64::NAN } else { cwnd });
+            }
+            WorldFlowId::Outside => {
+                let cwnd = flow.outside().and_then(|known| known.cwnd).filter(|_| now >= flow.start);
+                series.cwnd_packets.push(cwnd.unwrap_or(f64::NAN));
             }
             WorldFlowId::Udp(_) => {}
         }
@@ -274,7 +280,7 @@ fn measure_flow<F: Family>(
         ..FlowMeasures::default()
     };
     // A receiver of a session without end has no transfers, and its results do not report any.
-    if let WorldFlowId::Tcp(_) | WorldFlowId::Receiver(_) = flow.id {
+    if let WorldFlowId::Tcp(_) | WorldFlowId::Receiver(_) | WorldFlowId::Outside = flow.id {
         let transfers = end.transfers - start.transfers;
         let took_s = (end.transfer_ns - start.transfer_ns) as f64 / 1e9;
         measures.transfers = Some(transfers as f64);

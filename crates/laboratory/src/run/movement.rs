@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use layercast_core::units::{Level, Rate, Time};
 use layercast_simulator::{LevelChange, Memberships};
 
-use super::build::{World, WorldFlowId};
 use super::levels;
 use super::loss_events::{Caused, LossEvents};
+use super::world::{World, WorldFlowId};
 use crate::results::FlowMeasures;
 use crate::results::movement::Movement;
 use crate::scenario::{Scenario, SessionPlan, Window};

@@ -10,7 +10,7 @@ mod notes;
 use layercast_core::family::Family;
 use std::path::PathBuf;
 
-use super::build::World;
+use super::world::World;
 use crate::results::ResultsError;
 use crate::scenario::Scenario;
 

@@ -3,7 +3,7 @@
 use layercast_core::family::Family;
 use layercast_core::units::Duration;
 
-use super::build::World;
+use super::world::World;
 
 /// The series of all links so far. A link at which no packet has waited has none, and costs nothing.
 pub(super) struct QueueDelays {

@@ -6,7 +6,7 @@ use layercast_core::family::Family;
 use layercast_core::units::Time;
 use layercast_simulator::{LevelChange, LinkId};
 
-use super::build::{World, WorldFlowId};
+use super::world::{World, WorldFlow, WorldFlowId};
 use crate::results::why::{Cause, CauseCount, HeldBack, LevelMark, ReceiverMeasures};
 use crate::results::{FlowInfo, FlowSeries, Replication};
 use crate::scenario::{Scenario, Window};
@@ -17,12 +17,13 @@ pub(super) fn paths<F: Family>(world: &World<F>) -> Vec<Vec<usize>> {
         world.links.iter().enumerate().map(|(index, &link)| (link, index)).collect();
     let simulation = &world.simulation;
     let known = |links: &[LinkId]| links.iter().filter_map(|link| index.get(link).copied()).collect();
-    let path = |id| match id {
+    let path = |flow: &WorldFlow| match flow.id {
         WorldFlowId::Receiver(id) => known(&simulation.receiver_path(id)),
         WorldFlowId::Tcp(id) => known(simulation.tcp_path(id)),
         WorldFlowId::Udp(id) => known(simulation.udp_path(id)),
+        WorldFlowId::Outside => flow.outside().map_or(Vec::new(), |outside| known(&outside.links)),
     };
-    world.flows.iter().map(|flow| path(flow.id)).collect()
+    world.flows.iter().map(path).collect()
 }
 
 /// Adds the changes of level to the series of each receiver.

@@ -10,7 +10,7 @@ use layercast_core::units::Time;
 use layercast_simulator::{ReceiverEntry, ReceiverEvent};
 use serde::Serialize;
 
-use super::super::build::{World, WorldFlowId};
+use super::super::world::{World, WorldFlowId};
 use crate::results::{ResultsError, partial_name};
 use crate::scenario::Scenario;
 
