@@ -55,6 +55,10 @@ pub(crate) enum Command {
     Send(Send),
     /// Receive a file from a multicast group, at the rate that the path sustains
     Receive(Receive),
+    /// Run a source or a receiver without a file, which reports what it does; `run --world emulated` starts it
+    #[cfg(all(feature = "transport", target_os = "linux"))]
+    #[command(hide = true)]
+    Endpoint(crate::endpoint_arguments::Endpoint),
 }
 
 /// Which scenario, and what to change in it.

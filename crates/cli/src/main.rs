@@ -8,6 +8,10 @@ mod commands;
 mod compare;
 mod design;
 mod design_arguments;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod endpoint;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod endpoint_arguments;
 mod list;
 mod log;
 mod observe;
@@ -45,6 +49,8 @@ fn main() -> ExitCode {
         Command::Check(check) => commands::check(check),
         Command::Expand(expand) => commands::expand(expand),
         Command::Design(arguments) => design::design(arguments),
+        #[cfg(all(feature = "transport", target_os = "linux"))]
+        Command::Endpoint(arguments) => endpoint::endpoint(arguments),
         Command::Send(send) => transfer::send(send),
         Command::Receive(receive) => transfer::receive(receive),
     };

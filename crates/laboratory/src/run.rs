@@ -34,7 +34,7 @@ pub use build::BuildError;
 pub use growth::QueueGrew;
 pub use observe::Observation;
 use observe::Observer;
-pub use world::{Advance, OutsideFlow, World, WorldFlow, WorldFlowId};
+pub use world::{OutsideFlow, Running, World, WorldFlow, WorldFlowId};
 
 /// What is run, besides the scenario itself.
 #[derive(Clone, Debug, Default)]
@@ -147,7 +147,7 @@ pub(crate) fn replicate<F: Family>(
     let mut world = build::world::<F>(scenario, seed)?;
     tracing::debug!(number, seed, "replication starts");
     let mut observer = Observer::start(scenario, &mut world, number, observation)?;
-    let mut replication = measure::measure(scenario, &mut world, &mut observer, &mut world::simulated, step)?;
+    let mut replication = measure::measure(scenario, &mut world, &mut observer, step)?;
     observer.finish()?;
     why::add_receivers(scenario, &world, &build::flow_infos(scenario), &mut replication);
     if number == 1 {

@@ -17,7 +17,11 @@ pub struct Lateness {
     pub p99_ms: f64,
     /// The latest one, in milliseconds.
     pub largest_ms: f64,
-    /// The most that `p99_ms` may be, in milliseconds.
+    /// 99 % of the time the emulator looked for packets of its hosts within this time, in milliseconds.
+    pub intake_p99_ms: f64,
+    /// Packets that the emulator did not take in time, so that the kernel dropped them.
+    pub overruns: u64,
+    /// The most that `p99_ms` and `intake_p99_ms` may be, in milliseconds.
     pub limit_ms: f64,
 }
 
@@ -25,7 +29,7 @@ impl Lateness {
     /// Whether the emulator kept up, so that the results stand.
     #[must_use]
     pub fn is_valid(&self) -> bool {
-        self.p99_ms <= self.limit_ms
+        self.p99_ms <= self.limit_ms && self.intake_p99_ms <= self.limit_ms && self.overruns == 0
     }
 }
 
@@ -40,7 +44,11 @@ pub struct LatenessSummary {
     pub p99_ms: Statistic,
     /// The latest packet, in milliseconds.
     pub largest_ms: Statistic,
-    /// The most that `p99_ms` may be, in milliseconds.
+    /// How long packets of the hosts waited at most in 99 % of the cases before they were taken, in milliseconds.
+    pub intake_p99_ms: Statistic,
+    /// Packets that were not taken in time and dropped by the kernel, in all replications.
+    pub overruns: u64,
+    /// The most that `p99_ms` and `intake_p99_ms` may be, in milliseconds.
     pub limit_ms: f64,
     /// The replications beyond the limit: their numbers. Their results do not stand.
     pub invalid: Vec<u32>,
@@ -59,6 +67,8 @@ impl LatenessSummary {
             median_ms: over(|one| one.median_ms),
             p99_ms: over(|one| one.p99_ms),
             largest_ms: over(|one| one.largest_ms),
+            intake_p99_ms: over(|one| one.intake_p99_ms),
+            overruns: each.iter().map(|(_, one)| one.overruns).sum(),
             limit_ms,
             invalid: each.iter().filter(|(_, one)| !one.is_valid()).map(|&(number, _)| number).collect(),
         })
@@ -93,7 +103,14 @@ mod tests {
     use super::*;
 
     fn run(number: u32, p99_ms: f64) -> Replication {
-        let lateness = Lateness { packets: 10, median_ms: 0.1, p99_ms, largest_ms: 9.0, limit_ms: 1.0 };
+        let lateness = Lateness {
+            packets: 10,
+            median_ms: 0.1,
+            p99_ms,
+            largest_ms: 9.0,
+            limit_ms: 1.0,
+            ..Lateness::default()
+        };
         Replication { number, lateness: Some(lateness), ..Replication::default() }
     }
 

@@ -52,7 +52,7 @@ pub(super) fn world<F: Family>(scenario: &Scenario, seed: u64) -> Result<World<F
     for flow in &scenario.flows {
         add_flows(flow, seed, &nodes, &scenario.nodes, &mut simulation, &mut flows)?;
     }
-    Ok(World { simulation, flows, links, channels })
+    Ok(World { running: Box::new(simulation), flows, links, channels })
 }
 
 /// Lets the hosts of edges crash. `flows` are those of the sessions.

@@ -18,7 +18,7 @@ use super::observe::Observer;
 use super::probe::Probes;
 use super::queue_delays::QueueDelays;
 use super::values::{counters, kbps_or_nan};
-use super::world::{Advance, World, WorldFlow, WorldFlowId};
+use super::world::{World, WorldFlow, WorldFlowId};
 use crate::results::{
     EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, ObjectMeasures, QueueDelay, Replication, Series,
     WindowMeasures,
@@ -54,7 +54,7 @@ struct Snapshot {
 
 impl Snapshot {
     fn take<F: Family>(world: &World<F>) -> Snapshot {
-        let simulation = &world.simulation;
+        let simulation = world.simulation();
         Snapshot {
             flows: world.flows.iter().map(|flow| counters(simulation, flow)).collect(),
             links: world.links.iter().map(|&link| simulation.link_counters(link)).collect(),
@@ -81,12 +81,11 @@ fn limits<F: Family>(simulation: &Simulation<F>, flow: &WorldFlow) -> TcpLimits 
     }
 }
 
-/// Runs the world to its end by `advance` and measures it. Calls `step` after each bin.
+/// Runs the world to its end and measures it. Calls `step` after each bin.
 pub(super) fn measure<F: Family>(
     scenario: &Scenario,
     world: &mut World<F>,
     observer: &mut Observer,
-    advance: &mut Advance<'_, F>,
     step: &dyn Fn(),
 ) -> Result<Replication, RunError> {
     let bins = bin_ends(scenario);
@@ -105,10 +104,10 @@ pub(super) fn measure<F: Family>(
     let mut losses = LossEvents::start(world);
     for stop in stops {
         while let Some(look) = probes.next().filter(|&look| look <= stop) {
-            growth.run_until(world, look, advance)?;
+            growth.run_until(world, look)?;
             probes.look(world, look);
         }
-        growth.run_until(world, stop, advance)?;
+        growth.run_until(world, stop)?;
         observer.collect(world)?;
         losses.collect(world);
         if edges().any(|edge| edge == stop) {
@@ -145,14 +144,14 @@ pub(super) fn measure<F: Family>(
             measures
         })
         .collect();
-    let engine = world.simulation.engine_counters();
+    let engine = world.simulation().engine_counters();
     Ok(Replication {
         number: 0,
         windows,
         series,
         probes: probes.into_values(),
         paths: Vec::new(),
-        lateness: None,
+        lateness: world.running.lateness(),
         engine: EngineMeasures { events: engine.events, packet_hops: engine.packet_hops, cpu_s: 0.0 },
     })
 }
@@ -164,7 +163,7 @@ fn record_bin<F: Family>(
     before: &mut [u64],
     series: &mut Series,
 ) {
-    let simulation = &world.simulation;
+    let simulation = world.simulation();
     for ((flow, before), series) in world.flows.iter().zip(before).zip(&mut series.flows) {
         let received = counters(simulation, flow).received_bytes;
         let kbps = (received - *before) as f64 * 8.0 / length_s / 1e3;
@@ -236,7 +235,7 @@ fn measure_window<F: Family>(
                 mean_queue_packets: (end.queue_packet_ns - start.queue_packet_ns) as f64 / 1e9 / length_s,
                 window_s: length_s,
                 capacity_kbps,
-                propagation_ms: world.simulation.link_delay(id).as_secs_f64() * 1e3,
+                propagation_ms: world.simulation().link_delay(id).as_secs_f64() * 1e3,
                 transmission_ms: if packets > 0 { bits / packets as f64 / capacity_kbps } else { 0.0 },
                 queue_delay: delays
                     .1
@@ -287,13 +286,13 @@ fn measure_flow<F: Family>(
         measures.completion_s = (transfers > 0).then(|| took_s / transfers as f64);
     }
     if let WorldFlowId::Receiver(id) = flow.id {
-        let changes = world.simulation.level_changes(id);
+        let changes = world.simulation().level_changes(id);
         measures.late_kbps = Some(kbps(end.late_bytes - start.late_bytes));
         measures.level_changes = Some(levels::joins_and_leaves(changes, window.end) as f64);
         measures.mean_level = Some(levels::mean_level(changes, window.start, window.end));
         measures.settled_after_s = levels::settled_after_s(changes, flow.start, window.end);
         if flow.has_object {
-            add_object(&mut measures, world.simulation.object_progress(id), flow.start);
+            add_object(&mut measures, world.simulation().object_progress(id), flow.start);
         }
     }
     measures

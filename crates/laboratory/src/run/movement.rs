@@ -78,7 +78,7 @@ impl FairLevels {
         for (index, flow) in world.flows.iter().enumerate() {
             let WorldFlowId::Receiver(id) = flow.id else { continue };
             let fair = self.of(index, flows);
-            let changes = world.simulation.level_changes(id);
+            let changes = world.simulation().level_changes(id);
             let moved = movement(changes, flow.start, window.start, window.end, fair);
             let length_s = window.end.since(window.start).as_secs_f64();
             let asked = asked.get(index).copied().unwrap_or_default();

@@ -2,16 +2,12 @@
 //! common with simulated ones, and the same measuring.
 
 use layercast_core::family::Family;
-use layercast_core::session::SessionPlan as Session;
 use layercast_core::stream::Stream;
 use layercast_core::units::Time;
-use layercast_simulator::{
-    LinkId, Network, NodeId, ObjectConfig, ReceiverConfig, ReceiverId, ReceiverList, SessionConfig,
-    Simulation,
-};
+use layercast_simulator::{LinkId, Network, NodeId};
 
 use super::observe::Observer;
-use super::world::{Advance, World};
+use super::world::World;
 use super::{RunError, build, measure, why};
 use crate::results::Replication;
 use crate::scenario::{Draw, FlowEnd, FlowPlan, Scenario, SessionPlan};
@@ -58,69 +54,18 @@ pub fn arrivals_start(plan: &FlowPlan, seed: u64) -> Time {
     build::draw_time(plan.start, seed, &format!("start/{}", plan.name))
 }
 
-/// Adds a session with its latencies, starts and object; the endpoints are the caller's. Returns the receivers in
-/// the order of the scenario, and the number of channels.
+/// Runs a world to its end and measures it as a simulated one. `step` is called [`step_count`] times.
 ///
 /// # Errors
-/// If the network does not connect its ends.
-pub fn add_session<F: Family>(
-    simulation: &mut Simulation<F>,
-    plan: &SessionPlan,
-    seed: u64,
-    nodes: &[NodeId],
-    source: F::Source,
-    receiver: &mut dyn FnMut(&FlowEnd) -> F::Receiver,
-) -> Result<(Vec<ReceiverId>, u16), RunError> {
-    let requirements = plan.protocol.requirements();
-    let session = Session { layers: plan.layers.clone(), packet_size: plan.packet_size };
-    let channels = requirements.channels(&session);
-    let mut receivers = ReceiverList::default();
-    for end in &plan.receivers {
-        receivers.push(ReceiverConfig {
-            node: nodes[end.node],
-            receiver: receiver(end),
-            start: receiver_start(plan, end, seed),
-            stop: plan.stop,
-            join_latency: latency(plan.join_latency),
-            leave_latency: latency(plan.leave_latency),
-        });
-    }
-    let config = SessionConfig {
-        source_node: nodes[plan.source],
-        source,
-        channels,
-        ecn: plan.ecn,
-        observes_late_packets: requirements.observes_late_packets(),
-        name: plan.name.clone(),
-        start: session_start(plan, seed),
-        stop: plan.stop,
-        receivers,
-        packets: None,
-        routers: None,
-    };
-    let ids = simulation.add_session(config)?;
-    if let (Some(object), Some(id)) = (plan.object, ids.first()) {
-        let packets = object.packets(plan.packet_size, false);
-        let leave_when_complete = object.leave_when_complete;
-        simulation.distribute(id.session(), ObjectConfig { packets, leave_when_complete });
-    }
-    Ok((ids, channels))
-}
-
-/// Runs a world to its end by `advance` and measures it as a simulated one. `step` is called
-/// [`step_count`] times.
-///
-/// # Errors
-/// What `advance` returns, and [`RunError::Grew`].
+/// What [`Running::run_until`](super::Running::run_until) returns, and [`RunError::Grew`].
 pub fn measured<F: Family>(
     scenario: &Scenario,
     number: u32,
     world: &mut World<F>,
-    advance: &mut Advance<'_, F>,
     step: &dyn Fn(),
 ) -> Result<Replication, RunError> {
     let mut observer = Observer::start(scenario, world, number, None)?;
-    let mut replication = measure::measure(scenario, world, &mut observer, advance, step)?;
+    let mut replication = measure::measure(scenario, world, &mut observer, step)?;
     why::add_receivers(scenario, world, &build::flow_infos(scenario), &mut replication);
     if number == 1 {
         replication.paths = why::paths(world);

@@ -67,11 +67,11 @@ impl Probe<'_> {
             };
             let value = match self.plan.subject {
                 Subject::Link(link) => {
-                    of_link(&world.simulation, world.links[link], what, every_s, &mut gained)
+                    of_link(world.simulation(), world.links[link], what, every_s, &mut gained)
                 }
                 Subject::Flow(flow) => {
                     let flow = &world.flows[flow];
-                    let value = of_flow(&world.simulation, flow, what, now, every_s, &mut gained);
+                    let value = of_flow(world.simulation(), flow, what, now, every_s, &mut gained);
                     // A flow that does not exist yet has no values.
                     if now < flow.start { f64::NAN } else { value }
                 }

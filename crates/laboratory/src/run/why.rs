@@ -15,7 +15,7 @@ use crate::scenario::{Scenario, Window};
 pub(super) fn paths<F: Family>(world: &World<F>) -> Vec<Vec<usize>> {
     let index: BTreeMap<LinkId, usize> =
         world.links.iter().enumerate().map(|(index, &link)| (link, index)).collect();
-    let simulation = &world.simulation;
+    let simulation = world.simulation();
     let known = |links: &[LinkId]| links.iter().filter_map(|link| index.get(link).copied()).collect();
     let path = |flow: &WorldFlow| match flow.id {
         WorldFlowId::Receiver(id) => known(&simulation.receiver_path(id)),
@@ -36,7 +36,7 @@ pub(super) fn add_changes<F: Family>(world: &World<F>, replication: &mut Replica
             to: change.to.as_number(),
             cause: change.cause,
         };
-        series.changes = world.simulation.level_changes(id).iter().map(mark).collect();
+        series.changes = world.simulation().level_changes(id).iter().map(mark).collect();
     }
 }
 
@@ -54,8 +54,8 @@ pub(super) fn add_receivers<F: Family>(
     for (((flow, info), series), measures) in each {
         let WorldFlowId::Receiver(id) = flow.id else { continue };
         let looked = Looked {
-            changes: world.simulation.level_changes(id),
-            slow_start_ended: world.simulation.slow_start_ended(id),
+            changes: world.simulation().level_changes(id),
+            slow_start_ended: world.simulation().slow_start_ended(id),
             born: flow.start,
             window,
         };

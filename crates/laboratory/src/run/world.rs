@@ -5,17 +5,69 @@ use layercast_core::units::Time;
 use layercast_simulator::{CallDelays, FlowCounters, LinkId, ReceiverId, Simulation, TcpId, UdpId};
 
 use super::RunError;
+use crate::results::Lateness;
+
+/// A simulation with what lets its time pass.
+pub trait Running<F: Family> {
+    /// The simulation.
+    fn simulation(&self) -> &Simulation<F>;
+
+    /// The simulation, to observe it.
+    fn simulation_mut(&mut self) -> &mut Simulation<F>;
+
+    /// Lets time pass until `end`; what happens at `end` is included. Flows from outside are up to date then.
+    ///
+    /// # Errors
+    /// Why it cannot go on.
+    fn run_until(&mut self, end: Time, flows: &mut [WorldFlow]) -> Result<(), RunError>;
+
+    /// How late it was, if its time is that of a clock.
+    fn lateness(&self) -> Option<Lateness> {
+        None
+    }
+}
+
+/// In virtual time.
+impl<F: Family> Running<F> for Simulation<F> {
+    fn simulation(&self) -> &Simulation<F> {
+        self
+    }
+
+    fn simulation_mut(&mut self) -> &mut Simulation<F> {
+        self
+    }
+
+    fn run_until(&mut self, end: Time, _flows: &mut [WorldFlow]) -> Result<(), RunError> {
+        Simulation::run_until(self, end);
+        Ok(())
+    }
+}
 
 /// A simulation and where its flows and links are.
 pub struct World<F: Family> {
-    /// The simulation.
-    pub simulation: Simulation<F>,
+    /// The simulation and its time.
+    pub running: Box<dyn Running<F>>,
     /// In the order of the experiment's flows.
     pub flows: Vec<WorldFlow>,
     /// In the order of the experiment's links.
     pub links: Vec<LinkId>,
     /// How many channels each session has, in the order of the experiment.
     pub channels: Vec<u16>,
+}
+
+impl<F: Family> World<F> {
+    pub(super) fn simulation(&self) -> &Simulation<F> {
+        self.running.simulation()
+    }
+
+    pub(super) fn simulation_mut(&mut self) -> &mut Simulation<F> {
+        self.running.simulation_mut()
+    }
+
+    /// Lets time pass until `end`.
+    pub(super) fn run_until(&mut self, end: Time) -> Result<(), RunError> {
+        self.running.run_until(end, &mut self.flows)
+    }
 }
 
 /// One flow in the simulation, and when it starts.
@@ -28,18 +80,6 @@ pub struct WorldFlow {
     pub has_object: bool,
     /// What is known of a unicast flow whose packets come from outside; of no other.
     pub outside: Option<Box<OutsideFlow>>,
-}
-
-/// What advances a world up to a time: the events of a simulation, or a clock.
-pub type Advance<'a, F> = dyn FnMut(&mut World<F>, Time) -> Result<(), RunError> + 'a;
-
-/// Advances a world in virtual time: all events up to and including `end` are served.
-///
-/// # Errors
-/// Never.
-pub(super) fn simulated<F: Family>(world: &mut World<F>, end: Time) -> Result<(), RunError> {
-    world.simulation.run_until(end);
-    Ok(())
 }
 
 /// What a flow is in the simulation.
@@ -55,7 +95,7 @@ pub enum WorldFlowId {
     Outside,
 }
 
-/// A unicast flow whose packets come from outside. Whatever advances the world keeps it up to date.
+/// A unicast flow whose packets come from outside. Whatever runs the world keeps it up to date.
 #[derive(Clone, Debug, Default)]
 pub struct OutsideFlow {
     /// What was sent, received and lost so far, and the transfers.
