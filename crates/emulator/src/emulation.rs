@@ -5,6 +5,7 @@ mod sessions;
 mod turn;
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::net::IpAddr;
 
 use layercast_core::units::{Duration, Time};
@@ -21,7 +22,7 @@ use crate::flow::{Flows, Match};
 use crate::host::{Host, HostId};
 use crate::lateness::Lateness;
 use crate::membership::Joined;
-use crate::namespace::{self, Setup};
+use crate::namespace::{self, Made, Setup};
 use crate::report::{Inbox, Reports};
 use crate::store::{Store, address};
 
@@ -94,6 +95,7 @@ pub struct Dropped {
 struct Place {
     host: Host,
     device: Device,
+    statistics: File,
     joined: Joined,
     /// What was warned about already.
     warned: Warned,
@@ -153,12 +155,13 @@ impl Emulation {
         let mut places = Vec::with_capacity(plans.len());
         for (number, plan) in (0..).zip(&plans) {
             let Some(starter) = children.starter() else { break };
-            let (namespace, device) = namespace::make(number, &plan.name, setup)?;
+            let Made { namespace, device, statistics } = namespace::make(number, &plan.name, setup)?;
             let data = epoll::EventData::new_u64(u64::from(number));
             epoll::add(&waiter, &device, data, epoll::EventFlags::IN)
                 .map_err(|error| Error::system("epoll_ctl")(error.into()))?;
             let host = Host::new((HostId(number), plan.node), &plan.name, namespace, starter);
-            places.push(Place { host, device, joined: Joined::default(), warned: Warned::default() });
+            let (joined, warned) = (Joined::default(), Warned::default());
+            places.push(Place { host, device, statistics, joined, warned });
         }
         let mut simulation = Simulation::new(network, seed);
         simulation.record_link_delays();
@@ -233,8 +236,10 @@ impl Emulation {
         self.inbox.sender.clone()
     }
 
-    /// How late packets were so far.
-    pub fn lateness(&self) -> &Lateness {
+    /// How late packets were so far. It reads the statistics of all hosts, which takes a while.
+    pub fn lateness(&mut self) -> &Lateness {
+        let overruns = self.places.iter().filter_map(|place| namespace::overruns(&place.statistics));
+        self.lateness.overruns = overruns.sum();
         &self.lateness
     }
 

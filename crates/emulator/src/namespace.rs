@@ -2,7 +2,7 @@
 //! remains of them when the last process and descriptor are gone.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _, Seek as _};
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::thread;
@@ -43,8 +43,16 @@ pub(crate) struct Setup {
     pub(crate) queue: u32,
 }
 
+/// A namespace and what of it is kept.
+pub(crate) struct Made {
+    pub(crate) namespace: OwnedFd,
+    pub(crate) device: Device,
+    /// What its devices have carried: a file that shows those of this namespace, whoever reads it.
+    pub(crate) statistics: File,
+}
+
 /// Makes a namespace with one device, which has the addresses of host `number`.
-pub(crate) fn make(number: u32, name: &str, setup: Setup) -> Result<(OwnedFd, Device), Error> {
+pub(crate) fn make(number: u32, name: &str, setup: Setup) -> Result<Made, Error> {
     let failed = |what: &str| {
         let (host, what) = (name.to_owned(), what.to_owned());
         move |source: io::Error| Error::Host { host, what, source }
@@ -76,7 +84,9 @@ pub(crate) fn make(number: u32, name: &str, setup: Setup) -> Result<(OwnedFd, De
                     netlink.add_address(interface, address, prefix).map_err(failed("adding an address"))?;
                     netlink.add_route(interface, anything, 0).map_err(failed("adding a route"))?;
                 }
-                Ok((OwnedFd::from(namespace), device))
+                let statistics =
+                    File::open("/proc/thread-self/net/dev").map_err(failed("opening its statistics"))?;
+                Ok(Made { namespace: namespace.into(), device, statistics })
             })
             .join()
     });
@@ -86,4 +96,14 @@ pub(crate) fn make(number: u32, name: &str, setup: Setup) -> Result<(OwnedFd, De
 /// Enters a namespace with the calling thread.
 pub(crate) fn enter(namespace: &OwnedFd) -> io::Result<()> {
     Ok(setns(namespace, CloneFlags::CLONE_NEWNET)?)
+}
+
+/// How many packets a kernel has dropped because nobody took them from its device.
+pub(crate) fn overruns(mut statistics: &File) -> Option<u64> {
+    statistics.seek(io::SeekFrom::Start(0)).ok()?;
+    let mut text = String::new();
+    statistics.read_to_string(&mut text).ok()?;
+    let line = text.lines().find_map(|line| line.trim_start().strip_prefix(NAME)?.strip_prefix(':'))?;
+    // Eight counters of reception, then bytes, packets, errors and drops of transmission.
+    line.split_ascii_whitespace().nth(11)?.parse().ok()
 }

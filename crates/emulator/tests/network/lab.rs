@@ -1,16 +1,11 @@
 //! Networks for tests, and what skips a test where none can be made.
 
-#![allow(dead_code, clippy::unwrap_used, reason = "tests use parts; one that cannot go on fails")]
+use std::thread;
 
-use layercast_core::units::{Duration, Rate, Time};
+use layercast_core::units::{Duration, Rate};
 use layercast_emulator::{Emulation, Error, Host, HostPlan, Options};
 use layercast_simulator::{LinkConfig, LossModel, LossPlace, Network, NodeId, QueueConfig, QueueLimit};
 use layercast_testkit::skip::{Missing, skip};
-
-/// A time of the emulation.
-pub(crate) fn at_s(seconds: f64) -> Time {
-    Time::from_secs_f64(seconds)
-}
 
 /// A link of this rate and delay with a long queue and no losses.
 pub(crate) fn slow_link(rate: Rate, delay_ms: u64) -> LinkConfig {
@@ -48,4 +43,21 @@ pub(crate) fn line(link: LinkConfig, links: u32) -> Option<(Emulation, Vec<Host>
         network.add_link(ends[0], ends[1], link.clone(), link.clone()).unwrap();
     }
     emulation(network, &[(nodes[0], "a"), (nodes[links as usize], "b")])
+}
+
+/// Lets the network run while something is done on another thread.
+pub(crate) fn run_while<T: Send>(emulation: &mut Emulation, act: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| {
+        let acting = scope.spawn(act);
+        while !acting.is_finished() {
+            run_for(emulation, Duration::from_ms(20));
+        }
+        acting.join().unwrap()
+    })
+}
+
+/// Lets the network run for a time.
+pub(crate) fn run_for(emulation: &mut Emulation, time: Duration) {
+    let until = emulation.now() + time;
+    emulation.run_until(until).unwrap();
 }
