@@ -1,0 +1,121 @@
+//! The bytes of packets in flight.
+
+use std::net::IpAddr;
+
+/// A packet's bytes, and what of them is needed when it leaves.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stored {
+    pub(crate) bytes: Vec<u8>,
+    /// The hop limit that its sender gave it.
+    pub(crate) hops: u8,
+}
+
+/// The bytes of all packets in flight, by the number of the simulation's slot.
+///
+/// There are no counts of references, although the copies of a multicast packet share their bytes. Bytes are
+/// written here only when a packet is brought into the simulation, in the slot that it got there. The simulation
+/// gives a slot away only after the last copy has arrived or was lost; what has arrived is taken out of the
+/// simulation and written to the devices before the next packet is brought in. So no bytes are overwritten that
+/// somebody still waits for.
+///
+/// Buffers are kept, so that nothing is allocated once the largest number in flight was reached.
+#[derive(Debug, Default)]
+pub(crate) struct Store {
+    packets: Vec<Stored>,
+}
+
+impl Store {
+    /// Keeps the bytes of a packet that got this slot.
+    pub(crate) fn put(&mut self, slot: u32, bytes: &[u8], hops: u8) {
+        let slot = slot as usize;
+        if self.packets.len() <= slot {
+            self.packets.resize_with(slot + 1, Stored::default);
+        }
+        let stored = &mut self.packets[slot];
+        stored.bytes.clear();
+        stored.bytes.extend_from_slice(bytes);
+        stored.hops = hops;
+    }
+
+    pub(crate) fn get_mut(&mut self, slot: u32) -> Option<&mut Stored> {
+        self.packets.get_mut(slot as usize)
+    }
+}
+
+/// The number of an address of ours: how IPv4 and IPv6 addresses name hosts.
+pub(crate) mod address {
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
+    use super::IpAddr;
+
+    /// How many hosts have addresses.
+    pub(crate) const MOST_HOSTS: usize = 60_000;
+
+    /// The first three groups of all IPv6 addresses: a prefix of RFC 4193.
+    const PREFIX: [u16; 4] = [0xfd6c, 0x6179, 0x6572, 0];
+
+    pub(crate) fn v4(host: u32) -> Ipv4Addr {
+        let [_, _, high, _] = (host / 254).to_be_bytes();
+        let [_, _, _, middle] = (host / 254).to_be_bytes();
+        Ipv4Addr::new(10, high, middle, (host % 254) as u8 + 1)
+    }
+
+    pub(crate) fn v6(host: u32) -> Ipv6Addr {
+        let [a, b, c, d] = PREFIX;
+        let number = host + 1;
+        Ipv6Addr::new(a, b, c, d, 0, 0, (number >> 16) as u16, number as u16)
+    }
+
+    /// The host that has this address.
+    pub(crate) fn host(address: IpAddr) -> Option<u32> {
+        let host = match address {
+            IpAddr::V4(address) => {
+                let [ten, high, middle, low] = address.octets();
+                let low = u32::from(low.checked_sub(1)?);
+                (ten == 10 && low < 254).then(|| u32::from(u16::from_be_bytes([high, middle])) * 254 + low)
+            }
+            IpAddr::V6(address) => {
+                let groups = address.segments();
+                let number = u32::from(groups[6]) << 16 | u32::from(groups[7]);
+                (groups[..4] == PREFIX && groups[4] == 0 && groups[5] == 0).then(|| number.checked_sub(1))?
+            }
+        };
+        host.filter(|&host| (host as usize) < MOST_HOSTS)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn an_address_names_its_host() {
+            for number in (0..1000).chain([65_535 / 2, MOST_HOSTS as u32 - 1]) {
+                assert_eq!(host(v4(number).into()), Some(number));
+                assert_eq!(host(v6(number).into()), Some(number));
+                assert!(!v4(number).octets().ends_with(&[255]));
+            }
+            for other in
+                ["10.0.0.0", "10.0.0.255", "10.255.255.254", "11.0.0.1", "fd6c:6179:6572::", "fd00::1"]
+            {
+                assert_eq!(host(other.parse().unwrap()), None, "{other}");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_holds_what_was_put_last() {
+        let mut store = Store::default();
+        store.put(3, &[1, 2, 3], 64);
+        store.put(0, &[9], 1);
+        store.put(3, &[4, 5], 8);
+        let stored = store.get_mut(3).unwrap();
+        assert_eq!((stored.bytes.as_slice(), stored.hops), ([4, 5].as_slice(), 8));
+        assert_eq!(store.get_mut(1).unwrap().bytes, []);
+        assert!(store.get_mut(4).is_none());
+    }
+}
