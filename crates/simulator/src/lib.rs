@@ -37,7 +37,7 @@ mod timer;
 mod tree;
 mod variation;
 
-pub use application::{Demand, Distribution, PagesConfig, PlayerConfig, PlayerCounters};
+pub use application::{Demand, Distribution, PagesConfig, PlayerConfig, PlayerCounters, UdpSource};
 pub use call::CallDelays;
 pub use edge::{EdgeConfig, LeaveRule, QuerierProfile};
 pub use link::{DelayHistogram, LinkConfig};

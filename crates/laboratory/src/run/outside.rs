@@ -64,6 +64,7 @@ pub fn measured<F: Family>(
     world: &mut World<F>,
     step: &dyn Fn(),
 ) -> Result<Replication, RunError> {
+    let cpu = cpu_time::ThreadTime::now();
     let mut observer = Observer::start(scenario, world, number, None)?;
     let mut replication = measure::measure(scenario, world, &mut observer, step)?;
     why::add_receivers(scenario, world, &build::flow_infos(scenario), &mut replication);
@@ -72,5 +73,6 @@ pub fn measured<F: Family>(
         why::add_changes(world, &mut replication);
     }
     replication.number = number;
+    replication.engine.cpu_s = cpu.elapsed().as_secs_f64();
     Ok(replication)
 }

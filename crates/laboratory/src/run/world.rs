@@ -22,7 +22,7 @@ pub trait Running<F: Family> {
     fn run_until(&mut self, end: Time, flows: &mut [WorldFlow]) -> Result<(), RunError>;
 
     /// How late it was, if its time is that of a clock.
-    fn lateness(&self) -> Option<Lateness> {
+    fn lateness(&mut self) -> Option<Lateness> {
         None
     }
 }
