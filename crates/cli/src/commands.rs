@@ -12,7 +12,8 @@ use layercast_laboratory::results::{self, RunCost, Summary};
 use layercast_laboratory::run::{self, RunRequest};
 use layercast_laboratory::scenario::{self, Scenario as Plan, catalogue, default_queue};
 
-use crate::arguments::{Check, Run, Scenario};
+use crate::arguments::{Check, Run, Scenario, World};
+use crate::emulated;
 use crate::observe;
 use crate::output::{complain, print};
 use crate::progress::Progress;
@@ -73,6 +74,9 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let probes = observe::probes(&arguments.probes).map_err(Failure::Input)?;
     let (plan, text) = read(&arguments.scenario.name, &overrides, &probes)?;
     let observation = observe::observation(arguments, &plan).map_err(Failure::Input)?;
+    if arguments.world == World::Emulated {
+        emulated::check(arguments, &plan)?;
+    }
     warnings::warn(&arguments.scenario, &lint::before(&plan, &text))?;
     if let Some(directory) = &arguments.out {
         prepare_for(Holds::Run, directory)?;
@@ -90,8 +94,12 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     };
     let plural = if plan.replications == 1 { "" } else { "s" };
     let progress = Progress::new(format!("{} replication{plural}", plan.replications), arguments.quiet);
-    let outcome =
-        run::run::<Registry>(&plan, &request, &|share| progress.set(share)).context("the run failed")?;
+    let outcome = match arguments.world {
+        World::Simulated => {
+            run::run::<Registry>(&plan, &request, &|share| progress.set(share)).context("the run failed")?
+        }
+        World::Emulated => emulated::run(&plan, &request, arguments.lateness, &|share| progress.set(share))?,
+    };
     progress.finish();
     let found = lint::after(&plan, &request.text, &outcome.experiment.links, &outcome.replications);
     if !found.is_empty() {
@@ -153,6 +161,9 @@ fn command_line(arguments: &Run) -> String {
     let mut command = format!("layercast run {}", arguments.scenario.name);
     for set in &arguments.scenario.overrides {
         let _ = write!(command, " --set '{set}'");
+    }
+    if arguments.world == World::Emulated {
+        command.push_str(" --world emulated");
     }
     repeated(command, arguments.replications, arguments.seed)
 }

@@ -8,6 +8,11 @@ mod commands;
 mod compare;
 mod design;
 mod design_arguments;
+#[cfg(all(feature = "emulator", target_os = "linux"))]
+mod emulated;
+#[cfg(not(all(feature = "emulator", target_os = "linux")))]
+#[path = "no_emulated.rs"]
+mod emulated;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod endpoint;
 #[cfg(all(feature = "transport", target_os = "linux"))]

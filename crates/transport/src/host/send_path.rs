@@ -76,7 +76,7 @@ pub(super) struct SendPath {
     /// When the first packet in the outbox was built.
     since: Time,
     /// Whether packets with a payload have all the size of the session.
-    pub(super) fills: bool,
+    fills: bool,
     /// Channels whose packets the kernel refused for lack of buffer space.
     pub(super) refused: Vec<Channel>,
     /// Since when the network takes no packets, and the system's reason.
@@ -101,6 +101,13 @@ impl SendPath {
             failure: None,
             counters: SourceCounters::default(),
         }
+    }
+
+    /// Lets packets with a payload all have the size of the session. Called before the first packet.
+    pub(super) fn fill(&mut self) {
+        self.fills = true;
+        // The space for the longest header is in addition to the packet.
+        self.outbox = Outbox::new(self.session.packet.as_bytes() as usize + MAX_HEADER);
     }
 
     /// Sends the batch.

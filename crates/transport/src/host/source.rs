@@ -111,7 +111,7 @@ impl SourceHost {
     /// Lets packets with a payload all have the size of the session, whatever [`Supply`] wrote: the rest of the
     /// payload has no meaning.
     pub fn fill_packets(&mut self) {
-        self.send_path.fills = true;
+        self.send_path.fill();
     }
 
     /// Starts the session.
