@@ -30,6 +30,7 @@ mod netlink;
 pub mod packet;
 mod report;
 mod store;
+mod urgent;
 
 pub use children::Children;
 pub use emulation::{Dropped, Emulation, FlowPlan, HostPlan, Options, ReceiverPlan, SessionPlan};
