@@ -21,7 +21,6 @@ fn main() {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::fs;
     use std::io::{Read as _, Write as _};
     use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -82,12 +81,6 @@ mod linux {
                 emulation.run_until(until).unwrap();
             }
         });
-    }
-
-    /// The processor time of this thread.
-    fn cpu() -> Duration {
-        let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-        Duration::from_nanos(text.split(' ').next().unwrap().parse().unwrap())
     }
 
     fn show(lateness: &Lateness) {
@@ -164,9 +157,9 @@ mod linux {
             let counters = |emulation: &Emulation| {
                 (emulation.simulation().tcp_counters(flow), emulation.simulation().link_counters(LinkId(2)))
             };
-            let ((before, link_before), cpu_before) = (counters(&emulation), cpu());
+            let ((before, link_before), cpu_before) = (counters(&emulation), emulation.processor_time());
             emulation.run_until(at(1.0)).unwrap();
-            let ((after, link_after), used) = (counters(&emulation), cpu() - cpu_before);
+            let ((after, link_after), used) = (counters(&emulation), emulation.processor_time() - cpu_before);
             stop.store(true, Ordering::Relaxed);
             emulation.run_until(at(1.0) + Span::from_ms(100)).unwrap();
             let measured = seconds * 0.9;
@@ -220,7 +213,7 @@ mod linux {
             .collect();
         let sender = hosts[0].run(|| UdpSocket::bind("0.0.0.0:0").unwrap()).unwrap();
         let payload = vec![1; bytes.saturating_sub(28)];
-        emulation.start().unwrap();
+        emulation.start();
         let stop = AtomicBool::new(false);
         let sent = thread::scope(|scope| {
             let sending = scope.spawn(|| {
@@ -238,9 +231,8 @@ mod linux {
                 }
                 sent
             });
-            let before = cpu();
             emulation.run_until(Time::from_secs_f64(3.0)).unwrap();
-            let used = cpu() - before;
+            let used = emulation.processor_time();
             stop.store(true, Ordering::Relaxed);
             let sent = sending.join().unwrap();
             let delivered = emulation.lateness().deliveries.count().max(1);

@@ -63,6 +63,8 @@ pub struct Options {
     /// How long before an event the emulation stops to sleep and watches the clock instead. It then uses a
     /// processor alone.
     pub spin: Duration,
+    /// Whether it runs before all other programs (SCHED_FIFO). Where that is not allowed, it warns and does without.
+    pub urgent: bool,
     /// The latencies of joins and leaves of groups of no declared session; none to carry no such groups.
     pub strangers: Option<(Latency, Latency)>,
 }
@@ -72,7 +74,8 @@ impl Default for Options {
         Options {
             mtu: 1500,
             queue: 10_000,
-            spin: Duration::from_us(20),
+            spin: Duration::from_us(50),
+            urgent: true,
             strangers: Some((Latency::NONE, Latency::NONE)),
         }
     }
@@ -125,6 +128,7 @@ pub struct Emulation {
     waiter: OwnedFd,
     options: Options,
     lateness: Lateness,
+    processor_time: std::time::Duration,
     dropped: Dropped,
     /// Where arrivals are put before they are written.
     arrivals: Vec<ForeignArrival<Handle>>,
@@ -179,6 +183,7 @@ impl Emulation {
             buffer: vec![0; usize::from(u16::MAX)],
             options,
             lateness: Lateness::default(),
+            processor_time: std::time::Duration::ZERO,
             dropped: Dropped::default(),
             arrivals: Vec::new(),
             multicast_arrivals: Vec::new(),
@@ -241,6 +246,11 @@ impl Emulation {
         let overruns = self.places.iter().filter_map(|place| namespace::overruns(&place.statistics));
         self.lateness.overruns = overruns.sum();
         &self.lateness
+    }
+
+    /// The processor time that was used so far for carrying packets, in the kernels of the hosts too.
+    pub fn processor_time(&self) -> std::time::Duration {
+        self.processor_time
     }
 
     /// Packets that were not brought into the network so far.

@@ -110,3 +110,49 @@ impl Flows {
         novelty.receive(segment)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn segment(seq: u32, data: u32) -> TcpView {
+        TcpView { seq, data, syn: false }
+    }
+
+    #[test]
+    fn each_byte_is_new_once() {
+        let mut novelty = Novelty::default();
+        assert!(!novelty.receive(TcpView { seq: u32::MAX - 100, data: 0, syn: true }));
+        let first = u32::MAX - 99;
+        assert!(novelty.receive(segment(first, 100)));
+        assert!(!novelty.receive(segment(first, 100)), "sent again");
+        assert!(
+            novelty.receive(segment(first.wrapping_add(200), 100)),
+            "beyond a gap, over the end of the numbers"
+        );
+        assert!(!novelty.receive(segment(first.wrapping_add(200), 100)));
+        assert!(novelty.receive(segment(first.wrapping_add(100), 100)), "fills the gap");
+        assert!(!novelty.receive(segment(first.wrapping_add(50), 250)));
+        assert!(novelty.receive(segment(first.wrapping_add(250), 100)), "half of it is new");
+        assert!(!novelty.receive(segment(first.wrapping_add(350), 0)), "an acknowledgement");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// A segment is new if and only if it has a byte that did not come before.
+        #[test]
+        fn novelty_is_that_of_a_set(first in any::<u32>(), segments in prop::collection::vec((0u32..60, 1u32..20), 1..80)) {
+            let mut novelty = Novelty::default();
+            novelty.receive(TcpView { seq: first.wrapping_sub(1), data: 0, syn: true });
+            let mut known = std::collections::BTreeSet::new();
+            for (start, length) in segments {
+                let before = known.len();
+                known.extend(start..start + length);
+                prop_assert_eq!(novelty.receive(segment(first.wrapping_add(start), length)), known.len() > before);
+            }
+        }
+    }
+}

@@ -30,6 +30,7 @@ mod netlink;
 pub mod packet;
 mod report;
 mod store;
+mod urgent;
 pub mod world;
 
 pub use children::Children;

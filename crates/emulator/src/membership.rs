@@ -79,3 +79,67 @@ impl Joined {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{View, group_records, tests::packet_v4};
+
+    const GROUP: [u8; 4] = [239, 1, 2, 3];
+
+    /// Applies an IGMPv3 report of one record.
+    fn report(joined: &mut Joined, kind: u8, sources: &[u8]) -> Result<(), TooMany> {
+        let mut payload = vec![0x22, 0, 0, 0, 0, 0, 0, 1, kind, 0, 0, sources.len() as u8];
+        payload.extend(GROUP);
+        sources.iter().for_each(|last| payload.extend([10, 0, 0, *last]));
+        let bytes = packet_v4([10, 0, 0, 1], [224, 0, 0, 22], 2, &payload);
+        let mut records = group_records(&View::of(&bytes).unwrap(), &bytes).unwrap();
+        joined.apply(&records.next().unwrap())
+    }
+
+    fn wanted(joined: &Joined) -> Vec<u8> {
+        (1..=4).filter(|&last| joined.wants(GROUP.into(), [10, 0, 0, last].into())).collect()
+    }
+
+    /// The table of RFC 3376, section 6.4.
+    #[test]
+    fn reports_change_the_sources_that_a_host_wants() {
+        let mut joined = Joined::default();
+        let mut after = |kind: u8, sources: &[u8]| {
+            report(&mut joined, kind, sources).unwrap();
+            wanted(&joined)
+        };
+        assert_eq!(after(5, &[1, 2]), [1, 2], "allow");
+        assert_eq!(after(6, &[1]), [2], "block");
+        assert_eq!(after(4, &[3]), [1, 2, 4], "change to exclude");
+        assert_eq!(after(6, &[1]), [2, 4], "block while excluding");
+        assert_eq!(after(5, &[3]), [2, 3, 4], "allow while excluding");
+        assert_eq!(after(2, &[]), [1, 2, 3, 4], "mode is exclude");
+        assert_eq!(after(1, &[2]), [2], "mode is include");
+        assert!(after(3, &[]).is_empty(), "change to include nothing");
+        assert_eq!(joined.groups().count(), 0);
+    }
+
+    #[test]
+    fn what_cannot_be_kept_changes_nothing() {
+        let mut joined = Joined::default();
+        let bytes = |group: u32, sources: u16| {
+            let mut payload = vec![0x22, 0, 0, 0, 0, 0, 0, 1, 5, 0];
+            payload.extend(sources.to_be_bytes());
+            payload.extend((0xef00_0000 + group).to_be_bytes());
+            (0..u32::from(sources)).for_each(|source| payload.extend(source.to_be_bytes()));
+            packet_v4([10, 0, 0, 1], [224, 0, 0, 22], 2, &payload)
+        };
+        let apply = |joined: &mut Joined, bytes: &[u8]| {
+            let records = group_records(&View::of(bytes).unwrap(), bytes).unwrap();
+            records.map(|record| joined.apply(&record)).collect::<Result<(), TooMany>>()
+        };
+        assert_eq!(apply(&mut joined, &bytes(0, MOST_SOURCES as u16 + 1)), Err(TooMany));
+        assert_eq!(joined.groups().count(), 0);
+        for group in 0..MOST_GROUPS as u32 {
+            assert_eq!(apply(&mut joined, &bytes(group, 1)), Ok(()));
+        }
+        assert_eq!(apply(&mut joined, &bytes(MOST_GROUPS as u32, 1)), Err(TooMany));
+        assert_eq!(apply(&mut joined, &bytes(0, 2)), Ok(()), "a known group can change");
+    }
+}

@@ -220,4 +220,4 @@ pub fn checksum(bytes: &[u8]) -> u16 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -17,7 +17,8 @@ use super::{layercast, run, scratch, text};
 fn scenario(name: &str, more: &str) -> String {
     let path = scratch(&format!("emulated-{name}")).join("scenario.toml");
     let link = "[links]\nA-B = { rate = \"1 Mbit/s\", delay = \"1 ms\" }";
-    fs::write(&path, format!("name = \"{name}\"\nduration = \"5 s\"\nreplications = 1\n{link}\n{more}")).unwrap();
+    fs::write(&path, format!("name = \"{name}\"\nduration = \"5 s\"\nreplications = 1\n{link}\n{more}"))
+        .unwrap();
     path.to_str().unwrap().to_owned()
 }
 
@@ -51,11 +52,25 @@ fn captures_notes_and_threads_are_of_the_simulated_world() {
     let file = scenario("flags", "[flows]\nf = { protocol = \"tcp-reno\", from = \"A\", to = [\"B\"] }\n");
     let out = scratch("emulated-flags-out");
     let output = run(&[
-        "run", &file, "--world", "emulated", "--out", out.to_str().unwrap(), "--capture", "A-B", "--notes", "--jobs", "2",
+        "run",
+        &file,
+        "--world",
+        "emulated",
+        "--out",
+        out.to_str().unwrap(),
+        "--capture",
+        "A-B",
+        "--notes",
+        "--jobs",
+        "2",
     ]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let said = text(&output.stderr);
-    for flag in ["--capture: packets are captured in the simulated", "--notes: trace events", "--jobs: replications run one after"] {
+    for flag in [
+        "--capture: packets are captured in the simulated",
+        "--notes: trace events",
+        "--jobs: replications run one after",
+    ] {
         assert!(said.contains(flag), "{flag}: {said}");
     }
 }
@@ -78,7 +93,8 @@ fn a_scenario_runs_between_namespaces() {
     let table = text(&output.stdout);
     assert!(table.contains("emulated.toml · emulated · 1 replication"), "{table}");
     assert!(table.contains("Emulated: of ") && table.contains(" packets 99 % left within "), "{table}");
-    let summary: Value = serde_json::from_str(&fs::read_to_string(out.join("summary.json")).unwrap()).unwrap();
+    let summary: Value =
+        serde_json::from_str(&fs::read_to_string(out.join("summary.json")).unwrap()).unwrap();
     assert_eq!(summary["world"], "emulated");
     assert!(summary["lateness"]["packets"].as_u64().unwrap() > 1000, "{}", summary["lateness"]);
     let flow = |name: &str| {
@@ -87,35 +103,59 @@ fn a_scenario_runs_between_namespaces() {
     };
     let mean = |name: &str, metric: &str| flow(name)[metric]["mean"].as_f64().unwrap_or(f64::NAN);
     // Not more than the links carry, and something of each.
-    for (name, most_kbps) in [("elm@R1", 3000.0), ("elm@R2", 1000.0), ("bulk@R1", 3000.0), ("files@R2", 1000.0), ("phone@R2", 1000.0)] {
+    for (name, most_kbps) in [
+        ("elm@R1", 3000.0),
+        ("elm@R2", 1000.0),
+        ("bulk@R1", 3000.0),
+        ("files@R2", 1000.0),
+        ("phone@R2", 1000.0),
+    ] {
         let kbps = mean(name, "throughput_kbps");
         assert!(kbps > 10.0 && kbps < most_kbps * 1.02, "{name}: {kbps} kbit/s");
     }
     assert!(mean("elm@R1", "mean_level") >= 0.0, "it has reported its levels: {}", flow("elm@R1"));
-    assert!(mean("files@R2", "transfers") >= 1.0 && mean("files@R2", "completion_s") > 0.01, "{}", flow("files@R2"));
+    assert!(
+        mean("files@R2", "transfers") >= 1.0 && mean("files@R2", "completion_s") > 0.01,
+        "{}",
+        flow("files@R2")
+    );
     assert!(mean("phone@R2", "delay_ms") >= 7.0, "{}", flow("phone@R2"));
-    assert!(out.join("report.html").exists() && out.join("series.parquet").exists() && out.join("probes.parquet").exists());
+    assert!(
+        out.join("report.html").exists()
+            && out.join("series.parquet").exists()
+            && out.join("probes.parquet").exists()
+    );
 }
 
 /// The processes whose command lines have a word.
 fn processes_with(word: &str) -> usize {
     let all = fs::read_dir("/proc").unwrap().flatten();
-    let has = |path: &Path| fs::read(path.join("cmdline")).is_ok_and(|line| String::from_utf8_lossy(&line).contains(word));
+    let has = |path: &Path| {
+        fs::read(path.join("cmdline")).is_ok_and(|line| String::from_utf8_lossy(&line).contains(word))
+    };
     all.filter(|process| has(&process.path())).count()
 }
 
 /// The size of packets marks the processes of this test.
 #[test]
 fn a_kill_leaves_no_endpoint() {
-    let mut child = layercast(&["run", "emulated.toml", "--world", "emulated", "--set", "session.elm.packet_size=941 bytes"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = layercast(&[
+        "run",
+        "emulated.toml",
+        "--world",
+        "emulated",
+        "--set",
+        "session.elm.packet_size=941 bytes",
+    ])
+    .stdout(Stdio::null())
+    .stderr(Stdio::piped())
+    .spawn()
+    .unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
     while processes_with("--packet=941") < 3 {
         if let Some(status) = child.try_wait().unwrap() {
-            let said: Vec<String> = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok).collect();
+            let said: Vec<String> =
+                BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok).collect();
             let said = said.join(" ");
             assert!(lacks_rights(&said), "{status}: {said}");
             return skip(Missing::Netns, said);

@@ -1,6 +1,6 @@
 //! Sessions: which group is which channel, and who has joined it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use layercast_core::units::{Channel, Time};
@@ -8,7 +8,7 @@ use layercast_simulator::{Latency, NetworkError, ReceiverConfig, ReceiverId, Ses
 
 use super::{Emulation, address_like, routers};
 use crate::error::Error;
-use crate::family::{ForeignReceiver, Outsider};
+use crate::family::{Foreign, ForeignReceiver, Outsider};
 use crate::host::HostId;
 
 /// How many groups of no declared session a host can send to.
@@ -53,7 +53,7 @@ pub(super) struct Carried {
     /// The host of each receiver and how many routers are on the way to it, in the order of the simulation.
     pub(super) ends: Vec<(HostId, u8)>,
     /// Which channels each receiver has joined.
-    joined: BTreeMap<(ReceiverId, u16), ()>,
+    joined: BTreeSet<(ReceiverId, u16)>,
     /// How many groups it can have, if it is of a host that sends to groups of no declared session.
     pub(super) room: u16,
 }
@@ -124,12 +124,11 @@ impl Emulation {
                 leave_latency: plan.leave_latency,
             });
         }
-        let ids = self.simulation.add_session(SessionConfig {
+        let config = SessionConfig {
             source_node,
             source: Outsider,
             channels: channels.max(room),
             ecn: false,
-            // A host's link carries them, whether its kernel wants them or not.
             observes_late_packets: true,
             name: name.to_owned(),
             start,
@@ -137,22 +136,59 @@ impl Emulation {
             receivers: receivers.into_iter().collect(),
             packets: None,
             routers: None,
-        })?;
-        let Some(first) = ids.first() else { return Err(unknown().into()) };
+        };
+        let hosts: Vec<HostId> = plans.iter().map(|plan| plan.host).collect();
+        let ids = self.simulation.add_session(config)?;
+        let first = ids.first().ok_or_else(unknown)?.session();
+        Ok((self.keep_session((first, room), source, &hosts, &ids), ids))
+    }
+
+    /// Carries a session that was planned for the simulation, with the host of its source, the group of each
+    /// channel, and the hosts of its receivers in the order of the plan. Its receivers observe late packets,
+    /// since a host's link carries what the kernel no longer wants.
+    ///
+    /// # Errors
+    /// [`Error::Network`].
+    pub fn carry_session(
+        &mut self,
+        mut config: SessionConfig<Foreign>,
+        source: HostId,
+        groups: &[IpAddr],
+        hosts: &[HostId],
+    ) -> Result<Vec<ReceiverId>, Error> {
+        config.observes_late_packets = true;
+        let ids = self.simulation.add_session(config)?;
+        if let Some(first) = ids.first() {
+            let session = self.keep_session((first.session(), 0), source, hosts, &ids);
+            for &group in groups {
+                self.sessions.add_group(session, group);
+            }
+        }
+        Ok(ids)
+    }
+
+    /// Keeps what is needed to carry a session. Returns its place.
+    fn keep_session(
+        &mut self,
+        (id, room): (SessionId, u16),
+        source: HostId,
+        hosts: &[HostId],
+        ids: &[ReceiverId],
+    ) -> usize {
         let mut ends = vec![(source, 0); ids.len()];
-        for (plan, id) in plans.iter().zip(&ids) {
-            ends[id.index()] = (plan.host, routers(self.simulation.receiver_path(*id).len()));
+        for (&host, id) in hosts.iter().zip(ids) {
+            ends[id.index()] = (host, routers(self.simulation.receiver_path(*id).len()));
         }
         self.sessions.list.push(Carried {
-            id: first.session(),
+            id,
             source,
             groups: Vec::new(),
-            receivers: plans.iter().map(|plan| plan.host).zip(ids.iter().copied()).collect(),
+            receivers: hosts.iter().copied().zip(ids.iter().copied()).collect(),
             ends,
-            joined: BTreeMap::new(),
+            joined: BTreeSet::new(),
             room,
         });
-        Ok((self.sessions.list.len() - 1, ids))
+        self.sessions.list.len() - 1
     }
 
     /// The session and channel of a group of no declared session, to which a host sends for the first time. None
@@ -203,10 +239,10 @@ impl Emulation {
         let Some(place) = self.places.get(host.0 as usize) else { return };
         let key = (receiver, channel.0);
         if place.joined.wants(group, address_like(carried.source, group)) {
-            if carried.joined.insert(key, ()).is_none() {
+            if carried.joined.insert(key) {
                 self.simulation.join(receiver, channel);
             }
-        } else if carried.joined.remove(&key).is_some() {
+        } else if carried.joined.remove(&key) {
             self.simulation.leave(receiver, channel);
         }
     }

@@ -1,15 +1,24 @@
 //! The loop: wait, serve what is due, write what has arrived, read what was sent.
 
+use std::thread;
+
 use layercast_core::contract::Ecn;
 use layercast_core::units::{Duration, Time};
+use layercast_simulator::Simulation;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
 use rustix::event::{Timespec, epoll};
+use rustix::fd::AsFd as _;
 
 use super::{Emulation, Place};
 use crate::clock::Clock;
 use crate::error::Error;
+use crate::family::Foreign;
 use crate::host::HostId;
 use crate::packet::{View, rewrite};
 use crate::report::Report;
+use crate::urgent;
 
 /// How many packets of a host are read in one turn, so that no host keeps others waiting.
 const MOST_READ: usize = 32;
@@ -21,16 +30,9 @@ const MOST_READY: usize = 256;
 const LONGEST_SLEEP: Duration = Duration::from_ms(2);
 
 impl Emulation {
-    /// Starts the clock. What hosts have sent before comes in now.
-    ///
-    /// # Errors
-    /// [`Error::System`].
-    pub fn start(&mut self) -> Result<(), Error> {
-        // Sleeps of this thread end when they should, and not some time later.
-        nix::sys::prctl::set_timerslack(1)
-            .map_err(|error| Error::system("setting the timer slack")(error.into()))?;
+    /// Starts the clock. What hosts have sent before comes in with the next [`run_until`](Emulation::run_until).
+    pub fn start(&mut self) {
         self.clock = Some(Clock::start());
-        Ok(())
     }
 
     /// Carries packets until the clock shows `end`. Counters are then those of that time. Starts the clock if
@@ -39,29 +41,71 @@ impl Emulation {
     /// # Errors
     /// [`Error::System`].
     pub fn run_until(&mut self, end: Time) -> Result<(), Error> {
-        if self.clock.is_none() {
-            self.start()?;
+        let clock = *self.clock.get_or_insert_with(Clock::start);
+        // A thread of its own: others that the caller starts do not inherit how it is scheduled.
+        thread::scope(|scope| {
+            let carrying = scope.spawn(|| {
+                let is_prepared = self.prepare();
+                let done = is_prepared.and_then(|()| self.carry_until(clock, end));
+                self.processor_time += urgent::processor_time();
+                done
+            });
+            carrying.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })?;
+        self.simulation.run_until(end);
+        Ok(())
+    }
+
+    /// As [`run_until`](Emulation::run_until), with the simulation in the hands of the caller, who got it by exchanging
+    /// [`simulation_mut`](Emulation::simulation_mut) for another one.
+    ///
+    /// # Errors
+    /// [`Error::System`].
+    pub fn run_lent_until(&mut self, simulation: &mut Simulation<Foreign>, end: Time) -> Result<(), Error> {
+        std::mem::swap(&mut self.simulation, simulation);
+        let done = self.run_until(end);
+        std::mem::swap(&mut self.simulation, simulation);
+        done
+    }
+
+    /// Prepares the calling thread for being on time.
+    fn prepare(&mut self) -> Result<(), Error> {
+        // Sleeps end when they should, and not some time later.
+        nix::sys::prctl::set_timerslack(1)
+            .map_err(|error| Error::system("setting the timer slack")(error.into()))?;
+        if self.options.urgent
+            && let Err(error) = urgent::become_urgent()
+        {
+            self.options.urgent = false;
+            tracing::warn!(
+                "packets wait for other programs, since the scheduler gives this one no priority ({error}); run as root, or \
+                 raise the limit with `ulimit -r 10`, and keep the machine idle otherwise"
+            );
         }
-        let Some(clock) = self.clock else { return Ok(()) };
+        Ok(())
+    }
+
+    fn carry_until(&mut self, clock: Clock, end: Time) -> Result<(), Error> {
         let mut ready = Vec::with_capacity(MOST_READY);
         // Packets that are read next were sent after this moment.
         let mut looked = clock.now();
         loop {
-            let timeout = self.timeout(clock.now(), end);
+            let sleep = self.sleep(clock.now(), end);
+            if !sleep.is_zero() {
+                self.wait(sleep)?;
+                looked = clock.now();
+            }
             ready.clear();
             let spare = rustix::buffer::spare_capacity(&mut ready);
-            match epoll::wait(&self.waiter, spare, Some(&timeout)) {
+            match epoll::wait(&self.waiter, spare, Some(&Timespec::default())) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(Error::system("epoll_wait")(error.into())),
             }
             let now = clock.now();
-            if timeout.tv_nsec > 0 {
-                looked = now;
-            }
             self.simulation.serve_until(now.min(end));
             self.deliver(clock);
             if now >= end {
-                break;
+                return Ok(());
             }
             self.take_reports();
             let next_look = clock.now();
@@ -71,16 +115,23 @@ impl Emulation {
             }
             looked = next_look;
         }
-        self.simulation.run_until(end);
-        Ok(())
+    }
+
+    /// Sleeps until a host has sent something, or for this time. `epoll_wait` would round it to milliseconds.
+    fn wait(&self, sleep: Duration) -> Result<(), Error> {
+        let timeout = TimeSpec::from_duration(std::time::Duration::from_nanos(sleep.as_ns()));
+        let mut devices = [PollFd::new(self.waiter.as_fd(), PollFlags::POLLIN)];
+        match ppoll(&mut devices, Some(timeout), None) {
+            Ok(_) | Err(Errno::EINTR) => Ok(()),
+            Err(error) => Err(Error::system("ppoll")(error.into())),
+        }
     }
 
     /// How long there is nothing to do.
-    fn timeout(&mut self, now: Time, end: Time) -> Timespec {
+    fn sleep(&mut self, now: Time, end: Time) -> Duration {
         let next = self.simulation.next_event().unwrap_or(Time::MAX).min(end);
         let wait = next.since(now).min(LONGEST_SLEEP);
-        let sleep = if next <= now { Duration::ZERO } else { wait.saturating_sub(self.options.spin) };
-        Timespec { tv_sec: 0, tv_nsec: sleep.as_ns() as i64 }
+        if next <= now { Duration::ZERO } else { wait.saturating_sub(self.options.spin) }
     }
 
     /// Brings in what a host has sent.

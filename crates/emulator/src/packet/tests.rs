@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// An IPv4 packet with a valid header.
-pub(super) fn packet_v4(from: [u8; 4], to: [u8; 4], protocol: u8, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn packet_v4(from: [u8; 4], to: [u8; 4], protocol: u8, payload: &[u8]) -> Vec<u8> {
     let length = (20 + payload.len()) as u16;
     let mut bytes = vec![0x45, 2, 0, 0, 0, 7, 0x40, 0, 64, protocol, 0, 0];
     bytes[2..4].copy_from_slice(&length.to_be_bytes());
@@ -16,7 +16,7 @@ pub(super) fn packet_v4(from: [u8; 4], to: [u8; 4], protocol: u8, payload: &[u8]
 }
 
 /// An IPv6 packet, with a router alert before its payload as MLD has it if asked for.
-pub(super) fn packet_v6(to: &str, protocol: u8, alert: bool, payload: &[u8]) -> Vec<u8> {
+fn packet_v6(to: &str, protocol: u8, alert: bool, payload: &[u8]) -> Vec<u8> {
     let extension: &[u8] = if alert { &[protocol, 0, 5, 2, 0, 0, 1, 0] } else { &[] };
     let mut bytes = vec![0x60, 0x20, 0, 0, 0, 0, if alert { 0 } else { protocol }, 1];
     bytes[4..6].copy_from_slice(&((extension.len() + payload.len()) as u16).to_be_bytes());

@@ -33,15 +33,18 @@ fn victim() {
         println!("\nSKIP");
         return;
     };
+    let mut children = Vec::new();
     for host in &hosts {
         let mut command = Command::new("sh");
         command.args(["-c", "setsid sleep 1000 & exec sleep 1000"]).stdin(Stdio::null());
         let child = host.spawn(command).unwrap();
         let inode = fs::metadata(host.path()).unwrap().st_ino();
         println!("\nPROCESS {} NAMESPACE {inode}", child.id());
+        children.push(child);
     }
     println!("\nREADY");
     emulation.run_until(Time::from_secs_f64(1000.0)).unwrap();
+    children.iter_mut().for_each(|child| drop(child.wait()));
 }
 
 #[test]
