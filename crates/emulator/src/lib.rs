@@ -8,7 +8,7 @@
 //!
 //! Bottom-up: [`packet`] (IP headers and membership reports as bytes) · [`family`] (what the simulation sees of
 //! them) · `namespace`, `netlink`, `device`, `children` (hosts) · [`membership`] (what each host has joined) ·
-//! [`flow`] (what counts for which flow) · [`lateness`] · [`Emulation`].
+//! [`flow`] (what counts for which flow) · [`lateness`] · [`Emulation`] · [`world`] (a scenario of the laboratory).
 //!
 //! It needs Linux, and the rights of root or a user namespace. Elsewhere the crate is empty, so that all others
 //! build there. `docs/emulator.md` has what it can and cannot do, with measurements.

@@ -36,7 +36,7 @@ impl Emulated {
         limit: Duration,
     ) -> Result<Emulated, RunError> {
         let begun = Instant::now();
-        emulation.start().map_err(outside)?;
+        emulation.start();
         traffic.begin(begun).map_err(RunError::Outside)?;
         endpoints.begin(begun).map_err(RunError::Outside)?;
         Ok(Emulated { traffic, endpoints, emulation, limit, at: Time::ZERO })
