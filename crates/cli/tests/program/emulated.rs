@@ -26,7 +26,7 @@ fn scenario(name: &str, more: &str) -> String {
 fn a_scenario_that_the_emulated_world_cannot_run_is_refused_before_anything_is_made() {
     let file = scenario(
         "refused",
-        "[flows]\nweb = { traffic = \"web\", from = \"A\", to = [\"B\"] }\n\
+        "[flows]\nweb = { protocol = \"tcp-reno\", traffic = \"web\", from = \"A\", to = [\"B\"] }\n\
          old = { protocol = \"tcp-tahoe\", from = \"A\", to = [\"B\"] }\n\
          [sessions.image]\nprotocol = \"amca\"\nsource = \"A\"\nreceivers = [\"B\"]\n\
          layers = { scheme = \"doubling\", base = \"64 kbit/s\", count = 1 }\n",

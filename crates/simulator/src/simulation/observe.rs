@@ -224,6 +224,10 @@ impl<F: Family> Simulation<F> {
             (&Route::Path { agent, .. }, Body::Datagram { .. }) => {
                 Some(Carried::Datagram { flow: UdpId(agent) })
             }
+            // A packet from outside: what it is, its owner knows.
+            (&Route::Path { agent, .. }, Body::Unicast { .. }) => {
+                Some(Carried::Datagram { flow: UdpId(agent) })
+            }
             (&Route::Up { session }, Body::Unicast { from: Peer(receiver), header }) => {
                 Some(Carried::Unicast { receiver: ReceiverId { session, receiver }, to_source: true, header })
             }
