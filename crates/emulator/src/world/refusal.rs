@@ -235,7 +235,10 @@ mod tests {
         for (what, reason) in [
             ("protocol = \"tcp-tahoe\"", "flow f: no Linux kernel has tcp-tahoe; use tcp-reno"),
             ("protocol = \"tcp-reno\", traffic = \"web\"", "flow f: `traffic = \"web\"` is simulated only"),
-            ("protocol = \"tcp-reno\", traffic = \"video\"", "flow f: `traffic = \"video\"` is simulated only"),
+            (
+                "protocol = \"tcp-reno\", traffic = \"video\"",
+                "flow f: `traffic = \"video\"` is simulated only",
+            ),
             (
                 "protocol = \"tcp-reno\", packet_size = \"100 bytes\"",
                 "flow f: packets have at least 200 bytes",
