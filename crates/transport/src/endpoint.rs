@@ -82,9 +82,6 @@ impl EndpointPlan {
     /// What the transport cannot carry.
     pub fn session(&self) -> Result<Session, Error> {
         let needs = self.protocol.requirements();
-        if needs.is_reliable() {
-            return Err(Error::Session(SessionError::Reliable(self.protocol.name().to_owned())));
-        }
         let plan = SessionPlan { layers: self.layers.clone(), packet_size: self.packet };
         let agreed = needs.agreed().iter().filter_map(|name| {
             let value = self.protocol.get(name)?;
@@ -102,6 +99,9 @@ impl EndpointPlan {
             agreed: agreed.collect(),
         };
         session.check().map_err(Error::Session)?;
+        if needs.is_reliable() {
+            return Err(Error::Session(SessionError::Reliable(self.protocol.name().to_owned())));
+        }
         // Some sources draw the number of their session; the same seed gives it to the receivers.
         let source = self.protocol.source(plan, Stream::new(self.seed, "source"));
         Ok(Session { tsi: source.session_number().unwrap_or(self.number), ..session })
