@@ -16,6 +16,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("layercast-protocols", &["layercast-core", "layercast-kit"]),
     ("layercast-simulator", &["layercast-core"]),
     ("layercast-transport", &["layercast-core", "layercast-protocols"]),
+    ("layercast-emulator", &["layercast-core", "layercast-simulator"]),
     (
         "layercast-laboratory",
         &["layercast-core", "layercast-kit", "layercast-protocols", "layercast-simulator"],
