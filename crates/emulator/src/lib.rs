@@ -32,7 +32,6 @@ mod report;
 mod store;
 mod urgent;
 
-pub use children::Children;
 pub use emulation::{Dropped, Emulation, FlowPlan, HostPlan, Options, ReceiverPlan, SessionPlan};
 pub use error::Error;
 pub use family::Foreign;
