@@ -143,13 +143,22 @@ mod linux {
             scope.spawn(|| {
                 let mut sender = hosts[0].run(|| TcpStream::connect(to).unwrap()).unwrap();
                 let bytes = vec![7; 1 << 16];
-                while !stop.load(Ordering::Relaxed) && sender.write_all(&bytes).is_ok() {}
+                while !stop.load(Ordering::Relaxed) {
+                    // The sink ends with the measurement.
+                    if sender.write_all(&bytes).is_err() {
+                        break;
+                    }
+                }
             });
             scope.spawn(|| {
                 let (mut sink, _) = listener.accept().unwrap();
                 sink.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
                 let mut bytes = vec![0; 1 << 20];
-                while !stop.load(Ordering::Relaxed) && sink.read(&mut bytes).is_ok_and(|length| length > 0) {}
+                while !stop.load(Ordering::Relaxed) {
+                    if sink.read(&mut bytes).is_err() {
+                        break;
+                    }
+                }
             });
             // The first tenth is for slow start.
             let at = |share: f64| Time::from_secs_f64(seconds * share);
@@ -192,7 +201,7 @@ mod linux {
                 bad = next
             }
             next = if bad.is_finite() { (good + bad) / 2.0 } else { good * 2.0 };
-            if next < 100.0 || next > 4e6 {
+            if !(100.0..4e6).contains(&next) {
                 break;
             }
         }

@@ -30,7 +30,7 @@ struct Job {
 
 /// The thread that starts processes. When it is dropped, all of them are killed.
 #[derive(Debug)]
-pub struct Children {
+pub(crate) struct Children {
     jobs: Option<Sender<Job>>,
     thread: Option<JoinHandle<()>>,
 }

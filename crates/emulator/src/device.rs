@@ -17,8 +17,8 @@ pub(crate) struct Device {
 
 impl Device {
     /// Makes one in the namespace of the calling thread. It is down.
-    pub(crate) fn open(mtu: u16, queue: u32) -> io::Result<Device> {
-        let tun = DeviceBuilder::new().name(NAME).mtu(mtu).tx_queue_len(queue).enable(false).build_sync()?;
+    pub(crate) fn open(mtu: u16) -> io::Result<Device> {
+        let tun = DeviceBuilder::new().name(NAME).mtu(mtu).enable(false).build_sync()?;
         rustix::io::ioctl_fionbio(&tun, true)?;
         Ok(Device { tun })
     }

@@ -135,7 +135,7 @@ pub struct Emulation {
     multicast_arrivals: Vec<Arrived>,
     buffer: Vec<u8>,
     /// The last: what runs in the hosts ends when everything else has gone.
-    children: Children,
+    _children: Children,
 }
 
 impl Emulation {
@@ -187,7 +187,7 @@ impl Emulation {
             dropped: Dropped::default(),
             arrivals: Vec::new(),
             multicast_arrivals: Vec::new(),
-            children,
+            _children: children,
         })
     }
 
@@ -261,11 +261,6 @@ impl Emulation {
     /// The present time of the emulation; zero before it has started.
     pub fn now(&self) -> Time {
         self.clock.map_or(Time::ZERO, Clock::now)
-    }
-
-    /// The thread that starts processes in the hosts.
-    pub fn children(&self) -> &Children {
-        &self.children
     }
 }
 

@@ -33,7 +33,6 @@ mod store;
 mod urgent;
 pub mod world;
 
-pub use children::Children;
 pub use emulation::{Dropped, Emulation, FlowPlan, HostPlan, Options, ReceiverPlan, SessionPlan};
 pub use error::Error;
 pub use family::Foreign;

@@ -131,8 +131,8 @@ mod tests {
             packet_v4([10, 0, 0, 1], [224, 0, 0, 22], 2, &payload)
         };
         let apply = |joined: &mut Joined, bytes: &[u8]| {
-            let records = group_records(&View::of(bytes).unwrap(), bytes).unwrap();
-            records.map(|record| joined.apply(&record)).collect::<Result<(), TooMany>>()
+            let mut records = group_records(&View::of(bytes).unwrap(), bytes).unwrap();
+            records.try_for_each(|record| joined.apply(&record))
         };
         assert_eq!(apply(&mut joined, &bytes(0, MOST_SOURCES as u16 + 1)), Err(TooMany));
         assert_eq!(joined.groups().count(), 0);

@@ -67,11 +67,11 @@ pub(crate) fn make(number: u32, name: &str, setup: Setup) -> Result<Made, Error>
                 for (setting, value) in SETTINGS {
                     let _ = fs::write(format!("/proc/sys/net/{setting}"), value);
                 }
-                let device = Device::open(setup.mtu, setup.queue).map_err(|source| Error::Tun { source })?;
-                netlink.set_up(LOOPBACK).map_err(failed("starting its loopback"))?;
+                let device = Device::open(setup.mtu).map_err(|source| Error::Tun { source })?;
+                netlink.set_up(LOOPBACK, 1000).map_err(failed("starting its loopback"))?;
                 let interface = nix::net::if_::if_nametoindex(NAME)
                     .map_err(|error| failed("finding its device")(error.into()))?;
-                netlink.set_up(interface).map_err(failed("starting its device"))?;
+                netlink.set_up(interface, setup.queue).map_err(failed("starting its device"))?;
                 let addresses: [(IpAddr, u8, IpAddr); 2] = [
                     (address::v4(number).into(), 8, IpAddr::from([0; 4])),
                     (address::v6(number).into(), 64, IpAddr::from([0u16; 8])),

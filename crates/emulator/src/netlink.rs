@@ -19,6 +19,7 @@ const AF_INET6: u8 = 10;
 const IFA_ADDRESS: u16 = 1;
 const IFA_LOCAL: u16 = 2;
 const IFA_F_NODAD: u8 = 2;
+const IFLA_TXQLEN: u16 = 13;
 const RTA_DST: u16 = 1;
 const RTA_OIF: u16 = 4;
 
@@ -34,13 +35,15 @@ impl Netlink {
         Ok(Netlink { socket })
     }
 
-    /// Lets an interface go up.
-    pub(crate) fn set_up(&self, interface: u32) -> io::Result<()> {
+    /// Lets an interface go up, with a queue of so many packets. The older request for its length (`SIOCSIFTXQLEN`) is
+    /// refused in user namespaces.
+    pub(crate) fn set_up(&self, interface: u32, queue: u32) -> io::Result<()> {
         let mut body = vec![0; 4];
         body.extend(interface.to_ne_bytes());
         // Flags, and which of them change: IFF_UP.
         body.extend(1u32.to_ne_bytes());
         body.extend(1u32.to_ne_bytes());
+        attribute(&mut body, IFLA_TXQLEN, &queue.to_ne_bytes());
         self.request(RTM_NEWLINK, 0, &body)
     }
 

@@ -202,7 +202,7 @@ mod tests {
                 awaited.remove(&(number, at))
             };
             for (number, packet) in packets.iter().enumerate() {
-                now = now + Duration::from_us(packet.after_us);
+                now += Duration::from_us(packet.after_us);
                 simulation.serve_until(now);
                 let mut slots = Vec::new();
                 simulation.drain_foreign(&mut |arrival| slots.push((arrival.header.0, u32::from(arrival.path == paths[1]))));

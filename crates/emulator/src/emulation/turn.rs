@@ -143,7 +143,13 @@ impl Emulation {
                     self.lateness.turns.add(waited);
                     self.inject(from, length);
                 }
-                Ok(None) | Err(_) => return,
+                Ok(None) => return,
+                Err(error) => {
+                    // It would be ready for ever.
+                    let _ = epoll::delete(&self.waiter, &place.device);
+                    tracing::warn!("{} sends no more: its device is gone ({error})", place.host.name());
+                    return;
+                }
             }
         }
     }

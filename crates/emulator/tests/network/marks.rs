@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd as _;
 use std::time::Duration;
 
 use layercast_core::units::{Duration as Span, Rate};
-use layercast_simulator::{LinkId, LossModel};
+use layercast_simulator::{CoDelConfig, LinkId, LossModel, QueueConfig};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrIn, recvmsg, setsockopt, sockopt};
 use socket2::SockRef;
 
@@ -54,12 +54,12 @@ fn a_mark_reaches_a_socket() {
     }
 }
 
-/// A kernel's TCP that uses ECN sees the marks of a link, and nothing is lost.
+/// A kernel's TCP that uses ECN sees the marks of a managed queue.
 #[test]
 fn a_kernel_counts_marks_on_its_connection() {
-    const BYTES: usize = 300_000;
-    let mut link = slow_link(Rate::from_mbps(20.0), 5);
-    (link.loss, link.loss_marks) = (LossModel::Bernoulli(0.05), true);
+    const BYTES: usize = 1_000_000;
+    let mut link = slow_link(Rate::from_mbps(8.0), 5);
+    link.queue = QueueConfig::CoDel(CoDelConfig { ecn: true, ..CoDelConfig::default() });
     let Some((mut emulation, hosts)) = line(link, 1) else { return };
     for host in &hosts {
         host.run(|| std::fs::write("/proc/sys/net/ipv4/tcp_ecn", "1").unwrap()).unwrap();

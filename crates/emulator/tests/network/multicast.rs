@@ -1,6 +1,7 @@
 //! Joins and leaves of real sockets.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -169,4 +170,42 @@ fn a_group_of_no_session_is_carried_too() {
         // Those before the graft has come are lost.
         assert!((1..100).contains(&count), "{count}");
     }
+}
+
+/// IPv6 from one source: the standard library has no such join, so a small program asks the kernel for it.
+#[test]
+fn a_socket_joins_a_group_of_one_source_of_ipv6() {
+    const PROGRAM: &str = r#"
+import socket, struct, sys, time
+group, source, device = sys.argv[1:]
+sink = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+sink.bind((group, 5500))
+sink.settimeout(10)
+address = lambda text: struct.pack("=HHI", socket.AF_INET6, 0, 0) + socket.inet_pton(socket.AF_INET6, text) + bytes(104)
+request = struct.pack("=II", socket.if_nametoindex(device), 0) + address(group) + address(source)
+sink.setsockopt(41, 46, request)
+sink.recv(2000)
+sink.setsockopt(41, 47, request)
+time.sleep(0.5)
+"#;
+    if Command::new("python3").arg("-V").output().is_err() {
+        return layercast_testkit::skip::skip(layercast_testkit::skip::Missing::Netns, "there is no python3");
+    }
+    let group = "ff3e::1:2".parse::<Ipv6Addr>().unwrap();
+    let Some((mut emulation, hosts, ids)) = star(group.into()) else { return };
+    let source = hosts[0].run(|| UdpSocket::bind("[::]:0").unwrap()).unwrap();
+    SockRef::from(&source).set_multicast_hops_v6(8).unwrap();
+    let mut command = Command::new("python3");
+    command.args(["-c", PROGRAM, &group.to_string(), &hosts[0].ipv6().to_string(), hosts[1].interface()]);
+    let mut program = hosts[1].spawn(command).unwrap();
+    let ended = loop {
+        source.send_to(&[1; 100], (group, PORT)).unwrap();
+        run_for(&mut emulation, Span::from_ms(5));
+        if let Some(ended) = program.try_wait().unwrap() {
+            break ended;
+        }
+    };
+    assert!(ended.success());
+    let asked = emulation.simulation().memberships(ids[0]);
+    assert_eq!((asked.joins, asked.leaves), (1, 1));
 }
