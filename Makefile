@@ -13,8 +13,8 @@ SKIPPED := $(abspath $(TARGET))/skipped.txt
 # A protocol outside of the tree, in a workspace of its own.
 OUTSIDE := examples/outside/Cargo.toml
 OUT ?= results
-# The transport, and the fuzzing of its readers, need Linux.
-WORKSPACE := --workspace $(if $(filter-out Linux,$(shell uname -s)),--exclude layercast-transport --exclude layercast-fuzz)
+# The transport, the fuzzing of its readers, and the emulator need Linux.
+WORKSPACE := --workspace $(if $(filter-out Linux,$(shell uname -s)),--exclude layercast-transport --exclude layercast-fuzz --exclude layercast-emulator)
 
 include tools/pgo.mk
 
@@ -55,8 +55,8 @@ clippy: toolchain
 	$(CARGO) clippy --manifest-path $(OUTSIDE) --target-dir $(abspath $(TARGET)) --all-targets --locked -- -D warnings
 
 # `rustup target add x86_64-pc-windows-gnu` brings what it needs.
-portable: toolchain ## Check the command for another system than Linux, where it has no transport
-	$(CARGO) check --locked --package layercast --package layercast-transport --target x86_64-pc-windows-gnu
+portable: toolchain ## Check the command for another system than Linux, where it has neither transport nor emulator
+	$(CARGO) check --locked --package layercast --package layercast-transport --package layercast-emulator --target x86_64-pc-windows-gnu
 
 docs: toolchain ## The reference of all crates, into target/doc
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(WORKSPACE) --no-deps --locked

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use layercast_core::units::Duration;
 
 use crate::design_arguments::Design;
 use crate::transfer_arguments::{Receive, Send};
@@ -12,6 +13,7 @@ Examples:
   layercast list                                  list scenarios and protocols
   layercast run thesis/simulation-2               run a built-in scenario and print its table
   layercast run my.toml --out results             keep a report, a summary and time series
+  layercast run my.toml --world emulated          run it in real time with the kernel's TCP, as root
   layercast why results elm@R1                    why a receiver has its rate
   layercast run my.toml --set duration='60 s'     change a value for this run
   layercast run my.toml --out results --capture G-R  keep the packets of a link for Wireshark
@@ -55,6 +57,10 @@ pub(crate) enum Command {
     Send(Send),
     /// Receive a file from a multicast group, at the rate that the path sustains
     Receive(Receive),
+    /// Run a source or a receiver without a file, which reports what it does; `run --world emulated` starts it
+    #[cfg(all(feature = "transport", target_os = "linux"))]
+    #[command(hide = true)]
+    Endpoint(crate::endpoint_arguments::Endpoint),
 }
 
 /// Which scenario, and what to change in it.
@@ -79,10 +85,26 @@ fn trimmed(name: &str) -> Result<String, std::convert::Infallible> {
     Ok(name.trim().to_owned())
 }
 
+/// Where a scenario runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum World {
+    Simulated,
+    Emulated,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) scenario: Scenario,
+
+    /// Where it runs: in the simulator, or between network namespaces of this machine with the kernel's TCP and in
+    /// real time (docs/emulator.md)
+    #[arg(long, value_name = "WORLD", value_enum, default_value_t = World::Simulated)]
+    pub(crate) world: World,
+
+    /// Of the emulated world: a replication in which more than 1 % of the packets are later than this is not valid
+    #[arg(long, value_name = "TIME", default_value = "1 ms")]
+    pub(crate) lateness: Duration,
 
     /// Number of replications [default: from the scenario]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]

@@ -8,6 +8,15 @@ mod commands;
 mod compare;
 mod design;
 mod design_arguments;
+#[cfg(all(feature = "emulator", target_os = "linux"))]
+mod emulated;
+#[cfg(not(all(feature = "emulator", target_os = "linux")))]
+#[path = "no_emulated.rs"]
+mod emulated;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod endpoint;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod endpoint_arguments;
 mod list;
 mod log;
 mod observe;
@@ -15,6 +24,7 @@ mod output;
 mod progress;
 #[cfg(test)]
 mod reference;
+mod run;
 mod sweep;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod transfer;
@@ -37,7 +47,7 @@ fn main() -> ExitCode {
     log::start();
 
     let done = match &arguments.command {
-        Command::Run(run) => commands::run(run),
+        Command::Run(arguments) => run::run(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Why(arguments) => why::why(arguments),
@@ -45,6 +55,8 @@ fn main() -> ExitCode {
         Command::Check(check) => commands::check(check),
         Command::Expand(expand) => commands::expand(expand),
         Command::Design(arguments) => design::design(arguments),
+        #[cfg(all(feature = "transport", target_os = "linux"))]
+        Command::Endpoint(arguments) => endpoint::endpoint(arguments),
         Command::Send(send) => transfer::send(send),
         Command::Receive(receive) => transfer::receive(receive),
     };

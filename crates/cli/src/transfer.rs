@@ -81,7 +81,7 @@ impl Hashing {
 }
 
 /// Distinguishes wrong input by the user from later failures.
-fn failure(error: Error) -> Failure {
+pub(crate) fn failure(error: Error) -> Failure {
     let text = error.to_string();
     let cause = match error {
         Error::Kept { reason, .. } => *reason,

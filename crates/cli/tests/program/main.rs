@@ -4,6 +4,8 @@
 //! tests with `INSTA_UPDATE=always`.
 
 mod command_line;
+#[cfg(all(feature = "emulator", target_os = "linux"))]
+mod emulated;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod objects;
 mod refusals;

@@ -215,7 +215,7 @@ impl<F: Family> Simulation<F> {
             }
             Agent::Arrivals(_) => self.serve_arrivals(agent, true),
             Agent::UdpSource { .. } => self.send_datagram(agent),
-            Agent::UdpSink { .. } => {}
+            Agent::UdpSink { .. } | Agent::Outlet { .. } => {}
         }
     }
 
@@ -232,7 +232,7 @@ impl<F: Family> Simulation<F> {
                     _ => self.send_datagram(agent),
                 }
             }
-            Agent::TcpSink { .. } | Agent::UdpSink { .. } => {}
+            Agent::TcpSink { .. } | Agent::UdpSink { .. } | Agent::Outlet { .. } => {}
         }
     }
 
@@ -252,7 +252,7 @@ impl<F: Family> Simulation<F> {
                 self.engine.set_timer(agent, None);
             }
             Agent::Arrivals(_) | Agent::UdpSource { .. } => self.engine.set_timer(agent, None),
-            Agent::TcpSink { .. } | Agent::UdpSink { .. } => {}
+            Agent::TcpSink { .. } | Agent::UdpSink { .. } | Agent::Outlet { .. } => {}
         }
     }
 
@@ -273,6 +273,7 @@ impl<F: Family> Simulation<F> {
             }
             Agent::Router(_) => self.drive_router(agent, input),
             &mut Agent::Receiver { session, receiver } => self.drive_receiver(session, receiver, input),
+            Agent::Outlet { .. } => self.keep_foreign(agent, input),
             _ => {}
         }
     }
@@ -336,6 +337,7 @@ impl<F: Family> Simulation<F> {
                         self.unicast_flows[*flow as usize].lost_packets += 1;
                     }
                 }
+                (Route::Path { agent, .. }, Body::Unicast { from, .. }) => self.lose_foreign(*agent, from),
                 (Route::Data { session }, Body::Channel { channel, header, .. }) if !header.is_repair() => {
                     let session = &mut self.sessions[*session as usize];
                     session.tree.for_each_member_below(copy.position, channel, &mut |receiver| {
