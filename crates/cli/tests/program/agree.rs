@@ -48,7 +48,7 @@ fn both_worlds_are_compared() {
     }
     assert_eq!(output.status.code(), Some(0), "{said}");
     let table = text(&output.stdout);
-    assert!(table.contains("emulated.toml · 4 replications simulated, 3 replications emulated"), "{table}");
+    assert!(table.contains("emulated.toml · 4 replications simulated, 3 emulated"), "{table}");
     let agreement: Value =
         serde_json::from_str(&fs::read_to_string(out.join("agree.json")).unwrap()).unwrap();
     let rows = agreement["rows"].as_array().unwrap();

@@ -66,6 +66,22 @@ mod tests {
 
     #[test]
     fn a_table_of_all_verdicts() {
-        insta::assert_snapshot!(render(&agreement()), @"");
+        insta::assert_snapshot!(render(&agreement()), @"
+        two.toml · 3 replications simulated, 3 emulated · seed 1 · measured over 20–60 s
+
+        flow or link         measure        simulated         emulated   difference   verdict
+        ───────────────────────────────────────────────────────────────────────────────────────
+        elm@R1                kbit/s        950 ± 124         970 ± 90       +2.1 %    agrees
+                                loss    1.10 ± 0.25 %    3.10 ± 0.25 %     +181.8 %   differs
+                       level changes        4.0 ± 0.0    4.0 (4.0–4.0)        0.0 %   unknown
+        tcp@R1                kbit/s        1005 ± 12        1205 ± 12      +19.9 %   differs
+                                loss    0.00 ± 0.00 %    0.05 ± 0.00 %            –    agrees
+        G-R1                    busy   91.00 ± 2.48 %   91.00 ± 2.48 %        0.0 %    agrees
+                                loss    0.99 ± 0.00 %    1.48 ± 0.00 %      +49.3 %   differs
+                          mean queue       21.0 ± 2.5       27.5 ± 1.2      +31.0 %   differs
+
+        Of 8 rows, 3 agree within 15 % or by their intervals, 4 differ, and 1 is unknown. Farthest apart:
+        loss of elm@R1, 1.10 % simulated and 3.10 % emulated.
+        ");
     }
 }
