@@ -15,7 +15,7 @@ Examples:
   layercast run my.toml --out results             keep a report, a summary and time series
   layercast run my.toml --world emulated          run it in real time with the kernel's TCP, as root
   layercast agree my.toml --out both              both worlds side by side, as root
-  layercast emulate my.toml -- at B iperf3 -s at A iperf3 -c {B}   programs between its nodes, as root
+  layercast emulate my.toml -- at B iperf3 -s at A iperf3 -c {B}   programs at its nodes
   layercast why results elm@R1                    why a receiver has its rate
   layercast run my.toml --set duration='60 s'     change a value for this run
   layercast run my.toml --out results --capture G-R  keep the packets of a link for Wireshark
@@ -30,15 +30,15 @@ Examples:
 Exit status: 0 done, 1 failed, 2 wrong usage or input.";
 
 const EMULATE_HELP: &str = "\
-Commands start at once. In their words {NODE} is the node's IPv4 address, {NODE.6} its IPv6 address, and {at} the
-word `at`; all else in braces stays. The network is removed when the command listed last has ended: the others are
-asked to end (SIGTERM) and killed two seconds later. Exit status: that of the command listed last, or 128 and the
-number of the signal that ended it.
+Commands start at once. In their words {NODE} is the node's IPv4 address, {NODE.6} its IPv6 address, \
+and {at} the word `at`; all else in braces stays. The network is removed when the command listed last \
+has ended: the others are asked to end (SIGTERM) and killed two seconds later. Exit status: that of \
+the command listed last, or 128 and the number of the signal that ended it.
 
 Examples:
-  sudo layercast emulate my.toml                                     until Ctrl-C, to be entered with nsenter
-  sudo layercast emulate my.toml -- at A ping -c 3 {B}               one command
-  sudo layercast emulate my.toml -- at B iperf3 -s at A iperf3 -c {B}   two commands, until the client ends";
+  sudo layercast emulate my.toml                           until Ctrl-C; enter it with nsenter
+  sudo layercast emulate my.toml -- at A ping -c 3 {B}     one command
+  sudo layercast emulate my.toml -- at B iperf3 -s at A iperf3 -c {B}   until the client ends";
 
 /// Layered multicast whose receivers share the network fairly with TCP
 #[derive(Debug, Parser)]

@@ -12,6 +12,8 @@ use crate::output::complain;
 #[derive(Default)]
 pub(super) struct Running {
     all: Vec<One>,
+    /// Whether those that still ran were asked to end.
+    are_asked: bool,
 }
 
 struct One {
@@ -42,12 +44,15 @@ impl Running {
         Ok(())
     }
 
-    /// Looks which commands have ended. The failure of one that is not the last listed is said at once.
+    /// Looks which commands have ended. The failure of one that is not the last listed is said at once, unless it was
+    /// asked to end.
     pub(super) fn look(&mut self) {
-        let count = self.all.len();
+        let (count, are_asked) = (self.all.len(), self.are_asked);
         for (place, one) in self.all.iter_mut().enumerate().filter(|(_, one)| one.status.is_none()) {
             one.status = one.child.try_wait().ok().flatten();
-            if let Some(status) = one.status.filter(|status| !status.success() && place + 1 < count) {
+            if let Some(status) =
+                one.status.filter(|status| !are_asked && !status.success() && place + 1 < count)
+            {
                 complain(&format!("at {}: {} ended: {status}", one.node, one.program));
             }
         }
@@ -63,7 +68,8 @@ impl Running {
     }
 
     /// Asks all that run to end.
-    pub(super) fn ask_others_to_end(&self) {
+    pub(super) fn ask_others_to_end(&mut self) {
+        self.are_asked = true;
         for one in self.all.iter().filter(|one| one.status.is_none()) {
             if let Err(error) = ask_to_end(&one.child) {
                 complain(&format!("at {}: {} cannot be asked to end: {error}", one.node, one.program));
