@@ -30,6 +30,7 @@ mod output;
 mod progress;
 #[cfg(test)]
 mod reference;
+mod run;
 mod sweep;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod transfer;
@@ -52,7 +53,7 @@ fn main() -> ExitCode {
     log::start();
 
     let done = match &arguments.command {
-        Command::Run(run) => commands::run(run),
+        Command::Run(arguments) => run::run(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Agree(arguments) => agree::agree(arguments),

@@ -5,6 +5,7 @@
 
 mod applications;
 mod build;
+mod draws;
 mod growth;
 mod levels;
 mod limits;
@@ -142,7 +143,7 @@ pub(crate) fn replicate<F: Family>(
     observation: Option<&Observation>,
     step: &dyn Fn(),
 ) -> Result<Replication, RunError> {
-    let seed = outside::seed(scenario, number);
+    let seed = draws::seed(scenario, number);
     let cpu = cpu_time::ThreadTime::now();
     let mut world = build::world::<F>(scenario, seed)?;
     tracing::debug!(number, seed, "replication starts");

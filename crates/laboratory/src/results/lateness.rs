@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::replication::Replication;
 use super::statistics::Statistic;
 
 /// How late packets left the emulator in one replication: the time at which each was handed to its host, minus the
@@ -55,11 +54,11 @@ pub struct LatenessSummary {
 }
 
 impl LatenessSummary {
-    /// Over the replications that have a lateness; none if none has.
+    /// Over the replications that have a lateness, by number; none if none has.
     #[must_use]
-    pub fn new(runs: &[&Replication]) -> Option<LatenessSummary> {
+    pub fn new(runs: impl Iterator<Item = (u32, Option<Lateness>)>) -> Option<LatenessSummary> {
         let each: Vec<(u32, Lateness)> =
-            runs.iter().filter_map(|run| Some((run.number, run.lateness?))).collect();
+            runs.filter_map(|(number, lateness)| Some((number, lateness?))).collect();
         let limit_ms = each.first()?.1.limit_ms;
         let over = |of: fn(&Lateness) -> f64| Statistic::new(each.iter().map(|(_, one)| Some(of(one))));
         Some(LatenessSummary {
@@ -102,30 +101,29 @@ impl LatenessSummary {
 mod tests {
     use super::*;
 
-    fn run(number: u32, p99_ms: f64) -> Replication {
-        let lateness = Lateness {
-            packets: 10,
-            median_ms: 0.1,
-            p99_ms,
-            largest_ms: 9.0,
-            limit_ms: 1.0,
-            ..Lateness::default()
-        };
-        Replication { number, lateness: Some(lateness), ..Replication::default() }
+    fn run(number: u32, p99_ms: f64) -> (u32, Option<Lateness>) {
+        let limits = Lateness { limit_ms: 1.0, ..Lateness::default() };
+        (number, Some(Lateness { packets: 10, median_ms: 0.1, p99_ms, largest_ms: 9.0, ..limits }))
     }
 
     #[test]
     fn a_replication_beyond_the_limit_is_named() {
-        let runs = [run(1, 0.5), run(2, 1.5)];
-        let summary = LatenessSummary::new(&runs.iter().collect::<Vec<_>>()).unwrap();
+        let summary = LatenessSummary::new([run(1, 0.5), run(2, 1.5)].into_iter()).unwrap();
         assert_eq!((summary.packets, &summary.invalid), (20, &vec![2]));
         assert!(summary.sentence().contains("NOT VALID: the emulator was too late in replication 2;"));
-        let good = LatenessSummary::new(&[&runs[0]]).unwrap();
+        let good = LatenessSummary::new([run(1, 0.5)].into_iter()).unwrap();
         assert!(good.invalid.is_empty() && !good.sentence().contains("NOT VALID"));
     }
 
     #[test]
+    fn what_was_not_taken_in_time_makes_a_replication_invalid() {
+        let lost = Lateness { overruns: 1, limit_ms: 1.0, ..Lateness::default() };
+        assert!(!lost.is_valid() && Lateness { overruns: 0, ..lost }.is_valid());
+        assert!(!Lateness { overruns: 0, intake_p99_ms: 1.1, ..lost }.is_valid());
+    }
+
+    #[test]
     fn simulated_runs_have_none() {
-        assert_eq!(LatenessSummary::new(&[&Replication::default()]), None);
+        assert_eq!(LatenessSummary::new([(1, None)].into_iter()), None);
     }
 }

@@ -247,7 +247,7 @@ impl Summary {
             groups: over.groups(0),
             links: over.links(0),
             windows: (1..experiment.windows_s.len()).map(|window| over.further(window)).collect(),
-            lateness: LatenessSummary::new(&runs),
+            lateness: LatenessSummary::new(runs.iter().map(|run| (run.number, run.lateness))),
             engine: Some(over.engine(cost)),
         })
     }

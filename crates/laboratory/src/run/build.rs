@@ -13,7 +13,7 @@ use layercast_simulator::{
     ReceiverList, SessionConfig, Simulation, TcpConfig, TcpId, UdpConfig,
 };
 
-use super::outside::{arrivals_start, flow_start, receiver_start, session_start};
+use super::draws::{arrivals_start, draw_span, flow_start, receiver_start, session_start};
 use super::world::{World, WorldFlow, WorldFlowId};
 use super::{RunError, RunRequest};
 use crate::results::{Experiment, FlowInfo, GroupInfo, LinkInfo, ProbeInfo, TrafficKind};
@@ -222,25 +222,12 @@ fn add_session<F: Family>(
     Ok(channels)
 }
 
-fn draw_span(draw: Draw<Duration>, seed: u64, name: &str) -> Duration {
-    match draw {
-        Draw::Fixed(span) => span,
-        Draw::Uniform { low, high } => {
-            low + Stream::new(seed, name).uniform_duration(high.saturating_sub(low))
-        }
-    }
-}
-
 /// The latency of a session's joins or leaves.
 pub fn latency(draw: Draw<Duration>) -> Latency {
     match draw {
         Draw::Fixed(span) => span.into(),
         Draw::Uniform { low, high } => Latency::uniform(low, high),
     }
-}
-
-pub(super) fn draw_time(draw: Draw<Time>, seed: u64, name: &str) -> Time {
-    Time::ZERO + draw_span(draw.map(|time| time.since(Time::ZERO)), seed, name)
 }
 
 fn probe_info(scenario: &Scenario, plan: &ProbePlan) -> ProbeInfo {

@@ -2,24 +2,17 @@
 //! common with simulated ones, and the same measuring.
 
 use layercast_core::family::Family;
-use layercast_core::stream::Stream;
-use layercast_core::units::Time;
 use layercast_simulator::{LinkId, Network, NodeId};
 
 use super::observe::Observer;
 use super::world::World;
 use super::{RunError, build, measure, why};
 use crate::results::Replication;
-use crate::scenario::{Draw, FlowEnd, FlowPlan, Scenario, SessionPlan};
+use crate::scenario::Scenario;
 
 pub use super::build::{experiment, latency};
+pub use super::draws::{arrivals_start, flow_start, receiver_start, seed, session_start};
 pub use super::measure::step_count;
-
-/// The seed of a replication, counted from 1.
-#[must_use]
-pub fn seed(scenario: &Scenario, number: u32) -> u64 {
-    Stream::new(scenario.seed, &format!("replication/{number}")).bits()
-}
 
 /// The network of a replication, its nodes in the order of the scenario and its links in the order of the results.
 ///
@@ -27,31 +20,6 @@ pub fn seed(scenario: &Scenario, number: u32) -> u64 {
 /// If links contradict each other.
 pub fn network(scenario: &Scenario, seed: u64) -> Result<(Network, Vec<NodeId>, Vec<LinkId>), RunError> {
     build::network(scenario, seed)
-}
-
-/// When a session starts.
-#[must_use]
-pub fn session_start(plan: &SessionPlan, seed: u64) -> Time {
-    build::draw_time(plan.start, seed, &format!("start/{}", plan.name))
-}
-
-/// When a receiver of a session starts.
-#[must_use]
-pub fn receiver_start(plan: &SessionPlan, end: &FlowEnd, seed: u64) -> Time {
-    let own = |draw: Draw<Time>| build::draw_time(draw, seed, &format!("start/{}", end.flow));
-    plan.receivers_start.map_or_else(|| session_start(plan, seed), own)
-}
-
-/// When a unicast flow starts.
-#[must_use]
-pub fn flow_start(plan: &FlowPlan, end: &FlowEnd, seed: u64) -> Time {
-    build::draw_time(plan.start, seed, &format!("start/{}", end.flow))
-}
-
-/// When the arrivals of a table of flows begin.
-#[must_use]
-pub fn arrivals_start(plan: &FlowPlan, seed: u64) -> Time {
-    build::draw_time(plan.start, seed, &format!("start/{}", plan.name))
 }
 
 /// Runs a world to its end and measures it as a simulated one. `step` is called [`step_count`] times.
