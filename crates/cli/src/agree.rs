@@ -19,21 +19,6 @@ use crate::output::print;
 use crate::progress::Progress;
 use crate::warnings;
 
-/// A share, from per cent (`15 %`) or as a fraction (`0.15`).
-///
-/// # Errors
-/// What is wrong, and what would be right.
-pub(crate) fn tolerance(text: &str) -> Result<f64, String> {
-    let (number, divisor) = match text.trim().strip_suffix('%') {
-        Some(number) => (number.trim(), 100.0),
-        None => (text.trim(), 1.0),
-    };
-    let share = number.parse::<f64>().ok().map(|number| number / divisor);
-    share.filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| {
-        "a tolerance is a part of the simulated value such as '15 %' or 0.15, from 0 to 1".to_owned()
-    })
-}
-
 pub(crate) fn agree(arguments: &Agree) -> Result<(), Failure> {
     let with = |count: Option<u32>| {
         let mut all = arguments.scenario.overrides.clone();
@@ -128,19 +113,4 @@ fn command_line(arguments: &Agree) -> String {
     let _ = write!(command, " --emulated-replications {}", arguments.emulated_replications);
     let _ = write!(command, " --tolerance {}", arguments.tolerance);
     repeated(command, arguments.replications, arguments.seed)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::tolerance;
-
-    #[test]
-    fn tolerances_are_shares() {
-        assert_eq!(tolerance("15 %"), Ok(0.15));
-        assert_eq!(tolerance("20%"), Ok(0.2));
-        assert_eq!(tolerance("0.1"), Ok(0.1));
-        for wrong in ["15", "-1 %", "much", "101 %", "NaN"] {
-            assert!(tolerance(wrong).unwrap_err().contains("'15 %' or 0.15"), "{wrong}");
-        }
-    }
 }

@@ -177,7 +177,7 @@ pub(crate) struct Agree {
     pub(crate) emulated_replications: u32,
 
     /// How far the emulated value may be from the simulated one
-    #[arg(long, value_name = "SHARE", default_value = "15 %", value_parser = crate::agree::tolerance, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE", default_value = "15 %", value_parser = crate::tolerance::tolerance, allow_negative_numbers = true)]
     pub(crate) tolerance: f64,
 
     /// A replication in which more than 1 % of the packets are later than this is not valid

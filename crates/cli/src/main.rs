@@ -32,6 +32,7 @@ mod progress;
 mod reference;
 mod run;
 mod sweep;
+mod tolerance;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod transfer;
 #[cfg(not(all(feature = "transport", target_os = "linux")))]
