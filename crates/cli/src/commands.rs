@@ -21,6 +21,8 @@ use crate::warnings;
 pub(crate) enum Failure {
     /// The input is wrong; the text says what, where and what would be right.
     Input(String),
+    /// A program that was run for the user has failed, with this exit status, and has said why.
+    Status(u8),
     /// Anything else.
     Other(anyhow::Error),
 }

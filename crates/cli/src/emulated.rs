@@ -29,7 +29,12 @@ pub(crate) fn check(arguments: &Run, plan: &Plan) -> Result<(), Failure> {
     if !refused.is_empty() {
         return Err(Failure::Input(format!("error: {}", refused.join("\nerror: "))));
     }
-    let checked = world::check(plan, &options(arguments.lateness)?);
+    refuse(plan, arguments.lateness)
+}
+
+/// Refuses a scenario that has what the emulated world has not.
+pub(crate) fn refuse(plan: &Plan, limit: Duration) -> Result<(), Failure> {
+    let checked = world::check(plan, &options(limit)?);
     checked.map_err(|refused| Failure::Input(format!("error: {refused}")))
 }
 

@@ -34,6 +34,7 @@ pub(crate) fn check(arguments: &[String]) -> Result<(), String> {
     let parsed = Alone::try_parse_from(arguments).map_err(|error| error.to_string())?;
     let plan = plan(&parsed.arguments).map_err(|error| match error {
         Failure::Input(text) => text.trim_start_matches("error: ").to_owned(),
+        Failure::Status(status) => format!("exit status {status}"),
         Failure::Other(error) => format!("{error:#}"),
     })?;
     plan.session().map(|_| ()).map_err(|error| error.to_string())

@@ -1,13 +1,19 @@
 //! The `layercast` command: parses arguments, calls the laboratory, prints the results.
 //!
-//! Exit status 0: done. 1: failed. 2: wrong usage or input.
+//! Exit status 0: done. 1: failed. 2: wrong usage or input. `emulate` keeps that of the command it runs.
 
+mod agree;
 mod arguments;
 mod choice;
 mod commands;
 mod compare;
 mod design;
 mod design_arguments;
+#[cfg(all(feature = "emulator", target_os = "linux"))]
+mod emulate;
+#[cfg(not(all(feature = "emulator", target_os = "linux")))]
+#[path = "no_emulate.rs"]
+mod emulate;
 #[cfg(all(feature = "emulator", target_os = "linux"))]
 mod emulated;
 #[cfg(not(all(feature = "emulator", target_os = "linux")))]
@@ -26,6 +32,7 @@ mod progress;
 mod reference;
 mod run;
 mod sweep;
+mod tolerance;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod transfer;
 #[cfg(not(all(feature = "transport", target_os = "linux")))]
@@ -50,6 +57,8 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
+        Command::Agree(arguments) => agree::agree(arguments),
+        Command::Emulate(arguments) => emulate::emulate(arguments),
         Command::Why(arguments) => why::why(arguments),
         Command::List(list) => list::list(list),
         Command::Check(check) => commands::check(check),
@@ -66,6 +75,7 @@ fn main() -> ExitCode {
             output::complain(&message);
             ExitCode::from(2)
         }
+        Err(Failure::Status(status)) => ExitCode::from(status),
         Err(Failure::Other(error)) => {
             output::complain(&format!("error: {error:#}"));
             ExitCode::FAILURE

@@ -8,7 +8,12 @@ use crate::arguments::Run;
 use crate::commands::Failure;
 
 /// Says what is missing.
-pub(crate) fn check(_arguments: &Run, _plan: &Plan) -> Result<(), Failure> {
+pub(crate) fn check(arguments: &Run, plan: &Plan) -> Result<(), Failure> {
+    refuse(plan, arguments.lateness)
+}
+
+/// Says what is missing.
+pub(crate) fn refuse(_plan: &Plan, _limit: Duration) -> Result<(), Failure> {
     Err(Failure::Input(
         "error: this program has no emulated world: it needs Linux, and the features `transport` and `emulator`"
             .to_owned(),

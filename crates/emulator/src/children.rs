@@ -31,14 +31,14 @@ struct Job {
 /// The thread that starts processes. When it is dropped, all of them are killed.
 #[derive(Debug)]
 pub(crate) struct Children {
-    jobs: Option<Sender<Job>>,
+    jobs: Option<Sender<Option<Job>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// Where commands are sent to be started.
 #[derive(Clone, Debug)]
 pub(crate) struct Starter {
-    jobs: Sender<Job>,
+    jobs: Sender<Option<Job>>,
 }
 
 impl Children {
@@ -88,8 +88,9 @@ fn first() -> Result<Child, Error> {
         .map_err(Error::system("starting `cat`"))
 }
 
-fn serve(mut first: Child, jobs: &Receiver<Job>) {
-    while let Ok(Job { namespace, mut command, answer }) = jobs.recv() {
+/// Starts processes until there is a job of nothing, or nobody who could send one.
+fn serve(mut first: Child, jobs: &Receiver<Option<Job>>) {
+    while let Ok(Some(Job { namespace, mut command, answer })) = jobs.recv() {
         let started = namespace::enter(&namespace).and_then(|()| command.spawn());
         let _ = answer.send(started);
     }
@@ -104,14 +105,17 @@ impl Starter {
         let (answer, started) = channel();
         let ended = || io::Error::other("the emulation has ended");
         let job = Job { namespace: Arc::clone(namespace), command, answer };
-        self.jobs.send(job).map_err(|_| ended())?;
+        self.jobs.send(Some(job)).map_err(|_| ended())?;
         started.recv().map_err(|_| ended())?
     }
 }
 
 impl Drop for Children {
     fn drop(&mut self) {
-        drop(self.jobs.take());
+        // Hosts may outlive the emulation, so that their starters keep the channel open.
+        if let Some(jobs) = self.jobs.take() {
+            let _ = jobs.send(None);
+        }
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

@@ -9,6 +9,9 @@ use std::sync::Arc;
 use std::thread;
 
 use layercast_simulator::NodeId;
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::children::Starter;
 use crate::namespace;
@@ -90,6 +93,18 @@ impl Host {
     /// Those of [`Command::spawn`].
     pub fn spawn(&self, command: Command) -> io::Result<Child> {
         self.starter.spawn(&self.namespace, command)
+    }
+}
+
+/// Asks a process to end: SIGTERM. One that has ended already is no error.
+///
+/// # Errors
+/// That of the system if it cannot be asked.
+pub fn ask_to_end(child: &Child) -> io::Result<()> {
+    let Ok(id) = i32::try_from(child.id()) else { return Ok(()) };
+    match kill(Pid::from_raw(id), Signal::SIGTERM) {
+        Ok(()) | Err(Errno::ESRCH) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -36,6 +36,6 @@ pub mod world;
 pub use emulation::{Dropped, Emulation, FlowPlan, HostPlan, Options, ReceiverPlan, SessionPlan};
 pub use error::Error;
 pub use family::Foreign;
-pub use host::{Host, HostId};
+pub use host::{Host, HostId, ask_to_end};
 pub use lateness::Lateness;
 pub use report::{Report, Reports};

@@ -5,6 +5,7 @@
 //! receivers report by the code that measures simulated worlds. Replications run one after the other, each in the time
 //! that it emulates.
 
+mod bare;
 mod endpoints;
 mod hosts;
 mod refusal;
@@ -24,6 +25,7 @@ use layercast_laboratory::scenario::Scenario;
 use crate::emulation::{Emulation, Options};
 use crate::family::Foreign;
 
+pub use bare::{Bare, Carried};
 pub use refusal::{Refused, congestion_controls};
 
 /// What the emulated world needs besides a scenario.

@@ -76,7 +76,7 @@ fn captures_notes_and_threads_are_of_the_simulated_world() {
 }
 
 /// Whether the text of an error says that the rights or the device are missing.
-fn lacks_rights(said: &str) -> bool {
+pub(crate) fn lacks_rights(said: &str) -> bool {
     said.contains("network namespace can be made") || said.contains("TUN device can be opened")
 }
 
