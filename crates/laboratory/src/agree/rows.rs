@@ -158,7 +158,8 @@ fn links(simulated: &Summary, emulated: &Summary) -> impl Iterator<Item = Found>
         packets.is_some_and(|packets| packets > 0.0) || link.drops.mean.is_some_and(|drops| drops > 0.0)
     };
     pairs.filter(move |(one, other)| carried(one) || carried(other)).flat_map(|(one, other)| {
-        let measures: [(Measure, fn(&LinkSummary) -> Statistic); 3] = [
+        type Of = fn(&LinkSummary) -> Statistic;
+        let measures: [(Measure, Of); 3] = [
             (Measure::Utilisation, |link| link.utilisation.clone()),
             (Measure::LossRate, loss_rate),
             (Measure::MeanQueuePackets, |link| link.mean_queue_packets.clone()),
