@@ -76,7 +76,7 @@ pub(crate) enum Command {
     /// Receive a file from a multicast group, at the rate that the path sustains
     Receive(Receive),
     /// Run a source or a receiver without a file, which reports what it does; `run --world emulated` starts it
-    #[cfg(all(feature = "transport", target_os = "linux"))]
+    #[cfg(all(feature = "emulator", target_os = "linux"))]
     #[command(hide = true)]
     Endpoint(crate::endpoint_arguments::Endpoint),
 }

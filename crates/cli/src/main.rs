@@ -19,9 +19,9 @@ mod emulated;
 #[cfg(not(all(feature = "emulator", target_os = "linux")))]
 #[path = "no_emulated.rs"]
 mod emulated;
-#[cfg(all(feature = "transport", target_os = "linux"))]
+#[cfg(all(feature = "emulator", target_os = "linux"))]
 mod endpoint;
-#[cfg(all(feature = "transport", target_os = "linux"))]
+#[cfg(all(feature = "emulator", target_os = "linux"))]
 mod endpoint_arguments;
 mod list;
 mod log;
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
         Command::Check(check) => commands::check(check),
         Command::Expand(expand) => commands::expand(expand),
         Command::Design(arguments) => design::design(arguments),
-        #[cfg(all(feature = "transport", target_os = "linux"))]
+        #[cfg(all(feature = "emulator", target_os = "linux"))]
         Command::Endpoint(arguments) => endpoint::endpoint(arguments),
         Command::Send(send) => transfer::send(send),
         Command::Receive(receive) => transfer::receive(receive),
