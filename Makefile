@@ -13,16 +13,18 @@ SKIPPED := $(abspath $(TARGET))/skipped.txt
 # A protocol outside of the tree, in a workspace of its own.
 OUTSIDE := examples/outside/Cargo.toml
 OUT ?= results
-# The transport, and the fuzzing of its readers, need Linux.
-WORKSPACE := --workspace $(if $(filter-out Linux,$(shell uname -s)),--exclude layercast-transport --exclude layercast-fuzz)
+# The transport, the fuzzing of its readers, and the emulator need Linux.
+WORKSPACE := --workspace $(if $(filter-out Linux,$(shell uname -s)),--exclude layercast-transport --exclude layercast-fuzz --exclude layercast-emulator)
+
+include tools/pgo.mk
 
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test toolchain build fmt clippy portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca findings bench validate ns2 generated fingerprints gate instructions fuzz
+.PHONY: help demo test toolchain build fmt clippy portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca findings bench htsim thesis-times validate ns2 generated fingerprints gate instructions fuzz
 
 help: ## What can be made
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 demo: build ## Run the thesis's simulation 2 and write its report
 	$(LAYERCAST) run thesis/simulation-2 --out $(OUT)/simulation-2
@@ -53,8 +55,8 @@ clippy: toolchain
 	$(CARGO) clippy --manifest-path $(OUTSIDE) --target-dir $(abspath $(TARGET)) --all-targets --locked -- -D warnings
 
 # `rustup target add x86_64-pc-windows-gnu` brings what it needs.
-portable: toolchain ## Check the command for another system than Linux, where it has no transport
-	$(CARGO) check --locked --package layercast --package layercast-transport --target x86_64-pc-windows-gnu
+portable: toolchain ## Check the command for another system than Linux, where it has neither transport nor emulator
+	$(CARGO) check --locked --package layercast --package layercast-transport --package layercast-emulator --target x86_64-pc-windows-gnu
 
 docs: toolchain ## The reference of all crates, into target/doc
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(WORKSPACE) --no-deps --locked
@@ -130,9 +132,26 @@ reproduce-amca: toolchain ## Draw the figures of the AMCA report again and write
 	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- amca \
 	  --out $(OUT)/reproduction --page docs/reproduction/amca.md $(REPRODUCTION_OPTIONS)
 
-bench: toolchain ## Packet hops per CPU second and instructions a hop, added to the history
+# PGO=1 measures the builds by profile as well. HTSIM=/path names a checkout of csg-htsim.
+bench thesis-times: PGO_PROGRAMS = layercast layercast-bench
+
+bench: toolchain $(if $(PGO),pgo) $(if $(HTSIM),htsim) ## Packet hops per CPU second against csg-htsim (HTSIM=/path) and ns-2, added to the history
 	$(CARGO) build --release --locked --quiet --package layercast-bench
-	$(BENCH) run --history docs/performance-history.tsv $(BENCH_OPTIONS)
+	$(BENCH) run --history docs/performance-history.tsv $(if $(PGO),--by-profile $(PGO_DIR)/layercast-bench) \
+	  $(if $(HTSIM),--htsim $(HTSIM_DUMBBELL)) $(BENCH_OPTIONS)
+
+# Its library as its own makefile builds it, and our program for it.
+HTSIM_DUMBBELL := $(abspath $(TARGET))/htsim-dumbbell
+htsim:
+	@[ -f "$(HTSIM)/sim/eventlist.h" ] || { \
+	  echo "There is no csg-htsim in HTSIM=$(HTSIM). Get it by git clone https://github.com/Broadcom/csg-htsim" >&2; exit 1; }
+	@command -v g++ >/dev/null 2>&1 || { echo "g++ is missing. On Debian: apt-get install g++" >&2; exit 1; }
+	$(MAKE) -C $(HTSIM)/sim libhtsim.a
+	g++ -std=c++11 -O3 -I$(HTSIM)/sim tools/bench/htsim/dumbbell.cpp $(HTSIM)/sim/libhtsim.a -o $(HTSIM_DUMBBELL)
+
+thesis-times: build $(if $(PGO),pgo) ## The simulations of the thesis in full: processor time and wall time (PGO=1: by profile as well)
+	$(CARGO) build --release --locked --quiet --package layercast-bench
+	$(BENCH) thesis $(LAYERCAST) $(if $(PGO),$(PGO_DIR)/layercast) $(BENCH_OPTIONS)
 
 validate: toolchain ns2 ## Run ns-2 and the simulator on the same set-ups and write docs/validation.md (minutes)
 	$(CARGO) run --release --locked --quiet --package layercast-validation -- \

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use layercast_core::units::Duration;
 
 use crate::design_arguments::Design;
 use crate::transfer_arguments::{Receive, Send};
@@ -12,6 +13,9 @@ Examples:
   layercast list                                  list scenarios and protocols
   layercast run thesis/simulation-2               run a built-in scenario and print its table
   layercast run my.toml --out results             keep a report, a summary and time series
+  layercast run my.toml --world emulated          run it in real time with the kernel's TCP, as root
+  layercast agree my.toml --out both              both worlds side by side, as root
+  layercast emulate my.toml -- at B iperf3 -s at A iperf3 -c {B}   programs at its nodes
   layercast why results elm@R1                    why a receiver has its rate
   layercast run my.toml --set duration='60 s'     change a value for this run
   layercast run my.toml --out results --capture G-R  keep the packets of a link for Wireshark
@@ -24,6 +28,17 @@ Examples:
   layercast receive --group 239.1.2.0 --into DIR  receive the file
 
 Exit status: 0 done, 1 failed, 2 wrong usage or input.";
+
+const EMULATE_HELP: &str = "\
+Commands start at once. In their words {NODE} is the node's IPv4 address, {NODE.6} its IPv6 address, \
+and {at} the word `at`; all else in braces stays. The network is removed when the command listed last \
+has ended: the others are asked to end (SIGTERM) and killed two seconds later. Exit status: that of \
+the command listed last, or 128 and the number of the signal that ended it.
+
+Examples:
+  sudo layercast emulate my.toml                           until Ctrl-C; enter it with nsenter
+  sudo layercast emulate my.toml -- at A ping -c 3 {B}     one command
+  sudo layercast emulate my.toml -- at B iperf3 -s at A iperf3 -c {B}   until the client ends";
 
 /// Layered multicast whose receivers share the network fairly with TCP
 #[derive(Debug, Parser)]
@@ -41,6 +56,11 @@ pub(crate) enum Command {
     Sweep(Sweep),
     /// Run a scenario with each of several protocols and compare the results
     Compare(Compare),
+    /// Run a scenario in the simulated and in the emulated world and compare the results
+    Agree(Agree),
+    /// Set up the network of a scenario for programs of your own, in real time and without the scenario's traffic
+    #[command(after_help = EMULATE_HELP)]
+    Emulate(Emulate),
     /// Say why a receiver of a run has its rate
     Why(Why),
     /// List the built-in scenarios and the protocols, or show one protocol's options
@@ -55,6 +75,10 @@ pub(crate) enum Command {
     Send(Send),
     /// Receive a file from a multicast group, at the rate that the path sustains
     Receive(Receive),
+    /// Run a source or a receiver without a file, which reports what it does; `run --world emulated` starts it
+    #[cfg(all(feature = "emulator", target_os = "linux"))]
+    #[command(hide = true)]
+    Endpoint(crate::endpoint_arguments::Endpoint),
 }
 
 /// Which scenario, and what to change in it.
@@ -79,10 +103,26 @@ fn trimmed(name: &str) -> Result<String, std::convert::Infallible> {
     Ok(name.trim().to_owned())
 }
 
+/// Where a scenario runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum World {
+    Simulated,
+    Emulated,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) scenario: Scenario,
+
+    /// Where it runs: in the simulator, or between network namespaces of this machine with the kernel's TCP and in
+    /// real time (docs/emulator.md)
+    #[arg(long, value_name = "WORLD", value_enum, default_value_t = World::Simulated)]
+    pub(crate) world: World,
+
+    /// Of the emulated world: a replication in which more than 1 % of the packets are later than this is not valid
+    #[arg(long, value_name = "TIME", default_value = "1 ms")]
+    pub(crate) lateness: Duration,
 
     /// Number of replications [default: from the scenario]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
@@ -121,6 +161,63 @@ pub(crate) struct Run {
     /// Do not show progress (it is shown only if standard error is a terminal)
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Agree {
+    #[command(flatten)]
+    pub(crate) scenario: Scenario,
+
+    /// Number of simulated replications [default: from the scenario]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
+    pub(crate) replications: Option<u32>,
+
+    /// Number of emulated replications, each as long as the scenario's duration; verdicts need three
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
+    pub(crate) emulated_replications: u32,
+
+    /// How far the emulated value may be from the simulated one
+    #[arg(long, value_name = "SHARE", default_value = "15 %", value_parser = crate::tolerance::tolerance, allow_negative_numbers = true)]
+    pub(crate) tolerance: f64,
+
+    /// A replication in which more than 1 % of the packets are later than this is not valid
+    #[arg(long, value_name = "TIME", default_value = "1 ms")]
+    pub(crate) lateness: Duration,
+
+    /// Seed of all random numbers, the same for both worlds [default: from the scenario]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(crate) seed: Option<u64>,
+
+    /// Number of threads of the simulated world [default: one per core]
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024), allow_negative_numbers = true)]
+    pub(crate) jobs: Option<u32>,
+
+    /// Write agree.json and report.html to this directory, and the results of each world to DIR/simulated and
+    /// DIR/emulated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Do not show progress (it is shown only if standard error is a terminal)
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Emulate {
+    #[command(flatten)]
+    pub(crate) scenario: Scenario,
+
+    /// Warn if more than 1 % of the packets are later than this
+    #[arg(long, value_name = "TIME", default_value = "1 ms")]
+    pub(crate) lateness: Duration,
+
+    /// Do not show what links carry, nor how late packets were unless that was too late
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    /// Commands to run at nodes
+    #[arg(last = true, value_name = "at NODE COMMAND...")]
+    pub(crate) commands: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! The implementation of each command.
+//! What commands share, and the short ones.
 
 use layercast_laboratory::scenario::Catalogue;
 use layercast_protocols::registry::Registry;
@@ -8,14 +8,12 @@ use std::path::Path;
 use anyhow::Context;
 use layercast_laboratory::lint;
 use layercast_laboratory::results::directory::{self, Holds};
-use layercast_laboratory::results::{self, RunCost, Summary};
-use layercast_laboratory::run::{self, RunRequest};
+use layercast_laboratory::run;
 use layercast_laboratory::scenario::{self, Scenario as Plan, catalogue, default_queue};
 
-use crate::arguments::{Check, Run, Scenario};
+use crate::arguments::Check;
 use crate::observe;
-use crate::output::{complain, print};
-use crate::progress::Progress;
+use crate::output::print;
 use crate::warnings;
 
 /// Why a command failed.
@@ -23,6 +21,12 @@ use crate::warnings;
 pub(crate) enum Failure {
     /// The input is wrong; the text says what, where and what would be right.
     Input(String),
+    /// A program that was run for the user has failed, with this exit status, and has said why.
+    #[cfg_attr(
+        not(all(feature = "emulator", target_os = "linux")),
+        allow(dead_code, reason = "only the emulator runs programs")
+    )]
+    Status(u8),
     /// Anything else.
     Other(anyhow::Error),
 }
@@ -61,53 +65,6 @@ pub(crate) fn read(
     Ok((plan, run::as_run(&source.text, overrides)))
 }
 
-fn overrides(scenario: &Scenario, run: &Run) -> Vec<String> {
-    let mut all = scenario.overrides.clone();
-    all.extend(run.replications.map(|count| format!("replications={count}")));
-    all.extend(run.seed.map(|seed| format!("seed={seed}")));
-    all
-}
-
-pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
-    let overrides = overrides(&arguments.scenario, arguments);
-    let probes = observe::probes(&arguments.probes).map_err(Failure::Input)?;
-    let (plan, text) = read(&arguments.scenario.name, &overrides, &probes)?;
-    let observation = observe::observation(arguments, &plan).map_err(Failure::Input)?;
-    warnings::warn(&arguments.scenario, &lint::before(&plan, &text))?;
-    if let Some(directory) = &arguments.out {
-        prepare_for(Holds::Run, directory)?;
-        directory::remove_extras(directory)
-            .with_context(|| format!("an older file in {} cannot be removed", directory.display()))?;
-    }
-    let observed =
-        observation.as_ref().map(|observation| observe::files(observation, &plan)).unwrap_or_default();
-    let request = RunRequest {
-        id: arguments.scenario.name.clone(),
-        text,
-        command: command_line(arguments),
-        jobs: arguments.jobs.map(|jobs| jobs as usize),
-        observation,
-    };
-    let plural = if plan.replications == 1 { "" } else { "s" };
-    let progress = Progress::new(format!("{} replication{plural}", plan.replications), arguments.quiet);
-    let outcome =
-        run::run::<Registry>(&plan, &request, &|share| progress.set(share)).context("the run failed")?;
-    progress.finish();
-    let found = lint::after(&plan, &request.text, &outcome.experiment.links, &outcome.replications);
-    if !found.is_empty() {
-        complain(lint::render(&arguments.scenario.name, &found).trim_end());
-    }
-
-    let cost = RunCost { wall_s: outcome.wall_s, peak_rss_bytes: run::peak_rss_bytes() };
-    let summary = Summary::new(&outcome.experiment, &outcome.replications, cost)
-        .context("the results do not fit the scenario")?;
-    print(&results::table::render(&outcome.experiment, &summary))?;
-    match &arguments.out {
-        Some(directory) => write(directory, &outcome, &summary, &observed),
-        None => Ok(()),
-    }
-}
-
 /// Checks that results can be written to the directory, and that it holds none of another command.
 pub(crate) fn prepare_for(wanted: Holds, directory: &Path) -> Result<(), Failure> {
     directory::check(directory, wanted).map_err(|error| Failure::Input(error.to_string()))?;
@@ -124,19 +81,6 @@ pub(crate) fn prepare(directory: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write(directory: &Path, outcome: &run::Outcome, summary: &Summary, observed: &str) -> Result<(), Failure> {
-    let written = results::write_all(directory, &outcome.experiment, &outcome.replications, summary)
-        .context("the results could not be written")?;
-    let probes =
-        written.probes.as_ref().map_or(String::new(), |path| format!("Probes   {}\n", path.display()));
-    Ok(print(&format!(
-        "\nReport   {}\nSummary  {}\nSeries   {}\n{probes}{observed}",
-        written.report.display(),
-        written.summary.display(),
-        written.series.display()
-    ))?)
-}
-
 /// Appends the number of replications and the seed to a command line.
 pub(crate) fn repeated(mut command: String, replications: Option<u32>, seed: Option<u64>) -> String {
     if let Some(count) = replications {
@@ -146,15 +90,6 @@ pub(crate) fn repeated(mut command: String, replications: Option<u32>, seed: Opt
         let _ = write!(command, " --seed {seed}");
     }
     command
-}
-
-/// The command that repeats a run.
-fn command_line(arguments: &Run) -> String {
-    let mut command = format!("layercast run {}", arguments.scenario.name);
-    for set in &arguments.scenario.overrides {
-        let _ = write!(command, " --set '{set}'");
-    }
-    repeated(command, arguments.replications, arguments.seed)
 }
 
 pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {

@@ -1,13 +1,28 @@
 //! The `layercast` command: parses arguments, calls the laboratory, prints the results.
 //!
-//! Exit status 0: done. 1: failed. 2: wrong usage or input.
+//! Exit status 0: done. 1: failed. 2: wrong usage or input. `emulate` keeps that of the command it runs.
 
+mod agree;
 mod arguments;
 mod choice;
 mod commands;
 mod compare;
 mod design;
 mod design_arguments;
+#[cfg(all(feature = "emulator", target_os = "linux"))]
+mod emulate;
+#[cfg(not(all(feature = "emulator", target_os = "linux")))]
+#[path = "no_emulate.rs"]
+mod emulate;
+#[cfg(all(feature = "emulator", target_os = "linux"))]
+mod emulated;
+#[cfg(not(all(feature = "emulator", target_os = "linux")))]
+#[path = "no_emulated.rs"]
+mod emulated;
+#[cfg(all(feature = "emulator", target_os = "linux"))]
+mod endpoint;
+#[cfg(all(feature = "emulator", target_os = "linux"))]
+mod endpoint_arguments;
 mod list;
 mod log;
 mod observe;
@@ -15,7 +30,9 @@ mod output;
 mod progress;
 #[cfg(test)]
 mod reference;
+mod run;
 mod sweep;
+mod tolerance;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod transfer;
 #[cfg(not(all(feature = "transport", target_os = "linux")))]
@@ -37,14 +54,18 @@ fn main() -> ExitCode {
     log::start();
 
     let done = match &arguments.command {
-        Command::Run(run) => commands::run(run),
+        Command::Run(arguments) => run::run(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
+        Command::Agree(arguments) => agree::agree(arguments),
+        Command::Emulate(arguments) => emulate::emulate(arguments),
         Command::Why(arguments) => why::why(arguments),
         Command::List(list) => list::list(list),
         Command::Check(check) => commands::check(check),
         Command::Expand(expand) => commands::expand(expand),
         Command::Design(arguments) => design::design(arguments),
+        #[cfg(all(feature = "emulator", target_os = "linux"))]
+        Command::Endpoint(arguments) => endpoint::endpoint(arguments),
         Command::Send(send) => transfer::send(send),
         Command::Receive(receive) => transfer::receive(receive),
     };
@@ -54,6 +75,7 @@ fn main() -> ExitCode {
             output::complain(&message);
             ExitCode::from(2)
         }
+        Err(Failure::Status(status)) => ExitCode::from(status),
         Err(Failure::Other(error)) => {
             output::complain(&format!("error: {error:#}"));
             ExitCode::FAILURE

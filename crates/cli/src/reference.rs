@@ -14,7 +14,8 @@ fn markdown() -> String {
     whole.build();
     let help = whole.render_help();
     let _ = writeln!(text, "\n## layercast\n\n```text\n{}\n```", help.to_string().trim_end());
-    for command in whole.get_subcommands_mut().filter(|command| command.get_name() != "help") {
+    let is_shown = |command: &&mut clap::Command| command.get_name() != "help" && !command.is_hide_set();
+    for command in whole.get_subcommands_mut().filter(is_shown) {
         let name = command.get_name().to_owned();
         let help = command.render_help().to_string();
         let _ = writeln!(text, "\n## layercast {name}\n\n```text\n{}\n```", help.trim_end());

@@ -25,7 +25,7 @@ fn duration(duration: Duration) -> StdDuration {
 }
 
 /// A flag that SIGINT and SIGTERM set. A second signal ends the process at once.
-fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
+pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     let flag = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(&flag))
@@ -81,7 +81,7 @@ impl Hashing {
 }
 
 /// Distinguishes wrong input by the user from later failures.
-fn failure(error: Error) -> Failure {
+pub(crate) fn failure(error: Error) -> Failure {
     let text = error.to_string();
     let cause = match error {
         Error::Kept { reason, .. } => *reason,

@@ -137,7 +137,7 @@ fn group(text: &str) -> Result<SocketAddrV4, String> {
 }
 
 /// An option of a protocol and its value.
-fn option(text: &str) -> Result<(String, String), String> {
+pub(crate) fn option(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("an option, `=`, and its value")?;
     Ok((name.trim().to_owned(), value.trim().trim_matches('"').to_owned()))
 }

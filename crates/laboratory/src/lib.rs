@@ -3,12 +3,13 @@
 //! A [`scenario`] file is read and checked, run in replications over the simulator, and its
 //! measurements become [`results`]: a table, `summary.json`, `series.parquet` and `report.html`.
 //! A [`sweep`] does that for every cell of a grid of values, [`compare`] for each of several protocols.
-//! [`lint`] finds what makes the results of a scenario doubtful. A [`design`] says beforehand what a
+//! [`agree`] compares the simulated with the emulated world. [`lint`] finds what makes the results of a scenario doubtful. A [`design`] says beforehand what a
 //! choice of a protocol's parameters is expected to do.
 
 #[cfg(test)]
 extern crate alloc;
 
+pub mod agree;
 pub mod compare;
 pub mod design;
 pub mod lint;

@@ -20,6 +20,7 @@ pub(crate) mod explanation_text;
 pub(crate) mod files;
 mod finding;
 pub(crate) mod json;
+mod lateness;
 pub mod limited;
 pub mod movement;
 pub mod paper;
@@ -41,6 +42,7 @@ pub use error::ResultsError;
 pub use experiment::{Experiment, FlowInfo, GroupInfo, LinkInfo, ProbeInfo, Role};
 pub(crate) use files::partial_name;
 pub use finding::Finding;
+pub use lateness::{Lateness, LatenessSummary};
 pub use queue_delay::QueueDelay;
 pub use replication::{
     EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, ObjectMeasures, Replication, Series,

@@ -5,6 +5,7 @@
 
 mod applications;
 mod build;
+mod draws;
 mod growth;
 mod levels;
 mod limits;
@@ -12,16 +13,17 @@ mod loss_events;
 mod measure;
 mod movement;
 mod observe;
+pub mod outside;
 mod probe;
 mod queue_delays;
 mod values;
 mod why;
+mod world;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use layercast_core::family::Family;
-use layercast_core::stream::Stream;
 use layercast_simulator::NetworkError;
 use rayon::prelude::*;
 
@@ -33,6 +35,7 @@ pub use build::BuildError;
 pub use growth::QueueGrew;
 pub use observe::Observation;
 use observe::Observer;
+pub use world::{OutsideFlow, Running, World, WorldFlow, WorldFlowId};
 
 /// What is run, besides the scenario itself.
 #[derive(Clone, Debug, Default)]
@@ -75,6 +78,9 @@ pub enum RunError {
     /// What is observed could not be written.
     #[error(transparent)]
     Observe(#[from] ResultsError),
+    /// What advances a world from outside could not go on; the text says why.
+    #[error("{0}")]
+    Outside(String),
     /// Threads could not be started.
     #[error("cannot start {jobs} threads; ask for fewer with --jobs")]
     Threads {
@@ -137,7 +143,7 @@ pub(crate) fn replicate<F: Family>(
     observation: Option<&Observation>,
     step: &dyn Fn(),
 ) -> Result<Replication, RunError> {
-    let seed = Stream::new(scenario.seed, &format!("replication/{number}")).bits();
+    let seed = draws::seed(scenario, number);
     let cpu = cpu_time::ThreadTime::now();
     let mut world = build::world::<F>(scenario, seed)?;
     tracing::debug!(number, seed, "replication starts");

@@ -215,7 +215,7 @@ impl Arrivals {
 
 /// Sends packets of one size at a constant rate, continuously or with pauses, without feedback.
 #[derive(Debug)]
-pub(crate) struct UdpSource {
+pub struct UdpSource {
     pub(crate) size: Size,
     interval: Duration,
     /// How long it sends and how long it pauses.
@@ -227,7 +227,8 @@ pub(crate) struct UdpSource {
 }
 
 impl UdpSource {
-    pub(crate) fn new(
+    /// A source. With `has_random_phase` the first packet waits for a random part of the time between two.
+    pub fn new(
         rate: Rate,
         size: Size,
         pauses: Option<(Distribution, Distribution)>,
@@ -241,7 +242,7 @@ impl UdpSource {
     }
 
     /// It starts. Returns when its first packet is due.
-    pub(crate) fn start(&mut self, now: Time) -> Time {
+    pub fn start(&mut self, now: Time) -> Time {
         if let Some((on_s, _)) = self.pauses {
             self.pause_at = now + on_s.draw_duration(&mut self.stream);
         }
@@ -249,7 +250,7 @@ impl UdpSource {
     }
 
     /// When the packet after the one sent now is due.
-    pub(crate) fn next(&mut self, now: Time) -> Time {
+    pub fn next(&mut self, now: Time) -> Time {
         let mut next = now + self.interval;
         if let Some((on_s, off_s)) = self.pauses
             && next >= self.pause_at

@@ -61,9 +61,26 @@ impl<H: Copy> Engine<H> {
     }
 
     /// Takes the packet that arrives on a link, and the next arrival to enter in the event list.
-    #[inline]
     pub(crate) fn pop_arrival(&mut self, link: u32) -> Option<(PacketCopy, Option<Key>)> {
         self.links[link as usize].pop_arrival(&mut self.wires)
+    }
+
+    /// Takes the packet that arrives on a link, unless it is lost there, and the next arrival to enter in the
+    /// event list.
+    #[inline(always)]
+    pub(crate) fn take_arrival(&mut self, link: u32) -> (Option<PacketCopy>, Option<Key>) {
+        let from = &mut self.links[link as usize];
+        if from.has_extras() {
+            return self.take_arrival_otherwise(link);
+        }
+        from.pop_from_wire(&mut self.wires).map_or((None, None), |(copy, next)| (Some(copy), next))
+    }
+
+    #[inline(never)]
+    fn take_arrival_otherwise(&mut self, link: u32) -> (Option<PacketCopy>, Option<Key>) {
+        let Some((mut copy, next)) = self.pop_arrival(link) else { return (None, None) };
+        let lost = self.loses_on_arrival(link, &mut copy);
+        ((!lost).then_some(copy), next)
     }
 
     /// How many packets are in queues and on wires.
@@ -72,12 +89,17 @@ impl<H: Copy> Engine<H> {
     }
 
     /// Sends a new packet on a path.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send_along(&mut self, path: UnicastPath, body: Body<H>, size: Size, ecn: EcnField) {
         let (packet, kind, channel) = self.slab.admit(body);
         let (size_bytes, ecn) = (size.as_bytes(), ecn.into());
         let UnicastPath { first, route, next: position } = path;
-        self.offer(first, PacketCopy { packet, route, position, size_bytes, ecn, kind, channel });
+        self.offer_first(first, PacketCopy { packet, route, position, size_bytes, ecn, kind, channel });
+    }
+
+    #[inline(never)]
+    fn offer_first(&mut self, id: LinkId, copy: PacketCopy) {
+        self.offer(id, copy);
     }
 
     /// Sends a new packet on a route of a session, by its first link.
@@ -97,7 +119,7 @@ impl<H: Copy> Engine<H> {
     }
 
     /// Offers a copy to a link.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn offer(&mut self, id: LinkId, copy: PacketCopy) {
         if let Some(arrival) = self.accept(id, copy) {
             self.events.push(arrival, Event::Arrival(id.0));
@@ -105,17 +127,19 @@ impl<H: Copy> Engine<H> {
     }
 
     /// Offers a copy to a link. Returns an arrival that the caller has to enter in the event list.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub(crate) fn accept(&mut self, id: LinkId, copy: PacketCopy) -> Option<Key> {
-        if self.links[id.0 as usize].passes(self.current, copy.size_bytes) {
-            self.launch(id, copy)
+        let link = &mut self.links[id.0 as usize];
+        if link.passes(self.current, copy.size_bytes) {
+            launch(link, self.current.time, copy, &mut self.events, &mut self.wires)
         } else {
             self.accept_otherwise(id, copy)
         }
     }
 
     /// Offers a copy to a link: error model, then drop test, then transmitter or queue.
+    #[inline(never)]
     fn accept_otherwise(&mut self, id: LinkId, mut copy: PacketCopy) -> Option<Key> {
         let now = self.current.time;
         let link = &mut self.links[id.0 as usize];
@@ -178,7 +202,6 @@ impl<H: Copy> Engine<H> {
 
     /// Whether an arriving packet is lost: by an error model at the far end of the link, or because the
     /// link went down while the packet was in flight.
-    #[inline]
     pub(crate) fn loses_on_arrival(&mut self, link: u32, copy: &mut PacketCopy) -> bool {
         let now = self.current.time;
         let link = &mut self.links[link as usize];
@@ -212,28 +235,20 @@ impl<H: Copy> Engine<H> {
     }
 
     /// Logs what the queue of a link has dropped since there were `before` drops, if the log is enabled.
-    #[inline]
+    #[inline(always)]
     fn log_drops(&mut self, link: LinkId, before: usize) {
+        if self.drop_log.is_some() {
+            self.log_drops_since(link, before);
+        }
+    }
+
+    #[inline(never)]
+    fn log_drops_since(&mut self, link: LinkId, before: usize) {
         let Some(log) = &mut self.drop_log else { return };
         for Dropped(copy) in self.dropped.get(before..).unwrap_or_default() {
             let body = self.slab.body_of(copy);
             log.push(QueueDrop { at: self.current.time, link, copy: *copy, body });
         }
-    }
-
-    /// Puts a copy on the wire of a link that does not change. Returns the arrival if it has to be entered in
-    /// the event list.
-    #[inline]
-    #[must_use]
-    fn launch(&mut self, id: LinkId, copy: PacketCopy) -> Option<Key> {
-        let now = self.current.time;
-        let link = &mut self.links[id.0 as usize];
-        let (transmission, total) = link.delays(copy.size_bytes);
-        // The arrival takes its number before the release of the transmitter: this decides ties on
-        // links without delay.
-        let arrival = self.events.key_at(now + total);
-        let free_at = self.events.key_at(now + transmission);
-        link.propagate(&mut self.wires, copy, arrival, free_at).then_some(arrival)
     }
 
     /// Puts a copy on the wire, and enters the end of its transmission if others wait.
@@ -242,8 +257,9 @@ impl<H: Copy> Engine<H> {
         if self.links[id.0 as usize].varies() {
             return self.transmit_varying(id, copy);
         }
-        let arrival = self.launch(id, copy);
+        let now = self.now();
         let link = &mut self.links[id.0 as usize];
+        let arrival = launch(link, now, copy, &mut self.events, &mut self.wires);
         if link.has_waiting() {
             link.free_pending = true;
             self.events.push(link.free_at(), Event::Free(id.0));
@@ -255,6 +271,25 @@ impl<H: Copy> Engine<H> {
     pub(crate) fn set_timer(&mut self, agent: u32, at: Option<Time>) {
         self.timers[agent as usize].set(agent, at, &mut self.events);
     }
+}
+
+/// Puts a copy on the wire of a link that does not change. Returns the arrival if it has to be entered in
+/// the event list.
+#[inline(always)]
+#[must_use]
+fn launch(
+    link: &mut Link,
+    now: Time,
+    copy: PacketCopy,
+    events: &mut EventQueue,
+    wires: &mut WirePool,
+) -> Option<Key> {
+    let (transmission, total) = link.delays(copy.size_bytes);
+    // The arrival takes its number before the release of the transmitter: this decides ties on
+    // links without delay.
+    let arrival = events.key_at(now + total);
+    let free_at = events.key_at(now + transmission);
+    link.propagate(wires, copy, arrival, free_at).then_some(arrival)
 }
 
 #[cfg(test)]

@@ -2,15 +2,13 @@
 
 mod heap;
 mod packed;
-mod present;
 mod wheel;
 
 use layercast_core::units::Time;
 
 use self::heap::Heap;
 use self::packed::Packed;
-use self::present::Present;
-use self::wheel::{Region, TimingWheel};
+use self::wheel::TimingWheel;
 
 /// The time of an event, and its order among events of the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,23 +102,36 @@ impl ArrivalRun {
 
 /// An event and when it happens.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
-    key: Key,
+pub(crate) struct Entry {
+    pub(crate) key: Key,
     event: Packed,
 }
 
-/// For how many entries each part of the list has room from the start, so that a slot or a reshaped wheel that
-/// holds more than any before does not allocate, except in large networks.
+impl Entry {
+    /// The event.
+    #[inline]
+    pub(crate) fn event(&self) -> Event {
+        self.event.event()
+    }
+
+    /// The link, if the event is a single arrival, as most are. This takes a comparison and not a jump
+    /// through a table.
+    #[inline]
+    pub(crate) fn arrival(&self) -> Option<u32> {
+        self.event.arrival()
+    }
+}
+
+/// For how many entries each part of the list has room from the start, so that a reshaped wheel that holds
+/// more than any before does not allocate, except in large networks.
 const ROOM: usize = 64;
 
-/// The pending events: those of the present slot of time in order, those of the slots that follow in a
-/// wheel, later ones in a heap. Most events are therefore entered and removed in constant time, and
-/// distant events do not slow down near ones.
+/// The pending events: those of the next slots of time in a wheel, later ones in a heap. Most events are
+/// therefore entered and removed in constant time, and distant events do not slow down near ones.
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue {
-    present: Present,
     wheel: TimingWheel,
-    /// Entries that were beyond the wheel when they came. They stay here until their slot comes.
+    /// Entries that were beyond the wheel when they came, or had no place in a crowded slot.
     far: Heap,
     next_order: u64,
 }
@@ -128,71 +139,78 @@ pub(crate) struct EventQueue {
 impl EventQueue {
     /// Takes the next order number. The cause of an event takes the number at that moment, even if the
     /// event enters the list later, so that ties are resolved as if it had been entered at once.
+    #[inline]
     pub(crate) fn next_order(&mut self) -> u64 {
         self.next_order += 1;
         self.next_order
     }
 
     /// A key at `time` with a fresh order number.
+    #[inline]
     pub(crate) fn key_at(&mut self, time: Time) -> Key {
         Key { time, order: self.next_order() }
     }
 
     /// Adds an event.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, key: Key, event: Event) {
-        let entry = Entry { key, event: event.into() };
-        match self.wheel.region_of(key.time) {
-            Region::Present => self.present.push(entry),
-            Region::Slot(slot) => self.wheel.put(slot, entry),
-            Region::Far => self.far.push(entry),
-        }
+        self.wheel.push(key, event.into(), &mut self.far);
     }
 
     /// The first event, if it is not after `end`.
     #[inline]
     pub(crate) fn first(&mut self, end: Time) -> Option<(Key, Event)> {
-        if self.present.is_empty() {
+        if self.wheel.first().is_none() {
             self.advance();
         }
-        self.present
-            .first()
-            .filter(|entry| entry.key.time <= end)
-            .map(|entry| (entry.key, entry.event.event()))
+        let first = match (self.wheel.first(), self.far.first()) {
+            (Some(near), Some(far)) if far.key < near.key => far,
+            (None, far) => far?,
+            (Some(near), _) => near,
+        };
+        (first.key.time <= end).then(|| (first.key, first.event.event()))
+    }
+
+    /// Takes the entry of the first event, if it is not after `end`.
+    #[inline(always)]
+    pub(crate) fn pop_entry(&mut self, end: Time) -> Option<Entry> {
+        if self.wheel.first().is_none() {
+            self.advance();
+        }
+        let first = match (self.wheel.first(), self.far.first()) {
+            (Some(&near), far) if far.is_none_or(|far| near.key.rank() < far.key.rank()) => near,
+            _ => return self.pop_far(end),
+        };
+        if first.key.time > end {
+            return None;
+        }
+        self.wheel.remove_first();
+        Some(first)
+    }
+
+    #[inline(never)]
+    fn pop_far(&mut self, end: Time) -> Option<Entry> {
+        let first = self.far.first().filter(|entry| entry.key.time <= end).copied()?;
+        self.far.remove_first();
+        Some(first)
     }
 
     /// Takes the first event, if it is not after `end`.
-    #[inline]
+    #[cfg(test)]
     pub(crate) fn pop(&mut self, end: Time) -> Option<(Key, Event)> {
-        if self.present.is_empty() {
-            self.advance();
-        }
-        self.present.pop(end).map(|entry| (entry.key, entry.event.event()))
+        self.pop_entry(end).map(|entry| (entry.key, entry.event()))
     }
 
-    #[cold]
+    /// Goes on to the next slot that has entries.
     #[inline(never)]
-    fn adapt_slots(&mut self) {
-        self.wheel.adapt_slots(&mut self.present, &mut self.far);
-    }
-
-    /// Goes on to the next slot that has entries, and brings them into the present.
     fn advance(&mut self) {
         if self.wheel.is_adaptation_due() {
-            self.adapt_slots();
-            if !self.present.is_empty() {
+            self.wheel.adapt_slots(&mut self.far);
+            if self.wheel.first().is_some() {
                 return;
             }
         }
-        let far = self.far.first().map(|entry| entry.key.time);
-        self.wheel.advance(far, &mut self.present);
-        while let Some(entry) = self.far.first().copied()
-            && self.wheel.is_present(entry.key.time)
-        {
-            self.far.remove_first();
-            self.present.load(entry);
-        }
-        self.present.sort();
+        self.wheel.advance(&mut self.far);
     }
 }
 

@@ -37,7 +37,7 @@ mod timer;
 mod tree;
 mod variation;
 
-pub use application::{Demand, Distribution, PagesConfig, PlayerConfig, PlayerCounters};
+pub use application::{Demand, Distribution, PagesConfig, PlayerConfig, PlayerCounters, UdpSource};
 pub use call::CallDelays;
 pub use edge::{EdgeConfig, LeaveRule, QuerierProfile};
 pub use link::{DelayHistogram, LinkConfig};
@@ -55,9 +55,9 @@ pub use queue::{
     QueueLimit, RedConfig, RedProfile, RedVictim, RedWeight, RemConfig,
 };
 pub use simulation::{
-    ArrivalsConfig, Carried, DropRecord, EngineCounters, LinkRecord, ReceiverConfig, ReceiverId,
-    ReceiverList, RouterConfig, RouterLife, SessionConfig, SessionId, Simulation, TcpConfig, TcpId,
-    UdpConfig, UdpId,
+    ArrivalsConfig, Carried, DropRecord, EngineCounters, ForeignArrival, ForeignPacket, ForeignPath,
+    LinkRecord, ReceiverConfig, ReceiverId, ReceiverList, RouterConfig, RouterLife, SessionConfig, SessionId,
+    Simulation, TcpConfig, TcpId, UdpConfig, UdpId,
 };
 pub use tapped::LinkEvent;
 pub use tree::Latency;

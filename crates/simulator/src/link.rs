@@ -139,6 +139,12 @@ impl Link {
         self.has_extras && self.rest_mut().loses_before_queue(copy)
     }
 
+    /// Whether an error model may lose packets, or the link may change.
+    #[inline]
+    pub(crate) fn has_extras(&self) -> bool {
+        self.has_extras
+    }
+
     /// Whether a packet that arrives under this order number is lost: by the error model, which may mark it
     /// instead, or because the link went down while the packet was in flight.
     #[inline]
@@ -209,7 +215,7 @@ impl Link {
     }
 
     /// The transmission time of a packet, and the time until its last bit arrives.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn delays(&mut self, size_bytes: u32) -> (Duration, Duration) {
         let transmission = if size_bytes == u32::from(self.last_size) {
             self.last_transmission
@@ -220,6 +226,8 @@ impl Link {
     }
 
     /// The transmission time of a packet whose size is not that of the last.
+    #[cold]
+    #[inline(never)]
     fn transmission_of_other(&mut self, size_bytes: u32) -> Duration {
         let transmission = transmission(size_bytes, self.ns_per_byte);
         if let Ok(size) = u16::try_from(size_bytes) {
@@ -244,7 +252,7 @@ impl Link {
 
     /// Puts a packet on the wire. The keys of its arrival and of the transmitter's release must have been
     /// taken in that order. Returns whether it is the only packet on the wire.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn propagate(
         &mut self,
         pool: &mut WirePool,
@@ -256,7 +264,7 @@ impl Link {
         self.push_on_wire(pool, arrival, copy)
     }
 
-    #[inline]
+    #[inline(always)]
     fn count_transmission(&mut self, copy: PacketCopy, free_at: Key) {
         if copy.size_bytes == u32::from(self.last_size) && self.recent < u32::MAX {
             self.recent += 1;
@@ -270,7 +278,6 @@ impl Link {
     }
 
     /// Takes the packet that arrives, and the next arrival to enter in the event list.
-    #[inline]
     pub(crate) fn pop_arrival(&mut self, pool: &mut WirePool) -> Option<(PacketCopy, Option<Key>)> {
         let (copy, next) = self.pop_from_wire(pool)?;
         Some((copy, if self.has_extras { self.next_to_enter(next) } else { next }))

@@ -226,9 +226,15 @@ impl<H: Copy> Slab<H> {
         }
     }
 
+    /// Stores a packet that is made from the number of its slot, with one copy.
+    pub(crate) fn insert_with(&mut self, make: impl FnOnce(u32) -> Body<H>) -> (PacketId, u32) {
+        let next = self.free.last().copied().unwrap_or(self.slots.len() as u32);
+        (self.insert(make(next)), next)
+    }
+
     /// Admits a packet on a unicast path, which has one copy. Returns what the copy carries: the packet or
     /// its slot, and the fields that say so.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn admit(&mut self, body: Body<H>) -> (PacketId, CopyKind, u16) {
         match plain::fields(&body) {
             Some(fields) => {

@@ -19,6 +19,7 @@ use crate::routing::Routing;
 use crate::tcp::{Sender, Sink, TcpLimits, TcpOptions, TcpState};
 
 mod edges;
+mod foreign;
 mod objects;
 mod observe;
 mod routers;
@@ -26,6 +27,7 @@ mod serve;
 mod session;
 mod traffic;
 
+pub use self::foreign::{ForeignArrival, ForeignPacket, ForeignPath};
 pub use self::observe::{Carried, DropRecord, LinkRecord};
 use self::routers::RouterAgent;
 pub use self::routers::{RouterConfig, RouterLife};
@@ -125,6 +127,11 @@ enum Agent<F: Family> {
         /// Of a call.
         delays: Option<Box<CallDelays>>,
     },
+    /// The end of a path for packets that come from outside.
+    Outlet {
+        path: UnicastPath,
+        flow: u32,
+    },
 }
 
 /// A running network.
@@ -144,6 +151,8 @@ pub struct Simulation<F: Family> {
     unicast_flows: Vec<FlowCounters>,
     /// The numbers of the edges in the engine.
     edges: BTreeMap<NodeId, u32>,
+    /// What has reached outlets since it was last drained.
+    foreign: Vec<ForeignArrival<F::Header>>,
     events_served: u64,
 }
 
@@ -166,6 +175,7 @@ impl<F: Family> Simulation<F> {
             tcp_options: None,
             unicast_flows: Vec::new(),
             edges: BTreeMap::new(),
+            foreign: Vec::new(),
             events_served: 0,
         }
     }
@@ -202,27 +212,7 @@ impl<F: Family> Simulation<F> {
 
     /// Serves all events up to and including `end`.
     pub fn run_until(&mut self, end: Time) {
-        while let Some((key, event)) = self.engine.events.pop(end) {
-            self.engine.current = key;
-            self.events_served += 1;
-            match event {
-                Event::Arrival(link) => self.serve_arrival(link),
-                Event::Arrivals { first, count } => self.serve_arrival_run(key, first, count),
-                Event::Free(link) => self.engine.transmitter_free(LinkId(link)),
-                Event::Change(link) => self.engine.change_link(LinkId(link)),
-                Event::Timer(agent) => self.serve_timer(agent, key),
-                Event::Membership { route, slot } => self.serve_membership(route, slot),
-                Event::Start(agent) => self.start_agent(agent),
-                Event::Stop(agent) => self.stop_agent(agent),
-                Event::Crash(agent) => self.crash_agent(agent),
-            }
-            if !self.engine.dropped.is_empty() {
-                self.account_drops();
-            }
-        }
-        // Nothing else happens at `end`, so anything added between runs comes after it.
-        let order = self.engine.current.order;
-        self.engine.current = Key { time: end.max(self.engine.current.time), order };
+        self.serve_until(end);
         let now = self.engine.now();
         for link in &mut self.engine.links {
             link.account_queue(now);
@@ -234,10 +224,29 @@ impl<F: Family> Simulation<F> {
         );
     }
 
+    /// Serves all events up to and including `end`, and leaves the lengths of queues as they were accounted
+    /// for last, so that a call costs nothing for links at which nothing happens.
+    pub fn serve_until(&mut self, end: Time) {
+        while let Some(entry) = self.engine.events.pop_entry(end) {
+            self.engine.current = entry.key;
+            self.events_served += 1;
+            match entry.arrival() {
+                Some(link) => self.serve_arrival(link),
+                None => self.serve_event(entry.key, entry.event()),
+            }
+            if !self.engine.dropped.is_empty() {
+                self.account_drops();
+            }
+        }
+        // Nothing else happens at `end`, so anything added between runs comes after it.
+        let order = self.engine.current.order;
+        self.engine.current = Key { time: end.max(self.engine.current.time), order };
+    }
+
     /// What a connection has received so far.
     pub fn tcp_counters(&self, id: TcpId) -> FlowCounters {
         match &self.agents[id.sink as usize] {
-            Agent::TcpSink { flow, .. } => self.unicast_flows[*flow as usize],
+            Agent::TcpSink { flow, .. } | Agent::Outlet { flow, .. } => self.unicast_flows[*flow as usize],
             _ => FlowCounters::default(),
         }
     }

@@ -30,10 +30,7 @@ impl TimerSlot {
     #[inline]
     pub(crate) fn set(&mut self, agent: u32, at: Option<Time>, events: &mut EventQueue) {
         let Some(at) = at else {
-            // Most receivers never have one: their slots are only read.
-            if self.deadline != NEVER {
-                self.deadline = NEVER;
-            }
+            self.deadline = NEVER;
             return;
         };
         if self.deadline.time == at {

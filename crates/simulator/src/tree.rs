@@ -167,6 +167,7 @@ impl Tree {
     }
 
     /// Sends one copy over each subscribed child link of `node`. The caller keeps its own copy.
+    #[inline]
     pub(crate) fn forward<H: Copy>(
         &self,
         engine: &mut Engine<H>,
@@ -174,8 +175,12 @@ impl Tree {
         channel: Channel,
         copy: PacketCopy,
     ) {
+        let children = self.shape.children_of(node);
+        if children.is_empty() {
+            return;
+        }
         let mut arrivals = ArrivalRun::new();
-        for child in self.shape.children_of(node) {
+        for child in children {
             if self.forwarding[self.slot(child, channel)] != Forwarding::Off {
                 self.send_copy(engine, child, copy, &mut arrivals);
             }

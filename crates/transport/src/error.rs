@@ -200,6 +200,9 @@ pub enum Error {
         /// Symbols needed.
         needed: u64,
     },
+    /// What happens could not be reported.
+    #[error("events cannot be written: {0}")]
+    Report(io::Error),
     /// A socket operation failed.
     #[error("cannot {what}: {source}")]
     Socket {

@@ -27,7 +27,7 @@ pub use clock::Clock;
 pub use inbox::{Datagram, Inbox};
 pub use interface::Interface;
 pub use packet_loss::RecentPackets;
-pub use receiver::ReceiverHost;
+pub use receiver::{ReceiverHost, ReceiverNote};
 pub use send_path::{Load, OUTAGE_MAX, SourceCounters, Supply};
 pub use socket::open_group;
 pub use source::SourceHost;

@@ -3,7 +3,7 @@
 //! Bottom-up: [`packet`] (ALC/LCT packets as bytes) · [`object`] (a file as RaptorQ blocks and symbols, and
 //! its reassembly) · [`file`](mod@file) (symbols from a file) · [`session`] (what a receiver must know
 //! before it joins) · [`host`] (sockets for the endpoints of a protocol) · [`send`](mod@send) and
-//! [`receive`](mod@receive) (file transfer).
+//! [`receive`](mod@receive) (file transfer) · [`endpoint`] (a source or a receiver without a file, which reports).
 //!
 //! `docs/wire-format.md` has the bit tables. IPv4 only so far.
 //!
@@ -12,6 +12,7 @@
 
 #![cfg(target_os = "linux")]
 
+pub mod endpoint;
 pub mod error;
 pub mod file;
 pub mod host;

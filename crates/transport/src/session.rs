@@ -87,6 +87,8 @@ pub enum SessionError {
     Option(String),
     /// The protocol needs active routers, which the transport does not have.
     Routers(String),
+    /// The protocol repeats packets, which needs a file.
+    Reliable(String),
     /// The protocol cannot carry the layers.
     Plan(PlanError),
     /// It contradicts the packets that brought it.
@@ -122,6 +124,10 @@ impl fmt::Display for SessionError {
             SessionError::Routers(name) => write!(
                 f,
                 "the protocol `{name}` needs active routers, which real networks do not have; simulate it with `layercast run`"
+            ),
+            SessionError::Reliable(name) => write!(
+                f,
+                "the protocol `{name}` repeats what was lost, for which the transport has no form; simulate it with `layercast run`"
             ),
             SessionError::Plan(error) => write!(f, "{error}"),
             SessionError::Mismatch(what) => f.write_str(what),

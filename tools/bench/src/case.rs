@@ -1,16 +1,17 @@
 //! The benchmark cases and their measurements.
 
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Subcommand;
 use cpu_time::ProcessTime;
 use layercast_core::units::Time;
 use layercast_simulator::ReceiverId;
 use serde::{Deserialize, Serialize};
 
-use crate::{memory, networks};
+use crate::{memory, networks, process};
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
@@ -37,10 +38,10 @@ pub(crate) enum Case {
     },
 }
 
-/// The measurements of a case.
+/// The measurements of a run of a case, by this program or a peer.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Measurement {
-    /// Processor time to set the network up, in seconds.
+    /// Processor time to set the network up, in seconds. That of a peer is its whole time for a run of 0 s.
     pub(crate) set_up_s: f64,
     /// Processor time to run it, in seconds.
     pub(crate) run_s: f64,
@@ -50,6 +51,13 @@ pub(crate) struct Measurement {
     pub(crate) deliveries: u64,
     /// The peak resident memory, where the system reports it.
     pub(crate) peak_bytes: Option<u64>,
+}
+
+impl Measurement {
+    /// Packet hops per second of processor time.
+    pub(crate) fn hops_per_s(&self) -> f64 {
+        self.hops as f64 / self.run_s
+    }
 }
 
 impl Case {
@@ -99,13 +107,11 @@ impl Case {
         ["case", name].map(String::from).into_iter().chain(numbers.map(|number| number.to_string())).collect()
     }
 
-    /// Runs it in a separate process, so that its memory is measured separately.
-    pub(crate) fn run_apart(self) -> Result<Measurement> {
-        let output = Command::new(std::env::current_exe()?).args(self.arguments()).output()?;
-        if !output.status.success() {
-            bail!("{self} failed: {}", String::from_utf8_lossy(&output.stderr).trim());
-        }
-        serde_json::from_slice(&output.stdout).with_context(|| format!("what {self} printed"))
+    /// Runs it in a process of `program`, a build of this one, so that its memory is measured separately.
+    pub(crate) fn run_apart(self, program: &Path) -> Result<Measurement> {
+        let finished = process::run(Command::new(program).args(self.arguments()))?;
+        serde_json::from_str(&finished.output)
+            .with_context(|| format!("what {} printed for {self}", program.display()))
     }
 }
 

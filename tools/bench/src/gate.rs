@@ -42,8 +42,9 @@ pub(crate) fn gate(options: &Options) -> Result<()> {
         })?
     };
     let mut slower = Vec::new();
+    let program = std::env::current_exe()?;
     for case in CASES {
-        let measured = instructions::per_hop(case)?;
+        let measured = instructions::per_hop(&program, case)?;
         writeln!(lines, "{case}: {measured:.0}")?;
         if options.update {
             continue;

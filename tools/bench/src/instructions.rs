@@ -1,6 +1,7 @@
 //! Instructions, as counted by valgrind: the same number in every run, independent of other load on the
 //! machine.
 
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -12,18 +13,18 @@ pub(crate) fn available() -> bool {
     Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Instructions per packet hop of `case`, without those of the set-up.
-pub(crate) fn per_hop(case: Case) -> Result<f64> {
-    let (whole, taken) = count(case)?;
-    let (set_up, _) = count(case.lasting(0))?;
+/// Instructions per packet hop of `case` in `program`, a build of this one, without those of the set-up.
+pub(crate) fn per_hop(program: &Path, case: Case) -> Result<f64> {
+    let (whole, taken) = count(program, case)?;
+    let (set_up, _) = count(program, case.lasting(0))?;
     Ok((whole - set_up) as f64 / taken.hops as f64)
 }
 
 /// Instructions of a whole process, and its measurements.
-fn count(case: Case) -> Result<(u64, Measurement)> {
+fn count(program: &Path, case: Case) -> Result<(u64, Measurement)> {
     let output = Command::new("valgrind")
         .args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"])
-        .arg(std::env::current_exe()?)
+        .arg(program)
         .args(case.arguments())
         .output()?;
     let output_text = String::from_utf8_lossy(&output.stderr);

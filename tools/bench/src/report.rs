@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
-use clap::Args;
-use comfy_table::{CellAlignment, Table, presets};
+use anyhow::Result;
+use clap::{Args, ValueEnum};
 
 use crate::case::{Case, Measurement};
-use crate::peer::PeerMeasurement;
-use crate::row::Row;
-use crate::{history, instructions, peer};
+use crate::peer::{self, Peer};
+use crate::row::{Column, Row};
+use crate::{history, instructions, tables};
 
 /// The options of a benchmark run.
 #[derive(Args)]
@@ -17,21 +16,36 @@ pub(crate) struct Options {
     /// The project's folder.
     #[arg(long, default_value = ".")]
     root: PathBuf,
-    /// Runs of each case; the fastest is reported, since slower ones are due to other load on the machine.
-    #[arg(long, default_value_t = 3)]
-    runs: u32,
+    /// Runs of each program in each case, in turn; medians are reported, with the smallest and the largest.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
     /// Simulated seconds of the dumbbells.
-    #[arg(long, default_value_t = 60)]
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: u32,
-    /// Also the tree of a million receivers, which takes minutes and gigabytes.
+    /// Only the cases of one network.
+    #[arg(long)]
+    only: Option<Kind>,
+    /// Also the trees of a million receivers, which take minutes and gigabytes.
     #[arg(long)]
     large: bool,
-    /// Also ns-2 on the same dumbbells, in turn with ours.
+    /// This program built by profile (`make pgo`), in turn with this one.
+    #[arg(long, value_name = "PROGRAM")]
+    by_profile: Option<PathBuf>,
+    /// The program of csg-htsim, which `make bench HTSIM=/path/of/the/checkout` builds and gives.
+    #[arg(long, value_name = "PROGRAM")]
+    htsim: Option<PathBuf>,
+    /// Without csg-htsim and ns-2.
     #[arg(long)]
-    peer: bool,
+    alone: bool,
     /// Where to add the results.
     #[arg(long)]
     history: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Kind {
+    Dumbbells,
+    Trees,
 }
 
 fn dumbbells(seconds: u32) -> impl Iterator<Item = Case> {
@@ -58,23 +72,24 @@ fn counted(case: Case) -> Option<Case> {
 
 /// Runs all cases.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    if options.peer && !peer::available() {
-        bail!("ns is missing; install ns-2 (on Debian: apt-get install ns2) or leave --peer out");
-    }
+    let peers = if options.alone || options.only == Some(Kind::Trees) { Vec::new() } else { peers(options) };
     let counting = instructions::available();
     if !counting {
         eprintln!(
             "valgrind is missing, so instructions are not counted (on Debian: apt-get install valgrind)"
         );
     }
+    let mut builds = vec![("plain", std::env::current_exe()?)];
+    builds.extend(options.by_profile.clone().map(|program| ("by profile", program)));
+    let cases = dumbbells(options.seconds).filter(|_| options.only != Some(Kind::Trees));
+    let cases = cases.chain(trees(options.large).filter(|_| options.only != Some(Kind::Dumbbells)));
     let mut rows = Vec::new();
-    for case in dumbbells(options.seconds).chain(trees(options.large)) {
-        eprintln!("{case} ...");
-        rows.push(measure(case, options, counting)?);
+    for case in cases {
+        rows.push(measure(case, &builds, &peers, options.rounds, counting)?);
     }
-    println!("{}", table(&rows));
-    if options.peer {
-        println!("{}", peer_table(&rows));
+    println!("{}", tables::own(&rows));
+    for table in tables::peers(&rows).iter().flatten() {
+        println!("\n{table}");
     }
     if let Some(file) = &options.history {
         history::add(&options.root, file, &rows)?;
@@ -82,112 +97,58 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Ours and the peer alternate, so that both see the same machine.
-fn measure(case: Case, options: &Options, counting: bool) -> Result<Row> {
-    let (mut best, mut best_peer) = (None::<Measurement>, None::<PeerMeasurement>);
-    let in_peer = match case {
-        Case::Dumbbell { connections, mbps, seconds } if options.peer => {
-            let set_up_s = peer::set_up_s(&options.root, connections, mbps)?;
-            Some(([connections, mbps, seconds], set_up_s))
+/// Those that are there. The others are named with what to do.
+fn peers(options: &Options) -> Vec<Peer> {
+    let htsim = options.htsim.as_deref().map(peer::htsim);
+    if htsim.is_none() {
+        eprintln!(
+            "csg-htsim is skipped: name a checkout of https://github.com/Broadcom/csg-htsim, make bench HTSIM=/path"
+        );
+    }
+    let ns2 = peer::ns2(&options.root);
+    if ns2.is_none() {
+        eprintln!("ns-2 is skipped: ns is missing (on Debian: apt-get install ns2)");
+    }
+    htsim.into_iter().chain(ns2).collect()
+}
+
+/// All programs take turns, so that they see the same machine.
+fn measure(
+    case: Case,
+    builds: &[(&'static str, PathBuf)],
+    peers: &[Peer],
+    rounds: u32,
+    counting: bool,
+) -> Result<Row> {
+    let mut columns = Vec::new();
+    for (name, program) in builds {
+        let counted = counted(case).filter(|_| counting);
+        let instructions_per_hop = counted.map(|case| instructions::per_hop(program, case)).transpose()?;
+        columns.push(Column { name, ours: true, runs: Vec::new(), instructions_per_hop });
+    }
+    // The set-up of ns-2 may take longer than the run, and is the same in every round.
+    let mut turns = Vec::new();
+    if let Case::Dumbbell { connections, mbps, seconds } = case {
+        for peer in peers {
+            eprintln!("{case}: set-up of {}", peer.name);
+            turns.push((peer, [connections, mbps, seconds], peer.set_up_s(connections, mbps)?));
+            columns.push(Column {
+                name: peer.name,
+                ours: false,
+                runs: Vec::new(),
+                instructions_per_hop: None,
+            });
         }
-        _ => None,
-    };
-    for _ in 0..options.runs.max(1) {
-        let taken = case.run_apart()?;
-        if best.is_none_or(|best| taken.run_s < best.run_s) {
-            best = Some(taken);
-        }
-        if let Some((numbers, set_up_s)) = in_peer {
-            let taken = peer::dumbbell(&options.root, numbers, set_up_s)?;
-            if best_peer.is_none_or(|best| taken.run_s < best.run_s) {
-                best_peer = Some(taken);
-            }
+    }
+    for round in 1..=rounds {
+        eprintln!("{case}: round {round} of {rounds}");
+        let ours = builds.iter().map(|(_, program)| case.run_apart(program));
+        let theirs = turns.iter().map(|&(peer, numbers, set_up_s)| peer.run(numbers, set_up_s));
+        for (column, run) in columns.iter_mut().zip(ours.chain(theirs)) {
+            let run: Measurement = run?;
+            eprintln!("  {}: {:.2} M hops / CPU s", column.name, run.hops_per_s() / 1e6);
+            column.runs.push(run);
         }
     }
-    let Some(taken) = best else { bail!("{case} was not run") };
-    let counted = counted(case).filter(|_| counting);
-    let instructions_per_hop = counted.map(instructions::per_hop).transpose()?;
-    Ok(Row { case, taken, instructions_per_hop, peer: best_peer })
-}
-
-fn plain_table(head: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN);
-    table.set_header(head);
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
-}
-
-fn megabytes(bytes: Option<u64>) -> String {
-    bytes.map_or("?".to_owned(), |bytes| format!("{:.1}", bytes as f64 / 1e6))
-}
-
-fn table(rows: &[Row]) -> Table {
-    let mut table = plain_table(&[
-        "case",
-        "M hops / CPU s",
-        "ns a hop",
-        "instructions a hop",
-        "M deliveries / CPU s",
-        "set-up, s",
-        "memory, MB",
-        "bytes a receiver",
-    ]);
-    for row in rows {
-        let taken = &row.taken;
-        let receivers = match row.case {
-            Case::Tree { leaves, per_leaf, .. } => Some(f64::from(leaves) * f64::from(per_leaf)),
-            Case::Dumbbell { .. } => None,
-        };
-        let each = receivers.zip(taken.peak_bytes).map(|(count, bytes)| bytes as f64 / count);
-        let deliveries = receivers.map(|_| taken.deliveries as f64 / taken.run_s / 1e6);
-        let or_blank = |value: Option<f64>, digits: usize| {
-            value.map_or(String::new(), |value| format!("{value:.digits$}"))
-        };
-        table.add_row([
-            row.case.to_string(),
-            format!("{:.2}", row.hops_per_s() / 1e6),
-            format!("{:.0}", 1e9 / row.hops_per_s()),
-            or_blank(row.instructions_per_hop, 0),
-            or_blank(deliveries, 1),
-            format!("{:.3}", taken.set_up_s),
-            megabytes(taken.peak_bytes),
-            or_blank(each, 0),
-        ]);
-    }
-    table
-}
-
-/// The cost of the run without set-up, with the set-up in a separate column.
-fn peer_table(rows: &[Row]) -> Table {
-    let mut table = plain_table(&[
-        "case",
-        "ours, M hops / CPU s",
-        "ns-2, M hops / CPU s",
-        "ratio",
-        "set-up, s",
-        "ns-2, s",
-        "memory, MB",
-        "ns-2, MB",
-        "ratio",
-    ]);
-    for row in rows {
-        let Some(peer) = row.peer else { continue };
-        let theirs = peer.hops as f64 / peer.run_s;
-        let memory = row.taken.peak_bytes.zip(peer.peak_bytes);
-        table.add_row([
-            row.case.to_string(),
-            format!("{:.2}", row.hops_per_s() / 1e6),
-            format!("{:.2}", theirs / 1e6),
-            format!("{:.1}", row.hops_per_s() / theirs),
-            format!("{:.3}", row.taken.set_up_s),
-            format!("{:.1}", peer.set_up_s),
-            megabytes(row.taken.peak_bytes),
-            megabytes(peer.peak_bytes),
-            memory.map_or("?".to_owned(), |(ours, theirs)| format!("{:.3}", ours as f64 / theirs as f64)),
-        ]);
-    }
-    table
+    Ok(Row { case, columns })
 }

@@ -20,7 +20,17 @@ const FLOORS: &[(&str, &[&str])] = &[
         "layercast-laboratory",
         &["layercast-core", "layercast-kit", "layercast-protocols", "layercast-simulator"],
     ),
-    ("layercast", &["layercast-core", "layercast-protocols", "layercast-transport", "layercast-laboratory"]),
+    ("layercast-emulator", &["layercast-core", "layercast-simulator", "layercast-laboratory"]),
+    (
+        "layercast",
+        &[
+            "layercast-core",
+            "layercast-protocols",
+            "layercast-transport",
+            "layercast-laboratory",
+            "layercast-emulator",
+        ],
+    ),
     (
         "layercast-validation",
         &["layercast-core", "layercast-protocols", "layercast-simulator", "layercast-laboratory"],

@@ -3,7 +3,13 @@
 //! The snapshots are what a user sees. After a change that is meant, look at the difference and run the
 //! tests with `INSTA_UPDATE=always`.
 
+#[cfg(all(feature = "emulator", target_os = "linux"))]
+mod agree;
 mod command_line;
+#[cfg(all(feature = "emulator", target_os = "linux"))]
+mod emulate;
+#[cfg(all(feature = "emulator", target_os = "linux"))]
+mod emulated;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod objects;
 mod refusals;

@@ -106,6 +106,27 @@ pub enum Cause {
     Stop,
 }
 
+impl Cause {
+    /// All of them.
+    pub const ALL: [Cause; 15] = [
+        Cause::Start,
+        Cause::SlowStart,
+        Cause::RateAbove,
+        Cause::RateBelow,
+        Cause::Loss,
+        Cause::CongestionMark,
+        Cause::SynchronisationPoint,
+        Cause::Experiment,
+        Cause::IncreaseSignal,
+        Cause::Silence,
+        Cause::SilentLayer,
+        Cause::WaveEnded,
+        Cause::JoinFailed,
+        Cause::SessionEnd,
+        Cause::Stop,
+    ];
+}
+
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -80,7 +80,7 @@ fn written(statistic: &Statistic, places: usize) -> String {
 }
 
 /// A number with its sign.
-pub(super) fn signed(value: f64, places: usize) -> String {
+pub(crate) fn signed(value: f64, places: usize) -> String {
     let text = decimal(value, places);
     if value > 0.0 && text.bytes().any(|byte| matches!(byte, b'1'..=b'9')) {
         format!("+{text}")

@@ -38,7 +38,7 @@ pub(super) fn table(heading: &[String], rows: &[Vec<String>], width: usize) -> S
 }
 
 /// Words in lines of no more than this width, those after the first indented.
-pub(super) fn paragraph(words: &str, width: usize, indent: usize) -> String {
+pub(crate) fn paragraph(words: &str, width: usize, indent: usize) -> String {
     let mut text = String::new();
     let mut used = 0;
     for word in words.split(' ').filter(|word| !word.is_empty()) {

@@ -18,10 +18,10 @@ use crate::results::Statistic;
 use crate::results::report::document;
 use crate::results::report::palette::Palette;
 use crate::results::text::{NONE, Style, counted, window};
-pub(super) use bars::{Bar, Bars, RULES as BARS};
+pub(crate) use bars::{Bar, Bars, RULES as BARS};
 
 /// What this page has in addition to other reports.
-pub(super) const RULES: &str = "
+pub(crate) const RULES: &str = "
 a { color: inherit; text-decoration: underline; text-decoration-color: var(--muted); text-underline-offset: 3px }
 a:hover { text-decoration-color: currentColor }
 pre { white-space: pre-wrap; overflow-wrap: anywhere }
@@ -48,7 +48,7 @@ pub(super) fn html(comparison: &Comparison) -> Result<Markup, ResultsError> {
 }
 
 /// The looks of protocols, each its own.
-pub(super) fn palette<'a>(protocols: impl Iterator<Item = &'a str>) -> Palette {
+pub(crate) fn palette<'a>(protocols: impl Iterator<Item = &'a str>) -> Palette {
     let things: Vec<(&str, &str)> = protocols.map(|name| (name, name)).collect();
     Palette::of_things(&things)
 }

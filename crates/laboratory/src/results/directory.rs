@@ -16,10 +16,12 @@ pub enum Holds {
     Comparison,
     /// Comparisons with several TCPs.
     Against,
+    /// A comparison of the worlds.
+    Agreement,
 }
 
 impl Holds {
-    const ALL: [Holds; 4] = [Holds::Run, Holds::Sweep, Holds::Comparison, Holds::Against];
+    const ALL: [Holds; 5] = [Holds::Run, Holds::Sweep, Holds::Comparison, Holds::Against, Holds::Agreement];
 
     /// The files by which it is known.
     fn marks(self) -> &'static [&'static str] {
@@ -28,6 +30,7 @@ impl Holds {
             Holds::Sweep => &["sweep.json", "parts/plan.json"],
             Holds::Comparison => &["compare.json"],
             Holds::Against => &["against.json"],
+            Holds::Agreement => &["agree.json"],
         }
     }
 }
@@ -39,6 +42,7 @@ impl fmt::Display for Holds {
             Holds::Sweep => "a sweep",
             Holds::Comparison => "a comparison",
             Holds::Against => "a comparison against several TCPs",
+            Holds::Agreement => "a comparison of both worlds",
         })
     }
 }

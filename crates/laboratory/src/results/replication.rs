@@ -1,5 +1,6 @@
 //! What one replication measured.
 
+use super::lateness::Lateness;
 use super::limited::Limited;
 use super::movement::Movement;
 use super::queue_delay::QueueDelay;
@@ -20,6 +21,8 @@ pub struct Replication {
     /// The links that the data of each flow cross, as indices into the experiment's: the same in all
     /// replications, so only the first has them.
     pub paths: Vec<Vec<usize>>,
+    /// How late packets were, in the emulated world.
+    pub lateness: Option<Lateness>,
     /// The cost of the run.
     pub engine: EngineMeasures,
 }

@@ -110,6 +110,7 @@ impl Page<'_> {
                 h1 { (experiment.title) }
                 @if let Some(description) = &experiment.description { p.lead { (description) } }
                 @for remark in &experiment.remarks { p.note { (remark) } }
+                @if let Some(lateness) = &summary.lateness { p.note { (lateness.sentence()) } }
                 dl.facts {
                     (fact("Scenario", &experiment.scenario))
                     (fact("World", experiment.world))

@@ -10,6 +10,7 @@ use super::error::ResultsError;
 use super::experiment::{Experiment, FlowInfo, GroupInfo, Role};
 use super::explanation::{Explaining, Explanation};
 use super::json;
+use super::lateness::LatenessSummary;
 use super::limited::Limited;
 use super::movement::Movement;
 use super::replication::{FlowMeasures, LinkMeasures, Replication};
@@ -50,6 +51,9 @@ pub struct Summary {
     pub links: Vec<LinkSummary>,
     /// The further windows.
     pub windows: Vec<WindowSummary>,
+    /// How late packets were, in the emulated world.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lateness: Option<LatenessSummary>,
     /// What it cost; outside of what determinism compares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineSummary>,
@@ -243,6 +247,7 @@ impl Summary {
             groups: over.groups(0),
             links: over.links(0),
             windows: (1..experiment.windows_s.len()).map(|window| over.further(window)).collect(),
+            lateness: LatenessSummary::new(runs.iter().map(|run| (run.number, run.lateness))),
             engine: Some(over.engine(cost)),
         })
     }

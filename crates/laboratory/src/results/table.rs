@@ -37,8 +37,13 @@ fn heading(experiment: &Experiment, summary: &Summary) -> String {
         2 => ", mean (least–greatest)",
         _ => ", mean ± 95 % interval",
     };
+    // What is simulated, as nearly all is, needs no word.
+    let world = match experiment.world {
+        "simulated" => String::new(),
+        other => format!("{other} · "),
+    };
     format!(
-        "{}\n{} · {} · seed {} · measured over {}{interval}\n",
+        "{}\n{} · {world}{} · seed {} · measured over {}{interval}\n",
         one_line(&experiment.title),
         one_line(&experiment.scenario),
         counted(summary.replications, "replication"),
@@ -228,6 +233,9 @@ fn notes(experiment: &Experiment, summary: &Summary) -> String {
     let mut text = String::new();
     for remark in &experiment.remarks {
         text.push_str(&format!("\n{}\n", one_line(remark)));
+    }
+    if let Some(lateness) = &summary.lateness {
+        text.push_str(&format!("\n{}\n", lateness.sentence()));
     }
     let compared = paper::compare(experiment, summary);
     if !compared.is_empty() {

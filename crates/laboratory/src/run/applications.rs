@@ -4,7 +4,7 @@ use layercast_core::family::Family;
 use layercast_core::units::Duration;
 use layercast_simulator::{CallDelays, PlayerCounters, Simulation};
 
-use super::build::{WorldFlow, WorldFlowId};
+use super::world::{WorldFlow, WorldFlowId};
 use crate::results::{CallMeasures, FlowMeasures, VideoMeasures};
 
 /// The counters of a flow's application, if it is one that has some.
@@ -23,6 +23,10 @@ impl Application {
             WorldFlowId::Tcp(id) => simulation.player_counters(id).map(Application::Player),
             WorldFlowId::Udp(id) => {
                 simulation.call_delays(id).map(|delays| Application::Call(Box::new(delays.clone())))
+            }
+            WorldFlowId::Outside => {
+                let call = flow.outside().and_then(|known| known.call.clone());
+                call.map(|delays| Application::Call(Box::new(delays)))
             }
         };
         found.unwrap_or(Application::None)

@@ -10,9 +10,11 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Time};
 use layercast_simulator::{
     ArrivalsConfig, Demand, Latency, LinkConfig, LinkId, Network, NodeId, ObjectConfig, ReceiverConfig,
-    ReceiverId, ReceiverList, SessionConfig, Simulation, TcpConfig, TcpId, UdpConfig, UdpId,
+    ReceiverList, SessionConfig, Simulation, TcpConfig, TcpId, UdpConfig,
 };
 
+use super::draws::{arrivals_start, draw_span, flow_start, receiver_start, session_start};
+use super::world::{World, WorldFlow, WorldFlowId};
 use super::{RunError, RunRequest};
 use crate::results::{Experiment, FlowInfo, GroupInfo, LinkInfo, ProbeInfo, TrafficKind};
 use crate::scenario::{
@@ -34,32 +36,6 @@ pub enum BuildError {
     },
 }
 
-/// A simulation and where its flows and links are.
-pub(super) struct World<F: Family> {
-    pub(super) simulation: Simulation<F>,
-    /// In the order of the experiment's flows.
-    pub(super) flows: Vec<WorldFlow>,
-    /// In the order of the experiment's links.
-    pub(super) links: Vec<LinkId>,
-    /// How many channels each session has, in the order of the experiment.
-    pub(super) channels: Vec<u16>,
-}
-
-/// One flow in the simulation, and when it starts.
-pub(super) struct WorldFlow {
-    pub(super) id: WorldFlowId,
-    pub(super) start: Time,
-    /// Whether its session distributes an object.
-    pub(super) has_object: bool,
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum WorldFlowId {
-    Receiver(ReceiverId),
-    Tcp(TcpId),
-    Udp(UdpId),
-}
-
 /// Builds the world of one replication.
 pub(super) fn world<F: Family>(scenario: &Scenario, seed: u64) -> Result<World<F>, RunError> {
     let (network, nodes, links) = network(scenario, seed)?;
@@ -76,7 +52,7 @@ pub(super) fn world<F: Family>(scenario: &Scenario, seed: u64) -> Result<World<F
     for flow in &scenario.flows {
         add_flows(flow, seed, &nodes, &scenario.nodes, &mut simulation, &mut flows)?;
     }
-    Ok(World { simulation, flows, links, channels })
+    Ok(World { running: Box::new(simulation), flows, links, channels })
 }
 
 /// Lets the hosts of edges crash. `flows` are those of the sessions.
@@ -103,7 +79,7 @@ fn add_flows<F: Family>(
     // The senders to each node, in the order of the nodes: `count` of one node follow each other.
     let mut senders: Vec<(usize, Vec<TcpId>)> = Vec::new();
     for place in &plan.to {
-        let start = draw_time(plan.start, seed, &format!("start/{}", place.flow));
+        let start = flow_start(plan, place, seed);
         let (from, to, stop, name) = (nodes[plan.from], nodes[place.node], plan.stop, place.flow.clone());
         let id = match &plan.traffic {
             &Traffic::Udp { rate, packet_size, pauses } => {
@@ -122,10 +98,10 @@ fn add_flows<F: Family>(
                 WorldFlowId::Tcp(id)
             }
         };
-        flows.push(WorldFlow { id, start, has_object: false });
+        flows.push(WorldFlow { id, start, has_object: false, outside: None });
     }
     if let &Traffic::Tcp { demand: DemandPlan::Arrivals { gap, .. }, .. } = &plan.traffic {
-        let start = draw_time(plan.start, seed, &format!("start/{}", plan.name));
+        let start = arrivals_start(plan, seed);
         let has_one_node = senders.len() == 1;
         for (node, flows) in senders {
             let node = node_names.get(node).map_or("", String::as_str);
@@ -147,9 +123,10 @@ fn demand(plan: DemandPlan) -> Demand {
     }
 }
 
-type Topology = (Network, Vec<NodeId>, Vec<LinkId>);
+/// A network, its nodes in the order of the scenario, and its links in the order of the experiment.
+pub(super) type Topology = (Network, Vec<NodeId>, Vec<LinkId>);
 
-fn network(scenario: &Scenario, seed: u64) -> Result<Topology, RunError> {
+pub(super) fn network(scenario: &Scenario, seed: u64) -> Result<Topology, RunError> {
     let mut network = Network::new();
     let nodes: Vec<NodeId> = scenario.nodes.iter().map(|name| network.add_node(name)).collect();
     let mut links = Vec::new();
@@ -193,14 +170,12 @@ fn add_session<F: Family>(
     let protocol: &F::Protocol = plan.protocol.get().ok_or_else(wrong_family)?;
     let session = Session { layers: plan.layers.clone(), packet_size: plan.packet_size };
     let channels = protocol.requirements().channels(&session);
-    let start = draw_time(plan.start, seed, &format!("start/{}", plan.name));
+    let start = session_start(plan, seed);
     let stream = |part: &str| Stream::new(seed, &format!("session/{}/{part}", plan.name));
     let mut receivers = ReceiverList::default();
     let mut starts = Vec::new();
     for place in &plan.receivers {
-        let start = plan
-            .receivers_start
-            .map_or(start, |draw| draw_time(draw, seed, &format!("start/{}", place.flow)));
+        let start = receiver_start(plan, place, seed);
         starts.push(start);
         receivers.push(ReceiverConfig {
             node: nodes[place.node],
@@ -243,28 +218,16 @@ fn add_session<F: Family>(
     }
     let ids = ids.into_iter().map(WorldFlowId::Receiver);
     let has_object = plan.object.is_some();
-    flows.extend(ids.zip(starts).map(|(id, start)| WorldFlow { id, start, has_object }));
+    flows.extend(ids.zip(starts).map(|(id, start)| WorldFlow { id, start, has_object, outside: None }));
     Ok(channels)
 }
 
-fn draw_span(draw: Draw<Duration>, seed: u64, name: &str) -> Duration {
-    match draw {
-        Draw::Fixed(span) => span,
-        Draw::Uniform { low, high } => {
-            low + Stream::new(seed, name).uniform_duration(high.saturating_sub(low))
-        }
-    }
-}
-
-fn latency(draw: Draw<Duration>) -> Latency {
+/// The latency of a session's joins or leaves.
+pub fn latency(draw: Draw<Duration>) -> Latency {
     match draw {
         Draw::Fixed(span) => span.into(),
         Draw::Uniform { low, high } => Latency::uniform(low, high),
     }
-}
-
-fn draw_time(draw: Draw<Time>, seed: u64, name: &str) -> Time {
-    Time::ZERO + draw_span(draw.map(|time| time.since(Time::ZERO)), seed, name)
 }
 
 fn probe_info(scenario: &Scenario, plan: &ProbePlan) -> ProbeInfo {
@@ -281,7 +244,7 @@ fn probe_info(scenario: &Scenario, plan: &ProbePlan) -> ProbeInfo {
 }
 
 /// The description of the scenario for the results.
-pub(super) fn experiment(scenario: &Scenario, request: &RunRequest) -> Experiment {
+pub fn experiment(scenario: &Scenario, request: &RunRequest) -> Experiment {
     let flows = flow_infos(scenario);
     let indices: BTreeMap<&str, usize> =
         flows.iter().enumerate().map(|(index, flow)| (flow.name.as_str(), index)).collect();

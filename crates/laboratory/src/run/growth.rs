@@ -3,7 +3,8 @@
 use layercast_core::family::Family;
 use layercast_core::units::{Duration, Rate, Time};
 
-use super::build::World;
+use super::RunError;
+use super::world::World;
 use crate::scenario::{QueueLimit, Scenario, Traffic};
 
 /// The most packets that may wait in all queues together: with their headers about half a gigabyte.
@@ -47,19 +48,16 @@ impl<'s> Growth<'s> {
         Growth { scenario, at: Time::ZERO, every }
     }
 
-    /// Runs the world up to a time, in stretches if queues may grow.
+    /// Lets the world advance up to a time, in stretches if queues may grow.
     ///
     /// # Errors
-    /// A queue has grown too long.
-    pub(super) fn run_until<F: Family>(&mut self, world: &mut World<F>, end: Time) -> Result<(), QueueGrew> {
-        let Some(every) = self.every else {
-            world.simulation.run_until(end);
-            return Ok(());
-        };
+    /// A queue has grown too long, or the world cannot go on.
+    pub(super) fn run_until<F: Family>(&mut self, world: &mut World<F>, end: Time) -> Result<(), RunError> {
+        let Some(every) = self.every else { return world.run_until(end) };
         // Even where no time passes: what happens at this instant belongs before it.
         loop {
             self.at = (self.at + every).min(end);
-            world.simulation.run_until(self.at);
+            world.run_until(self.at)?;
             self.look(world)?;
             if self.at >= end {
                 return Ok(());
@@ -68,7 +66,7 @@ impl<'s> Growth<'s> {
     }
 
     fn look<F: Family>(&self, world: &World<F>) -> Result<(), QueueGrew> {
-        let waiting = || world.links.iter().map(|&link| world.simulation.queue_state(link).packets);
+        let waiting = || world.links.iter().map(|&link| world.simulation().queue_state(link).packets);
         if waiting().sum::<usize>() <= MOST_WAITING {
             return Ok(());
         }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use layercast_core::units::{Duration, Time};
 use layercast_simulator::{Carried, DropRecord, LevelChange, LinkId, ReceiverId, Simulation};
 
-use super::build::{World, WorldFlow, WorldFlowId};
+use super::world::{World, WorldFlow, WorldFlowId};
 
 /// Drops further apart than this belong to different events: a few round trips of most paths, and
 /// less than a time slot of FLID.
@@ -79,7 +79,7 @@ impl LossEvents {
     pub(super) fn start<F: Family>(world: &mut World<F>) -> LossEvents {
         let looks = receivers(&world.flows).nth(MOST_RECEIVERS).is_none();
         if looks {
-            world.simulation.keep_drops();
+            world.simulation_mut().keep_drops();
         }
         LossEvents { looks, ..LossEvents::default() }
     }
@@ -87,16 +87,16 @@ impl LossEvents {
     /// Takes what was dropped since the last call.
     pub(super) fn collect<F: Family>(&mut self, world: &mut World<F>) {
         let mut drops = Vec::new();
-        world.simulation.drain_drops(&mut |drop| drops.push(drop));
+        world.simulation_mut().drain_drops(&mut |drop| drops.push(drop));
         for drop in drops {
-            self.take(&drop, &world.simulation, &world.flows);
+            self.take(&drop, world.simulation(), &world.flows);
         }
     }
 
     /// Closes what is open: the run is over.
     pub(super) fn finish<F: Family>(&mut self, world: &World<F>) {
         for open in std::mem::take(&mut self.open).into_values() {
-            self.close(&open, &world.simulation, &world.flows);
+            self.close(&open, world.simulation(), &world.flows);
         }
     }
 
@@ -159,7 +159,7 @@ impl Open {
 fn receivers(flows: &[WorldFlow]) -> impl Iterator<Item = (usize, ReceiverId)> {
     flows.iter().enumerate().filter_map(|(flow, known)| match known.id {
         WorldFlowId::Receiver(id) => Some((flow, id)),
-        WorldFlowId::Tcp(_) | WorldFlowId::Udp(_) => None,
+        WorldFlowId::Tcp(_) | WorldFlowId::Udp(_) | WorldFlowId::Outside => None,
     })
 }
 

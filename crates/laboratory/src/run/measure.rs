@@ -9,7 +9,6 @@ use layercast_simulator::{
 
 use super::RunError;
 use super::applications::Application;
-use super::build::{World, WorldFlow, WorldFlowId};
 use super::growth::Growth;
 use super::levels;
 use super::limits::shares;
@@ -19,6 +18,7 @@ use super::observe::Observer;
 use super::probe::Probes;
 use super::queue_delays::QueueDelays;
 use super::values::{counters, kbps_or_nan};
+use super::world::{World, WorldFlow, WorldFlowId};
 use crate::results::{
     EngineMeasures, FlowMeasures, FlowSeries, LinkMeasures, ObjectMeasures, QueueDelay, Replication, Series,
     WindowMeasures,
@@ -26,7 +26,7 @@ use crate::results::{
 use crate::scenario::{Scenario, Window};
 
 /// How many steps a replication takes: one for each bin of the time series.
-pub(super) fn step_count(scenario: &Scenario) -> usize {
+pub fn step_count(scenario: &Scenario) -> usize {
     bin_ends(scenario).len()
 }
 
@@ -54,7 +54,7 @@ struct Snapshot {
 
 impl Snapshot {
     fn take<F: Family>(world: &World<F>) -> Snapshot {
-        let simulation = &world.simulation;
+        let simulation = world.simulation();
         Snapshot {
             flows: world.flows.iter().map(|flow| counters(simulation, flow)).collect(),
             links: world.links.iter().map(|&link| simulation.link_counters(link)).collect(),
@@ -70,14 +70,14 @@ impl Snapshot {
 fn asked<F: Family>(simulation: &Simulation<F>, flow: &WorldFlow) -> Memberships {
     match flow.id {
         WorldFlowId::Receiver(id) => simulation.memberships(id),
-        WorldFlowId::Tcp(_) | WorldFlowId::Udp(_) => Memberships::default(),
+        _ => Memberships::default(),
     }
 }
 
 fn limits<F: Family>(simulation: &Simulation<F>, flow: &WorldFlow) -> TcpLimits {
     match flow.id {
         WorldFlowId::Tcp(id) => simulation.tcp_limits(id),
-        WorldFlowId::Receiver(_) | WorldFlowId::Udp(_) => TcpLimits::default(),
+        _ => TcpLimits::default(),
     }
 }
 
@@ -144,13 +144,14 @@ pub(super) fn measure<F: Family>(
             measures
         })
         .collect();
-    let engine = world.simulation.engine_counters();
+    let engine = world.simulation().engine_counters();
     Ok(Replication {
         number: 0,
         windows,
         series,
         probes: probes.into_values(),
         paths: Vec::new(),
+        lateness: world.running.lateness(),
         engine: EngineMeasures { events: engine.events, packet_hops: engine.packet_hops, cpu_s: 0.0 },
     })
 }
@@ -162,7 +163,7 @@ fn record_bin<F: Family>(
     before: &mut [u64],
     series: &mut Series,
 ) {
-    let simulation = &world.simulation;
+    let simulation = world.simulation();
     for ((flow, before), series) in world.flows.iter().zip(before).zip(&mut series.flows) {
         let received = counters(simulation, flow).received_bytes;
         let kbps = (received - *before) as f64 * 8.0 / length_s / 1e3;
@@ -181,6 +182,10 @@ fn record_bin<F: Family>(
             WorldFlowId::Tcp(id) => {
                 let cwnd = simulation.tcp_state(id).map_or(f64::NAN, |state| state.cwnd);
                 series.cwnd_packets.push(if now < flow.start { f64::NAN } else { cwnd });
+            }
+            WorldFlowId::Outside => {
+                let cwnd = flow.outside().and_then(|known| known.cwnd).filter(|_| now >= flow.start);
+                series.cwnd_packets.push(cwnd.unwrap_or(f64::NAN));
             }
             WorldFlowId::Udp(_) => {}
         }
@@ -230,7 +235,7 @@ fn measure_window<F: Family>(
                 mean_queue_packets: (end.queue_packet_ns - start.queue_packet_ns) as f64 / 1e9 / length_s,
                 window_s: length_s,
                 capacity_kbps,
-                propagation_ms: world.simulation.link_delay(id).as_secs_f64() * 1e3,
+                propagation_ms: world.simulation().link_delay(id).as_secs_f64() * 1e3,
                 transmission_ms: if packets > 0 { bits / packets as f64 / capacity_kbps } else { 0.0 },
                 queue_delay: delays
                     .1
@@ -274,20 +279,20 @@ fn measure_flow<F: Family>(
         ..FlowMeasures::default()
     };
     // A receiver of a session without end has no transfers, and its results do not report any.
-    if let WorldFlowId::Tcp(_) | WorldFlowId::Receiver(_) = flow.id {
+    if let WorldFlowId::Tcp(_) | WorldFlowId::Receiver(_) | WorldFlowId::Outside = flow.id {
         let transfers = end.transfers - start.transfers;
         let took_s = (end.transfer_ns - start.transfer_ns) as f64 / 1e9;
         measures.transfers = Some(transfers as f64);
         measures.completion_s = (transfers > 0).then(|| took_s / transfers as f64);
     }
     if let WorldFlowId::Receiver(id) = flow.id {
-        let changes = world.simulation.level_changes(id);
+        let changes = world.simulation().level_changes(id);
         measures.late_kbps = Some(kbps(end.late_bytes - start.late_bytes));
         measures.level_changes = Some(levels::joins_and_leaves(changes, window.end) as f64);
         measures.mean_level = Some(levels::mean_level(changes, window.start, window.end));
         measures.settled_after_s = levels::settled_after_s(changes, flow.start, window.end);
         if flow.has_object {
-            add_object(&mut measures, world.simulation.object_progress(id), flow.start);
+            add_object(&mut measures, world.simulation().object_progress(id), flow.start);
         }
     }
     measures

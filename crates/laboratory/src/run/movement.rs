@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use layercast_core::units::{Level, Rate, Time};
 use layercast_simulator::{LevelChange, Memberships};
 
-use super::build::{World, WorldFlowId};
 use super::levels;
 use super::loss_events::{Caused, LossEvents};
+use super::world::{World, WorldFlowId};
 use crate::results::FlowMeasures;
 use crate::results::movement::Movement;
 use crate::scenario::{Scenario, SessionPlan, Window};
@@ -78,7 +78,7 @@ impl FairLevels {
         for (index, flow) in world.flows.iter().enumerate() {
             let WorldFlowId::Receiver(id) = flow.id else { continue };
             let fair = self.of(index, flows);
-            let changes = world.simulation.level_changes(id);
+            let changes = world.simulation().level_changes(id);
             let moved = movement(changes, flow.start, window.start, window.end, fair);
             let length_s = window.end.since(window.start).as_secs_f64();
             let asked = asked.get(index).copied().unwrap_or_default();

@@ -10,7 +10,7 @@ mod notes;
 use layercast_core::family::Family;
 use std::path::PathBuf;
 
-use super::build::World;
+use super::world::World;
 use crate::results::ResultsError;
 use crate::scenario::Scenario;
 
@@ -51,13 +51,13 @@ impl Observer {
         let mut observer = Observer { captures: Vec::new(), notes: None };
         let Some(observation) = observation else { return Ok(observer) };
         if observation.notes {
-            world.simulation.keep_logs();
+            world.simulation_mut().keep_logs();
             observer.notes = Some(NoteFile::create(&observation.directory, number, scenario)?);
         }
         if observation.capture_replication == number {
             for &link in &observation.captures {
                 let Some(&id) = world.links.get(link) else { continue };
-                world.simulation.watch_link(id);
+                world.simulation_mut().watch_link(id);
                 let addresses = Addresses::new(scenario, world, link);
                 observer.captures.push(Capture::create(&observation.directory, id, addresses)?);
             }
@@ -68,7 +68,7 @@ impl Observer {
     /// Writes what happened since the last call.
     pub(super) fn collect<F: Family>(&mut self, world: &mut World<F>) -> Result<(), ResultsError> {
         for capture in &mut self.captures {
-            capture.collect(&mut world.simulation)?;
+            capture.collect(world.simulation_mut())?;
         }
         self.notes.as_mut().map_or(Ok(()), |notes| notes.collect(world))
     }

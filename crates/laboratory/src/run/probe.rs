@@ -5,9 +5,9 @@ use layercast_core::family::Family;
 use layercast_core::units::{Duration, Time};
 use layercast_simulator::{LinkId, Simulation, TcpId};
 
-use super::build::{World, WorldFlow, WorldFlowId};
 use super::levels;
 use super::values::{counters, kbps_or_nan};
+use super::world::{World, WorldFlow, WorldFlowId};
 use crate::scenario::{ProbePlan, Quantity, Scenario, Subject};
 
 /// All probes of a replication and their samples.
@@ -67,11 +67,11 @@ impl Probe<'_> {
             };
             let value = match self.plan.subject {
                 Subject::Link(link) => {
-                    of_link(&world.simulation, world.links[link], what, every_s, &mut gained)
+                    of_link(world.simulation(), world.links[link], what, every_s, &mut gained)
                 }
                 Subject::Flow(flow) => {
                     let flow = &world.flows[flow];
-                    let value = of_flow(&world.simulation, flow, what, now, every_s, &mut gained);
+                    let value = of_flow(world.simulation(), flow, what, now, every_s, &mut gained);
                     // A flow that does not exist yet has no values.
                     if now < flow.start { f64::NAN } else { value }
                 }
@@ -116,6 +116,15 @@ fn of_flow<F: Family>(
         WorldFlowId::Tcp(id) => of_tcp(simulation, id, what),
         // The scenario reader accepts only the throughput of a constant-rate flow.
         WorldFlowId::Udp(_) => f64::NAN,
+        WorldFlowId::Outside => {
+            let known = flow.outside();
+            let value = match what {
+                Quantity::Cwnd => known.and_then(|known| known.cwnd),
+                Quantity::Ssthresh => known.and_then(|known| known.ssthresh),
+                _ => None,
+            };
+            value.unwrap_or(f64::NAN)
+        }
         WorldFlowId::Receiver(id) => {
             let estimates = simulation.receiver_estimates(id);
             match what {

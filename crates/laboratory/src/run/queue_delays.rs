@@ -3,7 +3,7 @@
 use layercast_core::family::Family;
 use layercast_core::units::Duration;
 
-use super::build::World;
+use super::world::World;
 
 /// The series of all links so far. A link at which no packet has waited has none, and costs nothing.
 pub(super) struct QueueDelays {
@@ -21,7 +21,7 @@ impl QueueDelays {
     pub(super) fn record<F: Family>(&mut self, world: &World<F>, bin: usize, length: Duration) {
         let each = world.links.iter().zip(&mut self.series).zip(&mut self.before);
         for ((&link, series), before) in each {
-            let Some(histogram) = world.simulation.link_delay_histogram(link) else { continue };
+            let Some(histogram) = world.simulation().link_delay_histogram(link) else { continue };
             let now = histogram.integral();
             series.resize(bin, 0.0);
             series.push((now - *before) as f64 / length.as_ns().max(1) as f64 / 1e6);

@@ -4,7 +4,7 @@ use layercast_core::family::Family;
 use layercast_core::units::RateEstimate;
 use layercast_simulator::{FlowCounters, Simulation};
 
-use super::build::{WorldFlow, WorldFlowId};
+use super::world::{WorldFlow, WorldFlowId};
 
 /// The counters of a flow up to now.
 pub(super) fn counters<F: Family>(simulation: &Simulation<F>, flow: &WorldFlow) -> FlowCounters {
@@ -12,6 +12,7 @@ pub(super) fn counters<F: Family>(simulation: &Simulation<F>, flow: &WorldFlow) 
         WorldFlowId::Receiver(id) => simulation.receiver_counters(id),
         WorldFlowId::Tcp(id) => simulation.tcp_counters(id),
         WorldFlowId::Udp(id) => simulation.udp_counters(id),
+        WorldFlowId::Outside => flow.outside().map_or(FlowCounters::default(), |known| known.counters),
     }
 }
 

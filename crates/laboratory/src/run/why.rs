@@ -6,7 +6,7 @@ use layercast_core::family::Family;
 use layercast_core::units::Time;
 use layercast_simulator::{LevelChange, LinkId};
 
-use super::build::{World, WorldFlowId};
+use super::world::{World, WorldFlow, WorldFlowId};
 use crate::results::why::{Cause, CauseCount, HeldBack, LevelMark, ReceiverMeasures};
 use crate::results::{FlowInfo, FlowSeries, Replication};
 use crate::scenario::{Scenario, Window};
@@ -15,14 +15,15 @@ use crate::scenario::{Scenario, Window};
 pub(super) fn paths<F: Family>(world: &World<F>) -> Vec<Vec<usize>> {
     let index: BTreeMap<LinkId, usize> =
         world.links.iter().enumerate().map(|(index, &link)| (link, index)).collect();
-    let simulation = &world.simulation;
+    let simulation = world.simulation();
     let known = |links: &[LinkId]| links.iter().filter_map(|link| index.get(link).copied()).collect();
-    let path = |id| match id {
+    let path = |flow: &WorldFlow| match flow.id {
         WorldFlowId::Receiver(id) => known(&simulation.receiver_path(id)),
         WorldFlowId::Tcp(id) => known(simulation.tcp_path(id)),
         WorldFlowId::Udp(id) => known(simulation.udp_path(id)),
+        WorldFlowId::Outside => flow.outside().map_or(Vec::new(), |outside| known(&outside.links)),
     };
-    world.flows.iter().map(|flow| path(flow.id)).collect()
+    world.flows.iter().map(path).collect()
 }
 
 /// Adds the changes of level to the series of each receiver.
@@ -35,7 +36,7 @@ pub(super) fn add_changes<F: Family>(world: &World<F>, replication: &mut Replica
             to: change.to.as_number(),
             cause: change.cause,
         };
-        series.changes = world.simulation.level_changes(id).iter().map(mark).collect();
+        series.changes = world.simulation().level_changes(id).iter().map(mark).collect();
     }
 }
 
@@ -53,8 +54,8 @@ pub(super) fn add_receivers<F: Family>(
     for (((flow, info), series), measures) in each {
         let WorldFlowId::Receiver(id) = flow.id else { continue };
         let looked = Looked {
-            changes: world.simulation.level_changes(id),
-            slow_start_ended: world.simulation.slow_start_ended(id),
+            changes: world.simulation().level_changes(id),
+            slow_start_ended: world.simulation().slow_start_ended(id),
             born: flow.start,
             window,
         };

@@ -18,11 +18,6 @@ impl Default for Heap {
 
 impl Heap {
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.heap.is_empty()
-    }
-
-    #[inline]
     pub(super) fn push(&mut self, entry: Entry) {
         self.heap.push(entry);
         self.sift_up(self.heap.len() - 1);

@@ -6,6 +6,7 @@ use super::Event;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packed(u64);
 
+const ARRIVAL: u64 = 0;
 const KIND_BITS: u32 = 4;
 const NUMBER_BITS: u32 = 30;
 const KIND: u64 = (1 << KIND_BITS) - 1;
@@ -30,12 +31,18 @@ impl Packed {
         (self.0 >> (KIND_BITS + NUMBER_BITS)) as u32
     }
 
+    /// The link, if it is a single arrival.
+    #[inline]
+    pub(super) fn arrival(self) -> Option<u32> {
+        (self.0 & KIND == ARRIVAL).then(|| self.first())
+    }
+
     /// The event.
     #[inline]
     pub(super) fn event(self) -> Event {
         let first = self.first();
         match self.0 & KIND {
-            0 => Event::Arrival(first),
+            ARRIVAL => Event::Arrival(first),
             1 => Event::Arrivals { first, count: self.second() },
             2 => Event::Free(first),
             3 => Event::Change(first),
@@ -52,7 +59,7 @@ impl From<Event> for Packed {
     #[inline]
     fn from(event: Event) -> Packed {
         match event {
-            Event::Arrival(link) => Packed::new(0, link, 0),
+            Event::Arrival(link) => Packed::new(ARRIVAL, link, 0),
             Event::Arrivals { first, count } => Packed::new(1, first, count),
             Event::Free(link) => Packed::new(2, link, 0),
             Event::Change(link) => Packed::new(3, link, 0),

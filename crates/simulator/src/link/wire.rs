@@ -15,6 +15,7 @@ const NO_ARRIVAL: Key = Key { time: Time::ZERO, order: 0 };
 struct Node {
     copy: PacketCopy,
     next: u32,
+    /// Means nothing in the last node.
     next_arrival: Key,
 }
 
@@ -35,24 +36,29 @@ impl Default for WirePool {
 }
 
 impl WirePool {
-    #[inline]
-    fn allocate(&mut self, node: Node) -> u32 {
+    /// Takes a node for a packet, whose fields are written in place.
+    #[inline(always)]
+    fn allocate(&mut self, copy: PacketCopy, next: u32) -> u32 {
         let number = self.free;
         match self.nodes.get_mut(number as usize) {
             Some(slot) => {
-                self.free = slot.next;
-                *slot = node;
+                self.free = std::mem::replace(&mut slot.next, next);
+                slot.copy = copy;
                 number
             }
-            None => {
-                self.nodes.push(node);
-                (self.nodes.len() - 1) as u32
-            }
+            None => self.grow(Node { copy, next, next_arrival: NO_ARRIVAL }),
         }
     }
 
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, node: Node) -> u32 {
+        self.nodes.push(node);
+        (self.nodes.len() - 1) as u32
+    }
+
     /// Frees a node that is no longer in a wire.
-    #[inline]
+    #[inline(always)]
     fn release(&mut self, number: u32) {
         self.nodes[number as usize].next = NONE;
         match self.nodes.get_mut(self.last_free as usize) {
@@ -84,9 +90,9 @@ impl Followers {
     }
 
     /// Appends a packet.
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, pool: &mut WirePool, arrival: Key, copy: PacketCopy) {
-        let number = pool.allocate(Node { copy, next: NONE, next_arrival: NO_ARRIVAL });
+        let number = pool.allocate(copy, NONE);
         match pool.nodes.get_mut(self.tail as usize) {
             Some(last) => (last.next, last.next_arrival) = (number, arrival),
             None => (self.head, self.arrival) = (number, arrival),
@@ -108,7 +114,8 @@ impl Followers {
             self.push(pool, arrival, copy);
             return index;
         }
-        let number = pool.allocate(Node { copy, next: after, next_arrival: after_arrival });
+        let number = pool.allocate(copy, after);
+        pool.nodes[number as usize].next_arrival = after_arrival;
         match pool.nodes.get_mut(before as usize) {
             Some(node) => (node.next, node.next_arrival) = (number, arrival),
             None => (self.head, self.arrival) = (number, arrival),
@@ -117,7 +124,7 @@ impl Followers {
     }
 
     /// Takes the first.
-    #[inline]
+    #[inline(always)]
     fn pop(&mut self, pool: &mut WirePool) -> Option<(Key, PacketCopy)> {
         let &Node { copy, next, next_arrival } = pool.nodes.get(self.head as usize)?;
         pool.release(std::mem::replace(&mut self.head, next));
@@ -136,7 +143,7 @@ impl Followers {
 
 impl Link {
     /// Appends a packet to those in flight. Returns whether it is the only one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push_on_wire(&mut self, pool: &mut WirePool, arrival: Key, copy: PacketCopy) -> bool {
         if !self.has_first {
             (self.first, self.has_first) = (copy, true);
@@ -169,8 +176,8 @@ impl Link {
     }
 
     /// Takes the first packet in flight. Also returns when the next arrives, if there is one.
-    #[inline]
-    pub(super) fn pop_from_wire(&mut self, pool: &mut WirePool) -> Option<(PacketCopy, Option<Key>)> {
+    #[inline(always)]
+    pub(crate) fn pop_from_wire(&mut self, pool: &mut WirePool) -> Option<(PacketCopy, Option<Key>)> {
         if !self.has_first {
             return None;
         }

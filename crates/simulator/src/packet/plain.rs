@@ -32,7 +32,7 @@ impl<H> From<Plain> for Body<H> {
 pub(super) type Fields = (PacketId, CopyKind, u16);
 
 /// How a copy carries this packet. None if it cannot: numbers that need more bits, blocks, headers.
-#[inline]
+#[inline(always)]
 pub(super) fn fields<H>(body: &Body<H>) -> Option<Fields> {
     let (number, kind, incarnation) = match *body {
         Body::Segment(Segment { seq, incarnation, reduced }) => {
@@ -53,7 +53,7 @@ pub(super) fn fields<H>(body: &Body<H>) -> Option<Fields> {
 
 impl PacketCopy {
     /// The packet, if the copy carries it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn plain(&self) -> Option<Plain> {
         let (number, incarnation) = (i64::from(self.packet.0), u32::from(self.channel));
         let segment = |reduced| Plain::Segment(Segment { seq: number, incarnation, reduced });

@@ -11,7 +11,7 @@ impl<F: Family> Simulation<F> {
     /// end a session themselves: their object is [`SessionConfig::packets`](super::SessionConfig::packets).
     pub fn distribute(&mut self, session: SessionId, config: ObjectConfig) {
         let to = &mut self.sessions[session.0 as usize];
-        to.object = Some(Object::new(config, to.counters.len()));
+        to.object = Some(Object::new(config, to.received.len()));
     }
 
     /// How far a receiver is with the object of its session, or with the packets of a session with an end. None

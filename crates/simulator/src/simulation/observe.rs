@@ -174,6 +174,9 @@ impl<F: Family> Simulation<F> {
 
     /// The links from a constant-rate source to its sink.
     pub fn udp_path(&self, id: UdpId) -> &[LinkId] {
+        if let Agent::Outlet { .. } = self.agents[id.0 as usize] {
+            return self.links_of(id.0);
+        }
         // The agents of a flow are adjacent, the source first.
         id.0.checked_sub(1).map_or(&[], |source| self.links_of(source))
     }
@@ -181,7 +184,9 @@ impl<F: Family> Simulation<F> {
     /// The links of the path that an agent sends on.
     fn links_of(&self, agent: u32) -> &[LinkId] {
         let route = match &self.agents[agent as usize] {
-            Agent::TcpSender { path, .. } | Agent::UdpSource { path, .. } => path.route,
+            Agent::TcpSender { path, .. } | Agent::UdpSource { path, .. } | Agent::Outlet { path, .. } => {
+                path.route
+            }
             _ => return &[],
         };
         match self.routes[route as usize] {
@@ -217,6 +222,10 @@ impl<F: Family> Simulation<F> {
                 Some(Carried::TcpAck { connection, cumulative, blocks, echo: ack.echo })
             }
             (&Route::Path { agent, .. }, Body::Datagram { .. }) => {
+                Some(Carried::Datagram { flow: UdpId(agent) })
+            }
+            // A packet from outside: what it is, its owner knows.
+            (&Route::Path { agent, .. }, Body::Unicast { .. }) => {
                 Some(Carried::Datagram { flow: UdpId(agent) })
             }
             (&Route::Up { session }, Body::Unicast { from: Peer(receiver), header }) => {

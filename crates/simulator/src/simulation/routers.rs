@@ -110,7 +110,7 @@ impl<F: Family> Simulation<F> {
     pub(super) fn drive_router(&mut self, agent: u32, input: Input<F::Header>) {
         let Agent::Router(router) = &mut self.agents[agent as usize] else { return };
         let session = &self.sessions[router.session as usize];
-        let peer = session.counters.len() as u32 + router.number;
+        let peer = session.received.len() as u32 + router.number;
         let Some(node) = session.tree.router_node(peer).filter(|_| router.works) else { return };
         let Some(endpoint) = router.lives.last_mut() else { return };
         let engine = &mut self.engine;

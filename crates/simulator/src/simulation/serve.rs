@@ -14,12 +14,30 @@ use crate::paths::{Hop, UnicastPath};
 use crate::tcp::{Ack, Segment, Sender, Sink};
 
 impl<F: Family> Simulation<F> {
+    /// Serves an event. The main loop calls this for all but the most frequent one, of which it makes no call.
+    #[inline(never)]
+    pub(super) fn serve_event(&mut self, key: Key, event: Event) {
+        match event {
+            Event::Arrival(link) => self.serve_arrival(link),
+            Event::Arrivals { first, count } => self.serve_arrival_run(key, first, count),
+            Event::Free(link) => self.engine.transmitter_free(LinkId(link)),
+            Event::Change(link) => self.engine.change_link(LinkId(link)),
+            Event::Timer(agent) => self.serve_timer(agent, key),
+            Event::Membership { route, slot } => self.serve_membership(route, slot),
+            Event::Start(agent) => self.start_agent(agent),
+            Event::Stop(agent) => self.stop_agent(agent),
+            Event::Crash(agent) => self.crash_agent(agent),
+        }
+    }
+
+    #[inline]
     pub(super) fn serve_arrival(&mut self, link: u32) {
-        if let Some((copy, next)) = self.engine.pop_arrival(link) {
-            if let Some(next) = next {
-                self.engine.events.push(next, Event::Arrival(link));
-            }
-            self.serve_arrived(link, copy);
+        let (copy, next) = self.engine.take_arrival(link);
+        if let Some(next) = next {
+            self.engine.events.push(next, Event::Arrival(link));
+        }
+        if let Some(copy) = copy {
+            self.forward_copy(LinkId(link), copy);
         }
     }
 
@@ -43,40 +61,31 @@ impl<F: Family> Simulation<F> {
                 self.engine.current = key_here;
                 self.events_served += 1;
             }
-            if let Some((copy, next)) = self.engine.pop_arrival(link) {
-                if let Some(next) = next {
-                    next_arrivals.add(&mut self.engine.events, link, next);
-                }
-                self.serve_arrived(link, copy);
+            let (copy, next) = self.engine.take_arrival(link);
+            if let Some(next) = next {
+                next_arrivals.add(&mut self.engine.events, link, next);
+            }
+            if let Some(copy) = copy {
+                self.forward_copy(LinkId(link), copy);
             }
         }
         next_arrivals.enter(&mut self.engine.events);
     }
 
-    /// A copy has arrived at the far end of a link, where an error model may still lose it.
-    #[inline]
-    fn serve_arrived(&mut self, link: u32, mut copy: PacketCopy) {
-        if !self.engine.loses_on_arrival(link, &mut copy) {
-            self.forward_copy(LinkId(link), copy);
-        }
-    }
-
     /// A copy has arrived at a node.
-    #[inline]
-    fn forward_copy(&mut self, link: LinkId, mut copy: PacketCopy) {
+    #[inline(always)]
+    fn forward_copy(&mut self, link: LinkId, copy: PacketCopy) {
         if copy.kind.is_in_session() {
             return self.forward_in_session(link, copy);
         }
         match self.paths.hop(copy.position) {
-            Hop::Link(next) => {
-                copy.position += 1;
-                self.engine.offer(next, copy);
-            }
+            Hop::Link(next) => self.engine.offer(next, PacketCopy { position: copy.position + 1, ..copy }),
             Hop::Agent(agent) => self.deliver(agent, copy),
         }
     }
 
     /// A copy on a route of a session has arrived at a node.
+    #[inline(never)]
     fn forward_in_session(&mut self, link: LinkId, copy: PacketCopy) {
         match &self.routes[copy.route as usize] {
             Route::Path { .. } => debug_assert!(false, "a path is not a session's"),
@@ -128,14 +137,16 @@ impl<F: Family> Simulation<F> {
         copy: PacketCopy,
     ) {
         let to = &mut self.sessions[session as usize];
-        let counters = &mut to.counters[receiver as usize];
         if to.tree.is_member(receiver, channel) {
             if header.is_repair() {
                 to.deliveries.repair(receiver, copy.size_bytes);
             } else {
-                counters.received_bytes += u64::from(copy.size_bytes);
-                counters.received_packets += 1;
-                counters.marked_packets += u64::from(copy.is_marked());
+                let received = &mut to.received[receiver as usize];
+                received.bytes += u64::from(copy.size_bytes);
+                received.packets += 1;
+                if copy.is_marked() {
+                    to.exceptions[receiver as usize].marked_packets += 1;
+                }
             }
             self.drive_receiver(
                 session,
@@ -146,7 +157,7 @@ impl<F: Family> Simulation<F> {
                 self.count_towards_object(session, receiver);
             }
         } else if to.tree.is_late(receiver, channel) {
-            counters.late_bytes += u64::from(copy.size_bytes);
+            to.exceptions[receiver as usize].late_bytes += u64::from(copy.size_bytes);
             if to.observes_late_packets {
                 let arrived = Input::Packet(arrival(Origin::Channel(channel), header, copy));
                 self.drive_receiver(session, receiver, arrived);
@@ -155,6 +166,7 @@ impl<F: Family> Simulation<F> {
     }
 
     /// A unicast packet has arrived at its agent.
+    #[inline(never)]
     pub(super) fn deliver(&mut self, agent: u32, copy: PacketCopy) {
         let body = self.engine.slab.body_of(&copy);
         self.engine.slab.release_copy(&copy);
@@ -180,8 +192,10 @@ impl<F: Family> Simulation<F> {
             if let Some(ack) = received.ack {
                 send_ack(&mut self.engine, sink, *path, ack);
             }
-            let deadline = sink.deadline();
-            self.engine.set_timer(agent, deadline);
+            if sink.may_hold() {
+                let deadline = sink.deadline();
+                self.engine.set_timer(agent, deadline);
+            }
         }
     }
 
@@ -201,7 +215,7 @@ impl<F: Family> Simulation<F> {
             }
             Agent::Arrivals(_) => self.serve_arrivals(agent, true),
             Agent::UdpSource { .. } => self.send_datagram(agent),
-            Agent::UdpSink { .. } => {}
+            Agent::UdpSink { .. } | Agent::Outlet { .. } => {}
         }
     }
 
@@ -218,7 +232,7 @@ impl<F: Family> Simulation<F> {
                     _ => self.send_datagram(agent),
                 }
             }
-            Agent::TcpSink { .. } | Agent::UdpSink { .. } => {}
+            Agent::TcpSink { .. } | Agent::UdpSink { .. } | Agent::Outlet { .. } => {}
         }
     }
 
@@ -238,7 +252,7 @@ impl<F: Family> Simulation<F> {
                 self.engine.set_timer(agent, None);
             }
             Agent::Arrivals(_) | Agent::UdpSource { .. } => self.engine.set_timer(agent, None),
-            Agent::TcpSink { .. } | Agent::UdpSink { .. } => {}
+            Agent::TcpSink { .. } | Agent::UdpSink { .. } | Agent::Outlet { .. } => {}
         }
     }
 
@@ -259,6 +273,7 @@ impl<F: Family> Simulation<F> {
             }
             Agent::Router(_) => self.drive_router(agent, input),
             &mut Agent::Receiver { session, receiver } => self.drive_receiver(session, receiver, input),
+            Agent::Outlet { .. } => self.keep_foreign(agent, input),
             _ => {}
         }
     }
@@ -279,7 +294,11 @@ impl<F: Family> Simulation<F> {
                 deliveries: &mut to.deliveries,
             };
             let deadline = endpoints.drive(receiver as usize, now, input, &mut host);
-            self.engine.set_timer(to.first_agent + receiver, deadline);
+            let had_deadline = &mut to.had_deadline[receiver as usize];
+            if deadline.is_some() || *had_deadline {
+                *had_deadline = true;
+                self.engine.set_timer(to.first_agent + receiver, deadline);
+            }
         }
     }
 
@@ -318,10 +337,11 @@ impl<F: Family> Simulation<F> {
                         self.unicast_flows[*flow as usize].lost_packets += 1;
                     }
                 }
+                (Route::Path { agent, .. }, Body::Unicast { from, .. }) => self.lose_foreign(*agent, from),
                 (Route::Data { session }, Body::Channel { channel, header, .. }) if !header.is_repair() => {
                     let session = &mut self.sessions[*session as usize];
                     session.tree.for_each_member_below(copy.position, channel, &mut |receiver| {
-                        session.counters[receiver as usize].lost_packets += 1;
+                        session.exceptions[receiver as usize].lost_packets += 1;
                     });
                 }
                 (Route::Membership { session }, Body::Membership(message)) => {

@@ -123,20 +123,25 @@ impl ReceiverId {
     }
 }
 
-/// What a receiver has received so far: the part of its [`FlowCounters`] that packets change.
+/// What a receiver has received so far: the part of its [`FlowCounters`] that every packet changes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ReceiverCounters {
-    pub(super) received_bytes: u64,
-    pub(super) received_packets: u64,
+pub(super) struct Received {
+    pub(super) bytes: u64,
+    pub(super) packets: u64,
+}
+
+/// What else has become of packets to a receiver.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Exceptions {
     pub(super) marked_packets: u64,
     pub(super) lost_packets: u64,
     pub(super) late_bytes: u64,
 }
 
-impl From<ReceiverCounters> for FlowCounters {
-    fn from(counters: ReceiverCounters) -> FlowCounters {
-        let ReceiverCounters { received_bytes, received_packets, marked_packets, lost_packets, late_bytes } =
-            counters;
+impl From<(Received, Exceptions)> for FlowCounters {
+    fn from((received, exceptions): (Received, Exceptions)) -> FlowCounters {
+        let Received { bytes: received_bytes, packets: received_packets } = received;
+        let Exceptions { marked_packets, lost_packets, late_bytes } = exceptions;
         FlowCounters {
             received_bytes,
             received_packets,
@@ -159,7 +164,10 @@ pub(super) struct Session<F: Family> {
     /// None if there are no receivers.
     pub(super) endpoints: Option<F::Receivers>,
     pub(super) latencies: Vec<Latencies>,
-    pub(super) counters: Vec<ReceiverCounters>,
+    pub(super) received: Vec<Received>,
+    pub(super) exceptions: Vec<Exceptions>,
+    /// Which receivers have ever had a deadline: of the others, the timers need not be read.
+    pub(super) had_deadline: Vec<bool>,
     pub(super) logs: Vec<ReceiverLog>,
     pub(super) deliveries: Deliveries,
     /// The object that it distributes, if it does.
@@ -178,14 +186,14 @@ pub(super) struct Session<F: Family> {
 impl<F: Family> Session<F> {
     /// A receiver's host crashes: it neither receives nor sends any more.
     pub(super) fn crash(&mut self, receiver: u32) {
-        self.crashed.resize(self.counters.len(), false);
+        self.crashed.resize(self.received.len(), false);
         self.crashed[receiver as usize] = true;
     }
 
     /// The agent of a member: a receiver, or a router, whose numbers follow.
     #[inline]
     pub(super) fn agent_of(&self, member: u32) -> u32 {
-        match member.checked_sub(self.counters.len() as u32) {
+        match member.checked_sub(self.received.len() as u32) {
             Some(router) => self.first_router + router,
             None => self.first_agent + member,
         }
@@ -245,7 +253,9 @@ impl<F: Family> Simulation<F> {
             first_agent,
             endpoints,
             latencies,
-            counters: vec![ReceiverCounters::default(); plans.len()],
+            received: vec![Received::default(); plans.len()],
+            exceptions: vec![Exceptions::default(); plans.len()],
+            had_deadline: vec![false; plans.len()],
             logs: std::iter::repeat_with(ReceiverLog::default).take(plans.len()).collect(),
             deliveries: Deliveries::new(plans.len(), config.packets),
             object: None,
@@ -274,7 +284,10 @@ impl<F: Family> Simulation<F> {
     /// transfer, timed from the start of the source.
     pub fn receiver_counters(&self, id: ReceiverId) -> FlowCounters {
         let session = &self.sessions[id.session as usize];
-        let mut counters = FlowCounters::from(session.counters[id.receiver as usize]);
+        let mut counters = FlowCounters::from((
+            session.received[id.receiver as usize],
+            session.exceptions[id.receiver as usize],
+        ));
         if let Some(completed) = session.deliveries.of(id.receiver).completed {
             counters.transfers = 1;
             counters.transfer_ns = u128::from(completed.since(session.start).as_ns());

@@ -95,7 +95,7 @@ impl<F: Family> Simulation<F> {
     /// What a constant-rate flow has received so far.
     pub fn udp_counters(&self, id: UdpId) -> FlowCounters {
         match &self.agents[id.0 as usize] {
-            Agent::UdpSink { flow, .. } => self.unicast_flows[*flow as usize],
+            Agent::UdpSink { flow, .. } | Agent::Outlet { flow, .. } => self.unicast_flows[*flow as usize],
             _ => FlowCounters::default(),
         }
     }

@@ -69,14 +69,20 @@ impl Sink {
 
     /// A packet arrived. One of an earlier connection is ignored. It came with or
     /// without a router's mark.
+    #[inline]
     pub(crate) fn receive(&mut self, now: Time, segment: Segment, marked: bool) -> Received {
         if segment.incarnation != self.incarnation {
             return Received { is_new: false, ack: None };
         }
         let seq = segment.seq;
         self.echo = marked || self.echo && !segment.reduced;
-        let is_new = self.insert(seq);
-        self.update_blocks(seq);
+        let is_new = if seq == self.next && self.ranges.is_empty() {
+            // Nothing has been missing, so there are no blocks.
+            self.next += 1;
+            true
+        } else {
+            self.receive_otherwise(seq)
+        };
         let is_quick = self.quick_acks_left > 0;
         self.quick_acks_left = self.quick_acks_left.saturating_sub(1);
         // One that fills a gap is no longer the last in sequence, or others wait above it.
@@ -95,6 +101,20 @@ impl Sink {
         Received { is_new, ack: Some(self.ack()) }
     }
 
+    /// A packet arrived that is not the next, or others have arrived above it.
+    #[inline(never)]
+    fn receive_otherwise(&mut self, seq: i64) -> bool {
+        let is_new = self.insert(seq);
+        self.update_blocks(seq);
+        is_new
+    }
+
+    /// Whether it may hold acknowledgements, and so have a deadline.
+    #[inline]
+    pub(crate) fn may_hold(&self) -> bool {
+        self.ack_delay.is_some()
+    }
+
     /// When a held acknowledgement is due.
     pub(crate) fn deadline(&self) -> Option<Time> {
         self.ack_due
@@ -106,10 +126,12 @@ impl Sink {
     }
 
     /// The size of an acknowledgement on the wire.
+    #[inline]
     pub(crate) fn ack_size(&self, ack: &Ack) -> Size {
         Size::from_bytes(self.header_size.as_bytes() + 8 * u32::from(ack.block_count))
     }
 
+    #[inline]
     fn ack(&self) -> Ack {
         let mut blocks = [(0, 0); MAX_BLOCKS];
         let count = self.reported.len().min(MAX_BLOCKS);
@@ -158,7 +180,8 @@ impl Sink {
             return;
         }
         let next = self.next;
-        let newest = self.ranges.iter().find(|range| range.0 <= seq && seq < range.1).copied();
+        let at = self.ranges.partition_point(|range| range.1 <= seq);
+        let newest = self.ranges.get(at).filter(|range| range.0 <= seq).copied();
         self.reported.retain(|block| {
             block.0 >= next && newest.is_none_or(|newest| block.1 <= newest.0 || block.0 >= newest.1)
         });

@@ -12,6 +12,7 @@ use nix::sys::socket::{ControlMessageOwned, MsgFlags, MultiHeaders, RecvMsg, Soc
 use nix::sys::time::TimeSpec;
 
 use super::Clock;
+use super::clock::Reading;
 
 /// The maximum number of packets per batch. More wait in the kernel.
 const BATCH: usize = 256;
@@ -47,6 +48,8 @@ pub struct Inbox {
     /// The largest ancillary data that a packet has had.
     most_controls: usize,
     datagrams: Vec<Datagram>,
+    /// The clocks when the first of these packets were read: one reading for all keeps their order.
+    reading: Option<Reading>,
 }
 
 impl Inbox {
@@ -59,12 +62,14 @@ impl Inbox {
             headers: headers(),
             most_controls: 0,
             datagrams: Vec::with_capacity(BATCH),
+            reading: None,
         }
     }
 
     /// Empties the inbox.
     pub fn clear(&mut self) {
         self.datagrams.clear();
+        self.reading = None;
     }
 
     /// Reads the packets waiting at a socket, up to a limit.
@@ -96,6 +101,8 @@ impl Inbox {
             std::array::from_fn(|_| [IoSliceMut::new(rooms.next().unwrap_or_default())]);
         let parts = parts.iter_mut().take(count);
         let came = recvmmsg(socket.as_raw_fd(), &mut self.headers, parts, MsgFlags::MSG_DONTWAIT, None)?;
+        let reading = *self.reading.get_or_insert_with(|| clock.read());
+        let read = clock.now();
         let mut lacks_room = false;
         for (index, message) in came.enumerate() {
             let ancillary = AncillaryData::of(&message);
@@ -104,7 +111,7 @@ impl Inbox {
             self.most_controls = self.most_controls.max(ancillary.count);
             let from = message.address.map_or((Ipv4Addr::UNSPECIFIED, 0), |from| (from.ip(), from.port()));
             self.datagrams.push(Datagram {
-                at: clock.arrival(ancillary.stamp),
+                at: reading.arrival(ancillary.stamp, read),
                 channel,
                 from: SocketAddrV4::new(from.0, from.1),
                 ecn: ecn_of(ancillary.tos),

@@ -26,6 +26,17 @@ use crate::session::{IP_UDP_BYTES, MAX_CHANNELS, Session};
 /// Up to this number of channels the wait uses a small array.
 const FEW_CHANNELS: usize = 32;
 
+/// What a receiver did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ReceiverNote {
+    /// It joined a channel.
+    Joined(Channel),
+    /// It left a channel.
+    Left(Channel),
+    /// Its endpoint recorded a trace event.
+    Trace(TraceEvent),
+}
+
 /// The sockets of a receiver and its operations on them.
 #[derive(Debug)]
 struct Memberships {
@@ -41,6 +52,8 @@ struct Memberships {
     ended: bool,
     packet_loss: PacketLoss,
     last_change: Option<(Level, Cause)>,
+    /// None if nobody asked for it.
+    log: Option<Vec<ReceiverNote>>,
     counters: ReceiverCounters,
 }
 
@@ -97,6 +110,7 @@ impl ReceiverHost {
                 ended: false,
                 packet_loss: PacketLoss::new(channels),
                 last_change: None,
+                log: None,
                 counters: ReceiverCounters::default(),
             },
             clock: Clock::default(),
@@ -148,6 +162,16 @@ impl ReceiverHost {
     /// The last change of level, and why it was made.
     pub fn last_change(&self) -> Option<(Level, Cause)> {
         self.memberships.last_change
+    }
+
+    /// Keeps a log from now on, until [`ReceiverHost::drain_log`] takes it.
+    pub fn keep_log(&mut self) {
+        self.memberships.log.get_or_insert_default();
+    }
+
+    /// The log since the last call.
+    pub fn drain_log(&mut self) -> impl Iterator<Item = ReceiverNote> {
+        self.memberships.log.iter_mut().flat_map(|log| log.drain(..))
     }
 
     /// Starts: joins the base layer.
@@ -301,6 +325,14 @@ impl ReceiverHost {
     }
 }
 
+impl Memberships {
+    fn note(&mut self, note: ReceiverNote) {
+        if let Some(log) = &mut self.log {
+            log.push(note);
+        }
+    }
+}
+
 impl Host<Header> for Memberships {
     fn send(&mut self, send: Send<Header>) {
         let mut bytes = [0; MAX_REPORT];
@@ -322,7 +354,10 @@ impl Host<Header> for Memberships {
             return;
         }
         match open_group(&self.interface, group, self.join_source) {
-            Ok(socket) => *place = Some(socket),
+            Ok(socket) => {
+                *place = Some(socket);
+                self.note(ReceiverNote::Joined(channel));
+            }
             Err(error) => {
                 tracing::warn!("a group could not be joined, so this layer is left out: {error}");
                 self.counters.failed_joins += 1;
@@ -338,14 +373,17 @@ impl Host<Header> for Memberships {
 
     fn leave(&mut self, channel: Channel) {
         // Closing the socket leaves the group; packets waiting in it are discarded.
-        if let Some(place) = self.sockets.get_mut(channel.index()) {
-            *place = None;
+        if let Some(place) = self.sockets.get_mut(channel.index())
+            && place.take().is_some()
+        {
+            self.note(ReceiverNote::Left(channel));
         }
         self.packet_loss.forget(channel);
     }
 
     fn trace(&mut self, note: TraceEvent) {
         tracing::debug!(?note, "receiver");
+        self.note(ReceiverNote::Trace(note));
         match note {
             TraceEvent::LevelChanged { to, cause, .. } => {
                 self.counters.level_changes += 1;

@@ -75,6 +75,8 @@ pub(super) struct SendPath {
     outbox: Outbox,
     /// When the first packet in the outbox was built.
     since: Time,
+    /// Whether packets with a payload have all the size of the session.
+    fills: bool,
     /// Channels whose packets the kernel refused for lack of buffer space.
     pub(super) refused: Vec<Channel>,
     /// Since when the network takes no packets, and the system's reason.
@@ -93,11 +95,19 @@ impl SendPath {
             session,
             clock: Clock::default(),
             since: Time::ZERO,
+            fills: false,
             refused: Vec::with_capacity(BATCH),
             outage: None,
             failure: None,
             counters: SourceCounters::default(),
         }
+    }
+
+    /// Lets packets with a payload all have the size of the session. Called before the first packet.
+    pub(super) fn fill(&mut self) {
+        self.fills = true;
+        // The space for the longest header is in addition to the packet.
+        self.outbox = Outbox::new(self.session.packet.as_bytes() as usize + MAX_HEADER);
     }
 
     /// Sends the batch.
@@ -203,6 +213,8 @@ impl<S: Supply> SendingHost<'_, S> {
         let repr = Repr { fields, tsi, toi, close_object: false, codepoint, fdt, fti };
         let header_length = repr.write(front);
         let start = MAX_HEADER - header_length;
+        let whole = (send_path.session.packet.as_bytes() - IP_UDP_BYTES) as usize;
+        let length = if send_path.fills && load.is_some() { whole - header_length } else { length };
         front.copy_within(..header_length, start);
         send_path.outbox.add(channel, to, start, header_length + length);
         Ok(())

@@ -81,6 +81,11 @@ pub(super) fn open_source(
     })
 }
 
+/// Whether a socket sends packets as ECN-capable.
+pub(super) fn set_ecn(socket: &UdpSocket, ecn: bool) -> std::io::Result<()> {
+    socket2::SockRef::from(socket).set_tos_v4(if ecn { ECT_0 } else { 0 })
+}
+
 /// A socket for reports to the source.
 pub(super) fn open_reports(interface: &Interface, group: SocketAddrV4) -> Result<UdpSocket, Error> {
     let open = || {

@@ -16,7 +16,7 @@ use nix::sys::time::TimeSpec;
 use super::admission::Admission;
 use super::clock::until;
 use super::send_path::{SendPath, SendingHost, SourceCounters, Supply};
-use super::socket::open_source;
+use super::socket::{open_source, set_ecn};
 use super::{Clock, Datagram, Inbox, Interface};
 use crate::error::Error;
 use crate::packet::{Completion, Refusal};
@@ -97,6 +97,21 @@ impl SourceHost {
     /// The system's reason why the network takes no packets now, and since when.
     pub fn outage(&self) -> Option<(Time, &std::io::Error)> {
         self.send_path.outage.as_ref().map(|(since, error)| (*since, error))
+    }
+
+    /// Whether data may be marked by routers in place of being dropped (RFC 3168). It may from the start.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn set_ecn(&self, ecn: bool) -> Result<(), Error> {
+        set_ecn(&self.send_path.socket, ecn)
+            .map_err(|source| Error::socket("set the ECN field".to_owned(), self.session().group, source))
+    }
+
+    /// Lets packets with a payload all have the size of the session, whatever [`Supply`] wrote: the rest of the
+    /// payload has no meaning.
+    pub fn fill_packets(&mut self) {
+        self.send_path.fill();
     }
 
     /// Starts the session.

@@ -6,7 +6,7 @@ use crate::compare::interval;
 use crate::results::Statistic;
 
 /// Their look.
-pub(in crate::compare) const RULES: &str = "
+pub(crate) const RULES: &str = "
 .bars { display: grid; grid-template-columns: minmax(0, max-content) minmax(80px, 1fr) max-content; gap: 5px 12px; align-items: center; margin: 12px 0 }
 .bars .track { position: relative; height: 14px; --edge: var(--ink, var(--muted)) }
 .bars .bar { position: absolute; top: 2px; bottom: 2px; background: var(--edge); border-radius: 2px; opacity: .75; min-width: 1px }
@@ -20,29 +20,29 @@ pub(in crate::compare) const RULES: &str = "
 ";
 
 /// A bar: from zero to the mean.
-pub(in crate::compare) struct Bar<'a> {
+pub(crate) struct Bar<'a> {
     /// What it is of.
-    pub(in crate::compare) label: &'a str,
+    pub(crate) label: &'a str,
     /// The classes that give its colour.
-    pub(in crate::compare) class: String,
-    pub(in crate::compare) statistic: &'a Statistic,
+    pub(crate) class: String,
+    pub(crate) statistic: &'a Statistic,
     /// What stands at its right.
-    pub(in crate::compare) text: String,
+    pub(crate) text: String,
 }
 
 /// Bars on one scale, which holds zero.
-pub(in crate::compare) struct Bars<'a> {
+pub(crate) struct Bars<'a> {
     /// The metric, which decides whether an interval is possible.
-    pub(in crate::compare) metric: &'static str,
+    pub(crate) metric: &'static str,
     /// Where a dashed line stands.
-    pub(in crate::compare) line: Option<f64>,
+    pub(crate) line: Option<f64>,
     /// The scale reaches at least to here.
-    pub(in crate::compare) least: f64,
-    pub(in crate::compare) bars: Vec<Bar<'a>>,
+    pub(crate) least: f64,
+    pub(crate) bars: Vec<Bar<'a>>,
 }
 
 impl Bars<'_> {
-    pub(in crate::compare) fn markup(&self) -> Markup {
+    pub(crate) fn markup(&self) -> Markup {
         let ends = self.bars.iter().flat_map(|bar| {
             let (low, high) = interval::drawn(bar.statistic, self.metric).unzip();
             [bar.statistic.mean, low, high].into_iter().flatten()

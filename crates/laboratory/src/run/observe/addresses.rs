@@ -5,7 +5,7 @@ use layercast_core::units::Channel;
 use layercast_simulator::tcp::TcpVariant;
 use layercast_simulator::{ReceiverId, SessionId, TcpId, UdpId};
 
-use super::super::build::{World, WorldFlowId};
+use super::super::world::{World, WorldFlowId};
 use crate::scenario::{FlowEnd, Scenario, Traffic};
 
 /// An IPv4 address.

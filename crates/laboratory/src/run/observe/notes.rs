@@ -10,7 +10,7 @@ use layercast_core::units::Time;
 use layercast_simulator::{ReceiverEntry, ReceiverEvent};
 use serde::Serialize;
 
-use super::super::build::{World, WorldFlowId};
+use super::super::world::{World, WorldFlowId};
 use crate::results::{ResultsError, partial_name};
 use crate::scenario::Scenario;
 
@@ -105,7 +105,7 @@ impl NoteFile {
             if let WorldFlowId::Receiver(id) = known.id {
                 let entries = &mut self.entries;
                 let mut keep = |ReceiverEntry { at, event }| entries.push((at, flow, event));
-                world.simulation.drain_log(id, &mut keep);
+                world.running.simulation_mut().drain_log(id, &mut keep);
             }
         }
         // The sort is stable, so what a flow did at one moment stays in its order.

@@ -1,0 +1,51 @@
+//! A source with payload of no meaning.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use layercast_core::units::{Channel, Time};
+
+use super::{EndpointPlan, Event, LONGEST_WAIT, RunClock, say};
+use crate::error::Error;
+use crate::host::{Interface, Load, SourceHost, Supply};
+use crate::object::TOI_FILE;
+
+/// The time to live of packets: more hops than any network of a scenario has.
+const TTL: u8 = 255;
+
+/// Payload of no meaning. The host gives packets their size.
+struct Synthetic;
+
+impl Supply for Synthetic {
+    fn next(&mut self, _channel: Channel, _now: Time, _room: &mut [u8]) -> Result<Load, Error> {
+        Ok(Load { toi: TOI_FILE, codepoint: 0, fdt: None, fti: None, length: 0 })
+    }
+}
+
+pub(super) fn run(
+    plan: &EndpointPlan,
+    wait_for_begin: impl FnOnce() -> Option<Instant>,
+    stop: &AtomicBool,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let session = plan.session()?;
+    let interface = Interface::find(Some(&plan.address.to_string()), plan.group)?;
+    let mut host = SourceHost::new(&interface, &plan.protocol, session, plan.feedback_port, TTL, plan.seed)?;
+    host.set_ecn(plan.ecn)?;
+    host.fill_packets();
+    say(out, &Event::Ready, Time::ZERO)?;
+    let Some(begin) = wait_for_begin() else { return Ok(()) };
+    let clock = RunClock { begin };
+    if !clock.sleep_until(plan.start, stop) {
+        return Ok(());
+    }
+    host.start(&mut Synthetic)?;
+    let ends = plan.stop.unwrap_or(Time::MAX);
+    while !stop.load(Ordering::Relaxed) && clock.now() < ends {
+        let wait = LONGEST_WAIT.min(ends.since(clock.now()));
+        host.step(host.clock().now() + wait, &mut Synthetic)?;
+        host.take_completions().for_each(drop);
+    }
+    host.stop(&mut Synthetic)
+}
