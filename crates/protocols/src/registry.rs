@@ -48,7 +48,7 @@ layercast_core::family! {
         /// One rate and reliable delivery, with active routers.
         Amca = "amca" in amca with Router;
         /// Layered multicast at the rate of an emulated TCP, by waves, without feedback.
-        Tide = "tide" in tide on [97];
+        Tide = "tide" in tide on [97] reports 0x20;
         /// Layers at a fixed level: no congestion control, a reference for the others.
         Fixed = "fixed" in fixed on [82];
     }

@@ -14,11 +14,13 @@ mod receiver;
 mod requirements;
 mod rtt;
 mod source;
+mod suppression;
 
 pub use delay::QueueDelay;
-pub use header::{Header, HeaderError};
-pub use history::{History, Period, virtual_events};
+pub use header::{Base, Data, Header, HeaderError, Report};
+pub use history::{History, Period, untruncated_mean, virtual_events};
 pub use options::Options;
 pub use receiver::Receiver;
 pub use rtt::RoundTrip;
 pub use source::Source;
+pub use suppression::{ReportControl, ReportTurn, Suppression};

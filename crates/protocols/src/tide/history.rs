@@ -1,19 +1,26 @@
 //! The history of congestion, as a TCP of any rate would see it.
 //!
-//! A loss opens a period of one round-trip time, in which packets received and lost are counted. A TCP that sends
-//! N packets in the period has a congestion event if one of them is lost, and one event however many are: with n
-//! packets of our own, of which k were lost, the chance is that N of the n packets, drawn at random, hold a lost
-//! one. So random losses of a fraction p give N p events for small p (losses count by the packet, as in LAP), and
-//! a full queue gives one event whatever the rates are (as in LIP): both without dependence on one's own rate.
+//! A loss opens a period of one round-trip time, in which packets received and lost are counted. A TCP that sends N
+//! packets in a period has a congestion event if one of them is lost, and one event however many are. Losses in a
+//! period are taken as Poisson: of n packets of our own k are lost, and only periods with k > 0 are seen. So the mean
+//! of k over the periods gives the mean number of losses mu = phi n of any period, seen or not, and a TCP has
+//! (1 - e^(-phi N)) / (1 - e^(-phi n)) events for each period seen. Random losses are rare in a period: N / n events,
+//! so losses count by the packet, as in LAP. A full queue hits everyone: one event, whatever the rates are, as in LIP.
 
 use alloc::collections::VecDeque;
 
-use layercast_core::math::sqrt;
+use layercast_core::math::{exp, sqrt};
 use layercast_kit::estimator::SendTime;
 use layercast_kit::response::Response;
 
 /// The most periods that are kept.
 const MOST: usize = 64;
+
+/// Losses of a period that count at most in their mean: a burst shows no more.
+const MOST_LOST: u32 = 8;
+
+/// The open interval counts when it is as long as it would be by itself.
+const OPEN_COUNTS: f64 = 1.0;
 
 /// Halvings of the interval in which the fair rate lies.
 const HALVINGS: u32 = 24;
@@ -25,34 +32,36 @@ pub struct Period {
     pub end: SendTime,
     /// Time since the period before ended, in seconds, this one included.
     pub length_s: f64,
+    /// Round-trip times since then.
+    pub rounds: f64,
     /// Packets that the source sends in the period on the channels held, lost ones included.
     pub sent: f64,
     /// Packets lost.
     pub lost: u32,
 }
 
-/// The expected events of a TCP that sends `packets` in a period in which `lost` of `sent` were lost.
-///
-/// Above `sent` our own packets are too few to show what it would have met, and events grow with its packets, as
-/// if losses were random.
-pub fn virtual_events(packets: f64, sent: f64, lost: u32) -> f64 {
-    if lost == 0 {
-        return 0.0;
+/// The events of a TCP that sends `packets` in a period, for each period seen in which we were sent `sent`, if a mean
+/// of `losses` packets of ours are lost in a period: the ratio of the chances that any is lost.
+pub fn virtual_events(packets: f64, sent: f64, losses: f64) -> f64 {
+    let ratio = packets / sent.max(1.0);
+    if losses < 1e-3 {
+        return ratio;
     }
-    let all = sent.max(f64::from(lost));
-    if packets >= all {
-        return packets / all;
-    }
-    // No lost packet among `packets` of `all`: drawing without replacement.
-    let mut none = 1.0;
-    for index in 0..lost {
-        let index = f64::from(index);
-        none *= ((all - packets - index) / (all - index)).clamp(0.0, 1.0);
-        if none < 1e-4 {
-            return 1.0;
+    (1.0 - exp(-losses * ratio)) / (1.0 - exp(-losses))
+}
+
+/// The mean of a Poisson variable whose values above 0 have this mean, at least 1.
+pub fn untruncated_mean(mean: f64) -> f64 {
+    let (mut low, mut high) = (0.0, mean);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if middle < mean * (1.0 - exp(-middle)) {
+            low = middle;
+        } else {
+            high = middle;
         }
     }
-    1.0 - none
+    0.5 * (low + high)
 }
 
 /// The last periods with losses.
@@ -61,6 +70,9 @@ pub struct History {
     periods: VecDeque<Period>,
     /// When the last period ended, or the history began.
     end: SendTime,
+    /// Round-trip times since then, and up to when they were counted.
+    rounds: f64,
+    counted: SendTime,
     /// Congestion events of the emulated TCP that are remembered.
     memory: f64,
     is_emulated: bool,
@@ -70,14 +82,27 @@ impl History {
     /// An empty history that remembers so many events.
     pub fn new(memory: f64, is_emulated: bool) -> History {
         let periods = VecDeque::with_capacity(MOST);
-        History { periods, end: SendTime::default(), memory, is_emulated }
+        History {
+            periods,
+            end: SendTime::default(),
+            rounds: 0.0,
+            counted: SendTime::default(),
+            memory,
+            is_emulated,
+        }
+    }
+
+    /// Time has passed until `sent`, with round-trip times of `rtt_s` seconds.
+    pub fn elapse(&mut self, sent: SendTime, rtt_s: f64) {
+        let us = sent.as_us().saturating_sub(self.counted.as_us());
+        self.counted = self.counted.max(sent);
+        self.rounds += us as f64 * 1e-6 / rtt_s;
     }
 
     /// Forgets everything, and plants one event that ends at `end`, after `length_s` seconds.
-    pub fn reset(&mut self, end: SendTime, length_s: f64) {
-        self.periods.clear();
-        self.end = end;
-        self.periods.push_back(Period { end, length_s, sent: 1.0, lost: 1 });
+    pub fn reset(&mut self, end: SendTime, length_s: f64, rtt_s: f64) {
+        self.clear(end);
+        self.periods.push_back(Period { end, length_s, rounds: length_s / rtt_s, sent: 1.0, lost: 1 });
     }
 
     /// Packets are lost, the first of which was sent at `sent`: they belong to a period that is known, or begin
@@ -95,7 +120,9 @@ impl History {
         if self.periods.len() == MOST {
             self.periods.pop_front();
         }
-        self.periods.push_back(Period { end, length_s, sent: packets.max(1.0), lost });
+        self.elapse(end, rtt_s);
+        let rounds = core::mem::take(&mut self.rounds);
+        self.periods.push_back(Period { end, length_s, rounds, sent: packets.max(1.0), lost });
         self.end = end;
         true
     }
@@ -108,7 +135,7 @@ impl History {
     /// Forgets everything: the history begins at `at`.
     pub fn clear(&mut self, at: SendTime) {
         self.periods.clear();
-        self.end = at;
+        (self.end, self.counted, self.rounds) = (at, at, 0.0);
     }
 
     /// Whether there is any period.
@@ -116,39 +143,57 @@ impl History {
         self.periods.is_empty()
     }
 
-    /// Congestion events a second of a TCP of `packets_per_s`. `open_s` seconds have passed since the last period.
-    pub fn events_per_s(&self, packets_per_s: f64, rtt_s: f64, open_s: f64) -> f64 {
-        let window = packets_per_s * rtt_s;
-        let (mut events, mut time_s, mut seen) = (0.0, 0.0, 0.0);
+    /// How many packets of ours are lost in a period on average, seen or not.
+    fn losses(&self) -> f64 {
+        let lost: u32 = self.periods.iter().map(|period| period.lost.min(MOST_LOST)).sum();
+        // One more period with one loss: few periods show little.
+        untruncated_mean(f64::from(lost + 1) / (self.periods.len() as f64 + 1.0))
+    }
+
+    /// What a TCP of `window` packets in a round-trip time would have seen. `losses` as from [`Self::losses`], and
+    /// `open_s` seconds have passed since the last period.
+    fn seen(&self, window: f64, losses: f64, open_s: f64) -> Seen {
+        let mut seen = Seen::default();
         for period in self.periods.iter().rev() {
-            let weight = (2.0 - 2.0 * seen / self.memory).clamp(0.0, 1.0);
+            let weight = (2.0 - 2.0 * seen.all_events / self.memory).clamp(0.0, 1.0);
             if weight <= 0.0 {
                 break;
             }
             let own = if self.is_emulated {
-                virtual_events(window, period.sent, period.lost)
+                virtual_events(window, period.sent, losses)
             } else {
                 window * f64::from(period.lost) / period.sent.max(1.0)
             };
-            events += weight * own;
-            time_s += weight * period.length_s;
-            seen += own;
+            seen.events += weight * own;
+            seen.time_s += weight * period.length_s;
+            seen.rounds += weight * period.rounds;
+            seen.all_events += own;
         }
-        let closed = events / time_s.max(1e-6);
-        // The time since the last event counts when that lowers the rate, as in RFC 5348, section 5.4.
-        closed.min(events / (time_s + open_s).max(1e-6))
+        // The time since the last event counts when that lowers the rate of events, as in RFC 5348, section 5.4.
+        let with_open = seen.events / (seen.time_s + open_s).max(1e-6);
+        if with_open < seen.events / seen.time_s.max(1e-6) * OPEN_COUNTS {
+            seen.time_s += open_s;
+            seen.rounds += self.rounds;
+        }
+        seen
     }
 
-    /// The rate in packets/s of a TCP that sees the events that its rate brings; none without losses.
-    pub fn fair_rate(&self, response: Response, rtt_s: f64, open_s: f64) -> Option<f64> {
+    /// The rate in packets/s of a TCP that sees the events that its rate brings; none without losses. The
+    /// round-trip time is the harmonic mean over the history: a window grows by rounds.
+    pub fn fair_rate(&self, response: Response, open_s: f64) -> Option<f64> {
         if self.periods.is_empty() {
             return None;
         }
+        let losses = self.losses();
         let (mut low, mut high) = (0.1, 1e8);
+        let mut window = 10.0;
         for _ in 0..HALVINGS {
             let middle = sqrt(low * high);
-            let p = (self.events_per_s(middle, rtt_s, open_s) / middle).min(1.0);
-            if response.packets_per_s(p, rtt_s) > middle {
+            let mut seen = self.seen(window, losses, open_s);
+            window = middle * seen.rtt_s();
+            seen = self.seen(window, losses, open_s);
+            let p = (seen.events_per_s() / middle).min(1.0);
+            if response.packets_per_s(p, seen.rtt_s()) > middle {
                 low = middle;
             } else {
                 high = middle;
@@ -158,17 +203,45 @@ impl History {
     }
 }
 
+/// What an emulated TCP has seen, weighted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    events: f64,
+    time_s: f64,
+    rounds: f64,
+    /// Without weights.
+    all_events: f64,
+}
+
+impl Seen {
+    fn events_per_s(&self) -> f64 {
+        self.events / self.time_s.max(1e-6)
+    }
+
+    fn rtt_s(&self) -> f64 {
+        (self.time_s / self.rounds.max(1e-9)).clamp(1e-4, 100.0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_full_queue_is_one_event_and_random_losses_count_by_the_packet() {
-        assert!((virtual_events(10.0, 100.0, 1) - 0.1).abs() < 1e-9);
-        assert!(virtual_events(10.0, 100.0, 60) > 0.99);
-        assert_eq!(virtual_events(10.0, 10.0, 1), 1.0);
-        assert_eq!(virtual_events(20.0, 10.0, 1), 2.0);
-        assert_eq!(virtual_events(20.0, 10.0, 0), 0.0);
+        assert!((virtual_events(10.0, 100.0, 0.0) - 0.1).abs() < 1e-9);
+        assert!((virtual_events(200.0, 100.0, 0.0) - 2.0).abs() < 1e-9);
+        assert!((virtual_events(50.0, 100.0, 20.0) - 1.0).abs() < 1e-3);
+        assert!((virtual_events(1000.0, 100.0, 20.0) - 1.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn the_mean_of_all_periods_follows_from_those_with_losses() {
+        for mean in [0.01, 0.5, 1.0, 4.0] {
+            let truncated = mean / (1.0 - exp(-mean));
+            assert!((untruncated_mean(truncated) - mean).abs() < 1e-4);
+        }
+        assert!(untruncated_mean(1.0) < 1e-3);
     }
 
     /// A period of `rtt_s` with losses every `every_s`.
@@ -184,7 +257,7 @@ mod tests {
     #[test]
     fn random_losses_give_the_equation() {
         // 1 % of 1000 packets/s at 100 ms: a period each 0.1 s with one lost packet of 100.
-        let rate = history(0.1, 0.1, 100.0, 1).fair_rate(Response::Reno, 0.1, 0.0).unwrap();
+        let rate = history(0.1, 0.1, 100.0, 1).fair_rate(Response::Reno, 0.0).unwrap();
         let expected = Response::Reno.packets_per_s(0.01, 0.1);
         assert!((rate / expected - 1.0).abs() < 0.02, "{rate} for {expected}");
     }
@@ -192,7 +265,7 @@ mod tests {
     #[test]
     fn overflows_give_the_rate_of_the_time_between_them() {
         // A window that halves every 2 s and grows by one in 0.1 s: a mean of 3/4 * 40 packets.
-        let rate = history(2.0, 0.1, 10.0, 8).fair_rate(Response::Reno, 0.1, 0.0).unwrap();
+        let rate = history(2.0, 0.1, 10.0, 8).fair_rate(Response::Reno, 0.0).unwrap();
         assert!((rate / 300.0 - 1.0).abs() < 0.15, "{rate}");
     }
 }

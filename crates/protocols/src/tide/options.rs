@@ -1,7 +1,7 @@
 //! The options of Tide.
 
 use layercast_core::options;
-use layercast_core::units::Duration;
+use layercast_core::units::{Duration, Size};
 use layercast_kit::response::Response;
 
 options! {
@@ -37,6 +37,12 @@ options! {
         reorder: u32 = 3, 1 => 100;
         /// Age of a later packet of its channel after which a packet is lost.
         late_limit: Duration = Duration::from_ms(100), Duration::from_ms(1) => Duration::from_secs(60);
+        /// The round-trip time that is assumed at least while none was echoed.
+        assumed_rtt: Duration = Duration::from_ms(100), Duration::from_ms(1) => Duration::from_secs(60);
+        /// Whether receivers report, which gives them their round-trip times.
+        reports: bool = true;
+        /// Size of a report on the wire.
+        report_size: Size = Size::from_bytes(64), Size::from_bytes(24) => Size::from_bytes(1500);
         /// Number of packets that announce the end of the session; a receiver accepts the second.
         end_packets: u32 = 3, 0 => 100;
     }

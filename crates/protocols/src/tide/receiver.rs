@@ -5,19 +5,24 @@ mod decision;
 mod reception;
 
 use alloc::vec::Vec;
+use core::num::NonZeroU64;
 
-use super::Header;
 use super::delay::QueueDelay;
+use super::header::{Header, Report};
 use super::history::History;
 use super::options::Options;
 use super::rtt::RoundTrip;
-use layercast_core::contract::{Action, ActionQueue, Cause, Endpoint, Estimates, Input, Timers, TraceEvent};
+use super::suppression::ReportTurn;
+use layercast_core::contract::{
+    Action, ActionQueue, Cause, Endpoint, Estimates, Input, Send, Timers, TraceEvent,
+};
 use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::timers;
 use layercast_core::units::{Channel, Duration, Layer, Level, Rate, RateEstimate, Size, Time};
 use layercast_kit::estimator::{SendTime, SenderClock, SequenceTracker, max_gap_for};
+use layercast_kit::feedback::ReceiverId;
 use layercast_kit::waves::{BASE, Waves};
 
 timers! {
@@ -52,6 +57,11 @@ pub struct Receiver {
     clock: SenderClock,
     delay: QueueDelay,
     rtt: RoundTrip,
+    id: ReceiverId,
+    turn: ReportTurn,
+    stream: Stream,
+    reports: u64,
+    echoes: u64,
     slot: Slot,
     start: Option<Start>,
     history: History,
@@ -109,9 +119,8 @@ struct Start {
 }
 
 impl Receiver {
-    /// A receiver of a session. It needs no randomness; the stream is accepted so that all receivers have
-    /// the same constructor.
-    pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Receiver {
+    /// A receiver of a session; `stream` gives its number and decides when it reports.
+    pub fn new(options: &Options, plan: SessionPlan, mut stream: Stream) -> Receiver {
         let waves = options.waves(&plan);
         let room = usize::from(waves.active_waves()) + 1;
         Receiver {
@@ -129,6 +138,11 @@ impl Receiver {
             clock: SenderClock::default(),
             delay: QueueDelay::default(),
             rtt: RoundTrip::default(),
+            id: ReceiverId(NonZeroU64::new(stream.bits()).unwrap_or(NonZeroU64::MIN)),
+            turn: ReportTurn::default(),
+            stream,
+            reports: 0,
+            echoes: 0,
             slot: Slot::default(),
             start: None,
             joining: None,
@@ -151,9 +165,14 @@ impl Receiver {
         Level::from_count(self.held.len() as u16)
     }
 
+    /// The round-trip time without queueing, in seconds.
+    fn empty_rtt_s(&self) -> f64 {
+        self.rtt.without_queue_s(self.options.assumed_rtt.as_secs_f64())
+    }
+
     /// The round-trip time with the queueing delay, in seconds.
     fn rtt_s(&self) -> f64 {
-        self.rtt.without_queue_s() + self.delay.mean_s()
+        self.empty_rtt_s() + self.delay.mean_s()
     }
 
     fn enter(&mut self, now: Time) {
@@ -257,6 +276,19 @@ impl Receiver {
             .set(Timer::Late, self.held.iter().filter_map(|held| held.tracker.deadline(late_limit)).min());
     }
 
+    fn send_report(&mut self, now: Time) {
+        let fair = self.rate(self.fair.min(1e9)).as_bytes_per_s() / 100.0;
+        let report = Report {
+            receiver: self.id,
+            timestamp_us: now.as_wire_us(),
+            waves: self.waves_held(),
+            rtt_us: if self.echoes > 0 { (self.rtt_s() * 1e6) as u32 } else { 0 },
+            fair_rate: if self.fair.is_finite() { (fair as u32).min(u32::MAX - 1) } else { u32::MAX },
+        };
+        self.reports += 1;
+        self.actions.send(Send::report(Header::Report(report), self.options.report_size));
+    }
+
     fn rate(&self, packets_per_s: f64) -> Rate {
         Rate::from_bps(packets_per_s * self.size.as_bits() as f64)
     }
@@ -269,7 +301,11 @@ impl Endpoint for Receiver {
         match input {
             Input::Start if self.phase == Phase::Idle => self.enter(now),
             _ if matches!(self.phase, Phase::Idle | Phase::Over) => return,
-            Input::Packet(arrival) => self.on_packet(now, &arrival),
+            Input::Packet(arrival) => {
+                if let Header::Data(data) = arrival.header {
+                    self.on_data(now, &arrival, data);
+                }
+            }
             Input::JoinFailed(channel, _) => self.on_join_failed(now, channel),
             Input::Stop => {
                 self.finish(Cause::Stop);
@@ -319,9 +355,13 @@ impl Endpoint for Receiver {
         count loss_periods in "periods" = self.periods;
         /// Packets lost so far.
         count lost in "packets" = self.lost;
+        /// Reports sent.
+        count reports in "reports" = self.reports;
+        /// Echoes received.
+        count echoes in "echoes" = self.echoes;
         /// The mean queueing delay.
         value queueing_delay_ms in "ms" = self.delay.mean_s() * 1e3;
         /// The round-trip time without queueing.
-        value empty_rtt_ms in "ms" = self.rtt.without_queue_s() * 1e3;
+        value empty_rtt_ms in "ms" = self.empty_rtt_s() * 1e3;
     }
 }

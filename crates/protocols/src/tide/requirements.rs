@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::options::Options;
 use layercast_core::session::{Character, PlanError, Rates, Requirements, SessionPlan};
-use layercast_core::units::Layer;
+use layercast_core::units::{Duration, Layer};
 use layercast_kit::response::Response;
 use layercast_kit::waves::{MAX_CHANNELS, WaveConfig, Waves};
 
@@ -49,6 +49,11 @@ impl Options {
             waves: 0,
             is_constant: false,
         })
+    }
+
+    /// The time between two moments.
+    pub fn moment(&self) -> Duration {
+        Duration::from_ns(self.slot.as_ns() / u64::from(self.moments.max(1)))
     }
 
     fn plan_error(&self, plan: &SessionPlan) -> Option<String> {

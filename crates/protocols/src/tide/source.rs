@@ -2,16 +2,21 @@
 
 use alloc::collections::VecDeque;
 
-use super::Header;
+use super::header::{Base, Data, Header, Report};
 use super::options::Options;
+use super::suppression::ReportControl;
 use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input, Payload, Send};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Size, Time};
+use layercast_kit::feedback::{EchoQueue, TokenBucket, Waiting};
 use layercast_kit::waves::{BASE, Departures, Waves, channel_of, slot_of};
 
 /// After a stall longer than this, missed packets are skipped rather than sent in a burst.
 const LONGEST_LAG: Duration = Duration::from_secs(1);
+
+/// Reports a second that are answered at most.
+const REPORTS_PER_S: f64 = 50.0;
 
 /// The source of a Tide session.
 #[derive(Clone, Debug)]
@@ -30,6 +35,12 @@ pub struct Source {
     /// The next packet of the base in this slot, and when it leaves.
     base: (u32, Time),
     base_number: u32,
+    moment: Duration,
+    /// When the present round of reports ends.
+    round_end: Time,
+    control: ReportControl,
+    bucket: TokenBucket,
+    echoes: EchoQueue,
     /// The active waves, the lowest first.
     active: VecDeque<Wave>,
     actions: ActionQueue<Header>,
@@ -61,6 +72,11 @@ impl Source {
             slot: (0, Time::ZERO),
             base: (0, Time::ZERO),
             base_number: 0,
+            moment: options.moment(),
+            round_end: Time::ZERO,
+            control: ReportControl::default(),
+            bucket: TokenBucket::new(REPORTS_PER_S, Time::ZERO),
+            echoes: EchoQueue::new(true),
             active: VecDeque::with_capacity(usize::from(waves.active_waves())),
             actions: ActionQueue::default(),
             waves,
@@ -175,12 +191,14 @@ impl Source {
                 (wave.channel, u32::MAX - wave.left as u32)
             }
         };
-        let send = Send::data(channel, self.header(now, channel, number, false), self.size);
+        let header = self.header(now, channel, number, false);
+        let send = Send::data(channel, header, self.size);
         self.actions.send(send);
     }
 
-    fn header(&self, now: Time, channel: Channel, number: u32, end_of_session: bool) -> Header {
-        Header {
+    fn header(&mut self, now: Time, channel: Channel, number: u32, end_of_session: bool) -> Header {
+        let base = (channel == BASE).then(|| self.base_part(now));
+        Header::Data(Data {
             slot: self.slot_in_cycle(),
             channel,
             number,
@@ -188,6 +206,24 @@ impl Source {
             sent_us: now.as_wire_us(),
             phase_us: now.since(self.slot.1).as_us().min(u64::from(u32::MAX)) as u32,
             end_of_session,
+            base,
+        })
+    }
+
+    fn base_part(&mut self, now: Time) -> Base {
+        while now >= self.round_end {
+            self.control.end_round();
+            self.round_end = (self.round_end + self.moment).max(now - self.moment);
+        }
+        Base { suppression: self.control.suppression(), echo: self.echoes.pop(now) }
+    }
+
+    fn on_report(&mut self, now: Time, report: &Report) {
+        self.control.count();
+        if self.bucket.take(now) {
+            let (receiver, timestamp_us) = (report.receiver, report.timestamp_us);
+            let has_rtt = report.rtt_us > 0;
+            self.echoes.push(Waiting { receiver, timestamp_us, arrived: now, has_rtt });
         }
     }
 
@@ -212,6 +248,7 @@ impl Endpoint for Source {
         match input {
             Input::Start => {
                 self.start = now;
+                self.round_end = now + self.moment;
                 self.is_sending = true;
                 self.find_place(now);
             }
@@ -222,11 +259,12 @@ impl Endpoint for Source {
                 self.is_sending = true;
                 self.find_place(now);
             }
-            Input::Timer
-            | Input::DataAvailable
-            | Input::Packet(_)
-            | Input::JoinFailed(..)
-            | Input::SendRefused(_) => {}
+            Input::Packet(arrival) => {
+                if let Header::Report(report) = arrival.header {
+                    self.on_report(now, &report);
+                }
+            }
+            Input::Timer | Input::DataAvailable | Input::JoinFailed(..) | Input::SendRefused(_) => {}
         }
         self.send_due(now);
     }

@@ -32,16 +32,17 @@ impl Receiver {
 
     /// Passes the source's moments: called for each packet.
     pub(super) fn on_moment(&mut self, now: Time, phase_us: u32) {
-        if self.start.is_some() {
-            return self.step(now);
-        }
-        let moment_us = self.waves.slot().as_us() / u64::from(self.options.moments);
-        let moment = (u64::from(phase_us) / moment_us.max(1)) as u32;
-        if moment == self.slot.moment {
-            return;
-        }
+        let moment = (u64::from(phase_us) / self.options.moment().as_us().max(1)) as u32;
+        let is_new = moment != self.slot.moment;
         self.slot.moment = moment;
-        self.decide(now);
+        if is_new && self.options.reports && self.turn.begin_round(&mut self.stream) {
+            self.send_report(now);
+        }
+        if self.start.is_some() {
+            self.step(now);
+        } else if is_new {
+            self.decide(now);
+        }
     }
 
     /// Joins or leaves by the fair rate.
@@ -121,7 +122,7 @@ impl Receiver {
         let p = self.options.fair_to.events_a_packet(rate, rtt_s);
         // Losses of the step that are known later belong to the event that is planted.
         let end = self.last_sent.plus_us((rtt_s * 1e6) as u64);
-        self.history.reset(end, 1.0 / (p * rate));
+        self.history.reset(end, 1.0 / (p * rate), rtt_s);
         self.update_fair();
     }
 }

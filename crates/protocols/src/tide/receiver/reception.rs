@@ -1,18 +1,17 @@
 //! What the receiver measures: packets, losses, delays, the source's slots.
 
 use super::{Receiver, Timer};
-use crate::tide::Header;
+use crate::tide::header::{Base, Data, Header};
 use layercast_core::contract::{Arrival, Cause, Ecn, Origin, TraceEvent};
 use layercast_core::units::{Duration, Layer, Time, WireSeq};
-use layercast_kit::estimator::{ArrivalClass, ClockReading, Packet, SendTime};
+use layercast_kit::estimator::{ArrivalClass, ClockReading, Packet, SendTime, rtt_sample};
 use layercast_kit::waves::{BASE, starts_slot};
 
 /// Packets that end the session.
 const ENDS: u32 = 2;
 
 impl Receiver {
-    pub(super) fn on_packet(&mut self, now: Time, arrival: &Arrival<Header>) {
-        let header = arrival.header;
+    pub(super) fn on_data(&mut self, now: Time, arrival: &Arrival<Header>, header: Data) {
         let is_ours = header.cycle == self.waves.cycle() && header.slot < header.cycle;
         if arrival.origin != Origin::Channel(header.channel) || !is_ours {
             return;
@@ -36,17 +35,21 @@ impl Receiver {
         };
         (self.last_packet, self.last_sent) = (now, self.last_sent.max(sent));
         self.delay.on_packet(sent, now);
+        self.history.elapse(self.last_sent, self.rtt_s());
         self.on_slot(now, header);
         let Some(place) = self.held.iter().position(|held| held.channel == header.channel) else { return };
         if place + 1 == self.held.len() {
             self.on_newest(now);
         }
         self.count(now, place, header.number, sent, arrival.ecn);
+        if let Some(base) = header.base {
+            self.on_base(now, base);
+        }
         self.on_moment(now, header.phase_us);
     }
 
     /// The session is over when the base channel says so.
-    fn on_end(&mut self, header: Header) {
+    fn on_end(&mut self, header: Data) {
         if header.channel != BASE {
             return;
         }
@@ -58,7 +61,7 @@ impl Receiver {
     }
 
     /// The source's slot: waves that have ended are left.
-    fn on_slot(&mut self, now: Time, header: Header) {
+    fn on_slot(&mut self, now: Time, header: Data) {
         let began = now - Duration::from_us(u64::from(header.phase_us)).min(self.waves.slot());
         let Some(number) = self.slot.number else {
             (self.slot.number, self.slot.began) = (Some(header.slot), began);
@@ -72,6 +75,15 @@ impl Receiver {
         }
     }
 
+    fn on_base(&mut self, now: Time, base: Base) {
+        self.turn.announced(base.suppression);
+        let Some(echo) = base.echo.filter(|echo| echo.receiver == self.id) else { return };
+        if let Some(rtt) = rtt_sample(now.as_wire_us(), echo.timestamp_us, echo.hold_us) {
+            self.echoes += 1;
+            self.rtt.echo(rtt.as_secs_f64(), self.delay.last_s());
+        }
+    }
+
     /// A packet of the newest channel: the first one ends the join.
     fn on_newest(&mut self, now: Time) {
         let Some((since, _)) = self.joining.take() else { return };
@@ -81,7 +93,7 @@ impl Receiver {
         let is_first = self.start.is_some_and(|start| start.step == 0) && held == 0;
         self.rtt.sample(delay_s, self.waves.mean_gap_s(held), self.delay.last_s());
         if is_first {
-            let rtt = Duration::from_secs_f64(self.rtt.without_queue_s());
+            let rtt = Duration::from_secs_f64(self.empty_rtt_s());
             self.actions.trace(TraceEvent::FirstRoundTrip { rtt });
         }
         self.newest_since = now;
@@ -148,8 +160,7 @@ impl Receiver {
     /// The fair rate of now.
     pub(super) fn update_fair(&mut self) {
         let since_us = self.last_sent.as_us().saturating_sub(self.history.end().as_us());
-        let (rtt_s, open_s) = (self.rtt_s(), since_us as f64 * 1e-6);
-        let fair = self.history.fair_rate(self.options.fair_to, rtt_s, open_s);
+        let fair = self.history.fair_rate(self.options.fair_to, since_us as f64 * 1e-6);
         self.fair = fair.unwrap_or(f64::INFINITY);
     }
 }
