@@ -12,9 +12,9 @@ pub const MAX_PACKETS_PER_S: f64 = 1e9;
 const MIN_EVENTS: f64 = 1e-12;
 
 /// C of RFC 9438, section 5, in packets/s^3.
-const CUBIC_C: f64 = 0.4;
+pub const CUBIC_C: f64 = 0.4;
 /// beta_cubic of RFC 9438, section 4.6.
-const CUBIC_BETA: f64 = 0.7;
+pub const CUBIC_BETA: f64 = 0.7;
 
 /// Halvings of an interval in the inverse: enough for a relative error below 1e-9.
 const HALVINGS: u32 = 60;
@@ -37,14 +37,34 @@ impl Response {
             return MAX_PACKETS_PER_S;
         }
         let p = p.min(1.0);
+        let round_s = rtt_s / self.window(p, rtt_s);
+        (1.0 / (round_s + self.timeouts_s(p, rtt_s))).min(MAX_PACKETS_PER_S)
+    }
+
+    /// The part of the rate that timeouts leave, 0 to 1.
+    pub fn timeout_share(self, p: f64, rtt_s: f64) -> f64 {
+        let p = p.clamp(MIN_EVENTS, 1.0);
+        let round_s = rtt_s / self.window(p, rtt_s);
+        round_s / (round_s + self.timeouts_s(p, rtt_s))
+    }
+
+    /// The mean window in packets without timeouts.
+    fn window(self, p: f64, rtt_s: f64) -> f64 {
         let reno = sqrt(1.5 / p);
-        let (window, timeout_s) = match self {
-            Response::Reno => (reno, 4.0 * rtt_s),
+        match self {
+            Response::Reno => reno,
+            Response::Cubic => cubic_window(p, rtt_s).max(reno),
+        }
+    }
+
+    /// Seconds a packet spent in timeouts (RFC 5348, section 3.1).
+    fn timeouts_s(self, p: f64, rtt_s: f64) -> f64 {
+        let timeout_s = match self {
+            Response::Reno => 4.0 * rtt_s,
             // Today's stacks have a floor of 200 ms for the variance in the timeout (RFC 6298 has 1 s).
-            Response::Cubic => (cubic_window(p, rtt_s).max(reno), rtt_s + 0.2),
+            Response::Cubic => rtt_s + 0.2,
         };
-        let timeouts = (3.0 * sqrt(0.375 * p)).min(1.0) * p * (1.0 + 32.0 * p * p);
-        (1.0 / (rtt_s / window + timeout_s * timeouts)).min(MAX_PACKETS_PER_S)
+        timeout_s * (3.0 * sqrt(0.375 * p)).min(1.0) * p * (1.0 + 32.0 * p * p)
     }
 
     /// The events a packet at which the rate in packets/s is this one: the inverse.

@@ -6,6 +6,7 @@
 //! is the specification.
 
 mod delay;
+mod emulated;
 mod header;
 mod history;
 mod lct;
@@ -17,6 +18,7 @@ mod source;
 mod suppression;
 
 pub use delay::QueueDelay;
+pub use emulated::Window;
 pub use header::{Base, Data, Header, HeaderError, Report};
 pub use history::{History, Period, untruncated_mean, virtual_events};
 pub use options::Options;

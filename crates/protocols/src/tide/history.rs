@@ -9,7 +9,8 @@
 
 use alloc::collections::VecDeque;
 
-use layercast_core::math::{exp, sqrt};
+use super::emulated::Window;
+use layercast_core::math::{exp, floor};
 use layercast_kit::estimator::SendTime;
 use layercast_kit::response::Response;
 
@@ -19,10 +20,16 @@ const MOST: usize = 64;
 /// Losses of a period that count at most in their mean: a burst shows no more.
 const MOST_LOST: u32 = 8;
 
-/// The open interval counts when it is as long as it would be by itself.
-const OPEN_COUNTS: f64 = 1.0;
+/// Events that a period shows at most.
+const MOST_EVENTS: f64 = 8.0;
 
-/// Halvings of the interval in which the fair rate lies.
+/// Replays until the rate at which a TCP starts is that which it has on average.
+const REPLAYS: u32 = 16;
+
+/// The window before an event relative to the mean: 4/3 for Reno, less for CUBIC.
+const PEAK: f64 = 1.25;
+
+/// Halvings of the interval in which the mean lies.
 const HALVINGS: u32 = 24;
 
 /// A period with losses.
@@ -150,67 +157,103 @@ impl History {
         untruncated_mean(f64::from(lost + 1) / (self.periods.len() as f64 + 1.0))
     }
 
-    /// What a TCP of `window` packets in a round-trip time would have seen. `losses` as from [`Self::losses`], and
-    /// `open_s` seconds have passed since the last period.
-    fn seen(&self, window: f64, losses: f64, open_s: f64) -> Seen {
-        let mut seen = Seen::default();
-        for period in self.periods.iter().rev() {
-            let weight = (2.0 - 2.0 * seen.all_events / self.memory).clamp(0.0, 1.0);
-            if weight <= 0.0 {
+    /// How much each period counts, the newest first, for a TCP with this window: so many of its events back.
+    fn weigh(&self, window: f64, losses: f64) -> Weights {
+        let (mut weights, mut events) = (Weights { of: [0.0; MOST], count: 0 }, 0.0);
+        for (period, weight) in self.periods.iter().rev().zip(&mut weights.of) {
+            *weight = (2.0 - 2.0 * events / self.memory).clamp(0.0, 1.0);
+            if *weight <= 0.0 {
                 break;
             }
-            let own = if self.is_emulated {
-                virtual_events(window, period.sent, losses)
-            } else {
-                window * f64::from(period.lost) / period.sent.max(1.0)
-            };
-            seen.events += weight * own;
+            events += self.events(period, window, losses);
+            weights.count += 1;
+        }
+        weights
+    }
+
+    fn events(&self, period: &Period, window: f64, losses: f64) -> f64 {
+        if self.is_emulated {
+            virtual_events(window, period.sent, losses)
+        } else {
+            window * f64::from(period.lost) / period.sent.max(1.0)
+        }
+    }
+
+    /// The events of a TCP in an interval that ends with a period, from its window at the beginning. One is at the
+    /// end, when the window is largest; more than one are losses that we did not meet, at any time before.
+    fn events_in(&self, period: &Period, tcp: Window, losses: f64) -> f64 {
+        let mut later = tcp;
+        later.pass(period.length_s, period.rounds);
+        let at_end = self.events(period, later.size(), losses);
+        if at_end <= 1.0 {
+            return at_end;
+        }
+        let before = self.events(period, 0.5 * (tcp.size() + later.size()), losses);
+        before.clamp(1.0, MOST_EVENTS)
+    }
+
+    /// What a TCP has seen that had `window` packets in a round-trip time before the oldest period.
+    fn replay(&self, response: Response, window: f64, losses: f64, open_s: f64) -> Seen {
+        let weights = self.weigh(window, losses);
+        let mut seen = Seen::default();
+        let mut tcp = Window::new(response, window);
+        // Events are whole: fractions add up.
+        let mut credit = 0.5;
+        let first = self.periods.len() - weights.count;
+        for (place, period) in self.periods.iter().enumerate().skip(first) {
+            let weight = weights.of[self.periods.len() - 1 - place];
+            credit += self.events_in(period, tcp, losses);
+            let events = floor(credit);
+            credit -= events;
+            let parts = events.max(1.0);
+            for _ in 0..parts as u32 {
+                let rounds = period.rounds / parts;
+                seen.packets += weight * rounds * tcp.pass(period.length_s / parts, rounds);
+                if events > 0.0 {
+                    tcp.cut();
+                }
+            }
+            seen.events += weight * events;
             seen.time_s += weight * period.length_s;
             seen.rounds += weight * period.rounds;
-            seen.all_events += own;
         }
-        // The time since the last event counts when that lowers the rate of events, as in RFC 5348, section 5.4.
-        let with_open = seen.events / (seen.time_s + open_s).max(1e-6);
-        if with_open < seen.events / seen.time_s.max(1e-6) * OPEN_COUNTS {
-            seen.time_s += open_s;
-            seen.rounds += self.rounds;
-        }
+        seen.packets += self.rounds * tcp.pass(open_s, self.rounds);
+        seen.time_s += open_s;
+        seen.rounds += self.rounds;
         seen
     }
 
-    /// The rate in packets/s of a TCP that sees the events that its rate brings; none without losses. The
-    /// round-trip time is the harmonic mean over the history: a window grows by rounds.
+    /// The mean rate in packets/s of a TCP over the remembered periods and the time since, `open_s` seconds; none
+    /// without losses. The TCP starts with that rate.
     pub fn fair_rate(&self, response: Response, open_s: f64) -> Option<f64> {
-        if self.periods.is_empty() {
-            return None;
-        }
+        let newest = self.periods.back()?;
         let losses = self.losses();
-        let (mut low, mut high) = (0.1, 1e8);
-        let mut window = 10.0;
-        for _ in 0..HALVINGS {
-            let middle = sqrt(low * high);
-            let mut seen = self.seen(window, losses, open_s);
-            window = middle * seen.rtt_s();
-            seen = self.seen(window, losses, open_s);
-            let p = (seen.events_per_s() / middle).min(1.0);
-            if response.packets_per_s(p, seen.rtt_s()) > middle {
-                low = middle;
-            } else {
-                high = middle;
-            }
+        let mut window = newest.rounds.max(1.0);
+        let mut seen = Seen::default();
+        for _ in 0..REPLAYS {
+            seen = self.replay(response, PEAK * window, losses, open_s);
+            window = (seen.packets / seen.rounds.max(1e-9)).max(1.0);
         }
-        Some(sqrt(low * high))
+        let rate = window / seen.rtt_s();
+        // What timeouts cost at this rate of events.
+        let p = (seen.events_per_s() / rate).min(1.0);
+        Some(rate * response.timeout_share(p, seen.rtt_s()))
     }
+}
+
+/// The weights of periods, the newest first.
+struct Weights {
+    of: [f64; MOST],
+    count: usize,
 }
 
 /// What an emulated TCP has seen, weighted.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
+    packets: f64,
     events: f64,
     time_s: f64,
     rounds: f64,
-    /// Without weights.
-    all_events: f64,
 }
 
 impl Seen {
