@@ -17,15 +17,26 @@ pub struct Window {
     since_s: f64,
     to_plateau_s: f64,
     reno: f64,
-    /// The window before the last event, for CUBIC's fast convergence.
+    /// The window before the last event.
     before: f64,
+    /// The part of a round-trip time that recovery from the last cut takes.
+    recovery: f64,
 }
 
 impl Window {
     /// A window just before an event.
     pub fn new(response: Response, size: f64) -> Window {
         let size = size.max(1.0);
-        Window { response, size, plateau: size, since_s: 0.0, to_plateau_s: 0.0, reno: size, before: size }
+        Window {
+            response,
+            size,
+            plateau: size,
+            since_s: 0.0,
+            to_plateau_s: 0.0,
+            reno: size,
+            before: size,
+            recovery: 0.0,
+        }
     }
 
     /// Its size.
@@ -33,15 +44,25 @@ impl Window {
         self.size
     }
 
-    /// A congestion event.
-    pub fn cut(&mut self) {
+    /// Its size before the last event.
+    pub fn before(&self) -> f64 {
+        self.before
+    }
+
+    /// A congestion event that comes with a chance of `chance`, at most 1: so much of a cut.
+    pub fn cut(&mut self, chance: f64) {
+        self.recovery = chance;
         match self.response {
-            Response::Reno => self.size = (0.5 * self.size).max(1.0),
+            Response::Reno => {
+                self.before = self.size;
+                self.size = (self.size * (1.0 - 0.5 * chance)).max(1.0);
+            }
             Response::Cubic => {
                 let is_less = self.size < self.before;
-                self.plateau = if is_less { self.size * 0.5 * (1.0 + CUBIC_BETA) } else { self.size };
+                let lower = if is_less { 0.5 * (1.0 - CUBIC_BETA) * chance } else { 0.0 };
+                self.plateau = self.size * (1.0 - lower);
                 self.before = self.size;
-                self.size = (CUBIC_BETA * self.size).max(1.0);
+                self.size = (self.size * (1.0 - (1.0 - CUBIC_BETA) * chance)).max(1.0);
                 self.reno = self.size;
                 self.since_s = 0.0;
                 self.to_plateau_s = cbrt(((self.plateau - self.size) / CUBIC_C).max(0.0));
@@ -49,10 +70,10 @@ impl Window {
         }
     }
 
-    /// A time between two events, of which the first round-trip time is recovery, without growth. Returns the mean
-    /// over it.
+    /// A time between two events, of which the first round-trip time is recovery, without growth, after a whole cut.
+    /// Returns the mean over it.
     pub fn pass(&mut self, seconds: f64, rounds: f64) -> f64 {
-        let recovery = rounds.min(1.0);
+        let recovery = rounds.min(self.recovery);
         if rounds <= recovery {
             return self.size;
         }
@@ -72,7 +93,8 @@ impl Window {
                 let alpha = if self.reno < self.plateau { CUBIC_ALPHA } else { 1.0 };
                 let reno_before = self.reno;
                 self.reno += alpha * rounds;
-                let (from, to) = (self.since_s - self.to_plateau_s, self.since_s + seconds - self.to_plateau_s);
+                let (from, to) =
+                    (self.since_s - self.to_plateau_s, self.since_s + seconds - self.to_plateau_s);
                 self.since_s += seconds;
                 self.size = self.reno.max(self.plateau + CUBIC_C * to * to * to);
                 let area = CUBIC_C * 0.25 * (to * to * to * to - from * from * from * from);
@@ -92,7 +114,7 @@ mod tests {
         let mut window = Window::new(response, 10.0);
         let mut mean = 0.0;
         for _ in 0..200 {
-            window.cut();
+            window.cut(1.0);
             mean = window.pass(every_s, every_s / rtt_s) / rtt_s;
         }
         mean

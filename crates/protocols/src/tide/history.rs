@@ -10,7 +10,7 @@
 use alloc::collections::VecDeque;
 
 use super::emulated::Window;
-use layercast_core::math::{exp, floor};
+use layercast_core::math::{ceil, exp};
 use layercast_kit::estimator::SendTime;
 use layercast_kit::response::Response;
 
@@ -22,6 +22,9 @@ const MOST_LOST: u32 = 8;
 
 /// Events that a period shows at most.
 const MOST_EVENTS: f64 = 8.0;
+
+/// By which factor a window exceeds the one before the last event at most while a queue stands: a larger one would have had an event itself.
+const LIMIT: f64 = 1.25;
 
 /// Replays until the rate at which a TCP starts is that which it has on average.
 const REPLAYS: u32 = 16;
@@ -193,45 +196,40 @@ impl History {
     }
 
     /// What a TCP has seen that had `window` packets in a round-trip time before the oldest period.
-    fn replay(&self, response: Response, window: f64, losses: f64, open_s: f64) -> Seen {
+    fn replay(&self, response: Response, window: f64, losses: f64, open: Open) -> Seen {
+        let Open { seconds: open_s, is_queueing } = open;
         let weights = self.weigh(window, losses);
         let mut seen = Seen::default();
         let mut tcp = Window::new(response, window);
-        // Events are whole: fractions add up.
-        let mut credit = 0.5;
         let first = self.periods.len() - weights.count;
         for (place, period) in self.periods.iter().enumerate().skip(first) {
             let weight = weights.of[self.periods.len() - 1 - place];
-            credit += self.events_in(period, tcp, losses);
-            let events = floor(credit);
-            credit -= events;
-            let parts = events.max(1.0);
+            let events = self.events_in(period, tcp, losses);
+            let parts = ceil(events).max(1.0);
             for _ in 0..parts as u32 {
                 let rounds = period.rounds / parts;
                 seen.packets += weight * rounds * tcp.pass(period.length_s / parts, rounds);
-                if events > 0.0 {
-                    tcp.cut();
-                }
+                tcp.cut(events / parts);
             }
             seen.events += weight * events;
             seen.time_s += weight * period.length_s;
             seen.rounds += weight * period.rounds;
         }
-        seen.packets += self.rounds * tcp.pass(open_s, self.rounds);
+        let most = if is_queueing { LIMIT * tcp.before() } else { f64::INFINITY };
+        seen.packets += self.rounds * tcp.pass(open_s, self.rounds).min(most);
         seen.time_s += open_s;
         seen.rounds += self.rounds;
         seen
     }
 
-    /// The mean rate in packets/s of a TCP over the remembered periods and the time since, `open_s` seconds; none
-    /// without losses. The TCP starts with that rate.
-    pub fn fair_rate(&self, response: Response, open_s: f64) -> Option<f64> {
+    /// The mean rate in packets/s of a TCP over the remembered periods and the time since; none without losses. The TCP starts with that rate.
+    pub fn fair_rate(&self, response: Response, open: Open) -> Option<f64> {
         let newest = self.periods.back()?;
         let losses = self.losses();
         let mut window = newest.rounds.max(1.0);
         let mut seen = Seen::default();
         for _ in 0..REPLAYS {
-            seen = self.replay(response, PEAK * window, losses, open_s);
+            seen = self.replay(response, PEAK * window, losses, open);
             window = (seen.packets / seen.rounds.max(1e-9)).max(1.0);
         }
         let rate = window / seen.rtt_s();
@@ -239,6 +237,15 @@ impl History {
         let p = (seen.events_per_s() / rate).min(1.0);
         Some(rate * response.timeout_share(p, seen.rtt_s()))
     }
+}
+
+/// The time since the last period.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Open {
+    /// Its length in seconds.
+    pub seconds: f64,
+    /// Whether a queue stands: a larger window than before would overflow it.
+    pub is_queueing: bool,
 }
 
 /// The weights of periods, the newest first.
@@ -300,7 +307,7 @@ mod tests {
     #[test]
     fn random_losses_give_the_equation() {
         // 1 % of 1000 packets/s at 100 ms: a period each 0.1 s with one lost packet of 100.
-        let rate = history(0.1, 0.1, 100.0, 1).fair_rate(Response::Reno, 0.0).unwrap();
+        let rate = history(0.1, 0.1, 100.0, 1).fair_rate(Response::Reno, Open::default()).unwrap();
         let expected = Response::Reno.packets_per_s(0.01, 0.1);
         assert!((rate / expected - 1.0).abs() < 0.02, "{rate} for {expected}");
     }
@@ -308,7 +315,7 @@ mod tests {
     #[test]
     fn overflows_give_the_rate_of_the_time_between_them() {
         // A window that halves every 2 s and grows by one in 0.1 s: a mean of 3/4 * 40 packets.
-        let rate = history(2.0, 0.1, 10.0, 8).fair_rate(Response::Reno, 0.0).unwrap();
+        let rate = history(2.0, 0.1, 10.0, 8).fair_rate(Response::Reno, Open::default()).unwrap();
         assert!((rate / 300.0 - 1.0).abs() < 0.15, "{rate}");
     }
 }
