@@ -10,7 +10,7 @@
 use alloc::collections::VecDeque;
 
 use super::emulated::Window;
-use layercast_core::math::{ceil, exp};
+use layercast_core::math::{exp, floor};
 use layercast_kit::estimator::SendTime;
 use layercast_kit::response::Response;
 
@@ -142,6 +142,14 @@ impl History {
         self.end
     }
 
+    /// The last period lasts until `end` at least.
+    pub fn extend(&mut self, end: SendTime) {
+        let Some(last) = self.periods.back_mut() else { return };
+        if end > last.end {
+            (last.end, self.end, self.counted) = (end, end, end.max(self.counted));
+        }
+    }
+
     /// Forgets everything: the history begins at `at`.
     pub fn clear(&mut self, at: SendTime) {
         self.periods.clear();
@@ -153,18 +161,18 @@ impl History {
         self.periods.is_empty()
     }
 
-    /// How many packets of ours are lost in a period on average, seen or not.
-    fn losses(&self) -> f64 {
-        let lost: u32 = self.periods.iter().map(|period| period.lost.min(MOST_LOST)).sum();
+    /// How many packets of ours are lost in one of the `newest` periods on average, seen or not.
+    fn losses(&self, newest: usize) -> f64 {
+        let lost: u32 = self.periods.iter().rev().take(newest).map(|period| period.lost.min(MOST_LOST)).sum();
         // One more period with one loss: few periods show little.
-        untruncated_mean(f64::from(lost + 1) / (self.periods.len() as f64 + 1.0))
+        untruncated_mean(f64::from(lost + 1) / (newest as f64 + 1.0))
     }
 
     /// How much each period counts, the newest first, for a TCP with this window: so many of its events back.
     fn weigh(&self, window: f64, losses: f64) -> Weights {
         let (mut weights, mut events) = (Weights { of: [0.0; MOST], count: 0 }, 0.0);
         for (period, weight) in self.periods.iter().rev().zip(&mut weights.of) {
-            *weight = (2.0 - 2.0 * events / self.memory).clamp(0.0, 1.0);
+            *weight = (2.0 - 2.0_f64 * events / self.memory).clamp(0.0, 1.0);
             if *weight <= 0.0 {
                 break;
             }
@@ -196,20 +204,19 @@ impl History {
     }
 
     /// What a TCP has seen that had `window` packets in a round-trip time before the oldest period.
-    fn replay(&self, response: Response, window: f64, losses: f64, open: Open) -> Seen {
+    fn replay(&self, response: Response, window: f64, weights: &Weights, losses: f64, open: Open) -> Seen {
         let Open { seconds: open_s, is_queueing } = open;
-        let weights = self.weigh(window, losses);
         let mut seen = Seen::default();
         let mut tcp = Window::new(response, window);
         let first = self.periods.len() - weights.count;
         for (place, period) in self.periods.iter().enumerate().skip(first) {
             let weight = weights.of[self.periods.len() - 1 - place];
             let events = self.events_in(period, tcp, losses);
-            let parts = ceil(events).max(1.0);
+            let parts = floor(events + 0.5).max(1.0);
             for _ in 0..parts as u32 {
                 let rounds = period.rounds / parts;
                 seen.packets += weight * rounds * tcp.pass(period.length_s / parts, rounds);
-                tcp.cut(events / parts);
+                tcp.cut((events / parts).min(1.0));
             }
             seen.events += weight * events;
             seen.time_s += weight * period.length_s;
@@ -225,11 +232,13 @@ impl History {
     /// The mean rate in packets/s of a TCP over the remembered periods and the time since; none without losses. The TCP starts with that rate.
     pub fn fair_rate(&self, response: Response, open: Open) -> Option<f64> {
         let newest = self.periods.back()?;
-        let losses = self.losses();
+        let mut losses = self.losses(self.periods.len().min(self.memory as usize));
         let mut window = newest.rounds.max(1.0);
         let mut seen = Seen::default();
         for _ in 0..REPLAYS {
-            seen = self.replay(response, PEAK * window, losses, open);
+            let weights = self.weigh(PEAK * window, losses);
+            losses = self.losses(weights.count);
+            seen = self.replay(response, PEAK * window, &weights, losses, open);
             window = (seen.packets / seen.rounds.max(1e-9)).max(1.0);
         }
         let rate = window / seen.rtt_s();

@@ -64,6 +64,8 @@ pub struct Receiver {
     echoes: u64,
     slot: Slot,
     start: Option<Start>,
+    /// Whether what the start joined and left may still arrive: losses of that time are its own.
+    is_undoing: bool,
     history: History,
     /// The joins that wait for their first packet: since when, and how many waves.
     joining: Option<(Time, u16)>,
@@ -145,6 +147,7 @@ impl Receiver {
             echoes: 0,
             slot: Slot::default(),
             start: None,
+            is_undoing: false,
             joining: None,
             newest_since: Time::ZERO,
             blocked_until: Time::ZERO,

@@ -115,6 +115,7 @@ impl Receiver {
         let Some(start) = self.start.take() else { return };
         let floor = self.waves.joined_rate(0);
         self.actions.trace(TraceEvent::SlowStartEnded { level: self.level() });
+        self.is_undoing = start.step > 0;
         for _ in 0..start.step.min(self.waves_held()) {
             self.release(self.held.len() - 1, true, Cause::Loss);
         }

@@ -22,6 +22,7 @@ impl Receiver {
         }
         // A packet that still arrives after a leave does not count.
         if !self.held.iter().any(|held| held.channel == header.channel) {
+            self.on_stray(header);
             return;
         }
         let sent = match self.clock.read(header.sent_us, now) {
@@ -58,6 +59,13 @@ impl Receiver {
         if self.ends >= ENDS {
             self.actions.trace(TraceEvent::SessionEnded);
             self.finish(Cause::SessionEnd);
+        }
+    }
+
+    /// A packet of a channel that was left. After the start it shows that the overload lasts.
+    fn on_stray(&mut self, header: Data) {
+        if self.is_undoing && header.channel != BASE {
+            self.history.extend(self.last_sent.plus_us((self.rtt_s() * 1e6) as u64));
         }
     }
 
@@ -153,6 +161,7 @@ impl Receiver {
         let packets = self.held_rate(now, self.waves_held()).unwrap_or(0.0) * rtt_s;
         self.lost += u64::from(losses.count);
         if self.history.on_loss(first.sent, losses.count, rtt_s, packets) {
+            self.is_undoing = false;
             self.periods += 1;
             self.actions.trace(TraceEvent::LossEvent { layer: first.layer, first_lost: first.seq });
         }
