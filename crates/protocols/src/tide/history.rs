@@ -318,7 +318,8 @@ mod tests {
         // 1 % of 1000 packets/s at 100 ms: a period each 0.1 s with one lost packet of 100.
         let rate = history(0.1, 0.1, 100.0, 1).fair_rate(Response::Reno, Open::default()).unwrap();
         let expected = Response::Reno.packets_per_s(0.01, 0.1);
-        assert!((rate / expected - 1.0).abs() < 0.02, "{rate} for {expected}");
+        // The equation has one event at most in a round-trip time, and recovery takes one: within a tenth.
+        assert!((rate / expected - 1.0).abs() < 0.1, "{rate} for {expected}");
     }
 
     #[test]

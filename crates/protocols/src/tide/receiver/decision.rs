@@ -53,7 +53,9 @@ impl Receiver {
         while self.waves_held() > 0 && rate_of(self, self.waves_held()) > self.options.excess * peak {
             self.release(self.held.len() - 1, true, Cause::RateBelow);
         }
-        if self.joining.is_some() || now < self.blocked_until {
+        // A TCP that recovers does not grow either.
+        let recovery_ends = self.history.end().plus_us((self.rtt_s() * 1e6) as u64);
+        if self.joining.is_some() || now < self.blocked_until || self.last_sent < recovery_ends {
             return;
         }
         let held = self.waves_held();
