@@ -3,7 +3,7 @@
 use core::fmt;
 
 use layercast_core::units::Channel;
-pub use layercast_kit::feedback::{Echo, ReceiverId};
+use layercast_kit::feedback::{Echo, ReceiverId};
 
 use super::suppression::Suppression;
 

@@ -29,11 +29,12 @@
 
 use core::num::NonZeroU64;
 
-use super::header::{Base, Data, Echo, Header, HeaderError, ReceiverId, Report};
+use super::header::{Base, Data, Header, HeaderError, Report};
 use super::suppression::Suppression;
 use layercast_core::lct::{Cci, ExtensionPayload, LctFields};
 use layercast_core::units::{Channel, Layer};
 use layercast_core::wire::{CciLength, MAX_REPORT, Wire, WireNumbers};
+use layercast_kit::feedback::{Echo, ReceiverId};
 use layercast_kit::waves::BASE;
 
 /// Bytes of the extension's content: on a wave, on the base, on the base with an echo.
