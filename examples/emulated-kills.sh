@@ -53,7 +53,7 @@ for ((run = 1; run <= runs; run++)); do
   wait $pid 2>/dev/null && ended=$((ended + 1))
 done
 # The kernel takes namespaces apart in the background, one after the other.
-for ((wait = 0; wait < 24; wait++)); do
+for ((wait = 0; wait < 180; wait++)); do
   sleep 5
   left > "$work/after"
   diff -q "$work/before" "$work/after" >/dev/null && break
