@@ -14,7 +14,7 @@ const NUMBERS: WireNumbers = WireNumbers { extensions: &[97], report: Some(0x20)
 
 prop_compose! {
     fn echo()(receiver in 1u64.., timestamp_us in any::<u32>(), hold_us in any::<u32>()) -> Echo {
-        Echo { receiver: ReceiverId(NonZeroU64::new(receiver).unwrap()), timestamp_us, hold_us }
+        Echo { receiver: ReceiverId(NonZeroU64::new(receiver).expect("not zero")), timestamp_us, hold_us }
     }
 }
 
@@ -46,7 +46,7 @@ proptest! {
         receiver in 1u64.., timestamp_us in any::<u32>(), waves in any::<u16>(), rtt_us in any::<u32>(),
         fair_rate in any::<u32>(), cut in 0usize..24,
     ) {
-        let receiver = ReceiverId(NonZeroU64::new(receiver).unwrap());
+        let receiver = ReceiverId(NonZeroU64::new(receiver).expect("not zero"));
         let report = Header::Report(Report { receiver, timestamp_us, waves, rtt_us, fair_rate });
         let mut bytes = [0; MAX_REPORT];
         let length = report.encode_report(0x20, &mut bytes).expect("a report");
