@@ -1,4 +1,8 @@
-//! Feedback to a source: identifiers of receivers, and a rate limit on answers.
+//! Feedback to a source: identifiers of receivers, a rate limit on answers, time stamps to be echoed.
+
+mod echo;
+
+pub use echo::{Echo, EchoQueue, Waiting};
 
 use core::num::NonZeroU64;
 

@@ -1,8 +1,8 @@
 //! Building blocks of congestion control protocols.
 //!
-//! TCP throughput [`equation`]s · [`estimator`]s of round-trip times, losses and rates · [`dynamic`] layering ·
+//! TCP throughput [`equation`]s and [`response`] functions · [`estimator`]s of round-trip times, losses and rates · [`dynamic`] layering ·
 //! [`window`]s at a source · [`pacing`] of layers at a source · cumulative [`layers`] at a
-//! receiver · [`feedback`] · [`silence`] · [`counters`]. A protocol takes what it needs; none
+//! receiver · [`feedback`] · [`silence`] · [`counters`] · [`waves`]. A protocol takes what it needs; none
 //! of these parts knows a protocol.
 #![no_std]
 
@@ -17,5 +17,7 @@ pub mod estimator;
 pub mod feedback;
 pub mod layers;
 pub mod pacing;
+pub mod response;
 pub mod silence;
+pub mod waves;
 pub mod window;

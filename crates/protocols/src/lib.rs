@@ -30,5 +30,6 @@ pub mod rlm;
 pub mod smcc;
 pub mod tfmcc;
 pub mod tfrc;
+pub mod tide;
 pub mod webrc;
 pub mod wei_zhang;

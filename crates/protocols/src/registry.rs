@@ -6,7 +6,8 @@
 
 use crate::flid::{dl as flid_dl, ecn as e_flid_dl, sl as flid_sl};
 use crate::{
-    amca, cbr, elm, fixed, golestani_sabnani, nca, pgmcc, rla, rlc, rlm, smcc, tfmcc, tfrc, webrc, wei_zhang,
+    amca, cbr, elm, fixed, golestani_sabnani, nca, pgmcc, rla, rlc, rlm, smcc, tfmcc, tfrc, tide, webrc,
+    wei_zhang,
 };
 
 layercast_core::family! {
@@ -46,6 +47,8 @@ layercast_core::family! {
         EFlidDl = "e-flid-dl" in e_flid_dl on [90];
         /// One rate and reliable delivery, with active routers.
         Amca = "amca" in amca with Router;
+        /// Layered multicast at the rate of an emulated TCP, by waves, without feedback.
+        Tide = "tide" in tide on [97] reports 0x20;
         /// Layers at a fixed level: no congestion control, a reference for the others.
         Fixed = "fixed" in fixed on [82];
     }

@@ -10,6 +10,7 @@ mod properties {
     mod rlc;
     mod sequence;
     mod smcc;
+    mod tide;
     mod webrc;
     mod windows;
 }

@@ -5,7 +5,7 @@ use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Level, Rate, Size, Time};
-use layercast_protocols::webrc::{BASE, Header, Options, Receiver, Source, Waves, equation_rate};
+use layercast_protocols::webrc::{BASE, Header, Options, Receiver, Source, equation_rate};
 use layercast_testkit::{Pair, Path};
 
 fn plan() -> SessionPlan {
@@ -34,7 +34,7 @@ fn level_changes(pair: &Pair<Source, Receiver>, index: usize, wanted: Cause) -> 
 #[test]
 fn without_loss_all_waves_are_joined_and_each_is_left_at_its_end() {
     let pair = run(&[Path::default()], 200);
-    let waves = Waves::new(&Options::default(), &plan());
+    let waves = Options::default().waves(&plan());
     let estimates = pair.receiver(0).estimates(pair.now());
     // The session's rate is the maximum: start-up ends there.
     assert!(estimates.level >= Level::from_count(waves.active_waves()), "{:?}", estimates.level);

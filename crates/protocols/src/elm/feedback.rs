@@ -1,8 +1,6 @@
 //! The source's side of feedback (thesis 6.2.3): how often receivers report, and what is echoed.
 
-mod echo;
-
-pub use echo::{EchoQueue, Waiting};
+pub use layercast_kit::feedback::{EchoQueue, Waiting};
 
 use super::options::Options;
 use layercast_core::units::{Duration, Time};

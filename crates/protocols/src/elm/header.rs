@@ -19,7 +19,7 @@
 //! ```
 
 use core::fmt;
-pub use layercast_kit::feedback::ReceiverId;
+pub use layercast_kit::feedback::{Echo, ReceiverId};
 
 use layercast_core::contract;
 use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, WireSeq};
@@ -45,17 +45,6 @@ impl WireRate {
     pub fn to_rate(self) -> Rate {
         Rate::from_bytes_per_s(f64::from(self.0) * 100.0)
     }
-}
-
-/// A time stamp returned to its receiver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Echo {
-    /// The receiver.
-    pub receiver: ReceiverId,
-    /// The time stamp, in microseconds of that receiver's clock.
-    pub timestamp_us: u32,
-    /// How long the source held it, in microseconds.
-    pub hold_us: u32,
 }
 
 /// One layer's own rate, from the table of the source.

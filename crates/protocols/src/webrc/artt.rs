@@ -1,6 +1,5 @@
 //! The average multicast round-trip time: from joins to first packets (RFC 3738, section 3.2.2.2).
 
-use super::waves::Waves;
 use layercast_core::math::pow;
 
 /// The shortest average, in seconds. The equation has no value at zero (this project's guard).
@@ -51,13 +50,5 @@ impl RoundTripFilter {
     /// The upper bound of the duration of a join, in seconds (RFC 3738, section 3.2.3.7).
     pub fn join_limit_s(&self) -> f64 {
         (2.0 * self.mean_square / self.average_s).max(10.0 * self.average_s)
-    }
-}
-
-impl Waves {
-    /// The correction of the time from a join to the first packet, in seconds: half the mean gap of the
-    /// wave, which is the `place`-th from below.
-    pub fn first_packet_delay_s(&self, place: u16) -> f64 {
-        self.mean_gap_s(place) / 2.0
     }
 }

@@ -2,8 +2,8 @@
 //! 3.2.3.6). Rates are in packets/s.
 
 use super::rates::Weights;
-use super::waves::Waves;
 use layercast_core::math::sqrt;
+use layercast_kit::waves::Waves;
 
 /// The state of a receiver when it decides.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,7 +100,7 @@ mod tests {
     fn waves(constant_rate: bool) -> Waves {
         let layers = LayerTable::from_rates([Rate::from_kbps(1000.0)]).unwrap();
         let plan = SessionPlan { layers, packet_size: Size::from_bytes(1000) };
-        Waves::new(&Options { constant_rate, ..Options::default() }, &plan)
+        Options { constant_rate, ..Options::default() }.waves(&plan)
     }
 
     /// Four waves held at the start of a slot, and a target just above the fifth.

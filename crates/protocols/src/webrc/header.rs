@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-use super::waves::{BASE, channel_of};
 use layercast_core::lct::Cci;
 use layercast_core::units::Channel;
+use layercast_kit::waves::{BASE, channel_of};
 
 /// The largest number of the short form.
 pub(super) const LARGEST_SHORT: u32 = 0xffff;

@@ -1,8 +1,8 @@
 //! The true and the anticipated reception rate (RFC 3738, section 3.2.2.5), in packets/s.
 
 use super::options::Options;
-use super::waves::Waves;
 use layercast_core::math::{pow, sqrt};
+use layercast_kit::waves::Waves;
 
 /// The weights of measurements.
 #[derive(Clone, Copy, Debug, PartialEq)]

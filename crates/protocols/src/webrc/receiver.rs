@@ -14,7 +14,6 @@ use super::artt::RoundTripFilter;
 use super::loss_filter::LossFilter;
 use super::options::Options;
 use super::rates::{Rates, Weights};
-use super::waves::{BASE, Waves};
 use layercast_core::contract::{Action, ActionQueue, Cause, Endpoint, Estimates, Input, Timers, TraceEvent};
 use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
@@ -22,6 +21,7 @@ use layercast_core::stream::Stream;
 use layercast_core::timers;
 use layercast_core::units::{Channel, Duration, Layer, Level, Rate, RateEstimate, Size, Time};
 use layercast_kit::estimator::SequenceTracker;
+use layercast_kit::waves::{BASE, Waves};
 
 timers! {
     /// What the receiver's timers are for.
@@ -115,7 +115,7 @@ impl Receiver {
     /// A receiver of a session. It needs no randomness; the stream is accepted so that all receivers have
     /// the same constructor.
     pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Receiver {
-        let waves = Waves::new(options, &plan);
+        let waves = options.waves(&plan);
         let max_gap = layercast_kit::estimator::max_gap_for(plan.layers.top_rate(), plan.packet_size);
         Receiver {
             weights: [Weights::new(options, true), Weights::new(options, false)],

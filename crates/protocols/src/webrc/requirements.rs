@@ -4,9 +4,9 @@ use alloc::format;
 use alloc::string::String;
 
 use super::options::{Options, WordForm};
-use super::waves::{MAX_CHANNELS, Waves};
 use layercast_core::session::{Character, PlanError, Rates, Requirements, SessionPlan};
 use layercast_core::units::Rate;
+use layercast_kit::waves::{MAX_CHANNELS, WaveConfig, Waves};
 
 impl Requirements for Options {
     fn character(&self) -> Character {
@@ -14,7 +14,7 @@ impl Requirements for Options {
     }
 
     fn channels(&self, plan: &SessionPlan) -> u16 {
-        Waves::new(self, plan).channels()
+        self.waves(plan).channels()
     }
 
     fn agreed(&self) -> &'static [&'static str] {
@@ -30,6 +30,20 @@ impl Requirements for Options {
 }
 
 impl Options {
+    /// The waves of a session. The rate of all layers of `plan` together is the maximum of the source (SR_b).
+    pub fn waves(&self, plan: &SessionPlan) -> Waves {
+        let bits = plan.packet_size.as_bits().max(1) as f64;
+        Waves::new(&WaveConfig {
+            base_rate: self.base_rate,
+            top_rate: plan.layers.top_rate().as_bps() / bits,
+            slot: self.slot,
+            quiet: self.quiet,
+            fall: self.fall,
+            waves: self.waves.min(u32::from(u16::MAX)) as u16,
+            is_constant: self.constant_rate,
+        })
+    }
+
     /// What is wrong with a plan, and what would fit.
     fn plan_error(&self, plan: &SessionPlan) -> Option<String> {
         let count = plan.layers.count();
@@ -47,8 +61,8 @@ impl Options {
                  packets; give a higher rate or a lower `base_rate`"
             ));
         }
-        let waves = Waves::new(self, plan);
-        let fewest = Waves::new(&Options { waves: 0, ..self.clone() }, plan).active_waves();
+        let waves = self.waves(plan);
+        let fewest = Options { waves: 0, ..self.clone() }.waves(plan).active_waves();
         if waves.active_waves() > fewest {
             return Some(format!("`waves` = {} is more than the {fewest} that reach {rate}", self.waves));
         }

@@ -3,13 +3,13 @@
 use alloc::collections::VecDeque;
 
 use super::options::{Options, WordForm};
-use super::schedule::{Departures, slot_of};
-use super::waves::{BASE, Waves, channel_of};
+
 use super::{Header, header::LARGEST_SHORT};
 use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input, Payload, Send};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Size, Time};
+use layercast_kit::waves::{BASE, Departures, Waves, channel_of, slot_of};
 
 /// After a stall longer than this, missed packets are skipped rather than sent in a burst.
 const LONGEST_LAG: Duration = Duration::from_secs(1);
@@ -57,7 +57,7 @@ impl Source {
     /// A source for a session. It needs no randomness; the stream is accepted so that all sources have
     /// the same constructor.
     pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Source {
-        let waves = Waves::new(options, &plan);
+        let waves = options.waves(&plan);
         Source {
             departures: Departures::new(&waves),
             is_long: options.word == WordForm::Long,

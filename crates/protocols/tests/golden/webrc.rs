@@ -30,7 +30,7 @@ fn options(case: &Case) -> Options {
 /// Waves of a session that has room for all that the cases ask for.
 fn waves(options: &Options) -> Waves {
     let layers = LayerTable::from_rates([Rate::from_mbps(100.0)]).expect("a layer");
-    Waves::new(options, &SessionPlan { layers, packet_size: Size::from_bytes(1000) })
+    options.waves(&SessionPlan { layers, packet_size: Size::from_bytes(1000) })
 }
 
 #[test]

@@ -7,7 +7,7 @@ use layercast_core::session::{Requirements, SessionPlan};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Rate, Size, Time};
 use layercast_core::wire::{Wire as _, WireNumbers};
-use layercast_protocols::webrc::{BASE, Header, Options, Receiver, Source, Waves, WordForm};
+use layercast_protocols::webrc::{BASE, Header, Options, Receiver, Source, WordForm};
 use proptest::prelude::*;
 
 fn plan(packets_per_s: f64) -> SessionPlan {
@@ -43,7 +43,7 @@ prop_compose! {
             word: WordForm::Long,
             ..Options::default()
         };
-        let fewest = u32::from(Waves::new(&options, &plan(base_rate * more)).active_waves());
+        let fewest = u32::from(options.waves(&plan(base_rate * more)).active_waves());
         (Options { waves: waves.min(fewest), ..options }, base_rate * more)
     }
 }
@@ -95,7 +95,7 @@ proptest! {
     #[test]
     fn the_source_keeps_the_rules_of_waves((options, rate) in session()) {
         prop_assert_eq!(options.check(&plan(rate)), Ok(()));
-        let waves = Waves::new(&options, &plan(rate));
+        let waves = options.waves(&plan(rate));
         let slot_s = options.slot.as_secs_f64();
         let slots = u64::from(waves.active_waves() + waves.cycle()).min(24) + 2;
         let end = Time::ZERO + options.slot * slots;
@@ -146,7 +146,7 @@ proptest! {
             ..Options::default()
         };
         let plan = plan(100.0);
-        let waves = Waves::new(&options, &plan);
+        let waves = options.waves(&plan);
         let mut receiver = Receiver::new(&options, plan, Stream::new(1, "receiver"));
         let mut held = vec![false; usize::from(waves.channels())];
         let mut now = Time::ZERO;

@@ -3,9 +3,9 @@
 use super::{Path, Receiver, Timer};
 use crate::webrc::decision::{Decision, Situation, decide, grows_too_little};
 use crate::webrc::equation::{equation_rate, loss_for_rate};
-use crate::webrc::waves::channel_of;
 use layercast_core::contract::Cause;
 use layercast_core::units::{Duration, Time};
+use layercast_kit::waves::channel_of;
 
 impl Receiver {
     /// An epoch ended (RFC 3738, section 3.2.3.5).

@@ -2,9 +2,9 @@
 
 use crate::webrc::options::{Options, WordForm};
 use crate::webrc::source::base_numbers;
-use crate::webrc::waves::{BASE, Waves};
 use layercast_core::units::{Channel, WireSeq};
 use layercast_kit::estimator::SequenceTracker;
+use layercast_kit::waves::{BASE, Waves};
 
 /// A channel that is held.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ mod tests {
         let layers = LayerTable::from_rates([Rate::from_kbps(1000.0)]).unwrap();
         let plan = SessionPlan { layers, packet_size: Size::from_bytes(1000) };
         let options = Options::default();
-        let waves = Waves::new(&options, &plan);
+        let waves = options.waves(&plan);
         let tracker = SequenceTracker::new(Layer(BASE.0), options.reorder, 1000);
         let mut base = Held::new(&options, &waves, BASE, tracker);
         // The largest multiple of 9 below 2^16.

@@ -1,8 +1,8 @@
 //! The losses that one input revealed.
 
-use crate::webrc::waves::BASE;
 use layercast_core::units::{Layer, Seq};
 use layercast_kit::estimator::Packet;
+use layercast_kit::waves::BASE;
 
 /// Packets that were found to be lost.
 #[derive(Clone, Copy, Debug, Default)]

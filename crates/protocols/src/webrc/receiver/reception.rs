@@ -8,11 +8,11 @@ use crate::webrc::decision::jump_limit;
 use crate::webrc::equation::loss_for_rate;
 use crate::webrc::loss_filter::LossFilter;
 use crate::webrc::rates::Rates;
-use crate::webrc::schedule::{Departures, starts_slot};
-use crate::webrc::waves::BASE;
 use layercast_core::contract::{Arrival, Cause, Origin, TraceEvent};
 use layercast_core::units::{Duration, Layer, Time};
 use layercast_kit::estimator::{ArrivalClass, SendTime};
+use layercast_kit::waves::BASE;
+use layercast_kit::waves::{Departures, starts_slot};
 
 /// An impossible slot is accepted when this many packets in a row carry it (this
 /// project's guard against forgery).

@@ -4,7 +4,7 @@
 //! packet that has `left` behind it leaves when so many and a half are still to come by the integral of
 //! the rate. So a wave has the same packets in every cycle, wherever its source began.
 
-use super::waves::Waves;
+use super::shape::Waves;
 use layercast_core::math::{exp, floor, ln};
 use layercast_core::units::{Duration, Time};
 
@@ -133,7 +133,7 @@ pub fn starts_slot(waves: &Waves, current: u16, received: u16, since: Duration) 
 }
 
 /// The number of the slot that holds `at`, and when it began, for slots since `start`.
-pub(super) fn slot_of(waves: &Waves, start: Time, at: Time) -> (u64, Time) {
+pub fn slot_of(waves: &Waves, start: Time, at: Time) -> (u64, Time) {
     let slot = waves.slot();
     let number = at.since(start).as_ns() / slot.as_ns().max(1);
     (number, start + slot * number)

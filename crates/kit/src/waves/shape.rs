@@ -1,8 +1,6 @@
 //! The shape of the waves: which are active when, and at which rates (RFC 3738, section 3.1).
 
-use super::options::Options;
 use layercast_core::math::{ceil, exp, ln, pow};
-use layercast_core::session::SessionPlan;
 use layercast_core::units::{Channel, Duration};
 
 /// The base channel. It is held first and always; wave i is channel i + 1.
@@ -16,7 +14,26 @@ const MOST_PACKETS_PER_S: f64 = 1e6;
 const MOST_WAVES: u16 = 1000;
 const MOST_SILENT: u64 = 60_000;
 
-/// What source and receivers derive from the options and the plan (RFC 3738, section 3.1.1). Rates
+/// What a session decides about its waves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WaveConfig {
+    /// The rate of the base channel at the start of a slot, in packets/s (BCR_P).
+    pub base_rate: f64,
+    /// The most that the source sends over all channels, in packets/s (SR_P).
+    pub top_rate: f64,
+    /// The length of a slot (TSD).
+    pub slot: Duration,
+    /// The minimum silence of a wave's channel (QD).
+    pub quiet: Duration,
+    /// The factor by which a rate falls in a slot (P).
+    pub fall: f64,
+    /// How many waves are active at any time (N); 0 for the fewest that reach the top rate.
+    pub waves: u16,
+    /// Whether a wave's first slot is filled up to the top rate.
+    pub is_constant: bool,
+}
+
+/// What source and receivers derive from the configuration (RFC 3738, section 3.1.1). Rates
 /// are in packets/s.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Waves {
@@ -31,29 +48,27 @@ pub struct Waves {
 }
 
 impl Waves {
-    /// The waves of a session. The rate of all layers of `plan` together is the maximum of the source
-    /// (SR_b).
-    pub fn new(options: &Options, plan: &SessionPlan) -> Waves {
-        let bits = plan.packet_size.as_bits().max(1) as f64;
-        let wanted = (plan.layers.top_rate().as_bps() / bits).min(MOST_PACKETS_PER_S);
-        let (slot_s, fall) = (options.slot.as_secs_f64(), options.fall);
-        let silent = options.quiet.as_ns().div_ceil(options.slot.as_ns().max(1)).min(MOST_SILENT) as u16;
-        let base_packets = ceil(options.base_rate * slot_s * (fall - 1.0) / ln(fall)).max(1.0) as u32;
+    /// The waves of a session.
+    pub fn new(config: &WaveConfig) -> Waves {
+        let wanted = config.top_rate.min(MOST_PACKETS_PER_S);
+        let (slot_s, fall) = (config.slot.as_secs_f64(), config.fall);
+        let silent = config.quiet.as_ns().div_ceil(config.slot.as_ns().max(1)).min(MOST_SILENT) as u16;
+        let base_packets = ceil(config.base_rate * slot_s * (fall - 1.0) / ln(fall)).max(1.0) as u32;
         let mut waves = Waves {
             fall,
-            base_rate: options.base_rate,
-            slot: options.slot,
+            base_rate: config.base_rate,
+            slot: config.slot,
             active: 1,
             silent,
             top_rate: wanted,
-            is_constant: options.constant_rate,
+            is_constant: config.is_constant,
             base_packets,
         };
         while waves.joined_rate(waves.active) < wanted && waves.active < MOST_WAVES {
             waves.active += 1;
         }
-        if options.waves > 0 {
-            waves.active = options.waves.min(u32::from(MOST_WAVES)) as u16;
+        if config.waves > 0 {
+            waves.active = config.waves.min(MOST_WAVES);
         }
         waves.top_rate = wanted.min(waves.joined_rate(waves.active)).max(waves.base_rate);
         waves
@@ -110,12 +125,12 @@ impl Waves {
     }
 
     /// The natural logarithm of how much a rate falls in a slot.
-    pub(super) fn steepness(&self) -> f64 {
+    pub fn steepness(&self) -> f64 {
         -ln(self.fall)
     }
 
     /// P to the power of some slots.
-    pub(super) fn fallen(&self, slots: f64) -> f64 {
+    pub fn fallen(&self, slots: f64) -> f64 {
         exp(-self.steepness() * slots)
     }
 
@@ -141,6 +156,12 @@ impl Waves {
         self.steepness() / (1.0 - self.fall) / self.base_rate * pow(self.fall, f64::from(place))
     }
 
+    /// The mean time from the moment at which a join of wave `place` takes effect to its first packet, in
+    /// seconds: half the mean gap (RFC 3738, section 3.2.2.2).
+    pub fn first_packet_delay_s(&self, place: u16) -> f64 {
+        self.mean_gap_s(place) / 2.0
+    }
+
     /// The number of the wave at `place` in a slot; the lowest is 1.
     pub fn wave_at(&self, slot: u16, place: u16) -> u16 {
         ((u32::from(slot) + u32::from(place.max(1)) - 1) % u32::from(self.cycle())) as u16
@@ -153,6 +174,6 @@ impl Waves {
 }
 
 /// The channel of a wave.
-pub(super) fn channel_of(wave: u16) -> Channel {
+pub fn channel_of(wave: u16) -> Channel {
     Channel(wave + 1)
 }

@@ -2,13 +2,24 @@
 
 use alloc::collections::VecDeque;
 
-use crate::elm::header::{Echo, ReceiverId};
+use super::ReceiverId;
 use layercast_core::units::{Duration, Time};
 
 /// The most time stamps in the queue (thesis 6.2.3).
 const MAX_WAITING: usize = 256;
 /// Entries older than this are dropped (thesis 6.2.3).
 const MAX_AGE: Duration = Duration::from_secs(2);
+
+/// A time stamp returned to its receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Echo {
+    /// The receiver.
+    pub receiver: ReceiverId,
+    /// The time stamp, in microseconds of that receiver's clock.
+    pub timestamp_us: u32,
+    /// How long the source held it, in microseconds.
+    pub hold_us: u32,
+}
 
 /// A time stamp to be echoed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

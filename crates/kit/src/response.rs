@@ -1,0 +1,114 @@
+//! Response functions: the rate that a TCP has at a rate of congestion events.
+//!
+//! The sources are RFC 5348, section 3.1, for Reno, and RFC 9438, section 5.1, for CUBIC, which is Reno where that
+//! is faster (the Reno-friendly region). Here events are counted per packet of the TCP: p events a packet.
+
+use layercast_core::math::{pow, sqrt};
+
+/// The largest rate that a response gives, in packets/s.
+pub const MAX_PACKETS_PER_S: f64 = 1e9;
+
+/// The smallest probability of an event that the inverse gives.
+const MIN_EVENTS: f64 = 1e-12;
+
+/// C of RFC 9438, section 5, in packets/s^3.
+pub const CUBIC_C: f64 = 0.4;
+/// beta_cubic of RFC 9438, section 4.6.
+pub const CUBIC_BETA: f64 = 0.7;
+
+/// Halvings of an interval in the inverse: enough for a relative error below 1e-9.
+const HALVINGS: u32 = 60;
+
+layercast_core::choices! {
+    /// Whose rate is fair.
+    pub enum Response {
+        /// Reno, by the equation of TFRC (RFC 5348, section 3.1).
+        Reno = "reno",
+        /// CUBIC with its Reno-friendly region (RFC 9438, section 5.1).
+        Cubic = "cubic",
+    }
+}
+
+impl Response {
+    /// The mean rate in packets/s at `p` events a packet, 0 to 1, and a round-trip time in seconds. No events
+    /// give the largest rate.
+    pub fn packets_per_s(self, p: f64, rtt_s: f64) -> f64 {
+        if p <= 0.0 {
+            return MAX_PACKETS_PER_S;
+        }
+        let p = p.min(1.0);
+        let round_s = rtt_s / self.window(p, rtt_s);
+        (1.0 / (round_s + self.timeouts_s(p, rtt_s))).min(MAX_PACKETS_PER_S)
+    }
+
+    /// The part of the rate that timeouts leave, 0 to 1.
+    pub fn timeout_share(self, p: f64, rtt_s: f64) -> f64 {
+        let p = p.clamp(MIN_EVENTS, 1.0);
+        let round_s = rtt_s / self.window(p, rtt_s);
+        round_s / (round_s + self.timeouts_s(p, rtt_s))
+    }
+
+    /// The mean window in packets without timeouts.
+    fn window(self, p: f64, rtt_s: f64) -> f64 {
+        let reno = sqrt(1.5 / p);
+        match self {
+            Response::Reno => reno,
+            Response::Cubic => cubic_window(p, rtt_s).max(reno),
+        }
+    }
+
+    /// Seconds a packet spent in timeouts (RFC 5348, section 3.1).
+    fn timeouts_s(self, p: f64, rtt_s: f64) -> f64 {
+        let timeout_s = match self {
+            Response::Reno => 4.0 * rtt_s,
+            // Today's stacks have a floor of 200 ms for the variance in the timeout (RFC 6298 has 1 s).
+            Response::Cubic => rtt_s + 0.2,
+        };
+        timeout_s * (3.0 * sqrt(0.375 * p)).min(1.0) * p * (1.0 + 32.0 * p * p)
+    }
+
+    /// The events a packet at which the rate in packets/s is this one: the inverse.
+    pub fn events_a_packet(self, packets_per_s: f64, rtt_s: f64) -> f64 {
+        let (mut low, mut high) = (MIN_EVENTS, 1.0);
+        for _ in 0..HALVINGS {
+            let middle = sqrt(low * high);
+            if self.packets_per_s(middle, rtt_s) > packets_per_s {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        sqrt(low * high)
+    }
+}
+
+/// The mean window of CUBIC outside of its Reno-friendly region, in packets (RFC 9438, figure 6).
+fn cubic_window(p: f64, rtt_s: f64) -> f64 {
+    let factor = CUBIC_C * (3.0 + CUBIC_BETA) / (4.0 * (1.0 - CUBIC_BETA));
+    sqrt(sqrt(factor)) * pow(rtt_s / p, 0.75)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 9438, table 2 (C = 0.4, RTT = 0.1 s): windows of 12, 120, 263 for Reno and CUBIC at 1e-2, 1e-4, 1e-5.
+    #[test]
+    fn cubic_windows_are_those_of_the_rfc() {
+        for (p, window) in [(1e-3, 38.7), (1e-4, 187.0), (1e-6, 5927.0), (1e-8, 187_429.0)] {
+            let rate = Response::Cubic.packets_per_s(p, 0.1);
+            let expected = window / 0.1;
+            assert!((rate / expected - 1.0).abs() < 0.04, "{p}: {rate} for {expected}");
+        }
+    }
+
+    #[test]
+    fn the_inverse_is_one() {
+        for response in [Response::Reno, Response::Cubic] {
+            for p in [1e-7, 1e-4, 0.01, 0.1] {
+                let rate = response.packets_per_s(p, 0.05);
+                assert!((response.events_a_packet(rate, 0.05) / p - 1.0).abs() < 1e-6);
+            }
+        }
+    }
+}

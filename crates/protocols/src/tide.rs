@@ -1,0 +1,28 @@
+//! Tide: layered multicast at TCP's rate, with waves, without feedback.
+//!
+//! A session has a base channel and waves whose rates fall by themselves (WEBRC, RFC 3738), so leave latency
+//! does not matter. A receiver emulates a TCP: from the losses that it sees it estimates how often a TCP with
+//! its fair rate would see a congestion event, and a response function gives that rate. `docs/protocols/tide.md`
+//! is the specification.
+
+mod delay;
+mod emulated;
+mod header;
+mod history;
+mod lct;
+mod options;
+mod receiver;
+mod requirements;
+mod rtt;
+mod source;
+mod suppression;
+
+pub use delay::QueueDelay;
+pub use emulated::Window;
+pub use header::{Base, Data, Header, HeaderError, Report};
+pub use history::{History, Open, Period, untruncated_mean, virtual_events};
+pub use options::Options;
+pub use receiver::Receiver;
+pub use rtt::RoundTrip;
+pub use source::Source;
+pub use suppression::{ReportControl, ReportTurn, Suppression};

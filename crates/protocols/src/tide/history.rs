@@ -1,0 +1,331 @@
+//! The history of congestion, as a TCP of any rate would see it.
+//!
+//! A loss opens a period of one round-trip time, in which packets received and lost are counted. A TCP that sends N
+//! packets in a period has a congestion event if one of them is lost, and one event however many are. Losses in a
+//! period are taken as Poisson: of n packets of our own k are lost, and only periods with k > 0 are seen. So the mean
+//! of k over the periods gives the mean number of losses mu = phi n of any period, seen or not, and a TCP has
+//! (1 - e^(-phi N)) / (1 - e^(-phi n)) events for each period seen. Random losses are rare in a period: N / n events,
+//! so losses count by the packet, as in LAP. A full queue hits everyone: one event, whatever the rates are, as in LIP.
+
+use alloc::collections::VecDeque;
+
+use super::emulated::Window;
+use layercast_core::math::{exp, floor};
+use layercast_kit::estimator::SendTime;
+use layercast_kit::response::Response;
+
+/// The most periods that are kept.
+const MOST: usize = 64;
+
+/// Losses of a period that count at most in their mean: a burst shows no more.
+const MOST_LOST: u32 = 8;
+
+/// Events that a period shows at most.
+const MOST_EVENTS: f64 = 8.0;
+
+/// By which factor a window exceeds the one before the last event at most while a queue stands: a larger one would have had an event itself.
+const LIMIT: f64 = 1.25;
+
+/// Replays until the rate at which a TCP starts is that which it has on average.
+const REPLAYS: u32 = 16;
+
+/// The window before an event relative to the mean: 4/3 for Reno, less for CUBIC.
+const PEAK: f64 = 1.25;
+
+/// Halvings of the interval in which the mean lies.
+const HALVINGS: u32 = 24;
+
+/// A period with losses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Period {
+    /// When it ends, on the source's clock.
+    pub end: SendTime,
+    /// Time since the period before ended, in seconds, this one included.
+    pub length_s: f64,
+    /// Round-trip times since then.
+    pub rounds: f64,
+    /// Packets that the source sends in the period on the channels held, lost ones included.
+    pub sent: f64,
+    /// Packets lost.
+    pub lost: u32,
+}
+
+/// The events of a TCP that sends `packets` in a period, for each period seen in which we were sent `sent`, if a mean
+/// of `losses` packets of ours are lost in a period: the ratio of the chances that any is lost.
+pub fn virtual_events(packets: f64, sent: f64, losses: f64) -> f64 {
+    let ratio = packets / sent.max(1.0);
+    if losses < 1e-3 {
+        return ratio;
+    }
+    (1.0 - exp(-losses * ratio)) / (1.0 - exp(-losses))
+}
+
+/// The mean of a Poisson variable whose values above 0 have this mean, at least 1.
+pub fn untruncated_mean(mean: f64) -> f64 {
+    let (mut low, mut high) = (0.0, mean);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if middle < mean * (1.0 - exp(-middle)) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    0.5 * (low + high)
+}
+
+/// The last periods with losses.
+#[derive(Clone, Debug)]
+pub struct History {
+    periods: VecDeque<Period>,
+    /// When the last period ended, or the history began.
+    end: SendTime,
+    /// Round-trip times since then, and up to when they were counted.
+    rounds: f64,
+    counted: SendTime,
+    /// Congestion events of the emulated TCP that are remembered.
+    memory: f64,
+    is_emulated: bool,
+}
+
+impl History {
+    /// An empty history that remembers so many events.
+    pub fn new(memory: f64, is_emulated: bool) -> History {
+        let periods = VecDeque::with_capacity(MOST);
+        History {
+            periods,
+            end: SendTime::default(),
+            rounds: 0.0,
+            counted: SendTime::default(),
+            memory,
+            is_emulated,
+        }
+    }
+
+    /// Time has passed until `sent`, with round-trip times of `rtt_s` seconds.
+    pub fn elapse(&mut self, sent: SendTime, rtt_s: f64) {
+        let us = sent.as_us().saturating_sub(self.counted.as_us());
+        self.counted = self.counted.max(sent);
+        self.rounds += us as f64 * 1e-6 / rtt_s;
+    }
+
+    /// Forgets everything, and plants one event that ends at `end`, after `length_s` seconds.
+    pub fn reset(&mut self, end: SendTime, length_s: f64, rtt_s: f64) {
+        self.clear(end);
+        self.periods.push_back(Period { end, length_s, rounds: length_s / rtt_s, sent: 1.0, lost: 1 });
+    }
+
+    /// Packets are lost, the first of which was sent at `sent`: they belong to a period that is known, or begin
+    /// one of `rtt_s` seconds in which the source sends `packets` to us. Returns whether they begin one.
+    pub fn on_loss(&mut self, sent: SendTime, lost: u32, rtt_s: f64, packets: f64) -> bool {
+        if sent < self.end {
+            // Known late, perhaps of an older period.
+            if let Some(period) = self.periods.iter_mut().find(|period| sent < period.end) {
+                period.lost = period.lost.saturating_add(lost);
+            }
+            return false;
+        }
+        let end = sent.plus_us((rtt_s * 1e6) as u64);
+        let length_s = end.as_us().saturating_sub(self.end.as_us()) as f64 * 1e-6;
+        if self.periods.len() == MOST {
+            self.periods.pop_front();
+        }
+        self.elapse(end, rtt_s);
+        let rounds = core::mem::take(&mut self.rounds);
+        self.periods.push_back(Period { end, length_s, rounds, sent: packets.max(1.0), lost });
+        self.end = end;
+        true
+    }
+
+    /// When the last period ended, or the history began.
+    pub fn end(&self) -> SendTime {
+        self.end
+    }
+
+    /// The last period lasts until `end` at least.
+    pub fn extend(&mut self, end: SendTime) {
+        let Some(last) = self.periods.back_mut() else { return };
+        if end > last.end {
+            (last.end, self.end, self.counted) = (end, end, end.max(self.counted));
+        }
+    }
+
+    /// Forgets everything: the history begins at `at`.
+    pub fn clear(&mut self, at: SendTime) {
+        self.periods.clear();
+        (self.end, self.counted, self.rounds) = (at, at, 0.0);
+    }
+
+    /// Whether there is any period.
+    pub fn is_empty(&self) -> bool {
+        self.periods.is_empty()
+    }
+
+    /// How many packets of ours are lost in one of the `newest` periods on average, seen or not.
+    fn losses(&self, newest: usize) -> f64 {
+        let lost: u32 = self.periods.iter().rev().take(newest).map(|period| period.lost.min(MOST_LOST)).sum();
+        // One more period with one loss: few periods show little.
+        untruncated_mean(f64::from(lost + 1) / (newest as f64 + 1.0))
+    }
+
+    /// How much each period counts, the newest first, for a TCP with this window: so many of its events back.
+    fn weigh(&self, window: f64, losses: f64) -> Weights {
+        let (mut weights, mut events) = (Weights { of: [0.0; MOST], count: 0 }, 0.0);
+        for (period, weight) in self.periods.iter().rev().zip(&mut weights.of) {
+            *weight = (2.0 - 2.0_f64 * events / self.memory).clamp(0.0, 1.0);
+            if *weight <= 0.0 {
+                break;
+            }
+            events += self.events(period, window, losses);
+            weights.count += 1;
+        }
+        weights
+    }
+
+    fn events(&self, period: &Period, window: f64, losses: f64) -> f64 {
+        if self.is_emulated {
+            virtual_events(window, period.sent, losses)
+        } else {
+            window * f64::from(period.lost) / period.sent.max(1.0)
+        }
+    }
+
+    /// The events of a TCP in an interval that ends with a period, from its window at the beginning. One is at the
+    /// end, when the window is largest; more than one are losses that we did not meet, at any time before.
+    fn events_in(&self, period: &Period, tcp: Window, losses: f64) -> f64 {
+        let mut later = tcp;
+        later.pass(period.length_s, period.rounds);
+        let at_end = self.events(period, later.size(), losses);
+        if at_end <= 1.0 {
+            return at_end;
+        }
+        let before = self.events(period, 0.5 * (tcp.size() + later.size()), losses);
+        before.clamp(1.0, MOST_EVENTS)
+    }
+
+    /// What a TCP has seen that had `window` packets in a round-trip time before the oldest period.
+    fn replay(&self, response: Response, window: f64, weights: &Weights, losses: f64, open: Open) -> Seen {
+        let Open { seconds: open_s, is_queueing } = open;
+        let mut seen = Seen::default();
+        let mut tcp = Window::new(response, window);
+        let first = self.periods.len() - weights.count;
+        for (place, period) in self.periods.iter().enumerate().skip(first) {
+            let weight = weights.of[self.periods.len() - 1 - place];
+            let events = self.events_in(period, tcp, losses);
+            let parts = floor(events + 0.5).max(1.0);
+            for _ in 0..parts as u32 {
+                let rounds = period.rounds / parts;
+                seen.packets += weight * rounds * tcp.pass(period.length_s / parts, rounds);
+                tcp.cut((events / parts).min(1.0));
+            }
+            seen.events += weight * events;
+            seen.time_s += weight * period.length_s;
+            seen.rounds += weight * period.rounds;
+        }
+        let most = if is_queueing { LIMIT * tcp.before() } else { f64::INFINITY };
+        seen.packets += self.rounds * tcp.pass(open_s, self.rounds).min(most);
+        seen.time_s += open_s;
+        seen.rounds += self.rounds;
+        seen
+    }
+
+    /// The mean rate in packets/s of a TCP over the remembered periods and the time since; none without losses. The TCP starts with that rate.
+    pub fn fair_rate(&self, response: Response, open: Open) -> Option<f64> {
+        let newest = self.periods.back()?;
+        let mut losses = self.losses(self.periods.len().min(self.memory as usize));
+        let mut window = newest.rounds.max(1.0);
+        let mut seen = Seen::default();
+        for _ in 0..REPLAYS {
+            let weights = self.weigh(PEAK * window, losses);
+            losses = self.losses(weights.count);
+            seen = self.replay(response, PEAK * window, &weights, losses, open);
+            window = (seen.packets / seen.rounds.max(1e-9)).max(1.0);
+        }
+        let rate = window / seen.rtt_s();
+        // What timeouts cost at this rate of events.
+        let p = (seen.events_per_s() / rate).min(1.0);
+        Some(rate * response.timeout_share(p, seen.rtt_s()))
+    }
+}
+
+/// The time since the last period.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Open {
+    /// Its length in seconds.
+    pub seconds: f64,
+    /// Whether a queue stands: a larger window than before would overflow it.
+    pub is_queueing: bool,
+}
+
+/// The weights of periods, the newest first.
+struct Weights {
+    of: [f64; MOST],
+    count: usize,
+}
+
+/// What an emulated TCP has seen, weighted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    packets: f64,
+    events: f64,
+    time_s: f64,
+    rounds: f64,
+}
+
+impl Seen {
+    fn events_per_s(&self) -> f64 {
+        self.events / self.time_s.max(1e-6)
+    }
+
+    fn rtt_s(&self) -> f64 {
+        (self.time_s / self.rounds.max(1e-9)).clamp(1e-4, 100.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_queue_is_one_event_and_random_losses_count_by_the_packet() {
+        assert!((virtual_events(10.0, 100.0, 0.0) - 0.1).abs() < 1e-9);
+        assert!((virtual_events(200.0, 100.0, 0.0) - 2.0).abs() < 1e-9);
+        assert!((virtual_events(50.0, 100.0, 20.0) - 1.0).abs() < 1e-3);
+        assert!((virtual_events(1000.0, 100.0, 20.0) - 1.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn the_mean_of_all_periods_follows_from_those_with_losses() {
+        for mean in [0.01, 0.5, 1.0, 4.0] {
+            let truncated = mean / (1.0 - exp(-mean));
+            assert!((untruncated_mean(truncated) - mean).abs() < 1e-4);
+        }
+        assert!(untruncated_mean(1.0) < 1e-3);
+    }
+
+    /// A period of `rtt_s` with losses every `every_s`.
+    fn history(every_s: f64, rtt_s: f64, packets: f64, lost: u32) -> History {
+        let mut history = History::new(8.0, true);
+        for number in 1..=60 {
+            let at = SendTime::from_us((f64::from(number) * every_s * 1e6) as u64);
+            assert!(history.on_loss(at, lost, rtt_s, packets));
+        }
+        history
+    }
+
+    #[test]
+    fn random_losses_give_the_equation() {
+        // 1 % of 1000 packets/s at 100 ms: a period each 0.1 s with one lost packet of 100.
+        let rate = history(0.1, 0.1, 100.0, 1).fair_rate(Response::Reno, Open::default()).unwrap();
+        let expected = Response::Reno.packets_per_s(0.01, 0.1);
+        // The equation has one event at most in a round-trip time, and recovery takes one: within a tenth.
+        assert!((rate / expected - 1.0).abs() < 0.1, "{rate} for {expected}");
+    }
+
+    #[test]
+    fn overflows_give_the_rate_of_the_time_between_them() {
+        // A window that halves every 2 s and grows by one in 0.1 s: a mean of 3/4 * 40 packets.
+        let rate = history(2.0, 0.1, 10.0, 8).fair_rate(Response::Reno, Open::default()).unwrap();
+        assert!((rate / 300.0 - 1.0).abs() < 0.15, "{rate}");
+    }
+}

@@ -1,0 +1,370 @@
+//! The receiver: how it enters, leaves and keeps time. What it decides is in `decision`, what it measures in
+//! `reception`.
+
+mod decision;
+mod reception;
+
+use alloc::vec::Vec;
+use core::num::NonZeroU64;
+
+use super::delay::QueueDelay;
+use super::header::{Header, Report};
+use super::history::History;
+use super::options::Options;
+use super::rtt::RoundTrip;
+use super::suppression::ReportTurn;
+use layercast_core::contract::{
+    Action, ActionQueue, Cause, Endpoint, Estimates, Input, Send, Timers, TraceEvent,
+};
+use layercast_core::gauges;
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::timers;
+use layercast_core::units::{Channel, Duration, Layer, Level, Rate, RateEstimate, Size, Time};
+use layercast_kit::estimator::{SendTime, SenderClock, SequenceTracker, max_gap_for};
+use layercast_kit::feedback::ReceiverId;
+use layercast_kit::waves::{BASE, Waves};
+
+timers! {
+    /// What the receiver's timers are for.
+    enum Timer {
+        /// The newest wave has not carried a packet in time.
+        Join,
+        /// A missing packet is lost by age.
+        Late,
+        /// No packet came for too long.
+        Silence,
+    }
+}
+
+/// The receiver of a Tide session.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    options: Options,
+    waves: Waves,
+    size: Size,
+    max_gap: u32,
+    phase: Phase,
+    /// The channels held: the base, then waves from the lowest.
+    held: Vec<Held>,
+    /// Trackers of channels that were left, for those to be joined.
+    spare: Vec<SequenceTracker>,
+    last_packet: Time,
+    /// When the newest packet was sent.
+    last_sent: SendTime,
+    /// End packets received.
+    ends: u32,
+    clock: SenderClock,
+    delay: QueueDelay,
+    rtt: RoundTrip,
+    id: ReceiverId,
+    turn: ReportTurn,
+    stream: Stream,
+    reports: u64,
+    echoes: u64,
+    slot: Slot,
+    start: Option<Start>,
+    /// Whether what the start joined and left may still arrive: losses of that time are its own.
+    is_undoing: bool,
+    history: History,
+    /// The joins that wait for their first packet: since when, and how many waves.
+    joining: Option<(Time, u16)>,
+    /// When the first packet of the newest channel came.
+    newest_since: Time,
+    /// No join before this time, after a join failed.
+    blocked_until: Time,
+    fair: f64,
+    /// Periods with losses so far, and packets lost.
+    periods: u64,
+    lost: u64,
+    timers: Timers<Timer>,
+    actions: ActionQueue<Header>,
+}
+
+/// A channel that is held.
+#[derive(Clone, Debug)]
+struct Held {
+    channel: Channel,
+    tracker: SequenceTracker,
+}
+
+/// The state of a receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Not started.
+    Idle,
+    /// In the session.
+    In,
+    /// Stopped, or the session is over.
+    Over,
+}
+
+/// The source's slot.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// Its number in the cycle; none before the first packet.
+    number: Option<u16>,
+    /// When it began, as packets arrive here.
+    began: Time,
+    /// The moment for joins that was used last.
+    moment: u32,
+}
+
+/// The start: the rate grows by a factor in each step.
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    /// Waves joined in the last step.
+    step: u16,
+    /// Packets received in this step, and when it began.
+    packets: u32,
+    began: Time,
+}
+
+impl Receiver {
+    /// A receiver of a session; `stream` gives its number and decides when it reports.
+    pub fn new(options: &Options, plan: SessionPlan, mut stream: Stream) -> Receiver {
+        let waves = options.waves(&plan);
+        let room = usize::from(waves.active_waves()) + 1;
+        Receiver {
+            max_gap: max_gap_for(plan.layers.top_rate(), plan.packet_size),
+            held: Vec::with_capacity(room),
+            spare: Vec::with_capacity(room),
+            waves,
+            size: plan.packet_size,
+            history: History::new(options.memory, options.emulated),
+            options: options.clone(),
+            phase: Phase::Idle,
+            last_packet: Time::ZERO,
+            last_sent: SendTime::default(),
+            ends: 0,
+            clock: SenderClock::default(),
+            delay: QueueDelay::default(),
+            rtt: RoundTrip::default(),
+            id: ReceiverId(NonZeroU64::new(stream.bits()).unwrap_or(NonZeroU64::MIN)),
+            turn: ReportTurn::default(),
+            stream,
+            reports: 0,
+            echoes: 0,
+            slot: Slot::default(),
+            start: None,
+            is_undoing: false,
+            joining: None,
+            newest_since: Time::ZERO,
+            blocked_until: Time::ZERO,
+            fair: f64::INFINITY,
+            periods: 0,
+            lost: 0,
+            timers: Timers::default(),
+            actions: ActionQueue::default(),
+        }
+    }
+
+    /// How many waves are held.
+    fn waves_held(&self) -> u16 {
+        (self.held.len() as u16).saturating_sub(1)
+    }
+
+    fn level(&self) -> Level {
+        Level::from_count(self.held.len() as u16)
+    }
+
+    /// The round-trip time without queueing, in seconds.
+    fn empty_rtt_s(&self) -> f64 {
+        self.rtt.without_queue_s(self.options.assumed_rtt.as_secs_f64())
+    }
+
+    /// The round-trip time with the queueing delay, in seconds.
+    fn rtt_s(&self) -> f64 {
+        self.empty_rtt_s() + self.delay.mean_s()
+    }
+
+    fn enter(&mut self, now: Time) {
+        self.phase = Phase::In;
+        self.last_packet = now;
+        self.join_channel(BASE, Cause::Start);
+        self.joining = Some((now, 1));
+        self.begin_start(now);
+        self.timers.arm(Timer::Silence, now + self.options.silence);
+    }
+
+    fn begin_start(&mut self, now: Time) {
+        self.start = Some(Start { step: 0, packets: 0, began: now });
+        self.fair = f64::INFINITY;
+    }
+
+    /// Joins a channel above those that are held.
+    fn join_channel(&mut self, channel: Channel, cause: Cause) {
+        let from = self.level();
+        let layer = Layer(channel.0);
+        let tracker = match self.spare.pop() {
+            Some(tracker) => tracker.recycled(layer),
+            None => SequenceTracker::new(layer, self.options.reorder, self.max_gap),
+        };
+        self.held.push(Held { channel, tracker });
+        self.actions.join(channel);
+        self.actions.trace(TraceEvent::LevelChanged { from, to: self.level(), cause });
+    }
+
+    /// Stops holding the channel at an index; `leaves` unless the host does not hold it.
+    fn release(&mut self, place: usize, leaves: bool, cause: Cause) {
+        if place >= self.held.len() {
+            return;
+        }
+        let from = self.level();
+        let Held { channel, tracker } = self.held.remove(place);
+        self.spare.push(tracker);
+        if leaves {
+            self.actions.leave(channel);
+        }
+        if place >= self.held.len() {
+            self.joining = None;
+            self.timers.disarm(Timer::Join);
+        }
+        self.actions.trace(TraceEvent::LevelChanged { from, to: self.level(), cause });
+    }
+
+    fn leave_waves(&mut self, cause: Cause) {
+        while self.held.len() > 1 {
+            self.release(self.held.len() - 1, true, cause);
+        }
+    }
+
+    fn finish(&mut self, cause: Cause) {
+        while !self.held.is_empty() {
+            self.release(self.held.len() - 1, true, cause);
+        }
+        self.timers.clear();
+        self.phase = Phase::Over;
+    }
+
+    fn on_join_failed(&mut self, now: Time, channel: Channel) {
+        let Some(place) = self.held.iter().position(|held| held.channel == channel) else { return };
+        while self.held.len() > place + 1 {
+            self.release(self.held.len() - 1, true, Cause::JoinFailed);
+        }
+        self.release(place, false, Cause::JoinFailed);
+        self.blocked_until = now + self.waves.slot();
+    }
+
+    fn on_timers(&mut self, now: Time) {
+        while let Some(timer) = self.timers.take_expired(now) {
+            match timer {
+                Timer::Join => self.release(self.held.len() - 1, true, Cause::SilentLayer),
+                Timer::Late => self.expire_holes(now),
+                Timer::Silence => self.on_silence(now),
+            }
+        }
+    }
+
+    fn on_silence(&mut self, now: Time) {
+        let waited = now.since(self.last_packet);
+        let next = if waited < self.options.silence { self.last_packet } else { now };
+        self.timers.arm(Timer::Silence, next + self.options.silence);
+        if waited < self.options.silence {
+            return;
+        }
+        self.actions.trace(TraceEvent::Silent { waited });
+        self.leave_waves(Cause::Silence);
+        if self.held.is_empty() {
+            self.join_channel(BASE, Cause::Start);
+        }
+        self.slot = Slot::default();
+        self.begin_start(now);
+    }
+
+    /// A missing packet may become lost by age alone.
+    fn arm_hole_timer(&mut self) {
+        let late_limit = self.options.late_limit;
+        self.timers
+            .set(Timer::Late, self.held.iter().filter_map(|held| held.tracker.deadline(late_limit)).min());
+    }
+
+    fn send_report(&mut self, now: Time) {
+        let fair = self.rate(self.fair.min(1e9)).as_bytes_per_s() / 100.0;
+        let report = Report {
+            receiver: self.id,
+            timestamp_us: now.as_wire_us(),
+            waves: self.waves_held(),
+            rtt_us: if self.echoes > 0 { (self.rtt_s() * 1e6) as u32 } else { 0 },
+            fair_rate: if self.fair.is_finite() { (fair as u32).min(u32::MAX - 1) } else { u32::MAX },
+        };
+        self.reports += 1;
+        self.actions.send(Send::report(Header::Report(report), self.options.report_size));
+    }
+
+    fn rate(&self, packets_per_s: f64) -> Rate {
+        Rate::from_bps(packets_per_s * self.size.as_bits() as f64)
+    }
+}
+
+impl Endpoint for Receiver {
+    type Header = Header;
+
+    fn handle(&mut self, now: Time, input: Input<Header>) {
+        match input {
+            Input::Start if self.phase == Phase::Idle => self.enter(now),
+            _ if matches!(self.phase, Phase::Idle | Phase::Over) => return,
+            Input::Packet(arrival) => {
+                if let Header::Data(data) = arrival.header {
+                    self.on_data(now, &arrival, data);
+                }
+            }
+            Input::JoinFailed(channel, _) => self.on_join_failed(now, channel),
+            Input::Stop => {
+                self.finish(Cause::Stop);
+                return;
+            }
+            Input::Start
+            | Input::Timer
+            | Input::SendRefused(_)
+            | Input::DataExhausted
+            | Input::Finish
+            | Input::DataAvailable => {}
+        }
+        self.on_timers(now);
+    }
+
+    fn poll_action(&mut self) -> Option<Action<Header>> {
+        self.actions.pop()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.timers.next()
+    }
+
+    fn estimates(&self, _now: Time) -> Estimates {
+        let rate = if self.fair.is_finite() {
+            RateEstimate::Known(self.rate(self.fair))
+        } else if self.slot.number.is_some() {
+            RateEstimate::Unbounded
+        } else {
+            RateEstimate::default()
+        };
+        Estimates {
+            level: self.level(),
+            rate,
+            smoothed_rate: rate,
+            loss: None,
+            rtt: self.slot.number.map(|_| Duration::from_secs_f64(self.rtt_s())),
+        }
+    }
+
+    gauges! { |self, now|
+        /// Waves held.
+        value waves in "waves" = self.waves_held();
+        /// The rate that the source sends on the channels held.
+        value held_rate_kbps in "kbit/s" = self.held_rate(now, self.waves_held()).map(|rate| self.rate(rate));
+        /// Periods with losses so far.
+        count loss_periods in "periods" = self.periods;
+        /// Packets lost so far.
+        count lost in "packets" = self.lost;
+        /// Reports sent.
+        count reports in "reports" = self.reports;
+        /// Echoes received.
+        count echoes in "echoes" = self.echoes;
+        /// The mean queueing delay.
+        value queueing_delay_ms in "ms" = self.delay.mean_s() * 1e3;
+        /// The round-trip time without queueing.
+        value empty_rtt_ms in "ms" = self.empty_rtt_s() * 1e3;
+    }
+}

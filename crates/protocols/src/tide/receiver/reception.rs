@@ -1,0 +1,192 @@
+//! What the receiver measures: packets, losses, delays, the source's slots.
+
+use super::{Receiver, Timer};
+use crate::tide::header::{Base, Data, Header};
+use crate::tide::history::Open;
+use layercast_core::contract::{Arrival, Cause, Ecn, Origin, TraceEvent};
+use layercast_core::units::{Duration, Layer, Time, WireSeq};
+use layercast_kit::estimator::{ArrivalClass, ClockReading, Packet, SendTime, rtt_sample};
+use layercast_kit::waves::{BASE, starts_slot};
+
+/// Packets that end the session.
+const ENDS: u32 = 2;
+
+impl Receiver {
+    pub(super) fn on_data(&mut self, now: Time, arrival: &Arrival<Header>, header: Data) {
+        let is_ours = header.cycle == self.waves.cycle() && header.slot < header.cycle;
+        if arrival.origin != Origin::Channel(header.channel) || !is_ours {
+            return;
+        }
+        if header.end_of_session {
+            return self.on_end(header);
+        }
+        // A packet that still arrives after a leave does not count.
+        if !self.held.iter().any(|held| held.channel == header.channel) {
+            self.on_stray(header);
+            return;
+        }
+        let sent = match self.clock.read(header.sent_us, now) {
+            ClockReading::At(sent) => sent,
+            ClockReading::Restarted(sent) => {
+                self.delay.restart();
+                self.history.clear(sent);
+                self.last_sent = sent;
+                sent
+            }
+            ClockReading::Suspect => return,
+        };
+        (self.last_packet, self.last_sent) = (now, self.last_sent.max(sent));
+        self.delay.on_packet(sent, now);
+        self.history.elapse(self.last_sent, self.rtt_s());
+        self.on_slot(now, header);
+        let Some(place) = self.held.iter().position(|held| held.channel == header.channel) else { return };
+        if place + 1 == self.held.len() {
+            self.on_newest(now);
+        }
+        self.count(now, place, header.number, sent, arrival.ecn);
+        if let Some(base) = header.base {
+            self.on_base(now, base);
+        }
+        self.on_moment(now, header.phase_us);
+    }
+
+    /// The session is over when the base channel says so.
+    fn on_end(&mut self, header: Data) {
+        if header.channel != BASE {
+            return;
+        }
+        self.ends += 1;
+        if self.ends >= ENDS {
+            self.actions.trace(TraceEvent::SessionEnded);
+            self.finish(Cause::SessionEnd);
+        }
+    }
+
+    /// A packet of a channel that was left. After the start it shows that the overload lasts.
+    fn on_stray(&mut self, header: Data) {
+        if self.is_undoing && header.channel != BASE {
+            self.history.extend(self.last_sent.plus_us((self.rtt_s() * 1e6) as u64));
+        }
+    }
+
+    /// The source's slot: waves that have ended are left.
+    fn on_slot(&mut self, now: Time, header: Data) {
+        let began = now - Duration::from_us(u64::from(header.phase_us)).min(self.waves.slot());
+        let Some(number) = self.slot.number else {
+            (self.slot.number, self.slot.began) = (Some(header.slot), began);
+            return;
+        };
+        let ended = starts_slot(&self.waves, number, header.slot, now.since(self.slot.began));
+        let Some((ahead, _)) = ended else { return };
+        (self.slot.number, self.slot.began) = (Some(header.slot), began);
+        for _ in 0..ahead.min(self.waves_held()) {
+            self.release(1, true, Cause::WaveEnded);
+        }
+    }
+
+    fn on_base(&mut self, now: Time, base: Base) {
+        self.turn.announced(base.suppression);
+        let Some(echo) = base.echo.filter(|echo| echo.receiver == self.id) else { return };
+        if let Some(rtt) = rtt_sample(now.as_wire_us(), echo.timestamp_us, echo.hold_us) {
+            self.echoes += 1;
+            self.rtt.echo(rtt.as_secs_f64(), self.delay.last_s());
+        }
+    }
+
+    /// A packet of the newest channel: the first one ends the join.
+    fn on_newest(&mut self, now: Time) {
+        let Some((since, _)) = self.joining.take() else { return };
+        self.timers.disarm(Timer::Join);
+        let delay_s = now.since(since).as_secs_f64();
+        let held = self.waves_held();
+        let is_first = self.start.is_some_and(|start| start.step == 0) && held == 0;
+        self.rtt.sample(delay_s, self.waves.mean_gap_s(held), self.delay.last_s());
+        if is_first {
+            let rtt = Duration::from_secs_f64(self.empty_rtt_s());
+            self.actions.trace(TraceEvent::FirstRoundTrip { rtt });
+        }
+        self.newest_since = now;
+        self.delay.take_lowest_s();
+        if let Some(start) = &mut self.start {
+            (start.began, start.packets) = (now, 0);
+        }
+    }
+
+    /// Counts a packet, and the losses that it reveals.
+    fn count(&mut self, now: Time, place: usize, number: u32, sent: SendTime, ecn: Ecn) {
+        let Some(held) = self.held.get_mut(place) else { return };
+        let layer = Layer(held.channel.0);
+        let mut losses = Losses::default();
+        let (seq, class) = held.tracker.on_packet(WireSeq(number), sent, now, |lost| losses.add(lost));
+        self.on_losses(now, losses);
+        if class == ArrivalClass::Resynchronised {
+            self.actions.trace(TraceEvent::Resynchronised { layer });
+        }
+        if class.counts() {
+            if ecn == Ecn::Marked {
+                let mut marks = Losses::default();
+                marks.add(&Packet { layer, seq, sent });
+                self.on_losses(now, marks);
+            }
+            if let Some(start) = &mut self.start {
+                start.packets += 1;
+            }
+        }
+        self.arm_hole_timer();
+    }
+
+    pub(super) fn expire_holes(&mut self, now: Time) {
+        let mut losses = Losses::default();
+        for held in &mut self.held {
+            held.tracker.expire(now, self.options.late_limit, |lost| losses.add(lost));
+        }
+        self.on_losses(now, losses);
+        self.arm_hole_timer();
+    }
+
+    /// Packets are lost.
+    fn on_losses(&mut self, now: Time, losses: Losses) {
+        let Some(first) = losses.first else { return };
+        if let Some(start) = self.start {
+            let passed_s = now.since(start.began).as_secs_f64();
+            let held = self.held_rate(now, self.waves_held()).unwrap_or(0.0);
+            // Too short a step shows nothing: what came before it did.
+            let received = f64::from(start.packets) / passed_s.max(1e-3);
+            let rate = if start.packets >= 8 { received.min(held) } else { held / self.options.start_factor };
+            self.actions.trace(TraceEvent::LossEvent { layer: first.layer, first_lost: first.seq });
+            self.end_start(rate);
+            return;
+        }
+        let rtt_s = self.rtt_s();
+        let packets = self.held_rate(now, self.waves_held()).unwrap_or(0.0) * rtt_s;
+        self.lost += u64::from(losses.count);
+        if self.history.on_loss(first.sent, losses.count, rtt_s, packets) {
+            self.is_undoing = false;
+            self.periods += 1;
+            self.actions.trace(TraceEvent::LossEvent { layer: first.layer, first_lost: first.seq });
+        }
+    }
+
+    /// The fair rate of now.
+    pub(super) fn update_fair(&mut self) {
+        let since_us = self.last_sent.as_us().saturating_sub(self.history.end().as_us());
+        let is_queueing = self.delay.mean_s() > self.options.start_delay.as_secs_f64();
+        let open = Open { seconds: since_us as f64 * 1e-6, is_queueing };
+        let fair = self.history.fair_rate(self.options.fair_to, open);
+        self.fair = fair.unwrap_or(f64::INFINITY);
+    }
+}
+
+/// Losses that one input revealed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Losses {
+    count: u32,
+    first: Option<Packet>,
+}
+
+impl Losses {
+    fn add(&mut self, lost: &Packet) {
+        self.count += 1;
+        self.first = self.first.or(Some(*lost));
+    }
+}

@@ -1,0 +1,69 @@
+//! What a Tide session requires of its plan.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::options::Options;
+use layercast_core::session::{Character, PlanError, Rates, Requirements, SessionPlan};
+use layercast_core::units::{Duration, Layer};
+use layercast_kit::response::Response;
+use layercast_kit::waves::{MAX_CHANNELS, WaveConfig, Waves};
+
+impl Requirements for Options {
+    fn character(&self) -> Character {
+        Character {
+            rates: Rates::Layers,
+            ecn: true,
+            start: "doubles each round trip until a loss or a queue",
+        }
+    }
+
+    fn channels(&self, plan: &SessionPlan) -> u16 {
+        self.waves(plan).channels()
+    }
+
+    fn agreed(&self) -> &'static [&'static str] {
+        &["slot", "quiet", "fall"]
+    }
+
+    fn deploy(&mut self) {
+        self.fair_to = Response::Cubic;
+    }
+
+    fn check(&self, plan: &SessionPlan) -> Result<(), PlanError> {
+        self.plan_error(plan).map_or(Ok(()), |fault| Err(PlanError(fault)))
+    }
+}
+
+impl Options {
+    /// The waves of a session: the base channel has the rate of the table's first layer, and all channels
+    /// together that of all its layers.
+    pub fn waves(&self, plan: &SessionPlan) -> Waves {
+        let bits = plan.packet_size.as_bits().max(1) as f64;
+        Waves::new(&WaveConfig {
+            base_rate: (plan.layers.cumulative(Layer(0)).as_bps() / bits).max(0.01),
+            top_rate: plan.layers.top_rate().as_bps() / bits,
+            slot: self.slot,
+            quiet: self.quiet,
+            fall: self.fall,
+            waves: 0,
+            is_constant: false,
+        })
+    }
+
+    /// The time between two moments.
+    pub fn moment(&self) -> Duration {
+        Duration::from_ns(self.slot.as_ns() / u64::from(self.moments.max(1)))
+    }
+
+    fn plan_error(&self, plan: &SessionPlan) -> Option<String> {
+        let waves = self.waves(plan);
+        if waves.channels() > MAX_CHANNELS {
+            return Some(format!(
+                "{} channels are more than {MAX_CHANNELS}; give longer slots or a shorter `quiet`",
+                waves.channels()
+            ));
+        }
+        None
+    }
+}

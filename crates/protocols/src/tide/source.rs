@@ -1,0 +1,284 @@
+//! The source: the base channel and the active waves, paced by the shape of the waves, with dither.
+
+use alloc::collections::VecDeque;
+
+use super::header::{Base, Data, Header, Report};
+use super::options::Options;
+use super::suppression::ReportControl;
+use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input, Payload, Send};
+use layercast_core::session::SessionPlan;
+use layercast_core::stream::Stream;
+use layercast_core::units::{Channel, Duration, Level, Size, Time};
+use layercast_kit::feedback::{EchoQueue, TokenBucket, Waiting};
+use layercast_kit::waves::{BASE, Departures, Waves, channel_of, slot_of};
+
+/// After a stall longer than this, missed packets are skipped rather than sent in a burst.
+const LONGEST_LAG: Duration = Duration::from_secs(1);
+
+/// Reports a second that are answered at most.
+const REPORTS_PER_S: f64 = 50.0;
+
+/// The source of a Tide session.
+#[derive(Clone, Debug)]
+pub struct Source {
+    waves: Waves,
+    departures: Departures,
+    stream: Stream,
+    dither: f64,
+    end_packets: u32,
+    size: Size,
+    start: Time,
+    is_sending: bool,
+    is_over: bool,
+    /// The slot, counted from the start, and when it began.
+    slot: (u64, Time),
+    /// The next packet of the base in this slot, and when it leaves.
+    base: (u32, Time),
+    base_number: u32,
+    moment: Duration,
+    /// When the present round of reports ends.
+    round_end: Time,
+    control: ReportControl,
+    bucket: TokenBucket,
+    echoes: EchoQueue,
+    /// The active waves, the lowest first.
+    active: VecDeque<Wave>,
+    actions: ActionQueue<Header>,
+}
+
+/// A wave from now to its end.
+#[derive(Clone, Copy, Debug)]
+struct Wave {
+    channel: Channel,
+    end: Time,
+    /// Packets still to send, and when the next one leaves.
+    left: u64,
+    next: Time,
+}
+
+impl Source {
+    /// A source for a session; `stream` dithers its departures.
+    pub fn new(options: &Options, plan: SessionPlan, stream: Stream) -> Source {
+        let waves = options.waves(&plan);
+        Source {
+            departures: Departures::new(&waves),
+            stream,
+            dither: options.dither,
+            end_packets: options.end_packets,
+            size: plan.packet_size,
+            start: Time::ZERO,
+            is_sending: false,
+            is_over: false,
+            slot: (0, Time::ZERO),
+            base: (0, Time::ZERO),
+            base_number: 0,
+            moment: options.moment(),
+            round_end: Time::ZERO,
+            control: ReportControl::default(),
+            bucket: TokenBucket::new(REPORTS_PER_S, Time::ZERO),
+            echoes: EchoQueue::new(true),
+            active: VecDeque::with_capacity(usize::from(waves.active_waves())),
+            actions: ActionQueue::default(),
+            waves,
+        }
+    }
+
+    /// The number of the slot in the cycle.
+    fn slot_in_cycle(&self) -> u16 {
+        (self.slot.0 % u64::from(self.waves.cycle())) as u16
+    }
+
+    /// Advances all waves to `now`. Packets before it are not sent.
+    fn find_place(&mut self, now: Time) {
+        self.slot = slot_of(&self.waves, self.start, now);
+        let (packets, began) = (self.waves.base_packets(), self.slot.1);
+        let is_ahead = |&number: &u32| began + self.departures.base_departure(number) >= now;
+        let number = (0..packets).find(is_ahead).unwrap_or(packets);
+        self.base = (number, self.base_time(number));
+        self.active.clear();
+        for place in 1..=self.waves.active_waves() {
+            let wave = self.wave(place, now);
+            self.active.push_back(wave);
+        }
+    }
+
+    /// The wave at position `place` in this slot, as of `now`.
+    fn wave(&mut self, place: u16, now: Time) -> Wave {
+        let slot = self.waves.slot();
+        let end = self.slot.1 + slot * u64::from(place);
+        let left = self.departures.left_at(end.since(now).as_secs_f64() / slot.as_secs_f64());
+        let channel = channel_of(self.waves.wave_at(self.slot_in_cycle(), place));
+        let mut wave = Wave { channel, end, left, next: Time::MAX };
+        wave.next = self.departure(&wave);
+        wave
+    }
+
+    /// When the next packet of a wave leaves: up to a part of the gap to the packet after it later than planned,
+    /// so the order stays.
+    fn departure(&mut self, wave: &Wave) -> Time {
+        let Some(behind) = wave.left.checked_sub(1) else { return Time::MAX };
+        let planned = wave.end - self.departures.before_end(behind);
+        let after = behind.checked_sub(1).map(|behind| wave.end - self.departures.before_end(behind));
+        self.dithered(planned, after.unwrap_or(wave.end))
+    }
+
+    fn dithered(&mut self, planned: Time, after: Time) -> Time {
+        if self.dither <= 0.0 {
+            return planned;
+        }
+        planned + self.stream.uniform_duration(after.since(planned).scaled(self.dither))
+    }
+
+    /// When the base sends a packet of this slot; after the last one, when the next slot begins.
+    fn base_time(&mut self, number: u32) -> Time {
+        let next_slot = self.slot.1 + self.waves.slot();
+        if number >= self.waves.base_packets() {
+            return next_slot;
+        }
+        let planned = |number| self.slot.1 + self.departures.base_departure(number);
+        let (at, after) = (
+            planned(number),
+            if number + 1 < self.waves.base_packets() { planned(number + 1) } else { next_slot },
+        );
+        self.dithered(at, after)
+    }
+
+    fn begin_slot(&mut self) {
+        self.slot = (self.slot.0 + 1, self.slot.1 + self.waves.slot());
+        self.base = (0, self.base_time(0));
+        self.active.pop_front();
+        let wave = self.wave(self.waves.active_waves(), self.slot.1);
+        self.active.push_back(wave);
+    }
+
+    fn send_due(&mut self, now: Time) {
+        while self.is_sending {
+            let (at, place) = self.next();
+            if at > now {
+                return;
+            }
+            if now.since(at) > LONGEST_LAG {
+                self.find_place(now);
+            } else if at >= self.slot.1 + self.waves.slot() {
+                self.begin_slot();
+            } else {
+                self.depart(now, place);
+            }
+        }
+    }
+
+    /// When the next packet leaves, and of which wave; none for the base.
+    fn next(&self) -> (Time, Option<usize>) {
+        let base = (self.base.1, None);
+        let waves = self.active.iter().enumerate().map(|(place, wave)| (wave.next, Some(place)));
+        waves.fold(base, |earliest, next| if next.0 < earliest.0 { next } else { earliest })
+    }
+
+    fn depart(&mut self, now: Time, place: Option<usize>) {
+        let (channel, number) = match place {
+            None => {
+                let number = self.base_number;
+                self.base_number = number.wrapping_add(1);
+                let next = self.base.0 + 1;
+                self.base = (next, self.base_time(next));
+                (BASE, number)
+            }
+            Some(place) => {
+                let mut wave = self.active[place];
+                wave.left -= u64::from(wave.left > 0);
+                wave.next = self.departure(&wave);
+                self.active[place] = wave;
+                (wave.channel, u32::MAX - wave.left as u32)
+            }
+        };
+        let header = self.header(now, channel, number, false);
+        let send = Send::data(channel, header, self.size);
+        self.actions.send(send);
+    }
+
+    fn header(&mut self, now: Time, channel: Channel, number: u32, end_of_session: bool) -> Header {
+        let base = (channel == BASE).then(|| self.base_part(now));
+        Header::Data(Data {
+            slot: self.slot_in_cycle(),
+            channel,
+            number,
+            cycle: self.waves.cycle(),
+            sent_us: now.as_wire_us(),
+            phase_us: now.since(self.slot.1).as_us().min(u64::from(u32::MAX)) as u32,
+            end_of_session,
+            base,
+        })
+    }
+
+    fn base_part(&mut self, now: Time) -> Base {
+        while now >= self.round_end {
+            self.control.end_round();
+            self.round_end = (self.round_end + self.moment).max(now - self.moment);
+        }
+        Base { suppression: self.control.suppression(), echo: self.echoes.pop(now) }
+    }
+
+    fn on_report(&mut self, now: Time, report: &Report) {
+        self.control.count();
+        if self.bucket.take(now) {
+            let (receiver, timestamp_us) = (report.receiver, report.timestamp_us);
+            let has_rtt = report.rtt_us > 0;
+            self.echoes.push(Waiting { receiver, timestamp_us, arrived: now, has_rtt });
+        }
+    }
+
+    fn stop(&mut self, now: Time) {
+        if self.is_sending {
+            let header = self.header(now, BASE, self.base_number, true);
+            for _ in 0..self.end_packets {
+                self.actions.send(Send { payload: Payload::None, ..Send::data(BASE, header, self.size) });
+            }
+        }
+        (self.is_sending, self.is_over) = (false, true);
+    }
+}
+
+impl Endpoint for Source {
+    type Header = Header;
+
+    fn handle(&mut self, now: Time, input: Input<Header>) {
+        if self.is_over {
+            return;
+        }
+        match input {
+            Input::Start => {
+                self.start = now;
+                self.round_end = now + self.moment;
+                self.is_sending = true;
+                self.find_place(now);
+            }
+            Input::Finish | Input::Stop => self.stop(now),
+            Input::DataExhausted => self.is_sending = false,
+            // Slots pass all the same: the waves continue where they would be.
+            Input::DataAvailable if !self.is_sending && !self.active.is_empty() => {
+                self.is_sending = true;
+                self.find_place(now);
+            }
+            Input::Packet(arrival) => {
+                if let Header::Report(report) = arrival.header {
+                    self.on_report(now, &report);
+                }
+            }
+            Input::Timer | Input::DataAvailable | Input::JoinFailed(..) | Input::SendRefused(_) => {}
+        }
+        self.send_due(now);
+    }
+
+    fn poll_action(&mut self) -> Option<Action<Header>> {
+        self.actions.pop()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.is_sending.then(|| self.next().0)
+    }
+
+    fn estimates(&self, _now: Time) -> Estimates {
+        let count = if self.is_sending { self.waves.active_waves() + 1 } else { 0 };
+        Estimates { level: Level::from_count(count), ..Estimates::default() }
+    }
+}
