@@ -112,6 +112,18 @@ impl CompareError {
     }
 }
 
+impl CompareError {
+    /// The protocols that cannot carry the scenario, if nothing else is wrong.
+    pub(crate) fn refusals(&self) -> Option<Vec<Refused>> {
+        let CompareError::Refused { refused, .. } = self else { return None };
+        let each = refused.iter().filter_map(|error| match error {
+            CompareError::Contender { protocol, errors } => Some(Refused::new(protocol, errors)),
+            _ => None,
+        });
+        Some(each.collect())
+    }
+}
+
 /// Each on its own, with an empty line after it.
 fn joined(errors: &[CompareError]) -> String {
     errors.iter().fold(String::new(), |text, error| format!("{text}{}\n\n", error.to_string().trim_end()))
