@@ -166,7 +166,7 @@ pub struct Refused {
 
 impl Refused {
     /// A protocol with which the scenario has these mistakes.
-    pub(super) fn new(protocol: &str, errors: &ScenarioErrors) -> Refused {
+    pub(crate) fn new(protocol: &str, errors: &ScenarioErrors) -> Refused {
         let reason = |error: &crate::scenario::ScenarioError| match &error.allowed {
             Some(allowed) => format!("`{}`: {}; allowed: {allowed}", error.path, error.message),
             None => format!("`{}`: {}", error.path, error.message),

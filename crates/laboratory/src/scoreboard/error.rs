@@ -35,6 +35,21 @@ pub enum ScoreboardError {
         /// What is wrong.
         error: Box<CompareError>,
     },
+    /// A cell sets the protocol of a session that is judged.
+    #[error(
+        "error: `set` gives the session `{session}` a protocol, which every protocol is to run in turn\n  = allowed: \
+         layers and options for all by `with = [\"*.layers={{...}}\"]`\n\nin the cell `{cell}` of {file}, line {line}"
+    )]
+    OtherProtocol {
+        /// The cell.
+        cell: String,
+        /// The suite.
+        file: String,
+        /// The line of the suite where the cell begins.
+        line: usize,
+        /// The session.
+        session: String,
+    },
     /// No cell fits the pattern.
     #[error(
         "error: no cell fits `{pattern}`\n  = allowed: a name in which `*` stands for any characters, of {known}"
@@ -68,6 +83,7 @@ impl ScoreboardError {
         match self {
             ScoreboardError::Suite(_)
             | ScoreboardError::Unreadable { .. }
+            | ScoreboardError::OtherProtocol { .. }
             | ScoreboardError::NoCell { .. }
             | ScoreboardError::NotBrief
             | ScoreboardError::Protocols(_) => true,

@@ -11,7 +11,7 @@ use crate::results::Experiment;
 use crate::run::{self, RunRequest};
 use crate::scenario::naming::matches;
 use crate::scenario::suite::{CellPlan, Suite};
-use crate::scenario::{Catalogue, Scenario};
+use crate::scenario::{Catalogue, Scenario, ScenarioError};
 
 /// The scoreboard to make.
 #[derive(Debug, Clone)]
@@ -234,9 +234,10 @@ impl Placing<'_> {
                         baseline = prepared.baseline.map(|contender| runs.add(self.run(contender)));
                     }
                     let contender = prepared.contenders.remove(0);
+                    self.check(&contender)?;
                     Entry::Run(runs.add(self.run(contender)))
                 }
-                Err(error) => match error.refusals() {
+                Err(error) => match error.refusals().or_else(|| self.refused_for_all(&error)) {
                     Some(refused) => Entry::NotRun(reason(&refused)),
                     None => return Err(self.wrong(error)),
                 },
@@ -248,16 +249,49 @@ impl Placing<'_> {
     /// The settings of a protocol: those of the cell, those that every protocol gets that knows them, the user's.
     fn with(&self, protocol: &str) -> Vec<String> {
         let is_own = |flag: &&String| owner(flag) == Some(protocol);
-        let mut all: Vec<String> = self.plan.with.iter().filter(is_own).cloned().collect();
-        let options = self.catalogue.options(protocol);
-        let knows = |setting: &&String| {
-            let name = setting.split('=').next().unwrap_or_default().trim();
-            options.iter().any(|option| option.name == name)
+        let of_all = self.plan.with.iter().filter_map(|flag| flag.strip_prefix("*."));
+        let mut all: Vec<String> = of_all.map(|setting| format!("{protocol}.{setting}")).collect();
+        all.extend(self.plan.with.iter().filter(is_own).cloned());
+        let (options, plan) = (self.catalogue.options(protocol), self.catalogue.named(protocol));
+        let takes_marks = plan.is_some_and(|plan| plan.requirements().character().ecn);
+        let knows = |setting: &&String| match setting.split('=').next().unwrap_or_default().trim() {
+            "ecn" => takes_marks,
+            name => options.iter().any(|option| option.name == name),
         };
         let known = self.plan.options_if_known.iter().filter(knows);
         all.extend(known.map(|setting| format!("{protocol}.{setting}")));
         all.extend(self.request.with.iter().filter(is_own).cloned());
         all
+    }
+
+    /// A protocol that cannot carry what the cell gives to every one does not take part; a mistake in a setting of its
+    /// own is one.
+    fn refused_for_all(&self, error: &CompareError) -> Option<Vec<compare::Refused>> {
+        let CompareError::Contender { protocol, errors } = error else { return None };
+        let of_all = |error: &ScenarioError| {
+            let setting = error.source_line.strip_prefix(protocol.as_str())?.strip_prefix('.')?;
+            self.plan.with.iter().any(|flag| flag.strip_prefix("*.") == Some(setting)).then_some(())
+        };
+        errors
+            .0
+            .iter()
+            .all(|error| of_all(error).is_some())
+            .then(|| vec![compare::Refused::new(protocol, errors)])
+    }
+
+    /// A change of the cell that gives a session its protocol would put that in place of all.
+    fn check(&self, contender: &Contender) -> Result<(), ScoreboardError> {
+        let judged =
+            contender.plan.sessions.iter().filter(|session| contender.sessions.contains(&session.name));
+        match judged.into_iter().find(|session| session.protocol.name() != contender.protocol) {
+            Some(session) => Err(ScoreboardError::OtherProtocol {
+                cell: self.plan.name.clone(),
+                line: self.plan.line,
+                file: self.request.suite.file.clone(),
+                session: session.name.clone(),
+            }),
+            None => Ok(()),
+        }
     }
 
     fn wrong(&self, error: CompareError) -> ScoreboardError {

@@ -184,6 +184,7 @@ impl Reader<'_> {
         for item in items {
             let Some(text) = item.text() else { continue };
             match text.split_once('.').filter(|(_, setting)| setting.contains('=')) {
+                Some(("*", _)) => {}
                 Some((protocol, _)) => check_protocol(item, protocol, context),
                 None => {
                     let problem = Problem::of(item, "this is no setting of a protocol");
@@ -247,7 +248,10 @@ fn criterion(part: Part, table: &TableReader<'_>, context: &mut Context<'_>) -> 
     }
     if part == Part::Modern {
         let band = table.get("band", context)?;
-        return Some(Criterion::Band { band, starve: table.get("starve", context) });
+        let starve: Option<[f64; 2]> = table.get("starve", context);
+        // Without any bound a cell takes back what the defaults of its part have.
+        let starve = starve.filter(|ends| ends.iter().any(|end| end.is_finite()));
+        return Some(Criterion::Band { band, starve });
     }
     let better: String = table.get("better", context)?;
     let to: f64 = table.get("to", context)?;

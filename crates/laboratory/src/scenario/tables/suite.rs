@@ -96,13 +96,15 @@ pub const CELL: TableSpec = TableSpec {
             "with",
             FieldKind::Texts,
             NONE,
-            "Options of single protocols, their layers, packet size or ECN, as `layercast compare --with` takes them.",
+            "Options of single protocols, their layers, packet size or ECN, as `layercast compare --with` takes them; \
+             `*` stands for every protocol, and its own settings come after those.",
         ),
         field(
             "options_if_known",
             FieldKind::Texts,
             NONE,
-            "Options that every protocol gets that has them, such as [\"fair_to=cubic\"].",
+            "Options that every protocol gets that has them, such as [\"fair_to=cubic\"]. [\"ecn=true\"] is for those to which \
+             marks count.",
         ),
         field("measure", FieldKind::Choice(Measure::NAMES), REQUIRED, "What is judged."),
         field(
