@@ -35,7 +35,7 @@ fn a_suite_is_run_judged_and_goes_on() {
     let out = scratch("two-cells");
     let first = seen(PROTOCOLS, &out);
     insta::assert_snapshot!("scoreboard", first);
-    // Both cells have the same run; WEBRC cannot carry three layers.
+    // Two protocols in two cells; WEBRC cannot carry three layers.
     let there = results(&out);
     assert_eq!(there.len(), 4, "{there:?}");
     let board = fs::read_to_string(out.join("scoreboard.json")).expect("it is written");
