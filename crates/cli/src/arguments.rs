@@ -8,6 +8,7 @@ use layercast_core::units::Duration;
 use crate::design_arguments::Design;
 use crate::scoreboard_arguments::Scoreboard;
 use crate::transfer_arguments::{Receive, Send};
+use crate::trimmed::trimmed;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -99,12 +100,6 @@ pub(crate) struct Scenario {
     /// Treat warnings about the scenario (docs/lints.md) as errors: exit with status 1 before anything runs
     #[arg(long)]
     pub(crate) deny_warnings: bool,
-}
-
-/// One of several names with commas between, without the spaces around it.
-#[allow(clippy::unnecessary_wraps, reason = "the type that a parser of arguments has")]
-pub(crate) fn trimmed(name: &str) -> Result<String, std::convert::Infallible> {
-    Ok(name.trim().to_owned())
 }
 
 /// Where a scenario runs.

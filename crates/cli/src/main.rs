@@ -41,6 +41,7 @@ mod transfer;
 #[path = "no_transfer.rs"]
 mod transfer;
 mod transfer_arguments;
+mod trimmed;
 mod warnings;
 mod why;
 

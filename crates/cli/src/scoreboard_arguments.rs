@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::arguments::trimmed;
+use crate::trimmed::trimmed;
 
 #[derive(Debug, Args)]
 pub(crate) struct Scoreboard {

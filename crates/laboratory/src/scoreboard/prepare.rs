@@ -13,6 +13,9 @@ use crate::scenario::naming::matches;
 use crate::scenario::suite::{CellPlan, Suite};
 use crate::scenario::{Catalogue, Scenario, ScenarioError};
 
+/// The version of the files with results: another one has other measures.
+pub(super) const RESULTS: u32 = 1;
+
 /// The scoreboard to make.
 #[derive(Debug, Clone)]
 pub struct ScoreboardRequest {
@@ -341,7 +344,7 @@ fn key(
 ) -> String {
     let parts = format!(
         "{} {} {} {} {:?} {} {} {options:?} {against:?} {target_kbps:?}",
-        super::store::SCHEMA,
+        RESULTS,
         env!("CARGO_PKG_VERSION"),
         experiment.scenario_hash,
         contender.protocol,

@@ -11,13 +11,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::measures::Values;
-use super::prepare::Run;
+use super::prepare::{RESULTS as SCHEMA, Run};
 use crate::results::files::write_whole;
 use crate::results::{ResultsError, Statistic, json};
 use crate::scenario::suite::Measure;
-
-/// The version of the files: another one has other measures.
-pub(super) const SCHEMA: u32 = 1;
 
 /// The results of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
