@@ -167,9 +167,13 @@ pub struct Refused {
 impl Refused {
     /// A protocol with which the scenario has these mistakes.
     pub(crate) fn new(protocol: &str, errors: &ScenarioErrors) -> Refused {
-        let reason = |error: &crate::scenario::ScenarioError| match &error.allowed {
-            Some(allowed) => format!("`{}`: {}; allowed: {allowed}", error.path, error.message),
-            None => format!("`{}`: {}", error.path, error.message),
+        let reason = |error: &crate::scenario::ScenarioError| {
+            // What a flag says has no path in the file.
+            let place = if error.path.is_empty() { String::new() } else { format!("`{}`: ", error.path) };
+            match &error.allowed {
+                Some(allowed) => format!("{place}{}; allowed: {allowed}", error.message),
+                None => format!("{place}{}", error.message),
+            }
         };
         Refused { protocol: protocol.to_owned(), reasons: errors.0.iter().map(reason).collect() }
     }

@@ -121,7 +121,9 @@ impl fmt::Display for Criterion {
             Criterion::Band { band, starve } => {
                 f.write_str(&range(*band))?;
                 match starve {
-                    Some(starve) => write!(f, "; starves outside of {}", range(*starve)),
+                    Some([low, high]) if !high.is_finite() => write!(f, "; starves below {low}"),
+                    Some([low, high]) if *low <= 0.0 => write!(f, "; starves above {high}"),
+                    Some([low, high]) => write!(f, "; starves below {low} and above {high}"),
                     None => Ok(()),
                 }
             }
@@ -245,7 +247,9 @@ mod tests {
     #[test]
     fn criteria_are_written_in_words() {
         let band = |band, starve| Criterion::Band { band, starve }.to_string();
-        assert_eq!(band([0.7, 1.4], Some([0.3, 3.0])), "0.7 to 1.4; starves outside of 0.3 to 3");
+        assert_eq!(band([0.7, 1.4], Some([0.3, 3.0])), "0.7 to 1.4; starves below 0.3 and above 3");
+        assert_eq!(band([0.5, f64::INFINITY], Some([0.3, f64::INFINITY])), "at least 0.5; starves below 0.3");
+        assert_eq!(band([f64::NEG_INFINITY, 1.3], Some([0.0, 3.0])), "at most 1.3; starves above 3");
         assert_eq!(band([0.0, 5.0], None), "at most 5");
         assert_eq!(band([0.5, f64::INFINITY], None), "at least 0.5");
         let better = |direction, negligible| Criterion::Better { direction, negligible }.to_string();

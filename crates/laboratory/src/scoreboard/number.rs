@@ -34,9 +34,9 @@ fn style(measure: &str) -> Style {
 /// A mark for a verdict, so that it can be read without colours.
 pub(super) fn mark(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Best | Verdict::InBand => "+",
+        Verdict::Best | Verdict::InBand => "✓",
         Verdict::Behind | Verdict::NotRun => "",
-        Verdict::BelowHalf | Verdict::OutOfBand => "-",
+        Verdict::BelowHalf | Verdict::OutOfBand => "✗",
         Verdict::Starves => "!",
     }
 }

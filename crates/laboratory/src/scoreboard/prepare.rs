@@ -320,8 +320,13 @@ impl Placing<'_> {
 }
 
 fn reason(refused: &[compare::Refused]) -> String {
-    let reasons: Vec<&str> =
-        refused.iter().flat_map(|refused| &refused.reasons).map(String::as_str).collect();
+    let mut reasons: Vec<&str> = Vec::new();
+    // Several sessions have the same one.
+    for reason in refused.iter().flat_map(|refused| &refused.reasons) {
+        if !reasons.contains(&reason.as_str()) {
+            reasons.push(reason);
+        }
+    }
     reasons.join("; ")
 }
 

@@ -18,9 +18,10 @@ const RULES: &str = "
 }
 a { color: inherit; text-decoration: underline; text-decoration-color: var(--rule); text-underline-offset: 3px }
 a:hover { text-decoration-color: currentColor }
+td.word:first-child { padding-left: 0 }
 .matrix { border-collapse: separate; border-spacing: 2px }
 .matrix th, .matrix td { padding: 5px 8px; border: 0 }
-.matrix tbody th { position: sticky; left: 0; background: var(--page); text-align: left; font-size: 14px; max-width: 300px; white-space: normal; overflow-wrap: anywhere }
+.matrix tbody th { position: sticky; left: 0; background: var(--page); text-align: left; font-size: 14px; min-width: 170px; max-width: 300px; white-space: normal; overflow-wrap: break-word }
 .matrix tbody th span { display: block; color: var(--muted); font-size: 12px }
 .matrix tbody td { background: var(--none); border-radius: 4px; min-width: 54px }
 .matrix .best, .matrix .in-band, i.best, i.in-band { background: var(--good) }
@@ -32,7 +33,7 @@ i.behind, i.not-run { background: var(--none) }
 .key i { display: inline-block; width: 26px; text-align: center; font-style: normal; border-radius: 4px; margin-right: 8px }
 .cell summary { font-size: 15px } .cell .facts { margin-top: 12px; padding-top: 12px; gap: 8px 32px } .cell .facts dd { max-width: 60ch }
 .cell details, details.cell { margin: 8px 0 0 }
-@media (max-width: 640px) { .matrix tbody th { max-width: 150px; font-size: 13px } }
+@media (max-width: 640px) { .matrix tbody th { min-width: 118px; max-width: 130px; font-size: 13px; padding-right: 4px } .matrix tbody th span { font-size: 11px } }
 ";
 
 /// The verdicts, as the key lists them.
@@ -62,7 +63,7 @@ const DETAILS: [(Measure, &str); 10] = [
 pub(super) fn html(board: &Scoreboard) -> Markup {
     let body = html! {
         (head(board))
-        section { h2 { "Totals" } (totals_table(board)) }
+        section { h2 { "Totals" } (totals_table(board)) (key()) }
         @for part in Part::ALL.into_iter().filter(|part| board.part(*part).next().is_some()) {
             section {
                 h2 { (title(part)) }
@@ -70,7 +71,6 @@ pub(super) fn html(board: &Scoreboard) -> Markup {
                 (matrix(board, part))
             }
         }
-        (key())
         section {
             h2 { "Each cell" }
             @for (number, cell) in board.cells.iter().enumerate() { (details(number, cell)) }
@@ -188,6 +188,7 @@ fn details(number: usize, cell: &CellRow) -> Markup {
     let fact = |term: &str, text: &str| html! { div { dt { (term) } dd { (text) } } };
     let in_use: Vec<&(Measure, &str)> = DETAILS
         .iter()
+        .filter(|(measure, _)| measure.name() != cell.measure)
         .filter(|(measure, _)| cell.results.iter().any(|result| result.measures.contains_key(measure.name())))
         .collect();
     let has_best = cell.results.iter().any(|result| result.of_best.is_some());
@@ -215,7 +216,7 @@ fn details(number: usize, cell: &CellRow) -> Markup {
                         td.word { (result.protocol) }
                         td { (long(cell, result)) }
                         @if has_best { td { @if let Some(share) = result.of_best { (value("share", share)) } } }
-                        td { (result.verdict.words()) }
+                        td { (class(result.verdict).replace('-', " ")) }
                         @for (measure, _) in &in_use {
                             td { @if let Some(mean) = result.measures.get(measure.name()) { (value(measure.name(), *mean)) } }
                         }

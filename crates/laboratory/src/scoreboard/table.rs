@@ -11,7 +11,7 @@ use crate::scenario::suite::Part;
 pub const NARROWEST: usize = crate::compare::table::NARROWEST;
 
 /// What the marks mean.
-const LEGEND: &str = "+ best or within the interval of the best, or in band; - below half of the best, or out of band; \
+const LEGEND: &str = "✓ best or within the interval of the best, or in band; ✗ below half of the best, or out of band; \
                       ! starves or starves others; n/a did not take part";
 
 /// The totals and the verdicts as text, in lines of at most so many characters, [`NARROWEST`] at least.
