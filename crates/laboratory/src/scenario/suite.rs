@@ -42,7 +42,7 @@ pub struct CellPlan {
     pub text: String,
     /// What is changed in the scenario for all protocols: `KEY=VALUE`.
     pub set: Vec<String>,
-    /// What is changed besides in the brief version; none if the cell is not in it.
+    /// What is changed in addition in the brief version; none if the cell is not in it.
     pub brief: Option<Vec<String>>,
     /// The sessions that the protocols run; all if empty.
     pub sessions: Vec<String>,

@@ -45,7 +45,7 @@ const VERDICTS: [(Verdict, &str); 5] = [
     (Verdict::NotRun, "n/a: did not take part"),
 ];
 
-/// What the details of a cell have besides the judged value.
+/// What the details of a cell have in addition to the judged value.
 const DETAILS: [(Measure, &str); 10] = [
     (Measure::Share, "share"),
     (Measure::LeastShare, "least"),
