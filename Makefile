@@ -21,7 +21,7 @@ include tools/pgo.mk
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test toolchain build fmt clippy portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca findings bench htsim thesis-times validate ns2 generated fingerprints gate instructions fuzz
+.PHONY: help demo test toolchain build fmt clippy portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca scoreboard findings bench htsim thesis-times validate ns2 generated fingerprints gate instructions fuzz
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -93,6 +93,10 @@ fingerprints: toolchain ## Write the numbers of goldens/fingerprints.txt again, 
 reproduce: build ## Run every built-in scenario in full and write the tables (minutes)
 	@for scenario in $$($(LAYERCAST) list --scenarios --plain); do \
 	  $(LAYERCAST) run $$scenario --out $(OUT)/$$scenario || exit 1; done
+
+# Goes on after an interruption. BRIEF=1 for the brief version.
+scoreboard: build ## Judge every protocol in the built-in suite (hours; minutes with BRIEF=1)
+	$(LAYERCAST) scoreboard $(if $(BRIEF),--brief) --out $(OUT)/scoreboard$(if $(BRIEF),-brief)
 
 # The sweeps behind docs/findings.md. Windows begin with the bursts of simulation 5.
 FINDINGS := $(OUT)/findings

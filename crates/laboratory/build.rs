@@ -37,6 +37,10 @@ fn toml_files(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
                 Some(name) => Ok(format!("{prefix}{name}")),
                 None => Err(io::Error::other(format!("{} is not UTF-8", path.display()))),
             };
+            // The scenarios of the scoreboard belong to its suite.
+            if path.is_dir() && path.ends_with("scenarios/scoreboard") {
+                continue;
+            }
             if path.is_dir() {
                 folders.push((part(path.file_name())? + "/", path));
             } else if path.extension().is_some_and(|end| end == "toml") {

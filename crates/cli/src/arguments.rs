@@ -6,7 +6,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use layercast_core::units::Duration;
 
 use crate::design_arguments::Design;
+use crate::scoreboard_arguments::Scoreboard;
 use crate::transfer_arguments::{Receive, Send};
+use crate::trimmed::trimmed;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -21,6 +23,7 @@ Examples:
   layercast run my.toml --out results --capture G-R  keep the packets of a link for Wireshark
   layercast sweep my.toml --vary link.A-B.delay=10ms..90ms/9 --out sweep   run a grid of values
   layercast compare thesis/simulation-3-elm --protocols elm,rlc,fixed   compare three protocols
+  layercast scoreboard --brief --out board        judge every protocol in a suite of networks
   layercast check my.toml                         check a file; errors have line and column
   layercast expand my.toml                        print the tables that its templates make
   layercast design flid --layers 30 --rtt '100 ms'   how often FLID's levels may increase
@@ -56,6 +59,8 @@ pub(crate) enum Command {
     Sweep(Sweep),
     /// Run a scenario with each of several protocols and compare the results
     Compare(Compare),
+    /// Run every protocol in every cell of a suite and judge each; resumes after an interruption
+    Scoreboard(Scoreboard),
     /// Run a scenario in the simulated and in the emulated world and compare the results
     Agree(Agree),
     /// Set up the network of a scenario for programs of your own, in real time and without the scenario's traffic
@@ -95,12 +100,6 @@ pub(crate) struct Scenario {
     /// Treat warnings about the scenario (docs/lints.md) as errors: exit with status 1 before anything runs
     #[arg(long)]
     pub(crate) deny_warnings: bool,
-}
-
-/// One of several names with commas between, without the spaces around it.
-#[allow(clippy::unnecessary_wraps, reason = "the type that a parser of arguments has")]
-fn trimmed(name: &str) -> Result<String, std::convert::Infallible> {
-    Ok(name.trim().to_owned())
 }
 
 /// Where a scenario runs.

@@ -31,6 +31,8 @@ mod progress;
 #[cfg(test)]
 mod reference;
 mod run;
+mod scoreboard;
+mod scoreboard_arguments;
 mod sweep;
 mod tolerance;
 #[cfg(all(feature = "transport", target_os = "linux"))]
@@ -39,6 +41,7 @@ mod transfer;
 #[path = "no_transfer.rs"]
 mod transfer;
 mod transfer_arguments;
+mod trimmed;
 mod warnings;
 mod why;
 
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
+        Command::Scoreboard(arguments) => scoreboard::scoreboard(arguments),
         Command::Agree(arguments) => agree::agree(arguments),
         Command::Emulate(arguments) => emulate::emulate(arguments),
         Command::Why(arguments) => why::why(arguments),

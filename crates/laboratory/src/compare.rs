@@ -29,11 +29,13 @@ pub use contenders::{BASELINE, CompareRequest, Contender, Prepared, read};
 pub use effects::{Effect, Worst};
 pub use error::{CompareError, Refused};
 pub(crate) use interval::signed;
+pub(crate) use paired::difference;
 pub use paired::{FEWEST, Shown, shown};
 pub use ran::{Ran, Results, run, run_all};
 pub use receivers::ReceiverRow;
 pub use row::{Difference, Row};
 pub use rows::{Baseline, Comparison};
+pub(crate) use rows::{bottlenecks, row_alone};
 pub use verdict::Verdict;
 
 use crate::results::files::write_whole;

@@ -15,7 +15,7 @@ mod flow_name;
 mod import;
 pub mod library;
 mod lines;
-mod naming;
+pub(crate) mod naming;
 mod nearest;
 mod object;
 mod overrides;
@@ -28,6 +28,7 @@ mod read;
 pub mod reference;
 mod renamed;
 pub mod schema;
+pub mod suite;
 pub mod tables;
 mod templates;
 #[cfg(test)]
@@ -52,4 +53,5 @@ pub use plan::{
 };
 pub use probe::{ProbePlan, Quantity, Subject, SubjectKind};
 pub use protocols::{Catalogue, ProtocolPlan};
+pub use read::suite::{SuiteFiles, read_suite};
 pub use read::{expand, read};

@@ -13,6 +13,7 @@ mod emulated;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod objects;
 mod refusals;
+mod scoreboard;
 mod sweep;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod transfer;

@@ -112,6 +112,18 @@ impl CompareError {
     }
 }
 
+impl CompareError {
+    /// The protocols that cannot carry the scenario, if nothing else is wrong.
+    pub(crate) fn refusals(&self) -> Option<Vec<Refused>> {
+        let CompareError::Refused { refused, .. } = self else { return None };
+        let each = refused.iter().filter_map(|error| match error {
+            CompareError::Contender { protocol, errors } => Some(Refused::new(protocol, errors)),
+            _ => None,
+        });
+        Some(each.collect())
+    }
+}
+
 /// Each on its own, with an empty line after it.
 fn joined(errors: &[CompareError]) -> String {
     errors.iter().fold(String::new(), |text, error| format!("{text}{}\n\n", error.to_string().trim_end()))
@@ -154,10 +166,14 @@ pub struct Refused {
 
 impl Refused {
     /// A protocol with which the scenario has these mistakes.
-    pub(super) fn new(protocol: &str, errors: &ScenarioErrors) -> Refused {
-        let reason = |error: &crate::scenario::ScenarioError| match &error.allowed {
-            Some(allowed) => format!("`{}`: {}; allowed: {allowed}", error.path, error.message),
-            None => format!("`{}`: {}", error.path, error.message),
+    pub(crate) fn new(protocol: &str, errors: &ScenarioErrors) -> Refused {
+        let reason = |error: &crate::scenario::ScenarioError| {
+            // What a flag says has no path in the file.
+            let place = if error.path.is_empty() { String::new() } else { format!("`{}`: ", error.path) };
+            match &error.allowed {
+                Some(allowed) => format!("{place}{}; allowed: {allowed}", error.message),
+                None => format!("{place}{}", error.message),
+            }
         };
         Refused { protocol: protocol.to_owned(), reasons: errors.0.iter().map(reason).collect() }
     }

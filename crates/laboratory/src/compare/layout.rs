@@ -7,7 +7,7 @@ const GAP: usize = 3;
 
 /// A table of no more than this width: columns that do not fit go into further tables under it, each with the first
 /// column again.
-pub(super) fn table(heading: &[String], rows: &[Vec<String>], width: usize) -> String {
+pub(crate) fn table(heading: &[String], rows: &[Vec<String>], width: usize) -> String {
     let widest = |column: usize| {
         let all = rows.iter().map(Vec::as_slice).chain(std::iter::once(heading));
         let cells = all.filter_map(|row| row.get(column));

@@ -8,7 +8,7 @@ use crate::results::statistics::mean;
 pub const FEWEST: usize = 3;
 
 /// One sample for each replication.
-pub(super) type Samples = [Option<f64>];
+pub(crate) type Samples = [Option<f64>];
 
 /// What is left of a difference once its interval is taken into account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub fn shown(difference: &Statistic) -> Shown {
 }
 
 /// By how much one is above the other in each replication.
-pub(super) fn difference(one: &Samples, other: &Samples) -> Statistic {
+pub(crate) fn difference(one: &Samples, other: &Samples) -> Statistic {
     Statistic::new(one.iter().zip(other).map(|(one, other)| Some((*one)? - (*other)?)))
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::SCHEMA;
-use super::contenders::BASELINE;
+use super::contenders::{BASELINE, Contender};
 use super::differences;
 use super::effects;
 use super::error::Refused;
@@ -118,7 +118,7 @@ impl Comparison {
 }
 
 /// The links with a queue that can be full, by their numbers.
-fn bottlenecks(plan: &Scenario) -> Vec<usize> {
+pub(crate) fn bottlenecks(plan: &Scenario) -> Vec<usize> {
     let links = plan.links.iter().enumerate();
     let limited =
         links.filter(|(_, link)| link.forward.queue.is_limited() || link.backward.queue.is_limited());
@@ -126,8 +126,16 @@ fn bottlenecks(plan: &Scenario) -> Vec<usize> {
 }
 
 fn row(ran: &Ran, baseline: Option<&Ran>, bottlenecks: &[usize]) -> Row {
-    let summary = &ran.summary;
-    let flows = receivers::flows(summary, &ran.contender.sessions);
+    let mut row = row_alone(&ran.contender, &ran.summary, bottlenecks);
+    row.effects = baseline.map_or_else(Vec::new, |baseline| effects::effects(ran, baseline));
+    row.harm_percent = effects::harm(&row.effects, ran.summary.replications);
+    row.verdict = verdict::sentence(&row);
+    row
+}
+
+/// The results of a contender, without its effects on other traffic, which need a run without it.
+pub(crate) fn row_alone(contender: &Contender, summary: &Summary, bottlenecks: &[usize]) -> Row {
+    let flows = receivers::flows(summary, &contender.sessions);
     let rows = receivers::rows(&flows, summary);
     let over = |of: &dyn Fn(&FlowStatistics) -> Option<&Statistic>| {
         over_receivers(flows.iter().filter_map(|flow| of(&flow.measures)), summary.replications)
@@ -138,15 +146,14 @@ fn row(ran: &Ran, baseline: Option<&Ran>, bottlenecks: &[usize]) -> Row {
     let has_receiver = |names: &[String]| flows.iter().any(|flow: &&FlowSummary| names.contains(&flow.name));
     let groups = summary.groups.iter().filter(|group| has_receiver(&group.flows));
     let simulated_s = summary.duration_s * summary.replications as f64;
-    let effects = baseline.map_or_else(Vec::new, |baseline| effects::effects(ran, baseline));
-    let mut row = Row {
-        protocol: ran.contender.protocol.clone(),
-        command: ran.contender.command.clone(),
+    Row {
+        protocol: contender.protocol.clone(),
+        command: contender.command.clone(),
         throughput_kbps: over(&|measures| Some(&measures.throughput_kbps)),
         share_of_tcp: over_receivers(rows.iter().map(|row| &row.share_of_tcp), summary.replications),
         fair_share_closeness: receivers::fair_share_closeness(&rows, summary.replications),
-        harm_percent: effects::harm(&effects, summary.replications),
-        effects,
+        harm_percent: Statistic::default(),
+        effects: Vec::new(),
         completion: receivers::completion(&rows, summary.replications),
         jain_index: over_receivers(groups.map(|group| &group.jain_index), summary.replications),
         loss_rate: over(&|measures| Some(&measures.loss_rate)),
@@ -161,9 +168,7 @@ fn row(ran: &Ran, baseline: Option<&Ran>, bottlenecks: &[usize]) -> Row {
         differences: Vec::new(),
         verdict: String::new(),
         receivers: rows,
-    };
-    row.verdict = verdict::sentence(&row);
-    row
+    }
 }
 
 /// The mean over bottlenecks of the busier direction.

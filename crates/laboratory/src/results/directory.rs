@@ -18,10 +18,13 @@ pub enum Holds {
     Against,
     /// A comparison of the worlds.
     Agreement,
+    /// A scoreboard.
+    Scoreboard,
 }
 
 impl Holds {
-    const ALL: [Holds; 5] = [Holds::Run, Holds::Sweep, Holds::Comparison, Holds::Against, Holds::Agreement];
+    const ALL: [Holds; 6] =
+        [Holds::Run, Holds::Sweep, Holds::Comparison, Holds::Against, Holds::Agreement, Holds::Scoreboard];
 
     /// The files by which it is known.
     fn marks(self) -> &'static [&'static str] {
@@ -31,6 +34,7 @@ impl Holds {
             Holds::Comparison => &["compare.json"],
             Holds::Against => &["against.json"],
             Holds::Agreement => &["agree.json"],
+            Holds::Scoreboard => &["scoreboard.json"],
         }
     }
 }
@@ -43,6 +47,7 @@ impl fmt::Display for Holds {
             Holds::Comparison => "a comparison",
             Holds::Against => "a comparison against several TCPs",
             Holds::Agreement => "a comparison of both worlds",
+            Holds::Scoreboard => "a scoreboard",
         })
     }
 }

@@ -78,6 +78,14 @@ pub fn load(name: &str) -> Result<Source, LoadError> {
     }
 }
 
+/// The text of a file that a user names.
+///
+/// # Errors
+/// The file cannot be read as text.
+pub(crate) fn read_file(path: &Path) -> std::io::Result<String> {
+    read_text(path, LARGEST_FILE)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

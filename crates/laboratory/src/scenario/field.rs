@@ -112,6 +112,12 @@ pub enum FieldKind {
     Choice(&'static [&'static str]),
     /// Options of a protocol.
     Options,
+    /// A list of texts.
+    Texts,
+    /// A list of texts that may be empty.
+    TextsOrNone,
+    /// Two numbers with those between them.
+    Band,
     /// Lists of flows under names.
     Groups,
     /// A number of a paper.
@@ -263,6 +269,9 @@ impl FieldKind {
             FieldKind::Protocol => "the name of a protocol",
             FieldKind::Choice(names) => return format!("one of {}", quoted(names.iter().copied())),
             FieldKind::Options => "a table of options, such as { strategy = \"lazy\" }",
+            FieldKind::Texts => "a list of texts, such as [\"duration=60 s\"]",
+            FieldKind::TextsOrNone => "a list of texts, such as [\"duration=60 s\"], or []",
+            FieldKind::Band => "two numbers, the lower first, such as [0.7, 1.4], or \"any\" for no bound",
             FieldKind::Groups => {
                 "lists of flows under names, such as \"R1/elm\" = [\"elm@R1\", \"tcp-*@R1\"]"
             }

@@ -63,7 +63,7 @@ pub(super) fn flow_names(name: &str, nodes: &[&str]) -> Vec<String> {
 }
 
 /// Whether a name fits a pattern, in which `*` stands for any characters, also none.
-pub(super) fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or("");
     let Some(mut rest) = name.strip_prefix(first) else { return false };

@@ -16,6 +16,7 @@ mod probes;
 mod queues;
 mod routers;
 mod sessions;
+pub(super) mod suite;
 mod table;
 mod topology;
 mod values;

@@ -3,13 +3,23 @@
 use std::fmt::Write;
 
 use super::field::{Absent, FieldKind, TableSpec};
-use super::tables::ALL;
 use super::tables::options::OptionGroup;
+use super::tables::{ALL, SUITE_TABLES};
 
 /// All tables of a scenario file as Markdown, in the order of [`ALL`].
 pub fn markdown() -> String {
     let mut text = String::new();
     for spec in ALL {
+        // Writing to a string cannot fail.
+        let _ = write_table(&mut text, spec);
+    }
+    text
+}
+
+/// All tables of a suite of the scoreboard as Markdown.
+pub fn suite_markdown() -> String {
+    let mut text = String::new();
+    for spec in SUITE_TABLES {
         // Writing to a string cannot fail.
         let _ = write_table(&mut text, spec);
     }

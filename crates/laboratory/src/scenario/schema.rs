@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::field::{Absent, Field, FieldKind, TableSpec};
 use super::probe::Quantity;
 use super::protocols::Catalogue;
-use super::tables::{ALL, SCENARIO};
+use super::tables::{ALL, SCENARIO, SUITE, SUITE_TABLES};
 
 /// The schema, draft 2020-12. With a catalogue, the names of protocols are listed.
 pub fn schema(catalogue: Option<&Catalogue>) -> Value {
@@ -17,6 +17,19 @@ pub fn schema(catalogue: Option<&Catalogue>) -> Value {
     let mut schema = table(&SCENARIO, &names, false);
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("Layercast scenario");
+    schema["$defs"] = Value::Object(definitions);
+    schema
+}
+
+/// The schema of suites of the scoreboard.
+pub fn suite_schema() -> Value {
+    let names = Names::of(None);
+    let inner = SUITE_TABLES.iter().filter(|spec| spec.name != SUITE.name);
+    let definitions: Map<String, Value> =
+        inner.map(|spec| (spec.name.to_owned(), table(spec, &names, true))).collect();
+    let mut schema = table(&SUITE, &names, false);
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["title"] = json!("Layercast suite of the scoreboard");
     schema["$defs"] = Value::Object(definitions);
     schema
 }
@@ -162,6 +175,12 @@ fn kind(kind: &FieldKind, names: &Names<'_>) -> Value {
         FieldKind::Choice(names) => json!({"enum": names}),
         FieldKind::Options => {
             json!({"type": "object", "additionalProperties": {"type": ["number", "boolean", "string"]}})
+        }
+        FieldKind::Texts => nodes(),
+        FieldKind::TextsOrNone => json!({"type": "array", "items": {"type": "string"}}),
+        FieldKind::Band => {
+            let end = json!({"anyOf": [{"type": "number"}, {"const": "any"}]});
+            json!({"type": "array", "items": end, "minItems": 2, "maxItems": 2})
         }
         FieldKind::Groups => json!({"type": "object", "additionalProperties": nodes()}),
         FieldKind::PaperValue => {

@@ -10,6 +10,7 @@ pub use self::edges::EDGE;
 pub use self::links::{CHANGE, LINK, LOSS_MODEL};
 pub use self::queues::QUEUE;
 pub use self::routers::ROUTERS;
+pub use self::suite::{CELL, SUITE, SUITE_DEFAULTS, SUITE_TABLES};
 pub use self::templates::{FOR, TOPOLOGY};
 use super::field::{Absent, Field, FieldKind, LOSS, TableSpec, UNIFORM};
 use super::protocols::FLOW_PROTOCOLS;
@@ -22,6 +23,7 @@ mod links;
 pub mod options;
 mod queues;
 mod routers;
+mod suite;
 mod templates;
 
 const fn field(key: &'static str, kind: FieldKind, absent: Absent, doc: &'static str) -> Field {

@@ -118,6 +118,9 @@ fn check(node: &Node, kind: &FieldKind, context: &mut Context<'_>) {
         // Options are checked where the protocol is known; the others do not occur in defaults.
         FieldKind::Options
         | FieldKind::Windows
+        | FieldKind::Texts
+        | FieldKind::TextsOrNone
+        | FieldKind::Band
         | FieldKind::Groups
         | FieldKind::Each
         | FieldKind::Templates

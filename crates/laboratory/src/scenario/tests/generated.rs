@@ -10,9 +10,10 @@ use crate::results::Metric;
 use crate::scenario::catalogue::{BUILT_IN, BuiltIn};
 use crate::scenario::field::{Absent, FieldKind};
 use crate::scenario::read;
-use crate::scenario::reference::{markdown, option_table};
-use crate::scenario::schema::schema;
-use crate::scenario::tables::{ALL, PAPER, options};
+use crate::scenario::reference::{markdown, option_table, suite_markdown};
+use crate::scenario::schema::{schema, suite_schema};
+use crate::scenario::suite::Measure;
+use crate::scenario::tables::{ALL, PAPER, SUITE_TABLES, options};
 use crate::scenario::testing::{SMALL, read_text, root};
 
 #[test]
@@ -65,7 +66,7 @@ fn the_example_in_the_documentation_reads() {
 
 #[test]
 fn keys_are_described_once_and_defaults_are_values() {
-    for spec in ALL {
+    for spec in ALL.iter().chain(SUITE_TABLES) {
         let mut keys: Vec<&str> = spec.keys().collect();
         keys.sort_unstable();
         keys.dedup();
@@ -85,4 +86,19 @@ fn keys_are_described_once_and_defaults_are_values() {
 fn the_paper_table_has_all_metrics() {
     let metrics: Vec<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
     assert_eq!(PAPER.keys().collect::<Vec<_>>(), metrics);
+}
+
+#[test]
+fn generated_reference_and_schema_of_suites_are_fresh() {
+    let text = serde_json::to_string_pretty(&suite_schema()).unwrap() + "\n";
+    check(&in_project("docs/suite.schema.json"), &text);
+    let (begin, end) = ("<!-- generated: suite -->", "<!-- end of generated: suite -->");
+    check_between(&in_project("docs/scoreboard.md"), begin, end, &format!("\n{}", suite_markdown()));
+    let mut table = "\n| measure | unit | what it is |\n| --- | --- | --- |\n".to_owned();
+    for measure in Measure::ALL {
+        writeln!(table, "| `{}` | {} | {} |", measure.name(), measure.unit(), measure.doc()).unwrap();
+    }
+    table.push('\n');
+    let (begin, end) = ("<!-- generated: measures -->", "<!-- end of generated: measures -->");
+    check_between(&in_project("docs/scoreboard.md"), begin, end, &table);
 }
