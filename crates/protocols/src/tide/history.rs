@@ -208,6 +208,7 @@ impl History {
         let Open { seconds: open_s, is_queueing } = open;
         let mut seen = Seen::default();
         let mut tcp = Window::new(response, window);
+        tcp.cut(1.0);
         let first = self.periods.len() - weights.count;
         for (place, period) in self.periods.iter().enumerate().skip(first) {
             let weight = weights.of[self.periods.len() - 1 - place];
@@ -229,7 +230,8 @@ impl History {
         seen
     }
 
-    /// The mean rate in packets/s of a TCP over the remembered periods and the time since; none without losses. The TCP starts with that rate.
+    /// The mean rate in packets/s of a TCP over the remembered periods and the time since; none without losses. The
+    /// TCP starts with that rate.
     pub fn fair_rate(&self, response: Response, open: Open) -> Option<f64> {
         let newest = self.periods.back()?;
         let mut losses = self.losses(self.periods.len().min(self.memory as usize));

@@ -11,11 +11,7 @@ use layercast_kit::waves::{MAX_CHANNELS, WaveConfig, Waves};
 
 impl Requirements for Options {
     fn character(&self) -> Character {
-        Character {
-            rates: Rates::Layers,
-            ecn: true,
-            start: "doubles each round trip until a loss or a queue",
-        }
+        Character { rates: Rates::Layers, ecn: true, start: "doubles each round until a loss or a queue" }
     }
 
     fn channels(&self, plan: &SessionPlan) -> u16 {
