@@ -95,8 +95,8 @@ fn command_line(arguments: &Scoreboard) -> String {
     if !arguments.protocols.is_empty() {
         let _ = write!(command, " --protocols {}", arguments.protocols.join(","));
     }
-    if let Some(pattern) = &arguments.cells {
-        let _ = write!(command, " --cells '{pattern}'");
+    if !arguments.cells.is_empty() {
+        let _ = write!(command, " --cells '{}'", arguments.cells.join(","));
     }
     for with in &arguments.with {
         let _ = write!(command, " --with '{with}'");

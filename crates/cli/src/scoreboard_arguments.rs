@@ -20,9 +20,9 @@ pub(crate) struct Scoreboard {
     #[arg(long, value_name = "A,B,...", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) protocols: Vec<String>,
 
-    /// Only the cells whose name fits; `*` stands for any characters
-    #[arg(long, value_name = "PATTERN")]
-    pub(crate) cells: Option<String>,
+    /// Only the cells whose name fits one of these; `*` stands for any characters [default: all]
+    #[arg(long, value_name = "A,B*,...", value_delimiter = ',', value_parser = trimmed)]
+    pub(crate) cells: Vec<String>,
 
     /// Set an option of one of the protocols in all cells, or its layers, packet_size or ecn; may be repeated
     #[arg(long = "with", value_name = "PROTOCOL.OPTION=VALUE")]

@@ -90,7 +90,7 @@ fn request(text: &str, protocols: &[&str]) -> ScoreboardRequest {
         suite: suite(text),
         brief: false,
         protocols: protocols.iter().map(|name| (*name).to_owned()).collect(),
-        cells: None,
+        cells: Vec::new(),
         with: Vec::new(),
         replications: None,
         seed: None,
@@ -198,7 +198,9 @@ fn unknown_protocols_and_cells_are_refused() {
     };
     assert!(refused(&|request| request.protocols.push("eln".to_owned())).contains("no protocol `eln`"));
     assert!(refused(&|request| request.protocols.push("elm".to_owned())).contains("twice"));
-    assert!(refused(&|request| request.cells = Some("x*".to_owned())).contains("fair, share"));
+    assert!(
+        refused(&|request| request.cells = vec!["fair".to_owned(), "x*".to_owned()]).contains("fair, share")
+    );
     assert!(refused(&|request| request.with.push("elm".to_owned())).contains("PROTOCOL.OPTION=VALUE"));
     let wrong = refused(&|request| request.with.push("elm.strategy=quick".to_owned()));
     assert!(wrong.contains("lazy") && wrong.contains("in the cell `fair`"), "{wrong}");

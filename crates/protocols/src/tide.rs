@@ -20,7 +20,7 @@ mod suppression;
 pub use delay::QueueDelay;
 pub use emulated::Window;
 pub use header::{Base, Data, Header, HeaderError, Report};
-pub use history::{History, Open, Period, untruncated_mean, virtual_events};
+pub use history::{History, Period, untruncated_mean, virtual_events};
 pub use options::Options;
 pub use receiver::Receiver;
 pub use rtt::RoundTrip;

@@ -25,8 +25,8 @@ pub struct ScoreboardRequest {
     pub brief: bool,
     /// The protocols; all with layers that the suite does not except, if empty.
     pub protocols: Vec<String>,
-    /// A pattern of the cells' names; all if absent.
-    pub cells: Option<String>,
+    /// Patterns of the cells' names; all if empty.
+    pub cells: Vec<String>,
     /// Settings of single protocols in all cells: `PROTOCOL.OPTION=VALUE`.
     pub with: Vec<String>,
     /// How many replications each protocol has in every cell, if not what the suite says.
@@ -168,14 +168,15 @@ fn cells(request: &ScoreboardRequest) -> Result<Vec<&CellPlan>, ScoreboardError>
     if all.is_empty() {
         return Err(ScoreboardError::NotBrief);
     }
-    let Some(pattern) = &request.cells else { return Ok(all) };
-    let known: Vec<&str> = all.iter().map(|cell| cell.name.as_str()).collect();
-    let known = known.join(", ");
-    let chosen: Vec<&CellPlan> = all.into_iter().filter(|cell| matches(pattern, &cell.name)).collect();
-    if chosen.is_empty() {
-        return Err(ScoreboardError::NoCell { pattern: pattern.clone(), known });
+    let fits_none = |pattern: &&String| !all.iter().any(|cell| matches(pattern, &cell.name));
+    if let Some(pattern) = request.cells.iter().find(fits_none) {
+        let known: Vec<&str> = all.iter().map(|cell| cell.name.as_str()).collect();
+        return Err(ScoreboardError::NoCell { pattern: pattern.clone(), known: known.join(", ") });
     }
-    Ok(chosen)
+    let is_chosen = |cell: &&CellPlan| {
+        request.cells.is_empty() || request.cells.iter().any(|pattern| matches(pattern, &cell.name))
+    };
+    Ok(all.into_iter().filter(is_chosen).collect())
 }
 
 /// The runs by their keys.

@@ -44,11 +44,6 @@ impl Window {
         self.size
     }
 
-    /// Its size before the last event.
-    pub fn before(&self) -> f64 {
-        self.before
-    }
-
     /// A congestion event that comes with a chance of `chance`, at most 1: so much of a cut.
     pub fn cut(&mut self, chance: f64) {
         self.recovery = chance;

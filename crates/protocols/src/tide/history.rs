@@ -23,9 +23,6 @@ const MOST_LOST: u32 = 8;
 /// Events that a period shows at most.
 const MOST_EVENTS: f64 = 8.0;
 
-/// By which factor a window exceeds the one before the last event at most while a queue stands: a larger one would have had an event itself.
-const LIMIT: f64 = 1.25;
-
 /// Replays until the rate at which a TCP starts is that which it has on average.
 const REPLAYS: u32 = 16;
 
@@ -204,8 +201,7 @@ impl History {
     }
 
     /// What a TCP has seen that had `window` packets in a round-trip time before the oldest period.
-    fn replay(&self, response: Response, window: f64, weights: &Weights, losses: f64, open: Open) -> Seen {
-        let Open { seconds: open_s, is_queueing } = open;
+    fn replay(&self, response: Response, window: f64, weights: &Weights, losses: f64, open_s: f64) -> Seen {
         let mut seen = Seen::default();
         let mut tcp = Window::new(response, window);
         tcp.cut(1.0);
@@ -223,16 +219,16 @@ impl History {
             seen.time_s += weight * period.length_s;
             seen.rounds += weight * period.rounds;
         }
-        let most = if is_queueing { LIMIT * tcp.before() } else { f64::INFINITY };
-        seen.packets += self.rounds * tcp.pass(open_s, self.rounds).min(most);
+        seen.packets += self.rounds * tcp.pass(open_s, self.rounds);
         seen.time_s += open_s;
         seen.rounds += self.rounds;
         seen
     }
 
-    /// The mean rate in packets/s of a TCP over the remembered periods and the time since; none without losses. The
+    /// The mean rate in packets/s of a TCP over the remembered periods and the `open_s` seconds since the last one; none
+    /// without losses. The
     /// TCP starts with that rate.
-    pub fn fair_rate(&self, response: Response, open: Open) -> Option<f64> {
+    pub fn fair_rate(&self, response: Response, open_s: f64) -> Option<f64> {
         let newest = self.periods.back()?;
         let mut losses = self.losses(self.periods.len().min(self.memory as usize));
         let mut window = newest.rounds.max(1.0);
@@ -240,7 +236,7 @@ impl History {
         for _ in 0..REPLAYS {
             let weights = self.weigh(PEAK * window, losses);
             losses = self.losses(weights.count);
-            seen = self.replay(response, PEAK * window, &weights, losses, open);
+            seen = self.replay(response, PEAK * window, &weights, losses, open_s);
             window = (seen.packets / seen.rounds.max(1e-9)).max(1.0);
         }
         let rate = window / seen.rtt_s();
@@ -248,15 +244,6 @@ impl History {
         let p = (seen.events_per_s() / rate).min(1.0);
         Some(rate * response.timeout_share(p, seen.rtt_s()))
     }
-}
-
-/// The time since the last period.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Open {
-    /// Its length in seconds.
-    pub seconds: f64,
-    /// Whether a queue stands: a larger window than before would overflow it.
-    pub is_queueing: bool,
 }
 
 /// The weights of periods, the newest first.
@@ -318,7 +305,7 @@ mod tests {
     #[test]
     fn random_losses_give_the_equation() {
         // 1 % of 1000 packets/s at 100 ms: a period each 0.1 s with one lost packet of 100.
-        let rate = history(0.1, 0.1, 100.0, 1).fair_rate(Response::Reno, Open::default()).unwrap();
+        let rate = history(0.1, 0.1, 100.0, 1).fair_rate(Response::Reno, 0.0).unwrap();
         let expected = Response::Reno.packets_per_s(0.01, 0.1);
         // The equation has one event at most in a round-trip time, and recovery takes one: within a tenth.
         assert!((rate / expected - 1.0).abs() < 0.1, "{rate} for {expected}");
@@ -327,7 +314,7 @@ mod tests {
     #[test]
     fn overflows_give_the_rate_of_the_time_between_them() {
         // A window that halves every 2 s and grows by one in 0.1 s: a mean of 3/4 * 40 packets.
-        let rate = history(2.0, 0.1, 10.0, 8).fair_rate(Response::Reno, Open::default()).unwrap();
+        let rate = history(2.0, 0.1, 10.0, 8).fair_rate(Response::Reno, 0.0).unwrap();
         assert!((rate / 300.0 - 1.0).abs() < 0.15, "{rate}");
     }
 }

@@ -6,7 +6,7 @@ use layercast_kit::estimator::SendTime;
 use layercast_kit::feedback::{Echo, ReceiverId};
 use layercast_kit::response::Response;
 use layercast_protocols::tide::{
-    Base, Data, Header, History, Open, Report, Suppression, untruncated_mean, virtual_events,
+    Base, Data, Header, History, Report, Suppression, untruncated_mean, virtual_events,
 };
 use proptest::prelude::*;
 
@@ -93,7 +93,7 @@ proptest! {
                 at_us += (gap_ms + 2 * u64::from(rtt_ms)) * 1000 * stretch;
                 history.on_loss(SendTime::from_us(at_us), lost, rtt_s, packets);
             }
-            history.fair_rate(response, Open::default()).expect("there are losses")
+            history.fair_rate(response, 0.0).expect("there are losses")
         };
         let (rare, frequent) = (rate(4), rate(1));
         prop_assert!(frequent.is_finite() && frequent > 0.0);

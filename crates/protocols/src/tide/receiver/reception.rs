@@ -2,7 +2,6 @@
 
 use super::{Receiver, Timer};
 use crate::tide::header::{Base, Data, Header};
-use crate::tide::history::Open;
 use layercast_core::contract::{Arrival, Cause, Ecn, Origin, TraceEvent};
 use layercast_core::units::{Duration, Layer, Time, WireSeq};
 use layercast_kit::estimator::{ArrivalClass, ClockReading, Packet, SendTime, rtt_sample};
@@ -170,9 +169,7 @@ impl Receiver {
     /// The fair rate of now.
     pub(super) fn update_fair(&mut self) {
         let since_us = self.last_sent.as_us().saturating_sub(self.history.end().as_us());
-        let is_queueing = self.delay.mean_s() > self.options.start_delay.as_secs_f64();
-        let open = Open { seconds: since_us as f64 * 1e-6, is_queueing };
-        let fair = self.history.fair_rate(self.options.fair_to, open);
+        let fair = self.history.fair_rate(self.options.fair_to, since_us as f64 * 1e-6);
         self.fair = fair.unwrap_or(f64::INFINITY);
     }
 }
