@@ -5,6 +5,8 @@
 use layercast_core::math::ln;
 use layercast_core::units::Duration;
 use layercast_kit::equation::{EquationError, Formula, Path};
+use layercast_kit::fair::FairEquation;
+use layercast_kit::response::Response;
 
 /// The feedback timer of a receiver (RFC 4654, section 4.5), in seconds. `round` is the length of a
 /// round, `x` uniform in (0, 1], `group` the upper bound of the number of receivers, above 1.
@@ -41,26 +43,54 @@ pub fn max_rtt_after_round(
     max_rtt.scaled(0.9).max(peak).max(spacing + granularity)
 }
 
-/// The rate of a receiver that knew only the largest round-trip time, corrected for its true one (RFC 4654,
-/// section 3.3).
-pub fn rescaled_rate(rate: f64, max_rtt: Duration, rtt: Duration) -> f64 {
-    if rtt.is_zero() { rate } else { rate * max_rtt.as_secs_f64() / rtt.as_secs_f64() }
+/// The equation of what is corrected later: the simple model, where Reno's rate is fair (RFC 4654, section 5.6).
+const fn simple(fair_to: Response) -> FairEquation {
+    FairEquation { fair_to, formula: Formula::Simple }
 }
 
-/// The loss event rate at which the simple model reaches the receive rate, and with it the first loss
-/// interval, which is its inverse (RFC 4654, section 5.6).
+/// The rate of a receiver that knew only the largest round-trip time, corrected for its true one: Reno's goes with
+/// its inverse (RFC 4654, section 3.3), another is calculated again for the same loss rate.
+pub fn rescaled_rate(
+    fair_to: Response,
+    packet_bytes: f64,
+    rate: f64,
+    max_rtt: Duration,
+    rtt: Duration,
+) -> f64 {
+    if rtt.is_zero() {
+        return rate;
+    }
+    if fair_to == Response::Reno {
+        return rate * max_rtt.as_secs_f64() / rtt.as_secs_f64();
+    }
+    let path = Path::from_secs(packet_bytes, max_rtt.as_secs_f64(), 4.0 * max_rtt.as_secs_f64());
+    simple(fair_to).rate_at_rtt(&path, rate, rtt.as_secs_f64()).unwrap_or(rate)
+}
+
+/// The loss event rate at which the fair rate, for Reno by the simple model, is the receive rate, and with it the
+/// first loss interval, which is its inverse (RFC 4654, section 5.6).
 ///
 /// # Errors
 /// If the path or the rate has no such interval.
-pub fn first_loss_rate(path: &Path, receive_rate: f64) -> Result<f64, EquationError> {
-    Formula::Simple.loss_rate(path, receive_rate)
+pub fn first_loss_rate(fair_to: Response, path: &Path, receive_rate: f64) -> Result<f64, EquationError> {
+    simple(fair_to).loss_rate(path, receive_rate)
 }
 
-/// The first interval, calculated with `assumed` for the round-trip time, corrected for the true one (RFC 4654,
-/// section 5.6).
-pub fn rescaled_interval(length: f64, rtt: Duration, assumed: Duration) -> f64 {
-    let ratio = rtt.as_secs_f64() / assumed.as_secs_f64();
-    length * ratio * ratio
+/// The first interval, calculated for `loss_rate` with `assumed` for the round-trip time, corrected for the true one:
+/// for Reno with the square of their ratio (RFC 4654, section 5.6).
+pub fn rescaled_interval(
+    fair_to: Response,
+    length: f64,
+    loss_rate: f64,
+    rtt: Duration,
+    assumed: Duration,
+) -> f64 {
+    if fair_to == Response::Reno {
+        let ratio = rtt.as_secs_f64() / assumed.as_secs_f64();
+        return length * ratio * ratio;
+    }
+    let packets_per_s = fair_to.packets_per_s(loss_rate, assumed.as_secs_f64());
+    length * loss_rate / fair_to.events_a_packet(packets_per_s, rtt.as_secs_f64())
 }
 
 /// Follows the round-trip time between two measurements by the delay of data packets (RFC 4654, section

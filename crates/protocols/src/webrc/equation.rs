@@ -1,7 +1,8 @@
-//! WEBRC's form of TCP's rate, with rounded constants (RFC 3738, section 3.2.2.3).
+//! WEBRC's form of TCP's rate, with rounded constants (RFC 3738, section 3.2.2.3), or another TCP's in its place.
 
 use layercast_core::math::sqrt;
-use layercast_kit::equation::solve_simplified;
+use layercast_kit::equation::{MIN_LOSS_RATE, solve_simplified};
+use layercast_kit::response::Response;
 
 /// The weight of the square root of the loss rate.
 const ROOT: f64 = 0.816;
@@ -16,6 +17,22 @@ pub fn equation_rate(loss: f64, rtt_s: f64) -> f64 {
 /// The loss rate at which the equation gives a rate in packets/s, from 1e-8 to 1.
 pub fn loss_for_rate(rate: f64, rtt_s: f64) -> f64 {
     solve_simplified(ROOT, TIMEOUT, 1.0 / (rtt_s * rate))
+}
+
+/// The rate that is fair, in packets/s, at a loss rate and a round-trip time in seconds: Reno's by the RFC's equation.
+pub fn fair_rate(fair_to: Response, loss: f64, rtt_s: f64) -> f64 {
+    match fair_to {
+        Response::Reno => equation_rate(loss, rtt_s),
+        other => other.packets_per_s(loss, rtt_s),
+    }
+}
+
+/// The loss rate at which the fair rate in packets/s is this one, from 1e-8 to 1: the inverse, of the same response.
+pub fn fair_loss(fair_to: Response, rate: f64, rtt_s: f64) -> f64 {
+    match fair_to {
+        Response::Reno => loss_for_rate(rate, rtt_s),
+        other => other.events_a_packet(rate, rtt_s).max(MIN_LOSS_RATE),
+    }
 }
 
 #[cfg(test)]
