@@ -56,3 +56,27 @@ impl Target {
         exp(0.5 * (low + high))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_falls_and_its_inverse_leads_back() {
+        for fair_to in [Response::Reno, Response::Cubic] {
+            let target = Target::of(fair_to, Duration::from_ms(200));
+            let rates = [1e-7, 1e-4, 0.01, 0.3, 1.0, 3.0, 100.0].map(|loss| target.rate(loss));
+            assert!(rates.is_sorted_by(|one, other| one > other), "{fair_to:?} {rates:?}");
+            for rate in rates {
+                assert!((target.rate(target.loss(rate)) / rate - 1.0).abs() < 1e-6, "{fair_to:?} {rate}");
+            }
+        }
+    }
+
+    #[test]
+    fn at_rare_losses_the_target_of_cubic_is_higher() {
+        let rate = |fair_to, loss| Target::of(fair_to, Duration::from_ms(200)).rate(loss);
+        assert_eq!(rate(Response::Reno, 1e-3), Target::new(Duration::from_ms(200)).rate(1e-3));
+        assert!(rate(Response::Cubic, 1e-4) > 2.0 * rate(Response::Reno, 1e-4));
+    }
+}

@@ -124,3 +124,40 @@ impl OneWayDelay {
         self.reverse_us = None;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(rtt_ms: u64) -> Path {
+        let rtt_s = Duration::from_ms(rtt_ms).as_secs_f64();
+        Path::from_secs(1000.0, rtt_s, 4.0 * rtt_s)
+    }
+
+    /// What was calculated with an assumed round-trip time is corrected to what the true one would have given.
+    #[test]
+    fn corrections_lead_to_the_values_of_the_true_round_trip_time() {
+        let (assumed, rtt) = (Duration::from_ms(500), Duration::from_ms(80));
+        for fair_to in [Response::Reno, Response::Cubic] {
+            for received in [2e4, 2e5, 2e6] {
+                let loss_rate = first_loss_rate(fair_to, &path(500), received).unwrap();
+                let own = rescaled_interval(fair_to, 1.0 / loss_rate, loss_rate, rtt, assumed);
+                let direct = 1.0 / first_loss_rate(fair_to, &path(80), received).unwrap();
+                assert!((own / direct - 1.0).abs() < 1e-6, "{fair_to:?} {received}: {own} {direct}");
+            }
+            let asked = simple(fair_to).rate(&path(500), 1e-4).unwrap().known().unwrap().as_bytes_per_s();
+            let own = rescaled_rate(fair_to, 1000.0, asked, assumed, rtt);
+            let direct = simple(fair_to).rate(&path(80), 1e-4).unwrap().known().unwrap().as_bytes_per_s();
+            assert!((own / direct - 1.0).abs() < 1e-6, "{fair_to:?}: {own} {direct}");
+        }
+    }
+
+    /// A first interval of CUBIC goes with RTT^(1/3) where its rate goes with RTT^(-1/4) p^(-3/4).
+    #[test]
+    fn intervals_of_cubic_depend_little_on_the_round_trip_time() {
+        let (assumed, rtt) = (Duration::from_ms(800), Duration::from_ms(400));
+        let length = rescaled_interval(Response::Cubic, 1e5, 1e-5, rtt, assumed);
+        assert!((length / 1e5 - 0.794).abs() < 0.005, "{length}");
+        assert_eq!(rescaled_interval(Response::Reno, 1e5, 1e-5, rtt, assumed), 2.5e4);
+    }
+}

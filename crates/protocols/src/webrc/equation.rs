@@ -48,4 +48,18 @@ mod tests {
         assert_eq!(loss_for_rate(1e-9, 0.2), 1.0);
         assert_eq!(loss_for_rate(1e9, 0.2), 1e-8);
     }
+
+    #[test]
+    fn a_fair_rate_and_its_inverse_are_of_one_response() {
+        assert_eq!(fair_rate(Response::Reno, 0.01, 0.2), equation_rate(0.01, 0.2));
+        assert_eq!(fair_loss(Response::Reno, 50.0, 0.2), loss_for_rate(50.0, 0.2));
+        for loss in [1e-7, 1e-4, 0.01, 0.1, 0.9] {
+            let back = fair_loss(Response::Cubic, fair_rate(Response::Cubic, loss, 0.2), 0.2);
+            assert!((back / loss - 1.0).abs() < 1e-6, "{loss} came back as {back}");
+        }
+        // RFC 9438, figure 6: 1.054 (0.2 / 1e-4)^(3/4) packets in 0.2 s.
+        assert!((fair_rate(Response::Cubic, 1e-4, 0.2) / 1576.0 - 1.0).abs() < 0.005);
+        assert_eq!(fair_loss(Response::Cubic, 1e9, 0.2), 1e-8);
+        assert!((0.999..=1.0).contains(&fair_loss(Response::Cubic, 1e-9, 0.2)));
+    }
 }
