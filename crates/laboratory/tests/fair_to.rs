@@ -11,7 +11,7 @@ use running::run_text;
 /// 100 Mbit/s, of which a session takes a few; 200 ms and 0.05 % of random losses.
 const TEXT: &str = r#"
 name = "A long path with rare losses"
-duration = "700 s"
+duration = "500 s"
 windows = [["200 s", "end"]]
 
 [defaults.link]
