@@ -123,7 +123,7 @@ impl Path {
         Path { packet_bytes, rtt_s, rto_s, packets_per_ack: 1.0, window_packets: f64::INFINITY }
     }
 
-    fn check(&self) -> Result<(), EquationError> {
+    pub(crate) fn check(&self) -> Result<(), EquationError> {
         // Far outside of what a network has, quotients overflow and products have no value. Each
         // comparison is false for not-a-number.
         if !(1e-3..=1e9).contains(&self.packet_bytes) {

@@ -92,6 +92,8 @@ fn cubic_window(p: f64, rtt_s: f64) -> f64 {
 mod tests {
     use super::*;
 
+    const BOTH: [Response; 2] = [Response::Reno, Response::Cubic];
+
     /// RFC 9438, table 2 (C = 0.4, RTT = 0.1 s): windows of 12, 120, 263 for Reno and CUBIC at 1e-2, 1e-4, 1e-5.
     #[test]
     fn cubic_windows_are_those_of_the_rfc() {
@@ -102,9 +104,30 @@ mod tests {
         }
     }
 
+    /// CUBIC has Reno's window (RFC 9438, figure 6) where p is above (1.054 / 1.2247)^4 RTT^3: 5.5e-4 at 0.1 s.
+    #[test]
+    fn small_windows_are_those_of_reno() {
+        for (p, rtt_s) in [(5.6e-4, 0.1), (0.03, 0.1), (0.5, 0.3), (1e-5, 0.02)] {
+            assert_eq!(Response::Cubic.window(p, rtt_s), sqrt(1.5 / p), "{p} {rtt_s}");
+        }
+        assert!(Response::Cubic.window(5.4e-4, 0.1) > sqrt(1.5 / 5.4e-4));
+    }
+
+    #[test]
+    fn more_events_and_longer_rounds_give_no_higher_rate() {
+        for response in BOTH {
+            let mut rates = [1e-9, 1e-6, 5e-4, 1e-3, 0.02, 0.3, 1.0].map(|p| response.packets_per_s(p, 0.08));
+            assert!(rates.is_sorted_by(|one, other| one > other), "{response:?} {rates:?}");
+            for p in [1e-6, 1e-3, 0.1] {
+                rates = [0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0].map(|rtt_s| response.packets_per_s(p, rtt_s));
+                assert!(rates.is_sorted_by(|one, other| one > other), "{response:?} {p} {rates:?}");
+            }
+        }
+    }
+
     #[test]
     fn the_inverse_is_one() {
-        for response in [Response::Reno, Response::Cubic] {
+        for response in BOTH {
             for p in [1e-7, 1e-4, 0.01, 0.1] {
                 let rate = response.packets_per_s(p, 0.05);
                 assert!((response.events_a_packet(rate, 0.05) / p - 1.0).abs() < 1e-6);

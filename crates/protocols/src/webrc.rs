@@ -23,7 +23,7 @@ mod source;
 
 pub use artt::RoundTripFilter;
 pub use decision::{Decision, Situation, decide, grows_too_little, jump_limit};
-pub use equation::{equation_rate, loss_for_rate};
+pub use equation::{equation_rate, fair_loss, fair_rate, loss_for_rate};
 pub use header::{Header, HeaderError};
 pub use layercast_kit::waves::{BASE, Departures, MAX_CHANNELS, Waves, starts_slot};
 pub use loss_filter::LossFilter;

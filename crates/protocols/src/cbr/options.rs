@@ -11,6 +11,8 @@ pub use layercast_kit::estimator::{
     Boundary, FirstInterval, ImpactAverage, RtoRule, RttFilter, VirtualLoss, WindowScope,
 };
 use layercast_kit::estimator::{LossConfig, LossMethod, PanelConfig};
+use layercast_kit::fair::FairEquation;
+use layercast_kit::response::Response;
 
 options! {
     /// The options of CBR, shared by the source and the receiver of a session.
@@ -117,7 +119,7 @@ impl Options {
             recent_limit: false,
             damping: false,
             damping_q: self.q,
-            formula: self.formula,
+            equation: FairEquation { fair_to: Response::Reno, formula: self.formula },
             small_packets: None,
             packets_per_ack: self.packets_per_ack,
             rtt_filter: self.rtt_filter,

@@ -14,6 +14,8 @@ pub use layercast_kit::estimator::{
     Boundary, FirstInterval, ImpactAverage, LossConfig, LossMethod, RtoRule, RttFilter, Smoothing,
     SmoothingConfig, WindowScope,
 };
+use layercast_kit::fair::FairEquation;
+pub use layercast_kit::response::Response;
 
 options! {
     /// The options of ELM, shared by the source and the receivers of a session.
@@ -67,7 +69,9 @@ options! {
         smooth_while_deaf: bool = true;
 
         // The fair rate, sections 2, 4, 5, 7 and 10.
-        /// Model of TCP's throughput (thesis eq. 3).
+        /// Whose rate is fair: that of Reno by `formula`, or of another TCP by its response function.
+        fair_to: Response = Response::Reno;
+        /// Model of Reno's throughput (thesis eq. 3).
         formula: Formula = Formula::PftkSimplified;
         /// Packets per acknowledgement of the modelled TCP (thesis: 1).
         packets_per_ack: f64 = 1.0, 1.0 => 100.0;
@@ -182,6 +186,7 @@ impl Requirements for Options {
     }
 
     fn deploy(&mut self) {
+        self.fair_to = Response::Cubic;
         // The thesis counts the first packet out of order as a loss. Real networks reorder.
         self.reorder = 3;
         // On a path of a few milliseconds the fair rate is far above the link until its queue is
@@ -195,6 +200,11 @@ impl Requirements for Options {
 }
 
 impl Options {
+    /// The equation of the fair rate.
+    pub fn fair_equation(&self) -> FairEquation {
+        FairEquation { fair_to: self.fair_to, formula: self.formula }
+    }
+
     /// The configuration of the loss estimator.
     pub fn loss_config(&self) -> LossConfig {
         LossConfig {

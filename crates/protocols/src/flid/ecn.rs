@@ -9,6 +9,7 @@ use crate::flid::{
 use layercast_core::option::Numbers;
 use layercast_core::session::{PlanError, SessionPlan};
 use layercast_core::units::Duration;
+use layercast_kit::response::Response;
 
 variant_options! {
     /// The options of E-FLID-DL.

@@ -8,6 +8,7 @@ use super::{Climb, Goal, MAX_CHANNELS, MAX_LAYERS, Model, SEPARATION, Target, cl
 use layercast_core::session::{PlanError, SessionPlan};
 use layercast_core::units::Duration;
 use layercast_kit::dynamic::{ChannelRotation, Layering, silent_slots};
+use layercast_kit::response::Response;
 
 layercast_core::choices! {
     /// How the source chooses increase signals.
@@ -54,6 +55,8 @@ pub struct EcnSettings {
 pub struct Settings {
     /// The length of a slot.
     pub slot: Duration,
+    /// Which TCP's rate is the target.
+    pub fair_to: Response,
     /// The round-trip time for which TCP's rate is the target.
     pub nominal_rtt: Duration,
     /// How signals are chosen.
@@ -97,6 +100,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             slot: Duration::from_ms(500),
+            fair_to: Response::Reno,
             nominal_rtt: Duration::from_ms(100),
             signal: SignalRule::Deterministic,
             increase_probabilities: ProbabilityRule::Heuristic,
@@ -200,7 +204,7 @@ impl Settings {
 
     /// The increase probability of each level; 0 for the top.
     pub fn level_probabilities(&self, plan: &SessionPlan) -> Vec<f64> {
-        let target = Target::new(self.nominal_rtt);
+        let target = Target::of(self.fair_to, self.nominal_rtt);
         let mut model = Model::new(&plan.layers, plan.packet_size, self.slot);
         model.packets_per_s.truncate(usize::from(self.layers(plan)));
         let start = || heuristic(&model, &target);
@@ -238,6 +242,9 @@ macro_rules! variant_options {
                 /// Length of a slot: T. A few round-trip times, longer than a join takes (FLID-DL
                 /// paper, section V-A: 500 ms).
                 slot: Duration = Settings::default().slot, Duration::from_ms(10) => Duration::from_secs(60);
+                /// Whose rate is the target of the increase probabilities: that of Reno (FLID-DL paper, eq. 1), or of
+                /// another TCP by its response function.
+                fair_to: Response = Settings::default().fair_to;
                 /// Nominal round-trip time: the one for which TCP's rate is the target (FLID-DL paper,
                 /// section V-A: 100 ms).
                 rtt: Duration = Settings::default().nominal_rtt, Duration::from_ms(1) => Duration::from_secs(60);
@@ -268,6 +275,7 @@ macro_rules! variant_options {
             fn settings(&self) -> Settings {
                 let mut $settings = Settings {
                     slot: self.slot,
+                    fair_to: self.fair_to,
                     nominal_rtt: self.rtt,
                     signal: self.signal,
                     increase_probabilities: self.increase_probabilities,
@@ -291,6 +299,10 @@ macro_rules! variant_options {
 
             fn agreed(&self) -> &'static [&'static str] {
                 $agreed
+            }
+
+            fn deploy(&mut self) {
+                self.fair_to = Response::Cubic;
             }
 
             fn character(&self) -> layercast_core::session::Character {

@@ -7,6 +7,7 @@ use crate::flid::{ProbabilityRule, Settings, SignalRule, Variant as _, variant_o
 use layercast_core::option::Numbers;
 use layercast_core::session::{PlanError, SessionPlan};
 use layercast_core::units::Duration;
+use layercast_kit::response::Response;
 
 variant_options! {
     /// The options of FLID-SL.

@@ -8,6 +8,7 @@ use layercast_core::units::{Duration, Rate, Size};
 pub use layercast_kit::equation::Formula;
 use layercast_kit::estimator::LossConfig;
 pub use layercast_kit::estimator::LossMethod;
+pub use layercast_kit::response::Response;
 
 use super::structure::Structure;
 
@@ -50,7 +51,9 @@ options! {
         suppression: f64 = 0.9, 0.0 => 1.0;
         /// Size of a report on the wire.
         report_size: Size = Size::from_bytes(64);
-        /// Model of TCP's throughput (RFC 4654, 2.1).
+        /// Whose rate is fair: that of Reno by `formula`, or of another TCP by its response function.
+        fair_to: Response = Response::Reno;
+        /// Model of Reno's throughput (RFC 4654, 2.1).
         formula: Formula = Formula::PftkSimplified;
         /// Number of loss intervals averaged (RFC 4654, 5.4: 8).
         history: u32 = 8, 1 => 256;
@@ -79,7 +82,12 @@ impl Requirements for Options {
     }
 
     fn agreed(&self) -> &'static [&'static str] {
-        &["counting_round_trip"]
+        // One rate for all receivers of a layer, so one response.
+        &["counting_round_trip", "fair_to"]
+    }
+
+    fn deploy(&mut self) {
+        self.fair_to = Response::Cubic;
     }
 
     fn check(&self, plan: &SessionPlan) -> Result<(), PlanError> {
@@ -101,6 +109,7 @@ impl Options {
             bias: self.bias,
             suppression: self.suppression,
             report_size: self.report_size,
+            fair_to: self.fair_to,
             formula: self.formula,
             history: self.history,
             discounting: self.discounting,

@@ -6,6 +6,8 @@ use layercast_core::session::{Character, Rates, Requirements};
 use layercast_core::units::{Duration, Rate, Size};
 pub use layercast_kit::equation::Formula;
 use layercast_kit::estimator::{Boundary, FirstInterval, LossConfig, LossMethod};
+use layercast_kit::fair::FairEquation;
+pub use layercast_kit::response::Response;
 
 options! {
     /// The options of TFMCC, shared by the source and the receivers of a session.
@@ -48,7 +50,9 @@ options! {
         /// Whether one-way delays adjust the round-trip time between two measurements (RFC 4654, 4.3.3: yes).
         one_way_delay: bool = true;
         // The fair rate.
-        /// Model of TCP's throughput (RFC 4654, 2.1).
+        /// Whose rate is fair: that of Reno by `formula`, or of another TCP by its response function.
+        fair_to: Response = Response::Reno;
+        /// Model of Reno's throughput (RFC 4654, 2.1).
         formula: Formula = Formula::PftkSimplified;
         /// Number of round-trip times over which the receive rate is measured (RFC 4654, 4.3.4: 2 to 4).
         receive_window: f64 = 4.0, 1.0 => 100.0;
@@ -73,9 +77,23 @@ impl Requirements for Options {
     fn character(&self) -> Character {
         Character { rates: Rates::One, ecn: true, start: "doubles each feedback round until a loss" }
     }
+
+    fn agreed(&self) -> &'static [&'static str] {
+        // One rate for all, so one response.
+        &["fair_to"]
+    }
+
+    fn deploy(&mut self) {
+        self.fair_to = Response::Cubic;
+    }
 }
 
 impl Options {
+    /// The equation of the fair rate.
+    pub fn fair_equation(&self) -> FairEquation {
+        FairEquation { fair_to: self.fair_to, formula: self.formula }
+    }
+
     /// The configuration of the loss estimator. Fields without an option have no effect with this method.
     pub fn loss_config(&self) -> LossConfig {
         LossConfig {

@@ -3,6 +3,8 @@
 use super::feedback::Feedback;
 use layercast_core::units::{Duration, Size};
 use layercast_kit::equation::{Formula, Path};
+use layercast_kit::fair::FairEquation;
+use layercast_kit::response::Response;
 
 /// The parameters of TFRC-SP, for small packets (RFC 4828, section 3). Its source and receiver
 /// count the data in packets, without the headers.
@@ -26,8 +28,8 @@ impl SmallPackets {
 /// The equation with its parameters except for the path's state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FairRate {
-    /// The model of TCP's throughput.
-    pub formula: Formula,
+    /// Whose rate is fair, and the model of Reno's.
+    pub equation: FairEquation,
     /// Packets for each acknowledgement of the modelled TCP.
     pub packets_per_ack: f64,
     /// The packet size in the equation, in bytes.
@@ -37,9 +39,10 @@ pub struct FairRate {
 }
 
 impl FairRate {
-    /// The whole rate for packets of this many bytes, each acknowledged.
+    /// The whole rate of Reno for packets of this many bytes, each acknowledged.
     pub const fn plain(formula: Formula, packet_bytes: f64) -> FairRate {
-        FairRate { formula, packets_per_ack: 1.0, packet_bytes, share: 1.0 }
+        let equation = FairEquation { fair_to: Response::Reno, formula };
+        FairRate { equation, packets_per_ack: 1.0, packet_bytes, share: 1.0 }
     }
 
     /// The rate for small packets with this much data: as much as a TCP with packets of the
@@ -53,7 +56,7 @@ impl FairRate {
     pub fn rate(&self, report: &Feedback) -> Option<f64> {
         let path = Path::from_secs(self.packet_bytes, report.rtt_s, report.rto_s);
         let path = Path { packets_per_ack: self.packets_per_ack, ..path };
-        let rate = self.formula.rate(&path, report.loss).ok()?.known()?;
+        let rate = self.equation.rate(&path, report.loss).ok()?.known()?;
         Some(self.share * rate.as_bytes_per_s())
     }
 }

@@ -9,6 +9,7 @@ use layercast_core::units::{Duration, Size};
 pub(crate) const ANNOUNCE_INTERVAL: Duration = Duration::from_ms(500);
 pub use layercast_kit::equation::Formula;
 pub use layercast_kit::estimator::{LossMethod, RtoRule, RttFilter};
+pub use layercast_kit::response::Response;
 
 options! {
     /// The options of TFRC, shared by the source and the receiver of a session.
@@ -35,7 +36,9 @@ options! {
         rto_granularity: Duration = Duration::from_ms(100);
         /// Whether an increasing round-trip time slows the source down (RFC 5348, section 4.5: recommended).
         damping: bool = true;
-        /// Model of TCP's throughput; by profile: pftk-simplified (RFC 5348, section 3.1), or the clamped one for ns2.
+        /// Whose rate is fair: that of Reno by `formula`, or of another TCP by its response function.
+        fair_to: Response = Response::Reno;
+        /// Model of Reno's throughput; by profile: pftk-simplified (RFC 5348, section 3.1), or the clamped one for ns2.
         formula: Option<Formula> = None;
         /// Packets per acknowledgement of the modelled TCP (RFC 5348, section 3.1: 1).
         packets_per_ack: f64 = 1.0, 1.0 => 100.0;
@@ -78,7 +81,13 @@ impl Requirements for Options {
         Some(1)
     }
 
+    fn agreed(&self) -> &'static [&'static str] {
+        // The source calculates the rate, the receiver the first loss interval.
+        &["fair_to"]
+    }
+
     fn deploy(&mut self) {
+        self.fair_to = Response::Cubic;
         // A receiver discovers the session by its packets, so some must arrive before it reports.
         self.announce_interval = ANNOUNCE_INTERVAL;
     }

@@ -18,12 +18,12 @@ pub(super) enum RateControl {
 impl RateControl {
     /// The rule of the settings. `most` is the rate of the application, and that of a constant source.
     pub(super) fn new(now: Time, settings: &Settings, packet_bytes: f64, most: f64) -> RateControl {
-        let &Settings { formula, packets_per_ack, damping, damping_q, .. } = settings;
-        let equation = match &settings.small_packets {
-            Some(small) => FairRate::small(formula, small, packet_bytes),
-            None => FairRate::plain(formula, packet_bytes),
+        let &Settings { equation, packets_per_ack, damping, damping_q, .. } = settings;
+        let fair = match &settings.small_packets {
+            Some(small) => FairRate::small(equation.formula, small, packet_bytes),
+            None => FairRate::plain(equation.formula, packet_bytes),
         };
-        let equation = FairRate { packets_per_ack, ..equation };
+        let equation = FairRate { equation, packets_per_ack, ..fair };
         match settings.law {
             RateRule::Rfc => {
                 let rules = RfcRules {

@@ -9,6 +9,7 @@ use layercast_kit::equation::Formula;
 use layercast_kit::estimator::{
     Boundary, FirstInterval, ImpactAverage, LossConfig, LossMethod, RtoRule, RttFilter, WindowScope,
 };
+use layercast_kit::fair::FairEquation;
 
 /// How a source determines its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +33,7 @@ pub(crate) struct Settings {
     pub(crate) damping: bool,
     /// Weight of the old square root of the round-trip time.
     pub(crate) damping_q: f64,
-    pub(crate) formula: Formula,
+    pub(crate) equation: FairEquation,
     /// The settings of TFRC-SP; none in a session of plain TFRC.
     pub(crate) small_packets: Option<SmallPackets>,
     pub(crate) packets_per_ack: f64,
@@ -99,11 +100,14 @@ impl Settings {
             },
             damping: options.damping,
             damping_q: q,
-            formula: options.formula.unwrap_or(if ns2 {
-                Formula::PftkSimplifiedClamped
-            } else {
-                Formula::PftkSimplified
-            }),
+            equation: FairEquation {
+                fair_to: options.fair_to,
+                formula: options.formula.unwrap_or(if ns2 {
+                    Formula::PftkSimplifiedClamped
+                } else {
+                    Formula::PftkSimplified
+                }),
+            },
             small_packets: options.small_packets.then_some(SmallPackets {
                 nominal: options.nominal_size,
                 header: options.header_size,

@@ -2,6 +2,7 @@
 
 use layercast_core::options;
 use layercast_core::units::{Duration, Rate};
+use layercast_kit::response::Response;
 
 layercast_core::choices! {
     /// The form of the congestion control information (RFC 3738, section 5).
@@ -37,6 +38,9 @@ options! {
         max_rate: Rate = Rate::ZERO, Rate::ZERO => Rate::from_bps(1e12);
         /// Time between two decisions (EL); 0 for a twentieth of a slot (RFC 3738, 3.2.2.4: 0.5 s).
         epoch: Duration = Duration::ZERO, Duration::ZERO => Duration::from_secs(60);
+        /// Whose rate is fair: that of Reno by the RFC's equation, or of another TCP by its response function (RFC
+        /// 3738, 3.2.2.3: Reno).
+        fair_to: Response = Response::Reno;
         /// Smoothing of the loss filter over time (Nu; RFC 3738, 3.2.2.1: 0.3).
         nu: f64 = 0.3, 0.001 => 0.999;
         /// Smoothing of the loss filter over loss events (Delta; RFC 3738, 3.2.2.1: 0.3).

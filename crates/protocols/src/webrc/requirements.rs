@@ -6,6 +6,7 @@ use alloc::string::String;
 use super::options::{Options, WordForm};
 use layercast_core::session::{Character, PlanError, Rates, Requirements, SessionPlan};
 use layercast_core::units::Rate;
+use layercast_kit::response::Response;
 use layercast_kit::waves::{MAX_CHANNELS, WaveConfig, Waves};
 
 impl Requirements for Options {
@@ -19,6 +20,10 @@ impl Requirements for Options {
 
     fn agreed(&self) -> &'static [&'static str] {
         &["base_rate", "slot", "quiet", "fall", "waves", "constant_rate", "word"]
+    }
+
+    fn deploy(&mut self) {
+        self.fair_to = Response::Cubic;
     }
 
     fn check(&self, plan: &SessionPlan) -> Result<(), PlanError> {

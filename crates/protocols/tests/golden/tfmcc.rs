@@ -2,6 +2,7 @@
 
 use layercast_core::units::{Duration, Rate, Size};
 use layercast_kit::equation::Path;
+use layercast_kit::response::Response;
 use layercast_protocols::tfmcc::rules::{
     OneWayDelay, biased_delay, feedback_delay, first_loss_rate, hold_back, is_suppressed,
     max_rtt_after_round, rescaled_interval, rescaled_rate,
@@ -59,7 +60,13 @@ fn largest_round_trip_time() {
 #[test]
 fn rescaled_rates() {
     for case in group(EQUATION_BASED, "tfmcc_rate_rescale") {
-        let rate = rescaled_rate(case.number("x_r"), span(&case, "r_max"), span(&case, "r_r"));
+        let rate = rescaled_rate(
+            Response::Reno,
+            1000.0,
+            case.number("x_r"),
+            span(&case, "r_max"),
+            span(&case, "r_r"),
+        );
         case.check("rate", rate, number(&case.expected));
     }
 }
@@ -68,12 +75,18 @@ fn rescaled_rates() {
 fn first_intervals() {
     for case in group(EQUATION_BASED, "tfmcc_first_interval") {
         if case.input.get("l").is_some() {
-            let length = rescaled_interval(case.number("l"), span(&case, "r_true"), span(&case, "r_init"));
+            let length = rescaled_interval(
+                Response::Reno,
+                case.number("l"),
+                0.01,
+                span(&case, "r_true"),
+                span(&case, "r_init"),
+            );
             case.check("length", length, number(&case.expected));
         } else {
             let rtt = case.number("rtt");
             let path = Path::from_secs(case.number("s"), rtt, 4.0 * rtt);
-            let loss_rate = first_loss_rate(&path, case.number("x")).expect("a path");
+            let loss_rate = first_loss_rate(Response::Reno, &path, case.number("x")).expect("a path");
             case.check("p", loss_rate, number(&case.expected["p"]));
             case.check("interval", 1.0 / loss_rate, number(&case.expected["interval"]));
         }

@@ -8,11 +8,12 @@ use layercast_core::contract::{ActionQueue, TraceEvent};
 use layercast_core::session::SessionPlan;
 use layercast_core::units::{Duration, Layer, RateEstimate, Size, Time};
 use layercast_kit::counters::ReceiverCounters;
-use layercast_kit::equation::{Formula, Path};
+use layercast_kit::equation::Path;
 use layercast_kit::estimator::{
     ArrivalClass, ClockReading, LossEstimator, LossOutcome, Packet, RtoEstimator, RttEstimator, SenderClock,
     SequenceTracker, Smoother, max_gap_for, rtt_sample,
 };
+use layercast_kit::fair::FairEquation;
 
 /// The longest time that a source may have held an echo (docs/protocols/elm.md).
 const MAX_HOLD_US: u32 = 10_000_000;
@@ -39,7 +40,7 @@ pub(super) struct Reception {
     loss: LossEstimator,
     rtt: RttEstimator,
     rto: RtoEstimator,
-    formula: Formula,
+    equation: FairEquation,
     path: Path,
     /// The loss rate that `rate` was calculated from; none if the path has changed since.
     calculated_at: Option<f64>,
@@ -70,7 +71,7 @@ impl Reception {
             loss: LossEstimator::new(&options.loss_config()),
             rtt: RttEstimator::new(options.rtt_filter, options.q, options.rtt_window),
             rto: RtoEstimator::new(options.rto, options.rto_minimum, options.rto_granularity),
-            formula: options.formula,
+            equation: options.fair_equation(),
             path: Path::from_secs(f64::from(plan.packet_size.as_bytes()), 1.0, 4.0),
             calculated_at: None,
             rate: RateEstimate::Unknown,
@@ -170,7 +171,7 @@ impl Reception {
         let loss_rate = self.loss.loss_rate();
         if self.calculated_at != Some(loss_rate) {
             self.calculated_at = Some(loss_rate);
-            self.rate = self.formula.rate(&self.path, loss_rate).unwrap_or(RateEstimate::Unknown);
+            self.rate = self.equation.rate(&self.path, loss_rate).unwrap_or(RateEstimate::Unknown);
         }
         if smooth && self.rtt.rtt_s().is_some() && now >= self.next_sample {
             self.smoother.push(self.rate);

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::meter::Meter;
 use crate::tfmcc::header::Data;
-use crate::tfmcc::options::{Formula, Options};
+use crate::tfmcc::options::Options;
 use crate::tfmcc::rules::{OneWayDelay, first_loss_rate, rescaled_interval};
 use layercast_core::contract::{ActionQueue, TraceEvent};
 use layercast_core::units::{Duration, Layer, Rate, RateEstimate, Size, Time, WireSeq};
@@ -15,6 +15,7 @@ use layercast_kit::estimator::{
     ArrivalClass, ClockReading, LossConfig, LossEstimator, LossOutcome, Packet, RttEstimator, RttFilter,
     SenderClock, SequenceTracker, max_gap_for, rtt_sample,
 };
+use layercast_kit::fair::FairEquation;
 
 /// A round-trip time from one-way delays above this many measured ones is rejected (CHOICE).
 const MAX_ADJUSTMENT: f64 = 4.0;
@@ -53,6 +54,7 @@ pub(crate) enum Verdict {
 #[derive(Clone, Copy, Debug)]
 struct Assumed {
     length: f64,
+    loss_rate: f64,
     rtt: Duration,
 }
 
@@ -73,7 +75,7 @@ pub(crate) struct Reception {
     max_rtt: Duration,
     meter: Meter,
     window: f64,
-    formula: Formula,
+    equation: FairEquation,
     packet_bytes: f64,
     /// Whether the first interval has been calculated, and with what if the round-trip time was not known.
     has_first_interval: bool,
@@ -109,7 +111,7 @@ impl Reception {
             max_rtt: options.r_max_initial,
             meter: Meter::new(),
             window: options.receive_window,
-            formula: options.formula,
+            equation: options.fair_equation(),
             packet_bytes: f64::from(packet_size.as_bytes().max(1)),
             has_first_interval: false,
             assumed: None,
@@ -209,10 +211,10 @@ impl Reception {
         let rtt = self.rtt_in_use();
         let path = Path::from_secs(self.packet_bytes, rtt.as_secs_f64(), 4.0 * rtt.as_secs_f64());
         let impact = self.loss.intervals().closed().last().map_or(1.0, |first| first.impact);
-        if let Ok(loss_rate) = first_loss_rate(&path, self.receive_rate()) {
+        if let Ok(loss_rate) = first_loss_rate(self.equation.fair_to, &path, self.receive_rate()) {
             let length = impact / loss_rate;
             self.loss.intervals_mut().replace_oldest(length);
-            self.assumed = self.rtt.rtt_s().is_none().then_some(Assumed { length, rtt });
+            self.assumed = self.rtt.rtt_s().is_none().then_some(Assumed { length, loss_rate, rtt });
         }
     }
 
@@ -239,7 +241,8 @@ impl Reception {
         if let Some(assumed) = self.assumed.take()
             && oldest == Some(assumed.length)
         {
-            let length = rescaled_interval(assumed.length, sample, assumed.rtt).max(1.0);
+            let Assumed { length, loss_rate, rtt } = assumed;
+            let length = rescaled_interval(self.equation.fair_to, length, loss_rate, sample, rtt).max(1.0);
             self.loss.intervals_mut().replace_oldest(length);
         }
         Some((sample, first))
@@ -269,7 +272,7 @@ impl Reception {
             Some((rate, at_rtt, at_loss)) if at_rtt == rtt && at_loss == loss_rate => rate,
             _ => {
                 let path = Path::from_secs(self.packet_bytes, rtt.as_secs_f64(), 4.0 * rtt.as_secs_f64());
-                let rate = self.formula.rate(&path, loss_rate).ok().and_then(RateEstimate::known);
+                let rate = self.equation.rate(&path, loss_rate).ok().and_then(RateEstimate::known);
                 let rate = rate.map_or(twice, Rate::as_bytes_per_s);
                 self.calculated = Some((rate, rtt, loss_rate));
                 rate

@@ -9,6 +9,7 @@ use crate::tfmcc::options::Options;
 use crate::tfmcc::rules::rescaled_rate;
 use layercast_core::units::{Duration, Rate, Size, Time, WireSeq};
 use layercast_kit::estimator::{MAX_RTT, rtt_sample};
+use layercast_kit::response::Response;
 
 /// The shortest spacing of packets, so that an extreme rate cannot stall a host.
 const MIN_SPACING: Duration = Duration::from_us(1);
@@ -42,6 +43,7 @@ impl Reported {
 #[derive(Clone, Debug)]
 pub(crate) struct Regulator {
     packet_size: Size,
+    fair_to: Response,
     /// The part of the rate that is sent elsewhere, and the minimum that is sent here, in byte/s.
     elsewhere: f64,
     least: f64,
@@ -58,6 +60,7 @@ impl Regulator {
         let bounds = Bounds { packet_bytes: f64::from(packet_size.as_bytes().max(1)), low, high };
         let mut regulator = Regulator {
             packet_size,
+            fair_to: options.fair_to,
             elsewhere: 0.0,
             least: 0.0,
             control: Control::new(bounds, options.former_memory, rounds.max_rtt(), now),
@@ -155,7 +158,12 @@ impl Regulator {
         if of_another && !leaving {
             self.rounds.on_feedback(round, report.rate);
         }
-        let rate = if has_loss && !has_rtt { rescaled_rate(asked, before, rtt) } else { asked };
+        let rate = if has_loss && !has_rtt {
+            let packet_bytes = f64::from(self.packet_size.as_bytes().max(1));
+            rescaled_rate(self.fair_to, packet_bytes, asked, before, rtt)
+        } else {
+            asked
+        };
         let summary = ReportSummary { receiver, rate, has_loss, leaving };
         self.control.on_report(now, &summary, self.rounds.max_rtt(), self.rounds.length());
         self.rounds.on_spacing_change(self.spacing());

@@ -6,10 +6,11 @@ use layercast_core::contract::{ActionQueue, Ecn, TraceEvent};
 use layercast_core::session::SessionPlan;
 use layercast_core::units::{Duration, Layer, Rate, RateEstimate, Size, Time};
 use layercast_kit::counters::ReceiverCounters;
-use layercast_kit::equation::{Formula, Path};
+use layercast_kit::equation::Path;
 use layercast_kit::estimator::{
     ArrivalClass, ClockReading, LossOutcome, LossPanel, Packet, SenderClock, SequenceTracker, max_gap_for,
 };
+use layercast_kit::fair::FairEquation;
 
 /// The outcome of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +38,7 @@ pub(super) struct Reception {
     /// With the precise rule: the round in which the newest event was found.
     precise: bool,
     event_round: Option<u16>,
-    formula: Formula,
+    equation: FairEquation,
     /// Packet size and the newest round-trip time and timeout of the source, once it has them.
     packet_bytes: f64,
     packets_per_ack: f64,
@@ -55,7 +56,7 @@ impl Reception {
             meter: Meter::new(&settings.meter),
             precise: settings.precise,
             event_round: None,
-            formula: settings.formula,
+            equation: settings.equation,
             packet_bytes: f64::from(packet_size.as_bytes()),
             packets_per_ack: settings.packets_per_ack,
             path: None,
@@ -79,7 +80,7 @@ impl Reception {
 
     /// The rate that TCP would have at this loss rate.
     pub(super) fn rate_at(&self, loss: f64) -> RateEstimate {
-        let rate = |path: &Path| self.formula.rate(path, loss).ok();
+        let rate = |path: &Path| self.equation.rate(path, loss).ok();
         self.path.as_ref().and_then(rate).unwrap_or(RateEstimate::Unknown)
     }
 
@@ -163,7 +164,7 @@ impl Reception {
         let Some(path) = self.path else { return };
         let least = 0.5 * self.packet_bytes / path.rtt_s;
         let target = target.as_bytes_per_s().max(least);
-        if let Ok(loss) = self.formula.loss_rate(&path, target) {
+        if let Ok(loss) = self.equation.loss_rate(&path, target) {
             self.meter.set_first_interval(1.0 / loss);
         }
     }

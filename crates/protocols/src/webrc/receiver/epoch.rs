@@ -2,7 +2,7 @@
 
 use super::{Path, Receiver, Timer};
 use crate::webrc::decision::{Decision, Situation, decide, grows_too_little};
-use crate::webrc::equation::{equation_rate, loss_for_rate};
+use crate::webrc::equation::{fair_loss, fair_rate};
 use layercast_core::contract::Cause;
 use layercast_core::units::{Duration, Time};
 use layercast_kit::waves::channel_of;
@@ -60,7 +60,9 @@ impl Receiver {
     /// The target rate (RFC 3738, section 3.2.2.7).
     fn target(&self, path: &Path) -> f64 {
         let rate = match path.slow_start {
-            Some(slow_start) => equation_rate(path.loss.loss(), path.rtt.average_s()).max(slow_start),
+            Some(slow_start) => {
+                fair_rate(self.options.fair_to, path.loss.loss(), path.rtt.average_s()).max(slow_start)
+            }
             None => 4.0 * path.rates.true_rate,
         };
         rate.min(self.most_wanted())
@@ -88,7 +90,9 @@ impl Receiver {
         match decision {
             Decision::Join => self.join(now, is_start_up),
             Decision::Stay => {}
-            Decision::Hold(rate) => path.loss.reset(loss_for_rate(rate, path.rtt.average_s())),
+            Decision::Hold(rate) => {
+                path.loss.reset(fair_loss(self.options.fair_to, rate, path.rtt.average_s()));
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use super::{Path, Receiver, Timer};
 use crate::webrc::Header;
 use crate::webrc::artt::RoundTripFilter;
 use crate::webrc::decision::jump_limit;
-use crate::webrc::equation::loss_for_rate;
+use crate::webrc::equation::fair_loss;
 use crate::webrc::loss_filter::LossFilter;
 use crate::webrc::rates::Rates;
 use layercast_core::contract::{Arrival, Cause, Origin, TraceEvent};
@@ -219,7 +219,7 @@ impl Receiver {
         let (floor, level) = (self.slow_start_floor(), self.level());
         let Some(path) = &mut self.path else { return };
         path.slow_start = Some(slow_start.max(floor));
-        path.loss.reset(loss_for_rate(path.rates.true_rate, path.rtt.average_s()));
+        path.loss.reset(fair_loss(self.options.fair_to, path.rates.true_rate, path.rtt.average_s()));
         self.actions.trace(TraceEvent::SlowStartEnded { level });
     }
 }
