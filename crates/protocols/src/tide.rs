@@ -16,6 +16,7 @@ mod requirements;
 mod rtt;
 mod source;
 mod suppression;
+mod witness;
 
 pub use delay::QueueDelay;
 pub use emulated::Window;
@@ -26,3 +27,4 @@ pub use receiver::Receiver;
 pub use rtt::RoundTrip;
 pub use source::Source;
 pub use suppression::{ReportControl, ReportTurn, Suppression};
+pub use witness::Witness;

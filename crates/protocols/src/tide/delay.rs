@@ -18,8 +18,9 @@ pub struct QueueDelay {
     /// Of the last packet, in seconds.
     last_s: f64,
     mean_s: f64,
-    /// Since the last reset.
+    /// Since they were taken last.
     lowest_s: f64,
+    highest_s: f64,
 }
 
 impl QueueDelay {
@@ -42,6 +43,7 @@ impl QueueDelay {
         self.last_s = (delay - before.min(present)) as f64 * 1e-6;
         self.mean_s += WEIGHT * (self.last_s - self.mean_s);
         self.lowest_s = self.lowest_s.min(self.last_s);
+        self.highest_s = self.highest_s.max(self.last_s);
     }
 
     /// The source's clock has restarted.
@@ -62,5 +64,10 @@ impl QueueDelay {
     /// The smallest since the last call, in seconds: a standing queue.
     pub fn take_lowest_s(&mut self) -> f64 {
         core::mem::replace(&mut self.lowest_s, f64::INFINITY)
+    }
+
+    /// The largest since the last call, in seconds.
+    pub fn take_highest_s(&mut self) -> f64 {
+        core::mem::take(&mut self.highest_s)
     }
 }

@@ -44,6 +44,11 @@ impl Window {
         self.size
     }
 
+    /// The window is at most this large: a TCP that did not use more (RFC 7661).
+    pub fn limit(&mut self, most: f64) {
+        self.size = self.size.min(most.max(1.0));
+    }
+
     /// A congestion event that comes with a chance of `chance`, at most 1: so much of a cut.
     pub fn cut(&mut self, chance: f64) {
         self.recovery = chance;

@@ -26,6 +26,9 @@ const MOST_EVENTS: f64 = 8.0;
 /// Replays until the rate at which a TCP starts is that which it has on average.
 const REPLAYS: u32 = 16;
 
+/// By which factor the window of a TCP may exceed what the receiver has.
+const IN_USE: f64 = 1.25;
+
 /// The window before an event relative to the mean: 4/3 for Reno, less for CUBIC.
 const PEAK: f64 = 1.25;
 
@@ -45,6 +48,8 @@ pub struct Period {
     pub sent: f64,
     /// Packets lost.
     pub lost: u32,
+    /// The window of an emulated TCP at most, in packets: what was in use.
+    pub most: f64,
 }
 
 /// The events of a TCP that sends `packets` in a period, for each period seen in which we were sent `sent`, if a mean
@@ -83,6 +88,17 @@ pub struct History {
     /// Congestion events of the emulated TCP that are remembered.
     memory: f64,
     is_emulated: bool,
+    /// What the history began with, until it is forgotten.
+    origin: Option<Origin>,
+}
+
+/// A rate that was known when the history began.
+#[derive(Clone, Copy, Debug)]
+struct Origin {
+    packets_per_s: f64,
+    rtt_s: f64,
+    /// How long a TCP of that rate goes without an event.
+    length_s: f64,
 }
 
 impl History {
@@ -96,6 +112,7 @@ impl History {
             counted: SendTime::default(),
             memory,
             is_emulated,
+            origin: None,
         }
     }
 
@@ -106,10 +123,11 @@ impl History {
         self.rounds += us as f64 * 1e-6 / rtt_s;
     }
 
-    /// Forgets everything, and plants one event that ends at `end`, after `length_s` seconds.
-    pub fn reset(&mut self, end: SendTime, length_s: f64, rtt_s: f64) {
+    /// Forgets everything: at `end` a TCP has this rate.
+    pub fn reset(&mut self, end: SendTime, packets_per_s: f64, rtt_s: f64, response: Response) {
         self.clear(end);
-        self.periods.push_back(Period { end, length_s, rounds: length_s / rtt_s, sent: 1.0, lost: 1 });
+        let length_s = 1.0 / (response.events_a_packet(packets_per_s, rtt_s) * packets_per_s);
+        self.origin = Some(Origin { packets_per_s, rtt_s, length_s });
     }
 
     /// Packets are lost, the first of which was sent at `sent`: they belong to a period that is known, or begin
@@ -126,10 +144,18 @@ impl History {
         let length_s = end.as_us().saturating_sub(self.end.as_us()) as f64 * 1e-6;
         if self.periods.len() == MOST {
             self.periods.pop_front();
+            self.origin = None;
         }
         self.elapse(end, rtt_s);
         let rounds = core::mem::take(&mut self.rounds);
-        self.periods.push_back(Period { end, length_s, rounds, sent: packets.max(1.0), lost });
+        self.periods.push_back(Period {
+            end,
+            length_s,
+            rounds,
+            sent: packets.max(1.0),
+            lost,
+            most: IN_USE * packets.max(1.0),
+        });
         self.end = end;
         true
     }
@@ -147,15 +173,21 @@ impl History {
         }
     }
 
+    /// Whether a packet was sent less than `rtt_s` after the last period.
+    pub fn is_just_over(&self, sent: SendTime, rtt_s: f64) -> bool {
+        !self.periods.is_empty() && sent >= self.end && sent < self.end.plus_us((rtt_s * 1e6) as u64)
+    }
+
     /// Forgets everything: the history begins at `at`.
     pub fn clear(&mut self, at: SendTime) {
         self.periods.clear();
+        self.origin = None;
         (self.end, self.counted, self.rounds) = (at, at, 0.0);
     }
 
     /// Whether there is any period.
     pub fn is_empty(&self) -> bool {
-        self.periods.is_empty()
+        self.periods.is_empty() && self.origin.is_none()
     }
 
     /// How many packets of ours are lost in one of the `newest` periods on average, seen or not.
@@ -167,15 +199,17 @@ impl History {
 
     /// How much each period counts, the newest first, for a TCP with this window: so many of its events back.
     fn weigh(&self, window: f64, losses: f64) -> Weights {
-        let (mut weights, mut events) = (Weights { of: [0.0; MOST], count: 0 }, 0.0);
+        let (mut weights, mut events) = (Weights { of: [0.0; MOST], count: 0, origin: 0.0 }, 0.0);
+        let weight_at = |events: f64| (2.0 - 2.0 * events / self.memory).clamp(0.0, 1.0);
         for (period, weight) in self.periods.iter().rev().zip(&mut weights.of) {
-            *weight = (2.0 - 2.0_f64 * events / self.memory).clamp(0.0, 1.0);
+            *weight = weight_at(events);
             if *weight <= 0.0 {
-                break;
+                return weights;
             }
             events += self.events(period, window, losses);
             weights.count += 1;
         }
+        weights.origin = if self.origin.is_some() { weight_at(events) } else { 0.0 };
         weights
     }
 
@@ -203,6 +237,14 @@ impl History {
     /// What a TCP has seen that had `window` packets in a round-trip time before the oldest period.
     fn replay(&self, response: Response, window: f64, weights: &Weights, losses: f64, open_s: f64) -> Seen {
         let mut seen = Seen::default();
+        let mut window = window;
+        if let Some(origin) = self.origin.filter(|_| weights.origin > 0.0) {
+            let rounds = origin.length_s / origin.rtt_s;
+            window = PEAK * origin.packets_per_s * origin.rtt_s;
+            seen.packets = weights.origin * origin.length_s * origin.packets_per_s;
+            seen.rounds = weights.origin * rounds;
+            seen.events = weights.origin;
+        }
         let mut tcp = Window::new(response, window);
         tcp.cut(1.0);
         let first = self.periods.len() - weights.count;
@@ -213,25 +255,25 @@ impl History {
             for _ in 0..parts as u32 {
                 let rounds = period.rounds / parts;
                 seen.packets += weight * rounds * tcp.pass(period.length_s / parts, rounds);
+                tcp.limit(period.most);
                 tcp.cut((events / parts).min(1.0));
             }
             seen.events += weight * events;
-            seen.time_s += weight * period.length_s;
             seen.rounds += weight * period.rounds;
         }
         seen.packets += self.rounds * tcp.pass(open_s, self.rounds);
-        seen.time_s += open_s;
         seen.rounds += self.rounds;
         seen
     }
 
-    /// The mean rate in packets/s of a TCP over the remembered periods and the `open_s` seconds since the last one; none
-    /// without losses. The
-    /// TCP starts with that rate.
-    pub fn fair_rate(&self, response: Response, open_s: f64) -> Option<f64> {
-        let newest = self.periods.back()?;
+    /// The rate in packets/s at a round-trip time of `rtt_s` seconds of a TCP with the mean window over the remembered
+    /// periods and the `open_s` seconds since the last one; none without losses. The TCP starts with that window.
+    pub fn fair_rate(&self, response: Response, open_s: f64, rtt_s: f64) -> Option<f64> {
+        if self.is_empty() {
+            return None;
+        }
         let mut losses = self.losses(self.periods.len().min(self.memory as usize));
-        let mut window = newest.rounds.max(1.0);
+        let mut window = self.periods.back().map_or(1.0, |newest| newest.rounds.max(1.0));
         let mut seen = Seen::default();
         for _ in 0..REPLAYS {
             let weights = self.weigh(PEAK * window, losses);
@@ -239,10 +281,9 @@ impl History {
             seen = self.replay(response, PEAK * window, &weights, losses, open_s);
             window = (seen.packets / seen.rounds.max(1e-9)).max(1.0);
         }
-        let rate = window / seen.rtt_s();
         // What timeouts cost at this rate of events.
-        let p = (seen.events_per_s() / rate).min(1.0);
-        Some(rate * response.timeout_share(p, seen.rtt_s()))
+        let p = (seen.events / seen.packets.max(1e-9)).min(1.0);
+        Some(window / rtt_s * response.timeout_share(p, rtt_s))
     }
 }
 
@@ -250,6 +291,8 @@ impl History {
 struct Weights {
     of: [f64; MOST],
     count: usize,
+    /// Of what the history began with.
+    origin: f64,
 }
 
 /// What an emulated TCP has seen, weighted.
@@ -257,18 +300,7 @@ struct Weights {
 struct Seen {
     packets: f64,
     events: f64,
-    time_s: f64,
     rounds: f64,
-}
-
-impl Seen {
-    fn events_per_s(&self) -> f64 {
-        self.events / self.time_s.max(1e-6)
-    }
-
-    fn rtt_s(&self) -> f64 {
-        (self.time_s / self.rounds.max(1e-9)).clamp(1e-4, 100.0)
-    }
 }
 
 #[cfg(test)]
@@ -305,7 +337,7 @@ mod tests {
     #[test]
     fn random_losses_give_the_equation() {
         // 1 % of 1000 packets/s at 100 ms: a period each 0.1 s with one lost packet of 100.
-        let rate = history(0.1, 0.1, 100.0, 1).fair_rate(Response::Reno, 0.0).unwrap();
+        let rate = history(0.1, 0.1, 100.0, 1).fair_rate(Response::Reno, 0.0, 0.1).unwrap();
         let expected = Response::Reno.packets_per_s(0.01, 0.1);
         // The equation has one event at most in a round-trip time, and recovery takes one: within a tenth.
         assert!((rate / expected - 1.0).abs() < 0.1, "{rate} for {expected}");
@@ -314,7 +346,15 @@ mod tests {
     #[test]
     fn overflows_give_the_rate_of_the_time_between_them() {
         // A window that halves every 2 s and grows by one in 0.1 s: a mean of 3/4 * 40 packets.
-        let rate = history(2.0, 0.1, 10.0, 8).fair_rate(Response::Reno, 0.0).unwrap();
+        let rate = history(2.0, 0.1, 40.0, 8).fair_rate(Response::Reno, 0.0, 0.1).unwrap();
         assert!((rate / 300.0 - 1.0).abs() < 0.15, "{rate}");
+    }
+
+    /// Ten packets a round-trip time are in use, so the window before an event is 12.5 at most, and one that grows
+    /// from half of it for 20 round-trip times has 15 on average.
+    #[test]
+    fn a_window_that_is_not_in_use_does_not_grow_from_event_to_event() {
+        let rate = history(2.0, 0.1, 10.0, 8).fair_rate(Response::Reno, 0.0, 0.1).unwrap();
+        assert!(rate > 100.0 && rate < 180.0, "{rate}");
     }
 }

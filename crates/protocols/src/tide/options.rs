@@ -27,10 +27,18 @@ options! {
         excess: f64 = 1.5, 1.0 => 100.0;
         /// By which factor the rate grows in a step of the start.
         start_factor: f64 = 2.0, 1.0 => 16.0;
+        /// Packets a round-trip time to which the first step of the start may go (RFC 6928).
+        initial_window: u32 = 10, 1 => 1000;
+        /// Waves left at most because the losses of an event do not end while the queue is full.
+        overload_leaves: u32 = 3, 0 => 100;
         /// The queueing delay at which the start ends.
         start_delay: Duration = Duration::from_ms(15), Duration::ZERO => Duration::from_secs(10);
         /// Whether a rise of the queueing delay ends the start.
         delay_start: bool = true;
+        /// The largest delay of an empty queue: while it is empty for long, the receiver tries whether there is more.
+        idle_delay: Duration = Duration::from_ms(3), Duration::ZERO => Duration::from_secs(10);
+        /// The loss rate up to which losses count that come at any delay, so that no queue made them.
+        random_loss: f64 = 0.02, 1e-6 => 1.0;
         /// Time without packets after which a receiver starts again.
         silence: Duration = Duration::from_secs(5), Duration::from_ms(1) => Duration::from_secs(3600);
         /// Number of later packets of its channel after which a packet is lost.

@@ -13,6 +13,7 @@ use super::history::History;
 use super::options::Options;
 use super::rtt::RoundTrip;
 use super::suppression::ReportTurn;
+use super::witness::Witness;
 use layercast_core::contract::{
     Action, ActionQueue, Cause, Endpoint, Estimates, Input, Send, Timers, TraceEvent,
 };
@@ -24,6 +25,9 @@ use layercast_core::units::{Channel, Duration, Layer, Level, Rate, RateEstimate,
 use layercast_kit::estimator::{SendTime, SenderClock, SequenceTracker, max_gap_for};
 use layercast_kit::feedback::ReceiverId;
 use layercast_kit::waves::{BASE, Waves};
+
+/// Slots without losses and queue before the first trial whether there is more; doubled with each failure.
+const FIRST_PATIENCE: u32 = 2;
 
 timers! {
     /// What the receiver's timers are for.
@@ -56,6 +60,7 @@ pub struct Receiver {
     ends: u32,
     clock: SenderClock,
     delay: QueueDelay,
+    witness: Witness,
     rtt: RoundTrip,
     id: ReceiverId,
     turn: ReportTurn,
@@ -66,6 +71,10 @@ pub struct Receiver {
     start: Option<Start>,
     /// Whether what the start joined and left may still arrive: losses of that time are its own.
     is_undoing: bool,
+    /// The round-trip time of the last slots, a moving harmonic mean, in seconds.
+    smooth_rtt_s: f64,
+    /// Waves left since the last period because its losses did not end.
+    extensions: u32,
     history: History,
     /// The joins that wait for their first packet: since when, and how many waves.
     joining: Option<(Time, u16)>,
@@ -74,6 +83,10 @@ pub struct Receiver {
     /// No join before this time, after a join failed.
     blocked_until: Time,
     fair: f64,
+    /// What was sent too little on the held channels so far, in packets, and up to when.
+    owed: (f64, Time),
+    /// When the next trial may begin, and how many slots passed before the last one.
+    trial: (Time, u32),
     /// Periods with losses so far, and packets lost.
     periods: u64,
     lost: u64,
@@ -118,6 +131,12 @@ struct Start {
     /// Packets received in this step, and when it began.
     packets: u32,
     began: Time,
+    /// Steps that still join one wave only.
+    careful: u32,
+    /// The fair rate before, if the queue has been empty for long and the receiver tries whether there is more.
+    before: Option<f64>,
+    /// Steps that succeeded.
+    successes: u32,
 }
 
 impl Receiver {
@@ -139,6 +158,7 @@ impl Receiver {
             ends: 0,
             clock: SenderClock::default(),
             delay: QueueDelay::default(),
+            witness: Witness::default(),
             rtt: RoundTrip::default(),
             id: ReceiverId(NonZeroU64::new(stream.bits()).unwrap_or(NonZeroU64::MIN)),
             turn: ReportTurn::default(),
@@ -148,10 +168,14 @@ impl Receiver {
             slot: Slot::default(),
             start: None,
             is_undoing: false,
+            smooth_rtt_s: options.assumed_rtt.as_secs_f64().max(1e-3),
+            extensions: 0,
             joining: None,
             newest_since: Time::ZERO,
             blocked_until: Time::ZERO,
             fair: f64::INFINITY,
+            owed: (0.0, Time::ZERO),
+            trial: (Time::ZERO, FIRST_PATIENCE),
             periods: 0,
             lost: 0,
             timers: Timers::default(),
@@ -188,7 +212,7 @@ impl Receiver {
     }
 
     fn begin_start(&mut self, now: Time) {
-        self.start = Some(Start { step: 0, packets: 0, began: now });
+        self.start = Some(Start { step: 0, packets: 0, began: now, careful: 0, before: None, successes: 0 });
         self.fair = f64::INFINITY;
     }
 

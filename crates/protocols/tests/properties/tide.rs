@@ -75,6 +75,19 @@ proptest! {
         prop_assert!(untruncated_mean(mean) <= mean);
     }
 
+    /// A history that begins with a rate gives that rate.
+    #[test]
+    fn a_known_rate_is_the_fair_rate(rate in 10.0f64..1e5, rtt_ms in 2u32..800, cubic in any::<bool>()) {
+        let response = if cubic { Response::Cubic } else { Response::Reno };
+        let rtt_s = f64::from(rtt_ms) * 1e-3;
+        prop_assume!(rate * rtt_s >= 4.0);
+        let mut history = History::new(8.0, true);
+        history.reset(SendTime::from_us(1_000_000), rate, rtt_s, response);
+        let fair = history.fair_rate(response, 0.0, rtt_s).expect("it is known");
+        // Timeouts cost a part at small windows.
+        prop_assert!(fair <= 1.001 * rate && fair > 0.6 * rate, "{fair} for {rate}");
+    }
+
     /// Any losses at any times give a finite rate, and much longer intervals no lower one. Events that were not met are
     /// placed in whole numbers, so a tenth is allowed. CUBIC's replay of few periods may settle at either of two
     /// windows, so it is only finite.
@@ -93,7 +106,7 @@ proptest! {
                 at_us += (gap_ms + 2 * u64::from(rtt_ms)) * 1000 * stretch;
                 history.on_loss(SendTime::from_us(at_us), lost, rtt_s, packets);
             }
-            history.fair_rate(response, 0.0).expect("there are losses")
+            history.fair_rate(response, 0.0, rtt_s).expect("there are losses")
         };
         let (rare, frequent) = (rate(4), rate(1));
         prop_assert!(frequent.is_finite() && frequent > 0.0);

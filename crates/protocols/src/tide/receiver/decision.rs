@@ -1,6 +1,6 @@
 //! What the receiver decides: steps of the start, and joins and leaves at the source's moments.
 
-use super::{Receiver, Start, Timer};
+use super::{FIRST_PATIENCE, Receiver, Start, Timer};
 use layercast_core::contract::{Cause, TraceEvent};
 use layercast_core::math::ln;
 use layercast_core::units::{Duration, Time};
@@ -11,6 +11,24 @@ const SHORTEST_STEP: Duration = Duration::from_ms(50);
 
 /// Packets that a step of the start must have brought before it is judged.
 const STEP_PACKETS: u32 = 8;
+
+/// How long a step takes at least while a queue stands.
+const CAREFUL_STEP: Duration = Duration::from_ms(250);
+
+/// Steps of one wave after a standing queue.
+const CAREFUL_STEPS: u32 = 3;
+
+/// What part of the rate must have come in such a step.
+const CAREFUL_SHARE: f64 = 0.9;
+
+/// Slots between trials at most.
+const MOST_PATIENCE: u32 = 16;
+
+/// What part of a slot a recovery may take: joins have to follow the waves on long paths too.
+const LONGEST_RECOVERY: f64 = 0.25;
+
+/// What part of a slot's packets may be owed.
+const MOST_OWED: f64 = 0.1;
 
 /// What part of the rate that the source sends must have come for a step to succeed.
 const STEP_SHARE: f64 = 0.75;
@@ -35,6 +53,10 @@ impl Receiver {
         let moment = (u64::from(phase_us) / self.options.moment().as_us().max(1)) as u32;
         let is_new = moment != self.slot.moment;
         self.slot.moment = moment;
+        if is_new {
+            self.witness.sample(self.delay.last_s());
+            self.smooth_rtt();
+        }
         if is_new && self.options.reports && self.turn.begin_round(&mut self.stream) {
             self.send_report(now);
         }
@@ -45,16 +67,24 @@ impl Receiver {
         }
     }
 
+    /// The round-trip time of the last two slots. A shorter time would make sessions swing with the queue that they
+    /// fill together.
+    fn smooth_rtt(&mut self) {
+        let weight = 0.5 / f64::from(self.options.moments);
+        self.smooth_rtt_s = 1.0 / ((1.0 - weight) / self.smooth_rtt_s + weight / self.rtt_s());
+    }
+
     /// Joins or leaves by the fair rate.
     fn decide(&mut self, now: Time) {
         self.update_fair();
-        let peak = self.fair * self.peak();
         let rate_of = |receiver: &Receiver, waves| receiver.held_rate(now, waves).unwrap_or(0.0);
+        let peak = self.fair * self.peak() * self.arrears(now, rate_of(self, self.waves_held()));
         while self.waves_held() > 0 && rate_of(self, self.waves_held()) > self.options.excess * peak {
             self.release(self.held.len() - 1, true, Cause::RateBelow);
         }
         // A TCP that recovers does not grow either.
-        let recovery_ends = self.history.end().plus_us((self.rtt_s() * 1e6) as u64);
+        let recovery_s = self.rtt_s().min(LONGEST_RECOVERY * self.waves.slot().as_secs_f64());
+        let recovery_ends = self.history.end().plus_us((recovery_s * 1e6) as u64);
         if self.joining.is_some() || now < self.blocked_until || self.last_sent < recovery_ends {
             return;
         }
@@ -69,6 +99,20 @@ impl Receiver {
             joins += 1;
         }
         self.join_waves(now, joins, Cause::RateAbove);
+    }
+
+    /// By which factor to aim higher, since the rate was less than the fair rate until now: joins come late.
+    fn arrears(&mut self, now: Time, held: f64) -> f64 {
+        let (owed, since) = self.owed;
+        let a_slot = self.fair * self.waves.slot().as_secs_f64();
+        let passed_s = now.since(since).as_secs_f64().min(self.waves.slot().as_secs_f64());
+        let owed = if a_slot.is_finite() {
+            (owed + (self.fair - held) * passed_s).clamp(-MOST_OWED * a_slot, MOST_OWED * a_slot)
+        } else {
+            0.0
+        };
+        self.owed = (owed, now);
+        if a_slot > 0.0 && a_slot.is_finite() { 1.0 + 0.5 * owed / a_slot } else { 1.0 }
     }
 
     fn join_waves(&mut self, now: Time, count: u16, cause: Cause) {
@@ -89,7 +133,9 @@ impl Receiver {
     /// A step of the start, if the last one is complete.
     fn step(&mut self, now: Time) {
         let Some(start) = self.start else { return };
-        let round = Duration::from_secs_f64(self.rtt_s()).max(SHORTEST_STEP);
+        let round_s = self.rtt_s() * if start.careful > 0 { 2.0 } else { 1.0 };
+        let shortest = if start.careful > 0 { CAREFUL_STEP } else { SHORTEST_STEP };
+        let round = Duration::from_secs_f64(round_s).max(shortest);
         if self.joining.is_some() || now.since(start.began) < round || start.packets < STEP_PACKETS {
             return;
         }
@@ -98,22 +144,57 @@ impl Receiver {
         let received = f64::from(start.packets) / now.since(start.began).as_secs_f64();
         let stands = self.delay.take_lowest_s() > self.options.start_delay.as_secs_f64();
         let is_queueing = self.options.delay_start && start.step > 0 && stands;
-        if is_queueing || received < STEP_SHARE * sent {
-            return self.end_start(received.min(sent));
+        let share = if start.careful > 0 { CAREFUL_SHARE } else { STEP_SHARE };
+        // Two packets more or less are chance.
+        let is_short = f64::from(start.packets + 2) < share * sent * now.since(start.began).as_secs_f64();
+        if is_short || (is_queueing && start.before.is_some()) {
+            return self.end_start(now, received.min(sent));
         }
-        let most = self.options.start_factor * sent;
+        if is_queueing && start.careful == 0 {
+            // Perhaps a queue of others: the same rate once more, then smaller steps.
+            self.start = Some(Start { packets: 0, began: now, careful: CAREFUL_STEPS, ..start });
+            return;
+        }
+        // The first step goes as far as TCP's initial window.
+        let first = if start.successes == 0 && start.step == 0 && start.before.is_none() {
+            f64::from(self.options.initial_window) / self.rtt_s()
+        } else {
+            0.0
+        };
+        let most = first.max(self.options.start_factor * sent);
         let mut joins = 0;
         while held + joins < self.waves.active_waves()
-            && (joins == 0 || self.held_rate(now, held + joins + 1).unwrap_or(0.0) <= most)
+            && (joins == 0
+                || start.careful == 0 && self.held_rate(now, held + joins + 1).unwrap_or(0.0) <= most)
         {
             joins += 1;
         }
-        self.start = Some(Start { step: joins, packets: 0, began: now });
+        let careful = if is_queueing { CAREFUL_STEPS } else { start.careful.saturating_sub(1) };
+        let successes = start.successes + u32::from(start.step > 0);
+        self.start = Some(Start { step: joins, packets: 0, began: now, careful, successes, ..start });
         self.join_waves(now, joins, Cause::SlowStart);
     }
 
+    /// A slot begins: if there was no loss and no queue for long, the receiver tries whether there is more.
+    pub(super) fn try_more(&mut self, now: Time) {
+        let was_empty = self.delay.take_highest_s() < self.options.idle_delay.as_secs_f64();
+        let (at, patience) = self.trial;
+        let quiet = self.waves.slot() * u64::from(patience);
+        let since_loss_us = self.last_sent.as_us().saturating_sub(self.history.end().as_us());
+        if !was_empty || since_loss_us < quiet.as_us() {
+            self.trial.0 = at.max(now + self.waves.slot());
+        }
+        if self.start.is_some() || now < self.trial.0 || self.fair.is_infinite() || self.joining.is_some() {
+            return;
+        }
+        let before = Some(self.fair);
+        self.delay.take_lowest_s();
+        self.start =
+            Some(Start { step: 0, packets: 0, began: now, careful: CAREFUL_STEPS, before, successes: 0 });
+    }
+
     /// The start is over: the last step is undone, and the history begins at the rate that came.
-    pub(super) fn end_start(&mut self, packets_per_s: f64) {
+    pub(super) fn end_start(&mut self, now: Time, packets_per_s: f64) {
         let Some(start) = self.start.take() else { return };
         let floor = self.waves.joined_rate(0);
         self.actions.trace(TraceEvent::SlowStartEnded { level: self.level() });
@@ -121,11 +202,20 @@ impl Receiver {
         for _ in 0..start.step.min(self.waves_held()) {
             self.release(self.held.len() - 1, true, Cause::Loss);
         }
-        let (rate, rtt_s) = (packets_per_s.max(floor), self.rtt_s());
-        let p = self.options.fair_to.events_a_packet(rate, rtt_s);
-        // Losses of the step that are known later belong to the event that is planted.
+        if start.before.is_some() {
+            let patience =
+                if start.successes > 0 { FIRST_PATIENCE } else { (2 * self.trial.1).min(MOST_PATIENCE) };
+            self.trial = (now + self.waves.slot() * u64::from(patience), patience);
+            if start.successes == 0 {
+                return;
+            }
+        }
+        // The rate just after a join shall be the one that came.
+        let (rate, rtt_s) = (packets_per_s.max(floor) / self.peak(), self.rtt_s());
+        // Losses of the step that are known later belong to what ended it.
         let end = self.last_sent.plus_us((rtt_s * 1e6) as u64);
-        self.history.reset(end, 1.0 / (p * rate), rtt_s);
+        self.history.reset(end, rate, rtt_s, self.options.fair_to);
+        self.owed = (0.0, now);
         self.update_fair();
     }
 }

@@ -81,6 +81,7 @@ impl Receiver {
         for _ in 0..ahead.min(self.waves_held()) {
             self.release(1, true, Cause::WaveEnded);
         }
+        self.try_more(now);
     }
 
     fn on_base(&mut self, now: Time, base: Base) {
@@ -152,25 +153,50 @@ impl Receiver {
             // Too short a step shows nothing: what came before it did.
             let received = f64::from(start.packets) / passed_s.max(1e-3);
             let rate = if start.packets >= 8 { received.min(held) } else { held / self.options.start_factor };
-            self.actions.trace(TraceEvent::LossEvent { layer: first.layer, first_lost: first.seq });
-            self.end_start(rate);
-            return;
+            self.end_start(now, rate);
+            if start.before.is_none() || start.successes > 0 {
+                self.actions.trace(TraceEvent::LossEvent { layer: first.layer, first_lost: first.seq });
+                return;
+            }
         }
-        let rtt_s = self.rtt_s();
-        let packets = self.held_rate(now, self.waves_held()).unwrap_or(0.0) * rtt_s;
         self.lost += u64::from(losses.count);
-        if self.history.on_loss(first.sent, losses.count, rtt_s, packets) {
+        let (rtt_s, delay_s) = (self.rtt_s(), self.delay.last_s());
+        let held = self.held_rate(now, self.waves_held()).unwrap_or(0.0);
+        let may_be_ours = self.waves_held() > 0
+            && held > 0.87 * self.fair
+            && self.extensions < self.options.overload_leaves;
+        if may_be_ours && self.witness.is_full(delay_s) && self.history.is_just_over(first.sent, rtt_s) {
+            return self.on_overload_lasts(first.sent.plus_us((rtt_s * 1e6) as u64));
+        }
+        if self.history.on_loss(first.sent, losses.count, rtt_s, held * rtt_s) {
             self.is_undoing = false;
+            self.extensions = 0;
             self.periods += 1;
+            self.witness.on_loss(delay_s);
             self.actions.trace(TraceEvent::LossEvent { layer: first.layer, first_lost: first.seq });
         }
+    }
+
+    /// Losses do not end while the queue is full. A TCP would have halved its window by now: a wave is left, and
+    /// the event goes on.
+    fn on_overload_lasts(&mut self, end: SendTime) {
+        self.history.extend(end);
+        self.release(self.held.len() - 1, true, Cause::Loss);
+        self.is_undoing = true;
+        self.extensions += 1;
     }
 
     /// The fair rate of now.
     pub(super) fn update_fair(&mut self) {
         let since_us = self.last_sent.as_us().saturating_sub(self.history.end().as_us());
-        let fair = self.history.fair_rate(self.options.fair_to, since_us as f64 * 1e-6);
-        self.fair = fair.unwrap_or(f64::INFINITY);
+        let fair = self.history.fair_rate(self.options.fair_to, since_us as f64 * 1e-6, self.smooth_rtt_s);
+        let least = if self.witness.is_random() {
+            let rtt_s = self.rtt_s().max(self.options.assumed_rtt.as_secs_f64());
+            self.options.fair_to.packets_per_s(self.options.random_loss, rtt_s)
+        } else {
+            0.0
+        };
+        self.fair = fair.unwrap_or(f64::INFINITY).max(least);
     }
 }
 
