@@ -167,10 +167,13 @@ impl History {
 
     /// The last period lasts until `end` at least.
     pub fn extend(&mut self, end: SendTime) {
-        let Some(last) = self.periods.back_mut() else { return };
-        if end > last.end {
-            (last.end, self.end, self.counted) = (end, end, end.max(self.counted));
+        if end <= self.end {
+            return;
         }
+        if let Some(last) = self.periods.back_mut() {
+            last.end = end;
+        }
+        (self.end, self.counted) = (end, end.max(self.counted));
     }
 
     /// Whether a packet was sent less than `rtt_s` after the last period.

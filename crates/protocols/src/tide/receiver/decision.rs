@@ -10,7 +10,7 @@ use layercast_kit::waves::channel_of;
 const SHORTEST_STEP: Duration = Duration::from_ms(50);
 
 /// Packets that a step of the start must have brought before it is judged.
-const STEP_PACKETS: u32 = 8;
+pub(super) const STEP_PACKETS: u32 = 8;
 
 /// How long a step takes at least while a queue stands.
 const CAREFUL_STEP: Duration = Duration::from_ms(250);

@@ -1,5 +1,6 @@
 //! What the receiver measures: packets, losses, delays, the source's slots.
 
+use super::decision::STEP_PACKETS;
 use super::{Receiver, Timer};
 use crate::tide::header::{Base, Data, Header};
 use layercast_core::contract::{Arrival, Cause, Ecn, Origin, TraceEvent};
@@ -149,10 +150,14 @@ impl Receiver {
         let Some(first) = losses.first else { return };
         if let Some(start) = self.start {
             let passed_s = now.since(start.began).as_secs_f64();
-            let held = self.held_rate(now, self.waves_held()).unwrap_or(0.0);
+            let rate_of = |waves| self.held_rate(now, waves).unwrap_or(0.0);
+            let (held, before) = (self.waves_held(), self.waves_held().saturating_sub(start.step));
             // Too short a step shows nothing: what came before it did.
-            let received = f64::from(start.packets) / passed_s.max(1e-3);
-            let rate = if start.packets >= 8 { received.min(held) } else { held / self.options.start_factor };
+            let rate = if start.packets >= STEP_PACKETS && passed_s > self.rtt_s() {
+                (f64::from(start.packets) / passed_s).clamp(rate_of(before), rate_of(held))
+            } else {
+                rate_of(before)
+            };
             self.end_start(now, rate);
             if start.before.is_none() || start.successes > 0 {
                 self.actions.trace(TraceEvent::LossEvent { layer: first.layer, first_lost: first.seq });
