@@ -178,7 +178,7 @@ impl History {
 
     /// Whether a packet was sent less than `rtt_s` after the last period.
     pub fn is_just_over(&self, sent: SendTime, rtt_s: f64) -> bool {
-        !self.periods.is_empty() && sent >= self.end && sent < self.end.plus_us((rtt_s * 1e6) as u64)
+        !self.is_empty() && sent >= self.end && sent < self.end.plus_us((rtt_s * 1e6) as u64)
     }
 
     /// Forgets everything: the history begins at `at`.

@@ -31,6 +31,8 @@ options! {
         initial_window: u32 = 10, 1 => 1000;
         /// Waves left at most because the losses of an event do not end while the queue is full.
         overload_leaves: u32 = 3, 0 => 100;
+        /// How long a leave may take: losses of a queue that stays full so long after one are of the same event.
+        leave_bound: Duration = Duration::from_secs(4), Duration::ZERO => Duration::from_secs(60);
         /// The queueing delay at which the start ends.
         start_delay: Duration = Duration::from_ms(15), Duration::ZERO => Duration::from_secs(10);
         /// Whether a rise of the queueing delay ends the start.

@@ -69,8 +69,8 @@ pub struct Receiver {
     echoes: u64,
     slot: Slot,
     start: Option<Start>,
-    /// Whether what the start joined and left may still arrive: losses of that time are its own.
-    is_undoing: bool,
+    /// Until when waves may still arrive that were left because of losses.
+    leaving_until: Time,
     /// The round-trip time of the last slots, a moving harmonic mean, in seconds.
     smooth_rtt_s: f64,
     /// Waves left since the last period because its losses did not end.
@@ -167,7 +167,7 @@ impl Receiver {
             echoes: 0,
             slot: Slot::default(),
             start: None,
-            is_undoing: false,
+            leaving_until: Time::ZERO,
             smooth_rtt_s: options.assumed_rtt.as_secs_f64().max(1e-3),
             extensions: 0,
             joining: None,

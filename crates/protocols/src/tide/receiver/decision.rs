@@ -198,7 +198,9 @@ impl Receiver {
         let Some(start) = self.start.take() else { return };
         let floor = self.waves.joined_rate(0);
         self.actions.trace(TraceEvent::SlowStartEnded { level: self.level() });
-        self.is_undoing = start.step > 0;
+        if start.step > 0 {
+            self.leaving_until = now + self.options.leave_bound;
+        }
         for _ in 0..start.step.min(self.waves_held()) {
             self.release(self.held.len() - 1, true, Cause::Loss);
         }
@@ -211,10 +213,10 @@ impl Receiver {
             }
         }
         // The rate just after a join shall be the one that came.
-        let (rate, rtt_s) = (packets_per_s.max(floor) / self.peak(), self.rtt_s());
+        let rate = packets_per_s.max(floor) / self.peak();
         // Losses of the step that are known later belong to what ended it.
-        let end = self.last_sent.plus_us((rtt_s * 1e6) as u64);
-        self.history.reset(end, rate, rtt_s, self.options.fair_to);
+        let end = self.last_sent.plus_us((self.rtt_s() * 1e6) as u64);
+        self.history.reset(end, rate, self.smooth_rtt_s, self.options.fair_to);
         self.owed = (0.0, now);
         self.update_fair();
     }

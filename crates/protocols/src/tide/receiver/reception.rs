@@ -8,6 +8,9 @@ use layercast_core::units::{Duration, Layer, Time, WireSeq};
 use layercast_kit::estimator::{ArrivalClass, ClockReading, Packet, SendTime, rtt_sample};
 use layercast_kit::waves::{BASE, starts_slot};
 
+/// What part of the fair rate is held at least if losses that do not end may be the receiver's own.
+const HELD_SHARE: f64 = 0.87;
+
 /// Packets that end the session.
 const ENDS: u32 = 2;
 
@@ -22,7 +25,6 @@ impl Receiver {
         }
         // A packet that still arrives after a leave does not count.
         if !self.held.iter().any(|held| held.channel == header.channel) {
-            self.on_stray(header);
             return;
         }
         let sent = match self.clock.read(header.sent_us, now) {
@@ -59,13 +61,6 @@ impl Receiver {
         if self.ends >= ENDS {
             self.actions.trace(TraceEvent::SessionEnded);
             self.finish(Cause::SessionEnd);
-        }
-    }
-
-    /// A packet of a channel that was left. After the start it shows that the overload lasts.
-    fn on_stray(&mut self, header: Data) {
-        if self.is_undoing && header.channel != BASE {
-            self.history.extend(self.last_sent.plus_us((self.rtt_s() * 1e6) as u64));
         }
     }
 
@@ -154,7 +149,7 @@ impl Receiver {
             let (held, before) = (self.waves_held(), self.waves_held().saturating_sub(start.step));
             // Too short a step shows nothing: what came before it did.
             let rate = if start.packets >= STEP_PACKETS && passed_s > self.rtt_s() {
-                (f64::from(start.packets) / passed_s).clamp(rate_of(before), rate_of(held))
+                (f64::from(start.packets) / passed_s).min(rate_of(held))
             } else {
                 rate_of(before)
             };
@@ -167,14 +162,12 @@ impl Receiver {
         self.lost += u64::from(losses.count);
         let (rtt_s, delay_s) = (self.rtt_s(), self.delay.last_s());
         let held = self.held_rate(now, self.waves_held()).unwrap_or(0.0);
-        let may_be_ours = self.waves_held() > 0
-            && held > 0.87 * self.fair
-            && self.extensions < self.options.overload_leaves;
-        if may_be_ours && self.witness.is_full(delay_s) && self.history.is_just_over(first.sent, rtt_s) {
-            return self.on_overload_lasts(first.sent.plus_us((rtt_s * 1e6) as u64));
+        let lasts = self.witness.is_full(delay_s) && self.history.is_just_over(first.sent, rtt_s);
+        if lasts && self.on_overload_lasts(now, held) {
+            return self.history.extend(first.sent.plus_us((rtt_s * 1e6) as u64));
         }
         if self.history.on_loss(first.sent, losses.count, rtt_s, held * rtt_s) {
-            self.is_undoing = false;
+            self.leaving_until = now;
             self.extensions = 0;
             self.periods += 1;
             self.witness.on_loss(delay_s);
@@ -183,12 +176,17 @@ impl Receiver {
     }
 
     /// Losses do not end while the queue is full. A TCP would have halved its window by now: a wave is left, and
-    /// the event goes on.
-    fn on_overload_lasts(&mut self, end: SendTime) {
-        self.history.extend(end);
-        self.release(self.held.len() - 1, true, Cause::Loss);
-        self.is_undoing = true;
-        self.extensions += 1;
+    /// the event goes on. So it does while waves that were left may still arrive. Returns whether it does.
+    fn on_overload_lasts(&mut self, now: Time, held: f64) -> bool {
+        let is_ours = self.waves_held() > 0
+            && held > HELD_SHARE * self.fair
+            && self.extensions < self.options.overload_leaves;
+        if is_ours {
+            self.release(self.held.len() - 1, true, Cause::Loss);
+            self.leaving_until = now + self.options.leave_bound;
+            self.extensions += 1;
+        }
+        is_ours || now < self.leaving_until
     }
 
     /// The fair rate of now.
