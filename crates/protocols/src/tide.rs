@@ -9,6 +9,7 @@ mod delay;
 mod emulated;
 mod header;
 mod history;
+mod isolation;
 mod lct;
 mod options;
 mod receiver;

@@ -10,6 +10,7 @@ use core::num::NonZeroU64;
 use super::delay::QueueDelay;
 use super::header::{Header, Report};
 use super::history::History;
+use super::isolation::Isolation;
 use super::options::Options;
 use super::rtt::RoundTrip;
 use super::suppression::ReportTurn;
@@ -61,6 +62,7 @@ pub struct Receiver {
     clock: SenderClock,
     delay: QueueDelay,
     witness: Witness,
+    isolation: Isolation,
     rtt: RoundTrip,
     id: ReceiverId,
     turn: ReportTurn,
@@ -159,6 +161,7 @@ impl Receiver {
             clock: SenderClock::default(),
             delay: QueueDelay::default(),
             witness: Witness::default(),
+            isolation: Isolation::default(),
             rtt: RoundTrip::default(),
             id: ReceiverId(NonZeroU64::new(stream.bits()).unwrap_or(NonZeroU64::MIN)),
             turn: ReportTurn::default(),

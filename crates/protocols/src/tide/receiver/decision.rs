@@ -22,7 +22,7 @@ const CAREFUL_STEPS: u32 = 3;
 const CAREFUL_SHARE: f64 = 0.9;
 
 /// Slots between trials at most.
-const MOST_PATIENCE: u32 = 16;
+pub(super) const MOST_PATIENCE: u32 = 16;
 
 /// What part of a slot a recovery may take: joins have to follow the waves on long paths too.
 const LONGEST_RECOVERY: f64 = 0.25;

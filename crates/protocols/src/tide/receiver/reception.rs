@@ -1,15 +1,20 @@
 //! What the receiver measures: packets, losses, delays, the source's slots.
 
-use super::decision::STEP_PACKETS;
+use super::decision::{MOST_PATIENCE, STEP_PACKETS};
 use super::{Receiver, Timer};
 use crate::tide::header::{Base, Data, Header};
 use layercast_core::contract::{Arrival, Cause, Ecn, Origin, TraceEvent};
+use layercast_core::math::pow;
 use layercast_core::units::{Duration, Layer, Time, WireSeq};
 use layercast_kit::estimator::{ArrivalClass, ClockReading, Packet, SendTime, rtt_sample};
 use layercast_kit::waves::{BASE, starts_slot};
 
 /// What part of the fair rate is held at least if losses that do not end may be the receiver's own.
 const HELD_SHARE: f64 = 0.87;
+
+/// Packets in a round-trip time below which a TCP that has halved its window has too few for a fast retransmit: the
+/// next loss costs it a timeout.
+const FEWEST_IN_FLIGHT: f64 = 8.0;
 
 /// Packets that end the session.
 const ENDS: u32 = 2;
@@ -160,9 +165,12 @@ impl Receiver {
             }
         }
         self.lost += u64::from(losses.count);
+        self.place_loss(now, first.layer);
         let (rtt_s, delay_s) = (self.rtt_s(), self.delay.last_s());
         let held = self.held_rate(now, self.waves_held()).unwrap_or(0.0);
-        let lasts = self.witness.is_full(delay_s) && self.history.is_just_over(first.sent, rtt_s);
+        let lasts = self.witness.is_full(delay_s)
+            && self.fair * rtt_s > FEWEST_IN_FLIGHT
+            && self.history.is_just_over(first.sent, rtt_s);
         if lasts && self.on_overload_lasts(now, held) {
             return self.history.extend(first.sent.plus_us((rtt_s * 1e6) as u64));
         }
@@ -199,7 +207,24 @@ impl Receiver {
         } else {
             0.0
         };
-        self.fair = fair.unwrap_or(f64::INFINITY).max(least);
+        let slots = since_us as f64 * 1e-6 / self.waves.slot().as_secs_f64();
+        let most = self.isolation.share().map_or(f64::INFINITY, |share| {
+            // Flows may have left: after a long time without losses there may be more.
+            share * pow(2.0, (slots - f64::from(MOST_PATIENCE)).max(0.0))
+        });
+        self.fair = fair.unwrap_or(f64::INFINITY).max(least).min(most);
+    }
+
+    /// Where a loss is among the channels.
+    fn place_loss(&mut self, now: Time, layer: Layer) {
+        let Some(place) = self.held.iter().position(|held| held.channel.0 == layer.0) else { return };
+        let (waves, held) = (&self.waves, self.waves_held());
+        let fallen = self.held_rate(now, 0).unwrap_or(0.0) / waves.joined_rate(0);
+        let rates = (0..=held).map(|wave| {
+            let slower = if wave > 0 { waves.joined_rate(wave - 1) } else { 0.0 };
+            fallen * (waves.joined_rate(wave) - slower)
+        });
+        self.isolation.on_loss(rates, place);
     }
 }
 
