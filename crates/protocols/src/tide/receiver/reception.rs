@@ -1,7 +1,7 @@
 //! What the receiver measures: packets, losses, delays, the source's slots.
 
 use super::decision::{MOST_PATIENCE, STEP_PACKETS};
-use super::{Receiver, Timer};
+use super::{Receiver, Slot, Timer};
 use crate::tide::header::{Base, Data, Header};
 use layercast_core::contract::{Arrival, Cause, Ecn, Origin, TraceEvent};
 use layercast_core::math::pow;
@@ -15,6 +15,9 @@ const HELD_SHARE: f64 = 0.87;
 /// Packets in a round-trip time below which a TCP that has halved its window has too few for a fast retransmit: the
 /// next loss costs it a timeout.
 const FEWEST_IN_FLIGHT: f64 = 8.0;
+
+/// The moment of a slot of which none has passed.
+const NO_MOMENT: u32 = u32::MAX;
 
 /// Packets that end the session.
 const ENDS: u32 = 2;
@@ -78,7 +81,7 @@ impl Receiver {
         };
         let ended = starts_slot(&self.waves, number, header.slot, now.since(self.slot.began));
         let Some((ahead, _)) = ended else { return };
-        (self.slot.number, self.slot.began) = (Some(header.slot), began);
+        self.slot = Slot { number: Some(header.slot), began, moment: NO_MOMENT };
         for _ in 0..ahead.min(self.waves_held()) {
             self.release(1, true, Cause::WaveEnded);
         }
@@ -208,7 +211,8 @@ impl Receiver {
             0.0
         };
         let slots = since_us as f64 * 1e-6 / self.waves.slot().as_secs_f64();
-        let most = self.isolation.share().map_or(f64::INFINITY, |share| {
+        let share = self.isolation.share().filter(|_| self.options.one_share);
+        let most = share.map_or(f64::INFINITY, |share| {
             // Flows may have left: after a long time without losses there may be more.
             share * pow(2.0, (slots - f64::from(MOST_PATIENCE)).max(0.0))
         });
