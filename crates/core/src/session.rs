@@ -84,6 +84,12 @@ pub trait Requirements {
         false
     }
 
+    /// Whether receivers respond to the fraction of marks, as RFC 9331 requires of packets that carry ECT(1). Only a
+    /// simulation sends such packets.
+    fn is_scalable(&self) -> bool {
+        false
+    }
+
     /// Replaces defaults that suit the papers' simulations by ones that suit real networks. A host with
     /// sockets calls it before it sets the user's options.
     fn deploy(&mut self) {}

@@ -107,7 +107,7 @@ pub(crate) mod address {
 mod tests {
     use layercast_core::units::{Channel, Duration, Rate, Size, Time};
     use layercast_simulator::{
-        ForeignPacket, Latency, LinkConfig, LossModel, LossPlace, Network, QueueConfig, QueueLimit,
+        EcnField, ForeignPacket, Latency, LinkConfig, LossModel, LossPlace, Network, QueueConfig, QueueLimit,
         ReceiverConfig, SessionConfig, Simulation,
     };
     use proptest::prelude::*;
@@ -182,7 +182,7 @@ mod tests {
                 source_node: source,
                 source: Outsider,
                 channels: 1,
-                ecn: false,
+                ecn: EcnField::NotCapable,
                 observes_late_packets: true,
                 name: "session".to_owned(),
                 start: Time::ZERO,

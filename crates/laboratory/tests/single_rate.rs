@@ -13,8 +13,8 @@ use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_protocols::pgmcc;
 use layercast_protocols::registry::{Header, Protocol};
 use layercast_simulator::{
-    Carried, Latency, LinkConfig, LinkEvent, LinkId, LossModel, LossPlace, Network, QueueConfig, QueueLimit,
-    ReceiverConfig, ReceiverId, SessionConfig,
+    Carried, EcnField, Latency, LinkConfig, LinkEvent, LinkId, LossModel, LossPlace, Network, QueueConfig,
+    QueueLimit, ReceiverConfig, ReceiverId, SessionConfig,
 };
 use running::{built_in, run_text};
 
@@ -92,7 +92,7 @@ impl World {
             source_node: source,
             source: protocol.source(plan, Stream::new(1, "source")),
             channels: 1,
-            ecn: false,
+            ecn: EcnField::NotCapable,
             observes_late_packets: protocol.requirements().observes_late_packets(),
             name: name.to_owned(),
             start: Time::ZERO,

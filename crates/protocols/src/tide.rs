@@ -15,6 +15,7 @@ mod options;
 mod receiver;
 mod requirements;
 mod rtt;
+mod scalable;
 mod source;
 mod suppression;
 mod witness;

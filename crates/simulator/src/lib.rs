@@ -49,7 +49,7 @@ pub use measure::{
 };
 pub use network::{LinkId, Network, NetworkError, NodeId};
 pub use object::{ObjectConfig, ObjectProgress};
-pub use packet::MembershipChange;
+pub use packet::{EcnField, MembershipChange};
 pub use queue::{
     CoDelConfig, DropTailConfig, DualPi2Config, FairConfig, FqCoDelConfig, PieConfig, QueueConfig, QueueKind,
     QueueLimit, RedConfig, RedProfile, RedVictim, RedWeight, RemConfig,

@@ -65,14 +65,13 @@ impl PacketId {
 
 /// The ECN codepoint set by the sender of a packet (RFC 3168; RFC 9331 for the third).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum EcnField {
+pub enum EcnField {
     /// Not ECN-capable (Not-ECT).
     #[default]
     NotCapable,
     /// A mark counts as a loss: ECT(0).
     Classic,
     /// Marks are frequent and the sender responds to their fraction: ECT(1).
-    #[allow(dead_code, reason = "no sender answers such marks yet")]
     Scalable,
 }
 

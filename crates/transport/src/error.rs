@@ -50,6 +50,12 @@ pub enum Error {
         /// How many groups are needed.
         layers: usize,
     },
+    /// The protocol responds to the fraction of marks, for which this transport does not send ECT(1).
+    #[error("{protocol} responds to the fraction of marks with these options, which is for simulations only")]
+    SimulatedOnly {
+        /// The protocol.
+        protocol: String,
+    },
     /// The protocol rejects an option.
     #[error("option {option} of {protocol}: {source}; `layercast list {protocol}` shows all options")]
     Option {

@@ -42,6 +42,9 @@ pub fn set_options(protocol: &mut Protocol, options: &[(String, String)]) -> Res
             source,
         })?;
     }
+    if protocol.requirements().is_scalable() {
+        return Err(Error::SimulatedOnly { protocol: protocol.name().to_owned() });
+    }
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_protocols::registry::Protocol;
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
-    Demand, Latency, LinkConfig, LossModel, LossPlace, Network, NetworkError, NodeId, QueueConfig,
+    Demand, EcnField, Latency, LinkConfig, LossModel, LossPlace, Network, NetworkError, NodeId, QueueConfig,
     QueueLimit, ReceiverConfig, ReceiverId, SessionConfig, TcpConfig,
 };
 
@@ -90,7 +90,7 @@ pub(crate) fn tree(leaves: u32, per_leaf: u32) -> Result<(Simulation, Vec<Receiv
         source_node,
         source: protocol.source(session.clone(), Stream::new(1, "source")),
         channels: LAYERS_KBPS.len() as u16,
-        ecn: false,
+        ecn: EcnField::NotCapable,
         observes_late_packets: protocol.requirements().observes_late_packets(),
         name: "session".to_owned(),
         start: Time::ZERO,

@@ -188,6 +188,14 @@ fn a_protocol_for_one_receiver_says_so() {
     assert!(out.contains("to one receiver: tfrc serves no more"), "{out}{error}");
 }
 
+#[test]
+fn options_for_simulations_only_are_refused() {
+    let (_, file) = with_file("simulated", 1000);
+    let arguments = ["send", &file, "--group", &group(91), "--protocol", "tide", "--set", "marks=fraction"];
+    let (_, error) = printed(&transfer(&arguments).output().expect("it runs"));
+    assert!(error.contains("tide responds to the fraction of marks with these options"), "{error}");
+}
+
 /// Warnings have no time, level or module.
 #[test]
 fn another_sender_on_the_group_is_reported_in_words() {

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use layercast_core::units::{Channel, Time};
-use layercast_simulator::{Latency, NetworkError, ReceiverConfig, ReceiverId, SessionConfig, SessionId};
+use layercast_simulator::{
+    EcnField, Latency, NetworkError, ReceiverConfig, ReceiverId, SessionConfig, SessionId,
+};
 
 use super::{Emulation, address_like, routers};
 use crate::error::Error;
@@ -128,7 +130,7 @@ impl Emulation {
             source_node,
             source: Outsider,
             channels: channels.max(room),
-            ecn: false,
+            ecn: EcnField::NotCapable,
             observes_late_packets: true,
             name: name.to_owned(),
             start,

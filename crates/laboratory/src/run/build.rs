@@ -9,8 +9,8 @@ use layercast_core::session::{Rates, SessionPlan as Session};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Time};
 use layercast_simulator::{
-    ArrivalsConfig, Demand, Latency, LinkConfig, LinkId, Network, NodeId, ObjectConfig, ReceiverConfig,
-    ReceiverList, SessionConfig, Simulation, TcpConfig, TcpId, UdpConfig,
+    ArrivalsConfig, Demand, EcnField, Latency, LinkConfig, LinkId, Network, NodeId, ObjectConfig,
+    ReceiverConfig, ReceiverList, SessionConfig, Simulation, TcpConfig, TcpId, UdpConfig,
 };
 
 use super::draws::{arrivals_start, draw_span, flow_start, receiver_start, session_start};
@@ -34,6 +34,15 @@ pub enum BuildError {
         /// Its protocol.
         protocol: &'static str,
     },
+}
+
+/// What a session's data carries.
+fn ecn_field(ecn: bool, is_scalable: bool) -> EcnField {
+    match (ecn, is_scalable) {
+        (false, _) => EcnField::NotCapable,
+        (true, false) => EcnField::Classic,
+        (true, true) => EcnField::Scalable,
+    }
 }
 
 /// Builds the world of one replication.
@@ -202,7 +211,7 @@ fn add_session<F: Family>(
         source_node: nodes[plan.source],
         source: protocol.source(session, stream("source")),
         channels,
-        ecn: plan.ecn,
+        ecn: ecn_field(plan.ecn, protocol.requirements().is_scalable()),
         observes_late_packets: protocol.requirements().observes_late_packets(),
         name: plan.name.clone(),
         start,

@@ -11,8 +11,8 @@ use layercast_protocols::registry::{Header, Protocol};
 use layercast_protocols::tfmcc;
 use layercast_protocols::tfmcc::header::ReceiverId as Reporter;
 use layercast_simulator::{
-    Carried, Latency, LinkConfig, LinkEvent, LinkId, LossModel, LossPlace, Network, NodeId, QueueConfig,
-    QueueLimit, ReceiverConfig, ReceiverId, SessionConfig,
+    Carried, EcnField, Latency, LinkConfig, LinkEvent, LinkId, LossModel, LossPlace, Network, NodeId,
+    QueueConfig, QueueLimit, ReceiverConfig, ReceiverId, SessionConfig,
 };
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
@@ -110,7 +110,7 @@ impl Session {
                 source_node: source,
                 source: protocol.source(plan.clone(), Stream::new(seed, "source")),
                 channels: 1,
-                ecn: false,
+                ecn: EcnField::NotCapable,
                 observes_late_packets: protocol.requirements().observes_late_packets(),
                 name: "tfmcc".to_owned(),
                 start: Time::ZERO,

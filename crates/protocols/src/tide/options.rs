@@ -4,11 +4,23 @@ use layercast_core::options;
 use layercast_core::units::{Duration, Size};
 use layercast_kit::response::Response;
 
+layercast_core::choices! {
+    /// What marks are.
+    pub enum Marks {
+        /// Events, as losses are (RFC 3168).
+        Events = "events",
+        /// A fraction that counts, as in L4S (RFC 9331): only in simulations.
+        Fraction = "fraction",
+    }
+}
+
 options! {
     /// The options of Tide.
     pub struct Options {
         /// Whose rate is fair: that of Reno or of CUBIC.
         fair_to: Response = Response::Reno;
+        /// What ECN marks are: events like losses, or a fraction as in L4S, which is for simulations only.
+        marks: Marks = Marks::Events;
         /// The length of a time slot.
         slot: Duration = Duration::from_ms(2500), Duration::from_ms(100) => Duration::from_secs(600);
         /// Minimum silence of a wave's channel; it must outlast any leave.

@@ -13,6 +13,7 @@ use super::history::History;
 use super::isolation::Isolation;
 use super::options::Options;
 use super::rtt::RoundTrip;
+use super::scalable::Scalable;
 use super::suppression::ReportTurn;
 use super::witness::Witness;
 use layercast_core::contract::{
@@ -63,6 +64,8 @@ pub struct Receiver {
     delay: QueueDelay,
     witness: Witness,
     isolation: Isolation,
+    /// The window by the fraction of marks, if that counts, and when it was updated.
+    scalable: Option<(Scalable, SendTime)>,
     rtt: RoundTrip,
     id: ReceiverId,
     turn: ReportTurn,
@@ -162,6 +165,7 @@ impl Receiver {
             delay: QueueDelay::default(),
             witness: Witness::default(),
             isolation: Isolation::default(),
+            scalable: None,
             rtt: RoundTrip::default(),
             id: ReceiverId(NonZeroU64::new(stream.bits()).unwrap_or(NonZeroU64::MIN)),
             turn: ReportTurn::default(),

@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::options::Options;
+use super::options::{Marks, Options};
 use layercast_core::session::{Character, PlanError, Rates, Requirements, SessionPlan};
 use layercast_core::units::{Duration, Layer};
 use layercast_kit::response::Response;
@@ -20,6 +20,10 @@ impl Requirements for Options {
 
     fn agreed(&self) -> &'static [&'static str] {
         &["slot", "quiet", "fall"]
+    }
+
+    fn is_scalable(&self) -> bool {
+        self.marks == Marks::Fraction
     }
 
     fn deploy(&mut self) {

@@ -20,8 +20,8 @@ pub struct SessionConfig<F: Family> {
     pub source: F::Source,
     /// How many channels the session has.
     pub channels: u16,
-    /// Whether its data may be marked where it would be dropped: ECT(0) of RFC 3168.
-    pub ecn: bool,
+    /// Whether its data may be marked, and how receivers respond.
+    pub ecn: EcnField,
     /// Whether receivers also get packets that still arrive on channels they have left; see
     /// [`Requirements::observes_late_packets`](layercast_core::session::Requirements::observes_late_packets).
     pub observes_late_packets: bool,
@@ -263,7 +263,7 @@ impl<F: Family> Simulation<F> {
             first_router,
             crashed: Vec::new(),
             observes_late_packets: config.observes_late_packets,
-            ecn: if config.ecn { EcnField::Classic } else { EcnField::NotCapable },
+            ecn: config.ecn,
         });
         Ok(order.into_iter().map(|receiver| ReceiverId { session, receiver }).collect())
     }

@@ -7,7 +7,7 @@ use layercast_core::units::{Duration, Time};
 use layercast_protocols::nca;
 use layercast_protocols::registry::{Header, Protocol, Registry};
 use layercast_simulator::{
-    Carried, LinkConfig, LossModel, NetworkError, ReceiverConfig, ReceiverId, SessionConfig,
+    Carried, EcnField, LinkConfig, LossModel, NetworkError, ReceiverConfig, ReceiverId, SessionConfig,
 };
 
 type RouterConfig = layercast_simulator::RouterConfig<layercast_protocols::registry::Registry>;
@@ -52,7 +52,7 @@ fn config(plan: &Plan, receivers: &[&str], routers: &[&str]) -> SessionConfig<Re
         source_node: plan.node("S"),
         source: protocol.source(session.clone(), Stream::new(1, "source")),
         channels: 1,
-        ecn: false,
+        ecn: EcnField::NotCapable,
         observes_late_packets: protocol.requirements().observes_late_packets(),
         name: "nca".to_owned(),
         // The joins have arrived by then.

@@ -1,6 +1,8 @@
 //! What the receiver decides: steps of the start, and joins and leaves at the source's moments.
 
 use super::{FIRST_PATIENCE, Receiver, Start, Timer};
+use crate::tide::options::Marks;
+use crate::tide::scalable::Scalable;
 use layercast_core::contract::{Cause, TraceEvent};
 use layercast_core::math::ln;
 use layercast_core::units::{Duration, Time};
@@ -184,7 +186,10 @@ impl Receiver {
         if !was_empty || since_loss_us < quiet.as_us() {
             self.trial.0 = at.max(now + self.waves.slot());
         }
-        if self.start.is_some() || now < self.trial.0 || self.fair.is_infinite() || self.joining.is_some() {
+        // Marks that come before a queue stands show better than a trial whether there is more.
+        let is_scalable = self.scalable.is_some();
+        let waits = self.start.is_some() || now < self.trial.0 || self.joining.is_some();
+        if waits || is_scalable || self.fair.is_infinite() {
             return;
         }
         let before = Some(self.fair);
@@ -217,6 +222,9 @@ impl Receiver {
         // Losses of the step that are known later belong to what ended it.
         let end = self.last_sent.plus_us((self.rtt_s() * 1e6) as u64);
         self.history.reset(end, rate, self.smooth_rtt_s, self.options.fair_to);
+        if self.options.marks == Marks::Fraction {
+            self.scalable = Some((Scalable::new(rate * self.smooth_rtt_s), self.last_sent));
+        }
         self.owed = (0.0, now);
         self.update_fair();
     }

@@ -127,7 +127,9 @@ impl Receiver {
             self.actions.trace(TraceEvent::Resynchronised { layer });
         }
         if class.counts() {
-            if ecn == Ecn::Marked {
+            if let Some((window, _)) = &mut self.scalable {
+                window.on_packet(ecn == Ecn::Marked);
+            } else if ecn == Ecn::Marked {
                 let mut marks = Losses::default();
                 marks.add(&Packet { layer, seq, sent });
                 self.on_losses(now, marks);
@@ -216,7 +218,16 @@ impl Receiver {
             // Flows may have left: after a long time without losses there may be more.
             share * pow(2.0, (slots - f64::from(MOST_PATIENCE)).max(0.0))
         });
-        self.fair = fair.unwrap_or(f64::INFINITY).max(least).min(most);
+        self.fair = fair.unwrap_or(f64::INFINITY).max(least).min(most).min(self.scalable_rate());
+    }
+
+    /// The rate of a TCP that responds to the fraction of marks; without limit if that does not count.
+    fn scalable_rate(&mut self) -> f64 {
+        let rtt_s = self.smooth_rtt_s;
+        let Some((window, updated)) = &mut self.scalable else { return f64::INFINITY };
+        let rounds = self.last_sent.as_us().saturating_sub(updated.as_us()) as f64 * 1e-6 / rtt_s;
+        *updated = self.last_sent;
+        window.update(rounds) / rtt_s
     }
 
     /// Where a loss is among the channels.

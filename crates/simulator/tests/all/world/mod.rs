@@ -12,7 +12,7 @@ use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_protocols::registry::Protocol;
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
-    Demand, LinkConfig, LinkId, LossModel, LossPlace, Network, NodeId, QueueConfig, QueueLimit,
+    Demand, EcnField, LinkConfig, LinkId, LossModel, LossPlace, Network, NodeId, QueueConfig, QueueLimit,
     ReceiverConfig, ReceiverId, SessionConfig, TcpConfig,
 };
 
@@ -138,7 +138,7 @@ pub(crate) fn add_fixed_with(
         source_node: plan.node("S"),
         source: fixed(0).source(session.clone(), Stream::new(1, "source")),
         channels: cumulative_kbps.len() as u16,
-        ecn,
+        ecn: if ecn { EcnField::Classic } else { EcnField::NotCapable },
         observes_late_packets: false,
         name: "fixed".to_owned(),
         start: Time::ZERO,
@@ -211,7 +211,7 @@ pub(crate) fn add_session_from(
         source_node: plan.node(source),
         source: protocol.source(session.clone(), stream("source")),
         channels: DOUBLING.len() as u16,
-        ecn: false,
+        ecn: EcnField::NotCapable,
         observes_late_packets: protocol.requirements().observes_late_packets(),
         name: protocol.name().to_owned(),
         start: Time::ZERO,
