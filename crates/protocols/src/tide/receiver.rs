@@ -29,7 +29,7 @@ use layercast_kit::feedback::ReceiverId;
 use layercast_kit::waves::{BASE, Waves};
 
 /// Slots without losses and queue before the first trial whether there is more; doubled with each failure.
-const FIRST_PATIENCE: u32 = 2;
+const FIRST_PATIENCE: u32 = 1;
 
 timers! {
     /// What the receiver's timers are for.

@@ -58,6 +58,7 @@ impl Receiver {
         if is_new {
             self.witness.sample(self.delay.last_s());
             self.smooth_rtt();
+            self.try_more(now);
         }
         if is_new && self.options.reports && self.turn.begin_round(&mut self.stream) {
             self.send_report(now);
@@ -177,7 +178,7 @@ impl Receiver {
         self.join_waves(now, joins, Cause::SlowStart);
     }
 
-    /// A slot begins: if there was no loss and no queue for long, the receiver tries whether there is more.
+    /// A moment passes: if there was no loss and no queue for long, the receiver tries whether there is more.
     pub(super) fn try_more(&mut self, now: Time) {
         let was_empty = self.delay.take_highest_s() < self.options.idle_delay.as_secs_f64();
         let (at, patience) = self.trial;
@@ -186,10 +187,11 @@ impl Receiver {
         if !was_empty || since_loss_us < quiet.as_us() {
             self.trial.0 = at.max(now + self.waves.slot());
         }
-        // Marks that come before a queue stands show better than a trial whether there is more.
-        let is_scalable = self.scalable.is_some();
+        // Marks that come before a queue stands show better than a trial whether there is more; where each channel has
+        // a queue, an empty one shows nothing.
+        let is_known = self.scalable.is_some() || self.isolation.share().is_some();
         let waits = self.start.is_some() || now < self.trial.0 || self.joining.is_some();
-        if waits || is_scalable || self.fair.is_infinite() {
+        if waits || is_known || self.fair.is_infinite() {
             return;
         }
         let before = Some(self.fair);

@@ -85,7 +85,6 @@ impl Receiver {
         for _ in 0..ahead.min(self.waves_held()) {
             self.release(1, true, Cause::WaveEnded);
         }
-        self.try_more(now);
     }
 
     fn on_base(&mut self, now: Time, base: Base) {
