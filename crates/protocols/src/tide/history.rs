@@ -263,7 +263,10 @@ impl History {
             }
             seen.events += weight * events;
             seen.rounds += weight * period.rounds;
+            seen.lost += weight * f64::from(period.lost);
+            seen.sent += weight * period.rounds * period.sent;
         }
+        seen.sent += self.rounds * self.periods.back().map_or(0.0, |newest| newest.sent);
         seen.packets += self.rounds * tcp.pass(open_s, self.rounds);
         seen.rounds += self.rounds;
         seen
@@ -284,8 +287,8 @@ impl History {
             seen = self.replay(response, PEAK * window, &weights, losses, open_s);
             window = (seen.packets / seen.rounds.max(1e-9)).max(1.0);
         }
-        // What timeouts cost at this rate of events.
-        let p = (seen.events / seen.packets.max(1e-9)).min(1.0);
+        // What timeouts cost: with few packets in flight each packet lost may cause one, not only each event.
+        let p = (seen.events / seen.packets.max(1e-9)).max(seen.lost / seen.sent.max(1.0)).min(1.0);
         Some(window / rtt_s * response.timeout_share(p, rtt_s))
     }
 }
@@ -298,12 +301,14 @@ struct Weights {
     origin: f64,
 }
 
-/// What an emulated TCP has seen, weighted.
+/// What an emulated TCP has seen, weighted, and what the receiver has lost of what was sent to it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     packets: f64,
     events: f64,
     rounds: f64,
+    lost: f64,
+    sent: f64,
 }
 
 #[cfg(test)]
@@ -357,7 +362,14 @@ mod tests {
     /// from half of it for 20 round-trip times has 20 on average; without the limit it would be 30.
     #[test]
     fn a_window_that_is_not_in_use_does_not_grow_from_event_to_event() {
-        let rate = history(2.0, 0.1, 10.0, 8).fair_rate(Response::Reno, 0.0, 0.1).unwrap();
-        assert!(rate > 150.0 && rate < 230.0, "{rate}");
+        let rate = history(2.0, 0.1, 10.0, 3).fair_rate(Response::Reno, 0.0, 0.1).unwrap();
+        assert!(rate > 140.0 && rate < 230.0, "{rate}");
+    }
+
+    /// The same events, but eight of ten packets lost in each: a TCP that retransmits so many has timeouts.
+    #[test]
+    fn many_losses_among_few_packets_cost_timeouts() {
+        let rate = |lost| history(2.0, 0.1, 10.0, lost).fair_rate(Response::Reno, 0.0, 0.1).unwrap();
+        assert!(rate(8) < 0.9 * rate(3), "{} {}", rate(8), rate(3));
     }
 }
