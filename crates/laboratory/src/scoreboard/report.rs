@@ -18,9 +18,10 @@ const RULES: &str = "
 }
 a { color: inherit; text-decoration: underline; text-decoration-color: var(--rule); text-underline-offset: 3px }
 a:hover { text-decoration-color: currentColor }
+main { max-width: 1240px }
 td.word:first-child { padding-left: 0 }
 .matrix { border-collapse: separate; border-spacing: 2px }
-.matrix th, .matrix td { padding: 5px 8px; border: 0 }
+.matrix th, .matrix td { padding: 5px 6px; border: 0 }
 .matrix tbody th { position: sticky; left: 0; background: var(--page); text-align: left; font-size: 14px; min-width: 170px; max-width: 300px; white-space: normal; overflow-wrap: break-word }
 .matrix tbody th span { display: block; color: var(--muted); font-size: 12px }
 .matrix tbody td { background: var(--none); border-radius: 4px; min-width: 54px }
