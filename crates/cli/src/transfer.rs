@@ -10,10 +10,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::Scheme;
 use layercast_core::units::{Duration, Rate, RateEstimate};
+use layercast_delivery::session::Session;
 use layercast_protocols::registry;
 use layercast_transport::receive::{self, Known, ReceiveEvent, ReceiveOptions, ReceiveProgress};
 use layercast_transport::send::{self, Ends, SendEvent, SendOptions, SendProgress, Sent, Stopped};
-use layercast_transport::session::Session;
 use layercast_transport::{Error, Notice, set_options};
 
 use crate::commands::Failure;

@@ -5,8 +5,8 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
+use layercast_delivery::packet::PayloadId;
 use layercast_transport::file::FileSource;
-use layercast_transport::packet::PayloadId;
 
 fn resident() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

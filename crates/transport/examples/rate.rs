@@ -7,11 +7,11 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Channel, Duration, Rate, Size, Time};
+use layercast_delivery::object::{FEC_RAPTORQ, TOI_FILE};
+use layercast_delivery::session::Session;
 use layercast_protocols::fixed;
 use layercast_protocols::registry::Protocol;
 use layercast_transport::host::{Interface, Load, ReceiverHost, SourceHost, Supply};
-use layercast_transport::object::{FEC_RAPTORQ, TOI_FILE};
-use layercast_transport::session::Session;
 
 const GROUP: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(239, 255, 75, 0), 5500);
 

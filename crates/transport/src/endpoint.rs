@@ -22,7 +22,7 @@ use layercast_core::units::{Duration, Size, Time};
 use layercast_protocols::registry::Protocol;
 
 use crate::error::Error;
-use crate::session::{Session, SessionError};
+use layercast_delivery::session::{Session, SessionError};
 
 pub use event::Event;
 

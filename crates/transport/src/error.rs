@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use layercast_core::option::OptionError;
 
-use crate::object::{NameError, TableError};
+use layercast_delivery::object::{NameError, TableError};
 
 /// Why a transfer could not start or continue.
 #[derive(Debug, thiserror::Error)]
@@ -137,7 +137,7 @@ pub enum Error {
     Table(#[from] TableError),
     /// The session description is invalid.
     #[error(transparent)]
-    Session(#[from] crate::session::SessionError),
+    Session(#[from] layercast_delivery::session::SessionError),
     /// The source ended the session before the file was complete.
     #[error("the source ended the session after {} of {needed} symbols", held)]
     SessionEnded {

@@ -7,12 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use nix::libc::O_NONBLOCK;
-use raptorq::SourceBlockEncoder;
-
 use crate::error::Error;
-use crate::object::{Oti, Sha256, sha256_while};
-use crate::packet::PayloadId;
+use layercast_delivery::object::{BlockEncoder, Oti, Sha256, sha256_while};
+use layercast_delivery::packet::PayloadId;
+use nix::libc::O_NONBLOCK;
 
 /// Why a directory, a pipe or a device cannot be sent.
 const NOT_PLAIN: &str = "not a plain file: its length must be known before it is sent, and its parts are read several times; \
@@ -30,7 +28,7 @@ pub struct FileSource {
     opened: Metadata,
     oti: Oti,
     sha256: Sha256,
-    blocks: Arc<[OnceLock<Option<SourceBlockEncoder>>]>,
+    blocks: Arc<[OnceLock<Option<BlockEncoder>>]>,
 }
 
 impl FileSource {
@@ -118,11 +116,7 @@ impl FileSource {
         let encoder = prepared
             .and_then(|cell| cell.get_or_init(|| encoder(&self.file, self.oti, block).ok()).as_ref())
             .ok_or_else(|| self.lost(io::ErrorKind::UnexpectedEof.into()))?;
-        for packet in encoder.repair_packets(repair, 1) {
-            if packet.data().len() == room.len() {
-                room.copy_from_slice(packet.data());
-            }
-        }
+        encoder.repair(repair, room);
         Ok(())
     }
 
@@ -149,10 +143,10 @@ impl FileSource {
 }
 
 /// A block in memory, ready to make repair symbols.
-fn encoder(file: &File, oti: Oti, block: u8) -> io::Result<SourceBlockEncoder> {
-    let mut data = vec![0; oti.block_symbols(block) as usize * oti.symbol_size()];
+fn encoder(file: &File, oti: Oti, block: u8) -> io::Result<BlockEncoder> {
+    let mut data = vec![0; BlockEncoder::data_length(oti, block)];
     let (start, _) = oti.position(block, 0);
     let length = oti.length().saturating_sub(start).min(data.len() as u64) as usize;
     file.read_exact_at(data.get_mut(..length).unwrap_or_default(), start)?;
-    Ok(SourceBlockEncoder::new(block, &oti.for_coder(), &data))
+    BlockEncoder::new(oti, block, &data).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }

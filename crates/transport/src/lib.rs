@@ -1,9 +1,8 @@
 //! Layercast on real UDP multicast.
 //!
-//! Bottom-up: [`packet`] (ALC/LCT packets as bytes) · [`object`] (a file as RaptorQ blocks and symbols, and
-//! its reassembly) · [`file`](mod@file) (symbols from a file) · [`session`] (what a receiver must know
-//! before it joins) · [`host`] (sockets for the endpoints of a protocol) · [`send`](mod@send) and
-//! [`receive`](mod@receive) (file transfer) · [`endpoint`] (a source or a receiver without a file, which reports).
+//! On top of [`layercast_delivery`], which has packets, objects and sessions: [`file`](mod@file) (symbols from a
+//! file) · [`host`] (sockets for the endpoints of a protocol) · [`send`](mod@send) and [`receive`](mod@receive) (file
+//! transfer) · [`endpoint`] (a source or a receiver without a file, which reports).
 //!
 //! `docs/wire-format.md` has the bit tables. IPv4 only so far.
 //!
@@ -12,16 +11,14 @@
 
 #![cfg(target_os = "linux")]
 
+pub mod disk;
 pub mod endpoint;
 pub mod error;
 pub mod file;
 pub mod host;
 pub mod notice;
-pub mod object;
-pub mod packet;
 pub mod receive;
 pub mod send;
-pub mod session;
 
 pub use error::Error;
 pub use notice::Notice;

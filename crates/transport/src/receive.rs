@@ -18,13 +18,14 @@ use layercast_core::family::AnyProtocol as _;
 use layercast_core::units::Level;
 use layercast_protocols::registry::Protocol;
 
+use crate::disk::OpenFile;
 use crate::error::Error;
 use crate::host::{Interface, ReceiverCounters, ReceiverHost};
 use crate::notice::Notice;
-use crate::object::{Assembly, AssemblyCounters, TOI_FILE};
-use crate::packet::Completion;
-use crate::session::Session;
 use crate::{random_seed, set_options};
+use layercast_delivery::object::{Assembly, AssemblyCounters, TOI_FILE};
+use layercast_delivery::packet::Completion;
+use layercast_delivery::session::Session;
 
 use discovery::Found;
 use partial_file::PartialFile;
@@ -131,7 +132,7 @@ pub fn receive(
     let protocol = configured(&session, &options.protocol_options)?;
     let partial = PartialFile::open(&options.into, &table, options.replace)?;
     let file = partial.file()?;
-    let mut assembly = Assembly::new(table.oti, file);
+    let mut assembly = Assembly::new(table.oti, OpenFile(file));
     let journal = partial.journal(&table, &mut assembly);
     let mut reception = Reception::new(table, assembly);
     reception.begin(journal, &partial, say);
@@ -141,7 +142,7 @@ pub fn receive(
     // In any case leave the session properly.
     let _ = host.stop();
     reception.write_journal(say);
-    let finished = outcome.and_then(|report| Ok((partial.finish(reception.assembly.file())?, report)));
+    let finished = outcome.and_then(|report| Ok((partial.finish(&reception.assembly.file().0)?, report)));
     let finished = finished.map_err(|error| reception.kept(error, &partial))?;
     if reception.table.wants_completions {
         report_completion(&host, seed, stop);
@@ -158,7 +159,7 @@ pub fn deployed(name: &str) -> Option<Protocol> {
 
 /// The protocol as [`deployed`], with the user's options and then those of the session.
 fn configured(session: &Session, options: &[(String, String)]) -> Result<Protocol, Error> {
-    let wrong = || crate::session::SessionError::Protocol(session.protocol.clone());
+    let wrong = || layercast_delivery::session::SessionError::Protocol(session.protocol.clone());
     let mut protocol = deployed(&session.protocol).ok_or_else(wrong)?;
     if let Some((name, _)) =
         options.iter().find(|(name, _)| protocol.requirements().agreed().contains(&name.as_str()))

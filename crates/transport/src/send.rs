@@ -21,10 +21,10 @@ use crate::error::Error;
 use crate::file::FileSource;
 use crate::host::{Interface, OUTAGE_MAX, SourceCounters, SourceHost};
 use crate::notice::Notice;
-use crate::object::{TOI_FILE, safe_name};
-use crate::packet::Completion;
 use crate::random_seed;
-use crate::session::{Session, SessionError, whole_rates};
+use layercast_delivery::object::{TOI_FILE, safe_name};
+use layercast_delivery::packet::Completion;
+use layercast_delivery::session::{Session, SessionError, whole_rates};
 
 pub use carousel::symbol_size;
 

@@ -14,13 +14,14 @@ use allocation_counter::{AllocationInfo, measure};
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Channel, Duration, Rate, Size, Time};
+use layercast_delivery::object::{Assembly, FEC_RAPTORQ, Schedule, TOI_FILE};
+use layercast_delivery::packet::PayloadId;
+use layercast_delivery::session::Session;
 use layercast_protocols::registry::Protocol;
 use layercast_transport::Error;
+use layercast_transport::disk::OpenFile;
 use layercast_transport::file::FileSource;
 use layercast_transport::host::{Interface, Load, ReceiverHost, SourceHost, Supply};
-use layercast_transport::object::{Assembly, FEC_RAPTORQ, Schedule, TOI_FILE};
-use layercast_transport::packet::PayloadId;
-use layercast_transport::session::Session;
 
 use lo::works_here;
 
@@ -104,7 +105,7 @@ fn packets_allocate_nothing() {
     let elm = Protocol::named("elm").unwrap();
     let mut source = SourceHost::new(&interface, &elm, session, 0, 1, 1).unwrap();
     let session = source.session().clone();
-    let mut assembly = Assembly::new(file.oti(), File::create_new(temp.0.join("b")).unwrap());
+    let mut assembly = Assembly::new(file.oti(), OpenFile(File::create_new(temp.0.join("b")).unwrap()));
     let mut supply = Symbols { schedule: Schedule::new(file.oti(), session.channels), file };
     let mut receiver = ReceiverHost::new(interface, &elm, session, None, None, 2).unwrap();
     source.start(&mut supply).unwrap();

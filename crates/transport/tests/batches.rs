@@ -11,11 +11,11 @@ use std::time::{Duration as StdDuration, Instant};
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Channel, Duration, Rate, Size, Time};
+use layercast_delivery::object::{FEC_RAPTORQ, TOI_FILE};
+use layercast_delivery::session::Session;
 use layercast_protocols::registry::Protocol;
 use layercast_transport::Error;
 use layercast_transport::host::{Interface, Load, SourceCounters, SourceHost, Supply};
-use layercast_transport::object::{FEC_RAPTORQ, TOI_FILE};
-use layercast_transport::session::Session;
 use lo::works_here;
 
 /// Payload that takes some time to make.

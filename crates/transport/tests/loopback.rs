@@ -16,10 +16,10 @@ use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::option::RawValue;
 use layercast_core::units::{Rate, Size};
+use layercast_delivery::session::Session;
 use layercast_protocols::registry::Protocol;
 use layercast_transport::receive::{Known, ReceiveEvent, ReceiveOptions, ReceiveProgress, receive};
 use layercast_transport::send::{Ends, SendEvent, SendOptions, Sent, Stopped, send};
-use layercast_transport::session::Session;
 use layercast_transport::{Error, Notice};
 
 use lo::works_here;

@@ -7,13 +7,14 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use layercast_core::units::Channel;
-use layercast_transport::Error;
-use layercast_transport::file::FileSource;
-use layercast_transport::object::{
+use layercast_delivery::object::{
     Assembly, MAX_BLOCK_SYMBOLS, Oti, OtiError, Schedule, SymbolOutcome, Table, TableReader, safe_name,
     sha256_of, table_fti,
 };
-use layercast_transport::packet::{Fdt, PayloadId};
+use layercast_delivery::packet::{Fdt, PayloadId};
+use layercast_transport::Error;
+use layercast_transport::disk::OpenFile;
+use layercast_transport::file::FileSource;
 use proptest::prelude::*;
 
 /// A directory that is removed when it is dropped.
@@ -54,11 +55,11 @@ fn transfer(
     into: &Path,
     layers: &[u16],
     mut keep: impl FnMut(u64, u16) -> bool,
-) -> (Assembly, u64) {
+) -> (Assembly<OpenFile>, u64) {
     let oti = source.oti();
     let count = layers.iter().max().unwrap() + 1;
     let mut schedule = Schedule::new(oti, count);
-    let mut assembly = Assembly::new(oti, empty(into, oti.length()));
+    let mut assembly = Assembly::new(oti, OpenFile(empty(into, oti.length())));
     let mut symbol = vec![0; oti.symbol_size()];
     let mut taken = 0;
     // One packet of a hundred may be kept, so ten times as many is far beyond chance.
@@ -94,7 +95,7 @@ fn a_receiver_that_loses_nothing_decodes_nothing() {
     // Layers cross the blocks' ends at different times, so a few repair symbols are in between.
     assert!(taken <= source.oti().symbols() + 10, "{taken}");
     assert_eq!(fs::read(temp.file("b")).unwrap(), data);
-    assert_eq!(sha256_of(assembly.file()).unwrap(), source.sha256());
+    assert_eq!(sha256_of(&assembly.file().0).unwrap(), source.sha256());
 }
 
 #[test]
@@ -267,7 +268,7 @@ proptest! {
         let data = content(5_000);
         fs::write(temp.file("a"), &data).unwrap();
         let source = FileSource::open(&temp.file("a"), 100).unwrap();
-        let mut assembly = Assembly::new(source.oti(), empty(&temp.file("b"), 5_000));
+        let mut assembly = Assembly::new(source.oti(), OpenFile(empty(&temp.file("b"), 5_000)));
         let mut room = [0; 100];
         for (&esi, (block, other, length)) in order.iter().zip(odd.iter().cycle()) {
             // Wrong lengths and blocks change nothing but a counter.

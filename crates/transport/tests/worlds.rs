@@ -15,10 +15,10 @@ use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Rate, Size, Time};
 use layercast_core::wire::MAX_REPORT;
+use layercast_delivery::packet::{MAX_HEADER, Repr, View};
 use layercast_protocols::amca;
 use layercast_protocols::registry::{Header, NAMES, Protocol};
 use layercast_testkit::{Pair, Path};
-use layercast_transport::packet::{MAX_HEADER, Repr, View};
 
 /// An endpoint that receives headers as bytes if `on_wire`, else as values.
 struct Recoded<E> {

@@ -13,12 +13,12 @@ use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Rate, Size, Time};
 use layercast_core::wire::MAX_REPORT;
+use layercast_delivery::object::{Oti, Table, table_fti};
+use layercast_delivery::packet::{Completion, Fdt, MAX_HEADER, PayloadId, Repr};
+use layercast_delivery::session::Session;
 use layercast_fuzz::SWEPT;
 use layercast_protocols::amca::{self, Body};
 use layercast_protocols::registry::{Header, NAMES, Protocol};
-use layercast_transport::object::{Oti, Table, table_fti};
-use layercast_transport::packet::{Completion, Fdt, MAX_HEADER, PayloadId, Repr};
-use layercast_transport::session::Session;
 
 const PACKET: Size = Size::from_bytes(1000);
 /// How often source and receiver hear of each other, and how often in all: a minute.

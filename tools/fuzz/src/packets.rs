@@ -5,10 +5,10 @@ use std::ops::Range;
 use layercast_core::family::AnyHeader as _;
 use layercast_core::units::Channel;
 use layercast_core::wire::MAX_REPORT;
+use layercast_delivery::object::{Schedule, TABLE_MAX, Table, TableReader, safe_name};
+use layercast_delivery::packet::{Completion, Fdt, Fti, MAX_HEADER, PayloadId, Repr, View};
 use layercast_protocols::amca;
 use layercast_protocols::registry::Header;
-use layercast_transport::object::{Schedule, TABLE_MAX, Table, TableReader, safe_name};
-use layercast_transport::packet::{Completion, Fdt, Fti, MAX_HEADER, PayloadId, Repr, View};
 
 /// A data packet: the view of its LCT header, the packet as a value, the header of its protocol.
 ///

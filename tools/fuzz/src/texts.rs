@@ -2,10 +2,10 @@
 
 use std::sync::OnceLock;
 
+use layercast_delivery::session::Session;
 use layercast_laboratory::BuiltIn;
 use layercast_laboratory::scenario::{self as reading, Catalogue};
 use layercast_laboratory::sweep::{Axis, Grid, SweepRequest};
-use layercast_transport::session::Session;
 
 /// A session description.
 ///

@@ -15,7 +15,8 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("layercast-kit", &["layercast-core"]),
     ("layercast-protocols", &["layercast-core", "layercast-kit"]),
     ("layercast-simulator", &["layercast-core"]),
-    ("layercast-transport", &["layercast-core", "layercast-protocols"]),
+    ("layercast-delivery", &["layercast-core", "layercast-protocols"]),
+    ("layercast-transport", &["layercast-core", "layercast-protocols", "layercast-delivery"]),
     (
         "layercast-laboratory",
         &["layercast-core", "layercast-kit", "layercast-protocols", "layercast-simulator"],
@@ -26,6 +27,7 @@ const FLOORS: &[(&str, &[&str])] = &[
         &[
             "layercast-core",
             "layercast-protocols",
+            "layercast-delivery",
             "layercast-transport",
             "layercast-laboratory",
             "layercast-emulator",
@@ -43,7 +45,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("layercast-bench", &["layercast-core", "layercast-protocols", "layercast-simulator"]),
     (
         "layercast-fuzz",
-        &["layercast-core", "layercast-protocols", "layercast-transport", "layercast-laboratory"],
+        &["layercast-core", "layercast-protocols", "layercast-delivery", "layercast-laboratory"],
     ),
     ("layercast-tidy", &[]),
 ];

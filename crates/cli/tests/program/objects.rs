@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use layercast_core::units::{DataSize, Size};
+use layercast_delivery::object::Oti;
 use layercast_laboratory::scenario::ObjectPlan;
-use layercast_transport::object::Oti;
 use layercast_transport::send::symbol_size;
 
 #[test]

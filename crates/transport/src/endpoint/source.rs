@@ -9,7 +9,7 @@ use layercast_core::units::{Channel, Time};
 use super::{EndpointPlan, Event, LONGEST_WAIT, RunClock, say};
 use crate::error::Error;
 use crate::host::{Interface, Load, SourceHost, Supply};
-use crate::object::TOI_FILE;
+use layercast_delivery::object::TOI_FILE;
 
 /// The time to live of packets: more hops than any network of a scenario has.
 const TTL: u8 = 255;

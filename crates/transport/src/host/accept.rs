@@ -6,8 +6,8 @@ use std::net::Ipv4Addr;
 use layercast_protocols::registry::Header;
 
 use super::Datagram;
-use crate::packet::{Repr, View};
-use crate::session::IP_UDP_BYTES;
+use layercast_delivery::packet::{Repr, View};
+use layercast_delivery::session::IP_UDP_BYTES;
 
 /// What a receiver's host counted. A packet that is not accepted changes nothing else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

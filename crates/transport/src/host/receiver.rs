@@ -20,8 +20,8 @@ use super::packet_loss::{PacketLoss, RecentPackets};
 use super::socket::{open_group, open_reports};
 use super::{Accepted, Clock, Inbox, Interface, ReceiverCounters, accept};
 use crate::error::Error;
-use crate::packet::{Completion, REFUSAL_BYTES, Refusal};
-use crate::session::{IP_UDP_BYTES, MAX_CHANNELS, Session};
+use layercast_delivery::packet::{Completion, REFUSAL_BYTES, Refusal};
+use layercast_delivery::session::{IP_UDP_BYTES, MAX_CHANNELS, Session};
 
 /// Up to this number of channels the wait uses a small array.
 const FEW_CHANNELS: usize = 32;

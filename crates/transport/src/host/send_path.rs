@@ -11,8 +11,8 @@ use layercast_protocols::registry::Header;
 use super::Clock;
 use super::outbox::{BATCH, Outbox};
 use crate::error::Error;
-use crate::packet::{Fdt, Fti, MAX_HEADER, Repr};
-use crate::session::{IP_UDP_BYTES, Session};
+use layercast_delivery::packet::{Fdt, Fti, MAX_HEADER, Repr};
+use layercast_delivery::session::{IP_UDP_BYTES, Session};
 
 /// How long a due packet waits for others of the same wake-up. Encoding a repair symbol takes tens of
 /// microseconds, so without a limit the first of a large batch would be late.

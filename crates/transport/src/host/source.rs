@@ -19,8 +19,8 @@ use super::send_path::{SendPath, SendingHost, SourceCounters, Supply};
 use super::socket::{open_source, set_ecn};
 use super::{Clock, Datagram, Inbox, Interface};
 use crate::error::Error;
-use crate::packet::{Completion, Refusal};
-use crate::session::{IP_UDP_BYTES, Session};
+use layercast_delivery::packet::{Completion, Refusal};
+use layercast_delivery::session::{IP_UDP_BYTES, Session};
 
 /// The maximum number of unread completions.
 const COMPLETIONS_MAX: usize = 1024;

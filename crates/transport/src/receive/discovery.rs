@@ -13,8 +13,8 @@ use super::{Known, ReceiveEvent, ReceiveOptions};
 use crate::error::Error;
 use crate::host::{Clock, Datagram, Inbox, Interface, ReceiverCounters, accept, open_group};
 use crate::notice::Notice;
-use crate::object::{TOI_TABLE, Table, TableReader};
-use crate::session::{PACKET_BYTES, Session, is_usable_group};
+use layercast_delivery::object::{TOI_TABLE, Table, TableReader};
+use layercast_delivery::session::{PACKET_BYTES, Session, is_usable_group};
 
 /// The maximum number of sources whose tables are reassembled at the same time. Others are ignored.
 const SOURCES_MAX: usize = 8;
@@ -152,7 +152,7 @@ fn fitting(
         Known::Session(session) => (**session).clone(),
         Known::Group(..) => table.session.parse()?,
     };
-    let mismatch = |what: String| Err(crate::session::SessionError::Mismatch(what).into());
+    let mismatch = |what: String| Err(layercast_delivery::session::SessionError::Mismatch(what).into());
     if session.source != from {
         return mismatch(format!("it names the source {}, but came from {from}", session.source));
     }

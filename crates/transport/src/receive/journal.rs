@@ -16,8 +16,9 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
-use crate::object::{Assembly, Oti, SymbolOutcome, Table};
-use crate::packet::PayloadId;
+use crate::disk::OpenFile;
+use layercast_delivery::object::{Assembly, Oti, SymbolOutcome, Table};
+use layercast_delivery::packet::PayloadId;
 
 const MAGIC: &[u8; 8] = b"LCSYMS01";
 const HEADER: usize = 54;
@@ -60,7 +61,7 @@ impl Journal {
 
     /// Opens a record that [`Journal::describes`] the object, and restores in the assembly what is there. A last
     /// record that was cut off is dropped.
-    pub(super) fn resume(path: &Path, assembly: &mut Assembly) -> io::Result<Journal> {
+    pub(super) fn resume(path: &Path, assembly: &mut Assembly<OpenFile>) -> io::Result<Journal> {
         let file = File::options().read(true).write(true).open(path)?;
         let mut end = HEADER as u64;
         let mut reader = BufReader::new(&file);
@@ -114,7 +115,11 @@ impl Journal {
 }
 
 /// Reads a record and applies it; returns its length, none at the end or at one that makes no sense.
-fn next(reader: &mut impl Read, symbol: &mut [u8], assembly: &mut Assembly) -> io::Result<Option<u64>> {
+fn next(
+    reader: &mut impl Read,
+    symbol: &mut [u8],
+    assembly: &mut Assembly<OpenFile>,
+) -> io::Result<Option<u64>> {
     let mut head = [0; 5];
     if !filled(reader, &mut head)? {
         return Ok(None);
@@ -157,11 +162,11 @@ mod tests {
             Files(path.with_extension("partial"), path.with_extension("symbols"))
         }
 
-        fn assembly(&self, oti: Oti) -> Assembly {
+        fn assembly(&self, oti: Oti) -> Assembly<OpenFile> {
             let file = File::options().read(true).write(true).create(true).truncate(false).open(&self.0);
             let file = file.expect("a file");
             file.set_len(oti.length()).expect("its length");
-            Assembly::new(oti, file)
+            Assembly::new(oti, OpenFile(file))
         }
     }
 

@@ -7,7 +7,7 @@ use layercast_core::units::{Duration, Layer, Rate};
 
 use crate::host::{ReceiverHost, RecentPackets};
 use crate::notice::Notice;
-use crate::session::Session;
+use layercast_delivery::session::Session;
 
 /// How long a receiver must have held the base layer alone: longer than losses are counted, so that those of upper
 /// layers are not.

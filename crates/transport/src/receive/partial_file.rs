@@ -8,8 +8,9 @@ use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, Flock, FlockArg, fallocate};
 
 use super::journal::Journal;
+use crate::disk::OpenFile;
 use crate::error::Error;
-use crate::object::{Assembly, Table, safe_name};
+use layercast_delivery::object::{Assembly, Table, safe_name};
 
 /// A file that is not complete yet, as `NAME.partial`, and the record of its symbols, as `NAME.partial.symbols`.
 /// Both stay when reception ends early.
@@ -105,7 +106,7 @@ impl PartialFile {
     }
 
     /// The record of its symbols; an assembly gets those of an earlier receiver.
-    pub(super) fn journal(&self, table: &Table, assembly: &mut Assembly) -> io::Result<Journal> {
+    pub(super) fn journal(&self, table: &Table, assembly: &mut Assembly<OpenFile>) -> io::Result<Journal> {
         match self.found {
             FoundPartial::Same => Journal::resume(&self.symbols, assembly),
             FoundPartial::Nothing | FoundPartial::Other => Journal::create(&self.symbols, table),

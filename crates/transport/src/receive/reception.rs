@@ -10,11 +10,14 @@ use layercast_core::units::Duration;
 use super::journal::Journal;
 use super::partial_file::{FoundPartial, PartialFile};
 use super::{ReceiveEvent, ReceiveOptions, ReceiveProgress, discovery, overload};
+use crate::disk::OpenFile;
 use crate::error::Error;
 use crate::host::{Accepted, ReceiverHost};
 use crate::notice::Notice;
-use crate::object::{Assembly, FEC_RAPTORQ, TOI_FILE, TOI_TABLE, Table, TableReader, sha256_while};
-use crate::packet::PayloadId;
+use layercast_delivery::object::{
+    Assembly, FEC_RAPTORQ, TOI_FILE, TOI_TABLE, Table, TableReader, sha256_while,
+};
+use layercast_delivery::packet::PayloadId;
 
 /// The interval of progress reports.
 const PROGRESS_EVERY: Duration = Duration::from_ms(500);
@@ -25,7 +28,7 @@ const STRANGERS_MAX: usize = 8;
 
 /// A reception in progress.
 pub(super) struct Reception {
-    pub(super) assembly: Assembly,
+    pub(super) assembly: Assembly<OpenFile>,
     /// None where the record cannot be written.
     journal: Option<Journal>,
     reader: TableReader,
@@ -40,7 +43,7 @@ pub(super) struct Reception {
 }
 
 impl Reception {
-    pub(super) fn new(table: Table, assembly: Assembly) -> Reception {
+    pub(super) fn new(table: Table, assembly: Assembly<OpenFile>) -> Reception {
         Reception {
             assembly,
             journal: None,
@@ -256,7 +259,7 @@ impl Reception {
     ) -> Result<bool, Error> {
         use std::io::Seek as _;
         let path = options.into.join(&self.table.name);
-        let mut file = self.assembly.file();
+        let mut file = &self.assembly.file().0;
         let of = self.table.oti.length();
         let mut go_on = |done| {
             say(&ReceiveEvent::Hashing { done, of });

@@ -9,11 +9,11 @@ use super::Ends;
 use crate::error::Error;
 use crate::file::FileSource;
 use crate::host::{Load, Supply};
-use crate::object::{
+use layercast_delivery::object::{
     FEC_NO_CODE, FEC_RAPTORQ, Schedule, TABLE_MAX, TOI_FILE, TOI_TABLE, Table, TableError, table_fti,
 };
-use crate::packet::{Fdt, Fti, MAX_HEADER, PayloadId};
-use crate::session::{IP_UDP_BYTES, Session};
+use layercast_delivery::packet::{Fdt, Fti, MAX_HEADER, PayloadId};
+use layercast_delivery::session::{IP_UDP_BYTES, Session};
 
 /// The interval of the file delivery table: slightly below a second, so that with the base layer's spacing
 /// it is sent at least once per second.
@@ -24,7 +24,7 @@ const NTP_OFFSET_S: u64 = 2_208_988_800;
 const TABLE_VALID_S: u64 = 24 * 3600;
 
 /// The size of symbols: the rest of a packet after the longest header, so that no packet exceeds the
-/// session's packet size. [`Oti::plan`](crate::object::Oti::plan) rounds it down.
+/// session's packet size. [`Oti::plan`](layercast_delivery::object::Oti::plan) rounds it down.
 pub fn symbol_size(packet: Size) -> u16 {
     let header = MAX_HEADER - LONG_CCI - TABLE_EXTENSIONS;
     let headers = IP_UDP_BYTES + header as u32 + PayloadId::BYTES as u32;

@@ -8,8 +8,8 @@ use socket2::SockRef;
 use super::SendEvent;
 use crate::host::{Clock, Inbox, Interface, open_group};
 use crate::notice::Notice;
-use crate::packet::View;
-use crate::session::Session;
+use layercast_delivery::packet::View;
+use layercast_delivery::session::Session;
 
 /// The receive buffer: a sample of what is on the group is enough, and the source's own packets, which come back,
 /// must cost little.

@@ -4,7 +4,7 @@
 
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Channel, Rate, Size};
-use layercast_transport::session::{Session, SessionError, whole_rates};
+use layercast_delivery::session::{Session, SessionError, whole_rates};
 use proptest::prelude::*;
 
 const TEXT: &str = r#"layercast = 1

@@ -1,13 +1,12 @@
 //! Reassembly of a file from symbols.
 
-use std::collections::HashSet;
-use std::fs::File;
+use std::collections::BTreeSet;
 use std::io;
-use std::os::unix::fs::FileExt;
 
 use raptorq::{EncodingPacket, PayloadId as CoderId, SourceBlockDecoder};
 
 use super::Oti;
+use crate::disk::DiskFile;
 use crate::packet::PayloadId;
 
 /// The maximum number of surplus symbols of a block before its repair symbols are discarded. The
@@ -47,7 +46,7 @@ struct Block {
     /// One bit for each source symbol that is in the file.
     present: Vec<u64>,
     source_count: u32,
-    repair_ids: HashSet<u32>,
+    repair_ids: BTreeSet<u32>,
     /// The repair symbols, one after the other.
     repair: Vec<u8>,
     repair_order: Vec<u32>,
@@ -59,17 +58,17 @@ struct Block {
 /// Source symbols are written to the file at once, so that a receiver without losses decodes and stores
 /// nothing. Repair symbols wait in memory: at most as many as the blocks still miss, and a few more.
 #[derive(Debug)]
-pub struct Assembly {
+pub struct Assembly<F> {
     oti: Oti,
-    file: File,
+    file: F,
     blocks: Vec<Block>,
     complete: usize,
     counters: AssemblyCounters,
 }
 
-impl Assembly {
+impl<F: DiskFile> Assembly<F> {
     /// An assembly into a file, which is overwritten.
-    pub fn new(oti: Oti, file: File) -> Assembly {
+    pub fn new(oti: Oti, file: F) -> Assembly<F> {
         let mut assembly =
             Assembly { oti, file, blocks: Vec::new(), complete: 0, counters: AssemblyCounters::default() };
         assembly.restart();
@@ -164,7 +163,7 @@ impl Assembly {
         let mut data = vec![0; needed as usize * size];
         let (start, _) = oti.position(number, 0);
         let in_file = oti.length().saturating_sub(start).min(data.len() as u64) as usize;
-        self.file.read_exact_at(data.get_mut(..in_file).unwrap_or_default(), start)?;
+        self.file.read_at(start, data.get_mut(..in_file).unwrap_or_default())?;
 
         let packet =
             |esi: u32, symbol: &[u8]| EncodingPacket::new(CoderId::new(number, esi), symbol.to_vec());
@@ -178,7 +177,7 @@ impl Assembly {
         match decoder.decode(source.chain(repair)) {
             Some(decoded) => {
                 self.counters.decoded += 1;
-                self.file.write_all_at(decoded.get(..in_file).unwrap_or_default(), start)?;
+                self.file.write_at(start, decoded.get(..in_file).unwrap_or_default())?;
                 Ok(true)
             }
             None => {
@@ -225,7 +224,7 @@ impl Assembly {
     }
 
     /// The file.
-    pub fn file(&self) -> &File {
+    pub fn file(&self) -> &F {
         &self.file
     }
 }
@@ -236,11 +235,11 @@ impl Block {
     }
 
     /// Writes a source symbol to the file; false if it is present already.
-    fn write_source(&mut self, file: &File, esi: u32, data: &[u8], start: u64) -> io::Result<bool> {
+    fn write_source(&mut self, file: &impl DiskFile, esi: u32, data: &[u8], start: u64) -> io::Result<bool> {
         if self.contains(esi) {
             return Ok(false);
         }
-        file.write_all_at(data, start)?;
+        file.write_at(start, data)?;
         self.mark(esi);
         Ok(true)
     }

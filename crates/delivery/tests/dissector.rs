@@ -11,13 +11,13 @@ use std::process::Command;
 
 use layercast_core::family::AnyHeader as _;
 use layercast_core::units::{Channel, Layer, WireSeq};
+use layercast_delivery::object::{FEC_NO_CODE, FEC_RAPTORQ, Oti, TOI_FILE, TOI_TABLE, Table, table_fti};
+use layercast_delivery::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Repr};
 use layercast_protocols::elm;
 use layercast_protocols::elm::header::{Base, Data, Echo, ReceiverId, TableEntry, WireRate};
 use layercast_protocols::registry::Header;
 use layercast_protocols::{fixed, flid, rlc, webrc};
 use layercast_testkit::{Missing, skip};
-use layercast_transport::object::{FEC_NO_CODE, FEC_RAPTORQ, Oti, TOI_FILE, TOI_TABLE, Table, table_fti};
-use layercast_transport::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Repr};
 
 const TSI: u32 = 0x89ab_cdef;
 const PORT: u16 = layercast_core::wire::DATA_PORT;

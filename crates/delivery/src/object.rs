@@ -1,10 +1,11 @@
 //! A file as source blocks and symbols of RaptorQ (RFC 6330), and its reassembly.
 //!
 //! [`Oti`] describes the blocks and symbols of a file. [`Schedule`] selects the symbol of a layer's next
-//! packet. [`FileSource`](crate::file::FileSource) encodes the symbols, [`Assembly`] reassembles the file.
+//! packet. [`BlockEncoder`] encodes repair symbols, [`Assembly`] reassembles the file.
 //! [`Table`] describes the file to receivers: its name, its hash, its blocks and symbols.
 
 mod assembly;
+mod encoder;
 mod names;
 mod oti;
 mod schedule;
@@ -12,6 +13,7 @@ mod table;
 mod table_reader;
 
 pub use assembly::{Assembly, AssemblyCounters, SymbolOutcome};
+pub use encoder::BlockEncoder;
 pub use names::{NameError, safe_name};
 pub use oti::{MAX_BLOCK_SYMBOLS, Oti, OtiError};
 pub use schedule::Schedule;

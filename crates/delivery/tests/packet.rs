@@ -7,12 +7,12 @@ use std::num::NonZeroU64;
 use layercast_core::family::AnyHeader as _;
 use layercast_core::lct::LONG_CCI;
 use layercast_core::units::{Channel, Layer, WireSeq};
+use layercast_delivery::packet::{
+    Completion, Fdt, Fti, MAX_HEADER, NotOurs, PacketError, PayloadId, Refusal, Repr, View,
+};
 use layercast_protocols::elm::header::{Base, Data, Echo, ReceiverId, TableEntry, WireRate};
 use layercast_protocols::registry::Header;
 use layercast_protocols::{elm, fixed, rlc, webrc};
-use layercast_transport::packet::{
-    Completion, Fdt, Fti, MAX_HEADER, NotOurs, PacketError, PayloadId, Refusal, Repr, View,
-};
 use proptest::prelude::*;
 
 fn echo() -> impl Strategy<Value = Echo> {

@@ -1,0 +1,102 @@
+//! Where a receiver keeps files: a folder behind a trait, so that the same receiver runs on a real disk and on one that
+//! fails on purpose.
+
+use std::io;
+
+/// An open file.
+pub trait DiskFile {
+    /// Its length in bytes.
+    ///
+    /// # Errors
+    /// The disk's error.
+    fn length(&self) -> io::Result<u64>;
+
+    /// Makes it this long, and reserves the space where the disk can, so that a full disk is noticed now.
+    ///
+    /// # Errors
+    /// The disk's error; [`io::ErrorKind::StorageFull`] where there is no space.
+    fn set_length(&self, length: u64) -> io::Result<()>;
+
+    /// Fills `room` from `start` on.
+    ///
+    /// # Errors
+    /// The disk's error; [`io::ErrorKind::UnexpectedEof`] if the file ends before.
+    fn read_at(&self, start: u64, room: &mut [u8]) -> io::Result<()>;
+
+    /// Writes all bytes from `start` on. After a crash any part of them may be there until [`DiskFile::sync`].
+    ///
+    /// # Errors
+    /// The disk's error.
+    fn write_at(&self, start: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// Makes sure that what was written survives a loss of power.
+    ///
+    /// # Errors
+    /// The disk's error.
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing.
+    Nothing,
+    /// A plain file of this length.
+    File(u64),
+    /// A folder.
+    Folder,
+    /// A link, a device or another thing that is never followed or overwritten.
+    Other,
+}
+
+/// Permissions and times of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Attributes {
+    /// The permission bits of POSIX, without set-user-id, set-group-id and sticky.
+    pub mode: Option<u32>,
+    /// When the content was modified, in nanoseconds since 1970.
+    pub modified_ns: Option<i64>,
+}
+
+/// A folder for received files. Paths are relative to it, with `/` between their parts, each of which has passed
+/// [`safe_path`](crate::object::safe_path). An implementation follows no link on the path.
+pub trait Disk {
+    /// An open file.
+    type File: DiskFile;
+
+    /// What a path leads to.
+    ///
+    /// # Errors
+    /// The disk's error.
+    fn look(&mut self, path: &str) -> io::Result<Found>;
+
+    /// Opens a file for reading and writing, and creates it if it is missing.
+    ///
+    /// # Errors
+    /// The disk's error; [`io::ErrorKind::ResourceBusy`] if another receiver writes to it.
+    fn open(&mut self, path: &str) -> io::Result<Self::File>;
+
+    /// Creates a folder and those above it; no error if they exist.
+    ///
+    /// # Errors
+    /// The disk's error.
+    fn create_folder(&mut self, path: &str) -> io::Result<()>;
+
+    /// Gives a file its final name, over a file that has it, so that after a crash one of the two is there.
+    ///
+    /// # Errors
+    /// The disk's error.
+    fn rename(&mut self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Removes a file; no error if there is none.
+    ///
+    /// # Errors
+    /// The disk's error.
+    fn remove(&mut self, path: &str) -> io::Result<()>;
+
+    /// Sets permissions and times.
+    ///
+    /// # Errors
+    /// The disk's error.
+    fn set_attributes(&mut self, path: &str, attributes: Attributes) -> io::Result<()>;
+}

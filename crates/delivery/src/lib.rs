@@ -1,0 +1,11 @@
+//! File delivery over ALC as state machines: no socket, no clock, no thread, and the disk behind a trait.
+//!
+//! Bottom-up: [`disk`] (where received files are kept) · [`packet`] (ALC/LCT packets as bytes) · [`object`] (files as RaptorQ blocks and symbols, and their
+//! reassembly) · [`session`] (what a receiver must know before it joins).
+//!
+//! `docs/wire-format.md` has the bit tables.
+
+pub mod disk;
+pub mod object;
+pub mod packet;
+pub mod session;

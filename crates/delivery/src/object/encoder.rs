@@ -1,0 +1,40 @@
+//! Repair symbols of a block.
+
+use raptorq::SourceBlockEncoder;
+
+use super::Oti;
+
+/// A block in memory, ready to generate repair symbols (RFC 6330, section 5.3). It takes about twice the block's size.
+#[derive(Debug)]
+pub struct BlockEncoder {
+    encoder: SourceBlockEncoder,
+    symbol_size: usize,
+}
+
+impl BlockEncoder {
+    /// The encoder of a block. `data` is its content with padding: [`BlockEncoder::data_length`] bytes; none if it has
+    /// another length.
+    pub fn new(oti: Oti, block: u8, data: &[u8]) -> Option<BlockEncoder> {
+        let fits = !data.is_empty() && data.len() == BlockEncoder::data_length(oti, block);
+        fits.then(|| BlockEncoder {
+            encoder: SourceBlockEncoder::new(block, &oti.for_coder(), data),
+            symbol_size: oti.symbol_size(),
+        })
+    }
+
+    /// The length of a block's content with padding.
+    pub fn data_length(oti: Oti, block: u8) -> usize {
+        oti.block_symbols(block) as usize * oti.symbol_size()
+    }
+
+    /// Writes a repair symbol to `room`, which has the size of a symbol; `repair` counts from 0.
+    pub fn repair(&self, repair: u32, room: &mut [u8]) {
+        for packet in self.encoder.repair_packets(repair, 1) {
+            if packet.data().len() == self.symbol_size
+                && let Some(room) = room.get_mut(..self.symbol_size)
+            {
+                room.copy_from_slice(packet.data());
+            }
+        }
+    }
+}
