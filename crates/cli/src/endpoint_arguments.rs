@@ -1,7 +1,7 @@
 //! Arguments of the hidden command `layercast endpoint`, which `layercast run --world emulated` starts in the hosts of
 //! its network.
 
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 
 use clap::{Args, ValueEnum};
 
@@ -35,11 +35,11 @@ pub(crate) struct Endpoint {
 
     /// The group and port of the base layer
     #[arg(long)]
-    pub(crate) group: SocketAddrV4,
+    pub(crate) group: SocketAddr,
 
     /// The address of the source
     #[arg(long)]
-    pub(crate) source: Ipv4Addr,
+    pub(crate) source: IpAddr,
 
     /// The port of the source that takes reports
     #[arg(long)]
@@ -47,7 +47,7 @@ pub(crate) struct Endpoint {
 
     /// The address of this host
     #[arg(long)]
-    pub(crate) address: Ipv4Addr,
+    pub(crate) address: IpAddr,
 
     /// The number of the session, unless the protocol draws it
     #[arg(long)]

@@ -1,4 +1,4 @@
-//! `layercast send` and `layercast receive`: a file over multicast.
+//! `layercast send` and `layercast receive`: files over multicast.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::Scheme;
 use layercast_core::units::{Duration, Rate, RateEstimate};
+use layercast_delivery::reception::{ReceptionEvent, ReceptionSettings};
 use layercast_delivery::session::Session;
 use layercast_protocols::registry;
 use layercast_transport::receive::{self, Known, ReceiveEvent, ReceiveOptions, ReceiveProgress};
@@ -93,6 +94,8 @@ pub(crate) fn failure(error: Error) -> Failure {
             | Error::WrongGroup { .. }
             | Error::Session(_)
             | Error::FileExists { .. }
+            | Error::Catalogue(_)
+            | Error::Nothing { .. }
             | Error::Option { .. }
             | Error::Agreed { .. }
             | Error::AboveMtu { .. }
@@ -136,9 +139,11 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
     let bar = line(arguments.quiet, None);
     let mut described = Ok(());
     let mut hashing = Hashing::new();
-    let outcome = send::send(&arguments.file, &options, &stop, &mut |event| match event {
+    let outcome = send::send(&arguments.paths, &options, &stop, &mut |event| match event {
         SendEvent::Hashing { done, of } => hashing.show(&bar, arguments.quiet, *done, *of),
-        SendEvent::Ready(session) => described = announce(arguments, &options, session),
+        SendEvent::Ready(session, objects) => {
+            described = announce(arguments, &options, session, *objects);
+        }
         SendEvent::Progress(progress) => bar.set_message(sending(progress, &ends)),
         SendEvent::Notice(notice) => note(&bar, notice),
     });
@@ -150,7 +155,12 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
 }
 
 /// Writes the description of the session, and prints what is sent.
-fn announce(arguments: &Send, options: &SendOptions, session: &Session) -> anyhow::Result<()> {
+fn announce(
+    arguments: &Send,
+    options: &SendOptions,
+    session: &Session,
+    objects: usize,
+) -> anyhow::Result<()> {
     if let Some(path) = &arguments.describe {
         std::fs::write(path, session.to_string())
             .with_context(|| format!("the description cannot be written to {}", path.display()))?;
@@ -168,9 +178,13 @@ fn announce(arguments: &Send, options: &SendOptions, session: &Session) -> anyho
         Some(most) => format!(", to at most {most} receivers"),
         None => String::new(),
     };
+    let what = match arguments.paths.as_slice() {
+        [one] if objects == 1 => one.display().to_string(),
+        [one] => format!("{objects} files in {}", one.display()),
+        several => format!("{objects} files in {} paths", several.len()),
+    };
     print(&format!(
-        "Sending {} to {} in {} layers of up to {top}{more}{limit}, {}\n",
-        arguments.file.display(),
+        "Sending {what} to {} in {} layers of up to {top}{more}{limit}, {}\n",
         session.group,
         session.layers.count(),
         until(&options.ends),
@@ -195,6 +209,9 @@ fn ended(sent: &Sent, ends: &Ends) -> String {
 /// An end before the one that was asked for is a failure. Without one, an interruption is the end.
 fn verdict(sent: &Sent, ends: &Ends) -> Result<(), Failure> {
     let fail = |text: String| Err(Failure::Other(anyhow::Error::msg(text)));
+    if sent.withdrawn > 0 {
+        return fail(format!("{} files changed or vanished, and were not sent to the end", sent.withdrawn));
+    }
     match sent.missing(ends) {
         Some(missing @ 1..) => fail(format!(
             "{missing} of {} receivers did not report completion",
@@ -255,7 +272,7 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
         known,
         interface: arguments.interface.clone(),
         into: arguments.into.clone(),
-        replace: arguments.replace,
+        settings: ReceptionSettings { replace: arguments.replace, mirror: false },
         start_within: duration(arguments.start_within.unwrap_or(arguments.patience)),
         patience: duration(arguments.patience),
         within: arguments.within.map(duration),
@@ -265,29 +282,56 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
     let stop = stop_flag()?;
     let bar = line(arguments.quiet, Some(1));
     bar.set_message("waiting for the session");
-    let mut hashing = None;
     let outcome = receive::receive(&options, &stop, &mut |event| match event {
+        ReceiveEvent::Session(_) => bar.set_message("waiting for the first packets"),
         ReceiveEvent::Progress(progress) => {
-            bar.set_length(progress.symbols.0.max(1));
-            bar.set_position(progress.symbols.1);
+            bar.set_length(progress.objects.needed.max(1));
+            bar.set_position(progress.objects.held);
             bar.set_message(receiving(progress));
         }
-        ReceiveEvent::Hashing { done, of } => {
-            hashing.get_or_insert_with(Hashing::new).show(&bar, arguments.quiet, *done, *of);
+        ReceiveEvent::Object(event) => {
+            if let Some(text) = object(event) {
+                bar.suspend(|| complain(&text));
+            }
         }
         ReceiveEvent::Notice(notice) => note(&bar, notice),
     });
     bar.finish_and_clear();
-    let (path, progress) = outcome.map_err(failure)?;
-    let bytes = progress.file.as_ref().map_or(0, |(_, length)| *length);
-    let mean = bytes as f64 * 8.0 / progress.elapsed.as_secs_f64().max(1e-3);
+    let progress = outcome.map_err(failure)?;
+    let mean = progress.objects.bytes as f64 * 8.0 / progress.elapsed.as_secs_f64().max(1e-3);
+    let what = match &progress.name {
+        Some(name) => options.into.join(name).display().to_string(),
+        None => format!("{} files in {}", progress.objects.complete, options.into.display()),
+    };
     Ok(print(&format!(
-        "{}: complete, hash right. {bytes} bytes in {:.0} s, {} on average, {} blocks decoded\n",
-        path.display(),
+        "{what}: complete, {}. {} bytes in {:.0} s, {} on average, {} blocks decoded\n",
+        if progress.objects.complete == 1 { "hash right" } else { "hashes right" },
+        progress.objects.bytes,
         progress.elapsed.as_secs_f64(),
         rounded(mean),
         progress.assembly.decoded,
     ))?)
+}
+
+/// What an operator should know of an object while others are received; its end is in the result.
+fn object(event: &ReceptionEvent) -> Option<String> {
+    Some(match event {
+        ReceptionEvent::Resumed { path, held, needed } => {
+            format!("note: {path}: {held} of {needed} symbols are here already: the rest follows")
+        }
+        ReceptionEvent::NotRecorded { path } => {
+            format!(
+                "warning: {path}: what arrives is not recorded, so that a restarted receiver would begin again"
+            )
+        }
+        ReceptionEvent::WrongHash { path } => {
+            format!("warning: {path} is complete but its hash is wrong: its reception starts again")
+        }
+        ReceptionEvent::Failed { path, reason } => format!("warning: {path}: {reason}"),
+        ReceptionEvent::Rejected(error) => format!("warning: {error}"),
+        ReceptionEvent::Removed { path } => format!("note: {path} was removed by the source"),
+        ReceptionEvent::Complete { .. } | ReceptionEvent::Present { .. } => return None,
+    })
 }
 
 fn receiving(progress: &ReceiveProgress) -> String {
@@ -297,13 +341,17 @@ fn receiving(progress: &ReceiveProgress) -> String {
         RateEstimate::Unknown => "unknown".to_owned(),
     };
     let why = progress.last_change.map_or(String::new(), |(_, cause)| format!(" ({cause})"));
-    let (needed, held) = progress.symbols;
+    let (needed, held) = (progress.objects.needed, progress.objects.held);
     // Symbols that an earlier receiver left took no time.
     let mean = progress.assembly.useful as f64 / progress.elapsed.as_secs_f64().max(1e-3);
     let left_s = needed.saturating_sub(held) as f64 / mean.max(1e-3);
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let files = match progress.objects.objects {
+        0 | 1 => String::new(),
+        objects => format!("{} of {objects} files, ", progress.objects.complete + progress.objects.failed),
+    };
     format!(
-        "level {}{why}, {} in, fair {fair}, packets lost {}, loss event rate {}, about {left_s:.0} s left",
+        "{files}level {}{why}, {} in, fair {fair}, packets lost {}, loss event rate {}, about {left_s:.0} s left",
         progress.estimates.level,
         rounded(progress.goodput_bps),
         progress.packets_lost.map_or("unknown".to_owned(), percent),

@@ -1,6 +1,6 @@
 //! Arguments of `layercast send` and `layercast receive`.
 
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -9,13 +9,13 @@ use layercast_core::wire::DATA_PORT;
 
 #[derive(Debug, Args)]
 pub(crate) struct Send {
-    /// The file to send
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    /// Files and folders to send; of a folder with `/` at its end, its content
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
 
     /// The group of the base layer; each layer above is sent to the next address
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = group)]
-    pub(crate) group: SocketAddrV4,
+    pub(crate) group: SocketAddr,
 
     /// The interface to send from, by name or address [default: that of the route to the group]
     #[arg(long, value_name = "NAME")]
@@ -57,7 +57,7 @@ pub(crate) struct Send {
     #[arg(long = "for", value_name = "TIME")]
     pub(crate) after: Option<Duration>,
 
-    /// Stop after sending N times as many symbols as the file has, over all layers
+    /// Stop after sending N times as many symbols as the files have, over all layers
     #[arg(long, value_name = "N")]
     pub(crate) rounds: Option<u32>,
 
@@ -82,11 +82,11 @@ pub(crate) struct Send {
 pub(crate) struct Receive {
     /// The group of the base layer; the rest of the session is learnt from it
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = group, required_unless_present = "session")]
-    pub(crate) group: Option<SocketAddrV4>,
+    pub(crate) group: Option<SocketAddr>,
 
     /// Accept packets from this source only, by a source-specific join
     #[arg(long, value_name = "ADDRESS", conflicts_with = "session")]
-    pub(crate) source: Option<Ipv4Addr>,
+    pub(crate) source: Option<IpAddr>,
 
     /// A session description that `layercast send --describe` wrote, instead of a group
     #[arg(long, value_name = "FILE", conflicts_with = "group")]
@@ -96,11 +96,11 @@ pub(crate) struct Receive {
     #[arg(long, value_name = "NAME")]
     pub(crate) interface: Option<String>,
 
-    /// The directory for the file; it must exist
+    /// The directory for the files; it must exist
     #[arg(long, value_name = "DIR")]
     pub(crate) into: PathBuf,
 
-    /// Replace a file of the same name
+    /// Replace files of the same path and other content
     #[arg(long)]
     pub(crate) replace: bool,
 
@@ -126,10 +126,12 @@ pub(crate) struct Receive {
 }
 
 /// A group with its port, or with the usual one.
-fn group(text: &str) -> Result<SocketAddrV4, String> {
-    let alone = text.parse().map(|address| SocketAddrV4::new(address, DATA_PORT));
-    let group: SocketAddrV4 =
-        text.parse().or(alone).map_err(|_| "an IPv4 address, with a port or without".to_owned())?;
+fn group(text: &str) -> Result<SocketAddr, String> {
+    let alone = text.parse().map(|address| SocketAddr::new(address, DATA_PORT));
+    let group: SocketAddr = text.parse().or(alone).map_err(|_| {
+        "an address of IPv4 or IPv6, with a port or without, such as 239.1.2.0:5500 or [ff15::1:0]:5500"
+            .to_owned()
+    })?;
     if group.port() == 0 {
         return Err(format!("port 0 is none to send to: use one from 1 to 65535, or none for {DATA_PORT}"));
     }

@@ -76,6 +76,12 @@ pub trait Disk {
     /// The disk's error; [`io::ErrorKind::ResourceBusy`] if another receiver writes to it.
     fn open(&mut self, path: &str) -> io::Result<Self::File>;
 
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    /// The disk's error.
+    fn read(&mut self, path: &str) -> io::Result<Self::File>;
+
     /// Creates a folder and those above it; no error if they exist.
     ///
     /// # Errors
@@ -88,7 +94,7 @@ pub trait Disk {
     /// The disk's error.
     fn rename(&mut self, from: &str, to: &str) -> io::Result<()>;
 
-    /// Removes a file; no error if there is none.
+    /// Removes a file or an empty folder; no error if there is none.
     ///
     /// # Errors
     /// The disk's error.

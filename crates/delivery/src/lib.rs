@@ -5,7 +5,17 @@
 //!
 //! `docs/wire-format.md` has the bit tables.
 
+pub mod accept;
+pub mod carousel;
+pub mod catalogue;
 pub mod disk;
+pub mod journal;
+pub mod listing;
+pub mod memory;
 pub mod object;
 pub mod packet;
+pub mod placing;
+pub mod reception;
+pub mod search;
+pub mod sender;
 pub mod session;

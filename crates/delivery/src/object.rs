@@ -5,25 +5,29 @@
 //! [`Table`] describes the file to receivers: its name, its hash, its blocks and symbols.
 
 mod assembly;
+mod coding;
 mod encoder;
+mod instance;
 mod names;
 mod oti;
-mod schedule;
-mod table;
+mod plain;
+mod reassembly;
 mod table_reader;
+mod text;
 
 pub use assembly::{Assembly, AssemblyCounters, SymbolOutcome};
+pub use coding::{Coding, NoCode};
 pub use encoder::BlockEncoder;
-pub use names::{NameError, safe_name};
+pub use instance::{Content, Entry, Instance, TableError};
+pub use names::{NameError, PATH_MAX, safe_path};
 pub use oti::{MAX_BLOCK_SYMBOLS, Oti, OtiError};
-pub use schedule::Schedule;
-pub use table::{Table, TableError};
-pub use table_reader::{TABLE_MAX, TableReader, table_fti};
+pub use plain::PlainAssembly;
+pub use reassembly::Reassembly;
+pub use table_reader::{TABLE_MAX, TableReader, compressed, decompressed, table_fti};
 
 /// The object number of the file delivery table (RFC 6726, section 3.1).
 pub const TOI_TABLE: u32 = 0;
-/// The object number of the file.
-pub const TOI_FILE: u32 = 1;
+
 /// The FEC encoding id of the table: no code (RFC 5445, section 3).
 pub const FEC_NO_CODE: u8 = 0;
 /// The FEC encoding id of the file: RaptorQ (RFC 6330, section 3.3.1).
@@ -31,6 +35,12 @@ pub const FEC_RAPTORQ: u8 = 6;
 
 /// The hash of a file.
 pub type Sha256 = [u8; 32];
+
+/// The hash of bytes.
+pub fn sha256(bytes: &[u8]) -> Sha256 {
+    use sha2::Digest as _;
+    sha2::Sha256::digest(bytes).into()
+}
 
 /// The hash of a reader's content.
 ///

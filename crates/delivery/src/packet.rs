@@ -12,7 +12,7 @@ mod payload_id;
 mod repr;
 mod view;
 
-pub use extension::{Extension, Extensions, Fdt, HET_AUTH, HET_FDT, HET_FTI, HET_NOP, HET_TIME};
+pub use extension::{Extension, Extensions, Fdt, HET_AUTH, HET_CENC, HET_FDT, HET_FTI, HET_NOP, HET_TIME};
 pub use feedback::{COMPLETION_BYTES, Completion, REFUSAL_BYTES, Refusal};
 pub use payload_id::{ESI_LIMIT, PayloadId};
 pub use repr::{Fti, MAX_HEADER, NotOurs, Repr};

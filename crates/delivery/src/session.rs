@@ -20,7 +20,7 @@
 //! text. Unknown keys are ignored.
 
 use core::fmt::{self, Write as _};
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
 use layercast_core::family::AnyProtocol as _;
@@ -39,7 +39,7 @@ pub const PACKET_BYTES: core::ops::RangeInclusive<u32> = 256..=9000;
 /// The highest rate of a layer in bit/s: up to here a rate holds every whole number.
 pub const RATE_MAX_BPS: f64 = 9_007_199_254_740_992.0;
 /// The headers of IPv4 (RFC 791, without options) and UDP (RFC 768).
-pub const IP_UDP_BYTES: u32 = 28;
+const IPV4_UDP_BYTES: u32 = 28;
 
 /// A session description.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,11 +49,11 @@ pub struct Session {
     /// The congestion control protocol, by its name in the registry.
     pub protocol: String,
     /// The source address of data packets; all others are rejected.
-    pub source: Ipv4Addr,
+    pub source: IpAddr,
     /// The group and port of the base layer.
-    pub group: SocketAddrV4,
+    pub group: SocketAddr,
     /// Where reports and completions go.
-    pub feedback: SocketAddrV4,
+    pub feedback: SocketAddr,
     /// The size of a packet with all headers.
     pub packet: Size,
     /// The layers.
@@ -78,7 +78,7 @@ pub enum SessionError {
     /// The layers are invalid.
     Layers(LayerError),
     /// Not all groups are multicast addresses that a session may use.
-    Group(Ipv4Addr),
+    Group(IpAddr),
     /// The size of packets is not in [`PACKET_BYTES`].
     Packet(i64),
     /// The protocol needs another number of channels, or there are more than [`MAX_CHANNELS`].
@@ -109,7 +109,7 @@ impl fmt::Display for SessionError {
             SessionError::Group(group) => write!(
                 f,
                 "{group} is not a multicast group for a session, or one of the layers above would not be: \
-                 use one from 224.0.1.0 to 239.255.255.255"
+                 use one from 224.0.1.0 to 239.255.255.255, or ff03:: to ffff::, and not of one link"
             ),
             SessionError::Packet(bytes) => write!(
                 f,
@@ -137,9 +137,30 @@ impl fmt::Display for SessionError {
 
 impl core::error::Error for SessionError {}
 
-/// Whether a session may use this group: multicast, and not for one link only (RFC 5771, section 4).
-pub fn is_usable_group(group: Ipv4Addr) -> bool {
-    group.is_multicast() && group.octets()[..3] != [224, 0, 0]
+/// Whether a session may use this group: multicast, and not for one link or host only (RFC 5771, section 4; RFC 4291,
+/// section 2.7).
+pub fn is_usable_group(group: IpAddr) -> bool {
+    match group {
+        IpAddr::V4(group) => group.is_multicast() && group.octets()[..3] != [224, 0, 0],
+        IpAddr::V6(group) => group.is_multicast() && group.octets()[1] & 15 > 2,
+    }
+}
+
+/// The address `offset` above another.
+fn above(address: IpAddr, offset: u16) -> Option<IpAddr> {
+    match address {
+        IpAddr::V4(address) => {
+            u32::from(address).checked_add(u32::from(offset)).map(|next| Ipv4Addr::from(next).into())
+        }
+        IpAddr::V6(address) => {
+            u128::from(address).checked_add(u128::from(offset)).map(|next| Ipv6Addr::from(next).into())
+        }
+    }
+}
+
+/// The bytes of the headers of IP (without options or extensions) and UDP.
+pub fn ip_udp_bytes(address: IpAddr) -> u32 {
+    if address.is_ipv4() { IPV4_UDP_BYTES } else { IPV4_UDP_BYTES + 20 }
 }
 
 impl Session {
@@ -148,9 +169,12 @@ impl Session {
     /// # Errors
     /// What is invalid.
     pub fn check(&self) -> Result<(), SessionError> {
-        let last = u32::from(*self.group.ip()).saturating_add(u32::from(self.channels.max(1)) - 1);
-        if !is_usable_group(*self.group.ip()) || !is_usable_group(Ipv4Addr::from(last)) {
-            return Err(SessionError::Group(*self.group.ip()));
+        let last = above(self.group.ip(), self.channels.max(1) - 1);
+        if !is_usable_group(self.group.ip()) || !last.is_some_and(is_usable_group) {
+            return Err(SessionError::Group(self.group.ip()));
+        }
+        if self.source.is_ipv4() != self.group.is_ipv4() {
+            return Err(SessionError::Key("source"));
         }
         if !PACKET_BYTES.contains(&self.packet.as_bytes()) {
             return Err(SessionError::Packet(i64::from(self.packet.as_bytes())));
@@ -202,10 +226,14 @@ impl Session {
     }
 
     /// The destination of a channel's packets; none for a channel that the session does not have.
-    pub fn address(&self, channel: Channel) -> Option<SocketAddrV4> {
-        let base = u32::from(*self.group.ip());
-        let group = base.checked_add(u32::from(channel.0)).filter(|_| channel.0 < self.channels)?;
-        Some(SocketAddrV4::new(Ipv4Addr::from(group), self.group.port()))
+    pub fn address(&self, channel: Channel) -> Option<SocketAddr> {
+        let group = above(self.group.ip(), channel.0).filter(|_| channel.0 < self.channels)?;
+        Some(SocketAddr::new(group, self.group.port()))
+    }
+
+    /// The bytes of the headers of IP and UDP in each packet.
+    pub fn ip_udp_bytes(&self) -> u32 {
+        ip_udp_bytes(self.group.ip())
     }
 
     /// The session plan for the endpoints of the protocol.

@@ -11,7 +11,10 @@ use std::process::Command;
 
 use layercast_core::family::AnyHeader as _;
 use layercast_core::units::{Channel, Layer, WireSeq};
-use layercast_delivery::object::{FEC_NO_CODE, FEC_RAPTORQ, Oti, TOI_FILE, TOI_TABLE, Table, table_fti};
+use layercast_delivery::disk::Attributes;
+use layercast_delivery::object::{
+    Coding, Content, Entry, FEC_NO_CODE, FEC_RAPTORQ, Instance, TOI_TABLE, table_fti,
+};
 use layercast_delivery::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Repr};
 use layercast_protocols::elm;
 use layercast_protocols::elm::header::{Base, Data, Echo, ReceiverId, TableEntry, WireRate};
@@ -34,7 +37,7 @@ struct Sent {
 fn sent(header: Header, toi: u32, codepoint: u8, flute: (Option<Fdt>, Option<Fti>), payload: &[u8]) -> Sent {
     let fields = header.to_lct().unwrap();
     let (fdt, fti) = flute;
-    let repr = Repr { fields, tsi: TSI, toi, close_object: false, codepoint, fdt, fti };
+    let repr = Repr { fields, tsi: TSI, toi, close_object: false, codepoint, fdt, is_compressed: false, fti };
     let mut room = [0; MAX_HEADER];
     let length = repr.write(&mut room);
     let id = PayloadId::split(payload).ok().map(|(id, _)| id);
@@ -60,13 +63,20 @@ fn elm(layer: u8, end_of_session: bool, echo: Option<Echo>) -> Header {
 /// The packets of a session: a table, source and repair symbols on all layers, an end; then packets of
 /// other protocols, some of them with congestion control information of 64 bits.
 fn packets() -> Vec<Sent> {
-    let table = Table {
-        name: "a file".to_owned(),
-        oti: Oti::plan(1_000_000, SYMBOL as u16).unwrap(),
-        sha256: [7; 32],
+    let coding = Coding::plan(1_000_000, SYMBOL as u16).unwrap();
+    let table = Instance {
+        first: Some(0),
+        complete: true,
         expires_s: 4_000_000_000,
         wants_completions: false,
         session: String::new(),
+        entries: vec![Entry {
+            toi: 1,
+            path: "a file".to_owned(),
+            content: Content::File { coding, sha256: Some([7; 32]) },
+            attributes: Attributes::default(),
+        }],
+        removed: Vec::new(),
     };
     let table = table.to_xml().into_bytes();
     let flute = (Some(Fdt::new(0)), Some(table_fti(table.len(), table.len() as u16)));
@@ -76,7 +86,7 @@ fn packets() -> Vec<Sent> {
         let id = PayloadId::new(block, esi).unwrap();
         [&id.to_bytes()[..], &[0xa5; SYMBOL]].concat()
     };
-    let file = |header, payload: &[u8]| sent(header, TOI_FILE, FEC_RAPTORQ, (None, None), payload);
+    let file = |header, payload: &[u8]| sent(header, 1, FEC_RAPTORQ, (None, None), payload);
     let rlc = rlc::Header {
         layer: 1,
         seq: 9,

@@ -78,13 +78,14 @@ fn webrc_header() -> impl Strategy<Value = Header> {
 
 fn repr() -> impl Strategy<Value = (Header, Repr)> {
     let header = prop_oneof![3 => elm_header(), 1 => rlc_header(), 1 => fixed_header(), 2 => webrc_header()];
-    let options = (proptest::option::of(any::<u32>()), proptest::option::of(any::<[u8; 14]>()));
+    let options =
+        (proptest::option::of(any::<u32>()), any::<bool>(), proptest::option::of(any::<[u8; 14]>()));
     (header, any::<u32>(), any::<u32>(), any::<bool>(), any::<u8>(), options).prop_map(
-        |(header, tsi, toi, close_object, codepoint, (fdt, fti))| {
+        |(header, tsi, toi, close_object, codepoint, (fdt, is_compressed, fti))| {
             let mut fields = header.to_lct().unwrap();
             let tsi = *fields.session.get_or_insert(tsi);
             let (fdt, fti) = (fdt.map(Fdt::new), fti.map(Fti));
-            (header, Repr { fields, tsi, toi, close_object, codepoint, fdt, fti })
+            (header, Repr { fields, tsi, toi, close_object, codepoint, fdt, is_compressed, fti })
         },
     )
 }

@@ -3,17 +3,18 @@
 //! under `perf stat` or `strace -c -f`; `docs/transport.md` has the measurements.
 
 use std::error::Error;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Channel, Duration, Rate, Size, Time};
-use layercast_delivery::object::{FEC_RAPTORQ, TOI_FILE};
+use layercast_delivery::object::FEC_RAPTORQ;
+use layercast_delivery::sender::Load;
 use layercast_delivery::session::Session;
 use layercast_protocols::fixed;
 use layercast_protocols::registry::Protocol;
-use layercast_transport::host::{Interface, Load, ReceiverHost, SourceHost, Supply};
+use layercast_transport::host::{Interface, ReceiverHost, SourceHost, Supply};
 
-const GROUP: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(239, 255, 75, 0), 5500);
+const GROUP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(239, 255, 75, 0)), 5500);
 
 /// The same bytes for every packet: sockets are measured here, not coding.
 struct Constant;
@@ -22,7 +23,7 @@ impl Supply for Constant {
     fn next(&mut self, _: Channel, _: Time, room: &mut [u8]) -> Result<Load, layercast_transport::Error> {
         let length = room.len().min(900);
         room[..length].fill(0x5a);
-        Ok(Load { toi: TOI_FILE, codepoint: FEC_RAPTORQ, fdt: None, fti: None, length })
+        Ok(Load { toi: 1, codepoint: FEC_RAPTORQ, length, ..Load::default() })
     }
 }
 
@@ -35,9 +36,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let session = Session {
         tsi: 75,
         protocol: "fixed".to_owned(),
-        source: Ipv4Addr::LOCALHOST,
+        source: Ipv4Addr::LOCALHOST.into(),
         group: GROUP,
-        feedback: SocketAddrV4::new(Ipv4Addr::LOCALHOST, 9),
+        feedback: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9),
         packet: Size::from_bytes(1000),
         channels: layers.count(),
         agreed: Vec::new(),

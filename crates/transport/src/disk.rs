@@ -1,12 +1,21 @@
-//! Files of the system, as the delivery layer wants them.
+//! A folder of the system, as the delivery layer wants it.
 
 use std::fs::File;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
 
-use layercast_delivery::disk::DiskFile;
-use nix::errno::Errno;
-use nix::fcntl::{FallocateFlags, fallocate};
+use layercast_delivery::disk::{Attributes, Disk, DiskFile, Found};
+use rustix::fs::{
+    AtFlags, FallocateFlags, FileType, FlockOperation, Mode, OFlags, Timespec, Timestamps, fallocate, flock,
+    fsync, mkdirat, open, openat, renameat, statat, unlinkat, utimensat,
+};
+use rustix::io::Errno;
+
+/// Permissions of new files and folders, before the umask.
+const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
+const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
 
 /// An open file of the system.
 #[derive(Debug)]
@@ -23,8 +32,8 @@ impl DiskFile for OpenFile {
             return Ok(());
         }
         // A full disk is better reported now than after an hour.
-        match fallocate(&self.0, FallocateFlags::empty(), 0, length as i64) {
-            Ok(()) | Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => Ok(()),
+        match fallocate(&self.0, FallocateFlags::empty(), 0, length) {
+            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
@@ -39,5 +48,197 @@ impl DiskFile for OpenFile {
 
     fn sync(&self) -> io::Result<()> {
         self.0.sync_all()
+    }
+}
+
+/// A folder. Every path is walked from its descriptor, part by part, and no link is followed.
+#[derive(Debug)]
+pub struct Folder {
+    root: OwnedFd,
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Opens a folder that exists and may be written to.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn open(path: &Path) -> io::Result<Folder> {
+        let root = open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        rustix::fs::accessat(&root, ".", rustix::fs::Access::WRITE_OK, AtFlags::EACCESS)?;
+        Ok(Folder { root, path: path.to_owned() })
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder that a path is in, and the last part of the path.
+    fn parent<'a>(&self, path: &'a str) -> io::Result<(OwnedFd, &'a str)> {
+        let mut at = self.root.try_clone()?;
+        let mut rest = path;
+        while let Some((part, below)) = rest.split_once('/') {
+            at = openat(&at, part, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+            rest = below;
+        }
+        Ok((at, rest))
+    }
+}
+
+impl Disk for Folder {
+    type File = OpenFile;
+
+    fn look(&mut self, path: &str) -> io::Result<Found> {
+        let (folder, name) = match self.parent(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+            other => other?,
+        };
+        let found = match statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => return Ok(Found::Nothing),
+            other => other?,
+        };
+        Ok(match FileType::from_raw_mode(found.st_mode) {
+            FileType::RegularFile => Found::File(u64::try_from(found.st_size).unwrap_or(0)),
+            FileType::Directory => Found::Folder,
+            _ => Found::Other,
+        })
+    }
+
+    fn open(&mut self, path: &str) -> io::Result<OpenFile> {
+        let (folder, name) = self.parent(path)?;
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let file = openat(&folder, name, flags, FILE_MODE)?;
+        // It is not changed before the lock is held, since it may belong to a running receiver.
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(OpenFile(file.into())),
+            Err(Errno::WOULDBLOCK) => Err(io::ErrorKind::ResourceBusy.into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn read(&mut self, path: &str) -> io::Result<OpenFile> {
+        let (folder, name) = self.parent(path)?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        Ok(OpenFile(openat(&folder, name, flags, Mode::empty())?.into()))
+    }
+
+    fn create_folder(&mut self, path: &str) -> io::Result<()> {
+        let ends = path.char_indices().filter(|&(_, char)| char == '/').map(|(at, _)| at);
+        for part in ends.chain([path.len()]).filter_map(|end| path.get(..end)) {
+            let (folder, name) = self.parent(part)?;
+            match mkdirat(&folder, name, FOLDER_MODE) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
+        let (from_folder, from_name) = self.parent(from)?;
+        let (to_folder, to_name) = self.parent(to)?;
+        renameat(&from_folder, from_name, &to_folder, to_name)?;
+        // The name must reach the disk too.
+        Ok(fsync(&to_folder)?)
+    }
+
+    fn remove(&mut self, path: &str) -> io::Result<()> {
+        let (folder, name) = match self.parent(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other?,
+        };
+        match unlinkat(&folder, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(Errno::ISDIR) => Ok(unlinkat(&folder, name, AtFlags::REMOVEDIR)?),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn set_attributes(&mut self, path: &str, attributes: Attributes) -> io::Result<()> {
+        let (folder, name) = self.parent(path)?;
+        if let Some(mode) = attributes.mode {
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+            let file = openat(&folder, name, flags, Mode::empty())?;
+            rustix::fs::fchmod(&file, Mode::from_raw_mode(mode & 0o777))?;
+        }
+        if let Some(modified_ns) = attributes.modified_ns {
+            let time = Timespec {
+                tv_sec: modified_ns.div_euclid(1_000_000_000),
+                tv_nsec: modified_ns.rem_euclid(1_000_000_000),
+            };
+            let times = Timestamps { last_access: time, last_modification: time };
+            utimensat(&folder, name, &times, AtFlags::SYMLINK_NOFOLLOW)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    struct Temporary(PathBuf);
+
+    impl Temporary {
+        fn new(name: &str) -> Temporary {
+            let path = std::env::temp_dir().join(format!("layercast-disk-{name}-{}", std::process::id()));
+            let _ = fs::remove_dir_all(&path);
+            fs::create_dir_all(&path).expect("a folder");
+            Temporary(path)
+        }
+    }
+
+    impl Drop for Temporary {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn files_are_written_moved_and_given_their_attributes() {
+        let temporary = Temporary::new("files");
+        let mut folder = Folder::open(&temporary.0).expect("a folder");
+        folder.create_folder("a/b").expect("folders");
+        let file = folder.open("a/part").expect("a file");
+        file.set_length(5).expect("space");
+        file.write_at(1, b"ello").expect("a part");
+        file.write_at(0, b"h").expect("a part");
+        assert_eq!(folder.open("a/part").expect_err("locked").kind(), io::ErrorKind::ResourceBusy);
+        let attributes = Attributes { mode: Some(0o640), modified_ns: Some(-1_500_000_000) };
+        folder.set_attributes("a/part", attributes).expect("attributes");
+        folder.rename("a/part", "a/b/whole").expect("a name");
+        assert_eq!(folder.look("a/b/whole").expect("a file"), Found::File(5));
+        assert_eq!(folder.look("a/part").expect("nothing"), Found::Nothing);
+        assert_eq!(folder.look("a/no/such").expect("nothing"), Found::Nothing);
+        let path = temporary.0.join("a/b/whole");
+        assert_eq!(fs::read(&path).expect("a file"), b"hello");
+        let metadata = fs::metadata(&path).expect("a file");
+        assert_eq!(metadata.permissions().mode() & 0o7777, 0o640);
+        assert_eq!(std::os::unix::fs::MetadataExt::mtime(&metadata), -2);
+        folder.remove("a/b/whole").expect("removed");
+        folder.remove("a/b/whole").expect("nothing to remove");
+        folder.remove("a/b").expect("an empty folder");
+        assert_eq!(folder.look("a").expect("a folder"), Found::Folder);
+    }
+
+    #[test]
+    fn no_link_is_followed() {
+        let (inside, outside) = (Temporary::new("inside"), Temporary::new("outside"));
+        fs::write(outside.0.join("secret"), b"secret").expect("a file");
+        symlink(&outside.0, inside.0.join("door")).expect("a link");
+        symlink(outside.0.join("secret"), inside.0.join("file")).expect("a link");
+        let mut folder = Folder::open(&inside.0).expect("a folder");
+        assert!(folder.look("door/secret").is_err());
+        assert_eq!(folder.look("file").expect("a link"), Found::Other);
+        assert!(folder.open("door/new").is_err() && folder.open("file").is_err());
+        assert!(folder.read("file").is_err());
+        assert!(folder.create_folder("door/new").is_err());
+        assert!(folder.set_attributes("file", Attributes { mode: Some(0), modified_ns: None }).is_err());
+        folder.open("mine").expect("a file");
+        assert!(folder.rename("mine", "door/mine").is_err());
+        assert_eq!(fs::read_dir(&outside.0).expect("a folder").count(), 1);
     }
 }

@@ -9,7 +9,7 @@ mod receiver;
 mod source;
 
 use std::io::Write;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration as StdDuration, Instant};
 
@@ -50,13 +50,13 @@ pub struct EndpointPlan {
     /// The size of data packets with all headers.
     pub packet: Size,
     /// The group and port of the base layer.
-    pub group: SocketAddrV4,
+    pub group: SocketAddr,
     /// The address of the source.
-    pub source: Ipv4Addr,
+    pub source: IpAddr,
     /// The port of the source that takes reports.
     pub feedback_port: u16,
     /// The address of this host.
-    pub address: Ipv4Addr,
+    pub address: IpAddr,
     /// The number of the session, unless the protocol draws it.
     pub number: u32,
     /// The seed of the session: of its source's random numbers.
@@ -92,7 +92,7 @@ impl EndpointPlan {
             protocol: self.protocol.name().to_owned(),
             source: self.source,
             group: self.group,
-            feedback: SocketAddrV4::new(self.source, self.feedback_port),
+            feedback: SocketAddr::new(self.source, self.feedback_port),
             packet: self.packet,
             layers: self.layers.clone(),
             channels: needs.channels(&plan),

@@ -1,19 +1,22 @@
 //! The errors of the transport, with texts for users.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use layercast_core::option::OptionError;
 
-use layercast_delivery::object::{NameError, TableError};
+use layercast_delivery::catalogue::CatalogueError;
+use layercast_delivery::object::NameError;
+use layercast_delivery::reception::ObjectError;
+use layercast_delivery::search::SearchError;
 
 /// Why a transfer could not start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no such interface, or it has no address.
-    #[error("no interface `{name}` with an IPv4 address{}", known_interfaces(.known))]
+    #[error("no interface `{name}` with an address for this group{}", known_interfaces(.known))]
     NoSuchInterface {
         /// The requested name.
         name: String,
@@ -21,10 +24,10 @@ pub enum Error {
         known: Vec<String>,
     },
     /// No interface leads to the group.
-    #[error("no route to the group {group}: name an interface, or add a route for 224.0.0.0/4")]
+    #[error("no route to the group {group}: name an interface, or add a route for 224.0.0.0/4 (ff00::/8)")]
     NoRoute {
         /// The group.
-        group: SocketAddrV4,
+        group: SocketAddr,
     },
     /// The system denies permission.
     #[error("no permission to {what}: {source}")]
@@ -42,11 +45,11 @@ pub enum Error {
     },
     /// The address is not a usable multicast group.
     #[error(
-        "{address} is not a multicast group for a session of {layers} layers: use one from 224.0.1.0 to 239.255.255.255"
+        "{address} is not a multicast group for a session of {layers} layers: use one from 224.0.1.0 to 239.255.255.255, or ff03:: to ffff::"
     )]
     WrongGroup {
         /// The address.
-        address: Ipv4Addr,
+        address: IpAddr,
         /// How many groups are needed.
         layers: usize,
     },
@@ -76,7 +79,7 @@ pub enum Error {
     #[error("no valid packet from {group} for {} s. {reasons}", waited.as_secs())]
     Silent {
         /// The base group.
-        group: SocketAddrV4,
+        group: SocketAddr,
         /// The length of the silence.
         waited: Duration,
         /// Possible reasons.
@@ -126,15 +129,29 @@ pub enum Error {
     },
     /// All symbols arrived, but the file's hash was wrong several times.
     #[error(
-        "the file's hash is wrong ({tries} tries): another source may be sending to the group, or the file changed"
+        "the file's hash is wrong each time: another source may be sending to the group, or the file changed"
     )]
-    Hash {
-        /// The number of attempts.
-        tries: u32,
+    Hash,
+    /// Some objects could not be received.
+    #[error("{} of {all} objects could not be received:{}", failed.len(), list(.failed))]
+    Objects {
+        /// How many the session has.
+        all: usize,
+        /// Those that failed, and why.
+        failed: Vec<(String, ObjectError)>,
     },
-    /// The file delivery table is invalid.
+    /// What was to be sent cannot be.
     #[error(transparent)]
-    Table(#[from] TableError),
+    Catalogue(#[from] CatalogueError),
+    /// There is nothing to send.
+    #[error("there is nothing to send: {}", path.display())]
+    Nothing {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// The session could not be found by its table.
+    #[error(transparent)]
+    Search(#[from] SearchError),
     /// The session description is invalid.
     #[error(transparent)]
     Session(#[from] layercast_delivery::session::SessionError),
@@ -148,13 +165,13 @@ pub enum Error {
     },
     /// A reception ended early, and what arrived is kept.
     #[error(
-        "{reason}. {held} of {needed} symbols are kept in {}: receive the file into the same directory again to continue with them",
+        "{reason}. {held} of {needed} symbols are kept in {}: receive into the same directory again to continue with them",
         path.display()
     )]
     Kept {
         /// Why it ended.
         reason: Box<Error>,
-        /// The partial file.
+        /// The folder of partial files.
         path: PathBuf,
         /// Symbols kept.
         held: u64,
@@ -187,7 +204,7 @@ pub enum Error {
     #[error("the network took no packets for {group} for {} s: {reason}", after.as_secs())]
     UplinkDown {
         /// The group.
-        group: SocketAddrV4,
+        group: SocketAddr,
         /// The length of the outage.
         after: Duration,
         /// The system's reason.
@@ -219,6 +236,15 @@ pub enum Error {
     },
 }
 
+/// The first of many objects, a line each.
+fn list(failed: &[(String, ObjectError)]) -> String {
+    const SHOWN: usize = 20;
+    let lines = failed.iter().take(SHOWN).map(|(path, reason)| format!("\n  {path}: {reason}"));
+    let more = failed.len().saturating_sub(SHOWN);
+    let rest = if more > 0 { format!("\n  and {more} more") } else { String::new() };
+    lines.chain([rest]).collect()
+}
+
 fn known_interfaces(known: &[String]) -> String {
     if known.is_empty() { String::new() } else { format!("; use one of {}", known.join(", ")) }
 }
@@ -237,7 +263,7 @@ impl Error {
     }
 
     /// An error of a socket; common causes get their own variants.
-    pub fn socket(what: impl Into<String>, group: SocketAddrV4, source: io::Error) -> Error {
+    pub fn socket(what: impl Into<String>, group: SocketAddr, source: io::Error) -> Error {
         let what = what.into();
         match source.kind() {
             io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => Error::NoRoute { group },

@@ -10,9 +10,9 @@
 //! ancillary data where the kernel provides it. The packets waiting at a socket are read by one system
 //! call, and packets due at the same time are sent by one.
 
-mod accept;
 mod admission;
 mod clock;
+mod counters;
 mod inbox;
 mod interface;
 mod outbox;
@@ -22,12 +22,12 @@ mod send_path;
 mod socket;
 mod source;
 
-pub use accept::{Accepted, ReceiverCounters, accept};
 pub use clock::Clock;
+pub use counters::ReceiverCounters;
 pub use inbox::{Datagram, Inbox};
 pub use interface::Interface;
 pub use packet_loss::RecentPackets;
 pub use receiver::{ReceiverHost, ReceiverNote};
-pub use send_path::{Load, OUTAGE_MAX, SourceCounters, Supply};
+pub use send_path::{OUTAGE_MAX, SourceCounters, Supply};
 pub use socket::open_group;
 pub use source::SourceHost;

@@ -1,10 +1,9 @@
 //! Layercast on real UDP multicast.
 //!
-//! On top of [`layercast_delivery`], which has packets, objects and sessions: [`file`](mod@file) (symbols from a
-//! file) · [`host`] (sockets for the endpoints of a protocol) · [`send`](mod@send) and [`receive`](mod@receive) (file
-//! transfer) · [`endpoint`] (a source or a receiver without a file, which reports).
+//! On top of [`layercast_delivery`], which has packets, objects and sessions: [`disk`] (a folder of received files) · [`host`] (sockets for the endpoints of a protocol) · [`send`](mod@send) and [`receive`](mod@receive) (files
+//! and folders) · [`endpoint`] (a source or a receiver without a file, which reports).
 //!
-//! `docs/wire-format.md` has the bit tables. IPv4 only so far.
+//! `docs/wire-format.md` has the bit tables.
 //!
 //! Its sockets need Linux (`recvmmsg`, `IP_MULTICAST_ALL`, `SO_TIMESTAMPNS`). Elsewhere the crate is empty, so that
 //! all others build there.
@@ -14,7 +13,6 @@
 pub mod disk;
 pub mod endpoint;
 pub mod error;
-pub mod file;
 pub mod host;
 pub mod notice;
 pub mod receive;

@@ -1,7 +1,7 @@
 //! What an operator should know while a transfer runs.
 
 use core::fmt;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,25 +13,25 @@ pub enum Notice {
     /// A source hears another sender on its group.
     OtherSender {
         /// Where its packets come from.
-        from: Ipv4Addr,
+        from: IpAddr,
         /// The group.
-        group: SocketAddrV4,
+        group: SocketAddr,
         /// Whether they are packets of this transport.
         is_ours: bool,
     },
     /// A receiver sees packets of another session on one of its groups.
     OtherSession {
         /// Where they come from.
-        from: Ipv4Addr,
+        from: IpAddr,
         /// The base layer's group.
-        group: SocketAddrV4,
+        group: SocketAddr,
         /// The source of the session that is received.
-        source: Ipv4Addr,
+        source: IpAddr,
     },
     /// The session has as many receivers as its protocol serves.
     TurnedAway {
         /// The receiver that came too late.
-        receiver: SocketAddrV4,
+        receiver: SocketAddr,
         /// The protocol.
         protocol: &'static str,
         /// How many receivers it serves.
@@ -61,37 +61,29 @@ pub enum Notice {
     /// A file delivery table cannot be used.
     TableRejected {
         /// Where it came from.
-        from: Ipv4Addr,
+        from: IpAddr,
         /// Why.
         reason: String,
     },
-    /// The source's table describes another file now.
-    OtherFile {
-        /// Its name.
-        name: String,
+    /// The session is silent, and another one is there: a source that was restarted, as a rule.
+    Following,
+    /// The path loses most of the base layer: the receiver leaves for a while.
+    Overloaded {
+        /// For how long.
+        pause: Duration,
     },
-    /// The file is complete, but its hash is wrong.
-    WrongHash {
-        /// The number of attempts so far.
-        tries: u32,
-    },
-    /// Reception continues with what an earlier receiver stored.
-    Resumed {
-        /// The partial file.
+    /// A file that is being sent changed or vanished.
+    Withdrawn {
+        /// The file.
         path: PathBuf,
-        /// Symbols present.
-        held: u64,
-        /// Symbols needed.
-        needed: u64,
+        /// Whether it vanished.
+        vanished: bool,
     },
-    /// A partial file of other content was in the place of this one.
-    PartialReplaced {
-        /// The partial file.
+    /// Something in a folder is not sent.
+    LeftOut {
+        /// What.
         path: PathBuf,
-    },
-    /// What arrives is not recorded, so that a later receiver could not resume.
-    NoJournal {
-        /// The system's reason.
+        /// Why.
         reason: String,
     },
 }
@@ -99,7 +91,7 @@ pub enum Notice {
 impl Notice {
     /// Whether something is wrong.
     pub fn is_warning(&self) -> bool {
-        !matches!(self, Notice::UplinkBack { .. } | Notice::Resumed { .. })
+        !matches!(self, Notice::UplinkBack { .. } | Notice::Following)
     }
 }
 
@@ -149,25 +141,22 @@ impl fmt::Display for Notice {
             Notice::TableRejected { from, reason } => {
                 write!(f, "a file delivery table from {from} is not used: {reason}")
             }
-            Notice::OtherFile { name } => {
-                write!(f, "the source's table describes another file now: {name:?}")
+            Notice::Following => {
+                write!(f, "the session is silent and another one is there: following it, with what is here")
             }
-            Notice::WrongHash { tries } => write!(
+            Notice::Overloaded { pause } => write!(
                 f,
-                "the file is complete but its hash is wrong (attempt {tries}): its reception starts again"
+                "the path loses most of the base layer, to which there is no lower level: leaving the session for {} \
+                 s, to make room for others (a circuit breaker); ask the sender for a lower --base",
+                pause.as_secs()
             ),
-            Notice::Resumed { path, held, needed } => {
-                write!(f, "{} has {held} of {needed} symbols already: the rest follows", path.display())
-            }
-            Notice::PartialReplaced { path } => write!(
+            Notice::Withdrawn { path, vanished } => write!(
                 f,
-                "{} held other content, or had no record of what it held, and is overwritten",
-                path.display()
+                "{} {} while it was being sent, and is no longer",
+                path.display(),
+                if *vanished { "vanished" } else { "changed" }
             ),
-            Notice::NoJournal { reason } => write!(
-                f,
-                "what arrives is not recorded, so that a restarted receiver would begin again: {reason}"
-            ),
+            Notice::LeftOut { path, reason } => write!(f, "{} is left out: {reason}", path.display()),
         }
     }
 }

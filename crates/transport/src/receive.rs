@@ -1,14 +1,13 @@
-//! Receiving a file.
+//! Receiving the objects of a session.
 
+mod breaker;
 mod discovery;
-mod journal;
 mod overload;
-mod partial_file;
-mod reception;
+mod running;
 
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::IpAddr;
 use std::num::NonZeroU64;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration as StdDuration, Instant};
@@ -16,35 +15,30 @@ use std::time::{Duration as StdDuration, Instant};
 use layercast_core::contract::{Cause, Estimates};
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::units::Level;
+use layercast_delivery::object::{AssemblyCounters, TOI_TABLE};
+use layercast_delivery::packet::Completion;
+use layercast_delivery::reception::{
+    ObjectError, Reception, ReceptionEvent, ReceptionProgress, ReceptionSettings,
+};
+use layercast_delivery::session::{Session, SessionError};
 use layercast_protocols::registry::Protocol;
 
-use crate::disk::OpenFile;
+use crate::disk::Folder;
 use crate::error::Error;
 use crate::host::{Interface, ReceiverCounters, ReceiverHost};
 use crate::notice::Notice;
 use crate::{random_seed, set_options};
-use layercast_delivery::object::{Assembly, AssemblyCounters, TOI_FILE};
-use layercast_delivery::packet::Completion;
-use layercast_delivery::session::Session;
 
+pub use layercast_delivery::search::Known;
+
+use breaker::Breaker;
 use discovery::Found;
-use partial_file::PartialFile;
-use reception::Reception;
+use running::{Outcome, Running};
 
 /// The longest delay before a completion is sent, so that those of many receivers are spread.
 const COMPLETION_SPREAD: StdDuration = StdDuration::from_secs(1);
 /// The number of copies of a completion, since it is not acknowledged.
 const COMPLETION_COPIES: u32 = 3;
-
-/// What is known of the session beforehand.
-#[derive(Clone, Debug)]
-pub enum Known {
-    /// The base layer's group and port, and the source if it is known. The rest comes with the file
-    /// delivery table. With a source, joins name it (RFC 4607).
-    Group(SocketAddrV4, Option<Ipv4Addr>),
-    /// The whole description.
-    Session(Box<Session>),
-}
 
 /// The options of a reception.
 #[derive(Clone, Debug)]
@@ -53,10 +47,10 @@ pub struct ReceiveOptions {
     pub known: Known,
     /// The interface by name or address; by the route to the group if none.
     pub interface: Option<String>,
-    /// The directory for the file.
+    /// The directory for the files.
     pub into: PathBuf,
-    /// Whether a file of the same name is replaced.
-    pub replace: bool,
+    /// What may be done to files that are there.
+    pub settings: ReceptionSettings,
     /// The maximum wait for a session.
     pub start_within: StdDuration,
     /// The maximum silence of a session.
@@ -74,11 +68,11 @@ pub struct ReceiveOptions {
 pub struct ReceiveProgress {
     /// Time since the start.
     pub elapsed: StdDuration,
-    /// The file's name and length, once they are known.
-    pub file: Option<(String, u64)>,
-    /// The minimum number of symbols needed, and how many of them are present.
-    pub symbols: (u64, u64),
-    /// Bytes of the file per second over the last interval.
+    /// The path of the only object, if there is one.
+    pub name: Option<String>,
+    /// Objects, symbols and bytes.
+    pub objects: ReceptionProgress,
+    /// Bits of the objects per second over the last interval.
     pub goodput_bps: f64,
     /// The receiver's estimates: level, fair rate, round-trip time, and the loss rate that its congestion control
     /// computes with, for most protocols the loss event rate.
@@ -96,58 +90,121 @@ pub struct ReceiveProgress {
 /// What a reception says while it runs.
 #[derive(Debug)]
 pub enum ReceiveEvent<'a> {
-    /// Twice a second, and when the file is complete.
+    /// A session was found.
+    Session(&'a Session),
+    /// Twice a second, and when all is complete.
     Progress(&'a ReceiveProgress),
-    /// The file is complete and is read for its hash.
-    Hashing {
-        /// Bytes read.
-        done: u64,
-        /// Bytes to read.
-        of: u64,
-    },
+    /// Something happened to an object.
+    Object(&'a ReceptionEvent),
     /// Something that the operator should know.
     Notice(&'a Notice),
 }
 
-/// Receives a file and moves it to its final path when its hash is correct. Returns that path.
-/// `say` gets the events.
+/// Receives all objects of a session, each moved to its path when its hash is correct, until there are no more.
+/// A restarted source is followed. `say` gets the events.
 ///
 /// # Errors
-/// Why it failed. [`Error::Kept`] if another reception can continue.
+/// Why it failed. [`Error::Kept`] if another reception can continue, [`Error::Objects`] if some objects could not be
+/// received.
 pub fn receive(
     options: &ReceiveOptions,
     stop: &AtomicBool,
     say: &mut dyn FnMut(&ReceiveEvent<'_>),
-) -> Result<(PathBuf, ReceiveProgress), Error> {
+) -> Result<ReceiveProgress, Error> {
     let begin = Instant::now();
     let seed = options.seed.unwrap_or_else(random_seed);
-    partial_file::check_directory(&options.into)?;
-    let group = match &options.known {
-        Known::Group(group, _) => *group,
-        Known::Session(session) => session.group,
-    };
-    let interface = Interface::find(options.interface.as_deref(), group)?;
-    let found = discovery::find(options, &interface, stop, begin, say)?;
-    let Found { session, table, base, join_source } = found;
-    let protocol = configured(&session, &options.protocol_options)?;
-    let partial = PartialFile::open(&options.into, &table, options.replace)?;
-    let file = partial.file()?;
-    let mut assembly = Assembly::new(table.oti, OpenFile(file));
-    let journal = partial.journal(&table, &mut assembly);
-    let mut reception = Reception::new(table, assembly);
-    reception.begin(journal, &partial, say);
-    let mut host = ReceiverHost::new(interface, &protocol, session, join_source, Some(base), seed)?;
-    host.start()?;
-    let outcome = reception.run(&mut host, options, stop, begin, say);
-    // In any case leave the session properly.
-    let _ = host.stop();
-    reception.write_journal(say);
-    let finished = outcome.and_then(|report| Ok((partial.finish(&reception.assembly.file().0)?, report)));
-    let finished = finished.map_err(|error| reception.kept(error, &partial))?;
-    if reception.table.wants_completions {
+    let folder =
+        Folder::open(&options.into).map_err(|source| Error::file("write to", &options.into, source))?;
+    let interface = Interface::find(options.interface.as_deref(), options.known.group())?;
+    raise_file_limit();
+    let mut running = Running::new(Reception::new(folder, options.settings), options, stop, begin);
+    let finished = sessions(&mut running, &interface, seed, say);
+    running.reception.flush();
+    running.say_objects(say);
+    let (host, progress) = finished.map_err(|error| kept(&running.reception, options, error))?;
+    running.reception.tidy();
+    if running.reception.wants_completions() && progress.objects.failed == 0 {
         report_completion(&host, seed, stop);
     }
-    Ok(finished)
+    judged(&running.reception, &options.into)?;
+    Ok(progress)
+}
+
+/// Receives from one session after the other, until all is complete.
+fn sessions(
+    running: &mut Running<'_>,
+    interface: &Interface,
+    seed: u64,
+    say: &mut dyn FnMut(&ReceiveEvent<'_>),
+) -> Result<(ReceiverHost, ReceiveProgress), Error> {
+    let mut not: Option<(IpAddr, u32)> = None;
+    let mut patience = running.options.start_within;
+    let mut breaker = Breaker::default();
+    loop {
+        let options = running.options;
+        let found = discovery::find(options, interface, not, patience, running.stop, running.begin, say)?;
+        let Found { session: found, base } = found;
+        say(&ReceiveEvent::Session(&found.session));
+        let protocol = configured(&found.session, &options.protocol_options)?;
+        running.follow(&found)?;
+        let (session, source) = (found.session, options.known.source());
+        let current = (session.source, session.tsi);
+        let mut host = ReceiverHost::new(interface.clone(), &protocol, session, source, Some(base), seed)?;
+        host.start()?;
+        let outcome = running.run(&mut host, &mut breaker, say);
+        // In any case leave the session properly.
+        let _ = host.stop();
+        match outcome? {
+            Outcome::Complete(progress) => return Ok((host, progress)),
+            Outcome::Moved => {
+                say(&ReceiveEvent::Notice(&Notice::Following));
+                (not, patience) = (Some(current), options.patience);
+            }
+            Outcome::Overloaded(pause) => {
+                running.pause(pause)?;
+                (not, patience) = (None, options.patience);
+            }
+        }
+    }
+}
+
+/// The error of objects that could not be received.
+fn judged(reception: &Reception<Folder>, into: &Path) -> Result<(), Error> {
+    let failed: Vec<(String, ObjectError)> = reception
+        .results()
+        .filter_map(|(entry, result)| result.err().map(|reason| (entry.path.clone(), reason)))
+        .collect();
+    let all = reception.progress().objects;
+    match failed.as_slice() {
+        [] => Ok(()),
+        [(path, ObjectError::Exists)] if all == 1 => Err(Error::FileExists { path: into.join(path) }),
+        [(path, ObjectError::Name(reason))] if all == 1 => {
+            Err(Error::Name { name: path.clone(), source: *reason })
+        }
+        [(_, ObjectError::Hash)] if all == 1 => Err(Error::Hash),
+        _ => Err(Error::Objects { all, failed }),
+    }
+}
+
+/// Adds to an error what is kept.
+fn kept(reception: &Reception<Folder>, options: &ReceiveOptions, reason: Error) -> Error {
+    match reception.kept() {
+        (0, _) => reason,
+        (held, needed) => {
+            let path = options.into.join(layercast_delivery::placing::OWN_FOLDER);
+            Error::Kept { reason: Box::new(reason), path, held, needed }
+        }
+    }
+}
+
+/// Every long object that is not complete has two open files.
+fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    if let Err(error) = setrlimit(Resource::Nofile, raised) {
+        tracing::debug!(%error, "the number of open files stays limited");
+    }
 }
 
 /// The protocol of that name, with defaults for real networks.
@@ -159,7 +216,7 @@ pub fn deployed(name: &str) -> Option<Protocol> {
 
 /// The protocol as [`deployed`], with the user's options and then those of the session.
 fn configured(session: &Session, options: &[(String, String)]) -> Result<Protocol, Error> {
-    let wrong = || layercast_delivery::session::SessionError::Protocol(session.protocol.clone());
+    let wrong = || SessionError::Protocol(session.protocol.clone());
     let mut protocol = deployed(&session.protocol).ok_or_else(wrong)?;
     if let Some((name, _)) =
         options.iter().find(|(name, _)| protocol.requirements().agreed().contains(&name.as_str()))
@@ -171,10 +228,10 @@ fn configured(session: &Session, options: &[(String, String)]) -> Result<Protoco
 }
 
 /// Reports the completion to the source: a few copies, spread so that many receivers do not send at once.
-/// Their loss does no harm: the file is complete all the same.
+/// Their loss does no harm: the files are complete all the same.
 fn report_completion(host: &ReceiverHost, seed: u64, stop: &AtomicBool) {
     let receiver = NonZeroU64::new(seed).unwrap_or(NonZeroU64::MIN);
-    let completion = Completion { tsi: host.session().tsi, toi: TOI_FILE, receiver };
+    let completion = Completion { tsi: host.session().tsi, toi: TOI_TABLE, receiver };
     for _ in 0..COMPLETION_COPIES {
         let share = (random_seed() >> 11) as f64 / (1u64 << 53) as f64;
         thread::sleep(COMPLETION_SPREAD.mul_f64(share));

@@ -1,12 +1,14 @@
-//! Sending a file.
+//! Sending files.
 
-mod carousel;
+mod files;
 mod neighbours;
+mod scan;
+mod store;
 
 use std::collections::HashSet;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU64;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration as StdDuration;
 
@@ -18,20 +20,18 @@ use layercast_core::units::{Duration, Size, Time};
 use layercast_protocols::registry::Protocol;
 
 use crate::error::Error;
-use crate::file::FileSource;
 use crate::host::{Interface, OUTAGE_MAX, SourceCounters, SourceHost};
 use crate::notice::Notice;
 use crate::random_seed;
-use layercast_delivery::object::{TOI_FILE, safe_name};
+use layercast_delivery::object::TOI_TABLE;
 use layercast_delivery::packet::Completion;
 use layercast_delivery::session::{Session, SessionError, whole_rates};
 
-pub use carousel::symbol_size;
+pub use files::Files;
 
-use carousel::Carousel;
 use neighbours::Neighbours;
 
-/// The interval of progress reports and of checks of the file.
+/// The interval of progress reports and of checks of the files.
 const PROGRESS_EVERY: Duration = Duration::from_ms(500);
 /// The maximum number of receivers whose completions are distinguished. Further ones count as known.
 const KNOWN_RECEIVERS_MAX: usize = 1 << 20;
@@ -41,7 +41,7 @@ const KNOWN_RECEIVERS_MAX: usize = 1 << 20;
 pub struct Ends {
     /// After this time.
     pub after: Option<StdDuration>,
-    /// After this many symbols for each that the file has, over all layers.
+    /// After this many symbols for each that the files have, over all layers.
     pub rounds: Option<u32>,
     /// When this many receivers have reported completion.
     pub completions: Option<usize>,
@@ -51,7 +51,7 @@ pub struct Ends {
 #[derive(Clone, Debug)]
 pub struct SendOptions {
     /// The base layer's group and port.
-    pub group: SocketAddrV4,
+    pub group: SocketAddr,
     /// The interface by name or address; by the route to the group if none.
     pub interface: Option<String>,
     /// The port for feedback; 0 for any.
@@ -75,7 +75,7 @@ pub struct SendOptions {
 pub struct SendProgress {
     /// Time since the start.
     pub elapsed: StdDuration,
-    /// Symbols sent for each that the file has.
+    /// Symbols sent for each that the files have.
     pub rounds: f64,
     /// The counters of the host.
     pub counters: SourceCounters,
@@ -106,7 +106,9 @@ pub struct Sent {
     /// The progress at the end.
     pub progress: SendProgress,
     /// The addresses of the receivers that reported completion, in the order of their reports.
-    pub completed: Vec<SocketAddrV4>,
+    pub completed: Vec<SocketAddr>,
+    /// How many files changed or vanished while they were being sent.
+    pub withdrawn: usize,
 }
 
 impl Sent {
@@ -120,63 +122,61 @@ impl Sent {
 /// What a transmission says while it runs.
 #[derive(Debug)]
 pub enum SendEvent<'a> {
-    /// The file is read for its hash.
+    /// Files are read for their hashes.
     Hashing {
         /// Bytes read.
         done: u64,
         /// Bytes to read.
         of: u64,
     },
-    /// The sockets are open; this is the session.
-    Ready(&'a Session),
+    /// The sockets are open; this is the session, with so many objects.
+    Ready(&'a Session, usize),
     /// Twice a second.
     Progress(&'a SendProgress),
     /// Something that the operator should know.
     Notice(&'a Notice),
 }
 
-/// Sends a file until one of its ends. `say` gets the events.
+/// Sends files and folders until one of its ends. `say` gets the events.
 ///
 /// # Errors
 /// Why it could not start or ended early.
 pub fn send(
-    path: &Path,
+    paths: &[PathBuf],
     options: &SendOptions,
     stop: &AtomicBool,
     say: &mut dyn FnMut(&SendEvent<'_>),
 ) -> Result<Sent, Error> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let name = safe_name(&name).map_err(|source| Error::Name { name: name.to_string(), source })?;
-    let session = description(options, Ipv4Addr::LOCALHOST)?;
+    let any: IpAddr = match options.group {
+        SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    };
+    let session = description(options, any)?;
     session.check()?;
     let interface = Interface::find(options.interface.as_deref(), options.group)?;
     check_mtu(&interface, &session)?;
     let session = description(options, interface.address)?;
-    let file = FileSource::open_while(path, symbol_size(session.packet), &mut |done, of| {
-        say(&SendEvent::Hashing { done, of });
-        !stop.load(Ordering::Relaxed)
-    })?;
+    let found = files::find(paths, stop, say)?;
     let seed = options.seed.unwrap_or_else(random_seed);
     let mut host =
         SourceHost::new(&interface, &options.protocol, session, options.feedback_port, options.ttl, seed)?;
-    let mut carousel = Carousel::new(name, file, host.session(), &options.ends)?;
+    let mut files = Files::new(found, host.session(), &options.ends)?;
     let mut neighbours = Neighbours::open(&interface, host.session());
-    carousel.file.prepare();
-    say(&SendEvent::Ready(host.session()));
+    say(&SendEvent::Ready(host.session(), files.objects()));
 
     let clock = host.clock();
     let begin = clock.now();
     let mut completed = Completed::default();
     let mut outage = Outage::default();
     let mut next_progress = begin + PROGRESS_EVERY;
-    host.start(&mut carousel)?;
+    host.start(&mut files)?;
     loop {
-        host.step(next_progress, &mut carousel)?;
+        host.step(next_progress, &mut files)?;
         host.take_completions().for_each(|(completion, from)| completed.add(completion, from));
         let now = clock.now();
         let report = SendProgress {
             elapsed: StdDuration::from_nanos(now.since(begin).as_ns()),
-            rounds: carousel.schedule.rounds(),
+            rounds: files.rounds(),
             counters: *host.counters(),
             completions: completed.addresses.len(),
             estimates: Estimates::default(),
@@ -190,12 +190,13 @@ pub fn send(
             neighbours.look(&clock, say);
             turned_away(&mut host, options, say);
             if let Some(stopped) = stopped {
-                host.stop(&mut carousel)?;
-                return Ok(Sent { stopped, progress: report, completed: completed.addresses });
+                host.stop(&mut files)?;
+                let withdrawn = files.withdrawn();
+                return Ok(Sent { stopped, progress: report, completed: completed.addresses, withdrawn });
             }
-            if let Err(error) = carousel.file.check() {
-                // Receivers cannot complete a file that is gone: announce the end of the session.
-                host.stop(&mut carousel)?;
+            if let Err(error) = files.check(say) {
+                // Receivers cannot complete what is gone: announce the end of the session.
+                host.stop(&mut files)?;
                 return Err(error);
             }
         }
@@ -206,12 +207,12 @@ pub fn send(
 #[derive(Debug, Default)]
 struct Completed {
     known: HashSet<NonZeroU64>,
-    addresses: Vec<SocketAddrV4>,
+    addresses: Vec<SocketAddr>,
 }
 
 impl Completed {
-    fn add(&mut self, completion: Completion, from: SocketAddrV4) {
-        if completion.toi == TOI_FILE
+    fn add(&mut self, completion: Completion, from: SocketAddr) {
+        if completion.toi == TOI_TABLE
             && self.known.len() < KNOWN_RECEIVERS_MAX
             && self.known.insert(completion.receiver)
         {
@@ -276,7 +277,7 @@ fn why_stop(ends: &Ends, report: &SendProgress, stop: &AtomicBool) -> Option<Sto
 }
 
 /// The description of a session that is about to start. Number and port are filled in later.
-fn description(options: &SendOptions, source: Ipv4Addr) -> Result<Session, Error> {
+fn description(options: &SendOptions, source: IpAddr) -> Result<Session, Error> {
     let layers = whole_rates(&options.layers).map_err(SessionError::Layers)?;
     let needs = options.protocol.requirements();
     let plan = SessionPlan { layers: layers.clone(), packet_size: options.packet };
@@ -290,10 +291,7 @@ fn description(options: &SendOptions, source: Ipv4Addr) -> Result<Session, Error
         source,
         group: options.group,
         // The discard port is a placeholder where the system chooses one.
-        feedback: SocketAddrV4::new(
-            source,
-            if options.feedback_port == 0 { 9 } else { options.feedback_port },
-        ),
+        feedback: SocketAddr::new(source, if options.feedback_port == 0 { 9 } else { options.feedback_port }),
         packet: options.packet,
         channels: needs.channels(&plan),
         agreed: agreed.collect(),

@@ -4,18 +4,19 @@
 
 mod lo;
 
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::thread;
 use std::time::{Duration as StdDuration, Instant};
 
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Channel, Duration, Rate, Size, Time};
-use layercast_delivery::object::{FEC_RAPTORQ, TOI_FILE};
+use layercast_delivery::object::FEC_RAPTORQ;
+use layercast_delivery::sender::Load;
 use layercast_delivery::session::Session;
 use layercast_protocols::registry::Protocol;
 use layercast_transport::Error;
-use layercast_transport::host::{Interface, Load, SourceCounters, SourceHost, Supply};
+use layercast_transport::host::{Interface, SourceCounters, SourceHost, Supply};
 use lo::works_here;
 
 /// Payload that takes some time to make.
@@ -29,7 +30,7 @@ impl Supply for Slow {
         }
         let length = 100.min(room.len());
         room[..length].fill(1);
-        Ok(Load { toi: TOI_FILE, codepoint: FEC_RAPTORQ, fdt: None, fti: None, length })
+        Ok(Load { toi: 1, codepoint: FEC_RAPTORQ, length, ..Load::default() })
     }
 }
 
@@ -42,9 +43,9 @@ fn source(number: u8) -> Option<SourceHost> {
     let session = Session {
         tsi: 1,
         protocol: "elm".to_owned(),
-        source: Ipv4Addr::LOCALHOST,
-        group: SocketAddrV4::new(Ipv4Addr::new(239, 255, 74, number), 5500),
-        feedback: SocketAddrV4::new(Ipv4Addr::LOCALHOST, 9),
+        source: Ipv4Addr::LOCALHOST.into(),
+        group: SocketAddr::new(IpAddr::V4(Ipv4Addr::new(239, 255, 74, number)), 5500),
+        feedback: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9),
         packet: Size::from_bytes(500),
         layers: LayerTable::doubling(Rate::from_kbps(400.0), 3).unwrap(),
         channels: 3,

@@ -5,7 +5,7 @@
 mod lo;
 
 use std::fs;
-use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +16,7 @@ use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::option::RawValue;
 use layercast_core::units::{Rate, Size};
+use layercast_delivery::reception::{ReceptionEvent, ReceptionSettings};
 use layercast_delivery::session::Session;
 use layercast_protocols::registry::Protocol;
 use layercast_transport::receive::{Known, ReceiveEvent, ReceiveOptions, ReceiveProgress, receive};
@@ -58,8 +59,9 @@ fn content(length: usize) -> Vec<u8> {
 }
 
 /// Each test has its own groups: a session takes this one and those of its further channels after it.
-fn group(number: u8) -> SocketAddrV4 {
+fn group(number: u8) -> SocketAddr {
     SocketAddrV4::new(Ipv4Addr::new(239, 255, 78, number), 20_000 + (std::process::id() % 20_000) as u16)
+        .into()
 }
 
 fn sending(number: u8, protocol: &str, ends: Ends) -> SendOptions {
@@ -81,7 +83,7 @@ fn receiving(number: u8, into: PathBuf) -> ReceiveOptions {
         known: Known::Group(group(number), None),
         interface: Some("127.0.0.1".to_owned()),
         into,
-        replace: false,
+        settings: ReceptionSettings::default(),
         start_within: Duration::from_secs(5),
         patience: Duration::from_secs(5),
         within: Some(Duration::from_secs(60)),
@@ -104,11 +106,11 @@ fn start(path: PathBuf, options: SendOptions) -> Source {
     let (notify, notices) = std::sync::mpsc::channel();
     let flag = Arc::clone(&stop);
     let mut say = move |event: &SendEvent<'_>| match event {
-        SendEvent::Ready(session) => announce.send((*session).clone()).unwrap_or_default(),
+        SendEvent::Ready(session, _) => announce.send((*session).clone()).unwrap_or_default(),
         SendEvent::Notice(notice) => notify.send((*notice).clone()).unwrap_or_default(),
         SendEvent::Hashing { .. } | SendEvent::Progress(_) => {}
     };
-    let thread = thread::spawn(move || send(&path, &options, &flag, &mut say));
+    let thread = thread::spawn(move || send(&[path], &options, &flag, &mut say));
     Source { stop, session, notices, thread }
 }
 
@@ -134,7 +136,8 @@ impl Source {
 }
 
 fn get(options: &ReceiveOptions) -> Result<(PathBuf, ReceiveProgress), Error> {
-    receive(options, &AtomicBool::new(false), &mut |_| {})
+    let done = receive(options, &AtomicBool::new(false), &mut |_| {})?;
+    Ok((options.into.join(done.name.clone().unwrap_or_default()), done))
 }
 
 #[test]
@@ -155,12 +158,17 @@ fn two_receivers_get_the_file_and_the_source_counts_them() {
     assert_eq!(fs::read(other.join().unwrap().unwrap().0).unwrap(), data);
     assert!(report.counters.reports > 0, "{report:?}");
     assert!(report.estimates.rtt.is_some(), "{report:?}");
-    assert_eq!(report.counters.malformed + report.counters.other_session + report.counters.misplaced, 0);
-    assert!(!temp.0.join("one/a file.bin.partial").exists());
+    assert_eq!(
+        report.counters.accept.malformed
+            + report.counters.accept.other_session
+            + report.counters.accept.misplaced,
+        0
+    );
+    assert_eq!(fs::read_dir(temp.0.join("one")).unwrap().count(), 1);
     let sent = source.thread.join().unwrap().unwrap();
     assert_eq!((sent.stopped, sent.missing(&ends)), (Stopped::Completions, Some(0)));
     assert_eq!(sent.completed.len(), 2);
-    assert!(sent.completed.iter().all(|address| *address.ip() == Ipv4Addr::LOCALHOST), "{sent:?}");
+    assert!(sent.completed.iter().all(|address| address.ip() == Ipv4Addr::LOCALHOST), "{sent:?}");
     assert_ne!(sent.completed[0], sent.completed[1]);
     assert_eq!(sent.progress.counters.bad_feedback, 0);
 }
@@ -179,7 +187,7 @@ fn the_other_protocols_carry_files_too() {
         let options = ReceiveOptions { known, ..receiving(number, temp.directory("into")) };
         let (path, report) = get(&options).unwrap();
         assert_eq!(fs::read(path).unwrap(), data);
-        assert_eq!(report.counters.malformed, 0);
+        assert_eq!(report.counters.accept.malformed, 0);
         assert_eq!(source.end().unwrap().stopped, Stopped::Interrupted);
     }
 }
@@ -195,7 +203,7 @@ fn strange_packets_change_nothing_but_counters() {
     let session = source.session();
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
-    let to = session.group;
+    let SocketAddr::V4(to) = session.group else { panic!("IPv4") };
     let attack = thread::spawn(move || {
         // From the source's own address, as another program on its host could.
         let say = socket2::Socket::from(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
@@ -233,8 +241,8 @@ fn strange_packets_change_nothing_but_counters() {
     attack.join().unwrap();
     let (path, report) = outcome.unwrap();
     assert_eq!(fs::read(path).unwrap(), data);
-    assert!(report.counters.malformed > 0, "{report:?}");
-    assert!(report.counters.other_session > 0, "{report:?}");
+    assert!(report.counters.accept.malformed > 0, "{report:?}");
+    assert!(report.counters.accept.other_session > 0, "{report:?}");
     assert!(report.assembly.needless > 0, "{report:?}");
     source.end().unwrap();
 }
@@ -249,7 +257,7 @@ fn errors_say_what_is_wrong() {
     let into = temp.directory("into");
     let never = AtomicBool::new(false);
     let try_send = |options: &SendOptions, path: &PathBuf| {
-        send(path, options, &never, &mut |_| {}).map(|_| ()).unwrap_err()
+        send(std::slice::from_ref(path), options, &never, &mut |_| {}).map(|_| ()).unwrap_err()
     };
 
     let wrong = SendOptions { interface: Some("nosuch0".to_owned()), ..sending(5, "elm", Ends::default()) };
@@ -259,7 +267,7 @@ fn errors_say_what_is_wrong() {
         "{error}"
     );
 
-    let unicast = SocketAddrV4::new(Ipv4Addr::new(10, 1, 2, 3), 5000);
+    let unicast = SocketAddr::new(Ipv4Addr::new(10, 1, 2, 3).into(), 5000);
     let wrong = SendOptions { group: unicast, ..sending(5, "elm", Ends::default()) };
     assert!(matches!(try_send(&wrong, &file), Error::Session(_)));
     let wrong = ReceiveOptions { known: Known::Group(unicast, None), ..receiving(5, into.clone()) };
@@ -285,7 +293,7 @@ fn errors_say_what_is_wrong() {
     let outcome = source.thread.join().unwrap();
     assert!(matches!(outcome, Err(Error::FileVanished { .. })), "{outcome:?}");
     let error = receiver.join().unwrap().unwrap_err();
-    let partial = into.join("going.partial");
+    let partial = into.join(".layercast");
     assert!(
         matches!(&error, Error::Kept { reason, path, .. }
             if matches!(**reason, Error::SessionEnded { .. }) && *path == partial),
@@ -293,17 +301,14 @@ fn errors_say_what_is_wrong() {
     );
     assert!(partial.exists());
 
-    // A file of that name exists, and then another receiver is active.
+    // A file of that name exists.
     fs::write(into.join("file"), b"mine").unwrap();
     let source = start(file, sending(8, "elm", Ends::default()));
     source.session();
     assert!(matches!(get(&receiving(8, into.clone())), Err(Error::FileExists { .. })));
     assert_eq!(fs::read(into.join("file")).unwrap(), b"mine");
-    let held = fs::File::create(into.join("file.partial")).unwrap();
-    let held = nix::fcntl::Flock::lock(held, nix::fcntl::FlockArg::LockExclusive).unwrap();
-    let replacing = ReceiveOptions { replace: true, ..receiving(8, into.clone()) };
-    assert!(matches!(get(&replacing), Err(Error::FileBusy { .. })));
-    drop(held);
+    let settings = ReceptionSettings { replace: true, mirror: false };
+    let replacing = ReceiveOptions { settings, ..receiving(8, into.clone()) };
     get(&replacing).unwrap();
     assert_eq!(fs::read(into.join("file")).unwrap(), content(100_000));
     source.end().unwrap();
@@ -350,7 +355,12 @@ fn waves_carry_a_file_over_many_more_channels_than_are_joined() {
     // A thousand packets per second with all waves joined; a wave is joined every 50 ms at best.
     assert!(report.elapsed < Duration::from_secs(20), "{report:?}");
     assert!(report.counters.level_changes > 6, "{report:?}");
-    assert_eq!(report.counters.malformed + report.counters.other_session + report.counters.misplaced, 0);
+    assert_eq!(
+        report.counters.accept.malformed
+            + report.counters.accept.other_session
+            + report.counters.accept.misplaced,
+        0
+    );
     assert_eq!(report.counters.failed_joins, 0);
     source.end().unwrap();
 }
@@ -391,11 +401,11 @@ fn a_partial_file_is_kept_and_the_next_receiver_goes_on_with_it() {
         let mut before = None;
         let mut resumed = None;
         let mut say = |event: &ReceiveEvent<'_>| match event {
-            ReceiveEvent::Notice(Notice::Resumed { held, .. }) => resumed = Some(*held),
+            ReceiveEvent::Object(ReceptionEvent::Resumed { held, .. }) => resumed = Some(*held),
             ReceiveEvent::Progress(progress) => {
-                let first = *before.get_or_insert(progress.symbols.1);
+                let first = *before.get_or_insert(progress.objects.held);
                 // A fifth of the file more is enough of it.
-                if progress.symbols.1 > first + needed / 20 {
+                if progress.objects.held > first + needed / 20 {
                     match place {
                         0 => user.store(true, Ordering::Relaxed),
                         1 => source_flag.store(true, Ordering::Relaxed),
@@ -435,31 +445,76 @@ fn a_partial_file_is_kept_and_the_next_receiver_goes_on_with_it() {
     assert_eq!(fs::read(path).unwrap(), data);
     // What arrives while a block is decoded counts as useful too, and a loaded machine decodes late: half of what was
     // kept must be saved at least.
-    let needed = report.symbols.0 - kept.last().unwrap() / 2;
+    let needed = report.objects.needed - kept.last().unwrap() / 2;
     assert!(report.assembly.useful < needed, "{kept:?}, {report:?}");
     assert_eq!(fs::read_dir(&into).unwrap().count(), 1, "no partial file and no record are left");
     source.end().unwrap();
 }
 
+/// Two receivers of one session into one directory.
 #[test]
-fn a_partial_file_of_other_content_is_replaced_with_a_word() {
+fn a_partial_file_that_another_receiver_writes_is_busy() {
     if !works_here() {
         return;
     }
-    let temp = TempDir::new("other");
+    let temp = TempDir::new("busy");
     let into = temp.directory("into");
-    fs::write(into.join("file.partial"), b"something else").unwrap();
-    let source = start(temp.with("file", &content(100_000)), sending(170, "elm", Ends::default()));
+    let source = start(temp.with("file", &content(40_000_000)), sending(170, "elm", Ends::default()));
     source.session();
-    let mut notices = Vec::new();
-    let mut say = |event: &ReceiveEvent<'_>| {
-        if let ReceiveEvent::Notice(notice) = event {
-            notices.push((*notice).clone());
-        }
-    };
-    let (path, _) = receive(&receiving(170, into.clone()), &AtomicBool::new(false), &mut say).unwrap();
-    assert_eq!(fs::read(path).unwrap(), content(100_000));
-    assert_eq!(notices, [Notice::PartialReplaced { path: into.join("file.partial") }]);
+    let first = receiving(170, into.clone());
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    let (begin, begun) = std::sync::mpsc::channel();
+    let first = thread::spawn(move || {
+        receive(&first, &flag, &mut |event| {
+            if let ReceiveEvent::Progress(progress) = event
+                && progress.objects.held > 0
+            {
+                begin.send(()).unwrap_or_default();
+            }
+        })
+    });
+    begun.recv_timeout(Duration::from_secs(20)).unwrap();
+    let error = get(&receiving(170, into)).unwrap_err();
+    assert!(matches!(error, Error::FileBusy { .. }), "{error}");
+    stop.store(true, Ordering::Relaxed);
+    assert!(first.join().unwrap().is_err());
+    source.end().unwrap();
+}
+
+/// A folder with short and long files, one that is empty and an empty folder; some are there already.
+#[test]
+fn a_folder_arrives_as_it_is() {
+    if !works_here() {
+        return;
+    }
+    use std::os::unix::fs::PermissionsExt as _;
+    let temp = TempDir::new("folder");
+    let site = temp.directory("site");
+    fs::create_dir_all(site.join("a/b/empty")).unwrap();
+    fs::write(site.join("a/long"), content(600_000)).unwrap();
+    fs::set_permissions(site.join("a/long"), fs::Permissions::from_mode(0o711)).unwrap();
+    fs::write(site.join("a/b/none"), []).unwrap();
+    for number in 0..300 {
+        fs::write(site.join(format!("a/b/{number}")), content(number * 13)).unwrap();
+    }
+    let source = start(site, sending(190, "elm", Ends::default()));
+    source.session();
+    let into = temp.directory("into");
+    fs::create_dir_all(into.join("site/a")).unwrap();
+    fs::write(into.join("site/a/long"), content(600_000)).unwrap();
+    let (_, report) = get(&receiving(190, into.clone())).unwrap();
+    let objects = report.objects;
+    assert_eq!((objects.objects, objects.complete, objects.failed, objects.is_open), (303, 303, 0, false));
+    assert!(report.assembly.useful < objects.needed - 600, "the long file was there: {report:?}");
+    for number in 0..300 {
+        assert_eq!(fs::read(into.join(format!("site/a/b/{number}"))).unwrap(), content(number * 13));
+    }
+    assert!(fs::read(into.join("site/a/b/none")).unwrap().is_empty());
+    assert!(into.join("site/a/b/empty").is_dir());
+    let modified = |path: PathBuf| fs::metadata(path).unwrap().modified().unwrap();
+    assert_eq!(modified(into.join("site/a/b/7")), modified(temp.0.join("site/a/b/7")));
+    assert_eq!(fs::read_dir(&into).unwrap().count(), 1, "no partial files are left");
     source.end().unwrap();
 }
 
@@ -549,9 +604,9 @@ fn a_pipe_is_refused_at_once_and_hashing_can_be_stopped() {
     let pipe = temp.0.join("pipe");
     nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let options = sending(182, "elm", Ends::default());
-    let error = send(&pipe, &options, &AtomicBool::new(false), &mut |_| {}).unwrap_err();
+    let error = send(&[pipe], &options, &AtomicBool::new(false), &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("not a plain file"), "{error}");
     let file = temp.with("file", &content(1_000_000));
-    let stopped = send(&file, &options, &AtomicBool::new(true), &mut |_| {});
+    let stopped = send(&[file], &options, &AtomicBool::new(true), &mut |_| {});
     assert!(matches!(stopped, Err(Error::Interrupted)), "{stopped:?}");
 }

@@ -39,7 +39,16 @@ fn through_bytes(origin: Origin, header: Header) -> Header {
         Origin::Channel(_) => {
             let fields = header.to_lct().unwrap();
             let tsi = fields.session.unwrap_or(7);
-            let repr = Repr { fields, tsi, toi: 1, close_object: false, codepoint: 6, fdt: None, fti: None };
+            let repr = Repr {
+                fields,
+                tsi,
+                toi: 1,
+                close_object: false,
+                codepoint: 6,
+                fdt: None,
+                is_compressed: false,
+                fti: None,
+            };
             let mut room = [0; MAX_HEADER];
             let length = repr.write(&mut room);
             let packet = [&room[..length], &[0; 4]].concat();

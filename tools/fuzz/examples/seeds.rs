@@ -13,7 +13,8 @@ use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Rate, Size, Time};
 use layercast_core::wire::MAX_REPORT;
-use layercast_delivery::object::{Oti, Table, table_fti};
+use layercast_delivery::disk::Attributes;
+use layercast_delivery::object::{Coding, Content, Entry, Instance, compressed, table_fti};
 use layercast_delivery::packet::{Completion, Fdt, MAX_HEADER, PayloadId, Repr};
 use layercast_delivery::session::Session;
 use layercast_fuzz::SWEPT;
@@ -90,7 +91,16 @@ impl Corpus {
     fn packet(&mut self, name: &str, header: &Header) -> io::Result<()> {
         let Some(fields) = header.to_lct() else { return Ok(()) };
         let tsi = fields.session.unwrap_or(7);
-        let own = Repr { fields, tsi, toi: 1, close_object: false, codepoint: 6, fdt: None, fti: None };
+        let own = Repr {
+            fields,
+            tsi,
+            toi: 1,
+            close_object: false,
+            codepoint: 6,
+            fdt: None,
+            is_compressed: false,
+            fti: None,
+        };
         let mut room = [0; MAX_HEADER];
         let length = own.write(&mut room);
         let shape = format!("{name}-{length}-{}", u8::from(header.layer().is_some_and(|layer| layer.0 > 0)));
@@ -158,8 +168,8 @@ impl Corpus {
             tsi: 305_419_896,
             protocol: name.to_owned(),
             source: [192, 0, 2, 1].into(),
-            group: std::net::SocketAddrV4::new([239, 1, 2, 0].into(), 5500),
-            feedback: std::net::SocketAddrV4::new([192, 0, 2, 1].into(), 5501),
+            group: std::net::SocketAddr::from(([239, 1, 2, 0], 5500)),
+            feedback: std::net::SocketAddr::from(([192, 0, 2, 1], 5501)),
             packet: PACKET,
             channels: protocol.requirements().channels(&plan),
             agreed: agreed.filter_map(|key| Some(((*key).to_owned(), protocol.get(key)?))).collect(),
@@ -170,16 +180,26 @@ impl Corpus {
     }
 
     fn table(&self, session: &Session) -> io::Result<()> {
-        let Ok(oti) = Oti::plan(1_234_567, 916) else { return Ok(()) };
-        let table = Table {
-            name: "a file & more.tar.gz".to_owned(),
-            oti,
-            sha256: [0xab; 32],
+        let file = |toi, length| {
+            let coding = Coding::plan(length, 916).ok()?;
+            let content = Content::File { coding, sha256: Some([0xab; 32]) };
+            let attributes = Attributes { mode: Some(0o644), modified_ns: Some(1_700_000_000_000_000_000) };
+            Some(Entry { toi, path: format!("a folder/a file & more {toi}.tar.gz"), content, attributes })
+        };
+        let instance = Instance {
+            first: Some(1),
+            complete: true,
             expires_s: 4_000_000_000,
             wants_completions: true,
             session: session.to_string(),
+            entries: [(1, 1_234_567), (2, 5)]
+                .into_iter()
+                .filter_map(|(toi, length)| file(toi, length))
+                .collect(),
+            removed: vec![3],
         };
-        let xml = table.to_xml();
+        let xml = instance.to_xml();
+        self.write("object_table", "zlib", &compressed(xml.as_bytes()))?;
         self.write("object_table", "xml", xml.as_bytes())?;
         let mut packets = Vec::new();
         for (number, part) in (0u32..).zip(xml.as_bytes().chunks(200)) {

@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use layercast_core::family::AnyHeader as _;
-use layercast_core::units::Channel;
 use layercast_core::wire::MAX_REPORT;
-use layercast_delivery::object::{Schedule, TABLE_MAX, Table, TableReader, safe_name};
+use layercast_delivery::object::{
+    Coding, Content, Instance, TABLE_MAX, TableReader, decompressed, safe_path,
+};
 use layercast_delivery::packet::{Completion, Fdt, Fti, MAX_HEADER, PayloadId, Repr, View};
+use layercast_delivery::placing::identity;
 use layercast_protocols::amca;
 use layercast_protocols::registry::Header;
 
@@ -54,26 +56,30 @@ pub fn report(bytes: &[u8]) {
     assert_eq!(Header::decode_report(&room[..length]), Ok(header));
 }
 
-/// The file delivery table: all bytes as its XML, and as packets of it.
+/// The file delivery table: all bytes as the XML of an instance, as zlib, and as packets of it.
 ///
 /// # Panics
-/// If a table that was read does not come back from its XML.
+/// If an instance that was read does not come back from its XML.
 pub fn object_table(bytes: &[u8]) {
-    if let Ok(table) = Table::from_xml(bytes) {
-        assert_eq!(Table::from_xml(table.to_xml().as_bytes()).as_ref(), Ok(&table));
-        let _ = safe_name(&table.name);
-        let last = table.oti.blocks() - 1;
-        let end = table.oti.block_start(last) + u64::from(table.oti.block_symbols(last));
-        assert_eq!(end, table.oti.symbols());
-        assert!(Schedule::new(table.oti, 2).next(Channel(1)).is_some());
+    if let Ok(instance) = Instance::from_xml(bytes) {
+        assert_eq!(Instance::from_xml(instance.to_xml().as_bytes()).as_ref(), Ok(&instance));
+        for entry in &instance.entries {
+            let _ = (safe_path(&entry.path), identity(entry));
+            if let Content::File { coding: Coding::RaptorQ(oti), .. } = entry.content {
+                let last = oti.blocks() - 1;
+                let end = oti.block_start(last) + u64::from(oti.block_symbols(last));
+                assert_eq!(end, oti.symbols());
+            }
+        }
     }
+    let _ = decompressed(bytes);
     let mut reader = TableReader::default();
     let mut rest = bytes;
     while let Some((&[instance, length, ref fti @ ..], left)) = rest.split_first_chunk::<16>() {
         let (payload, left) = left.split_at(left.len().min(usize::from(length)));
         if let Some(table) = reader.insert(Fdt::new(u32::from(instance)), Fti(*fti), payload) {
             assert!(table.len() <= TABLE_MAX);
-            let _ = Table::from_xml(table);
+            let _ = Instance::from_xml(table);
         }
         rest = left;
     }

@@ -27,12 +27,12 @@ impl BlockEncoder {
         oti.block_symbols(block) as usize * oti.symbol_size()
     }
 
-    /// Writes a repair symbol to `room`, which has the size of a symbol; `repair` counts from 0.
-    pub fn repair(&self, repair: u32, room: &mut [u8]) {
-        for packet in self.encoder.repair_packets(repair, 1) {
-            if packet.data().len() == self.symbol_size
-                && let Some(room) = room.get_mut(..self.symbol_size)
-            {
+    /// Fills `room` with repair symbols, one after the other, from the one of number `first` on, which counts from 0.
+    pub fn repair(&self, first: u32, room: &mut [u8]) {
+        let size = self.symbol_size.max(1);
+        let packets = self.encoder.repair_packets(first, (room.len() / size) as u32);
+        for (room, packet) in room.chunks_exact_mut(size).zip(packets) {
+            if packet.data().len() == room.len() {
                 room.copy_from_slice(packet.data());
             }
         }

@@ -2,10 +2,14 @@
 
 use crate::packet::{Fdt, Fti, PayloadId};
 
-/// The longest table that a receiver accepts, in bytes.
+/// The longest instance of the table that is sent or accepted, in bytes as they are in packets.
 pub const TABLE_MAX: usize = 16 * 1024;
+/// The longest instance once it is decompressed.
+const XML_MAX: usize = 1 << 20;
+/// How hard to compress: the default of zlib.
+const LEVEL: u8 = 6;
 
-/// FEC information of a table of `length` bytes in symbols of `symbol` bytes (RFC 5445, section 3.2.2; RFC
+/// FEC information of an instance of `length` bytes in symbols of `symbol` bytes (RFC 5445, section 3.2.2; RFC
 /// 5775, section 4.2).
 pub fn table_fti(length: usize, symbol: u16) -> Fti {
     let mut content = [0; 14];
@@ -15,7 +19,17 @@ pub fn table_fti(length: usize, symbol: u16) -> Fti {
     Fti(content)
 }
 
-/// Reassembles a table from its packets.
+/// An instance as zlib (RFC 1950; RFC 6726, section 3.4.3).
+pub fn compressed(xml: &[u8]) -> Vec<u8> {
+    miniz_oxide::deflate::compress_to_vec_zlib(xml, LEVEL)
+}
+
+/// The XML of a compressed instance; none if it is not zlib or too long.
+pub fn decompressed(bytes: &[u8]) -> Option<Vec<u8>> {
+    miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(bytes, XML_MAX).ok()
+}
+
+/// Reassembles an instance from its packets.
 #[derive(Debug, Default)]
 pub struct TableReader {
     of: Option<(Fdt, Fti)>,
@@ -24,7 +38,12 @@ pub struct TableReader {
 }
 
 impl TableReader {
-    /// Inserts the payload of a packet of the table; returns the table when it is complete. Never panics,
+    /// The instance that is being reassembled.
+    pub fn instance(&self) -> Option<u32> {
+        self.of.map(|(fdt, _)| fdt.instance())
+    }
+
+    /// Inserts the payload of a packet of the table; returns the bytes of the instance when all are there. Never panics,
     /// and keeps no more than [`TABLE_MAX`] bytes.
     pub fn insert(&mut self, fdt: Fdt, fti: Fti, payload: &[u8]) -> Option<&[u8]> {
         let Fti([l5, l4, l3, l2, l1, l0, _, _, s1, s0, ..]) = fti;

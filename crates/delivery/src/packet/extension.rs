@@ -13,6 +13,9 @@ pub const HET_FTI: u8 = 64;
 /// File delivery table instance (RFC 6726, section 3.4.1).
 pub const HET_FDT: u8 = 192;
 
+/// Content encoding of an instance of the file delivery table (RFC 6726, section 3.4.3).
+pub const HET_CENC: u8 = 193;
+
 /// Types from here on have one word and no length.
 const FIXED_FROM: u8 = 128;
 

@@ -6,10 +6,12 @@ use layercast_core::family::AnyHeader as _;
 use layercast_core::lct::{Cci, ContentError, Extension, Frame, LctFields, MAX_FRAME};
 use layercast_protocols::registry;
 
-use super::{Fdt, HET_FDT, HET_FTI, View};
+use super::{Fdt, HET_CENC, HET_FDT, HET_FTI, View};
 
-/// The longest extensions that the transport adds: FDT and FTI.
-const MAX_FURTHER: usize = 4 + 16;
+/// The longest extensions that the transport adds: FDT, CENC and FTI.
+const MAX_FURTHER: usize = 4 + 4 + 16;
+/// The content encoding of an instance: zlib (RFC 6726, section 3.4.3).
+const ZLIB: u8 = 1;
 
 /// The longest LCT header of this transport: all extensions at once.
 pub const MAX_HEADER: usize = MAX_FRAME + MAX_FURTHER;
@@ -35,6 +37,8 @@ pub struct Repr {
     pub codepoint: u8,
     /// The instance of the file delivery table that the packet is a part of; with object 0 only.
     pub fdt: Option<Fdt>,
+    /// Whether that instance is compressed with zlib.
+    pub is_compressed: bool,
     /// FEC object transmission information of this object.
     pub fti: Option<Fti>,
 }
@@ -56,7 +60,8 @@ pub enum NotOurs {
     NoProtocol,
     /// The protocol's extension is too long.
     Extension(ContentError),
-    /// The extension with FEC information has a wrong length, or the FDT extension a wrong version.
+    /// The extension with FEC information has a wrong length, the FDT extension a wrong version, or the content encoding
+    /// is not supported.
     Flute,
 }
 
@@ -69,7 +74,7 @@ impl fmt::Display for NotOurs {
             }
             NotOurs::NoProtocol => write!(f, "no extension of a known protocol"),
             NotOurs::Extension(error) => write!(f, "{error}"),
-            NotOurs::Flute => write!(f, "an unsupported FTI or FDT extension"),
+            NotOurs::Flute => write!(f, "an unsupported FTI, FDT or CENC extension"),
         }
     }
 }
@@ -91,6 +96,9 @@ impl Repr {
         if let Some(fdt) = self.fdt {
             put(&[HET_FDT]);
             put(&fdt.content());
+        }
+        if self.is_compressed {
+            put(&[HET_CENC, ZLIB, 0, 0]);
         }
         if let Some(Fti(content)) = &self.fti {
             put(&[HET_FTI, 4]);
@@ -118,11 +126,16 @@ impl Repr {
         let (Some(tsi), Some(toi), (4, 4)) = (view.tsi(), view.toi(), lengths) else {
             return Err(NotOurs::Ids { lengths });
         };
-        let (mut own, mut fdt, mut fti) = (None, None, None);
+        let (mut own, mut fdt, mut fti, mut is_compressed) = (None, None, None, false);
         for extension in view.extensions() {
             match extension.kind {
                 HET_FTI => fti = Some(Fti(extension.content.try_into().map_err(|_| NotOurs::Flute)?)),
                 HET_FDT => fdt = Some(Fdt::read(extension.content).ok_or(NotOurs::Flute)?),
+                HET_CENC => match extension.content {
+                    [0, ..] => {}
+                    [ZLIB, ..] => is_compressed = true,
+                    _ => return Err(NotOurs::Flute),
+                },
                 kind if registry::Header::is_lct_extension(kind) => {
                     own = Some(Extension::new(kind, extension.content).map_err(NotOurs::Extension)?);
                 }
@@ -139,6 +152,7 @@ impl Repr {
             close_object: view.close_object(),
             codepoint: view.codepoint(),
             fdt,
+            is_compressed,
             fti,
         })
     }

@@ -8,8 +8,8 @@ use layercast_core::units::{Channel, Time};
 
 use super::{EndpointPlan, Event, LONGEST_WAIT, RunClock, say};
 use crate::error::Error;
-use crate::host::{Interface, Load, SourceHost, Supply};
-use layercast_delivery::object::TOI_FILE;
+use crate::host::{Interface, SourceHost, Supply};
+use layercast_delivery::sender::Load;
 
 /// The time to live of packets: more hops than any network of a scenario has.
 const TTL: u8 = 255;
@@ -19,7 +19,7 @@ struct Synthetic;
 
 impl Supply for Synthetic {
     fn next(&mut self, _channel: Channel, _now: Time, _room: &mut [u8]) -> Result<Load, Error> {
-        Ok(Load { toi: TOI_FILE, codepoint: 0, fdt: None, fti: None, length: 0 })
+        Ok(Load { toi: 1, ..Load::default() })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which receivers a source listens to, for protocols that serve only so many.
 
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 
 use layercast_core::units::{Duration, Time};
 
@@ -14,9 +14,9 @@ const NAMED_MAX: usize = 64;
 #[derive(Debug)]
 pub(super) struct Admission {
     most: usize,
-    places: Vec<(SocketAddrV4, Time)>,
+    places: Vec<(SocketAddr, Time)>,
     /// Receivers that were turned away, each once.
-    turned_away: Vec<SocketAddrV4>,
+    turned_away: Vec<SocketAddr>,
     /// How many of them were returned already.
     returned: usize,
 }
@@ -33,7 +33,7 @@ impl Admission {
     }
 
     /// Whether a report from this receiver counts. A place that is not used becomes free.
-    pub(super) fn admits(&mut self, from: SocketAddrV4, now: Time) -> bool {
+    pub(super) fn admits(&mut self, from: SocketAddr, now: Time) -> bool {
         if let Some((_, last)) = self.places.iter_mut().find(|(known, _)| *known == from) {
             *last = now;
             return true;
@@ -50,7 +50,7 @@ impl Admission {
     }
 
     /// The next receiver that was turned away since the last call.
-    pub(super) fn take_turned_away(&mut self) -> Option<SocketAddrV4> {
+    pub(super) fn take_turned_away(&mut self) -> Option<SocketAddr> {
         let next = self.turned_away.get(self.returned).copied();
         self.returned += usize::from(next.is_some());
         next
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn a_second_receiver_is_admitted_when_the_first_is_gone() {
         let (one, two) =
-            (SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1), SocketAddrV4::new(Ipv4Addr::LOCALHOST, 2));
+            (SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 1), SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 2));
         let at = |s: u64| Time::ZERO + Duration::from_secs(s);
         let mut admission = Admission::new(1);
         assert!(admission.admits(one, at(0)) && admission.admits(one, at(4)));

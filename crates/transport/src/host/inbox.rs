@@ -1,14 +1,15 @@
 //! Received packets of several sockets, in the order of their arrival.
 
 use std::io::IoSliceMut;
-use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use layercast_core::contract::Ecn;
 use layercast_core::units::{Channel, Time};
+use layercast_delivery::accept::Incoming;
 use nix::errno::Errno;
-use nix::sys::socket::{ControlMessageOwned, MsgFlags, MultiHeaders, RecvMsg, SockaddrIn, recvmmsg};
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, MultiHeaders, RecvMsg, SockaddrStorage, recvmmsg};
 use nix::sys::time::TimeSpec;
 
 use super::Clock;
@@ -30,7 +31,7 @@ pub struct Datagram {
     /// The channel; none if by unicast.
     pub channel: Option<Channel>,
     /// From where.
-    pub from: SocketAddrV4,
+    pub from: SocketAddr,
     /// Its ECN codepoint.
     pub ecn: Ecn,
     /// Whether it was truncated.
@@ -39,12 +40,19 @@ pub struct Datagram {
     length: usize,
 }
 
+impl Datagram {
+    /// How it came, for the acceptance check.
+    pub fn incoming(&self) -> Incoming {
+        Incoming { from: self.from, channel: self.channel, is_cut: self.cut }
+    }
+}
+
 /// A preallocated packet buffer.
 #[derive(Debug)]
 pub struct Inbox {
     room: Vec<u8>,
     largest: usize,
-    headers: MultiHeaders<SockaddrIn>,
+    headers: MultiHeaders<SockaddrStorage>,
     /// The largest ancillary data that a packet has had.
     most_controls: usize,
     datagrams: Vec<Datagram>,
@@ -109,11 +117,11 @@ impl Inbox {
             lacks_room |=
                 ancillary.count < self.most_controls || message.flags.contains(MsgFlags::MSG_CTRUNC);
             self.most_controls = self.most_controls.max(ancillary.count);
-            let from = message.address.map_or((Ipv4Addr::UNSPECIFIED, 0), |from| (from.ip(), from.port()));
+            let from = message.address.as_ref().and_then(address);
             self.datagrams.push(Datagram {
                 at: reading.arrival(ancillary.stamp, read),
                 channel,
-                from: SocketAddrV4::new(from.0, from.1),
+                from: from.unwrap_or(SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0)),
                 ecn: ecn_of(ancillary.tos),
                 cut: message.flags.contains(MsgFlags::MSG_TRUNC),
                 start: (first + index) * self.largest,
@@ -161,7 +169,7 @@ struct AncillaryData {
 }
 
 impl AncillaryData {
-    fn of(message: &RecvMsg<'_, '_, SockaddrIn>) -> AncillaryData {
+    fn of(message: &RecvMsg<'_, '_, SockaddrStorage>) -> AncillaryData {
         let mut ancillary = AncillaryData::default();
         for control in message.cmsgs().into_iter().flatten() {
             ancillary.count += 1;
@@ -170,6 +178,7 @@ impl AncillaryData {
                     ancillary.stamp = UNIX_EPOCH.checked_add(Duration::from(time));
                 }
                 ControlMessageOwned::Ipv4Tos(byte) => ancillary.tos = Some(byte),
+                ControlMessageOwned::Ipv6TClass(class) => ancillary.tos = Some(class as u8),
                 _ => {}
             }
         }
@@ -177,7 +186,13 @@ impl AncillaryData {
     }
 }
 
-fn headers() -> MultiHeaders<SockaddrIn> {
+/// The sender's address; none for another family than IP.
+fn address(from: &SockaddrStorage) -> Option<SocketAddr> {
+    let v4 = from.as_sockaddr_in().map(|from| SocketAddr::new(from.ip().into(), from.port()));
+    v4.or_else(|| from.as_sockaddr_in6().map(|from| SocketAddr::new(from.ip().into(), from.port())))
+}
+
+fn headers() -> MultiHeaders<SockaddrStorage> {
     MultiHeaders::preallocate(PER_SOCKET, Some(nix::cmsg_space!(TimeSpec, u8, u32)))
 }
 
@@ -197,12 +212,12 @@ mod tests {
     use crate::host::socket::open_reports;
 
     /// A socket of ours on the loopback interface, and its address.
-    fn loopback_socket() -> (UdpSocket, SocketAddrV4) {
-        let interface = Interface { name: "lo".to_owned(), index: 1, address: Ipv4Addr::LOCALHOST };
-        let any = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
+    fn loopback_socket() -> (UdpSocket, SocketAddr) {
+        let interface = Interface { name: "lo".to_owned(), index: 1, address: Ipv4Addr::LOCALHOST.into() };
+        let any = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0);
         let socket = open_reports(&interface, any).expect("a socket");
         let port = socket.local_addr().expect("an address").port();
-        (socket, SocketAddrV4::new(Ipv4Addr::LOCALHOST, port))
+        (socket, SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port))
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The interface that packets are sent from and received on.
 
-use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
 
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::if_nametoindex;
@@ -9,7 +9,7 @@ use socket2::SockRef;
 
 use crate::error::Error;
 
-/// An interface with an IPv4 address.
+/// An interface with an address of the version of IP that a group has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
     /// Its name.
@@ -17,7 +17,7 @@ pub struct Interface {
     /// Its number.
     pub index: u32,
     /// Its address.
-    pub address: Ipv4Addr,
+    pub address: IpAddr,
 }
 
 impl Interface {
@@ -25,8 +25,8 @@ impl Interface {
     ///
     /// # Errors
     /// [`Error::NoSuchInterface`] or [`Error::NoRoute`].
-    pub fn find(wanted: Option<&str>, group: SocketAddrV4) -> Result<Interface, Error> {
-        let all = Interface::all();
+    pub fn find(wanted: Option<&str>, group: SocketAddr) -> Result<Interface, Error> {
+        let all = Interface::all(group.is_ipv6());
         if let Some(wanted) = wanted {
             let address = wanted.parse().ok();
             let fits = |one: &&Interface| one.name == wanted || Some(one.address) == address;
@@ -37,7 +37,7 @@ impl Interface {
             });
         }
         // The kernel chooses an address when a socket is connected; no packet is sent.
-        let routed = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).and_then(|socket| {
+        let routed = UdpSocket::bind((unspecified(group), 0)).and_then(|socket| {
             socket.connect(group)?;
             socket.local_addr()
         });
@@ -47,21 +47,57 @@ impl Interface {
 
     /// The largest packet that this interface carries to the group without fragments, in bytes; none if the system
     /// does not say.
-    pub fn mtu(&self, group: SocketAddrV4) -> Option<u32> {
-        let socket = UdpSocket::bind((self.address, 0)).ok()?;
-        SockRef::from(&socket).set_multicast_if_v4(&self.address).ok()?;
+    pub fn mtu(&self, group: SocketAddr) -> Option<u32> {
+        if group.is_ipv6() {
+            let mtu = std::fs::read_to_string(format!("/sys/class/net/{}/mtu", self.name)).ok()?;
+            return mtu.trim().parse().ok();
+        }
+        let socket = UdpSocket::bind(self.port(0)).ok()?;
+        self.select(&SockRef::from(&socket)).ok()?;
         socket.connect(group).ok()?;
         getsockopt(&socket, sockopt::IpMtu).ok().and_then(|mtu| u32::try_from(mtu).ok())
     }
 
-    /// All interfaces with an IPv4 address.
-    fn all() -> Vec<Interface> {
+    /// A port of its address.
+    pub(super) fn port(&self, port: u16) -> SocketAddr {
+        match self.address {
+            IpAddr::V4(_) => SocketAddr::new(self.address, port),
+            IpAddr::V6(address) => {
+                let scope = if address.is_unicast_link_local() { self.index } else { 0 };
+                SocketAddrV6::new(address, port, 0, scope).into()
+            }
+        }
+    }
+
+    /// Lets a socket send multicast packets from here.
+    pub(super) fn select(&self, socket: &socket2::Socket) -> std::io::Result<()> {
+        match self.address {
+            IpAddr::V4(address) => socket.set_multicast_if_v4(&address),
+            IpAddr::V6(_) => socket.set_multicast_if_v6(self.index),
+        }
+    }
+
+    /// All interfaces with an address of this version of IP; one for each address, the wider scopes first.
+    fn all(is_v6: bool) -> Vec<Interface> {
         let addresses = getifaddrs().into_iter().flatten();
         let named = addresses.filter_map(|entry| {
-            let address = entry.address?.as_sockaddr_in()?.ip();
+            let address = entry.address?;
+            let address: IpAddr = if is_v6 {
+                address.as_sockaddr_in6()?.ip().into()
+            } else {
+                address.as_sockaddr_in()?.ip().into()
+            };
             let index = if_nametoindex(entry.interface_name.as_str()).ok()?;
             Some(Interface { name: entry.interface_name, index, address })
         });
-        named.collect()
+        let mut all: Vec<Interface> = named.collect();
+        // Another network cannot reply to an address that counts on one link alone.
+        all.sort_by_key(|one| matches!(one.address, IpAddr::V6(address) if address.is_unicast_link_local()));
+        all
     }
+}
+
+/// Any address of the version of IP of a group.
+pub(super) fn unspecified(group: SocketAddr) -> IpAddr {
+    if group.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
 }

@@ -1,7 +1,7 @@
 //! Packets due at the same time, sent with as few system calls as possible.
 
 use std::io::{self, IoSlice};
-use std::net::{SocketAddrV4, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 
 use layercast_core::units::Channel;
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmmsg};
@@ -13,7 +13,7 @@ pub(super) const BATCH: usize = 32;
 #[derive(Clone, Debug)]
 struct Due {
     channel: Channel,
-    to: SocketAddrV4,
+    to: SocketAddr,
     /// The address in the kernel's format.
     address: SocketAddrAny,
     start: usize,
@@ -49,7 +49,7 @@ impl Outbox {
     }
 
     /// Adds the packet that was built in the room, from `start` on.
-    pub(super) fn add(&mut self, channel: Channel, to: SocketAddrV4, start: usize, length: usize) {
+    pub(super) fn add(&mut self, channel: Channel, to: SocketAddr, start: usize, length: usize) {
         if self.is_full() || start + length > self.largest {
             return;
         }
@@ -61,7 +61,7 @@ impl Outbox {
     pub(super) fn flush(
         &mut self,
         socket: &UdpSocket,
-        mut report: impl FnMut(Channel, SocketAddrV4, io::Result<usize>),
+        mut report: impl FnMut(Channel, SocketAddr, io::Result<usize>),
     ) -> u64 {
         let (mut calls, mut due) = (0, self.due.as_slice());
         while let Some((first, others)) = due.split_first() {
@@ -119,14 +119,14 @@ mod tests {
     use std::net::Ipv4Addr;
     use std::time::Duration;
 
-    fn socket() -> (UdpSocket, SocketAddrV4) {
+    fn socket() -> (UdpSocket, SocketAddr) {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a socket");
         socket.set_read_timeout(Some(Duration::from_secs(5))).expect("a timeout");
         let port = socket.local_addr().expect("an address").port();
-        (socket, SocketAddrV4::new(Ipv4Addr::LOCALHOST, port))
+        (socket, SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port))
     }
 
-    fn fill(outbox: &mut Outbox, channel: u16, to: SocketAddrV4, byte: u8) {
+    fn fill(outbox: &mut Outbox, channel: u16, to: SocketAddr, byte: u8) {
         outbox.room()[2..5].fill(byte);
         outbox.add(Channel(channel), to, 2, 3);
     }
@@ -153,7 +153,7 @@ mod tests {
     fn a_refused_packet_does_not_keep_those_behind_it() {
         let ((from, _), (one, to_one)) = (socket(), socket());
         // A socket may not send to the broadcast address unless it asked for that.
-        let wrong = SocketAddrV4::new(Ipv4Addr::BROADCAST, 9);
+        let wrong = SocketAddr::new(Ipv4Addr::BROADCAST.into(), 9);
         let mut outbox = Outbox::new(10);
         for to in [to_one, wrong, wrong, to_one, to_one] {
             fill(&mut outbox, 0, to, 1);

@@ -1,6 +1,6 @@
 //! A receiver on sockets.
 
-use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, UdpSocket};
 use std::os::fd::AsFd;
 
 use layercast_core::contract::{
@@ -18,10 +18,11 @@ use nix::sys::time::TimeSpec;
 use super::clock::until;
 use super::packet_loss::{PacketLoss, RecentPackets};
 use super::socket::{open_group, open_reports};
-use super::{Accepted, Clock, Inbox, Interface, ReceiverCounters, accept};
+use super::{Clock, Inbox, Interface, ReceiverCounters};
 use crate::error::Error;
+use layercast_delivery::accept::{Accepted, accept};
 use layercast_delivery::packet::{Completion, REFUSAL_BYTES, Refusal};
-use layercast_delivery::session::{IP_UDP_BYTES, MAX_CHANNELS, Session};
+use layercast_delivery::session::{MAX_CHANNELS, Session};
 
 /// Up to this number of channels the wait uses a small array.
 const FEW_CHANNELS: usize = 32;
@@ -43,7 +44,7 @@ struct Memberships {
     interface: Interface,
     session: Session,
     /// The source of source-specific joins, if any.
-    join_source: Option<Ipv4Addr>,
+    join_source: Option<IpAddr>,
     sockets: Vec<Option<UdpSocket>>,
     reports: UdpSocket,
     failed: Vec<(Channel, JoinError)>,
@@ -67,7 +68,7 @@ pub struct ReceiverHost {
     /// Since when no channel but the base layer's has been joined.
     base_only_since: Option<Time>,
     /// The last packet of another session or source.
-    stranger: Option<Ipv4Addr>,
+    stranger: Option<IpAddr>,
     clock: Clock,
     now: Time,
     inbox: Inbox,
@@ -83,7 +84,7 @@ impl ReceiverHost {
         interface: Interface,
         protocol: &Protocol,
         session: Session,
-        join_source: Option<Ipv4Addr>,
+        join_source: Option<IpAddr>,
         base: Option<UdpSocket>,
         seed: u64,
     ) -> Result<ReceiverHost, Error> {
@@ -155,7 +156,7 @@ impl ReceiverHost {
     }
 
     /// Where packets of another session or source came from since the last call.
-    pub fn take_stranger(&mut self) -> Option<Ipv4Addr> {
+    pub fn take_stranger(&mut self) -> Option<IpAddr> {
         self.stranger.take()
     }
 
@@ -217,11 +218,11 @@ impl ReceiverHost {
             let Some((datagram, bytes)) = self.inbox.get(index) else { break };
             let session = &self.memberships.session;
             let of = Some((session.source, session.tsi));
-            let counters = &mut self.memberships.counters;
+            let counters = &mut self.memberships.counters.accept;
             let foreign = counters.other_session + counters.other_source;
-            let Some(accepted) = accept(&datagram, bytes, of, counters) else {
+            let Some(accepted) = accept(datagram.incoming(), bytes, of, counters) else {
                 if counters.other_session + counters.other_source > foreign {
-                    self.stranger = Some(*datagram.from.ip());
+                    self.stranger = Some(datagram.from.ip());
                 }
                 continue;
             };
@@ -230,7 +231,7 @@ impl ReceiverHost {
             self.memberships.packet_loss.observe(datagram.at, channel, number);
             let arrival = Arrival {
                 origin: Origin::Channel(channel),
-                size: Size::from_bytes(bytes.len() as u32 + IP_UDP_BYTES),
+                size: Size::from_bytes(bytes.len() as u32 + session.ip_udp_bytes()),
                 ecn: datagram.ecn,
                 header: accepted.header,
             };
@@ -260,7 +261,7 @@ impl ReceiverHost {
         // The socket does not block.
         while let Ok((length, from)) = self.memberships.reports.recv_from(&mut bytes) {
             let refusal = Refusal::from_bytes(bytes.get(..length).unwrap_or_default());
-            if from == SocketAddr::V4(session.feedback) && refusal == Ok(Refusal { tsi: session.tsi }) {
+            if from == session.feedback && refusal == Ok(Refusal { tsi: session.tsi }) {
                 return Err(Error::Full { protocol: session.protocol.clone(), most });
             }
         }

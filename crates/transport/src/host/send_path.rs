@@ -1,7 +1,7 @@
 //! The send path of a source's host: packets are built, batched and sent.
 
 use std::io;
-use std::net::{SocketAddrV4, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 
 use layercast_core::contract::{Header as _, Host, Payload, Send, Target, TraceEvent};
 use layercast_core::family::AnyHeader as _;
@@ -11,8 +11,9 @@ use layercast_protocols::registry::Header;
 use super::Clock;
 use super::outbox::{BATCH, Outbox};
 use crate::error::Error;
-use layercast_delivery::packet::{Fdt, Fti, MAX_HEADER, Repr};
-use layercast_delivery::session::{IP_UDP_BYTES, Session};
+use layercast_delivery::packet::{MAX_HEADER, Repr};
+use layercast_delivery::sender::Load;
+use layercast_delivery::session::Session;
 
 /// How long a due packet waits for others of the same wake-up. Encoding a repair symbol takes tens of
 /// microseconds, so without a limit the first of a large batch would be late.
@@ -20,21 +21,6 @@ const LONGEST_DELAY: Duration = Duration::from_us(200);
 
 /// How long a source that has sent packets tries on when the network takes none.
 pub const OUTAGE_MAX: Duration = Duration::from_secs(60);
-
-/// The payload of a packet.
-#[derive(Clone, Copy, Debug)]
-pub struct Load {
-    /// Its object (TOI).
-    pub toi: u32,
-    /// Its FEC encoding id.
-    pub codepoint: u8,
-    /// The FDT instance, if it is a part of the file delivery table.
-    pub fdt: Option<Fdt>,
-    /// FEC information for a receiver that has none.
-    pub fti: Option<Fti>,
-    /// Its length in bytes: FEC payload id and symbol.
-    pub length: usize,
-}
 
 /// The supplier of a source's payload.
 pub trait Supply {
@@ -114,10 +100,11 @@ impl SendPath {
     pub(super) fn flush(&mut self) {
         let (counters, refused, failure) = (&mut self.counters, &mut self.refused, &mut self.failure);
         let (outage, clock) = (&mut self.outage, &self.clock);
+        let headers = u64::from(self.session.ip_udp_bytes());
         let calls = self.outbox.flush(&self.socket, |channel, to, sent| match sent {
             Ok(length) => {
                 counters.packets += 1;
-                counters.bytes += length as u64 + u64::from(IP_UDP_BYTES);
+                counters.bytes += length as u64 + headers;
                 *outage = None;
             }
             // A network that never took a packet is a mistake, not an outage.
@@ -183,7 +170,7 @@ impl<S: Supply> SendingHost<'_, S> {
     fn one(
         &mut self,
         channel: Channel,
-        to: SocketAddrV4,
+        to: SocketAddr,
         header: Header,
         payload: Payload,
     ) -> Result<(), Error> {
@@ -207,13 +194,12 @@ impl<S: Supply> SendingHost<'_, S> {
             Payload::Next => Some(self.supply.next(channel, now, back)?),
             Payload::None | Payload::Stored(_) | Payload::Arrived => None,
         };
-        let empty = Load { toi: 0, codepoint: 0, fdt: None, fti: None, length: 0 };
-        let Load { toi, codepoint, fdt, fti, length } = load.unwrap_or(empty);
+        let Load { toi, codepoint, fdt, is_compressed, fti, length } = load.unwrap_or_default();
         let tsi = send_path.session.tsi;
-        let repr = Repr { fields, tsi, toi, close_object: false, codepoint, fdt, fti };
+        let repr = Repr { fields, tsi, toi, close_object: false, codepoint, fdt, is_compressed, fti };
         let header_length = repr.write(front);
         let start = MAX_HEADER - header_length;
-        let whole = (send_path.session.packet.as_bytes() - IP_UDP_BYTES) as usize;
+        let whole = (send_path.session.packet.as_bytes() - send_path.session.ip_udp_bytes()) as usize;
         let length = if send_path.fills && load.is_some() { whole - header_length } else { length };
         front.copy_within(..header_length, start);
         send_path.outbox.add(channel, to, start, header_length + length);

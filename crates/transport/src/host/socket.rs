@@ -1,6 +1,7 @@
 //! Sockets with the necessary options.
 
-use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::io;
+use std::net::{IpAddr, SocketAddr, SocketAddrV6, UdpSocket};
 
 use nix::sys::socket::{setsockopt, sockopt};
 use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
@@ -14,14 +15,17 @@ const RECEIVE_BUFFER: usize = 2 << 20;
 /// ECN-capable transport (RFC 3168, section 5): the code point ECT(0).
 const ECT_0: u32 = 2;
 
-fn new() -> std::io::Result<Socket> {
-    let socket = Socket::new(Domain::IPV4, Type::DGRAM.nonblocking(), Some(Protocol::UDP))?;
+fn new(group: SocketAddr) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(group), Type::DGRAM.nonblocking(), Some(Protocol::UDP))?;
     if let Err(error) = socket.set_recv_buffer_size(RECEIVE_BUFFER) {
         tracing::debug!(%error, "the receive buffer keeps its default size");
     }
     // Without them arrival times come from our clock and marks are not seen.
     let stamps = setsockopt(&socket, sockopt::ReceiveTimestampns, &true);
-    let marks = setsockopt(&socket, sockopt::IpRecvTos, &true);
+    let marks = match group {
+        SocketAddr::V4(_) => setsockopt(&socket, sockopt::IpRecvTos, &true),
+        SocketAddr::V6(_) => setsockopt(&socket, sockopt::Ipv6RecvTClass, &true),
+    };
     if let Err(error) = stamps.and(marks) {
         tracing::warn!(
             "the system gives no arrival times or ECN marks, so estimates are less exact: {error}"
@@ -37,44 +41,70 @@ fn new() -> std::io::Result<Socket> {
 /// [`Error::NoRoute`], [`Error::NoPermission`] or what the system says.
 pub fn open_group(
     interface: &Interface,
-    group: SocketAddrV4,
-    source: Option<Ipv4Addr>,
+    group: SocketAddr,
+    source: Option<IpAddr>,
 ) -> Result<UdpSocket, Error> {
     let open = || {
-        let socket = new()?;
+        let socket = new(group)?;
         // Several receivers of one host get a copy each.
         socket.set_reuse_address(true)?;
-        // Otherwise a socket receives groups that other sockets of this host joined.
-        socket.set_multicast_all_v4(false)?;
-        socket.bind(&group.into())?;
-        match source {
-            Some(source) => socket.join_ssm_v4(&source, group.ip(), &interface.address)?,
-            None => {
-                let interface = InterfaceIndexOrAddress::Index(interface.index);
-                socket.join_multicast_v4_n(group.ip(), &interface)?;
-            }
-        }
+        join(&socket, interface, group, source)?;
         Ok(socket.into())
     };
     open().map_err(|source| Error::socket(format!("join {group}"), group, source))
 }
 
+fn join(socket: &Socket, interface: &Interface, group: SocketAddr, source: Option<IpAddr>) -> io::Result<()> {
+    match (group, source, interface.address) {
+        (SocketAddr::V4(group), source, address) => {
+            // Otherwise a socket receives groups that other sockets of this host joined.
+            socket.set_multicast_all_v4(false)?;
+            socket.bind(&group.into())?;
+            match (source, address) {
+                (Some(IpAddr::V4(source)), IpAddr::V4(address)) => {
+                    socket.join_ssm_v4(&source, group.ip(), &address)
+                }
+                _ => {
+                    let interface = InterfaceIndexOrAddress::Index(interface.index);
+                    socket.join_multicast_v4_n(group.ip(), &interface)
+                }
+            }
+        }
+        // The library has no source-specific joins of IPv6: other sources are rejected when their packets arrive.
+        (SocketAddr::V6(group), ..) => {
+            socket.set_only_v6(true)?;
+            socket.set_multicast_all_v6(false)?;
+            socket.bind(&SocketAddrV6::new(*group.ip(), group.port(), 0, interface.index).into())?;
+            socket.join_multicast_v6(group.ip(), interface.index)
+        }
+    }
+}
+
 /// The source's socket: sends to groups, and receives feedback on its port.
 pub(super) fn open_source(
     interface: &Interface,
-    group: SocketAddrV4,
+    group: SocketAddr,
     feedback_port: u16,
     ttl: u8,
 ) -> Result<UdpSocket, Error> {
     let open = || {
-        let socket = new()?;
-        socket.bind(&SocketAddrV4::new(interface.address, feedback_port).into())?;
-        socket.set_multicast_if_v4(&interface.address)?;
-        socket.set_multicast_ttl_v4(u32::from(ttl))?;
+        let socket = new(group)?;
+        socket.bind(&interface.port(feedback_port).into())?;
+        interface.select(&socket)?;
         // Receivers on the same host are receivers too.
-        socket.set_multicast_loop_v4(true)?;
-        socket.set_tos_v4(ECT_0)?;
-        Ok(socket.into())
+        match group {
+            SocketAddr::V4(_) => {
+                socket.set_multicast_ttl_v4(u32::from(ttl))?;
+                socket.set_multicast_loop_v4(true)?;
+            }
+            SocketAddr::V6(_) => {
+                socket.set_multicast_hops_v6(u32::from(ttl))?;
+                socket.set_multicast_loop_v6(true)?;
+            }
+        }
+        let socket = socket.into();
+        set_ecn(&socket, true)?;
+        Ok(socket)
     };
     open().map_err(|source| {
         Error::socket(format!("open port {feedback_port} of {}", interface.address), group, source)
@@ -82,15 +112,21 @@ pub(super) fn open_source(
 }
 
 /// Whether a socket sends packets as ECN-capable.
-pub(super) fn set_ecn(socket: &UdpSocket, ecn: bool) -> std::io::Result<()> {
-    socket2::SockRef::from(socket).set_tos_v4(if ecn { ECT_0 } else { 0 })
+pub(super) fn set_ecn(socket: &UdpSocket, ecn: bool) -> io::Result<()> {
+    let field = if ecn { ECT_0 } else { 0 };
+    let socket_ref = socket2::SockRef::from(socket);
+    if socket.local_addr()?.is_ipv4() {
+        socket_ref.set_tos_v4(field)
+    } else {
+        socket_ref.set_tclass_v6(field)
+    }
 }
 
 /// A socket for reports to the source.
-pub(super) fn open_reports(interface: &Interface, group: SocketAddrV4) -> Result<UdpSocket, Error> {
+pub(super) fn open_reports(interface: &Interface, group: SocketAddr) -> Result<UdpSocket, Error> {
     let open = || {
-        let socket = new()?;
-        socket.bind(&SocketAddrV4::new(interface.address, 0).into())?;
+        let socket = new(group)?;
+        socket.bind(&interface.port(0).into())?;
         Ok(socket.into())
     };
     open().map_err(|source| Error::socket(format!("open a port of {}", interface.address), group, source))

@@ -1,6 +1,6 @@
 //! A source on a socket.
 
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
 use layercast_core::contract::{Arrival, Endpoint, Estimates, Input, Origin, Peer, drive};
@@ -20,7 +20,7 @@ use super::socket::{open_source, set_ecn};
 use super::{Clock, Datagram, Inbox, Interface};
 use crate::error::Error;
 use layercast_delivery::packet::{Completion, Refusal};
-use layercast_delivery::session::{IP_UDP_BYTES, Session};
+use layercast_delivery::session::{Session, ip_udp_bytes};
 
 /// The maximum number of unread completions.
 const COMPLETIONS_MAX: usize = 1024;
@@ -32,7 +32,7 @@ pub struct SourceHost {
     source: Source,
     inbox: Inbox,
     deadline: Option<Time>,
-    completions: Vec<(Completion, SocketAddrV4)>,
+    completions: Vec<(Completion, SocketAddr)>,
     /// None for a protocol that serves any number of receivers.
     admission: Option<Admission>,
 }
@@ -85,12 +85,12 @@ impl SourceHost {
     }
 
     /// The completions received since the last call, copies included, and where they came from.
-    pub fn take_completions(&mut self) -> impl Iterator<Item = (Completion, SocketAddrV4)> {
+    pub fn take_completions(&mut self) -> impl Iterator<Item = (Completion, SocketAddr)> {
         self.completions.drain(..)
     }
 
     /// A receiver that was turned away since the last call, because the protocol serves only so many.
-    pub fn take_turned_away(&mut self) -> Option<SocketAddrV4> {
+    pub fn take_turned_away(&mut self) -> Option<SocketAddr> {
         self.admission.as_mut()?.take_turned_away()
     }
 
@@ -211,12 +211,13 @@ impl SourceHost {
     }
 }
 
-fn admits(admission: &mut Option<Admission>, from: SocketAddrV4, clock: Clock) -> bool {
+fn admits(admission: &mut Option<Admission>, from: SocketAddr, clock: Clock) -> bool {
     admission.as_mut().is_none_or(|admission| admission.admits(from, clock.now()))
 }
 
 fn arrival(datagram: Datagram, header: Header, length: usize) -> Arrival<Header> {
     // Peers are numbered by the host. No source replies by unicast so far, so one number is enough.
     let origin = Origin::Peer(Peer(0));
-    Arrival { origin, size: Size::from_bytes(length as u32 + IP_UDP_BYTES), ecn: datagram.ecn, header }
+    let size = Size::from_bytes(length as u32 + ip_udp_bytes(datagram.from.ip()));
+    Arrival { origin, size, ecn: datagram.ecn, header }
 }

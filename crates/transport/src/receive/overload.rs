@@ -44,15 +44,15 @@ mod tests {
     use super::*;
     use layercast_core::layers::LayerTable;
     use layercast_core::units::Size;
-    use std::net::{Ipv4Addr, SocketAddrV4};
+    use std::net::{Ipv4Addr, SocketAddr};
 
     #[test]
     fn only_a_base_layer_at_its_rate_that_loses_much_is_too_fast() {
-        let at = |port| SocketAddrV4::new(Ipv4Addr::new(239, 1, 2, 3), port);
+        let at = |port| SocketAddr::new(Ipv4Addr::new(239, 1, 2, 3).into(), port);
         let session = Session {
             tsi: 1,
             protocol: "elm".to_owned(),
-            source: Ipv4Addr::LOCALHOST,
+            source: Ipv4Addr::LOCALHOST.into(),
             group: at(1),
             feedback: at(2),
             packet: Size::from_bytes(1000),

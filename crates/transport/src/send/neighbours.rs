@@ -1,6 +1,6 @@
 //! Other senders on a source's group.
 
-use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 use layercast_core::units::Channel;
 use socket2::SockRef;
@@ -25,10 +25,10 @@ pub(super) struct Neighbours {
     /// None where the group cannot be joined: then nothing is noticed.
     socket: Option<UdpSocket>,
     inbox: Inbox,
-    group: SocketAddrV4,
-    source: Ipv4Addr,
+    group: SocketAddr,
+    source: IpAddr,
     tsi: u32,
-    named: Vec<Ipv4Addr>,
+    named: Vec<IpAddr>,
 }
 
 impl Neighbours {
@@ -56,7 +56,7 @@ impl Neighbours {
         }
         for index in 0..self.inbox.len() {
             let Some((datagram, bytes)) = self.inbox.get(index) else { break };
-            let from = *datagram.from.ip();
+            let from = datagram.from.ip();
             let tsi = View::new(bytes).ok().and_then(|view| view.tsi());
             let is_own = from == self.source && tsi == Some(u64::from(self.tsi));
             if !is_own && self.named.len() < NAMED_MAX && !self.named.contains(&from) {

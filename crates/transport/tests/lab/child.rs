@@ -1,8 +1,8 @@
 //! The part of a child process in a namespace.
 
 use std::io::Read;
-use std::net::{Ipv4Addr, SocketAddrV4};
-use std::path::{Path, PathBuf};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -11,11 +11,12 @@ use std::time::Duration;
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Rate, Size};
+use layercast_delivery::reception::ReceptionSettings;
 use layercast_protocols::registry::Protocol;
 use layercast_transport::receive::{Known, ReceiveEvent, ReceiveOptions, receive};
 use layercast_transport::send::{Ends, SendEvent, SendOptions, send};
 
-const GROUP: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(239, 1, 2, 0), 5500);
+const GROUP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(239, 1, 2, 0)), 5500);
 
 /// Plays the role `send FILE BASE_KBPS FACTOR COUNT`, `receive DIR`, or `receive-full DIR` with a full
 /// directory, and prints a line per half second. It ends with its standard input.
@@ -42,10 +43,10 @@ pub(crate) fn play(role: &str) {
                 ends: Ends::default(),
                 seed: None,
             };
-            let outcome = send(Path::new(file), &options, &stop, &mut |event| match event {
+            let outcome = send(&[PathBuf::from(file)], &options, &stop, &mut |event| match event {
                 SendEvent::Progress(report) => println!("{report:?}"),
                 SendEvent::Notice(notice) => println!("NOTICE {notice}"),
-                SendEvent::Hashing { .. } | SendEvent::Ready(_) => {}
+                SendEvent::Hashing { .. } | SendEvent::Ready(..) => {}
             });
             println!("SENT {outcome:?}");
         }
@@ -61,7 +62,7 @@ pub(crate) fn play(role: &str) {
                 known: Known::Group(GROUP, None),
                 interface: None,
                 into: PathBuf::from(into),
-                replace: true,
+                settings: ReceptionSettings { replace: true, mirror: false },
                 start_within: Duration::from_secs(20),
                 patience: Duration::from_secs(20),
                 within: None,
@@ -76,8 +77,8 @@ pub(crate) fn play(role: &str) {
                         "AT {at:.1} LEVEL {} GOODPUT {:.0} SYMBOLS {}/{} LOSS {:.4} LOST {:.4}",
                         report.estimates.level,
                         report.goodput_bps,
-                        report.symbols.1,
-                        report.symbols.0,
+                        report.objects.held,
+                        report.objects.needed,
                         report.estimates.loss.unwrap_or(0.0),
                         report.packets_lost.unwrap_or(0.0)
                     );
@@ -87,12 +88,11 @@ pub(crate) fn play(role: &str) {
             let mut say = |event: &ReceiveEvent<'_>| match event {
                 ReceiveEvent::Progress(report) => print(report),
                 ReceiveEvent::Notice(notice) => println!("NOTICE {notice}"),
-                ReceiveEvent::Hashing { .. } => {}
+                ReceiveEvent::Object(event) => println!("OBJECT {event:?}"),
+                ReceiveEvent::Session(_) => {}
             };
             match receive(&options, &stop, &mut say) {
-                Ok((path, report)) => {
-                    println!("RECEIVED {} IN {:.1} {report:?}", path.display(), report.elapsed.as_secs_f64())
-                }
+                Ok(report) => println!("RECEIVED IN {:.1} {report:?}", report.elapsed.as_secs_f64()),
                 Err(error) => println!("FAILED {error}"),
             }
         }

@@ -67,9 +67,7 @@ impl Receiver {
         let rate = |line: &str| line.split(' ').nth(5)?.parse().ok();
         let rates: Vec<f64> = log.lines().filter(|line| line.starts_with("AT")).filter_map(rate).collect();
         let tail = &rates[rates.len().saturating_sub(2 * last_s)..];
-        let took = log
-            .lines()
-            .find_map(|line| line.strip_prefix("RECEIVED")?.split_once(" IN ")?.1.split(' ').next());
+        let took = log.lines().find_map(|line| line.strip_prefix("RECEIVED IN ")?.split(' ').next());
         Finished {
             took_s: took.and_then(|seconds| seconds.parse().ok()).unwrap(),
             goodput_bps: tail.iter().sum::<f64>() / tail.len().max(1) as f64,
@@ -98,7 +96,7 @@ pub(crate) fn transfer(
     thread::sleep(late);
     killed.child.kill().unwrap();
     killed.child.wait().unwrap();
-    assert!(killed.into.join("file.partial").exists(), "{}", fs::read_to_string(&killed.log).unwrap());
+    assert!(killed.into.join(".layercast").exists(), "{}", fs::read_to_string(&killed.log).unwrap());
     let again = receiver(lab, temp, 2, "again");
     let late = receiver(lab, temp, 1, "late");
     let all = receivers.into_iter().chain([again, late]);

@@ -1,25 +1,21 @@
-//! The acceptance check of packets; rejected ones are counted.
+//! The acceptance check of packets (RFC 5775, section 4.4, steps 1 and 2); rejected ones are counted.
+
+use std::net::{IpAddr, SocketAddr};
 
 use layercast_core::family::AnyHeader as _;
-use std::net::Ipv4Addr;
-
+use layercast_core::units::Channel;
 use layercast_protocols::registry::Header;
 
-use super::Datagram;
-use layercast_delivery::packet::{Repr, View};
-use layercast_delivery::session::IP_UDP_BYTES;
+use crate::packet::{Repr, View};
+use crate::session::ip_udp_bytes;
 
-/// What a receiver's host counted. A packet that is not accepted changes nothing else.
+/// Packets by what became of them. One that is not accepted changes nothing else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReceiverCounters {
+pub struct AcceptCounters {
     /// Packets accepted.
     pub packets: u64,
     /// Their bytes with all headers.
     pub bytes: u64,
-    /// System calls that read from groups.
-    pub read_calls: u64,
-    /// Packets that routers marked.
-    pub marked: u64,
     /// Packets from another address than the source's.
     pub other_source: u64,
     /// Packets of another session.
@@ -28,16 +24,17 @@ pub struct ReceiverCounters {
     pub malformed: u64,
     /// Packets whose layer does not match the group they arrived on.
     pub misplaced: u64,
-    /// Reports sent.
-    pub reports: u64,
-    /// Reports that could not be sent.
-    pub unsent_reports: u64,
-    /// Joins that failed.
-    pub failed_joins: u64,
-    /// Changes of level.
-    pub level_changes: u64,
-    /// Loss events.
-    pub loss_events: u64,
+}
+
+/// How a packet came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Incoming {
+    /// From where.
+    pub from: SocketAddr,
+    /// On which channel; none if by unicast.
+    pub channel: Option<Channel>,
+    /// Whether it was truncated.
+    pub is_cut: bool,
 }
 
 /// A packet that passed all checks.
@@ -51,19 +48,17 @@ pub struct Accepted<'a> {
     pub payload: &'a [u8],
 }
 
-/// Checks a packet (RFC 5775, section 4.4, steps 1 and 2). Rejected packets are counted.
-///
-/// Without a source and session all valid packets of this transport are accepted.
+/// Checks a packet. Without a source and session all valid packets of this transport are accepted.
 pub fn accept<'a>(
-    datagram: &Datagram,
+    incoming: Incoming,
     bytes: &'a [u8],
-    of: Option<(Ipv4Addr, u32)>,
-    counters: &mut ReceiverCounters,
+    of: Option<(IpAddr, u32)>,
+    counters: &mut AcceptCounters,
 ) -> Option<Accepted<'a>> {
-    let counter = match examine(datagram, bytes, of) {
+    let counter = match examine(incoming, bytes, of) {
         Ok(accepted) => {
             counters.packets += 1;
-            counters.bytes += bytes.len() as u64 + u64::from(IP_UDP_BYTES);
+            counters.bytes += bytes.len() as u64 + u64::from(ip_udp_bytes(incoming.from.ip()));
             return Some(accepted);
         }
         Err(Refusal::OtherSource) => &mut counters.other_source,
@@ -82,21 +77,17 @@ enum Refusal {
     Misplaced,
 }
 
-fn examine<'a>(
-    datagram: &Datagram,
-    bytes: &'a [u8],
-    of: Option<(Ipv4Addr, u32)>,
-) -> Result<Accepted<'a>, Refusal> {
-    if of.is_some_and(|(source, _)| source != *datagram.from.ip()) {
+fn examine(incoming: Incoming, bytes: &[u8], of: Option<(IpAddr, u32)>) -> Result<Accepted<'_>, Refusal> {
+    if of.is_some_and(|(source, _)| source != incoming.from.ip()) {
         return Err(Refusal::OtherSource);
     }
-    let view = View::new(bytes).ok().filter(|_| !datagram.cut).ok_or(Refusal::Malformed)?;
+    let view = View::new(bytes).ok().filter(|_| !incoming.is_cut).ok_or(Refusal::Malformed)?;
     if of.is_some_and(|(_, tsi)| view.tsi().is_some_and(|other| other != u64::from(tsi))) {
         return Err(Refusal::OtherSession);
     }
     let repr = Repr::read(&view).map_err(|_| Refusal::Malformed)?;
     let header = Header::from_lct(&repr.fields).map_err(|_| Refusal::Malformed)?;
-    if header.channel() != datagram.channel {
+    if header.channel() != incoming.channel {
         return Err(Refusal::Misplaced);
     }
     Ok(Accepted { repr, header, payload: view.payload() })

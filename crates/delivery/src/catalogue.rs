@@ -1,0 +1,415 @@
+//! The objects of a source, and the instances of the file delivery table that describe them.
+
+use std::collections::BTreeMap;
+
+use crate::disk::Attributes;
+use crate::object::{
+    Coding, Content, Entry, Instance, NameError, OtiError, Sha256, TABLE_MAX, compressed, safe_path,
+};
+
+/// Entries of an instance: few, so that a lost packet of it costs little.
+const ENTRIES: usize = 64;
+
+/// A file or an empty folder that a source sends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Its path at the receivers.
+    pub path: String,
+    /// Length and hash of a file; none for a folder.
+    pub file: Option<(u64, Sha256)>,
+    /// Permissions and times.
+    pub attributes: Attributes,
+}
+
+/// Why an item cannot be sent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CatalogueError {
+    /// Receivers would reject its path.
+    #[error("{path:?} cannot be sent under this name: {reason}")]
+    Name {
+        /// The path.
+        path: String,
+        /// Why.
+        reason: NameError,
+    },
+    /// Another item has the same path.
+    #[error("{path:?} is there twice: give one of them another name")]
+    Twice {
+        /// The path.
+        path: String,
+    },
+    /// Some file systems cannot hold both.
+    #[error(
+        "{path:?} and {other:?} differ in case alone, which some receivers cannot keep apart: rename one"
+    )]
+    Case {
+        /// The path.
+        path: String,
+        /// The other.
+        other: String,
+    },
+    /// A file is also the folder of another.
+    #[error("{path:?} is a file, and {other:?} needs a folder of that name")]
+    Folder {
+        /// The path.
+        path: String,
+        /// The other.
+        other: String,
+    },
+    /// It is too long for its symbols.
+    #[error("{path:?}: {reason}")]
+    Length {
+        /// The path.
+        path: String,
+        /// Why.
+        reason: OtiError,
+    },
+    /// Its entry does not fit an instance of the table.
+    #[error("{path:?}: its entry in the file delivery table, with the session description, is too long")]
+    Entry {
+        /// The path.
+        path: String,
+    },
+}
+
+/// An instance as it is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Encoded {
+    /// Its number.
+    pub number: u32,
+    /// Its bytes, compressed with zlib if that makes them shorter.
+    pub bytes: Vec<u8>,
+    /// Whether they are compressed.
+    pub is_compressed: bool,
+}
+
+/// What the instances of a session have in common.
+#[derive(Clone, Debug)]
+pub struct TableSettings {
+    /// The size of symbols in bytes.
+    pub symbol: u16,
+    /// When the table expires, in seconds since 1900.
+    pub expires_s: u64,
+    /// Whether receivers report completions.
+    pub wants_completions: bool,
+    /// The session description.
+    pub session: String,
+}
+
+/// What a change added and removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// Numbers of new objects.
+    pub added: Vec<u32>,
+    /// Numbers of objects that are no longer sent.
+    pub removed: Vec<u32>,
+    /// How many of the instances, the last ones, are new: all of them, if the log was started again.
+    pub instances: usize,
+}
+
+/// The objects of a source.
+#[derive(Clone, Debug)]
+pub struct Catalogue {
+    settings: TableSettings,
+    objects: BTreeMap<u32, Entry>,
+    /// The number of the object at each path.
+    paths: BTreeMap<String, u32>,
+    next_toi: u32,
+    /// The first instance of the log, and the number of the next.
+    first: u32,
+    next_instance: u32,
+    instances: Vec<Encoded>,
+    is_complete: bool,
+    /// Entries and removals in the log.
+    logged: usize,
+}
+
+impl Catalogue {
+    /// An empty catalogue.
+    pub fn new(settings: TableSettings) -> Catalogue {
+        Catalogue {
+            settings,
+            objects: BTreeMap::new(),
+            paths: BTreeMap::new(),
+            next_toi: 1,
+            first: 0,
+            next_instance: 0,
+            instances: Vec::new(),
+            is_complete: false,
+            logged: 0,
+        }
+    }
+
+    /// Adds items, each as a new object in place of one of the same path, and removes others. `complete` says whether
+    /// the receivers should expect no more. Nothing changes after an error.
+    ///
+    /// # Errors
+    /// Which item cannot be sent.
+    pub fn change(
+        &mut self,
+        items: &[Item],
+        removed: &[String],
+        complete: bool,
+    ) -> Result<Change, CatalogueError> {
+        let mut next = self.clone();
+        let change = next.apply(items, removed, complete)?;
+        *self = next;
+        Ok(change)
+    }
+
+    fn apply(
+        &mut self,
+        items: &[Item],
+        removed: &[String],
+        complete: bool,
+    ) -> Result<Change, CatalogueError> {
+        let mut change = Change::default();
+        for path in removed {
+            if let Some(toi) = self.forget(path) {
+                change.removed.push(toi);
+            }
+        }
+        let mut new = BTreeMap::new();
+        for item in items {
+            if new.insert(item.path.as_str(), ()).is_some() {
+                return Err(CatalogueError::Twice { path: item.path.clone() });
+            }
+            if let Some(toi) = self.forget(&item.path) {
+                change.removed.push(toi);
+            }
+        }
+        for item in items {
+            let entry = self.entry(item)?;
+            change.added.push(entry.toi);
+            self.paths.insert(entry.path.clone(), entry.toi);
+            self.objects.insert(entry.toi, entry);
+        }
+        self.check_paths()?;
+        self.is_complete = complete;
+        // A log that is mostly history is started again.
+        let changes = change.added.len() + change.removed.len();
+        change.instances = if self.logged + changes > 2 * self.objects.len() + 2 * ENTRIES {
+            self.instances.clear();
+            self.first = self.next_instance;
+            self.logged = 0;
+            let all: Vec<u32> = self.objects.keys().copied().collect();
+            self.log(&all, &[])?
+        } else {
+            self.log(&change.added, &change.removed)?
+        };
+        Ok(change)
+    }
+
+    /// The instances that are sent, in order.
+    pub fn instances(&self) -> &[Encoded] {
+        &self.instances
+    }
+
+    /// The object of a number.
+    pub fn object(&self, toi: u32) -> Option<&Entry> {
+        self.objects.get(&toi)
+    }
+
+    /// All objects by number.
+    pub fn objects(&self) -> impl Iterator<Item = &Entry> {
+        self.objects.values()
+    }
+
+    /// The number of the object at a path.
+    pub fn toi(&self, path: &str) -> Option<u32> {
+        self.paths.get(path).copied()
+    }
+
+    fn forget(&mut self, path: &str) -> Option<u32> {
+        let toi = self.paths.remove(path)?;
+        self.objects.remove(&toi);
+        Some(toi)
+    }
+
+    fn entry(&mut self, item: &Item) -> Result<Entry, CatalogueError> {
+        let path = item.path.clone();
+        safe_path(&path).map_err(|reason| CatalogueError::Name { path: path.clone(), reason })?;
+        let content = match item.file {
+            None => Content::Folder,
+            Some((length, sha256)) => {
+                let coding = Coding::plan(length, self.settings.symbol)
+                    .map_err(|reason| CatalogueError::Length { path: path.clone(), reason })?;
+                Content::File { coding, sha256: Some(sha256) }
+            }
+        };
+        let toi = self.next_toi;
+        self.next_toi = self.next_toi.checked_add(1).unwrap_or(1);
+        Ok(Entry { toi, path, content, attributes: item.attributes })
+    }
+
+    /// No folder of a path may be a file, and no two paths or folders may differ in case alone.
+    fn check_paths(&self) -> Result<(), CatalogueError> {
+        let mut known: BTreeMap<String, &str> = BTreeMap::new();
+        for (path, _) in &self.paths {
+            let ends = path.char_indices().filter(|&(_, char)| char == '/').map(|(at, _)| at);
+            for folder in ends.filter_map(|end| path.get(..end)) {
+                let is_file = |toi: &u32| {
+                    self.objects.get(toi).is_some_and(|entry| matches!(entry.content, Content::File { .. }))
+                };
+                if self.paths.get(folder).is_some_and(is_file) {
+                    return Err(CatalogueError::Folder { path: folder.to_owned(), other: path.clone() });
+                }
+                is_alone(&mut known, folder)?;
+            }
+            is_alone(&mut known, path)?;
+        }
+        Ok(())
+    }
+
+    /// Appends instances with these objects and removals and returns how many; at least one, so that a change of the
+    /// rest is known.
+    fn log(&mut self, added: &[u32], removed: &[u32]) -> Result<usize, CatalogueError> {
+        let before = self.instances.len();
+        self.logged += added.len() + removed.len();
+        let mut parts: Vec<(&[u32], &[u32])> = added.chunks(ENTRIES).map(|part| (part, &[][..])).collect();
+        match parts.last_mut() {
+            Some((last, with)) if last.len() + removed.len() <= ENTRIES => *with = removed,
+            None if removed.is_empty() => parts.push((&[], &[])),
+            _ => parts.extend(removed.chunks(ENTRIES).map(|part| (&[][..], part))),
+        }
+        // The last one is appended last: it alone may say that the log is complete.
+        parts.reverse();
+        while let Some((added, removed)) = parts.pop() {
+            let is_last = parts.is_empty();
+            let encoded = self.encode(added, removed, is_last);
+            if encoded.bytes.len() <= TABLE_MAX {
+                self.next_instance = (self.next_instance + 1) & 0xf_ffff;
+                self.instances.push(encoded);
+                continue;
+            }
+            match added {
+                [] => {}
+                [one] => {
+                    let path = self.objects.get(one).map_or(String::new(), |entry| entry.path.clone());
+                    return Err(CatalogueError::Entry { path });
+                }
+                many => {
+                    let (front, back) = many.split_at(many.len() / 2);
+                    parts.push((back, removed));
+                    parts.push((front, &[]));
+                }
+            }
+        }
+        Ok(self.instances.len() - before)
+    }
+
+    fn encode(&self, added: &[u32], removed: &[u32], is_last: bool) -> Encoded {
+        let settings = &self.settings;
+        let instance = Instance {
+            first: Some(self.first),
+            complete: self.is_complete && is_last,
+            expires_s: settings.expires_s,
+            wants_completions: settings.wants_completions,
+            session: settings.session.clone(),
+            entries: added.iter().filter_map(|toi| self.objects.get(toi).cloned()).collect(),
+            removed: removed.to_vec(),
+        };
+        let xml = instance.to_xml().into_bytes();
+        let short = compressed(&xml);
+        let is_compressed = short.len() < xml.len();
+        Encoded { number: self.next_instance, bytes: if is_compressed { short } else { xml }, is_compressed }
+    }
+}
+
+/// Notes a path; an error if another differs from it in case alone.
+fn is_alone<'a>(known: &mut BTreeMap<String, &'a str>, path: &'a str) -> Result<(), CatalogueError> {
+    match known.insert(path.to_lowercase(), path) {
+        Some(other) if other != path => {
+            Err(CatalogueError::Case { path: path.to_owned(), other: other.to_owned() })
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn catalogue() -> Catalogue {
+        Catalogue::new(TableSettings {
+            symbol: 900,
+            expires_s: 4_000_000_000,
+            wants_completions: false,
+            session: "layercast = 1".into(),
+        })
+    }
+
+    fn item(path: &str) -> Item {
+        Item { path: path.into(), file: Some((2000, [1; 32])), attributes: Attributes::default() }
+    }
+
+    fn read(encoded: &Encoded) -> Instance {
+        let xml = if encoded.is_compressed {
+            crate::object::decompressed(&encoded.bytes)
+        } else {
+            Some(encoded.bytes.clone())
+        };
+        Instance::from_xml(&xml.expect("zlib")).expect("an instance")
+    }
+
+    #[test]
+    fn ten_thousand_files_are_described_in_short_instances() {
+        let mut catalogue = catalogue();
+        let items: Vec<Item> = (0..10_000)
+            .map(|number| Item {
+                file: Some((900, [number as u8; 32])),
+                ..item(&format!("folder/part-{number}"))
+            })
+            .collect();
+        let change = catalogue.change(&items, &[], true).expect("a catalogue");
+        assert_eq!((change.added.len(), change.instances), (10_000, 157));
+        assert_eq!(catalogue.instances().iter().map(|one| read(one).entries.len()).sum::<usize>(), 10_000);
+        let complete: Vec<bool> = catalogue.instances().iter().map(|one| read(one).complete).collect();
+        assert!(complete[..156].iter().all(|&complete| !complete) && complete[156]);
+    }
+
+    #[test]
+    fn a_new_version_is_a_new_object_and_history_is_dropped() {
+        let mut catalogue = catalogue();
+        catalogue.change(&[item("a"), item("b")], &[], false).expect("two files");
+        let change =
+            catalogue.change(&[item("a")], &["b".into(), "nothing".into()], false).expect("a change");
+        assert_eq!((change.added, change.removed), (vec![3], vec![2, 1]));
+        let last = read(&catalogue.instances()[1]);
+        assert_eq!(last.removed, [2, 1]);
+        for _ in 0..200 {
+            catalogue.change(&[item("a")], &[], false).expect("a change");
+        }
+        assert!(catalogue.instances().len() < 150, "{}", catalogue.instances().len());
+        let (first, instances) = (catalogue.first, catalogue.instances());
+        assert!(first > 0 && instances.iter().all(|one| one.number >= first));
+        assert_eq!(read(&instances[instances.len() - 1]).first, Some(first));
+    }
+
+    #[test]
+    fn what_receivers_could_not_keep_apart_is_rejected_and_changes_nothing() {
+        let mut catalogue = catalogue();
+        catalogue.change(&[item("a/b"), item("c")], &[], false).expect("two files");
+        let error = |catalogue: &mut Catalogue, paths: &[&str]| {
+            let items: Vec<Item> = paths.iter().map(|path| item(path)).collect();
+            catalogue.change(&items, &[], false).expect_err("an error").to_string()
+        };
+        for (paths, expected) in [
+            (&["../x"][..], "\"../x\" cannot be sent under this name: it leads out of the folder"),
+            (&["d", "d"], "\"d\" is there twice: give one of them another name"),
+            (
+                &["C"],
+                "\"c\" and \"C\" differ in case alone, which some receivers cannot keep apart: rename one",
+            ),
+            (
+                &["A/x"],
+                "\"a\" and \"A\" differ in case alone, which some receivers cannot keep apart: rename one",
+            ),
+            (&["c/d"], "\"c\" is a file, and \"c/d\" needs a folder of that name"),
+        ] {
+            assert_eq!(error(&mut catalogue, paths), expected);
+        }
+        assert_eq!(catalogue.objects().count(), 2);
+        assert_eq!(catalogue.instances().len(), 1);
+    }
+}

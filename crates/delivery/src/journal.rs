@@ -1,0 +1,273 @@
+//! A record of the symbols that a partial file holds, so that another receiver can continue with it.
+//!
+//! ```text
+//!   0  LCSYMS02
+//!   8  the object's identity (32)
+//!  40  records: 1, payload id (32), checksum                   a source symbol is in the partial file
+//!               2, payload id (32), encoding symbol, checksum  a repair symbol
+//!               3, payload id (32), checksum                   the whole block is in the partial file
+//! ```
+//!
+//! The checksum is the CRC-32 of the record before it. Records are appended after the partial file was written. After
+//! a crash of the machine the disk may have the record and not the data; then the hash is wrong, and reception of the
+//! object starts again.
+
+use std::io;
+
+use crate::disk::DiskFile;
+use crate::object::{Coding, Reassembly, SymbolOutcome};
+use crate::packet::PayloadId;
+
+const MAGIC: &[u8; 8] = b"LCSYMS02";
+const HEADER: usize = 40;
+const SOURCE: u8 = 1;
+const REPAIR: u8 = 2;
+const BLOCK: u8 = 3;
+const CHECKSUM: usize = 4;
+/// Records are written when there are this many bytes of them, or when the receiver asks.
+const BUFFER: usize = 1 << 14;
+/// How much is read at once.
+const READ: usize = 1 << 16;
+
+/// What an object is: the hash of its path, its length, its content's hash and its coding.
+pub type Identity = [u8; 32];
+
+/// The record.
+#[derive(Debug)]
+pub struct Journal<F> {
+    file: F,
+    end: u64,
+    buffer: Vec<u8>,
+}
+
+fn header(identity: &Identity) -> [u8; HEADER] {
+    let mut header = [0; HEADER];
+    let (magic, rest) = header.split_at_mut(MAGIC.len());
+    magic.copy_from_slice(MAGIC);
+    rest.copy_from_slice(identity);
+    header
+}
+
+impl<F: DiskFile> Journal<F> {
+    /// Whether a file is a record of this very object.
+    pub fn describes(file: &F, identity: &Identity) -> bool {
+        let mut found = [0; HEADER];
+        file.read_at(0, &mut found).is_ok() && found == header(identity)
+    }
+
+    /// An empty record in place of whatever the file held.
+    ///
+    /// # Errors
+    /// The disk's error.
+    pub fn create(file: F, identity: &Identity) -> io::Result<Journal<F>> {
+        file.set_length(0)?;
+        file.write_at(0, &header(identity))?;
+        Ok(Journal { file, end: HEADER as u64, buffer: Vec::new() })
+    }
+
+    /// Opens a record that [`Journal::describes`] the object, and restores in the reassembly what is there. What
+    /// follows a damaged record is dropped.
+    ///
+    /// # Errors
+    /// The disk's error.
+    pub fn resume<G: DiskFile>(
+        file: F,
+        coding: Coding,
+        reassembly: &mut Reassembly<G>,
+    ) -> io::Result<Journal<F>> {
+        let length = file.length()?;
+        let (mut end, mut read) = (HEADER as u64, HEADER as u64);
+        let mut room = Vec::new();
+        loop {
+            let used = restore(&room, coding, reassembly)?;
+            end += used as u64;
+            room.drain(..used);
+            let more = usize::try_from(length.saturating_sub(read)).unwrap_or(READ).min(READ);
+            // Nothing more, or nothing that makes sense in a part that is longer than any record.
+            if more == 0 || (used == 0 && room.len() > READ) {
+                break;
+            }
+            let start = room.len();
+            room.resize(start + more, 0);
+            file.read_at(read, room.get_mut(start..).unwrap_or_default())?;
+            read += more as u64;
+        }
+        file.set_length(end)?;
+        Ok(Journal { file, end, buffer: Vec::new() })
+    }
+
+    /// Records the outcome of a symbol.
+    ///
+    /// # Errors
+    /// The disk's error.
+    pub fn record(
+        &mut self,
+        id: PayloadId,
+        symbol: &[u8],
+        coding: Coding,
+        outcome: SymbolOutcome,
+    ) -> io::Result<()> {
+        let is_source = match coding {
+            Coding::RaptorQ(oti) => id.esi() < oti.block_symbols(id.block),
+            Coding::NoCode(_) => true,
+        };
+        let kind = match (outcome, coding) {
+            (SymbolOutcome::New, _) if is_source => SOURCE,
+            (SymbolOutcome::BlockComplete, Coding::NoCode(_)) => SOURCE,
+            (SymbolOutcome::New, _) => REPAIR,
+            (SymbolOutcome::BlockComplete, Coding::RaptorQ(_)) => BLOCK,
+            (SymbolOutcome::Needless | SymbolOutcome::Refused, _) => return Ok(()),
+        };
+        let start = self.buffer.len();
+        self.buffer.push(kind);
+        self.buffer.extend_from_slice(&id.to_bytes());
+        if kind == REPAIR {
+            self.buffer.extend_from_slice(symbol);
+        }
+        let checksum = crc32fast::hash(self.buffer.get(start..).unwrap_or_default());
+        self.buffer.extend_from_slice(&checksum.to_be_bytes());
+        if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes the records that wait.
+    ///
+    /// # Errors
+    /// The disk's error.
+    pub fn flush(&mut self) -> io::Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        self.file.write_at(self.end, &self.buffer)?;
+        self.end += self.buffer.len() as u64;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Drops all records, for an object whose hash is wrong.
+    ///
+    /// # Errors
+    /// The disk's error.
+    pub fn restart(&mut self) -> io::Result<()> {
+        self.buffer.clear();
+        self.end = HEADER as u64;
+        self.file.set_length(self.end)
+    }
+}
+
+/// Applies the records at the start of `bytes`; returns the length of those that are whole and make sense.
+fn restore<G: DiskFile>(bytes: &[u8], coding: Coding, reassembly: &mut Reassembly<G>) -> io::Result<usize> {
+    let mut used = 0;
+    while let Some(rest) = bytes.get(used..)
+        && let Some(&[kind, i3, i2, i1, i0]) = rest.first_chunk()
+    {
+        let id = PayloadId::from_bytes([i3, i2, i1, i0]);
+        let body = 5 + if kind == REPAIR { coding.symbol_size() } else { 0 };
+        let Some((record, checksum)) = rest.get(..body + CHECKSUM).map(|whole| whole.split_at(body)) else {
+            break;
+        };
+        if crc32fast::hash(record).to_be_bytes() != checksum {
+            break;
+        }
+        let known = match kind {
+            SOURCE => reassembly.restore_symbol(id),
+            BLOCK => reassembly.restore_block(id.block),
+            REPAIR => {
+                reassembly.insert(id, record.get(5..).unwrap_or_default())?;
+                true
+            }
+            _ => false,
+        };
+        if !known {
+            break;
+        }
+        used += body + CHECKSUM;
+    }
+    Ok(used)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::MemoryFile;
+    use crate::object::Oti;
+
+    const IDENTITY: Identity = [7; 32];
+
+    fn oti() -> Oti {
+        Oti::new(80, 8, [2, 0, 1, 4]).expect("two blocks")
+    }
+
+    fn reassembly() -> Reassembly<MemoryFile> {
+        let file = MemoryFile::default();
+        file.set_length(80).expect("its length");
+        Reassembly::new(Coding::RaptorQ(oti()), file)
+    }
+
+    fn copy(bytes: &[u8]) -> MemoryFile {
+        let file = MemoryFile::default();
+        file.write_at(0, bytes).expect("a copy");
+        file
+    }
+
+    /// Two blocks of five symbols: the first complete, then two source symbols and a repair symbol of the second.
+    fn recorded() -> Vec<u8> {
+        let mut reassembly = reassembly();
+        let coding = Coding::RaptorQ(oti());
+        let mut journal = Journal::create(MemoryFile::default(), &IDENTITY).expect("a record");
+        let ids = [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4), (1, 4), (1, 0), (1, 0), (1, 9)];
+        for (block, esi) in ids {
+            let id = PayloadId::new(block, esi).expect("an id");
+            let symbol = [esi as u8; 8];
+            let outcome = reassembly.insert(id, &symbol).expect("a symbol");
+            journal.record(id, &symbol, coding, outcome).expect("a record");
+        }
+        assert_eq!(reassembly.symbols(), (10, 8));
+        journal.flush().expect("a record");
+        journal.file.take()
+    }
+
+    #[test]
+    fn what_was_recorded_is_there_again_however_much_of_the_record_was_cut_off_or_damaged() {
+        let whole = recorded();
+        assert!(Journal::describes(&copy(&whole), &IDENTITY));
+        assert!(!Journal::describes(&copy(&whole), &[8; 32]));
+        let coding = Coding::RaptorQ(oti());
+        let mut most = 0;
+        for length in HEADER..=whole.len() {
+            let mut found = reassembly();
+            let mut journal =
+                Journal::resume(copy(&whole[..length]), coding, &mut found).expect("the record");
+            let (_, held) = found.symbols();
+            assert!(held == most || held == most + 1, "{held} after {most}");
+            most = held;
+            // What is recorded now follows what is complete.
+            let id = PayloadId::new(1, 3).expect("an id");
+            let outcome = found.insert(id, &[3; 8]).expect("a symbol");
+            journal.record(id, &[3; 8], coding, outcome).expect("a record");
+            journal.flush().expect("a record");
+            let mut again = reassembly();
+            Journal::resume(journal.file, coding, &mut again).expect("the record");
+            assert_eq!(again.symbols(), found.symbols());
+        }
+        assert_eq!(most, 8);
+        for at in HEADER..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0x10;
+            let mut found = reassembly();
+            Journal::resume(copy(&damaged), coding, &mut found).expect("the record");
+            assert!(found.symbols().1 < 8);
+        }
+    }
+
+    #[test]
+    fn a_record_that_starts_again_is_empty() {
+        let file = copy(&recorded());
+        let mut found = reassembly();
+        let coding = Coding::RaptorQ(oti());
+        let mut journal = Journal::resume(file, coding, &mut found).expect("the record");
+        journal.restart().expect("an empty record");
+        let mut again = reassembly();
+        Journal::resume(journal.file, coding, &mut again).expect("the record");
+        assert_eq!(again.symbols(), (10, 0));
+    }
+}

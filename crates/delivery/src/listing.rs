@@ -1,0 +1,187 @@
+//! A receiver's view of the file delivery table: which instances it has, and whether these are all.
+
+use std::collections::BTreeSet;
+
+use crate::object::{Instance, TableError, TableReader, decompressed};
+use crate::packet::{Fdt, Repr};
+
+/// The maximum number of instances that are reassembled at the same time. A source sends one after the other on each
+/// channel.
+const READERS_MAX: usize = 16;
+/// The maximum number of instances of a log.
+const LOG_MAX: usize = 1 << 16;
+
+/// The newest instance of the log.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    number: u32,
+    first: Option<u32>,
+    complete: bool,
+}
+
+/// The instances of a session.
+#[derive(Debug, Default)]
+pub struct Listing {
+    readers: Vec<TableReader>,
+    next_reader: usize,
+    seen: BTreeSet<u32>,
+    newest: Option<Newest>,
+}
+
+/// How far a number of 20 bits is ahead of another; negative if it is behind.
+pub fn ahead(number: u32, of: u32) -> i32 {
+    (number.wrapping_sub(of) << 12) as i32 >> 12
+}
+
+impl Listing {
+    /// Takes the payload of a packet of the table. Returns an instance that is new, or why it cannot be used, with its
+    /// number. Never panics; memory is bounded.
+    pub fn insert(&mut self, repr: &Repr, payload: &[u8]) -> Option<(u32, Result<Instance, TableError>)> {
+        let (fdt, fti) = (repr.fdt?, repr.fti?);
+        let number = fdt.instance();
+        if self.seen.contains(&number) {
+            return None;
+        }
+        let place = self.reader(fdt);
+        let reader = self.readers.get_mut(place)?;
+        let bytes = reader.insert(fdt, fti, payload)?;
+        let xml = if repr.is_compressed { decompressed(bytes) } else { Some(bytes.to_vec()) };
+        *reader = TableReader::default();
+        let instance = xml.ok_or(TableError::Xml).and_then(|xml| Instance::from_xml(&xml));
+        if self.seen.len() < LOG_MAX {
+            self.seen.insert(number);
+        }
+        if let Ok(instance) = &instance {
+            self.note(number, instance);
+        }
+        Some((number, instance))
+    }
+
+    /// Begins with an instance that was read elsewhere.
+    pub fn begin(&mut self, number: u32, instance: &Instance) {
+        self.seen.insert(number);
+        self.note(number, instance);
+    }
+
+    fn note(&mut self, number: u32, instance: &Instance) {
+        if self.newest.is_some_and(|newest| ahead(number, newest.number) < 0) {
+            return;
+        }
+        self.newest = Some(Newest { number, first: instance.first, complete: instance.complete });
+        if let Some(first) = instance.first {
+            self.seen.retain(|&seen| ahead(seen, first) >= 0);
+        }
+    }
+
+    /// The reader of an instance: the one that has a part of it, or the one that was begun first.
+    fn reader(&mut self, fdt: Fdt) -> usize {
+        let known = self.readers.iter().position(|reader| reader.instance() == Some(fdt.instance()));
+        let free = || self.readers.iter().position(|reader| reader.instance().is_none());
+        known.or_else(free).unwrap_or_else(|| {
+            if self.readers.len() < READERS_MAX {
+                self.readers.push(TableReader::default());
+                return self.readers.len() - 1;
+            }
+            self.next_reader = (self.next_reader + 1) % READERS_MAX;
+            self.next_reader
+        })
+    }
+
+    /// Whether the whole log is here and its newest instance says that no more follows.
+    pub fn is_whole(&self) -> bool {
+        self.newest.is_some_and(|newest| newest.complete) && self.has_all()
+    }
+
+    /// Whether all instances up to the newest known are here.
+    pub fn has_all(&self) -> bool {
+        let Some(newest) = self.newest else { return false };
+        let first = newest.first.unwrap_or(newest.number);
+        let count = ahead(newest.number, first);
+        // An instance that was begun and not finished may be newer.
+        let is_newer =
+            |reader: &TableReader| reader.instance().is_some_and(|number| ahead(number, newest.number) > 0);
+        count >= 0
+            && self.seen.range(..).filter(|&&seen| (0..=count).contains(&ahead(seen, first))).count()
+                == count as usize + 1
+            && !self.readers.iter().any(is_newer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::{Catalogue, Encoded, Item, TableSettings};
+    use crate::disk::Attributes;
+    use crate::object::table_fti;
+    use layercast_core::family::AnyHeader as _;
+    use layercast_core::units::{Layer, WireSeq};
+    use layercast_protocols::fixed;
+    use layercast_protocols::registry::Header;
+
+    fn packets(encoded: &Encoded) -> Vec<(Repr, Vec<u8>)> {
+        let parts = encoded.bytes.chunks(100).enumerate();
+        let packet = |(number, part): (usize, &[u8])| {
+            let mut payload = (number as u32).to_be_bytes().to_vec();
+            payload.extend_from_slice(part);
+            let repr = Repr {
+                fields: Header::Fixed(fixed::Header { layer: Layer::BASE, seq: WireSeq(0) })
+                    .to_lct()
+                    .expect("fields"),
+                tsi: 1,
+                toi: 0,
+                close_object: false,
+                codepoint: 0,
+                fdt: Some(Fdt::new(encoded.number)),
+                is_compressed: encoded.is_compressed,
+                fti: Some(table_fti(encoded.bytes.len(), 100)),
+            };
+            (repr, payload)
+        };
+        parts.map(packet).collect()
+    }
+
+    #[test]
+    fn a_log_is_whole_when_all_of_it_came_in_any_order() {
+        let settings =
+            TableSettings { symbol: 900, expires_s: 1, wants_completions: false, session: String::new() };
+        let mut catalogue = Catalogue::new(settings);
+        let items: Vec<Item> = (0..300)
+            .map(|n| Item {
+                path: format!("file-{n}"),
+                file: Some((1, [n as u8; 32])),
+                attributes: Attributes::default(),
+            })
+            .collect();
+        catalogue.change(&items, &[], true).expect("a catalogue");
+        let mut all: Vec<_> = catalogue.instances().iter().flat_map(packets).collect();
+        all.reverse();
+        let mut listing = Listing::default();
+        let mut entries = 0;
+        let last = all.pop().expect("a packet");
+        for (repr, payload) in &all {
+            let new = listing.insert(repr, payload);
+            entries += new.map_or(0, |(_, instance)| instance.expect("an instance").entries.len());
+            assert!(!listing.is_whole());
+        }
+        entries +=
+            listing.insert(&last.0, &last.1).map_or(0, |(_, one)| one.expect("an instance").entries.len());
+        assert!(listing.is_whole());
+        assert_eq!(entries, 300);
+        // A change makes it incomplete from the first packet of the new instance on.
+        catalogue.change(&items[..1], &[], true).expect("a change");
+        let new = packets(&catalogue.instances()[catalogue.instances().len() - 1]);
+        listing.insert(&new[0].0, &new[0].1);
+        assert!(new.len() > 1 && !listing.is_whole());
+        for (repr, payload) in &new[1..] {
+            listing.insert(repr, payload);
+        }
+        assert!(listing.is_whole());
+    }
+
+    #[test]
+    fn numbers_wrap() {
+        assert_eq!(ahead(2, 0xf_ffff), 3);
+        assert_eq!(ahead(0xf_ffff, 2), -3);
+        assert_eq!(ahead(5, 5), 0);
+    }
+}

@@ -1,0 +1,93 @@
+//! Reassembly of an object in either encoding.
+
+use std::io;
+
+use super::{Assembly, AssemblyCounters, Coding, PlainAssembly, SymbolOutcome};
+use crate::disk::DiskFile;
+use crate::packet::PayloadId;
+
+/// Reassembles an object from any symbols in any order.
+#[derive(Debug)]
+pub enum Reassembly<F> {
+    /// Of RaptorQ.
+    Coded(Assembly<F>),
+    /// Without a code.
+    Plain(PlainAssembly<F>),
+}
+
+impl<F: DiskFile> Reassembly<F> {
+    /// A reassembly into a file, which is overwritten.
+    pub fn new(coding: Coding, file: F) -> Reassembly<F> {
+        match coding {
+            Coding::RaptorQ(oti) => Reassembly::Coded(Assembly::new(oti, file)),
+            Coding::NoCode(coding) => Reassembly::Plain(PlainAssembly::new(coding, file)),
+        }
+    }
+
+    /// Discards all symbols, for a file whose hash is wrong.
+    pub fn restart(&mut self) {
+        match self {
+            Reassembly::Coded(assembly) => assembly.restart(),
+            Reassembly::Plain(assembly) => assembly.restart(),
+        }
+    }
+
+    /// Inserts a symbol. Never panics on any input.
+    ///
+    /// # Errors
+    /// The file's error on writing or reading.
+    pub fn insert(&mut self, id: PayloadId, symbol: &[u8]) -> io::Result<SymbolOutcome> {
+        match self {
+            Reassembly::Coded(assembly) => assembly.insert(id, symbol),
+            Reassembly::Plain(assembly) => assembly.insert(id, symbol),
+        }
+    }
+
+    /// Notes a source symbol that the file has already; false if there is none of that number.
+    pub fn restore_symbol(&mut self, id: PayloadId) -> bool {
+        match self {
+            Reassembly::Coded(assembly) => assembly.restore_symbol(id),
+            Reassembly::Plain(assembly) => assembly.restore_symbol(id),
+        }
+    }
+
+    /// Notes a block that the file has already; false if there is no such block.
+    pub fn restore_block(&mut self, block: u8) -> bool {
+        match self {
+            Reassembly::Coded(assembly) => assembly.restore_block(block),
+            Reassembly::Plain(_) => false,
+        }
+    }
+
+    /// Whether the file is complete.
+    pub fn is_complete(&self) -> bool {
+        match self {
+            Reassembly::Coded(assembly) => assembly.is_complete(),
+            Reassembly::Plain(assembly) => assembly.is_complete(),
+        }
+    }
+
+    /// The least number of symbols that the file needs, and how many of them are present.
+    pub fn symbols(&self) -> (u64, u64) {
+        match self {
+            Reassembly::Coded(assembly) => assembly.symbols(),
+            Reassembly::Plain(assembly) => assembly.symbols(),
+        }
+    }
+
+    /// The counters of the decoder; zeros where there is no code.
+    pub fn counters(&self) -> AssemblyCounters {
+        match self {
+            Reassembly::Coded(assembly) => *assembly.counters(),
+            Reassembly::Plain(_) => AssemblyCounters::default(),
+        }
+    }
+
+    /// The file.
+    pub fn file(&self) -> &F {
+        match self {
+            Reassembly::Coded(assembly) => assembly.file(),
+            Reassembly::Plain(assembly) => assembly.file(),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Where an object is on the disk: first among the receiver's own files, then at its path.
+
+use std::io;
+
+use sha2::Digest as _;
+
+use crate::disk::{Attributes, Disk, DiskFile as _, Found};
+use crate::journal::{Identity, Journal};
+use crate::memory::MemoryFile;
+use crate::object::{Coding, Content, Entry, Reassembly, Sha256};
+
+/// The folder of partial files and their records, in the folder of received files. No object's path leads there, since
+/// its first part is hidden.
+pub const OWN_FOLDER: &str = ".layercast";
+/// Objects up to this length are kept in memory until they are complete (CHOICE).
+pub const SHORT: u64 = 1 << 16;
+
+/// What an object is, whatever its number.
+pub fn identity(entry: &Entry) -> Identity {
+    let mut hasher = sha2::Sha256::new();
+    hasher.update((entry.path.len() as u64).to_be_bytes());
+    hasher.update(&entry.path);
+    if let Content::File { coding, sha256 } = entry.content {
+        hasher.update([coding.encoding_id()]);
+        hasher.update(coding.length().to_be_bytes());
+        hasher.update((coding.symbol_size() as u64).to_be_bytes());
+        match coding {
+            Coding::RaptorQ(oti) => hasher.update(oti.scheme()),
+            Coding::NoCode(coding) => hasher.update(coding.max_block().to_be_bytes()),
+        }
+        hasher.update(sha256.unwrap_or_default());
+    }
+    hasher.finalize().into()
+}
+
+/// The names of an object's partial file and of its record.
+pub fn own_names(identity: &Identity) -> (String, String) {
+    let (head, _) = identity.split_at(12);
+    let name = head.iter().fold(String::new(), |name, byte| format!("{name}{byte:02x}"));
+    (format!("{OWN_FOLDER}/{name}.partial"), format!("{OWN_FOLDER}/{name}.symbols"))
+}
+
+/// A long object that is not complete yet.
+#[derive(Debug)]
+pub struct Partial<F> {
+    /// The reassembly into the partial file.
+    pub reassembly: Reassembly<F>,
+    /// None where the record cannot be written.
+    pub journal: Option<Journal<F>>,
+    /// How many symbols were there already.
+    pub resumed: u64,
+}
+
+/// Opens the partial file of an object, and continues with what it holds.
+///
+/// # Errors
+/// The disk's error; [`io::ErrorKind::StorageFull`] before any symbol arrives.
+pub fn open_partial<D: Disk>(
+    disk: &mut D,
+    identity: &Identity,
+    coding: Coding,
+) -> io::Result<Partial<D::File>> {
+    disk.create_folder(OWN_FOLDER)?;
+    let (partial, symbols) = own_names(identity);
+    let file = disk.open(&partial)?;
+    let record = disk.open(&symbols);
+    let is_same = file.length()? == coding.length()
+        && record.as_ref().is_ok_and(|record| Journal::describes(record, identity));
+    if !is_same {
+        file.set_length(0)?;
+        if let Err(error) = file.set_length(coding.length()) {
+            // Not to keep what others need.
+            let _ = file.set_length(0);
+            return Err(error);
+        }
+    }
+    let mut reassembly = Reassembly::new(coding, file);
+    let journal = record.and_then(|record| {
+        if is_same {
+            Journal::resume(record, coding, &mut reassembly)
+        } else {
+            Journal::create(record, identity)
+        }
+    });
+    let (_, resumed) = reassembly.symbols();
+    Ok(Partial { reassembly, journal: journal.ok(), resumed })
+}
+
+/// Removes the partial file of an object and its record.
+///
+/// # Errors
+/// The disk's error.
+pub fn remove_partial<D: Disk>(disk: &mut D, identity: &Identity) -> io::Result<()> {
+    let (partial, symbols) = own_names(identity);
+    disk.remove(&symbols)?;
+    disk.remove(&partial)
+}
+
+/// Moves a complete object to its path.
+///
+/// # Errors
+/// The disk's error; [`io::ErrorKind::NotADirectory`] if something in the path is not a folder, and
+/// [`io::ErrorKind::AlreadyExists`] if there is something other than a file at its end.
+pub fn place<D: Disk>(
+    disk: &mut D,
+    identity: &Identity,
+    file: &D::File,
+    path: &str,
+    attributes: Attributes,
+) -> io::Result<()> {
+    let (partial, symbols) = own_names(identity);
+    prepare(disk, path)?;
+    disk.set_attributes(&partial, attributes)?;
+    file.sync()?;
+    disk.rename(&partial, path)?;
+    // Without its file a record is of no use; whether it can be removed changes nothing.
+    let _ = disk.remove(&symbols);
+    Ok(())
+}
+
+/// Writes a complete short object, and moves it to its path.
+///
+/// # Errors
+/// As [`place`].
+pub fn place_bytes<D: Disk>(
+    disk: &mut D,
+    identity: &Identity,
+    bytes: &[u8],
+    path: &str,
+    attributes: Attributes,
+) -> io::Result<()> {
+    disk.create_folder(OWN_FOLDER)?;
+    let (partial, _) = own_names(identity);
+    let file = disk.open(&partial)?;
+    file.set_length(bytes.len() as u64)?;
+    file.write_at(0, bytes)?;
+    place(disk, identity, &file, path, attributes)
+}
+
+/// Creates the folders above a path, and checks that a file can be put there.
+fn prepare<D: Disk>(disk: &mut D, path: &str) -> io::Result<()> {
+    if let Some((folder, _)) = path.rsplit_once('/') {
+        let mut ends: Vec<usize> =
+            folder.char_indices().filter(|&(_, c)| c == '/').map(|(at, _)| at).collect();
+        ends.push(folder.len());
+        for part in ends.into_iter().filter_map(|end| folder.get(..end)) {
+            match disk.look(part)? {
+                Found::Folder => {}
+                Found::Nothing => disk.create_folder(part)?,
+                Found::File(_) | Found::Other => return Err(io::ErrorKind::NotADirectory.into()),
+            }
+        }
+    }
+    match disk.look(path)? {
+        Found::Nothing | Found::File(_) => Ok(()),
+        Found::Folder | Found::Other => Err(io::ErrorKind::AlreadyExists.into()),
+    }
+}
+
+/// A hash that is computed part by part, so that a long file does not stop reception.
+#[derive(Debug, Clone)]
+pub struct Hashing {
+    hasher: sha2::Sha256,
+    done: u64,
+}
+
+impl Default for Hashing {
+    fn default() -> Hashing {
+        Hashing { hasher: sha2::Sha256::new(), done: 0 }
+    }
+}
+
+impl Hashing {
+    /// Reads up to `room.len()` further bytes of a file of this length. The hash when all is read.
+    ///
+    /// # Errors
+    /// The disk's error.
+    pub fn go_on(
+        &mut self,
+        file: &impl crate::disk::DiskFile,
+        length: u64,
+        room: &mut [u8],
+    ) -> io::Result<Option<Sha256>> {
+        let count = length.saturating_sub(self.done).min(room.len() as u64) as usize;
+        let part = room.get_mut(..count).unwrap_or_default();
+        file.read_at(self.done, part)?;
+        self.hasher.update(&*part);
+        self.done += count as u64;
+        Ok((self.done >= length).then(|| self.hasher.clone().finalize().into()))
+    }
+
+    /// How many bytes were read.
+    pub fn done(&self) -> u64 {
+        self.done
+    }
+}
+
+/// A reassembly in memory of a short object.
+pub fn in_memory(coding: Coding) -> Reassembly<MemoryFile> {
+    let file = MemoryFile::default();
+    // It is in memory: this cannot fail.
+    let _ = file.set_length(coding.length());
+    Reassembly::new(coding, file)
+}

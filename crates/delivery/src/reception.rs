@@ -1,0 +1,460 @@
+//! A receiver's objects: from the packets of a session to files at their paths.
+//!
+//! The host passes packets of the session ([`Reception::packet`]), and calls [`Reception::work`] between them, which
+//! compares hashes a part at a time. An object is moved to its path only when its hash is right.
+
+mod object;
+
+use std::collections::BTreeMap;
+use std::io;
+
+use crate::disk::{Disk, Found};
+use crate::journal::Identity;
+use crate::listing::{Listing, ahead};
+use crate::object::{AssemblyCounters, Content, Entry, Instance, TOI_TABLE, TableError, safe_path};
+use crate::packet::{PayloadId, Repr};
+use crate::placing::{OWN_FOLDER, identity, remove_partial};
+use object::Object;
+
+pub use object::ObjectError;
+
+/// The maximum number of objects, and of bytes in their paths.
+const OBJECTS_MAX: usize = 1 << 18;
+const PATHS_MAX: usize = 32 << 20;
+/// The maximum number of events that wait for the host. Further ones are counted by the states of objects alone.
+const EVENTS_MAX: usize = 1 << 16;
+
+/// What a receiver may do to its folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceptionSettings {
+    /// Files of the same path and other content are replaced.
+    pub replace: bool,
+    /// Files that the source removes are removed, if it sent them in this session.
+    pub mirror: bool,
+}
+
+/// What happened to an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReceptionEvent {
+    /// A long object continues with symbols of an earlier receiver.
+    Resumed {
+        /// Its path.
+        path: String,
+        /// Symbols present.
+        held: u64,
+        /// Symbols needed.
+        needed: u64,
+    },
+    /// Symbols of an object are not recorded, so that a later receiver could not resume.
+    NotRecorded {
+        /// Its path.
+        path: String,
+    },
+    /// An object is in its place.
+    Complete {
+        /// Its path.
+        path: String,
+        /// Its length.
+        length: u64,
+    },
+    /// A file with this content was in its place already.
+    Present {
+        /// Its path.
+        path: String,
+    },
+    /// An object was complete and had a wrong hash; its reception starts again.
+    WrongHash {
+        /// Its path.
+        path: String,
+    },
+    /// An object cannot be received.
+    Failed {
+        /// Its path.
+        path: String,
+        /// Why.
+        reason: ObjectError,
+    },
+    /// The source removed an object.
+    Removed {
+        /// Its path.
+        path: String,
+    },
+    /// An instance of the table cannot be used.
+    Rejected(TableError),
+}
+
+/// Why reception cannot go on.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {path}: {source}")]
+pub struct DiskError {
+    /// The object's path.
+    pub path: String,
+    /// The disk's error.
+    pub source: io::Error,
+}
+
+/// How far a reception is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceptionProgress {
+    /// Objects of the session that are known.
+    pub objects: usize,
+    /// Objects in their place.
+    pub complete: usize,
+    /// Objects that cannot be received.
+    pub failed: usize,
+    /// The bytes of all of them.
+    pub bytes: u64,
+    /// The least number of symbols that they need.
+    pub needed: u64,
+    /// How many of these are present.
+    pub held: u64,
+    /// Whether more objects may follow.
+    pub is_open: bool,
+}
+
+/// The objects of a session at a receiver.
+#[derive(Debug)]
+pub struct Reception<D: Disk> {
+    disk: D,
+    settings: ReceptionSettings,
+    listing: Listing,
+    objects: BTreeMap<Identity, Object<D::File>>,
+    /// The object of each number, and the instance that named it.
+    tois: BTreeMap<u32, Identity>,
+    /// The newest object of each path: its number, and the instance that named it.
+    paths: BTreeMap<String, (u32, u32)>,
+    path_bytes: usize,
+    removed: BTreeMap<u32, u32>,
+    /// Objects that have work to do.
+    busy: Vec<Identity>,
+    in_memory: u64,
+    wants_completions: bool,
+    counters: AssemblyCounters,
+    events: Vec<ReceptionEvent>,
+    room: Vec<u8>,
+}
+
+impl<D: Disk> Reception<D> {
+    /// A reception into a folder.
+    pub fn new(disk: D, settings: ReceptionSettings) -> Reception<D> {
+        Reception {
+            disk,
+            settings,
+            listing: Listing::default(),
+            objects: BTreeMap::new(),
+            tois: BTreeMap::new(),
+            paths: BTreeMap::new(),
+            path_bytes: 0,
+            removed: BTreeMap::new(),
+            busy: Vec::new(),
+            in_memory: 0,
+            wants_completions: false,
+            counters: AssemblyCounters::default(),
+            events: Vec::new(),
+            room: vec![0; 1 << 20],
+        }
+    }
+
+    /// Continues with another session, such as that of a restarted source: numbers mean other objects, and objects of
+    /// the same path and content continue.
+    pub fn follow(&mut self) {
+        self.listing = Listing::default();
+        self.tois.clear();
+        self.paths.clear();
+        self.path_bytes = 0;
+        self.removed.clear();
+    }
+
+    /// Begins with an instance of the table that was read while the session was searched.
+    ///
+    /// # Errors
+    /// As [`Reception::packet`].
+    pub fn begin(&mut self, number: u32, instance: &Instance) -> Result<(), DiskError> {
+        self.listing.begin(number, instance);
+        self.instance(number, instance.clone())
+    }
+
+    /// Takes a packet of the session: a part of the table or a symbol. Whether it was of use.
+    ///
+    /// # Errors
+    /// If the disk is full or fails; reception can continue when that has passed.
+    pub fn packet(&mut self, repr: &Repr, payload: &[u8]) -> Result<bool, DiskError> {
+        if repr.toi != TOI_TABLE {
+            return self.symbol(repr, payload);
+        }
+        match self.listing.insert(repr, payload) {
+            None => Ok(false),
+            Some((number, Ok(instance))) => self.instance(number, instance).map(|()| true),
+            Some((_, Err(error))) => {
+                self.say(ReceptionEvent::Rejected(error));
+                Ok(false)
+            }
+        }
+    }
+
+    fn instance(&mut self, number: u32, instance: Instance) -> Result<(), DiskError> {
+        self.wants_completions |= instance.wants_completions;
+        for toi in instance.removed {
+            if self.removed.len() < OBJECTS_MAX {
+                self.removed.insert(toi, number);
+            }
+            self.remove(toi)?;
+        }
+        for entry in instance.entries {
+            self.entry(number, entry)?;
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, number: u32, entry: Entry) -> Result<(), DiskError> {
+        if self.removed.contains_key(&entry.toi) {
+            return Ok(());
+        }
+        if let Some(&(toi, of)) = self.paths.get(&entry.path) {
+            // A log that was started again names the same objects.
+            if toi == entry.toi || ahead(number, of) < 0 {
+                return Ok(());
+            }
+            self.forget(toi);
+        }
+        if self.tois.len() >= OBJECTS_MAX || self.path_bytes + entry.path.len() > PATHS_MAX {
+            return Ok(());
+        }
+        let identity = identity(&entry);
+        self.path_bytes += entry.path.len();
+        self.paths.insert(entry.path.clone(), (entry.toi, number));
+        self.tois.insert(entry.toi, identity);
+        if !self.objects.contains_key(&identity) {
+            let object = self.new_object(entry);
+            let is_busy = object.is_busy();
+            self.objects.insert(identity, object);
+            if is_busy {
+                self.busy.push(identity);
+            }
+        }
+        Ok(())
+    }
+
+    /// What is to be done about an object, by what is at its path.
+    fn new_object(&mut self, entry: Entry) -> Object<D::File> {
+        if let Err(reason) = safe_path(&entry.path) {
+            return self.failed(entry, ObjectError::Name(reason));
+        }
+        let found = match self.disk.look(&entry.path) {
+            Ok(found) => found,
+            // Something in the path is not a folder, or may not be read.
+            Err(error) => return self.failed(entry, ObjectError::of(&error)),
+        };
+        match (entry.content, found) {
+            (Content::Folder, Found::Nothing | Found::Folder) | (Content::File { .. }, Found::Nothing) => {
+                Object::waiting(entry)
+            }
+            (Content::File { coding, sha256: Some(_) }, Found::File(length)) if length == coding.length() => {
+                match self.disk.read(&entry.path) {
+                    Ok(file) => Object::comparing(entry, file),
+                    Err(_) if self.settings.replace => Object::waiting(entry),
+                    Err(error) => self.failed(entry, ObjectError::of(&error)),
+                }
+            }
+            (Content::File { .. }, Found::File(_)) if self.settings.replace => Object::waiting(entry),
+            (Content::File { .. }, Found::File(_)) => self.failed(entry, ObjectError::Exists),
+            (_, _) => self.failed(entry, ObjectError::InTheWay),
+        }
+    }
+
+    fn failed(&mut self, entry: Entry, reason: ObjectError) -> Object<D::File> {
+        self.say(ReceptionEvent::Failed { path: entry.path.clone(), reason });
+        Object::failed(entry, reason)
+    }
+
+    /// An object that another one replaces, or that was removed, is no longer wanted.
+    fn forget(&mut self, toi: u32) -> Option<Entry> {
+        let identity = self.tois.remove(&toi)?;
+        let object = self.objects.remove(&identity)?;
+        self.in_memory -= object.memory().min(self.in_memory);
+        self.busy.retain(|busy| *busy != identity);
+        if object.has_partial() {
+            let _ = remove_partial(&mut self.disk, &identity);
+        }
+        let entry = object.into_entry();
+        self.paths.remove(&entry.path);
+        self.path_bytes -= entry.path.len().min(self.path_bytes);
+        Some(entry)
+    }
+
+    fn remove(&mut self, toi: u32) -> Result<(), DiskError> {
+        let Some(entry) = self.forget(toi) else { return Ok(()) };
+        if self.settings.mirror
+            && matches!(entry.content, Content::File { .. })
+            && safe_path(&entry.path).is_ok()
+        {
+            let gone = self.disk.remove(&entry.path);
+            gone.map_err(|source| DiskError { path: entry.path.clone(), source })?;
+        }
+        self.say(ReceptionEvent::Removed { path: entry.path });
+        Ok(())
+    }
+
+    fn symbol(&mut self, repr: &Repr, payload: &[u8]) -> Result<bool, DiskError> {
+        let Some(identity) = self.tois.get(&repr.toi).copied() else { return Ok(false) };
+        let Ok((id, symbol)) = PayloadId::split(payload) else { return Ok(false) };
+        let Some(object) = self.objects.get_mut(&identity) else { return Ok(false) };
+        if !object.takes(repr.codepoint) {
+            return Ok(false);
+        }
+        let failed = |path: &str, source| DiskError { path: path.to_owned(), source };
+        if object.is_waiting() {
+            let opened = object.open(&mut self.disk, &identity, &mut self.in_memory);
+            let opened = opened.map_err(|source| failed(&object.entry.path, source))?;
+            let path = object.entry.path.clone();
+            if let Some((held, needed)) = opened.resumed {
+                self.say(ReceptionEvent::Resumed { path: path.clone(), held, needed });
+            }
+            if opened.is_unrecorded {
+                self.say(ReceptionEvent::NotRecorded { path });
+            }
+        }
+        let Some(object) = self.objects.get_mut(&identity) else { return Ok(false) };
+        let before = object.counters();
+        let taken = object.insert(id, symbol).map_err(|source| failed(&object.entry.path, source))?;
+        count(&mut self.counters, before, object.counters(), taken.outcome);
+        if taken.is_complete {
+            self.busy.push(identity);
+        }
+        Ok(true)
+    }
+
+    /// Compares hashes and moves files to their paths, a part at a time. Whether there is more to do.
+    ///
+    /// # Errors
+    /// As [`Reception::packet`].
+    pub fn work(&mut self) -> Result<bool, DiskError> {
+        // An object at a time, the oldest first.
+        let Some(&identity) = self.busy.first() else { return Ok(false) };
+        let Some(object) = self.objects.get_mut(&identity) else {
+            self.busy.remove(0);
+            return Ok(true);
+        };
+        let memory = object.memory();
+        let path = object.entry.path.clone();
+        let settings = self.settings;
+        match object.work(&mut self.disk, &identity, settings, &mut self.room) {
+            Ok(None) => {}
+            Ok(Some(event)) => {
+                let left = object.memory();
+                let is_busy = object.is_busy();
+                self.in_memory = self.in_memory.saturating_sub(memory) + left;
+                if !is_busy {
+                    self.busy.retain(|busy| *busy != identity);
+                }
+                self.say(event);
+            }
+            Err(source) => return Err(DiskError { path, source }),
+        }
+        Ok(!self.busy.is_empty())
+    }
+
+    /// Writes the records that wait, so that a receiver that is killed later has them.
+    pub fn flush(&mut self) {
+        let mut unrecorded = Vec::new();
+        for object in self.objects.values_mut() {
+            if !object.flush() {
+                unrecorded.push(object.entry.path.clone());
+            }
+        }
+        unrecorded.into_iter().for_each(|path| self.say(ReceptionEvent::NotRecorded { path }));
+    }
+
+    /// Whether every object of the session is in its place or cannot be received, and no more will follow.
+    pub fn is_complete(&self) -> bool {
+        self.listing.is_whole() && self.busy.is_empty() && self.wanted().all(Object::is_over)
+    }
+
+    fn wanted(&self) -> impl Iterator<Item = &Object<D::File>> {
+        self.tois.values().filter_map(|identity| self.objects.get(identity))
+    }
+
+    /// Objects in their place, and objects that cannot be received, of those that the session has.
+    pub fn results(&self) -> impl Iterator<Item = (&Entry, Result<(), ObjectError>)> {
+        self.wanted().filter_map(|object| Some((&object.entry, object.result()?)))
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> ReceptionProgress {
+        let mut progress =
+            ReceptionProgress { is_open: !self.listing.is_whole(), ..ReceptionProgress::default() };
+        for object in self.wanted() {
+            let (needed, held) = object.symbols();
+            progress.objects += 1;
+            progress.needed += needed;
+            progress.held += held;
+            progress.bytes += object.length();
+            match object.result() {
+                Some(Ok(())) => progress.complete += 1,
+                Some(Err(_)) => progress.failed += 1,
+                None => {}
+            }
+        }
+        progress
+    }
+
+    /// The path of the only object, if there is one.
+    pub fn only_path(&self) -> Option<&str> {
+        let mut all = self.wanted();
+        all.next().filter(|_| all.next().is_none()).map(|object| object.entry.path.as_str())
+    }
+
+    /// Symbols of objects that are not complete which a later receiver will find, and symbols that these objects need.
+    pub fn kept(&self) -> (u64, u64) {
+        let partial = self.objects.values().filter(|object| object.has_partial());
+        partial.map(Object::symbols).fold((0, 0), |(held, needed), (n, h)| (held + h, needed + n))
+    }
+
+    /// The counters of all reassemblies.
+    pub fn counters(&self) -> AssemblyCounters {
+        self.counters
+    }
+
+    /// Whether the source wants completion messages.
+    pub fn wants_completions(&self) -> bool {
+        self.wants_completions
+    }
+
+    /// What happened since the last call.
+    pub fn drain_events(&mut self) -> impl Iterator<Item = ReceptionEvent> {
+        self.events.drain(..)
+    }
+
+    /// Removes the folder of partial files, if it is empty.
+    pub fn tidy(&mut self) {
+        // What is in it belongs to other receptions, or to a later one of this.
+        let _ = self.disk.remove(OWN_FOLDER);
+    }
+
+    /// The disk.
+    pub fn disk(&self) -> &D {
+        &self.disk
+    }
+
+    fn say(&mut self, event: ReceptionEvent) {
+        if self.events.len() < EVENTS_MAX {
+            self.events.push(event);
+        }
+    }
+}
+
+fn count(
+    all: &mut AssemblyCounters,
+    before: AssemblyCounters,
+    after: AssemblyCounters,
+    outcome: crate::object::SymbolOutcome,
+) {
+    use crate::object::SymbolOutcome;
+    match outcome {
+        SymbolOutcome::New | SymbolOutcome::BlockComplete => all.useful += 1,
+        SymbolOutcome::Needless => all.needless += 1,
+        SymbolOutcome::Refused => all.refused += 1,
+    }
+    all.decoded += after.decoded.saturating_sub(before.decoded);
+    all.undecodable += after.undecodable.saturating_sub(before.undecodable);
+}

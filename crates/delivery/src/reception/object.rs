@@ -1,0 +1,425 @@
+//! An object at a receiver.
+
+use core::fmt;
+use std::io;
+
+use super::{ReceptionEvent, ReceptionSettings};
+use crate::disk::{Disk, DiskFile, Found};
+use crate::journal::{Identity, Journal};
+use crate::memory::MemoryFile;
+use crate::object::{AssemblyCounters, Coding, Content, Entry, NameError, Reassembly, Sha256, SymbolOutcome};
+use crate::packet::PayloadId;
+use crate::placing::{Hashing, Partial, SHORT, in_memory, open_partial, place, place_bytes};
+
+/// The memory for short objects that are not complete. Beyond it they are partial files too.
+const MEMORY_MAX: u64 = 32 << 20;
+/// The number of attempts for an object whose hash is wrong.
+const TRIES: u32 = 3;
+
+/// Why an object cannot be received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObjectError {
+    /// Its path is not safe.
+    Name(NameError),
+    /// A file of other content is at its path, and may not be replaced.
+    Exists,
+    /// A folder, a link or a device is at its path, or in place of a folder above.
+    InTheWay,
+    /// Its hash was wrong several times.
+    Hash,
+    /// The disk refuses it.
+    Disk(io::ErrorKind),
+}
+
+impl ObjectError {
+    pub(super) fn of(error: &io::Error) -> ObjectError {
+        match error.kind() {
+            io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists | io::ErrorKind::IsADirectory => {
+                ObjectError::InTheWay
+            }
+            kind => ObjectError::Disk(kind),
+        }
+    }
+}
+
+impl fmt::Display for ObjectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ObjectError::Name(reason) => write!(f, "its path is not safe: {reason}"),
+            ObjectError::Exists => {
+                write!(f, "a file of other content is there already: move it, or replace it with --replace")
+            }
+            ObjectError::InTheWay => {
+                write!(f, "a folder, a link or a file that is not a folder is in its place: move it away")
+            }
+            ObjectError::Hash => write!(
+                f,
+                "its hash is wrong ({TRIES} tries): another source may be sending to the group, or the file changed"
+            ),
+            ObjectError::Disk(kind) => write!(f, "the disk refuses it: {kind}"),
+        }
+    }
+}
+
+#[derive(Debug)]
+enum State<F> {
+    /// No symbol has come.
+    Waiting,
+    /// A file of this length is at its path.
+    Comparing(F, Hashing),
+    Short(Reassembly<MemoryFile>),
+    Long(Box<Partial<F>>),
+    /// Complete; its hash is compared.
+    Verifying(Box<Partial<F>>, Hashing),
+    Placed,
+    Failed(ObjectError),
+}
+
+#[derive(Debug)]
+pub(super) struct Object<F> {
+    pub(super) entry: Entry,
+    state: State<F>,
+    wrong_hashes: u32,
+}
+
+/// What opening an object found.
+#[derive(Debug, Default)]
+pub(super) struct Opened {
+    /// Symbols of an earlier receiver, and symbols needed.
+    pub(super) resumed: Option<(u64, u64)>,
+    pub(super) is_unrecorded: bool,
+}
+
+/// What became of a symbol.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taken {
+    pub(super) outcome: SymbolOutcome,
+    /// Whether the object became complete.
+    pub(super) is_complete: bool,
+}
+
+impl<F: DiskFile> Object<F> {
+    pub(super) fn waiting(entry: Entry) -> Object<F> {
+        Object { entry, state: State::Waiting, wrong_hashes: 0 }
+    }
+
+    pub(super) fn comparing(entry: Entry, file: F) -> Object<F> {
+        Object { entry, state: State::Comparing(file, Hashing::default()), wrong_hashes: 0 }
+    }
+
+    pub(super) fn failed(entry: Entry, reason: ObjectError) -> Object<F> {
+        Object { entry, state: State::Failed(reason), wrong_hashes: 0 }
+    }
+
+    fn coding(&self) -> Option<(Coding, Option<Sha256>)> {
+        match self.entry.content {
+            Content::File { coding, sha256 } => Some((coding, sha256)),
+            Content::Folder => None,
+        }
+    }
+
+    /// Whether it takes symbols of this encoding.
+    pub(super) fn takes(&self, codepoint: u8) -> bool {
+        self.coding().is_some_and(|(coding, _)| coding.encoding_id() == codepoint)
+            && matches!(self.state, State::Waiting | State::Short(_) | State::Long(_))
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        matches!(self.state, State::Waiting)
+    }
+
+    /// Whether there is work to do without further symbols.
+    pub(super) fn is_busy(&self) -> bool {
+        match &self.state {
+            State::Waiting => self.coding().is_none_or(|(coding, _)| coding.symbols() == 0),
+            State::Comparing(..) | State::Verifying(..) => true,
+            State::Short(reassembly) => reassembly.is_complete(),
+            State::Long(partial) => partial.reassembly.is_complete(),
+            State::Placed | State::Failed(_) => false,
+        }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.result().is_some()
+    }
+
+    pub(super) fn result(&self) -> Option<Result<(), ObjectError>> {
+        match self.state {
+            State::Placed => Some(Ok(())),
+            State::Failed(reason) => Some(Err(reason)),
+            _ => None,
+        }
+    }
+
+    /// The memory that its symbols take.
+    pub(super) fn memory(&self) -> u64 {
+        match self.state {
+            State::Short(_) => self.length(),
+            _ => 0,
+        }
+    }
+
+    pub(super) fn has_partial(&self) -> bool {
+        matches!(self.state, State::Long(_) | State::Verifying(..))
+    }
+
+    pub(super) fn into_entry(self) -> Entry {
+        self.entry
+    }
+
+    pub(super) fn length(&self) -> u64 {
+        self.coding().map_or(0, |(coding, _)| coding.length())
+    }
+
+    /// Symbols needed, and symbols present.
+    pub(super) fn symbols(&self) -> (u64, u64) {
+        let needed = self.coding().map_or(0, |(coding, _)| coding.symbols());
+        let held = match &self.state {
+            State::Waiting | State::Comparing(..) | State::Failed(_) => 0,
+            State::Short(reassembly) => reassembly.symbols().1,
+            State::Long(partial) => partial.reassembly.symbols().1,
+            State::Verifying(..) | State::Placed => needed,
+        };
+        (needed, held.min(needed))
+    }
+
+    pub(super) fn counters(&self) -> AssemblyCounters {
+        match &self.state {
+            State::Short(reassembly) => reassembly.counters(),
+            State::Long(partial) => partial.reassembly.counters(),
+            _ => AssemblyCounters::default(),
+        }
+    }
+
+    /// Makes it ready for its first symbol.
+    pub(super) fn open<D: Disk<File = F>>(
+        &mut self,
+        disk: &mut D,
+        identity: &Identity,
+        memory: &mut u64,
+    ) -> io::Result<Opened> {
+        let Some((coding, _)) = self.coding() else { return Ok(Opened::default()) };
+        if coding.length() <= SHORT && *memory + coding.length() <= MEMORY_MAX {
+            *memory += coding.length();
+            self.state = State::Short(in_memory(coding));
+            return Ok(Opened::default());
+        }
+        let partial = open_partial(disk, identity, coding)?;
+        let opened = Opened {
+            resumed: (partial.resumed > 0).then_some((partial.resumed, coding.symbols())),
+            is_unrecorded: partial.journal.is_none(),
+        };
+        self.state = State::Long(Box::new(partial));
+        Ok(opened)
+    }
+
+    pub(super) fn insert(&mut self, id: PayloadId, symbol: &[u8]) -> io::Result<Taken> {
+        let coding = self.coding();
+        let (outcome, is_complete) = match (&mut self.state, coding) {
+            (State::Short(reassembly), _) => {
+                let was_complete = reassembly.is_complete();
+                let outcome = reassembly.insert(id, symbol)?;
+                (outcome, !was_complete && reassembly.is_complete())
+            }
+            (State::Long(partial), Some((coding, _))) => {
+                let Partial { reassembly, journal, .. } = &mut **partial;
+                let was_complete = reassembly.is_complete();
+                let outcome = reassembly.insert(id, symbol)?;
+                // Without a record an object can be received all the same.
+                if let Some(record) = journal
+                    && record.record(id, symbol, coding, outcome).is_err()
+                {
+                    *journal = None;
+                }
+                (outcome, !was_complete && reassembly.is_complete())
+            }
+            _ => (SymbolOutcome::Refused, false),
+        };
+        Ok(Taken { outcome, is_complete })
+    }
+
+    /// Writes the records that wait; false if that failed now.
+    pub(super) fn flush(&mut self) -> bool {
+        let State::Long(partial) = &mut self.state else { return true };
+        let written = partial.journal.as_mut().map_or(Ok(()), Journal::flush);
+        if written.is_err() {
+            partial.journal = None;
+        }
+        written.is_ok()
+    }
+
+    /// The next part of the work: an event when a state is left.
+    pub(super) fn work<D: Disk<File = F>>(
+        &mut self,
+        disk: &mut D,
+        identity: &Identity,
+        settings: ReceptionSettings,
+        room: &mut [u8],
+    ) -> io::Result<Option<ReceptionEvent>> {
+        let done = match std::mem::replace(&mut self.state, State::Waiting) {
+            State::Comparing(file, hashing) => self.compare(file, hashing, settings, room),
+            State::Long(partial) => {
+                self.state = State::Verifying(partial, Hashing::default());
+                Ok(None)
+            }
+            State::Verifying(partial, hashing) => {
+                self.verify(disk, identity, partial, hashing, settings, room)
+            }
+            State::Short(reassembly) => {
+                let bytes = reassembly.file().take();
+                self.finish_short(disk, identity, &bytes, settings)
+            }
+            State::Waiting if self.coding().is_some() => self.finish_short(disk, identity, &[], settings),
+            State::Waiting => {
+                let made = make_folder(disk, &self.entry.path);
+                self.placed_or_failed(made)
+            }
+            state @ (State::Placed | State::Failed(_)) => {
+                self.state = state;
+                Ok(None)
+            }
+        };
+        done
+    }
+
+    fn compare(
+        &mut self,
+        file: F,
+        mut hashing: Hashing,
+        settings: ReceptionSettings,
+        room: &mut [u8],
+    ) -> io::Result<Option<ReceptionEvent>> {
+        let path = self.entry.path.clone();
+        let wanted = self.coding().and_then(|(_, sha256)| sha256);
+        match hashing.go_on(&file, self.length(), room) {
+            Ok(None) => {
+                self.state = State::Comparing(file, hashing);
+                Ok(None)
+            }
+            Ok(found) if found == wanted => {
+                self.state = State::Placed;
+                Ok(Some(ReceptionEvent::Present { path }))
+            }
+            // Another content, or it became shorter meanwhile.
+            Ok(_) | Err(_) if settings.replace => {
+                self.state = State::Waiting;
+                Ok(None)
+            }
+            Ok(_) | Err(_) => Ok(Some(self.fail(ObjectError::Exists))),
+        }
+    }
+
+    fn verify<D: Disk<File = F>>(
+        &mut self,
+        disk: &mut D,
+        identity: &Identity,
+        mut partial: Box<Partial<F>>,
+        mut hashing: Hashing,
+        settings: ReceptionSettings,
+        room: &mut [u8],
+    ) -> io::Result<Option<ReceptionEvent>> {
+        let wanted = self.coding().and_then(|(_, sha256)| sha256);
+        let found = match hashing.go_on(partial.reassembly.file(), self.length(), room) {
+            Ok(None) => {
+                self.state = State::Verifying(partial, hashing);
+                return Ok(None);
+            }
+            Ok(Some(found)) => found,
+            Err(error) => {
+                // Its symbols stay: it can be read again later.
+                self.state = State::Verifying(partial, Hashing::default());
+                return Err(error);
+            }
+        };
+        if wanted.is_some_and(|wanted| wanted != found) {
+            self.wrong_hashes += 1;
+            if self.wrong_hashes >= TRIES {
+                return Ok(Some(self.fail(ObjectError::Hash)));
+            }
+            partial.reassembly.restart();
+            if partial.journal.as_mut().is_some_and(|journal| journal.restart().is_err()) {
+                partial.journal = None;
+            }
+            self.state = State::Long(partial);
+            return Ok(Some(ReceptionEvent::WrongHash { path: self.entry.path.clone() }));
+        }
+        if let Some(reason) = self.occupied(disk, settings) {
+            return Ok(Some(self.fail(reason)));
+        }
+        let placed =
+            place(disk, identity, partial.reassembly.file(), &self.entry.path, self.entry.attributes);
+        if let Err(error) = &placed
+            && is_full(error)
+        {
+            self.state = State::Verifying(partial, Hashing::default());
+            return placed.map(|()| None);
+        }
+        self.placed_or_failed(placed)
+    }
+
+    fn finish_short<D: Disk<File = F>>(
+        &mut self,
+        disk: &mut D,
+        identity: &Identity,
+        bytes: &[u8],
+        settings: ReceptionSettings,
+    ) -> io::Result<Option<ReceptionEvent>> {
+        let Some((_, wanted)) = self.coding() else { return Ok(None) };
+        if wanted.is_some_and(|wanted| crate::object::sha256(bytes) != wanted) {
+            self.wrong_hashes += 1;
+            if self.wrong_hashes >= TRIES {
+                return Ok(Some(self.fail(ObjectError::Hash)));
+            }
+            // It is short: its symbols come again soon.
+            return Ok(Some(ReceptionEvent::WrongHash { path: self.entry.path.clone() }));
+        }
+        if let Some(reason) = self.occupied(disk, settings) {
+            return Ok(Some(self.fail(reason)));
+        }
+        let placed = place_bytes(disk, identity, bytes, &self.entry.path, self.entry.attributes);
+        match placed {
+            // The state is that before the first symbol.
+            Err(error) if is_full(&error) => Err(error),
+            placed => self.placed_or_failed(placed),
+        }
+    }
+
+    /// Why it may not be moved to its path, which may have changed since it was first looked at.
+    fn occupied<D: Disk>(&self, disk: &mut D, settings: ReceptionSettings) -> Option<ObjectError> {
+        match disk.look(&self.entry.path) {
+            Ok(Found::File(_)) if !settings.replace => Some(ObjectError::Exists),
+            Ok(Found::Folder | Found::Other) => Some(ObjectError::InTheWay),
+            // What is wrong with the path is found when the file is moved there.
+            _ => None,
+        }
+    }
+
+    fn placed_or_failed(&mut self, placed: io::Result<()>) -> io::Result<Option<ReceptionEvent>> {
+        match placed {
+            Ok(()) => {
+                self.state = State::Placed;
+                let (path, length) = (self.entry.path.clone(), self.length());
+                Ok(Some(ReceptionEvent::Complete { path, length }))
+            }
+            Err(error) => Ok(Some(self.fail(ObjectError::of(&error)))),
+        }
+    }
+
+    fn fail(&mut self, reason: ObjectError) -> ReceptionEvent {
+        self.state = State::Failed(reason);
+        ReceptionEvent::Failed { path: self.entry.path.clone(), reason }
+    }
+}
+
+/// Whether an error may pass when somebody makes space.
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+fn make_folder<D: Disk>(disk: &mut D, path: &str) -> io::Result<()> {
+    match disk.look(path)? {
+        Found::Nothing => disk.create_folder(path),
+        Found::Folder => Ok(()),
+        Found::File(_) | Found::Other => Err(io::ErrorKind::AlreadyExists.into()),
+    }
+}

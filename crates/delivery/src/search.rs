@@ -1,0 +1,125 @@
+//! The search for a session on a group: from the first packets on its base channel to a session description.
+
+use std::net::{IpAddr, SocketAddr};
+
+use crate::listing::Listing;
+use crate::object::{Instance, TOI_TABLE, TableError};
+use crate::packet::Repr;
+use crate::session::{Session, SessionError};
+
+/// The maximum number of sources whose tables are reassembled at the same time. Others are ignored.
+const SOURCES_MAX: usize = 8;
+
+/// What is known of a session beforehand.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Known {
+    /// The base channel's group and port, and the source if it is known. The rest comes with the file delivery table.
+    Group(SocketAddr, Option<IpAddr>),
+    /// The whole description.
+    Session(Box<Session>),
+}
+
+impl Known {
+    /// The base channel's group and port.
+    pub fn group(&self) -> SocketAddr {
+        match self {
+            Known::Group(group, _) => *group,
+            Known::Session(session) => session.group,
+        }
+    }
+
+    /// The address of the source.
+    pub fn source(&self) -> Option<IpAddr> {
+        match self {
+            Known::Group(_, source) => *source,
+            Known::Session(session) => Some(session.source),
+        }
+    }
+}
+
+/// A session that was found, with the first instance of its table that is here.
+#[derive(Clone, Debug)]
+pub struct FoundSession {
+    /// The session.
+    pub session: Session,
+    /// The number of the instance.
+    pub number: u32,
+    /// The instance.
+    pub instance: Instance,
+}
+
+/// Why a table does not give a session.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SearchError {
+    /// The table is invalid.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// The description is invalid, or contradicts the packets that brought it.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+}
+
+/// The search for a session.
+#[derive(Debug)]
+pub struct Search {
+    known: Known,
+    /// A session that is over or that does not count: the source and its number.
+    not: Option<(IpAddr, u32)>,
+    listings: Vec<((IpAddr, u32), Listing)>,
+    /// Where tables that cannot be used came from.
+    rejected: Vec<IpAddr>,
+}
+
+impl Search {
+    /// A search; a session `not` is passed over.
+    pub fn new(known: Known, not: Option<(IpAddr, u32)>) -> Search {
+        Search { known, not, listings: Vec::new(), rejected: Vec::new() }
+    }
+
+    /// Takes a packet of the base channel. The session when an instance of its table is here and consistent with it;
+    /// an error once for each source whose tables cannot be used.
+    pub fn packet(
+        &mut self,
+        from: IpAddr,
+        repr: &Repr,
+        payload: &[u8],
+    ) -> Option<Result<FoundSession, SearchError>> {
+        let key = (from, repr.tsi);
+        if repr.toi != TOI_TABLE || self.not == Some(key) {
+            return None;
+        }
+        if !self.listings.iter().any(|(of, _)| *of == key) && self.listings.len() < SOURCES_MAX {
+            self.listings.push((key, Listing::default()));
+        }
+        let (_, listing) = self.listings.iter_mut().find(|(of, _)| *of == key)?;
+        let (number, instance) = listing.insert(repr, payload)?;
+        let found = instance.map_err(SearchError::from).and_then(|instance| {
+            let session = fitting(&self.known, &instance, key)?;
+            Ok(FoundSession { session, number, instance })
+        });
+        match found {
+            Ok(found) => Some(Ok(found)),
+            Err(error) if !self.rejected.contains(&from) && self.rejected.len() < SOURCES_MAX => {
+                self.rejected.push(from);
+                Some(Err(error))
+            }
+            Err(_) => None,
+        }
+    }
+}
+
+/// The session of a table, if it is consistent with the packets that carried it.
+fn fitting(known: &Known, instance: &Instance, (from, tsi): (IpAddr, u32)) -> Result<Session, SearchError> {
+    let session: Session = match known {
+        Known::Session(session) => (**session).clone(),
+        Known::Group(..) => instance.session.parse()?,
+    };
+    let mismatch = |what: String| Err(SessionError::Mismatch(what).into());
+    if session.source != from {
+        return mismatch(format!("it names the source {}, but came from {from}", session.source));
+    }
+    if session.group != known.group() || session.tsi != tsi {
+        return mismatch(format!("it is of another session: {} on {}", session.tsi, session.group));
+    }
+    Ok(session)
+}

@@ -1,0 +1,164 @@
+//! A source's payload: its objects and its file delivery table, packet by packet.
+
+use layercast_core::lct::LONG_CCI;
+use layercast_core::units::{Channel, Size, Time};
+
+use crate::carousel::{Carousel, Pick};
+use crate::catalogue::{Catalogue, CatalogueError, Change, Item, TableSettings};
+use crate::object::{Coding, Content, FEC_NO_CODE, FEC_RAPTORQ, TOI_TABLE, table_fti};
+use crate::packet::{Fdt, Fti, MAX_HEADER, PayloadId};
+
+/// The extensions that only packets of the table have: EXT_FDT, EXT_CENC and EXT_FTI.
+const TABLE_EXTENSIONS: usize = 24;
+
+/// The size of symbols: the rest of a packet after the longest header, so that no packet exceeds the session's packet
+/// size, which counts the headers of IP and UDP. [`Oti::plan`](crate::object::Oti::plan) rounds it down.
+pub fn symbol_size(packet: Size, ip_udp_bytes: u32) -> u16 {
+    let header = MAX_HEADER - LONG_CCI - TABLE_EXTENSIONS;
+    let headers = ip_udp_bytes + header as u32 + PayloadId::BYTES as u32;
+    packet.as_bytes().saturating_sub(headers) as u16
+}
+
+/// The payload of a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Its object (TOI).
+    pub toi: u32,
+    /// Its FEC encoding id.
+    pub codepoint: u8,
+    /// The FDT instance, if it is a part of the file delivery table.
+    pub fdt: Option<Fdt>,
+    /// Whether that instance is compressed with zlib.
+    pub is_compressed: bool,
+    /// FEC information for a receiver that has none.
+    pub fti: Option<Fti>,
+    /// Its length in bytes: FEC payload id and symbol.
+    pub length: usize,
+}
+
+/// Where symbols come from.
+pub trait Symbols {
+    /// Why there is no symbol.
+    type Error;
+
+    /// Writes a symbol of an object to `room`, which has its size.
+    ///
+    /// # Errors
+    /// Why there is none.
+    fn symbol(&mut self, toi: u32, id: PayloadId, room: &mut [u8]) -> Result<(), Self::Error>;
+}
+
+/// The payload of a source.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    catalogue: Catalogue,
+    carousel: Carousel,
+    /// The length of a part of the table.
+    part: usize,
+}
+
+impl Sender {
+    /// A sender without objects, for a session of so many channels.
+    pub fn new(settings: TableSettings, channels: u16) -> Sender {
+        // Symbols of objects are multiples of four bytes.
+        let part = usize::from(settings.symbol).saturating_sub(TABLE_EXTENSIONS).max(1);
+        Sender { catalogue: Catalogue::new(settings), carousel: Carousel::new(channels), part }
+    }
+
+    /// Adds items, replaces those of the same path, and removes others; `complete` says whether receivers should
+    /// expect no more. `reached` gives the symbols that an earlier source of this object had reached.
+    ///
+    /// # Errors
+    /// Which item cannot be sent; nothing has changed then.
+    pub fn change(
+        &mut self,
+        items: &[Item],
+        removed: &[String],
+        complete: bool,
+        reached: &dyn Fn(&Item) -> Vec<u32>,
+    ) -> Result<Change, CatalogueError> {
+        let change = self.catalogue.change(items, removed, complete)?;
+        change.removed.iter().for_each(|&toi| self.carousel.remove(toi));
+        for (toi, item) in change.added.iter().zip(items) {
+            if let Some(Content::File { coding, .. }) = self.catalogue.object(*toi).map(|entry| entry.content)
+            {
+                self.carousel.add(*toi, coding, &reached(item));
+            }
+        }
+        let parts =
+            self.catalogue.instances().iter().map(|one| one.bytes.len().div_ceil(self.part)).collect();
+        self.carousel.set_table(parts, change.instances);
+        Ok(change)
+    }
+
+    /// The objects.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// The order of packets.
+    pub fn carousel(&self) -> &Carousel {
+        &self.carousel
+    }
+
+    /// Writes the payload of the next packet of a channel to `room`. An empty one if there is nothing to send.
+    ///
+    /// # Errors
+    /// Why a symbol is missing.
+    pub fn next<S: Symbols>(
+        &mut self,
+        channel: Channel,
+        now: Time,
+        room: &mut [u8],
+        symbols: &mut S,
+    ) -> Result<Load, S::Error> {
+        match self.carousel.next(channel, now) {
+            None => Ok(Load::default()),
+            Some(Pick::Table { instance, part }) => {
+                Ok(self.table_part(instance, part, room).unwrap_or_default())
+            }
+            Some(Pick::Symbol { toi, id }) => self.symbol(toi, id, room, symbols),
+        }
+    }
+
+    fn symbol<S: Symbols>(
+        &self,
+        toi: u32,
+        id: PayloadId,
+        room: &mut [u8],
+        symbols: &mut S,
+    ) -> Result<Load, S::Error> {
+        let content = self.catalogue.object(toi).map(|entry| entry.content);
+        let Some(Content::File { coding, .. }) = content else { return Ok(Load::default()) };
+        let (codepoint, size) = match coding {
+            Coding::RaptorQ(oti) => (FEC_RAPTORQ, oti.symbol_size()),
+            Coding::NoCode(coding) => (FEC_NO_CODE, coding.number(id).map_or(0, |at| coding.position(at).1)),
+        };
+        let length = PayloadId::BYTES + size;
+        let mut load = Load { toi, codepoint, ..Load::default() };
+        if let Some((head, room)) = room.get_mut(..length).and_then(<[u8]>::split_first_chunk_mut) {
+            *head = id.to_bytes();
+            symbols.symbol(toi, id, room)?;
+            load.length = length;
+        }
+        Ok(load)
+    }
+
+    fn table_part(&self, instance: usize, part: usize, room: &mut [u8]) -> Option<Load> {
+        let encoded = self.catalogue.instances().get(instance)?;
+        let bytes = encoded.bytes.chunks(self.part).nth(part)?;
+        let length = PayloadId::BYTES + bytes.len();
+        let (id, symbol) = room.get_mut(..length)?.split_first_chunk_mut()?;
+        // No code (RFC 5445, section 3.2.1): block 0 in 16 bits, symbol in 16 bits.
+        *id = (part as u32 & 0xffff).to_be_bytes();
+        symbol.copy_from_slice(bytes);
+        Some(Load {
+            toi: TOI_TABLE,
+            codepoint: FEC_NO_CODE,
+            fdt: Some(Fdt::new(encoded.number)),
+            is_compressed: encoded.is_compressed,
+            fti: Some(table_fti(encoded.bytes.len(), self.part as u16)),
+            length,
+        })
+    }
+}

@@ -1,0 +1,152 @@
+//! Objects: how they are cut into symbols, and how they are described.
+
+#![allow(clippy::unwrap_used)]
+
+use layercast_delivery::disk::Attributes;
+use layercast_delivery::object::{
+    Coding, Content, Entry, Instance, MAX_BLOCK_SYMBOLS, Oti, OtiError, TableReader, compressed,
+    decompressed, table_fti,
+};
+use layercast_delivery::packet::Fdt;
+use proptest::prelude::*;
+
+#[test]
+fn cuts_follow_the_partition_of_the_rfc() {
+    let oti = Oti::new(1050, 100, [4, 0, 1, 4]).unwrap();
+    // Eleven symbols over four blocks: three longer blocks, then a short one.
+    assert_eq!((0..5).map(|block| oti.block_symbols(block)).collect::<Vec<_>>(), [3, 3, 3, 2, 0]);
+    assert_eq!((0..4).map(|block| oti.block_start(block)).collect::<Vec<_>>(), [0, 3, 6, 9]);
+    assert_eq!(oti.position(3, 1), (1000, 50));
+    assert_eq!(Oti::new(100, 0, [1, 0, 1, 4]), Err(OtiError::Symbol(0)));
+    assert_eq!(Oti::new(100, 10, [1, 0, 1, 4]), Err(OtiError::Alignment(4)));
+    assert_eq!(Oti::new(100, 8, [1, 0, 2, 4]), Err(OtiError::SubBlocks(2)));
+    assert_eq!(Oti::new(100, 8, [0, 0, 1, 4]), Err(OtiError::Blocks(0)));
+    assert_eq!(Oti::new(100, 100, [2, 0, 1, 4]), Err(OtiError::Blocks(2)));
+    assert_eq!(Oti::new(1 << 40, 8, [1, 0, 1, 4]), Err(OtiError::Length(1 << 40)));
+    assert!(matches!(Oti::plan(1 << 39, 100), Err(OtiError::Length(_))));
+}
+
+fn instance(path: &str) -> Instance {
+    let file = |toi, length| Entry {
+        toi,
+        path: format!("{path}{toi}"),
+        content: Content::File { coding: Coding::plan(length, 916).unwrap(), sha256: Some([0xab; 32]) },
+        attributes: Attributes { mode: Some(0o755), modified_ns: Some(1_700_000_000_123_456_789) },
+    };
+    Instance {
+        first: Some(3),
+        complete: true,
+        expires_s: 4_000_000_000,
+        wants_completions: true,
+        session: "layercast = 1\nlayers = [1, 2] # <&>".to_owned(),
+        entries: vec![
+            file(1, 1_234_567),
+            file(2, 5),
+            Entry {
+                toi: 4,
+                path: path.to_owned(),
+                content: Content::Folder,
+                attributes: Attributes::default(),
+            },
+        ],
+        removed: vec![7, 9],
+    }
+}
+
+/// Other FLUTE receivers know these names alone.
+#[test]
+fn attributes_have_the_names_of_the_rfc() {
+    let xml = instance("a folder/a file").to_xml();
+    // RFC 6726, section 3.4.2.
+    for attribute in [
+        "Content-Location=\"a%20folder/a%20file1\"",
+        "Content-Length=\"1234567\"",
+        "TOI=\"1\"",
+        "Expires=\"4000000000\"",
+        "Complete=\"true\"",
+        "FEC-OTI-FEC-Encoding-ID=\"6\"",
+        "FEC-OTI-FEC-Encoding-ID=\"0\"",
+        "FEC-OTI-Maximum-Source-Block-Length=\"1\"",
+    ] {
+        assert!(xml.contains(&format!(" {attribute}")), "{attribute} is missing in {xml}");
+    }
+    // The length of the transfer is that of the file where it is not given.
+    let short = xml.replacen(" Transfer-Length=\"1234567\"", "", 1);
+    assert_ne!(short, xml);
+    assert_eq!(Instance::from_xml(short.as_bytes()), Ok(instance("a folder/a file")));
+}
+
+#[test]
+fn line_ends_in_the_session_description_stay() {
+    let instance = Instance { session: "layercast = 1\r\nlayers = [1]\n\r".to_owned(), ..instance("x") };
+    assert_eq!(Instance::from_xml(instance.to_xml().as_bytes()), Ok(instance));
+}
+
+#[test]
+fn rights_of_other_users_are_not_taken() {
+    let xml = instance("x").to_xml().replace("lc:Mode=\"755\"", "lc:Mode=\"7755\"");
+    assert_eq!(Instance::from_xml(xml.as_bytes()), Ok(instance("x")));
+}
+
+#[test]
+fn a_table_in_several_packets_is_put_together() {
+    let xml = instance("a file.bin").to_xml().into_bytes();
+    let bytes = compressed(&xml);
+    assert!(bytes.len() < xml.len());
+    let (fdt, fti) = (Fdt::new(7), table_fti(bytes.len(), 100));
+    let mut reader = TableReader::default();
+    let mut whole = None;
+    for (number, part) in bytes.chunks(100).enumerate().rev() {
+        assert!(whole.is_none());
+        let mut payload = (number as u32).to_be_bytes().to_vec();
+        payload.extend_from_slice(part);
+        payload.resize(104, 0);
+        whole = reader.insert(fdt, fti, &payload).map(<[u8]>::to_vec);
+    }
+    assert_eq!(decompressed(&whole.unwrap()), Some(xml));
+    // Parts that are too long, too short or out of range are ignored.
+    assert_eq!(reader.insert(fdt, table_fti(1 << 30, 100), &[0; 104]), None);
+    assert_eq!(reader.insert(fdt, table_fti(300, 100), &[0; 50]), None);
+    assert_eq!(reader.insert(fdt, table_fti(300, 100), &[0, 0, 0, 3]), None);
+    assert_eq!(reader.insert(fdt, table_fti(300, 0), &[0; 104]), None);
+}
+
+/// A short packet could otherwise make a receiver take gigabytes.
+#[test]
+fn a_table_that_grows_without_bound_is_not_decompressed() {
+    assert_eq!(decompressed(&compressed(&vec![b' '; 2 << 20])), None);
+    assert_eq!(decompressed(b"no zlib"), None);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn cuts_cover_the_object(length in 0u64..1 << 36, symbol in 4u16..2000) {
+        let Ok(oti) = Oti::plan(length, symbol) else { return Ok(()) };
+        let sum: u64 = (0..oti.blocks()).map(|block| u64::from(oti.block_symbols(block))).sum();
+        prop_assert_eq!(sum, oti.symbols());
+        prop_assert!((0..oti.blocks()).all(|block| oti.block_symbols(block) <= MAX_BLOCK_SYMBOLS));
+        prop_assert_eq!(Oti::new(length, oti.symbol_size() as u16, oti.scheme()), Ok(oti));
+    }
+
+    #[test]
+    fn tables_come_back(name in "\\PC{1,80}") {
+        let instance = instance(&name);
+        prop_assert_eq!(Instance::from_xml(instance.to_xml().as_bytes()), Ok(instance));
+    }
+
+    #[test]
+    fn no_table_panics(cut in 0usize..1500, flip in 0usize..1500, with in any::<u8>()) {
+        let mut xml = instance("x").to_xml().into_bytes();
+        let at = flip % xml.len();
+        xml[at] ^= with;
+        let _ = Instance::from_xml(&xml);
+        xml.truncate(cut);
+        let _ = Instance::from_xml(&xml);
+        let mut zlib = compressed(&xml);
+        let at = flip % zlib.len();
+        zlib[at] ^= with;
+        let _ = decompressed(&zlib);
+    }
+}

@@ -1,0 +1,225 @@
+//! A reception in progress: one session's packets, until all objects are complete or the session is lost.
+
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration as StdDuration, Instant};
+
+use layercast_core::units::Duration;
+use layercast_delivery::reception::{DiskError, Reception, ReceptionEvent};
+use layercast_delivery::search::FoundSession;
+use layercast_delivery::sender::symbol_size;
+
+use super::breaker::Breaker;
+use super::{ReceiveEvent, ReceiveOptions, ReceiveProgress, discovery, overload};
+use crate::disk::Folder;
+use crate::error::Error;
+use crate::host::ReceiverHost;
+use crate::notice::Notice;
+
+/// The interval of progress reports.
+const PROGRESS_EVERY: Duration = Duration::from_ms(500);
+/// The maximum number of other sources that are reported.
+const STRANGERS_MAX: usize = 8;
+/// How long a session must be silent, while packets of another one arrive, before that is followed.
+const SILENT: StdDuration = StdDuration::from_secs(2);
+/// The interval of checks for an interruption during a pause.
+const LOOK_EVERY: StdDuration = StdDuration::from_millis(200);
+
+/// How a session ended for a receiver.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// Everything is in its place, or cannot be received.
+    Complete(ReceiveProgress),
+    /// The session is silent, and there is another one.
+    Moved,
+    /// The path does not carry the base layer: to be left alone for so long.
+    Overloaded(StdDuration),
+}
+
+/// A reception in progress.
+pub(super) struct Running<'a> {
+    pub(super) reception: Reception<Folder>,
+    pub(super) options: &'a ReceiveOptions,
+    pub(super) stop: &'a AtomicBool,
+    pub(super) begin: Instant,
+    last_useful: Instant,
+    /// When a packet of another session arrived.
+    stranger_at: Option<Instant>,
+    /// Other sources on the session's groups that were reported.
+    strangers: Vec<IpAddr>,
+    /// That the base layer is too fast was reported.
+    warned_of_base: bool,
+}
+
+impl<'a> Running<'a> {
+    pub(super) fn new(
+        reception: Reception<Folder>,
+        options: &'a ReceiveOptions,
+        stop: &'a AtomicBool,
+        begin: Instant,
+    ) -> Running<'a> {
+        Running {
+            reception,
+            options,
+            stop,
+            begin,
+            last_useful: Instant::now(),
+            stranger_at: None,
+            strangers: Vec::new(),
+            warned_of_base: false,
+        }
+    }
+
+    /// Begins with a session.
+    pub(super) fn follow(&mut self, found: &FoundSession) -> Result<(), Error> {
+        self.reception.follow();
+        self.last_useful = Instant::now();
+        self.stranger_at = None;
+        self.reception.begin(found.number, &found.instance).map_err(|error| self.failed(error))
+    }
+
+    fn failed(&self, error: DiskError) -> Error {
+        let path = self.options.into.join(&error.path);
+        match error.source.kind() {
+            std::io::ErrorKind::ResourceBusy => Error::FileBusy { path },
+            _ => Error::file("write", &path, error.source),
+        }
+    }
+
+    pub(super) fn run(
+        &mut self,
+        host: &mut ReceiverHost,
+        breaker: &mut Breaker,
+        say: &mut dyn FnMut(&ReceiveEvent<'_>),
+    ) -> Result<Outcome, Error> {
+        let clock = host.clock();
+        let mut next_progress = clock.now() + PROGRESS_EVERY;
+        let mut reported = (Instant::now(), self.reception.counters().useful);
+        let mut is_busy = false;
+        loop {
+            let latest = if is_busy { clock.now() } else { next_progress };
+            let mut failure = None;
+            host.step(latest, &mut |_, packet| {
+                match self.reception.packet(&packet.repr, packet.payload) {
+                    Ok(_) => self.last_useful = Instant::now(),
+                    Err(error) => failure = Some(error),
+                }
+                Ok(())
+            })?;
+            let worked = failure.map_or_else(|| self.reception.work(), Err);
+            self.say_objects(say);
+            is_busy = worked.map_err(|error| self.failed(error))?;
+            let is_complete = self.reception.is_complete();
+            if is_complete || clock.now() >= next_progress {
+                next_progress = clock.now() + PROGRESS_EVERY;
+                let report = self.progress(host, &mut reported);
+                say(&ReceiveEvent::Progress(&report));
+                self.look_at_path(host, say);
+                self.reception.flush();
+                if is_complete {
+                    return Ok(Outcome::Complete(report));
+                }
+                let alone = host.base_only_for() > Duration::ZERO;
+                let passed = StdDuration::from_nanos(PROGRESS_EVERY.as_ns());
+                if let Some(pause) = breaker.look(alone, host.recent_packets(), passed) {
+                    say(&ReceiveEvent::Notice(&Notice::Overloaded { pause }));
+                    return Ok(Outcome::Overloaded(pause));
+                }
+            }
+            if self.is_lost(host) {
+                return Ok(Outcome::Moved);
+            }
+            self.check(host)?;
+        }
+    }
+
+    /// Reports what happened to objects.
+    pub(super) fn say_objects(&mut self, say: &mut dyn FnMut(&ReceiveEvent<'_>)) {
+        self.reception.drain_events().for_each(|event: ReceptionEvent| say(&ReceiveEvent::Object(&event)));
+    }
+
+    /// Waits, and looks for an interruption.
+    pub(super) fn pause(&self, pause: StdDuration) -> Result<(), Error> {
+        let begin = Instant::now();
+        while begin.elapsed() < pause {
+            self.check_limits()?;
+            std::thread::sleep(LOOK_EVERY);
+        }
+        Ok(())
+    }
+
+    /// Whether the session is silent while another one is there.
+    fn is_lost(&mut self, host: &mut ReceiverHost) -> bool {
+        if host.take_stranger().inspect(|&from| self.meet(from)).is_some() {
+            self.stranger_at = Some(Instant::now());
+        }
+        self.last_useful.elapsed() >= SILENT && self.stranger_at.is_some_and(|at| at.elapsed() < SILENT)
+    }
+
+    fn meet(&mut self, from: IpAddr) {
+        if self.strangers.len() < STRANGERS_MAX && !self.strangers.contains(&from) {
+            self.strangers.push(from);
+        }
+    }
+
+    /// Reports other senders, and a base layer that the path does not carry.
+    fn look_at_path(&mut self, host: &mut ReceiverHost, say: &mut dyn FnMut(&ReceiveEvent<'_>)) {
+        let (group, source) = (host.session().group, host.session().source);
+        // A session that is silent as well is followed soon.
+        if self.last_useful.elapsed() < SILENT / 2 {
+            for from in std::mem::take(&mut self.strangers) {
+                say(&ReceiveEvent::Notice(&Notice::OtherSession { from, group, source }));
+            }
+        }
+        if !self.warned_of_base
+            && let Some(notice) = overload::of(host)
+        {
+            self.warned_of_base = true;
+            say(&ReceiveEvent::Notice(&notice));
+        }
+    }
+
+    fn check_limits(&self) -> Result<(), Error> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        if let Some(after) = self.options.within.filter(|&within| self.begin.elapsed() >= within) {
+            let progress = self.reception.progress();
+            return Err(Error::TimeOver { after, held: progress.held, needed: progress.needed });
+        }
+        Ok(())
+    }
+
+    fn check(&self, host: &ReceiverHost) -> Result<(), Error> {
+        self.check_limits()?;
+        if host.has_ended() && !self.reception.is_complete() {
+            let progress = self.reception.progress();
+            return Err(Error::SessionEnded { held: progress.held, needed: progress.needed });
+        }
+        let waited = self.last_useful.elapsed();
+        if waited >= self.options.patience {
+            let group = host.session().group;
+            let reasons = discovery::reasons(&host.counters().accept, true);
+            return Err(Error::Silent { group, waited, reasons });
+        }
+        Ok(())
+    }
+
+    fn progress(&self, host: &ReceiverHost, reported: &mut (Instant, u64)) -> ReceiveProgress {
+        let useful = self.reception.counters().useful;
+        let (then, before) = std::mem::replace(reported, (Instant::now(), useful));
+        let symbol = f64::from(symbol_size(host.session().packet, host.session().ip_udp_bytes()));
+        let bits = (useful - before) as f64 * symbol * 8.0;
+        ReceiveProgress {
+            elapsed: self.begin.elapsed(),
+            name: self.reception.only_path().map(str::to_owned),
+            objects: self.reception.progress(),
+            goodput_bps: bits / then.elapsed().as_secs_f64().max(1e-3),
+            estimates: host.estimates(),
+            packets_lost: host.recent_packets().map(|recent| recent.lost()),
+            last_change: host.last_change(),
+            counters: *host.counters(),
+            assembly: self.reception.counters(),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The payload of a source: files, and the table that describes them.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use layercast_core::units::{Channel, Time};
+use layercast_delivery::catalogue::{Item, TableSettings};
+use layercast_delivery::object::Content;
+use layercast_delivery::sender::{Load, Sender, symbol_size};
+use layercast_delivery::session::Session;
+
+use super::scan::{FoundItem, hashed, scan};
+use super::store::Store;
+use super::{Ends, SendEvent};
+use crate::error::Error;
+use crate::host::Supply;
+use crate::notice::Notice;
+
+/// Seconds between the years 1900 and 1970 (RFC 5905, section 6).
+const NTP_OFFSET_S: u64 = 2_208_988_800;
+/// How long a table is valid if the end of the session is not known: a year.
+const TABLE_VALID_S: u64 = 365 * 24 * 3600;
+/// How many files are checked at once.
+const CHECKS: usize = 512;
+
+/// Files, with their hashes.
+pub(super) type Found = Vec<(FoundItem, Item)>;
+
+/// Finds the files and reads them for their hashes.
+pub(super) fn find(
+    paths: &[PathBuf],
+    stop: &AtomicBool,
+    say: &mut dyn FnMut(&SendEvent<'_>),
+) -> Result<Found, Error> {
+    let found = scan(paths, &mut |notice| say(&SendEvent::Notice(&notice)))?;
+    let length = |item: &FoundItem| item.length();
+    let of: u64 = found.iter().map(length).sum();
+    let mut before = 0;
+    let mut items = Vec::with_capacity(found.len());
+    for one in found {
+        let item = hashed(&one, &mut |done| {
+            say(&SendEvent::Hashing { done: before + done, of });
+            !stop.load(Ordering::Relaxed)
+        })?;
+        before += one.length();
+        items.push((one, item));
+    }
+    Ok(items)
+}
+
+/// The files of a source.
+#[derive(Debug)]
+pub struct Files {
+    sender: Sender,
+    store: Store,
+    is_single: bool,
+    withdrawn: usize,
+}
+
+impl Files {
+    /// Finds files and folders, reads them for their hashes, and describes them for a session. `say` gets the events.
+    ///
+    /// # Errors
+    /// If something cannot be read or sent; [`Error::Interrupted`].
+    pub fn open(
+        paths: &[PathBuf],
+        session: &Session,
+        ends: &Ends,
+        stop: &AtomicBool,
+        say: &mut dyn FnMut(&SendEvent<'_>),
+    ) -> Result<Files, Error> {
+        Files::new(find(paths, stop, say)?, session, ends)
+    }
+
+    pub(super) fn new(found: Found, session: &Session, ends: &Ends) -> Result<Files, Error> {
+        let since_1970_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let valid_s = ends.after.map_or(TABLE_VALID_S, |after| after.as_secs() + 60);
+        let settings = TableSettings {
+            symbol: symbol_size(session.packet, session.ip_udp_bytes()),
+            expires_s: since_1970_s + NTP_OFFSET_S + valid_s,
+            wants_completions: ends.completions.is_some(),
+            session: session.to_string(),
+        };
+        let mut files = Files {
+            sender: Sender::new(settings, session.channels),
+            store: Store::default(),
+            is_single: found.len() == 1,
+            withdrawn: 0,
+        };
+        let items: Vec<Item> = found.iter().map(|(_, item)| item.clone()).collect();
+        let change = files.sender.change(&items, &[], true, &|_| Vec::new())?;
+        for (toi, (found, _)) in change.added.iter().zip(&found) {
+            files.keep(*toi, found);
+        }
+        Ok(files)
+    }
+
+    fn keep(&mut self, toi: u32, found: &FoundItem) {
+        if let Some(Content::File { coding, .. }) =
+            self.sender.catalogue().object(toi).map(|entry| entry.content)
+        {
+            self.store.add(toi, found, coding);
+        }
+    }
+
+    /// How many objects there are.
+    pub fn objects(&self) -> usize {
+        self.sender.catalogue().objects().count()
+    }
+
+    /// Symbols sent for each that the files have.
+    pub fn rounds(&self) -> f64 {
+        self.sender.carousel().rounds()
+    }
+
+    /// How many files changed or vanished.
+    pub(super) fn withdrawn(&self) -> usize {
+        self.withdrawn
+    }
+
+    /// Withdraws files that changed or vanished. An error if nothing is left.
+    pub(super) fn check(&mut self, say: &mut dyn FnMut(&SendEvent<'_>)) -> Result<(), Error> {
+        for (toi, error) in self.store.check(CHECKS) {
+            if self.is_single {
+                return Err(error);
+            }
+            self.withdraw(toi, &error, say)?;
+        }
+        Ok(())
+    }
+
+    fn withdraw(
+        &mut self,
+        toi: u32,
+        error: &Error,
+        say: &mut dyn FnMut(&SendEvent<'_>),
+    ) -> Result<(), Error> {
+        let vanished = matches!(error, Error::FileVanished { .. });
+        let path = self.store.path(toi).map(PathBuf::from).unwrap_or_default();
+        let name = self.sender.catalogue().object(toi).map(|entry| entry.path.clone());
+        self.store.remove(toi);
+        self.sender.change(&[], name.as_slice(), true, &|_| Vec::new())?;
+        self.withdrawn += 1;
+        say(&SendEvent::Notice(&Notice::Withdrawn { path, vanished }));
+        Ok(())
+    }
+}
+
+impl Supply for Files {
+    fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<Load, Error> {
+        match self.sender.next(channel, now, room, &mut self.store) {
+            // It is withdrawn at the next check; until then its packets are empty.
+            Err(Error::FileChanged { .. } | Error::FileVanished { .. }) if !self.is_single => {
+                Ok(Load::default())
+            }
+            other => other,
+        }
+    }
+}

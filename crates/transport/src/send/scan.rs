@@ -1,0 +1,223 @@
+//! The files that are to be sent.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use layercast_delivery::catalogue::Item;
+use layercast_delivery::disk::Attributes;
+use layercast_delivery::object::sha256_while;
+use nix::libc::O_NONBLOCK;
+
+use crate::error::Error;
+use crate::notice::Notice;
+
+/// Why a pipe or a device cannot be sent.
+const NOT_PLAIN: &str = "not a plain file: its length must be known before it is sent, and its parts are read several times; \
+     write it to a file first";
+
+/// What identifies the content of a file without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fingerprint {
+    device: u64,
+    inode: u64,
+    length: u64,
+    modified: (i64, i64),
+}
+
+impl Fingerprint {
+    pub(crate) fn of(metadata: &Metadata) -> Fingerprint {
+        Fingerprint {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            length: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+        }
+    }
+}
+
+/// A file or an empty folder that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FoundItem {
+    /// Its path at the receivers.
+    pub(crate) name: String,
+    /// Where it is here.
+    pub(crate) path: PathBuf,
+    /// None for a folder.
+    pub(crate) fingerprint: Option<Fingerprint>,
+    pub(crate) attributes: Attributes,
+}
+
+impl FoundItem {
+    /// The length of the file; zero of a folder.
+    pub(crate) fn length(&self) -> u64 {
+        self.fingerprint.map_or(0, |fingerprint| fingerprint.length)
+    }
+}
+
+/// Finds the files in paths. A folder keeps its name, unless its path ends with `/`, `.` or `..`; then its content is
+/// sent without it. Links to files of the same folder are sent as files; other links, pipes and devices are left out,
+/// with a notice.
+///
+/// # Errors
+/// If a path cannot be read, is neither a file nor a folder, or there is nothing in any.
+pub(crate) fn scan(paths: &[PathBuf], say: &mut dyn FnMut(Notice)) -> Result<Vec<FoundItem>, Error> {
+    let mut found = Vec::new();
+    for path in paths {
+        let failed = |source| Error::file("read", path, source);
+        // What the user names is followed.
+        let metadata = fs::metadata(path).map_err(failed)?;
+        if metadata.is_file() {
+            let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| failed(not_utf8()))?;
+            found.push(item(name.to_owned(), path.clone(), &metadata));
+        } else if metadata.is_dir() {
+            let root = fs::canonicalize(path).map_err(failed)?;
+            let named = path.file_name().filter(|_| !path.as_os_str().as_encoded_bytes().ends_with(b"/"));
+            let prefix = match named {
+                None => String::new(),
+                Some(name) => format!("{}/", name.to_str().ok_or_else(|| failed(not_utf8()))?),
+            };
+            folder(path, &root, &prefix, &mut found, say)?;
+        } else {
+            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, NOT_PLAIN)));
+        }
+    }
+    if found.is_empty() {
+        let path = paths.first().cloned().unwrap_or_default();
+        return Err(Error::Nothing { path });
+    }
+    Ok(found)
+}
+
+fn not_utf8() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "its name is not UTF-8, and cannot be described to receivers")
+}
+
+fn item(name: String, path: PathBuf, metadata: &Metadata) -> FoundItem {
+    let modified_ns =
+        metadata.mtime().checked_mul(1_000_000_000).and_then(|ns| ns.checked_add(metadata.mtime_nsec()));
+    FoundItem {
+        name,
+        path,
+        fingerprint: metadata.is_file().then(|| Fingerprint::of(metadata)),
+        attributes: Attributes { mode: Some(metadata.permissions().mode() & 0o777), modified_ns },
+    }
+}
+
+/// Adds what is in a folder, in the order of names.
+fn folder(
+    path: &Path,
+    root: &Path,
+    prefix: &str,
+    found: &mut Vec<FoundItem>,
+    say: &mut dyn FnMut(Notice),
+) -> Result<(), Error> {
+    let failed = |source| Error::file("read", path, source);
+    let mut entries: Vec<_> =
+        fs::read_dir(path).map_err(failed)?.collect::<Result<_, _>>().map_err(failed)?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    let mut is_empty = true;
+    for entry in entries {
+        let path = entry.path();
+        let mut leave_out =
+            |reason: &str| say(Notice::LeftOut { path: path.clone(), reason: reason.to_owned() });
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else {
+            leave_out("its name is not UTF-8");
+            continue;
+        };
+        if prefix.is_empty() && name.starts_with('.') {
+            leave_out("receivers take no hidden names outside of a folder");
+            continue;
+        }
+        let Ok(kind) = entry.file_type() else {
+            leave_out("it vanished");
+            continue;
+        };
+        if kind.is_dir() {
+            is_empty = false;
+            folder(&path, root, &format!("{prefix}{name}/"), found, say)?;
+            continue;
+        }
+        let inside = fs::canonicalize(&path).is_ok_and(|target| target.starts_with(root));
+        match fs::metadata(&path) {
+            Ok(metadata) if metadata.is_file() && inside => {
+                is_empty = false;
+                found.push(item(format!("{prefix}{name}"), path, &metadata));
+            }
+            Ok(_) if kind.is_symlink() => leave_out("a link out of the folder, or to a folder"),
+            Ok(_) => leave_out("neither a file nor a folder"),
+            Err(error) => leave_out(&error.to_string()),
+        }
+    }
+    if is_empty && let Some(name) = prefix.strip_suffix('/') {
+        let metadata = fs::metadata(path).map_err(failed)?;
+        found.push(FoundItem {
+            attributes: Attributes::default(),
+            ..item(name.to_owned(), path.to_owned(), &metadata)
+        });
+    }
+    Ok(())
+}
+
+/// Reads a file for its hash, as long as `go_on` says so, which gets the number of bytes read.
+///
+/// # Errors
+/// If it cannot be read; [`Error::Interrupted`]; [`Error::FileChanged`] if it is no longer the one that was found.
+pub(crate) fn hashed(found: &FoundItem, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Item, Error> {
+    let Some(fingerprint) = found.fingerprint else {
+        return Ok(Item { path: found.name.clone(), file: None, attributes: found.attributes });
+    };
+    let failed = |source| Error::file("read", &found.path, source);
+    let file = open(&found.path).map_err(failed)?;
+    let sha256 = sha256_while(&file, go_on).map_err(failed)?.ok_or(Error::Interrupted)?;
+    if Fingerprint::of(&file.metadata().map_err(failed)?) != fingerprint {
+        return Err(Error::FileChanged { path: found.path.clone() });
+    }
+    Ok(Item {
+        path: found.name.clone(),
+        file: Some((fingerprint.length, sha256)),
+        attributes: found.attributes,
+    })
+}
+
+/// Opens a file without waiting for the other end of a pipe that has taken its place.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    File::options().read(true).custom_flags(O_NONBLOCK).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn folders_keep_their_structure_and_links_are_not_followed_outside() {
+        let root = std::env::temp_dir().join(format!("layercast-scan-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        let site = root.join("site");
+        fs::create_dir_all(site.join("a/empty")).expect("folders");
+        fs::write(site.join("a/one"), b"1").expect("a file");
+        fs::write(site.join(".hidden"), b"2").expect("a file");
+        fs::write(root.join("secret"), b"3").expect("a file");
+        symlink("a/one", site.join("inside")).expect("a link");
+        symlink("../secret", site.join("outside")).expect("a link");
+        symlink("a", site.join("folder")).expect("a link");
+        symlink("nothing", site.join("broken")).expect("a link");
+        let mut left_out = Vec::new();
+        let mut names = |path: PathBuf| -> Vec<String> {
+            let found = scan(&[path], &mut |notice| left_out.push(notice.to_string())).expect("files");
+            found.into_iter().map(|item| item.name).collect()
+        };
+        assert_eq!(names(site.clone()), ["site/.hidden", "site/a/empty", "site/a/one", "site/inside"]);
+        assert_eq!(names(site.join("")), ["a/empty", "a/one", "inside"]);
+        assert_eq!(names(site.join("a/one")), ["one"]);
+        assert_eq!(left_out.len(), 3 + 4, "{left_out:?}");
+        assert!(left_out.iter().any(|notice| notice.contains("outside is left out: a link out of")));
+        let empty = root.join("none");
+        fs::create_dir(&empty).expect("a folder");
+        assert!(matches!(scan(&[empty.join("")], &mut |_| ()), Err(Error::Nothing { .. })));
+        fs::remove_dir_all(&root).expect("removed");
+    }
+}
