@@ -77,10 +77,8 @@ pub enum CatalogueError {
 pub struct Encoded {
     /// Its number.
     pub number: u32,
-    /// Its bytes, compressed with zlib if that makes them shorter.
+    /// Its bytes, compressed with zlib.
     pub bytes: Vec<u8>,
-    /// Whether they are compressed.
-    pub is_compressed: bool,
 }
 
 /// What the instances of a session have in common.
@@ -310,9 +308,8 @@ impl Catalogue {
             removed: removed.to_vec(),
         };
         let xml = instance.to_xml().into_bytes();
-        let short = compressed(&xml);
-        let is_compressed = short.len() < xml.len();
-        Encoded { number: self.next_instance, bytes: if is_compressed { short } else { xml }, is_compressed }
+        // Also because a compressed instance has a checksum.
+        Encoded { number: self.next_instance, bytes: compressed(&xml) }
     }
 }
 
@@ -344,11 +341,7 @@ mod tests {
     }
 
     fn read(encoded: &Encoded) -> Instance {
-        let xml = if encoded.is_compressed {
-            crate::object::decompressed(&encoded.bytes)
-        } else {
-            Some(encoded.bytes.clone())
-        };
+        let xml = crate::object::decompressed(&encoded.bytes);
         Instance::from_xml(&xml.expect("zlib")).expect("an instance")
     }
 

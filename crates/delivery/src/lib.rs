@@ -9,6 +9,7 @@ pub mod accept;
 pub mod carousel;
 pub mod catalogue;
 pub mod disk;
+pub mod follow;
 pub mod journal;
 pub mod listing;
 pub mod memory;

@@ -11,6 +11,10 @@ const READERS_MAX: usize = 16;
 /// The maximum number of instances of a log.
 const LOG_MAX: usize = 1 << 16;
 
+/// An instance that no packet came of during this many packets of the table for each instance that is known does not
+/// exist: one with a damaged or forged number must not keep a receiver from being complete.
+const FORGOTTEN_AFTER: u64 = 64;
+
 /// The newest instance of the log.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
@@ -22,7 +26,9 @@ struct Newest {
 /// The instances of a session.
 #[derive(Debug, Default)]
 pub struct Listing {
-    readers: Vec<TableReader>,
+    /// Instances that are not complete, and the packet of the table that was the last of each.
+    readers: Vec<(TableReader, u64)>,
+    packets: u64,
     next_reader: usize,
     seen: BTreeSet<u32>,
     newest: Option<Newest>,
@@ -39,19 +45,25 @@ impl Listing {
     pub fn insert(&mut self, repr: &Repr, payload: &[u8]) -> Option<(u32, Result<Instance, TableError>)> {
         let (fdt, fti) = (repr.fdt?, repr.fti?);
         let number = fdt.instance();
+        self.packets += 1;
+        let patience = FORGOTTEN_AFTER * (self.seen.len() as u64 + 1);
+        let now = self.packets;
+        self.readers.retain(|(_, last)| now - last <= patience);
         if self.seen.contains(&number) {
             return None;
         }
         let place = self.reader(fdt);
-        let reader = self.readers.get_mut(place)?;
+        let (reader, last) = self.readers.get_mut(place)?;
+        *last = now;
         let bytes = reader.insert(fdt, fti, payload)?;
         let xml = if repr.is_compressed { decompressed(bytes) } else { Some(bytes.to_vec()) };
         *reader = TableReader::default();
         let instance = xml.ok_or(TableError::Xml).and_then(|xml| Instance::from_xml(&xml));
-        if self.seen.len() < LOG_MAX {
+        // One that is damaged or forged must not stand in the place of the genuine one.
+        if let Ok(instance) = &instance
+            && self.seen.len() < LOG_MAX
+        {
             self.seen.insert(number);
-        }
-        if let Ok(instance) = &instance {
             self.note(number, instance);
         }
         Some((number, instance))
@@ -75,11 +87,11 @@ impl Listing {
 
     /// The reader of an instance: the one that has a part of it, or the one that was begun first.
     fn reader(&mut self, fdt: Fdt) -> usize {
-        let known = self.readers.iter().position(|reader| reader.instance() == Some(fdt.instance()));
-        let free = || self.readers.iter().position(|reader| reader.instance().is_none());
+        let known = self.readers.iter().position(|(reader, _)| reader.instance() == Some(fdt.instance()));
+        let free = || self.readers.iter().position(|(reader, _)| reader.instance().is_none());
         known.or_else(free).unwrap_or_else(|| {
             if self.readers.len() < READERS_MAX {
-                self.readers.push(TableReader::default());
+                self.readers.push((TableReader::default(), self.packets));
                 return self.readers.len() - 1;
             }
             self.next_reader = (self.next_reader + 1) % READERS_MAX;
@@ -98,8 +110,9 @@ impl Listing {
         let first = newest.first.unwrap_or(newest.number);
         let count = ahead(newest.number, first);
         // An instance that was begun and not finished may be newer.
-        let is_newer =
-            |reader: &TableReader| reader.instance().is_some_and(|number| ahead(number, newest.number) > 0);
+        let is_newer = |(reader, _): &(TableReader, u64)| {
+            reader.instance().is_some_and(|number| ahead(number, newest.number) > 0)
+        };
         count >= 0
             && self.seen.range(..).filter(|&&seen| (0..=count).contains(&ahead(seen, first))).count()
                 == count as usize + 1
@@ -132,7 +145,7 @@ mod tests {
                 close_object: false,
                 codepoint: 0,
                 fdt: Some(Fdt::new(encoded.number)),
-                is_compressed: encoded.is_compressed,
+                is_compressed: true,
                 fti: Some(table_fti(encoded.bytes.len(), 100)),
             };
             (repr, payload)

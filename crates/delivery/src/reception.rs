@@ -24,6 +24,9 @@ const PATHS_MAX: usize = 32 << 20;
 /// The maximum number of events that wait for the host. Further ones are counted by the states of objects alone.
 const EVENTS_MAX: usize = 1 << 16;
 
+/// The maximum number of instances that cannot be used which are reported.
+const REJECTIONS_MAX: usize = 8;
+
 /// What a receiver may do to its folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceptionSettings {
@@ -124,7 +127,11 @@ pub struct Reception<D: Disk> {
     /// The newest object of each path: its number, and the instance that named it.
     paths: BTreeMap<String, (u32, u32)>,
     path_bytes: usize,
+    /// The last object of each path, also of those that an earlier session had.
+    last_at: BTreeMap<String, Identity>,
     removed: BTreeMap<u32, u32>,
+    /// Instances that could not be used.
+    rejected: usize,
     /// Objects that have work to do.
     busy: Vec<Identity>,
     in_memory: u64,
@@ -145,7 +152,9 @@ impl<D: Disk> Reception<D> {
             tois: BTreeMap::new(),
             paths: BTreeMap::new(),
             path_bytes: 0,
+            last_at: BTreeMap::new(),
             removed: BTreeMap::new(),
+            rejected: 0,
             busy: Vec::new(),
             in_memory: 0,
             wants_completions: false,
@@ -186,7 +195,10 @@ impl<D: Disk> Reception<D> {
             None => Ok(false),
             Some((number, Ok(instance))) => self.instance(number, instance).map(|()| true),
             Some((_, Err(error))) => {
-                self.say(ReceptionEvent::Rejected(error));
+                self.rejected += 1;
+                if self.rejected <= REJECTIONS_MAX {
+                    self.say(ReceptionEvent::Rejected(error));
+                }
                 Ok(false)
             }
         }
@@ -221,6 +233,12 @@ impl<D: Disk> Reception<D> {
             return Ok(());
         }
         let identity = identity(&entry);
+        // What another content of this path was, also in an earlier session, is over: the file may be another by now.
+        if let Some(other) = self.last_at.insert(entry.path.clone(), identity)
+            && other != identity
+        {
+            self.drop_object(other);
+        }
         self.path_bytes += entry.path.len();
         self.paths.insert(entry.path.clone(), (entry.toi, number));
         self.tois.insert(entry.toi, identity);
@@ -270,16 +288,20 @@ impl<D: Disk> Reception<D> {
     /// An object that another one replaces, or that was removed, is no longer wanted.
     fn forget(&mut self, toi: u32) -> Option<Entry> {
         let identity = self.tois.remove(&toi)?;
+        let entry = self.drop_object(identity)?;
+        self.paths.remove(&entry.path);
+        self.path_bytes -= entry.path.len().min(self.path_bytes);
+        Some(entry)
+    }
+
+    fn drop_object(&mut self, identity: Identity) -> Option<Entry> {
         let object = self.objects.remove(&identity)?;
         self.in_memory -= object.memory().min(self.in_memory);
         self.busy.retain(|busy| *busy != identity);
         if object.has_partial() {
             let _ = remove_partial(&mut self.disk, &identity);
         }
-        let entry = object.into_entry();
-        self.paths.remove(&entry.path);
-        self.path_bytes -= entry.path.len().min(self.path_bytes);
-        Some(entry)
+        Some(object.into_entry())
     }
 
     fn remove(&mut self, toi: u32) -> Result<(), DiskError> {

@@ -156,7 +156,7 @@ impl Sender {
             toi: TOI_TABLE,
             codepoint: FEC_NO_CODE,
             fdt: Some(Fdt::new(encoded.number)),
-            is_compressed: encoded.is_compressed,
+            is_compressed: true,
             fti: Some(table_fti(encoded.bytes.len(), self.part as u16)),
             length,
         })

@@ -17,7 +17,6 @@ use crate::children::Children;
 use crate::clock::Clock;
 use crate::device::Device;
 use crate::error::Error;
-use crate::family::{Arrived, Foreign, Handle};
 use crate::flow::{Flows, Match};
 use crate::host::{Host, HostId};
 use crate::lateness::Lateness;
@@ -25,6 +24,7 @@ use crate::membership::Joined;
 use crate::namespace::{self, Made, Setup};
 use crate::report::{Inbox, Reports};
 use crate::store::{Store, address};
+use layercast_simulator::outside::{Arrived, Foreign, Handle};
 
 use self::sessions::Sessions;
 pub use self::sessions::{ReceiverPlan, SessionPlan};

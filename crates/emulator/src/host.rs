@@ -17,9 +17,7 @@ use crate::children::Starter;
 use crate::namespace;
 use crate::store::address;
 
-/// A host, by its number from 0 in the order of the plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct HostId(pub u32);
+pub use layercast_simulator::outside::HostId;
 
 /// A host: a network namespace with one device. Copies may be used from any thread, also while the emulation runs.
 #[derive(Clone, Debug)]

@@ -20,7 +20,6 @@ mod clock;
 mod device;
 mod emulation;
 mod error;
-pub mod family;
 pub mod flow;
 mod host;
 pub mod lateness;
@@ -35,7 +34,7 @@ pub mod world;
 
 pub use emulation::{Dropped, Emulation, FlowPlan, HostPlan, Options, ReceiverPlan, SessionPlan};
 pub use error::Error;
-pub use family::Foreign;
 pub use host::{Host, HostId, ask_to_end};
 pub use lateness::Lateness;
+pub use layercast_simulator::outside::Foreign;
 pub use report::{Report, Reports};

@@ -113,8 +113,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::family::{Foreign, ForeignReceiver, Handle, Outsider};
     use crate::host::HostId;
+    use layercast_simulator::outside::{Foreign, ForeignReceiver, Handle, Outsider};
 
     #[test]
     fn a_slot_holds_what_was_put_last() {

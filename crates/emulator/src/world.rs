@@ -23,7 +23,7 @@ use layercast_laboratory::run::{Outcome, RunError, RunRequest, World, outside};
 use layercast_laboratory::scenario::Scenario;
 
 use crate::emulation::{Emulation, Options};
-use crate::family::Foreign;
+use layercast_simulator::outside::Foreign;
 
 pub use bare::{Bare, Carried};
 pub use refusal::{Refused, congestion_controls};

@@ -26,6 +26,7 @@ mod loss;
 mod measure;
 mod network;
 mod object;
+pub mod outside;
 mod packet;
 mod paths;
 mod queue;

@@ -6,10 +6,10 @@ use layercast_core::units::Size;
 use layercast_simulator::{ForeignPacket, ForeignPath, NodeId};
 
 use super::{Emulation, Warned};
-use crate::family::Handle;
 use crate::host::HostId;
 use crate::packet::{self, View, group_records, is_link_local_group};
 use crate::store::address;
+use layercast_simulator::outside::Handle;
 
 /// How many flows of one path a queue can distinguish.
 const LABELS: u16 = 1024;

@@ -10,8 +10,8 @@ use layercast_simulator::{
 
 use super::{Emulation, address_like, routers};
 use crate::error::Error;
-use crate::family::{Foreign, ForeignReceiver, Outsider};
 use crate::host::HostId;
+use layercast_simulator::outside::{Foreign, ForeignReceiver, Outsider};
 
 /// How many groups of no declared session a host can send to.
 const STRANGE_GROUPS: u16 = 64;

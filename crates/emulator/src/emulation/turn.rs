@@ -14,11 +14,11 @@ use rustix::fd::AsFd as _;
 use super::{Emulation, Place};
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::family::Foreign;
 use crate::host::HostId;
 use crate::packet::{View, rewrite};
 use crate::report::Report;
 use crate::urgent;
+use layercast_simulator::outside::Foreign;
 
 /// How many packets of a host are read in one turn, so that no host keeps others waiting.
 const MOST_READ: usize = 32;
@@ -230,7 +230,7 @@ impl Emulation {
     fn receiver_mut(
         &mut self,
         id: layercast_simulator::ReceiverId,
-    ) -> Option<&mut crate::family::ForeignReceiver> {
+    ) -> Option<&mut layercast_simulator::outside::ForeignReceiver> {
         self.simulation.receivers_mut(id.session())?.get_mut(id.index())
     }
 }

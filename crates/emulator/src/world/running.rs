@@ -10,7 +10,7 @@ use layercast_simulator::Simulation;
 use super::endpoints::Endpoints;
 use super::traffic::Traffic;
 use crate::emulation::Emulation;
-use crate::family::Foreign;
+use layercast_simulator::outside::Foreign;
 
 /// How often it is looked whether all processes still run.
 const LOOK_EVERY: Duration = Duration::from_ms(500);

@@ -27,8 +27,8 @@ use super::hosts::{Hosts, Use, uses_ecn};
 use super::refusal::congestion_control;
 use crate::emulation::{Emulation, FlowPlan};
 use crate::error::Error;
-use crate::family::Foreign;
 use crate::packet::protocol;
+use layercast_simulator::outside::Foreign;
 
 /// The first port of a sink; each flow has one.
 const FIRST_PORT: u16 = 20_000;

@@ -4,7 +4,8 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration as StdDuration, Instant};
 
-use layercast_core::units::Duration;
+use layercast_core::units::{Duration, Time};
+use layercast_delivery::follow::Following;
 use layercast_delivery::reception::{DiskError, Reception, ReceptionEvent};
 use layercast_delivery::search::FoundSession;
 use layercast_delivery::sender::symbol_size;
@@ -20,8 +21,8 @@ use crate::notice::Notice;
 const PROGRESS_EVERY: Duration = Duration::from_ms(500);
 /// The maximum number of other sources that are reported.
 const STRANGERS_MAX: usize = 8;
-/// How long a session must be silent, while packets of another one arrive, before that is followed.
-const SILENT: StdDuration = StdDuration::from_secs(2);
+/// Other senders are reported while the session itself was heard within this time.
+const RECENT: Duration = Duration::from_secs(1);
 /// The interval of checks for an interruption during a pause.
 const LOOK_EVERY: StdDuration = StdDuration::from_millis(200);
 
@@ -42,9 +43,7 @@ pub(super) struct Running<'a> {
     pub(super) options: &'a ReceiveOptions,
     pub(super) stop: &'a AtomicBool,
     pub(super) begin: Instant,
-    last_useful: Instant,
-    /// When a packet of another session arrived.
-    stranger_at: Option<Instant>,
+    following: Following,
     /// Other sources on the session's groups that were reported.
     strangers: Vec<IpAddr>,
     /// That the base layer is too fast was reported.
@@ -63,8 +62,7 @@ impl<'a> Running<'a> {
             options,
             stop,
             begin,
-            last_useful: Instant::now(),
-            stranger_at: None,
+            following: Following::new(Time::ZERO),
             strangers: Vec::new(),
             warned_of_base: false,
         }
@@ -73,8 +71,6 @@ impl<'a> Running<'a> {
     /// Begins with a session.
     pub(super) fn follow(&mut self, found: &FoundSession) -> Result<(), Error> {
         self.reception.follow();
-        self.last_useful = Instant::now();
-        self.stranger_at = None;
         self.reception.begin(found.number, &found.instance).map_err(|error| self.failed(error))
     }
 
@@ -93,15 +89,16 @@ impl<'a> Running<'a> {
         say: &mut dyn FnMut(&ReceiveEvent<'_>),
     ) -> Result<Outcome, Error> {
         let clock = host.clock();
+        self.following = Following::new(clock.now());
         let mut next_progress = clock.now() + PROGRESS_EVERY;
         let mut reported = (Instant::now(), self.reception.counters().useful);
         let mut is_busy = false;
         loop {
             let latest = if is_busy { clock.now() } else { next_progress };
             let mut failure = None;
-            host.step(latest, &mut |_, packet| {
+            host.step(latest, &mut |now, packet| {
                 match self.reception.packet(&packet.repr, packet.payload) {
-                    Ok(_) => self.last_useful = Instant::now(),
+                    Ok(_) => self.following.own(now),
                     Err(error) => failure = Some(error),
                 }
                 Ok(())
@@ -150,10 +147,11 @@ impl<'a> Running<'a> {
 
     /// Whether the session is silent while another one is there.
     fn is_lost(&mut self, host: &mut ReceiverHost) -> bool {
+        let now = host.clock().now();
         if host.take_stranger().inspect(|&from| self.meet(from)).is_some() {
-            self.stranger_at = Some(Instant::now());
+            self.following.other(now);
         }
-        self.last_useful.elapsed() >= SILENT && self.stranger_at.is_some_and(|at| at.elapsed() < SILENT)
+        self.following.is_lost(now)
     }
 
     fn meet(&mut self, from: IpAddr) {
@@ -166,7 +164,7 @@ impl<'a> Running<'a> {
     fn look_at_path(&mut self, host: &mut ReceiverHost, say: &mut dyn FnMut(&ReceiveEvent<'_>)) {
         let (group, source) = (host.session().group, host.session().source);
         // A session that is silent as well is followed soon.
-        if self.last_useful.elapsed() < SILENT / 2 {
+        if self.following.silent_for(host.clock().now()) < RECENT {
             for from in std::mem::take(&mut self.strangers) {
                 say(&ReceiveEvent::Notice(&Notice::OtherSession { from, group, source }));
             }
@@ -196,7 +194,8 @@ impl<'a> Running<'a> {
             let progress = self.reception.progress();
             return Err(Error::SessionEnded { held: progress.held, needed: progress.needed });
         }
-        let waited = self.last_useful.elapsed();
+        let silent = self.following.silent_for(host.clock().now());
+        let waited = StdDuration::from_nanos(silent.as_ns());
         if waited >= self.options.patience {
             let group = host.session().group;
             let reasons = discovery::reasons(&host.counters().accept, true);

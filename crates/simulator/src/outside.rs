@@ -1,5 +1,5 @@
-//! What the simulation sees of real packets and hosts: a family whose headers are handles to bytes and whose
-//! receivers keep what arrives for the emulation to take out.
+//! What a simulation sees of packets with bytes and of programs outside of it: a family whose headers are handles to
+//! bytes and whose receivers keep what arrives for their owner to take out.
 
 use layercast_core::contract::{Action, Ecn, Endpoint, Estimates, GaugeSpec, Header, Host, Input};
 use layercast_core::family::{AnyHeader, AnyProtocol, Family, Receivers, reorder};
@@ -10,7 +10,9 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Layer, Time};
 use layercast_core::wire::{MAX_REPORT, WireNumbers};
 
-use crate::host::HostId;
+/// A host, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HostId(pub u32);
 
 /// The family of packets and hosts from outside.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -237,7 +239,7 @@ impl AnyProtocol for ForeignProtocol {
     }
 
     fn summary(&self) -> &'static str {
-        "Packets of programs in emulated hosts."
+        "Packets of programs outside of the simulation."
     }
 
     fn wire_numbers(&self) -> WireNumbers {

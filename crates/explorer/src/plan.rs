@@ -1,0 +1,216 @@
+//! What a seed decides.
+
+use layercast_core::stream::Stream;
+use layercast_core::units::{Duration, Rate, Time};
+
+use crate::fault::{Fault, Forgery, Scheduled};
+
+/// Until then faults begin; all have ended soon after.
+pub(crate) const FAULTS_UNTIL: Time = Time::from_ns(60_000_000_000);
+
+const PROTOCOLS: [&str; 6] = ["elm", "tide", "rlc", "flid-sl", "fixed", "wei-zhang"];
+
+/// A receiver and its path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReceiverPlan {
+    /// The rate of its link.
+    pub rate: Rate,
+    /// The delay of its link.
+    pub delay: Duration,
+    /// The packets that its link's queue holds.
+    pub queue: u32,
+    /// The probability that its link loses a packet.
+    pub loss: f64,
+    /// The probability that a packet arrives twice.
+    pub duplicated: f64,
+    /// The probability that a packet arrives up to a fifth of a second late.
+    pub delayed: f64,
+    /// When its program starts.
+    pub start: Time,
+}
+
+/// A change of the files that are sent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// When.
+    pub at: Time,
+    /// Paths and contents.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// Paths that are removed.
+    pub removed: Vec<String>,
+}
+
+/// A transfer and what goes wrong with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The seed that decided it.
+    pub seed: u64,
+    /// The congestion control.
+    pub protocol: &'static str,
+    /// The rate of the base layer; each further one doubles all.
+    pub base: Rate,
+    /// The number of layers.
+    pub layers: u16,
+    /// The size of packets in bytes.
+    pub packet: u32,
+    /// The receivers.
+    pub receivers: Vec<ReceiverPlan>,
+    /// The files, in the order of time; the first change is at the start, and after the last one there are no more.
+    pub changes: Vec<Change>,
+    /// The files of another source.
+    pub others: Vec<(String, Vec<u8>)>,
+    /// The faults in the order of time.
+    pub faults: Vec<Scheduled>,
+}
+
+/// Numbers of a stream.
+struct Draw(Stream);
+
+impl Draw {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0.bits() % bound.max(1)
+    }
+
+    fn within(&mut self, low: f64, high: f64) -> f64 {
+        self.0.uniform_in(low, high)
+    }
+
+    fn ms(&mut self, low: f64, high: f64) -> Duration {
+        Duration::from_us((self.within(low, high) * 1000.0) as u64)
+    }
+
+    fn bytes(&mut self, length: u64) -> Vec<u8> {
+        // Not all random: equal parts of files must not hide mistakes, nor may only unequal ones.
+        let (seed, step) = (self.0.bits(), self.below(7) + 1);
+        (0..length).map(|at| (seed.rotate_left((at / step % 64) as u32) as u8) ^ (at >> 3) as u8).collect()
+    }
+
+    fn length(&mut self) -> u64 {
+        match self.below(6) {
+            0 => 0,
+            1 => self.below(300),
+            2 => self.below(4_000),
+            3 => self.below(70_000),
+            4 => 65_536 + self.below(3) - 1,
+            _ => 66_000 + self.below(80_000),
+        }
+    }
+
+    fn path(&mut self) -> String {
+        const NAMES: [&str; 8] = ["a", "b/c", "b/d", "b/e/f", "g", "Ünï cödé", "h.partial", "i.symbols"];
+        NAMES[self.below(8) as usize].to_owned()
+    }
+
+    fn files(&mut self, most: u64) -> Vec<(String, Vec<u8>)> {
+        let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+        for _ in 0..1 + self.below(most) {
+            let path = self.path();
+            if !files.iter().any(|(other, _)| *other == path) {
+                let length = self.length();
+                let bytes = self.bytes(length);
+                files.push((path, bytes));
+            }
+        }
+        files
+    }
+}
+
+impl Plan {
+    /// The plan of a seed.
+    pub fn of(seed: u64) -> Plan {
+        let mut draw = Draw(Stream::new(seed, "plan"));
+        let base = Rate::from_kbps(draw.within(200.0, 800.0));
+        let receivers = (0..1 + draw.below(3)).map(|_| receiver(&mut draw, base)).collect::<Vec<_>>();
+        let changes = changes(&mut draw);
+        let faults = faults(&mut draw, receivers.len());
+        Plan {
+            seed,
+            protocol: PROTOCOLS[draw.below(PROTOCOLS.len() as u64) as usize],
+            base,
+            layers: 1 + draw.below(4) as u16,
+            packet: 300 + 4 * draw.below(200) as u32,
+            receivers,
+            changes,
+            others: draw.files(2),
+            faults,
+        }
+    }
+
+    /// Every content that a source sends at a path at some time.
+    pub fn versions<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        let files = self.changes.iter().flat_map(|change| &change.files).chain(&self.others);
+        files.filter(move |(other, _)| other == path).map(|(_, bytes)| bytes.as_slice())
+    }
+
+    /// The files that are sent in the end.
+    pub fn last_files(&self) -> Vec<(&str, &[u8])> {
+        let mut files = std::collections::BTreeMap::new();
+        for change in &self.changes {
+            change.removed.iter().for_each(|path| {
+                files.remove(path.as_str());
+            });
+            for (path, bytes) in &change.files {
+                files.insert(path.as_str(), bytes.as_slice());
+            }
+        }
+        files.into_iter().collect()
+    }
+}
+
+fn receiver(draw: &mut Draw, base: Rate) -> ReceiverPlan {
+    let rough = draw.below(3) == 0;
+    ReceiverPlan {
+        // A path carries the base layer with space to spare.
+        rate: Rate::from_bps(base.as_bps() * draw.within(1.5, 12.0)),
+        delay: draw.ms(1.0, 80.0),
+        queue: 8 + draw.below(40) as u32,
+        loss: if draw.below(2) == 0 { 0.0 } else { draw.within(0.0, 0.2) },
+        duplicated: if rough { draw.within(0.0, 0.2) } else { 0.0 },
+        delayed: if rough { draw.within(0.0, 0.2) } else { 0.0 },
+        start: Time::ZERO + if draw.below(3) == 0 { draw.ms(0.0, 20_000.0) } else { draw.ms(0.0, 100.0) },
+    }
+}
+
+fn changes(draw: &mut Draw) -> Vec<Change> {
+    let mut changes = vec![Change { at: Time::ZERO, files: draw.files(5), removed: Vec::new() }];
+    if draw.below(2) == 0 {
+        for _ in 0..draw.below(4) {
+            let removed = if draw.below(2) == 0 { vec![draw.path()] } else { Vec::new() };
+            let files = draw.files(2).into_iter().filter(|(path, _)| !removed.contains(path)).collect();
+            changes.push(Change { at: Time::ZERO + draw.ms(500.0, 40_000.0), files, removed });
+        }
+        changes.sort_by_key(|change| change.at);
+    }
+    changes
+}
+
+fn faults(draw: &mut Draw, receivers: usize) -> Vec<Scheduled> {
+    let span = if draw.below(2) == 0 { 60_000.0 } else { 10_000.0 };
+    let mut faults: Vec<Scheduled> = (0..draw.below(9))
+        .map(|_| Scheduled { at: Time::ZERO + draw.ms(50.0, span), fault: fault(draw, receivers) })
+        .collect();
+    faults.sort_by_key(|scheduled| scheduled.at);
+    faults
+}
+
+fn fault(draw: &mut Draw, receivers: usize) -> Fault {
+    let receiver = draw.below(receivers as u64) as usize;
+    let down = draw.ms(0.0, 8_000.0);
+    let lasts = draw.ms(100.0, 10_000.0);
+    let power = draw.below(2) == 0;
+    match draw.below(12) {
+        0 | 1 => Fault::KillReceiver { receiver, down, power },
+        2 | 3 => Fault::KillAtOperation { receiver, after: draw.below(400) as u32, down, power },
+        4 => Fault::KillSource { down },
+        5 => Fault::Partition { receiver: (draw.below(3) > 0).then_some(receiver), lasts },
+        6 => Fault::DiskFull { receiver, left: draw.below(100_000), lasts },
+        7 => Fault::FailingDisk { receiver, share: draw.within(0.0, 0.5), lasts },
+        8 => Fault::ClockJump { receiver, by: draw.ms(1.0, 60_000.0) },
+        9 | 10 => {
+            let kinds = [Forgery::Random, Forgery::Mutated, Forgery::Replayed, Forgery::OtherSession];
+            let kind = kinds[draw.below(4) as usize];
+            Fault::Forge { receiver, count: 1 + draw.below(40) as u32, kind }
+        }
+        _ => Fault::SecondSource { lasts },
+    }
+}
