@@ -8,4 +8,5 @@
 pub mod disk;
 pub mod object;
 pub mod packet;
+pub mod security;
 pub mod session;
