@@ -113,20 +113,20 @@ impl Encryption {
     /// Decrypts the payload of a packet, and makes its tag zero; false if it is not authentic, and then the payload is as
     /// it was.
     pub(super) fn open(&mut self, packet: &mut [u8], place: Place, number: u64) -> bool {
-        let Some((_, &tag, _, _)) = place.split(packet) else { return false };
-        place.put(packet, &[0; TAG_BYTES]);
-        let Some((header, payload)) = place.parts(packet) else { return false };
         let epoch = epoch_of(number);
         let tried;
         let key = match (epoch + 1).checked_sub(self.present) {
-            Some(0) | None => return false,
-            Some(ahead @ 1..=2) => &self.ring[ahead as usize],
+            None => return false,
+            Some(slot @ 0..=2) => &self.ring[slot as usize],
             Some(_) => {
                 // A receiver that was away for a while.
                 tried = self.secret.epoch(epoch);
                 &tried
             }
         };
+        let Some((_, &tag, _, _)) = place.split(packet) else { return false };
+        place.put(packet, &[0; TAG_BYTES]);
+        let Some((header, payload)) = place.parts(packet) else { return false };
         let opened = key.decrypt_inout_detached(&nonce(number), header, payload.into(), &tag.into()).is_ok();
         if opened && epoch > self.present {
             self.advance(epoch);

@@ -126,7 +126,7 @@ pub(super) fn find(packet: &[u8], view: &View<'_>) -> Result<Found, FindError> {
             let &[scheme, n4, n3, n2, n1, n0, ref tag @ ..] = extension.content else {
                 return Err(FindError::Form);
             };
-            if found.is_ok() || tag.len() != TAG_BYTES || scheme & 0xf != ANTI_REPLAY {
+            if found.is_ok() || tag.len() != TAG_BYTES || scheme & ANTI_REPLAY == 0 {
                 return Err(FindError::Form);
             }
             let place = Place { tag: at + AUTH_BYTES - TAG_BYTES, header, end: packet.len() };

@@ -2,8 +2,8 @@
 //! in whatever order, and no one but the signer can make the root.
 //!
 //! A leaf is the hash of a block's content without the padding of its last symbol. The tree is that of RFC 9162, section
-//! 2.1. Whoever trusts the root (because the table that names it is signed) can trust a manifest that has this root, or
-//! one block with its [`Proof`].
+//! 2.1. Whoever trusts the root and the object's coding parameters (because the table that names both is signed) can
+//! trust a manifest that has them, or one block with its [`Proof`].
 
 use sha2::{Digest as _, Sha256};
 
@@ -37,7 +37,7 @@ pub enum ManifestError {
     /// Its coding parameters are invalid.
     #[error("the manifest's blocks: {0}")]
     Oti(#[from] OtiError),
-    /// Its root is not the one that is trusted.
+    /// Its root or its coding parameters are not those that are trusted.
     #[error("the manifest is not the one that the sender's table names")]
     Root,
     /// The object has no such block.
@@ -181,11 +181,12 @@ impl Manifest {
         [&MAGIC, head[0], head[1], &self.oti.scheme(), self.leaves.as_flattened()].concat()
     }
 
-    /// The manifest from bytes, if it has the root that is trusted. Never panics; memory only after the length is checked.
+    /// The manifest from bytes, if it is that of an object whose coding parameters and root are trusted. Never panics;
+    /// memory only after the length is checked.
     ///
     /// # Errors
     /// Why it is not that manifest.
-    pub fn read(bytes: &[u8], trusted: &Hash) -> Result<Manifest, ManifestError> {
+    pub fn read(bytes: &[u8], object: &Oti, trusted: &Hash) -> Result<Manifest, ManifestError> {
         let have = bytes.len() as u64;
         let short = ManifestError::Length { need: HEAD as u64, have };
         let (magic, rest) = bytes.split_first_chunk().ok_or(short)?;
@@ -200,7 +201,7 @@ impl Manifest {
         if !surplus.is_empty() || leaves.len() != usize::from(oti.blocks()) {
             return Err(ManifestError::Length { need: HEAD as u64 + u64::from(oti.blocks()) * 32, have });
         }
-        if root(leaves) != *trusted {
+        if oti != *object || root(leaves) != *trusted {
             return Err(ManifestError::Root);
         }
         Ok(Manifest { oti, leaves: leaves.to_vec() })

@@ -67,3 +67,51 @@ pub(super) fn climb(leaf: Hash, index: usize, leaves: usize, path: &[Hash]) -> O
         Some(node(other, &climb(leaf, index - half, leaves - half, below)?))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sha2::Digest as _;
+
+    use super::{Hash, climb, leaf_hasher, path, root};
+
+    fn leaf(content: &[u8]) -> Hash {
+        leaf_hasher().chain_update(content).finalize().into()
+    }
+
+    fn hex(hash: &Hash) -> String {
+        hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The leaves and roots with which implementations of Certificate Transparency test theirs.
+    #[test]
+    fn roots_are_those_of_certificate_transparency() {
+        let contents: [&[u8]; 8] =
+            [b"", b"\x00", b"\x10", b" !", b"01", b"@ABC", b"PQRSTUVW", b"`abcdefghijklmno"];
+        let leaves = contents.map(leaf);
+        let roots = [
+            (0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+            (1, "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"),
+            (2, "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125"),
+            (3, "aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77"),
+            (8, "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328"),
+        ];
+        for (count, expected) in roots {
+            assert_eq!(hex(&root(&leaves[..count])), expected, "{count} leaves");
+        }
+    }
+
+    #[test]
+    fn paths_lead_from_every_leaf_of_every_tree_to_its_root() {
+        let leaves: Vec<Hash> = (0..70u8).map(|number| leaf(&[number])).collect();
+        for count in 1..leaves.len() {
+            let tree = &leaves[..count];
+            for index in 0..count {
+                let path = path(tree, index);
+                assert_eq!(climb(tree[index], index, count, &path), Some(root(tree)), "{index} of {count}");
+                assert_eq!(climb(tree[index], count, count, &path), None);
+                let longer = [path.as_slice(), &[Hash::default()]].concat();
+                assert_ne!(climb(tree[index], index, count, &longer), Some(root(tree)));
+            }
+        }
+    }
+}
