@@ -39,7 +39,7 @@ fn measure(mut once: impl FnMut(usize)) -> f64 {
 }
 
 fn row(what: &str, ns: f64) {
-    println!("{what:<46} {ns:>8.0} ns  {:>7.2} Gbit/s", PACKET as f64 * 8.0 / ns);
+    println!("{what:<52} {ns:>8.0} ns  {:>7.2} Gbit/s", PACKET as f64 * 8.0 / ns);
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
