@@ -8,9 +8,8 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use layercast_delivery::security::keys::{
-    GroupKey, KEY_BYTES, KEY_FILE_MAX, KeyError, KeyFile, KeyKind, SecretKey,
-};
+use layercast_delivery::security::key_file::KeyFile;
+use layercast_delivery::security::keys::{GroupKey, KEY_BYTES, KEY_FILE_MAX, KeyError, KeyKind, SecretKey};
 use layercast_delivery::security::signed::{Context, SIGNED_MAX, Signature, SignatureError};
 
 use crate::commands::Failure;

@@ -9,8 +9,10 @@ use ed25519_dalek::{SigningKey, VerifyingKey};
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
-pub use super::key_text::{KEY_FILE_MAX, KeyFile, NAME_MAX};
-
+/// The most bytes of a key file.
+pub const KEY_FILE_MAX: usize = 4096;
+/// The most bytes of a key's name.
+pub const NAME_MAX: usize = 64;
 /// The length of every key in bytes.
 pub const KEY_BYTES: usize = 32;
 
@@ -100,11 +102,30 @@ pub enum KeyError {
         /// What the text says.
         written: String,
     },
+    /// Not the group key that the session uses.
+    #[error(
+        "the session uses the group key {described}, and this one is {given}; ask the sender for the file of its key"
+    )]
+    OtherGroup {
+        /// The fingerprint in the session's description.
+        described: String,
+        /// The fingerprint of the key.
+        given: Fingerprint,
+    },
     /// The name of the key is not one.
     #[error(
         "`{0}` is not a name for a key; use 1 to {NAME_MAX} letters, digits and signs of ASCII, without spaces"
     )]
     Name(String),
+}
+
+/// The beginning of a text from outside, for messages.
+pub(super) fn shortened(text: &str) -> String {
+    let mut short: String = text.chars().take(40).flat_map(char::escape_debug).collect();
+    if text.chars().nth(40).is_some() {
+        short.push('…');
+    }
+    short
 }
 
 fn remedy(found: KeyKind, wanted: KeyKind) -> &'static str {
@@ -242,10 +263,23 @@ impl GroupKey {
         GroupKey(Zeroizing::new(*seed))
     }
 
-    /// Its fingerprint. It may be known to all: a description can name it, so that a receiver with another key is
-    /// reported and does not just see forged packets.
+    /// Its fingerprint. It may be known to all: a description names it, so that a receiver with another key gets an error
+    /// ([`GroupKey::check`]) and does not just count forged packets.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(identity("fingerprint", KeyKind::Group, &self.0))
+    }
+
+    /// Whether it is the key whose fingerprint a description has.
+    ///
+    /// # Errors
+    /// [`KeyError::OtherGroup`] if it is not.
+    pub fn check(&self, described: &str) -> Result<(), KeyError> {
+        let given = self.fingerprint();
+        if given.to_string() == described {
+            Ok(())
+        } else {
+            Err(KeyError::OtherGroup { described: shortened(described), given })
+        }
     }
 
     /// The key as bytes.

@@ -1,8 +1,7 @@
 //! Key files, fingerprints and keys in URLs.
 
-use layercast_delivery::security::keys::{
-    GroupKey, KEY_FILE_MAX, KeyError, KeyFile, KeyKind, PublicKey, SecretKey,
-};
+use layercast_delivery::security::key_file::KeyFile;
+use layercast_delivery::security::keys::{GroupKey, KEY_FILE_MAX, KeyError, KeyKind, PublicKey, SecretKey};
 use proptest::prelude::*;
 
 fn secret() -> KeyFile {
@@ -77,6 +76,17 @@ fn the_wrong_kind_of_key_is_named_with_the_remedy() {
     );
     assert!(secret().into_secret().is_ok() && public().into_public().is_ok() && group().into_group().is_ok());
     assert!(group().public_half().is_none());
+}
+
+#[test]
+fn another_group_key_than_the_described_one_is_an_error() {
+    let (ours, other) = (GroupKey::from_seed(&[7; 32]), GroupKey::from_seed(&[8; 32]));
+    let described = ours.fingerprint().to_string();
+    assert_eq!(ours.check(&described), Ok(()));
+    let error = other.check(&described).unwrap_err().to_string();
+    let expected =
+        format!("the session uses the group key {described}, and this one is {}", other.fingerprint());
+    assert!(error.starts_with(&expected), "{error}");
 }
 
 #[test]

@@ -13,12 +13,10 @@ use core::fmt::Write as _;
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 use zeroize::Zeroizing;
 
-use super::keys::{Fingerprint, GroupKey, KEY_BYTES, KeyError, KeyKind, PublicKey, SecretKey};
-
-/// The most bytes of a key file.
-pub const KEY_FILE_MAX: usize = 4096;
-/// The most bytes of a key's name.
-pub const NAME_MAX: usize = 64;
+use super::keys::{
+    Fingerprint, GroupKey, KEY_BYTES, KEY_FILE_MAX, KeyError, KeyKind, NAME_MAX, PublicKey, SecretKey,
+    shortened,
+};
 
 /// A key and its name, as a file has them. The name is for people and proves nothing.
 #[derive(Clone, Debug)]
@@ -178,15 +176,6 @@ fn checked(name: &str) -> Result<String, KeyError> {
     } else {
         Err(KeyError::Name(shortened(name)))
     }
-}
-
-/// The beginning of a text from outside, for messages.
-fn shortened(text: &str) -> String {
-    let mut short: String = text.chars().take(40).flat_map(char::escape_debug).collect();
-    if text.chars().nth(40).is_some() {
-        short.push('…');
-    }
-    short
 }
 
 fn parse_line(line: &str) -> Result<KeyFile, KeyError> {
