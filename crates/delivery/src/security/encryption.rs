@@ -124,7 +124,7 @@ impl Encryption {
                 &tried
             }
         };
-        let Some((_, &tag, _, _)) = place.split(packet) else { return false };
+        let Some((_, &tag, _)) = place.split(packet) else { return false };
         place.put(packet, &[0; TAG_BYTES]);
         let Some((header, payload)) = place.parts(packet) else { return false };
         let opened = key.decrypt_inout_detached(&nonce(number), header, payload.into(), &tag.into()).is_ok();

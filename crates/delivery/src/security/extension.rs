@@ -48,12 +48,11 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The packet before its tag, the tag, the rest of the header, the payload.
-    pub(super) fn split<'p>(&self, packet: &'p [u8]) -> Option<(&'p [u8], &'p Tag, &'p [u8], &'p [u8])> {
-        let (header, payload) = packet.get(..self.end)?.split_at_checked(self.header)?;
-        let (before, rest) = header.split_at_checked(self.tag)?;
+    /// The packet before its tag, the tag, and all after it.
+    pub(super) fn split<'p>(&self, packet: &'p [u8]) -> Option<(&'p [u8], &'p Tag, &'p [u8])> {
+        let (before, rest) = packet.get(..self.end)?.split_at_checked(self.tag)?;
         let (tag, after) = rest.split_first_chunk()?;
-        Some((before, tag, after, payload))
+        Some((before, tag, after))
     }
 
     /// Replaces the tag.

@@ -36,19 +36,18 @@ impl GroupMac {
         GroupMac { keyed: Hmac::new(&(*session).into()) }
     }
 
-    fn start(&self, before: &[u8], after: &[u8], payload: &[u8]) -> Hmac<Sha256> {
+    fn start(&self, before: &[u8], after: &[u8]) -> Hmac<Sha256> {
         let mut mac = self.keyed.clone();
         mac.update(before);
         mac.update(&[0; TAG_BYTES]);
         mac.update(after);
-        mac.update(payload);
         mac
     }
 
     /// The MAC of a packet.
     pub(super) fn tag(&self, packet: &[u8], place: Place) -> Tag {
-        let (before, _, after, payload) = place.split(packet).unwrap_or((&[], &[0; TAG_BYTES], &[], &[]));
-        let whole: [u8; 32] = self.start(before, after, payload).finalize().into_bytes().into();
+        let (before, _, after) = place.split(packet).unwrap_or((&[], &[0; TAG_BYTES], &[]));
+        let whole: [u8; 32] = self.start(before, after).finalize().into_bytes().into();
         let mut tag = Tag::default();
         tag.copy_from_slice(&whole[..TAG_BYTES]);
         tag
@@ -56,8 +55,8 @@ impl GroupMac {
 
     /// Whether a packet has its MAC. The comparison takes the same time for every wrong MAC.
     pub(super) fn verify(&self, packet: &[u8], place: Place) -> bool {
-        place.split(packet).is_some_and(|(before, tag, after, payload)| {
-            self.start(before, after, payload).verify_truncated_left(tag).is_ok()
-        })
+        place
+            .split(packet)
+            .is_some_and(|(before, tag, after)| self.start(before, after).verify_truncated_left(tag).is_ok())
     }
 }
