@@ -80,6 +80,9 @@ pub(crate) enum Command {
     Send(Send),
     /// Receive a file from a multicast group, at the rate that the path sustains
     Receive(Receive),
+    /// Make, show and use keys, so that receivers know who sends
+    #[cfg(all(feature = "transport", target_os = "linux"))]
+    Key(crate::key_arguments::Key),
     /// Run a source or a receiver without a file, which reports what it does; `run --world emulated` starts it
     #[cfg(all(feature = "emulator", target_os = "linux"))]
     #[command(hide = true)]

@@ -23,6 +23,10 @@ mod emulated;
 mod endpoint;
 #[cfg(all(feature = "emulator", target_os = "linux"))]
 mod endpoint_arguments;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod key;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod key_arguments;
 mod list;
 mod log;
 mod observe;
@@ -72,6 +76,8 @@ fn main() -> ExitCode {
         Command::Endpoint(arguments) => endpoint::endpoint(arguments),
         Command::Send(send) => transfer::send(send),
         Command::Receive(receive) => transfer::receive(receive),
+        #[cfg(all(feature = "transport", target_os = "linux"))]
+        Command::Key(arguments) => key::key(arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -19,4 +19,5 @@ pub mod placing;
 pub mod reception;
 pub mod search;
 pub mod sender;
+pub mod security;
 pub mod session;

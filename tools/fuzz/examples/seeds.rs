@@ -16,8 +16,14 @@ use layercast_core::wire::MAX_REPORT;
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::object::{Coding, Content, Entry, Instance, compressed, table_fti};
 use layercast_delivery::packet::{Completion, Fdt, MAX_HEADER, PayloadId, Repr};
+use layercast_delivery::security::key_file::KeyFile;
+use layercast_delivery::security::keys::{GroupKey, SecretKey};
+use layercast_delivery::security::manifest::ManifestBuilder;
+use layercast_delivery::security::protection::{AUTH_BYTES, Outgoing};
+use layercast_delivery::security::sequence::Sequence;
+use layercast_delivery::security::signed::{Context, Signature, Signed};
 use layercast_delivery::session::Session;
-use layercast_fuzz::SWEPT;
+use layercast_fuzz::{PROTECTED_TSI, SWEPT, schemes};
 use layercast_protocols::amca::{self, Body};
 use layercast_protocols::registry::{Header, NAMES, Protocol};
 
@@ -213,6 +219,46 @@ impl Corpus {
         let own = b"<FDT-Instance Expires=\"1\"><File TOI=\"1\" Content-Location=\"x\"/></FDT-Instance>";
         self.write("object_table", "short", own)
     }
+
+    /// Packets as `protection` accepts them, and one that is not protected.
+    fn protected(&self) -> io::Result<()> {
+        let plain = [
+            &[0x10, 0xa0, 5, 6, 0, 0, 0, 7][..],
+            &PROTECTED_TSI.to_be_bytes(),
+            &[0, 0, 0, 1, 82, 1, 0, 0],
+            b"four and a symbol",
+        ]
+        .concat();
+        self.write("protection", "plain", &plain)?;
+        for (name, scheme) in ["mac", "encryption"].into_iter().zip(schemes()) {
+            let mut sequence = Sequence::after(100);
+            sequence.grant(200);
+            let mut room = [plain.as_slice(), &[0; AUTH_BYTES]].concat();
+            let protected = Outgoing::new(scheme, sequence).protect(&mut room, plain.len());
+            protected.map_err(io::Error::other)?;
+            self.write("protection", name, &room)?;
+        }
+        Ok(())
+    }
+
+    /// Keys, signatures, a manifest and a proof.
+    fn signed(&self) -> io::Result<()> {
+        let (secret, group) = (SecretKey::from_seed(&[7; 32]), GroupKey::from_seed(&[7; 32]));
+        let signed = Signed::write(&secret, Context::Table, b"a table").map_err(io::Error::other)?;
+        self.write("signed", "bytes", &signed)?;
+        let signature = Signature::sign(&secret, Context::Description, b"layercast = 1").to_string();
+        self.write("signed", "text", signature.as_bytes())?;
+        let keys = [KeyFile::public(secret.public(), "seed"), KeyFile::group(group, "seed")];
+        for (name, key) in ["public", "group"].into_iter().zip(keys) {
+            self.write("signed", name, key.map_err(io::Error::other)?.to_text().as_bytes())?;
+        }
+        let oti = Oti::new(10, 4, [3, 0, 1, 4]).map_err(io::Error::other)?;
+        let mut builder = ManifestBuilder::new(oti).map_err(io::Error::other)?;
+        builder.update(b"0123456789");
+        let manifest = builder.finish().map_err(io::Error::other)?;
+        self.write("signed", "manifest", &manifest.to_bytes())?;
+        self.write("signed", "proof", manifest.proof(1).map_err(io::Error::other)?.as_bytes())
+    }
 }
 
 const FLAGS: &[(&str, &str)] = &[
@@ -254,6 +300,8 @@ fn main() -> io::Result<()> {
         }
     }
     corpus.amca_rest()?;
+    corpus.protected()?;
+    corpus.signed()?;
     if let Some(receiver) = core::num::NonZeroU64::new(9) {
         corpus.write("report", "completion", &Completion { tsi: 7, toi: 1, receiver }.to_bytes())?;
     }

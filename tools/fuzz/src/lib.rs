@@ -5,16 +5,18 @@
 //! crate calls them with the files of `fuzz/corpus`, so that a mistake once found stays found without it.
 
 mod packets;
+mod security;
 mod texts;
 
 pub use packets::{amca, lct, object_table, report, with_checksum};
+pub use security::{PROTECTED_TSI, protection, schemes, signed};
 pub use texts::{SWEPT, scenario, session, sweep_axis};
 
 /// A target: its name and its function.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets. Each has a file in `fuzz/fuzz_targets` and a folder in `fuzz/corpus`.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 9] = [
     ("lct", lct),
     ("report", report),
     ("object_table", object_table),
@@ -22,4 +24,6 @@ pub const TARGETS: [Target; 7] = [
     ("scenario", scenario),
     ("sweep_axis", sweep_axis),
     ("amca", amca),
+    ("protection", protection),
+    ("signed", signed),
 ];

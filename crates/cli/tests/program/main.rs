@@ -11,6 +11,8 @@ mod emulate;
 #[cfg(all(feature = "emulator", target_os = "linux"))]
 mod emulated;
 #[cfg(all(feature = "transport", target_os = "linux"))]
+mod key;
+#[cfg(all(feature = "transport", target_os = "linux"))]
 mod objects;
 mod refusals;
 mod scoreboard;
