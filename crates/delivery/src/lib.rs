@@ -5,6 +5,7 @@
 //!
 //! `docs/wire-format.md` has the bit tables.
 
+pub mod announce;
 pub mod disk;
 pub mod object;
 pub mod packet;
