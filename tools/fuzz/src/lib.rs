@@ -4,9 +4,11 @@
 //! back after it is written. The targets in `fuzz/` call them with inputs of the fuzzer; a test of this
 //! crate calls them with the files of `fuzz/corpus`, so that a mistake once found stays found without it.
 
+mod announcements;
 mod packets;
 mod texts;
 
+pub use announcements::{announcement, session_url};
 pub use packets::{amca, lct, object_table, report, with_checksum};
 pub use texts::{SWEPT, scenario, session, sweep_axis};
 
@@ -14,7 +16,7 @@ pub use texts::{SWEPT, scenario, session, sweep_axis};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets. Each has a file in `fuzz/fuzz_targets` and a folder in `fuzz/corpus`.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 9] = [
     ("lct", lct),
     ("report", report),
     ("object_table", object_table),
@@ -22,4 +24,6 @@ pub const TARGETS: [Target; 7] = [
     ("scenario", scenario),
     ("sweep_axis", sweep_axis),
     ("amca", amca),
+    ("announcement", announcement),
+    ("session_url", session_url),
 ];

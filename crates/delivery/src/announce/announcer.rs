@@ -66,6 +66,7 @@ pub struct Announcer {
 /// The packets of a version of the description.
 #[derive(Debug)]
 struct Packets {
+    description: Description,
     hash: u16,
     announcement: Vec<u8>,
     deletion: Vec<u8>,
@@ -87,11 +88,17 @@ impl Packets {
         host: IpAddr,
         description: &Description,
         signer: Option<&dyn Signer>,
+        before: Option<u16>,
     ) -> Result<Packets, AnnounceError> {
         let text = description.write()?;
-        let hash = sap::message_hash(&text);
+        let mut hash = sap::message_hash(&text);
+        if before == Some(hash) {
+            // It must differ from that of the version before (RFC 2974, section 6).
+            hash = hash.wrapping_add(1).max(1);
+        }
         let write = |kind, payload| Message { kind, hash, origin: host, payload }.write(signer);
         Ok(Packets {
+            description: description.clone(),
             hash,
             announcement: write(Kind::Announcement, &text)?,
             deletion: write(Kind::Deletion, &description.origin.line())?,
@@ -117,7 +124,7 @@ impl Announcer {
             host,
             pace,
             stream,
-            current: Packets::new(host, description, signer)?,
+            current: Packets::new(host, description, signer, None)?,
             is_announced: false,
             superseded: None,
             is_superseding: false,
@@ -160,10 +167,10 @@ impl Announcer {
         signer: Option<&dyn Signer>,
         now: Time,
     ) -> Result<(), AnnounceError> {
-        let packets = Packets::new(self.host, description, signer)?;
-        if matches!(self.next, Next::Deletions(_)) || packets.hash == self.current.hash {
+        if matches!(self.next, Next::Deletions(_)) || description == &self.current.description {
             return Ok(());
         }
+        let packets = Packets::new(self.host, description, signer, Some(self.current.hash))?;
         let old = core::mem::replace(&mut self.current, packets);
         // A version that nobody was sent needs no deletion; that of an earlier one may still be due.
         if self.is_announced {

@@ -20,7 +20,7 @@ pub use entry::{Entry, Owner, SessionId};
 use super::rule::Rule;
 use super::sap::{Kind, Packet, SapError};
 use super::sdp::{Description, Origin, SdpError};
-use super::signature::Verifier;
+use super::signature::{PublicKey, Verifier};
 
 /// How much is kept. A session takes at most a few times [`super::sdp::SDP_MAX`] bytes, mostly about one kilobyte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ pub struct Counters {
     pub outdated: u64,
     /// Announcements for which there was no space.
     pub full: u64,
-    /// Unsigned sessions that made space for signed ones.
+    /// Sessions that made space for those of owners who are trusted more.
     pub evicted: u64,
 }
 
@@ -138,6 +138,7 @@ pub struct Directory {
     limits: Limits,
     /// Seconds since 1900 at [`Time::ZERO`].
     epoch_s: u64,
+    trusted: Vec<PublicKey>,
     sessions: BTreeMap<SessionId, Entry>,
     counters: Counters,
 }
@@ -146,7 +147,18 @@ impl Directory {
     /// An empty directory. `epoch_s` is the number of seconds from 1900 to the start of time, by which descriptions
     /// say when they end.
     pub fn new(limits: Limits, epoch_s: u64) -> Directory {
-        Directory { limits, epoch_s, sessions: BTreeMap::new(), counters: Counters::default() }
+        Directory {
+            limits,
+            epoch_s,
+            trusted: Vec::new(),
+            sessions: BTreeMap::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Trusts a key: when the directory is full, its sessions displace those of others.
+    pub fn trust(&mut self, key: PublicKey) {
+        self.trusted.push(key);
     }
 
     /// Takes in a packet from a group of announcements, which came from the host `from`.
@@ -238,8 +250,9 @@ impl Directory {
         Ok(Change::Changed(id))
     }
 
-    /// Makes space for one session, or refuses. Signed sessions may displace the unsigned one that was not heard for
-    /// the longest time; otherwise those that are known stay, so that a flood changes nothing for them.
+    /// Makes space for one session, or refuses. A signed session may displace an unsigned one, and one of a trusted key any
+    /// other: the one that was not heard for the longest time. Otherwise those that are known stay, so that a flood
+    /// changes nothing for them.
     fn make_space(&mut self, owner: Owner) -> Result<(), Refusal> {
         if self.sessions.keys().filter(|id| id.owner() == owner).count() >= self.limits.per_owner {
             return Err(Refusal::Full);
@@ -247,15 +260,21 @@ impl Directory {
         if self.sessions.len() < self.limits.sessions {
             return Ok(());
         }
-        let unsigned = self.sessions.iter().filter(|(id, _)| matches!(id.owner(), Owner::Host(_)));
-        let oldest = unsigned.min_by_key(|(_, entry)| entry.last).map(|(id, _)| id.clone());
-        match (owner, oldest) {
-            (Owner::Key(_), Some(oldest)) => {
-                self.sessions.remove(&oldest);
-                self.counters.evicted += 1;
-                Ok(())
-            }
-            _ => Err(Refusal::Full),
+        let rank = self.rank(owner);
+        let below = self.sessions.iter().filter(|(id, _)| self.rank(id.owner()) < rank);
+        let oldest = below.min_by_key(|(id, entry)| (self.rank(id.owner()), entry.last));
+        let oldest = oldest.map(|(id, _)| id.clone()).ok_or(Refusal::Full)?;
+        self.sessions.remove(&oldest);
+        self.counters.evicted += 1;
+        Ok(())
+    }
+
+    /// How far an owner is trusted.
+    fn rank(&self, owner: Owner) -> u8 {
+        match owner {
+            Owner::Host(_) => 0,
+            Owner::Key(key) if self.trusted.contains(&key) => 2,
+            Owner::Key(_) => 1,
         }
     }
 

@@ -8,7 +8,7 @@ pub type Signature = [u8; 64];
 
 /// What a signature of an announcement is for. A signature over the same bytes for another purpose must not be
 /// valid here, so signer and verifier include this text in what they sign.
-pub const CONTEXT: &[u8] = b"layercast announcement 1";
+pub const CONTEXT: &[u8] = b"announcement";
 
 /// Holds a private key.
 pub trait Signer {

@@ -142,7 +142,7 @@ fn a_session_ends_at_its_own_time() {
 }
 
 #[test]
-fn memory_is_bounded_and_a_flood_displaces_nobody_who_signs() {
+fn memory_is_bounded_and_a_flood_displaces_nobody_who_is_trusted() {
     let mut directory = Directory::new(Limits { sessions: 10, per_owner: 4 }, EPOCH_S);
     let owner = Toy([1; 32]);
     announce(&mut directory, &session(1, "signed", 1), Some(&owner), at(0)).unwrap();
@@ -170,6 +170,19 @@ fn memory_is_bounded_and_a_flood_displaces_nobody_who_signs() {
     assert_eq!(directory.counters().evicted, 1);
     assert!(directory.find("signed").is_ok() && directory.find("also signed").is_ok());
     assert!(directory.sessions().all(|entry| entry.announcer != address(100)));
+    // Anyone can make keys, so a flood may be signed. It takes the place of what is not signed, and no more.
+    for host in 3000u32..3020 {
+        let [.., high, low] = host.to_be_bytes();
+        let mut key = [high; 32];
+        key[0] = low;
+        let _ = announce(&mut directory, &session(host, "y", 1), Some(&Toy(key)), at(host.into()));
+    }
+    assert!(directory.find("signed").is_ok() && directory.find("also signed").is_ok());
+    let trusted = Toy([200; 32]);
+    assert_eq!(announce(&mut directory, &session(3, "z", 1), Some(&trusted), at(4000)), Err(Refusal::Full));
+    directory.trust([200; 32]);
+    assert!(announce(&mut directory, &session(3, "z", 1), Some(&trusted), at(4001)).is_ok());
+    assert_eq!(directory.sessions().count(), 10);
 }
 
 #[test]

@@ -146,17 +146,17 @@ fn a_thousand_sessions_stay_below_the_limit_and_are_all_found() {
     for host in 0..1000 {
         world.announce(&session(host + 1, "x", 1));
     }
-    world.run(at(3600));
+    world.run(at(900));
     let listener = world.listen();
-    // Twice the longest interval: 1000 announcements of about 400 bytes, lengthened by half and by the draw.
-    world.run(at(3600 + 3600));
+    // The longest interval: 1000 announcements of about 440 bytes, lengthened by half and by the draw.
+    world.run(at(900 + 1800));
     let windows = world.windows(Duration::from_secs(300));
     let limit = 300 * LIMIT_BPS;
     assert!(windows.iter().all(|&bits| bits <= limit), "bits in five minutes: {windows:?}, limit {limit}");
     let mean = windows.iter().sum::<u64>() / windows.len() as u64;
     assert!(mean > limit / 2, "the limit is used: {mean} of {limit}");
     let found = world.listeners[listener].sessions().count();
-    assert!(found >= 980, "{found} of 1000 sessions, where each announcement is lost with probability 0.1");
+    assert!(found >= 850, "{found} of 1000 sessions, where each announcement is lost with probability 0.1");
 }
 
 #[test]

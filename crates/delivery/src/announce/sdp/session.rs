@@ -30,6 +30,8 @@ impl Description {
         // The addresses are taken from the text, which has them for IPv4 and IPv6 alike.
         let group: SocketAddr =
             value("group").and_then(|group| group.parse().ok()).ok_or_else(|| missing("group"))?;
+        let source =
+            value("source").map(|source| source.parse().map_err(|_| missing("source"))).transpose()?;
         let lines = text.lines().filter_map(|line| line.split_once(" = "));
         let top_kbps = session.layers.top_rate().as_bps() / 1000.0;
         let description = Description {
@@ -38,7 +40,7 @@ impl Description {
             information: None,
             start_s: 0,
             stop_s: 0,
-            source: value("source").and_then(|source| source.parse().ok()),
+            source,
             tsi: session.tsi.into(),
             key: None,
             fec: vec![
